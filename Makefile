@@ -105,7 +105,7 @@ test-clients: build ## drive the built commands with the official clients (needs
 	server/mcp/testdata/typescript/run.sh
 
 test-init: ## run what gq init prints, and the quickstart, up to calls over MCP (needs curl)
-	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^Test(InitLeadsToAServer|Quickstart)$$' -count=1 -v
+	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^Test(InitLeadsToAServer|InitOfARelease|OwnDomain|Quickstart)$$' -count=1 -v
 
 CONFORMANCE := server/testdata/conformance
 test-conformance: ## run the official MCP conformance suite against a test graph (needs npm)

@@ -23,7 +23,7 @@ var imports = []struct {
 	{"gq/plan", []string{"gq/value"}},
 	{"gq/catalog", []string{"gq/value"}},
 	{"gq/work", nil},
-	{"gq/syntax", []string{"gq/diag", "gq/value", "gq/work"}},
+	{"gq/syntax", []string{"gq/diag", "gq/plan", "gq/value", "gq/work"}},
 	{"gq/**", []string{"gq/**"}},
 
 	// Code generation depends on the language only.
@@ -80,7 +80,7 @@ var imports = []struct {
 	{"server/policy", []string{"gq/diag", "server/access", "server/strictyaml", "server/tool"}},
 	{"server/cluster/reconcile", []string{"engine", "engine/embedded/fs", "gq", "gq/**", "internal/clock", "server/cluster", "server/policy", "server/strictyaml"}}, // fs is its durable I/O
 	{"server/cluster", []string{"gq/diag", "server/hostcheck", "server/strictyaml"}},
-	{"server/launch", []string{"gq/diag", "internal/manual", "server", "server/**"}}, // the command, which any module may build
+	{"server/launch", []string{"engine", "gq/diag", "gq/plan", "internal/manual", "server", "server/**"}}, // the command, which any module may build
 	{"server", []string{"client", "engine/**", "gq/**", "internal/clock", "server/**"}},
 
 	// Commands combine the packages; no package imports a command.

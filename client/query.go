@@ -139,13 +139,17 @@ type QueryEntry struct {
 
 // ParamEntry is a parameter of a stored query.
 type ParamEntry struct {
-	Name        string `json:"name"`
-	Kind        string `json:"kind" jsonschema:"enum=string,enum=bool,enum=int,enum=bigint,enum=float,enum=date,enum=datetime,enum=blob,enum=vector,enum=list"`
-	ItemKind    string `json:"item_kind,omitempty"`
-	VectorDim   int    `json:"vector_dim,omitempty"`
-	Nullable    bool   `json:"nullable"`
-	Description string `json:"description,omitempty"`
+	Name        string    `json:"name"`
+	Kind        ParamKind `json:"kind"`
+	ItemKind    string    `json:"item_kind,omitempty"` // of a list
+	VectorDim   int       `json:"vector_dim,omitempty"`
+	Nullable    bool      `json:"nullable"`
+	Description string    `json:"description,omitempty"`
 }
+
+// ParamKind is the kind of a parameter: string, bool, int, bigint, float, date, datetime, duration,
+// blob or vector, which do not distinguish widths below 64 bits; or list.
+type ParamKind string
 
 // Query runs a read that is given as GQ text, and returns one page of its rows.
 func (g *Graph) Query(ctx context.Context, body QueryBody) (*ReadAnswer, error) {

@@ -4,8 +4,6 @@ package codegen
 
 import (
 	"errors"
-	"maps"
-	"slices"
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/codegen/docs"
@@ -26,6 +24,9 @@ type Graph struct {
 	// Selected, if not nil, maps the names of the stored queries to their files. Other queries in
 	// the sources are checked but not generated.
 	Selected map[string]string
+
+	// SelectedAt maps the names of Selected to their places in cluster.yaml.
+	SelectedAt map[string]diag.Span
 
 	// Strict makes every key of the arguments required, for clients that do not support optional
 	// keys. A key that would be optional may then be null. Decoding is the same in both cases.
@@ -52,19 +53,9 @@ const ReferenceDir = "docs/reference/tools"
 // Generate compiles the sources and returns the generated files. If the sources have faults, the
 // diagnostics list all of them and there is no output. An error is a fault of the generator.
 func Generate(g Graph) (*Output, diag.List, error) {
-	schema, diags := gq.CompileSchema(g.Schema)
-	if diags.HasErrors() {
-		return nil, diags, nil
-	}
-	queries, more := gq.CompileQueries(schema, g.Queries...)
-	diags = append(diags, more...)
-	if diags.HasErrors() {
-		return nil, diags, nil
-	}
-	queries, more = selected(queries, g.Selected)
-	diags = append(diags, more...)
-	pkg, more := model.Build(model.Input{Graph: g.Name, Schema: schema, File: g.Schema.Name, Sources: g.Queries, Queries: queries, Strict: g.Strict})
-	diags = append(diags, more...)
+	pkg, schema, diags := model.Compile(model.Input{
+		Graph: g.Name, Source: g.Schema, Sources: g.Queries, Selected: g.Selected, SelectedAt: g.SelectedAt, Strict: g.Strict,
+	})
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}
@@ -85,33 +76,4 @@ func Generate(g Graph) (*Output, diag.List, error) {
 		lines[q.Name] = q.Line
 	}
 	return &Output{Package: files, Reference: reference, Schema: schema, Lines: lines}, diags, nil
-}
-
-// selected returns the queries that were chosen by name. It reports chosen names without a query.
-func selected(queries []*gq.Query, chosen map[string]string) ([]*gq.Query, diag.List) {
-	if chosen == nil {
-		return queries, nil
-	}
-	var kept []*gq.Query
-	found := map[string]bool{}
-	for _, q := range queries {
-		if chosen[q.Plan.Name] == q.File {
-			kept = append(kept, q)
-			found[q.Plan.Name] = true
-		}
-	}
-	var diags diag.List
-	for _, name := range slices.Sorted(maps.Keys(chosen)) {
-		if !found[name] {
-			file := chosen[name]
-			start := diag.Pos{Line: 1, Column: 1}
-			diags = append(diags, diag.Diagnostic{
-				Code: model.NoSuchQuery, Severity: diag.Error, Span: diag.Span{File: file, Start: start, End: start},
-				Message: "the configuration lists a query " + name + ", which the file does not have",
-				Help:    "correct the name in the configuration, or add the query",
-			})
-		}
-	}
-	diags.Sort()
-	return kept, diags
 }

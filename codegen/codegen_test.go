@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"maps"
@@ -287,21 +288,21 @@ func declarations(src []byte) map[string]string {
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "generated", "corpus")
 	files := generate(t, corpus(t))
-	changed, err := files.Write(dir)
+	changed, err := files.Write(dir, codegen.Delete)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(changed, files.Names()) {
 		t.Errorf("wrote %v, wanted %v", changed, files.Names())
 	}
-	if changed, err = files.Write(dir); err != nil || len(changed) != 0 {
+	if changed, err = files.Write(dir, codegen.Delete); err != nil || len(changed) != 0 {
 		t.Errorf("writing again changed %v, %v", changed, err)
 	}
 	mine, theirs := filepath.Join(dir, "gone_gq.go"), filepath.Join(dir, "extra.go")
 	os.WriteFile(mine, []byte(golang.Header+"\n\npackage corpus\n"), 0o644)
 	os.WriteFile(theirs, []byte("package corpus\n"), 0o644)
 	os.WriteFile(filepath.Join(dir, "enums.go"), []byte("x"), 0o644)
-	if changed, err = files.Write(dir); err != nil || !slices.Equal(changed, []string{"enums.go", "gone_gq.go"}) {
+	if changed, err = files.Write(dir, codegen.Delete); err != nil || !slices.Equal(changed, []string{"enums.go", "gone_gq.go"}) {
 		t.Errorf("found %v, %v changed, wanted enums.go and gone_gq.go", changed, err)
 	}
 	if _, err := os.Stat(mine); err == nil {
@@ -313,6 +314,35 @@ func TestWrite(t *testing.T) {
 	entries, _ := os.ReadDir(dir)
 	if len(entries) != len(files)+1 {
 		t.Errorf("found %d files, wanted %d: something was left behind", len(entries), len(files)+1)
+	}
+}
+
+// TestWriteEmpties checks that [codegen.Empty] leaves a file that go generate can open and that no
+// build includes, and that the next Write deletes it.
+func TestWriteEmpties(t *testing.T) {
+	dir := t.TempDir()
+	files := codegen.Files{"catalog.go": []byte(golang.Header + "\n\npackage corpus\n")}
+	gone := filepath.Join(dir, "gone_gq.go")
+	os.WriteFile(gone, []byte(golang.Header+"\n\npackage corpus\n\nvar x int = \"fault\"\n"), 0o644)
+	changed, err := files.Write(dir, codegen.Empty)
+	if err != nil || !slices.Equal(changed, []string{"catalog.go", "gone_gq.go"}) {
+		t.Fatalf("changed %v, %v", changed, err)
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), gone, nil, parser.ParseComments)
+	if err != nil || f.Name.Name != "corpus" || len(f.Decls) != 0 {
+		t.Fatalf("the emptied file does not parse as an empty one: %v", err)
+	}
+	if ok, err := build.Default.MatchFile(dir, "gone_gq.go"); err != nil || ok {
+		t.Errorf("a build includes the emptied file: %v, %v", ok, err)
+	}
+	if stale, err := files.Stale(dir); err != nil || len(stale) != 0 {
+		t.Errorf("stale: %v, %v", stale, err)
+	}
+	if changed, err := files.Write(dir, codegen.Empty); err != nil || !slices.Equal(changed, []string{"gone_gq.go"}) {
+		t.Errorf("the second time changed %v, %v", changed, err)
+	}
+	if _, err := os.Stat(gone); err == nil {
+		t.Error("the emptied file is still there")
 	}
 }
 

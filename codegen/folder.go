@@ -9,40 +9,68 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/omnigraph-go/omnigraph/codegen/golang"
 )
 
 // Stale returns, sorted, the names of the files in dir that differ from files, that are missing
-// from dir, or that an earlier generation left behind.
+// from dir, or that an earlier generation left behind. Emptied files of [Empty] are not stale.
 func (files Files) Stale(dir string) ([]string, error) {
 	leftover, err := files.leftover(dir)
 	if err != nil {
 		return nil, err
 	}
-	for name, want := range files {
-		got, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		if err != nil || !bytes.Equal(got, want) {
-			leftover = append(leftover, name)
+	var stale []string
+	for name, text := range leftover {
+		if !emptied(text) {
+			stale = append(stale, name)
 		}
 	}
-	slices.Sort(leftover)
-	return leftover, nil
+	changed, err := files.changed(dir)
+	if err != nil {
+		return nil, err
+	}
+	stale = append(stale, changed...)
+	slices.Sort(stale)
+	return stale, nil
 }
 
-// Write updates dir to hold the files, and deletes files that an earlier generation left behind. It
+// Removal says how [Files.Write] removes a Go file that an earlier generation left behind.
+type Removal int
+
+const (
+	// Delete deletes the file.
+	Delete Removal = iota
+
+	// Empty leaves a file that no build includes. The next Write deletes it. Use Empty while go
+	// generate runs and has not visited the folder yet: go generate lists the files of all
+	// packages first, and stops when it cannot open one of them later.
+	Empty
+)
+
+// Write updates dir to hold the files, and removes files that an earlier generation left behind. It
 // keeps files that were not generated. It writes all files under temporary names before it renames
 // the first, so that a full disk leaves dir unchanged. It returns the names of the files that
 // changed, sorted.
-func (files Files) Write(dir string) (changed []string, err error) {
-	changed, err = files.Stale(dir)
-	if err != nil || len(changed) == 0 {
+func (files Files) Write(dir string, removal Removal) (changed []string, err error) {
+	leftover, err := files.leftover(dir)
+	if err != nil {
 		return nil, err
 	}
+	if changed, err = files.changed(dir); err != nil {
+		return nil, err
+	}
+	write := maps.Clone(files)
+	for name, text := range leftover {
+		changed = append(changed, name)
+		if removal == Empty && !emptied(text) {
+			write[name] = empty(text)
+		}
+	}
+	if len(changed) == 0 {
+		return nil, nil
+	}
+	slices.Sort(changed)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -52,7 +80,7 @@ func (files Files) Write(dir string) (changed []string, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()
 	for _, name := range changed {
-		if text, ok := files[name]; ok {
+		if text, ok := write[name]; ok {
 			if err := os.WriteFile(filepath.Join(staging, name), text, 0o644); err != nil {
 				return nil, err
 			}
@@ -60,7 +88,7 @@ func (files Files) Write(dir string) (changed []string, err error) {
 	}
 	for _, name := range changed {
 		to := filepath.Join(dir, name)
-		if _, ok := files[name]; !ok {
+		if _, ok := write[name]; !ok {
 			err = os.Remove(to)
 		} else {
 			err = os.Rename(filepath.Join(staging, name), to)
@@ -75,8 +103,23 @@ func (files Files) Write(dir string) (changed []string, err error) {
 // Names returns the names of the files, sorted.
 func (files Files) Names() []string { return slices.Sorted(maps.Keys(files)) }
 
-// leftover returns the names of generated files in dir that are not in files.
-func (files Files) leftover(dir string) ([]string, error) {
+// changed returns the names of the files that are missing from dir or differ there.
+func (files Files) changed(dir string) ([]string, error) {
+	var names []string
+	for name, want := range files {
+		got, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if err != nil || !bytes.Equal(got, want) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// leftover returns the generated Go files in dir that are not in files, by name.
+func (files Files) leftover(dir string) (Files, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -84,7 +127,7 @@ func (files Files) leftover(dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var names []string
+	found := Files{}
 	for _, e := range entries {
 		if _, ok := files[e.Name()]; ok || !e.Type().IsRegular() || filepath.Ext(e.Name()) != ".go" {
 			continue
@@ -93,9 +136,25 @@ func (files Files) leftover(dir string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if strings.HasPrefix(string(text), golang.Header+"\n") {
-			names = append(names, e.Name())
+		if bytes.HasPrefix(text, []byte(golang.Header+"\n")) {
+			found[e.Name()] = text
 		}
 	}
-	return names, nil
+	return found, nil
+}
+
+// emptiedHead starts a file of [Empty].
+const emptiedHead = golang.Header + "\n\n//go:build ignore\n\n// The next gq generate deletes this file: nothing is generated into it.\n"
+
+func emptied(text []byte) bool { return bytes.HasPrefix(text, []byte(emptiedHead)) }
+
+// empty returns the emptied form of a generated Go file. It keeps the package clause, without which
+// tools report the file.
+func empty(text []byte) []byte {
+	for line := range bytes.Lines(text) {
+		if bytes.HasPrefix(line, []byte("package ")) {
+			return append([]byte(emptiedHead), line...)
+		}
+	}
+	return []byte(emptiedHead + "package ignored\n")
 }

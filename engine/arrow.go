@@ -147,6 +147,8 @@ func appendArrow(to array.Builder, v value.Value) error {
 		b.Append(v.Float())
 	case *array.Date32Builder:
 		b.Append(arrow.Date32(v.Int()))
+	case *array.DurationBuilder:
+		b.Append(arrow.Duration(v.Int()))
 	case *array.TimestampBuilder:
 		b.Append(arrow.Timestamp(v.Int()))
 	default:
@@ -162,32 +164,27 @@ func arrowType(t value.Type) arrow.DataType {
 	if t.List {
 		return arrow.ListOf(arrowType(t.Elem()))
 	}
-	switch t.Kind {
-	case value.String:
-		return arrow.BinaryTypes.String
-	case value.Bool:
-		return arrow.FixedWidthTypes.Boolean
-	case value.I32:
-		return arrow.PrimitiveTypes.Int32
-	case value.I64:
-		return arrow.PrimitiveTypes.Int64
-	case value.U32:
-		return arrow.PrimitiveTypes.Uint32
-	case value.U64:
-		return arrow.PrimitiveTypes.Uint64
-	case value.F32:
-		return arrow.PrimitiveTypes.Float32
-	case value.F64:
-		return arrow.PrimitiveTypes.Float64
-	case value.Date:
-		return arrow.FixedWidthTypes.Date32
-	case value.DateTime:
-		return arrow.FixedWidthTypes.Timestamp_ms
-	case value.Blob:
-		return arrow.BinaryTypes.Binary
-	case value.Vector:
+	if t.Kind == value.Vector {
 		return arrow.FixedSizeListOf(int32(t.Dim), arrow.PrimitiveTypes.Float32)
-	case value.Invalid:
+	}
+	if typ := arrowTypes[t.Kind]; typ != nil {
+		return typ
 	}
 	return arrow.Null
+}
+
+// arrowTypes maps every kind but Vector, whose type depends on a length.
+var arrowTypes = [256]arrow.DataType{
+	value.String:   arrow.BinaryTypes.String,
+	value.Bool:     arrow.FixedWidthTypes.Boolean,
+	value.I32:      arrow.PrimitiveTypes.Int32,
+	value.I64:      arrow.PrimitiveTypes.Int64,
+	value.U32:      arrow.PrimitiveTypes.Uint32,
+	value.U64:      arrow.PrimitiveTypes.Uint64,
+	value.F32:      arrow.PrimitiveTypes.Float32,
+	value.F64:      arrow.PrimitiveTypes.Float64,
+	value.Date:     arrow.FixedWidthTypes.Date32,
+	value.DateTime: arrow.FixedWidthTypes.Timestamp_ms,
+	value.Blob:     arrow.BinaryTypes.Binary,
+	value.Duration: arrow.FixedWidthTypes.Duration_ns,
 }

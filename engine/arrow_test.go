@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -100,5 +101,23 @@ func TestArrowReleasesAfterAnError(t *testing.T) {
 	r.batches[0].Columns[11].Vectors[0] = []float32{1}
 	if batches, err := engine.Arrow(context.Background(), r, mem); err == nil || batches != nil {
 		t.Errorf("a vector of the wrong length: got %d batches and the error %v", len(batches), err)
+	}
+}
+
+// TestArrowTypes wants an Arrow type for every kind, and an array of that type to take a value.
+func TestArrowTypes(t *testing.T) {
+	for _, k := range value.Kinds() {
+		typ := value.Of(k)
+		if k == value.Vector {
+			typ.Dim = 2
+		}
+		schema := engine.ArrowSchema([]plan.Column{{Name: "c", Type: typ}})
+		column := engine.Column{Type: typ, Ints: []int64{1}, Floats: []float64{1}, Strings: []string{"a"}, Vectors: [][]float32{{1, 2}}}
+		batch, err := engine.ArrowBatch(schema, &engine.Batch{Len: 1, Columns: []engine.Column{column}}, memory.DefaultAllocator)
+		if err != nil || schema.Field(0).Type == arrow.Null || batch.Column(0).NullN() != 0 {
+			t.Errorf("%s in Arrow is %s: %v", k, schema.Field(0).Type, err)
+			continue
+		}
+		batch.Release()
 	}
 }

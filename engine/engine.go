@@ -1,6 +1,6 @@
 // Package engine is the contract between a graph and its callers: the operations of a graph, their
-// results and their errors. An engine is an implementation of [Graph]; package embedded is the
-// default one.
+// results and their errors. An engine implements [Graph], and [Engine] to open graphs; package
+// embedded is the default one. Package enginetest tests an engine against this contract.
 package engine
 
 import (
@@ -112,6 +112,22 @@ type Graph interface {
 	// into an empty graph with the same schema makes an equal graph. Export returns the commit that
 	// it read.
 	Export(ctx context.Context, w io.Writer, at Target, opts ExportOptions) (Commit, error)
+
+	// Verify reads all stored data and checks it. The error joins a *Corrupt for each fault. It is an
+	// *Unsupported if the engine stores nothing.
+	Verify(ctx context.Context) error
+
+	// Stats returns figures for monitoring, also after Close. It is cheap enough to call every few
+	// seconds.
+	Stats() Stats
+
+	// Failure returns nil while the graph accepts writes, and otherwise the *Unavailable that
+	// writes get. It is cheap enough to call every second.
+	Failure() error
+
+	// MustReopen reports whether the graph refuses writes until it is closed and opened again. It
+	// is false if Failure returns nil, and if the graph recovers by itself.
+	MustReopen() bool
 
 	// Close waits for the calls in progress and releases the graph.
 	Close() error

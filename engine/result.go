@@ -63,31 +63,20 @@ func (c *Column) Value(i int) value.Value {
 	case c.Type.List:
 		return c.Lists[i]
 	}
-	switch c.Type.Kind {
-	case value.String:
+	switch k := c.Type.Kind; k.Storage() {
+	case value.InText:
 		return value.OfString(c.Strings[i])
-	case value.Blob:
+	case value.InBytes:
 		return value.OfBlob([]byte(c.Strings[i]))
-	case value.Bool:
-		return value.OfBool(c.Ints[i] != 0)
-	case value.I32:
-		return value.OfI32(int32(c.Ints[i]))
-	case value.I64:
-		return value.OfI64(c.Ints[i])
-	case value.U32:
-		return value.OfU32(uint32(c.Ints[i]))
-	case value.U64:
-		return value.OfU64(uint64(c.Ints[i]))
-	case value.F32:
+	case value.InBits, value.InInt32, value.InUint32, value.InInt64, value.InUint64:
+		return value.OfBits(k, uint64(c.Ints[i]))
+	case value.InFloat32:
 		return value.OfF32(float32(c.Floats[i]))
-	case value.F64:
+	case value.InFloat64:
 		return value.OfF64(c.Floats[i])
-	case value.Date:
-		return value.OfDate(value.DateValue(c.Ints[i]))
-	case value.DateTime:
-		return value.OfDateTime(value.DateTimeValue(c.Ints[i]))
-	case value.Vector:
+	case value.InVector:
 		return value.OfVector(c.Vectors[i])
+	case value.InNone:
 	}
 	panic("engine: column of type " + c.Type.String())
 }

@@ -1,14 +1,6 @@
 package engine
 
-// Failing is implemented by engines whose storage can fail while the graph is open.
-type Failing interface {
-	// Failure returns nil while the graph accepts writes, and otherwise the *Unavailable that
-	// writes get. It is cheap enough to call every second.
-	Failure() error
-}
-
-// Stats are figures of an open graph for monitoring. An engine that provides them has a method
-// Stats, which is cheap enough to call every few seconds.
+// Stats are figures of a graph for monitoring. Figures that an engine has no such thing for are 0.
 type Stats struct {
 	Branches int
 	Commits  int64 // of all branches, including commits that a cleanup made unreadable

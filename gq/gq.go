@@ -5,6 +5,7 @@ package gq
 import (
 	"fmt"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -33,10 +34,32 @@ type Query struct {
 	Expose                   bool     // true unless @mcp(expose: false)
 	ToolName, Title          string   // from @mcp, or ""
 	Idempotent               *bool    // from @mcp, or nil
+
+	Places Places
+}
+
+// Places are the spans of the parts of a query that have names in generated code.
+type Places struct {
+	Name     diag.Span
+	ToolName diag.Span   // the value of @mcp(tool_name: …), or Name
+	Columns  []diag.Span // the alias of each column of a read, or else its expression
 }
 
 // CompileSchema parses and resolves a schema. The schema is nil if the list has errors.
 func CompileSchema(src Source) (*catalog.Schema, diag.List) { return compileSchema(nil, src) }
+
+// CompileStoredSchema is CompileSchema for a text that a graph has stored. It accepts annotations that
+// an earlier version of the language accepted.
+func CompileStoredSchema(src Source) (*catalog.Schema, diag.List) {
+	tree, faults := syntax.ParseSchema(src.Name, src.Text)
+	s, more := resolve.Schema(tree)
+	more = slices.DeleteFunc(more, func(d diag.Diagnostic) bool { return slices.Contains(resolve.StoredAnnotations, d.Code) })
+	if faults = append(faults, more...); faults.HasErrors() {
+		faults.Sort()
+		return nil, faults
+	}
+	return s, faults
+}
 
 func compileSchema(m *work.Meter, src Source) (*catalog.Schema, diag.List) {
 	tree, faults := syntax.ParseSchemaWithin(m, src.Name, src.Text)
@@ -135,7 +158,7 @@ func describe(src Source, q *syntax.Query, p *plan.Query, info *check.Info) *Que
 	d := &Query{
 		Plan: p, Info: info, File: src.Name, Span: at, Expose: true,
 		Text:      src.Text[at.Start.Offset:at.End.Offset],
-		ParamDocs: make([]string, len(q.Params)),
+		ParamDocs: make([]string, len(q.Params)), Places: places(q),
 	}
 	for i, prm := range q.Params {
 		for _, doc := range prm.Docs {
@@ -158,6 +181,7 @@ func describe(src Source, q *syntax.Query, p *plan.Query, info *check.Info) *Que
 				d.Idempotent = &flag
 			case arg.TKey.Value == "tool_name":
 				d.ToolName = syntax.Text(arg.Value)
+				d.Places.ToolName = syntax.SpanOf(arg.Value)
 			case arg.TKey.Value == "title":
 				d.Title = syntax.Text(arg.Value)
 			}

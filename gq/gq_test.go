@@ -1,6 +1,7 @@
 package gq_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -72,7 +73,10 @@ query plain() { match { $p: Person } return { $p.name } }
 	if q.Span.String() != "a.gq:3:1" || q.Span.End.Line != 7 {
 		t.Errorf("span %v to %v", q.Span, q.Span.End)
 	}
-	q.Plan, q.Info, q.Text, q.Span = nil, nil, "", diag.Span{}
+	if p := q.Places; p.Name.String() != "a.gq:3:7" || p.ToolName.String() != "a.gq:6:35" || len(p.Columns) != 1 || p.Columns[0].String() != "a.gq:7:65" {
+		t.Errorf("places %v", p)
+	}
+	q.Plan, q.Info, q.Text, q.Span, q.Places = nil, nil, "", diag.Span{}, gq.Places{}
 	want := gq.Query{
 		File: "a.gq", Description: "Finds\na person.", Instruction: "Ask first.", ParamDocs: []string{"Whom.", ""},
 		Expose: false, ToolName: "find_it", Title: "Find", Idempotent: &yes,
@@ -131,5 +135,44 @@ func TestRealQueries(t *testing.T) {
 	}
 	if _, faults := gq.CompileQueries(s, sources...); faults != nil {
 		t.Error(faults)
+	}
+}
+
+// TestStoredAnnotations checks that a text of a schema that an earlier version stored still compiles,
+// and to the same catalog as when it was stored.
+func TestStoredAnnotations(t *testing.T) {
+	src := gq.Source{Name: "schema.pg", Text: `node A @team("x") @key { x: String @key @deprecated }`}
+	if _, faults := gq.CompileSchema(src); len(faults) != 3 {
+		t.Errorf("a new text: %v", faults)
+	}
+	s, faults := gq.CompileStoredSchema(src)
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Node("A"); len(n.Annotations) != 2 || n.Annotations[0].Name != "team" || n.Properties[0].Annotations[0].Name != "deprecated" {
+		t.Errorf("found %+v", n)
+	}
+	if _, faults := gq.CompileStoredSchema(gq.Source{Name: "schema.pg", Text: "node A { x: Strng }"}); !faults.HasErrors() {
+		t.Error("an unknown type is accepted")
+	}
+}
+
+func TestRightQueries(t *testing.T) {
+	s, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: "node A { x: String @key }"})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	const right = "() { match { $a: A } return { $a.x } } "
+	for text, want := range map[string]string{
+		"query a" + right + "query b() { match { $a: B } return { $a.x } } query c" + right: "[a c]",
+		"query a" + right + "query b() { match $a return { $a.x } }\nquery c" + right:       "[a c]",
+		"query b() { match { $a: A } return { $a.y } }":                                     "[]",
+		"query a" + right + "query a" + right:                                               "[a]",
+	} {
+		src := gq.Source{Name: "q.gq", Text: text}
+		_, faults := gq.CompileQueries(s, src)
+		if got := fmt.Sprint(gq.RightQueries(src, faults)); got != want || !faults.HasErrors() {
+			t.Errorf("%s: found %s, want %s; faults %v", text, got, want, faults)
+		}
 	}
 }

@@ -25,10 +25,10 @@ type Catalog struct {
 	// set.
 	Whole bool
 
-	// Measure returns the size in bytes of each exposed query in tools/list, by query name. Lint
-	// calls it for a whole catalog without errors. If it is nil, the size rule has nothing to
-	// report.
-	Measure func(*catalog.Schema, []*Query) map[string]int
+	// Build builds the tools of the stored queries. It returns the size in bytes of each exposed
+	// one in tools/list, by query name, and the errors for which no package can be generated.
+	// Lint calls it if the sources compile. If it is nil, the size rule has nothing to report.
+	Build func(*catalog.Schema, []*Query) (sizes map[string]int, faults diag.List)
 
 	Config lint.Config
 }
@@ -42,7 +42,13 @@ func Lint(c Catalog) *lint.Report {
 	faults.Sort()
 	faults = faults.Cut(diag.Most)
 	if faults.HasErrors() {
-		return &lint.Report{List: faults}
+		r := &lint.Report{List: faults, Edits: map[int][]diag.Edit{}}
+		for i, d := range faults {
+			if edit, ok := resolve.OwnName(d); ok {
+				r.Edits[i] = []diag.Edit{edit}
+			}
+		}
+		return r
 	}
 	in := lint.Input{Schema: schema, SchemaTree: tree, Whole: c.Whole, Config: c.Config}
 	var stored []*Query
@@ -65,8 +71,9 @@ func Lint(c Catalog) *lint.Report {
 		faults = append(faults, list.Cut(diag.Most)...)
 	}
 	in.Faults = append(faults, duplicates(in.Files, c.Whole)...)
-	if c.Whole && c.Measure != nil && !in.Faults.HasErrors() {
-		in.ToolBytes = c.Measure(schema, stored)
+	if c.Build != nil && !in.Faults.HasErrors() && !crossFile(in.Files) {
+		in.ToolBytes, faults = c.Build(schema, stored)
+		in.Faults = append(in.Faults, faults...)
 	}
 	return lint.Run(in)
 }
@@ -90,6 +97,9 @@ func duplicates(files []*syntax.File, whole bool) diag.List {
 	return list
 }
 
+// crossFile reports whether two files declare the same query.
+func crossFile(files []*syntax.File) bool { return duplicates(files, false).HasErrors() }
+
 func lintQuery(tree *syntax.Query, q *Query) *lint.Query {
 	return &lint.Query{
 		Syntax: tree, Plan: q.Plan, Info: q.Info,
@@ -97,15 +107,36 @@ func lintQuery(tree *syntax.Query, q *Query) *lint.Query {
 	}
 }
 
+// withoutOwn drops from a schema the annotations that have no meaning.
+func withoutOwn(s *catalog.Schema) *catalog.Schema {
+	drop := func(props []*catalog.Property) {
+		for _, p := range props {
+			p.Annotations = nil
+		}
+	}
+	for _, n := range s.Nodes {
+		n.Annotations = nil
+		drop(n.Properties)
+	}
+	for _, e := range s.Edges {
+		e.Annotations = nil
+		drop(e.Properties)
+	}
+	for _, i := range s.Interfaces {
+		drop(i.Properties)
+	}
+	return s
+}
+
 // SameMeaning reports whether a source and its changed text compile to the same result: queries
-// to the same plans and descriptions, a schema to the same digest. A source whose name ends in
+// to the same plans and descriptions, a schema to the same types. A source whose name ends in
 // .pg is a schema.
 func SameMeaning(schema, src Source, after string) bool {
 	changed := Source{Name: src.Name, Text: after}
 	if strings.HasSuffix(src.Name, ".pg") {
-		a, faults := CompileSchema(src)
-		b, more := CompileSchema(changed)
-		return !faults.HasErrors() && !more.HasErrors() && catalog.Digest(a) == catalog.Digest(b)
+		a, faults := CompileStoredSchema(src)
+		b, more := CompileStoredSchema(changed)
+		return !faults.HasErrors() && !more.HasErrors() && catalog.Digest(withoutOwn(a)) == catalog.Digest(withoutOwn(b))
 	}
 	s, faults := CompileSchema(schema)
 	if faults.HasErrors() {

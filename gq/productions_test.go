@@ -134,7 +134,7 @@ var schemaProductions = []production{
 	{"Interface", []string{"interface I { } node A implements I { x: String }", "interface I { x: String y: I32? }"},
 		[]string{"interface i { x: String }", "interface I { @index(x) }", "interface I"},
 		[]wrongText{{"S1", "interface I { } interface I { }"}}},
-	{"Node", []string{"node A { }", `node A @description("d") @kept implements I, J { x: String @index(x) } interface I { } interface J { }`},
+	{"Node", []string{"node A { }", `node A @description("d") @x_kept implements I, J { x: String @index(x) } interface I { } interface J { }`},
 		[]string{"node A", "node A implements { }", "node A { x: String } @description(\"d\")"},
 		[]wrongText{{"S1", "node A { } node A { }"}, {"S8", "node A { x: I32 @key y: I32 @key }"}, {"S17", "node A { id: String }"}}},
 	{"Edge", []string{"node A { } edge E: A -> A", `node A { } edge E: A -> A @card(0..) @description("d") { x: I32 @unique(src, x) }`},
@@ -157,9 +157,9 @@ var schemaProductions = []production{
 	{"Type", []string{"node A { a: String b: [I64]? c: Vector(2)? d: enum(x, y)? e: Blob f: DateTime }"}, []string{"node A { x: Int }", "node A { x: [String }", "node A { x: Vector }", "node A { x: String(3) }"},
 		[]wrongText{{"S9", "node A { x: Vector(0) }"}, {"S10", "node A { x: enum() }"}}},
 	{"EnumValue", []string{"node A { x: enum(a, B-2, 3d, -1, _) }"}, []string{"node A { x: enum(a b) }", "node A { x: enum(\"a\") }"}, []wrongText{{"S10", "node A { x: enum(a-b, a-b) }"}}},
-	{"Annotation", []string{`node A @kept { x: Vector(2) @embed("t", model="m") @kept(1, a, b=true) t: String @rename_from("u") @unique }`}, []string{"node A @ { }", "node A @Kept { }", "node A { x: I32 @kept() }"},
+	{"Annotation", []string{`node A @x_kept { x: Vector(2) @embed("t", model="m") @x_kept(1, a, b=true) t: String @rename_from("u") @unique }`}, []string{"node A @ { }", "node A @Kept { }", "node A { x: I32 @x_kept() }"},
 		[]wrongText{{"S18", "node A @description(x) { }"}, {"S16", `node A { x: String @embed("x") }`}, {"S14", "node A { } edge E: A -> A { x: I32 @key }"}}},
-	{"AnnotationArg", []string{`node A @kept("s", 1, 2.5, true, date("2024-01-01"), [1, 2], name, Name, key=3) { }`}, []string{"node A @kept(a=) { }", "node A @kept($a) { }"},
+	{"AnnotationArg", []string{`node A @x_kept("s", 1, 2.5, true, date("2024-01-01"), [1, 2], name, Name, key=3) { }`}, []string{"node A @x_kept(a=) { }", "node A @x_kept($a) { }"},
 		[]wrongText{{"S18", `node A @rename_from("a", "b") { }`}, {"S16", `node A { t: String x: Vector(2) @embed("t", mode="m") }`}}},
 }
 

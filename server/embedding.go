@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embed"
-	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/observe"
@@ -14,11 +14,11 @@ import (
 
 // embedder returns the embedding provider that a graph's configuration names, or nil if it
 // names none. The API key comes from the environment; no error contains it.
-func embedder(c *cluster.Embedding) (embedded.Embedder, error) {
+func embedder(c *cluster.Embedding) (engine.Embedder, error) {
 	if c == nil {
 		return nil, nil
 	}
-	fail := func(err error) (embedded.Embedder, error) {
+	fail := func(err error) (engine.Embedder, error) {
 		return nil, fmt.Errorf("embedding provider %s: %w", c.Name, err)
 	}
 	config := embed.Config{BaseURL: c.BaseURL, Model: c.Model}
@@ -47,7 +47,7 @@ func embedder(c *cluster.Embedding) (embedded.Embedder, error) {
 }
 
 // counted wraps a provider so that the metrics count its calls; it returns nil for nil.
-func counted(p embedded.Embedder, graph string, set *observe.Set) embedded.Embedder {
+func counted(p engine.Embedder, graph string, set *observe.Set) engine.Embedder {
 	if p == nil {
 		return nil
 	}
@@ -55,7 +55,7 @@ func counted(p embedded.Embedder, graph string, set *observe.Set) embedded.Embed
 }
 
 type countedEmbedder struct {
-	embedded.Embedder
+	engine.Embedder
 	graph string
 	set   *observe.Set
 }

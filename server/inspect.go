@@ -69,7 +69,7 @@ func ListTools(ctx context.Context, o Options, graph string, actor *access.Actor
 // storedOrEmpty opens the store of a graph. If the store is missing or locked, it returns an
 // empty graph in memory with the configured schema, and the reason.
 func storedOrEmpty(ctx context.Context, o *Options, c *cluster.Graph) (g engine.Graph, unopened string, err error) {
-	g, err = embedded.Open(ctx, fs.OS(), filepath.Join(o.Cluster.Storage, c.ID), embedded.Options{})
+	g, err = o.engine().Open(ctx, filepath.Join(o.Cluster.Storage, c.ID), engine.OpenOptions{})
 	var missing *engine.NotFound
 	var unavailable *engine.Unavailable
 	if !errors.As(err, &missing) && !errors.As(err, &unavailable) {
@@ -84,7 +84,7 @@ func storedOrEmpty(ctx context.Context, o *Options, c *cluster.Graph) (g engine.
 	if err := faults.Err(); err != nil {
 		return nil, "", err
 	}
-	g, err = embedded.Create(ctx, fs.NewMem(), c.ID, string(text), schema, embedded.Options{})
+	g, err = embedded.Engine{FS: fs.NewMem()}.Create(ctx, c.ID, string(text), schema, engine.OpenOptions{})
 	return g, unopened, err
 }
 

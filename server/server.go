@@ -19,7 +19,6 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/engine/reopen"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/access"
@@ -40,6 +39,10 @@ import (
 
 // Options configures a Server.
 type Options struct {
+	// Engine opens the graphs, each in a folder of the cluster's storage. Nil means the embedded
+	// engine.
+	Engine engine.Engine
+
 	Cluster  *cluster.Config
 	Catalogs []*tool.Catalog // from the generated packages of the binary
 	Bind     string          // the listen address; the host check derives its rule from it
@@ -90,7 +93,7 @@ type Server struct {
 	closers []io.Closer // of verifiers
 	pageKey []byte      // signs page tokens
 	metrics *observe.Set
-	memory  *embedded.Memory // the memory budget of the queries of all graphs
+	memory  *engine.Memory // the memory budget of the queries of all graphs
 	conns   *connections
 
 	queryMemory int64 // the limit of one query, in bytes
@@ -150,7 +153,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	}
 	limits := limitsOf(&o)
 	warnOf(limits, o.Log)
-	s.memory = embedded.NewMemory(limits.MemoryBytes)
+	s.memory = engine.NewMemory(limits.MemoryBytes)
 	s.queryMemory = limits.QueryBytes
 	s.texts = textlimit.New(s.memory, s.queryMemory)
 	s.metrics.QueryMemory(s.memory.Taken)
@@ -196,14 +199,14 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	g, err := patient(ctx, o, s.patience, "graph "+c.ID, func() (*reopen.Graph, error) {
 		return reopen.New(ctx, reopen.Options{
 			Open: func(ctx context.Context, failed func(error)) (engine.Graph, error) {
-				return opened(embedded.Open(ctx, fs.OS(), dir, embedded.Options{
+				return o.engine().Open(ctx, dir, engine.OpenOptions{
 					Now: o.Now, MaxBranches: limitsOf(o).Branches,
 					Embedder: counted(provider, c.ID, s.metrics), QueryMemory: s.queryMemory, SharedMemory: s.memory,
-					LogFailed: failed,
-					Failed: func(err error) {
+					StorageFailed: failed,
+					BackgroundFailed: func(err error) {
 						log.Error("a checkpoint failed; nothing is lost, and the next one tries again", "error", err)
 					},
-				}))
+				})
 			},
 			Failed: func(err error) {
 				log.Error("the storage of the graph failed; writes are refused until it is opened again, which the server does by itself", "error", err)
@@ -234,12 +237,12 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	return served, nil
 }
 
-// opened converts its results to the engine's interface. It returns a nil interface on error.
-func opened(g *embedded.Graph, err error) (engine.Graph, error) {
-	if err != nil {
-		return nil, err
+// engine returns the engine that opens the graphs.
+func (o *Options) engine() engine.Engine {
+	if o.Engine == nil {
+		return embedded.Engine{}
 	}
-	return g, nil
+	return o.Engine
 }
 
 // serve combines an open graph with its catalog, its limits and its authorizer.

@@ -288,10 +288,8 @@ func anyArguments(params []plan.Param) map[string]any {
 			args[p.Name] = "none"
 		case p.Type.Kind == value.Bool:
 			args[p.Name] = true
-		case p.Type.Kind == value.Date:
-			args[p.Name] = "2026-01-01"
-		case p.Type.Kind == value.DateTime:
-			args[p.Name] = "2026-01-01T00:00:00Z"
+		case p.Type.Kind.HasText():
+			args[p.Name] = json.RawMessage(p.Type.Kind.Example())
 		case p.Type.Kind == value.Vector:
 			args[p.Name] = make([]float32, p.Type.Dim)
 		default:

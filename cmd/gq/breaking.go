@@ -26,16 +26,20 @@ import (
 func breakingCommand() *cobra.Command {
 	var b breaker
 	cmd := &cobra.Command{
-		Use:   "breaking --against REF|FILE [--format text|json|github]",
+		Use:   "breaking --against REF|FILE [--schema FILE --queries DIR|FILE…] [--format text|json|github]",
 		Short: "Tell which changes break those who call the tools",
 		Long: `Compare the tools that the sources of cluster.yaml make with those of a git commit,
 branch or tag, or of a catalog.json, and sort what changed into breaking and safe.
 
 The exit code is 1 when a change is breaking. Of a commit the committed
-generated/<graph>/catalog.json is read; the sources need not be generated anew.`,
+generated/<graph>/catalog.json is read; the sources need not be generated anew.
+
+With --schema and --queries one graph is compared, and no cluster.yaml is read. Its name
+is --graph, or the one that the earlier side has.`,
 		Example: `  gq breaking --against main
   gq breaking --against v1.2.0 --format github
-  gq breaking --against old/catalog.json`,
+  gq breaking --against old/catalog.json
+  gq breaking --against old/catalog.json --schema queries/code/schema.pg --queries queries/code`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return &usageError{cmd, fmt.Errorf("found the argument %q, wanted flags only", args[0])}
@@ -49,11 +53,16 @@ generated/<graph>/catalog.json is read; the sources need not be generated anew.`
 	}
 	cmd.Flags().StringVar(&b.against, "against", "", "a git `REF`, or the path of a catalog.json")
 	cmd.Flags().StringVar(&b.format, "format", "text", "text, json, or github")
+	cmd.Flags().StringVar(&b.schema, "schema", "", "the schema `FILE` (.pg)")
+	cmd.Flags().StringSliceVar(&b.queries, "queries", nil, "a `PATH` of queries: a .gq file, or a folder of them")
+	cmd.Flags().StringVar(&b.graph, "graph", "", "the `NAME` of the graph of --schema (default: the only one of the earlier side)")
 	return cmd
 }
 
 type breaker struct {
 	against, format string
+	schema, graph   string // of one graph, or "" for the graphs of cluster.yaml
+	queries         []string
 	stdout, stderr  io.Writer
 }
 
@@ -72,11 +81,10 @@ func (b *breaker) run(cmd *cobra.Command) error {
 	case !slices.Contains([]string{"text", "json", "github"}, b.format):
 		return &usageError{cmd, fmt.Errorf("--format is %q, wanted text, json or github", b.format)}
 	}
-	after, now, root, err := b.current(cmd)
-	if err != nil {
-		return err
+	if (b.schema != "") != (b.queries != nil) || b.graph != "" && b.schema == "" {
+		return &usageError{cmd, errors.New("--schema and --queries go together, and --graph with them: give both, or none to read cluster.yaml")}
 	}
-	before, thresholds, err := b.earlier(root)
+	after, before, now, thresholds, err := b.sides(cmd)
 	if err != nil {
 		return err
 	}
@@ -91,7 +99,9 @@ func (b *breaker) run(cmd *cobra.Command) error {
 			}
 			is := now[c.Graph].meta
 			was := cmp.Or(thresholds[c.Graph], is)
-			changes = append(breaking.CompareMode(before[i], c, was, is, clusterFile), changes...)
+			if b.schema == "" {
+				changes = append(breaking.CompareMode(before[i], c, was, is, clusterFile), changes...)
+			}
 			all = append(all, graphChanges{Graph: c.Graph, Changes: changes})
 		case !b.file():
 			all = append(all, graphChanges{Graph: c.Graph, Added: true, Changes: []breaking.Change{}})
@@ -105,7 +115,7 @@ func (b *breaker) run(cmd *cobra.Command) error {
 			all = append(all, graphChanges{Graph: c.Graph, Removed: true, Changes: []breaking.Change{}})
 		}
 	}
-	broken, err := b.print(all)
+	broken, err := b.print(all, now)
 	if err != nil {
 		return err
 	}
@@ -115,37 +125,70 @@ func (b *breaker) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// current compiles the sources. It returns their contracts, the compiled jobs by graph, and the
-// folder of cluster.yaml.
-func (b *breaker) current(cmd *cobra.Command) ([]*codegen.Contract, map[string]*job, string, error) {
+// sides returns the contracts of the sources and the earlier ones, the compiled jobs by graph, and
+// the thresholds of earlier.
+func (b *breaker) sides(cmd *cobra.Command) (after, before []*codegen.Contract, now map[string]*job, thresholds map[string]int, err error) {
 	g := generator{stdout: b.stdout, stderr: b.stderr}
-	jobs, err := g.jobs(cmd)
-	if err != nil {
-		return nil, nil, "", err
+	if b.schema == "" {
+		jobs, err := g.jobs(cmd)
+		if err != nil {
+			return nil, nil, nil, nil, err
+		}
+		root := "."
+		if len(jobs) > 0 {
+			root = jobs[0].root
+		}
+		if after, now, err = g.contracts(jobs); err == nil {
+			before, thresholds, err = b.earlier(root)
+		}
+		return after, before, now, thresholds, err
 	}
+	root := fromHere(moduleRoot(b.schema))
+	if before, _, err = b.earlier(root); err != nil { // the thresholds are those of cluster.yaml, which has no part in this
+		return nil, nil, nil, nil, err
+	}
+	if b.graph != "" {
+		before = slices.DeleteFunc(before, func(c *codegen.Contract) bool { return c.Graph != b.graph })
+	}
+	if len(before) != 1 {
+		return nil, nil, nil, nil, fmt.Errorf("%s has %d graphs to compare with; name one with --graph", b.against, len(before))
+	}
+	files, err := queryFiles(b.queries)
+	if err != nil {
+		return nil, nil, nil, nil, err
+	}
+	cfg, err := readConfig(".", b.stderr)
+	if err != nil {
+		return nil, nil, nil, nil, err
+	}
+	after, now, err = g.contracts([]job{{graph: before[0].Graph, schema: b.schema, queries: files, strict: cfg.strict, root: root}})
+	return after, before, now, nil, err
+}
+
+// contracts compiles jobs. It returns their contracts, and the jobs by graph.
+func (g *generator) contracts(jobs []job) ([]*codegen.Contract, map[string]*job, error) {
 	var contracts []*codegen.Contract
 	byGraph := map[string]*job{}
-	root, failed := ".", false
+	failed := false
 	for i := range jobs {
 		ok, err := g.compile(&jobs[i])
 		if err != nil {
-			return nil, nil, "", err
+			return nil, nil, err
 		}
 		if failed = failed || !ok; failed {
 			continue
 		}
 		c, err := readContract(jobs[i].output.Package[codegen.ContractFile], jobs[i].graph)
 		if err != nil {
-			return nil, nil, "", err
+			return nil, nil, err
 		}
 		contracts = append(contracts, c)
 		byGraph[c.Graph] = &jobs[i]
-		root = filepath.Dir(filepath.Dir(jobs[i].out))
 	}
 	if failed {
-		return nil, nil, "", &reportedError{}
+		return nil, nil, &reportedError{}
 	}
-	return contracts, byGraph, root, nil
+	return contracts, byGraph, nil
 }
 
 // file reports whether to compare with a file instead of a commit.
@@ -234,8 +277,8 @@ func readContract(text []byte, name string) (*codegen.Contract, error) {
 	return &c, nil
 }
 
-// print writes the report and returns the number of breaking changes.
-func (b *breaker) print(all []graphChanges) (broken int, err error) {
+// print writes the report and returns the number of breaking changes. now has the jobs by graph.
+func (b *breaker) print(all []graphChanges, now map[string]*job) (broken int, err error) {
 	safe := 0
 	for i := range all {
 		g := &all[i]
@@ -283,6 +326,9 @@ func (b *breaker) print(all []graphChanges) (broken int, err error) {
 				word = "breaking"
 			}
 			place := c.File
+			if j := now[g.Graph]; j != nil && c.Query != "" {
+				place = filepath.ToSlash(fromHere(filepath.Join(fromHere(moduleRoot(j.schema)), filepath.FromSlash(place))))
+			}
 			if c.Line > 0 {
 				place += ":" + strconv.Itoa(c.Line)
 			}

@@ -131,11 +131,44 @@ func TestBreakingMode(t *testing.T) {
 	}
 }
 
-// TestBreakingFromAFolder runs gq breaking in a folder below the root of the module.
+// TestBreakingFromAFolder runs gq breaking in a folder below the root of the module. Paths are those
+// from the folder.
 func TestBreakingFromAFolder(t *testing.T) {
 	contractModule(t)
 	t.Chdir("g")
 	if code, stdout, stderr := gqRun("breaking", "--against", "main"); code != exitDone || stdout != "0 breaking, 0 safe\n" {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	write(t, "a.gq", goodQuery+strings.ReplaceAll(goodQuery, "find", "all"))
+	if code, stdout, stderr := gqRun("breaking", "--against", "main"); code != exitDone || !strings.HasPrefix(stdout, "safe: a.gq:2: all: query-added") {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+// TestBreakingOfASchema compares the sources that flags name, in a module without a cluster.yaml.
+func TestBreakingOfASchema(t *testing.T) {
+	contractModule(t)
+	if err := os.Remove("cluster.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	write(t, "g/a.gq", strings.ReplaceAll(goodQuery, "find", "all"))
+	sources := []string{"--schema", "g/schema.pg", "--queries", "g"}
+	for _, tt := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"--against main", exitFailed, "breaking: g/a.gq: find: query-removed"},
+		{"--against generated/people/catalog.json", exitFailed, "safe: g/a.gq:1: all: query-added"},
+		{"--against main --graph people", exitFailed, "1 breaking, 1 safe"},
+		{"--against main --graph persons", exitFailed, "main has 0 graphs to compare with; name one with --graph"},
+	} {
+		code, stdout, stderr := gqRun(append(append([]string{"breaking"}, strings.Fields(tt.args)...), sources...)...)
+		if code != tt.code || !strings.Contains(stdout+stderr, tt.want) {
+			t.Errorf("%s: exit %d, want %q\n%s%s", tt.args, code, tt.want, stdout, stderr)
+		}
+	}
+	if code, _, stderr := gqRun("breaking", "--against", "main", "--schema", "g/schema.pg"); code != exitUsage || !strings.Contains(stderr, "--schema and --queries go together") {
+		t.Errorf("without --queries: exit %d\n%s", code, stderr)
 	}
 }

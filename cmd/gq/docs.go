@@ -116,7 +116,7 @@ func placePages(cmd *cobra.Command, folders map[string]codegen.Files, check bool
 			}
 			continue
 		}
-		changed, err := folders[dir].Write(dir)
+		changed, err := folders[dir].Write(dir, codegen.Delete)
 		if err != nil {
 			return err
 		}

@@ -37,6 +37,7 @@ var moreExamples = map[diag.Code]string{
 		"-- a_b.gq --\nquery two($slug: String) { match { $p: Person { slug: $slug } } return { $p.slug } }\n",
 	model.NoSuchQuery: "-- a.gq --\nquery one($slug: String) { match { $p: Person { slug: $slug } } return { $p.slug } }\n" +
 		"-- selected --\ntwo: a.gq\n",
+	model.PackageCollides: "-- cluster.yaml --\nversion: 1\nstorage: ./data\ngraphs:\n  a-b: { schema: schema.pg, queries: queries/ }\n  ab: { schema: schema.pg, queries: queries/ }\n",
 
 	strictyaml.Syntax:      "version: 1\nstorage: ./data\ngraphs: &all {}\n",
 	strictyaml.UnknownKey:  "version: 1\nstorage: ./data\ngraphs:\n  people:\n    shema: schema.pg\n    queries: queries/\n",
@@ -141,6 +142,8 @@ func (ex *example) all() (diag.List, error) {
 		return list, nil
 	case ex.code[0] == 'L':
 		return ex.lint(), nil
+	case ex.code == model.PackageCollides:
+		return ex.cluster()
 	case ex.code[0] == 'G':
 		return ex.generate()
 	case ex.code[0] == 'C':
@@ -169,8 +172,8 @@ func (ex *example) lint() diag.List {
 			c.Queries = append(c.Queries, f)
 		}
 	}
-	c.Measure = func(s *catalog.Schema, queries []*gq.Query) map[string]int {
-		return toolSizes(s, c.Schema, c.Queries, queries, false)
+	c.Build = func(s *catalog.Schema, queries []*gq.Query) (map[string]int, diag.List) {
+		return toolSizes(model.Input{Graph: "graph", Schema: s, Source: c.Schema, Sources: c.Queries, Queries: queries})
 	}
 	return gq.Lint(c).List
 }
@@ -214,7 +217,7 @@ func (ex *example) cluster() (list diag.List, err error) {
 	}
 	cfg, err := cluster.Read(filepath.Join(dir, clusterFile))
 	if err == nil {
-		list = cfg.Notes
+		list = append(cfg.Notes, onePackage(cfg, clusterFile)...)
 	} else if !errors.As(err, &list) {
 		return nil, err
 	}

@@ -67,9 +67,12 @@ type generator struct {
 // job is one package to generate. Its paths are relative to the current directory.
 type job struct {
 	graph    string
+	root     string // the folder from which the output names files
+	cluster  string // the path of cluster.yaml, or ""
 	schema   string
 	queries  []string
-	selected map[string]string // maps query names to files; nil means all queries
+	selected map[string]string    // maps query names to files; nil means all queries
+	places   map[string]diag.Span // of the names of selected in cluster.yaml
 	out      string
 	docs     string // the folder of the reference page; "" for none
 	strict   bool   // use the strict profile for the schemas
@@ -93,15 +96,8 @@ func (g *generator) run(cmd *cobra.Command) error {
 		return err
 	}
 	failed := false
-	packages := map[string]string{}
 	for i := range jobs {
-		j := &jobs[i]
-		pkg := filepath.Clean(j.out)
-		if other, taken := packages[pkg]; taken {
-			return fmt.Errorf("the graphs %s and %s would both be generated into %s; rename one", other, j.graph, j.out)
-		}
-		packages[pkg] = j.graph
-		ok, err := g.compile(j)
+		ok, err := g.compile(&jobs[i])
 		if err != nil {
 			return err
 		}
@@ -115,12 +111,12 @@ func (g *generator) run(cmd *cobra.Command) error {
 	}
 	for _, j := range jobs {
 		for dir, files := range j.folders() {
-			changed, err := files.Write(dir)
+			changed, err := files.Write(dir, removal(dir))
 			if err != nil {
-				return fmt.Errorf("write what is generated for graph %s: %w", j.graph, err)
+				return fmt.Errorf("write the generated files of graph %s: %w", j.graph, err)
 			}
 			for _, name := range changed {
-				fmt.Fprintln(g.stdout, filepath.Join(dir, name))
+				fmt.Fprintln(g.stdout, userPath(filepath.Join(dir, name)))
 			}
 		}
 	}
@@ -138,7 +134,7 @@ func (g *generator) report(jobs []job) error {
 			}
 			for _, name := range names {
 				stale = true
-				fmt.Fprintf(g.stderr, "%s is stale\n", filepath.Join(dir, name))
+				fmt.Fprintf(g.stderr, "%s is stale\n", userPath(filepath.Join(dir, name)))
 			}
 		}
 	}
@@ -152,41 +148,58 @@ func (g *generator) report(jobs []job) error {
 // compile fills in the generated files of a job, or reports the faults of its sources.
 func (g *generator) compile(j *job) (bool, error) {
 	root := moduleRoot(j.schema)
-	texts := map[string]string{}
-	read := func(path string) (gq.Source, error) {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return gq.Source{}, err
-		}
-		name := sourceName(root, path)
-		texts[name] = string(b)
-		return gq.Source{Name: name, Text: string(b)}, nil
-	}
-	in := codegen.Graph{Name: j.graph, Strict: j.strict}
-	var err error
-	if in.Schema, err = read(j.schema); err != nil {
+	in, err := j.input(func(path string) string { return sourceName(root, path) })
+	if err != nil {
 		return false, err
 	}
-	for _, path := range j.queries {
-		src, err := read(path)
-		if err != nil {
-			return false, err
-		}
-		in.Queries = append(in.Queries, src)
-	}
-	if j.selected != nil {
-		in.Selected = map[string]string{}
-		for name, path := range j.selected {
-			in.Selected[name] = sourceName(root, path)
-		}
-	}
 	out, diags, err := codegen.Generate(in)
-	diag.Render(g.stderr, diags, texts, false)
 	if err != nil {
 		return false, fmt.Errorf("generate the package of graph %s: %w", j.graph, err)
 	}
 	j.output = out
+	if len(diags) == 0 {
+		return true, nil
+	}
+	// The output names files from the root of the module. The diagnostics, and the places in their
+	// messages, must name them as the reader reaches them.
+	if in, err = j.input(userPath); err != nil {
+		return false, err
+	}
+	if _, diags, err = codegen.Generate(in); err != nil {
+		return false, fmt.Errorf("generate the package of graph %s: %w", j.graph, err)
+	}
+	texts := map[string]string{in.Schema.Name: in.Schema.Text}
+	for _, src := range in.Queries {
+		texts[src.Name] = src.Text
+	}
+	if j.cluster != "" {
+		text, _ := os.ReadFile(j.cluster) // on error the report only lacks the source lines
+		texts[userPath(j.cluster)] = string(text)
+	}
+	diag.Render(g.stderr, diags, texts, false)
 	return !diags.HasErrors(), nil
+}
+
+// input reads the sources of a job. name returns the name of the source in a file.
+func (j *job) input(name func(path string) string) (codegen.Graph, error) {
+	in := codegen.Graph{Name: j.graph, Strict: j.strict}
+	var err error
+	read := func(path string) gq.Source {
+		b, readErr := os.ReadFile(path)
+		err = errors.Join(err, readErr)
+		return gq.Source{Name: name(path), Text: string(b)}
+	}
+	in.Schema = read(j.schema)
+	for _, path := range j.queries {
+		in.Queries = append(in.Queries, read(path))
+	}
+	if j.selected != nil {
+		in.Selected, in.SelectedAt = map[string]string{}, j.places
+		for query, path := range j.selected {
+			in.Selected[query] = name(path)
+		}
+	}
+	return in, err
 }
 
 func (g *generator) jobs(cmd *cobra.Command) ([]job, error) {
@@ -222,9 +235,14 @@ func (g *generator) clusterJobs() ([]job, error) {
 	}
 	var jobs []job
 	for _, gr := range cfg.Graphs {
+		for name, at := range gr.SelectedAt {
+			at.File = userPath(path)
+			gr.SelectedAt[name] = at
+		}
 		jobs = append(jobs, job{
-			strict: project.strict, meta: gr.MetaThreshold,
-			graph: gr.ID, schema: gr.Schema, queries: gr.QueryFiles, selected: gr.Selected,
+			cluster: path,
+			strict:  project.strict, meta: gr.MetaThreshold, root: filepath.Dir(path),
+			graph: gr.ID, schema: gr.Schema, queries: gr.QueryFiles, selected: gr.Selected, places: gr.SelectedAt,
 			out:  filepath.Join(filepath.Dir(path), "generated", model.PackageName(gr.ID)),
 			docs: filepath.Join(filepath.Dir(path), filepath.FromSlash(codegen.ReferenceDir)),
 		})
@@ -244,14 +262,33 @@ func readCluster(stderr io.Writer) (path string, cfg *cluster.Config, err error)
 		return "", nil, err
 	}
 	if err == nil {
-		diags = cfg.Notes
+		diags = onePackage(cfg, userPath(path))
+		err = diags.Err()
+		diags = append(diags, cfg.Notes...)
 	}
 	text, _ := os.ReadFile(path) // on error the report only lacks the source lines
-	diag.Render(stderr, diags, map[string]string{path: string(text)}, false)
+	for i := range diags {
+		diags[i].Span.File = userPath(path)
+	}
+	diag.Render(stderr, diags, map[string]string{userPath(path): string(text)}, false)
 	if err != nil {
 		return "", nil, &reportedError{}
 	}
 	return path, cfg, nil
+}
+
+// onePackage reports the graphs of cluster.yaml that would be generated into one package. The
+// diagnostics call cluster.yaml file.
+func onePackage(cfg *cluster.Config, file string) diag.List {
+	var names []string
+	for _, g := range cfg.Graphs {
+		names = append(names, g.ID)
+	}
+	return model.OnePackage(names, func(graph string) diag.Span {
+		at := cfg.Graph(graph).At
+		at.File = file
+		return at
+	})
 }
 
 // queryFiles returns the .gq files of paths. The files of a folder are in the order of their names.

@@ -8,6 +8,9 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/lint"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
 var fence = regexp.MustCompile("(?ms)^```([a-z]+)( [A-Z]\\d+)?\n(.*?)^```$")
@@ -55,4 +58,32 @@ func TestGuide(t *testing.T) {
 	if queries < 8 {
 		t.Errorf("the guide has %d blocks of queries; the test reads too few", queries)
 	}
+}
+
+// TestAggregateTable checks the table of the aggregates in the language guide. With -update it
+// rewrites the table.
+func TestAggregateTable(t *testing.T) {
+	const path, start, end = "../../docs/language.md", "<!-- aggregates -->\n", "<!-- /aggregates -->\n"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), start)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("%s lacks the marks of the table", path)
+	}
+	table := "| Aggregate | Takes | Result | |\n|---|---|---|---|\n"
+	for _, a := range plan.Aggregates {
+		// Two types with nothing in common show whether the result has the argument's type.
+		result := a.Result(value.Of(value.String))
+		typ := result.String()
+		if !result.Equal(a.Result(value.Of(value.I32))) {
+			typ = "the type of the argument, or null"
+		} else if result.Nullable {
+			typ = result.Required().String() + ", or null"
+		}
+		table += "| `" + a.Name + "` | " + a.Arg.Text + " | " + typ + " | " + a.Doc + " |\n"
+	}
+	golden.Check(t, path, []byte(before+start+table+end+after))
 }

@@ -15,12 +15,13 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/omnigraph-go/omnigraph/codegen/scaffold"
+	"github.com/omnigraph-go/omnigraph/server/cluster"
 )
 
 func initCommand() *cobra.Command {
 	var i initializer
 	cmd := &cobra.Command{
-		Use:   "init DIR [--module PATH] [--replace CHECKOUT] [--bind HOST:PORT] [--dry-run]",
+		Use:   "init DIR [--module PATH] [--graph NAME] [--replace CHECKOUT] [--bind HOST:PORT] [--dry-run]",
 		Short: "Make a module of your own: a schema, queries, a policy and a server",
 		Long: `Make a module of your own in an empty folder: a schema, stored queries with their tests,
 a policy with its cases, data to start with, a server that has the queries built in, a
@@ -32,6 +33,7 @@ checkout has no version that could be fetched: it wants --replace with the check
 folder that holds anything but .git is refused, and nothing is written.`,
 		Example: `  gq init brain
   gq init brain --module example.com/acme/brain --dry-run
+  gq init brain --graph library
   gq init brain --replace ../omnigraph`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -46,18 +48,20 @@ folder that holds anything but .git is refused, and nothing is written.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&i.path, "module", "", "the module `PATH` (default: the name of DIR)")
+	f.StringVar(&i.graph, "graph", "team", "the `NAME` of the graph")
 	f.StringVar(&i.replace, "replace", "", "the `DIR` of a checkout of Omnigraph to build with, instead of a released version")
 	f.StringVar(&i.bind, "bind", "127.0.0.1:8080", "the `ADDRESS` where the printed commands have the server listen")
 	f.BoolVar(&i.dryRun, "dry-run", false, "write nothing; list the files")
 	_ = cmd.MarkFlagDirname("replace")
 	_ = cmd.RegisterFlagCompletionFunc("module", cobra.NoFileCompletions)
+	_ = cmd.RegisterFlagCompletionFunc("graph", cobra.NoFileCompletions)
 	_ = cmd.RegisterFlagCompletionFunc("bind", cobra.NoFileCompletions)
 	return cmd
 }
 
 type initializer struct {
-	path, replace, bind string
-	dryRun              bool
+	path, graph, replace, bind string
+	dryRun                     bool
 }
 
 func (i *initializer) run(cmd *cobra.Command, dir string) error {
@@ -95,7 +99,7 @@ func (i *initializer) run(cmd *cobra.Command, dir string) error {
 	for _, step := range m.Steps() {
 		fmt.Fprintf(w, "  %s\n", step)
 	}
-	_, err = fmt.Fprintf(w, "\nThe server goes on until Ctrl-C. In a second terminal, in the module's folder, call a query\nof its own over MCP:\n\n  %s\n", m.Call())
+	_, err = fmt.Fprintf(w, "\n%s\n\nThe server runs until Ctrl-C. In a second terminal, in the module's folder, call a query\nof the module over MCP:\n\n  %s\n", scaffold.CompileNote, m.Call())
 	return err
 }
 
@@ -114,7 +118,10 @@ func (i *initializer) module(dir string) (*scaffold.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &scaffold.Module{Path: cmp.Or(i.path, filepath.Base(full)), Bind: i.bind, Workspace: inWorkspace(full)}
+	if !cluster.IsGraphID(i.graph) {
+		return nil, fmt.Errorf("--graph is %q, wanted a lower-case letter and then at most 62 of a-z, 0-9, _ and -, and not cluster", i.graph)
+	}
+	m := &scaffold.Module{Path: cmp.Or(i.path, filepath.Base(full)), Bind: i.bind, Graph: i.graph, Workspace: inWorkspace(full)}
 	if err := m.Check(); err != nil {
 		return nil, err
 	}

@@ -37,6 +37,9 @@ func TestInit(t *testing.T) {
 	if code != exitDone || !strings.HasPrefix(stdout, listed) || !strings.Contains(stdout, "\n  cd brain\n  go mod tidy\n") {
 		t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
 	}
+	if !strings.Contains(stdout, scaffold.CompileNote) {
+		t.Errorf("the output does not say that the first command compiles:\n%s", stdout)
+	}
 	for name := range strings.Lines(listed) {
 		if _, err := os.Stat(strings.TrimSpace(name)); err != nil {
 			t.Errorf("listed and not made: %v", err)

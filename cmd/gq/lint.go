@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/codegen/model"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
@@ -62,6 +63,8 @@ type lintJob struct {
 	queries  []string
 	selected map[string]string // maps query names to files; nil means all queries
 	whole    bool
+
+	selectedAt map[string]diag.Span // the places of the names of selected in cluster.yaml
 }
 
 func (l *linter) run(cmd *cobra.Command, args []string) error {
@@ -113,7 +116,17 @@ func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, config, err
 		}
 		var jobs []lintJob
 		for _, g := range cluster.Graphs {
-			jobs = append(jobs, lintJob{graph: g.ID, schema: g.Schema, queries: g.QueryFiles, selected: g.Selected, whole: true})
+			j := lintJob{graph: g.ID, schema: fromHere(g.Schema), whole: true, selectedAt: g.SelectedAt}
+			for _, path := range g.QueryFiles {
+				j.queries = append(j.queries, fromHere(path))
+			}
+			if g.Selected != nil {
+				j.selected = map[string]string{}
+				for name, path := range g.Selected {
+					j.selected[name] = fromHere(path)
+				}
+			}
+			jobs = append(jobs, j)
 		}
 		return jobs, cfg, nil
 	}
@@ -150,15 +163,22 @@ func lintAll(jobs []lintJob, cfg config, texts map[string]string) (*lint.Report,
 				c.Selected[name] = filepath.ToSlash(path)
 			}
 		}
-		c.Measure = func(s *catalog.Schema, queries []*gq.Query) map[string]int {
-			sizes := toolSizes(s, c.Schema, c.Queries, queries, cfg.strict)
+		c.Build = func(schema *catalog.Schema, queries []*gq.Query) (map[string]int, diag.List) {
+			in := model.Input{Graph: "graph", Schema: schema, Source: c.Schema, Sources: c.Queries, Queries: queries, Strict: cfg.strict}
+			if j.whole {
+				in.Selected, in.SelectedAt = c.Selected, j.selectedAt
+			}
+			sizes, faults := toolSizes(in)
+			if !j.whole || faults.HasErrors() {
+				return nil, faults
+			}
 			list := toolList{Graph: j.graph, Tools: len(sizes)}
 			for _, n := range sizes {
 				list.Bytes += n
 			}
 			list.Tokens = lint.Tokens(list.Bytes)
 			lists = append(lists, list)
-			return sizes
+			return sizes, nil
 		}
 		r := gq.Lint(c)
 		for i, d := range r.List {

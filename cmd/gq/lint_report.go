@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"golang.org/x/term"
 
 	"github.com/omnigraph-go/omnigraph/codegen/model"
-	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/lint"
 )
@@ -71,12 +70,12 @@ func colored(w io.Writer) bool {
 	return ok && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(f.Fd()))
 }
 
-// toolSizes returns the size of each exposed query in tools/list, by query name. It returns nil if
-// no package can be generated from the queries; gq generate reports that.
-func toolSizes(s *catalog.Schema, schema gq.Source, sources []gq.Source, queries []*gq.Query, strict bool) map[string]int {
-	pkg, diags := model.Build(model.Input{Graph: "graph", Schema: s, File: schema.Name, Sources: sources, Queries: queries, Strict: strict})
+// toolSizes returns the size of each exposed query in tools/list, by query name. If no package can
+// be generated from the queries, it returns the errors.
+func toolSizes(in model.Input) (map[string]int, diag.List) {
+	pkg, diags := model.Build(in)
 	if diags.HasErrors() {
-		return nil
+		return nil, slices.DeleteFunc(diags, func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
 	}
 	sizes := map[string]int{}
 	for _, q := range pkg.Queries() {
@@ -91,9 +90,9 @@ func toolSizes(s *catalog.Schema, schema gq.Source, sources []gq.Source, queries
 			},
 		})
 		if err != nil {
-			return nil
+			panic(err) // schemas are valid JSON
 		}
 		sizes[q.Name] = len(b)
 	}
-	return sizes
+	return sizes, nil
 }

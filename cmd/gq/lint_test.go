@@ -109,7 +109,7 @@ func TestLintConfig(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	t.Chdir("g")
-	if again, out, _ := gqRun("lint"); again != code || !strings.Contains(out, "../g/b.gq") || strings.Contains(out, "L113") {
+	if again, out, _ := gqRun("lint"); again != code || !strings.Contains(out, "\nb.gq:") || strings.Contains(out, "L113") {
 		t.Errorf("from a folder below: exit %d\n%s", again, out)
 	}
 }

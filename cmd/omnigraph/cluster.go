@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,10 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
-	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
@@ -68,23 +65,7 @@ func (f *clusterFlags) compile(cmd *cobra.Command) (*reconcile.Cluster, *reconci
 
 // storageOf returns the storage folder of a cluster, whose graphs are embedded graphs.
 func storageOf(cfg *cluster.Config) *reconcile.Cluster {
-	return &reconcile.Cluster{
-		FS: fs.OS(), Storage: cfg.Storage,
-		Open: func(ctx context.Context, dir string) (engine.Graph, error) {
-			return opened(embedded.Open(ctx, fs.OS(), dir, embedded.Options{}))
-		},
-		Create: func(ctx context.Context, dir, source string, schema *catalog.Schema) (engine.Graph, error) {
-			return opened(embedded.Create(ctx, fs.OS(), dir, source, schema, embedded.Options{}))
-		},
-	}
-}
-
-// opened converts g to an interface and keeps a nil graph nil.
-func opened(g *embedded.Graph, err error) (engine.Graph, error) {
-	if err != nil {
-		return nil, err
-	}
-	return g, nil
+	return &reconcile.Cluster{FS: fs.OS(), Storage: cfg.Storage, Engine: embedded.Engine{}}
 }
 
 // showFaults prints diagnostics together with the source lines that they refer to.

@@ -17,7 +17,8 @@ func newClusterValidate() *cobra.Command {
 		Use:   "validate",
 		Short: "Check cluster.yaml, and the schemas, queries and policies that it names",
 		Long: `Check cluster.yaml, and the schemas, queries and policies that it names: every fault
-with its place. The storage folder is not looked at. With --format json the faults are
+with its place. The storage folder is not looked at, and gq generate refuses nothing
+that this command passes. With --format json the faults are
 in the report.`,
 		Example: "  omnigraph cluster validate\n  omnigraph cluster validate --cluster . --format json",
 		Args:    noArgs,
@@ -43,6 +44,13 @@ func (f *clusterFlags) validate(cmd *cobra.Command) error {
 	var found diag.List
 	if err == nil {
 		s, found, err = reconcile.Compile(cfg)
+	}
+	if err == nil && !found.HasErrors() {
+		more, buildErr := packageFaults(cfg)
+		if found = append(found, more...); more.HasErrors() {
+			s = nil
+		}
+		err = buildErr
 	}
 	if err != nil && !errors.As(err, &found) {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/codegen/model"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
@@ -28,7 +29,7 @@ func compiled(cfg *cluster.Config, g *cluster.Graph) (*tool.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := model.Input{Graph: g.ID, Schema: schema, File: named(dir, source.Name)}
+	in := model.Input{Graph: g.ID, Schema: schema, Source: source}
 	if in.Strict, err = strict(dir); err != nil {
 		return nil, err
 	}
@@ -64,6 +65,35 @@ func compiled(cfg *cluster.Config, g *cluster.Graph) (*tool.Catalog, error) {
 		c.Queries = append(c.Queries, newCompiled(q))
 	}
 	return c, nil
+}
+
+// packageFaults returns the errors for which gq generate refuses the graphs of cluster.yaml, although
+// their sources compile.
+func packageFaults(cfg *cluster.Config) (diag.List, error) {
+	var names []string
+	for _, g := range cfg.Graphs {
+		names = append(names, g.ID)
+	}
+	found := model.OnePackage(names, func(graph string) diag.Span { return cfg.Graph(graph).At })
+	for _, g := range cfg.Graphs {
+		in := model.Input{Graph: g.ID, Selected: g.Selected, SelectedAt: g.SelectedAt}
+		for i, file := range append([]string{g.Schema}, g.QueryFiles...) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return nil, err
+			}
+			if src := (gq.Source{Name: file, Text: string(text)}); i == 0 {
+				in.Source = src
+			} else {
+				in.Sources = append(in.Sources, src)
+			}
+		}
+		_, _, faults := model.Compile(in)
+		if faults.HasErrors() {
+			found = append(found, faults...)
+		}
+	}
+	return found, nil
 }
 
 // digestOf returns the digest of the schema of a graph of cluster.yaml, or "" if the schema has

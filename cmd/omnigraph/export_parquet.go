@@ -31,7 +31,7 @@ func (r *remote) exportParquet(ctx context.Context, e *export) (commit string, e
 	if err != nil {
 		return "", err
 	}
-	compiled, found := gq.CompileSchema(gq.Source{Name: "the server's schema", Text: schema.SchemaSource})
+	compiled, found := gq.CompileStoredSchema(gq.Source{Name: "the server's schema", Text: schema.SchemaSource})
 	if err := found.Err(); err != nil {
 		return "", fmt.Errorf("this program does not understand the server's schema; is it older than the server? %w", err)
 	}

@@ -67,12 +67,24 @@ func tell(w io.Writer, err error) {
 				n++
 			}
 		}
-		err = fmt.Errorf("nothing was run: %s", plural(int64(n), "error"))
+		err = fmt.Errorf("nothing was run: %s%s", plural(int64(n), "error"), others(rejected))
 	}
 	fmt.Fprintf(w, "omnigraph: %s\n", printableLines(err.Error()))
 	var p *wireerror.Panic
 	if errors.As(err, &p) {
 		_, _ = w.Write(p.Stack)
+	}
+}
+
+// others says which queries of a faulty text have no errors.
+func others(r *wireerror.Rejected) string {
+	switch len(r.Right) {
+	case 0:
+		return ""
+	case 1:
+		return "; the query " + r.Right[0] + " has none: move it to a file of its own to run it"
+	default:
+		return "; the queries " + strings.Join(r.Right, ", ") + " have none: move them to a file of their own to run them"
 	}
 }
 

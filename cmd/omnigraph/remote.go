@@ -10,6 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
 )
@@ -71,6 +72,9 @@ func place(at engine.Target) []client.ReadOption {
 	return []client.ReadOption{client.OnBranch(at.Branch), client.AtSnapshot(at.Commit)}
 }
 
+// maxServerFaults is the number of faults from which on the answer of a server may lack some.
+const maxServerFaults = 20
+
 // atFile adds the name of the file to the faults of a text that a server refused. They then look
 // like the faults of a local graph.
 func atFile(err error, file, text string) error {
@@ -82,7 +86,11 @@ func atFile(err error, file, text string) error {
 	for i := range found {
 		found[i].Span.File = file
 	}
-	return &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{file: text}}
+	r := &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{file: text}}
+	if len(found) < maxServerFaults {
+		r.Right = gq.RightQueries(gq.Source{Name: file, Text: text}, found)
+	}
+	return r
 }
 
 // collected returns all items of a list that is read page by page.

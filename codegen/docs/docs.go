@@ -245,37 +245,20 @@ func exampleValue(p *model.Param) string {
 }
 
 func exampleScalar(p *model.Param) string {
-	switch p.Type.Kind {
-	case value.String:
-		if len(p.Type.Enum) > 0 {
-			return encode(p.Type.Enum[0])
-		}
-		if s := sampleMatch(p.Pattern); p.Pattern != "" && s != "" {
-			return encode(s)
-		}
-		return `"…"`
-	case value.Bool:
-		return "true"
-	case value.I32, value.U32, value.F32, value.F64:
-		if p.Minimum != "" {
-			return p.Minimum
-		}
-		if p.Maximum != "" {
-			return p.Maximum
-		}
-		return "1"
-	case value.I64, value.U64:
-		return `"1"`
-	case value.Date:
-		return `"2024-05-01"`
-	case value.DateTime:
-		return `"2024-05-01T12:30:00Z"`
-	case value.Blob:
-		return `"AQID"`
-	case value.Vector:
+	switch k := p.Type.Kind; {
+	case k == value.Vector:
 		return encode(make([]float32, p.Type.Dim))
+	case len(p.Type.Enum) > 0:
+		return encode(p.Type.Enum[0])
+	case p.Pattern != "" && sampleMatch(p.Pattern) != "":
+		return encode(sampleMatch(p.Pattern))
+	case p.Minimum != "":
+		return p.Minimum
+	case p.Maximum != "":
+		return p.Maximum
+	default:
+		return k.Example()
 	}
-	panic("codegen: no example of a " + p.Type.String())
 }
 
 // encode returns v as JSON without HTML escapes.

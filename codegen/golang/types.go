@@ -78,30 +78,11 @@ func fieldType(t value.Type, enum *model.Enum) *jen.Statement {
 	return typ
 }
 
+// scalarType returns the Go type of a kind: a basic type, or a type of package value.
 func scalarType(k value.Kind) *jen.Statement {
-	switch k {
-	case value.String:
-		return jen.String()
-	case value.Bool:
-		return jen.Bool()
-	case value.I32:
-		return jen.Int32()
-	case value.U32:
-		return jen.Uint32()
-	case value.F32:
-		return jen.Float32()
-	case value.F64:
-		return jen.Float64()
-	case value.I64:
-		return jen.Qual(valuePath, "BigInt")
-	case value.U64:
-		return jen.Qual(valuePath, "BigUint")
-	case value.Date:
-		return jen.Qual(valuePath, "DateValue")
-	case value.DateTime:
-		return jen.Qual(valuePath, "DateTimeValue")
-	case value.Blob:
-		return jen.Qual(valuePath, "BlobValue")
+	t := k.GoType()
+	if t.PkgPath() == "" {
+		return jen.Id(t.Name())
 	}
-	panic("codegen: no Go type for " + k.String())
+	return jen.Qual(valuePath, t.Name())
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -28,10 +29,50 @@ var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 type Input struct {
 	Graph   string
 	Schema  *catalog.Schema
-	File    string      // path of the schema file
+	Source  gq.Source   // of Schema; diagnostics about the schema take their places from it
 	Sources []gq.Source // in the order of the catalog; names are relative to the module
 	Queries []*gq.Query // compiled from Sources
 	Strict  bool        // input schemas require every key
+
+	// Selected, if not nil, maps the names of the stored queries to the names of their sources.
+	// Build ignores other queries. SelectedAt maps the same names to their places in cluster.yaml.
+	Selected   map[string]string
+	SelectedAt map[string]diag.Span
+}
+
+// Compile compiles Source and Sources, which sets Schema and Queries, and calls [Build]. What gq
+// generate refuses is what Compile refuses. If there are errors, the package is nil.
+func Compile(in Input) (*Package, *catalog.Schema, diag.List) {
+	schema, diags := gq.CompileSchema(in.Source)
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	queries, more := gq.CompileQueries(schema, in.Sources...)
+	if diags = append(diags, more...); diags.HasErrors() {
+		return nil, nil, diags
+	}
+	in.Schema, in.Queries = schema, queries
+	pkg, more := Build(in)
+	return pkg, schema, append(diags, more...)
+}
+
+// OnePackage reports graphs whose generated packages would have the same name. at returns the place
+// of a graph in cluster.yaml.
+func OnePackage(graphs []string, at func(graph string) diag.Span) diag.List {
+	var diags diag.List
+	first := map[string]string{}
+	for _, graph := range graphs {
+		name := PackageName(graph)
+		if other, taken := first[name]; taken {
+			diags = append(diags, diag.Diagnostic{
+				Code: PackageCollides, Severity: diag.Error, Span: at(graph), Help: "rename one of the two",
+				Message: fmt.Sprintf("graph %s would be generated into the package %s, as graph %s at %s is", graph, name, other, at(other)),
+			})
+			continue
+		}
+		first[name] = graph
+	}
+	return diags
 }
 
 // Build decides names, schemas and hints. The diagnostics have the codes of [Codes]. If there are
@@ -39,6 +80,7 @@ type Input struct {
 func Build(in Input) (*Package, diag.List) {
 	b := &builder{
 		schema: in.Schema,
+		source: in.Source,
 		pkg: &Package{
 			Graph:        in.Graph,
 			GoName:       PackageName(in.Graph),
@@ -53,10 +95,21 @@ func Build(in Input) (*Package, diag.List) {
 	for _, name := range ReservedTools {
 		b.tools[name] = owner{name: "a built-in tool"}
 	}
-	b.buildEnums(top(in.File))
+	b.buildEnums()
 	b.buildFiles(in.Sources)
+	missing := maps.Clone(in.Selected)
 	for _, q := range in.Queries {
-		b.buildQuery(q)
+		if name := q.Plan.Name; in.Selected == nil || in.Selected[name] == q.File {
+			b.buildQuery(q)
+			delete(missing, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		at, ok := in.SelectedAt[name]
+		if !ok {
+			at = top(missing[name])
+		}
+		b.fail(NoSuchQuery, at, "correct the name, or add the query", "%s has no query %s", missing[name], name)
 	}
 	b.diags.Sort()
 	if b.diags.HasErrors() { // fields with colliding names cannot form a struct
@@ -75,6 +128,8 @@ type propKey struct {
 
 type builder struct {
 	schema *catalog.Schema
+	source gq.Source
+	places *gq.SchemaPlaces // nil until a diagnostic needs it
 	pkg    *Package
 	decls  map[string]owner // Go name at package level -> the declaration that has it
 	tools  map[string]owner // tool name -> the query or built-in that has it
@@ -82,18 +137,29 @@ type builder struct {
 	diags  diag.List
 }
 
-// owner is the declaration that has a name, and its position. The position is zero if no source
-// contains the declaration.
+// owner is the declaration that has a name. at returns its place, and is nil if no source contains
+// the declaration.
 type owner struct {
 	name string
-	span diag.Span
+	at   func() diag.Span
 }
 
 func (o owner) String() string {
-	if o.span.File == "" {
+	if o.at == nil {
 		return o.name
 	}
-	return o.name + " at " + o.span.String()
+	return o.name + " at " + o.at().String()
+}
+
+// fixed returns a function that returns at.
+func fixed(at diag.Span) func() diag.Span { return func() diag.Span { return at } }
+
+// schemaPlaces parses the source of the schema when it is called for the first time.
+func (b *builder) schemaPlaces() *gq.SchemaPlaces {
+	if b.places == nil {
+		b.places = gq.PlacesOf(b.source, b.schema)
+	}
+	return b.places
 }
 
 func (b *builder) fail(code diag.Code, span diag.Span, help, format string, args ...any) {
@@ -102,39 +168,30 @@ func (b *builder) fail(code diag.Code, span diag.Span, help, format string, args
 	})
 }
 
-// declare records that the declaration called name takes goName at package level. If goName is
-// taken, declare reports the collision and returns false.
-func (b *builder) declare(goName, name string, span diag.Span) bool {
+// declare records that a declaration takes goName at package level. If goName is taken, declare
+// reports the collision and returns false.
+func (b *builder) declare(goName string, o owner) bool {
 	if other, taken := b.decls[goName]; taken {
-		b.fail(GoNameTaken, span, "rename one of the two",
-			"%s would be declared in Go as %s, which is the name of %s", name, goName, other)
+		b.fail(GoNameTaken, o.at(), "rename one of the two",
+			"%s would be declared in Go as %s, which is the name of %s", o.name, goName, other)
 		return false
 	}
-	b.decls[goName] = owner{name, span}
+	b.decls[goName] = o
 	return true
 }
 
+// enumSuffix ends the Go name of every enum type, so that a query is unlikely to have the name.
+const enumSuffix = "Enum"
+
 // buildEnums names a type for every enum property of the schema, even if no query uses it. So the
 // types that exist never depend on which queries there are.
-func (b *builder) buildEnums(span diag.Span) {
+func (b *builder) buildEnums() {
 	add := func(entity plan.Entity, typ string, props []*catalog.Property) {
 		for _, p := range props {
 			if p.Type.Enum == nil {
 				continue
 			}
-			owner := fmt.Sprintf("the enum of %s.%s", typ, p.Name)
-			e := &Enum{Entity: entity, Type: typ, Property: p.Name, GoName: GoName(typ) + GoName(p.Name)}
-			if _, taken := b.decls[e.GoName]; taken && entity == plan.Edge {
-				e.GoName += "Edge" // needed because nodes and edges have separate name spaces
-			}
-			b.declare(e.GoName, owner, span)
-			for _, v := range p.Type.Enum {
-				name := e.GoName + strings.TrimPrefix(GoName("x "+v), "X")
-				b.declare(name, fmt.Sprintf("the value %s of %s", v, owner), span)
-				e.Values = append(e.Values, EnumValue{GoName: name, Value: v})
-			}
-			b.enums[propKey{entity, typ, p.Name}] = e
-			b.pkg.Enums = append(b.pkg.Enums, e)
+			b.buildEnum(entity, typ, p)
 		}
 	}
 	for _, n := range b.schema.Nodes {
@@ -143,6 +200,24 @@ func (b *builder) buildEnums(span diag.Span) {
 	for _, e := range b.schema.Edges {
 		add(plan.Edge, e.Name, e.Properties)
 	}
+}
+
+func (b *builder) buildEnum(entity plan.Entity, typ string, p *catalog.Property) {
+	name := fmt.Sprintf("the enum of %s.%s", typ, p.Name)
+	stem := GoName(typ) + GoName(p.Name)
+	if _, taken := b.decls[stem+enumSuffix]; taken && entity == plan.Edge {
+		stem += "Edge" // nodes and edges have separate name spaces
+	}
+	e := &Enum{Entity: entity, Type: typ, Property: p.Name, GoName: stem + enumSuffix}
+	b.declare(e.GoName, owner{name, func() diag.Span { return b.schemaPlaces().Property(entity, typ, p.Name) }})
+	for _, v := range p.Type.Enum {
+		goName := e.GoName + strings.TrimPrefix(GoName("x "+v), "X")
+		b.declare(goName, owner{fmt.Sprintf("the value %s of %s", v, name),
+			func() diag.Span { return b.schemaPlaces().EnumValue(entity, typ, p.Name, v) }})
+		e.Values = append(e.Values, EnumValue{GoName: goName, Value: v})
+	}
+	b.enums[propKey{entity, typ, p.Name}] = e
+	b.pkg.Enums = append(b.pkg.Enums, e)
 }
 
 func (b *builder) buildFiles(sources []gq.Source) {
@@ -163,7 +238,7 @@ func (b *builder) buildQuery(src *gq.Query) {
 		Name: p.Name, GoName: GoName(p.Name), GoLower: LowerGoName(p.Name), File: src.File, Line: src.Span.Start.Line,
 		Description: src.Description, Instruction: src.Instruction, Exposed: src.Expose, Plan: p,
 	}
-	b.declareQuery(q, src.Span)
+	b.declareQuery(q, fixed(src.Places.Name))
 	b.buildTool(q, src)
 	b.buildParams(q, src)
 	if p.Read != nil {
@@ -178,12 +253,12 @@ func (b *builder) buildQuery(src *gq.Query) {
 
 // declareQuery declares the names of a query. It stops at the first collision, because further
 // collisions would have the same cause.
-func (b *builder) declareQuery(q *Query, span diag.Span) {
-	owner := "query " + q.Name
-	ok := b.declare(q.GoName, owner, span) &&
-		b.declare(q.GoName+"Params", "the parameters of "+owner, span) &&
-		(q.Mutation() || b.declare(q.GoName+"Row", "the rows of "+owner, span))
-	_ = ok && b.declare(q.GoLower+"Tool", "the tool of "+owner, span)
+func (b *builder) declareQuery(q *Query, at func() diag.Span) {
+	name := "query " + q.Name
+	ok := b.declare(q.GoName, owner{name, at}) &&
+		b.declare(q.GoName+"Params", owner{"the parameters of " + name, at}) &&
+		(q.Mutation() || b.declare(q.GoName+"Row", owner{"the rows of " + name, at}))
+	_ = ok && b.declare(q.GoLower+"Tool", owner{"the tool of " + name, at})
 }
 
 func (b *builder) buildTool(q *Query, src *gq.Query) {
@@ -195,20 +270,20 @@ func (b *builder) buildTool(q *Query, src *gq.Query) {
 		t.Title = InWords(q.Name)
 	}
 	if !toolName.MatchString(t.Name) {
-		b.fail(BadToolName, src.Span, `set another with @mcp(tool_name: "…")`,
+		b.fail(BadToolName, src.Places.ToolName, `set another with @mcp(tool_name: "…")`,
 			"the tool name %q is not 1 to %d characters out of A-Z, a-z, 0-9, _ and -", t.Name, maxName)
 	} else if other, taken := b.tools[t.Name]; taken {
-		b.fail(ToolNameTaken, src.Span, `set another with @mcp(tool_name: "…")`,
+		b.fail(ToolNameTaken, src.Places.ToolName, `set another with @mcp(tool_name: "…")`,
 			"the tool name %s of query %s belongs to %s", t.Name, q.Name, other)
 	}
 	if len(t.Name) > LongTool && len(t.Name) <= maxName {
 		b.diags = append(b.diags, diag.Diagnostic{
-			Code: LongToolName, Severity: diag.Warning, Span: src.Span,
+			Code: LongToolName, Severity: diag.Warning, Span: src.Places.ToolName,
 			Message: fmt.Sprintf("the tool name %s has %d characters; clients that put the name of the server before it cut it past %d", t.Name, len(t.Name), LongTool),
 			Help:    `set a shorter one with @mcp(tool_name: "…")`,
 		})
 	}
-	b.tools[t.Name] = owner{"query " + q.Name, src.Span}
+	b.tools[t.Name] = owner{"query " + q.Name, fixed(src.Places.ToolName)}
 	t.ReadOnly, t.Destructive, t.Idempotent = hints(q.Plan, b.schema, src.Idempotent)
 
 	var parts []string
@@ -223,6 +298,7 @@ func (b *builder) buildTool(q *Query, src *gq.Query) {
 
 func (b *builder) buildParams(q *Query, src *gq.Query) {
 	fields := map[string]string{}
+	places := map[string]diag.Span{}
 	fl := flows(q.Plan)
 	for i, p := range q.Plan.Params {
 		m := Param{Name: p.Name, GoName: GoName(p.Name), Type: p.Type}
@@ -233,28 +309,30 @@ func (b *builder) buildParams(q *Query, src *gq.Query) {
 		b.inherit(&m, fl[i])
 		if other, taken := fields[m.GoName]; taken {
 			b.fail(ParamCollides, src.Info.Params[i].Span, "rename one of the two",
-				"the parameters $%s and $%s of query %s are both %s in Go", other, p.Name, q.Name, m.GoName)
+				"parameter $%s of query %s would be the field %s in Go, as $%s at %s is", p.Name, q.Name, m.GoName, other, places[m.GoName])
 		}
 		if len(p.Name) > maxName {
 			b.fail(LongParamName, src.Info.Params[i].Span, "shorten it",
 				"the name of parameter $%s has %d characters; clients accept %d", p.Name, len(p.Name), maxName)
 		}
-		fields[m.GoName] = p.Name
+		fields[m.GoName], places[m.GoName] = p.Name, src.Info.Params[i].Span
 		q.Params = append(q.Params, m)
 	}
 }
 
 func (b *builder) buildColumns(q *Query, src *gq.Query) {
 	fields := map[string]string{}
-	for _, c := range q.Plan.Read.Columns {
+	places := map[string]diag.Span{}
+	for i, c := range q.Plan.Read.Columns {
+		at := src.Places.Columns[i]
 		f := Field{Name: c.Name, GoName: GoName(c.Name), Type: c.Type}
 		if other, taken := fields[f.GoName]; taken {
-			b.fail(FieldCollides, src.Span, "give one an alias with as",
-				"the columns %s and %s of query %s are both %s in Go", other, c.Name, q.Name, f.GoName)
+			b.fail(FieldCollides, at, "give one of them another alias with as",
+				"column %s of query %s would be the field %s in Go, as %s at %s is", c.Name, q.Name, f.GoName, other, places[f.GoName])
 		}
-		fields[f.GoName] = c.Name
+		fields[f.GoName], places[f.GoName] = c.Name, at
 		if c.Fields != nil {
-			f.Node = b.wholeNode(q, src, f.GoName, c)
+			f.Node = b.wholeNode(q, at, f.GoName, c)
 		} else if prop, ok := columnProp(c.Expr); ok {
 			v := q.Plan.Read.Vars[prop.Var]
 			if decl := b.property(v.Entity, v.Type, prop.Name); decl != nil {
@@ -266,10 +344,10 @@ func (b *builder) buildColumns(q *Query, src *gq.Query) {
 	}
 }
 
-func (b *builder) wholeNode(q *Query, src *gq.Query, column string, c plan.Column) *Struct {
+func (b *builder) wholeNode(q *Query, at diag.Span, column string, c plan.Column) *Struct {
 	typ := q.Plan.Read.Vars[c.Expr.(plan.Whole).Var].Type
 	s := &Struct{NodeType: typ, GoName: q.GoName + "Row" + column}
-	b.declare(s.GoName, fmt.Sprintf("the column %s of query %s", c.Name, q.Name), src.Span)
+	b.declare(s.GoName, owner{fmt.Sprintf("the column %s of query %s", c.Name, q.Name), fixed(at)})
 	fields := map[string]string{}
 	for i, pf := range c.Fields {
 		f := Field{Name: pf.Name, GoName: GoName(pf.Name), Type: pf.Type}
@@ -280,7 +358,7 @@ func (b *builder) wholeNode(q *Query, src *gq.Query, column string, c plan.Colum
 			f.Enum = b.enums[propKey{plan.Node, typ, pf.Name}]
 		}
 		if other, taken := fields[f.GoName]; taken {
-			b.fail(FieldCollides, src.Span, "return the properties one by one, with aliases",
+			b.fail(FieldCollides, at, "return the properties one by one, with aliases",
 				"the properties %s and %s of %s, which query %s returns whole, are both %s in Go",
 				other, pf.Name, typ, q.Name, f.GoName)
 		}
@@ -310,7 +388,7 @@ func property(s *catalog.Schema, entity plan.Entity, typ, name string) *catalog.
 
 // columnProp returns the property whose unchanged values a column shows, and whether there is one.
 func columnProp(e plan.Expr) (plan.Prop, bool) {
-	if agg, ok := e.(plan.Agg); ok && (agg.Func == plan.Min || agg.Func == plan.Max) {
+	if agg, ok := e.(plan.Agg); ok && agg.Func.Row().Member {
 		e = agg.Arg
 	}
 	p, ok := e.(plan.Prop)

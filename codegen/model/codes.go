@@ -13,6 +13,8 @@ const (
 	FileCollides  diag.Code = "G7" // two source files would have the same Go file
 	NoSuchQuery   diag.Code = "G8" // the configuration lists a query that no source has
 	LongToolName  diag.Code = "G9" // the tool name is long once a client adds the server's name
+
+	PackageCollides diag.Code = "G10" // two graphs would have the same Go package
 )
 
 // CodeDoc documents a code with an example: a query that yields the code against the schema
@@ -28,7 +30,7 @@ type CodeDoc struct {
 // Codes lists the documented codes, in order.
 var Codes = []CodeDoc{
 	{GoNameTaken, "Go name taken",
-		"Two queries, or a query and a type of another one, would be declared in the generated package by the same name. Rename one.",
+		"Two declarations of the generated package would have the same name: two queries, a query task_row and the rows of a query task, or two values of an enum such as a-b and a_b. Rename one.",
 		"query find_user() { match { $p: Person } return { $p.slug } }\nquery findUser() { match { $p: Person } return { $p.slug } }"},
 	{ParamCollides, "parameters with one Go name",
 		"Two parameters of a query would be the same field of its Params struct. Rename one.",
@@ -54,4 +56,7 @@ var Codes = []CodeDoc{
 	{LongToolName, "long tool name",
 		"A warning: clients put the name of the server before the name of a tool, and cut or refuse what is longer than 64 characters. Set a shorter one with @mcp(tool_name: …).",
 		"query everybody_whose_name_is_among_those_that_begin_so() { match { $p: Person } return { $p.slug } }"},
+	{PackageCollides, "graphs with one package",
+		"Two graphs of cluster.yaml, such as a-b and ab, would be generated into the same Go package, whose name has letters and digits only. Rename one.",
+		""},
 }

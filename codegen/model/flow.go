@@ -245,8 +245,8 @@ func (b *builder) applyBounds(p *Param, i interval) {
 	if i.lo == nil && i.hi == nil || i.lo != nil && i.hi != nil && less(*i.hi, *i.lo) {
 		return
 	}
-	switch p.Type.Kind {
-	case value.I32, value.U32, value.F32, value.F64:
+	switch p.Type.Kind.JSON() {
+	case value.JSONNum:
 		if i.lo != nil {
 			p.Minimum = value.Text(*i.lo)
 		}

@@ -153,30 +153,10 @@ func pointerIf(nullable bool, t reflect.Type) reflect.Type {
 	return t
 }
 
+// scalarType returns the Go type of a kind. A whole node has no kind; it has a type of its own.
 func scalarType(k value.Kind) reflect.Type {
-	switch k {
-	case value.String, value.Invalid: // a whole node has no kind; it has its own type
+	if k == value.Invalid {
 		return reflect.TypeFor[string]()
-	case value.Bool:
-		return reflect.TypeFor[bool]()
-	case value.I32:
-		return reflect.TypeFor[int32]()
-	case value.I64:
-		return reflect.TypeFor[value.BigInt]()
-	case value.U32:
-		return reflect.TypeFor[uint32]()
-	case value.U64:
-		return reflect.TypeFor[value.BigUint]()
-	case value.F32:
-		return reflect.TypeFor[float32]()
-	case value.F64:
-		return reflect.TypeFor[float64]()
-	case value.Date:
-		return reflect.TypeFor[value.DateValue]()
-	case value.DateTime:
-		return reflect.TypeFor[value.DateTimeValue]()
-	case value.Blob:
-		return reflect.TypeFor[value.BlobValue]()
 	}
-	panic("codegen: no Go type for " + k.String())
+	return k.GoType()
 }

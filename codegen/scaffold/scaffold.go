@@ -32,10 +32,10 @@ import (
 const Omnigraph = "github.com/omnigraph-go/omnigraph"
 
 const (
-	graph      = "team"
-	goVersion  = "1.26.0" // the oldest Go version that can build Omnigraph
-	schemaFile = "schema.pg"
-	queryDir   = "queries"
+	defaultGraph = "team"
+	goVersion    = "1.26.0" // the oldest Go version that can build Omnigraph
+	schemaFile   = "schema.pg"
+	queryDir     = "queries"
 )
 
 // templates holds the files as they stand in the module. A file that ends in .tmpl is a template; a
@@ -50,6 +50,7 @@ type Module struct {
 	Version string // version of Omnigraph to require
 	Replace string // absolute folder of a checkout of Omnigraph, or "" to download the version
 	Bind    string // host:port on which the server listens in the printed commands
+	Graph   string // id of the graph; "" for team
 
 	// Workspace says that the module lies in a Go workspace, to which it must be added.
 	Workspace bool
@@ -115,7 +116,7 @@ func (m *Module) Files() (codegen.Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := generate(files); err != nil {
+	if err := generate(files, m.graph()); err != nil {
 		return nil, err
 	}
 	return files, nil
@@ -131,7 +132,7 @@ func (m *Module) fill(name string, text []byte) ([]byte, error) {
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]any{
 		"Module": m.Path, "Name": m.name(), "Image": m.image(), "Version": m.Version, "Replace": m.Replace, "Bind": m.Bind,
-		"Go": goVersion, "GoMinor": goMinor, "Build": build, "Fill": fillStore, "Steps": m.Steps(), "Call": m.Call(),
+		"Go": goVersion, "GoMinor": goMinor, "Build": build, "Fill": m.fillStore(), "Graph": m.graph(), "Package": model.PackageName(m.graph()), "Steps": m.Steps(), "CompileNote": CompileNote, "Call": m.Call(),
 	})
 	return b.Bytes(), err
 }
@@ -149,11 +150,13 @@ func (m *Module) name() string {
 // and single separators between them.
 func (m *Module) image() string {
 	words := strings.FieldsFunc(strings.ToLower(m.name()), func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') })
-	return cmp.Or(strings.Join(words, "-"), graph)
+	return cmp.Or(strings.Join(words, "-"), defaultGraph)
 }
 
+func (m *Module) graph() string { return cmp.Or(m.Graph, defaultGraph) }
+
 // generate adds the files that gq generate writes for the schema and the queries.
-func generate(files codegen.Files) error {
+func generate(files codegen.Files, graph string) error {
 	in := codegen.Graph{Name: graph, Schema: gq.Source{Name: schemaFile, Text: string(files[schemaFile])}}
 	for _, name := range files.Names() {
 		if path.Dir(name) == queryDir && path.Ext(name) == ".gq" {

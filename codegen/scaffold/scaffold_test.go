@@ -97,10 +97,10 @@ func TestModuleIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cfg.Name != "brain" || len(cfg.Graphs) != 1 || cfg.Graphs[0].ID != graph || len(cfg.Graphs[0].QueryFiles) != 3 {
+	if cfg.Name != "brain" || len(cfg.Graphs) != 1 || cfg.Graphs[0].ID != defaultGraph || len(cfg.Graphs[0].QueryFiles) != 3 {
 		t.Errorf("cluster.yaml says %+v", cfg)
 	}
-	if _, err := policy.Read(cfg.Graphs[0].Policy, policy.Options{Graph: graph, Queries: []string{"find_documents", "get_document"}}); err != nil {
+	if _, err := policy.Read(cfg.Graphs[0].Policy, policy.Options{Graph: defaultGraph, Queries: []string{"find_documents", "get_document"}}); err != nil {
 		t.Error(err)
 	}
 	mod, err := modfile.Parse("go.mod", files["go.mod"], nil)
@@ -164,7 +164,7 @@ func TestCheck(t *testing.T) {
 // TestImage checks that docker accepts the image name in the README.
 func TestImage(t *testing.T) {
 	for path, want := range map[string]string{
-		"example.com/acme/Brain/v2": "brain", "my-brain": "my-brain", "_brain": "brain", "a+b": "a-b", "x~y..z_": "x-y-z", "example.com/_": graph,
+		"example.com/acme/Brain/v2": "brain", "my-brain": "my-brain", "_brain": "brain", "a+b": "a-b", "x~y..z_": "x-y-z", "example.com/_": defaultGraph,
 	} {
 		if got := (&Module{Path: path}).image(); got != want {
 			t.Errorf("%q: the image is %q, wanted %q", path, got, want)

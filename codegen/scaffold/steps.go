@@ -10,10 +10,15 @@ import (
 // build is the command that builds the server.
 const build = "go build -o bin/ ./cmd/..."
 
-// fillStore lists the commands that create the graph and load the seed data.
-var fillStore = []string{
-	"go tool omnigraph cluster apply",
-	"go tool omnigraph load --store data/team --data seed.jsonl --mode overwrite",
+// CompileNote explains the silence of the first command that uses omnigraph.
+const CompileNote = "The first go tool omnigraph compiles the command, and prints nothing while it does."
+
+// fillStore returns the commands that create the graph and load the seed data.
+func (m *Module) fillStore() []string {
+	return []string{
+		"go tool omnigraph cluster apply",
+		"go tool omnigraph load --store data/" + m.graph() + " --data seed.jsonl --mode overwrite",
+	}
 }
 
 // Steps returns the commands that lead from the new module to a running server, for a POSIX shell
@@ -24,7 +29,7 @@ func (m *Module) Steps() []string {
 		steps = append(steps, "go work use .")
 	}
 	steps = append(steps, "go mod tidy", "go generate ./...", "go test ./...", build)
-	steps = append(steps, fillStore...)
+	steps = append(steps, m.fillStore()...)
 	return append(steps, "bin/omnigraph-server --dev --bind "+shellescape.Quote(m.Bind))
 }
 
@@ -34,7 +39,7 @@ func (m *Module) Call() string {
 	return fmt.Sprintf(`curl -s %s -H "Authorization: Bearer $(cat data/dev-token)" `+
 		`-H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' `+
 		`-d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"why","arguments":{"params":{"slug":"price-by-invoice"}}}}'`,
-		shellescape.Quote("http://"+m.reachedAt()+"/graphs/"+graph+"/mcp"))
+		shellescape.Quote("http://"+m.reachedAt()+"/graphs/"+m.graph()+"/mcp"))
 }
 
 // reachedAt returns the address at which this machine reaches the server.

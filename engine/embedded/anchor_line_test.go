@@ -45,7 +45,7 @@ func TestAnchorsOfTwoBranches(t *testing.T) {
 	must(t, err)
 	merge()
 	was.note(g)
-	must(t, g.checkpoint(ctx))
+	must(t, g.checkpoints.make(ctx))
 	was.check(t, g, "after a checkpoint", nil)
 	must(t, g.Close())
 	g, err = Open(ctx, fsys, dir, opts)

@@ -20,38 +20,36 @@ const archiveBlock = "records"
 // archive segment by writing that segment again.
 const archiveBytes = 1 << 20
 
-// cutPast is the part of the past that a checkpoint keeps: archived records and anchors. It is
-// built with Graph.lines locked.
-type cutPast struct {
+// retained is the part of a cut that retention owns: the archived records and the anchors that a
+// checkpoint keeps.
+type retained struct {
 	archive  []version.ArchiveSegment
 	archived int
 	fresh    []version.Archived
 	stored   []*anchor
 	anchors  []*anchor     // anchors to store, newest first
-	whole    bool          // the rest of the past goes, that of live branches too
+	whole    bool          // the cut drops every state that is not in it, those of live branches too
 	live     engine.Bitmap // ancestors of live branches by number; nil if no other commits go
 }
 
-// cutPast collects the records and anchors to keep for the commits with numbers below n, up to
-// the log record at lsn. REQUIRES: g.lines is locked.
-func (g *Graph) cutPast(branches []cutBranch, n int, lsn uint64) cutPast {
-	p := &g.past
-	c := cutPast{archive: p.archive, archived: p.archived, fresh: p.fresh[: n-p.archived : n-p.archived]}
-	if p.removed {
-		var heads []string
-		for _, b := range branches {
-			heads = append(heads, b.Head.Commit.ID)
-		}
+// cut collects the records and anchors to keep for the commits with numbers below n, up to the
+// log record at lsn. heads are the commits at the tips of the branches. REQUIRES: branches.mu is
+// locked, so that lsn, n and heads belong to one state.
+func (r *retention) cut(heads []string, n int, lsn uint64) retained {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := retained{archive: r.archive, archived: r.archived, fresh: r.fresh[: n-r.archived : n-r.archived]}
+	if r.removed {
 		c.live = engine.NewBitmap(n)
-		g.history.Ancestors(heads, "", func(ancestor int) bool {
+		r.history.Ancestors(heads, "", func(ancestor int) bool {
 			c.live.Set(ancestor)
 			return true
 		})
 		c.archive = slices.DeleteFunc(slices.Clone(c.archive), func(a version.ArchiveSegment) bool { return !alive(a, c.live) })
 	}
-	for _, id := range slices.Sorted(maps.Keys(p.anchors)) {
-		a := p.anchors[id]
-		at, known := g.history.Number(id)
+	for _, id := range slices.Sorted(maps.Keys(r.anchors)) {
+		a := r.anchors[id]
+		at, known := r.history.Number(id)
 		switch {
 		case c.live != nil && !(known && c.live.Get(at)):
 		case a.Name != "":
@@ -66,17 +64,10 @@ func (g *Graph) cutPast(branches []cutBranch, n int, lsn uint64) cutPast {
 
 // anchored adds an anchor to the anchors to store. It replaces any other anchor of the same
 // commit.
-func (c *cutPast) anchored(a *anchor) {
+func (c *retained) anchored(a *anchor) {
 	same := func(b *anchor) bool { return a.Commit == b.Commit }
 	c.stored = slices.DeleteFunc(c.stored, same)
 	c.anchors = append([]*anchor{a}, slices.DeleteFunc(c.anchors, same)...)
-}
-
-// anchored reports whether the graph keeps an anchor, the complete state, of a commit.
-func (g *Graph) anchored(commit string) bool {
-	g.lines.Lock()
-	defer g.lines.Unlock()
-	return g.past.anchors[commit] != nil
 }
 
 // alive reports whether an archive segment holds the record of at least one live commit.
@@ -91,15 +82,15 @@ func alive(a version.ArchiveSegment, live engine.Bitmap) bool {
 	return false
 }
 
-// storePast stores the records and the anchors of a cut. after maps each state to its stored
-// form. storePast returns the segments it wrote, also when it fails.
-func (g *Graph) storePast(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) (made []store.SegmentID, err error) {
-	p := &cut.past
-	made, err = g.storeArchive(ctx, p)
+// store stores the records and the anchors of a cut. after maps each state to its stored
+// form. store returns the segments it wrote, also when it fails.
+func (r *retention) store(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) (made []store.SegmentID, err error) {
+	p := &cut.retained
+	made, err = r.storeArchive(ctx, p)
 	if err != nil || len(p.anchors) == 0 {
 		return made, err
 	}
-	id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
+	id, err := r.files.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
 		for i, a := range p.anchors {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -126,7 +117,7 @@ func (g *Graph) storePast(ctx context.Context, cut *cut, after map[*version.Snap
 
 // storeArchive stores the fresh records of a cut. If the last archive segment is small, it
 // merges the records into that segment by writing a new one.
-func (g *Graph) storeArchive(ctx context.Context, p *cutPast) (made []store.SegmentID, err error) {
+func (r *retention) storeArchive(ctx context.Context, p *retained) (made []store.SegmentID, err error) {
 	if len(p.fresh) == 0 {
 		return nil, nil
 	}
@@ -137,7 +128,7 @@ func (g *Graph) storeArchive(ctx context.Context, p *cutPast) (made []store.Segm
 	}
 	archive := p.archive
 	if k := len(archive) - 1; k >= 0 && archive[k].Bytes < 2*max(bytes, 1<<10) && archive[k].Bytes+bytes < archiveBytes {
-		before, err := g.readArchive(ctx, &archive[k])
+		before, err := r.files.readArchive(ctx, &archive[k])
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +136,7 @@ func (g *Graph) storeArchive(ctx context.Context, p *cutPast) (made []store.Segm
 		records = slices.Concat(before, records)
 		archive = archive[:k:k]
 	}
-	seg, id, err := g.writeArchive(ctx, runs, records)
+	seg, id, err := r.files.writeArchive(ctx, runs, records)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +154,7 @@ func joined(runs []version.Run, next version.Run) []version.Run {
 }
 
 // writeArchive writes records as one archive segment.
-func (g *Graph) writeArchive(ctx context.Context, runs []version.Run, records []version.Archived) (version.ArchiveSegment, store.SegmentID, error) {
+func (f *segmentFiles) writeArchive(ctx context.Context, runs []version.Run, records []version.Archived) (version.ArchiveSegment, store.SegmentID, error) {
 	seg := version.ArchiveSegment{Runs: runs}
 	for _, a := range records {
 		name, ok, err := a.Segment()
@@ -175,15 +166,15 @@ func (g *Graph) writeArchive(ctx context.Context, runs []version.Run, records []
 		}
 	}
 	b := version.AppendArchive(nil, runs, records)
-	id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return w.AddBlock(archiveBlock, b) })
+	id, err := f.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return w.AddBlock(archiveBlock, b) })
 	seg.Name, seg.Bytes = segmentName(id), len(b)
 	return seg, id, err
 }
 
 // readArchive reads the records of an archive segment. A segment with other commits than
 // seg.Runs is a *engine.Corrupt.
-func (g *Graph) readArchive(ctx context.Context, seg *version.ArchiveSegment) (records []version.Archived, err error) {
-	err = g.readBlock(ctx, seg.Name, archiveBlock, func(b []byte) (err error) {
+func (f *segmentFiles) readArchive(ctx context.Context, seg *version.ArchiveSegment) (records []version.Archived, err error) {
+	err = f.readBlock(ctx, seg.Name, archiveBlock, func(b []byte) (err error) {
 		var runs []version.Run
 		runs, records, err = version.ReadArchive(bytes.Clone(b)) // cloned because the records alias it
 		if err == nil && !slices.Equal(runs, seg.Runs) {
@@ -196,7 +187,7 @@ func (g *Graph) readArchive(ctx context.Context, seg *version.ArchiveSegment) (r
 
 // describe adds the kept archive and anchors to a checkpoint's manifest m, and adds the names
 // of the segments that they need to named.
-func (c *cutPast) describe(m *version.Manifest, named map[string]bool) {
+func (c *retained) describe(m *version.Manifest, named map[string]bool) {
 	m.Archive = c.archive
 	for _, a := range c.archive {
 		named[a.Name] = true
@@ -215,45 +206,46 @@ func (c *cutPast) describe(m *version.Manifest, named map[string]bool) {
 	}
 }
 
-// readopt replaces the state of each anchor of the branch that is not stored with the result of
-// f. REQUIRES: b.turn is held.
-func (g *Graph) readopt(b *branch, f func(*anchor) *version.Snapshot) {
-	g.lines.Lock()
-	defer g.lines.Unlock()
-	for _, a := range b.anchors {
-		if g.past.anchors[a.Commit] == a && a.Name == "" {
+// replace replaces the state of each anchor of the branch that is not stored with the result of
+// f. REQUIRES: b.writing is held.
+func (r *retention) replace(b *branch, f func(*anchor) *version.Snapshot) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range b.line.anchors {
+		if r.anchors[a.Commit] == a && a.Name == "" {
 			a.snap = f(a)
 		}
 	}
 }
 
-// keepPast makes the archive and the anchors of a manifest the ones that the graph keeps. The
-// last anchor of each live branch stays in memory, because it shares nearly all its memory with
-// the branch's head.
-func (g *Graph) keepPast(c *cut) {
-	g.lines.Lock()
-	p := &g.past
+// adopt makes the archive and the anchors of a manifest the ones that the graph keeps. The last
+// anchor of each live branch stays in memory, because it shares nearly all its memory with the
+// branch's head. adopt reports whether a restored state may read files that are no longer kept.
+// REQUIRES: restorer.reading and layout are locked for writing.
+func (r *retention) adopt(c *cut) (dropped bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	was := map[string]string{} // the segments of the stored anchors, by commit
-	for id, a := range p.anchors {
+	for id, a := range r.anchors {
 		if a.Name == "" && a.lsn > c.lsn {
 			continue
 		}
-		if delete(p.anchors, id); a.Name != "" {
+		if delete(r.anchors, id); a.Name != "" {
 			was[id] = a.Name
 		}
 	}
-	for _, list := range [][]*anchor{c.past.stored, c.past.anchors} {
+	for _, list := range [][]*anchor{c.retained.stored, c.retained.anchors} {
 		for _, a := range list {
-			p.anchors[a.Commit] = a
+			r.anchors[a.Commit] = a
 		}
 	}
 	latest := map[*branch]*anchor{}
-	for _, a := range p.anchors {
+	for _, a := range r.anchors {
 		if l := latest[a.branch]; a.snap != nil && a.branch != nil && (l == nil || l.lsn < a.lsn) {
 			latest[a.branch] = a
 		}
 	}
-	for _, a := range p.anchors {
+	for _, a := range r.anchors {
 		if a.Name != "" && a.snap != nil && (latest[a.branch] != a || a.branch.deleted) {
 			a.snap = nil
 		}
@@ -261,20 +253,40 @@ func (g *Graph) keepPast(c *cut) {
 			a.branch = nil // the branch would keep the states of its head and tip in memory
 		}
 	}
-	for _, b := range g.lines.sorted {
-		b.anchors = slices.DeleteFunc(b.anchors, func(a *anchor) bool { return p.anchors[a.Commit] != a || a.Name != "" })
+	for _, b := range c.branches {
+		b.line.anchors = slices.DeleteFunc(b.line.anchors, func(a *anchor) bool { return r.anchors[a.Commit] != a || a.Name != "" })
 	}
-	p.fresh = slices.Clone(p.fresh[c.commits-p.archived:])
-	p.archive, p.archived, p.doubt = c.past.archive, c.commits, false
-	all := c.past.live != nil || c.past.whole
-	if all {
-		p.removed = false
+	r.fresh = slices.Clone(r.fresh[c.commits-r.archived:])
+	r.archive, r.archived, r.stale = c.retained.archive, c.commits, false
+	dropped = c.retained.live != nil || c.retained.whole
+	if dropped {
+		r.removed = false
 	}
 	for id, name := range was {
 		// A state restored from an anchor that is gone, or that is stored elsewhere, reads the
 		// old segments.
-		all = all || p.anchors[id] == nil || p.anchors[id].Name != name
+		dropped = dropped || r.anchors[id] == nil || r.anchors[id].Name != name
 	}
-	g.lines.Unlock()
-	p.forget(all)
+	return dropped
+}
+
+// archivedRecord returns the archived record of the commit with number n. read caches the records
+// of the segments that were read before. REQUIRES: restorer.reading is locked for reading.
+func (r *retention) archivedRecord(ctx context.Context, n int, read map[string][]version.Archived) (version.Archived, bool, error) {
+	r.mu.Lock()
+	archive := r.archive
+	r.mu.Unlock()
+	seg, at, ok := version.FindArchive(archive, n)
+	if !ok {
+		return version.Archived{}, false, nil
+	}
+	records, known := read[seg.Name]
+	if !known {
+		var err error
+		if records, err = r.files.readArchive(ctx, seg); err != nil {
+			return version.Archived{}, false, err
+		}
+		read[seg.Name] = records
+	}
+	return records[at], true, nil
 }

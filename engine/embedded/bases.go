@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
@@ -17,22 +16,22 @@ import (
 const keptBases = 256
 
 // mergeBase is a state that the next merge of a branch probably compares with: the state where
-// the branch began, or the source of its last merge. Guarded by Graph.lines.
+// the branch began, or the source of its last merge. Guarded by branches.mu.
 type mergeBase struct {
 	id       string
 	snap     *version.Snapshot // nil once the list has dropped it
 	branches int               // how many branches hold it
 }
 
-// baseList keeps the states of merge bases that branches hold. It keeps at most keptBases of
-// them and drops the oldest first. Guarded by Graph.lines.
-type baseList struct {
+// mergeBases keeps the states of merge bases that branches hold. It keeps at most keptBases of
+// them and drops the oldest first. Guarded by branches.mu.
+type mergeBases struct {
 	at    map[string]*mergeBase // by commit id
 	order []*mergeBase          // oldest first; the map has dropped some of them
 }
 
 // hold makes a state the merge base that the branch holds, and releases the one before it.
-func (l *baseList) hold(b *branch, s *version.Snapshot) {
+func (l *mergeBases) hold(b *branch, s *version.Snapshot) {
 	id := s.Commit.ID
 	base := l.at[id]
 	if base == nil {
@@ -55,7 +54,7 @@ func (l *baseList) hold(b *branch, s *version.Snapshot) {
 
 // release ends the branch's hold on its merge base, and drops the base if no other branch holds
 // it.
-func (l *baseList) release(b *branch) {
+func (l *mergeBases) release(b *branch) {
 	base := b.base
 	if b.base = nil; base == nil {
 		return
@@ -65,15 +64,15 @@ func (l *baseList) release(b *branch) {
 	}
 }
 
-func (l *baseList) has(base *mergeBase) bool { return l.at[base.id] == base }
+func (l *mergeBases) has(base *mergeBase) bool { return l.at[base.id] == base }
 
-func (l *baseList) drop(base *mergeBase) {
+func (l *mergeBases) drop(base *mergeBase) {
 	delete(l.at, base.id)
 	base.snap = nil
 }
 
 // keep drops the states of all commits that are not in commits.
-func (l *baseList) keep(commits map[string]bool) {
+func (l *mergeBases) keep(commits map[string]bool) {
 	for id, base := range l.at {
 		if !commits[id] {
 			l.drop(base)
@@ -83,16 +82,16 @@ func (l *baseList) keep(commits map[string]bool) {
 
 // merged records a merge. From then on, source is the lowest common ancestor of the two
 // branches, so both hold it. Main holds no base, because it merges with many branches.
-func (l *lines) merged(target, from *branch, source *version.Snapshot) {
+func (l *mergeBases) merged(target, from *branch, source *version.Snapshot) {
 	for _, b := range []*branch{target, from} {
 		if b.name != engine.MainBranch {
-			l.bases.hold(b, source)
+			l.hold(b, source)
 		}
 	}
 }
 
 // states lists the states in the order of their commit ids.
-func (l *baseList) states() []*version.Snapshot {
+func (l *mergeBases) states() []*version.Snapshot {
 	all := make([]*version.Snapshot, 0, len(l.at))
 	for _, base := range l.at {
 		all = append(all, base.snap)
@@ -101,10 +100,10 @@ func (l *baseList) states() []*version.Snapshot {
 	return all
 }
 
-// mergeBase returns the state of the lowest common ancestor of a and b. REQUIRES: both states
-// are durable, and their branches are not deleted during the call.
-func (g *Graph) mergeBase(ctx context.Context, a, b *version.Snapshot) (*version.Snapshot, error) {
-	id, ok := g.history.CommonAncestor(a.Commit.ID, b.Commit.ID)
+// mergeBase returns the state of the lowest common ancestor of a and b. REQUIRES: both states are
+// durable, and their branches are not deleted during the call.
+func (r *restorer) mergeBase(ctx context.Context, a, b *version.Snapshot) (*version.Snapshot, error) {
+	id, ok := r.history.CommonAncestor(a.Commit.ID, b.Commit.ID)
 	switch {
 	case !ok:
 		return nil, &engine.Corrupt{Object: "history", Detail: "commits " + a.Commit.ID + " and " + b.Commit.ID + " have no common ancestor"}
@@ -113,65 +112,20 @@ func (g *Graph) mergeBase(ctx context.Context, a, b *version.Snapshot) (*version
 	case id == b.Commit.ID:
 		return b, nil
 	}
-	g.lines.Lock()
-	var s *version.Snapshot
-	if base := g.lines.bases.at[id]; base != nil {
-		s = base.snap
-	}
-	g.lines.Unlock()
-	if s != nil {
+	if s := r.branches.base(id); s != nil {
 		return s, nil
 	}
-	return g.stateOf(ctx, id)
+	return r.ancestor(ctx, id)
 }
 
 // readableWith checks that the merge bases of a commit with every branch can be read. A cleanup
 // keeps only the merge bases of the branches that existed then, and a commit of the past may
-// have other bases. The error is a *engine.NotFound. REQUIRES: g.merging is held.
-func (g *Graph) readableWith(id string) error {
-	g.lines.Lock()
-	whole := g.past.whole()
-	g.lines.Unlock()
-	if whole {
+// have other bases. The error is a *engine.NotFound. REQUIRES: layout.merging is held.
+func (r *restorer) readableWith(id string) error {
+	if r.retention.whole() {
 		return nil
 	}
-	bases := g.history.LowestWith(id, g.tips())
-	g.lines.Lock()
-	defer g.lines.Unlock()
-	for _, base := range bases {
-		if _, ok := g.runTo(base); !ok {
-			return &engine.NotFound{What: notKept, Name: base}
-		}
-	}
-	return nil
-}
-
-// whole reports whether the archive has the records of all archived commits but the first,
-// which has no record. REQUIRES: Graph.lines is locked.
-func (p *past) whole() bool {
-	next := 1
-	for _, a := range p.archive {
-		for _, r := range a.Runs {
-			if r.First != next {
-				return false
-			}
-			next += r.N
-		}
-	}
-	return next == p.archived
-}
-
-// tips lists the commits at the tips of live branches, each once.
-func (g *Graph) tips() []string {
-	g.lines.Lock()
-	defer g.lines.Unlock()
-	var ids []string
-	for id, all := range g.lines.tips {
-		if slices.ContainsFunc(all, func(b *branch) bool { return !b.deleted }) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
+	return r.retention.readable(r.history.LowestWith(id, r.branches.tipIDs()))
 }
 
 // mergeBases returns the set of the lowest common ancestors of every pair of branches of a cut.
@@ -186,5 +140,3 @@ func (c *cut) mergeBases(h *version.History) map[string]bool {
 	}
 	return all
 }
-
-func byName(b *branch, name string) int { return strings.Compare(b.name, name) }

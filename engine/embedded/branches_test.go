@@ -18,18 +18,18 @@ import (
 
 // baseOf returns the state of the merge base of two branches.
 func baseOf(g *Graph, a, b string) (*version.Snapshot, error) {
-	one, err := g.branch(a)
+	one, err := g.branches.find(a)
 	if err != nil {
 		return nil, err
 	}
-	other, err := g.branch(b)
+	other, err := g.branches.find(b)
 	if err != nil {
 		return nil, err
 	}
-	g.shape.RLock() // a checkpoint in the background replaces tips
+	g.layout.RLock() // a checkpoint in the background replaces tips
 	tips := [2]*version.Snapshot{one.tip.snap, other.tip.snap}
-	g.shape.RUnlock()
-	return g.mergeBase(context.Background(), tips[0], tips[1])
+	g.layout.RUnlock()
+	return g.restorer.mergeBase(context.Background(), tips[0], tips[1])
 }
 
 // dumpGraph writes, for every branch, its entities, its commits by number, the numbers of its
@@ -59,12 +59,12 @@ func dumpGraph(g *Graph) (string, error) {
 				fmt.Fprintf(&b, " | with %s %d", other.Name, base.Commit.Seq)
 			}
 		}
-		line, err := g.branch(br.Name)
+		line, err := g.branches.find(br.Name)
 		if err != nil {
 			return "", err
 		}
 		var keys []string
-		for _, x := range line.receipts.list {
+		for _, x := range line.keys.list {
 			r := x.whole(&g.history)
 			keys = append(keys, fmt.Sprintf("%s/%s=%d", r.Commit.Actor, r.Receipt.Key, r.Commit.Seq))
 		}
@@ -167,18 +167,18 @@ func TestBranchShares(t *testing.T) {
 	if _, err := g.Mutate(ctx, insertPerson, engine.Args{str("ann"), num(1)}, engine.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	logged := g.logged.Load()
+	logged := g.checkpoints.logged.Load()
 	for i := range 10 {
 		if _, err := g.CreateBranch(ctx, fmt.Sprint("b", i), engine.Target{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := g.logged.Load() - logged; n > 10*64 {
+	if n := g.checkpoints.logged.Load() - logged; n > 10*64 {
 		t.Errorf("ten branches take %d bytes of log", n)
 	}
 	tables := func(g *Graph) int {
 		distinct := map[*version.Table]bool{}
-		for _, b := range g.lines.branches {
+		for _, b := range g.branches.byName {
 			for _, table := range b.head.Load().snap.Tables() {
 				distinct[table] = true
 			}
@@ -191,7 +191,7 @@ func TestBranchShares(t *testing.T) {
 	if _, err := g.Mutate(ctx, insertPerson, engine.Args{str("bob"), num(1)}, engine.WriteOptions{Branch: "b3"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.checkpoint(ctx); err != nil {
+	if err := g.checkpoints.make(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if n := tables(g); n != 5 {
@@ -232,7 +232,7 @@ func TestReceipts(t *testing.T) {
 	reopen := func(checkpoint bool) {
 		t.Helper()
 		if checkpoint {
-			if err := g.checkpoint(ctx); err != nil {
+			if err := g.checkpoints.make(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
@@ -13,7 +13,7 @@ import (
 // cannot be reached. Restoring the two states may take long; after that, the time is
 // proportional to the changes plus one check per page of 256 entities.
 func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange) (_ *engine.Changes, err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -37,16 +37,16 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 // before returns the state of the commit's first parent, nil for the first commit, and the
 // state of the commit.
 func (g *Graph) before(ctx context.Context, commit string) (was, is *version.Snapshot, err error) {
-	if !g.reachable(commit) {
+	if !g.restorer.reachable(commit) {
 		return nil, nil, &engine.NotFound{What: "commit", Name: commit}
 	}
 	c, _, _ := g.history.Get(commit)
 	if len(c.Parents) > 0 {
-		if was, err = g.state(ctx, c.Parents[0]); err != nil {
+		if was, err = g.restorer.state(ctx, c.Parents[0]); err != nil {
 			return nil, nil, err
 		}
 	}
 	// This state is in memory, or is restored from its parent's, which is in memory.
-	is, err = g.state(ctx, commit)
+	is, err = g.restorer.state(ctx, commit)
 	return was, is, err
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
@@ -17,7 +17,7 @@ import (
 // reclaimed segments. With opts.DryRun, Cleanup only computes the result. The error is a
 // *engine.BadArgument if opts.KeepCommits is negative.
 func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (_ *engine.CleanupResult, err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	if opts.KeepCommits < 0 {
 		return nil, &engine.BadArgument{Param: "keep_commits", Detail: fmt.Sprintf("%d commits, wanted 0 or more", opts.KeepCommits)}
 	}
@@ -25,30 +25,35 @@ func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (_ *eng
 		return nil, err
 	}
 	defer g.calls.leave()
-	g.checkMu.Lock()
-	defer g.checkMu.Unlock()
-	g.shape.Lock()
-	defer g.shape.Unlock()
-	defer g.countDoubts()
+	return g.checkpoints.cleanup(ctx, opts)
+}
+
+// cleanup does the work of [Graph.Cleanup].
+func (c *checkpoints) cleanup(ctx context.Context, opts engine.CleanupOptions) (*engine.CleanupResult, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.layout.Lock()
+	defer c.layout.Unlock()
+	defer c.branches.noteStale()
 	if !opts.DryRun {
 		// Flush first, so that the result does not count the rows that are only in the log.
-		if err := g.flush(ctx, false); err != nil {
+		if err := c.flushLocked(ctx, false); err != nil {
 			return nil, err
 		}
 	}
-	cut := g.cut()
+	cut := c.branches.cut(c.opts.time())
 	if err := cut.settled(ctx); err != nil {
 		return nil, err
 	}
-	keep, err := g.chooseKept(ctx, cut, opts)
+	keep, err := c.chooseKept(ctx, cut, opts)
 	if err != nil {
 		return nil, err
 	}
 	cut.bases = slices.DeleteFunc(cut.bases, func(s *version.Snapshot) bool { return !keep.commits[s.Commit.ID] })
 	out := &engine.CleanupResult{Commits: int64(keep.readable - len(keep.commits)), Kept: int64(len(keep.commits))}
-	before := g.store.Sizes()
+	before := c.store.Sizes()
 	if opts.DryRun {
-		needed := g.needed(cut, keep)
+		needed := c.neededLocked(cut, keep)
 		for id, size := range before {
 			if name := segmentName(id); needed[name] == onlyPast {
 				out.Segments++
@@ -57,10 +62,10 @@ func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (_ *eng
 		}
 		return out, nil
 	}
-	if err := g.reclaim(ctx, cut, keep); err != nil {
+	if err := c.reclaimLocked(ctx, cut, keep); err != nil {
 		return nil, err
 	}
-	after := g.store.Sizes()
+	after := c.store.Sizes()
 	out.Segments = max(0, int64(len(before)-len(after)))
 	for _, size := range before {
 		out.Bytes += size
@@ -87,9 +92,9 @@ func (k *kept) record(c engine.Commit) bool {
 }
 
 // chooseKept selects the commits that stay readable.
-func (g *Graph) chooseKept(ctx context.Context, cut *cut, opts engine.CleanupOptions) (*kept, error) {
+func (c *checkpoints) chooseKept(ctx context.Context, cut *cut, opts engine.CleanupOptions) (*kept, error) {
 	anchored := map[string]bool{}
-	for _, list := range [][]*anchor{cut.past.stored, cut.past.anchors} {
+	for _, list := range [][]*anchor{cut.retained.stored, cut.retained.anchors} {
 		for _, a := range list {
 			anchored[a.Commit] = true
 		}
@@ -102,19 +107,19 @@ func (g *Graph) chooseKept(ctx context.Context, cut *cut, opts engine.CleanupOpt
 		inMemory[b.Head.Commit.ID] = true
 		k.commits[b.Head.Commit.ID] = true
 		n := 0
-		g.history.Line(b.Head.Commit.ID, func(c engine.Commit) bool {
+		c.history.Line(b.Head.Commit.ID, func(made engine.Commit) bool {
 			if n++; n > opts.KeepCommits {
 				return false
 			}
-			k.commits[c.ID] = true
+			k.commits[made.ID] = true
 			return true
 		})
 	}
-	for id := range cut.mergeBases(&g.history) {
+	for id := range cut.mergeBases(c.history) {
 		k.commits[id] = true
 	}
-	live := engine.NewBitmap(g.history.Len())
-	g.history.Ancestors(heads, "", func(n int) bool {
+	live := engine.NewBitmap(c.history.Len())
+	c.history.Ancestors(heads, "", func(n int) bool {
 		live.Set(n)
 		return n%1024 > 0 || ctx.Err() == nil
 	})
@@ -122,11 +127,11 @@ func (g *Graph) chooseKept(ctx context.Context, cut *cut, opts engine.CleanupOpt
 		return nil, err
 	}
 	readable := map[string]bool{}
-	for n, c := range g.history.Slice(0, cut.commits) {
+	for n, c := range c.history.Slice(0, cut.commits) {
 		if !live.Get(n) {
 			continue
 		}
-		if !anchored[c.ID] && !inMemory[c.ID] && (len(c.Parents) == 0 || !readable[c.Parents[0]] || !cut.past.has(n)) {
+		if !anchored[c.ID] && !inMemory[c.ID] && (len(c.Parents) == 0 || !readable[c.Parents[0]] || !cut.retained.has(n)) {
 			delete(k.commits, c.ID)
 			continue
 		}
@@ -136,7 +141,7 @@ func (g *Graph) chooseKept(ctx context.Context, cut *cut, opts engine.CleanupOpt
 		}
 	}
 	k.readable = len(readable)
-	for _, c := range g.history.Slice(0, cut.commits) {
+	for _, c := range c.history.Slice(0, cut.commits) {
 		if k.commits[c.ID] && !k.record(c) && !anchored[c.ID] {
 			k.bare = append(k.bare, c.ID)
 		}
@@ -145,7 +150,7 @@ func (g *Graph) chooseKept(ctx context.Context, cut *cut, opts engine.CleanupOpt
 }
 
 // has reports whether the cut has the record of the commit with number n.
-func (c *cutPast) has(n int) bool {
+func (c *retained) has(n int) bool {
 	if n >= c.archived {
 		return true
 	}
@@ -161,9 +166,9 @@ const (
 	others
 )
 
-// needed returns, by file name, whether a file of the cut stays needed after the cleanup, or
-// only the commits that it reclaims need it.
-func (g *Graph) needed(c *cut, k *kept) map[string]use {
+// neededLocked returns, by file name, whether a file of the cut stays needed after the cleanup, or
+// only the commits that it reclaims need it. REQUIRES: c.mu is locked.
+func (c *checkpoints) neededLocked(cut *cut, k *kept) map[string]use {
 	uses := map[string]use{}
 	by := func(u use, names ...string) {
 		for _, name := range names {
@@ -171,16 +176,16 @@ func (g *Graph) needed(c *cut, k *kept) map[string]use {
 			uses[file] = max(uses[file], u)
 		}
 	}
-	for s := range c.states {
+	for s := range cut.states {
 		by(others, s.Refs()...)
 	}
-	for _, h := range g.stored {
+	for _, h := range c.stored {
 		by(others, h.Name)
 	}
-	for _, a := range c.past.archive {
+	for _, a := range cut.retained.archive {
 		u := onlyPast
 		for _, r := range a.Runs {
-			for _, c := range g.history.Slice(r.First, r.First+r.N) {
+			for _, c := range c.history.Slice(r.First, r.First+r.N) {
 				if k.record(c) {
 					u = others
 					break
@@ -189,7 +194,7 @@ func (g *Graph) needed(c *cut, k *kept) map[string]use {
 		}
 		by(u, append(a.Refs, a.Name)...)
 	}
-	for _, a := range c.past.stored {
+	for _, a := range cut.retained.stored {
 		u := onlyPast
 		if k.commits[a.Commit] {
 			u = others
@@ -199,37 +204,35 @@ func (g *Graph) needed(c *cut, k *kept) map[string]use {
 	return uses
 }
 
-// reclaim drops the whole past of the cut except for the kept commits, and writes a manifest of
-// the result.
-func (g *Graph) reclaim(ctx context.Context, cut *cut, k *kept) error {
-	states, err := g.bareStates(ctx, cut, k)
+// reclaimLocked drops the whole past of the cut except for the kept commits, and writes a manifest
+// of the result. REQUIRES: c.mu is locked, and c.layout for writing.
+func (c *checkpoints) reclaimLocked(ctx context.Context, cut *cut, k *kept) error {
+	states, err := c.bareStates(ctx, cut, k)
 	if err != nil {
 		return err
 	}
-	p := &cut.past
+	p := &cut.retained
 	dead := func(a *anchor) bool { return !k.commits[a.Commit] }
 	p.stored, p.anchors = slices.DeleteFunc(p.stored, dead), slices.DeleteFunc(p.anchors, dead)
 	for _, a := range states {
 		p.anchored(a)
 	}
 	p.whole = true
-	made, err := g.thinArchive(ctx, p, k)
+	made, err := c.thinArchive(ctx, p, k)
 	if err == nil {
-		g.lines.Lock()
-		g.past.doubt = true // until a manifest is certainly in force
-		g.lines.bases.keep(k.commits)
-		g.lines.Unlock()
-		err = g.flushCut(ctx, cut)
+		c.retention.setStale() // until a manifest is certainly in force
+		c.branches.keepBases(k.commits)
+		err = c.flushCutLocked(ctx, cut)
 	}
 	if err != nil {
-		g.discard(made)
+		c.files.discard(made)
 	}
 	return err
 }
 
 // bareStates returns a new anchor for each bare commit. It restores the states that are not in
 // memory.
-func (g *Graph) bareStates(ctx context.Context, cut *cut, k *kept) (all []*anchor, err error) {
+func (c *checkpoints) bareStates(ctx context.Context, cut *cut, k *kept) (all []*anchor, err error) {
 	inMemory := map[string]anchor{}
 	for _, s := range cut.bases {
 		inMemory[s.Commit.ID] = anchor{snap: s}
@@ -241,14 +244,12 @@ func (g *Graph) bareStates(ctx context.Context, cut *cut, k *kept) (all []*ancho
 		a := inMemory[id]
 		a.Commit = id
 		if a.snap == nil {
-			r := rebuilt{}
-			if r.snap, r.borrowed, err = g.rebuild(ctx, id); err != nil {
+			s, err := c.restorer.restore(ctx, id)
+			if err != nil {
 				return nil, err
 			}
-			a.snap = r.snap
-			g.past.mu.Lock()
-			g.past.keep(r) // the next state in this line is restored from it
-			g.past.mu.Unlock()
+			a.snap = s.snap
+			c.restorer.keep(s) // the next state in this line is restored from it
 		}
 		all = append(all, &a)
 	}
@@ -258,13 +259,13 @@ func (g *Graph) bareStates(ctx context.Context, cut *cut, k *kept) (all []*ancho
 // thinArchive removes the records that are not needed from the archive. It rewrites the
 // segments that hold both kinds of records, and drops the segments that hold no needed record.
 // It returns the segments that it made, also when it fails.
-func (g *Graph) thinArchive(ctx context.Context, p *cutPast, k *kept) (made []store.SegmentID, err error) {
+func (c *checkpoints) thinArchive(ctx context.Context, p *retained, k *kept) (made []store.SegmentID, err error) {
 	var archive []version.ArchiveSegment
 	keep := func(numbers []int, records []version.Archived) error {
 		if len(numbers) == 0 {
 			return nil
 		}
-		seg, id, err := g.writeArchive(ctx, version.Runs(numbers), records)
+		seg, id, err := c.files.writeArchive(ctx, version.Runs(numbers), records)
 		if err != nil {
 			return err
 		}
@@ -276,7 +277,7 @@ func (g *Graph) thinArchive(ctx context.Context, p *cutPast, k *kept) (made []st
 		var places []int
 		at := 0
 		for _, r := range seg.Runs {
-			for n, c := range g.history.Slice(r.First, r.First+r.N) {
+			for n, c := range c.history.Slice(r.First, r.First+r.N) {
 				if k.record(c) {
 					numbers, places = append(numbers, n), append(places, at)
 				}
@@ -290,7 +291,7 @@ func (g *Graph) thinArchive(ctx context.Context, p *cutPast, k *kept) (made []st
 			archive = append(archive, seg)
 			continue
 		}
-		records, err := g.readArchive(ctx, &seg)
+		records, err := c.files.readArchive(ctx, &seg)
 		if err != nil {
 			return made, err
 		}
@@ -304,7 +305,7 @@ func (g *Graph) thinArchive(ctx context.Context, p *cutPast, k *kept) (made []st
 	}
 	var numbers []int
 	var left []version.Archived
-	for n, c := range g.history.Slice(p.archived, p.archived+len(p.fresh)) {
+	for n, c := range c.history.Slice(p.archived, p.archived+len(p.fresh)) {
 		if k.record(c) {
 			numbers, left = append(numbers, n), append(left, p.fresh[n-p.archived])
 		}

@@ -72,7 +72,7 @@ func TestConcurrent(t *testing.T) {
 		}
 		taken[s] = true
 	}
-	head := g.main.head.Load().snap
+	head := g.branches.main.head.Load().snap
 	if want := uint64(1 + writers*each + 4); head.Commit.Seq != want {
 		t.Errorf("the head has number %d, want %d", head.Commit.Seq, want)
 	}
@@ -85,7 +85,7 @@ func TestConcurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	if got := dump(again.main.head.Load().snap); got != want {
+	if got := dump(again.branches.main.head.Load().snap); got != want {
 		t.Errorf("opened again the graph has %d bytes of dump, want %d", len(got), len(want))
 	}
 }

@@ -158,7 +158,7 @@ func checkReopened(t *testing.T, s script, fsys *fs.Mem, allowed []string, what 
 	if _, err := g.Mutate(ctx, insertPerson, engine.Args{str("zoe"), num(1)}, engine.WriteOptions{Branch: "later"}); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	if err := g.checkpoint(ctx); err != nil {
+	if err := g.checkpoints.make(ctx); err != nil {
 		t.Fatalf("%s: checkpoint: %v", what, err)
 	}
 	want := s.dump(g)
@@ -192,7 +192,7 @@ func TestFailedSync(t *testing.T) {
 	if _, err := g.Mutate(ctx, insertPerson, engine.Args{str("ann"), num(1)}, engine.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	before := dump(g.main.head.Load().snap)
+	before := dump(g.branches.main.head.Load().snap)
 	failing = true
 	_, err := g.Mutate(ctx, insertPerson, engine.Args{str("bob"), num(1)}, engine.WriteOptions{})
 	if lost := (*engine.Indeterminate)(nil); !errors.As(err, &lost) {
@@ -203,7 +203,7 @@ func TestFailedSync(t *testing.T) {
 	if gone := (*engine.Unavailable)(nil); !errors.As(err, &gone) {
 		t.Errorf("a write after that: %v, want *engine.Unavailable", err)
 	}
-	if after := dump(g.main.head.Load().snap); after != before {
+	if after := dump(g.branches.main.head.Load().snap); after != before {
 		t.Errorf("readers see\n%s\nwant\n%s", after, before)
 	}
 }

@@ -40,7 +40,7 @@ func TestDense(t *testing.T) {
 	if err := loadText(d.g, engine.Merge, lines.String()); err != nil {
 		t.Fatal(err)
 	}
-	knows := d.g.main.head.Load().snap.Edges(0)
+	knows := d.g.branches.main.head.Load().snap.Edges(0)
 	if !knows.AllLive() || knows.Out().Overlay() != 0 || knows.Out().Distinct() {
 		t.Fatalf("the loaded edges are alive %t, %d of them in the overlay, distinct %t", knows.AllLive(), knows.Out().Overlay(), knows.Out().Distinct())
 	}

@@ -148,7 +148,7 @@ func embeddedGraph(t *testing.T, required bool, e Embedder) *Graph {
 func places(t *testing.T, g *Graph) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	table := g.main.head.Load().snap.Nodes(0)
+	table := g.branches.main.head.Load().snap.Nodes(0)
 	for ord := range table.Ordinals() {
 		if table.Alive(ord) {
 			v := table.Value(ord, 3)

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -25,7 +25,7 @@ const exportBatch = 1024
 // target's commit. opts.Types selects node and edge types by name; an empty list selects all.
 // An unknown type is a *engine.BadArgument.
 func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts engine.ExportOptions) (_ engine.Commit, err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	snap, done, err := g.read(ctx, at)
 	if err != nil {
 		return engine.Commit{}, err
@@ -130,8 +130,8 @@ func appendValue(dst []byte, v value.Value) (out []byte, ok bool) {
 		}
 		return append(dst, ']'), true
 	}
-	switch v.Kind() {
-	case value.Vector:
+	switch k := v.Kind(); k.Storage() {
+	case value.InVector:
 		dst = append(dst, '[')
 		for i, f := range v.Vector() {
 			if i > 0 {
@@ -142,13 +142,14 @@ func appendValue(dst []byte, v value.Value) (out []byte, ok bool) {
 			}
 		}
 		return append(dst, ']'), true
-	case value.F32:
+	case value.InFloat32:
 		return appendFloat(dst, v.Float(), 32)
-	case value.F64:
+	case value.InFloat64:
 		return appendFloat(dst, v.Float(), 64)
-	case value.Bool, value.I32, value.I64, value.U32, value.U64:
-		return value.AppendText(dst, v), true
-	case value.String, value.Date, value.DateTime, value.Blob, value.Invalid:
+	default:
+		if k.JSON() != value.JSONText {
+			return value.AppendText(dst, v), true
+		}
 	}
 	dst, _ = jsontext.AppendQuote(dst, value.AppendText(nil, v))
 	return dst, true

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -29,7 +29,7 @@ func lived(t testing.TB, mem *fs.Mem, persons int) {
 		`{"edge":"About","from":"n1","to":"p000001","data":{"id":"a1"}}`))
 	_, err = search(g, "hello")
 	must(t, err)
-	must(t, g.checkpoint(ctx))
+	must(t, g.checkpoints.make(ctx))
 	_, err = g.CreateBranch(ctx, "side", engine.Target{})
 	must(t, err)
 	_, err = g.Mutate(ctx, insertPerson, engine.Args{str("zoe"), num(1)}, engine.WriteOptions{Branch: "side", IdempotencyKey: "k", Actor: "ann"})
@@ -38,7 +38,7 @@ func lived(t testing.TB, mem *fs.Mem, persons int) {
 	must(t, err)
 	_, err = g.Merge(ctx, "side", "main", engine.MergeOptions{})
 	must(t, err)
-	must(t, g.checkpoint(ctx))
+	must(t, g.checkpoints.make(ctx))
 	_, err = g.Mutate(ctx, deletePerson, engine.Args{str("p000002")}, engine.WriteOptions{})
 	must(t, err)
 	_, err = g.Mutate(ctx, insertPerson, engine.Args{str("last"), num(1)}, engine.WriteOptions{Branch: "side"})
@@ -98,7 +98,7 @@ func probes(persons int) []func(g *Graph) (string, error) {
 		func(g *Graph) (string, error) { return search(g, "hello") },
 		func(g *Graph) (string, error) { return search(g, "again") },
 		func(g *Graph) (s string, err error) {
-			defer damage.Catch(damage.Watch(), &err)
+			defer corruption.Catch(corruption.Watch(), &err)
 			return dumpGraph(g)
 		},
 		func(g *Graph) (string, error) {

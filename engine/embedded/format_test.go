@@ -23,7 +23,7 @@ func TestFormat2(t *testing.T) {
 	g, home := openFixture(t, "format2")
 	golden.Check(t, filepath.Join("testdata", "format2.golden"), []byte(dumpAll(g)+"\n"))
 	again := engine.WriteOptions{IdempotencyKey: "k", Actor: "tester"}
-	before := g.main.head.Load().snap.Commit.ID
+	before := g.branches.main.head.Load().snap.Commit.ID
 	if c, err := g.Mutate(ctx, insertPerson, engine.Args{str("bob"), num(31)}, again); err != nil || c.Head.ID != before {
 		t.Errorf("a call with a receipt of format 2 is answered %+v, %v", c, err)
 	}
@@ -41,7 +41,7 @@ func TestFormat2(t *testing.T) {
 func TestFormat1(t *testing.T) {
 	ctx := context.Background()
 	g, home := openFixture(t, "format1")
-	golden.Check(t, filepath.Join("testdata", "format1.golden"), []byte(dump(g.main.head.Load().snap)+"\n"))
+	golden.Check(t, filepath.Join("testdata", "format1.golden"), []byte(dump(g.branches.main.head.Load().snap)+"\n"))
 	commits, err := g.Commits(ctx, "", engine.CommitRange{})
 	if err != nil || len(commits) != 3 || commits[0].Seq != 10 || commits[2].Seq != 8 {
 		t.Errorf("commits %+v, %v; want the one of the manifest and the two after it", commits, err)
@@ -96,7 +96,7 @@ func openFixture(t *testing.T, name string) (g *Graph, home string) {
 func staysTheSame(t *testing.T, g *Graph, home string, dump func(*Graph) string) {
 	t.Helper()
 	ctx := context.Background()
-	must(t, g.checkpoint(ctx))
+	must(t, g.checkpoints.make(ctx))
 	want := dump(g)
 	must(t, g.Verify(ctx))
 	must(t, g.Close())
@@ -124,7 +124,7 @@ func TestFormat4(t *testing.T) {
 	g, home := openFixture(t, "format4")
 	must(t, g.Verify(ctx))
 	golden.Check(t, filepath.Join("testdata", "format4.golden"), []byte(whole.dump(g)+"\n"))
-	if !slices.ContainsFunc(g.states(), sharesFile) {
+	if !slices.ContainsFunc(g.branches.states(), sharesFile) {
 		t.Error("no branch has a segment that shares its file with another's")
 	}
 	again := engine.WriteOptions{Branch: "side", IdempotencyKey: "k", Actor: "ann"}
@@ -200,7 +200,7 @@ func TestOldFormatsRise(t *testing.T) {
 		g, home := openFixture(t, name)
 		_, err := g.Mutate(t.Context(), insertPerson, engine.Args{str("new"), num(1)}, engine.WriteOptions{})
 		must(t, err)
-		must(t, g.checkpoint(t.Context()))
+		must(t, g.checkpoints.make(t.Context()))
 		must(t, g.Close())
 		manifests, err := filepath.Glob(filepath.Join(home, "*.manifest"))
 		must(t, err)

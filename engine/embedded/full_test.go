@@ -78,7 +78,7 @@ func TestFullDisk(t *testing.T) {
 				for range 20 {
 					must(t, insert())
 				}
-				must(t, g.checkpoint(ctx))
+				must(t, g.checkpoints.make(ctx))
 				d.fill(t)
 				refused := 0
 				for range 400 {
@@ -138,7 +138,7 @@ func TestOpenCloseOnFullDisk(t *testing.T) {
 			g, err := Create(ctx, d.fs, d.home, "// people", people(), crashOptions)
 			must(t, err)
 			must(t, loadText(g, engine.Append, manyPeople(0, 300)))
-			g.logged.Store(closeBytes + 1) // so that Close makes a checkpoint
+			g.checkpoints.logged.Store(closeBytes + 1) // so that Close makes a checkpoint
 			d.fill(t)
 			must(t, g.Close())
 			g, err = Open(ctx, d.fs, d.home, crashOptions)

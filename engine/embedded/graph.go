@@ -2,185 +2,41 @@ package embedded
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
-	"strconv"
 	"sync"
-	"sync/atomic"
-	"time"
-
-	"github.com/oklog/ulid/v2"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/exec"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// Options configure how a graph is created and opened. The zero Options are the defaults.
-type Options struct {
-	// Now is the clock for dates and expiries. Nil means clock.Now.
-	Now func() time.Time
-	// QueryMemory bounds the memory in which one query collects rows, in bytes. A query that
-	// needs more fails with a *engine.TooLarge. 0 means DefaultQueryMemory, a negative value no
-	// bound.
-	QueryMemory int64
-	// SharedMemory bounds the memory in which the queries of all graphs that share it collect
-	// rows together. A query that exceeds it fails with a *engine.Busy. Nil means no bound.
-	SharedMemory *Memory
-	// CheckpointBytes is how many bytes of log are written between two checkpoints. 0 means
-	// DefaultCheckpointBytes.
-	CheckpointBytes int64
-	// InlineBytes is the most bytes that the rows of a commit may take in its log record.
-	// Larger rows go to a segment. 0 means DefaultInlineBytes; with a negative value all rows
-	// go to segments.
-	InlineBytes int
-	// LogSize is the size of log files in bytes. 0 means the store's default.
-	LogSize int64
-	// MaxBranches bounds the live branches. Creating one more fails with a *engine.TooLarge. A
-	// graph that has more can still be opened. 0 means DefaultMaxBranches, a negative value no
-	// bound.
-	MaxBranches int
-	// Failed, if set, is called with the error of a checkpoint that failed, in the background
-	// or in Close. No data is lost: the log still has everything that the checkpoint would have
-	// stored, and the next checkpoint tries again.
-	Failed func(error)
-
-	// LogFailed, if set, is called once when a write or a sync of the log fails, or when the
-	// folder was moved or replaced. From then on the graph serves reads and refuses writes
-	// until it is closed and opened again. A writer calls LogFailed and waits for it, so
-	// LogFailed must not call the graph.
-	LogFailed func(error)
-
-	// Embedder computes vectors from texts: from the text argument of nearest, and for a
-	// required property with @embed that an insert leaves out. Nil means none, and such
-	// statements are refused.
-	Embedder Embedder
-
-	// quiet disables checkpoints in the background.
-	quiet bool
-	// sparse is the number of holes in a table up to which a rewrite does not pay. 0 means
-	// version.DefaultSparse.
-	sparse uint32
-	// indexed is the least number of ordinals in a table for which its indexes are stored.
-	// Indexes over smaller tables are built when the graph is opened. 0 means defaultIndexed.
-	indexed uint32
-}
-
-// Embedder turns texts into vectors.
-type Embedder = exec.Embedder
-
-// Memory is a bound on the memory of several queries together.
-type Memory = exec.Memory
-
-// NewMemory returns a bound of limit bytes.
-func NewMemory(limit int64) *Memory { return exec.NewMemory(limit) }
-
-const (
-	// DefaultQueryMemory is 1 GiB.
-	DefaultQueryMemory = 1 << 30
-	// DefaultMaxBranches is the number of branches that take about 100 MB of memory if each has
-	// one small commit.
-	DefaultMaxBranches = 10_000
-	// DefaultInlineBytes is 64 KiB, which take about as long to write as one page.
-	DefaultInlineBytes = 64 << 10
-	// DefaultCheckpointBytes is 8 MiB, which Open replays in well under a second.
-	DefaultCheckpointBytes = 8 << 20
-
-	// defaultIndexed is the number of ordinals that take less time to index than a file takes
-	// to write.
-	defaultIndexed = 2048
-)
-
-// Graph is an open graph. It implements [engine.Graph]. The package's documentation lists its
-// locks and their order.
+// Graph is an open graph. It implements [engine.Graph]. It hands each call to the part of the
+// graph that owns the state; the package's documentation lists the owners, their locks and the
+// lock order.
 type Graph struct {
-	opts     Options
-	store    *store.Store
-	main     *branch
-	lines    lines
-	history  version.History
-	past     past
-	programs programs
+	opts  Options
+	store *store.Store
+	calls inflight // closed by Close
 
-	// shape is the lock of the layout of rows. Checkpoints hold it for writing, because they
-	// lay out the rows of each branch anew. Calls that carry the state of one branch to another
-	// hold it for reading.
-	shape   sync.RWMutex
-	merging sync.Mutex // held by Merge, DeleteBranch and CreateBranch in the past; taken after shape
+	ids         ids
+	history     version.History
+	programs    programs
+	files       segmentFiles
+	layout      layout
+	branches    branches
+	retention   retention
+	restorer    restorer
+	checkpoints checkpoints
+	writer      writer
 
-	calls    turnstile // closed by Close
-	closing  sync.Once
-	closeErr error
-
-	ids struct {
-		sync.Mutex
-		entropy *ulid.MonotonicEntropy
-		last    uint64 // time of the last id in ms; it never decreases, even if the clock does
-	}
-
-	counts    counters
-	logged    atomic.Int64 // log bytes since the last checkpoint
-	kick      chan struct{}
-	stop      context.CancelFunc
-	stopped   chan struct{}
-	unwatched chan struct{} // closed when watchRoom has ended
-	checkMu   sync.Mutex
-	checkedTo uint64                   // LSN of the last checkpoint; guarded by checkMu
-	stored    []version.HistorySegment // what the last checkpoint stored; guarded by checkMu
+	stop       context.CancelFunc
+	background sync.WaitGroup // the goroutines that end after stop
+	closing    sync.Once
+	closeErr   error
 }
 
 var _ engine.Graph = (*Graph)(nil)
-
-// Create makes a graph with a schema in a directory that holds none, and opens it. It keeps the
-// source together with the schema and never parses it. The error is a *engine.Conflict if the
-// directory holds a graph, a *engine.SchemaMismatch if the engine cannot represent the schema,
-// and a *engine.Unavailable if the directory cannot be used.
-func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog.Schema, opts Options) (*Graph, error) {
-	s, err := version.NewSchema(source, catalog.Digest(schema), schema)
-	if err != nil {
-		return nil, &engine.SchemaMismatch{Detail: err.Error()}
-	}
-	g := newGraph(opts)
-	first := version.NewSnapshot(s, engine.Commit{ID: g.newID(), Seq: 1, Branch: engine.MainBranch, Time: g.time(), Schema: s.Digest})
-	initial := version.Manifest{Branches: []version.ManifestBranch{{Name: engine.MainBranch, Head: first}}}
-	manifest := initial.Append(nil, encode)
-	g.store, err = store.Create(ctx, fsys, dir, store.Options{LogSize: opts.LogSize, Manifest: manifest, Failed: opts.LogFailed})
-	if err != nil {
-		return nil, err
-	}
-	g.history.Add(first.Commit, 0)
-	g.past.archived = 1
-	b := recovered(engine.MainBranch, first, 0)
-	g.lines.add(b)
-	g.anchor(b, b.tip)
-	g.start()
-	return g, nil
-}
-
-// Open opens the graph in a directory. The error is a *engine.NotFound if the directory holds
-// no graph, a *engine.Unavailable if another process has it open, and a *engine.Corrupt if the
-// stored data is not as it was written.
-func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Graph, error) {
-	g := newGraph(opts)
-	st, found, err := store.Open(ctx, fsys, dir, store.Options{LogSize: opts.LogSize, Failed: opts.LogFailed})
-	if err != nil {
-		return nil, err
-	}
-	g.store = st
-	if err := g.recovery(ctx, found); err != nil {
-		return nil, errors.Join(err, st.Close())
-	}
-	g.checkedTo = found.ManifestLSN
-	g.start()
-	return g, nil
-}
 
 // Schema returns the schema in force at the target.
 func (g *Graph) Schema(ctx context.Context, at engine.Target) (*engine.Schema, error) {
@@ -212,30 +68,17 @@ func (g *Graph) Verify(ctx context.Context) error {
 	defer g.calls.leave()
 	faults := []error{g.store.Verify(ctx)}
 	var v version.Verifier
-	for _, s := range g.states() {
+	for _, s := range g.branches.states() {
 		faults = append(faults, v.Verify(ctx, s))
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 	}
-	for _, a := range g.storedAnchors() {
-		faults = append(faults, g.verifyAnchor(ctx, &v, a))
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	anchors := g.restorer.verify(ctx, &v)
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	return errors.Join(faults...)
-}
-
-// states lists the states at the heads of branches and the merge bases in memory.
-func (g *Graph) states() []*version.Snapshot {
-	g.lines.Lock()
-	defer g.lines.Unlock()
-	var all []*version.Snapshot
-	for _, b := range g.lines.sorted {
-		all = append(all, b.head.Load().snap)
-	}
-	return append(all, g.lines.bases.states()...)
+	return errors.Join(append(faults, anchors)...)
 }
 
 // Close waits for the running calls, makes a checkpoint if the log is long or text indexes are
@@ -249,73 +92,47 @@ func (g *Graph) Close() error {
 	g.closing.Do(func() {
 		g.calls.close()
 		g.stop()
-		<-g.stopped
-		<-g.unwatched
-		g.past.building.Wait()
-		if g.Failure() == nil && (g.logged.Load() > closeBytes || g.textsToStore()) {
-			if err := g.closeFlush(); err != nil {
-				g.counts.failures.Add(1)
-				if g.opts.Failed != nil {
-					g.opts.Failed(err)
-				}
-			}
+		g.background.Wait()
+		g.restorer.running.Wait()
+		if g.Failure() == nil {
+			g.checkpoints.close()
 		}
 		g.closeErr = g.store.Close()
 	})
 	return g.closeErr
 }
 
-// recovery calls recover and turns a thrown corruption into an error.
-func (g *Graph) recovery(ctx context.Context, found *store.Recovered) (err error) {
-	defer damage.Catch(damage.Watch(), &err)
-	return g.recover(ctx, found)
-}
-
+// newGraph returns a graph without a store. REQUIRES: opts are complete.
 func newGraph(opts Options) *Graph {
-	if opts.Now == nil {
-		opts.Now = clock.Now
+	g := &Graph{opts: opts, calls: newInflight()}
+	g.ids.init(opts.Now)
+	g.retention = retention{history: &g.history, files: &g.files, anchors: map[string]*anchor{}}
+	g.branches = branches{history: &g.history, retention: &g.retention, byName: map[string]*branch{}, tips: map[string][]*branch{}}
+	g.branches.bases.at = map[string]*mergeBase{}
+	g.restorer = restorer{history: &g.history, files: &g.files, branches: &g.branches, retention: &g.retention, pending: map[string]*pending{}}
+	g.checkpoints = checkpoints{
+		opts: &g.opts, files: &g.files, history: &g.history, layout: &g.layout, branches: &g.branches, retention: &g.retention,
+		restorer: &g.restorer, requested: make(chan struct{}, 1),
 	}
-	if opts.QueryMemory == 0 {
-		opts.QueryMemory = DefaultQueryMemory
+	g.writer = writer{
+		opts: &g.opts, files: &g.files, ids: &g.ids, history: &g.history, layout: &g.layout, branches: &g.branches,
+		restorer: &g.restorer, checkpoints: &g.checkpoints,
 	}
-	switch {
-	case opts.InlineBytes == 0:
-		opts.InlineBytes = DefaultInlineBytes
-	case opts.InlineBytes < 0:
-		opts.InlineBytes = 0
-	default:
-		// Rows too large for a record go to a segment; the rest of a record is small.
-		opts.InlineBytes = min(opts.InlineBytes, store.MaxPayload/2)
-	}
-	if opts.MaxBranches == 0 {
-		opts.MaxBranches = DefaultMaxBranches
-	}
-	if opts.CheckpointBytes <= 0 {
-		opts.CheckpointBytes = DefaultCheckpointBytes
-	}
-	if opts.indexed == 0 {
-		opts.indexed = defaultIndexed
-	}
-	if opts.sparse == 0 {
-		opts.sparse = version.DefaultSparse
-	}
-	g := &Graph{opts: opts, calls: newTurnstile(), kick: make(chan struct{}, 1), stopped: make(chan struct{}), unwatched: make(chan struct{})}
-	g.lines.branches, g.lines.tips = map[string]*branch{}, map[string][]*branch{}
-	g.lines.bases.at = map[string]*mergeBase{}
-	g.past.anchors, g.past.flights = map[string]*anchor{}, map[string]*flight{}
-	g.ids.entropy = ulid.Monotonic(rand.Reader, 0)
 	return g
 }
 
+// use gives the store to the parts of the graph that need it.
+func (g *Graph) use(st *store.Store) {
+	g.store, g.files.store, g.branches.store, g.checkpoints.store, g.writer.store = st, st, st, st, st
+}
+
+// start begins the work in the background. The graph may be shared afterwards.
 func (g *Graph) start() {
-	g.main = g.lines.branches[engine.MainBranch]
+	g.branches.main = g.branches.byName[engine.MainBranch]
 	ctx, cancel := context.WithCancel(context.Background())
 	g.stop = cancel
-	go g.checkpoints(ctx)
-	go func() {
-		defer close(g.unwatched)
-		g.watchRoom(ctx)
-	}()
+	g.background.Go(func() { g.checkpoints.loop(ctx) })
+	g.background.Go(func() { watchRoom(ctx, g.store, &g.checkpoints) })
 }
 
 // enter begins a call. The caller must end it with g.calls.leave. The error is a
@@ -344,13 +161,13 @@ func (g *Graph) read(ctx context.Context, at engine.Target) (snap *version.Snaps
 }
 
 func (g *Graph) snapshot(ctx context.Context, at engine.Target) (*version.Snapshot, error) {
-	b, err := g.branch(at.Branch)
+	b, err := g.branches.find(at.Branch)
 	if err != nil {
 		return nil, err
 	}
 	snap := b.head.Load().snap
 	if at.Commit != "" && at.Commit != snap.Commit.ID {
-		return g.state(ctx, at.Commit)
+		return g.restorer.state(ctx, at.Commit)
 	}
 	if at.AtLeast != "" && at.AtLeast != snap.Commit.ID && !g.history.InLine(at.AtLeast, snap.Commit.ID) {
 		return nil, &engine.NotFound{What: "commit", Name: at.AtLeast}
@@ -358,71 +175,4 @@ func (g *Graph) snapshot(ctx context.Context, at engine.Target) (*version.Snapsh
 	return snap, nil
 }
 
-func (g *Graph) branch(name string) (*branch, error) {
-	if name == "" || name == engine.MainBranch {
-		return g.main, nil
-	}
-	g.lines.Lock()
-	defer g.lines.Unlock()
-	if b := g.lines.branches[name]; b != nil && b.live.Load() {
-		return b, nil
-	}
-	return nil, &engine.NotFound{What: "branch", Name: name}
-}
-
-func (g *Graph) newID() string {
-	g.ids.Lock()
-	defer g.ids.Unlock()
-	g.ids.last = max(g.ids.last, ulid.Timestamp(g.opts.Now()))
-	id, err := ulid.New(g.ids.last, g.ids.entropy)
-	if err != nil { // the ids of this millisecond are used up
-		g.ids.last++
-		id = ulid.MustNew(g.ids.last, g.ids.entropy)
-	}
-	return id.String()
-}
-
-// manyIDs is the number of ids from which a run of ids gets a millisecond of its own.
-const manyIDs = 1 << 10
-
-// newIDs begins a run of n ids. The function that it returns appends the next id to dst. The
-// ids of a long run count up from a random number, and no other id of this graph falls between
-// them. So they ascend and differ in their last characters only.
-func (g *Graph) newIDs(n int) func(dst []byte) []byte {
-	if n < manyIDs {
-		return func(dst []byte) []byte { return append(dst, g.newID()...) }
-	}
-	g.ids.Lock()
-	g.ids.last = max(g.ids.last+1, ulid.Timestamp(g.opts.Now()))
-	id := ulid.MustNew(g.ids.last, rand.Reader)
-	g.ids.last++
-	g.ids.Unlock()
-	id[6] &= 0x7f // leaves room, so that counting up does not overflow
-	return func(dst []byte) []byte {
-		at := len(dst)
-		dst = append(dst, make([]byte, ulid.EncodedSize)...)
-		_ = id.MarshalTextTo(dst[at:]) // cannot fail: dst has the encoded size
-		for i := len(id) - 1; ; i-- {
-			if id[i]++; id[i] != 0 {
-				return dst
-			}
-		}
-	}
-}
-
-func (g *Graph) time() time.Time { return g.opts.Now().UTC().Truncate(time.Microsecond) }
-
-func (g *Graph) now() value.Value { return value.OfDateTime(value.DateTimeOf(g.opts.Now())) }
-
 func encode(s *version.Schema) []byte { return catalog.Encode(s.Catalog) }
-
-func segmentName(id store.SegmentID) string { return strconv.FormatUint(uint64(id), 10) }
-
-// segmentID returns the id of the file that holds a named segment.
-func segmentID(name string) (store.SegmentID, error) {
-	id, err := strconv.ParseUint(fileOf(name), 10, 64)
-	if err != nil {
-		return 0, &engine.Corrupt{Object: "log record or manifest", Detail: fmt.Sprintf("%q is no segment", name)}
-	}
-	return store.SegmentID(id), nil
-}

@@ -4,12 +4,7 @@ import (
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
-
-// historyBlock is the name of the block that holds commits in a history segment.
-const historyBlock = "commits"
 
 // Commits lists the commits of a branch, newest first. If r.Before is not 0, it lists only
 // commits with a smaller sequence number. If r.Limit is positive, it lists at most that many.
@@ -44,30 +39,4 @@ func (g *Graph) Commit(ctx context.Context, id string) (engine.Commit, error) {
 		return engine.Commit{}, &engine.NotFound{What: "commit", Name: id}
 	}
 	return c, nil
-}
-
-// storeHistory stores those of the first n commits that are not stored yet. It merges the last
-// stored segments into the new one if they are small. all lists the segments that then hold the
-// n commits; made lists the segments written by this call.
-func (g *Graph) storeHistory(ctx context.Context, n int) (all []version.HistorySegment, made []store.SegmentID, err error) {
-	from := 0
-	for _, s := range g.stored {
-		from += s.N
-	}
-	if from == n {
-		return g.stored, nil, nil
-	}
-	keep := len(g.stored)
-	for keep > 0 && g.stored[keep-1].N < 2*(n-from) {
-		keep--
-		from -= g.stored[keep].N
-	}
-	id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
-		return w.AddBlock(historyBlock, g.history.AppendHistory(nil, from, n))
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	all = append(g.stored[:keep:keep], version.HistorySegment{Name: segmentName(id), N: n - from})
-	return all, []store.SegmentID{id}, nil
 }

@@ -194,7 +194,7 @@ func TestPanicGivesTurnBack(t *testing.T) {
 	}
 	func() {
 		defer func() { recover() }()
-		g.write(ctx, g.main, newWrite(engine.WriteOptions{}), nil) // it panics while it holds the turn
+		g.writer.write(ctx, g.branches.main, newWrite(engine.WriteOptions{}), nil) // it panics while it holds the turn
 	}()
 	func() {
 		defer func() {
@@ -322,7 +322,7 @@ func TestCancelWrite(t *testing.T) {
 			return err
 		}},
 	} {
-		before := g.main.tip
+		before := g.branches.main.tip
 		looks := 0
 		for ; ; looks++ {
 			err := c.write(&countdown{context.Background(), looks})
@@ -332,7 +332,7 @@ func TestCancelWrite(t *testing.T) {
 			if !errors.Is(err, context.Canceled) {
 				t.Fatalf("%s: %v", c.name, err)
 			}
-			if g.main.tip != before {
+			if g.branches.main.tip != before {
 				t.Fatalf("%s: cancelled at look %d it committed", c.name, looks)
 			}
 		}

@@ -21,12 +21,12 @@ func TestIndexOfThePast(t *testing.T) {
 	if err := loadText(g, engine.Merge, manyPeople(0, 100)); err != nil {
 		t.Fatal(err)
 	}
-	first := g.main.tip.snap
+	first := g.branches.main.tip.snap
 	was := remembered{}
 	was.note(g)
 	checkpoint := func(what string) {
 		t.Helper()
-		if err := g.checkpoint(ctx); err != nil {
+		if err := g.checkpoints.make(ctx); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
@@ -41,8 +41,8 @@ func TestIndexOfThePast(t *testing.T) {
 		}
 	}
 	stored := func() string {
-		names := g.main.tip.snap.Nodes(0).Stored()
-		if rows := len(g.main.tip.snap.Nodes(0).Segs); len(names) > rows {
+		names := g.branches.main.tip.snap.Nodes(0).Stored()
+		if rows := len(g.branches.main.tip.snap.Nodes(0).Segs); len(names) > rows {
 			return names[rows]
 		}
 		return ""
@@ -102,7 +102,7 @@ func TestTextIndexOfAFailedManifest(t *testing.T) {
 	}
 	note("one")
 	failing = true
-	if err := g.checkpoint(ctx); err == nil {
+	if err := g.checkpoints.make(ctx); err == nil {
 		t.Fatal("the manifest did not fail")
 	}
 	failing = false
@@ -110,13 +110,13 @@ func TestTextIndexOfAFailedManifest(t *testing.T) {
 	must(t, loadText(g, engine.Merge, manyPeople(0, 20)))
 	was := remembered{}
 	was.note(g)
-	id := g.main.tip.snap.Commit.ID
-	if !g.anchored(id) {
+	id := g.branches.main.tip.snap.Commit.ID
+	if !g.retention.anchored(id) {
 		t.Fatal("the load is no anchor")
 	}
 	note("two")
 	note("three")
-	must(t, g.checkpoint(ctx))
+	must(t, g.checkpoints.make(ctx))
 	must(t, g.Close())
 	g, err := Open(ctx, mem, dir, opts)
 	must(t, err)

@@ -61,7 +61,7 @@ func testMemoryLevel(t *testing.T, quiet bool) {
 // heapAfterCheckpoint returns the bytes of live heap after a checkpoint.
 func heapAfterCheckpoint(t *testing.T, g *Graph) int64 {
 	t.Helper()
-	if err := g.checkpoint(t.Context()); err != nil {
+	if err := g.checkpoints.make(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	runtime.GC()

@@ -24,7 +24,7 @@ func TestStatesGo(t *testing.T) {
 	}
 	head := func(branch string) (weak.Pointer[version.Snapshot], weak.Pointer[version.Table]) {
 		t.Helper()
-		b, err := g.branch(branch)
+		b, err := g.branches.find(branch)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,13 +68,13 @@ func TestStatesGo(t *testing.T) {
 	}
 	write("c", 5)
 	s, tab = head("c")
-	c, err := g.branch("c")
+	c, err := g.branches.find("c")
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.lines.Lock()
-	g.anchor(c, c.tip)
-	g.lines.Unlock()
+	g.retention.mu.Lock()
+	g.retention.anchorLocked(c, c.tip)
+	g.retention.mu.Unlock()
 	c = nil
 	if _, err := g.Merge(t.Context(), "c", "", engine.MergeOptions{}); err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestStatesGo(t *testing.T) {
 	if err := g.DeleteBranch(t.Context(), "c"); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.checkpoint(t.Context()); err != nil {
+	if err := g.checkpoints.make(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	gone("an anchor that is stored, of a branch that is deleted", s, tab)

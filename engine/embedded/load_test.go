@@ -68,9 +68,9 @@ func TestLoadLeavesNothing(t *testing.T) {
 // TestNewIDs checks the ids that a large load makes.
 func TestNewIDs(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{quiet: true})
-	last := g.newID()
+	last := g.ids.next()
 	for _, n := range []int{3, manyIDs, 70_000} {
-		next := g.newIDs(n)
+		next := g.ids.run(n)
 		first := ""
 		for i := range n {
 			id := string(next(nil))
@@ -84,7 +84,7 @@ func TestNewIDs(t *testing.T) {
 		if n >= manyIDs && first[:20] != last[:20] {
 			t.Errorf("%d ids from %s to %s", n, first, last)
 		}
-		if id := g.newID(); id <= last {
+		if id := g.ids.next(); id <= last {
 			t.Errorf("%s comes after %s", id, last)
 		} else {
 			last = id

@@ -61,7 +61,7 @@ func BenchmarkBranches(b *testing.B) {
 				if err := loadText(g, engine.Merge, manyPeople(0, 10_000)); err != nil {
 					b.Fatal(err)
 				}
-				if err := g.checkpoint(ctx); err != nil {
+				if err := g.checkpoints.make(ctx); err != nil {
 					b.Fatal(err)
 				}
 				empty := heapInUse()
@@ -73,7 +73,7 @@ func BenchmarkBranches(b *testing.B) {
 						b.Fatal(err)
 					}
 					g.stop()
-					<-g.stopped
+					g.background.Wait()
 					g = nil
 					runtime.GC()
 					start := clock.Now()
@@ -84,7 +84,7 @@ func BenchmarkBranches(b *testing.B) {
 				}
 				reopen("log")
 				start := clock.Now()
-				if err := g.checkpoint(ctx); err != nil {
+				if err := g.checkpoints.make(ctx); err != nil {
 					b.Fatal(err)
 				}
 				report("checkpoint-all", float64(clock.Since(start).Microseconds())/1e3, "ms")
@@ -93,7 +93,7 @@ func BenchmarkBranches(b *testing.B) {
 				report("heap-opened", float64(heapInUse()-empty)/1e6, "MB")
 				medians(b, g)
 				start = clock.Now()
-				if err := g.checkpoint(ctx); err != nil {
+				if err := g.checkpoints.make(ctx); err != nil {
 					b.Fatal(err)
 				}
 				report("checkpoint-few", float64(clock.Since(start).Microseconds())/1e3, "ms")

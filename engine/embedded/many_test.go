@@ -29,7 +29,7 @@ func TestManyBranches(t *testing.T) {
 			g, err := Create(ctx, fsys, dir, "", people(), opts)
 			must(t, err)
 			must(t, loadText(g, engine.Merge, manyPeople(0, 3000)))
-			must(t, g.checkpoint(ctx))
+			must(t, g.checkpoints.make(ctx))
 			empty := heapInUse()
 			check := func(when string) {
 				t.Helper()
@@ -41,7 +41,7 @@ func TestManyBranches(t *testing.T) {
 			}
 			manyBranches(t, g, n, write, false)
 			check("in the log")
-			must(t, g.checkpoint(ctx))
+			must(t, g.checkpoints.make(ctx))
 			check("stored")
 			must(t, g.Close())
 			start := clock.Now()
@@ -181,7 +181,7 @@ func TestMergeBaseStates(t *testing.T) {
 				}
 				switch round % 4 {
 				case 0:
-					must(t, g.checkpoint(ctx))
+					must(t, g.checkpoints.make(ctx))
 				case 1:
 					_, err := g.Cleanup(ctx, engine.CleanupOptions{KeepCommits: rng.IntN(4)})
 					must(t, err)
@@ -194,16 +194,16 @@ func TestMergeBaseStates(t *testing.T) {
 				for i, a := range names {
 					for _, b := range names[:i] {
 						if rng.IntN(4) == 0 {
-							g.lines.Lock()
-							g.lines.bases.keep(nil)
-							g.lines.Unlock()
+							g.branches.mu.Lock()
+							g.branches.bases.keep(nil)
+							g.branches.mu.Unlock()
 							rebuilt++
 						}
 						base, err := baseOf(g, a, b)
 						if err != nil {
 							t.Fatalf("round %d: the merge base of %s and %s: %v", round, a, b, err)
 						}
-						one, other := g.lines.branches[a].tip.snap.Commit.ID, g.lines.branches[b].tip.snap.Commit.ID
+						one, other := g.branches.byName[a].tip.snap.Commit.ID, g.branches.byName[b].tip.snap.Commit.ID
 						if id, _ := g.history.CommonAncestor(one, other); id != base.Commit.ID {
 							t.Fatalf("round %d: the merge base of %s and %s is %s, want %s", round, a, b, base.Commit.ID, id)
 						}
@@ -229,7 +229,7 @@ func TestBranchesApart(t *testing.T) {
 	opts := Options{quiet: true, indexed: 1}
 	g := create(t, fsys, opts)
 	must(t, loadText(g, engine.Merge, manyPeople(0, 200)))
-	must(t, g.checkpoint(ctx))
+	must(t, g.checkpoints.make(ctx))
 	for part := range 4 {
 		for i := range 90 {
 			name := fmt.Sprintf("b%d-%02d", part, i)
@@ -251,11 +251,11 @@ func TestBranchesApart(t *testing.T) {
 			_, err = g.Mutate(ctx, insertPerson, engine.Args{str(name), num(i)}, engine.WriteOptions{Branch: name})
 			must(t, err)
 		}
-		must(t, g.checkpoint(ctx))
+		must(t, g.checkpoints.make(ctx))
 	}
 	answers := func(g *Graph) string {
 		all := ""
-		for _, b := range g.lines.sorted {
+		for _, b := range g.branches.sorted {
 			for _, name := range []string{"p000007", "main-b0-01", "main-b1-01", "main-b2-02", "main-b3-59", b.name} {
 				got, err := answer(g, personByName, engine.Args{str(name)}, b.name)
 				must(t, err)

@@ -26,7 +26,7 @@ func TestMappingsGoAway(t *testing.T) {
 	const persons = 400
 	must(t, loadText(g, engine.Merge, manyPeople(0, persons)))
 	must(t, loadText(g, engine.Merge, `{"type":"Note","data":{"id":"n1","text":"hello world"}}`))
-	must(t, g.checkpoint(ctx))
+	must(t, g.checkpoints.make(ctx))
 	reopen := func() {
 		t.Helper()
 		must(t, g.Close())
@@ -66,7 +66,7 @@ func TestMappingsGoAway(t *testing.T) {
 		_, err = search(g, "hello")
 		must(t, err)
 		state := dumpAll(g)
-		must(t, g.checkpoint(ctx))
+		must(t, g.checkpoints.make(ctx))
 		runtime.GC()
 		runtime.GC()
 		if got := dumpAll(g); got != state {
@@ -108,7 +108,7 @@ func TestMappingIsCutShort(t *testing.T) {
 	g, err := Create(ctx, fs.OS(), home, "// people", people(), opts)
 	must(t, err)
 	must(t, loadText(g, engine.Merge, manyPeople(0, 5000)))
-	must(t, g.checkpoint(ctx))
+	must(t, g.checkpoints.make(ctx))
 	must(t, g.Close())
 	g, err = Open(ctx, fs.OS(), home, opts)
 	must(t, err)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 )
 
@@ -14,16 +14,16 @@ import (
 // *engine.MergeConflicts if both changed the same data, and a *engine.SchemasDiverge if neither
 // schema descends from the other.
 func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (_ *engine.MergeResult, err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer g.calls.leave()
-	from, missing := g.branch(source)
+	from, missing := g.branches.find(source)
 	if missing != nil && opts.IdempotencyKey == "" {
 		return nil, missing
 	}
-	to, err := g.branch(target)
+	to, err := g.branches.find(target)
 	if err != nil {
 		return nil, err
 	}
@@ -38,20 +38,20 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 		}
 		w.receipt.Body = mergeDigest(name)
 	}
-	g.shape.RLock()
-	g.merging.Lock()
+	g.layout.RLock()
+	g.layout.merging.Lock()
 	w.staged = func() {
-		g.merging.Unlock()
-		g.shape.RUnlock()
+		g.layout.merging.Unlock()
+		g.layout.RUnlock()
 	}
 	out := &engine.MergeResult{}
-	first, made, head, err := g.write(ctx, to, w, func(tx *version.Txn) ([]version.Part, error) {
+	first, made, head, err := g.writer.write(ctx, to, w, func(tx *version.Txn) ([]version.Part, error) {
 		// The key may belong to an earlier merge, after which the source was deleted. So the
 		// missing source is an error only without a receipt.
 		if missing != nil {
 			return nil, missing
 		}
-		return nil, g.merge(ctx, from, to, tx, w, out)
+		return nil, g.writer.merge(ctx, from, to, tx, w, out)
 	})
 	switch {
 	case err != nil:
@@ -64,17 +64,17 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	return out, nil
 }
 
-// merge applies the changes of the source to a transaction on the target. REQUIRES: to.turn and
-// g.merging are held.
-func (g *Graph) merge(ctx context.Context, from, to *branch, tx *version.Txn, w *write, out *engine.MergeResult) error {
-	tip, err := g.source(from, to)
+// merge applies the changes of the source to a transaction on the target. REQUIRES: to.writing and
+// layout.merging are held.
+func (r *writer) merge(ctx context.Context, from, to *branch, tx *version.Txn, w *write, out *engine.MergeResult) error {
+	tip, err := r.branches.source(from, to)
 	if err == nil {
 		err = tip.settled(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	base, err := g.mergeBase(ctx, tip.snap, to.tip.snap)
+	base, err := r.restorer.mergeBase(ctx, tip.snap, to.tip.snap)
 	if err != nil {
 		return err
 	}
@@ -102,16 +102,4 @@ func (g *Graph) merge(ctx context.Context, from, to *branch, tx *version.Txn, w 
 		w.receipt.Outcome, w.receipt.Nodes, w.receipt.Edges = out.Outcome, out.Nodes, out.Edges
 	}
 	return nil
-}
-
-// source returns the tip of the source of a merge. REQUIRES: to.turn is held.
-func (g *Graph) source(from, to *branch) (*commit, error) {
-	g.lines.Lock()
-	defer g.lines.Unlock()
-	for _, b := range []*branch{from, to} {
-		if g.lines.branches[b.name] != b {
-			return nil, &engine.NotFound{What: "branch", Name: b.name}
-		}
-	}
-	return from.tip, nil
 }

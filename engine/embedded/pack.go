@@ -26,7 +26,7 @@ const (
 // All parts of a file have the same type. So when a property is dropped for good on every
 // branch, no state needs a file that has values of it.
 type packer struct {
-	g     *Graph
+	files *segmentFiles
 	small map[*version.Type][]*version.Segment // small segments that are not stored yet
 	types []*version.Type                      // the keys of small, in order of arrival
 	made  []store.SegmentID
@@ -64,7 +64,7 @@ func (p *packer) finish(ctx context.Context) error {
 
 // alone stores a segment in its own file.
 func (p *packer) alone(ctx context.Context, t *version.Type, s *version.Segment) error {
-	id, err := p.g.storeSegment(ctx, t, s)
+	id, err := p.files.write(ctx, t, s)
 	if err == nil {
 		p.made = append(p.made, id)
 	}
@@ -81,7 +81,7 @@ func (p *packer) pack(ctx context.Context, t *version.Type) error {
 	case 1:
 		return p.alone(ctx, t, small[0])
 	}
-	id, err := p.g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
+	id, err := p.files.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
 		for i, segment := range small {
 			prefix := strconv.Itoa(i) + "/"
 			add := adder(w, func(block string) (cold, delta bool) {
@@ -98,24 +98,15 @@ func (p *packer) pack(ctx context.Context, t *version.Type) error {
 		return err
 	}
 	p.made = append(p.made, id)
-	file, err := p.g.store.OpenSegment(ctx, id)
+	file, err := p.files.store.OpenSegment(ctx, id)
 	for i, segment := range small {
 		name := segmentName(id) + "." + strconv.Itoa(i)
 		segment.Name = name
 		if err == nil { // otherwise the segment stays in memory
-			p.g.mapped(t, segment, partOf(file, name))
+			mapped(t, segment, partOf(file, name))
 		}
 	}
 	return nil
-}
-
-// mapped replaces the rows of a stored segment with the mapped file, so that the memory in
-// which they were made is freed. A segment that cannot be mapped stays in memory.
-func (g *Graph) mapped(t *version.Type, s *version.Segment, src column.Source) {
-	if m, err := version.ReadSegment(t, s.Name, src); err == nil {
-		m.Start = s.Start
-		*s = *m
-	}
 }
 
 // packed is one segment of a file that holds several.

@@ -2,81 +2,20 @@ package embedded
 
 import (
 	"context"
-	"sync"
-	"sync/atomic"
 
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/exec"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// maxPrograms bounds the bound programs that are kept. A large program counts once more for
-// every partsCounted parts. At the bound all programs are dropped, because binding a plan again
-// takes some microseconds.
-const (
-	maxPrograms  = 1024
-	partsCounted = 256
-)
-
-// programs caches the bound programs of plans.
-type programs struct {
-	of    sync.Map // *exec.Program by *plan.Query: the program that the plan ran last
-	count atomic.Int64
-
-	// others has the programs of a plan for schemas other than the one that it ran on last, for
-	// plans that read branches with different schemas.
-	mu     sync.Mutex
-	others map[programKey]*exec.Program
-}
-
-type programKey struct {
-	q *plan.Query
-	s *version.Schema
-}
-
-func (p *programs) get(ctx context.Context, q *plan.Query, snap *version.Snapshot) (*exec.Program, error) {
-	if prog, ok := p.of.Load(q); ok && prog.(*exec.Program).Fits(snap) {
-		return prog.(*exec.Program), nil
-	}
-	key := programKey{q, snap.Schema}
-	p.mu.Lock()
-	found := p.others[key]
-	p.mu.Unlock()
-	if found == nil || !found.Fits(snap) {
-		var err error
-		if found, err = exec.Bind(ctx, q, snap); err != nil {
-			return nil, err
-		}
-	}
-	if p.count.Load() >= maxPrograms {
-		p.of.Clear()
-		p.count.Store(0)
-	}
-	last, had := p.of.Swap(q, found)
-	if !had {
-		p.count.Add(1 + int64(found.Parts()/partsCounted))
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.others, key)
-	if had && last.(*exec.Program).Schema() != snap.Schema {
-		if p.others == nil || len(p.others) >= maxPrograms {
-			p.others = map[programKey]*exec.Program{}
-		}
-		p.others[programKey{q, last.(*exec.Program).Schema()}] = last.(*exec.Program)
-	}
-	return found, nil
-}
-
 // Bind checks that a plan fits the schema at the target. It fails with a *engine.Unsupported if
 // the plan needs vectors of texts and the graph has no Embedder.
 func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) (err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	snap, done, err := g.read(ctx, at)
 	if err != nil {
 		return err
@@ -94,7 +33,7 @@ func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) (err 
 
 // Query runs a read on the target. The caller must close the result.
 func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (_ engine.Result, err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -123,7 +62,7 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 // Explain describes how a query would run at the target. With analyze it runs the query and
 // describes the actual run. A mutation cannot be analyzed: that is a *engine.BadArgument.
 func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target, analyze bool) (_ *engine.Explanation, err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	snap, done, err := g.read(ctx, at)
 	if err != nil {
 		return nil, err
@@ -182,7 +121,7 @@ func (g *Graph) runOptions(prog *exec.Program, at engine.Target, analyze bool) e
 	switch {
 	case !prog.AsksNow():
 	case at.Now.IsZero():
-		opts.Now = g.now()
+		opts.Now = g.opts.now()
 	default:
 		opts.Now = value.OfDateTime(value.DateTimeOf(at.Now))
 	}

@@ -252,7 +252,7 @@ func TestFirstUseBuildsOnce(t *testing.T) {
 	g := openPosts(t, 2000)
 	q := ranked(relevanceOf, value.Of(value.String), 5, false)
 	for i := range 6 {
-		table := g.main.head.Load().snap.Nodes(0)
+		table := g.branches.main.head.Load().snap.Nodes(0)
 		views := make([]*index.TextView, 8)
 		var all sync.WaitGroup
 		for k := range views {

@@ -5,75 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-
-	"github.com/oklog/ulid/v2"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
-// opener opens the segments of tables. Tables that share a segment share its mapping and the
-// parts that were read of it. Segments in one file share the file's mapping.
-type opener struct {
-	g      *Graph
-	ctx    context.Context
-	opened map[string]*version.Segment
-	files  map[string]*store.Segment
-}
-
-func (g *Graph) opener(ctx context.Context) *opener {
-	return &opener{g: g, ctx: ctx, opened: map[string]*version.Segment{}, files: map[string]*store.Segment{}}
-}
-
-// has registers a segment that is open in a table of type t.
-func (o *opener) has(t *version.Type, s *version.Segment) {
-	if s.Name != "" && s.Origin == nil {
-		o.opened[version.SegmentKey(t, s.Name)] = s
-	}
-}
-
-// Segment opens a segment of rows of type t.
-func (o *opener) Segment(t *version.Type, name string) (*version.Segment, error) {
-	// The key includes the type: a segment of an older schema is read as the type that it was
-	// stored as.
-	key := version.SegmentKey(t, name)
-	s := o.opened[key]
-	if s == nil {
-		src, err := o.Source(name)
-		if err != nil {
-			return nil, err
-		}
-		if s, err = version.ReadSegment(t, name, src); err != nil {
-			return nil, err
-		}
-		o.opened[key] = s
-	}
-	shared := *s // copied, because each table sets where its rows begin
-	return &shared, nil
-}
-
-// Source opens any segment by name.
-func (o *opener) Source(name string) (column.Source, error) {
-	name, whole := fileOf(name), name
-	file := o.files[name]
-	if file == nil {
-		var err error
-		if file, err = o.g.segment(o.ctx, name); err != nil {
-			return nil, err
-		}
-		o.files[name] = file
-	}
-	return partOf(file, whole), nil
-}
-
 // recover restores the state of the graph from the manifest and the log records that the store
-// found.
+// found. Only this goroutine knows the graph yet, so recovery takes no lock of its parts.
 func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
-	open := g.opener(ctx)
+	open := g.files.opener(ctx)
 	m, err := version.ReadManifest(found.Manifest, catalog.Decode, open)
 	if err != nil {
 		return err
@@ -81,7 +23,7 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 	if err := g.recoverHistory(ctx, m); err != nil {
 		return err
 	}
-	g.lines.lsn = found.ManifestLSN
+	g.branches.lsn = found.ManifestLSN
 	for _, mb := range m.Branches {
 		g.history.Add(mb.Head.Commit, 0)
 		b := recovered(mb.Name, mb.Head, found.ManifestLSN)
@@ -90,35 +32,24 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 			if !known {
 				return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("branch %s has a receipt of commit %s, which is unknown", mb.Name, r.Commit.ID)}
 			}
-			b.keep(&g.history, c, &r.Receipt)
+			b.keys.add(&g.history, c, &r.Receipt)
 		}
-		g.lines.add(b)
+		g.branches.addLocked(b)
 	}
-	if g.lines.branches[engine.MainBranch] == nil {
+	if g.branches.byName[engine.MainBranch] == nil {
 		return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("it holds %d branches, and no main", len(m.Branches))}
 	}
-	g.recoverPast(m, found.ManifestLSN)
+	g.retention.recover(m, found.ManifestLSN, g.branches.sorted)
 	if err := g.replayAll(ctx, found.Records, open); err != nil {
 		return err
 	}
-	return g.resumeIDs()
-}
-
-// resumeIDs sets the id generator so that new ids are greater than those of all commits.
-func (g *Graph) resumeIDs() error {
-	latest := g.history.Latest()
-	id, err := ulid.ParseStrict(latest)
-	if err != nil {
-		return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("commit id %q is no ULID", latest)}
-	}
-	g.ids.last = id.Time() + 1
-	return nil
+	return g.ids.resume(g.history.Latest())
 }
 
 func (g *Graph) recoverHistory(ctx context.Context, m *version.Manifest) error {
 	n := 0
 	for _, h := range m.History {
-		err := g.readBlock(ctx, h.Name, historyBlock, g.history.ReadHistory)
+		err := g.files.readBlock(ctx, h.Name, historyBlock, g.history.ReadHistory)
 		if err != nil {
 			return err
 		}
@@ -126,7 +57,7 @@ func (g *Graph) recoverHistory(ctx context.Context, m *version.Manifest) error {
 			return &engine.Corrupt{Object: "segment " + h.Name, Detail: fmt.Sprintf("with it there are %d commits, wanted %d", g.history.Len(), n)}
 		}
 	}
-	g.stored = m.History
+	g.checkpoints.stored = m.History
 	return nil
 }
 
@@ -151,7 +82,7 @@ func (g *Graph) replayAll(ctx context.Context, records []store.Record, open *ope
 			continue
 		}
 	}
-	for _, b := range g.lines.sorted {
+	for _, b := range g.branches.sorted {
 		p.reached(b.tip.snap)
 	}
 	for _, r := range records {
@@ -162,13 +93,13 @@ func (g *Graph) replayAll(ctx context.Context, records []store.Record, open *ope
 		if r.Kind == version.KindBranch {
 			err = p.branching(ctx, r)
 		} else {
-			err = p.commit(ctx, r)
+			err = p.commit(r)
 		}
 		if err != nil {
 			return err
 		}
-		g.lines.lsn = r.LSN
-		g.logged.Add(int64(len(r.Payload)))
+		g.branches.lsn = r.LSN
+		g.checkpoints.grown(len(r.Payload))
 	}
 	return nil
 }
@@ -185,29 +116,29 @@ func (p *replay) branching(ctx context.Context, r store.Record) error {
 	if err != nil {
 		return err
 	}
-	l := &p.g.lines
-	named := l.branches[b.Name]
+	l := &p.g.branches
+	named := l.byName[b.Name]
 	if known := named != nil; known != b.Delete || b.Name == engine.MainBranch {
 		return corruptRecord(r, "branch %q: deleted %t, known %t", b.Name, b.Delete, known)
 	}
 	if b.Delete {
-		l.remove(named)
-		p.g.past.removed = true
+		l.removeLocked(named)
+		p.g.retention.branchDeleted()
 		return nil
 	}
 	origin, err := p.state(ctx, r, b.Commit)
 	if err != nil {
 		return err
 	}
-	from := l.branches[b.From]
+	from := l.byName[b.From]
 	if b.From != "" && (from == nil || from.tip.snap.Commit.ID != b.Commit) {
 		return corruptRecord(r, "branch %q begins at commit %s, which is not the head of %q", b.Name, b.Commit, b.From)
 	}
 	made := recovered(b.Name, origin.Fork(), r.LSN)
-	if made.run, err = p.g.runOf(from, origin); err != nil {
+	if made.line.run, err = p.g.retention.runOf(from, origin); err != nil {
 		return corruptRecord(r, "branch %q begins at commit %s, whose state is not kept", b.Name, b.Commit)
 	}
-	l.add(made)
+	l.addLocked(made)
 	l.bases.hold(made, origin)
 	return nil
 }
@@ -217,20 +148,20 @@ func (p *replay) state(ctx context.Context, r store.Record, id string) (*version
 	if s := p.wanted[id]; s != nil {
 		return s, nil
 	}
-	s, _, err := p.g.rebuild(ctx, id)
+	s, err := p.g.restorer.restore(ctx, id)
 	if missing := (*engine.NotFound)(nil); errors.As(err, &missing) {
 		return nil, corruptRecord(r, "it needs the state of commit %s, which is not kept", id)
 	}
-	return s, err
+	return s.snap, err
 }
 
 // commit replays the record of a commit.
-func (p *replay) commit(ctx context.Context, r store.Record) error {
+func (p *replay) commit(r store.Record) error {
 	c, receipt, rest, err := version.Header(r.Payload)
 	if err != nil {
 		return err
 	}
-	b := p.g.lines.branches[c.Branch]
+	b := p.g.branches.byName[c.Branch]
 	if b == nil {
 		return corruptRecord(r, "commit %s is on branch %q, which is unknown", c.ID, c.Branch)
 	}
@@ -239,17 +170,17 @@ func (p *replay) commit(ctx context.Context, r store.Record) error {
 		return corruptRecord(r, "commit %s, number %d, does not follow commit %s, number %d", c.ID, c.Seq, snap.Commit.ID, snap.Commit.Seq)
 	}
 	tx := version.Begin(snap)
-	if err := p.g.apply(ctx, tx, r.Kind, rest, p.open); err != nil {
+	if err := p.open.apply(tx, r.Kind, rest); err != nil {
 		return err
 	}
 	c.Schema = tx.Schema().Digest
 	next := &commit{snap: tx.Commit(c), lsn: r.LSN}
-	p.g.lines.advance(b, next)
+	p.g.branches.advanceLocked(b, next)
 	b.head.Store(next)
 	p.g.history.Add(c, r.LSN)
-	b.keep(&p.g.history, c, receipt)
+	b.keys.add(&p.g.history, c, receipt)
 	// Clone rest, because the record would keep its whole log file in memory.
-	p.g.note(b, b.tip, r.Kind, bytes.Clone(rest), len(rest))
+	p.g.retention.note(b, b.tip, r.Kind, bytes.Clone(rest), len(rest))
 	p.reached(b.tip.snap)
 	if len(c.Parents) > 1 {
 		if _, known := p.g.history.Number(c.Parents[1]); !known {
@@ -259,81 +190,6 @@ func (p *replay) commit(ctx context.Context, r store.Record) error {
 	return nil
 }
 
-// apply replays a record on a transaction. rest is the record's payload after its header.
-func (g *Graph) apply(ctx context.Context, tx *version.Txn, kind uint8, rest []byte, open *opener) error {
-	switch kind {
-	case version.KindRows:
-		return tx.ApplyOps(rest)
-	case version.KindBulk:
-		parts, err := version.ReadParts(rest, tx.Schema(), open.Segment)
-		for _, part := range parts {
-			tx.PutSegment(part)
-		}
-		return err
-	case version.KindSpilled:
-		name, err := version.ReadSpilled(rest)
-		if err != nil {
-			return err
-		}
-		return g.readBlock(ctx, name, "ops", tx.ApplyOps)
-	case version.KindSchema:
-		return g.redoChange(ctx, tx, rest)
-	}
-	return &engine.Corrupt{Object: "log record", Detail: fmt.Sprintf("kind %d is unknown", kind)}
-}
-
-// recoverPast restores the anchors and the archive of a manifest. A state of the manifest that
-// cannot be restored from an earlier anchor becomes an anchor itself.
-func (g *Graph) recoverPast(m *version.Manifest, lsn uint64) {
-	g.past.archive, g.past.archived = m.Archive, g.history.Len()
-	for _, a := range m.Anchors {
-		g.past.anchors[a.Commit] = &anchor{Anchor: a}
-	}
-	for _, base := range m.Bases {
-		if _, ok := g.runTo(base.Commit.ID); !ok {
-			g.past.anchors[base.Commit.ID] = &anchor{Anchor: version.Anchor{Commit: base.Commit.ID}, snap: base, lsn: lsn}
-		}
-	}
-	runs := map[string]run{} // by commit id; branches that begin at one commit share a tip
-	for _, b := range g.lines.sorted {
-		id := b.tip.snap.Commit.ID
-		r, known := runs[id]
-		if !known {
-			var ok bool
-			if r, ok = g.runTo(id); !ok {
-				g.anchor(b, b.tip)
-				r = run{}
-			}
-			runs[id] = r
-		}
-		b.run = r
-	}
-}
-
 func corruptRecord(r store.Record, format string, args ...any) error {
 	return &engine.Corrupt{Object: fmt.Sprintf("log record %d", r.LSN), Detail: fmt.Sprintf(format, args...)}
-}
-
-// segment opens the file that holds the named segment.
-func (g *Graph) segment(ctx context.Context, name string) (*store.Segment, error) {
-	id, err := segmentID(name)
-	if err != nil {
-		return nil, err
-	}
-	return g.store.OpenSegment(ctx, id)
-}
-
-// readBlock calls use with one block of a segment. The block may be mapped memory, so use must
-// copy the bytes that it keeps.
-func (g *Graph) readBlock(ctx context.Context, name, block string, use func([]byte) error) error {
-	seg, err := g.segment(ctx, name)
-	if err != nil {
-		return err
-	}
-	b, err := seg.Block(block)
-	if err != nil {
-		return err
-	}
-	defer runtime.KeepAlive(seg)
-	return use(b)
 }

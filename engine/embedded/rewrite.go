@@ -19,7 +19,7 @@ const (
 )
 
 // journal records the commits of a branch that are made during a rewrite. Guarded by the
-// branch's turn.
+// write lock of the branch.
 type journal struct {
 	entries []journalEntry
 	bulk    bool // one of them has entity numbers in its record, which the rewrite changes
@@ -46,10 +46,10 @@ type rewriting struct {
 	*branch
 	tip  *commit   // the tip that is laid out anew
 	made []*commit // that tip and the commits after it, in the new layout
-	held bool      // whether the rewrite holds the branch's turn
+	held bool      // whether the rewrite holds the write lock of the branch
 }
 
-// rewrite lays out the tips of sparse branches anew, without holes. It works in three steps:
+// rewriteLocked lays out the tips of sparse branches anew, without holes. It works in three steps:
 //
 //  1. It stores the new layout. Rows that branches or the merge bases in memory share are shared
 //     again.
@@ -58,8 +58,8 @@ type rewriting struct {
 //
 // Readers are not affected. Writers on these branches wait while the manifest is written. done
 // is false if a bulk commit was made meanwhile, because its record does not fit the new layout.
-// REQUIRES: g.checkMu is locked, and g.shape for writing.
-func (g *Graph) rewrite(ctx context.Context, branches []*branch) (done bool, err error) {
+// REQUIRES: c.mu is locked, and c.layout for writing.
+func (c *checkpoints) rewriteLocked(ctx context.Context, branches []*branch) (done bool, err error) {
 	var all []*rewriting
 	defer func() {
 		for _, w := range all {
@@ -80,31 +80,31 @@ func (g *Graph) rewrite(ctx context.Context, branches []*branch) (done bool, err
 		b.unlock()
 		all = append(all, &rewriting{branch: b})
 	}
-	cut := g.cut()
+	cut := c.branches.cut(c.opts.time())
 	if err := cut.settled(ctx); err != nil {
 		return false, err
 	}
-	logged := g.logged.Load()
-	after, flushed, segments, err := g.layOut(ctx, cut, all)
+	logged := c.logged.Load()
+	after, flushed, segments, err := c.layOut(ctx, cut, all)
 	if err == nil {
-		done, err = g.install(ctx, cut, all, after, flushed)
+		done, err = c.installLocked(ctx, cut, all, after, flushed)
 	}
 	if !done {
-		g.discard(segments)
+		c.files.discard(segments)
 		return false, err
 	}
-	g.logged.Add(-logged)
+	c.logged.Add(-logged)
 	return true, nil
 }
 
 // layOut stores the states of a cut. It lays out anew the branches under rewrite and the sparse
 // merge bases, and stores the old heads of those branches as anchors. It returns the segments
 // that it made, also when it fails.
-func (g *Graph) layOut(ctx context.Context, cut *cut, all []*rewriting) (after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint, segments []store.SegmentID, err error) {
-	w := version.Rewriter{Floor: g.opts.sparse}
+func (c *checkpoints) layOut(ctx context.Context, cut *cut, all []*rewriting) (after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint, segments []store.SegmentID, err error) {
+	w := version.Rewriter{Floor: c.opts.sparse}
 	anew := map[*version.Snapshot]bool{}
 	for _, b := range cut.bases {
-		anew[b] = b.Sparse(g.opts.sparse)
+		anew[b] = b.Sparse(c.opts.sparse)
 	}
 	for _, b := range cut.branches {
 		i := slices.IndexFunc(all, func(r *rewriting) bool { return r.branch == b.branch })
@@ -112,11 +112,11 @@ func (g *Graph) layOut(ctx context.Context, cut *cut, all []*rewriting) (after m
 			continue
 		}
 		all[i].tip = b.tip
-		cut.past.anchored(&anchor{Anchor: version.Anchor{Commit: b.Head.Commit.ID}, snap: b.Head, lsn: b.tip.lsn, branch: b.branch})
+		cut.retained.anchored(&anchor{Anchor: version.Anchor{Commit: b.Head.Commit.ID}, snap: b.Head, lsn: b.tip.lsn, branch: b.branch})
 	}
 	keep := func(fresh []version.Fresh) error {
 		for _, f := range fresh {
-			id, err := g.storeSegment(ctx, f.Type, f.Segment)
+			id, err := c.files.write(ctx, f.Type, f.Segment)
 			if err != nil {
 				return err
 			}
@@ -138,13 +138,14 @@ func (g *Graph) layOut(ctx context.Context, cut *cut, all []*rewriting) (after m
 		}
 		after[s] = w.Snapshot(s)
 	}
-	made, err := g.storeFlushes(ctx, cut, &w.Flushes, after)
+	made, err := c.storeFlushes(ctx, cut, &w.Flushes, after)
 	return after, &w.Flushes, append(segments, made...), err
 }
 
-// install replays the new commits of the branches under rewrite, puts the manifest in force,
-// and replaces the states in memory with those of after.
-func (g *Graph) install(ctx context.Context, cut *cut, all []*rewriting, after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint) (done bool, err error) {
+// installLocked replays the new commits of the branches under rewrite, puts the manifest in force,
+// and replaces the states in memory with those of after. REQUIRES: c.mu is locked, and c.layout for
+// writing.
+func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewriting, after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint) (done bool, err error) {
 	anchors := map[string]*version.Snapshot{}
 	for _, w := range all {
 		if w.tip == nil {
@@ -155,7 +156,7 @@ func (g *Graph) install(ctx context.Context, cut *cut, all []*rewriting, after m
 	for round, calm := 1, false; !calm; round++ {
 		calm = true
 		for _, w := range all {
-			n, err := g.catchUp(ctx, w, anchors)
+			n, err := c.catchUp(ctx, w, anchors)
 			if n < 0 || err != nil {
 				return false, err
 			}
@@ -166,32 +167,32 @@ func (g *Graph) install(ctx context.Context, cut *cut, all []*rewriting, after m
 	for _, w := range all {
 		w.hold()
 		w.held = true
-		if n, err := g.catchUp(ctx, w, anchors); n < 0 || err != nil {
+		if n, err := c.catchUp(ctx, w, anchors); n < 0 || err != nil {
 			return false, err
 		}
 		// A manifest whose write fails may still be in force after the next Open.
-		w.doubt = true
+		w.stale = true
 	}
-	if err := g.manifest(ctx, cut, after); err != nil {
+	if err := c.manifestLocked(ctx, cut, after); err != nil {
 		return false, err
 	}
 	for _, w := range all {
-		w.doubt = false
+		w.stale = false
 		byLSN := make(map[uint64]*version.Snapshot, len(w.made))
-		for _, c := range w.made {
-			byLSN[c.lsn] = c.snap
+		for _, made := range w.made {
+			byLSN[made.lsn] = made.snap
 		}
-		w.replace(func(c *commit) *version.Snapshot { return byLSN[c.lsn] })
-		g.readopt(w.branch, func(a *anchor) *version.Snapshot { return anchors[a.Commit] })
+		w.replaceLocked(func(old *commit) *version.Snapshot { return byLSN[old.lsn] })
+		c.retention.replace(w.branch, func(a *anchor) *version.Snapshot { return anchors[a.Commit] })
 	}
-	return true, g.adopt(cut, after, flushed, func(b *branch) bool {
+	return true, c.adopt(cut, after, flushed, func(b *branch) bool {
 		return !slices.ContainsFunc(all, func(w *rewriting) bool { return w.branch == b })
 	})
 }
 
 // catchUp replays the commits made on a branch since the last call. It returns their number, or
 // -1 if one of them cannot be replayed. It enters the new states of anchors in anchors.
-func (g *Graph) catchUp(ctx context.Context, w *rewriting, anchors map[string]*version.Snapshot) (int, error) {
+func (c *checkpoints) catchUp(ctx context.Context, w *rewriting, anchors map[string]*version.Snapshot) (int, error) {
 	if !w.held {
 		w.hold()
 	}
@@ -219,7 +220,7 @@ func (g *Graph) catchUp(ctx context.Context, w *rewriting, anchors map[string]*v
 		}
 		s := tx.Commit(e.commit)
 		w.made = append(w.made, &commit{snap: s, lsn: e.lsn})
-		if g.anchored(e.commit.ID) {
+		if c.retention.anchored(e.commit.ID) {
 			anchors[e.commit.ID] = s
 		}
 	}

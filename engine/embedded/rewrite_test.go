@@ -46,7 +46,7 @@ func TestChurn(t *testing.T) {
 	}
 	// A rewrite begins at the floor of holes, and more holes arise while it runs.
 	const most = 4 * (floor + 1000)
-	snap := g.main.head.Load().snap
+	snap := g.branches.main.head.Load().snap
 	for _, table := range snap.Tables() {
 		if n := table.Ordinals(); n > most {
 			t.Errorf("%s has given out %d numbers for %d entities", table.Type.Name, n, table.Live())
@@ -64,7 +64,7 @@ func TestChurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	if got := dump(again.main.head.Load().snap); got != want {
+	if got := dump(again.branches.main.head.Load().snap); got != want {
 		t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
 	}
 }
@@ -113,7 +113,7 @@ func TestRewriteBesideWriters(t *testing.T) {
 	writing.Wait()
 	stop.Store(true)
 	reading.Wait()
-	want := dump(g.main.head.Load().snap)
+	want := dump(g.branches.main.head.Load().snap)
 	if n := strings.Count(want, "Knows w"); n != writers {
 		t.Errorf("%d edges of writers, want %d", n, writers)
 	}
@@ -125,7 +125,7 @@ func TestRewriteBesideWriters(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	if got := dump(again.main.head.Load().snap); got != want {
+	if got := dump(again.branches.main.head.Load().snap); got != want {
 		t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
 	}
 	if err := again.Verify(ctx); err != nil {
@@ -138,7 +138,7 @@ func thin(t *testing.T, fsys fs.FS, opts Options) *Graph {
 	t.Helper()
 	g := create(t, fsys, opts)
 	ctx := context.Background()
-	for _, err := range []error{loadText(g, engine.Merge, manyPeople(0, 60)), g.checkpoint(ctx)} {
+	for _, err := range []error{loadText(g, engine.Merge, manyPeople(0, 60)), g.checkpoints.make(ctx)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,30 +185,30 @@ func TestCommitsDuringRewrite(t *testing.T) {
 				}
 				return nil
 			}), opts)
-			before := g.main.head.Load().snap.Nodes(0).Ordinals()
+			before := g.branches.main.head.Load().snap.Nodes(0).Ordinals()
 			during = func() {
 				if err := c.commit(g); err != nil {
 					t.Error(err)
 				}
 			}
-			if err := g.checkpoint(ctx); err != nil {
+			if err := g.checkpoints.make(ctx); err != nil {
 				t.Fatal(err)
 			}
 			if during != nil {
 				t.Fatal("there was no rewrite")
 			}
-			want := dump(g.main.head.Load().snap)
-			if got := g.main.head.Load().snap.Nodes(0).Ordinals() < before; got != c.rewritten {
+			want := dump(g.branches.main.head.Load().snap)
+			if got := g.branches.main.head.Load().snap.Nodes(0).Ordinals() < before; got != c.rewritten {
 				t.Errorf("rewritten: %v, want %v", got, c.rewritten)
 			}
 			// Later commits build on the rewrite and use its numbers.
 			if err := loadText(g, engine.Merge, manyPeople(100, 20)); err != nil {
 				t.Fatal(err)
 			}
-			if !strings.HasPrefix(want, strings.SplitN(dump(g.main.head.Load().snap), "\n", 2)[0]) {
+			if !strings.HasPrefix(want, strings.SplitN(dump(g.branches.main.head.Load().snap), "\n", 2)[0]) {
 				t.Error("a load after the rewrite changed what was there")
 			}
-			want = dump(g.main.head.Load().snap)
+			want = dump(g.branches.main.head.Load().snap)
 			if err := g.store.Close(); err != nil { // leaves the files as a kill does
 				t.Fatal(err)
 			}
@@ -217,7 +217,7 @@ func TestCommitsDuringRewrite(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer again.Close()
-			if got := dump(again.main.head.Load().snap); got != want {
+			if got := dump(again.branches.main.head.Load().snap); got != want {
 				t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
 			}
 		})
@@ -240,7 +240,7 @@ func TestDoubtfulManifest(t *testing.T) {
 				return nil
 			}), opts)
 			failing = true
-			if err := g.checkpoint(ctx); err == nil {
+			if err := g.checkpoints.make(ctx); err == nil {
 				t.Fatal("the manifest did not fail")
 			}
 			if _, err := g.Mutate(ctx, insertPerson, engine.Args{str("aaa"), num(1)}, engine.WriteOptions{}); err != nil {
@@ -250,13 +250,13 @@ func TestDoubtfulManifest(t *testing.T) {
 			if err := loadText(g, engine.Merge, manyPeople(52, 20)); !errors.As(err, &unavailable) {
 				t.Errorf("a load in doubt: %v, want a *engine.Unavailable", err)
 			}
-			want := dump(g.main.head.Load().snap)
+			want := dump(g.branches.main.head.Load().snap)
 			copied := mem.Crash(1)
 			again, err := Open(ctx, copied, dir, opts)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := dump(again.main.head.Load().snap); got != want {
+			if got := dump(again.branches.main.head.Load().snap); got != want {
 				t.Errorf("opened in doubt the graph is\n%s\nwant\n%s", got, want)
 			}
 			if err := again.Close(); err != nil {
@@ -276,22 +276,22 @@ func TestDoubtfulManifest(t *testing.T) {
 			return nil
 		}), opts)
 		failing = true
-		if err := g.checkpoint(ctx); err == nil {
+		if err := g.checkpoints.make(ctx); err == nil {
 			t.Fatal("the manifest did not fail")
 		}
-		if err := g.checkpoint(ctx); err != nil {
+		if err := g.checkpoints.make(ctx); err != nil {
 			t.Fatal(err)
 		}
 		if err := loadText(g, engine.Merge, manyPeople(52, 20)); err != nil {
 			t.Fatal(err)
 		}
-		want := dump(g.main.head.Load().snap)
+		want := dump(g.branches.main.head.Load().snap)
 		again, err := Open(ctx, mem.Crash(1), dir, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer again.Close()
-		if got := dump(again.main.head.Load().snap); got != want {
+		if got := dump(again.branches.main.head.Load().snap); got != want {
 			t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
 		}
 	})
@@ -315,19 +315,19 @@ func TestFailedCheckpoint(t *testing.T) {
 			}), opts)
 			what := fmt.Sprintf("sparse %d, operation %d", sparse, n)
 			left = n
-			if err := g.checkpoint(ctx); err == nil && left > 0 {
+			if err := g.checkpoints.make(ctx); err == nil && left > 0 {
 				done = true
 			}
 			left = -1
 			check := func(when string) {
 				t.Helper()
-				want := dump(g.main.head.Load().snap)
+				want := dump(g.branches.main.head.Load().snap)
 				again, err := Open(ctx, mem.Crash(uint64(n)), dir, opts)
 				if err != nil {
 					t.Fatalf("%s, %s: %v", what, when, err)
 				}
 				defer again.Close()
-				if got := dump(again.main.head.Load().snap); got != want {
+				if got := dump(again.branches.main.head.Load().snap); got != want {
 					t.Fatalf("%s, %s: opened again the graph is\n%s\nwant\n%s", what, when, got, want)
 				}
 			}
@@ -335,7 +335,7 @@ func TestFailedCheckpoint(t *testing.T) {
 				t.Fatalf("%s: %v", what, err)
 			}
 			check("after the failure")
-			if err := g.checkpoint(ctx); err != nil {
+			if err := g.checkpoints.make(ctx); err != nil {
 				t.Fatalf("%s: the next checkpoint: %v", what, err)
 			}
 			if err := loadText(g, engine.Merge, manyPeople(54, 20)); err != nil {

@@ -5,8 +5,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -14,9 +13,6 @@ import (
 
 // maxViolations bounds the violations that a refused schema reports.
 const maxViolations = 100
-
-// changeBlock is the name of the block that holds a change of schema in a segment.
-const changeBlock = "change"
 
 // ApplySchema puts a schema in force on a branch, as one commit. It does not rewrite rows: an
 // added column reads as null, a renamed column is found under its old name, and a column with a
@@ -28,12 +24,12 @@ const changeBlock = "change"
 // cannot be taken, a *engine.DataLoss for destructive steps without opts.AllowDataLoss, and a
 // *engine.ConstraintViolations for rows that break a new rule.
 func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (_ *engine.SchemaChange, err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer g.calls.leave()
-	b, err := g.branch(opts.Branch)
+	b, err := g.branches.find(opts.Branch)
 	if err != nil {
 		return nil, err
 	}
@@ -45,10 +41,10 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 	if w.receipt != nil {
 		w.receipt.Body = schemaDigest(to, opts)
 	}
-	g.shape.RLock() // a checkpoint assumes that the tables of a branch have one schema
-	w.staged = g.shape.RUnlock
+	g.layout.RLock() // a checkpoint assumes that the tables of a branch have one schema
+	w.staged = g.layout.RUnlock
 	out := &engine.SchemaChange{}
-	first, made, head, err := g.write(ctx, b, w, func(tx *version.Txn) ([]version.Part, error) {
+	first, made, head, err := g.writer.write(ctx, b, w, func(tx *version.Txn) ([]version.Part, error) {
 		if w.receipt != nil {
 			w.receipt.Schema = catalog.Encode(tx.Schema().Catalog)
 		}
@@ -62,7 +58,7 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 	}
 	out.Commit, out.Head = made, head
 	if opts.Hard && out.Destructive && made != nil {
-		g.requestCheckpoint()
+		g.checkpoints.request()
 	}
 	return out, nil
 }
@@ -217,46 +213,6 @@ func schemaDigest(to *version.Schema, opts engine.SchemaOptions) (sum [32]byte) 
 	}
 	d.h.Sum(sum[:0])
 	return sum
-}
-
-// changeRecord makes the log record of a commit that puts a schema in force. It appends the
-// change to the record's header.
-func (g *Graph) changeRecord(ctx context.Context, tx *version.Txn, header []byte) (record, error) {
-	change := tx.AppendChange(nil, encode)
-	switch {
-	case len(change) <= g.opts.InlineBytes:
-		return record{kind: version.KindSchema, payload: append(append(header, 0), change...)}, nil
-	case len(change) > maxOps:
-		return record{}, &engine.TooLarge{Resource: "bytes of one commit", Limit: maxOps, Actual: int64(len(change))}
-	}
-	id, err := g.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return w.AddBlock(changeBlock, change) })
-	if err != nil {
-		return record{}, err
-	}
-	return record{kind: version.KindSchema, payload: version.AppendSpilled(append(header, 1), segmentName(id)), segments: []store.SegmentID{id}}, nil
-}
-
-// redoChange replays a record that puts a schema in force. payload is the record's payload
-// after its header.
-func (g *Graph) redoChange(ctx context.Context, tx *version.Txn, payload []byte) error {
-	redo := func(change []byte) error {
-		ch, ops, err := version.ReadChange(change, catalog.Decode)
-		if err == nil {
-			err = tx.Migrate(ch)
-		}
-		if err != nil {
-			return err
-		}
-		return tx.ApplyOps(ops)
-	}
-	name, rest, err := version.ReadWhere(payload)
-	switch {
-	case err != nil:
-		return err
-	case name == "":
-		return redo(rest)
-	}
-	return g.readBlock(ctx, name, changeBlock, redo)
 }
 
 // align brings the three states of a merge (the transaction on the target, the base and the

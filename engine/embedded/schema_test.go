@@ -89,7 +89,7 @@ func schemaScript() script {
 		dropping("side"),
 		checkpoint,
 	}, made: func(t *testing.T, g *Graph) {
-		got := dump(g.main.head.Load().snap)
+		got := dump(g.branches.main.head.Load().snap)
 		for _, want := range []string{"Label l1 x", "Person cat cat null Oslo null", "Person dan dan null null 7", "Person gus gus 7 null null", "Person p000003 p000003 3 c3 null"} {
 			if !strings.Contains(got, want+"\n") {
 				t.Errorf("there is no %q in\n%s", want, got)
@@ -149,21 +149,21 @@ func TestHardDrop(t *testing.T) {
 		if err := loadText(g, engine.Merge, fmt.Sprintf(`{"type":"Person","data":{"name":"ann","city":%q}}`, secret)+"\n"+manyPeople(0, 5)); err != nil {
 			t.Fatal(err)
 		}
-		if err := g.checkpoint(ctx); err != nil {
+		if err := g.checkpoints.make(ctx); err != nil {
 			t.Fatal(err)
 		}
 		dropped := changed(func(s *catalog.Schema) { s.Nodes[0].Properties = without(s.Nodes[0].Properties, "city") })
 		if err := applySchema("", dropped, hard).do(g); err != nil {
 			t.Fatal(err)
 		}
-		if err := g.checkpoint(ctx); err != nil {
+		if err := g.checkpoints.make(ctx); err != nil {
 			t.Fatal(err)
 		}
 		// Earlier commits have the values as long as they are kept.
 		if _, err := g.Cleanup(ctx, engine.CleanupOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		want := dump(g.main.head.Load().snap)
+		want := dump(g.branches.main.head.Load().snap)
 		if err := g.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestHardDrop(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := dump(again.main.head.Load().snap); got != want {
+		if got := dump(again.branches.main.head.Load().snap); got != want {
 			t.Errorf("opened again it is\n%s\nwant\n%s", got, want)
 		}
 		again.Close()
@@ -213,7 +213,7 @@ func TestSchemaReceiptReopened(t *testing.T) {
 	}
 	for _, checkpoint := range []bool{false, true} {
 		if checkpoint {
-			if err := g.checkpoint(ctx); err != nil {
+			if err := g.checkpoints.make(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -273,7 +273,7 @@ func TestSchemaAmongWriters(t *testing.T) {
 	})
 	group.Wait()
 	want := dumpAll(g)
-	if n := g.main.head.Load().snap.Nodes(0).Live(); n != writers*writes {
+	if n := g.branches.main.head.Load().snap.Nodes(0).Live(); n != writers*writes {
 		t.Errorf("%d persons, want %d", n, writers*writes)
 	}
 	if err := g.Close(); err != nil {
@@ -333,11 +333,11 @@ func TestSchemaLeavesRows(t *testing.T) {
 	if err := loadText(g, engine.Merge, manyPeople(0, rows)); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.checkpoint(ctx); err != nil {
+	if err := g.checkpoints.make(ctx); err != nil {
 		t.Fatal(err)
 	}
 	segments := func() (names []string) {
-		for _, table := range g.main.head.Load().snap.Tables() {
+		for _, table := range g.branches.main.head.Load().snap.Tables() {
 			for _, s := range table.Segs {
 				names = append(names, s.Name)
 			}
@@ -354,7 +354,7 @@ func TestSchemaLeavesRows(t *testing.T) {
 	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 10*rows {
 		t.Errorf("the schema took %d bytes of memory over %d rows", bytes, rows)
 	}
-	if err := g.checkpoint(ctx); err != nil {
+	if err := g.checkpoints.make(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if now := segments(); !slices.Equal(now, stored) {
@@ -377,7 +377,7 @@ func TestMergeOfStoredSegments(t *testing.T) {
 	if err := loadText(g, engine.Merge, manyPeople(0, 5)); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.checkpoint(ctx); err != nil {
+	if err := g.checkpoints.make(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := g.CreateBranch(ctx, "side", engine.Target{}); err != nil {
@@ -389,14 +389,14 @@ func TestMergeOfStoredSegments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := g.checkpoint(ctx); err != nil {
+	if err := g.checkpoints.make(ctx); err != nil {
 		t.Fatal(err)
 	}
 	res, err := g.Merge(ctx, "side", "main", engine.MergeOptions{})
 	if err != nil || res.Nodes != 5 {
 		t.Fatalf("%+v, %v; want five nodes changed", res, err)
 	}
-	if got := dump(g.main.head.Load().snap); strings.Contains(got, " c1") {
+	if got := dump(g.branches.main.head.Load().snap); strings.Contains(got, " c1") {
 		t.Errorf("a dropped city is there:\n%s", got)
 	}
 }

@@ -30,7 +30,7 @@ type deed struct {
 }
 
 // reads are the methods of an engine that write nothing durable.
-var reads = []string{"Bind", "Branches", "Changes", "Close", "Commit", "Commits", "Explain", "Export", "Query", "Schema", "Snapshot"}
+var reads = []string{"Bind", "Branches", "Changes", "Close", "Commit", "Commits", "Explain", "Export", "Failure", "MustReopen", "Query", "Schema", "Snapshot", "Stats", "Verify"}
 
 // TestScriptsDoEverything checks that the scripts call every method of an engine that writes.
 func TestScriptsDoEverything(t *testing.T) {
@@ -47,7 +47,7 @@ func TestScriptsDoEverything(t *testing.T) {
 	}
 }
 
-var checkpoint = deed{"checkpoint", func(g *Graph) error { return g.checkpoint(context.Background()) }}
+var checkpoint = deed{"checkpoint", func(g *Graph) error { return g.checkpoints.make(context.Background()) }}
 
 func mutation(q *plan.Query, opts engine.WriteOptions, args ...any) deed {
 	var values engine.Args
@@ -134,7 +134,7 @@ func scripts() []script {
 			loading("", engine.Merge, manyPeople(10, 30)),
 			mutation(connect, on(""), "gus", "p000011", "k2"),
 		}, made: func(t *testing.T, g *Graph) {
-			if n := g.main.head.Load().snap.Nodes(0).Ordinals(); n > 40 {
+			if n := g.branches.main.head.Load().snap.Nodes(0).Ordinals(); n > 40 {
 				t.Errorf("%d numbers are given out: nothing was rewritten", n)
 			}
 		}},
@@ -164,7 +164,7 @@ func scripts() []script {
 		}},
 		schemaScript(),
 		{name: "history", past: true, deeds: history(), made: func(t *testing.T, g *Graph) {
-			if n := g.main.head.Load().snap.Nodes(0).Ordinals(); n > 60 {
+			if n := g.branches.main.head.Load().snap.Nodes(0).Ordinals(); n > 60 {
 				t.Errorf("%d numbers are given out: nothing was rewritten", n)
 			}
 		}},

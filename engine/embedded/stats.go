@@ -11,20 +11,17 @@ type counters struct{ checkpoints, rewrites, failures atomic.Int64 }
 
 // Stats returns figures about the graph. For a closed graph it returns the last ones.
 func (g *Graph) Stats() engine.Stats {
-	s := engine.Stats{
-		Commits: int64(g.history.Len()), Calls: max(0, g.calls.calls.Load()), LogBytes: max(0, g.logged.Load()),
-		Checkpoints: g.counts.checkpoints.Load(), Rewrites: g.counts.rewrites.Load(), CheckpointFailures: g.counts.failures.Load(),
-	}
-	g.lines.Lock()
-	for _, b := range g.lines.sorted {
-		if !b.deleted {
-			s.Branches++
-		}
-	}
-	g.lines.Unlock()
+	s := engine.Stats{Branches: g.branches.count(), Commits: int64(g.history.Len()), Calls: g.calls.count()}
+	g.checkpoints.count(&s)
 	for _, size := range g.store.Sizes() {
 		s.Segments++
 		s.SegmentBytes += size
 	}
 	return s
+}
+
+// count sets the figures of the log and of the checkpoints.
+func (c *checkpoints) count(s *engine.Stats) {
+	s.LogBytes = max(0, c.logged.Load())
+	s.Checkpoints, s.Rewrites, s.CheckpointFailures = c.counts.checkpoints.Load(), c.counts.rewrites.Load(), c.counts.failures.Load()
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 )
 
-// writer is a graph on disk and the names of the persons that it acknowledged.
-type writer struct {
+// diskWriter is a graph on disk and the names of the persons that it acknowledged.
+type diskWriter struct {
 	g     *Graph
 	acked []string
 	lost  bool // whether a write was refused
@@ -24,7 +24,7 @@ type writer struct {
 
 // write inserts persons, up to the first that is refused, and makes checkpoints. The only
 // permitted refusals are *engine.Unavailable and *engine.Indeterminate.
-func (w *writer) write(t *testing.T, prefix string) {
+func (w *diskWriter) write(t *testing.T, prefix string) {
 	t.Helper()
 	if w.g == nil {
 		return
@@ -33,7 +33,7 @@ func (w *writer) write(t *testing.T, prefix string) {
 		name := fmt.Sprint(prefix, i)
 		_, err := w.g.Mutate(context.Background(), insertPerson, engine.Args{str(name), num(i)}, engine.WriteOptions{})
 		if i%10 == 9 {
-			checkErr := w.g.checkpoint(context.Background())
+			checkErr := w.g.checkpoints.make(context.Background())
 			if checkErr != nil && err == nil && !w.shares {
 				t.Errorf("%s: a checkpoint after an acknowledged write: %v", prefix, checkErr)
 			}
@@ -156,13 +156,13 @@ func TestTwoWriters(t *testing.T) {
 			home, other := filepath.Join(base, "home"), filepath.Join(base, "other")
 			g, err := Create(ctx, fs.OS(), home, "// people", people(), crashOptions)
 			must(t, err)
-			first := &writer{g: g}
+			first := &diskWriter{g: g}
 			first.write(t, "before")
 			before := first.acked
 			c.do(t, home, other)
 			place := map[string]string{"home": home, "other": other}
 			g2, err := Open(ctx, fs.OS(), place[c.second], crashOptions)
-			second := &writer{g: g2}
+			second := &diskWriter{g: g2}
 			if c.opens != (err == nil) {
 				t.Errorf("the second opener gets %v", err)
 			}
@@ -201,7 +201,7 @@ func TestTwoWriters(t *testing.T) {
 				for _, at := range []string{other, home} {
 					g, err := Open(ctx, fs.OS(), at, crashOptions)
 					must(t, err)
-					w := &writer{g: g}
+					w := &diskWriter{g: g}
 					w.write(t, filepath.Base(at))
 					must(t, g.Close())
 					has(t, at, w.acked)

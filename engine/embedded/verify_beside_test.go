@@ -47,7 +47,7 @@ func TestVerifyBesideAll(t *testing.T) {
 		_, err := g.Cleanup(ctx, engine.CleanupOptions{KeepCommits: 3 + i%5})
 		return err
 	})
-	loop("checkpoint", func(int) error { return g.checkpoint(ctx) })
+	loop("checkpoint", func(int) error { return g.checkpoints.make(ctx) })
 	loop("write", func(i int) error {
 		if err := loadText(g, engine.Merge, fmt.Sprintf(`{"type":"Note","data":{"id":"t%d","text":"hello %d"}}`, i%50, i)); err != nil {
 			return err

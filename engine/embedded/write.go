@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/load"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
@@ -15,7 +15,7 @@ import (
 // Mutate runs a mutation as one commit. It makes no commit if the mutation changes nothing. A
 // call with an idempotency key that was used before returns the result of the first call.
 func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (_ engine.Change, err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
 		return engine.Change{}, err
 	}
@@ -27,7 +27,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if call.receipt != nil {
 		call.receipt.Body = mutationDigest(q, args)
 	}
-	b, err := g.branch(opts.Branch)
+	b, err := g.branches.find(opts.Branch)
 	if err != nil {
 		return engine.Change{}, err
 	}
@@ -35,9 +35,9 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	var first *receipted
 	if g.opts.Embedder != nil {
 		// Computing vectors costs time and money, so look for a receipt first.
-		first, err = g.answered(ctx, b, call)
+		first, err = g.writer.answered(ctx, b, call)
 	}
-	w := exec.Write{Args: args, Now: g.now(), NewID: g.newID}
+	w := exec.Write{Args: args, Now: g.opts.now(), NewID: g.ids.next}
 	if err == nil && first == nil {
 		w.Vectors, err = exec.EmbedFor(ctx, g.opts.Embedder, q, schema, args)
 	}
@@ -47,7 +47,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	var made *engine.Commit
 	var head engine.Commit
 	if first == nil {
-		first, made, head, err = g.write(ctx, b, call, func(tx *version.Txn) ([]version.Part, error) {
+		first, made, head, err = g.writer.write(ctx, b, call, func(tx *version.Txn) ([]version.Part, error) {
 			if err := exec.BindMutation(q, tx.Schema()); err != nil {
 				return nil, err
 			}
@@ -76,12 +76,12 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 // fails with a *engine.SchemaMismatch. A call with an idempotency key that was used before, and
 // with the same input, returns the result of the first call.
 func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) (_ *engine.LoadResult, err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer g.calls.leave()
-	b, err := g.branch(opts.Branch)
+	b, err := g.branches.find(opts.Branch)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	if call.receipt != nil {
 		r = io.TeeReader(r, digest)
 	}
-	in, err := load.Parse(ctx, r, schema, load.Options{IDs: g.newIDs, Progress: opts.Progress, Embeds: g.opts.Embedder != nil})
+	in, err := load.Parse(ctx, r, schema, load.Options{IDs: g.ids.run, Progress: opts.Progress, Embeds: g.opts.Embedder != nil})
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	}
 	var first *receipted
 	if in.LeftOut() > 0 {
-		if first, err = g.answered(ctx, b, call); err == nil && first == nil {
+		if first, err = g.writer.answered(ctx, b, call); err == nil && first == nil {
 			err = g.embed(ctx, in)
 		}
 		if err != nil {
@@ -116,7 +116,9 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 		}
 		var store load.Store
 		if !opts.DryRun {
-			store = func(t *version.Type, s *version.Segment) (*version.Segment, error) { return g.storeRows(ctx, t, s) }
+			store = func(t *version.Type, s *version.Segment) (*version.Segment, error) {
+				return g.files.writeRows(ctx, t, s)
+			}
 		}
 		parts, err := load.Apply(ctx, tx, in, opts.Mode, g.opts.InlineBytes, store)
 		if nodes, edges = in.Counts(); call.receipt != nil {
@@ -125,7 +127,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 		return parts, err
 	}
 	if first == nil {
-		first, made, head, err = g.write(ctx, b, call, build)
+		first, made, head, err = g.writer.write(ctx, b, call, build)
 	}
 	switch {
 	case err != nil:
@@ -147,46 +149,4 @@ func (g *Graph) embed(ctx context.Context, in *load.Input) error {
 		}
 		return vectors, nil
 	})
-}
-
-// write holds the parameters of a commit, apart from its transaction.
-type write struct {
-	actor    string
-	ifCommit string
-	dryRun   bool
-	receipt  *version.Receipt  // nil without an idempotency key
-	from     *branch           // for a merge, the source branch
-	source   *version.Snapshot // for a merge, the state of from
-	staged   func()            // if set, called once stage has returned or panicked
-}
-
-func newWrite(opts engine.WriteOptions) *write {
-	return &write{actor: opts.Actor, ifCommit: opts.IfCommit, dryRun: opts.DryRun, receipt: newReceipt(opts.IdempotencyKey)}
-}
-
-// write runs build on a transaction and commits the result. It makes no commit if build changes
-// nothing or in a dry run. It returns once head is durable. If the idempotency key was used
-// before, write makes no commit either, and first is the receipt of the earlier call.
-func (g *Graph) write(ctx context.Context, b *branch, w *write, build func(*version.Txn) ([]version.Part, error)) (first *receipted, made *engine.Commit, head engine.Commit, err error) {
-	var c *commit
-	var s *staged
-	func() {
-		if w.staged != nil {
-			defer w.staged() // also if build panics
-		}
-		first, c, s, err = g.stage(ctx, b, w, build)
-	}()
-	switch {
-	case err != nil:
-		return nil, nil, engine.Commit{}, err
-	case first != nil:
-		return first, nil, engine.Commit{}, first.settled(ctx)
-	case s == nil:
-		return nil, nil, c.snap.Commit, c.settled(ctx)
-	}
-	if err := g.complete(b, c, s); err != nil {
-		return nil, nil, engine.Commit{}, err
-	}
-	commit := c.snap.Commit
-	return nil, &commit, commit, nil
 }

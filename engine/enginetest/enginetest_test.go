@@ -80,7 +80,8 @@ func TestShrinkKeepsADifference(t *testing.T) {
 }
 
 // faultCases is the number of compared statements within which every seeded fault must be found.
-const faultCases = 10_000
+// SumRounds, the rarest, was found 13 times in 60,048 statements.
+const faultCases = 20_000
 
 func TestSeededFaultsAreFound(t *testing.T) {
 	for _, fault := range naive.Faults() {

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -13,72 +12,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
-
-// The pools of values are small, so that equal values meet in keys, unique rules and comparisons.
-var (
-	words     = []string{"a", "b", "ab", "Ab", "ba", "B", "d c", "é", "\"q\\"}
-	sentences = []string{"red foxes run", "the red fox", "a running fox, red", "blue boxes", "of the", "foxglove runs", "Blue fox box"}
-	integers  = []int{0, 1, 2, 3, 4}
-	fractions = []float64{-1.5, -0.25, 0, 0.25, 0.5, 1, 2, 3}
-	days      = []string{"1969-12-31", "1970-01-01", "1970-01-02", "2024-02-29", "9999-12-31"}
-	instants  = []string{"1969-12-31T23:59:59.999Z", "1970-01-01T00:00:00.000Z", "2024-02-29T12:00:00.001Z", "2024-02-29T12:00:00.002Z"}
-)
-
-// scalar draws a value of a kind from its pool. If wild is set, the value may be extreme.
-func (d *drawer) scalar(t value.Type, wild, wordy bool) value.Value {
-	wild = wild && d.percent(50)
-	switch t.Kind {
-	case value.String:
-		switch {
-		case t.Enum != nil:
-			return value.OfString(pick(d, t.Enum))
-		case wordy && d.percent(80):
-			return value.OfString(pick(d, sentences))
-		}
-		return value.OfString(pick(d, words))
-	case value.Bool:
-		return value.OfBool(d.percent(50))
-	case value.I32:
-		if wild {
-			return value.OfI32(pick(d, []int32{math.MinInt32, -1, math.MaxInt32}))
-		}
-		return value.OfI32(int32(pick(d, integers)))
-	case value.I64:
-		if wild {
-			return value.OfI64(pick(d, []int64{math.MinInt64, -1, 1 << 53, 1<<53 + 1, 1<<53 + 1, math.MaxInt64}))
-		}
-		return value.OfI64(int64(pick(d, integers)))
-	case value.U32:
-		if wild {
-			return value.OfU32(math.MaxUint32)
-		}
-		return value.OfU32(uint32(pick(d, integers)))
-	case value.U64:
-		if wild {
-			return value.OfU64(pick(d, []uint64{1 << 53, 1<<53 + 1, 1 << 63, math.MaxUint64}))
-		}
-		return value.OfU64(uint64(pick(d, integers)))
-	case value.F32:
-		if wild {
-			return value.OfF32(pick(d, []float32{0.1, -1e30, 1 << 24}))
-		}
-		return value.OfF32(float32(pick(d, fractions)))
-	case value.F64:
-		if wild {
-			return value.OfF64(pick(d, []float64{0.1, 1e300, 1 << 53, 1 << 53, -1e-7}))
-		}
-		return value.OfF64(pick(d, fractions))
-	case value.Date:
-		return literal(pick(d, days), dateType)
-	case value.DateTime:
-		return literal(pick(d, instants), dateTimeType)
-	case value.Blob:
-		return value.OfBlob([]byte(pick(d, words)))
-	case value.Vector:
-		return value.OfVector([]float32{float32(d.between(-1, 2)), float32(d.IntN(4)) / 3})
-	}
-	panic("enginetest: no value of " + t.String())
-}
 
 // value draws a value of a property. If null is allowed, it sometimes draws null.
 func (d *drawer) value(typ string, p *catalog.Property) value.Value {
@@ -290,15 +223,12 @@ func (d *drawer) json(v value.Value) string {
 		return `"` + base64.StdEncoding.EncodeToString(v.Bytes()) + `"`
 	case value.String:
 		return jsonText(v.Str())
-	case value.Date, value.DateTime:
-		if d.percent(30) {
-			return fmt.Sprint(v.Int())
-		}
+	}
+	switch k := v.Kind(); {
+	case k.HasText() && k.Integer() != "" && d.percent(30):
+		return fmt.Sprint(v.Int())
+	case k.HasText(), k.JSON() == value.JSONWide && d.percent(30):
 		return `"` + value.Text(v) + `"`
-	case value.I64, value.U64:
-		if d.percent(30) {
-			return `"` + value.Text(v) + `"`
-		}
 	}
 	return value.Text(v)
 }

@@ -193,7 +193,7 @@ func (r *readDraw) filter(scope []plan.VarID) plan.Clause {
 	left := r.prop(v, p.Name)
 	wild, wordy := r.wild[declared.Type+"."+p.Name], r.wordy[declared.Type+"."+p.Name]
 	switch {
-	case p.Type.Kind == value.Vector || p.Type.Kind == value.Blob:
+	case !p.Type.Kind.IsComparable():
 		return r.idFilter(v, scope)
 	case p.Type.List && p.Type.Kind == value.String && r.percent(40):
 		return plan.Filter{Cond: r.compare(left, plan.Contains, stringType, r.part())}
@@ -276,7 +276,7 @@ func (r *readDraw) compareRight(left plan.Expr, op plan.Op, t value.Type, v valu
 
 // wildProp reports whether a property may have values that a float64 cannot represent.
 func (r *readDraw) wildProp(p plan.Prop) bool {
-	return !p.Type.List && (p.Type.Kind == value.I64 || p.Type.Kind == value.U64) && r.wild[r.q.Read.Vars[p.Var].Type+"."+p.Name]
+	return !p.Type.List && p.Type.Kind.JSON() == value.JSONWide && r.wild[r.q.Read.Vars[p.Var].Type+"."+p.Name]
 }
 
 // idFilter draws a condition on the id of an entity or on an endpoint of an edge.
@@ -411,15 +411,14 @@ func (r *readDraw) aggregate() plan.Expr {
 			continue
 		}
 		prop := r.prop(v, p.Name)
-		funcs := []plan.AggFunc{plan.Count}
-		if p.Type.Kind != value.Bool {
-			funcs = append(funcs, plan.Min, plan.Max)
-		}
-		if p.Type.Kind.IsNumeric() {
-			funcs = append(funcs, plan.Sum, plan.Avg)
-			if wild {
-				funcs = append(funcs, plan.Sum, plan.Avg, plan.Sum) // more sums of extreme values, which must not round
+		var funcs []plan.AggFunc
+		for _, row := range plan.Aggregates {
+			if row.Arg.Accepts(p.Type) {
+				funcs = append(funcs, row.Func)
 			}
+		}
+		if wild {
+			funcs = append(funcs, plan.Sum, plan.Avg, plan.Sum) // more sums of extreme values, which must not round
 		}
 		return agg(pick(r.drawer, funcs), prop)
 	}

@@ -49,13 +49,6 @@ func (d *drawer) between(low, high int) int { return low + d.IntN(high-low+1) }
 // pick draws an element.
 func pick[T any](d *drawer, from []T) T { return from[d.IntN(len(from))] }
 
-var scalarTypes = []value.Type{stringType, stringType, boolType, i32Type, i32Type, i64Type, u32Type, u64Type, f32Type, f64Type,
-	dateType, dateTimeType}
-
-var numericTypes = []value.Type{i32Type, i64Type, u32Type, u64Type, f32Type, f64Type}
-
-var keyTypes = []value.Type{stringType, stringType, i32Type, i64Type, u64Type, f64Type, boolType, dateType, dateTimeType}
-
 func (d *drawer) drawSchema() *catalog.Schema {
 	var nodes []*catalog.Node
 	for _, name := range []string{"Apple", "Berry", "Cherry"}[:d.between(1, 3)] {
@@ -123,7 +116,7 @@ func (d *drawer) drawProperty(typ string, i int) *catalog.Property {
 		t = t.Optional()
 	}
 	wild := 40
-	if t.Kind == value.I64 || t.Kind == value.U64 {
+	if t.Kind.JSON() == value.JSONWide {
 		wild = 70 // only these get values that a float64 cannot represent
 	}
 	d.wild[typ+"."+name] = t.Kind.IsNumeric() && d.percent(wild)
@@ -186,7 +179,7 @@ func (d *drawer) ruleChance() int {
 
 // comparable reports whether values of a type can be compared.
 func comparable(t value.Type) bool {
-	return !t.List && t.Kind != value.Vector && t.Kind != value.Blob
+	return !t.List && t.Kind.IsComparable()
 }
 
 // key returns the key of a type in the drawer's tables.

@@ -148,14 +148,7 @@ func (p *readPlan) typeOf(e plan.Expr) value.Type {
 	case plan.BM25, plan.Nearest, plan.RRF:
 		return value.Of(value.F64)
 	case plan.Agg:
-		switch e.Func {
-		case plan.Count:
-			return value.Of(value.I64)
-		case plan.Sum, plan.Avg:
-			return value.Of(value.F64).Optional()
-		case plan.Min, plan.Max:
-			return p.typeOf(e.Arg).Optional()
-		}
+		return e.Func.Row().Result(p.typeOf(e.Arg))
 	case plan.Whole:
 		return value.Type{}
 	}

@@ -31,6 +31,21 @@ func aggregateCases() []testCase {
 		all("sum and avg are rounded once", "big", "9007199254740988 | 4503599627370494", plan.Sum, plan.Avg),
 		all("dates keep their type", "born", "1994-02-28 | 1999-12-31 | 2", plan.Min, plan.Max, plan.Count),
 		all("instants keep their type", "seen", "2024-05-01T12:30:00.250Z | 2024-05-01T12:30:00.250Z", plan.Min, plan.Max),
+		all("median of i32", "age", "30", plan.Median),
+		all("median of f64 passes over nulls", "score", "0", plan.Median),
+		all("median of f32", "ratio", "0.375", plan.Median),
+		all("median of u32", "small", "2147483648", plan.Median),
+		all("median of u64 is rounded once", "wide", "9227875636482146000", plan.Median),
+		all("median of i64", "big", "4503599627370494", plan.Median),
+		{name: "median by group, ordered by it, null without values", want: "calm | 41\nglad | 30\nsad | 25\nnull | null", build: func(p *readPlan) {
+			a := p.bind("a", "Person")
+			p.match(where(p.prop(a, "name"), plan.Ne, "cid"))
+			p.ret(p.prop(a, "mood"), agg(plan.Median, p.prop(a, "age"))).orderDesc(agg(plan.Median, p.prop(a, "age")))
+		}},
+		{name: "median of no rows", want: "null", build: func(p *readPlan) {
+			a := p.bind("a", "Person")
+			p.match(where(p.prop(a, "name"), plan.Eq, "zoe")).ret(agg(plan.Median, p.prop(a, "age")))
+		}},
 		{name: "no rows, no keys", want: "0 | 0 | null | null | null | null", build: func(p *readPlan) {
 			a := p.bind("a", "Person")
 			age := p.prop(a, "age")

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -141,17 +142,11 @@ func literal(x any, t value.Type) value.Value {
 	case []float32:
 		return value.OfVector(x)
 	case int:
-		switch t.Kind {
-		case value.I32:
-			return value.OfI32(int32(x))
-		case value.U32:
-			return value.OfU32(uint32(x))
-		case value.U64:
-			return value.OfU64(uint64(x))
-		case value.F32:
-			return value.OfF32(float32(x))
-		case value.F64:
-			return value.OfF64(float64(x))
+		switch {
+		case t.Kind.IsFloat():
+			return value.OfBits(t.Kind, math.Float64bits(float64(x)))
+		case t.Kind.IsInteger():
+			return value.OfBits(t.Kind, uint64(x))
 		default:
 			return value.OfI64(int64(x))
 		}
@@ -160,18 +155,12 @@ func literal(x any, t value.Type) value.Value {
 }
 
 func literalText(s string, kind value.Kind) value.Value {
-	switch kind {
-	case value.Date:
-		d, err := value.ParseDate(s)
-		must(err)
-		return value.OfDate(d)
-	case value.DateTime:
-		t, err := value.ParseDateTime(s)
-		must(err)
-		return value.OfDateTime(t)
-	default:
+	if !kind.HasText() {
 		return value.OfString(s)
 	}
+	v, err := kind.Parse(s)
+	must(err)
+	return v
 }
 
 // arguments converts Go values to arguments. As in [literal], an int becomes an I64.

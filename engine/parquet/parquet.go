@@ -46,7 +46,8 @@ func FileName(entity plan.Entity, name string) string {
 
 // Export writes the entities at the target, ordered by id: the id and properties of each node, and
 // the id, from, to and properties of each edge. The columns are those of [engine.ArrowSchema], with
-// two differences: a required column is not nullable, and a nullable Vector is a List. A node type
+// three differences: a required column is not nullable, a nullable Vector is a List, and a Duration is
+// an Int64 of nanoseconds. A node type
 // with a property called id has only one such column. A type without entities has a file too. All
 // files are of the one commit that Export returns. The error is an *engine.BadArgument if a type is
 // unknown, or an error of create, of a file or of the graph.
@@ -159,8 +160,20 @@ func newTable(e plan.Entity, name string, q *plan.Query, props []*catalog.Proper
 		if list, ok := fields[i].Type.(*arrow.FixedSizeListType); ok && fields[i].Nullable {
 			fields[i].Type = arrow.ListOf(list.Elem()) // a fixed-size list cannot be null here
 		}
+		fields[i].Type = withoutDuration(fields[i].Type)
 	}
 	return table{entity: e, name: name, query: q, schema: arrow.NewSchema(fields, nil)}
+}
+
+// withoutDuration replaces a duration by its nanoseconds, because Parquet has no type for it.
+func withoutDuration(t arrow.DataType) arrow.DataType {
+	switch t := t.(type) {
+	case *arrow.DurationType:
+		return arrow.PrimitiveTypes.Int64
+	case *arrow.ListType:
+		return arrow.ListOf(withoutDuration(t.Elem()))
+	}
+	return t
 }
 
 func property(props []*catalog.Property, name string) (*catalog.Property, bool) {

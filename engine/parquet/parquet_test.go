@@ -66,9 +66,11 @@ func lines(n int) []string {
 	return append(out, `{"edge":"To","from":"p000000","to":"one","data":{"id":"t"}}`)
 }
 
-func graph(t *testing.T, text string) engine.Graph {
+func graph(t *testing.T, text string) engine.Graph { return graphOf(t, everyType(), text) }
+
+func graphOf(t *testing.T, schema *catalog.Schema, text string) engine.Graph {
 	t.Helper()
-	g, err := embedded.Create(t.Context(), fs.NewMem(), "g", "// all", everyType(), embedded.Options{})
+	g, err := embedded.Create(t.Context(), fs.NewMem(), "g", "// all", schema, embedded.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,5 +299,45 @@ func TestRowGroups(t *testing.T) {
 	defer r.Close()
 	if r.NumRowGroups() != 2 || r.NumRows() != 2100 {
 		t.Errorf("%d rows in %d row groups, want 2100 in 2", r.NumRows(), r.NumRowGroups())
+	}
+}
+
+// TestKinds writes and reads a property of every kind, and a list of every kind that can have one.
+func TestKinds(t *testing.T) {
+	node := &catalog.Node{Name: "Each"}
+	var members []string
+	for _, k := range value.Kinds() {
+		typ, json := value.Of(k).Optional(), k.Example()
+		if k == value.Vector {
+			typ.Dim, json = 2, "[1,2]"
+		}
+		name := strings.ToLower(k.String())
+		node.Properties = append(node.Properties, &catalog.Property{Name: name, Type: typ})
+		members = append(members, fmt.Sprintf("%q:%s", name, json))
+		if k != value.Vector {
+			typ.List = true
+			node.Properties = append(node.Properties, &catalog.Property{Name: name + "s", Type: typ})
+			members = append(members, fmt.Sprintf("%q:[%s]", name+"s", json))
+		}
+	}
+	schema := &catalog.Schema{Nodes: []*catalog.Node{node}}
+	schema.Index()
+	g := graphOf(t, schema, `{"type":"Each","data":{`+strings.Join(members, ",")+"}}")
+	var f memFile
+	if _, err := parquet.Export(t.Context(), g, engine.Target{}, parquet.Options{}, func(plan.Entity, string) (io.WriteCloser, error) { return &f, nil }); err != nil {
+		t.Fatal(err)
+	}
+	tbl, err := pqarrow.ReadTable(t.Context(), bytes.NewReader(f.Bytes()), nil, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tbl.Release()
+	if int(tbl.NumCols()) != 1+len(node.Properties) {
+		t.Errorf("%d columns, want an id and %d", tbl.NumCols(), len(node.Properties))
+	}
+	for i := range int(tbl.NumCols()) {
+		if c := tbl.Column(i); c.Len() != 1 || c.NullN() != 0 {
+			t.Errorf("column %s has %d values, %d nulls", c.Name(), c.Len(), c.NullN())
+		}
 	}
 }

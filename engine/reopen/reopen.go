@@ -127,15 +127,11 @@ func (r *Graph) run(ctx context.Context) {
 // reopen closes the graph if it is open, and opens it again.
 func (r *Graph) reopen(ctx context.Context) error {
 	if was := r.current.Load(); was.graph != nil {
-		why := failureOf(was.graph)
+		why := was.graph.Failure()
 		if why == nil {
 			why = errors.New("its storage failed")
 		}
-		next := &inner{err: unavailable(why)}
-		if s, ok := was.graph.(interface{ Stats() engine.Stats }); ok {
-			next.stats = s.Stats()
-		}
-		r.current.Store(next)
+		r.current.Store(&inner{err: unavailable(why), stats: was.graph.Stats()})
 		// The storage failure was reported already; the error of Close adds nothing to it.
 		_ = was.graph.Close()
 	}
@@ -159,13 +155,6 @@ func unavailable(cause error) error {
 	return fmt.Errorf("%w: %w", &engine.Unavailable{Reason: "its storage failed, and it is being opened again"}, cause)
 }
 
-func failureOf(g engine.Graph) error {
-	if f, ok := g.(engine.Failing); ok {
-		return f.Failure()
-	}
-	return nil
-}
-
 // Failure returns nil while the graph accepts writes, and otherwise the *engine.Unavailable that
 // writes get. If only another Open can repair the inner graph, Failure requests it, so that a graph
 // without writes is opened again too.
@@ -174,20 +163,23 @@ func (r *Graph) Failure() error {
 	if in.graph == nil {
 		return in.err
 	}
-	if m, ok := in.graph.(interface{ MustReopen() bool }); ok && m.MustReopen() {
+	if in.graph.MustReopen() {
 		r.failed(nil)
 	}
-	return failureOf(in.graph)
+	return in.graph.Failure()
 }
+
+// MustReopen returns false: the graph opens itself again.
+func (r *Graph) MustReopen() bool { return false }
 
 // Stats returns the figures of the graph. While the graph is not open, they are the last known
 // ones.
 func (r *Graph) Stats() engine.Stats {
 	in := r.current.Load()
-	if s, ok := in.graph.(interface{ Stats() engine.Stats }); ok {
-		return s.Stats()
+	if in.graph == nil {
+		return in.stats
 	}
-	return in.stats
+	return in.graph.Stats()
 }
 
 // Verify checks the stored data.
@@ -196,11 +188,7 @@ func (r *Graph) Verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v, ok := g.(interface{ Verify(context.Context) error })
-	if !ok {
-		return &engine.Unsupported{Construct: "verifying what is stored"}
-	}
-	return v.Verify(ctx)
+	return g.Verify(ctx)
 }
 
 // Close closes the graph permanently.

@@ -167,8 +167,8 @@ type ReachesParams struct {
 // ReachesRow is a row of the query reaches in queries/code/calls.gq.
 type ReachesRow struct {
 	// importpath.Name, or importpath.Type.Name of a method.
-	Callee string     `json:"callee"`
-	Kind   SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	Callee string         `json:"callee"`
+	Kind   SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// Its type as Go spells it.
 	Signature *string `json:"signature"`
 }

@@ -2,15 +2,15 @@
 
 package code
 
-// SymbolKind is a value of the property kind of the node type Symbol.
-type SymbolKind string
+// SymbolKindEnum is a value of the property kind of the node type Symbol.
+type SymbolKindEnum string
 
-// The values of SymbolKind.
+// The values of SymbolKindEnum.
 const (
-	SymbolKindFunc      SymbolKind = "func"
-	SymbolKindMethod    SymbolKind = "method"
-	SymbolKindType      SymbolKind = "type"
-	SymbolKindInterface SymbolKind = "interface"
-	SymbolKindConst     SymbolKind = "const"
-	SymbolKindVar       SymbolKind = "var"
+	SymbolKindEnumFunc      SymbolKindEnum = "func"
+	SymbolKindEnumMethod    SymbolKindEnum = "method"
+	SymbolKindEnumType      SymbolKindEnum = "type"
+	SymbolKindEnumInterface SymbolKindEnum = "interface"
+	SymbolKindEnumConst     SymbolKindEnum = "const"
+	SymbolKindEnumVar       SymbolKindEnum = "var"
 )

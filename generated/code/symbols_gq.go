@@ -19,8 +19,8 @@ type FindSymbolsParams struct {
 // FindSymbolsRow is a row of the query find_symbols in queries/code/symbols.gq.
 type FindSymbolsRow struct {
 	// importpath.Name, or importpath.Type.Name of a method.
-	Path string     `json:"path"`
-	Kind SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	Path string         `json:"path"`
+	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// Its type as Go spells it.
 	Signature *string `json:"signature"`
 	// Its doc comment.
@@ -76,8 +76,8 @@ type GetSymbolRow struct {
 	// importpath.Name, or importpath.Type.Name of a method.
 	Path string `json:"path"`
 	// The name alone.
-	Name string     `json:"name"`
-	Kind SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	Name string         `json:"name"`
+	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// Whether other packages can name it.
 	Exported bool `json:"exported"`
 	// Its type as Go spells it.
@@ -136,8 +136,8 @@ type NamedParams struct {
 // NamedRow is a row of the query named in queries/code/symbols.gq.
 type NamedRow struct {
 	// importpath.Name, or importpath.Type.Name of a method.
-	Path string     `json:"path"`
-	Kind SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	Path string         `json:"path"`
+	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// Its type as Go spells it.
 	Signature *string `json:"signature"`
 	// The path relative to the module's root.
@@ -188,8 +188,8 @@ type SymbolsInFileParams struct {
 // SymbolsInFileRow is a row of the query symbols_in_file in queries/code/symbols.gq.
 type SymbolsInFileRow struct {
 	// The line of its declaration, from 1.
-	Line int32      `json:"line"`
-	Kind SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	Line int32          `json:"line"`
+	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// importpath.Name, or importpath.Type.Name of a method.
 	Path string `json:"path"`
 	// Its type as Go spells it.
@@ -238,8 +238,8 @@ type PublicAPIParams struct {
 // PublicAPIRow is a row of the query public_api in queries/code/symbols.gq.
 type PublicAPIRow struct {
 	// importpath.Name, or importpath.Type.Name of a method.
-	Path string     `json:"path"`
-	Kind SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	Path string         `json:"path"`
+	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// Its type as Go spells it.
 	Signature *string `json:"signature"`
 	// Its doc comment.

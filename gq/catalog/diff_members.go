@@ -91,22 +91,10 @@ func (d *differ) propertyType(s Step, from value.Type, now *Property, key bool) 
 	}
 }
 
-// Widens reports whether every value of the type from is numerically a value of a wider type to:
-// I32 widens to I64 and F64; U32 to I64, U64 and F64; F32 to F64; and a list widens as its
-// elements do.
+// Widens reports whether every value of the type from is numerically a value of a wider type to;
+// see [value.Kind.Widens]. A list widens as its elements do.
 func Widens(from, to value.Type) bool {
-	if from.List != to.List {
-		return false
-	}
-	switch from.Kind {
-	case value.I32:
-		return to.Kind == value.I64 || to.Kind == value.F64
-	case value.U32:
-		return to.Kind == value.I64 || to.Kind == value.U64 || to.Kind == value.F64
-	case value.F32:
-		return to.Kind == value.F64
-	}
-	return false
+	return from.List == to.List && from.Kind.Widens(to.Kind)
 }
 
 func (d *differ) enum(s Step, from, to []string, unsupported func(StepCode, string)) {

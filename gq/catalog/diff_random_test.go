@@ -116,7 +116,7 @@ func (t modelType) marks() string {
 		s += ` @rename_from("` + t.was + `")`
 	}
 	if t.note != "" {
-		s += ` @description("` + t.note + `") @team("` + t.note + `")`
+		s += ` @description("` + t.note + `") @x_team("` + t.note + `")`
 	}
 	return s
 }

@@ -127,12 +127,12 @@ func TestBuild(t *testing.T) {
 	if diff := cmp.Diff([][]string{{"name", "born"}}, p.Unique); diff != "" {
 		t.Errorf("unique: %s", diff)
 	}
-	kept := build(t, `node A @team("x", since=3) { x: String @deprecated(soon) }`).Node("A")
-	want := []catalog.Annotation{{Name: "team", Args: []string{`"x"`, "since=3"}}}
+	kept := build(t, `node A @x_team("x", since=3) { x: String @x_deprecated(soon) }`).Node("A")
+	want := []catalog.Annotation{{Name: "x_team", Args: []string{`"x"`, "since=3"}}}
 	if diff := cmp.Diff(want, kept.Annotations); diff != "" {
 		t.Errorf("annotations: %s", diff)
 	}
-	if diff := cmp.Diff([]catalog.Annotation{{Name: "deprecated", Args: []string{"soon"}}}, kept.Properties[0].Annotations); diff != "" {
+	if diff := cmp.Diff([]catalog.Annotation{{Name: "x_deprecated", Args: []string{"soon"}}}, kept.Properties[0].Annotations); diff != "" {
 		t.Errorf("annotations: %s", diff)
 	}
 }

@@ -72,7 +72,7 @@ func verifyProperties(where string, props []*Property) (map[string]bool, error) 
 		switch {
 		case p == nil || names[p.Name]:
 			return nil, fmt.Errorf("%s has an empty or repeated property", where)
-		case p.Type.Kind == value.Invalid, p.Type.Kind == value.Vector && p.Type.Dim < 1:
+		case !p.Type.Kind.IsKind(), p.Type.Kind == value.Vector && p.Type.Dim < 1:
 			return nil, fmt.Errorf("%s has a property %s of no type", where, p.Name)
 		}
 		names[p.Name] = true

@@ -1,6 +1,11 @@
 package check
 
-import "github.com/omnigraph-go/omnigraph/gq/diag"
+import (
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
 
 // The type codes.
 const (
@@ -64,7 +69,7 @@ var Codes = []diag.Entry{
 		Example: `query q() { match { $p: Person } return { $x.name } }`},
 	{Code: Incomparable, Title: "comparison of unlike or unsupported types", Explanation: "Both sides of a comparison are of one scalar type, or both numeric; nodes, lists, vectors and blobs are not compared. contains takes a list or a String on the left, starts_with two Strings. A sort key is a scalar.",
 		Example: `query q() { match { $p: Person $p.age > "old" } return { $p } }`},
-	{Code: BadAggregate, Title: "aggregate on the wrong type", Explanation: "count takes anything bound, sum and avg numbers, min and max numbers, Strings and dates; aggregates do not nest, and stand in return and order only.",
+	{Code: BadAggregate, Title: "aggregate on the wrong type", Explanation: aggregateArguments() + "Aggregates do not nest, and stand in return and order only.",
 		Example: `query q() { match { $p: Person } return { sum($p.name) } }`},
 	{Code: Uncorrelated, Title: "negation without an outer variable, or ungrouped expression", Explanation: "A not block uses a variable of the match around it; beside an aggregate, order takes columns and aggregates only.",
 		Example: `query q() { match { $p: Person not { $c: Company } } return { $p } }`},
@@ -102,4 +107,18 @@ var Codes = []diag.Entry{
 		Example: `query q() { match { $p: Person } return { $p.name $p.name } }`},
 	{Code: DuplicateName, Title: "duplicate parameter or query", Explanation: "A query has a name of its own in the graph, and a parameter in its query.",
 		Example: `query q($a: String, $a: I32) { match { $p: Person { name: $a } } return { $p } }`},
+}
+
+// aggregateArguments says what the aggregates take: "sum, avg: a number. "
+func aggregateArguments() string {
+	var text strings.Builder
+	for i, a := range plan.Aggregates {
+		text.WriteString(a.Name)
+		if i+1 < len(plan.Aggregates) && plan.Aggregates[i+1].Arg == a.Arg {
+			text.WriteString(", ")
+		} else {
+			text.WriteString(": " + a.Arg.Text + ". ")
+		}
+	}
+	return text.String()
 }

@@ -83,7 +83,7 @@ func (c *checker) comparable(l, r *typed, op plan.Op, atL, atR, at diag.Span) bo
 		case side.t.node != "":
 			c.fault(Incomparable, side.at, "compare a property, or its id", "a %s cannot be compared", side.t.node)
 			return false
-		case side.t.typ.Kind == value.Blob || side.t.typ.Kind == value.Vector:
+		case !side.t.typ.Kind.IsComparable():
 			c.fault(Incomparable, side.at, "", "%s cannot be compared", side.t)
 			return false
 		}
@@ -175,7 +175,7 @@ func (c *checker) inlineCompare(m *syntax.PropMatch, p *catalog.Property, id pla
 	if p.Type.List {
 		cmp.Op = plan.Contains
 	}
-	if p.Type.Kind == value.Blob || p.Type.Kind == value.Vector {
+	if !p.Type.Kind.IsComparable() {
 		c.fault(BadValue, syntax.SpanOf(m.Name), "", "%s is %s, which cannot be matched", p.Name, withoutNull(p.Type))
 		return cmp, false
 	}

@@ -174,10 +174,11 @@ func (c *checker) value(o syntax.Operand, sc *scope) (typed, bool) {
 }
 
 func (c *checker) call(o *syntax.Call, sc *scope) (typed, bool) {
-	switch o.Name.Value {
-	case "count", "sum", "avg", "min", "max":
-		c.fault(BadAggregate, o.Span(), "aggregates stand alone in return and order", "%s inside another expression or a condition", o.Name.Value)
+	if row := plan.AggregateNamed(o.Name.Value); row != nil {
+		c.fault(BadAggregate, o.Span(), "aggregates stand alone in return and order", "%s inside another expression or a condition", row.Name)
 		return typed{}, false
+	}
+	switch o.Name.Value {
 	case "search", "match_text", "fuzzy":
 		m, ok := c.textMatch(o, sc)
 		return typed{expr: plan.Matched{Match: m}, typ: value.Of(value.Bool)}, ok
@@ -197,51 +198,34 @@ func (c *checker) call(o *syntax.Call, sc *scope) (typed, bool) {
 	panic("check: the parser let through function " + o.Name.Value)
 }
 
-var aggregates = map[string]plan.AggFunc{"count": plan.Count, "sum": plan.Sum, "avg": plan.Avg, "min": plan.Min, "max": plan.Max}
-
 // aggregate resolves an operand that may be an aggregate.
 func (c *checker) aggregate(o syntax.Operand, sc *scope) (typed, bool) {
 	call, isCall := o.(*syntax.Call)
 	if !isCall {
 		return c.value(o, sc)
 	}
-	f, isAgg := aggregates[call.Name.Value]
-	if !isAgg {
+	row := plan.AggregateNamed(call.Name.Value)
+	if row == nil {
 		return c.value(o, sc)
 	}
 	if len(call.Args) != 1 {
-		c.fault(BadAggregate, call.Span(), "", "%s of %d arguments, want 1", f, len(call.Args))
+		c.fault(BadAggregate, call.Span(), "", "%s of %d arguments, want 1", row.Name, len(call.Args))
 		return typed{}, false
 	}
 	arg, ok := c.value(call.Args[0], sc)
 	if !ok {
 		return typed{}, false
 	}
-	t := typed{expr: plan.Agg{Func: f, Arg: arg.expr}, typ: value.Of(value.I64)}
+	t := typed{expr: plan.Agg{Func: row.Func, Arg: arg.expr}, typ: row.Result(arg.typ)}
 	at := call.Args[0].Source().Span()
 	switch arg.expr.(type) {
 	case plan.Lit, plan.ParamRef, plan.Now:
-		c.fault(BadAggregate, at, "", "%s of a constant", f)
+		c.fault(BadAggregate, at, "", "%s of a constant", row.Name)
 		return t, false
 	}
-	scalar := arg.node == "" && !arg.typ.List
-	k := arg.typ.Kind
-	switch f {
-	case plan.Count:
-		return t, true
-	case plan.Sum, plan.Avg:
-		ok = scalar && k.IsNumeric()
-		t.typ = value.Of(value.F64).Optional()
-	case plan.Min, plan.Max:
-		ok = scalar && (k.IsNumeric() || k == value.String || k == value.Date || k == value.DateTime)
-		t.typ = arg.typ.Optional()
+	if arg.node != "" && !row.Arg.Nodes || arg.node == "" && !row.Arg.Accepts(arg.typ) {
+		c.fault(BadAggregate, at, "", "%s of %s, want %s", row.Name, arg, row.Arg.Text)
+		return t, false
 	}
-	if !ok {
-		want := "a number"
-		if f == plan.Min || f == plan.Max {
-			want = "a number, a String or a date"
-		}
-		c.fault(BadAggregate, at, "", "%s of %s, want %s", f, arg, want)
-	}
-	return t, ok
+	return t, true
 }

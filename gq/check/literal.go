@@ -3,7 +3,6 @@ package check
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -21,12 +20,8 @@ func natural(l *syntax.Literal) (value.Value, error) {
 		return value.OfString(l.Text), nil
 	case syntax.BoolLiteral:
 		return value.OfBool(l.Text == "true"), nil
-	case syntax.DateLiteral:
-		d, err := value.ParseDate(l.Text)
-		return value.OfDate(d), err
-	case syntax.DateTimeLiteral:
-		t, err := value.ParseDateTime(l.Text)
-		return value.OfDateTime(t), err
+	case syntax.TextLiteral:
+		return l.Of.Parse(l.Text)
 	case syntax.IntLiteral:
 		if n, err := strconv.ParseInt(l.Text, 10, 64); err == nil {
 			return value.OfI64(n), nil
@@ -107,33 +102,36 @@ func convert(l *syntax.Literal, t value.Type) (value.Value, error) {
 	number := l.Kind == syntax.IntLiteral || l.Kind == syntax.FloatLiteral
 	switch {
 	case t.Kind.IsInteger() && l.Kind == syntax.IntLiteral:
-		if v, ok := integer(l.Text, t.Kind); ok {
+		if v, ok := value.ParseNumber(l.Text, t.Kind); ok {
 			return v, nil
 		}
 		return value.Null, fmt.Errorf("%s is out of range of %s", l.Text, t.Kind)
 	case t.Kind.IsInteger() && l.Kind == syntax.FloatLiteral:
 		return value.Null, errFraction
-	case t.Kind == value.F32 && number:
-		f, err := strconv.ParseFloat(l.Text, 32)
-		if err != nil {
-			return value.Null, fmt.Errorf("%s is out of range of F32", l.Text)
+	case t.Kind.IsFloat() && number:
+		if v, ok := value.ParseNumber(l.Text, t.Kind); ok {
+			return v, nil
 		}
-		return value.OfF32(float32(f)), nil
-	case t.Kind == value.F64 && number:
-		f, err := strconv.ParseFloat(l.Text, 64)
-		if err != nil {
-			return value.Null, fmt.Errorf("%s is out of range of F64", l.Text)
-		}
-		return value.OfF64(f), nil
+		return value.Null, fmt.Errorf("%s is out of range of %s", l.Text, t.Kind)
 	}
-	if literalKinds[l.Kind] != t.Kind {
+	if kindOf(l) != t.Kind {
 		return value.Null, mismatch(l, t)
 	}
 	return natural(l)
 }
 
-var literalKinds = map[syntax.LiteralKind]value.Kind{
-	syntax.StringLiteral: value.String, syntax.BoolLiteral: value.Bool, syntax.DateLiteral: value.Date, syntax.DateTimeLiteral: value.DateTime,
+// kindOf returns the kind of a literal that is not a number or a list, or else Invalid.
+func kindOf(l *syntax.Literal) value.Kind {
+	switch l.Kind {
+	case syntax.StringLiteral:
+		return value.String
+	case syntax.BoolLiteral:
+		return value.Bool
+	case syntax.TextLiteral:
+		return l.Of
+	case syntax.IntLiteral, syntax.FloatLiteral, syntax.ListLiteral:
+	}
+	return value.Invalid
 }
 
 func convertVector(l *syntax.Literal, t value.Type) (value.Value, error) {
@@ -154,24 +152,6 @@ func convertVector(l *syntax.Literal, t value.Type) (value.Value, error) {
 	return value.OfVector(vec), nil
 }
 
-func integer(s string, k value.Kind) (value.Value, bool) {
-	if k == value.U64 {
-		n, err := strconv.ParseUint(s, 10, 64)
-		return value.OfU64(n), err == nil
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		return value.Null, false
-	}
-	switch k {
-	case value.I32:
-		return value.OfI32(int32(n)), n >= math.MinInt32 && n <= math.MaxInt32
-	case value.U32:
-		return value.OfU32(uint32(n)), n >= 0 && n <= math.MaxUint32
-	}
-	return value.OfI64(n), true
-}
-
 // mismatchError reports a literal of another type than its context requires.
 type mismatchError struct {
 	lit  *syntax.Literal
@@ -185,10 +165,16 @@ func (e *mismatchError) Error() string {
 }
 
 func describe(l *syntax.Literal) string {
-	return map[syntax.LiteralKind]string{
-		syntax.StringLiteral: "a String", syntax.IntLiteral: "an integer", syntax.FloatLiteral: "a decimal", syntax.BoolLiteral: "a Bool",
-		syntax.DateLiteral: "a Date", syntax.DateTimeLiteral: "a DateTime", syntax.ListLiteral: "a list",
-	}[l.Kind]
+	switch l.Kind {
+	case syntax.IntLiteral:
+		return "an integer"
+	case syntax.FloatLiteral:
+		return "a decimal"
+	case syntax.ListLiteral:
+		return "a list"
+	case syntax.StringLiteral, syntax.BoolLiteral, syntax.TextLiteral:
+	}
+	return "a " + kindOf(l).String()
 }
 
 func withoutNull(t value.Type) string { return t.Required().String() }
@@ -196,10 +182,8 @@ func withoutNull(t value.Type) string { return t.Required().String() }
 // literalHelp returns advice on how to write the value that the author probably meant, or "".
 func literalHelp(l *syntax.Literal, t value.Type) string {
 	switch {
-	case l.Kind == syntax.StringLiteral && t.Kind == value.Date && !t.List:
-		return `write date("2024-05-01")`
-	case l.Kind == syntax.StringLiteral && t.Kind == value.DateTime && !t.List:
-		return `write datetime("2024-05-01T12:30:00Z")`
+	case l.Kind == syntax.StringLiteral && t.Kind.IsKind() && t.Kind.Literal() != "" && !t.List:
+		return "write " + t.Kind.Literal() + "(" + t.Kind.Example() + ")"
 	case l.Kind == syntax.StringLiteral && t.Kind.IsNumeric():
 		return "drop the quotes"
 	case (l.Kind == syntax.IntLiteral || l.Kind == syntax.FloatLiteral) && t.Kind == value.String:

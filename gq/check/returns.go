@@ -97,7 +97,7 @@ func operandName(o syntax.Operand) (string, bool) {
 	case *syntax.Now:
 		return "now", true
 	case *syntax.Call:
-		if _, agg := aggregates[o.Name.Value]; agg && len(o.Args) == 1 {
+		if plan.AggregateNamed(o.Name.Value) != nil && len(o.Args) == 1 {
 			return operandName(o.Args[0])
 		}
 		return o.Name.Value, true

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -145,9 +146,7 @@ func enumValue(s *catalog.Schema) string {
 }
 
 func dateParam(s *catalog.Schema) string {
-	return propertyQuery(s, func(t value.Type) bool {
-		return !t.List && (t.Kind == value.Date || t.Kind == value.DateTime)
-	}, condition("%s < %s"), false)
+	return propertyQuery(s, func(t value.Type) bool { return !t.List && t.Kind.IsScale() && t.Kind.Literal() != "" }, condition("%s < %s"), false)
 }
 
 func along(s *catalog.Schema) string {
@@ -238,7 +237,13 @@ func overNumber(s *catalog.Schema) string {
 	}
 	v := variable(n)
 	place := v + "." + p.Name
-	return query("", []string{v + ": " + n.Name}, returns("min("+place+") as least", "max("+place+") as most", "avg("+place+") as mean"))
+	var columns []string
+	for _, a := range plan.Aggregates {
+		if a.Arg.Accepts(p.Type) {
+			columns = append(columns, a.Name+"("+place+") as "+a.Name)
+		}
+	}
+	return query("", []string{v + ": " + n.Name}, returns(columns...))
 }
 
 func columns(s *catalog.Schema) string {

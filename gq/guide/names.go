@@ -46,7 +46,7 @@ func paramType(t value.Type) string {
 	return t.Required().String()
 }
 
-func isPlain(t value.Type) bool { return !t.List && t.Kind != value.Blob && t.Kind != value.Vector }
+func isPlain(t value.Type) bool { return !t.List && t.Kind.IsComparable() }
 func isText(t value.Type) bool  { return t.Kind == value.String && !t.List && t.Enum == nil }
 func isEnum(t value.Type) bool  { return t.Enum != nil && !t.List }
 func isList(t value.Type) bool  { return t.List }
@@ -54,9 +54,7 @@ func isList(t value.Type) bool  { return t.List }
 func isNumber(t value.Type) bool { return t.Kind.IsNumeric() && !t.List }
 func isVector(t value.Type) bool { return t.Kind == value.Vector && !t.List }
 
-func isOrdered(t value.Type) bool {
-	return !t.List && (t.Kind.IsNumeric() || t.Kind == value.Date || t.Kind == value.DateTime)
-}
+func isOrdered(t value.Type) bool { return !t.List && t.Kind.IsScale() }
 
 // find returns the first node type with a property whose type satisfies want, and the property.
 // It prefers properties outside the key to members of it, and then node types with a key. It

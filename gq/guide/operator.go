@@ -21,7 +21,7 @@ func Operators(t value.Type) []string {
 	var ops []plan.Op
 	var functions []string
 	switch {
-	case t.Kind == value.Blob, t.Kind == value.Vector:
+	case !t.Kind.IsComparable():
 	case t.List:
 		ops = []plan.Op{plan.Contains}
 	case t.Enum != nil, t.Kind == value.Bool:

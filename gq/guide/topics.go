@@ -6,6 +6,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/check"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 var topics = []Topic{
@@ -38,9 +40,8 @@ condition when the parameter is left out. There is no or: run two queries.`,
 variables bound inside are not seen outside. It may nest.`,
 		cases: []example{{"Nodes without such an edge", without}}},
 	{Name: "aggregates", Summary: "Counting and grouping.",
-		text: `count, sum, avg, min and max stand in return and order. Every other column is then a grouping key: there
-is no group by. count($v) counts rows, count($v.property) those where it is not null. sum and avg take numbers,
-min and max also Strings and dates. When nothing matches, an aggregate alone is one row: count 0, the others null.`,
+		text: "Aggregates stand in return and order. Every other column is then a grouping key: there is no group by.\n" +
+			"Nulls do not count. When nothing matches, an aggregate alone is one row: count 0, the others null.\n\n" + aggregateList(),
 		cases: []example{{"Count all", countAll}, {"Count by node", countByNode}, {"Over a number", overNumber}}},
 	{Name: "return", Summary: "Columns and their names.",
 		text: `$v.property is the column v.property; as gives another name, and two columns of one name are an error. $v
@@ -64,12 +65,25 @@ properties of all nodes that fit, never the key. Deleting a node deletes its edg
 ids of nodes; the id of a keyed node is its key. Commas between assignments may be left out.`,
 		cases: []example{{"Insert or replace a node", insertNode}, {"Insert an edge", insertEdge}, {"Update", update}, {"Delete", deleteNode}}},
 	{Name: "types", Summary: "Types of properties and parameters, and how values are written.",
-		text: `String "text", Bool true, I32 I64 U32 U64 42, F32 F64 4.2, Date date("2024-05-01"), DateTime
-datetime("2024-05-01T12:00:00Z") or now(), [T] ["a", "b"], Vector(n), Blob. A parameter of an enum's property is a
-String. Numbers fit one another; a String is never taken for a date. As JSON: dates are strings, 64-bit integers
-numbers or strings, vectors arrays. A ? after the type of a property or parameter makes it optional.`,
+		text:  typesText(),
 		cases: []example{{"A parameter of a date", dateParam}, {"An optional parameter", optionalFilter}}},
 	{Name: "errors", Summary: "What the codes of faults mean.", text: errorText()},
+}
+
+// typesText lists the notation of each type, and says how they combine.
+func typesText() string {
+	notation := []string{`String "text"`, "Bool true", "I32 I64 U32 U64 42", "F32 F64 4.2"}
+	var written []string
+	for _, k := range value.Kinds() {
+		if f := k.Literal(); f != "" {
+			notation = append(notation, k.String()+" "+f+"("+k.Example()+")")
+			written = append(written, k.String())
+		}
+	}
+	return strings.Join(notation, ", ") + `; now() is a DateTime,
+[T] ["a", "b"], Vector(n), Blob. A parameter of an enum's property is a String. Numbers fit one another;
+a String is never taken for a ` + strings.Join(written, " or ") + `. As JSON: those are strings too, 64-bit integers
+numbers or strings, vectors arrays. A ? after the type of a property or parameter makes it optional.`
 }
 
 func errorText() string {
@@ -95,4 +109,13 @@ func firstNode(s *catalog.Schema) *catalog.Node {
 		return s.Nodes[0]
 	}
 	return nil
+}
+
+// aggregateList returns a line for each aggregate.
+func aggregateList() string {
+	var lines []string
+	for _, a := range plan.Aggregates {
+		lines = append(lines, a.Name+"(…) takes "+a.Arg.Text+" and "+a.Doc+".")
+	}
+	return strings.Join(lines, "\n")
 }

@@ -74,12 +74,12 @@ func TestRules(t *testing.T) {
 				}
 			case lint.OverBudget:
 				c.Config.TokenBudget = 40
-				c.Measure = func(_ *catalog.Schema, queries []*gq.Query) map[string]int {
+				c.Build = func(_ *catalog.Schema, queries []*gq.Query) (map[string]int, diag.List) {
 					sizes := map[string]int{}
 					for _, q := range queries {
 						sizes[q.Plan.Name] = len(q.Text)
 					}
-					return sizes
+					return sizes, nil
 				}
 			}
 			r := gq.Lint(c)

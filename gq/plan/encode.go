@@ -225,30 +225,31 @@ func (c *coder) literal(v *value.Value) {
 		}
 		slice(c, &elems, (*coder).literal)
 		c.keep(v, value.OfList(k, elems))
-	case k == value.Vector:
+	case k.Storage() == value.InVector:
 		var vector []float32
 		if !c.decoding {
 			vector = v.Vector()
 		}
 		slice(c, &vector, func(c *coder, f *float32) { *f = math.Float32frombits(uint32(c.number(uint64(math.Float32bits(*f))))) })
 		c.keep(v, value.OfVector(vector))
-	case k == value.String, k == value.Blob:
+	case k.Storage() == value.InText:
 		var s string
-		switch {
-		case c.decoding:
-		case k == value.String:
+		if !c.decoding {
 			s = v.Str()
-		default:
+		}
+		c.string(&s)
+		c.keep(v, value.OfString(s))
+	case k.Storage() == value.InBytes:
+		var s string
+		if !c.decoding {
 			s = string(v.Bytes())
 		}
 		c.string(&s)
-		if k == value.Blob {
-			c.keep(v, value.OfBlob([]byte(s)))
-		} else {
-			c.keep(v, value.OfString(s))
-		}
+		c.keep(v, value.OfBlob([]byte(s)))
+	case k.HasBits():
+		c.keep(v, value.OfBits(k, c.number(v.Bits())))
 	default:
-		c.keep(v, c.scalar(k, c.number(v.Bits())))
+		c.fail("a literal of kind %d", k)
 	}
 }
 
@@ -257,30 +258,4 @@ func (c *coder) keep(v *value.Value, decoded value.Value) {
 	if c.decoding {
 		*v = decoded
 	}
-}
-
-// scalar returns a value of fixed width from its [value.Value.Bits].
-func (c *coder) scalar(k value.Kind, bits uint64) value.Value {
-	switch k {
-	case value.Bool:
-		return value.OfBool(bits != 0)
-	case value.I32:
-		return value.OfI32(int32(bits))
-	case value.I64:
-		return value.OfI64(int64(bits))
-	case value.U32:
-		return value.OfU32(uint32(bits))
-	case value.U64:
-		return value.OfU64(bits)
-	case value.F32:
-		return value.OfF32(float32(math.Float64frombits(bits)))
-	case value.F64:
-		return value.OfF64(math.Float64frombits(bits))
-	case value.Date:
-		return value.OfDate(value.DateValue(bits))
-	case value.DateTime:
-		return value.OfDateTime(value.DateTimeValue(bits))
-	}
-	c.fail("a literal of kind %d", k)
-	return value.Null
 }

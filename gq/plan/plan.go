@@ -204,21 +204,6 @@ type Whole struct{ Var VarID }
 // Now is the time of the query, a DateTime.
 type Now struct{}
 
-// AggFunc is an aggregate function.
-type AggFunc uint8
-
-// The aggregate functions.
-const (
-	Count AggFunc = iota
-	Sum
-	Avg
-	Min
-	Max
-)
-
-// String returns the name of the function in the language.
-func (f AggFunc) String() string { return [...]string{"count", "sum", "avg", "min", "max"}[f] }
-
 // Agg is an aggregate over the rows of a group. Count of a Whole counts rows. Every other
 // aggregate ignores nulls.
 type Agg struct {

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -9,10 +10,64 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
+// The annotations that may stand on types, on properties, and elsewhere.
+var (
+	onTypes      = []string{"@description", "@instruction", "@rename_from"}
+	onProperties = []string{"@description", "@rename_from", "@embed", "@key", "@unique", "@index"}
+	elsewhere    = []string{"@card", "@range", "@check"}
+)
+
+// ownPrefix starts the names of annotations that the language leaves to its users.
+const ownPrefix = "x_"
+
+// known reports an annotation that the language does not have, or not in this place, or that stands
+// a second time. here are the annotations that may stand in this place, and seen the places of the
+// earlier ones.
+func (b *builder) known(a *syntax.Annotation, here []string, seen map[string]diag.Span) {
+	name, at := a.Name.Value, syntax.SpanOf(a.Name)
+	if strings.HasPrefix(name, ownPrefix) {
+		return
+	}
+	first, again := seen[name]
+	seen[name] = at
+	switch all := slices.Concat(here, onTypes, onProperties, elsewhere); {
+	case !slices.Contains(all, "@"+name):
+		help := b.suggest("@"+name, func() []string { return all })
+		if help == "" {
+			help = ownHelp + name + " if it is your own"
+		}
+		b.fault(UnknownAnnotation, at, help, "unknown annotation @%s", name)
+	case !slices.Contains(here, "@"+name):
+		b.fault(MisplacedAnnotation, at, "here may stand "+strings.Join(here, ", "), "@%s cannot stand here", name)
+	case again:
+		b.fault(RepeatedAnnotation, at, "keep one", "@%s stands here twice, first at %s", name, first)
+	}
+}
+
+// ownHelp starts the help for a name that is near no annotation of the language.
+const ownHelp = "call it @" + ownPrefix
+
+// OwnName returns the edit that makes an unknown annotation one of the user's own, and whether there
+// is one: a name near that of an annotation of the language is more likely misspelt.
+func OwnName(d diag.Diagnostic) (diag.Edit, bool) {
+	if d.Code != UnknownAnnotation || !strings.HasPrefix(d.Help, ownHelp) {
+		return diag.Edit{}, false
+	}
+	at := d.Span
+	at.End = at.Start
+	return diag.Edit{Span: at, Text: ownPrefix}, true
+}
+
+// StoredAnnotations are the codes of faults of annotations that earlier versions of the language kept
+// without a check. A schema that a graph has stored may have them.
+var StoredAnnotations = []diag.Code{UnknownAnnotation, MisplacedAnnotation, RepeatedAnnotation}
+
 // typeAnnotations returns the values of the annotations that the language interprets, and the
 // other annotations unchanged.
 func (b *builder) typeAnnotations(as []*syntax.Annotation) (desc, renamed string, rest []catalog.Annotation) {
+	seen := map[string]diag.Span{}
 	for _, a := range as {
+		b.known(a, onTypes, seen)
 		switch a.Name.Value {
 		case "description":
 			desc = b.oneString(a)
@@ -27,7 +82,9 @@ func (b *builder) typeAnnotations(as []*syntax.Annotation) (desc, renamed string
 
 func (b *builder) propertyAnnotations(prop *catalog.Property, p *syntax.Property) {
 	var tr traits
+	seen := make(map[string]diag.Span, len(p.Annotations))
 	for _, a := range p.Annotations {
+		b.known(a, onProperties, seen)
 		switch a.Name.Value {
 		case "description":
 			prop.Description = b.oneString(a)

@@ -22,6 +22,10 @@ const (
 	BadEmbed          diag.Code = "S16"
 	ReservedName      diag.Code = "S17"
 	BadAnnotation     diag.Code = "S18"
+
+	UnknownAnnotation   diag.Code = "S19"
+	MisplacedAnnotation diag.Code = "S20"
+	RepeatedAnnotation  diag.Code = "S21"
 )
 
 // Codes documents the schema codes.
@@ -62,4 +66,10 @@ var Codes = []diag.Entry{
 		Example: "node A { x: String }\nedge Knows: A -> A { from: String }"},
 	{Code: BadAnnotation, Title: "annotation with unfit arguments", Explanation: "@description and @rename_from take one string; @key, @unique and @index on a property take nothing.",
 		Example: "node A @description(wrong) { x: String }"},
+	{Code: UnknownAnnotation, Title: "unknown annotation", Explanation: "The language has no such annotation. Names that start with x_ are free for a team's own annotations: @x_owner(\"search\"). gq lint --fix puts x_ before a name that is near no annotation of the language. A graph whose stored schema has such an annotation still opens.",
+		Example: "node A @descripton(\"An example.\") { x: String }"},
+	{Code: MisplacedAnnotation, Title: "annotation in the wrong place", Explanation: "@key, @unique, @index and @embed stand on properties, @instruction on node and edge types, @card on edge types, @range and @check in the body of a node type.",
+		Example: "node A @key { x: String }"},
+	{Code: RepeatedAnnotation, Title: "annotation twice", Explanation: "A type or a property has each annotation of the language at most once.",
+		Example: "node A @description(\"One.\") @description(\"Two.\") { x: String }"},
 }

@@ -137,7 +137,10 @@ func (b *builder) named(t syntax.Token, props []*catalog.Property, lookup func(s
 
 // bearable reports whether a property can be part of a key, a unique tuple or an index.
 func (b *builder) bearable(p *catalog.Property, kind string, at diag.Span) bool {
-	unfit := p.Type.Kind == value.Blob || kind != "index" && (p.Type.List || p.Type.Kind == value.Vector)
+	unfit := !p.Type.Kind.IsComparable() || p.Type.List
+	if kind == "index" { // a search index takes texts in lists, and nearest takes vectors
+		unfit = p.Type.Kind == value.Blob
+	}
 	if unfit {
 		b.fault(UnfitConstraint, at, "", "@%s on %s, which is %s", kind, p.Name, p.Type)
 	}

@@ -1,6 +1,10 @@
 package syntax
 
-import "github.com/omnigraph-go/omnigraph/gq/diag"
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+)
 
 // The parse codes.
 const (
@@ -38,9 +42,9 @@ var Codes = []diag.Entry{
 		Example: deepExample()},
 	{Code: NumberTooLarge, Title: "number too large", Explanation: "A bound, a length or a limit must fit 63 bits, a length and a bound of hops 31.",
 		Example: "query q() { match { $p: Person } return { $p } limit 9999999999999999999 }"},
-	{Code: UnknownScalar, Title: "unknown scalar type", Explanation: "The scalar types are String, Bool, I32, I64, U32, U64, F32, F64, Date, DateTime and Blob; Vector takes its length in parentheses.",
+	{Code: UnknownScalar, Title: "unknown scalar type", Explanation: "The scalar types are " + listed(scalarNames) + "; Vector takes its length in parentheses.",
 		Example: "query q($n: Int) { match { $p: Person } return { $p } }"},
-	{Code: UnknownCall, Title: "unknown function", Explanation: "The functions are count, sum, avg, min, max, search, match_text, fuzzy, bm25, nearest, rrf, now, date and datetime.",
+	{Code: UnknownCall, Title: "unknown function", Explanation: "The functions are " + listed(slices.Concat(Functions, []string{"now"}, literalFunctions)) + ".",
 		Example: "query q() { match { $p: Person } return { length($p.name) } }"},
 }
 

@@ -57,7 +57,7 @@ type rule struct {
 
 var rules = sync.OnceValue(func() []rule {
 	var out []rule
-	for _, table := range [][]hint{queryHints, matchHints, schemaHints, characterHints} {
+	for _, table := range [][]hint{literalHints, queryHints, matchHints, schemaHints, characterHints} {
 		for i := range table {
 			r := rule{hint: &table[i], settings: strings.Fields(table[i].in), blamed: -1}
 			for j, term := range strings.Fields(table[i].text) {

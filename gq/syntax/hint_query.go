@@ -1,5 +1,12 @@
 package syntax
 
+import (
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
 // Help texts that several rows share.
 const (
 	queryForm    = "put it into a query: query people() { match { $p: Person } return { $p.name } }"
@@ -15,6 +22,9 @@ const (
 	dollarParam  = "a parameter starts with $, as in $name"
 	noDistinct   = "there is no distinct: columns beside an aggregate are grouped, so return { $p.name count($p) } has each name once"
 )
+
+// aggregates is the part of a hint that matches the name of an aggregate.
+var aggregates = strings.Join(plan.AggregateNames(), "|")
 
 // queryHints apply between queries and to their heads, parameters, bodies and columns.
 var queryHints = []hint{
@@ -123,7 +133,7 @@ var queryHints = []hint{
 	// Columns.
 	{in: inReturn, text: "as ^<string>", help: "an alias is a name without quotes, as in as total"},
 	{in: inReturn, text: "as ^<typename>", help: "an alias starts with a lower-case letter: as %l2"},
-	{in: inReturn, text: "^count|sum|avg|min|max (", help: "functions are lower case: %l1(…)"},
+	{in: inReturn, text: "^" + aggregates + " (", help: "functions are lower case: %l1(…)"},
 	{in: inReturn, text: "!order|limit|match|where ^{|<var>", help: "a } is missing before %1: nothing closes the %o"},
 	{in: inReturn, text: "<var> . <name> ^: <name>", help: "write %1.%3 as %5"},
 	{in: inReturn, text: ". <name> ^=", help: "a column is no condition: write it in match"},
@@ -142,10 +152,19 @@ var queryHints = []hint{
 	// Calls, and expressions in any setting.
 	{in: inCall, text: "count ( ^)", help: "count the rows by a variable of the match: count($p)"},
 	{in: inCall, text: "^distinct", help: noDistinct},
-	{in: inCall, text: "count|sum|avg|min|max ( !distinct ^<any>", help: noDistinct},
-	{in: inCall, text: "date ( ^<int>|<var>|<name>", help: "write date(\"2024-01-31\"), or declare a parameter as Date"},
-	{in: inCall, text: "datetime ( ^<int>|<var>|<name>", help: "write datetime(\"2024-01-31T12:00:00Z\"), or declare a parameter as DateTime"},
+	{in: inCall, text: aggregates + " ( !distinct ^<any>", help: noDistinct},
 	{in: inReturn + " " + inOrder + " " + inCall, text: "!<name> ^. <name>", help: "a variable starts with $: $%1.%3"},
 	{in: inReturn + " " + inOrder + " " + inCall, text: "^-", want: "`", help: noArithmetic},
 	{in: inReturn + " " + inOrder, text: "^as|asc|desc", want: "`}`", help: "keywords are lower case: %l1"},
 }
+
+// literalHints apply to calls that write a literal, and have no text.
+var literalHints = func() []hint {
+	var all []hint
+	for _, k := range value.Kinds() {
+		if f := k.Literal(); f != "" {
+			all = append(all, hint{in: inCall, text: f + " ( ^<int>|<var>|<name>", help: "write " + f + "(" + k.Example() + "), or declare a parameter as " + k.String()})
+		}
+	}
+	return all
+}()

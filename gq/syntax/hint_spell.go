@@ -78,7 +78,13 @@ func bindingVar(pl place) string {
 	return cut(pl.before[pl.opener-3].Value)
 }
 
-const scalarList = "the scalars are String, Bool, I32, I64, U32, U64, F32, F64, Date, DateTime and Blob"
+var scalarList = "the scalars are " + listed(scalarNames)
+
+// listed joins names with commas, and the last with and.
+func listed(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
 
 // scalarHelp returns the help for a word that is not a scalar type. It may be the name of one in
 // another language.

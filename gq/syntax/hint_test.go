@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // habits are texts in the style of other languages. Each replaces the bullet in the frame.
@@ -28,7 +29,7 @@ func TestHelp(t *testing.T) {
 	served := map[*hint]bool{}
 	noteHint = func(h *hint) { served[h] = true }
 	defer func() { noteHint = func(*hint) {} }()
-	for _, group := range [][]habits{queryHabits, clauseHabits, schemaHabits} {
+	for _, group := range [][]habits{queryHabits, clauseHabits, schemaHabits, literalHabits()} {
 		for _, h := range group {
 			for _, want := range h.texts {
 				text := strings.Replace(h.frame, "•", want.text, 1)
@@ -50,6 +51,17 @@ func TestHelp(t *testing.T) {
 			t.Errorf("no text is helped by %+v", *r.hint)
 		}
 	}
+}
+
+// literalHabits calls each function that writes a literal with a variable.
+func literalHabits() []habits {
+	h := habits{frame: "query a() { match { $p: Person } return { • } }"}
+	for _, k := range value.Kinds() {
+		if f := k.Literal(); f != "" {
+			h.texts = append(h.texts, habit{f + "($n)", "$n", "write " + f + "(" + k.Example() + "), or declare a parameter as " + k.String()})
+		}
+	}
+	return []habits{h}
 }
 
 func (h habits) parse(text string) diag.List {

@@ -1,5 +1,10 @@
 package syntax
 
+import (
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
 // Operand is an expression of the query language: one of *Literal, *VarRef, *PropRef, *AliasRef,
 // *Now and *Call.
 type Operand interface {
@@ -16,8 +21,7 @@ const (
 	IntLiteral
 	FloatLiteral
 	BoolLiteral
-	DateLiteral
-	DateTimeLiteral
+	TextLiteral // the text of another kind, such as date("2024-05-01")
 	ListLiteral
 )
 
@@ -25,7 +29,8 @@ const (
 type Literal struct {
 	Range
 	Kind  LiteralKind
-	Text  string // unquoted for a String, Date or DateTime; otherwise as written
+	Of    value.Kind // of a TextLiteral
+	Text  string     // unquoted for a StringLiteral or TextLiteral; otherwise as written
 	Elems []*Literal
 }
 
@@ -62,4 +67,15 @@ func (*Call) operand()     {}
 func (r Range) Source() Range { return r }
 
 // Functions lists the names of the functions that a Call can have.
-var Functions = []string{"count", "sum", "avg", "min", "max", "search", "match_text", "fuzzy", "bm25", "nearest", "rrf"}
+var Functions = append(plan.AggregateNames(), "search", "match_text", "fuzzy", "bm25", "nearest", "rrf")
+
+// literalFunctions lists the functions that write a literal, such as date.
+var literalFunctions = func() []string {
+	var names []string
+	for _, k := range value.Kinds() {
+		if f := k.Literal(); f != "" {
+			names = append(names, f)
+		}
+	}
+	return names
+}()

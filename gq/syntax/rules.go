@@ -5,6 +5,8 @@ import (
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // This file has every rule of the grammar that is parsed by hand. All other rules are tags on the
@@ -29,10 +31,11 @@ const (
 	varRefGrammar    = `VarRef = <var> .`
 	aliasRefGrammar  = `AliasRef = <name> .`
 	nowGrammar       = `Now = "now" "(" ")" .`
-	literalGrammar   = `Literal = <string> | <int> | <float> | "true" | "false" | (("date" | "datetime") "(" <string> ")") | List .`
 	listGrammar      = `List = "[" (Literal ("," Literal)*)? "]" .`
 	enumValueGrammar = `EnumValue = (<name> | <typename> | <int> | "-")+ .`
 )
+
+var literalGrammar = `Literal = <string> | <int> | <float> | "true" | "false" | (("` + strings.Join(literalFunctions, `" | "`) + `") "(" <string> ")") | List .`
 
 // parseClause looks at up to four tokens to decide which clause follows, and parses its struct.
 func (g *grammar) parseClause(lex *lexer.PeekingLexer) (Clause, error) {
@@ -105,15 +108,15 @@ func (g *grammar) parseNamed(c cursor) (Operand, error) {
 		c.Next()
 		return &AliasRef{c.taken()}, nil
 	}
-	switch next[0].Value {
-	case "now":
+	if next[0].Value == "now" {
 		c.Next()
 		c.Next()
 		if err := c.want(")"); err != nil {
 			return nil, err
 		}
 		return &Now{c.taken()}, nil
-	case "date", "datetime":
+	}
+	if _, ok := value.KindOfLiteral(next[0].Value); ok {
 		return g.parseLiteral(c)
 	}
 	return part[Operand](g.call, c.PeekingLexer)
@@ -188,19 +191,19 @@ func (g *grammar) parseLiteral(c cursor) (Operand, error) {
 		l.Kind = FloatLiteral
 	case t.Value == "[":
 		return g.parseList(c)
-	case t.Value == "date":
-		return c.dated(DateLiteral)
-	case t.Value == "datetime":
-		return c.dated(DateTimeLiteral)
-	default:
+	case t.Value == "true" || t.Value == "false":
 		l.Kind = BoolLiteral
+	default:
+		k, _ := value.KindOfLiteral(t.Value)
+		return c.textOf(k)
 	}
 	l.Range = c.taken()
 	return l, nil
 }
 
-// dated parses the rest of date("…") or datetime("…").
-func (c cursor) dated(kind LiteralKind) (Operand, error) {
+// textOf parses the rest of a literal of a kind that is written as a call with a text, such as
+// date("2024-05-01").
+func (c cursor) textOf(kind value.Kind) (Operand, error) {
 	c.Next()
 	t := *c.Peek()
 	if t.Type != String {
@@ -210,7 +213,7 @@ func (c cursor) dated(kind LiteralKind) (Operand, error) {
 	if err := c.want(")"); err != nil {
 		return nil, err
 	}
-	return &Literal{Range: c.taken(), Kind: kind, Text: Text(t)}, nil
+	return &Literal{Range: c.taken(), Kind: TextLiteral, Of: kind, Text: Text(t)}, nil
 }
 
 // parseList parses the rest of a list after its bracket.

@@ -147,7 +147,7 @@ type Annotation struct {
 type AnnotationArg struct {
 	Range
 	Key     *Token  `parser:"( (?= Name '=') @Name '=' )?"`
-	Literal Operand `parser:"( (?= 'true' | 'false' | 'date' '(' | 'datetime' '(' | String | Int | Float | '[') @@"`
+	Literal Operand `parser:"( (?= 'true' | 'false' | Name '(' | String | Int | Float | '[') @@"`
 	Name    *Token  `parser:"| @(Name | TypeName) )"`
 }
 

@@ -106,8 +106,10 @@ func (p *parser) scalar(t Token) {
 
 var scalarNames = func() []string {
 	var names []string
-	for k := value.String; k <= value.Blob; k++ {
-		names = append(names, k.String())
+	for _, k := range value.Kinds() {
+		if k != value.Vector { // it takes a length, and has a help of its own
+			names = append(names, k.String())
+		}
 	}
 	return names
 }()

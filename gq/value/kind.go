@@ -4,122 +4,193 @@ package value
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 )
 
-// Kind is the scalar kind of a value, or of the elements of a list.
+// Kind is the scalar kind of a value, or of the elements of a list. Table rows describes each kind.
 type Kind uint8
 
-// The scalar kinds of the languages. An enum is a String with a set of allowed values in its
-// Type.
+// Storage is the form in which programs hold the values of a kind: the array of a column, the
+// field of a batch, and the payload of a Value. Several kinds share one; a kind with a storage that
+// exists already needs no code in the engine.
+type Storage uint8
+
+// The storages. The comment gives the array of a column.
 const (
-	Invalid Kind = iota
-	String
-	Bool
-	I32
-	I64
-	U32
-	U64
-	F32
-	F64
-	Date
-	DateTime
-	Blob
-	Vector
+	InNone    Storage = iota // of Invalid, and of numbers that are not kinds
+	InBits                   // bits
+	InInt32                  // int32
+	InUint32                 // uint32
+	InInt64                  // int64
+	InUint64                 // uint64
+	InFloat32                // float32
+	InFloat64                // float64
+	InText                   // UTF-8 texts
+	InBytes                  // bytes
+	InVector                 // float32, as many per value as the type's Dim
 )
 
-var kindNames = [...]string{
-	Invalid: "invalid", String: "String", Bool: "Bool", I32: "I32", I64: "I64", U32: "U32", U64: "U64",
-	F32: "F32", F64: "F64", Date: "Date", DateTime: "DateTime", Blob: "Blob", Vector: "Vector",
+// IsFixed reports whether a value is a number of at most 64 bits that is not a float, so that
+// [Value.Bits] is its integer.
+func (s Storage) IsFixed() bool { return s >= InBits && s <= InUint64 }
+
+// IsSigned reports whether the values are integers, or bits, that have the order of their int64
+// payloads.
+func (s Storage) IsSigned() bool { return s >= InBits && s <= InInt64 }
+
+// IsFloat reports whether the values are floats.
+func (s Storage) IsFloat() bool { return s == InFloat32 || s == InFloat64 }
+
+// HasBytes reports whether the values are sequences of bytes.
+func (s Storage) HasBytes() bool { return s == InText || s == InBytes }
+
+// JSON is the form of the values of a kind in JSON.
+type JSON uint8
+
+// The forms in JSON.
+const (
+	NoJSON    JSON = iota
+	JSONBool       // true or false
+	JSONNum        // a number
+	JSONWide       // a number, or a string with one, because it may not fit a float64
+	JSONText       // a string
+	JSONArray      // an array of numbers
+)
+
+// Schema holds what a JSON Schema says about the strings of a kind besides their type.
+type Schema struct {
+	Format   string
+	Pattern  string
+	Encoding string
 }
+
+// Kinds returns all kinds in the order of their numbers.
+func Kinds() []Kind {
+	all := make([]Kind, len(rows))
+	for i := range rows {
+		all[i] = rows[i].kind
+	}
+	return all
+}
+
+// IsKind reports whether k is one of the kinds and not Invalid.
+func (k Kind) IsKind() bool { return k.Storage() != InNone }
 
 // String returns the name of the kind in a schema.
 func (k Kind) String() string {
-	if int(k) < len(kindNames) {
-		return kindNames[k]
+	if r := byNumber[k]; r != nil {
+		return r.name
+	}
+	if k == Invalid {
+		return invalidName
 	}
 	return "Kind(" + strconv.Itoa(int(k)) + ")"
 }
+
+const invalidName = "invalid"
 
 // MarshalText writes the name of the kind in a schema.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText parses the name of a kind in a schema.
 func (k *Kind) UnmarshalText(b []byte) error {
-	for i, name := range kindNames {
-		if name == string(b) {
-			*k = Kind(i)
+	if string(b) == invalidName {
+		*k = Invalid
+		return nil
+	}
+	for i := range rows {
+		if rows[i].name == string(b) {
+			*k = rows[i].kind
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is no scalar kind", b)
+	return fmt.Errorf("%q is not a scalar kind that this program knows; use a newer one", b)
 }
 
 // KindOf returns the kind with the given name in a schema and reports whether there is one. It
 // does not know Vector, because a Vector type also needs a length.
 func KindOf(name string) (Kind, bool) {
-	for k := String; k < Vector; k++ {
-		if kindNames[k] == name {
-			return k, true
+	for i := range rows {
+		if rows[i].name == name && rows[i].kind != Vector {
+			return rows[i].kind, true
 		}
 	}
 	return Invalid, false
 }
 
-// IsInteger reports whether k is one of the four integer kinds.
-func (k Kind) IsInteger() bool { return k >= I32 && k <= U64 }
+// KindOfLiteral returns the kind whose literals are calls of the given function of the query
+// language, such as date, and reports whether there is one.
+func KindOfLiteral(function string) (Kind, bool) {
+	for i := range rows {
+		if rows[i].literal == function && function != "" {
+			return rows[i].kind, true
+		}
+	}
+	return Invalid, false
+}
+
+// Storage returns the storage of the kind's values.
+func (k Kind) Storage() Storage { return storages[k] }
+
+// IsInteger reports whether k is a kind of integer numbers.
+func (k Kind) IsInteger() bool { return traits[k]&isInteger != 0 }
 
 // IsFloat reports whether k is F32 or F64.
-func (k Kind) IsFloat() bool { return k == F32 || k == F64 }
+func (k Kind) IsFloat() bool { return storages[k].IsFloat() }
 
-// IsNumeric reports whether k is an integer or a float kind.
-func (k Kind) IsNumeric() bool { return k.IsInteger() || k.IsFloat() }
+// IsNumeric reports whether k is an integer or a float kind. Any two numeric kinds can be
+// compared, and sum and avg take them.
+func (k Kind) IsNumeric() bool { return traits[k]&(isInteger|isFraction) != 0 }
 
-// Type is the type of a property, a parameter or a result column.
-type Type struct {
-	Kind     Kind `json:"kind"`
-	List     bool `json:"list,omitempty"`
-	Nullable bool `json:"nullable,omitempty"`
-	Dim      int  `json:"dim,omitempty"` // length of a Vector; 0 for every other kind
-	// The allowed values of an enum, in schema order; nil for every other type.
-	Enum []string `json:"enum,omitempty"`
-}
+// IsComparable reports whether the operators = and < take two values of the kind, so that order,
+// a key, a unique tuple and a sorted index take it too.
+func (k Kind) IsComparable() bool { return traits[k]&isComparable != 0 }
 
-// Of returns the required scalar type of kind k.
-func Of(k Kind) Type { return Type{Kind: k} }
+// IsScale reports whether the values lie on a scale: they are comparable, and neither texts nor
+// truth values. A reader usually asks for a range of them.
+func (k Kind) IsScale() bool { return traits[k]&onScale != 0 }
 
-// Elem returns the type of a list's elements: t with List and Nullable cleared.
-func (t Type) Elem() Type { t.List, t.Nullable = false, false; return t }
+// HasExtremes reports whether min and max take the kind.
+func (k Kind) HasExtremes() bool { return traits[k]&(onScale|isText) != 0 }
 
-// Optional returns t as a nullable type.
-func (t Type) Optional() Type { t.Nullable = true; return t }
+// HasText reports whether the kind is stored as a number of fixed width and written as a text
+// of its own, such as Date.
+func (k Kind) HasText() bool { r := byNumber[k]; return r != nil && r.parse != nil }
 
-// Required returns t as a type that is not nullable.
-func (t Type) Required() Type { t.Nullable = false; return t }
+// Widens reports whether a wider numeric kind has every value of k: I32 widens to I64 and F64; U32 to
+// I64, U64 and F64; F32 to F64.
+func (k Kind) Widens(to Kind) bool { return k.IsKind() && slices.Contains(k.row().widens, to) }
 
-// Equal reports whether two types are the same, including the enum values and their order.
-func (t Type) Equal(o Type) bool {
-	return t.Kind == o.Kind && t.List == o.List && t.Nullable == o.Nullable && t.Dim == o.Dim && slices.Equal(t.Enum, o.Enum)
-}
+// JSON returns the form of the kind's values in JSON.
+func (k Kind) JSON() JSON { return k.row().json }
 
-// String formats the type as a schema writes it: String?, [I32], Vector(4), enum(a, b).
-func (t Type) String() string {
-	var s string
-	switch {
-	case t.Enum != nil:
-		s = "enum(" + strings.Join(t.Enum, ", ") + ")"
-	case t.Kind == Vector:
-		s = "Vector(" + strconv.Itoa(t.Dim) + ")"
-	default:
-		s = t.Kind.String()
+// Schema returns the members of a JSON Schema for a kind whose form is JSONText.
+func (k Kind) Schema() Schema { return k.row().schema }
+
+// GoType returns the Go type of a value in generated code. Vector has none, because its type
+// depends on a length.
+func (k Kind) GoType() reflect.Type { return k.row().goType }
+
+// Literal returns the function of the query language that writes a literal of the kind, such as
+// date, or "" if literals have another form.
+func (k Kind) Literal() string { return k.row().literal }
+
+// Example returns a value as JSON.
+func (k Kind) Example() string { return k.row().example }
+
+// Wanted describes the values that a caller may send, as the end of "wanted …".
+func (k Kind) Wanted() string { return k.row().wanted }
+
+// WireName returns the name of the kind in the list of stored queries that REST serves. It does
+// not distinguish widths up to 32 bits, or 64 bits with and without a sign.
+func (k Kind) WireName() string { return k.row().wire }
+
+// row returns the row of a kind. It panics for Invalid and for numbers that are not kinds.
+func (k Kind) row() *row {
+	if r := byNumber[k]; r != nil {
+		return r
 	}
-	if t.List {
-		s = "[" + s + "]"
-	}
-	if t.Nullable {
-		s += "?"
-	}
-	return s
+	panic("value: no kind has the number " + strconv.Itoa(int(k)))
 }

@@ -1,29 +1,42 @@
 package value
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // ParseNumber parses a decimal as a value of a numeric kind. It reports whether s is a number
 // that the kind can hold.
 func ParseNumber(s string, k Kind) (Value, bool) {
-	switch k {
-	case I32:
-		n, err := strconv.ParseInt(s, 10, 32)
-		return OfI32(int32(n)), err == nil
-	case I64:
-		n, err := strconv.ParseInt(s, 10, 64)
-		return OfI64(n), err == nil
-	case U32:
-		n, err := strconv.ParseUint(s, 10, 32)
-		return OfU32(uint32(n)), err == nil
-	case U64:
-		n, err := strconv.ParseUint(s, 10, 64)
-		return OfU64(n), err == nil
-	case F32:
-		f, err := strconv.ParseFloat(s, 32)
-		return OfF32(float32(f)), err == nil
-	case F64:
-		f, err := strconv.ParseFloat(s, 64)
-		return OfF64(f), err == nil
+	if !k.IsNumeric() {
+		return Null, false
 	}
-	return Null, false
+	var bits uint64
+	var err error
+	switch storages[k] {
+	case InInt32:
+		bits, err = signed(s, 32)
+	case InInt64:
+		bits, err = signed(s, 64)
+	case InUint32:
+		bits, err = strconv.ParseUint(s, 10, 32)
+	case InUint64:
+		bits, err = strconv.ParseUint(s, 10, 64)
+	case InFloat32:
+		bits, err = float(s, 32)
+	case InFloat64:
+		bits, err = float(s, 64)
+	case InNone, InBits, InText, InBytes, InVector:
+	}
+	return OfBits(k, bits), err == nil
+}
+
+func signed(s string, size int) (uint64, error) {
+	n, err := strconv.ParseInt(s, 10, size)
+	return uint64(n), err
+}
+
+func float(s string, size int) (uint64, error) {
+	f, err := strconv.ParseFloat(s, size)
+	return math.Float64bits(f), err
 }

@@ -7,32 +7,32 @@ import (
 )
 
 // AppendText appends the canonical text of a scalar: integers in decimal, Bool as true or false,
-// floats in their shortest form with −0 as 0, Date as YYYY-MM-DD, DateTime as RFC 3339 with
-// milliseconds in UTC, and Blob as base64. The ids of keyed nodes are made of this text.
-// AppendText panics for lists, vectors and null.
+// floats in their shortest form with −0 as 0, Blob as base64, and a kind with [Kind.HasText] in
+// its own form, such as YYYY-MM-DD. The ids of keyed nodes consist of this text. AppendText panics
+// for lists, vectors and null.
 func AppendText(dst []byte, v Value) []byte {
 	if v.list {
 		panic("value: text of a list")
 	}
-	switch v.kind {
-	case String:
+	if v.kind.HasText() {
+		return v.kind.AppendText(dst, int64(v.bits))
+	}
+	switch storages[v.kind] {
+	case InText:
 		return append(dst, v.str...)
-	case Bool:
-		return strconv.AppendBool(dst, v.bits != 0)
-	case I32, I64, U32:
-		return strconv.AppendInt(dst, int64(v.bits), 10)
-	case U64:
-		return strconv.AppendUint(dst, v.bits, 10)
-	case F32:
-		return AppendFloat(dst, v.Float(), 32)
-	case F64:
-		return AppendFloat(dst, v.Float(), 64)
-	case Date:
-		return DateValue(v.bits).Append(dst)
-	case DateTime:
-		return DateTimeValue(v.bits).Append(dst)
-	case Blob:
+	case InBytes:
 		return base64.StdEncoding.AppendEncode(dst, []byte(v.str))
+	case InBits:
+		return strconv.AppendBool(dst, v.bits != 0)
+	case InInt32, InUint32, InInt64:
+		return strconv.AppendInt(dst, int64(v.bits), 10)
+	case InUint64:
+		return strconv.AppendUint(dst, v.bits, 10)
+	case InFloat32:
+		return AppendFloat(dst, v.Float(), 32)
+	case InFloat64:
+		return AppendFloat(dst, v.Float(), 64)
+	case InNone, InVector:
 	}
 	panic("value: text of " + v.Type().String())
 }

@@ -11,8 +11,8 @@ import (
 type Value struct {
 	kind Kind
 	list bool
-	bits uint64 // Bool, the integers (two's complement), float64 bits, Date, DateTime
-	str  string // String; Blob as raw bytes
+	bits uint64 // of a storage of fixed width: two's complement, or the bits of a float64
+	str  string // a text, or bytes
 	ref  any    // []Value of a list, []float32 of a Vector
 }
 
@@ -85,10 +85,10 @@ func (v Value) Str() string { v.want(v.kind == String); return v.str }
 // Bool returns the value of a Bool.
 func (v Value) Bool() bool { v.want(v.kind == Bool); return v.bits != 0 }
 
-// Int returns the number of an I32, I64 or U32, the days of a Date, or the milliseconds of a
-// DateTime.
+// Int returns the integer of a kind that is stored in 32 bits or as an int64: the number of an I32,
+// I64 or U32, the days of a Date, or the milliseconds of a DateTime.
 func (v Value) Int() int64 {
-	v.want(v.kind.IsInteger() && v.kind != U64 || v.kind == Date || v.kind == DateTime)
+	v.want(storages[v.kind].IsSigned() && v.kind != Bool)
 	return int64(v.bits)
 }
 
@@ -112,8 +112,8 @@ func (v Value) Elems() []Value {
 	return v.ref.([]Value)
 }
 
-// Bits returns the fixed-width payload of a Bool, number, Date or DateTime: two's complement for
-// integers, and the bits of a float64 for floats.
+// Bits returns the payload of a kind of fixed width: two's complement for integers, and the bits of a
+// float64 for floats. [OfBits] is the inverse.
 func (v Value) Bits() uint64 { return v.bits }
 
 // Type returns the type of a value that is not null. It does not include the values of an enum.
@@ -156,15 +156,15 @@ func Compare(a, b Value) (order int, ok bool) {
 	case a.kind != b.kind:
 		return 0, false
 	}
-	switch a.kind {
-	case String:
-		return cmp.Compare(a.str, b.str), true
-	case Bool:
-		return cmp.Compare(a.bits, b.bits), true
-	case Date, DateTime:
-		return cmp.Compare(int64(a.bits), int64(b.bits)), true
-	default:
+	switch s := storages[a.kind]; {
+	case !a.kind.IsComparable():
 		return 0, false
+	case s.HasBytes():
+		return cmp.Compare(a.str, b.str), true
+	case s == InUint64:
+		return cmp.Compare(a.bits, b.bits), true
+	default:
+		return cmp.Compare(int64(a.bits), int64(b.bits)), true
 	}
 }
 

@@ -1,7 +1,7 @@
 package value
 
-// Widen converts a number, or a list of numbers, to a wider kind: I32 to I64 or F64, U32 to I64,
-// U64 or F64, F32 to F64. The values do not change. Null stays null.
+// Widen converts a number, or a list of numbers, to a kind that it widens to; see [Kind.Widens]. The
+// numbers do not change. Null stays null.
 func Widen(v Value, to Kind) Value {
 	switch {
 	case v.IsNull() || v.Kind() == to:
@@ -13,19 +13,15 @@ func Widen(v Value, to Kind) Value {
 		}
 		return OfList(to, elems)
 	}
-	switch to {
-	case I64:
-		return OfI64(int64(v.Bits()))
-	case U64:
-		return OfU64(v.Bits())
-	case F64:
-		switch {
-		case v.Kind().IsFloat():
-			return OfF64(v.Float())
-		case v.Kind() == U32:
-			return OfF64(float64(v.Uint()))
-		}
+	if !to.IsFloat() {
+		return OfBits(to, v.Bits())
+	}
+	switch v.Kind().Storage() {
+	case InFloat32, InFloat64:
+		return OfF64(v.Float())
+	case InUint32:
+		return OfF64(float64(v.Uint()))
+	default:
 		return OfF64(float64(v.Int()))
 	}
-	panic("value: " + v.Kind().String() + " does not widen to " + to.String())
 }

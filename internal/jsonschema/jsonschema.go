@@ -77,11 +77,20 @@ func reflectObject(t reflect.Type, dir direction) json.RawMessage {
 var (
 	bigIntType     = reflect.TypeFor[value.BigInt]()
 	bigUintType    = reflect.TypeFor[value.BigUint]()
-	dateType       = reflect.TypeFor[value.DateValue]()
-	dateTimeType   = reflect.TypeFor[value.DateTimeValue]()
-	blobType       = reflect.TypeFor[value.BlobValue]()
 	rawMessageType = reflect.TypeFor[json.RawMessage]()
 )
+
+// texts maps the Go types of kinds that are strings in JSON to their kinds. It leaves out String,
+// whose Go type also has other uses.
+var texts = func() map[reflect.Type]value.Kind {
+	m := map[reflect.Type]value.Kind{}
+	for _, k := range value.Kinds() {
+		if k.JSON() == value.JSONText && k != value.String {
+			m[k.GoType()] = k
+		}
+	}
+	return m
+}()
 
 // leaf maps the Go types of scalars to schemas. It returns nil for every other type, and the
 // reflection then descends into that type. Struct tags apply to the returned schema.
@@ -91,14 +100,12 @@ func (dir direction) leaf(t reflect.Type) *jsonschema.Schema {
 		return dir.wide(BigIntPattern)
 	case bigUintType:
 		return dir.wide(BigUintPattern)
-	case dateType:
-		return &jsonschema.Schema{Type: "string", Format: "date"}
-	case dateTimeType:
-		return &jsonschema.Schema{Type: "string", Format: "date-time"}
-	case blobType:
-		return &jsonschema.Schema{Type: "string", ContentEncoding: "base64"}
 	case rawMessageType:
 		return dir.any(t)
+	}
+	if k, ok := texts[t]; ok {
+		s := k.Schema()
+		return &jsonschema.Schema{Type: "string", Format: s.Format, Pattern: s.Pattern, ContentEncoding: s.Encoding}
 	}
 	switch t.Kind() {
 	case reflect.Int32:

@@ -92,8 +92,8 @@ func scalar(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 	miss := func(help string) (value.Value, *fault) {
 		return value.Null, &fault{detail: "found " + describe(raw) + ", wanted " + wanted(t), help: help}
 	}
-	switch t.Kind {
-	case value.String:
+	switch k := t.Kind; {
+	case k.Storage() == value.InText:
 		switch {
 		case kind == '0':
 			return miss("write it in quotes")
@@ -103,7 +103,7 @@ func scalar(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 			return enum(text, t, miss)
 		}
 		return value.OfString(text), nil
-	case value.Bool:
+	case k.Storage() == value.InBits:
 		switch {
 		case kind == 't' || text == "true" && kind == '"':
 			return value.OfBool(true), nil
@@ -111,27 +111,25 @@ func scalar(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 			return value.OfBool(false), nil
 		}
 		return miss("")
-	case value.I32, value.I64, value.U32, value.U64:
+	case k.IsInteger():
 		if v, ok := integer(text, t.Kind); ok {
 			return v, nil
 		}
 		return miss("")
-	case value.F32, value.F64:
+	case k.IsFloat():
 		if v, ok := float(text, t.Kind); ok {
 			return v, nil
 		}
 		return miss("")
-	case value.Date:
-		if d, err := value.ParseDate(text); err == nil && kind == '"' {
-			return value.OfDate(d), nil
+	case k.HasText():
+		if kind != '"' {
+			return miss("")
+		}
+		if v, err := k.Parse(text); err == nil {
+			return v, nil
 		}
 		return miss("")
-	case value.DateTime:
-		if d, err := value.ParseDateTime(text); err == nil && kind == '"' {
-			return value.OfDateTime(d), nil
-		}
-		return miss("")
-	case value.Blob:
+	case k.Storage() == value.InBytes:
 		b, err := base64.StdEncoding.Strict().DecodeString(strings.TrimPrefix(text, "base64:"))
 		if err == nil && kind == '"' {
 			return value.OfBlob(b), nil
@@ -159,20 +157,7 @@ func integer(text string, k value.Kind) (value.Value, bool) {
 	if neg {
 		digits = "-" + digits
 	}
-	switch k {
-	case value.I32:
-		n, err := strconv.ParseInt(digits, 10, 32)
-		return value.OfI32(int32(n)), err == nil
-	case value.I64:
-		n, err := strconv.ParseInt(digits, 10, 64)
-		return value.OfI64(n), err == nil
-	case value.U32:
-		n, err := strconv.ParseUint(digits, 10, 32)
-		return value.OfU32(uint32(n)), err == nil
-	default:
-		n, err := strconv.ParseUint(digits, 10, 64)
-		return value.OfU64(n), err == nil
-	}
+	return value.ParseNumber(digits, k)
 }
 
 // maxDigits is the number of digits of the longest 64-bit integer.
@@ -215,12 +200,7 @@ func float(text string, k value.Kind) (value.Value, bool) {
 	if !isNumber(text) {
 		return value.Null, false
 	}
-	if k == value.F32 {
-		f, err := strconv.ParseFloat(text, 32)
-		return value.OfF32(float32(f)), err == nil
-	}
-	f, err := strconv.ParseFloat(text, 64)
-	return value.OfF64(f), err == nil
+	return value.ParseNumber(text, k)
 }
 
 // isNumber reports whether text is a JSON number.
@@ -235,36 +215,13 @@ func wanted(t value.Type) string {
 	if t.List {
 		return "an array, each element " + wanted(t.Elem())
 	}
-	switch t.Kind {
-	case value.String:
-		if t.Enum != nil {
-			return "one of " + strings.Join(t.Enum, ", ")
-		}
-		return "a string"
-	case value.Bool:
-		return "true or false"
-	case value.I32:
-		return "an integer from -2147483648 to 2147483647"
-	case value.I64:
-		return "an integer from -9223372036854775808 to 9223372036854775807"
-	case value.U32:
-		return "an integer from 0 to 4294967295"
-	case value.U64:
-		return "an integer from 0 to 18446744073709551615"
-	case value.F32:
-		return "a number within the range of 32-bit floats"
-	case value.F64:
-		return "a number within the range of 64-bit floats"
-	case value.Date:
-		return "a date as YYYY-MM-DD"
-	case value.DateTime:
-		return "an instant as RFC 3339, such as 2024-05-01T12:30:00Z"
-	case value.Blob:
-		return "bytes as base64 with padding"
-	case value.Vector:
+	switch {
+	case t.Enum != nil:
+		return "one of " + strings.Join(t.Enum, ", ")
+	case t.Kind == value.Vector:
 		return fmt.Sprintf("an array of %d numbers", t.Dim)
 	}
-	panic("tool: parameter of type " + t.String())
+	return t.Kind.Wanted()
 }
 
 // maxQuoted is the maximum number of bytes of an argument that a message quotes.

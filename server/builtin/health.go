@@ -38,13 +38,11 @@ func health(version string) tool.Tool {
 					return nil, "", err
 				}
 				a := &HealthAnswer{Status: "ok", Version: version, SchemaDigest: s.Digest}
-				if f, ok := env.Graph.(engine.Failing); ok {
-					if err := f.Failure(); err != nil {
-						a.Status, a.Reason = "failing", "writes are refused"
-						var u *engine.Unavailable
-						if errors.As(err, &u) { // the rest of the error may name files of the server
-							a.Reason += ": " + u.Reason
-						}
+				if err := env.Graph.Failure(); err != nil {
+					a.Status, a.Reason = "failing", "writes are refused"
+					var u *engine.Unavailable
+					if errors.As(err, &u) { // the rest of the error may name files of the server
+						a.Reason += ": " + u.Reason
 					}
 				}
 				return a, "", nil

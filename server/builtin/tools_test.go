@@ -154,6 +154,9 @@ func TestExplain(t *testing.T) {
 		{"query_explain", r, args{"query": read + change}, 400, `name: missing, but the text holds several queries`},
 		{"query_explain", r, args{"query": read + change, "name": "m"}, 0, `"query_name":"m"`},
 		{"query_explain", r, args{"query": "query"}, 400, `the query text has errors`},
+		{"query_explain", r, args{"query": read + " query broken() { match { $p: Persn } return { $p } }"}, 400, `the query text has errors; nothing ran, and the query q has none: send it alone`},
+		{"graph_query", r, args{"query": read + change + " query broken() { match { $p: Persn } return { $p } }"}, 400, `nothing ran, and the queries q, m have none: send them without the others`},
+		{"query_validate", r, args{"query": read + " query broken() { match { $p: Persn } return { $p } }"}, 0, `"queries":[{"name":"q","kind":"read"`},
 		{"query_explain", servedtest.Bot, args{"query": read}, 404, `unknown tool: query_explain`},
 		{"query_explain", servedtest.Drafter, args{"query": read}, 403, `does not allow read on branch main`},
 		{"graph_query", r, args{"query": `query q() { match { $p: Person } return { count($p) as n } }`}, 0, `{"n":3}`}, // query_explain ran nothing

@@ -25,7 +25,8 @@ type Config struct {
 // Graph is one graph of the cluster.
 type Graph struct {
 	ID     string
-	Schema string // path of the .pg file
+	At     diag.Span // of ID in cluster.yaml
+	Schema string    // path of the .pg file
 
 	// QueryFiles are the .gq files, sorted by path, without duplicates.
 	QueryFiles []string
@@ -34,6 +35,9 @@ type Graph struct {
 	// by name. Other queries in those files are then not stored queries. Selected is nil if every
 	// query of QueryFiles is a stored query.
 	Selected map[string]string
+
+	// SelectedAt maps the names of Selected to their places in cluster.yaml.
+	SelectedAt map[string]diag.Span
 
 	// Policy is the policy file for the graph, or "".
 	Policy string

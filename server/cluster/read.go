@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/server/hostcheck"
 	"github.com/omnigraph-go/omnigraph/server/strictyaml"
 )
@@ -121,7 +122,7 @@ func (p *reader) graphs(n *strictyaml.Node) {
 
 func (p *reader) graph(e strictyaml.Entry) {
 	what := "graph " + e.Key
-	g := Graph{ID: e.Key, MaxRows: DefaultMaxRows, MaxBytes: DefaultMaxBytes, MetaThreshold: DefaultMetaThreshold}
+	g := Graph{ID: e.Key, At: e.At.Span(), MaxRows: DefaultMaxRows, MaxBytes: DefaultMaxBytes, MetaThreshold: DefaultMetaThreshold}
 	// Add the graph even if it is faulty, so that a policy that refers to it does not cause a
 	// second report.
 	defer func() { p.cfg.Graphs = append(p.cfg.Graphs, g) }()
@@ -164,7 +165,7 @@ func (p *reader) queries(g *Graph, n *strictyaml.Node) {
 		if !ok {
 			return
 		}
-		g.Selected = map[string]string{}
+		g.Selected, g.SelectedAt = map[string]string{}, map[string]diag.Span{}
 		for _, e := range entries {
 			what := "query " + e.Key
 			f, ok := e.Value.Fields(what, "file")
@@ -173,7 +174,7 @@ func (p *reader) queries(g *Graph, n *strictyaml.Node) {
 			}
 			if n := e.At.Require(f, "file", what); n != nil {
 				if s, ok := n.Text("file"); ok {
-					g.Selected[e.Key] = p.file(n, s, what, ".gq")
+					g.Selected[e.Key], g.SelectedAt[e.Key] = p.file(n, s, what, ".gq"), e.At.Span()
 					g.QueryFiles = append(g.QueryFiles, g.Selected[e.Key])
 				}
 			}

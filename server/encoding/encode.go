@@ -70,28 +70,22 @@ func (e *Writer) cell(c *engine.Column, i int) {
 		e.buf = append(e.buf, ']')
 		return
 	}
-	switch c.Type.Kind {
-	case value.Bool:
+	switch k := c.Type.Kind; k.Storage() {
+	case value.InBits:
 		e.buf = strconv.AppendBool(e.buf, c.Ints[i] != 0)
-	case value.I32, value.U32:
-		e.buf = strconv.AppendInt(e.buf, c.Ints[i], 10)
-	case value.I64:
-		e.int64(c.Ints[i])
-	case value.U64:
+	case value.InInt32, value.InUint32, value.InInt64:
+		e.integer(k, c.Ints[i])
+	case value.InUint64:
 		e.uint64(uint64(c.Ints[i]))
-	case value.F32:
+	case value.InFloat32:
 		e.float(c.Floats[i], 32)
-	case value.F64:
+	case value.InFloat64:
 		e.float(c.Floats[i], 64)
-	case value.Date:
-		e.date(value.DateValue(c.Ints[i]))
-	case value.DateTime:
-		e.dateTime(value.DateTimeValue(c.Ints[i]))
-	case value.String:
+	case value.InText:
 		e.buf = appendString(e.buf, c.Strings[i])
-	case value.Blob:
+	case value.InBytes:
 		e.blob(c.Strings[i])
-	case value.Vector:
+	case value.InVector:
 		e.buf = append(e.buf, '[')
 		for j, f := range c.Vectors[i] {
 			if j > 0 {
@@ -107,31 +101,37 @@ func (e *Writer) cell(c *engine.Column, i int) {
 
 // scalar writes an element of a list.
 func (e *Writer) scalar(v value.Value) {
-	switch v.Kind() {
-	case value.Invalid:
+	switch k := v.Kind(); k.Storage() {
+	case value.InNone:
 		e.buf = append(e.buf, "null"...)
-	case value.Bool:
+	case value.InBits:
 		e.buf = strconv.AppendBool(e.buf, v.Bool())
-	case value.I32, value.U32:
-		e.buf = strconv.AppendInt(e.buf, v.Int(), 10)
-	case value.I64:
-		e.int64(v.Int())
-	case value.U64:
+	case value.InInt32, value.InUint32, value.InInt64:
+		e.integer(k, v.Int())
+	case value.InUint64:
 		e.uint64(v.Uint())
-	case value.F32:
+	case value.InFloat32:
 		e.float(v.Float(), 32)
-	case value.F64:
+	case value.InFloat64:
 		e.float(v.Float(), 64)
-	case value.Date:
-		e.date(value.DateValue(v.Int()))
-	case value.DateTime:
-		e.dateTime(value.DateTimeValue(v.Int()))
-	case value.String:
+	case value.InText:
 		e.buf = appendString(e.buf, v.Str())
-	case value.Blob:
+	case value.InBytes:
 		e.blob(string(v.Bytes()))
 	default:
 		panic("encoding: list of " + v.Type().String())
+	}
+}
+
+// integer writes a value of a kind that is stored as an integer of at most 64 bits with a sign.
+func (e *Writer) integer(k value.Kind, n int64) {
+	switch k.JSON() {
+	case value.JSONNum:
+		e.buf = strconv.AppendInt(e.buf, n, 10)
+	case value.JSONWide:
+		e.int64(n)
+	default:
+		e.buf = append(k.AppendText(append(e.buf, '"'), n), '"')
 	}
 }
 
@@ -164,10 +164,6 @@ func (e *Writer) float(f float64, bits int) {
 		e.buf = value.AppendFloat(e.buf, f, bits)
 	}
 }
-
-func (e *Writer) date(d value.DateValue) { e.buf = append(d.Append(append(e.buf, '"')), '"') }
-
-func (e *Writer) dateTime(t value.DateTimeValue) { e.buf = append(t.Append(append(e.buf, '"')), '"') }
 
 func (e *Writer) blob(b string) {
 	e.buf = append(base64.StdEncoding.AppendEncode(append(e.buf, '"'), []byte(b)), '"')

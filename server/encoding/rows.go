@@ -127,11 +127,11 @@ func least(keys []columnKey, cols []engine.Column, i int) int {
 			size += least(keys[j].fields, c.Fields, i)
 		case c.Type.List:
 			size += leastList(c.Lists[i])
-		case c.Type.Kind == value.String:
+		case c.Type.Kind.Storage() == value.InText:
 			size += 2 + len(c.Strings[i])
-		case c.Type.Kind == value.Blob:
+		case c.Type.Kind.Storage() == value.InBytes:
 			size += 2 + base64.StdEncoding.EncodedLen(len(c.Strings[i]))
-		case c.Type.Kind == value.Vector:
+		case c.Type.Kind.Storage() == value.InVector:
 			size += 1 + 2*len(c.Vectors[i])
 		default:
 			size++
@@ -146,9 +146,9 @@ func leastList(list value.Value) int {
 	for _, v := range elems {
 		switch {
 		case v.IsNull():
-		case v.Kind() == value.String:
+		case v.Kind().Storage() == value.InText:
 			size += len(v.Str())
-		case v.Kind() == value.Blob:
+		case v.Kind().Storage() == value.InBytes:
 			size += len(v.Bytes())
 		}
 	}

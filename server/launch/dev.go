@@ -20,9 +20,11 @@ import (
 	"al.essio.dev/pkg/shellescape"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/server"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 	"github.com/omnigraph-go/omnigraph/server/metatools"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 const (
@@ -54,12 +56,13 @@ func devToken(storage string) (string, error) {
 	return token, errors.Join(err, f.Close())
 }
 
-// showCall prints how to connect a client. It then calls the sample query over MCP, as any
-// client would, and prints the rows.
-func showCall(ctx context.Context, w io.Writer, bind string, addr net.Addr, s *server.Server, config *cluster.Config, sample Sample, token string) error {
+// showCall prints how to connect a client. It then calls a sample query over MCP, as any client
+// would, and prints the rows. A sample that cannot be called is reported, and stops nothing.
+func showCall(ctx context.Context, w io.Writer, bind string, addr net.Addr, s *server.Server, config *cluster.Config, p Program, token string) {
 	dial, name := reached(bind, addr, config.Server.PublicHosts)
 	c := newCaller(dial, token)
 	defer c.transport.CloseIdleConnections()
+	shown := false
 	for _, g := range config.Graphs {
 		if !s.Serves(g.ID) {
 			continue
@@ -67,18 +70,47 @@ func showCall(ctx context.Context, w io.Writer, bind string, addr net.Addr, s *s
 		url := fmt.Sprintf("http://%s/graphs/%s/mcp", name, g.ID)
 		fmt.Fprintf(w, "\nMCP     %s\nClient  claude mcp add --transport http %s %s --header %s\n", url,
 			shellescape.Quote(g.ID), shellescape.Quote(url), shellescape.Quote("Authorization: Bearer "+token))
-		if g.ID != sample.Graph {
+		if shown {
 			continue
 		}
-		if err := showQuery(ctx, w, url, sample.Query, c); err != nil {
-			return fmt.Errorf("calling %s over MCP: %w", sample.Query, err)
+		if q := sampleOf(p, g.ID); q != nil {
+			shown = true
+			if err := showQuery(ctx, w, url, q, c); err != nil && ctx.Err() == nil {
+				fmt.Fprintf(w, "\nThe sample call of %s failed: %s\n", q.Info().Name, printable(err.Error()))
+			}
 		}
 	}
 	fmt.Fprintln(w, "\nServing; Ctrl-C stops.")
-	return nil
 }
 
-func showQuery(ctx context.Context, w io.Writer, url, query string, c *caller) error {
+// sampleOf returns the query of a graph to call as a sample, or nil: the one that the program names,
+// or else the first exposed read that needs no arguments.
+func sampleOf(p Program, graph string) tool.StoredQuery {
+	if p.Sample.Graph != "" && p.Sample.Graph != graph {
+		return nil
+	}
+	var first tool.StoredQuery
+	for _, c := range p.Catalogs {
+		if c.Graph != graph {
+			continue
+		}
+		for _, q := range c.Queries {
+			if q.Info().Name == p.Sample.Query {
+				return q
+			}
+			if first == nil && q.Info().Exposed && !q.Info().Mutation && !needsParams(q) {
+				first = q
+			}
+		}
+	}
+	return first
+}
+
+func needsParams(q tool.StoredQuery) bool {
+	return slices.ContainsFunc(q.Plan().Params, func(p plan.Param) bool { return !p.Type.Nullable })
+}
+
+func showQuery(ctx context.Context, w io.Writer, url string, q tool.StoredQuery, c *caller) error {
 	client := mcp.NewClient(&mcp.Implementation{Name: "omnigraph-server", Version: version()}, nil)
 	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
 		Endpoint:             url,
@@ -93,9 +125,9 @@ func showQuery(ctx context.Context, w io.Writer, url, query string, c *caller) e
 	if err != nil {
 		return err
 	}
-	call := &mcp.CallToolParams{Name: query}
+	call := &mcp.CallToolParams{Name: q.Descriptor().Name}
 	if slices.ContainsFunc(list.Tools, func(t *mcp.Tool) bool { return t.Name == metatools.RunQuery }) {
-		call = &mcp.CallToolParams{Name: metatools.RunQuery, Arguments: map[string]any{"name": query}}
+		call = &mcp.CallToolParams{Name: metatools.RunQuery, Arguments: map[string]any{"name": q.Info().Name}}
 	}
 	res, err := session.CallTool(ctx, call)
 	if err != nil {

@@ -5,7 +5,32 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/omnigraph-go/omnigraph/generated/code"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
+
+// TestSampleOf checks that a sample query that is gone is replaced by one that can be called.
+func TestSampleOf(t *testing.T) {
+	catalogs := []*tool.Catalog{code.Catalog()}
+	for _, tt := range []struct {
+		name  string
+		p     Program
+		graph string
+		want  string // a query, or empty for none
+	}{
+		{"named", Program{Catalogs: catalogs, Sample: Sample{Graph: "code", Query: "unused_functions"}}, "code", "unused_functions"},
+		{"gone", Program{Catalogs: catalogs, Sample: Sample{Graph: "code", Query: "gone"}}, "code", "most_called"},
+		{"not named", Program{Catalogs: catalogs}, "code", "most_called"},
+		{"another graph", Program{Catalogs: catalogs, Sample: Sample{Graph: "team", Query: "gone"}}, "code", ""},
+		{"no catalog", Program{}, "code", ""},
+	} {
+		q := sampleOf(tt.p, tt.graph)
+		if (q == nil) != (tt.want == "") || q != nil && q.Info().Name != tt.want {
+			t.Errorf("%s: found %v, want %q", tt.name, q, tt.want)
+		}
+	}
+}
 
 // TestDevToken checks that the token is stable, and that other users can read neither the token
 // nor the folder that devToken creates.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/server"
 	"github.com/omnigraph-go/omnigraph/server/auth"
@@ -28,10 +29,12 @@ import (
 // Program holds the parts of a server binary that its module provides.
 type Program struct {
 	Catalogs []*tool.Catalog // from the generated packages
-	Sample   Sample          // the query that --dev calls; the zero value for none
+	Sample   Sample          // the query that --dev calls
+	Engine   engine.Engine   // opens the graphs; nil for the embedded engine
 }
 
-// Sample names a stored query that takes no arguments.
+// Sample names a stored query that needs no arguments. If the graph has no such query, or for the
+// zero value, --dev calls the first exposed read that needs none.
 type Sample struct{ Graph, Query string }
 
 type usageError struct{ error }
@@ -162,6 +165,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	defer ln.Close()
 	limitMemory(log)
 	s, err := server.Open(cmd.Context(), server.Options{
+		Engine:         p.Engine,
 		MaxConnections: o.connections,
 		Cluster:        config, Catalogs: p.Catalogs, Bind: o.bind, Tokens: tokens,
 		Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Patience: patience, Version: version(), Log: log, LogRequests: o.logRequests, Tracer: tracer,
@@ -174,24 +178,19 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	fmt.Fprintf(cmd.OutOrStdout(), "OMNIGRAPH_LISTEN_ADDR=%s\n", ln.Addr())
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
-	shown := make(chan error, 1)
+	shown := make(chan struct{})
 	if o.dev {
 		fmt.Fprintf(cmd.OutOrStdout(), "OMNIGRAPH_DEV_TOKEN=%s\n", token)
 		go func() {
-			err := showCall(ctx, cmd.OutOrStdout(), o.bind, ln.Addr(), s, config, p.Sample, token)
-			if err != nil {
-				cancel() // a server that cannot answer its own call should stop
-			}
-			shown <- err
+			defer close(shown)
+			showCall(ctx, cmd.OutOrStdout(), o.bind, ln.Addr(), s, config, p, token)
 		}()
 	} else {
-		shown <- nil
+		close(shown)
 	}
 	err = s.Serve(ctx, ln)
 	cancel()
-	if showErr := <-shown; showErr != nil && cmd.Context().Err() == nil {
-		err = errors.Join(err, showErr)
-	}
+	<-shown
 	return err
 }
 

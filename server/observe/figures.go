@@ -40,10 +40,7 @@ func (c *graphFigures) Collect(ch chan<- prometheus.Metric) {
 	graphs := c.set.graphs
 	c.set.mu.RUnlock()
 	for _, g := range graphs {
-		s, ok := g.Stats()
-		if !ok {
-			continue
-		}
+		s := g.Stats()
 		for _, f := range figures {
 			kind := prometheus.GaugeValue
 			if Metrics[f.metric].Kind == Counter {

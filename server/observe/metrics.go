@@ -42,11 +42,10 @@ type Set struct {
 	memory    func() int64
 }
 
-// Measured is a graph whose engine has figures.
+// Measured is a graph with the figures of its engine.
 type Measured interface {
 	ID() string
-	// Stats returns the figures; ok is false if the engine has none.
-	Stats() (s engine.Stats, ok bool)
+	Stats() engine.Stats
 }
 
 // Admission is the current load of admission control.

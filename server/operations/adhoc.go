@@ -91,9 +91,9 @@ func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*
 	switch {
 	case !found.HasErrors():
 	case c.File != "":
-		return nil, nil, &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{c.File: c.Source}}
+		return nil, nil, &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{c.File: c.Source}, Right: gq.RightQueries(gq.Source{Name: c.File, Text: c.Source}, found)}
 	default:
-		r := &wireerror.Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead}
+		r := &wireerror.Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead, Right: queryNames(queries)}
 		if c.Write {
 			r.Example = exampleMutation
 		}
@@ -130,12 +130,19 @@ const (
 // sourceName is the file name of ad-hoc text in the spans of diagnostics.
 const sourceName = "query"
 
-// choose returns the query to run among the queries of the text.
-func (c *AdHoc) choose(queries []*gq.Query) (*gq.Query, error) {
+func queryNames(queries []*gq.Query) []string {
 	names := make([]string, len(queries))
-	var chosen *gq.Query
 	for i, q := range queries {
 		names[i] = q.Plan.Name
+	}
+	return names
+}
+
+// choose returns the query to run among the queries of the text.
+func (c *AdHoc) choose(queries []*gq.Query) (*gq.Query, error) {
+	var chosen *gq.Query
+	names := queryNames(queries)
+	for i, q := range queries {
 		if c.Name == "" && len(queries) == 1 || names[i] == c.Name {
 			chosen = q
 		}

@@ -3,7 +3,6 @@ package operations
 import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -25,36 +24,9 @@ func StoredQuery(q tool.StoredQuery) client.QueryEntry {
 }
 
 func param(p plan.Param) client.ParamEntry {
-	e := client.ParamEntry{Name: p.Name, Kind: kindName(p.Type.Kind), VectorDim: p.Type.Dim, Nullable: p.Type.Nullable}
+	e := client.ParamEntry{Name: p.Name, Kind: client.ParamKind(p.Type.Kind.WireName()), VectorDim: p.Type.Dim, Nullable: p.Type.Nullable}
 	if p.Type.List {
-		e.Kind, e.ItemKind = "list", e.Kind
+		e.Kind, e.ItemKind = "list", string(e.Kind)
 	}
 	return e
-}
-
-// kindName returns the name of a kind on the wire, which does not distinguish widths below 64
-// bits.
-func kindName(k value.Kind) string {
-	switch k {
-	case value.String:
-		return "string"
-	case value.Bool:
-		return "bool"
-	case value.I32, value.U32:
-		return "int"
-	case value.I64, value.U64:
-		return "bigint"
-	case value.F32, value.F64:
-		return "float"
-	case value.Date:
-		return "date"
-	case value.DateTime:
-		return "datetime"
-	case value.Blob:
-		return "blob"
-	case value.Vector:
-		return "vector"
-	case value.Invalid:
-	}
-	panic("operations: parameter of kind " + k.String())
 }

@@ -21,11 +21,7 @@ func (*Verify) Unhurried() {}
 // Run verifies the stored data and answers with the faults found. The error is an
 // *engine.Unsupported if the engine stores nothing.
 func (*Verify) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	g, ok := env.Graph.(interface{ Verify(context.Context) error })
-	if !ok {
-		return nil, &engine.Unsupported{Construct: "verifying what is stored"}
-	}
-	found, err := StoredFaults(g.Verify(ctx))
+	found, err := StoredFaults(env.Graph.Verify(ctx))
 	if err != nil {
 		return nil, err
 	}

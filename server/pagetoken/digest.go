@@ -54,11 +54,11 @@ func (h digester) value(v value.Value) {
 		for _, e := range v.Elems() {
 			h.value(e)
 		}
-	case v.Kind() == value.String:
+	case v.Kind().Storage() == value.InText:
 		h.text(v.Str())
-	case v.Kind() == value.Blob:
+	case v.Kind().Storage() == value.InBytes:
 		h.text(string(v.Bytes()))
-	case v.Kind() == value.Vector:
+	case v.Kind().Storage() == value.InVector:
 		h.number(uint64(len(v.Vector())))
 		_ = binary.Write(h, binary.LittleEndian, v.Vector()) // a hash never fails
 	default:

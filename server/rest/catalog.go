@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 	"github.com/omnigraph-go/omnigraph/server/wireerror"
@@ -38,4 +39,15 @@ func (x *exchange) listQueries() error {
 		list.Queries[i] = operations.StoredQuery(q)
 	}
 	return x.reply(list)
+}
+
+// kindNames lists the names of the kinds of parameters, each once.
+func kindNames() []any {
+	var names []any
+	for _, k := range value.Kinds() {
+		if name := any(client.ParamKind(k.WireName())); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return append(names, client.ParamKind("list"))
 }

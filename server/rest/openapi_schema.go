@@ -116,6 +116,8 @@ func leaf(t reflect.Type) *jsonschema.Schema {
 		return s
 	case t == reflect.TypeFor[diag.Severity]():
 		return &jsonschema.Schema{Type: "string", Enum: []any{diag.Error, diag.Warning, diag.Note}}
+	case t == reflect.TypeFor[client.ParamKind]():
+		return &jsonschema.Schema{Type: "string", Enum: kindNames()}
 	case t == reflect.TypeFor[value.DateTimeValue]():
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
 	case t == reflect.TypeFor[client.Row]():

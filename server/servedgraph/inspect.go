@@ -32,18 +32,7 @@ func (g *Graph) StoredNames() []string {
 }
 
 // Failure returns nil while the graph accepts writes, or else the reason why it does not.
-func (g *Graph) Failure() error {
-	if f, ok := g.engine.(engine.Failing); ok {
-		return f.Failure()
-	}
-	return nil
-}
+func (g *Graph) Failure() error { return g.engine.Failure() }
 
-// Stats returns the figures of the graph's engine; ok is false if the engine has none.
-func (g *Graph) Stats() (s engine.Stats, ok bool) {
-	m, ok := g.engine.(interface{ Stats() engine.Stats })
-	if !ok {
-		return s, false
-	}
-	return m.Stats(), true
-}
+// Stats returns the figures of the graph's engine.
+func (g *Graph) Stats() engine.Stats { return g.engine.Stats() }

@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 
@@ -83,29 +84,20 @@ func arguments(params []plan.Param, s any) engine.Args {
 
 // argument returns a Go scalar as a value of kind k.
 func argument(k value.Kind, v reflect.Value) value.Value {
-	switch k {
-	case value.String:
+	switch k.Storage() {
+	case value.InText:
 		return value.OfString(v.String())
-	case value.Bool:
-		return value.OfBool(v.Bool())
-	case value.I32:
-		return value.OfI32(int32(v.Int()))
-	case value.I64:
-		return value.OfI64(v.Int())
-	case value.U32:
-		return value.OfU32(uint32(v.Uint()))
-	case value.U64:
-		return value.OfU64(v.Uint())
-	case value.F32:
-		return value.OfF32(float32(v.Float()))
-	case value.F64:
-		return value.OfF64(v.Float())
-	case value.Date:
-		return value.OfDate(value.DateValue(v.Int()))
-	case value.DateTime:
-		return value.OfDateTime(value.DateTimeValue(v.Int()))
-	case value.Blob:
+	case value.InBytes:
 		return value.OfBlob(v.Bytes())
+	case value.InBits:
+		return value.OfBool(v.Bool())
+	case value.InInt32, value.InInt64:
+		return value.OfBits(k, uint64(v.Int()))
+	case value.InUint32, value.InUint64:
+		return value.OfBits(k, v.Uint())
+	case value.InFloat32, value.InFloat64:
+		return value.OfBits(k, math.Float64bits(v.Float()))
+	case value.InNone, value.InVector:
 	}
 	panic(fmt.Sprintf("tool: no argument of kind %s", k))
 }
@@ -140,20 +132,20 @@ func scanRow(row reflect.Value, columns []engine.Column, i int) {
 
 // scanCell sets a scalar or a vector from row i of a column.
 func scanCell(to reflect.Value, col *engine.Column, i int) {
-	switch k := col.Type.Kind; k {
-	case value.String:
+	switch k := col.Type.Kind; k.Storage() {
+	case value.InText:
 		to.SetString(strings.Clone(col.Strings[i]))
-	case value.Bool:
+	case value.InBits:
 		to.SetBool(col.Ints[i] != 0)
-	case value.I32, value.I64, value.Date, value.DateTime:
+	case value.InInt32, value.InInt64:
 		to.SetInt(col.Ints[i])
-	case value.U32, value.U64:
+	case value.InUint32, value.InUint64:
 		to.SetUint(uint64(col.Ints[i]))
-	case value.F32, value.F64:
+	case value.InFloat32, value.InFloat64:
 		to.SetFloat(col.Floats[i])
-	case value.Blob:
+	case value.InBytes:
 		to.SetBytes([]byte(col.Strings[i]))
-	case value.Vector:
+	case value.InVector:
 		reflect.Copy(to, reflect.ValueOf(col.Vectors[i]))
 	default:
 		panic(fmt.Sprintf("tool: no column of kind %s", k))
@@ -162,18 +154,18 @@ func scanCell(to reflect.Value, col *engine.Column, i int) {
 
 // scanElem sets one element of a list.
 func scanElem(to reflect.Value, e value.Value) {
-	switch k := e.Kind(); k {
-	case value.String:
+	switch k := e.Kind(); k.Storage() {
+	case value.InText:
 		to.SetString(strings.Clone(e.Str()))
-	case value.Bool:
+	case value.InBits:
 		to.SetBool(e.Bool())
-	case value.I32, value.I64, value.Date, value.DateTime:
+	case value.InInt32, value.InInt64:
 		to.SetInt(e.Int())
-	case value.U32, value.U64:
+	case value.InUint32, value.InUint64:
 		to.SetUint(e.Uint())
-	case value.F32, value.F64:
+	case value.InFloat32, value.InFloat64:
 		to.SetFloat(e.Float())
-	case value.Blob:
+	case value.InBytes:
 		to.SetBytes(e.Bytes())
 	default:
 		panic(fmt.Sprintf("tool: no list of %s", k))

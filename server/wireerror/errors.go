@@ -29,6 +29,7 @@ type Rejected struct {
 	Diagnostics diag.List
 	Sources     map[string]string // the texts, by the file names in the diagnostics
 	Example     string            // a correct text of that kind, shown with parse errors
+	Right       []string          // the names of the queries of the text that have no errors
 }
 
 // Oversize reports a result that exceeds the graph's limits when the limits say to refuse
@@ -68,12 +69,27 @@ func (e *Forbidden) Error() string {
 // Error renders each diagnostic with the part of the source line that it refers to.
 func (e *Rejected) Error() string {
 	var b strings.Builder
-	b.WriteString(cmp.Or(e.What, "the query text") + " has errors:\n")
+	b.WriteString(cmp.Or(e.What, "the query text") + " has errors" + e.Others("; ") + ":\n")
 	_ = diag.Render(&b, e.Diagnostics, e.Sources, false) // writing to a Builder cannot fail
 	if e.Example != "" && slices.ContainsFunc(e.Diagnostics, isParse) {
 		b.WriteString("the form is, for example: " + e.Example)
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// maxNames is the maximum number of queries that an error names.
+const maxNames = 20
+
+// Others says, after a separator, which queries of the text would have run, or returns "".
+func (e *Rejected) Others(separator string) string {
+	switch names := e.Right; len(names) {
+	case 0:
+		return ""
+	case 1:
+		return separator + "nothing ran, and the query " + names[0] + " has none: send it alone"
+	default:
+		return separator + "nothing ran, and the queries " + strings.Join(names[:min(len(names), maxNames)], ", ") + " have none: send them without the others"
+	}
 }
 
 func (e *Oversize) Error() string {

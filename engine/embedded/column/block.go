@@ -6,13 +6,13 @@ import (
 	"unsafe"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // A column is stored as a descriptor and up to four blocks, little-endian:
 //
-//	descriptor  kind     1 byte, value.Kind
+//	descriptor  kind     1 byte, the number of the value.Kind
 //	            flags    1 byte: list 1, validity 2, dictionary 4
 //	            dim      uvarint, the length of a Vector, 0 for every other kind
 //	            n        uvarint, number of values
@@ -96,7 +96,7 @@ func (c *Column) Blocks(name string, add func(name string, data []byte) error) e
 
 // Decode decodes a column's descriptor at the start of desc, and returns the rest of desc.
 // The first use of the column reads and verifies its blocks, and throws the faults that it
-// finds; see package damage. The column aliases the blocks and keeps src. The error is a
+// finds; see package corruption. The column aliases the blocks and keeps src. The error is a
 // *engine.Corrupt.
 func Decode(desc []byte, name string, src Source) (c *Column, rest []byte, err error) {
 	corrupt := func(format string, args ...any) error {
@@ -115,7 +115,7 @@ func Decode(desc []byte, name string, src Source) (c *Column, rest []byte, err e
 		}
 		nums[i], rest = n, rest[k:]
 	}
-	if nums[0] > maxDim || kind == value.Invalid || kind > value.Vector || (kind == value.Vector) != (nums[0] > 0) {
+	if nums[0] > maxDim || !kind.IsKind() || (kind == value.Vector) != (nums[0] > 0) {
 		return nil, nil, corrupt("kind %d of length %d", kind, nums[0])
 	}
 	c = &Column{typ: value.Type{Kind: kind, List: flags&flagList != 0, Dim: int(nums[0])}, n: int(nums[1])}
@@ -170,12 +170,12 @@ func (c *Column) read() {
 		c.code = Read[uint32](src, name+".x", n)
 		for i, x := range c.code {
 			if int(x) >= texts {
-				damage.Corrupt(src.Name(), "block %q: value %d has code %d of %d", name+".x", i, x, texts)
+				corruption.Corrupt(src.Name(), "block %q: value %d has code %d of %d", name+".x", i, x, texts)
 			}
 		}
 	}
 	kind := c.typ.Kind
-	if c.typ.List || kind == value.String || kind == value.Blob {
+	if c.typ.List || kind.Storage().HasBytes() {
 		c.off = Read[uint32](src, name+".o", texts+1)
 		end := int(c.off[texts])
 		if c.typ.List {
@@ -188,22 +188,22 @@ func (c *Column) read() {
 		return
 	}
 	data := name + ".d"
-	switch kind {
-	case value.String, value.Blob:
+	switch kind.Storage() {
+	case value.InText, value.InBytes:
 		c.data = Read[byte](src, data, int(c.off[texts]))
-	case value.Bool:
+	case value.InBits:
 		c.bits = Read[uint64](src, data, (n+63)/64)
-	case value.I32, value.U32, value.Date:
+	case value.InInt32, value.InUint32:
 		c.w32 = Read[int32](src, data, n)
-	case value.I64, value.U64, value.DateTime:
+	case value.InInt64, value.InUint64:
 		c.w64 = Read[int64](src, data, n)
-	case value.F32:
+	case value.InFloat32:
 		c.f32 = Read[float32](src, data, n)
-	case value.Vector:
+	case value.InVector:
 		c.f32 = Read[float32](src, data, n*c.typ.Dim)
-	case value.F64:
+	case value.InFloat64:
 		c.f64 = Read[float64](src, data, n)
-	case value.Invalid:
+	case value.InNone:
 	}
 }
 

@@ -64,10 +64,10 @@ func (b *Builder) AppendNull() {
 
 // AppendInt appends a value of a kind that is stored as an integer; see value.Value.Bits.
 func (b *Builder) AppendInt(n int64) {
-	switch b.typ.Kind {
-	case value.Bool:
+	switch b.typ.Kind.Storage() {
+	case value.InBits:
 		b.bits = append(b.bits, n != 0)
-	case value.I32, value.Date, value.U32:
+	case value.InInt32, value.InUint32:
 		b.w32 = append(b.w32, int32(n))
 	default:
 		b.w64 = append(b.w64, n)
@@ -124,14 +124,14 @@ func (b *Builder) Append(v value.Value) error {
 		b.mark(false)
 		return nil
 	}
-	switch b.typ.Kind {
-	case value.String:
+	switch b.typ.Kind.Storage() {
+	case value.InText:
 		return b.AppendString(v.Str())
-	case value.Blob:
+	case value.InBytes:
 		return b.AppendString(string(v.Bytes()))
-	case value.F32, value.F64:
+	case value.InFloat32, value.InFloat64:
 		b.AppendFloat(v.Float())
-	case value.Vector:
+	case value.InVector:
 		b.AppendVector(v.Vector())
 	default:
 		b.AppendInt(int64(v.Bits()))
@@ -186,25 +186,23 @@ func (b *Builder) Value(i int) value.Value {
 		}
 		return value.OfList(b.typ.Kind, elems)
 	}
-	switch b.typ.Kind {
-	case value.String:
+	switch b.typ.Kind.Storage() {
+	case value.InText:
 		return value.OfString(b.Str(i))
-	case value.Blob:
+	case value.InBytes:
 		return value.OfBlob(b.data[b.off[i]:b.off[i+1]])
-	case value.F32:
+	case value.InFloat32:
 		return value.OfF32(b.f32[i])
-	case value.F64:
+	case value.InFloat64:
 		return value.OfF64(b.f64[i])
-	case value.Vector:
+	case value.InVector:
 		return value.OfVector(b.vector(i))
-	case value.Bool:
+	case value.InBits:
 		return value.OfBool(b.bits[i])
-	case value.I32, value.Date:
-		return ofInt(b.typ.Kind, int64(b.w32[i]))
-	case value.U32:
-		return value.OfU32(uint32(b.w32[i]))
+	case value.InInt32, value.InUint32:
+		return value.OfBits(b.typ.Kind, uint64(b.w32[i]))
 	}
-	return ofInt(b.typ.Kind, b.w64[i])
+	return value.OfBits(b.typ.Kind, uint64(b.w64[i]))
 }
 
 // Str returns a copy of the text of value i.
@@ -224,7 +222,7 @@ func (b *Builder) vector(i int) []float32 {
 }
 
 func (b *Builder) hasOffsets() bool {
-	return b.typ.List || b.typ.Kind == value.String || b.typ.Kind == value.Blob
+	return b.typ.List || b.typ.Kind.Storage().HasBytes()
 }
 
 func (b *Builder) mark(null bool) {
@@ -242,16 +240,16 @@ func (b *Builder) zero() {
 		b.off = append(b.off, b.off[len(b.off)-1])
 		return
 	}
-	switch b.typ.Kind {
-	case value.Bool:
+	switch b.typ.Kind.Storage() {
+	case value.InBits:
 		b.bits = append(b.bits, false)
-	case value.I32, value.Date, value.U32:
+	case value.InInt32, value.InUint32:
 		b.w32 = append(b.w32, 0)
-	case value.F32:
+	case value.InFloat32:
 		b.f32 = append(b.f32, 0)
-	case value.F64:
+	case value.InFloat64:
 		b.f64 = append(b.f64, 0)
-	case value.Vector:
+	case value.InVector:
 		b.at = append(b.at, uint32(len(b.f32)/b.typ.Dim))
 	default:
 		b.w64 = append(b.w64, 0)

@@ -10,16 +10,17 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Column is an immutable array of values of one type, including nulls. The type determines
-// which group of fields is set:
+// Column is an immutable array of values of one type, including nulls. The storage of the type's
+// kind determines which group of fields is set:
 //
-//	Bool                bits
-//	I32, Date, U32      w32 (two's complement)
-//	I64, DateTime, U64  w64 (two's complement)
-//	F32, Vector         f32 (a vector takes Dim places)
-//	F64                 f64
-//	String, Blob        off and data; or code, and off and data of the dictionary
-//	[T]                 off and elem
+//	InBits              bits
+//	InInt32, InUint32   w32 (two's complement)
+//	InInt64, InUint64   w64 (two's complement)
+//	InFloat32           f32
+//	InFloat64           f64
+//	InVector            f32 (a vector takes Dim places)
+//	InText, InBytes     off and data; or code, and off and data of the dictionary
+//	a list              off and elem
 type Column struct {
 	typ   value.Type
 	n     int
@@ -105,19 +106,19 @@ func (c *Column) Value(i uint32) value.Value {
 		}
 		return value.OfList(c.typ.Kind, elems)
 	}
-	switch c.typ.Kind {
-	case value.String:
+	switch c.typ.Kind.Storage() {
+	case value.InText:
 		return value.OfString(c.str(i))
-	case value.Blob:
+	case value.InBytes:
 		return value.OfBlob([]byte(c.str(i)))
-	case value.F32:
+	case value.InFloat32:
 		return value.OfF32(c.f32[i])
-	case value.F64:
+	case value.InFloat64:
 		return value.OfF64(c.f64[i])
-	case value.Vector:
+	case value.InVector:
 		return value.OfVector(c.vector(i))
 	}
-	return ofInt(c.typ.Kind, c.integer(i))
+	return value.OfBits(c.typ.Kind, uint64(c.integer(i)))
 }
 
 // Gather writes the values at the given rows into dst, starting at position at. The caller
@@ -143,44 +144,44 @@ func (c *Column) Gather(dst *Vec, at int, rows []uint32) {
 		}
 		return
 	}
-	switch c.typ.Kind {
-	case value.String, value.Blob:
+	switch c.typ.Kind.Storage() {
+	case value.InText, value.InBytes:
 		out := dst.Strings[at : at+len(rows)]
 		for i, r := range rows {
 			out[i] = c.str(r)
 		}
-	case value.I32, value.Date:
+	case value.InInt32:
 		out := dst.Ints[at : at+len(rows)]
 		for i, r := range rows {
 			out[i] = int64(c.w32[r])
 		}
-	case value.U32:
+	case value.InUint32:
 		out := dst.Ints[at : at+len(rows)]
 		for i, r := range rows {
 			out[i] = int64(uint32(c.w32[r]))
 		}
-	case value.I64, value.U64, value.DateTime:
+	case value.InInt64, value.InUint64:
 		out := dst.Ints[at : at+len(rows)]
 		for i, r := range rows {
 			out[i] = c.w64[r]
 		}
-	case value.Bool:
+	case value.InBits:
 		for i, r := range rows {
 			dst.Ints[at+i] = int64(c.bits[r>>6] >> (r & 63) & 1)
 		}
-	case value.F32:
+	case value.InFloat32:
 		for i, r := range rows {
 			dst.Floats[at+i] = float64(c.f32[r])
 		}
-	case value.F64:
+	case value.InFloat64:
 		for i, r := range rows {
 			dst.Floats[at+i] = c.f64[r]
 		}
-	case value.Vector:
+	case value.InVector:
 		for i, r := range rows {
 			dst.Vectors[at+i] = c.vector(r)
 		}
-	case value.Invalid:
+	case value.InNone:
 	}
 }
 
@@ -193,32 +194,13 @@ func (c *Column) vector(i uint32) []float32 {
 
 // integer returns the payload of a value that is stored as an integer.
 func (c *Column) integer(i uint32) int64 {
-	switch c.typ.Kind {
-	case value.Bool:
+	switch c.typ.Kind.Storage() {
+	case value.InBits:
 		return int64(c.bits[i>>6] >> (i & 63) & 1)
-	case value.I32, value.Date:
+	case value.InInt32:
 		return int64(c.w32[i])
-	case value.U32:
+	case value.InUint32:
 		return int64(uint32(c.w32[i]))
 	}
 	return c.w64[i]
-}
-
-// ofInt is the inverse of value.Value.Bits for the kinds other than floats.
-func ofInt(k value.Kind, n int64) value.Value {
-	switch k {
-	case value.Bool:
-		return value.OfBool(n != 0)
-	case value.I32:
-		return value.OfI32(int32(n))
-	case value.I64:
-		return value.OfI64(n)
-	case value.U32:
-		return value.OfU32(uint32(n))
-	case value.U64:
-		return value.OfU64(uint64(n))
-	case value.Date:
-		return value.OfDate(value.DateValue(n))
-	}
-	return value.OfDateTime(value.DateTimeValue(n))
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -147,7 +147,7 @@ func (m blockMap) Block(name string) ([]byte, error) {
 
 // use reads the first values of a column and returns the fault that they throw.
 func use(c *Column) (err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	for i := range min(uint32(c.Len()), 1000) {
 		c.Value(i)
 	}

@@ -47,16 +47,16 @@ func (b *Builder) Truncate(n int) {
 		}
 		return
 	}
-	switch b.typ.Kind {
-	case value.Bool:
+	switch b.typ.Kind.Storage() {
+	case value.InBits:
 		b.bits = b.bits[:n]
-	case value.I32, value.Date, value.U32:
+	case value.InInt32, value.InUint32:
 		b.w32 = b.w32[:n]
-	case value.F32:
+	case value.InFloat32:
 		b.f32 = b.f32[:n]
-	case value.F64:
+	case value.InFloat64:
 		b.f64 = b.f64[:n]
-	case value.Vector:
+	case value.InVector:
 		b.f32 = b.f32[:int(b.at[n])*b.typ.Dim]
 		b.at = b.at[:n]
 	default:
@@ -182,12 +182,12 @@ func (j *join) column() *Column {
 	case t.List:
 		j.lists(c)
 		return c
-	case t.Kind == value.String || t.Kind == value.Blob:
+	case t.Kind.Storage().HasBytes():
 		j.texts(c)
 		return c
 	}
-	switch t.Kind {
-	case value.Bool:
+	switch t.Kind.Storage() {
+	case value.InBits:
 		c.bits = engine.NewBitmap(j.n)
 		at := 0
 		j.each(func(b *Builder, i int) {
@@ -196,13 +196,13 @@ func (j *join) column() *Column {
 			}
 			at++
 		})
-	case value.I32, value.Date, value.U32:
+	case value.InInt32, value.InUint32:
 		c.w32 = fixed(j, func(b *Builder) []int32 { return b.w32 })
-	case value.F32:
+	case value.InFloat32:
 		c.f32 = fixed(j, func(b *Builder) []float32 { return b.f32 })
-	case value.F64:
+	case value.InFloat64:
 		c.f64 = fixed(j, func(b *Builder) []float64 { return b.f64 })
-	case value.Vector:
+	case value.InVector:
 		c.f32 = make([]float32, j.n*t.Dim)
 		at := 0
 		j.each(func(b *Builder, i int) { at += max(t.Dim, copy(c.f32[at:], b.vector(i))) })

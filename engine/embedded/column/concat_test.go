@@ -3,6 +3,7 @@ package column
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -27,29 +28,26 @@ func anyValue(rng *rand.Rand, t value.Type, few bool) value.Value {
 		}
 		return value.OfList(t.Kind, elems)
 	}
-	switch t.Kind {
-	case value.String:
+	switch k := t.Kind; k.Storage() {
+	case value.InText:
 		return value.OfString(fmt.Sprint("é", n))
-	case value.Bool:
-		return value.OfBool(n%2 == 0)
-	case value.I32:
-		return value.OfI32(int32(n))
-	case value.I64:
-		return value.OfI64(-n)
-	case value.F32:
-		return value.OfF32(float32(n))
-	case value.F64:
-		return value.OfF64(float64(n) / 8)
-	case value.Vector:
+	case value.InBits:
+		return value.OfBits(k, uint64(n%2))
+	case value.InFloat32, value.InFloat64:
+		return value.OfBits(k, math.Float64bits(float64(n)/8))
+	case value.InVector:
 		return value.OfVector([]float32{float32(n), 1, 2})
+	case value.InBytes:
+		return value.OfBlob([]byte{byte(n)})
+	default:
+		return value.OfBits(k, uint64(-n))
 	}
-	return value.OfBlob([]byte{byte(n)})
 }
 
 // TestConcat compares concatenated builders with one builder that got all values.
 func TestConcat(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for _, kind := range []value.Kind{value.String, value.Bool, value.I32, value.I64, value.F32, value.F64, value.Vector, value.Blob} {
+	for _, kind := range value.Kinds() {
 		for flags := range 8 {
 			typ := value.Type{Kind: kind, Nullable: flags&1 != 0, List: flags&2 != 0}
 			if kind == value.Vector {

@@ -55,17 +55,13 @@ func HasKernel(op plan.Op, t, constant value.Type) bool {
 	case t.Kind == value.U64:
 		return constant.Kind == value.U64
 	}
-	return integral(t.Kind) && (t.Kind == constant.Kind || t.Kind.IsInteger() && constant.Kind.IsInteger() && integral(constant.Kind))
+	return SameOrder(t.Kind, constant.Kind)
 }
 
-// integral reports whether values of a kind have the order of their int64 payloads.
-func integral(k value.Kind) bool {
-	switch k {
-	case value.Bool, value.I32, value.I64, value.U32, value.Date, value.DateTime:
-		return true
-	case value.Invalid, value.String, value.U64, value.F32, value.F64, value.Blob, value.Vector:
-	}
-	return false
+// SameOrder reports whether values of the kinds a and b can be compared, and compare as their
+// int64 payloads do.
+func SameOrder(a, b value.Kind) bool {
+	return a.Storage().IsSigned() && (a == b || a.IsInteger() && b.IsInteger() && b.Storage().IsSigned())
 }
 
 // Prepare makes the kernel compare the values of c with v. HasKernel must be true for their
@@ -112,12 +108,12 @@ func (k *Kernel) Cost() int {
 
 func (k *Kernel) prepareInt(x int64) {
 	lowest, greatest := int64(math.MinInt64), int64(math.MaxInt64)
-	switch k.kind = keepInts64; k.col.typ.Kind {
-	case value.Bool:
+	switch k.kind = keepInts64; k.col.typ.Kind.Storage() {
+	case value.InBits:
 		k.kind, lowest, greatest = keepBits, 0, 1
-	case value.I32, value.Date:
+	case value.InInt32:
 		k.kind, lowest, greatest = keepInts32, math.MinInt32, math.MaxInt32
-	case value.U32:
+	case value.InUint32:
 		k.kind, lowest, greatest = keepInts32, 0, math.MaxUint32
 	}
 	lo, hi, some := lowest, greatest, true

@@ -13,19 +13,34 @@ import (
 
 var kernelOps = []plan.Op{plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge, plan.Contains, plan.StartsWith}
 
-// kernelValues holds edge cases of each kind.
-var kernelValues = map[value.Kind][]value.Value{
-	value.Bool:     {value.OfBool(false), value.OfBool(true)},
-	value.I32:      {value.OfI32(0), value.OfI32(-1), value.OfI32(7), value.OfI32(math.MinInt32), value.OfI32(math.MaxInt32)},
-	value.I64:      {value.OfI64(0), value.OfI64(-1), value.OfI64(7), value.OfI64(math.MinInt64), value.OfI64(math.MaxInt64), value.OfI64(math.MaxUint32 + 1)},
-	value.U32:      {value.OfU32(0), value.OfU32(7), value.OfU32(math.MaxInt32), value.OfU32(math.MaxInt32 + 1), value.OfU32(math.MaxUint32)},
-	value.U64:      {value.OfU64(0), value.OfU64(7), value.OfU64(math.MaxInt64 + 1), value.OfU64(math.MaxUint64)},
-	value.F32:      {value.OfF32(0), value.OfF32(float32(math.Copysign(0, -1))), value.OfF32(7.5), value.OfF32(float32(math.NaN())), value.OfF32(float32(math.Inf(1))), value.OfF32(float32(math.Inf(-1)))},
-	value.F64:      {value.OfF64(0), value.OfF64(math.Copysign(0, -1)), value.OfF64(7.5), value.OfF64(math.NaN()), value.OfF64(math.Inf(1)), value.OfF64(math.Inf(-1)), value.OfF64(math.SmallestNonzeroFloat64)},
-	value.Date:     {value.OfDate(0), value.OfDate(-3), value.OfDate(20000)},
-	value.DateTime: {value.OfDateTime(0), value.OfDateTime(-3), value.OfDateTime(1 << 50)},
-	value.String:   {value.OfString(""), value.OfString("a"), value.OfString("ab"), value.OfString("b"), value.OfString("äb")},
+// kernelPools holds edge cases of each storage.
+var kernelPools = map[value.Storage][]value.Value{
+	value.InBits:    {value.OfBool(false), value.OfBool(true)},
+	value.InInt32:   {value.OfI32(0), value.OfI32(-1), value.OfI32(7), value.OfI32(math.MinInt32), value.OfI32(math.MaxInt32)},
+	value.InInt64:   {value.OfI64(0), value.OfI64(-1), value.OfI64(7), value.OfI64(math.MinInt64), value.OfI64(math.MaxInt64), value.OfI64(math.MaxUint32 + 1)},
+	value.InUint32:  {value.OfU32(0), value.OfU32(7), value.OfU32(math.MaxInt32), value.OfU32(math.MaxInt32 + 1), value.OfU32(math.MaxUint32)},
+	value.InUint64:  {value.OfU64(0), value.OfU64(7), value.OfU64(math.MaxInt64 + 1), value.OfU64(math.MaxUint64)},
+	value.InFloat32: {value.OfF32(0), value.OfF32(float32(math.Copysign(0, -1))), value.OfF32(7.5), value.OfF32(float32(math.NaN())), value.OfF32(float32(math.Inf(1))), value.OfF32(float32(math.Inf(-1)))},
+	value.InFloat64: {value.OfF64(0), value.OfF64(math.Copysign(0, -1)), value.OfF64(7.5), value.OfF64(math.NaN()), value.OfF64(math.Inf(1)), value.OfF64(math.Inf(-1)), value.OfF64(math.SmallestNonzeroFloat64)},
+	value.InText:    {value.OfString(""), value.OfString("a"), value.OfString("ab"), value.OfString("b"), value.OfString("äb")},
 }
+
+// kernelValues holds edge cases of each kind that can be compared.
+var kernelValues = func() map[value.Kind][]value.Value {
+	all := map[value.Kind][]value.Value{}
+	for _, k := range value.Kinds() {
+		if !k.IsComparable() {
+			continue
+		}
+		all[k] = slices.Clone(kernelPools[k.Storage()])
+		for i, v := range all[k] {
+			if k.HasBits() {
+				all[k][i] = value.OfBits(k, v.Bits())
+			}
+		}
+	}
+	return all
+}()
 
 // holdsByValue compares two values; it is the reference for the kernels.
 func holdsByValue(op plan.Op, a, b value.Value) bool {

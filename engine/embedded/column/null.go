@@ -44,7 +44,7 @@ func (c *Column) Widened(t value.Type) (*Column, error) {
 func forget(dst *Vec, at, n int) {
 	switch {
 	case dst.Type.List: // SetNull clears them
-	case dst.Type.Kind == value.String || dst.Type.Kind == value.Blob:
+	case dst.Type.Kind.Storage().HasBytes():
 		clear(dst.Strings[at : at+n])
 	case dst.Type.Kind == value.Vector:
 		clear(dst.Vectors[at : at+n])

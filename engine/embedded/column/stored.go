@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 )
 
 // Source is a stored segment. Its blocks are in memory that is released together with the
@@ -43,7 +43,7 @@ func (p *Pending) Resolve(read func()) {
 	}
 }
 
-// Read returns a block as n values. It throws the faults that it finds; see package damage.
+// Read returns a block as n values. It throws the faults that it finds; see package corruption.
 func Read[T Fixed](src Source, name string, n int) []T {
 	if n == 0 {
 		return []T{}
@@ -51,7 +51,7 @@ func Read[T Fixed](src Source, name string, n int) []T {
 	b := Bytestring(src, name)
 	s, ok := Array[T](b, n)
 	if !ok {
-		damage.Corrupt(src.Name(), "block %q has %d bytes, which are not %d values", name, len(b), n)
+		corruption.Corrupt(src.Name(), "block %q has %d bytes, which are not %d values", name, len(b), n)
 	}
 	return s
 }
@@ -61,10 +61,10 @@ func Bytestring(src Source, name string) []byte {
 	b, err := src.Block(name)
 	var missing *engine.NotFound
 	if errors.As(err, &missing) {
-		damage.Corrupt(src.Name(), "block %q is missing", name)
+		corruption.Corrupt(src.Name(), "block %q is missing", name)
 	}
 	if err != nil {
-		damage.Throw(err)
+		corruption.Throw(err)
 	}
 	return b
 }
@@ -74,11 +74,11 @@ func Ascending(src Source, name string, off []uint32, end int) {
 	last := uint32(0)
 	for i, o := range off {
 		if o < last || i == 0 && o != 0 {
-			damage.Corrupt(src.Name(), "block %q: offset %d goes back", name, i)
+			corruption.Corrupt(src.Name(), "block %q: offset %d goes back", name, i)
 		}
 		last = o
 	}
 	if int(last) != end {
-		damage.Corrupt(src.Name(), "block %q: the last offset is %d, wanted %d", name, last, end)
+		corruption.Corrupt(src.Name(), "block %q: the last offset is %d, wanted %d", name, last, end)
 	}
 }

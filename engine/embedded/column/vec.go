@@ -23,12 +23,12 @@ func (v *Vec) Reset(t value.Type, n int) {
 		v.Lists = resize(v.Lists, n)
 		return
 	}
-	switch t.Kind {
-	case value.String, value.Blob:
+	switch t.Kind.Storage() {
+	case value.InText, value.InBytes:
 		v.Strings = resize(v.Strings, n)
-	case value.F32, value.F64:
+	case value.InFloat32, value.InFloat64:
 		v.Floats = resize(v.Floats, n)
-	case value.Vector:
+	case value.InVector:
 		v.Vectors = resize(v.Vectors, n)
 	default:
 		v.Ints = resize(v.Ints, n)
@@ -74,14 +74,14 @@ func (v *Vec) Set(i int, x value.Value) {
 		v.Lists[i] = x
 		return
 	}
-	switch v.Type.Kind {
-	case value.String:
+	switch v.Type.Kind.Storage() {
+	case value.InText:
 		v.Strings[i] = x.Str()
-	case value.Blob:
+	case value.InBytes:
 		v.Strings[i] = string(x.Bytes())
-	case value.F32, value.F64:
+	case value.InFloat32, value.InFloat64:
 		v.Floats[i] = x.Float()
-	case value.Vector:
+	case value.InVector:
 		v.Vectors[i] = x.Vector()
 	default:
 		v.Ints[i] = int64(x.Bits())
@@ -92,12 +92,12 @@ func (v *Vec) size() int {
 	if v.Type.List {
 		return len(v.Lists)
 	}
-	switch v.Type.Kind {
-	case value.String, value.Blob:
+	switch v.Type.Kind.Storage() {
+	case value.InText, value.InBytes:
 		return len(v.Strings)
-	case value.F32, value.F64:
+	case value.InFloat32, value.InFloat64:
 		return len(v.Floats)
-	case value.Vector:
+	case value.InVector:
 		return len(v.Vectors)
 	}
 	return len(v.Ints)

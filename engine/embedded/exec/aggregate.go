@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"encoding/binary"
 	"math"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
@@ -12,237 +11,268 @@ import (
 // aggregate is a bound aggregate.
 type aggregate struct {
 	src  plan.Agg
-	fn   plan.AggFunc
 	rows bool // counts rows
 	ex   *expr
 	typ  value.Type // of the result
 	slot int
 }
 
-// accumulator holds the state of one aggregate, by group.
+// folds makes the fold of each aggregate but count, which needs none.
+var folds = map[plan.AggFunc]func() fold{
+	plan.Sum: func() fold { return &sums{} },
+	plan.Avg: func() fold { return &sums{mean: true} },
+	plan.Min: func() fold { return &extremes{sign: -1} },
+	plan.Max: func() fold { return &extremes{sign: +1} },
+
+	plan.Median: func() fold { return &medians{} },
+}
+
+// fold combines the values of one aggregate, by group.
+type fold interface {
+	reset()
+	grow() // adds a group, which has no values yet
+	// add adds the values that are not null to their groups. The error is that of
+	// budget.spend.
+	add(b *budget, values *column.Vec, groups []uint32) error
+	// set writes the result of a group with n > 0 values to row i of out.
+	set(out *column.Vec, i int, group uint32, n int64)
+}
+
+// accumulator holds the state of one aggregate of a run, by group.
 type accumulator struct {
-	counts []int64
-	sums   []exactSum
-	best   []value.Value
+	counts []int64 // of the rows, or of the values that are not null
+	fold   fold    // nil for count
+}
+
+func newAccumulators(p *Program) []accumulator {
+	list := make([]accumulator, len(p.aggs))
+	for i, a := range p.aggs {
+		if make := folds[a.src.Func]; make != nil {
+			list[i].fold = make()
+		}
+	}
+	return list
 }
 
 func (a *accumulator) reset() {
 	a.counts = a.counts[:0]
-	a.sums = a.sums[:0]
-	clear(a.best)
-	a.best = a.best[:0]
+	if a.fold != nil {
+		a.fold.reset()
+	}
 }
 
 // group adds the rows of a frame to their groups.
-func (st *state) group(f *frame) error {
-	ids, err := st.assign(f)
+func (co *collector) group(f *frame) error {
+	ids, err := co.assign(f)
 	if err != nil {
 		return err
 	}
-	for k := range st.aggs {
-		st.accumulate(&st.aggs[k], &st.sums[k], f, ids)
+	for k := range co.aggs {
+		if err := co.accumulate(&co.aggs[k], &co.sums[k], f, ids); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (st *state) addGroup() {
-	for k := range st.sums {
-		a := &st.sums[k]
+func (co *collector) addGroup() {
+	for k := range co.sums {
+		a := &co.sums[k]
 		a.counts = append(a.counts, 0)
-		switch st.aggs[k].fn {
-		case plan.Sum, plan.Avg:
-			a.sums = append(a.sums, exactSum{})
-		case plan.Min, plan.Max:
-			a.best = append(a.best, value.Null)
-		case plan.Count:
+		if a.fold != nil {
+			a.fold.grow()
 		}
 	}
 }
 
-func (st *state) accumulate(a *aggregate, to *accumulator, f *frame, ids []uint32) {
+func (co *collector) accumulate(a *aggregate, to *accumulator, f *frame, ids []uint32) error {
 	if a.rows {
 		for _, id := range ids {
 			to.counts[id]++
 		}
-		return
+		return nil
 	}
-	vec := st.eval(a.ex, f)
+	vec := co.eval(a.ex, f)
 	for i, id := range ids {
-		if vec.IsNull(i) {
+		if !vec.IsNull(i) {
+			to.counts[id]++
+		}
+	}
+	if to.fold == nil {
+		return nil
+	}
+	return to.fold.add(&co.budget, vec, ids)
+}
+
+// result writes an aggregate's results into vec, for the given groups.
+func (co *collector) result(k int, groups []uint32, vec *column.Vec) {
+	from := &co.sums[k]
+	vec.Reset(co.aggs[k].typ, len(groups))
+	for i, g := range groups {
+		switch n := from.counts[g]; {
+		case from.fold == nil:
+			vec.Ints[i] = n
+		case n == 0:
+			vec.SetNull(i)
+		default:
+			from.fold.set(vec, i, g, n)
+		}
+	}
+}
+
+// sums folds the values of sum and avg.
+type sums struct {
+	mean   bool
+	totals []exactSum
+}
+
+func (s *sums) reset() { s.totals = s.totals[:0] }
+func (s *sums) grow()  { s.totals = append(s.totals, exactSum{}) }
+
+func (s *sums) add(_ *budget, values *column.Vec, groups []uint32) error {
+	switch values.Type.Kind.Storage() {
+	case value.InFloat32, value.InFloat64:
+		for i, g := range groups {
+			if !values.IsNull(i) {
+				s.totals[g].add(values.Floats[i])
+			}
+		}
+	case value.InUint64:
+		for i, g := range groups {
+			if !values.IsNull(i) {
+				s.totals[g].addUint(uint64(values.Ints[i]))
+			}
+		}
+	default:
+		for i, g := range groups {
+			if !values.IsNull(i) {
+				s.totals[g].addInt(values.Ints[i])
+			}
+		}
+	}
+	return nil
+}
+
+func (s *sums) set(out *column.Vec, i int, group uint32, n int64) {
+	out.Floats[i] = s.totals[group].value()
+	if s.mean {
+		out.Floats[i] /= float64(n)
+	}
+}
+
+// extremes folds the values of min and max.
+type extremes struct {
+	sign int // of the comparison of a better value with a worse one
+	best []value.Value
+}
+
+func (e *extremes) reset() {
+	clear(e.best)
+	e.best = e.best[:0]
+}
+
+func (e *extremes) grow() { e.best = append(e.best, value.Null) }
+
+func (e *extremes) add(_ *budget, values *column.Vec, groups []uint32) error {
+	for i, g := range groups {
+		if values.IsNull(i) {
 			continue
 		}
-		to.counts[id]++
-		switch a.fn {
-		case plan.Count:
-		case plan.Sum, plan.Avg:
-			switch vec.Type.Kind {
-			case value.F32, value.F64:
-				to.sums[id].add(vec.Floats[i])
-			case value.U64:
-				to.sums[id].addUint(uint64(vec.Ints[i]))
-			default:
-				to.sums[id].addInt(vec.Ints[i])
-			}
-		case plan.Min, plan.Max:
-			v := vec.Value(i)
-			best := &to.best[id]
-			c, ok := value.Compare(v, *best)
-			if best.IsNull() || ok && (c < 0) == (a.fn == plan.Min) && c != 0 {
-				*best = v
-			}
+		v := values.Value(i)
+		best := &e.best[g]
+		if c, ok := value.Compare(v, *best); best.IsNull() || ok && c*e.sign > 0 {
+			*best = v
 		}
 	}
+	return nil
 }
 
-// result writes an aggregate's results into vec, for the given groups, or for all groups if
-// groups is nil.
-func (st *state) result(k int, groups []uint32, vec *column.Vec) {
-	a, from := &st.aggs[k], &st.sums[k]
-	n := len(groups)
-	if groups == nil {
-		n = st.grouped
-	}
-	vec.Reset(a.typ, n)
-	for i := range n {
-		g := i
-		if groups != nil {
-			g = int(groups[i])
-		}
-		switch {
-		case a.fn == plan.Count:
-			vec.Ints[i] = from.counts[g]
-		case from.counts[g] == 0:
-			vec.SetNull(i)
-		case a.fn == plan.Sum:
-			vec.Floats[i] = from.sums[g].value()
-		case a.fn == plan.Avg:
-			vec.Floats[i] = from.sums[g].value() / float64(from.counts[g])
-		default:
-			vec.Set(i, from.best[g])
-		}
-	}
+func (e *extremes) set(out *column.Vec, i int, group uint32, _ int64) { out.Set(i, e.best[group]) }
+
+// medians folds the values of median. It keeps them, because the middle is known only at the
+// end.
+type medians struct {
+	kind value.Kind // of the values
+	keys [][]uint64 // numbers with the order of the values, by group; see scalarHeads
 }
 
-// appendGroupKey appends an encoding of value i to dst. Two values have the same encoding
-// exactly if they are equal.
-func appendGroupKey(dst []byte, v *column.Vec, i int) []byte {
-	if v.IsNull(i) {
-		return append(dst, 0)
-	}
-	dst = append(dst, 1)
-	if v.Type.List {
-		return appendListKey(dst, v.Lists[i])
-	}
-	switch v.Type.Kind {
-	case value.String, value.Blob:
-		dst = binary.AppendUvarint(dst, uint64(len(v.Strings[i])))
-		return append(dst, v.Strings[i]...)
-	case value.F32, value.F64:
-		return binary.LittleEndian.AppendUint64(dst, floatKey(v.Floats[i]))
-	case value.Vector:
-		for _, x := range v.Vectors[i] {
-			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
-		}
-		return dst
-	}
-	return binary.LittleEndian.AppendUint64(dst, uint64(v.Ints[i]))
+func (m *medians) reset() {
+	clear(m.keys)
+	m.keys = m.keys[:0]
 }
 
-func appendListKey(dst []byte, v value.Value) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(v.Elems())))
-	for _, e := range v.Elems() {
-		switch {
-		case e.Kind() == value.String:
-			dst = binary.AppendUvarint(dst, uint64(len(e.Str())))
-			dst = append(dst, e.Str()...)
-		case e.Kind().IsFloat():
-			dst = binary.LittleEndian.AppendUint64(dst, floatKey(e.Float()))
-		default:
-			dst = binary.LittleEndian.AppendUint64(dst, e.Bits())
+func (m *medians) grow() { m.keys = append(m.keys, nil) }
+
+func (m *medians) add(b *budget, values *column.Vec, groups []uint32) error {
+	m.kind = values.Type.Kind
+	var few [frameSize]entry
+	entries := few[:len(groups)]
+	scalarHeads(values, entries)
+	for i, g := range groups {
+		if !values.IsNull(i) {
+			m.keys[g] = append(m.keys[g], entries[i].head)
 		}
 	}
-	return dst
+	return b.spend(2 * 8 * len(groups)) // append grows a slice to less than twice its length
 }
 
-// floatKey returns the bits of f, and the same bits for −0 and 0, because they are equal.
-func floatKey(f float64) uint64 {
-	if f == 0 {
-		return 0
-	}
-	return math.Float64bits(f)
-}
-
-// exactSum adds floats without rounding errors, so that the sum does not depend on their
-// order. It keeps non-overlapping partial sums (Shewchuk, Adaptive Precision Floating-Point
-// Arithmetic, 1997) and rounds once, at the end.
-type exactSum struct {
-	parts   []float64
-	special float64 // the sum of the infinities and NaNs
-}
-
-func (s *exactSum) addInt(n int64) {
-	s.add(float64(n>>32) * (1 << 32))
-	s.add(float64(n & (1<<32 - 1)))
-}
-
-func (s *exactSum) addUint(n uint64) {
-	s.add(float64(n>>32) * (1 << 32))
-	s.add(float64(n & (1<<32 - 1)))
-}
-
-func (s *exactSum) add(x float64) {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		s.special += x
+func (m *medians) set(out *column.Vec, i int, group uint32, n int64) {
+	keys := m.keys[group]
+	upper := nth(keys, len(keys)/2)
+	if n%2 != 0 {
+		out.Floats[i] = m.sum(upper)
 		return
 	}
-	i := 0
-	for _, y := range s.parts {
-		if math.Abs(x) < math.Abs(y) {
-			x, y = y, x
-		}
-		hi := x + y
-		if math.IsInf(hi, 0) {
-			s.special += hi
-			return
-		}
-		if lo := y - (hi - x); lo != 0 {
-			s.parts[i] = lo
-			i++
-		}
-		x = hi
+	lower := nth(keys, len(keys)/2-1)
+	out.Floats[i] = m.sum(lower, upper) / 2
+	if math.IsInf(out.Floats[i], 0) { // the sum of two finite numbers may be out of range
+		out.Floats[i] = m.sum(lower)/2 + m.sum(upper)/2
 	}
-	s.parts = append(s.parts[:i], x)
 }
 
-// value rounds the sum half to even: when the second partial sum is exactly half a unit,
-// the sign of the third decides.
-func (s *exactSum) value() float64 {
-	if s.special != 0 || math.IsNaN(s.special) {
-		return s.special
-	}
-	n := len(s.parts)
-	if n == 0 {
-		return 0
-	}
-	n--
-	hi := s.parts[n]
-	var lo float64
-	for n > 0 {
-		n--
-		x := hi
-		y := s.parts[n]
-		hi = x + y
-		lo = y - (hi - x)
-		if lo != 0 {
-			break
+// sum adds the values with the given keys. Halving a sum of two is exact, so that a mean is
+// rounded once.
+func (m *medians) sum(keys ...uint64) float64 {
+	var s exactSum
+	for _, k := range keys {
+		switch m.kind.Storage() {
+		case value.InFloat32, value.InFloat64:
+			s.add(floatOfHead(k))
+		case value.InUint64:
+			s.addUint(k)
+		default:
+			s.addInt(int64(k ^ 1<<63))
 		}
 	}
-	if n > 0 && (lo < 0 && s.parts[n-1] < 0 || lo > 0 && s.parts[n-1] > 0) {
-		y := lo * 2
-		x := hi + y
-		if y == x-hi {
-			hi = x
-		}
+	return s.value()
+}
+
+// floatOfHead returns the number that floatHead turned into h, or 0 for −0.
+func floatOfHead(h uint64) float64 {
+	if h>>63 == 0 {
+		return math.Float64frombits(^h)
 	}
-	return hi + 0
+	return math.Float64frombits(h &^ (1 << 63))
+}
+
+// nth returns the n-th least key, from 0. It finds the key byte by byte, so that the time is
+// proportional to the number of keys in any order.
+func nth(keys []uint64, n int) uint64 {
+	var found, known uint64 // the bytes so far, and a mask of them
+	for shift := 56; shift >= 0; shift -= 8 {
+		var counts [256]int
+		for _, k := range keys {
+			if k&known == found {
+				counts[byte(k>>shift)]++
+			}
+		}
+		b := 0
+		for n >= counts[b] {
+			n -= counts[b]
+			b++
+		}
+		found |= uint64(b) << shift
+		known |= 0xff << shift
+	}
+	return found
 }

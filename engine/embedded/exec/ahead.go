@@ -23,20 +23,19 @@ type side struct {
 
 // lookAhead sets the ahead field of the match's lookups. It skips a lookup by a key other
 // than the id, because such a lookup knows the entity only after it has compared the key.
-func (b *binder) lookAhead() {
-	b.returned()
-	for _, s := range b.body.steps {
+func (pl *planner) lookAhead() {
+	for _, s := range pl.body.steps {
 		l, ok := s.(*lookup)
-		if !ok || b.types[l.v].Entity != plan.Node || b.types[l.v].IDProp < 0 || len(l.exs) != 1 {
+		if !ok || pl.types[l.v].Entity != plan.Node || pl.types[l.v].IDProp < 0 || len(l.exs) != 1 {
 			continue
 		}
-		a := &ahead{props: []int{b.types[l.v].IDProp}}
-		for _, p := range b.reads[l.v] {
-			if p != b.types[l.v].IDProp {
+		a := &ahead{props: []int{pl.types[l.v].IDProp}}
+		for _, p := range pl.reads[l.v] {
+			if p != pl.types[l.v].IDProp {
 				a.props = append(a.props, p)
 			}
 		}
-		b.sides(b.body, l.v, a)
+		a.sides(pl.body, l.v)
 		l.ahead = a
 	}
 }
@@ -47,7 +46,7 @@ const aheadMost = 64
 
 // returned records the properties that sorting and returning the rows will read.
 func (b *binder) returned() {
-	b.reads = make([][]int, len(b.types)+1) // see Program.rowVar
+	b.reads = make([][]int, b.width())
 	read := func(e *expr) {
 		if e != nil && e.kind == exprProp && !slices.Contains(b.reads[e.v], e.prop) {
 			b.reads[e.v] = append(b.reads[e.v], e.prop)
@@ -65,25 +64,25 @@ func (b *binder) returned() {
 }
 
 // readRows prefetches the properties of the collected rows before they are sorted.
-func (st *state) readRows() {
-	n := st.rows.n
-	if n < 2 || n > aheadMost || st.read.Grouped || st.read.Limit >= 0 && int64(n) > st.read.Limit {
+func (co *collector) readRows() {
+	n := co.rows.n
+	if n < 2 || n > aheadMost || co.read.Grouped || co.read.Limit >= 0 && int64(n) > co.read.Limit {
 		return
 	}
 	var sum uint32
-	for _, v := range st.keep {
-		if props := st.reads[v]; props != nil {
-			table := st.table(v)
-			for _, ord := range st.rows.cols[v][:n] {
+	for _, v := range co.keep {
+		if props := co.reads[v]; props != nil {
+			table := co.table(v)
+			for _, ord := range co.rows.cols[v][:n] {
 				sum += table.ReadAhead(ord, props)
 			}
 		}
 	}
-	st.ahead += sum
+	co.ahead += sum
 }
 
 // sides records the edges that the steps of a pipe will look up at a variable's node.
-func (b *binder) sides(p *pipe, v plan.VarID, a *ahead) {
+func (a *ahead) sides(p *pipe, v plan.VarID) {
 	add := func(t *traverse, back bool) {
 		for _, back := range []bool{back, !back} {
 			if s := (side{t.edge, back}); !slices.Contains(a.hops, s) {
@@ -109,20 +108,20 @@ func (b *binder) sides(p *pipe, v plan.VarID, a *ahead) {
 				add(&s.traverse, true)
 			}
 		case *anti:
-			b.sides(s.inner, v, a)
+			a.sides(s.inner, v)
 		}
 	}
 }
 
-func (st *state) readAhead(a *ahead, t *version.Table, ord uint32) {
+func (m *matcher) readAhead(a *ahead, t *version.Table, ord uint32) {
 	sum := t.ReadAhead(ord, a.props)
 	for _, s := range a.hops {
-		edges := st.snap.Edges(s.edge)
+		edges := m.snap.Edges(s.edge)
 		if s.back {
 			sum += edges.In().ReadAhead(ord)
 		} else {
 			sum += edges.Out().ReadAhead(ord)
 		}
 	}
-	st.ahead = sum
+	m.ahead = sum
 }

@@ -3,21 +3,18 @@ package exec
 import (
 	"slices"
 
-	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// binder builds a program from a plan.
+// binder resolves the names of a read in a schema and checks its types. It knows no data.
 type binder struct {
-	*Program
-	meter
-	snap  *version.Snapshot
+	*query
+	*meter
 	ranks bool // expressions may use scores; false inside a condition
 
-	textsOf   map[string][]int // positions in Program.texts, by the key of a match
-	groupedBy map[string][]int // positions in Program.columns, by the key of an expression
+	textsOf   map[string][]int // positions in query.texts, by the key of a match
+	groupedBy map[string][]int // positions in query.columns, by the key of an expression
 }
 
 func (b *binder) bind() error {
@@ -34,15 +31,10 @@ func (b *binder) bind() error {
 	if err := b.shape(); err != nil {
 		return err
 	}
-	if first, err := b.top(); err != nil {
-		return err
-	} else if first != nil {
-		b.body = &pipe{steps: []step{first}, estimates: []float64{min(float64(b.read.Limit), float64(b.live(first.v)))}}
-	} else if b.body, err = b.pipe(wanted(b.read), nil); err != nil {
+	var err error
+	if b.match, err = b.block(wanted(b.read)); err != nil {
 		return err
 	}
-	b.inOrder()
-	b.sweeps(b.body)
 	b.ranks = true
 	if err := b.projections(); err != nil {
 		return err
@@ -52,33 +44,8 @@ func (b *binder) bind() error {
 	}
 	b.dropping()
 	b.groupKey()
-	if d := b.degrees(); d != nil && d.countsRows(b.Program) {
-		d.id = b.frame()
-		b.body = &pipe{steps: []step{d}, estimates: []float64{float64(b.live(d.v))}}
-	} else {
-		b.tallying()
-	}
-	b.lookAhead()
+	b.returned()
 	return nil
-}
-
-// tallying finds out whether the read only counts its rows. Such a run need not make the
-// rows: the last step can return their number instead.
-func (b *binder) tallying() {
-	b.tallies = b.read.Grouped && len(b.fusions)+len(b.drops) == 0 &&
-		!slices.ContainsFunc(b.columns, func(c projection) bool { return c.agg < 0 }) &&
-		!slices.ContainsFunc(b.aggs, func(a aggregate) bool { return !a.rows })
-	if !b.tallies {
-		return
-	}
-	switch last := b.body.steps[len(b.body.steps)-1].(type) {
-	case *expand:
-		b.body.counts = last
-	case *reach:
-		if !last.both {
-			b.body.counts = last
-		}
-	}
 }
 
 // keepVar records that the result needs the ordinals of a variable.
@@ -189,65 +156,22 @@ func (b *binder) aggregate(e plan.Agg) (int, error) {
 			return i, nil
 		}
 	}
-	a := aggregate{src: e, fn: e.Func, slot: b.vecs}
+	row := e.Func.Row()
+	a := aggregate{src: e, typ: row.Result(value.Type{}), slot: b.vecs}
 	b.vecs++
-	if _, rows := e.Arg.(plan.Whole); rows && e.Func == plan.Count {
+	if _, rows := e.Arg.(plan.Whole); rows && row.Arg.Nodes {
 		a.rows = true
 	} else {
 		uses(e.Arg, b.keepVar)
-		ex, err := b.expr(e.Arg)
-		if err != nil {
+		var err error
+		if a.ex, err = b.expr(e.Arg); err != nil {
 			return 0, err
 		}
-		a.ex = ex
-		if numeric := ex.typ.Kind.IsNumeric() && !ex.typ.List; !numeric && (e.Func == plan.Sum || e.Func == plan.Avg) {
-			return 0, mismatch("%s of a value of type %s", e.Func, ex.typ)
+		if !row.Arg.Accepts(a.ex.typ) {
+			return 0, mismatch("%s of a value of type %s", e.Func, a.ex.typ)
 		}
-	}
-	switch e.Func {
-	case plan.Count:
-		a.typ = value.Of(value.I64)
-	case plan.Sum, plan.Avg:
-		a.typ = value.Of(value.F64).Optional()
-	case plan.Min, plan.Max:
-		a.typ = a.ex.typ.Optional()
+		a.typ = row.Result(a.ex.typ)
 	}
 	b.aggs = append(b.aggs, a)
 	return len(b.aggs) - 1, nil
-}
-
-// text binds a text match and returns its position in b.texts.
-func (b *binder) text(m plan.TextMatch) (int, error) {
-	if i, ok := b.boundText(m); ok {
-		return i, nil
-	}
-	t := &textMatch{src: m, kind: m.Kind}
-	var err error
-	if t.prop, err = b.expr(m.Prop); err != nil {
-		return 0, err
-	}
-	if t.query, err = b.expr(m.Query); err != nil {
-		return 0, err
-	}
-	if t.prop.typ.Kind != value.String || t.prop.typ.List {
-		return 0, mismatch("%s on a property of type %s", m.Kind, t.prop.typ)
-	}
-	if t.query.kind != exprConst {
-		return 0, &engine.Unsupported{Construct: m.Kind.String() + " for a text that differs from row to row"}
-	}
-	if m.MaxEdits != nil {
-		if t.edits, err = b.expr(m.MaxEdits); err != nil {
-			return 0, err
-		}
-		if t.edits.kind != exprConst {
-			return 0, &engine.Unsupported{Construct: "fuzzy with a distance that differs from row to row"}
-		}
-	}
-	key := keyOf(plan.Matched{Match: m})
-	if b.textsOf == nil {
-		b.textsOf = map[string][]int{}
-	}
-	b.textsOf[key] = append(b.textsOf[key], len(b.texts))
-	b.texts = append(b.texts, t)
-	return len(b.texts) - 1, nil
 }

@@ -63,21 +63,21 @@ func (k *sortKey) heads(list []entry) (exact bool) {
 }
 
 func scalarHeads(v *column.Vec, list []entry) (exact bool) {
-	switch v.Type.Kind {
-	case value.String, value.Blob:
+	switch v.Type.Kind.Storage() {
+	case value.InText, value.InBytes:
 		for i, s := range v.Strings[:len(list)] {
 			list[i] = entry{textHead(s), uint32(i)}
 		}
 		return false
-	case value.F32, value.F64:
+	case value.InFloat32, value.InFloat64:
 		for i, x := range v.Floats[:len(list)] {
 			list[i] = entry{floatHead(x), uint32(i)}
 		}
-	case value.U64:
+	case value.InUint64:
 		for i, x := range v.Ints[:len(list)] {
 			list[i] = entry{uint64(x), uint32(i)}
 		}
-	case value.Vector, value.Invalid:
+	case value.InVector, value.InNone:
 		noHeads(list)
 		return false
 	default:
@@ -162,14 +162,14 @@ func compareAt(v *column.Vec, a, b int) int {
 	if v.Type.List {
 		return compareLists(v.Lists[a], v.Lists[b])
 	}
-	switch v.Type.Kind {
-	case value.String, value.Blob:
+	switch v.Type.Kind.Storage() {
+	case value.InText, value.InBytes:
 		return strings.Compare(v.Strings[a], v.Strings[b])
-	case value.F32, value.F64:
+	case value.InFloat32, value.InFloat64:
 		return compareFloats(v.Floats[a], v.Floats[b])
-	case value.Vector:
+	case value.InVector:
 		return slices.Compare(v.Vectors[a], v.Vectors[b])
-	case value.U64:
+	case value.InUint64:
 		return cmp.Compare(uint64(v.Ints[a]), uint64(v.Ints[b]))
 	}
 	return cmp.Compare(v.Ints[a], v.Ints[b])

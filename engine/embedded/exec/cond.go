@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -10,12 +12,18 @@ import (
 type cond struct {
 	op          plan.Op
 	left, right *expr
-	unless      int // the parameter that disables the condition when it is null, or -1
-	text        int // position in Program.texts for a text match, else -1
+	unless      int          // the parameter that disables the condition when it is null, or -1
+	text        int          // position in query.texts for a text match, else -1
+	vars        []plan.VarID // the variables that it uses, each once
 }
 
 func (b *binder) cond(c plan.Cond) (*cond, error) {
 	out := &cond{unless: plan.NoParam, text: -1}
+	usesCond(c, func(v plan.VarID) {
+		if v != plan.NoVar && !slices.Contains(out.vars, v) {
+			out.vars = append(out.vars, v)
+		}
+	})
 	var err error
 	switch c := c.(type) {
 	case plan.Compare:
@@ -47,9 +55,9 @@ func (c *cond) weight() int {
 }
 
 // test appends the rows of a frame for which a condition is true.
-func (st *state) test(c *cond, f *frame, rows []uint32) []uint32 {
+func (ev *evaluator) test(c *cond, f *frame, rows []uint32) []uint32 {
 	if c.text >= 0 {
-		st.matchText(c.text, f, func(i int, ok bool) {
+		ev.matchText(c.text, f, func(i int, ok bool) {
 			if ok {
 				rows = append(rows, uint32(i))
 			}
@@ -63,21 +71,21 @@ func (st *state) test(c *cond, f *frame, rows []uint32) []uint32 {
 		}
 	}
 	if left.kind != exprConst && right.kind == exprConst {
-		k := st.constant(right)
+		k := ev.constant(right)
 		if k.IsNull() {
 			return rows
 		}
-		return testConst(op, st.eval(left, f), k, f.n, rows)
+		return testConst(op, ev.eval(left, f), k, f.n, rows)
 	}
 	if left.kind == exprConst && right.kind == exprConst {
-		if holds(op, st.constant(left), st.constant(right)) {
+		if holds(op, ev.constant(left), ev.constant(right)) {
 			for i := range f.n {
 				rows = append(rows, uint32(i))
 			}
 		}
 		return rows
 	}
-	a, b := st.eval(left, f), st.eval(right, f)
+	a, b := ev.eval(left, f), ev.eval(right, f)
 	for i := range f.n {
 		if holds(op, a.Value(i), b.Value(i)) {
 			rows = append(rows, uint32(i))
@@ -115,7 +123,7 @@ func testConst(op plan.Op, v *column.Vec, k value.Value, n int, rows []uint32) [
 				}
 			}
 			return rows
-		case ordered(v.Type.Kind) && comparableKinds(v.Type.Kind, k.Kind()):
+		case column.SameOrder(v.Type.Kind, k.Kind()):
 			x := int64(k.Bits())
 			for i, y := range v.Ints[:n] {
 				if holdsOrder(op, y < x, y == x) && !v.IsNull(i) {
@@ -139,20 +147,6 @@ func testConst(op plan.Op, v *column.Vec, k value.Value, n int, rows []uint32) [
 		}
 	}
 	return rows
-}
-
-// ordered reports whether values of a kind have the order of their int64 payloads.
-func ordered(k value.Kind) bool {
-	switch k {
-	case value.Bool, value.I32, value.I64, value.U32, value.Date, value.DateTime:
-		return true
-	case value.Invalid, value.String, value.U64, value.F32, value.F64, value.Blob, value.Vector:
-	}
-	return false
-}
-
-func comparableKinds(a, b value.Kind) bool {
-	return a == b || a.IsInteger() && b.IsInteger() && ordered(b)
 }
 
 // holds reports whether a comparison is true.

@@ -15,44 +15,28 @@ type degrees struct {
 }
 
 // degrees returns the step for a read, or nil if the read does not have that form.
-func (b *binder) degrees() *degrees {
-	r := b.read
-	if !r.Grouped || fuses(r) {
+func (pl *planner) degrees() *degrees {
+	m := pl.match
+	if !pl.read.Grouped || fuses(pl.read) || len(m.links) != 1 || len(m.conds)+len(m.nots) > 0 {
 		return nil
 	}
-	var walk *plan.Traverse
-	for _, c := range r.Match {
-		switch c := c.(type) {
-		case plan.Bind:
-		case plan.Traverse:
-			if walk != nil {
-				return nil
-			}
-			walk = &c
-		case plan.Filter, plan.Not:
-			return nil
-		}
-	}
-	if walk == nil || walk.Min != 1 || walk.Max != 1 || walk.EdgeVar != plan.NoVar || walk.Undirected || walk.From == walk.To {
+	l := m.links[0]
+	if l.Min != 1 || l.Max != 1 || l.EdgeVar != plan.NoVar || l.Undirected || l.From == l.To {
 		return nil
 	}
 	// The traversal must bind every variable.
-	for _, c := range r.Match {
-		if c, ok := c.(plan.Bind); ok && c.Var != walk.From && c.Var != walk.To {
+	for _, v := range m.vars {
+		if v != l.From && v != l.To && v != plan.NoVar {
 			return nil
 		}
 	}
-	t := b.schema.Type(plan.Edge, walk.Edge)
-	if t == nil || b.types[walk.From].Index != t.From || b.types[walk.To].Index != t.To {
-		return nil
-	}
-	return &degrees{traverse: traverse{Traverse: *walk, edge: t.Index, vars: nil}, v: plan.NoVar}
+	return &degrees{traverse: traverse{link: l}, v: plan.NoVar}
 }
 
 // countsRows sets v to the end of the traversal that the groups depend on. It reports
 // whether the step can replace the match: each column and each sort key must depend only on
 // that end, or count rows.
-func (s *degrees) countsRows(p *Program) bool {
+func (s *degrees) countsRows(q *query) bool {
 	s.v = plan.NoVar
 	depends := func(e *expr) bool {
 		switch e.kind {
@@ -67,17 +51,17 @@ func (s *degrees) countsRows(p *Program) bool {
 		}
 		return false
 	}
-	for i := range p.aggs {
-		if !p.aggs[i].rows {
+	for i := range q.aggs {
+		if !q.aggs[i].rows {
 			return false
 		}
 	}
-	for i := range p.columns {
-		if c := &p.columns[i]; c.agg < 0 && !depends(c.ex) {
+	for i := range q.columns {
+		if c := &q.columns[i]; c.agg < 0 && !depends(c.ex) {
 			return false
 		}
 	}
-	for _, o := range p.order {
+	for _, o := range q.order {
 		if o.agg < 0 && !depends(o.ex) {
 			return false
 		}
@@ -88,26 +72,26 @@ func (s *degrees) countsRows(p *Program) bool {
 	return s.v == s.From || s.v == s.To
 }
 
-func (s *degrees) run(st *state, _ *pipe, _ int, _ *frame) error {
-	edges := st.snap.Edges(s.edge)
+func (s *degrees) run(m *matcher, _ *pipe, _ int, _ *frame) error {
+	edges := m.snap.Edges(s.edge)
 	adj := edges.Out()
 	other := s.To
 	if s.v == s.To {
 		adj, other = edges.In(), s.From
 	}
-	out := st.frame(s.id, nil)
-	st.room(out, s.v)
-	nodes := st.table(s.v)
+	out := m.frame(s.id, nil)
+	m.room(out, s.v)
+	nodes := m.table(s.v)
 	plain := adj.Simple() && edges.AllLive()
-	weights := st.weights[:0]
+	weights := m.weights[:0]
 	flush := func() error {
-		st.weights = weights
-		err := st.groupWeighted(out, weights)
+		m.weights = weights
+		err := m.out.groupWeighted(out, weights)
 		out.n, weights = 0, weights[:0]
 		return err
 	}
 	for next := uint32(0); next < nodes.Ordinals(); {
-		if err := st.tick(frameSize); err != nil {
+		if err := m.tick(frameSize); err != nil {
 			return err
 		}
 		n, more := nodes.Scan(next, out.cols[s.v][:frameSize])
@@ -118,7 +102,7 @@ func (s *degrees) run(st *state, _ *pipe, _ int, _ *frame) error {
 				d = adj.BaseDegree(node)
 			} else {
 				var err error
-				if d, err = s.others(st, edges, adj, node, other); err != nil {
+				if d, err = s.others(m, edges, adj, node, other); err != nil {
 					return err
 				}
 			}
@@ -137,9 +121,9 @@ func (s *degrees) run(st *state, _ *pipe, _ int, _ *frame) error {
 }
 
 // others returns the number of different nodes that the edges of a node lead to.
-func (s *degrees) others(st *state, edges *version.Table, adj *index.Adjacency, node uint32, other plan.VarID) (uint32, error) {
+func (s *degrees) others(m *matcher, edges *version.Table, adj *index.Adjacency, node uint32, other plan.VarID) (uint32, error) {
 	list, to := adj.Base(node)
-	if err := st.tick(1 + len(list)/8); err != nil {
+	if err := m.tick(1 + len(list)/8); err != nil {
 		return 0, err
 	}
 	alive := edges.AllLive()
@@ -155,8 +139,8 @@ func (s *degrees) others(st *state, edges *version.Table, adj *index.Adjacency, 
 		}
 		return n, nil
 	}
-	seen := &st.walks[s.id]
-	seen.begin(st.table(other).Ordinals())
+	seen := &m.walks[s.id]
+	seen.begin(m.table(other).Ordinals())
 	for i, e := range list {
 		if (alive || edges.Alive(e)) && seen.visit(to[i]) {
 			n++

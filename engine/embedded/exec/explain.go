@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -39,7 +38,7 @@ func (p *Program) Explain(ctx context.Context, q *plan.Query) (*engine.Operator,
 // after the last batch; rows is the number of rows that the run returned. The errors are
 // those of [Program.Explain].
 func (r *Result) Explain(ctx context.Context, q *plan.Query, rows int64) (*engine.Operator, error) {
-	x := &explainer{Program: r.prog, Speller: plan.SpellerOf(q), meter: meter{ctx: ctx}, prof: r.st.prof}
+	x := &explainer{Program: r.prog, Speller: plan.SpellerOf(q), meter: meter{ctx: ctx}, prof: r.run.matcher.prof}
 	return x.explain(rows)
 }
 
@@ -142,9 +141,6 @@ func (x *explainer) result(rows int64) *engine.Operator {
 	return op
 }
 
-// groupShare is the estimated number of groups per row.
-const groupShare = 0.1
-
 // pipe builds a chain of operators from a pipe's steps. Each operator is the parent of the
 // one before it, and the first step's operator is the parent of first. It returns the last
 // operator, nil if there is none, and the estimated number of rows that the pipe yields.
@@ -179,19 +175,19 @@ func (x *explainer) pipe(p *pipe, first *engine.Operator) (*engine.Operator, flo
 func (l *lookup) describe(x *explainer) (name, detail string) {
 	t := x.types[l.v]
 	detail = t.Name + " " + x.Var(l.v)
-	if l.id != nil {
-		detail += " by id = " + x.Expr(l.id)
+	if l.byID {
+		detail += " by id = " + x.Expr(l.exs[0].src)
 	} else {
 		for i, k := range t.Key {
 			sep := " by key "
 			if i > 0 {
 				sep = ", "
 			}
-			detail += sep + t.Props[k].Name + " = " + x.Expr(l.key[i])
+			detail += sep + t.Props[k].Name + " = " + x.Expr(l.exs[i].src)
 		}
 	}
 	if l.edge != nil {
-		detail += ": " + x.Traverse(*l.edge)
+		detail += ": " + x.Traverse(l.edge.Traverse)
 	}
 	return "lookup", detail
 }
@@ -200,7 +196,7 @@ func (s *probe) describe(x *explainer) (name, detail string) {
 	t := x.types[s.v]
 	var parts []string
 	for i, k := range t.Tuples[s.tuple] {
-		parts = append(parts, t.Props[k].Name+" = "+x.Expr(s.srcs[i]))
+		parts = append(parts, t.Props[k].Name+" = "+x.Expr(s.exs[i].src))
 	}
 	return "probe", t.Name + " " + x.Var(s.v) + " by index " + strings.Join(parts, ", ")
 }
@@ -224,7 +220,7 @@ func (s *sorted) describe(x *explainer) (name, detail string) {
 	for _, list := range [][]bound{s.lower, s.upper} {
 		for _, b := range list {
 			x.step(1)
-			part := prop + " " + b.op.String() + " " + x.Expr(b.src)
+			part := prop + " " + b.op.String() + " " + x.Expr(b.ex.src)
 			if !seen[part] {
 				seen[part] = true
 				parts = append(parts, part)
@@ -308,50 +304,4 @@ func (x *explainer) condition(c *cond) string {
 		return x.Cond(x.texts[c.text].src)
 	}
 	return x.Cond(plan.Compare{Op: c.op, Left: c.left.src, Right: c.right.src, Unless: c.unless})
-}
-
-// ExplainMutation returns one operator for each statement of a mutation. The mutation must
-// fit the snapshot's schema.
-func ExplainMutation(q *plan.Query, snap *version.Snapshot) []*engine.Operator {
-	text := plan.SpellerOf(q)
-	var list []*engine.Operator
-	for _, s := range q.Mutation.Statements {
-		switch s := s.(type) {
-		case plan.Insert:
-			list = append(list, &engine.Operator{Name: "insert", Detail: s.Entity.String() + " " + s.Type, Estimate: 1})
-		case plan.Update:
-			found := affected(text, snap, plan.Node, s.Type, s.Where)
-			list = append(list, &engine.Operator{Name: "update", Detail: "node " + s.Type, Estimate: found.Estimate, Children: []*engine.Operator{found}})
-		case plan.Delete:
-			found := affected(text, snap, s.Entity, s.Type, s.Where)
-			list = append(list, &engine.Operator{Name: "delete", Detail: s.Entity.String() + " " + s.Type, Estimate: found.Estimate, Children: []*engine.Operator{found}})
-		}
-	}
-	return list
-}
-
-// affected returns the operator that finds the entities of a predicate in the way
-// Write.matches does. It is not known before the run whether a value is null or has the
-// key's kind.
-func affected(text plan.Speller, snap *version.Snapshot, entity plan.Entity, typ string, where plan.Pred) *engine.Operator {
-	t := snap.Schema.Type(entity, typ)
-	live := float64(snap.Table(entity, t.Index).Live())
-	p, isProp := t.Prop(where.Name)
-	detail := t.Name + " by " + text.Pred(where)
-	switch {
-	case where.Op != plan.Eq:
-	case isProp && len(t.Key) == 1 && t.Key[0] == p, !isProp && where.Name == "id":
-		return &engine.Operator{Name: "lookup", Detail: detail, Estimate: 1}
-	case !isProp:
-		end := t.From
-		if where.Name == "to" {
-			end = t.To
-		}
-		return &engine.Operator{Name: "expand", Detail: detail, Estimate: live / max(1, float64(snap.Nodes(end).Live()))}
-	}
-	share := otherShare
-	if where.Op == plan.Eq {
-		share = equalShare
-	}
-	return &engine.Operator{Name: "scan", Detail: detail, Estimate: live * share}
 }

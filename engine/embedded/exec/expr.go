@@ -5,8 +5,6 @@ import (
 	"reflect"
 	"strconv"
 
-	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -34,8 +32,8 @@ type expr struct {
 	v     plan.VarID
 	prop  int
 	to    bool // for exprEnd: the target end instead of the source
-	match int  // position in Program.texts
-	score int  // position in Program.relevances, distances or fusions
+	match int  // position in query.texts
+	score int  // position in query.relevances, distances or fusions
 	slot  int  // the vector for its values
 }
 
@@ -137,68 +135,6 @@ func (b *binder) prop(e plan.Prop) (int, error) {
 	}
 	return p, nil
 }
-
-// constant returns the value of an expression that is constant during a run.
-func (st *state) constant(e *expr) value.Value {
-	switch s := e.src.(type) {
-	case plan.Lit:
-		return s.Value
-	case plan.ParamRef:
-		return st.args[s.Index]
-	case plan.Now:
-		return st.now
-	}
-	panic("exec: expression is not constant")
-}
-
-// eval evaluates an expression for the rows of a frame.
-func (st *state) eval(e *expr, f *frame) *column.Vec {
-	vec := &st.vecs[e.slot]
-	switch e.kind {
-	case exprConst:
-		v := st.constant(e)
-		vec.Reset(e.typ, f.n)
-		for i := range f.n {
-			vec.Set(i, v)
-		}
-	case exprProp:
-		st.table(e.v).Gather(e.prop, f.cols[e.v][:f.n], vec, &st.scratch)
-	case exprID:
-		st.table(e.v).GatherID(f.cols[e.v][:f.n], vec, &st.scratch)
-	case exprEnd:
-		st.evalEnd(e, f, vec)
-	case exprMatch:
-		vec.Reset(e.typ, f.n)
-		st.matchText(e.match, f, func(i int, ok bool) {
-			vec.Ints[i] = 0
-			if ok {
-				vec.Ints[i] = 1
-			}
-		})
-	case exprBM25, exprNearest, exprFused:
-		st.evalScore(e, f, vec)
-	}
-	return vec
-}
-
-func (st *state) evalEnd(e *expr, f *frame, vec *column.Vec) {
-	edges := st.table(e.v)
-	node := edges.Type.From
-	if e.to {
-		node = edges.Type.To
-	}
-	nodes := st.snap.Nodes(node)
-	vec.Reset(e.typ, f.n)
-	for i, ord := range f.cols[e.v][:f.n] {
-		src, dst := edges.Ends(ord)
-		if e.to {
-			src = dst
-		}
-		vec.Strings[i] = nodes.ID(src)
-	}
-}
-
-func (st *state) table(v plan.VarID) *version.Table { return st.tables[v] }
 
 // sameExpr reports whether two expressions are equal.
 func sameExpr(a, b plan.Expr) bool { return reflect.DeepEqual(a, b) }

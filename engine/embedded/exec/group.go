@@ -17,12 +17,16 @@ type grouping struct {
 // grouper computes the key once per entity, as soon as there are enough rows to be worth
 // the memory.
 type grouper struct {
+	grouped  int               // number of groups
+	groups   map[string]uint32 // by key
+	sums     []accumulator     // by aggregate
+	key      []byte
+	ids      []uint32
 	arrived  int
 	remember bool
 	groupOf  []uint32 // by ordinal: the number of its group plus one; 0 if unknown
 	known    []uint32 // ordinals with a group in groupOf
 	missing  frame    // rows whose keys must be computed
-	weights  []int64
 	shortcut frame    // groups to sort
 	leaders  []uint32 // groups that can be among the first rows
 	least    []int64
@@ -35,7 +39,7 @@ const rememberAt = 16
 
 // groupKey analyzes the key of a grouped read.
 func (b *binder) groupKey() {
-	g := &b.Program.grouping
+	g := &b.grouping
 	g.by = plan.NoVar
 	single := true
 	var props []int
@@ -67,7 +71,14 @@ func (b *binder) groupKey() {
 	g.whole = g.whole || len(key) > 0 && !slices.ContainsFunc(key, func(p int) bool { return !slices.Contains(props, p) })
 }
 
+func newGrouper(p *Program) grouper { return grouper{sums: newAccumulators(p)} }
+
 func (g *grouper) begin() {
+	g.grouped = 0
+	clear(g.groups)
+	for i := range g.sums {
+		g.sums[i].reset()
+	}
 	if len(g.known) > len(g.groupOf)/8 {
 		clear(g.groupOf)
 	} else {
@@ -79,116 +90,116 @@ func (g *grouper) begin() {
 }
 
 // assign returns the group of each row of a frame. It creates groups that do not exist yet.
-func (st *state) assign(f *frame) ([]uint32, error) {
-	if cap(st.scratch2) < frameSize {
-		st.scratch2 = make([]uint32, frameSize)
+func (co *collector) assign(f *frame) ([]uint32, error) {
+	if cap(co.ids) < frameSize {
+		co.ids = make([]uint32, frameSize)
 	}
-	ids := st.scratch2[:f.n]
-	if !st.keyed {
+	ids := co.ids[:f.n]
+	if !co.keyed {
 		clear(ids)
-		if st.grouped > 0 {
+		if co.grouped > 0 {
 			return ids, nil
 		}
-		_, err := st.newGroup(f, 0, 0)
+		_, err := co.newGroup(f, 0, 0)
 		return ids, err
 	}
-	if err := st.startRemembering(f.n); err != nil {
+	if err := co.startRemembering(f.n); err != nil {
 		return nil, err
 	}
-	if !st.remember {
-		return ids, st.assignByKey(f, nil, ids)
+	if !co.remember {
+		return ids, co.assignByKey(f, nil, ids)
 	}
-	ords := f.cols[st.by][:f.n]
-	missing := st.chosen[:0]
+	ords := f.cols[co.by][:f.n]
+	missing := co.chosen[:0]
 	for i, ord := range ords {
-		if id := st.groupOf[ord]; id > 0 {
+		if id := co.groupOf[ord]; id > 0 {
 			ids[i] = id - 1
 		} else {
 			missing = append(missing, uint32(i))
 		}
 	}
-	st.chosen = missing
+	co.chosen = missing
 	if len(missing) == 0 {
 		return ids, nil
 	}
-	if st.whole {
+	if co.whole {
 		for _, i := range missing {
 			ord := ords[i]
-			if st.groupOf[ord] == 0 {
-				id, err := st.newGroup(f, int(i), 0)
+			if co.groupOf[ord] == 0 {
+				id, err := co.newGroup(f, int(i), 0)
 				if err != nil {
 					return nil, err
 				}
-				st.groupOf[ord] = id + 1
-				st.known = append(st.known, ord)
+				co.groupOf[ord] = id + 1
+				co.known = append(co.known, ord)
 			}
-			ids[i] = st.groupOf[ord] - 1
+			ids[i] = co.groupOf[ord] - 1
 		}
 		return ids, nil
 	}
-	if err := st.assignByKey(st.rowsOf(&st.missing, f, missing), missing, ids); err != nil {
+	if err := co.assignByKey(co.rowsOf(&co.missing, f, missing), missing, ids); err != nil {
 		return nil, err
 	}
 	for _, i := range missing {
-		if ord := ords[i]; st.groupOf[ord] == 0 {
-			st.groupOf[ord] = ids[i] + 1
-			st.known = append(st.known, ord)
+		if ord := ords[i]; co.groupOf[ord] == 0 {
+			co.groupOf[ord] = ids[i] + 1
+			co.known = append(co.known, ord)
 		}
 	}
 	return ids, nil
 }
 
 // startRemembering decides whether the groups of entities are remembered from now on.
-func (st *state) startRemembering(rows int) error {
-	if st.remember || st.by == plan.NoVar {
+func (co *collector) startRemembering(rows int) error {
+	if co.remember || co.by == plan.NoVar {
 		return nil
 	}
-	n := int(st.table(st.by).Ordinals())
-	if st.arrived += rows; st.arrived < n/rememberAt {
+	n := int(co.table(co.by).Ordinals())
+	if co.arrived += rows; co.arrived < n/rememberAt {
 		return nil
 	}
-	if err := st.spend(8 * n); err != nil {
+	if err := co.spend(8 * n); err != nil {
 		return err
 	}
-	st.remember = true
-	if len(st.groupOf) < n {
-		st.groupOf = make([]uint32, n)
+	co.remember = true
+	if len(co.groupOf) < n {
+		co.groupOf = make([]uint32, n)
 	}
-	if !st.whole {
+	if !co.whole {
 		return nil
 	}
-	for g, ord := range st.rows.cols[st.by][:st.grouped] {
-		st.groupOf[ord] = uint32(g) + 1
-		st.known = append(st.known, ord)
+	for g, ord := range co.rows.cols[co.by][:co.grouped] {
+		co.groupOf[ord] = uint32(g) + 1
+		co.known = append(co.known, ord)
 	}
 	return nil
 }
 
 // assignByKey finds the groups of a frame's rows by their keys. It stores the group of row
 // i in ids[places[i]], or in ids[i] if places is nil.
-func (st *state) assignByKey(f *frame, places, ids []uint32) error {
-	for i := range st.Program.columns {
-		if c := &st.Program.columns[i]; c.agg < 0 && c.ex.kind != exprConst {
-			st.eval(c.ex, f)
+func (co *collector) assignByKey(f *frame, places, ids []uint32) error {
+	for i := range co.Program.columns {
+		if c := &co.Program.columns[i]; c.agg < 0 && c.ex.kind != exprConst {
+			co.eval(c.ex, f)
 		}
 	}
-	if st.groups == nil {
-		st.groups = map[string]uint32{}
+	if co.groups == nil {
+		co.groups = map[string]uint32{}
 	}
 	for i := range f.n {
-		st.key = st.key[:0]
-		for k := range st.Program.columns {
-			if c := &st.Program.columns[k]; c.agg < 0 && c.ex.kind != exprConst {
-				st.key = appendGroupKey(st.key, &st.vecs[c.ex.slot], i)
+		co.key = co.key[:0]
+		for k := range co.Program.columns {
+			if c := &co.Program.columns[k]; c.agg < 0 && c.ex.kind != exprConst {
+				co.key = appendGroupKey(co.key, &co.vecs[c.ex.slot], i)
 			}
 		}
-		id, ok := st.groups[string(st.key)]
+		id, ok := co.groups[string(co.key)]
 		if !ok {
 			var err error
-			if id, err = st.newGroup(f, i, len(st.key)); err != nil {
+			if id, err = co.newGroup(f, i, len(co.key)); err != nil {
 				return err
 			}
-			st.groups[string(st.key)] = id
+			co.groups[string(co.key)] = id
 		}
 		if places != nil {
 			ids[places[i]] = id
@@ -200,45 +211,45 @@ func (st *state) assignByKey(f *frame, places, ids []uint32) error {
 }
 
 // newGroup creates the group of row i. key is the length of its key in bytes.
-func (st *state) newGroup(f *frame, i, key int) (uint32, error) {
-	if err := st.spend(key + 64 + 4*len(st.keep) + 64*len(st.aggs)); err != nil {
+func (co *collector) newGroup(f *frame, i, key int) (uint32, error) {
+	if err := co.spend(key + 64 + 4*len(co.keep) + 64*len(co.aggs)); err != nil {
 		return 0, err
 	}
-	for _, v := range st.keep {
-		st.rows.cols[v] = append(st.rows.cols[v], f.cols[v][i])
+	for _, v := range co.keep {
+		co.rows.cols[v] = append(co.rows.cols[v], f.cols[v][i])
 	}
-	st.rows.n++
-	st.addGroup()
-	st.grouped++
-	return uint32(st.grouped - 1), nil
+	co.rows.n++
+	co.addGroup()
+	co.grouped++
+	return uint32(co.grouped - 1), nil
 }
 
 // groupWeighted adds each row of a frame to its group, counted as often as its weight. Each
 // entity of the variable that the key depends on must occur only once in a run.
-func (st *state) groupWeighted(f *frame, weights []int64) error {
+func (co *collector) groupWeighted(f *frame, weights []int64) error {
 	if f.n == 0 {
 		return nil
 	}
-	if st.whole {
-		if err := st.spend(f.n * (64 + 4*len(st.keep) + 64*len(st.aggs))); err != nil {
+	if co.whole {
+		if err := co.spend(f.n * (64 + 4*len(co.keep) + 64*len(co.aggs))); err != nil {
 			return err
 		}
-		for _, v := range st.keep {
-			st.rows.cols[v] = append(st.rows.cols[v], f.cols[v][:f.n]...)
+		for _, v := range co.keep {
+			co.rows.cols[v] = append(co.rows.cols[v], f.cols[v][:f.n]...)
 		}
-		for k := range st.sums {
-			st.sums[k].counts = append(st.sums[k].counts, weights...)
+		for k := range co.sums {
+			co.sums[k].counts = append(co.sums[k].counts, weights...)
 		}
-		st.rows.n += f.n
-		st.grouped += f.n
+		co.rows.n += f.n
+		co.grouped += f.n
 		return nil
 	}
-	ids, err := st.assign(f)
+	ids, err := co.assign(f)
 	if err != nil {
 		return err
 	}
-	for k := range st.sums {
-		counts := st.sums[k].counts
+	for k := range co.sums {
+		counts := co.sums[k].counts
 		for i, id := range ids {
 			counts[id] += weights[i]
 		}
@@ -247,11 +258,11 @@ func (st *state) groupWeighted(f *frame, weights []int64) error {
 }
 
 // rowsOf copies the given rows of a frame to out, for the variables that the result needs.
-func (st *state) rowsOf(out, f *frame, rows []uint32) *frame {
+func (co *collector) rowsOf(out, f *frame, rows []uint32) *frame {
 	if out.cols == nil {
 		out.cols = make([][]uint32, len(f.cols))
 	}
-	for _, v := range st.keep {
+	for _, v := range co.keep {
 		col, from := slices.Grow(out.cols[v][:0], len(rows))[:len(rows)], f.cols[v]
 		for i, r := range rows {
 			col[i] = from[r]
@@ -264,47 +275,47 @@ func (st *state) rowsOf(out, f *frame, rows []uint32) *frame {
 
 // sortGroups sorts the groups. Afterwards perm lists them; at least the first ones, up to
 // the limit, are in order. The error is the context's, or a *engine.TooLarge.
-func (st *state) sortGroups() error {
-	groups, err := st.leading()
+func (co *collector) sortGroups() error {
+	groups, err := co.leading()
 	if err != nil {
 		return err
 	}
 	n := len(groups)
-	st.perm = slices.Grow(st.perm[:0], n)[:n]
+	co.perm = slices.Grow(co.perm[:0], n)[:n]
 	if n < 2 {
-		copy(st.perm, groups)
+		copy(co.perm, groups)
 		return nil
 	}
-	taken := n * (4 + entryBytes + sortKeyBytes*(len(st.order)+len(st.Program.columns)))
-	if err := st.spend(taken); err != nil {
+	taken := n * (4 + entryBytes + sortKeyBytes*(len(co.order)+len(co.Program.columns)))
+	if err := co.spend(taken); err != nil {
 		return err
 	}
-	defer st.spend(-taken)
-	if err := st.ctx.Err(); err != nil {
+	defer co.spend(-taken)
+	if err := co.ctx.Err(); err != nil {
 		return err
 	}
-	rows := st.rowsOf(&st.shortcut, &st.rows, groups)
-	keys := st.sortBy[:0]
-	for _, o := range st.order {
+	rows := co.rowsOf(&co.shortcut, &co.rows, groups)
+	keys := co.sortBy[:0]
+	for _, o := range co.order {
 		switch {
 		case o.agg >= 0:
-			vec := &st.vecs[st.aggs[o.agg].slot]
-			st.result(o.agg, groups, vec)
+			vec := &co.vecs[co.aggs[o.agg].slot]
+			co.result(o.agg, groups, vec)
 			keys = append(keys, sortKey{vec: vec, desc: o.desc})
 		case o.ex.kind != exprConst:
-			keys = append(keys, sortKey{vec: st.eval(o.ex, rows), desc: o.desc})
+			keys = append(keys, sortKey{vec: co.eval(o.ex, rows), desc: o.desc})
 		}
 	}
-	for i := range st.Program.columns {
-		if c := &st.Program.columns[i]; c.agg < 0 && c.ex.kind != exprConst {
-			keys = append(keys, sortKey{vec: st.eval(c.ex, rows)})
+	for i := range co.Program.columns {
+		if c := &co.Program.columns[i]; c.agg < 0 && c.ex.kind != exprConst {
+			keys = append(keys, sortKey{vec: co.eval(c.ex, rows)})
 		}
 	}
-	if err := st.arrange(keys, n); err != nil {
+	if err := co.arrange(keys, n); err != nil {
 		return err
 	}
-	for i, p := range st.perm {
-		st.perm[i] = groups[p]
+	for i, p := range co.perm {
+		co.perm[i] = groups[p]
 	}
 	return nil
 }
@@ -312,18 +323,18 @@ func (st *state) sortGroups() error {
 // leading returns the groups that can be within the limit according to the first sort key,
 // if that key is a count. Counts are known without reading a property. For other keys it
 // returns all groups.
-func (st *state) leading() ([]uint32, error) {
-	n := st.grouped
-	if err := st.spend(4 * n); err != nil {
+func (co *collector) leading() ([]uint32, error) {
+	n := co.grouped
+	if err := co.spend(4 * n); err != nil {
 		return nil, err
 	}
-	defer st.spend(-4 * n)
-	groups := slices.Grow(st.leaders[:0], n)
-	defer func() { st.leaders = groups }()
-	limit := st.read.Limit
-	if limit > 0 && limit < int64(n/4) && len(st.order) > 0 && st.order[0].agg >= 0 && st.aggs[st.order[0].agg].fn == plan.Count {
-		counts, desc := st.sums[st.order[0].agg].counts[:n], st.order[0].desc
-		bound := st.bound(counts, int(limit), desc)
+	defer co.spend(-4 * n)
+	groups := slices.Grow(co.leaders[:0], n)
+	defer func() { co.leaders = groups }()
+	limit := co.read.Limit
+	if limit > 0 && limit < int64(n/4) && len(co.order) > 0 && co.order[0].agg >= 0 && co.sums[co.order[0].agg].fold == nil {
+		counts, desc := co.sums[co.order[0].agg].counts[:n], co.order[0].desc
+		bound := co.bound(counts, int(limit), desc)
 		for g, x := range counts {
 			if x == bound || x > bound == desc {
 				groups = append(groups, uint32(g))
@@ -338,15 +349,15 @@ func (st *state) leading() ([]uint32, error) {
 }
 
 // bound returns the k-th greatest number of x, or the k-th least.
-func (st *state) bound(x []int64, k int, greatest bool) int64 {
+func (co *collector) bound(x []int64, k int, greatest bool) int64 {
 	// heap holds the best k numbers so far, with the worst on top. To find the least
 	// numbers, use their complements, whose order is reversed.
 	flip := int64(0)
 	if !greatest {
 		flip = -1
 	}
-	heap := append(st.least[:0], x[:k]...)
-	st.least = heap
+	heap := append(co.least[:0], x[:k]...)
+	co.least = heap
 	for i := range heap {
 		heap[i] ^= flip
 	}

@@ -11,105 +11,90 @@ import (
 // lookup binds a variable to the entity with an id or a key, if there is one.
 type lookup struct {
 	v    plan.VarID
-	id   plan.Expr   // either this
-	key  []plan.Expr // or this: the values of the key's members, in name order
-	exs  []*expr
+	byID bool
+	exs  []*expr // the id, or the values of the key's members, in name order
 	vars []plan.VarID
 	out  int
-	edge *plan.Traverse // the traversal whose edge variable v is, or nil
+	edge *link // the traversal whose edge variable v is, or nil
 	// ahead is the memory to prefetch for the entity; nil for nothing.
 	ahead *ahead
 }
 
 // lookup finds the filters that determine a variable's id or key. It returns nil if there
 // are none.
-func (b *binder) lookup(s *scope, v plan.VarID) *lookup {
-	if id, ok := b.equals(s, v, func(e plan.Expr) bool { x, ok := e.(plan.ID); return ok && x.Var == v }, value.String); ok {
-		return &lookup{v: v, id: id}
+func (pl *planner) lookup(s *scope, v plan.VarID) *lookup {
+	if id := pl.equals(s, v, func(e *expr) bool { return e.kind == exprID && e.v == v }, value.String); id != nil {
+		return &lookup{v: v, byID: true, exs: []*expr{id}}
 	}
-	t := b.types[v]
+	t := pl.types[v]
 	if len(t.Key) == 0 {
 		return nil
 	}
 	l := &lookup{v: v}
 	for _, k := range t.Key {
-		e, ok := b.equals(s, v, propOf(v, t.Props[k].Name), t.Props[k].Type.Kind)
-		if !ok {
+		e := pl.equals(s, v, propOf(v, k), t.Props[k].Type.Kind)
+		if e == nil {
 			return nil
 		}
-		l.key = append(l.key, e)
+		l.exs = append(l.exs, e)
 	}
 	return l
 }
 
-func propOf(v plan.VarID, name string) func(plan.Expr) bool {
-	return func(e plan.Expr) bool { x, ok := e.(plan.Prop); return ok && x.Var == v && x.Name == name }
+// propOf returns a test for property p of a variable.
+func propOf(v plan.VarID, p int) func(*expr) bool {
+	return func(e *expr) bool { return e.kind == exprProp && e.v == v && e.prop == p }
 }
 
-func (b *binder) addLookup(s *scope, l *lookup) error {
-	l.out, l.vars = b.frame(), slices.Clip(s.vars)
-	for _, e := range append(slices.Clone(l.key), l.id) {
-		if e == nil {
-			continue
-		}
-		ex, err := b.expr(e)
-		if err != nil {
-			return err
-		}
-		l.exs = append(l.exs, ex)
-	}
+func (pl *planner) addLookup(s *scope, l *lookup) {
+	l.out, l.vars = pl.frame(), slices.Clip(s.vars)
 	// Remove the filters that the lookup has already tested.
-	for w := range b.filtersOn(s, l.v) {
-		cmp, ok := w.cond.(plan.Compare)
-		if !ok || cmp.Op != plan.Eq || cmp.Unless != plan.NoParam {
-			continue
+	for w := range pl.filtersOn(s, l.v) {
+		if c := w.cond; c.determines() {
+			w.done = pl.tests(l, c.left, c.right) || pl.tests(l, c.right, c.left)
 		}
-		tested := func(left, right plan.Expr) bool {
-			if x, ok := left.(plan.ID); ok {
-				return x.Var == l.v && l.id != nil && sameExpr(right, l.id)
-			}
-			x, ok := left.(plan.Prop)
-			if !ok || x.Var != l.v {
-				return false
-			}
-			for i, k := range b.types[l.v].Key {
-				if l.key != nil && b.types[l.v].Props[k].Name == x.Name && sameExpr(right, l.key[i]) {
-					return true
-				}
-			}
-			return false
-		}
-		w.done = tested(cmp.Left, cmp.Right) || tested(cmp.Right, cmp.Left)
 	}
 	s.pipe.steps = append(s.pipe.steps, l)
 	s.bind(l.v)
-	return nil
+}
+
+// tests reports whether the found entity always satisfies left = right.
+func (pl *planner) tests(l *lookup, left, right *expr) bool {
+	if left.v != l.v {
+		return false
+	}
+	switch left.kind {
+	case exprID:
+		return l.byID && sameExpr(right.src, l.exs[0].src)
+	case exprProp:
+		member := slices.Index(pl.types[l.v].Key, left.prop)
+		return !l.byID && member >= 0 && sameExpr(right.src, l.exs[member].src)
+	case exprConst, exprEnd, exprMatch, exprBM25, exprNearest, exprFused:
+	}
+	return false
 }
 
 // addEdgeLookup binds an edge variable by its id, and the ends of the edge with it.
-func (b *binder) addEdgeLookup(s *scope, t plan.Traverse, l *lookup) error {
-	l.edge = &t
-	if err := b.addLookup(s, l); err != nil {
-		return err
-	}
+func (pl *planner) addEdgeLookup(s *scope, t *link, l *lookup) {
+	l.edge = t
+	pl.addLookup(s, l)
 	s.bind(t.From)
 	s.bind(t.To)
-	return nil
 }
 
-func (l *lookup) run(st *state, p *pipe, at int, f *frame) error {
-	table := st.table(l.v)
-	out := st.frame(l.out, l.vars)
-	st.column(out, l.v)
+func (l *lookup) run(m *matcher, p *pipe, at int, f *frame) error {
+	table := m.table(l.v)
+	out := m.frame(l.out, l.vars)
+	m.column(out, l.v)
 	if l.edge != nil {
-		st.column(out, l.edge.From)
-		st.column(out, l.edge.To)
+		m.column(out, l.edge.From)
+		m.column(out, l.edge.To)
 	}
 	for i := range f.n {
 		if f.settled(i) {
 			continue
 		}
-		ord, ok := st.find(l, table, f, i)
+		ord, ok := m.find(l, table, f, i)
 		if !ok {
 			continue
 		}
@@ -119,12 +104,12 @@ func (l *lookup) run(st *state, p *pipe, at int, f *frame) error {
 			out.n++
 			continue
 		}
-		src, dst := st.snap.Ends(table, ord)
+		src, dst := m.snap.Ends(table, ord)
 		if l.emit(f, out, i, src, dst) {
 			out.n++
 		}
 		if out.n == frameSize {
-			if err := st.flush(p, at, out); err != nil {
+			if err := m.flush(p, at, out); err != nil {
 				return err
 			}
 		}
@@ -135,13 +120,13 @@ func (l *lookup) run(st *state, p *pipe, at int, f *frame) error {
 				out.n++
 			}
 			if out.n == frameSize {
-				if err := st.flush(p, at, out); err != nil {
+				if err := m.flush(p, at, out); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	return st.flush(p, at, out)
+	return m.flush(p, at, out)
 }
 
 // emit writes the ends of an edge to the traversal's variables. It reports false if one of
@@ -162,9 +147,9 @@ func (l *lookup) emit(f, out *frame, i int, src, dst uint32) bool {
 }
 
 // find looks up the entity for row i.
-func (st *state) find(l *lookup, table *version.Table, f *frame, i int) (uint32, bool) {
-	if len(l.exs) == 1 && (l.id != nil || table.Type.IDProp >= 0) {
-		v := st.valueAt(l.exs[0], f, i)
+func (m *matcher) find(l *lookup, table *version.Table, f *frame, i int) (uint32, bool) {
+	if len(l.exs) == 1 && (l.byID || table.Type.IDProp >= 0) {
+		v := m.valueAt(l.exs[0], f, i)
 		if v.IsNull() {
 			return 0, false
 		}
@@ -174,43 +159,21 @@ func (st *state) find(l *lookup, table *version.Table, f *frame, i int) (uint32,
 		}
 		finder := table.Find(id)
 		if ord, ok := finder.Likely(); ok {
-			st.readAhead(l.ahead, table, ord)
+			m.readAhead(l.ahead, table, ord)
 		}
 		return finder.Found()
 	}
 	var few [4]value.Value
 	members := few[:0]
 	for _, ex := range l.exs {
-		v := st.valueAt(ex, f, i)
+		v := m.valueAt(ex, f, i)
 		if v.IsNull() {
 			return 0, false
 		}
 		members = append(members, v)
 	}
-	st.key = table.Type.AppendKey(st.key[:0], members)
-	return table.Lookup(string(st.key))
-}
-
-// valueAt evaluates an expression for one row of a frame.
-func (st *state) valueAt(e *expr, f *frame, i int) value.Value {
-	switch e.kind {
-	case exprConst:
-		return st.constant(e)
-	case exprProp:
-		return st.table(e.v).Value(f.cols[e.v][i], e.prop)
-	case exprID:
-		return value.OfString(st.table(e.v).ID(f.cols[e.v][i]))
-	case exprEnd:
-		edges := st.table(e.v)
-		src, dst := edges.Ends(f.cols[e.v][i])
-		if e.to {
-			return value.OfString(st.snap.Nodes(edges.Type.To).ID(dst))
-		}
-		return value.OfString(st.snap.Nodes(edges.Type.From).ID(src))
-	case exprMatch:
-		// A text match is never equal to a key.
-	}
-	return value.Null
+	m.key = table.Type.AppendKey(m.key[:0], members)
+	return table.Lookup(string(m.key))
 }
 
 // probe binds a variable to the entities that have the given values in an indexed tuple of
@@ -218,16 +181,15 @@ func (st *state) valueAt(e *expr, f *frame, i int) value.Value {
 type probe struct {
 	v     plan.VarID
 	tuple int
-	srcs  []plan.Expr
-	exs   []*expr
+	exs   []*expr // the values, in the order of the tuple
 	vars  []plan.VarID
 	out   int
 }
 
 // probe finds the filters that determine the values of an indexed tuple. It returns nil if
 // there are none.
-func (b *binder) probe(s *scope, v plan.VarID) *probe {
-	t := b.types[v]
+func (pl *planner) probe(s *scope, v plan.VarID) *probe {
+	t := pl.types[v]
 tuples:
 	for i, tuple := range t.Tuples {
 		p := &probe{v: v, tuple: i}
@@ -235,11 +197,11 @@ tuples:
 			if k < 0 || t.Props[k].Type.List {
 				continue tuples
 			}
-			e, ok := b.equals(s, v, propOf(v, t.Props[k].Name), t.Props[k].Type.Kind)
-			if !ok {
+			e := pl.equals(s, v, propOf(v, k), t.Props[k].Type.Kind)
+			if e == nil {
 				continue tuples
 			}
-			p.srcs = append(p.srcs, e)
+			p.exs = append(p.exs, e)
 		}
 		return p
 	}
@@ -247,24 +209,16 @@ tuples:
 }
 
 // addProbe adds a probe. The filters stay, because the index only proposes candidates.
-func (b *binder) addProbe(s *scope, p *probe) error {
-	p.out, p.vars = b.frame(), slices.Clip(s.vars)
-	for _, e := range p.srcs {
-		ex, err := b.expr(e)
-		if err != nil {
-			return err
-		}
-		p.exs = append(p.exs, ex)
-	}
+func (pl *planner) addProbe(s *scope, p *probe) {
+	p.out, p.vars = pl.frame(), slices.Clip(s.vars)
 	s.pipe.steps = append(s.pipe.steps, p)
 	s.bind(p.v)
-	return nil
 }
 
-func (s *probe) run(st *state, p *pipe, at int, f *frame) error {
-	table := st.table(s.v)
-	out := st.frame(s.out, s.vars)
-	st.column(out, s.v)
+func (s *probe) run(m *matcher, p *pipe, at int, f *frame) error {
+	table := m.table(s.v)
+	out := m.frame(s.out, s.vars)
+	m.column(out, s.v)
 rows:
 	for i := range f.n {
 		if f.settled(i) {
@@ -272,32 +226,32 @@ rows:
 		}
 		var h uint64
 		for _, ex := range s.exs {
-			v := st.valueAt(ex, f, i)
+			v := m.valueAt(ex, f, i)
 			if v.IsNull() {
 				continue rows
 			}
 			h = version.HashValue(h, v)
 		}
-		seen := &st.walks[s.out]
+		seen := &m.walks[s.out]
 		seen.begin(table.Ordinals())
 		for c := table.Candidates(s.tuple, h); c.Next(); {
-			if err := st.tick(1); err != nil {
+			if err := m.tick(1); err != nil {
 				return err
 			}
 			if !table.Alive(c.Ord) || !seen.visit(c.Ord) {
 				continue
 			}
-			if err := st.charge(seen); err != nil {
+			if err := m.charge(seen); err != nil {
 				return err
 			}
 			out.copyRow(f, i, s.vars)
 			out.cols[s.v][out.n] = c.Ord
 			if out.n++; out.n == frameSize {
-				if err := st.flush(p, at, out); err != nil {
+				if err := m.flush(p, at, out); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	return st.flush(p, at, out)
+	return m.flush(p, at, out)
 }

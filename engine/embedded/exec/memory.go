@@ -1,35 +1,11 @@
 package exec
 
 import (
-	"sync/atomic"
-
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// Memory limits the total memory of concurrent runs. Several graphs may share one Memory.
-// It is safe for concurrent use.
-type Memory struct {
-	limit int64
-	taken atomic.Int64
-}
-
-// NewMemory returns a Memory with a limit in bytes.
-func NewMemory(limit int64) *Memory { return &Memory{limit: limit} }
-
-// Taken returns the number of bytes that the current runs have reserved. It does not count
-// the first MiB of each run.
-func (m *Memory) Taken() int64 { return m.taken.Load() }
-
-// Take reserves bytes for something other than a run, for example a response that is built
-// from the rows of runs. It reports false, and reserves nothing, if fewer bytes are free.
-// The caller must return the bytes with Give.
-func (m *Memory) Take(bytes int64) bool { return m.take(bytes) }
-
-// Limit returns the limit in bytes.
-func (m *Memory) Limit() int64 { return m.limit }
-
-// Give returns bytes that were reserved with Take.
-func (m *Memory) Give(bytes int64) { m.taken.Add(-bytes) }
+// Memory bounds the memory of concurrent runs. It does not count the first MiB of each run.
+type Memory = engine.Memory
 
 const (
 	// unasked is the number of bytes that each run may use without a reservation. Most runs
@@ -41,29 +17,55 @@ const (
 	memoryStep = 1 << 20
 )
 
-func (m *Memory) take(bytes int64) bool {
-	if m.taken.Add(bytes) <= m.limit {
-		return true
+// budget counts the bytes that a run uses, and keeps them below the limit of the run and the
+// limit of all runs.
+type budget struct {
+	limit    int64 // of the run; 0 for none
+	spent    int64
+	held     int64   // bytes that the pooled memory keeps from run to run; charged to each run
+	shared   *Memory // limit for all runs; nil for no limit, and between runs
+	reserved int64   // bytes reserved from shared, plus unasked
+}
+
+func (b *budget) begin(limit int64, shared *Memory) {
+	b.limit, b.spent, b.shared, b.reserved = limit, b.held, shared, unasked
+}
+
+// hold charges the run for bytes that its pooled memory keeps for later runs. The error is that of
+// spend.
+func (b *budget) hold(bytes int) error {
+	b.held += int64(bytes)
+	return b.spend(bytes)
+}
+
+// spend charges the run for bytes; a negative number returns them. The error is a
+// *engine.TooLarge or a *engine.Busy.
+func (b *budget) spend(bytes int) error {
+	b.spent += int64(bytes)
+	if b.limit > 0 && b.spent > b.limit {
+		return &engine.TooLarge{Resource: "bytes of memory for one query", Limit: b.limit, Actual: b.spent}
 	}
-	m.taken.Add(-bytes)
-	return false
+	if b.spent > b.reserved && b.shared != nil {
+		return b.reserve()
+	}
+	return nil
 }
 
 // reserve reserves the bytes that the run has spent beyond its reservation. The error is a
 // *engine.Busy.
-func (st *state) reserve() error {
-	more := (st.spent - st.reserved + memoryStep - 1) / memoryStep * memoryStep
-	if !st.shared.take(more) {
-		return &engine.Busy{Resource: "bytes of memory for all queries at once", Limit: st.shared.limit}
+func (b *budget) reserve() error {
+	more := (b.spent - b.reserved + memoryStep - 1) / memoryStep * memoryStep
+	if !b.shared.Take(more) {
+		return &engine.Busy{Resource: "bytes of memory for all queries at once", Limit: b.shared.Limit()}
 	}
-	st.reserved += more
+	b.reserved += more
 	return nil
 }
 
 // release returns the run's reservation.
-func (st *state) release() {
-	if st.shared != nil {
-		st.shared.taken.Add(unasked - st.reserved)
-		st.shared = nil
+func (b *budget) release() {
+	if b.shared != nil {
+		b.shared.Give(b.reserved - unasked)
+		b.shared = nil
 	}
 }

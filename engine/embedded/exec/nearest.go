@@ -38,16 +38,16 @@ const (
 
 // closest returns, in ascending order, the entities that can be among the limit closest to
 // a target, including ties. The error is the context's, or a *engine.TooLarge.
-func (st *state) closest(e *expr, limit int) ([]uint32, error) {
-	d, t := st.distances[e.score], &st.targets[e.score]
+func (m *matcher) closest(e *expr, limit int) ([]uint32, error) {
+	d, t := m.distances[e.score], &m.targets[e.score]
 	if t.vector == nil || limit == 0 {
 		return nil, nil
 	}
-	near := &st.near
+	near := &m.near
 	near.begin(t, limit)
-	table := st.table(d.v)
+	table := m.table(d.v)
 	for _, s := range table.Segs {
-		if err := st.closestIn(table, s, d.prop); err != nil {
+		if err := m.closestIn(table, s, d.prop); err != nil {
 			return nil, err
 		}
 	}
@@ -61,19 +61,19 @@ func (st *state) closest(e *expr, limit int) ([]uint32, error) {
 				near.exact(ord, v.Vector())
 			}
 		}
-		if err := st.tick(frameSize); err != nil {
+		if err := m.tick(frameSize); err != nil {
 			return err
 		}
-		return st.spend((len(near.ords) - before) * candidateBytes)
+		return m.spend((len(near.ords) - before) * candidateBytes)
 	})
 	near.target = nil
 	return near.candidates(), err
 }
 
 // closestIn adds the entities whose current row is in the segment.
-func (st *state) closestIn(table *version.Table, s *version.Segment, prop int) error {
-	near, c := &st.near, s.Props[prop]
-	codes, err := c.Codes(st.ctx.Err)
+func (m *matcher) closestIn(table *version.Table, s *version.Segment, prop int) error {
+	near, c := &m.near, s.Props[prop]
+	codes, err := c.Codes(m.ctx.Err)
 	if err != nil {
 		return err
 	}
@@ -83,12 +83,12 @@ func (st *state) closestIn(table *version.Table, s *version.Segment, prop int) e
 		}
 	}
 	for first := 0; first < len(codes.Rows); first += nearBlock {
-		if err := st.tick(nearBlock); err != nil {
+		if err := m.tick(nearBlock); err != nil {
 			return err
 		}
 		before := len(near.ords)
 		near.block(table, s, c, codes, first, min(nearBlock, len(codes.Rows)-first))
-		if err := st.spend((len(near.ords) - before) * candidateBytes); err != nil {
+		if err := m.spend((len(near.ords) - before) * candidateBytes); err != nil {
 			return err
 		}
 	}

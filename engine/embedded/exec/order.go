@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -17,43 +18,79 @@ type pipe struct {
 	estimates []float64
 }
 
-// pipe arranges the clauses of a block into steps. outer is the scope around a not block;
-// it is nil for the match.
-func (b *binder) pipe(clauses []plan.Clause, outer *scope) (*pipe, error) {
-	s := b.scope(outer)
-	for _, c := range clauses {
-		b.step(1)
-		switch c := c.(type) {
-		case plan.Bind:
-			s.want(c.Var)
-		case plan.Traverse:
-			s.want(c.From)
-			s.want(c.To)
-			s.want(c.EdgeVar)
-			if t := b.schema.Type(plan.Edge, c.Edge); t == nil {
-				return nil, mismatch("there is no edge type %s", c.Edge)
-			} else if b.types[c.From].Index != t.From || b.types[c.To].Index != t.To {
-				return nil, mismatch("edge %s does not lead from %s to %s", t.Name, b.types[c.From].Name, b.types[c.To].Name)
-			}
-			s.traverses = append(s.traverses, c)
-		case plan.Filter:
-			s.filter(c.Cond)
-		case plan.Not:
-			s.nots = append(s.nots, c)
+// planner arranges the clauses of a bound query into steps, the cheapest first.
+type planner struct {
+	*query
+	*arrangement
+	*meter
+	estimator
+}
+
+func newPlanner(p *Program, snap *version.Snapshot, work *meter) *planner {
+	return &planner{query: &p.query, arrangement: &p.arrangement, meter: work, estimator: estimator{of: p.types, snap: snap}}
+}
+
+func (pl *planner) plan() error {
+	if first := pl.top(); first != nil {
+		pl.body = &pipe{steps: []step{first}, estimates: []float64{min(float64(pl.read.Limit), float64(pl.live(first.v)))}}
+	} else {
+		var err error
+		if pl.body, err = pl.pipe(pl.match, nil); err != nil {
+			return err
 		}
 	}
+	pl.inOrder()
+	pl.sweeps(pl.body)
+	if d := pl.degrees(); d != nil && d.countsRows(pl.query) {
+		d.id = pl.frame()
+		pl.body = &pipe{steps: []step{d}, estimates: []float64{float64(pl.live(d.v))}}
+	} else {
+		pl.tallying()
+	}
+	pl.lookAhead()
+	return nil
+}
+
+// tallying finds out whether the read only counts its rows. Such a run need not make the
+// rows: the last step can return their number instead.
+func (pl *planner) tallying() {
+	pl.tallies = pl.read.Grouped && len(pl.fusions)+len(pl.drops) == 0 &&
+		!slices.ContainsFunc(pl.columns, func(c projection) bool { return c.agg < 0 }) &&
+		!slices.ContainsFunc(pl.aggs, func(a aggregate) bool { return !a.rows })
+	if !pl.tallies {
+		return
+	}
+	switch last := pl.body.steps[len(pl.body.steps)-1].(type) {
+	case *expand:
+		pl.body.counts = last
+	case *reach:
+		if !last.both {
+			pl.body.counts = last
+		}
+	}
+}
+
+// frame reserves a frame for a step and returns its number.
+func (pl *planner) frame() int {
+	pl.frames++
+	return pl.frames - 1
+}
+
+// pipe arranges a block. outer is the scope around a not block; it is nil for the match.
+func (pl *planner) pipe(b *block, outer *scope) (*pipe, error) {
+	s := pl.scope(b, outer)
 	for {
-		if err := b.settle(s); err != nil {
+		if err := pl.settle(s); err != nil {
 			return nil, err
 		}
 		if len(s.unbound) == 0 {
 			break
 		}
-		if err := b.extend(s); err != nil {
+		if err := pl.extend(s); err != nil {
 			return nil, err
 		}
 	}
-	if len(s.filters)+len(s.nots)+len(s.traverses) > 0 {
+	if s.open+len(s.nots)+len(s.links) > 0 {
 		return nil, mismatch("a clause uses a variable that nothing binds")
 	}
 	return s.pipe, nil
@@ -61,71 +98,71 @@ func (b *binder) pipe(clauses []plan.Clause, outer *scope) (*pipe, error) {
 
 // settle adds the steps that only remove rows: filters, traversals between bound variables,
 // and not blocks. It adds each one as soon as its variables are bound.
-func (b *binder) settle(s *scope) error {
+func (pl *planner) settle(s *scope) error {
+	pl.settleFilters(s)
+	open := s.links[:0]
+	for i, l := range s.links {
+		pl.step(1)
+		if !s.bound(l.From) || !s.bound(l.To) {
+			open = append(open, l)
+			continue
+		}
+		s.pipe.steps = append(s.pipe.steps, pl.check(s, l))
+		s.expect(pl.fanout(l, false) / max(1, float64(pl.live(l.To))))
+		if l.EdgeVar != plan.NoVar {
+			s.links = append(open, s.links[i+1:]...)
+			s.bind(l.EdgeVar)
+			return pl.settle(s) // the filters on the edge variable may be ready
+		}
+	}
+	s.links = open
+	return pl.settleNots(s)
+}
+
+func (pl *planner) settleFilters(s *scope) {
 	var conds []*cond
 	share := 1.0
-	left := s.filters[:0]
-	for _, w := range s.filters {
-		b.step(1)
+	slices.SortFunc(s.ready, func(a, b *waiting) int { return a.at - b.at })
+	for _, w := range s.ready {
+		pl.step(1)
 		if w.done {
 			continue
 		}
-		if w.unbound > 0 {
-			left = append(left, w)
-			continue
-		}
-		bc, err := b.cond(w.cond)
-		if err != nil {
-			return err
-		}
 		w.done = true
-		if id := b.idCond(bc); id != nil {
+		if id := pl.idCond(w.cond); id != nil {
 			id.vars = slices.Clip(s.vars)
 			s.pipe.steps = append(s.pipe.steps, id)
 			kept := 1.0
 			if !id.not {
-				kept = 1 / max(1, float64(b.live(id.v)))
+				kept = 1 / max(1, float64(pl.live(id.v)))
 			}
 			s.expect(kept)
 			continue
 		}
-		share *= shareOf(w.cond)
-		conds = append(conds, bc)
+		share *= w.cond.share()
+		conds = append(conds, w.cond)
 	}
-	s.filters = left
+	s.ready = s.ready[:0]
 	if conds != nil {
 		// Test texts last, because reading them costs the most.
 		slices.SortStableFunc(conds, func(a, b *cond) int { return a.weight() - b.weight() })
 		s.pipe.steps = append(s.pipe.steps, &filter{conds: conds, vars: slices.Clip(s.vars)})
 	}
 	s.expect(share)
-	open := s.traverses[:0]
-	for i, t := range s.traverses {
-		b.step(1)
-		if !s.bound(t.From) || !s.bound(t.To) {
-			open = append(open, t)
-			continue
-		}
-		s.pipe.steps = append(s.pipe.steps, b.check(s, t))
-		s.expect(b.fanout(t, false) / max(1, float64(b.live(t.To))))
-		if t.EdgeVar != plan.NoVar {
-			s.traverses = append(open, s.traverses[i+1:]...)
-			s.bind(t.EdgeVar)
-			return b.settle(s) // the filters on the edge variable may be ready
-		}
-	}
-	s.traverses = open
-	var nots []plan.Not
+}
+
+func (pl *planner) settleNots(s *scope) error {
+	var open []*block
 	for _, n := range s.nots {
-		if b.waits(s, n.Match) {
-			nots = append(nots, n)
+		if pl.waits(s, n) {
+			open = append(open, n)
 			continue
 		}
-		inner, err := b.pipe(n.Match, s)
+		inner, err := pl.pipe(n, s)
 		if err != nil {
 			return err
 		}
-		var out step = &anti{inner: inner, vars: slices.Clip(s.vars), id: b.frame()}
+		var out step = &anti{inner: inner, vars: slices.Clip(s.vars), id: pl.frame()}
 		if len(inner.steps) == 1 {
 			if c, ok := inner.steps[0].(*check); ok && c.EdgeVar == plan.NoVar {
 				c.not = true
@@ -135,206 +172,159 @@ func (b *binder) settle(s *scope) error {
 		s.pipe.steps = append(s.pipe.steps, out)
 		s.expect(notShare)
 	}
-	s.nots = nots
+	s.nots = open
 	return nil
 }
 
 // waits reports whether a not block uses variables of the surrounding block that are not
 // bound yet. The not block binds its other variables itself.
-func (b *binder) waits(s *scope, clauses []plan.Clause) bool {
+func (pl *planner) waits(s *scope, b *block) bool {
 	if len(s.unbound) == 0 {
 		return false
 	}
-	waits := false
-	use := func(v plan.VarID) { waits = waits || v != plan.NoVar && s.places[v] == wantedHere }
-	for _, c := range clauses {
-		b.step(1)
-		switch c := c.(type) {
-		case plan.Bind:
-			use(c.Var)
-		case plan.Traverse:
-			use(c.From)
-			use(c.To)
-			use(c.EdgeVar)
-		case plan.Filter:
-			usesCond(c.Cond, use)
-		case plan.Not:
-			waits = waits || b.waits(s, c.Match)
-		}
-		if waits {
-			return true
-		}
-	}
-	return false
+	wanted := func(v plan.VarID) bool { return v != plan.NoVar && s.places[v] == wantedHere }
+	pl.step(1 + len(b.vars) + len(b.conds))
+	return slices.ContainsFunc(b.vars, wanted) ||
+		slices.ContainsFunc(b.conds, func(c *cond) bool { return slices.ContainsFunc(c.vars, wanted) }) ||
+		slices.ContainsFunc(b.nots, func(n *block) bool { return pl.waits(s, n) })
 }
 
-// The estimated shares of rows that conditions keep.
+// entrance is what the filters of a block offer for binding a variable, with the variables
+// that are bound so far.
+type entrance struct {
+	lookup *lookup // nil for none
+	probe  *probe  // nil for none
+	sorted *sorted // nil for none
+	text   int     // position in query.texts, or -1
+	share  float64 // estimated share of the variable's entities that the filters keep
+}
+
+// entrance finds the entrance of a variable. The scope keeps it until a variable is bound
+// that a filter relates to this one.
+func (pl *planner) entrance(s *scope, v plan.VarID) *entrance {
+	if e := s.entries[v]; e != nil {
+		return e
+	}
+	e := &entrance{lookup: pl.lookup(s, v), text: -1, share: 1}
+	for w := range pl.filtersOn(s, v) {
+		if w.unbound == 1 {
+			e.share *= w.cond.share()
+		}
+	}
+	if e.lookup != nil {
+		e.share = min(e.share, 1/max(1, float64(pl.live(v))))
+	}
+	if pl.types[v].Entity == plan.Node {
+		e.probe, e.sorted = pl.probe(s, v), pl.sorted(s, v)
+		if t, ok := pl.textFilter(s, v); ok {
+			e.text = t
+		}
+	}
+	if s.entries == nil {
+		s.entries = map[plan.VarID]*entrance{}
+	}
+	s.entries[v] = e
+	return e
+}
+
+// The costs of a search itself, in rows. They also decide which search to prefer if several
+// find equally few entities.
 const (
-	textShare  = 0.05 // of entities whose text matches
-	equalShare = 0.05 // of rows where one value equals another
-	otherShare = 0.3  // of rows where another comparison is true
-	notShare   = 0.5  // of rows for which a not block has no match
+	lookupCost = 1
+	probeCost  = 2
+	sortedCost = 3
+	scanCost   = 4 // of the rows, or of a text index
+	// probeShare is the share of the entities that the cost of a probe assumes.
+	probeShare = 0.01
 )
 
-// shareOf estimates the share of rows that a condition keeps.
-func shareOf(c plan.Cond) float64 {
-	if cmp, ok := c.(plan.Compare); ok && cmp.Op == plan.Eq {
-		return equalShare
-	}
-	return otherShare
-}
-
 // extend adds the cheapest step that binds a variable.
-func (b *binder) extend(s *scope) error {
-	best, cost, rows := func() error { return nil }, math.Inf(1), 1.0
+func (pl *planner) extend(s *scope) error {
+	best, cost, rows := func() {}, math.Inf(1), 1.0
 	// The cost of an offer is the number of rows that remain after the filters that follow
 	// it. times is the number of rows that it makes of one row.
-	offer := func(c, times float64, add func() error) {
+	offer := func(c, times float64, add func()) {
 		if c < cost {
 			best, cost, rows = add, c, times
 		}
 	}
 	for _, v := range s.unbound {
-		if b.types[v].Entity == plan.Edge {
+		pl.step(1)
+		if pl.types[v].Entity == plan.Edge {
 			continue
 		}
-		live := float64(b.live(v))
-		if l := b.lookup(s, v); l != nil {
-			offer(1, 1, func() error { return b.addLookup(s, l) })
+		live := float64(pl.live(v))
+		e := pl.entrance(s, v)
+		if e.lookup != nil {
+			offer(lookupCost, 1, func() { pl.addLookup(s, e.lookup) })
 		}
-		if p := b.probe(s, v); p != nil {
-			offer(2+live/100, live*math.Pow(equalShare, float64(len(p.srcs))), func() error { return b.addProbe(s, p) })
+		if e.probe != nil {
+			offer(probeCost+live*probeShare, live*math.Pow(equalShare, float64(len(e.probe.exs))), func() { pl.addProbe(s, e.probe) })
 		}
-		if m, ok := b.textFilter(s, v); ok {
-			offer(4+live*textShare, live*textShare, func() error { return b.addTextScan(s, v, m) })
+		if e.text >= 0 {
+			offer(scanCost+live*textShare, live*textShare, func() { pl.addTextScan(s, v, e.text) })
 		}
-		sel := b.selectivity(s, v)
-		if r := b.sorted(s, v); r != nil {
-			offer(3+live*sel, live*sel, func() error { return b.addSorted(s, r) })
+		if e.sorted != nil {
+			offer(sortedCost+live*e.share, live*e.share, func() { pl.addSorted(s, e.sorted) })
 		}
-		offer(4+live*sel, live, func() error {
-			s.pipe.steps = append(s.pipe.steps, &scan{v: v, id: b.frame(), vars: slices.Clip(s.vars)})
-			s.bind(v)
-			return nil
-		})
+		offer(scanCost+live*e.share, live, func() { pl.addScan(s, v) })
 	}
-	for i, t := range s.traverses {
-		b.step(1)
-		take := func() { s.traverses = slices.Delete(s.traverses, i, i+1) }
-		if t.EdgeVar != plan.NoVar && !s.bound(t.EdgeVar) {
-			if l := b.lookup(s, t.EdgeVar); l != nil {
-				offer(1, 1, func() error { take(); return b.addEdgeLookup(s, t, l) })
+	for i, l := range s.links {
+		pl.step(1)
+		take := func() { s.links = slices.Delete(s.links, i, i+1) }
+		if l.EdgeVar != plan.NoVar && !s.bound(l.EdgeVar) {
+			if found := pl.entrance(s, l.EdgeVar).lookup; found != nil {
+				offer(lookupCost, 1, func() { take(); pl.addEdgeLookup(s, l, found) })
 			}
 		}
-		if s.bound(t.From) == s.bound(t.To) {
+		if s.bound(l.From) == s.bound(l.To) {
 			continue
 		}
-		to, back := t.To, false
-		if s.bound(t.To) {
-			to, back = t.From, true
+		to, back := l.To, false
+		if s.bound(l.To) {
+			to, back = l.From, true
 		}
-		fanout := b.fanout(t, back)
-		offer(fanout*b.selectivity(s, to), fanout, func() error { take(); b.addExpand(s, t, back); return nil })
+		fanout := pl.fanout(l, back)
+		offer(fanout*pl.entrance(s, to).share, fanout, func() { take(); pl.addExpand(s, l, back) })
 	}
 	if math.IsInf(cost, 1) {
-		return mismatch("nothing binds $%s", b.read.Vars[s.unbound[0]].Name)
+		return mismatch("nothing binds $%s", pl.read.Vars[s.unbound[0]].Name)
 	}
-	if err := best(); err != nil {
-		return err
-	}
+	best()
 	s.expect(rows)
 	return nil
 }
 
-func (b *binder) live(v plan.VarID) uint32 {
-	return b.snap.Table(b.types[v].Entity, b.types[v].Index).Live()
-}
-
-// fanout estimates the number of nodes that a traversal reaches from one node.
-func (b *binder) fanout(t plan.Traverse, back bool) float64 {
-	et := b.schema.Type(plan.Edge, t.Edge)
-	edges := float64(b.snap.Edges(et.Index).Live())
-	from := t.From
-	if back {
-		from = t.To
-	}
-	n := edges / max(1, float64(b.live(from)))
-	if t.Undirected {
-		n *= 2
-	}
-	to := t.To
-	if back {
-		to = t.From
-	}
-	most := float64(b.live(to))
-	total := n
-	for d := 1; d < t.Max && total < most; d++ {
-		total += math.Pow(n, float64(d+1))
-	}
-	if t.EdgeVar == plan.NoVar {
-		total = min(total, most)
-	}
-	return total
-}
-
-// selectivity estimates the share of a variable's entities that its filters keep.
-func (b *binder) selectivity(s *scope, v plan.VarID) float64 {
-	sel := 1.0
-	for w := range b.filtersOn(s, v) {
-		if w.unbound == 1 {
-			sel *= shareOf(w.cond)
-		}
-	}
-	if b.lookup(s, v) != nil {
-		sel = min(sel, 1/max(1, float64(b.live(v))))
-	}
-	return sel
-}
-
-// frame reserves a frame for a step and returns its number.
-func (b *binder) frame() int {
-	b.frames++
-	return b.frames - 1
-}
-
-// equals finds a filter that requires an expression of v to equal another expression, of type
-// want that is constant or bound, in every run.
-func (b *binder) equals(s *scope, v plan.VarID, left func(plan.Expr) bool, want value.Kind) (other plan.Expr, ok bool) {
-	for w := range b.filtersOn(s, v) {
-		cmp, ok := w.cond.(plan.Compare)
-		if !ok || cmp.Op != plan.Eq || cmp.Unless != plan.NoParam {
+// equals finds a filter that requires an expression of v to equal another one in every run.
+// The other one has the given kind, and is constant or bound.
+func (pl *planner) equals(s *scope, v plan.VarID, is func(*expr) bool, want value.Kind) *expr {
+	for w := range pl.filtersOn(s, v) {
+		if !w.cond.determines() {
 			continue
 		}
-		for _, side := range [2][2]plan.Expr{{cmp.Left, cmp.Right}, {cmp.Right, cmp.Left}} {
-			if !left(side[0]) || !b.typeOf(side[1]).Equal(value.Of(want)) {
-				continue
-			}
-			bound := true
-			uses(side[1], func(v plan.VarID) { bound = bound && s.bound(v) })
-			if bound {
-				return side[1], true
+		for _, side := range [2][2]*expr{{w.cond.left, w.cond.right}, {w.cond.right, w.cond.left}} {
+			if is(side[0]) && side[1].typ.Kind == want && !side[1].typ.List && s.knows(side[1]) {
+				return side[1]
 			}
 		}
 	}
-	return nil, false
+	return nil
 }
 
-// typeOf returns the type that an expression has in every run in which it is not null.
-func (b *binder) typeOf(e plan.Expr) value.Type {
-	switch e := e.(type) {
-	case plan.Lit:
-		return value.Type{Kind: e.Value.Kind(), List: e.Value.IsList()}
-	case plan.ParamRef:
-		if e.Index >= 0 && e.Index < len(b.params) {
-			return value.Type{Kind: b.params[e.Index].Type.Kind, List: b.params[e.Index].Type.List}
-		}
-	case plan.Prop:
-		return value.Type{Kind: e.Type.Kind, List: e.Type.List}
-	case plan.ID, plan.Endpoint:
-		return value.Of(value.String)
-	case plan.Now:
-		return value.Of(value.DateTime)
-	case plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF:
+// determines reports whether a condition requires two values to be equal in every run.
+func (c *cond) determines() bool {
+	return c.text < 0 && c.op == plan.Eq && c.unless == plan.NoParam
+}
+
+// knows reports whether the value of an expression is known before the next variable is
+// bound.
+func (s *scope) knows(e *expr) bool {
+	switch e.kind {
+	case exprConst:
+		return true
+	case exprProp, exprID, exprEnd:
+		return s.bound(e.v)
+	case exprMatch, exprBM25, exprNearest, exprFused:
 	}
-	return value.Type{}
+	return false
 }

@@ -62,23 +62,23 @@ func (r *profile) phase(n int) (done func()) {
 func nothing() {}
 
 // profiled pushes a frame and records it in the profile.
-func (st *state) profiled(p *pipe, at int, f *frame) error {
-	s := st.prof.of(p, at)
+func (m *matcher) profiled(p *pipe, at int, f *frame) error {
+	s := m.prof.of(p, at)
 	s.rows += int64(f.n)
 	account := &s.time
 	if at == len(p.steps) && !p.inner {
-		account = &st.prof.phases[collecting]
+		account = &m.prof.phases[collecting]
 	}
-	was := st.prof.charge(account)
-	err := st.advance(p, at, f)
-	st.prof.charge(was)
+	was := m.prof.charge(account)
+	err := m.advance(p, at, f)
+	m.prof.charge(was)
 	return err
 }
 
 // yielded counts rows that the last step of a pipe yields without pushing them.
-func (st *state) yielded(p *pipe, rows int) {
-	if st.prof != nil {
-		st.prof.of(p, len(p.steps)).rows += int64(rows)
+func (m *matcher) yielded(p *pipe, rows int) {
+	if m.prof != nil {
+		m.prof.of(p, len(p.steps)).rows += int64(rows)
 	}
 }
 

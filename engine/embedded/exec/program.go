@@ -1,5 +1,18 @@
-// Package exec runs plans on snapshots. A read is bound once to a sequence of steps that
-// pass frames of ordinals on; properties are read only when they are needed.
+// Package exec binds plans to a schema and runs them on snapshots. Each phase of a read has
+// a type that owns its state:
+//
+//   - [binder] resolves the names of a plan in the schema: plan → query (bind.go, block.go,
+//     expr.go, cond.go, shape.go)
+//   - [planner] arranges the clauses of the query into steps by the estimates of the
+//     [estimator]: query → arrangement (order.go, scope.go, estimate.go)
+//   - [run] is the memory of one run (run.go). Its [matcher] pushes frames of ordinals
+//     through the steps, its [evaluator] reads properties only when a step needs them, its
+//     [collector] keeps rows or groups, and its [output] makes batches of them.
+//   - [explainer] describes the steps, with their rows and times if the run had a [profile].
+//
+// A file of a kind of step (step.go, lookup.go, traverse.go, …) holds the condition under
+// which the planner chooses it and its method run. Mutations need no steps: [BindMutation]
+// checks one, [Write] runs it.
 package exec
 
 import (
@@ -15,16 +28,23 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Program is a read bound to a schema. Any number of goroutines may run it concurrently.
+// Program is a read bound to a schema, with its clauses arranged into steps. Any number of
+// goroutines may run it concurrently.
 type Program struct {
+	query
+	arrangement
+	pool sync.Pool // of *run
+}
+
+// query is a read bound to a schema: the names are resolved, the types checked. It does not
+// depend on the data. The binder makes it.
+type query struct {
 	read    *plan.Read
 	params  []plan.Param
 	schema  *version.Schema
-	drift   int // binary magnitude of the graph's size at the time of binding
-	types   []*version.Type
-	body    *pipe
-	frames  int // number of frames that the steps own
-	vecs    int
+	types   []*version.Type // by variable
+	match   *block
+	vecs    int // number of vectors that the expressions own
 	texts   []*textMatch
 	keep    []plan.VarID // variables whose ordinals the result needs
 	columns []projection
@@ -32,17 +52,24 @@ type Program struct {
 	aggs    []aggregate
 	reads   [][]int // by variable: the properties that the result reads
 	asksNow bool
-	tallies bool // the read returns only counts of all its rows
 	ranking
 	grouping
-	pool sync.Pool // of *state
+}
+
+// arrangement is the steps of a program. It depends on the sizes of the snapshot that the
+// planner saw.
+type arrangement struct {
+	body    *pipe
+	frames  int  // number of frames that the steps own
+	drift   int  // binary magnitude of the graph's size at the time of planning
+	tallies bool // the read returns only counts of all its rows
 }
 
 // projection is a column of the result.
 type projection struct {
 	plan.Column
 	ex     *expr
-	agg    int     // position in Program.aggs, or -1
+	agg    int     // position in query.aggs, or -1
 	fields []*expr // the fields, if the column is a whole node
 }
 
@@ -61,14 +88,21 @@ func Bind(ctx context.Context, q *plan.Query, snap *version.Snapshot) (_ *Progra
 	if err := CheckUses(q, snap.Schema); err != nil {
 		return nil, err
 	}
-	p := &Program{read: q.Read, params: q.Params, schema: snap.Schema, drift: magnitude(snap)}
-	p.pool.New = func() any { return newState(p) }
-	b := &binder{Program: p, meter: meter{ctx: ctx}, snap: snap}
-	if err := b.bind(); err != nil {
+	p := &Program{query: query{read: q.Read, params: q.Params, schema: snap.Schema}, arrangement: arrangement{drift: magnitude(snap)}}
+	p.pool.New = func() any { return newRun(p) }
+	work := &meter{ctx: ctx}
+	if err := (&binder{query: &p.query, meter: work}).bind(); err != nil {
+		return nil, err
+	}
+	if err := newPlanner(p, snap, work).plan(); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
+
+// width returns the number of columns of the collected rows: one for each variable, and one
+// for rowVar.
+func (q *query) width() int { return len(q.types) + 1 }
 
 // Schema returns the schema that the program is bound to.
 func (p *Program) Schema() *version.Schema { return p.schema }

@@ -56,6 +56,9 @@ func (b *binder) score(e plan.Expr, out *expr) (err error) {
 		if t := b.types[r.v].Props[r.prop].Type; t.Kind != value.String || t.List {
 			return mismatch("bm25 of a property of type %s", t)
 		}
+		if !isText(r.query) {
+			return mismatch("bm25 for a value of type %s", r.query.typ)
+		}
 		if r.query.kind != exprConst {
 			return &engine.Unsupported{Construct: "bm25 for a text that differs from row to row"}
 		}
@@ -164,4 +167,4 @@ func (b *binder) dropping() {
 
 // rowVar returns an additional variable, after those of the plan. It holds the row's number
 // among the rows to be fused.
-func (p *Program) rowVar() plan.VarID { return plan.VarID(len(p.types)) }
+func (q *query) rowVar() plan.VarID { return plan.VarID(len(q.types)) }

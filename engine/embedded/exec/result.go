@@ -1,79 +1,21 @@
 package exec
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Options configure a run of a program.
-type Options struct {
-	Now    value.Value // the instant of the query, a DateTime
-	Memory int64       // bytes that the run may use; 0 for no limit
-	Shared *Memory     // limit for all runs together; nil for no limit
-	// Embedder computes the vectors of the texts given to nearest; nil for none.
-	Embedder Embedder
-	// Analyze enables counting the rows and times of the steps, see Result.Explain.
-	Analyze bool
-}
-
 // Result is the result of a run. It holds the snapshot until it is closed.
 type Result struct {
-	st   *state // nil once closed
+	run  *run // nil once closed
 	prog *Program
 	id   string
-	next int // in st.perm
-}
-
-// Run runs the program on a snapshot for which Fits is true. The caller must have checked
-// the arguments. The error is the context's, a *engine.TooLarge, a *engine.Busy, a
-// *engine.BadArgument, or the error of a text that cannot be embedded.
-func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) (*Result, error) {
-	st := p.pool.Get().(*state)
-	st.begin(ctx, snap, args, opts)
-	whole := false
-	defer func() {
-		if !whole { // the stored data is corrupt; drop the state
-			st.release()
-		}
-	}()
-	if err := st.match(); err != nil {
-		whole = true
-		st.end()
-		return nil, err
-	}
-	done := st.prof.phase(sorting)
-	if err := st.finish(); err != nil {
-		whole = true
-		st.end()
-		return nil, err
-	}
-	done()
-	whole = true
-	if st.prof != nil {
-		st.prof.grouped = st.grouped
-	}
-	st.ctx = nil
-	return &Result{st: st, prog: p, id: snap.Commit.ID}, nil
-}
-
-// match runs the steps.
-func (st *state) match() error {
-	if err := st.beginRanking(); err != nil || st.read.Limit == 0 {
-		return err
-	}
-	st.unit = frame{n: 1, cols: st.out.cols}
-	if err := st.push(st.body, 0, &st.unit); err != nil {
-		return err
-	}
-	err := st.fuse()
-	return cmp.Or(st.textErr, err)
+	next int // in the collector's perm
 }
 
 // Columns returns the plan's columns.
@@ -84,90 +26,127 @@ func (r *Result) Commit() string { return r.id }
 
 // Next returns the next batch, or nil at the end; see [engine.Result].
 func (r *Result) Next(ctx context.Context) (_ *engine.Batch, err error) {
-	defer damage.Catch(damage.Watch(), &err)
-	st := r.st
-	if st == nil || r.next == len(st.perm) {
+	defer corruption.Catch(corruption.Watch(), &err)
+	if r.run == nil || r.next == len(r.run.collector.perm) {
 		return nil, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	st.ctx = ctx
-	defer func() { st.ctx = nil }()
-	if st.prof != nil {
-		defer st.prof.phase(returning)()
+	ev := &r.run.evaluator
+	ev.ctx = ctx
+	defer func() { ev.ctx = nil }()
+	if prof := r.run.matcher.prof; prof != nil {
+		defer prof.phase(returning)()
 	}
-	n := min(frameSize, len(st.perm)-r.next)
-	rows := st.perm[r.next : r.next+n]
+	n := min(frameSize, len(r.run.collector.perm)-r.next)
+	rows := r.run.collector.perm[r.next : r.next+n]
 	r.next += n
-	for _, v := range st.keep {
-		if cap(st.out.cols[v]) < n {
-			st.out.cols[v] = make([]uint32, n, max(n, 16))
-		}
-		out, from := st.out.cols[v][:n], st.rows.cols[v]
-		if len(from) == 0 {
-			continue // the single row of aggregates over no rows
-		}
-		for i, row := range rows {
-			out[i] = from[row]
-		}
-		st.out.cols[v] = out
-	}
-	st.out.n = n
-	for i := range st.Program.columns {
-		c, vec := &st.Program.columns[i], &st.outVecs[i]
-		switch {
-		case c.fields != nil:
-			for k, ex := range c.fields {
-				st.columns[i].Fields[k] = st.eval(ex, &st.out).Column
-			}
-			st.columns[i].Type = c.Type
-			continue
-		case c.agg >= 0:
-			st.result(c.agg, rows, vec)
-			st.columns[i] = vec.Column
-		case c.ex.kind == exprConst:
-			st.constantColumn(c.Type, c.ex, n, vec)
-			st.columns[i] = vec.Column
-		default:
-			st.columns[i] = st.eval(c.ex, &st.out).Column
-		}
-	}
-	if st.textErr != nil {
-		return nil, st.textErr
-	}
-	st.batch = engine.Batch{Len: n, Columns: st.columns}
-	return &st.batch, nil
+	return r.run.output.batchOf(rows)
 }
 
 // Skip skips up to n of the remaining rows without computing them, and returns the number
 // of rows skipped.
 func (r *Result) Skip(n int) int {
-	if r.st == nil || n <= 0 {
+	if r.run == nil || n <= 0 {
 		return 0
 	}
-	n = min(n, len(r.st.perm)-r.next)
+	n = min(n, len(r.run.collector.perm)-r.next)
 	r.next += n
 	return n
 }
 
 // Close releases the result.
 func (r *Result) Close() error {
-	if r.st != nil {
-		r.st.end()
-		r.st = nil
+	if r.run != nil {
+		r.run.end()
+		r.run = nil
 	}
 	return nil
 }
 
+// output makes batches of the collected rows.
+type output struct {
+	*evaluator
+	from    *collector
+	rows    frame // of the batch
+	batch   engine.Batch
+	columns []engine.Column
+	vecs    []column.Vec // of the columns that are no vectors of the evaluator
+}
+
+func newOutput(ev *evaluator, from *collector) output {
+	o := output{evaluator: ev, from: from, columns: make([]engine.Column, len(ev.columns)), vecs: make([]column.Vec, len(ev.columns))}
+	o.rows.cols = make([][]uint32, ev.width())
+	for i, c := range ev.columns {
+		if c.fields != nil {
+			o.columns[i].Fields = make([]engine.Column, len(c.fields))
+		}
+	}
+	return o
+}
+
+// end clears references that a pooled output must not keep alive. vecs tells it to clear
+// the values too.
+func (o *output) end(vecs bool) {
+	if vecs {
+		for i := range o.vecs {
+			o.vecs[i].Forget()
+		}
+	}
+}
+
+// batchOf returns the batch of the given collected rows. It is valid until the next call.
+func (o *output) batchOf(rows []uint32) (*engine.Batch, error) {
+	n := len(rows)
+	for _, v := range o.keep {
+		if cap(o.rows.cols[v]) < n {
+			o.rows.cols[v] = make([]uint32, n, max(n, 16))
+		}
+		out, from := o.rows.cols[v][:n], o.from.rows.cols[v]
+		if len(from) == 0 {
+			continue // the single row of aggregates over no rows
+		}
+		for i, row := range rows {
+			out[i] = from[row]
+		}
+		o.rows.cols[v] = out
+	}
+	o.rows.n = n
+	for i := range o.Program.columns {
+		c, vec := &o.Program.columns[i], &o.vecs[i]
+		switch {
+		case c.fields != nil:
+			for k, ex := range c.fields {
+				o.columns[i].Fields[k] = o.eval(ex, &o.rows).Column
+			}
+			o.columns[i].Type = c.Type
+			continue
+		case c.agg >= 0:
+			o.from.result(c.agg, rows, vec)
+			o.columns[i] = vec.Column
+		case c.ex.kind == exprConst:
+			o.constantColumn(c.Type, c.ex, n, vec)
+			o.columns[i] = vec.Column
+		default:
+			o.columns[i] = o.eval(c.ex, &o.rows).Column
+		}
+	}
+	if o.textErr != nil {
+		return nil, o.textErr
+	}
+	o.batch = engine.Batch{Len: n, Columns: o.columns}
+	return &o.batch, nil
+}
+
 // constantColumn fills vec with n copies of a constant. A null has no type of its own, so
 // it gets the column's type t.
-func (st *state) constantColumn(t value.Type, e *expr, n int, vec *column.Vec) {
+func (o *output) constantColumn(t value.Type, e *expr, n int, vec *column.Vec) {
 	if e.typ.Kind != value.Invalid {
 		t = e.typ
 	}
 	vec.Reset(t, n)
-	v := st.constant(e)
+	v := o.constant(e)
 	for i := range n {
 		vec.Set(i, v)
 	}

@@ -1,11 +1,8 @@
 package exec
 
 import (
-	"slices"
-
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // maxVars is the maximum number of variables in a read. Each step has a frame with a column
@@ -133,8 +130,8 @@ func (b *binder) known(e plan.Expr) error {
 	case nil:
 		return mismatch("an expression is empty")
 	case plan.Agg:
-		if e.Func > plan.Max {
-			return mismatch("there is no aggregate %d", e.Func)
+		if e.Func.Row() == nil {
+			return mismatch("there is no aggregate %d", uint8(e.Func))
 		}
 		return b.known(e.Arg)
 	case plan.Matched:
@@ -142,10 +139,7 @@ func (b *binder) known(e plan.Expr) error {
 	case plan.Whole:
 		return b.variable(e.Var, plan.Node)
 	case plan.BM25:
-		if err := b.all(e.Prop, e.Query); err != nil {
-			return err
-		}
-		return b.textQuery("bm25", e.Query)
+		return b.all(e.Prop, e.Query)
 	case plan.Nearest:
 		return b.all(e.Prop, e.Vector)
 	case plan.RRF:
@@ -187,9 +181,6 @@ func (b *binder) textMatch(m plan.TextMatch) error {
 	if err := b.all(m.Prop, m.Query); err != nil {
 		return err
 	}
-	if err := b.textQuery(m.Kind.String(), m.Query); err != nil {
-		return err
-	}
 	if m.MaxEdits == nil {
 		return nil
 	}
@@ -204,53 +195,4 @@ func (b *binder) variable(v plan.VarID, entity plan.Entity) error {
 		return mismatch("$%s is no %s", b.read.Vars[v].Name, entity)
 	}
 	return nil
-}
-
-// operands checks the expressions of a statement. Each must be a literal, an existing
-// parameter, or now; it may be missing where the statement allows that.
-func operands(q *plan.Query, s plan.Statement) error {
-	operand := func(e plan.Expr) error {
-		switch e := e.(type) {
-		case plan.Lit, plan.Now:
-			return nil
-		case plan.ParamRef:
-			if e.Index < 0 || e.Index >= len(q.Params) {
-				return mismatch("there is no parameter %d", e.Index)
-			}
-			return nil
-		}
-		return mismatch("%T stands in a mutation, where only a literal, a parameter or now can", e)
-	}
-	var exprs []plan.Expr
-	var set []plan.Assign
-	switch s := s.(type) {
-	case plan.Insert:
-		exprs = slices.DeleteFunc([]plan.Expr{s.From, s.To, s.ID}, func(e plan.Expr) bool { return e == nil })
-		set = s.Set
-	case plan.Update:
-		exprs, set = []plan.Expr{s.Where.Value}, s.Set
-	case plan.Delete:
-		exprs = []plan.Expr{s.Where.Value}
-	}
-	for _, a := range set {
-		exprs = append(exprs, a.Value)
-	}
-	for _, e := range exprs {
-		if err := operand(e); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// textQuery checks that the query of a text search is a text or null.
-func (b *binder) textQuery(function string, query plan.Expr) error {
-	t := b.typeOf(query)
-	if t.Kind == value.String && !t.List {
-		return nil
-	}
-	if lit, ok := query.(plan.Lit); ok && lit.Value.IsNull() {
-		return nil
-	}
-	return mismatch("%s for a value of type %s", function, t)
 }

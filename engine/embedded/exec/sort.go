@@ -18,8 +18,17 @@ type sortKey struct {
 	ords   []uint32
 }
 
-// pruneAt is the least number of collected rows at which pruning to the limit starts.
-const pruneAt = 8192
+// sorter holds the order of the collected rows.
+type sorter struct {
+	perm    []uint32 // numbers of rows
+	sortBy  []sortKey
+	entries []entry
+	moved   []uint32
+}
+
+func newSorter(p *Program) sorter {
+	return sorter{sortBy: make([]sortKey, 0, len(p.order)+len(p.columns))}
+}
 
 const (
 	// sortKeyBytes is the estimated memory per row and sort key, in bytes. It is the size
@@ -32,105 +41,40 @@ const (
 	compareTick = 1 << 14
 )
 
-// collect collects the rows that the match yields.
-func (st *state) collect(f *frame) error {
-	if st.tallies {
-		st.tally(f.n)
-		return nil
-	}
-	if st.read.Grouped {
-		return st.group(f)
-	}
-	if err := st.spend(4 * f.n * (len(st.keep) + 1)); err != nil {
-		return err
-	}
-	for _, v := range st.keep {
-		st.rows.cols[v] = append(st.rows.cols[v], f.cols[v][:f.n]...)
-	}
-	st.rows.n += f.n
-	if limit := st.read.Limit; limit >= 0 && prunes(st.rows.n, limit) {
-		if err := st.sort(); err != nil {
-			return err
-		}
-		st.permute(int(limit))
-	}
-	return nil
-}
-
-// tally counts rows of a read that returns only their number.
-func (st *state) tally(rows int) {
-	if rows == 0 {
-		return
-	}
-	if st.grouped == 0 {
-		st.grouped++
-		st.rows.n++
-		st.addGroup()
-	}
-	for i := range st.sums {
-		st.sums[i].counts[0] += int64(rows)
-	}
-}
-
-// prunes reports whether to cut this many collected rows down to the limit. It reports true
-// rarely enough that the total work is proportional to the number of rows.
-func prunes(rows int, limit int64) bool { return rows >= pruneAt && int64(rows)/4 >= limit }
-
-// finish sorts the collected rows and cuts them to the limit.
-func (st *state) finish() error {
-	if st.read.Grouped && st.grouped == 0 && !slices.ContainsFunc(st.Program.columns, func(c projection) bool { return c.agg < 0 }) {
-		st.grouped++
-		st.rows.n++
-		st.addGroup()
-	}
-	order := st.sort
-	if st.read.Grouped {
-		order = st.sortGroups
-	}
-	st.readRows()
-	if err := order(); err != nil {
-		return err
-	}
-	if limit := st.read.Limit; limit >= 0 && int64(len(st.perm)) > limit {
-		st.perm = st.perm[:limit]
-	}
-	return nil
-}
-
 // sort sorts the collected rows. Afterwards perm lists them; at least the first ones, up to
 // the limit, are in order. The error is the context's, or a *engine.TooLarge.
-func (st *state) sort() error {
-	n := st.rows.n
-	st.perm = slices.Grow(st.perm[:0], n)[:n]
+func (co *collector) sort() error {
+	n := co.rows.n
+	co.perm = slices.Grow(co.perm[:0], n)[:n]
 	if n < 2 {
-		clear(st.perm)
+		clear(co.perm)
 		return nil
 	}
 	// The additional memory during sorting, in bytes.
-	taken := n * (4 + entryBytes + sortKeyBytes*len(st.order))
-	if err := st.spend(taken); err != nil {
+	taken := n * (4 + entryBytes + sortKeyBytes*len(co.order))
+	if err := co.spend(taken); err != nil {
 		return err
 	}
-	defer st.spend(-taken)
-	if err := st.ctx.Err(); err != nil {
+	defer co.spend(-taken)
+	if err := co.ctx.Err(); err != nil {
 		return err
 	}
-	return st.arrange(st.sortKeys(), n)
+	return co.arrange(co.sortKeys(), n)
 }
 
 // arrange fills perm with the numbers of n rows and sorts it by keys. At least the first
 // rows, up to the limit, are in order afterwards.
-func (st *state) arrange(keys []sortKey, n int) error {
-	st.sortBy = keys
-	for i := range st.perm[:n] {
-		st.perm[i] = uint32(i)
+func (co *collector) arrange(keys []sortKey, n int) error {
+	co.sortBy = keys
+	for i := range co.perm[:n] {
+		co.perm[i] = uint32(i)
 	}
 	if len(keys) == 0 {
 		return nil
 	}
-	st.entries = slices.Grow(st.entries[:0], n)[:n]
-	if exact := keys[0].heads(st.entries); exact {
-		if ascends(st.entries) {
+	co.entries = slices.Grow(co.entries[:0], n)[:n]
+	if exact := keys[0].heads(co.entries); exact {
+		if ascends(co.entries) {
 			return nil
 		}
 		keys = keys[1:]
@@ -147,7 +91,7 @@ func (st *state) arrange(keys []sortKey, n int) error {
 		if left--; left < 0 {
 			left = compareTick
 			if err == nil {
-				err = st.ctx.Err()
+				err = co.ctx.Err()
 			}
 		}
 		if err != nil {
@@ -160,40 +104,36 @@ func (st *state) arrange(keys []sortKey, n int) error {
 		}
 		return 0
 	}
-	entries := st.entries
-	if limit := st.read.Limit; limit > 0 && limit < int64(n/4) {
+	entries := co.entries
+	if limit := co.read.Limit; limit > 0 && limit < int64(n/4) {
 		selectFirst(entries, int(limit), compare)
 		entries = entries[:limit]
 	}
-	if len(entries) <= insertionMost {
-		insertionSort(entries, compare)
-	} else {
-		slices.SortFunc(entries, compare)
-	}
-	st.perm = st.perm[:len(entries)]
+	slices.SortFunc(entries, compare)
+	co.perm = co.perm[:len(entries)]
 	for i := range entries {
-		st.perm[i] = entries[i].row
+		co.perm[i] = entries[i].row
 	}
 	return err
 }
 
 // sortKeys returns the keys for comparing the collected rows, including the tie-breaks.
-func (st *state) sortKeys() []sortKey {
-	n := st.rows.n
-	keys := st.sortBy[:0]
+func (co *collector) sortKeys() []sortKey {
+	n := co.rows.n
+	keys := co.sortBy[:0]
 	ids := func(v plan.VarID, desc bool) {
-		keys = append(keys, sortKey{table: st.table(v), sorted: st.table(v).Sorted(), ords: st.rows.cols[v][:n], desc: desc})
+		keys = append(keys, sortKey{table: co.table(v), sorted: co.table(v).Sorted(), ords: co.rows.cols[v][:n], desc: desc})
 	}
-	for _, o := range st.order {
+	for _, o := range co.order {
 		switch {
 		case o.ex.kind == exprConst:
-		case st.isID(o.ex) && st.table(o.ex.v).Sorted():
+		case co.isID(o.ex) && co.table(o.ex.v).Sorted():
 			ids(o.ex.v, o.desc) // needs no text
 		default:
-			keys = append(keys, sortKey{vec: st.eval(o.ex, &st.rows), desc: o.desc})
+			keys = append(keys, sortKey{vec: co.eval(o.ex, &co.rows), desc: o.desc})
 		}
 	}
-	for _, v := range st.read.Ties {
+	for _, v := range co.read.Ties {
 		ids(v, false)
 	}
 	return keys
@@ -201,21 +141,8 @@ func (st *state) sortKeys() []sortKey {
 
 // isID reports whether an expression is the id of a variable's entity, or the property that
 // holds the id.
-func (p *Program) isID(e *expr) bool {
-	return e.kind == exprID || e.kind == exprProp && p.types[e.v].IDProp == e.prop
-}
-
-// insertionMost is the largest number of rows for which insertion sort is the fastest.
-const insertionMost = 12
-
-func insertionSort(rows []entry, compare func(a, b entry) int) {
-	for i := 1; i < len(rows); i++ {
-		row, k := rows[i], i
-		for ; k > 0 && compare(row, rows[k-1]) < 0; k-- {
-			rows[k] = rows[k-1]
-		}
-		rows[k] = row
-	}
+func (q *query) isID(e *expr) bool {
+	return e.kind == exprID || e.kind == exprProp && q.types[e.v].IDProp == e.prop
 }
 
 // selectFirst moves the first k rows in compare's order to the front, in any order. A heap
@@ -248,19 +175,4 @@ func selectFirst(rows []entry, k int, compare func(a, b entry) int) {
 			down(0)
 		}
 	}
-}
-
-// permute reduces the collected rows to the first n rows of perm, in that order.
-func (st *state) permute(n int) {
-	n = min(n, len(st.perm))
-	for _, v := range st.keep {
-		col := st.rows.cols[v]
-		st.moved = slices.Grow(st.moved[:0], n)[:n]
-		for i, p := range st.perm[:n] {
-			st.moved[i] = col[p]
-		}
-		st.rows.cols[v] = append(col[:0], st.moved...)
-	}
-	st.spent -= int64(4 * (st.rows.n - n) * (len(st.keep) + 1))
-	st.rows.n = n
 }

@@ -28,38 +28,30 @@ type sorted struct {
 // bound is a comparison of the property with a constant.
 type bound struct {
 	op     plan.Op
-	src    plan.Expr
-	ex     *expr
+	ex     *expr // constant during a run
 	unless int
 }
 
 const (
-	// Estimated shares of entities that bounds keep, for the binder's choice.
-	rangeShare  = 0.1
-	halfShare   = 0.3
-	prefixShare = 0.03
 	// fewSorted is the number of entities that may always be read in the order of an index.
 	// A larger number of entities is read in the order of their rows if it exceeds the
 	// share scanInstead of all entities.
 	fewSorted   = 64
 	scanInstead = 1.0 / 6
-	// orderShare is the largest estimated share of the entities that a read in the order of
-	// the index may examine.
-	orderShare = 0.25
 )
 
 // sorted finds the filters that bound an indexed property of a variable. It returns nil if
 // there are none.
-func (b *binder) sorted(s *scope, v plan.VarID) *sorted {
+func (pl *planner) sorted(s *scope, v plan.VarID) *sorted {
 	var best *sorted
-	t := b.types[v]
+	t := pl.types[v]
 	for p, prop := range t.Props {
 		if !t.Sortable(p) {
 			continue
 		}
 		r := &sorted{v: v, prop: p}
-		for w := range b.filtersOn(s, v) {
-			r.take(b, w.cond, propOf(v, prop.Name), prop.Type)
+		for w := range pl.filtersOn(s, v) {
+			r.take(w.cond, prop.Type)
 		}
 		switch {
 		case len(r.lower) == 0 && len(r.upper) == 0:
@@ -78,25 +70,22 @@ func (b *binder) sorted(s *scope, v plan.VarID) *sorted {
 	return best
 }
 
-// take adds a filter's bound to the step, if the filter bounds the property.
-func (s *sorted) take(b *binder, c plan.Cond, is func(plan.Expr) bool, typ value.Type) {
-	cmp, ok := c.(plan.Compare)
-	if !ok {
+// take adds a filter's bound to the step, if the filter compares the property, whose type is
+// typ, with a constant.
+func (s *sorted) take(c *cond, typ value.Type) {
+	if c.text >= 0 {
 		return
 	}
-	bd := bound{op: cmp.Op, src: cmp.Right, unless: cmp.Unless}
-	if !is(cmp.Left) {
-		if bd.op, ok = flip(cmp.Op); !ok || !is(cmp.Right) {
+	is := propOf(s.v, s.prop)
+	bd := bound{op: c.op, ex: c.right, unless: c.unless}
+	if !is(c.left) {
+		var ok bool
+		if bd.op, ok = flip(c.op); !ok || !is(c.right) {
 			return
 		}
-		bd.src = cmp.Left
+		bd.ex = c.left
 	}
-	switch bd.src.(type) {
-	case plan.Lit, plan.ParamRef, plan.Now:
-	default:
-		return
-	}
-	if of := b.typeOf(bd.src); of.List || of.Kind != typ.Kind && !(of.Kind.IsNumeric() && typ.Kind.IsNumeric()) {
+	if of := bd.ex.typ; bd.ex.kind != exprConst || of.List || of.Kind != typ.Kind && !(of.Kind.IsNumeric() && typ.Kind.IsNumeric()) {
 		return
 	}
 	switch bd.op {
@@ -115,27 +104,18 @@ func (s *sorted) take(b *binder, c plan.Cond, is func(plan.Expr) bool, typ value
 }
 
 // addSorted adds the step. The filters stay.
-func (b *binder) addSorted(s *scope, r *sorted) error {
-	r.id, r.vars = b.frame(), slices.Clip(s.vars)
-	for _, list := range [][]bound{r.lower, r.upper} {
-		for i := range list {
-			var err error
-			if list[i].ex, err = b.expr(list[i].src); err != nil {
-				return err
-			}
-		}
-	}
+func (pl *planner) addSorted(s *scope, r *sorted) {
+	r.id, r.vars = pl.frame(), slices.Clip(s.vars)
 	r.instead = &scan{v: r.v, id: r.id, vars: r.vars}
 	s.pipe.steps = append(s.pipe.steps, r)
 	s.bind(r.v)
-	return nil
 }
 
 // inOrder makes the first step of a read follow the index of its first sort key, if few
 // entities are likely to yield enough rows for the limit.
-func (b *binder) inOrder() {
-	r := b.read
-	if r.Grouped || r.Limit <= 0 || len(r.Order) == 0 || len(b.body.steps) == 0 || fuses(r) {
+func (pl *planner) inOrder() {
+	r := pl.read
+	if r.Grouped || r.Limit <= 0 || len(r.Order) == 0 || len(pl.body.steps) == 0 || fuses(r) {
 		return
 	}
 	key, ok := r.Order[0].Expr.(plan.Prop)
@@ -143,10 +123,10 @@ func (b *binder) inOrder() {
 		return
 	}
 	step := &sorted{v: key.Var, ordered: true, desc: r.Order[0].Desc, share: 1}
-	if step.prop, ok = b.types[key.Var].Prop(key.Name); !ok || !b.types[key.Var].Sortable(step.prop) {
+	if step.prop, ok = pl.types[key.Var].Prop(key.Name); !ok || !pl.types[key.Var].Sortable(step.prop) {
 		return
 	}
-	switch first := b.body.steps[0].(type) {
+	switch first := pl.body.steps[0].(type) {
 	case *scan:
 		if first.v != key.Var || len(first.vars) > 0 {
 			return
@@ -160,91 +140,65 @@ func (b *binder) inOrder() {
 	default:
 		return
 	}
-	live := float64(b.live(key.Var)) * step.share
-	if need := float64(r.Limit) / b.passing(step); need > max(fewSorted, live*orderShare) {
+	live := float64(pl.live(key.Var)) * step.share
+	if need := float64(r.Limit) / pl.passing(step, pl.body.steps[1:]); need > max(fewSorted, live*orderShare) {
 		return
 	}
-	b.body.steps[0] = step
+	pl.body.steps[0] = step
 }
 
-// passing estimates the share of a first step's rows that the later steps keep. It does not
-// count filters that are bounds of the first step.
-func (b *binder) passing(first *sorted) float64 {
-	share := 1.0
-	for _, s := range b.body.steps[1:] {
-		switch s := s.(type) {
-		case *filter:
-			for _, c := range s.conds {
-				switch {
-				case c.text >= 0:
-					share *= textShare
-				case c.left.kind == exprProp && c.left.prop == first.prop && len(first.lower)+len(first.upper) > 0:
-				case c.op == plan.Eq:
-					share *= 0.05
-				default:
-					share *= 0.3
-				}
-			}
-		case *expand, *reach:
-		default:
-			share *= 0.3
-		}
-	}
-	return share
-}
-
-func (s *sorted) run(st *state, p *pipe, at int, f *frame) error {
-	table := st.table(s.v)
-	span, view, err := s.span(st, table)
+func (s *sorted) run(m *matcher, p *pipe, at int, f *frame) error {
+	table := m.table(s.v)
+	span, view, err := s.span(m, table)
 	if err != nil {
 		return err
 	}
 	if view == nil || !s.ordered && float64(span.Len()) > max(fewSorted, scanInstead*float64(table.Live())) {
-		return s.scan(st, p, at, f)
+		return s.scan(m, p, at, f)
 	}
-	out := st.frame(s.id, s.vars)
-	st.room(out, s.v)
+	out := m.frame(s.id, s.vars)
+	m.room(out, s.v)
 	for i := range f.n {
 		if f.settled(i) || span.Len() == 0 {
 			continue
 		}
 		walk := view.Walk(span, s.desc, table.CompareRows(s.prop))
 		if s.ordered {
-			return s.first(st, p, at, out, table, &walk)
+			return s.first(m, p, at, out, table, &walk)
 		}
 		for ord, _, ok := walk.Next(); ok && !f.settled(i); ord, _, ok = walk.Next() {
-			if err := st.tick(1); err != nil {
+			if err := m.tick(1); err != nil {
 				return err
 			}
 			out.copyRow(f, i, s.vars)
 			out.cols[s.v][out.n] = ord
 			if out.n++; out.n == frameSize {
-				if err := st.flush(p, at, out); err != nil {
+				if err := m.flush(p, at, out); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	return st.flush(p, at, out)
+	return m.flush(p, at, out)
 }
 
 // scan runs the step without the index.
-func (s *sorted) scan(st *state, p *pipe, at int, f *frame) error {
+func (s *sorted) scan(m *matcher, p *pipe, at int, f *frame) error {
 	if s.instead == nil {
-		return (&scan{v: s.v, id: s.id, vars: s.vars}).run(st, p, at, f)
+		return (&scan{v: s.v, id: s.id, vars: s.vars}).run(m, p, at, f)
 	}
-	return s.instead.run(st, p, at, f)
+	return s.instead.run(m, p, at, f)
 }
 
 // first follows the index until there are enough rows for the limit. It goes on while
 // entities have the same value of this key as the last one before that point.
-func (s *sorted) first(st *state, p *pipe, at int, out *frame, table *version.Table, walk *index.Walk) error {
+func (s *sorted) first(m *matcher, p *pipe, at int, out *frame, table *version.Table, walk *index.Walk) error {
 	compare := table.CompareRows(s.prop)
 	// Start with a small frame: the limit may be reached soon.
-	size := int(min(max(32, st.read.Limit), frameSize))
+	size := int(min(max(32, m.read.Limit), frameSize))
 	enough, last := false, version.NoOrd
 	for ord, row, ok := walk.Next(); ok; ord, row, ok = walk.Next() {
-		if err := st.tick(1); err != nil {
+		if err := m.tick(1); err != nil {
 			return err
 		}
 		if enough && compare(last, row) != 0 {
@@ -254,30 +208,30 @@ func (s *sorted) first(st *state, p *pipe, at int, out *frame, table *version.Ta
 		if out.n++; out.n < size {
 			continue
 		}
-		if err := st.flush(p, at, out); err != nil {
+		if err := m.flush(p, at, out); err != nil {
 			return err
 		}
-		st.room(out, s.v)
+		m.room(out, s.v)
 		size = min(2*size, frameSize)
 		if !enough {
-			enough, last = int64(st.rows.n) >= st.read.Limit, row
+			enough, last = int64(m.out.rows.n) >= m.read.Limit, row
 		}
 	}
-	return st.flush(p, at, out)
+	return m.flush(p, at, out)
 }
 
 // span finds the range of the index between the bounds of this run. The returned index is
 // nil if the property has no index, or if no bound applies and the step is not ordered.
-func (s *sorted) span(st *state, table *version.Table) (index.Span, *index.Sorted, error) {
+func (s *sorted) span(m *matcher, table *version.Table) (index.Span, *index.Sorted, error) {
 	bounded := false
 	values := func(list []bound) (out []value.Value, some bool) {
 		for _, b := range list {
-			if b.unless >= 0 && st.args[b.unless].IsNull() {
+			if b.unless >= 0 && m.args[b.unless].IsNull() {
 				out = append(out, value.Null)
 				continue
 			}
 			bounded = true
-			v := st.constant(b.ex)
+			v := m.constant(b.ex)
 			if v.IsNull() {
 				return nil, false
 			}
@@ -296,11 +250,11 @@ func (s *sorted) span(st *state, table *version.Table) (index.Span, *index.Sorte
 	if !bounded && !s.ordered {
 		return index.Span{}, nil, nil
 	}
-	view, err := table.SortedBy(st.ctx, s.prop, func(bytes int) bool {
-		if st.spend(bytes) == nil {
+	view, err := table.SortedBy(m.ctx, s.prop, func(bytes int) bool {
+		if m.spend(bytes) == nil {
 			return true
 		}
-		st.spend(-bytes)
+		m.spend(-bytes)
 		return false
 	})
 	if view == nil || err != nil {

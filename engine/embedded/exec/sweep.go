@@ -35,7 +35,7 @@ type sweeper struct {
 
 // sweeps replaces a scan that is followed by a filter with a sweep. If the first step is a
 // sorted step, the sweep becomes its fallback.
-func (b *binder) sweeps(p *pipe) {
+func (pl *planner) sweeps(p *pipe) {
 	if len(p.steps) < 2 || p.inner {
 		return
 	}
@@ -63,7 +63,7 @@ func (b *binder) sweeps(p *pipe) {
 	s := &sweep{v: v, id: id, slow: filter{vars: f.vars}}
 	var left []*cond
 	for _, c := range f.conds {
-		if t, ok := b.sweepTest(c, v); ok {
+		if t, ok := newSweepTest(c, v); ok {
 			s.tests = append(s.tests, t)
 			s.slow.conds = append(s.slow.conds, c)
 		} else {
@@ -88,7 +88,9 @@ func (b *binder) sweeps(p *pipe) {
 	}
 }
 
-func (b *binder) sweepTest(c *cond, v plan.VarID) (sweepTest, bool) {
+// newSweepTest returns the test for a condition. It reports false if the columns cannot be
+// compared block by block.
+func newSweepTest(c *cond, v plan.VarID) (sweepTest, bool) {
 	t := sweepTest{cond: c, op: c.op}
 	if c.text >= 0 {
 		return t, false
@@ -108,11 +110,11 @@ func (b *binder) sweepTest(c *cond, v plan.VarID) (sweepTest, bool) {
 	return t, true
 }
 
-func (s *sweep) run(st *state, p *pipe, at int, _ *frame) error {
-	table := st.table(s.v)
-	out := st.frame(s.id, nil)
-	st.room(out, s.v)
-	w := &st.sweeper
+func (s *sweep) run(m *matcher, p *pipe, at int, _ *frame) error {
+	table := m.table(s.v)
+	out := m.frame(s.id, nil)
+	m.room(out, s.v)
+	w := &m.sweeper
 	if len(w.kernels) < len(s.tests) {
 		w.kernels = make([]column.Kernel, len(s.tests))
 	}
@@ -120,18 +122,18 @@ func (s *sweep) run(st *state, p *pipe, at int, _ *frame) error {
 		w.rest = make([]uint32, frameSize)
 	}
 	for _, t := range s.tests {
-		if t.applies(st) && st.constant(t.constant).IsNull() {
+		if t.applies(m.evaluator) && m.constant(t.constant).IsNull() {
 			return nil
 		}
 	}
 	var segment *version.Segment
 	err := table.Sweep(&w.block, w.rest, func(b *version.Block) error {
-		if err := st.tick(column.KernelRows / 4); err != nil {
+		if err := m.tick(column.KernelRows / 4); err != nil {
 			return err
 		}
 		if b.Segment != segment {
 			segment = b.Segment
-			s.prepare(st, segment)
+			s.prepare(m, segment)
 		}
 		for _, k := range w.order {
 			w.kernels[k].Narrow(b.First, b.Live)
@@ -142,28 +144,28 @@ func (s *sweep) run(st *state, p *pipe, at int, _ *frame) error {
 				if out.n++; out.n < frameSize {
 					continue
 				}
-				if err := st.flush(p, at, out); err != nil {
+				if err := m.flush(p, at, out); err != nil {
 					return err
 				}
-				st.room(out, s.v)
+				m.room(out, s.v)
 			}
 		}
 		return nil
 	}, func(ords []uint32) error {
-		if err := st.tick(frameSize); err != nil {
+		if err := m.tick(frameSize); err != nil {
 			return err
 		}
-		if err := st.flush(p, at, out); err != nil {
+		if err := m.flush(p, at, out); err != nil {
 			return err
 		}
-		st.room(out, s.v)
+		m.room(out, s.v)
 		out.n = copy(out.cols[s.v], ords)
-		if !s.slow.keep(st, out) {
+		if !s.slow.keep(m, out) {
 			out.n = 0
 		}
 		return nil
 	})
-	// Clear the references, so that a pooled state keeps no segment alive.
+	// Clear the references, so that the pooled memory keeps no segment alive.
 	w.block.Segment = nil
 	for i := range w.kernels {
 		w.kernels[i].Forget()
@@ -171,24 +173,24 @@ func (s *sweep) run(st *state, p *pipe, at int, _ *frame) error {
 	if err != nil {
 		return err
 	}
-	return st.flush(p, at, out)
+	return m.flush(p, at, out)
 }
 
 // applies reports whether a condition is enabled in this run.
-func (t *sweepTest) applies(st *state) bool {
-	return t.cond.unless < 0 || !st.args[t.cond.unless].IsNull()
+func (t *sweepTest) applies(ev *evaluator) bool {
+	return t.cond.unless < 0 || !ev.args[t.cond.unless].IsNull()
 }
 
 // prepare makes the kernels for a segment.
-func (s *sweep) prepare(st *state, segment *version.Segment) {
-	w := &st.sweeper
+func (s *sweep) prepare(m *matcher, segment *version.Segment) {
+	w := &m.sweeper
 	w.order = w.order[:0]
 	for i := range s.tests {
 		t := &s.tests[i]
-		if !t.applies(st) {
+		if !t.applies(m.evaluator) {
 			continue
 		}
-		w.kernels[i].Prepare(segment.Props[t.prop], t.op, st.constant(t.constant))
+		w.kernels[i].Prepare(segment.Props[t.prop], t.op, m.constant(t.constant))
 		w.order = append(w.order, i)
 		for k := len(w.order) - 1; k > 0 && w.kernels[i].Cost() < w.kernels[w.order[k-1]].Cost(); k-- {
 			w.order[k], w.order[k-1] = w.order[k-1], w.order[k]

@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/text"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // defaultEdits is the edit distance of fuzzy when the query gives none. It is also the
@@ -25,6 +26,64 @@ type textMatch struct {
 	prop  *expr
 	query *expr
 	edits *expr // nil for the default
+}
+
+// text binds a text match and returns its position in b.texts.
+func (b *binder) text(m plan.TextMatch) (int, error) {
+	if i, ok := b.boundText(m); ok {
+		return i, nil
+	}
+	t := &textMatch{src: m, kind: m.Kind}
+	var err error
+	if t.prop, err = b.expr(m.Prop); err != nil {
+		return 0, err
+	}
+	if t.query, err = b.expr(m.Query); err != nil {
+		return 0, err
+	}
+	if t.prop.typ.Kind != value.String || t.prop.typ.List {
+		return 0, mismatch("%s on a property of type %s", m.Kind, t.prop.typ)
+	}
+	if !isText(t.query) {
+		return 0, mismatch("%s for a value of type %s", m.Kind, t.query.typ)
+	}
+	if t.query.kind != exprConst {
+		return 0, &engine.Unsupported{Construct: m.Kind.String() + " for a text that differs from row to row"}
+	}
+	if m.MaxEdits != nil {
+		if t.edits, err = b.expr(m.MaxEdits); err != nil {
+			return 0, err
+		}
+		if t.edits.kind != exprConst {
+			return 0, &engine.Unsupported{Construct: "fuzzy with a distance that differs from row to row"}
+		}
+	}
+	key := keyOf(plan.Matched{Match: m})
+	if b.textsOf == nil {
+		b.textsOf = map[string][]int{}
+	}
+	b.textsOf[key] = append(b.textsOf[key], len(b.texts))
+	b.texts = append(b.texts, t)
+	return len(b.texts) - 1, nil
+}
+
+// isText reports whether the query of a text search is a text or null.
+func isText(query *expr) bool {
+	if lit, ok := query.src.(plan.Lit); ok && lit.Value.IsNull() {
+		return true
+	}
+	return query.typ.Kind == value.String && !query.typ.List
+}
+
+// boundText finds a text match that is already bound.
+func (b *binder) boundText(m plan.TextMatch) (int, bool) {
+	for _, i := range b.textsOf[keyOf(plan.Matched{Match: m})] {
+		b.step(1)
+		if reflect.DeepEqual(b.texts[i].src, m) {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // textQuery is the query of a text match in one run.
@@ -46,17 +105,17 @@ type textQuery struct {
 }
 
 // textQuery returns the query of a match in this run.
-func (st *state) textQuery(id int) (*textMatch, *textQuery) {
-	m, q := st.texts[id], &st.queries[id]
+func (ev *evaluator) textQuery(id int) (*textMatch, *textQuery) {
+	m, q := ev.texts[id], &ev.queries[id]
 	if q.ready {
 		return m, q
 	}
 	q.ready, q.tokens, q.edits, q.seen, q.found = true, q.tokens[:0], defaultEdits, 0, false
-	if v := st.constant(m.query); !v.IsNull() {
+	if v := ev.constant(m.query); !v.IsNull() {
 		q.tokens = text.AppendTokens(q.tokens, v.Str())
 	}
 	if m.edits != nil {
-		if v := st.constant(m.edits); !v.IsNull() {
+		if v := ev.constant(m.edits); !v.IsNull() {
 			q.edits = int(max(0, min(defaultEdits, int64(v.Bits()))))
 		}
 	}
@@ -64,19 +123,19 @@ func (st *state) textQuery(id int) (*textMatch, *textQuery) {
 }
 
 // propose asks the index for the ordinals that may match.
-func (st *state) propose(m *textMatch, q *textQuery) {
+func (ev *evaluator) propose(m *textMatch, q *textQuery) {
 	if q.found {
 		return
 	}
 	q.found = true
-	table := st.table(m.prop.v)
+	table := ev.table(m.prop.v)
 	words := (int(table.Ordinals()) + 63) / 64
 	q.set = slices.Grow(q.set[:0], words)[:words]
 	clear(q.set)
 	if len(q.tokens) == 0 {
 		return
 	}
-	view := st.text(table, m.prop.prop)
+	view := ev.text(table, m.prop.prop)
 	switch m.kind {
 	case plan.Search:
 		view.Any(q.tokens, q.set)
@@ -89,20 +148,20 @@ func (st *state) propose(m *textMatch, q *textQuery) {
 }
 
 // matchText calls yield for each row of a frame and passes whether the text match is true.
-func (st *state) matchText(id int, f *frame, yield func(i int, ok bool)) {
-	m, q := st.textQuery(id)
+func (ev *evaluator) matchText(id int, f *frame, yield func(i int, ok bool)) {
+	m, q := ev.textQuery(id)
 	if q.seen += f.n; q.seen > indexAfter {
-		st.propose(m, q)
+		ev.propose(m, q)
 	}
 	if !q.found {
-		vec := st.eval(m.prop, f)
+		vec := ev.eval(m.prop, f)
 		for i := range f.n {
 			yield(i, len(q.tokens) > 0 && !vec.IsNull(i) && q.holds(m.kind, vec.Strings[i]))
 		}
 		return
 	}
 	verify := m.kind == plan.Phrase && len(q.tokens) > 1
-	table := st.table(m.prop.v)
+	table := ev.table(m.prop.v)
 	for i, ord := range f.cols[m.prop.v][:f.n] {
 		ok := q.set.Get(int(ord))
 		if ok && verify {
@@ -176,30 +235,25 @@ type textScan struct {
 	id   int
 }
 
-// textFilter finds a text match on a variable.
-func (b *binder) textFilter(s *scope, v plan.VarID) (plan.TextMatch, bool) {
-	for w := range b.filtersOn(s, v) {
-		if m, ok := w.cond.(plan.TextMatch); ok && m.Prop.Var == v {
-			return m, true
+// textFilter finds a text match on a variable and returns its position in query.texts.
+func (pl *planner) textFilter(s *scope, v plan.VarID) (text int, ok bool) {
+	for w := range pl.filtersOn(s, v) {
+		if t := w.cond.text; t >= 0 && pl.texts[t].prop.v == v {
+			return t, true
 		}
 	}
-	return plan.TextMatch{}, false
+	return 0, false
 }
 
-func (b *binder) addTextScan(s *scope, v plan.VarID, m plan.TextMatch) error {
-	id, err := b.text(m)
-	if err != nil {
-		return err
-	}
-	s.pipe.steps = append(s.pipe.steps, &textScan{v: v, text: id, vars: slices.Clip(s.vars), id: b.frame()})
+func (pl *planner) addTextScan(s *scope, v plan.VarID, text int) {
+	s.pipe.steps = append(s.pipe.steps, &textScan{v: v, text: text, vars: slices.Clip(s.vars), id: pl.frame()})
 	s.bind(v)
-	return nil
 }
 
-func (s *textScan) run(st *state, p *pipe, at int, f *frame) error {
-	m, q := st.textQuery(s.text)
-	st.propose(m, q)
-	out := st.frame(s.id, s.vars)
+func (s *textScan) run(m *matcher, p *pipe, at int, f *frame) error {
+	match, q := m.textQuery(s.text)
+	m.propose(match, q)
+	out := m.frame(s.id, s.vars)
 	if cap(out.cols[s.v]) < frameSize {
 		out.cols[s.v] = make([]uint32, frameSize)
 	}
@@ -208,7 +262,7 @@ func (s *textScan) run(st *state, p *pipe, at int, f *frame) error {
 			if f.settled(i) {
 				break
 			}
-			if err := st.tick(1); err != nil {
+			if err := m.tick(1); err != nil {
 				return err
 			}
 			for ; word != 0; word &= word - 1 {
@@ -219,23 +273,12 @@ func (s *textScan) run(st *state, p *pipe, at int, f *frame) error {
 				out.cols[s.v] = out.cols[s.v][:frameSize]
 				out.cols[s.v][out.n] = uint32(w*64 + bits.TrailingZeros64(word))
 				if out.n++; out.n == frameSize {
-					if err := st.flush(p, at, out); err != nil {
+					if err := m.flush(p, at, out); err != nil {
 						return err
 					}
 				}
 			}
 		}
 	}
-	return st.flush(p, at, out)
-}
-
-// boundText finds a text match that is already bound.
-func (b *binder) boundText(m plan.TextMatch) (int, bool) {
-	for _, i := range b.textsOf[keyOf(plan.Matched{Match: m})] {
-		b.step(1)
-		if reflect.DeepEqual(b.texts[i].src, m) {
-			return i, true
-		}
-	}
-	return 0, false
+	return m.flush(p, at, out)
 }

@@ -17,14 +17,14 @@ type topStep struct {
 // top returns the step that replaces the whole match of a read, if the read binds one
 // variable without a condition and returns the first rows by a score. For other reads it
 // returns nil.
-func (b *binder) top() (*topStep, error) {
-	r := b.read
+func (pl *planner) top() *topStep {
+	r := pl.read
 	if r.Grouped || r.Limit <= 0 || len(r.Order) == 0 || len(r.Vars) != 1 || fuses(r) {
-		return nil, nil
+		return nil
 	}
 	for _, c := range r.Match {
 		if _, ok := c.(plan.Bind); !ok {
-			return nil, nil
+			return nil
 		}
 	}
 	// A second score may drop rows that are the best by the first score.
@@ -32,43 +32,39 @@ func (b *binder) top() (*topStep, error) {
 		switch o.Expr.(type) {
 		case plan.BM25:
 			if i > 0 || !o.Desc {
-				return nil, nil
+				return nil
 			}
 		case plan.Nearest:
 			if i > 0 || o.Desc {
-				return nil, nil
+				return nil
 			}
 		default:
 			if i == 0 {
-				return nil, nil
+				return nil
 			}
 		}
 	}
 	for _, c := range r.Columns {
 		if _, ok := c.Expr.(plan.Nearest); ok && !sameExpr(c.Expr, r.Order[0].Expr) {
-			return nil, nil
+			return nil
 		}
 	}
-	score, err := b.expr(r.Order[0].Expr)
-	if err != nil {
-		return nil, err
-	}
-	return &topStep{score: score, v: 0, id: b.frame()}, nil
+	return &topStep{score: pl.order[0].ex, v: 0, id: pl.frame()}
 }
 
-func (s *topStep) run(st *state, p *pipe, at int, _ *frame) error {
-	out := st.frame(s.id, []plan.VarID{s.v})
-	limit := int(min(st.read.Limit, int64(st.table(s.v).Live())))
+func (s *topStep) run(m *matcher, p *pipe, at int, _ *frame) error {
+	out := m.frame(s.id, []plan.VarID{s.v})
+	limit := int(min(m.read.Limit, int64(m.table(s.v).Live())))
 	push := func(ord uint32) error {
 		out.cols[s.v] = out.cols[s.v][:frameSize]
 		out.cols[s.v][out.n] = ord
 		if out.n++; out.n < frameSize {
 			return nil
 		}
-		return st.flush(p, at, out)
+		return m.flush(p, at, out)
 	}
 	if s.score.kind == exprNearest {
-		ords, err := st.closest(s.score, limit)
+		ords, err := m.closest(s.score, limit)
 		if err != nil {
 			return err
 		}
@@ -77,19 +73,19 @@ func (s *topStep) run(st *state, p *pipe, at int, _ *frame) error {
 				return err
 			}
 		}
-		return st.flush(p, at, out)
+		return m.flush(p, at, out)
 	}
-	best := st.relevance(s.score.score).Top(limit)
-	st.best = st.best[:0]
+	best := m.relevance(s.score.score).Top(limit)
+	m.best = m.best[:0]
 	for _, f := range best {
-		st.best = append(st.best, f.Ord)
+		m.best = append(m.best, f.Ord)
 	}
 	// Sort by ordinal: their scores are computed again, and that is faster in order.
-	slices.Sort(st.best)
-	for _, ord := range st.best {
+	slices.Sort(m.best)
+	for _, ord := range m.best {
 		if err := push(ord); err != nil {
 			return err
 		}
 	}
-	return st.flush(p, at, out)
+	return m.flush(p, at, out)
 }

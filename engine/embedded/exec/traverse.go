@@ -15,8 +15,8 @@ type hop struct {
 	alive bool // every listed edge is live
 }
 
-func (st *state) hops(edge int, out, in bool) (hops [2]hop, n int) {
-	t := st.snap.Edges(edge)
+func (m *matcher) hops(edge int, out, in bool) (hops [2]hop, n int) {
+	t := m.snap.Edges(edge)
 	if out {
 		hops[n] = hop{t, t.Out(), t.AllLive()}
 		n++
@@ -30,8 +30,7 @@ func (st *state) hops(edge int, out, in bool) (hops [2]hop, n int) {
 
 // traverse is the common part of expand, check and reach.
 type traverse struct {
-	plan.Traverse
-	edge int
+	*link
 	back bool         // follows edges from target to source
 	from plan.VarID   // the bound end
 	to   plan.VarID   // the other end
@@ -39,10 +38,10 @@ type traverse struct {
 	id   int
 }
 
-func (b *binder) traverse(s *scope, t plan.Traverse, back bool) traverse {
-	tr := traverse{Traverse: t, edge: b.schema.Type(plan.Edge, t.Edge).Index, back: back, from: t.From, to: t.To, vars: slices.Clip(s.vars), id: b.frame()}
+func (pl *planner) traverse(s *scope, l *link, back bool) traverse {
+	tr := traverse{link: l, back: back, from: l.From, to: l.To, vars: slices.Clip(s.vars), id: pl.frame()}
 	if back {
-		tr.from, tr.to = t.To, t.From
+		tr.from, tr.to = l.To, l.From
 	}
 	return tr
 }
@@ -51,22 +50,22 @@ func (b *binder) traverse(s *scope, t plan.Traverse, back bool) traverse {
 func (t *traverse) far() bool { return t.Min != 1 || t.Max != 1 }
 
 // addExpand adds the step that binds the other end of a traversal.
-func (b *binder) addExpand(s *scope, t plan.Traverse, back bool) {
-	tr := b.traverse(s, t, back)
+func (pl *planner) addExpand(s *scope, l *link, back bool) {
+	tr := pl.traverse(s, l, back)
 	if tr.far() {
 		s.pipe.steps = append(s.pipe.steps, &reach{tr, false, 0})
 	} else {
 		s.pipe.steps = append(s.pipe.steps, &expand{tr})
 	}
 	s.bind(tr.to)
-	s.bind(t.EdgeVar)
+	s.bind(l.EdgeVar)
 }
 
 // check returns the step for a traversal with both ends bound.
-func (b *binder) check(s *scope, t plan.Traverse) step {
-	tr := b.traverse(s, t, false)
+func (pl *planner) check(s *scope, l *link) step {
+	tr := pl.traverse(s, l, false)
 	if tr.far() {
-		return &reach{tr, true, b.frame()}
+		return &reach{tr, true, pl.frame()}
 	}
 	return &check{traverse: tr}
 }
@@ -74,22 +73,22 @@ func (b *binder) check(s *scope, t plan.Traverse) step {
 // expand follows the edges of a node.
 type expand struct{ traverse }
 
-func (s *expand) run(st *state, p *pipe, at int, f *frame) error {
-	out := st.frame(s.id, s.vars)
-	st.room(out, s.to, s.EdgeVar)
-	hops, n := st.hops(s.edge, s.Undirected || !s.back, s.Undirected || s.back)
+func (s *expand) run(m *matcher, p *pipe, at int, f *frame) error {
+	out := m.frame(s.id, s.vars)
+	m.room(out, s.to, s.EdgeVar)
+	hops, n := m.hops(s.edge, s.Undirected || !s.back, s.Undirected || s.back)
 	last := p.inner && at == len(p.steps)-1
 	for i := range f.n {
 		if f.settled(i) {
 			continue
 		}
-		edges, others, err := st.neighbours(s, hops[:n], f.cols[s.from][i])
+		edges, others, err := m.neighbours(s, hops[:n], f.cols[s.from][i])
 		if err != nil {
 			return err
 		}
 		if last && len(others) > 0 {
 			f.found.set(f.outer[i]) // one match is enough
-			st.yielded(p, 1)
+			m.yielded(p, 1)
 			continue
 		}
 		for len(others) > 0 {
@@ -103,7 +102,7 @@ func (s *expand) run(st *state, p *pipe, at int, f *frame) error {
 			if out.n < frameSize {
 				break
 			}
-			if err := st.flush(p, at, out); err != nil {
+			if err := m.flush(p, at, out); err != nil {
 				return err
 			}
 			if f.settled(i) {
@@ -111,14 +110,14 @@ func (s *expand) run(st *state, p *pipe, at int, f *frame) error {
 			}
 		}
 	}
-	return st.flush(p, at, out)
+	return m.flush(p, at, out)
 }
 
 // count implements [counter].
-func (s *expand) count(st *state, f *frame) (n int, err error) {
-	hops, k := st.hops(s.edge, s.Undirected || !s.back, s.Undirected || s.back)
+func (s *expand) count(m *matcher, f *frame) (n int, err error) {
+	hops, k := m.hops(s.edge, s.Undirected || !s.back, s.Undirected || s.back)
 	for i := range f.n {
-		_, others, err := st.neighbours(s, hops[:k], f.cols[s.from][i])
+		_, others, err := m.neighbours(s, hops[:k], f.cols[s.from][i])
 		if err != nil {
 			return 0, err
 		}
@@ -130,7 +129,7 @@ func (s *expand) count(st *state, f *frame) (n int, err error) {
 // neighbours returns the live edges of a node and the nodes that they lead to. If the query
 // has no edge variable, it returns each node once, and no edges. The lists belong to the
 // index, or are valid until the next call.
-func (st *state) neighbours(s *expand, hops []hop, node uint32) (edges, others []uint32, err error) {
+func (m *matcher) neighbours(s *expand, hops []hop, node uint32) (edges, others []uint32, err error) {
 	wanted := s.EdgeVar != plan.NoVar
 	if h := &hops[0]; len(hops) == 1 && h.alive && (wanted || h.adj.Distinct()) && h.adj.Over(node) == nil {
 		if wanted {
@@ -138,14 +137,14 @@ func (st *state) neighbours(s *expand, hops []hop, node uint32) (edges, others [
 		} else {
 			others = h.adj.Others(node)
 		}
-		return edges, others, st.tick(1 + len(others))
+		return edges, others, m.tick(1 + len(others))
 	}
-	edges, others = st.nearEdges[:0], st.nearNodes[:0]
-	seen := &st.walks[s.id]
-	seen.begin(st.table(s.to).Ordinals())
+	edges, others = m.nearEdges[:0], m.nearNodes[:0]
+	seen := &m.walks[s.id]
+	seen.begin(m.table(s.to).Ordinals())
 	for k, h := range hops {
 		base, nodes := h.adj.Base(node)
-		if err := st.tick(1 + len(base)); err != nil {
+		if err := m.tick(1 + len(base)); err != nil {
 			return nil, nil, err
 		}
 		for j, other := range nodes {
@@ -168,20 +167,11 @@ func (st *state) neighbours(s *expand, hops []hop, node uint32) (edges, others [
 		}
 	}
 	if !wanted {
-		return nil, seen.visited, st.charge(seen)
+		return nil, seen.visited, m.charge(seen)
 	}
-	more := cap(edges) + cap(others) - cap(st.nearEdges) - cap(st.nearNodes)
-	st.nearEdges, st.nearNodes = edges, others
-	return edges, others, st.hold(4 * more)
-}
-
-// room makes columns for the variables that a step binds.
-func (st *state) room(out *frame, vars ...plan.VarID) {
-	for _, v := range vars {
-		if v != plan.NoVar {
-			st.column(out, v)
-		}
-	}
+	more := cap(edges) + cap(others) - cap(m.nearEdges) - cap(m.nearNodes)
+	m.nearEdges, m.nearNodes = edges, others
+	return edges, others, m.hold(4 * more)
 }
 
 // check keeps the rows whose two nodes are joined by an edge, or, if not is set, the rows
@@ -191,11 +181,11 @@ type check struct {
 	not bool // replaces a not block that contains only the traversal
 }
 
-func (s *check) run(st *state, p *pipe, at int, f *frame) error {
+func (s *check) run(m *matcher, p *pipe, at int, f *frame) error {
 	if s.EdgeVar != plan.NoVar {
-		return s.bind(st, p, at, f)
+		return s.bind(m, p, at, f)
 	}
-	rows := st.chosen[:0]
+	rows := m.chosen[:0]
 	from, to := f.cols[s.From][:f.n], f.cols[s.To][:f.n]
 	for i := 0; i < f.n; {
 		// Rows that share a node are mostly consecutive.
@@ -210,7 +200,7 @@ func (s *check) run(st *state, p *pipe, at int, f *frame) error {
 			}
 			same, others, back = from[i], to, false
 		}
-		j, err := st.joins(s, same, back, k-i)
+		j, err := m.joins(s, same, back, k-i)
 		if err != nil {
 			return err
 		}
@@ -220,9 +210,9 @@ func (s *check) run(st *state, p *pipe, at int, f *frame) error {
 			}
 		}
 	}
-	st.chosen = rows
+	m.chosen = rows
 	f.choose(rows, s.vars)
-	return st.push(p, at+1, f)
+	return m.push(p, at+1, f)
 }
 
 // joins answers which nodes the edges of one node lead to, or come from.
@@ -234,9 +224,9 @@ type joins struct {
 }
 
 // joins prepares the edges of a node, for asked calls of to.
-func (st *state) joins(s *check, node uint32, back bool, asked int) (j joins, err error) {
+func (m *matcher) joins(s *check, node uint32, back bool, asked int) (j joins, err error) {
 	j.node = node
-	j.hops, j.n = st.hops(s.edge, s.Undirected || !back, s.Undirected || back)
+	j.hops, j.n = m.hops(s.edge, s.Undirected || !back, s.Undirected || back)
 	edges := 0
 	for _, h := range j.hops[:j.n] {
 		edges += len(h.adj.Others(node))
@@ -245,23 +235,23 @@ func (st *state) joins(s *check, node uint32, back bool, asked int) (j joins, er
 		}
 	}
 	if edges >= asked*markShare {
-		return j, st.tick(asked)
+		return j, m.tick(asked)
 	}
 	far := s.To
 	if back {
 		far = s.From
 	}
-	j.marked = &st.walks[s.id]
-	j.marked.begin(st.table(far).Ordinals())
+	j.marked = &m.walks[s.id]
+	j.marked.begin(m.table(far).Ordinals())
 	for _, h := range j.hops[:j.n] {
-		if err := st.trail(j.marked, h, []uint32{node}); err != nil {
+		if err := m.trail(j.marked, h, []uint32{node}); err != nil {
 			return j, err
 		}
 	}
-	if err := st.charge(j.marked); err != nil {
+	if err := m.charge(j.marked); err != nil {
 		return j, err
 	}
-	return j, st.tick(asked)
+	return j, m.tick(asked)
 }
 
 // markShare is the maximum number of a node's edges to mark for each node that will be
@@ -281,16 +271,16 @@ func (j *joins) to(other uint32) bool {
 }
 
 // bind binds the edge variable.
-func (s *check) bind(st *state, p *pipe, at int, f *frame) error {
-	hops, n := st.hops(s.edge, true, s.Undirected)
-	out := st.frame(s.id, s.vars)
-	st.room(out, s.EdgeVar)
+func (s *check) bind(m *matcher, p *pipe, at int, f *frame) error {
+	hops, n := m.hops(s.edge, true, s.Undirected)
+	out := m.frame(s.id, s.vars)
+	m.room(out, s.EdgeVar)
 	var err error
 	for i := range f.n {
 		if f.settled(i) {
 			continue
 		}
-		if err := st.tick(1); err != nil {
+		if err := m.tick(1); err != nil {
 			return err
 		}
 		a, b := f.cols[s.From][i], f.cols[s.To][i]
@@ -302,7 +292,7 @@ func (s *check) bind(st *state, p *pipe, at int, f *frame) error {
 				out.copyRow(f, i, s.vars)
 				out.cols[s.EdgeVar][out.n] = edge
 				if out.n++; out.n == frameSize {
-					err = st.flush(p, at, out)
+					err = m.flush(p, at, out)
 				}
 				return err == nil
 			})
@@ -311,7 +301,7 @@ func (s *check) bind(st *state, p *pipe, at int, f *frame) error {
 			}
 		}
 	}
-	return st.flush(p, at, out)
+	return m.flush(p, at, out)
 }
 
 // joined reports whether a live edge joins two nodes. If yield is not nil, it is called for

@@ -41,11 +41,11 @@ func (w *walk) visit(ord uint32) bool {
 }
 
 // charge charges the run for the growth of the walk's memory.
-func (st *state) charge(w *walk) error {
+func (m *matcher) charge(w *walk) error {
 	if now := 8*len(w.bits) + 4*len(w.visited); now > w.counted {
 		more := now - w.counted
 		w.counted = now
-		return st.spend(more)
+		return m.spend(more)
 	}
 	return nil
 }
@@ -58,7 +58,7 @@ const readAhead = 16
 // spread visits the neighbours of nodes whose edges are all in the base and live. It
 // overlaps the memory latency of several nodes: it first reads where their edges are, and
 // then where those edges lead.
-func (st *state) spread(w *walk, adj *index.Adjacency, nodes []uint32) error {
+func (m *matcher) spread(w *walk, adj *index.Adjacency, nodes []uint32) error {
 	var rows [readAhead][]uint32
 	for len(nodes) > 0 {
 		some := nodes[:min(len(nodes), readAhead)]
@@ -75,7 +75,7 @@ func (st *state) spread(w *walk, adj *index.Adjacency, nodes []uint32) error {
 			}
 		}
 		w.seen = seen
-		if err := st.tick(len(some) + total); err != nil {
+		if err := m.tick(len(some) + total); err != nil {
 			return err
 		}
 		n := len(w.visited)
@@ -96,10 +96,10 @@ func (st *state) spread(w *walk, adj *index.Adjacency, nodes []uint32) error {
 }
 
 // trail visits the live neighbours of nodes.
-func (st *state) trail(w *walk, h hop, nodes []uint32) error {
+func (m *matcher) trail(w *walk, h hop, nodes []uint32) error {
 	for _, node := range nodes {
 		edges, others := h.adj.Base(node)
-		if err := st.tick(1 + len(edges)); err != nil {
+		if err := m.tick(1 + len(edges)); err != nil {
 			return err
 		}
 		for j, other := range others {
@@ -118,34 +118,34 @@ func (st *state) trail(w *walk, h hop, nodes []uint32) error {
 
 // breadthFirst returns the nodes whose distance from a node is within the bounds of the
 // traversal. The list belongs to the walk.
-func (st *state) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, error) {
+func (m *matcher) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, error) {
 	most := s.Max - hopsLost
-	if s.From != s.To && st.types[s.From] != st.types[s.To] {
+	if s.From != s.To && m.types[s.From] != m.types[s.To] {
 		most = min(most, 1) // an edge of the type never follows another
 	}
-	hops, n := st.hops(s.edge, s.Undirected || !s.back, s.Undirected || s.back)
-	w.begin(st.table(s.to).Ordinals())
+	hops, n := m.hops(s.edge, s.Undirected || !s.back, s.Undirected || s.back)
+	w.begin(m.table(s.to).Ordinals())
 	// w.visited lists the nodes in the order of their distance, so it is also the queue.
 	within := 0 // index in it of the first node at the least distance
 	for first, d := 0, 1; d <= most; d++ {
 		level := len(w.visited)
 		nodes := w.visited[first:level]
 		if d == 1 {
-			st.source[0] = from
-			nodes = st.source[:]
+			m.source[0] = from
+			nodes = m.source[:]
 		}
 		for _, h := range hops[:n] {
 			var err error
 			if h.alive && h.adj.Overlay() == 0 {
-				err = st.spread(w, h.adj, nodes)
+				err = m.spread(w, h.adj, nodes)
 			} else {
-				err = st.trail(w, h, nodes)
+				err = m.trail(w, h, nodes)
 			}
 			if err != nil {
 				return nil, err
 			}
 		}
-		if err := st.charge(w); err != nil {
+		if err := m.charge(w); err != nil {
 			return nil, err
 		}
 		if d == s.Min {
@@ -169,12 +169,12 @@ type reach struct {
 	set  int // number of the walk that marks the nodes within the bounds
 }
 
-func (s *reach) run(st *state, p *pipe, at int, f *frame) error {
+func (s *reach) run(m *matcher, p *pipe, at int, f *frame) error {
 	if s.both {
-		return s.check(st, p, at, f)
+		return s.check(m, p, at, f)
 	}
-	out := st.frame(s.id, s.vars)
-	st.room(out, s.to)
+	out := m.frame(s.id, s.vars)
+	m.room(out, s.to)
 	var reached []uint32
 	last := version.NoOrd
 	for i := range f.n {
@@ -183,7 +183,7 @@ func (s *reach) run(st *state, p *pipe, at int, f *frame) error {
 		}
 		if node := f.cols[s.from][i]; node != last {
 			var err error
-			if reached, err = st.breadthFirst(&s.traverse, node, &st.walks[s.id]); err != nil {
+			if reached, err = m.breadthFirst(&s.traverse, node, &m.walks[s.id]); err != nil {
 				return err
 			}
 			last = node
@@ -195,7 +195,7 @@ func (s *reach) run(st *state, p *pipe, at int, f *frame) error {
 			if out.n < frameSize {
 				break
 			}
-			if err := st.flush(p, at, out); err != nil {
+			if err := m.flush(p, at, out); err != nil {
 				return err
 			}
 			if f.settled(i) {
@@ -203,13 +203,13 @@ func (s *reach) run(st *state, p *pipe, at int, f *frame) error {
 			}
 		}
 	}
-	return st.flush(p, at, out)
+	return m.flush(p, at, out)
 }
 
 // count implements [counter].
-func (s *reach) count(st *state, f *frame) (n int, err error) {
+func (s *reach) count(m *matcher, f *frame) (n int, err error) {
 	for i := range f.n {
-		reached, err := st.breadthFirst(&s.traverse, f.cols[s.from][i], &st.walks[s.id])
+		reached, err := m.breadthFirst(&s.traverse, f.cols[s.from][i], &m.walks[s.id])
 		if err != nil {
 			return 0, err
 		}
@@ -218,25 +218,25 @@ func (s *reach) count(st *state, f *frame) (n int, err error) {
 	return n, nil
 }
 
-func (s *reach) check(st *state, p *pipe, at int, f *frame) error {
-	within := &st.walks[s.set]
+func (s *reach) check(m *matcher, p *pipe, at int, f *frame) error {
+	within := &m.walks[s.set]
 	last := version.NoOrd
-	rows := st.chosen[:0]
+	rows := m.chosen[:0]
 	for i := range f.n {
 		if f.settled(i) {
 			continue
 		}
 		if node := f.cols[s.from][i]; node != last {
-			reached, err := st.breadthFirst(&s.traverse, node, &st.walks[s.id])
+			reached, err := m.breadthFirst(&s.traverse, node, &m.walks[s.id])
 			if err != nil {
 				return err
 			}
 			last = node
-			within.begin(st.table(s.to).Ordinals())
+			within.begin(m.table(s.to).Ordinals())
 			for _, r := range reached {
 				within.visit(r)
 			}
-			if err := st.charge(within); err != nil {
+			if err := m.charge(within); err != nil {
 				return err
 			}
 		}
@@ -244,7 +244,7 @@ func (s *reach) check(st *state, p *pipe, at int, f *frame) error {
 			rows = append(rows, uint32(i))
 		}
 	}
-	st.chosen = rows
+	m.chosen = rows
 	f.choose(rows, s.vars)
-	return st.push(p, at+1, f)
+	return m.push(p, at+1, f)
 }

@@ -1,6 +1,10 @@
 // Package format numbers the byte layouts of a graph on disk: one number for all of its
 // files and records.
 //
+// A new scalar kind needs no new number. The number of its value.Kind is new, and the layout of its
+// values is that of its storage, so an older reader misreads nothing: it refuses the schema, which
+// names the kind, before it reads a value. A new value.Storage is a new layout and needs a number.
+//
 // Every file and record carries the number that was current when it was written. A reader
 // takes every number from 1 to [Current]. Up to 3 each [Kind] counted for itself, so that
 // the same number in a log file and in a manifest may stand for different versions.

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 )
 
 // A base is stored as a descriptor and blocks of 4-byte numbers, little-endian:
@@ -30,7 +30,7 @@ type place struct {
 }
 
 func (p *place) fail(format string, args ...any) {
-	damage.Corrupt(p.source.Name(), "index "+p.name+": "+format, args...)
+	corruption.Corrupt(p.source.Name(), "index "+p.name+": "+format, args...)
 }
 
 // AppendDescriptor appends the descriptor of the base.
@@ -59,7 +59,7 @@ func (x *Hash) Blocks(name string, add func(name string, data []byte) error) err
 
 // OpenHash returns the index of a stored base, and the rest of the descriptor; ok is false
 // if the descriptor is malformed. The blocks are read on first use, which throws their
-// faults; see package damage.
+// faults; see package corruption.
 func OpenHash(desc []byte, name string, src column.Source) (x Hash, rest []byte, ok bool) {
 	var n [2]uint64
 	if rest, ok = numbers(desc, n[:]); !ok || n[0] > 0 && bits.OnesCount64(n[0]) != 1 {

@@ -83,7 +83,7 @@ func (x *Text) Blocks(add func(name string, data []byte) error) error {
 }
 
 // openText reads a stored index, which keeps src. It throws faults in the index; see
-// package damage. A document's ordinal must be less than next.
+// package corruption. A document's ordinal must be less than next.
 func openText(name string, src column.Source, next uint32) *Text {
 	at := place{src, "of texts"}
 	meta := column.Bytestring(src, "text")

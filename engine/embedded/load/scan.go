@@ -314,36 +314,6 @@ func (s *scanner) integer(k value.Kind) (int64, bool) {
 			return 1, true
 		}
 		return 0, s.word("false")
-	case value.Date:
-		if quoted {
-			text, ok := s.text()
-			if !ok {
-				return 0, false
-			}
-			d, err := value.ParseDate(view(text))
-			return int64(d), err == nil
-		}
-		n, ok := s.whole()
-		if !ok {
-			return 0, false
-		}
-		d, err := value.DateFromDays(n)
-		return int64(d), err == nil
-	case value.DateTime:
-		if quoted {
-			text, ok := s.text()
-			if !ok {
-				return 0, false
-			}
-			t, err := value.ParseDateTime(view(text))
-			return int64(t), err == nil
-		}
-		n, ok := s.whole()
-		if !ok {
-			return 0, false
-		}
-		t, err := value.DateTimeFromMillis(n)
-		return int64(t), err == nil
 	case value.I32, value.U32, value.I64, value.U64:
 		if quoted {
 			return 0, false
@@ -359,7 +329,26 @@ func (s *scanner) integer(k value.Kind) (int64, bool) {
 		}
 		return n, ok
 	}
-	return 0, false
+	return s.textOf(k)
+}
+
+// textOf reads a value of a kind with a text of its own.
+func (s *scanner) textOf(k value.Kind) (int64, bool) {
+	switch {
+	case !k.HasText():
+		return 0, false
+	case s.i < len(s.b) && s.b[s.i] == '"':
+		text, ok := s.text()
+		if !ok {
+			return 0, false
+		}
+		n, err := k.ParseBits(view(text))
+		return n, err == nil
+	case k.Integer() == "":
+		return 0, false
+	}
+	n, ok := s.whole()
+	return n, ok && k.CheckInteger(n) == nil
 }
 
 // batch returns the batch of the type with this name, or nil if the type does not exist.

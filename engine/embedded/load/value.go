@@ -92,65 +92,31 @@ func scalar(raw jsontext.Value, text string, k value.Kind) (value.Value, error) 
 	quoted := raw.Kind() == '"'
 	number := raw.Kind() == '0'
 	digits := unsafe.String(unsafe.SliceData(raw), len(raw))
-	switch k {
-	case value.String:
-		if quoted {
-			return value.OfString(text), nil
+	switch s := k.Storage(); {
+	case s == value.InText && quoted:
+		return value.OfString(text), nil
+	case s == value.InBytes && quoted:
+		b, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(text, "base64:"))
+		if err != nil {
+			return value.Null, errors.New("the text is no base64 with padding")
 		}
-	case value.Bool:
-		if raw.Kind() == 't' || raw.Kind() == 'f' {
-			return value.OfBool(raw.Kind() == 't'), nil
+		return value.OfBlob(b), nil
+	case s == value.InBits && (raw.Kind() == 't' || raw.Kind() == 'f'):
+		return value.OfBool(raw.Kind() == 't'), nil
+	case k.IsInteger() && number:
+		return integer(digits, k)
+	case k.IsInteger() && quoted && k.JSON() == value.JSONWide:
+		return integer(text, k)
+	case k.IsFloat() && number:
+		return float(digits, k)
+	case k.HasText() && quoted:
+		return k.Parse(text)
+	case k.HasText() && number && k.Integer() != "":
+		n, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil {
+			return value.Null, wanted(raw, k.Integer())
 		}
-	case value.I32, value.U32:
-		if number {
-			return integer(digits, k)
-		}
-	case value.I64, value.U64:
-		if quoted {
-			digits = text
-		}
-		if quoted || number {
-			return integer(digits, k)
-		}
-	case value.F32, value.F64:
-		if number {
-			return float(digits, k)
-		}
-	case value.Date:
-		if quoted {
-			d, err := value.ParseDate(text)
-			return value.OfDate(d), err
-		}
-		if number {
-			n, err := strconv.ParseInt(digits, 10, 64)
-			if err != nil {
-				return value.Null, wanted(raw, "a date, as YYYY-MM-DD or whole days since 1970-01-01")
-			}
-			d, err := value.DateFromDays(n)
-			return value.OfDate(d), err
-		}
-	case value.DateTime:
-		if quoted {
-			t, err := value.ParseDateTime(text)
-			return value.OfDateTime(t), err
-		}
-		if number {
-			n, err := strconv.ParseInt(digits, 10, 64)
-			if err != nil {
-				return value.Null, wanted(raw, "an instant, as RFC 3339 or whole milliseconds since 1970")
-			}
-			t, err := value.DateTimeFromMillis(n)
-			return value.OfDateTime(t), err
-		}
-	case value.Blob:
-		if quoted {
-			b, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(text, "base64:"))
-			if err != nil {
-				return value.Null, errors.New("the text is no base64 with padding")
-			}
-			return value.OfBlob(b), nil
-		}
-	case value.Vector, value.Invalid:
+		return value.OfBits(k, uint64(n)), k.CheckInteger(n)
 	}
 	return value.Null, wanted(raw, k.String())
 }
@@ -158,69 +124,44 @@ func scalar(raw jsontext.Value, text string, k value.Kind) (value.Value, error) 
 // keyMember converts the text of a key member, in any spelling.
 func keyMember(text []byte, t value.Type) (value.Value, error) {
 	s := string(text)
-	switch t.Kind {
-	case value.String:
+	switch k := t.Kind; {
+	case k.Storage() == value.InText:
 		return value.OfString(s), nil
-	case value.Bool:
+	case k.Storage() == value.InBits:
 		if s != "true" && s != "false" {
 			return value.Null, errors.New("no Bool")
 		}
 		return value.OfBool(s == "true"), nil
-	case value.I32, value.I64, value.U32, value.U64:
-		return integer(s, t.Kind)
-	case value.F32, value.F64:
-		return float(s, t.Kind)
-	case value.Date:
-		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-			d, err := value.DateFromDays(n)
-			return value.OfDate(d), err
+	case k.IsInteger():
+		return integer(s, k)
+	case k.IsFloat():
+		return float(s, k)
+	case k.HasText():
+		if n, err := strconv.ParseInt(s, 10, 64); err == nil && k.Integer() != "" {
+			return value.OfBits(k, uint64(n)), k.CheckInteger(n)
 		}
-		d, err := value.ParseDate(s)
-		return value.OfDate(d), err
-	case value.DateTime:
-		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-			d, err := value.DateTimeFromMillis(n)
-			return value.OfDateTime(d), err
-		}
-		d, err := value.ParseDateTime(s)
-		return value.OfDateTime(d), err
-	case value.Blob, value.Vector, value.Invalid:
+		return k.Parse(s)
 	}
 	return value.Null, errors.New("no key type")
 }
 
 func integer(s string, k value.Kind) (value.Value, error) {
 	outside := func(err error) error {
-		if errors.Is(err, strconv.ErrRange) {
+		if err == nil || errors.Is(err, strconv.ErrRange) {
 			return fmt.Errorf("%s is out of range of %s", strings.Clone(s), k)
 		}
 		return fmt.Errorf("found %q, wanted a whole number of type %s", strings.Clone(s), k)
 	}
-	size := 64
-	if k == value.I32 || k == value.U32 {
-		size = 32
+	v, ok := value.ParseNumber(s, k)
+	if ok {
+		return v, nil
 	}
-	if k == value.U32 || k == value.U64 {
-		n, err := strconv.ParseUint(s, 10, size)
-		if err != nil && strings.HasPrefix(s, "-") {
-			return value.Null, fmt.Errorf("%s is out of range of %s", strings.Clone(s), k)
-		}
-		if err != nil {
-			return value.Null, outside(err)
-		}
-		if k == value.U32 {
-			return value.OfU32(uint32(n)), nil
-		}
-		return value.OfU64(n), nil
+	unsigned := k.Storage() == value.InUint32 || k.Storage() == value.InUint64
+	if unsigned && strings.HasPrefix(s, "-") {
+		return value.Null, fmt.Errorf("%s is out of range of %s", strings.Clone(s), k)
 	}
-	n, err := strconv.ParseInt(s, 10, size)
-	if err != nil {
-		return value.Null, outside(err)
-	}
-	if k == value.I32 {
-		return value.OfI32(int32(n)), nil
-	}
-	return value.OfI64(n), nil
+	_, err := strconv.ParseInt(s, 10, 64)
+	return value.Null, outside(err)
 }
 
 func float(s string, k value.Kind) (value.Value, error) {

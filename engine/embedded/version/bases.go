@@ -9,7 +9,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/format"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -289,7 +289,7 @@ func (t *Table) enterLater(ords, rows uint32, from, to *Table) {
 }
 
 // rebuild builds the indexes of a table that was read from storage. It throws an
-// *engine.Corrupt if an end of an edge is not the ordinal of a node; see package damage.
+// *engine.Corrupt if an end of an edge is not the ordinal of a node; see package corruption.
 func (t *Table) rebuild(from, to *Table) {
 	for _, s := range t.Segs {
 		t.ids(s).Load() // checks the number of rows before reindex allocates for it
@@ -307,7 +307,7 @@ func (t *Table) rebuild(from, to *Table) {
 // endsWithin returns the ends of an edge. It throws unless both are ordinals of nodes.
 func (t *Table) endsWithin(row uint32, from, to *Table) (src, dst uint32) {
 	if src, dst = t.endsAt(row); src >= from.next || dst >= to.next {
-		damage.Corrupt(t.object(), "an edge of type %s joins nodes %d and %d, of %d and %d", t.Type.Name, src, dst, from.next, to.next)
+		corruption.Corrupt(t.object(), "an edge of type %s joins nodes %d and %d, of %d and %d", t.Type.Name, src, dst, from.next, to.next)
 	}
 	return src, dst
 }

@@ -11,19 +11,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// The row codec. A row holds the values of a type's properties in schema order:
+// The row codec. A row holds the values of a type's properties in schema order. The storage of a
+// kind determines the form of its values:
 //
 //	null bits   one bit a property, least significant first, set for a null
 //	values      of the properties that are not null
 //
-//	Bool                      1 byte
-//	I32 I64 Date DateTime     varint (zigzag)
-//	U32 U64                   uvarint
-//	F32                       4 bytes, IEEE 754, little-endian
-//	F64                       8 bytes, the same
-//	String Blob               uvarint length, bytes
-//	Vector                    Dim × 4 bytes
-//	[T]                       uvarint count, values of T
+//	InBits             1 byte
+//	InInt32 InInt64    varint (zigzag)
+//	InUint32 InUint64  uvarint
+//	InFloat32          4 bytes, IEEE 754, little-endian
+//	InFloat64          8 bytes, the same
+//	InText InBytes     uvarint length, bytes
+//	InVector           Dim × 4 bytes
+//	a list             uvarint count, values
 
 func appendRow(dst []byte, props []*catalog.Property, vals func(p int) value.Value) []byte {
 	at := len(dst)
@@ -47,22 +48,22 @@ func appendRow(dst []byte, props []*catalog.Property, vals func(p int) value.Val
 }
 
 func appendScalar(dst []byte, v value.Value) []byte {
-	switch v.Kind() {
-	case value.Bool:
+	switch v.Kind().Storage() {
+	case value.InBits:
 		return append(dst, byte(v.Bits()))
-	case value.I32, value.I64, value.Date, value.DateTime:
+	case value.InInt32, value.InInt64:
 		return binary.AppendVarint(dst, v.Int())
-	case value.U32, value.U64:
+	case value.InUint32, value.InUint64:
 		return binary.AppendUvarint(dst, v.Uint())
-	case value.F32:
+	case value.InFloat32:
 		return binary.LittleEndian.AppendUint32(dst, math.Float32bits(float32(v.Float())))
-	case value.F64:
+	case value.InFloat64:
 		return binary.LittleEndian.AppendUint64(dst, v.Bits())
-	case value.String:
+	case value.InText:
 		return appendText(dst, v.Str())
-	case value.Blob:
+	case value.InBytes:
 		return appendText(dst, string(v.Bytes()))
-	case value.Vector:
+	case value.InVector:
 		for _, f := range v.Vector() {
 			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(f))
 		}
@@ -210,41 +211,33 @@ func (r *reader) row(props []*catalog.Property) []value.Value {
 }
 
 func (r *reader) scalar(typ value.Type) value.Value {
-	switch typ.Kind {
-	case value.Bool:
+	switch typ.Kind.Storage() {
+	case value.InBits:
 		return value.OfBool(r.byte() != 0)
-	case value.I32:
-		return value.OfI32(int32(r.varint()))
-	case value.I64:
-		return value.OfI64(r.varint())
-	case value.Date:
-		return value.OfDate(value.DateValue(r.varint()))
-	case value.DateTime:
-		return value.OfDateTime(value.DateTimeValue(r.varint()))
-	case value.U32:
-		return value.OfU32(uint32(r.uvarint()))
-	case value.U64:
-		return value.OfU64(r.uvarint())
-	case value.F32:
+	case value.InInt32, value.InInt64:
+		return value.OfBits(typ.Kind, uint64(r.varint()))
+	case value.InUint32, value.InUint64:
+		return value.OfBits(typ.Kind, r.uvarint())
+	case value.InFloat32:
 		if b := r.bytes(4); b != nil {
 			return value.OfF32(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 		}
-	case value.F64:
+	case value.InFloat64:
 		if b := r.bytes(8); b != nil {
 			return value.OfF64(math.Float64frombits(binary.LittleEndian.Uint64(b)))
 		}
-	case value.String:
+	case value.InText:
 		return value.OfString(r.text())
-	case value.Blob:
+	case value.InBytes:
 		return value.OfBlob(r.bytes(r.count()))
-	case value.Vector:
+	case value.InVector:
 		b := r.bytes(4 * typ.Dim)
 		v := make([]float32, len(b)/4)
 		for i := range v {
 			v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
 		}
 		return value.OfVector(v)
-	case value.Invalid:
+	case value.InNone:
 	}
 	return value.Null
 }

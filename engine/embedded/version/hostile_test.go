@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -98,7 +98,7 @@ func TestStoredIndexes(t *testing.T) {
 
 // use reads all content of a stored state.
 func use(t testing.TB, payload []byte, files memory) (err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	m, err := ReadManifest(payload, decode(t), files)
 	if err != nil {
 		return err

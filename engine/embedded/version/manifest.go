@@ -125,7 +125,7 @@ type Opener interface {
 
 // ReadManifest reads a manifest. It reads only the stored rows that it must add to the
 // index bases; it leaves all else to the first use. The error is a *engine.Corrupt or an
-// error of open. Faults in the rows that it reads are thrown; see package damage.
+// error of open. Faults in the rows that it reads are thrown; see package corruption.
 func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error) {
 	r := &reader{b: payload}
 	r.format = r.formatOf(format.Manifest)

@@ -86,7 +86,7 @@ func (s *Segment) Cold(t *Type, block string) (cold, delta bool) {
 }
 
 // ReadSegment opens a segment of type t, which keeps src. It reads columns on first use;
-// that use throws their faults, see package damage. The error of ReadSegment is a
+// that use throws their faults, see package corruption. The error of ReadSegment is a
 // *engine.Corrupt or an error of src.
 func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 	corrupt := func(text string, args ...any) error {

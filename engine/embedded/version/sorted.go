@@ -35,13 +35,8 @@ const sortBytes = 24
 // Sortable reports whether property p has a sorted index: its kind has an order, and the
 // property alone forms a key, a unique tuple or an index.
 func (t *Type) Sortable(p int) bool {
-	switch typ := t.Props[p].Type; typ.Kind {
-	case value.Invalid, value.Blob, value.Vector:
+	if typ := t.Props[p].Type; typ.List || !typ.Kind.IsComparable() {
 		return false
-	default:
-		if typ.List {
-			return false
-		}
 	}
 	alone := func(tuple []int) bool { return len(tuple) == 1 && tuple[0] == p }
 	return alone(t.Key) || slices.ContainsFunc(t.Tuples, alone)
@@ -148,7 +143,7 @@ func (t *Table) sortOrdinals(ctx context.Context, p int) ([]uint32, error) {
 			switch {
 			case vec.IsNull(i):
 				ords = append(ords, ord) // nulls come first
-			case vec.Type.Kind == value.String:
+			case vec.Type.Kind.Storage().HasBytes():
 				texts = append(texts, text{vec.Strings[i], ord})
 			default:
 				numbers = append(numbers, number{orderedKey(&vec, i), uint64(ord)})
@@ -200,8 +195,8 @@ const sortTick = 1 << 14
 // orderedKey maps a number to a key; the keys, as unsigned integers, have the numbers'
 // order.
 func orderedKey(vec *column.Vec, i int) uint64 {
-	switch vec.Type.Kind {
-	case value.F32, value.F64:
+	switch vec.Type.Kind.Storage() {
+	case value.InFloat32, value.InFloat64:
 		f := vec.Floats[i]
 		switch {
 		case math.IsNaN(f):
@@ -214,7 +209,7 @@ func orderedKey(vec *column.Vec, i int) uint64 {
 			return ^bits
 		}
 		return bits | 1<<63
-	case value.U64:
+	case value.InUint64:
 		return uint64(vec.Ints[i])
 	}
 	return uint64(vec.Ints[i]) ^ 1<<63

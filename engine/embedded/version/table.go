@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -74,14 +74,14 @@ func Detached(v value.Value) value.Value {
 		}
 		return value.OfList(v.Kind(), elems)
 	}
-	switch v.Kind() {
-	case value.String:
+	switch v.Kind().Storage() {
+	case value.InText:
 		return value.OfString(strings.Clone(v.Str()))
-	case value.Vector:
+	case value.InVector:
 		return value.OfVector(slices.Clone(v.Vector()))
-	case value.Invalid, value.Bool, value.I32, value.I64, value.U32, value.U64, value.F32, value.F64, value.Date, value.DateTime, value.Blob:
+	default: // a Blob was copied when it was read
+		return v
 	}
-	return v
 }
 
 // Segment is an immutable run of rows, stored as columns.
@@ -255,7 +255,7 @@ func (t *Table) valueAt(row uint32, p int) value.Value {
 // the stored end of an edge, may hold a wrong number.
 func (t *Table) late(row uint32) *Row {
 	if row-t.base >= uint32(len(t.tail)) {
-		damage.Corrupt(t.object(), "%s %s: row %d of %d", t.Type.Entity, t.Type.Name, row, t.base+uint32(len(t.tail)))
+		corruption.Corrupt(t.object(), "%s %s: row %d of %d", t.Type.Entity, t.Type.Name, row, t.base+uint32(len(t.tail)))
 	}
 	return &t.tail[row-t.base]
 }
@@ -299,19 +299,21 @@ func (t *Table) tupleHash(tuple []int, val func(p int) value.Value, src, dst uin
 }
 
 // HashValue adds a non-null value to a hash. Values of one kind that are equal under the
-// operator = have equal hashes.
+// operator = have equal hashes. The hashes are stored in indexes, so another function needs a
+// number of format. A vector counts with its length alone; no lookup searches for one, because
+// vectors cannot be compared.
 func HashValue(h uint64, v value.Value) uint64 {
-	switch {
+	switch s := v.Kind().Storage(); {
 	case v.IsList():
 		for _, e := range v.Elems() {
 			h = HashValue(h, e)
 		}
 		return index.MixInt(h, uint64(len(v.Elems())))
-	case v.Kind() == value.String:
+	case s == value.InText:
 		return index.Mix(h, v.Str())
-	case v.Kind() == value.Blob:
+	case s == value.InBytes:
 		return index.Mix(h, string(v.Bytes()))
-	case v.Kind() == value.Vector:
+	case s == value.InVector:
 		return index.MixInt(h, uint64(len(v.Vector())))
 	case v.Kind().IsFloat() && v.Float() == 0:
 		return index.MixInt(h, 0)

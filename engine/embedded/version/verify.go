@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/damage"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/index"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -55,7 +55,7 @@ func (v *Verifier) Verify(ctx context.Context, s *Snapshot) error {
 const verifyTick = 1 << 14
 
 func (t *Table) verify(ctx context.Context) (err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	for _, s := range t.Segs {
 		_, cols := s.columns(t.Type)
 		for _, c := range cols {
@@ -148,7 +148,7 @@ func (t *Table) verifyTuples(ord uint32) error {
 // verifyEnds checks that live edges join live nodes, and that each live edge is listed
 // exactly once at each end.
 func (t *Table) verifyEnds(ctx context.Context, s *Snapshot) (err error) {
-	defer damage.Catch(damage.Watch(), &err)
+	defer corruption.Catch(corruption.Watch(), &err)
 	from, to := s.nodes[t.Type.From], s.nodes[t.Type.To]
 	for ord := range t.next {
 		if !t.Alive(ord) {

@@ -293,14 +293,5 @@ func convert(v value.Value, t value.Type) (value.Value, error) {
 			n = uint64(v.Float())
 		}
 	}
-	switch t.Kind {
-	case value.I32:
-		return value.OfI32(int32(n)), nil
-	case value.I64:
-		return value.OfI64(int64(n)), nil
-	case value.U32:
-		return value.OfU32(uint32(n)), nil
-	default:
-		return value.OfU64(n), nil
-	}
+	return value.OfBits(t.Kind, n), nil
 }

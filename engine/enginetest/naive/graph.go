@@ -138,6 +138,27 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	return &result{columns: q.Read.Columns, commit: head.ID, rows: func() ([][]cell, error) { return rows, nil }}, nil
 }
 
+// Verify returns an *engine.Unsupported, because the model stores nothing.
+func (g *Graph) Verify(ctx context.Context) error {
+	if _, _, err := g.at(ctx, engine.Target{}); err != nil {
+		return err
+	}
+	return &engine.Unsupported{Construct: "verifying what is stored"}
+}
+
+// Stats counts the branches and the commits.
+func (g *Graph) Stats() engine.Stats {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return engine.Stats{Branches: len(g.lines), Commits: int64(len(g.commits))}
+}
+
+// Failure returns nil: the model has no storage that could fail.
+func (g *Graph) Failure() error { return nil }
+
+// MustReopen returns false.
+func (g *Graph) MustReopen() bool { return false }
+
 // Close makes all later calls fail.
 func (g *Graph) Close() error {
 	g.mu.Lock()

@@ -166,8 +166,8 @@ func decode(raw jsontext.Value, t value.Type) (value.Value, error) {
 			return value.OfF32(float32(f)), nil
 		}
 		return value.OfF64(f), nil
-	case t.Kind == value.Date || t.Kind == value.DateTime:
-		return decodeTime(raw, t.Kind)
+	case t.Kind.HasText():
+		return decodeText(raw, t.Kind)
 	}
 	s, err := jsonString(raw)
 	if err != nil {
@@ -202,43 +202,24 @@ func decodeInteger(raw jsontext.Value, kind value.Kind) (value.Value, error) {
 	if err != nil {
 		return value.Null, wrong
 	}
-	switch kind {
-	case value.I32:
-		return value.OfI32(int32(n)), nil
-	case value.I64:
-		return value.OfI64(n), nil
-	case value.U32:
-		return value.OfU32(uint32(u)), nil
-	default:
-		return value.OfU64(u), nil
-	}
+	return value.OfBits(kind, uint64(n)|u), nil
 }
 
-// decodeTime decodes a date or an instant, written as text, or as days or milliseconds since the
-// epoch.
-func decodeTime(raw jsontext.Value, kind value.Kind) (value.Value, error) {
-	if raw.Kind() == '0' {
+// decodeText decodes a value of a kind with a text of its own, such as a date. Some kinds may also
+// be written as an integer, such as days since the epoch.
+func decodeText(raw jsontext.Value, kind value.Kind) (value.Value, error) {
+	if raw.Kind() == '0' && kind.Integer() != "" {
 		n, err := strconv.ParseInt(string(raw), 10, 64)
 		if err != nil {
 			return value.Null, fmt.Errorf("%s is no integer", raw)
 		}
-		if kind == value.Date {
-			d, err := value.DateFromDays(n)
-			return value.OfDate(d), err
-		}
-		t, err := value.DateTimeFromMillis(n)
-		return value.OfDateTime(t), err
+		return value.OfBits(kind, uint64(n)), kind.CheckInteger(n)
 	}
 	s, err := jsonString(raw)
 	if err != nil {
 		return value.Null, err
 	}
-	if kind == value.Date {
-		d, err := value.ParseDate(s)
-		return value.OfDate(d), err
-	}
-	t, err := value.ParseDateTime(s)
-	return value.OfDateTime(t), err
+	return kind.Parse(s)
 }
 
 func decodeVector(raw jsontext.Value, dim int) (value.Value, error) {

@@ -1,7 +1,6 @@
 package naive
 
 import (
-	"math/big"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -214,71 +213,4 @@ func (ev *evaluation) groups(matches [][]*entity) []row {
 		rows = append(rows, one)
 	}
 	return rows
-}
-
-// aggregate applies an aggregate to the rows of a group. The count of a whole entity counts all
-// rows; every other aggregate skips nulls.
-func (ev *evaluation) aggregate(a plan.Agg, members [][]*entity) value.Value {
-	if _, whole := a.Arg.(plan.Whole); whole && a.Func == plan.Count {
-		return value.OfI64(int64(len(members)))
-	}
-	var vals []value.Value
-	for _, m := range members {
-		ev.env = m
-		if v := ev.eval(a.Arg); !v.IsNull() {
-			vals = append(vals, v)
-		}
-	}
-	rows := len(vals)
-	if ev.g.fault == CountsNulls && a.Func == plan.Count || ev.g.fault == AverageOverNulls {
-		rows = len(members)
-	}
-	if a.Func == plan.Count {
-		return value.OfI64(int64(rows))
-	}
-	if len(vals) == 0 {
-		return value.Null
-	}
-	switch a.Func {
-	case plan.Sum, plan.Avg:
-		sum := exactSum(vals)
-		if ev.g.fault == SumRounds {
-			sum = 0
-			for _, v := range vals {
-				sum += toFloat(v)
-			}
-		}
-		if a.Func == plan.Avg {
-			sum /= float64(rows)
-		}
-		return value.OfF64(sum)
-	case plan.Min:
-		if ev.g.fault == MinIsFirst {
-			return vals[0]
-		}
-		return slices.MinFunc(vals, order)
-	default:
-		return slices.MaxFunc(vals, order)
-	}
-}
-
-// exactSum returns the sum of numbers, rounded only once at the end. So the sum does not depend on
-// the order of the rows.
-func exactSum(vals []value.Value) float64 {
-	const bits = 2200 // from the highest to the lowest bit of a float64
-	sum := new(big.Float).SetPrec(bits)
-	for _, v := range vals {
-		n := new(big.Float).SetPrec(bits)
-		switch {
-		case v.Kind().IsFloat():
-			n.SetFloat64(v.Float())
-		case v.Kind() == value.U64:
-			n.SetUint64(v.Uint())
-		default:
-			n.SetInt64(v.Int())
-		}
-		sum.Add(sum, n)
-	}
-	rounded, _ := sum.Float64()
-	return rounded
 }

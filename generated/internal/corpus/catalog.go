@@ -14,8 +14,8 @@ func Catalog() *tool.Catalog {
 	return &tool.Catalog{
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
-		SchemaDigest: "sha256:76e5bb34a2af01ea22b99a6d9993a1fe734ecb689dc049ae82b5afaf749a541b",
-		SourceDigest: "sha256:c97d7dc72b4ee44bca12bde8a917a71a9fd806acacb4255b1a024962abcea1eb",
+		SchemaDigest: "sha256:25970e1dc68364ea8f3a248e615a4f43beda00feaaed39dbca0a157fb330e038",
+		SourceDigest: "sha256:303a6ccaa17a799844e9b3109c671503d45c395fbcfed5152a84a05acb19b401",
 	}
 }
 

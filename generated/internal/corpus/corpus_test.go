@@ -315,11 +315,11 @@ func TestRows(t *testing.T) {
 
 func TestWholeNodes(t *testing.T) {
 	g := &graph{}
-	rows, err := corpus.WholeNodes(context.Background(), g, corpus.WholeNodesParams{Status: corpus.PersonStatusOnLeave}, engine.Target{})
+	rows, err := corpus.WholeNodes(context.Background(), g, corpus.WholeNodesParams{Status: corpus.PersonStatusEnumOnLeave}, engine.Target{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 2 || rows[0].P.Status != corpus.PersonStatusActive || *rows[0].P.Mood != corpus.PersonMoodGood ||
+	if len(rows) != 2 || rows[0].P.Status != corpus.PersonStatusEnumActive || *rows[0].P.Mood != corpus.PersonMoodEnumGood ||
 		rows[0].Sample.ID != "text" || rows[0].UserID != "text" || rows[1].P.Mood != nil || rows[1].Sample.Vec0 != nil {
 		t.Errorf("found %+v", rows)
 	}

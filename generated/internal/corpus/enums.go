@@ -2,30 +2,30 @@
 
 package corpus
 
-// PersonStatus is a value of the property status of the node type Person.
-type PersonStatus string
+// PersonStatusEnum is a value of the property status of the node type Person.
+type PersonStatusEnum string
 
-// The values of PersonStatus.
+// The values of PersonStatusEnum.
 const (
-	PersonStatusActive  PersonStatus = "active"
-	PersonStatusOnLeave PersonStatus = "on-leave"
-	PersonStatusGone    PersonStatus = "gone"
+	PersonStatusEnumActive  PersonStatusEnum = "active"
+	PersonStatusEnumOnLeave PersonStatusEnum = "on-leave"
+	PersonStatusEnumGone    PersonStatusEnum = "gone"
 )
 
-// PersonMood is a value of the property mood of the node type Person.
-type PersonMood string
+// PersonMoodEnum is a value of the property mood of the node type Person.
+type PersonMoodEnum string
 
-// The values of PersonMood.
+// The values of PersonMoodEnum.
 const (
-	PersonMoodGood PersonMood = "good"
-	PersonMoodBad  PersonMood = "bad"
+	PersonMoodEnumGood PersonMoodEnum = "good"
+	PersonMoodEnumBad  PersonMoodEnum = "bad"
 )
 
-// KnowsHow is a value of the property how of the edge type Knows.
-type KnowsHow string
+// KnowsHowEnum is a value of the property how of the edge type Knows.
+type KnowsHowEnum string
 
-// The values of KnowsHow.
+// The values of KnowsHowEnum.
 const (
-	KnowsHowWork   KnowsHow = "work"
-	KnowsHowSchool KnowsHow = "school"
+	KnowsHowEnumWork   KnowsHowEnum = "work"
+	KnowsHowEnumSchool KnowsHowEnum = "school"
 )

@@ -162,9 +162,9 @@ var byOptionalScalarsTool = tool.Compiled{
 
 // WholeNodesParams are the parameters of the query whole_nodes in codegen/testdata/corpus/reads.gq.
 type WholeNodesParams struct {
-	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood *PersonMood `json:"mood,omitempty" jsonschema:"enum=good,enum=bad" jsonschema_description:"How it goes."`
+	Mood *PersonMoodEnum `json:"mood,omitempty" jsonschema:"enum=good,enum=bad" jsonschema_description:"How it goes."`
 }
 
 // WholeNodesRow is a row of the query whole_nodes in codegen/testdata/corpus/reads.gq.
@@ -180,10 +180,10 @@ type WholeNodesRowP struct {
 	// What people call it.
 	Name string `json:"name"`
 	// A short name that nobody else has.
-	Slug   string       `json:"slug"`
-	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Slug   string           `json:"slug"`
+	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMood          `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Mood  *PersonMoodEnum      `json:"mood" jsonschema:"enum=good,enum=bad"`
 	Age   int32                `json:"age"`
 	Email *string              `json:"email"`
 	Seen  *value.DateTimeValue `json:"seen"`
@@ -234,6 +234,8 @@ type WholeNodesRowSample struct {
 	Singles0  []float32             `json:"singles0" jsonschema:"nullable"`
 	Doubles0  []float64             `json:"doubles0" jsonschema:"nullable"`
 	Instants0 []value.DateTimeValue `json:"instants0" jsonschema:"nullable"`
+	Span      *value.DurationValue  `json:"span"`
+	Spans     []value.DurationValue `json:"spans" jsonschema:"nullable"`
 }
 
 // WholeNodes runs the query whole_nodes in codegen/testdata/corpus/reads.gq.
@@ -255,7 +257,7 @@ var wholeNodesTool = tool.Compiled{
 		Title:        "People and their samples",
 		Description:  "",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"type":"string","enum":["good","bad"],"description":"How it goes."}},"additionalProperties":false,"type":"object","required":["status"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"p":{"properties":{"id":{"type":"string"},"name":{"type":"string"},"slug":{"type":"string"},"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"enum":["good","bad",null],"type":["string","null"]},"age":{"type":"integer"},"email":{"type":["string","null"]},"seen":{"format":"date-time","type":["string","null"]}},"additionalProperties":false,"type":"object","required":["id","name","slug","status","mood","age","email","seen"]},"sample":{"properties":{"id":{"type":"string"},"text":{"type":"string"},"flag":{"type":"boolean"},"small":{"type":"integer"},"big":{"type":["integer","string"]},"count":{"type":"integer"},"wide":{"type":["integer","string"]},"single":{"type":["number","string"]},"double":{"type":["number","string"]},"day":{"type":"string","format":"date"},"instant":{"type":"string","format":"date-time"},"vec":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"texts":{"items":{"type":"string"},"type":"array"},"flags":{"items":{"type":"boolean"},"type":"array"},"smalls":{"items":{"type":"integer"},"type":"array"},"bigs":{"items":{"type":["integer","string"]},"type":"array"},"counts":{"items":{"type":"integer"},"type":"array"},"wides":{"items":{"type":["integer","string"]},"type":"array"},"singles":{"items":{"type":["number","string"]},"type":"array"},"doubles":{"items":{"type":["number","string"]},"type":"array"},"days":{"items":{"type":"string","format":"date"},"type":"array"},"instants":{"items":{"type":"string","format":"date-time"},"type":"array"},"text0":{"type":["string","null"]},"flag0":{"type":["boolean","null"]},"small0":{"type":["integer","null"]},"big0":{"type":["integer","string","null"]},"count0":{"type":["integer","null"]},"wide0":{"type":["integer","string","null"]},"single0":{"type":["number","string","null"]},"double0":{"type":["number","string","null"]},"day0":{"format":"date","type":["string","null"]},"instant0":{"format":"date-time","type":["string","null"]},"vec0":{"items":{"type":"number"},"maxItems":3,"minItems":3,"type":["array","null"]},"texts0":{"items":{"type":"string"},"type":["array","null"]},"days0":{"items":{"type":"string","format":"date"},"type":["array","null"]},"flags0":{"items":{"type":"boolean"},"type":["array","null"]},"smalls0":{"items":{"type":"integer"},"type":["array","null"]},"bigs0":{"items":{"type":["integer","string"]},"type":["array","null"]},"counts0":{"items":{"type":"integer"},"type":["array","null"]},"wides0":{"items":{"type":["integer","string"]},"type":["array","null"]},"singles0":{"items":{"type":["number","string"]},"type":["array","null"]},"doubles0":{"items":{"type":["number","string"]},"type":["array","null"]},"instants0":{"items":{"type":"string","format":"date-time"},"type":["array","null"]}},"additionalProperties":false,"type":"object","required":["id","text","flag","small","big","count","wide","single","double","day","instant","vec","texts","flags","smalls","bigs","counts","wides","singles","doubles","days","instants","text0","flag0","small0","big0","count0","wide0","single0","double0","day0","instant0","vec0","texts0","days0","flags0","smalls0","bigs0","counts0","wides0","singles0","doubles0","instants0"]},"user_id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["p","sample","user_id"]}` + rowsTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"p":{"properties":{"id":{"type":"string"},"name":{"type":"string"},"slug":{"type":"string"},"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"enum":["good","bad",null],"type":["string","null"]},"age":{"type":"integer"},"email":{"type":["string","null"]},"seen":{"format":"date-time","type":["string","null"]}},"additionalProperties":false,"type":"object","required":["id","name","slug","status","mood","age","email","seen"]},"sample":{"properties":{"id":{"type":"string"},"text":{"type":"string"},"flag":{"type":"boolean"},"small":{"type":"integer"},"big":{"type":["integer","string"]},"count":{"type":"integer"},"wide":{"type":["integer","string"]},"single":{"type":["number","string"]},"double":{"type":["number","string"]},"day":{"type":"string","format":"date"},"instant":{"type":"string","format":"date-time"},"vec":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"texts":{"items":{"type":"string"},"type":"array"},"flags":{"items":{"type":"boolean"},"type":"array"},"smalls":{"items":{"type":"integer"},"type":"array"},"bigs":{"items":{"type":["integer","string"]},"type":"array"},"counts":{"items":{"type":"integer"},"type":"array"},"wides":{"items":{"type":["integer","string"]},"type":"array"},"singles":{"items":{"type":["number","string"]},"type":"array"},"doubles":{"items":{"type":["number","string"]},"type":"array"},"days":{"items":{"type":"string","format":"date"},"type":"array"},"instants":{"items":{"type":"string","format":"date-time"},"type":"array"},"text0":{"type":["string","null"]},"flag0":{"type":["boolean","null"]},"small0":{"type":["integer","null"]},"big0":{"type":["integer","string","null"]},"count0":{"type":["integer","null"]},"wide0":{"type":["integer","string","null"]},"single0":{"type":["number","string","null"]},"double0":{"type":["number","string","null"]},"day0":{"format":"date","type":["string","null"]},"instant0":{"format":"date-time","type":["string","null"]},"vec0":{"items":{"type":"number"},"maxItems":3,"minItems":3,"type":["array","null"]},"texts0":{"items":{"type":"string"},"type":["array","null"]},"days0":{"items":{"type":"string","format":"date"},"type":["array","null"]},"flags0":{"items":{"type":"boolean"},"type":["array","null"]},"smalls0":{"items":{"type":"integer"},"type":["array","null"]},"bigs0":{"items":{"type":["integer","string"]},"type":["array","null"]},"counts0":{"items":{"type":"integer"},"type":["array","null"]},"wides0":{"items":{"type":["integer","string"]},"type":["array","null"]},"singles0":{"items":{"type":["number","string"]},"type":["array","null"]},"doubles0":{"items":{"type":["number","string"]},"type":["array","null"]},"instants0":{"items":{"type":"string","format":"date-time"},"type":["array","null"]},"span":{"pattern":"^-?P([0-9]+W|([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+([.][0-9]{1,9})?S)?)?)$","type":["string","null"]},"spans":{"items":{"type":"string","pattern":"^-?P([0-9]+W|([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+([.][0-9]{1,9})?S)?)?)$"},"type":["array","null"]}},"additionalProperties":false,"type":"object","required":["id","text","flag","small","big","count","wide","single","double","day","instant","vec","texts","flags","smalls","bigs","counts","wides","singles","doubles","days","instants","text0","flag0","small0","big0","count0","wide0","single0","double0","day0","instant0","vec0","texts0","days0","flags0","smalls0","bigs0","counts0","wides0","singles0","doubles0","instants0","span","spans"]},"user_id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["p","sample","user_id"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
 	},
@@ -263,17 +265,17 @@ var wholeNodesTool = tool.Compiled{
 	Encoded: "" +
 		"\x01\x00\vwhole_nodes\x03\x00\x06status\b\x00\x04mood\t\x01\x04\x00\x01p\x00\x00\x06Person\x00\x01s\x00\x00\x06Sample\x00\x01_\x00\x05\x06\x01\x00\x03\x01\x00\x03\x00\x02\f\x04\x00\x06activ" +
 		"e\x00\bon-leave\x00\x04gone\x02\x00\x01\x03\x01\x00\x03\x00\x03\r\x03\x00\x04good\x00\x03bad\x02\x02\x02\x02\x00\x02\x00\x04Owns\x01\x00\x02\x02\x04\x02\x02\x00\x04\x00\x05Knows\x01\x00\x02\x02\x04\x04\x06\x00\x00\t\x00\x02i" +
-		"d\b\x00\x04name\b\x00\x04slug\b\x02\f\x04\t\n\v\x03\r\x03\f\r\x00\x03age\x18\x00\x05email\t\x00\x04seenQ\x00\x06sample\x06\x02\x00,\x10\b\x00\x04text\b\x00\x04flag\x10\x00\x05sm" +
+		"d\b\x00\x04name\b\x00\x04slug\b\x02\f\x04\t\n\v\x03\r\x03\f\r\x00\x03age\x18\x00\x05email\t\x00\x04seenQ\x00\x06sample\x06\x02\x00.\x10\b\x00\x04text\b\x00\x04flag\x10\x00\x05sm" +
 		"all\x18\x00\x03big \x00\x05count(\x00\x04wide0\x00\x06single8\x00\x06double@\x00\x03dayH\x00\ainstantP\x00\x03vec`\x06\x00\x05texts\n\x00\x05flag" +
 		"s\x12\x00\x06smalls\x1a\x00\x04bigs\"\x00\x06counts*\x00\x05wides2\x00\asingles:\x00\adoublesB\x00\x04daysJ\x00\binstantsR\x00\x05text0" +
 		"\t\x00\x05flag0\x11\x00\x06small0\x19\x00\x04big0!\x00\x06count0)\x00\x05wide01\x00\asingle09\x00\adouble0A\x00\x04day0I\x00\binstant0Q" +
 		"\x00\x04vec0a\x06\x00\x06texts0\v\x00\x05days0K\x00\x06flags0\x13\x00\asmalls0\x1b\x00\x05bigs0#\x00\acounts0+\x00\x06wides03\x00\bsingles" +
-		"0;\x00\bdoubles0C\x00\tinstants0S\x00\auser_id\x04\x00\b\x00\x00\x00\x03\x00\x02\x01\x006\x00\x05\x00\x00\x00BB\x00\x02\x0eB\x00\x05\a\x00\x00\aB\x00BB\x00\x00\x05\x02\f\x04\t\n\vBB\x00\x00" +
-		"\x05\x03\r\x03\f\rBB\x00\x02\x0fB\x00\x05\x05\x00\x00\x05\x11\bBB\x00\x00\x05\x12\bBB\x00\x00\x05\x13\x18BB\x00\x00\x05\x14\tBB\x00\x00\x05\x15QBB\x00\x00\a\x17\bBB\x00\x00\a\x18\x10BB\x00\x00\a\x19\x18BB\x00\x00\a\x1a BB\x00\x00" +
-		"\a\x1b(BB\x00\x00\a\x1c0BB\x00\x00\a\x1d8BB\x00\x00\a\x1e@BB\x00\x00\a\x1fHBB\x00\x00\a PBB\x00\x00\a!`\x06BB\x00\x00\a\"\nBB\x00\x00\a#\x12BB\x00\x00\a$\x1aBB\x00\x00\a%\"BB\x00\x00\a&" +
-		"*BB\x00\x00\a'2BB\x00\x00\a(:BB\x00\x00\a)BBB\x00\x00\a*JBB\x00\x00\a+RBB\x00\x00\a,\tBB\x00\x00\a-\x11BB\x00\x00\a.\x19BB\x00\x00\a/!BB\x00\x00\a0)BB\x00\x00\a11BB" +
-		"\x00\x00\a29BB\x00\x00\a3ABB\x00\x00\a4IBB\x00\x00\a5QBB\x00\x00\a6a\x06BB\x00\x00\a7\vBB\x00\x00\a8KBB\x00\x00\a9\x13BB\x00\x00\a:\x1bBB\x00\x00\a;#BB\x00\x00\a<+BB\x00\x00" +
-		"\a=3BB\x00\x00\a>;BB\x00\x00\a?CBB\x00\x00\a@SBB\x00",
+		"0;\x00\bdoubles0C\x00\tinstants0S\x00\x04spani\x00\x05spansk\x00\auser_id\x04\x00\b\x00\x00\x00\x03\x00\x02\x01\x008\x00\x05\x00\x00\x00DD\x00\x02\x0eD\x00\x05\a\x00\x00\aD\x00" +
+		"DD\x00\x00\x05\x02\f\x04\t\n\vDD\x00\x00\x05\x03\r\x03\f\rDD\x00\x02\x0fD\x00\x05\x05\x00\x00\x05\x11\bDD\x00\x00\x05\x12\bDD\x00\x00\x05\x13\x18DD\x00\x00\x05\x14\tDD\x00\x00\x05\x15QDD\x00\x00\a\x17\bDD\x00\x00\a\x18\x10DD\x00" +
+		"\x00\a\x19\x18DD\x00\x00\a\x1a DD\x00\x00\a\x1b(DD\x00\x00\a\x1c0DD\x00\x00\a\x1d8DD\x00\x00\a\x1e@DD\x00\x00\a\x1fHDD\x00\x00\a PDD\x00\x00\a!`\x06DD\x00\x00\a\"\nDD\x00\x00\a#\x12DD\x00\x00\a" +
+		"$\x1aDD\x00\x00\a%\"DD\x00\x00\a&*DD\x00\x00\a'2DD\x00\x00\a(:DD\x00\x00\a)BDD\x00\x00\a*JDD\x00\x00\a+RDD\x00\x00\a,\tDD\x00\x00\a-\x11DD\x00\x00\a.\x19DD\x00\x00\a/!D" +
+		"D\x00\x00\a0)DD\x00\x00\a11DD\x00\x00\a29DD\x00\x00\a3ADD\x00\x00\a4IDD\x00\x00\a5QDD\x00\x00\a6a\x06DD\x00\x00\a7\vDD\x00\x00\a8KDD\x00\x00\a9\x13DD\x00\x00\a:\x1bDD\x00" +
+		"\x00\a;#DD\x00\x00\a<+DD\x00\x00\a=3DD\x00\x00\a>;DD\x00\x00\a?CDD\x00\x00\a@SDD\x00\x00\aAiDD\x00\x00\aBkDD\x00",
 }
 
 // WalkParams are the parameters of the query walk in codegen/testdata/corpus/reads.gq.
@@ -285,10 +287,10 @@ type WalkParams struct {
 // WalkRow is a row of the query walk in codegen/testdata/corpus/reads.gq.
 type WalkRow struct {
 	// A short name that nobody else has.
-	BSlug  string       `json:"b.slug"`
-	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	BSlug  string           `json:"b.slug"`
+	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	BMood *PersonMood `json:"b.mood" jsonschema:"enum=good,enum=bad"`
+	BMood *PersonMoodEnum `json:"b.mood" jsonschema:"enum=good,enum=bad"`
 }
 
 // Walk runs the query walk in codegen/testdata/corpus/reads.gq.
@@ -322,7 +324,7 @@ var walkTool = tool.Compiled{
 
 // EdgesParams are the parameters of the query edges in codegen/testdata/corpus/reads.gq.
 type EdgesParams struct {
-	How   KnowsHow         `json:"how" jsonschema:"enum=work,enum=school"`
+	How   KnowsHowEnum     `json:"how" jsonschema:"enum=work,enum=school"`
 	Since *value.DateValue `json:"since,omitempty"`
 }
 
@@ -332,7 +334,7 @@ type EdgesRow struct {
 	From string `json:"from"`
 	// A short name that nobody else has.
 	To    string           `json:"to"`
-	How   KnowsHow         `json:"how" jsonschema:"enum=work,enum=school"`
+	How   KnowsHowEnum     `json:"how" jsonschema:"enum=work,enum=school"`
 	Since *value.DateValue `json:"since"`
 	Edge  string           `json:"edge"`
 }
@@ -372,14 +374,14 @@ type GroupsParams struct{}
 
 // GroupsRow is a row of the query groups in codegen/testdata/corpus/reads.gq.
 type GroupsRow struct {
-	Status  PersonStatus     `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Status  PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	Samples value.BigInt     `json:"samples"`
 	Total   *float64         `json:"total"`
 	Mean    *float64         `json:"mean"`
 	First   *value.DateValue `json:"first"`
 	Biggest *value.BigInt    `json:"biggest"`
 	// How it goes.
-	Best *PersonMood `json:"best" jsonschema:"enum=good,enum=bad"`
+	Best *PersonMoodEnum `json:"best" jsonschema:"enum=good,enum=bad"`
 }
 
 // Groups runs the query groups in codegen/testdata/corpus/reads.gq.
@@ -596,7 +598,7 @@ type EdgeEndsRow struct {
 	Target string               `json:"target"`
 	Seen   *value.DateTimeValue `json:"seen"`
 	// How it goes.
-	Mood *PersonMood `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Mood *PersonMoodEnum `json:"mood" jsonschema:"enum=good,enum=bad"`
 }
 
 // EdgeEnds runs the query edge_ends in codegen/testdata/corpus/reads.gq.
@@ -670,13 +672,13 @@ var hitsTool = tool.Compiled{
 // BestParams are the parameters of the query best in codegen/testdata/corpus/reads.gq.
 type BestParams struct {
 	// How it goes.
-	Mood *PersonMood `json:"mood,omitempty" jsonschema:"enum=good,enum=bad" jsonschema_description:"How it goes."`
+	Mood *PersonMoodEnum `json:"mood,omitempty" jsonschema:"enum=good,enum=bad" jsonschema_description:"How it goes."`
 }
 
 // BestRow is a row of the query best in codegen/testdata/corpus/reads.gq.
 type BestRow struct {
 	// How it goes.
-	Mood   *PersonMood          `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Mood   *PersonMoodEnum      `json:"mood" jsonschema:"enum=good,enum=bad"`
 	Seen   *value.DateTimeValue `json:"seen"`
 	Age    *float64             `json:"age"`
 	People value.BigInt         `json:"people"`

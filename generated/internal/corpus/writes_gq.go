@@ -16,12 +16,12 @@ type PutPersonParams struct {
 	// A short name that nobody else has.
 	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
 	// What people call it.
-	Name   string       `json:"name" jsonschema_description:"What people call it."`
-	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Name   string           `json:"name" jsonschema_description:"What people call it."`
+	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMood `json:"mood,omitempty" jsonschema:"enum=good,enum=bad" jsonschema_description:"How it goes."`
-	Age   int32       `json:"age" jsonschema:"minimum=0,maximum=150"`
-	Email *string     `json:"email,omitempty" jsonschema:"pattern=^[^@\\,]+@[^@\\,]+$"`
+	Mood  *PersonMoodEnum `json:"mood,omitempty" jsonschema:"enum=good,enum=bad" jsonschema_description:"How it goes."`
+	Age   int32           `json:"age" jsonschema:"minimum=0,maximum=150"`
+	Email *string         `json:"email,omitempty" jsonschema:"pattern=^[^@\\,]+@[^@\\,]+$"`
 }
 
 // PutPerson runs the query put_person in codegen/testdata/corpus/writes.gq.
@@ -120,6 +120,8 @@ type AddSampleParams struct {
 	Vec0     *[3]float32           `json:"vec0,omitempty"`
 	Texts0   []string              `json:"texts0,omitempty"`
 	Days0    []value.DateValue     `json:"days0,omitempty"`
+	Span     *value.DurationValue  `json:"span,omitempty"`
+	Spans    []value.DurationValue `json:"spans,omitempty"`
 }
 
 // AddSample runs the query add_sample in codegen/testdata/corpus/writes.gq.
@@ -133,24 +135,24 @@ var addSampleTool = tool.Compiled{
 		Name:      "add_sample",
 		Exposed:   true,
 		Mutation:  true,
-		ParamDocs: []string{"", "", "", "From 1 to 9000000000000000000.", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", ""},
+		ParamDocs: []string{"", "", "", "From 1 to 9000000000000000000.", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", ""},
 		File:      "codegen/testdata/corpus/writes.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "add_sample",
 		Title:        "Add sample",
 		Description:  "Constraints: Sample.big is from 1 to 9000000000000000000; Sample.double is at least 0.5.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"text":{"type":"string"},"flag":{"type":"boolean"},"small":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"big":{"type":"string","pattern":"^-?\\d+$","description":"From 1 to 9000000000000000000."},"count":{"type":"integer","maximum":4294967295,"minimum":0},"wide":{"type":"string","pattern":"^\\d+$"},"single":{"type":"number"},"double":{"type":"number","minimum":0.5},"day":{"type":"string","format":"date"},"instant":{"type":"string","format":"date-time"},"raw":{"type":"string","contentEncoding":"base64"},"vec":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"texts":{"items":{"type":"string"},"type":"array"},"flags":{"items":{"type":"boolean"},"type":"array"},"smalls":{"items":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"type":"array"},"bigs":{"items":{"type":"string","pattern":"^-?\\d+$"},"type":"array"},"counts":{"items":{"type":"integer","maximum":4294967295,"minimum":0},"type":"array"},"wides":{"items":{"type":"string","pattern":"^\\d+$"},"type":"array"},"singles":{"items":{"type":"number"},"type":"array"},"doubles":{"items":{"type":"number"},"type":"array"},"days":{"items":{"type":"string","format":"date"},"type":"array"},"instants":{"items":{"type":"string","format":"date-time"},"type":"array"},"raw0":{"type":"string","contentEncoding":"base64"},"vec0":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"texts0":{"items":{"type":"string"},"type":"array"},"days0":{"items":{"type":"string","format":"date"},"type":"array"}},"additionalProperties":false,"type":"object","required":["text","flag","small","big","count","wide","single","double","day","instant","raw","vec","texts","flags","smalls","bigs","counts","wides","singles","doubles","days","instants"]}` + writeTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"text":{"type":"string"},"flag":{"type":"boolean"},"small":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"big":{"type":"string","pattern":"^-?\\d+$","description":"From 1 to 9000000000000000000."},"count":{"type":"integer","maximum":4294967295,"minimum":0},"wide":{"type":"string","pattern":"^\\d+$"},"single":{"type":"number"},"double":{"type":"number","minimum":0.5},"day":{"type":"string","format":"date"},"instant":{"type":"string","format":"date-time"},"raw":{"type":"string","contentEncoding":"base64"},"vec":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"texts":{"items":{"type":"string"},"type":"array"},"flags":{"items":{"type":"boolean"},"type":"array"},"smalls":{"items":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"type":"array"},"bigs":{"items":{"type":"string","pattern":"^-?\\d+$"},"type":"array"},"counts":{"items":{"type":"integer","maximum":4294967295,"minimum":0},"type":"array"},"wides":{"items":{"type":"string","pattern":"^\\d+$"},"type":"array"},"singles":{"items":{"type":"number"},"type":"array"},"doubles":{"items":{"type":"number"},"type":"array"},"days":{"items":{"type":"string","format":"date"},"type":"array"},"instants":{"items":{"type":"string","format":"date-time"},"type":"array"},"raw0":{"type":"string","contentEncoding":"base64"},"vec0":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"texts0":{"items":{"type":"string"},"type":"array"},"days0":{"items":{"type":"string","format":"date"},"type":"array"},"span":{"type":"string","pattern":"^-?P([0-9]+W|([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+([.][0-9]{1,9})?S)?)?)$"},"spans":{"items":{"type":"string","pattern":"^-?P([0-9]+W|([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+([.][0-9]{1,9})?S)?)?)$"},"type":"array"}},"additionalProperties":false,"type":"object","required":["text","flag","small","big","count","wide","single","double","day","instant","raw","vec","texts","flags","smalls","bigs","counts","wides","singles","doubles","days","instants"]}` + writeTail),
 		OutputSchema: json.RawMessage(changeSchema),
 	},
 	Encoded: "" +
-		"\x01\x00\nadd_sample\x1b\x00\x04text\b\x00\x04flag\x10\x00\x05small\x18\x00\x03big \x00\x05count(\x00\x04wide0\x00\x06single8\x00\x06double@\x00\x03day" +
+		"\x01\x00\nadd_sample\x1d\x00\x04text\b\x00\x04flag\x10\x00\x05small\x18\x00\x03big \x00\x05count(\x00\x04wide0\x00\x06single8\x00\x06double@\x00\x03day" +
 		"H\x00\ainstantP\x00\x03rawX\x00\x03vec`\x06\x00\x05texts\n\x00\x05flags\x12\x00\x06smalls\x1a\x00\x04bigs\"\x00\x06counts*\x00\x05wides2\x00\asingl" +
-		"es:\x00\adoublesB\x00\x04daysJ\x00\binstantsR\x00\x04raw0Y\x00\x04vec0a\x06\x00\x06texts0\v\x00\x05days0K\x00\x01\x02\x01\x00\x00\x06Sample\x00\x00\x00\x19" +
-		"\x02\b\x02\x00\x03\x10\x02\x02\x04\x18\x02\x04\x05 \x02\x06\x06(\x02\b\a0\x02\n\b8\x02\f\t@\x02\x0e\nH\x02\x10\vP\x02\x12\r`\x06\x02\x16\x0e\n\x02\x18\x0f\x12\x02\x1a\x10\x1a\x02\x1c\x11\"\x02\x1e\x12*\x02 \x132\x02\"\x14:\x02$\x15B\x02&\x16J\x02" +
-		"(\x17R\x02*\x19a\x06\x02.\x1a\v\x020\x1bK\x022\x1a\x00\x1c\x00\x00\x00\x1d\x1d\x01\x00\x1c\x02\b\x1d\x1d\x01\x00\x1c\x03\x10\x1d\x1d\x01\x00\x1c\x04\x18\x1d\x1d\x01\x00\x1c\x05 \x1d\x1d\x01\x00\x1c\x06(\x1d\x1d\x01\x00\x1c\a0\x1d\x1d\x01\x00\x1c\b8\x1d\x1d\x01\x00\x1c\t@" +
-		"\x1d\x1d\x01\x00\x1c\nH\x1d\x1d\x01\x00\x1c\vP\x1d\x1d\x01\x00\x1c\r`\x06\x1d\x1d\x01\x00\x1c\x0e\n\x1d\x1d\x01\x00\x1c\x0f\x12\x1d\x1d\x01\x00\x1c\x10\x1a\x1d\x1d\x01\x00\x1c\x11\"\x1d\x1d\x01\x00\x1c\x12*\x1d\x1d\x01\x00\x1c\x132\x1d\x1d\x01\x00\x1c\x14:\x1d\x1d\x01\x00\x1c\x15B\x1d\x1d" +
-		"\x01\x00\x1c\x16J\x1d\x1d\x01\x00\x1c\x17R\x1d\x1d\x01\x00\x1c\x19a\x06\x1d\x1d\x01\x00\x1c\x1a\v\x1d\x1d\x01\x00\x1c\x1bK\x1d\x1d\x01",
+		"es:\x00\adoublesB\x00\x04daysJ\x00\binstantsR\x00\x04raw0Y\x00\x04vec0a\x06\x00\x06texts0\v\x00\x05days0K\x00\x04spani\x00\x05spansk\x00\x01" +
+		"\x02\x01\x00\x00\x06Sample\x00\x00\x00\x1b\x02\b\x02\x00\x03\x10\x02\x02\x04\x18\x02\x04\x05 \x02\x06\x06(\x02\b\a0\x02\n\b8\x02\f\t@\x02\x0e\nH\x02\x10\vP\x02\x12\r`\x06\x02\x16\x0e\n\x02\x18\x0f\x12\x02\x1a\x10\x1a\x02\x1c\x11\"\x02\x1e\x12*\x02 " +
+		"\x132\x02\"\x14:\x02$\x15B\x02&\x16J\x02(\x17R\x02*\x19a\x06\x02.\x1a\v\x020\x1bK\x022\x1ci\x024\x1dk\x026\x1c\x00\x1e\x00\x00\x00\x1f\x1f\x01\x00\x1e\x02\b\x1f\x1f\x01\x00\x1e\x03\x10\x1f\x1f\x01\x00\x1e\x04\x18\x1f\x1f\x01\x00\x1e\x05 \x1f\x1f\x01\x00\x1e" +
+		"\x06(\x1f\x1f\x01\x00\x1e\a0\x1f\x1f\x01\x00\x1e\b8\x1f\x1f\x01\x00\x1e\t@\x1f\x1f\x01\x00\x1e\nH\x1f\x1f\x01\x00\x1e\vP\x1f\x1f\x01\x00\x1e\r`\x06\x1f\x1f\x01\x00\x1e\x0e\n\x1f\x1f\x01\x00\x1e\x0f\x12\x1f\x1f\x01\x00\x1e\x10\x1a\x1f\x1f\x01\x00\x1e\x11\"\x1f\x1f\x01\x00\x1e\x12*" +
+		"\x1f\x1f\x01\x00\x1e\x132\x1f\x1f\x01\x00\x1e\x14:\x1f\x1f\x01\x00\x1e\x15B\x1f\x1f\x01\x00\x1e\x16J\x1f\x1f\x01\x00\x1e\x17R\x1f\x1f\x01\x00\x1e\x19a\x06\x1f\x1f\x01\x00\x1e\x1a\v\x1f\x1f\x01\x00\x1e\x1bK\x1f\x1f\x01\x00\x1e\x1ci\x1f\x1f\x01\x00\x1e\x1dk\x1f\x1f\x01",
 }
 
 // IntroduceParams are the parameters of the query introduce in codegen/testdata/corpus/writes.gq.
@@ -158,8 +160,8 @@ type IntroduceParams struct {
 	// The id of a Person: its slug.
 	From string `json:"from" jsonschema_description:"The id of a Person: its slug."`
 	// The id of a Person: its slug.
-	To  string   `json:"to" jsonschema_description:"The id of a Person: its slug."`
-	How KnowsHow `json:"how" jsonschema:"enum=work,enum=school"`
+	To  string       `json:"to" jsonschema_description:"The id of a Person: its slug."`
+	How KnowsHowEnum `json:"how" jsonschema:"enum=work,enum=school"`
 }
 
 // Introduce runs the query introduce in codegen/testdata/corpus/writes.gq.
@@ -191,8 +193,8 @@ var introduceTool = tool.Compiled{
 
 // AgeAllParams are the parameters of the query age_all in codegen/testdata/corpus/writes.gq.
 type AgeAllParams struct {
-	Age    int32        `json:"age" jsonschema:"minimum=0,maximum=150"`
-	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Age    int32            `json:"age" jsonschema:"minimum=0,maximum=150"`
+	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 }
 
 // AgeAll runs the query age_all in codegen/testdata/corpus/writes.gq.
@@ -364,9 +366,9 @@ var setListsTool = tool.Compiled{
 	},
 	Encoded: "" +
 		"\x01\x00\tset_lists\f\x00\x04text\b\x00\x06texts0\v\x00\x06flags0\x13\x00\asmalls0\x1b\x00\x05bigs0#\x00\acounts0+\x00\x06wides03\x00\bsin" +
-		"gles0;\x00\bdoubles0C\x00\x05days0K\x00\tinstants0S\x00\x01\x02\x02\x00\x06Sample\v\x03\v\x02\x02\x04\x13\x02\x04\x05\x1b\x02\x06\x06#\x02\b\a+\x02\n\b3\x02\f\t;\x02\x0e\nC" +
-		"\x02\x10\vK\x02\x12\fS\x02\x14\x02\b\x00\x02\x00\r\x00\r\x00\x00\x00\x0e\x0e\x01\x00\r\x03\v\x0e\x0e\x01\x00\r\x04\x13\x0e\x0e\x01\x00\r\x05\x1b\x0e\x0e\x01\x00\r\x06#\x0e\x0e\x01\x00\r\a+\x0e\x0e\x01\x00\r\b3\x0e\x0e\x01\x00\r\t;\x0e\x0e\x01\x00\r\nC\x0e\x0e\x01" +
-		"\x00\r\vK\x0e\x0e\x01\x00\r\fS\x0e\x0e\x01\x00\r\x02\b\x0e\x0e\x00",
+		"gles0;\x00\bdoubles0C\x00\x05days0K\x00\tinstants0S\x00\x01\x02\x02\x00\x06Sample\f\x03\v\x02\x02\x04\x13\x02\x04\x05\x1b\x02\x06\x06#\x02\b\a+\x02\n\b3\x02\f\t;\x02\x0e\nC" +
+		"\x02\x10\vK\x02\x12\fS\x02\x14\x00\x04spani\x01\x1a\x00\x80\xe0\xd3\u0214\x9d\x01\x02\b\x00\x02\x00\x0e\x00\r\x00\x00\x00\x0f\x0f\x01\x00\r\x03\v\x0f\x0f\x01\x00\r\x04\x13\x0f\x0f\x01\x00\r\x05\x1b\x0f\x0f\x01\x00\r\x06#\x0f\x0f\x01\x00\r\a+\x0f\x0f\x01\x00\r\b3" +
+		"\x0f\x0f\x01\x00\r\t;\x0f\x0f\x01\x00\r\nC\x0f\x0f\x01\x00\r\vK\x0f\x0f\x01\x00\r\fS\x0f\x0f\x01\x00\r\x0ei\x0f\x0f\x01\x00\r\x02\b\x0f\x0f\x00",
 }
 
 // SetOptionalParams are the parameters of the query set_optional in codegen/testdata/corpus/writes.gq.

@@ -154,7 +154,7 @@ func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcom
 func (c *Cluster) converge(ctx context.Context, g *GraphPlan, open opened, o Options) (*Applied, error) {
 	switch {
 	case g.Create:
-		eg, err := c.Create(ctx, c.dir(g.ID), g.Text, g.Schema)
+		eg, err := c.Engine.Create(ctx, c.dir(g.ID), g.Text, g.Schema, engine.OpenOptions{})
 		if err != nil {
 			return nil, err
 		}

@@ -163,7 +163,7 @@ func (c *Cluster) survey(ctx context.Context, s *Sources) (*Plan, opened, error)
 
 // look opens a graph and plans its change. The error is the context's error.
 func (c *Cluster) look(ctx context.Context, g *GraphPlan, before *Graph, open opened) error {
-	eg, err := c.Open(ctx, c.dir(g.ID))
+	eg, err := c.Engine.Open(ctx, c.dir(g.ID), engine.OpenOptions{})
 	if ctx.Err() != nil {
 		if err == nil {
 			err = eg.Close()
@@ -213,7 +213,7 @@ func (g *GraphPlan) fromRecord(before *Graph) error {
 	if before == nil || before.Schema == g.Digest && before.Source == g.Text {
 		return nil
 	}
-	old, faults := gq.CompileSchema(gq.Source{Name: RevisionFile, Text: before.Source})
+	old, faults := gq.CompileStoredSchema(gq.Source{Name: RevisionFile, Text: before.Source})
 	if faults.HasErrors() {
 		return nil // a later language; the steps become known when the graph can be opened
 	}
@@ -269,7 +269,7 @@ func (c *Cluster) kept(ctx context.Context, recorded *Revision, s *Sources) ([]K
 }
 
 func (c *Cluster) liveSchema(ctx context.Context, id string) (digest string, err error) {
-	g, err := c.Open(ctx, c.dir(id))
+	g, err := c.Engine.Open(ctx, c.dir(id), engine.OpenOptions{})
 	if err != nil {
 		return "", err
 	}

@@ -3,7 +3,6 @@
 package reconcile
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
-	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/server/cluster"
 )
@@ -24,12 +22,7 @@ type Cluster struct {
 	FS      fs.FS // the file system of the storage folder
 	Storage string
 
-	// Open opens the graph in a folder. The error is a *engine.NotFound if there is no graph, and a
-	// *engine.Unavailable if another process has it open.
-	Open func(ctx context.Context, dir string) (engine.Graph, error)
-	// Create makes a graph with a schema in a folder and opens it. A call that was interrupted can
-	// be repeated.
-	Create func(ctx context.Context, dir, source string, schema *catalog.Schema) (engine.Graph, error)
+	Engine engine.Engine // makes and opens the graphs, each in a folder
 
 	Now func() time.Time // the clock for dates of revisions; nil means clock.Now
 }

@@ -50,24 +50,7 @@ const seed = `{"type":"Person","data":{"name":"ada","age":36}}
 // clusterOn returns a cluster of embedded graphs with a clock that stands still.
 func clusterOn(fsys fs.FS, storage string) *Cluster {
 	options := embedded.Options{LogSize: 8192, Now: func() time.Time { return time.UnixMicro(1_700_000_000_000_000) }}
-	return &Cluster{
-		FS: fsys, Storage: storage,
-		Open: func(ctx context.Context, dir string) (engine.Graph, error) {
-			g, err := embedded.Open(ctx, fsys, dir, options)
-			if err != nil {
-				return nil, err
-			}
-			return g, nil
-		},
-		Create: func(ctx context.Context, dir, source string, schema *catalog.Schema) (engine.Graph, error) {
-			g, err := embedded.Create(ctx, fsys, dir, source, schema, options)
-			if err != nil {
-				return nil, err
-			}
-			return g, nil
-		},
-		Now: options.Now,
-	}
+	return &Cluster{FS: fsys, Storage: storage, Engine: embedded.Engine{FS: fsys, Options: options}, Now: options.Now}
 }
 
 // sources compiles schemas. pairs alternates the ids of graphs and their schemas.
@@ -115,7 +98,7 @@ func (c *Cluster) load(t testing.TB, id, ndjson string) {
 
 func (c *Cluster) open(t testing.TB, id string) engine.Graph {
 	t.Helper()
-	g, err := c.Open(context.Background(), c.dir(id))
+	g, err := c.Engine.Open(context.Background(), c.dir(id), engine.OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +119,7 @@ func (c *Cluster) dump(t testing.TB, ids ...string) string {
 		b.Write(encode(r))
 	}
 	for _, id := range ids {
-		g, err := c.Open(ctx, c.dir(id))
+		g, err := c.Engine.Open(ctx, c.dir(id), engine.OpenOptions{})
 		var missing *engine.NotFound
 		if errors.As(err, &missing) {
 			fmt.Fprintf(&b, "graph %s is not there\n", id)

@@ -122,11 +122,10 @@ func compileGraph(c *cluster.Graph) (*Source, diag.List, error) {
 		return g, found, nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(missing)) {
-		start := diag.Pos{Line: 1, Column: 1}
 		found = append(found, diag.Diagnostic{
-			Code: strictyaml.UnknownName, Span: diag.Span{File: missing[name], Start: start, End: start},
-			Message: fmt.Sprintf("cluster.yaml lists a query %s of graph %s, which the file does not have", name, c.ID),
-			Help:    "correct the name there, or add the query",
+			Code: strictyaml.UnknownName, Span: c.SelectedAt[name],
+			Message: fmt.Sprintf("%s has no query %s for graph %s", missing[name], name, c.ID),
+			Help:    "correct the name, or add the query",
 		})
 	}
 	return g, found, nil

@@ -1,0 +1,73 @@
+package embedded
+
+import (
+	"context"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+)
+
+// cut is the state of a graph after one of its log records.
+type cut struct {
+	lsn      uint64
+	last     *outcome // outcome of the record at lsn
+	branches []cutBranch
+	bases    []*version.Snapshot // the merge bases in memory
+	commits  int
+	retained retained
+}
+
+type cutBranch struct {
+	*branch
+	tip      *commit
+	receipts []receipt
+	version.ManifestBranch
+}
+
+// cut returns the state after the last record, which may not be durable yet. It leaves out
+// receipts that have expired. REQUIRES: layout is locked for writing.
+func (l *branches) cut(now time.Time) *cut {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := &cut{lsn: l.lsn, last: l.last, commits: l.history.Len()}
+	var heads []string
+	for _, b := range l.sorted {
+		if b.deleted {
+			continue
+		}
+		cb := cutBranch{branch: b, tip: b.tip, ManifestBranch: version.ManifestBranch{Name: b.name, Head: b.tip.snap}}
+		cb.receipts = b.keys.current(l.history, now)
+		c.branches = append(c.branches, cb)
+		heads = append(heads, b.tip.snap.Commit.ID)
+	}
+	c.bases = l.bases.states()
+	c.retained = l.retention.cut(heads, c.commits, c.lsn)
+	return c
+}
+
+// settled waits until every record of the cut is durable. Then the head of each branch is at
+// least as new as in the cut.
+func (c *cut) settled(ctx context.Context) error {
+	for _, b := range c.branches {
+		if err := b.tip.settled(ctx); err != nil {
+			return err
+		}
+	}
+	return (&commit{out: c.last}).settled(ctx)
+}
+
+// states calls yield once for each distinct state of the cut.
+func (c *cut) states(yield func(*version.Snapshot) bool) {
+	seen := map[*version.Snapshot]bool{}
+	for _, b := range c.branches {
+		if seen[b.Head] = true; !yield(b.Head) {
+			return
+		}
+	}
+	for _, b := range c.bases {
+		if !seen[b] && !yield(b) {
+			return
+		}
+		seen[b] = true
+	}
+}

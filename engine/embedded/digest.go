@@ -1,0 +1,134 @@
+package embedded
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+func newReceipt(key string) *version.Receipt {
+	if key == "" {
+		return nil
+	}
+	return &version.Receipt{Key: key}
+}
+
+func loadDigest(mode engine.LoadMode) hash.Hash {
+	h := sha256.New()
+	h.Write([]byte{'l', byte(mode)})
+	return h
+}
+
+func mergeDigest(source string) [32]byte { return sha256.Sum256([]byte("m" + source)) }
+
+// mutationDigest digests the statements and the arguments of a mutation. Each part is written
+// with its length, so that different mutations have different digests.
+func mutationDigest(q *plan.Query, args engine.Args) (sum [32]byte) {
+	d := digest{h: sha256.New()}
+	d.text("mutation")
+	d.number(len(args))
+	for _, a := range args {
+		d.value(a)
+	}
+	if q.Mutation != nil {
+		for _, s := range q.Mutation.Statements {
+			d.statement(s)
+		}
+	}
+	d.h.Sum(sum[:0])
+	return sum
+}
+
+type digest struct{ h hash.Hash }
+
+func (d digest) number(n int) {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], uint64(n))
+	d.h.Write(b[:])
+}
+
+func (d digest) text(s string) {
+	d.number(len(s))
+	d.h.Write([]byte(s))
+}
+
+func (d digest) statement(s plan.Statement) {
+	switch s := s.(type) {
+	case plan.Insert:
+		d.text("insert")
+		d.number(int(s.Entity))
+		d.text(s.Type)
+		for _, e := range []plan.Expr{s.From, s.To, s.ID} {
+			d.expr(e)
+		}
+		d.assigns(s.Set)
+	case plan.Update:
+		d.text("update")
+		d.text(s.Type)
+		d.assigns(s.Set)
+		d.pred(s.Where)
+	case plan.Delete:
+		d.text("delete")
+		d.number(int(s.Entity))
+		d.text(s.Type)
+		d.pred(s.Where)
+	}
+}
+
+func (d digest) assigns(list []plan.Assign) {
+	d.number(len(list))
+	for _, a := range list {
+		d.text(a.Name)
+		d.expr(a.Value)
+	}
+}
+
+func (d digest) pred(p plan.Pred) {
+	d.text(p.Name)
+	d.number(int(p.Op))
+	d.expr(p.Value)
+}
+
+// expr digests an expression of a mutation: a literal, a parameter or now.
+func (d digest) expr(e plan.Expr) {
+	switch e := e.(type) {
+	case nil:
+		d.text("")
+	case plan.Lit:
+		d.text("literal")
+		d.value(e.Value)
+	case plan.ParamRef:
+		d.text("parameter")
+		d.number(e.Index)
+	case plan.Now:
+		d.text("now")
+	}
+}
+
+func (d digest) value(v value.Value) {
+	d.number(int(v.Kind()))
+	switch {
+	case v.IsNull():
+		d.text("null")
+	case v.IsList():
+		d.text("list")
+		d.number(len(v.Elems()))
+		for _, e := range v.Elems() {
+			d.value(e)
+		}
+	case v.Kind().Storage() == value.InText:
+		d.text(v.Str())
+	case v.Kind().Storage() == value.InBytes:
+		d.text(string(v.Bytes()))
+	case v.Kind().Storage() == value.InVector:
+		d.number(len(v.Vector()))
+		_ = binary.Write(d.h, binary.LittleEndian, v.Vector()) // a hash returns no error
+	default:
+		d.number(int(v.Bits()))
+	}
+}

@@ -1,0 +1,61 @@
+package exec
+
+import "github.com/omnigraph-go/omnigraph/gq/plan"
+
+// block is a bound block of clauses: the match of a read, or the match of a not. The order
+// of its clauses has no meaning, except that it breaks ties between equally good steps.
+type block struct {
+	vars  []plan.VarID // that bindings and traversals name, in the order of the clauses
+	links []*link
+	conds []*cond
+	nots  []*block
+}
+
+// link is a bound traversal.
+type link struct {
+	plan.Traverse
+	edge int // index of the edge type
+}
+
+// block binds the clauses of a block.
+func (b *binder) block(clauses []plan.Clause) (*block, error) {
+	out := &block{}
+	for _, c := range clauses {
+		b.step(1)
+		switch c := c.(type) {
+		case plan.Bind:
+			out.vars = append(out.vars, c.Var)
+		case plan.Traverse:
+			l, err := b.link(c)
+			if err != nil {
+				return nil, err
+			}
+			out.links = append(out.links, l)
+			out.vars = append(out.vars, c.From, c.To, c.EdgeVar)
+		case plan.Filter:
+			bound, err := b.cond(c.Cond)
+			if err != nil {
+				return nil, err
+			}
+			out.conds = append(out.conds, bound)
+		case plan.Not:
+			inner, err := b.block(c.Match)
+			if err != nil {
+				return nil, err
+			}
+			out.nots = append(out.nots, inner)
+		}
+	}
+	return out, nil
+}
+
+func (b *binder) link(c plan.Traverse) (*link, error) {
+	t := b.schema.Type(plan.Edge, c.Edge)
+	if t == nil {
+		return nil, mismatch("there is no edge type %s", c.Edge)
+	}
+	if b.types[c.From].Index != t.From || b.types[c.To].Index != t.To {
+		return nil, mismatch("edge %s does not lead from %s to %s", t.Name, b.types[c.From].Name, b.types[c.To].Name)
+	}
+	return &link{c, t.Index}, nil
+}

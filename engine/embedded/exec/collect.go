@@ -1,0 +1,114 @@
+package exec
+
+import (
+	"slices"
+)
+
+// collector takes the rows of a match and keeps the result: its rows, or one row for each
+// group. Afterwards perm lists them in order.
+type collector struct {
+	*evaluator
+	rows  frame  // the result's rows, or one row of each group
+	ahead uint32 // keeps the compiler from removing prefetches
+	sorter
+	grouper
+	fuser
+}
+
+func newCollector(ev *evaluator) collector {
+	co := collector{evaluator: ev, sorter: newSorter(ev.Program), grouper: newGrouper(ev.Program), fuser: newFuser(ev.Program)}
+	co.rows.cols = make([][]uint32, ev.width())
+	return co
+}
+
+func (co *collector) begin() {
+	for v := range co.rows.cols {
+		co.rows.cols[v] = co.rows.cols[v][:0]
+	}
+	co.rows.n, co.perm = 0, co.perm[:0]
+	co.grouper.begin()
+	co.fuser.begin()
+}
+
+// pruneAt is the least number of collected rows at which pruning to the limit starts.
+const pruneAt = 8192
+
+// collect collects the rows that the match yields.
+func (co *collector) collect(f *frame) error {
+	if co.tallies {
+		co.tally(f.n)
+		return nil
+	}
+	if co.read.Grouped {
+		return co.group(f)
+	}
+	if err := co.spend(4 * f.n * (len(co.keep) + 1)); err != nil {
+		return err
+	}
+	for _, v := range co.keep {
+		co.rows.cols[v] = append(co.rows.cols[v], f.cols[v][:f.n]...)
+	}
+	co.rows.n += f.n
+	if limit := co.read.Limit; limit >= 0 && prunes(co.rows.n, limit) {
+		if err := co.sort(); err != nil {
+			return err
+		}
+		co.permute(int(limit))
+	}
+	return nil
+}
+
+// tally counts rows of a read that returns only their number.
+func (co *collector) tally(rows int) {
+	if rows == 0 {
+		return
+	}
+	if co.grouped == 0 {
+		co.grouped++
+		co.rows.n++
+		co.addGroup()
+	}
+	for i := range co.sums {
+		co.sums[i].counts[0] += int64(rows)
+	}
+}
+
+// prunes reports whether to cut this many collected rows down to the limit. It reports true
+// rarely enough that the total work is proportional to the number of rows.
+func prunes(rows int, limit int64) bool { return rows >= pruneAt && int64(rows)/4 >= limit }
+
+// finish sorts the collected rows and cuts them to the limit.
+func (co *collector) finish() error {
+	if co.read.Grouped && co.grouped == 0 && !slices.ContainsFunc(co.Program.columns, func(c projection) bool { return c.agg < 0 }) {
+		co.grouped++
+		co.rows.n++
+		co.addGroup()
+	}
+	order := co.sort
+	if co.read.Grouped {
+		order = co.sortGroups
+	}
+	co.readRows()
+	if err := order(); err != nil {
+		return err
+	}
+	if limit := co.read.Limit; limit >= 0 && int64(len(co.perm)) > limit {
+		co.perm = co.perm[:limit]
+	}
+	return nil
+}
+
+// permute reduces the collected rows to the first n rows of perm, in that order.
+func (co *collector) permute(n int) {
+	n = min(n, len(co.perm))
+	for _, v := range co.keep {
+		col := co.rows.cols[v]
+		co.moved = slices.Grow(co.moved[:0], n)[:n]
+		for i, p := range co.perm[:n] {
+			co.moved[i] = col[p]
+		}
+		co.rows.cols[v] = append(col[:0], co.moved...)
+	}
+	co.spent -= int64(4 * (co.rows.n - n) * (len(co.keep) + 1))
+	co.rows.n = n
+}

@@ -1,0 +1,144 @@
+package exec
+
+import (
+	"slices"
+)
+
+// fuser holds the rows of a match until all of them can be ranked.
+type fuser struct {
+	matched frame // all rows of the match
+	places  []uint32
+	feed    frame // rows for the collector
+}
+
+func newFuser(p *Program) (fu fuser) {
+	if len(p.fusions) > 0 {
+		fu.matched.cols, fu.feed.cols = make([][]uint32, p.width()), make([][]uint32, p.width())
+	}
+	return fu
+}
+
+func (fu *fuser) begin() {
+	for v := range fu.matched.cols {
+		fu.matched.cols[v] = fu.matched.cols[v][:0]
+	}
+	fu.matched.n = 0
+}
+
+// arrive processes the rows that the match yields.
+func (co *collector) arrive(f *frame) error {
+	if len(co.fusions) > 0 {
+		return co.gather(f)
+	}
+	if co.drop(f); f.n == 0 {
+		return nil
+	}
+	return co.collect(f)
+}
+
+// drop removes the rows that lack a required score.
+func (co *collector) drop(f *frame) {
+	for _, e := range co.drops {
+		if e.kind == exprNearest && co.targets[e.score].vector == nil {
+			f.n = 0
+			return
+		}
+		vec := co.presence(e, f)
+		rows := co.chosen[:0]
+		for i := range f.n {
+			if !vec.IsNull(i) && (e.kind != exprBM25 || vec.Floats[i] != 0) {
+				rows = append(rows, uint32(i))
+			}
+		}
+		co.chosen = rows
+		f.choose(rows, co.keep)
+	}
+}
+
+// gather keeps rows until the match has yielded all of them.
+func (co *collector) gather(f *frame) error {
+	if err := co.spend(f.n * (4*len(co.keep) + 8*len(co.fusions) + 4)); err != nil {
+		return err
+	}
+	for _, v := range co.keep {
+		if v != co.rowVar() {
+			co.matched.cols[v] = append(co.matched.cols[v], f.cols[v][:f.n]...)
+		}
+	}
+	co.matched.n += f.n
+	return nil
+}
+
+// fuse ranks the gathered rows and passes them on to collect.
+func (co *collector) fuse() error {
+	if len(co.fusions) == 0 {
+		return nil
+	}
+	for i, f := range co.fusions {
+		scores := co.fused[i][:0]
+		scores = slices.Grow(scores, co.matched.n)[:co.matched.n]
+		clear(scores)
+		co.fused[i] = scores
+		k, err := co.fusionK(f)
+		if err != nil {
+			return err
+		}
+		for _, e := range f.of {
+			if err := co.ctx.Err(); err != nil {
+				return err
+			}
+			for rank, row := range co.ranked(e) {
+				scores[row] += 1 / (k + float64(rank+1))
+			}
+		}
+	}
+	in, out := &co.matched, &co.feed
+	for first := 0; first < in.n; first += frameSize {
+		n := min(frameSize, in.n-first)
+		for _, v := range co.keep {
+			out.cols[v] = slices.Grow(out.cols[v][:0], frameSize)[:n]
+			if v != co.rowVar() {
+				copy(out.cols[v], in.cols[v][first:])
+				continue
+			}
+			for i := range n {
+				out.cols[v][i] = uint32(first + i)
+			}
+		}
+		out.n = n
+		if co.drop(out); out.n == 0 {
+			continue
+		}
+		if err := co.collect(out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ranked returns the gathered rows that have a score, best first; ids break ties.
+func (co *collector) ranked(e *expr) []uint32 {
+	rows := &co.matched
+	vec := co.eval(e, rows)
+	places := co.places[:0]
+	for i := range rows.n {
+		if !vec.IsNull(i) && (e.kind != exprBM25 || vec.Floats[i] != 0) {
+			places = append(places, uint32(i))
+		}
+	}
+	co.places = places
+	keys := append(co.sortBy[:0], sortKey{vec: vec, desc: e.kind == exprBM25})
+	for _, v := range co.read.Ties {
+		keys = append(keys, sortKey{table: co.table(v), ords: rows.cols[v]})
+	}
+	co.sortBy = keys
+	slices.SortFunc(places, func(a, b uint32) int {
+		for i := range keys {
+			if c := keys[i].compare(a, b); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	return places
+}

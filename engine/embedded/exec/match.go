@@ -1,0 +1,117 @@
+package exec
+
+import "github.com/omnigraph-go/omnigraph/gq/plan"
+
+// matcher runs the steps of a program and passes the rows of the match to a collector. It
+// owns the memory of the steps.
+type matcher struct {
+	*evaluator
+	out    *collector
+	prof   *profile // nil unless the run is analyzed
+	unit   frame    // the single row with which the match begins
+	frames []frame  // by step
+	walks  []walk   // by step
+	ahead  uint32   // keeps the compiler from removing prefetches
+
+	// Memory that steps of one kind share, because no two of them run at the same time.
+	key                  []byte
+	source               [1]uint32 // the node from which a walk begins
+	nearEdges, nearNodes []uint32  // see neighbours
+	best                 []uint32  // see topStep
+	weights              []int64   // see degrees
+	near                 nearness
+	sweeper              sweeper
+}
+
+func newMatcher(ev *evaluator, out *collector) matcher {
+	m := matcher{evaluator: ev, out: out, frames: make([]frame, ev.frames), walks: make([]walk, ev.frames)}
+	m.unit.cols = make([][]uint32, ev.width())
+	return m
+}
+
+func (m *matcher) begin(prof *profile) {
+	m.prof = prof
+	for i := range m.walks {
+		m.walks[i].counted = 0
+	}
+}
+
+// match runs the steps.
+func (m *matcher) match() error {
+	m.unit = frame{n: 1, cols: m.unit.cols}
+	return m.push(m.body, 0, &m.unit)
+}
+
+// push passes a frame to step at of a pipe, or to the collector of its rows after the last
+// step.
+func (m *matcher) push(p *pipe, at int, f *frame) error {
+	switch {
+	case f.n == 0:
+		return nil
+	case m.prof != nil:
+		return m.profiled(p, at, f)
+	}
+	return m.advance(p, at, f)
+}
+
+func (m *matcher) advance(p *pipe, at int, f *frame) error {
+	switch {
+	case at < len(p.steps):
+		if at == len(p.steps)-1 && p.counts != nil {
+			n, err := p.counts.count(m, f)
+			m.yielded(p, n)
+			m.out.tally(n)
+			return err
+		}
+		return p.steps[at].run(m, p, at, f)
+	case p.inner:
+		for _, i := range f.outer[:f.n] {
+			f.found.set(i)
+		}
+		return nil
+	}
+	return m.out.arrive(f)
+}
+
+// flush pushes a frame on and empties it.
+func (m *matcher) flush(p *pipe, at int, out *frame) error {
+	err := m.push(p, at+1, out)
+	out.n = 0
+	return err
+}
+
+// frame returns the empty frame of a step, with columns for vars.
+func (m *matcher) frame(id int, vars []plan.VarID) *frame {
+	f := &m.frames[id]
+	f.n = 0
+	if f.cols == nil {
+		f.cols = make([][]uint32, len(m.types))
+		m.held += columnHead * int64(len(f.cols))
+		m.spent += columnHead * int64(len(f.cols))
+	}
+	for _, v := range vars {
+		m.column(f, v)
+	}
+	return f
+}
+
+// columnHead is the size of a column without its rows, in bytes.
+const columnHead = 24
+
+// column makes a column in a frame for a variable.
+func (m *matcher) column(f *frame, v plan.VarID) {
+	if len(f.cols[v]) < frameSize {
+		f.cols[v] = make([]uint32, frameSize)
+		m.held += 4 * frameSize
+		m.spent += 4 * frameSize
+	}
+}
+
+// room makes columns for the variables that a step binds.
+func (m *matcher) room(out *frame, vars ...plan.VarID) {
+	for _, v := range vars {
+		if v != plan.NoVar {
+			m.column(out, v)
+		}
+	}
+}

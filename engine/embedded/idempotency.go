@@ -1,0 +1,141 @@
+package embedded
+
+import (
+	"hash/maphash"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+)
+
+// receiptAge is how long a call with the same idempotency key is answered from the receipt.
+const receiptAge = 24 * time.Hour
+
+// pruneEvery is the number of receipts after which add looks for expired ones.
+const pruneEvery = 1024
+
+// idempotency holds the receipts of the commits that were made with an idempotency key on a
+// branch in the last day. Each receipt takes the bytes of its stored form (about 60 and the
+// key), 24 bytes for its place in the list, and 20 to 40 bytes in a hash table.
+//
+// A writer adds the receipt of a commit while the commit's record gets its place in the log.
+type idempotency struct {
+	mu    sync.Mutex
+	list  []receipt // in commit order; current returns parts of it, which must not change
+	first uint32    // the number of list[0]; receipts are numbered in order
+	at    map[uint64]uint32
+	more  map[receiptKey]uint32 // receipts whose hash another receipt has in at
+	blind uint64                // hash bits to ignore; tests set it to make hashes collide
+}
+
+// receipt is the form of a receipt in memory.
+type receipt struct {
+	commit int    // the commit's number in the history
+	packed string // see [version.Receipt.Pack]
+}
+
+// receiptKey identifies a receipt within a branch.
+type receiptKey struct{ actor, key string }
+
+var receiptSeed = maphash.MakeSeed()
+
+func (i *idempotency) hash(k receiptKey) uint64 { return maphash.Comparable(receiptSeed, k) &^ i.blind }
+
+func outdated(now, made time.Time) bool { return now.Sub(made) >= receiptAge }
+
+// add adds the receipt of commit c, unless rec is nil. REQUIRES: c is in the history h.
+func (i *idempotency) add(h *version.History, c engine.Commit, rec *version.Receipt) {
+	if rec == nil {
+		return
+	}
+	n, _ := h.Number(c.ID)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if len(i.list) > 0 && len(i.list)%pruneEvery == 0 {
+		i.pruneLocked(h, c.Time)
+	}
+	number := i.first + uint32(len(i.list))
+	i.list = append(i.list, receipt{n, rec.Pack()})
+	k := receiptKey{c.Actor, rec.Key}
+	if i.at == nil {
+		i.at = map[uint64]uint32{}
+	}
+	sum := i.hash(k)
+	if other, taken := i.at[sum]; taken && i.keyLocked(h, other) != k {
+		if i.more == nil {
+			i.more = map[receiptKey]uint32{}
+		}
+		i.more[k] = number
+		return
+	}
+	delete(i.more, k)
+	i.at[sum] = number
+}
+
+// pruneLocked drops the expired receipts. REQUIRES: i.mu is locked.
+func (i *idempotency) pruneLocked(h *version.History, now time.Time) {
+	n := slices.IndexFunc(i.list, func(x receipt) bool { return !outdated(now, h.At(x.commit).Time) })
+	if n < 0 {
+		n = len(i.list)
+	}
+	for at := range uint32(n) {
+		number := i.first + at
+		k := i.keyLocked(h, number)
+		if sum := i.hash(k); i.at[sum] == number {
+			delete(i.at, sum)
+		}
+		if i.more[k] == number {
+			delete(i.more, k)
+		}
+	}
+	i.list, i.first = slices.Clone(i.list[n:]), i.first+uint32(n)
+}
+
+// keyLocked returns the key of the receipt with a number. REQUIRES: i.mu is locked.
+func (i *idempotency) keyLocked(h *version.History, number uint32) receiptKey {
+	x := i.list[number-i.first]
+	return receiptKey{h.At(x.commit).Actor, version.UnpackReceipt(x.packed).Key}
+}
+
+// find returns the receipt of a key; ok is false if there is none.
+func (i *idempotency) find(h *version.History, k receiptKey) (rec version.Receipted, ok bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	n, ok := i.more[k]
+	if !ok {
+		if n, ok = i.at[i.hash(k)]; !ok || i.keyLocked(h, n) != k {
+			return rec, false
+		}
+	}
+	return i.list[n-i.first].whole(h), true
+}
+
+// repeated returns the receipt of the earlier write with the same key and actor; ok is false if
+// there is none of the last day. The error is a *engine.Conflict if that write had another body.
+func (i *idempotency) repeated(h *version.History, actor string, w *version.Receipt, now time.Time) (rec version.Receipted, ok bool, err error) {
+	rec, ok = i.find(h, receiptKey{actor, w.Key})
+	if !ok || outdated(now, rec.Commit.Time) {
+		return rec, false, nil
+	}
+	if rec.Receipt.Body != w.Body {
+		return rec, false, &engine.Conflict{Reason: "idempotency key " + w.Key + " was used for another write, commit " + rec.Commit.ID + "; choose another key"}
+	}
+	return rec, true, nil
+}
+
+func (x receipt) whole(h *version.History) version.Receipted {
+	return version.Receipted{Commit: h.At(x.commit), Receipt: version.UnpackReceipt(x.packed)}
+}
+
+// current lists the receipts without the expired ones at the beginning.
+func (i *idempotency) current(h *version.History, now time.Time) []receipt {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	n := 0
+	for n < len(i.list) && outdated(now, h.At(i.list[n].commit).Time) {
+		n++
+	}
+	return slices.Clip(i.list[n:])
+}

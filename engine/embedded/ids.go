@@ -1,0 +1,77 @@
+package embedded
+
+import (
+	"crypto/rand"
+	"sync"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+// ids makes the ids of commits and entities. They ascend in the order in which they are made.
+type ids struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	entropy *ulid.MonotonicEntropy
+	last    uint64 // time of the last id in ms; it never decreases, even if the clock does
+}
+
+func (s *ids) init(now func() time.Time) {
+	s.now, s.entropy = now, ulid.Monotonic(rand.Reader, 0)
+}
+
+// resume makes new ids greater than the id of a commit.
+func (s *ids) resume(commit string) error {
+	id, err := ulid.ParseStrict(commit)
+	if err != nil {
+		return &engine.Corrupt{Object: "manifest", Detail: "commit id \"" + commit + "\" is no ULID"}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = id.Time() + 1
+	return nil
+}
+
+// next returns a new id.
+func (s *ids) next() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = max(s.last, ulid.Timestamp(s.now()))
+	id, err := ulid.New(s.last, s.entropy)
+	if err != nil { // the ids of this millisecond are used up
+		s.last++
+		id = ulid.MustNew(s.last, s.entropy)
+	}
+	return id.String()
+}
+
+// manyIDs is the number of ids from which a run of ids gets a millisecond of its own.
+const manyIDs = 1 << 10
+
+// run begins a run of n ids. The function that it returns appends the next id to dst. The ids of
+// a long run count up from a random number, and no other id of this graph falls between them. So
+// they ascend and differ in their last characters only.
+func (s *ids) run(n int) func(dst []byte) []byte {
+	if n < manyIDs {
+		return func(dst []byte) []byte { return append(dst, s.next()...) }
+	}
+	s.mu.Lock()
+	s.last = max(s.last+1, ulid.Timestamp(s.now()))
+	id := ulid.MustNew(s.last, rand.Reader)
+	s.last++
+	s.mu.Unlock()
+	id[6] &= 0x7f // leaves room, so that counting up does not overflow
+	return func(dst []byte) []byte {
+		at := len(dst)
+		dst = append(dst, make([]byte, ulid.EncodedSize)...)
+		_ = id.MarshalTextTo(dst[at:]) // cannot fail: dst has the encoded size
+		for i := len(id) - 1; ; i-- {
+			if id[i]++; id[i] != 0 {
+				return dst
+			}
+		}
+	}
+}

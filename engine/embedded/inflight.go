@@ -1,0 +1,48 @@
+package embedded
+
+import (
+	"math"
+	"sync/atomic"
+)
+
+// inflight counts the calls in progress. A call takes one atomic addition at its beginning and
+// one at its end, so that reads on many processors share no lock.
+type inflight struct {
+	calls atomic.Int64  // number of calls in progress, plus shut once close was called
+	idle  chan struct{} // receives a token when the last call ends after close was called
+}
+
+// shut is so far below zero that no number of calls brings the sum back to zero.
+const shut = math.MinInt64 / 2
+
+func newInflight() inflight { return inflight{idle: make(chan struct{}, 1)} }
+
+// enter begins a call and reports whether close was not called yet. The caller must call leave
+// only if enter returns true.
+func (f *inflight) enter() bool {
+	if f.calls.Add(1) > 0 {
+		return true
+	}
+	f.leave()
+	return false
+}
+
+func (f *inflight) leave() {
+	if f.calls.Add(-1) == shut {
+		select {
+		case f.idle <- struct{}{}:
+		default: // the token is there already
+		}
+	}
+}
+
+// close makes enter return false from now on, and waits for the calls in progress. It must be
+// called only once.
+func (f *inflight) close() {
+	if f.calls.Add(shut) != shut {
+		<-f.idle
+	}
+}
+
+// count returns the number of calls in progress.
+func (f *inflight) count() int64 { return max(0, f.calls.Load()) }

@@ -1,0 +1,198 @@
+package embedded
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+)
+
+// historyBlock is the name of the block that holds commits in a history segment.
+const historyBlock = "commits"
+
+// manifestLocked writes a manifest that makes a cut the state from which Open begins. after maps
+// each state of the cut to a form in which every row is stored. REQUIRES: c.mu is locked, and
+// c.layout for writing.
+func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) error {
+	history, stored, err := c.storeHistoryLocked(ctx, cut.commits)
+	if err != nil {
+		return err
+	}
+	c.files.disown(after)
+	indexes, err := c.storeIndexes(ctx, cut, after)
+	stored = append(stored, indexes.ids...)
+	if err == nil {
+		var made []store.SegmentID
+		made, err = c.retention.store(ctx, cut, after)
+		stored = append(stored, made...)
+	}
+	if err != nil {
+		indexes.forget()
+		c.files.discard(stored)
+		return err
+	}
+	named := map[string]bool{}
+	for _, s := range after {
+		for _, name := range s.Refs() {
+			named[name] = true
+		}
+	}
+	m := version.Manifest{History: history}
+	for _, h := range history {
+		named[h.Name] = true
+	}
+	for _, b := range cut.branches {
+		b.ManifestBranch.Head = after[b.Head]
+		b.Receipts = func(yield func(version.Receipted) bool) {
+			for _, r := range b.receipts {
+				if !yield(r.whole(c.history)) {
+					return
+				}
+			}
+		}
+		b.NumReceipts = len(b.receipts)
+		m.Branches = append(m.Branches, b.ManifestBranch)
+	}
+	cut.retained.describe(&m, named)
+	ids, err := segmentIDs(named)
+	if err == nil {
+		// Checkpoint may remove files.
+		err = c.restorer.replaceFiles(func() error {
+			if err := c.store.Checkpoint(ctx, m.Append(nil, encode), cut.lsn, ids); err != nil {
+				return err
+			}
+			c.restorer.forget(c.retention.adopt(cut))
+			return nil
+		})
+	}
+	if err != nil {
+		indexes.forget()
+		c.files.discard(stored)
+		return err
+	}
+	c.lsn, c.stored = cut.lsn, history
+	return nil
+}
+
+// storeFlushes stores the rows of a cut that are in no stored segment, and enters the resulting
+// states in after, unless after has them already. It returns the segments that it made, also
+// when it fails.
+func (c *checkpoints) storeFlushes(ctx context.Context, cut *cut, flushed *version.Checkpoint, after map[*version.Snapshot]*version.Snapshot) (made []store.SegmentID, err error) {
+	pack := packer{files: c.files}
+	defer func() { made = pack.made }()
+	keep := func(s *version.Snapshot, flush func(*version.Table) (version.Flush, bool, error)) error {
+		for _, t := range s.Tables() {
+			f, ok, err := flush(t)
+			if err == nil && ok {
+				err = pack.add(ctx, t.Type, f.Segment)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var states []*version.Snapshot
+	for s := range cut.states {
+		if after[s] != nil {
+			continue
+		}
+		states = append(states, s)
+		if err := keep(s, flushed.Flush); err != nil {
+			return nil, err
+		}
+	}
+	for _, a := range cut.retained.anchors {
+		if after[a.snap] != nil {
+			continue
+		}
+		states = append(states, a.snap)
+		if err := keep(a.snap, flushed.FlushEarlier); err != nil {
+			return nil, err
+		}
+	}
+	if err := pack.finish(ctx); err != nil {
+		return nil, err
+	}
+	for _, s := range states {
+		after[s] = flushed.Snapshot(s)
+	}
+	return nil, nil
+}
+
+// storedIndexes are indexes that are stored but not yet named by a manifest.
+type storedIndexes struct {
+	ids  []store.SegmentID
+	what []version.Unstored
+}
+
+// forget marks the indexes as not stored.
+func (s *storedIndexes) forget() {
+	for _, ix := range s.what {
+		ix.Named("")
+	}
+}
+
+// storeIndexes stores those indexes over the tables of heads and merge bases that are not
+// stored yet and are large enough to be worth a file.
+func (c *checkpoints) storeIndexes(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) (made storedIndexes, err error) {
+	var states []*version.Snapshot
+	for _, b := range cut.branches {
+		states = append(states, after[b.Head])
+	}
+	for _, b := range cut.bases {
+		states = append(states, after[b])
+	}
+	for _, s := range states {
+		for _, t := range s.Tables() {
+			for _, ix := range t.Unstored(c.opts.indexed) {
+				id, err := c.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return ix.Blocks(adder(w, ix.Cold)) })
+				if err != nil {
+					return made, err
+				}
+				ix.Named(segmentName(id))
+				made.ids, made.what = append(made.ids, id), append(made.what, ix)
+			}
+		}
+	}
+	return made, nil
+}
+
+// textsToStore reports whether there are text indexes in memory only, which Open would have to
+// build again.
+func (c *checkpoints) textsToStore() bool {
+	for _, s := range c.branches.states() {
+		for _, t := range s.Tables() {
+			if t.TextsToStore(c.opts.indexed) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// storeHistoryLocked stores those of the first n commits that are not stored yet. It merges the
+// last stored segments into the new one if they are small. all lists the segments that then hold
+// the n commits; made lists the segments written by this call. REQUIRES: c.mu is locked.
+func (c *checkpoints) storeHistoryLocked(ctx context.Context, n int) (all []version.HistorySegment, made []store.SegmentID, err error) {
+	from := 0
+	for _, s := range c.stored {
+		from += s.N
+	}
+	if from == n {
+		return c.stored, nil, nil
+	}
+	keep := len(c.stored)
+	for keep > 0 && c.stored[keep-1].N < 2*(n-from) {
+		keep--
+		from -= c.stored[keep].N
+	}
+	id, err := c.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
+		return w.AddBlock(historyBlock, c.history.AppendHistory(nil, from, n))
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	all = append(c.stored[:keep:keep], version.HistorySegment{Name: segmentName(id), N: n - from})
+	return all, []store.SegmentID{id}, nil
+}

@@ -1,0 +1,136 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// OpenDir opens the graph in a folder. With [OrCreate] it makes the graph if the folder holds none.
+// The error is a *engine.NotFound if the folder holds no graph, a *engine.Unavailable if another
+// process has it open, and a *engine.Corrupt if the stored data is not as it was written.
+//
+// Closing the graph releases the folder. The schema of an existing graph stays as it is;
+// [Graph.ApplySchema] changes it.
+func OpenDir(ctx context.Context, dir string, options ...DirOption) (*Graph, error) {
+	var o dirOptions
+	for _, option := range options {
+		option(&o)
+	}
+	g, err := Open(ctx, fs.OS(), dir, o.Options)
+	var missing *engine.NotFound
+	if o.schema == nil || !errors.As(err, &missing) {
+		return g, err
+	}
+	return Create(ctx, fs.OS(), dir, o.source, o.schema, o.Options)
+}
+
+// DirOption is an option of [OpenDir].
+type DirOption func(*dirOptions)
+
+type dirOptions struct {
+	Options
+	source string
+	schema *catalog.Schema
+}
+
+// OrCreate makes a graph with a schema if the folder holds none. It also makes the folder, in a
+// parent folder that exists. source is the text of the schema, which the graph keeps and never
+// parses.
+func OrCreate(source string, schema *catalog.Schema) DirOption {
+	return func(o *dirOptions) { o.source, o.schema = source, schema }
+}
+
+// With sets the options of the graph.
+func With(opts Options) DirOption { return func(o *dirOptions) { o.Options = opts } }
+
+// Engine makes and opens embedded graphs; a place is a folder. It implements [engine.Engine]. The
+// zero Engine uses the file system of the operating system.
+type Engine struct {
+	FS fs.FS // nil means fs.OS()
+	// Options are the options of every graph, as far as engine.OpenOptions do not set them.
+	Options Options
+}
+
+var _ engine.Engine = Engine{}
+
+// Create makes a graph in a folder that holds none; see [Create].
+func (e Engine) Create(ctx context.Context, dir, source string, schema *catalog.Schema, opts engine.OpenOptions) (engine.Graph, error) {
+	g, err := Create(ctx, e.fs(), dir, source, schema, e.Options.with(opts))
+	if err != nil {
+		return nil, err // not g, because a nil *Graph is no nil engine.Graph
+	}
+	return g, nil
+}
+
+// Open opens the graph in a folder; see [Open].
+func (e Engine) Open(ctx context.Context, dir string, opts engine.OpenOptions) (engine.Graph, error) {
+	g, err := Open(ctx, e.fs(), dir, e.Options.with(opts))
+	if err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+func (e Engine) fs() fs.FS {
+	if e.FS == nil {
+		return fs.OS()
+	}
+	return e.FS
+}
+
+// Create makes a graph with a schema in a directory that holds none, and opens it. It keeps the
+// source together with the schema and never parses it. The error is a *engine.Conflict if the
+// directory holds a graph, a *engine.SchemaMismatch if the engine cannot represent the schema,
+// and a *engine.Unavailable if the directory cannot be used.
+func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog.Schema, opts Options) (*Graph, error) {
+	s, err := version.NewSchema(source, catalog.Digest(schema), schema)
+	if err != nil {
+		return nil, &engine.SchemaMismatch{Detail: err.Error()}
+	}
+	g := newGraph(opts.complete())
+	first := version.NewSnapshot(s, engine.Commit{ID: g.ids.next(), Seq: 1, Branch: engine.MainBranch, Time: g.opts.time(), Schema: s.Digest})
+	initial := version.Manifest{Branches: []version.ManifestBranch{{Name: engine.MainBranch, Head: first}}}
+	manifest := initial.Append(nil, encode)
+	st, err := store.Create(ctx, fsys, dir, store.Options{LogSize: opts.LogSize, Manifest: manifest, Failed: opts.LogFailed})
+	if err != nil {
+		return nil, err
+	}
+	g.use(st)
+	g.history.Add(first.Commit, 0)
+	b := recovered(engine.MainBranch, first, 0)
+	g.branches.addLocked(b)
+	g.retention.begin(b)
+	g.start()
+	return g, nil
+}
+
+// Open opens the graph in a directory. The error is a *engine.NotFound if the directory holds
+// no graph, a *engine.Unavailable if another process has it open, and a *engine.Corrupt if the
+// stored data is not as it was written.
+func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Graph, error) {
+	g := newGraph(opts.complete())
+	st, found, err := store.Open(ctx, fsys, dir, store.Options{LogSize: opts.LogSize, Failed: opts.LogFailed})
+	if err != nil {
+		return nil, err
+	}
+	g.use(st)
+	if err := g.recovery(ctx, found); err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	g.checkpoints.lsn = found.ManifestLSN
+	g.start()
+	return g, nil
+}
+
+// recovery calls recover and turns a thrown corruption into an error.
+func (g *Graph) recovery(ctx context.Context, found *store.Recovered) (err error) {
+	defer corruption.Catch(corruption.Watch(), &err)
+	return g.recover(ctx, found)
+}

@@ -1,0 +1,112 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// opener opens the segments of tables. Tables that share a segment share its mapping and the
+// parts that were read of it. Segments in one file share the file's mapping.
+type opener struct {
+	files  *segmentFiles
+	ctx    context.Context
+	opened map[string]*version.Segment
+	mapped map[string]*store.Segment
+}
+
+func (f *segmentFiles) opener(ctx context.Context) *opener {
+	return &opener{files: f, ctx: ctx, opened: map[string]*version.Segment{}, mapped: map[string]*store.Segment{}}
+}
+
+// has registers a segment that is open in a table of type t.
+func (o *opener) has(t *version.Type, s *version.Segment) {
+	if s.Name != "" && s.Origin == nil {
+		o.opened[version.SegmentKey(t, s.Name)] = s
+	}
+}
+
+// Segment opens a segment of rows of type t.
+func (o *opener) Segment(t *version.Type, name string) (*version.Segment, error) {
+	// The key includes the type: a segment of an older schema is read as the type that it was
+	// stored as.
+	key := version.SegmentKey(t, name)
+	s := o.opened[key]
+	if s == nil {
+		src, err := o.Source(name)
+		if err != nil {
+			return nil, err
+		}
+		if s, err = version.ReadSegment(t, name, src); err != nil {
+			return nil, err
+		}
+		o.opened[key] = s
+	}
+	shared := *s // copied, because each table sets where its rows begin
+	return &shared, nil
+}
+
+// Source opens any segment by name.
+func (o *opener) Source(name string) (column.Source, error) {
+	name, whole := fileOf(name), name
+	file := o.mapped[name]
+	if file == nil {
+		var err error
+		if file, err = o.files.open(o.ctx, name); err != nil {
+			return nil, err
+		}
+		o.mapped[name] = file
+	}
+	return partOf(file, whole), nil
+}
+
+// apply replays a record on a transaction. rest is the record's payload after its header.
+func (o *opener) apply(tx *version.Txn, kind uint8, rest []byte) error {
+	switch kind {
+	case version.KindRows:
+		return tx.ApplyOps(rest)
+	case version.KindBulk:
+		parts, err := version.ReadParts(rest, tx.Schema(), o.Segment)
+		for _, part := range parts {
+			tx.PutSegment(part)
+		}
+		return err
+	case version.KindSpilled:
+		name, err := version.ReadSpilled(rest)
+		if err != nil {
+			return err
+		}
+		return o.files.readBlock(o.ctx, name, "ops", tx.ApplyOps)
+	case version.KindSchema:
+		return o.redoChange(tx, rest)
+	}
+	return &engine.Corrupt{Object: "log record", Detail: fmt.Sprintf("kind %d is unknown", kind)}
+}
+
+// redoChange replays a record that puts a schema in force. payload is the record's payload
+// after its header.
+func (o *opener) redoChange(tx *version.Txn, payload []byte) error {
+	redo := func(change []byte) error {
+		ch, ops, err := version.ReadChange(change, catalog.Decode)
+		if err == nil {
+			err = tx.Migrate(ch)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.ApplyOps(ops)
+	}
+	name, rest, err := version.ReadWhere(payload)
+	switch {
+	case err != nil:
+		return err
+	case name == "":
+		return redo(rest)
+	}
+	return o.files.readBlock(o.ctx, name, changeBlock, redo)
+}

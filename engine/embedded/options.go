@@ -1,0 +1,150 @@
+package embedded
+
+import (
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+)
+
+// Options configure how a graph is created and opened. The zero Options are the defaults.
+type Options struct {
+	// Now is the clock for dates and expiries. Nil means clock.Now.
+	Now func() time.Time
+	// QueryMemory bounds the memory in which one query collects rows, in bytes. A query that
+	// needs more fails with a *engine.TooLarge. 0 means DefaultQueryMemory, a negative value no
+	// bound.
+	QueryMemory int64
+	// SharedMemory bounds the memory in which the queries of all graphs that share it collect
+	// rows together. A query that exceeds it fails with a *engine.Busy. Nil means no bound.
+	SharedMemory *Memory
+	// CheckpointBytes is how many bytes of log are written between two checkpoints. 0 means
+	// DefaultCheckpointBytes.
+	CheckpointBytes int64
+	// InlineBytes is the most bytes that the rows of a commit may take in its log record.
+	// Larger rows go to a segment. 0 means DefaultInlineBytes; with a negative value all rows
+	// go to segments.
+	InlineBytes int
+	// LogSize is the size of log files in bytes. 0 means the store's default.
+	LogSize int64
+	// MaxBranches bounds the live branches. Creating one more fails with a *engine.TooLarge. A
+	// graph that has more can still be opened. 0 means DefaultMaxBranches, a negative value no
+	// bound.
+	MaxBranches int
+	// Failed, if set, is called with the error of a checkpoint that failed, in the background
+	// or in Close. No data is lost: the log still has everything that the checkpoint would have
+	// stored, and the next checkpoint tries again.
+	Failed func(error)
+
+	// LogFailed, if set, is called once when a write or a sync of the log fails, or when the
+	// folder was moved or replaced. From then on the graph serves reads and refuses writes
+	// until it is closed and opened again. A writer calls LogFailed and waits for it, so
+	// LogFailed must not call the graph.
+	LogFailed func(error)
+
+	// Embedder computes vectors from texts: from the text argument of nearest, and for a
+	// required property with @embed that an insert leaves out. Nil means none, and such
+	// statements are refused.
+	Embedder Embedder
+
+	// quiet disables checkpoints in the background.
+	quiet bool
+	// sparse is the number of holes in a table up to which a rewrite does not pay. 0 means
+	// version.DefaultSparse.
+	sparse uint32
+	// indexed is the least number of ordinals in a table for which its indexes are stored.
+	// Indexes over smaller tables are built when the graph is opened. 0 means defaultIndexed.
+	indexed uint32
+}
+
+// Embedder turns texts into vectors.
+type Embedder = engine.Embedder
+
+// Memory is a bound on the memory of several queries together.
+type Memory = engine.Memory
+
+// NewMemory returns a bound of limit bytes.
+func NewMemory(limit int64) *Memory { return engine.NewMemory(limit) }
+
+const (
+	// DefaultQueryMemory is 1 GiB.
+	DefaultQueryMemory = 1 << 30
+	// DefaultMaxBranches is the number of branches that take about 100 MB of memory if each has
+	// one small commit.
+	DefaultMaxBranches = 10_000
+	// DefaultInlineBytes is 64 KiB, which take about as long to write as one page.
+	DefaultInlineBytes = 64 << 10
+	// DefaultCheckpointBytes is 8 MiB, which Open replays in well under a second.
+	DefaultCheckpointBytes = 8 << 20
+
+	// defaultIndexed is the number of ordinals that take less time to index than a file takes
+	// to write.
+	defaultIndexed = 2048
+)
+
+// time returns the time of a commit made now.
+func (o *Options) time() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
+
+// now returns the value of now() in a query.
+func (o *Options) now() value.Value { return value.OfDateTime(value.DateTimeOf(o.Now())) }
+
+// complete returns the options with the defaults in the place of zero values.
+func (o Options) complete() Options {
+	if o.Now == nil {
+		o.Now = clock.Now
+	}
+	if o.QueryMemory == 0 {
+		o.QueryMemory = DefaultQueryMemory
+	}
+	switch {
+	case o.InlineBytes == 0:
+		o.InlineBytes = DefaultInlineBytes
+	case o.InlineBytes < 0:
+		o.InlineBytes = 0
+	default:
+		// Rows too large for a record go to a segment; the rest of a record is small.
+		o.InlineBytes = min(o.InlineBytes, store.MaxPayload/2)
+	}
+	if o.MaxBranches == 0 {
+		o.MaxBranches = DefaultMaxBranches
+	}
+	if o.CheckpointBytes <= 0 {
+		o.CheckpointBytes = DefaultCheckpointBytes
+	}
+	if o.indexed == 0 {
+		o.indexed = defaultIndexed
+	}
+	if o.sparse == 0 {
+		o.sparse = version.DefaultSparse
+	}
+	return o
+}
+
+// with returns the options with those of opts that are set.
+func (o Options) with(opts engine.OpenOptions) Options {
+	if opts.Now != nil {
+		o.Now = opts.Now
+	}
+	if opts.MaxBranches != 0 {
+		o.MaxBranches = opts.MaxBranches
+	}
+	if opts.QueryMemory != 0 {
+		o.QueryMemory = opts.QueryMemory
+	}
+	if opts.SharedMemory != nil {
+		o.SharedMemory = opts.SharedMemory
+	}
+	if opts.Embedder != nil {
+		o.Embedder = opts.Embedder
+	}
+	if opts.BackgroundFailed != nil {
+		o.Failed = opts.BackgroundFailed
+	}
+	if opts.StorageFailed != nil {
+		o.LogFailed = opts.StorageFailed
+	}
+	return o
+}

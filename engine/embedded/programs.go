@@ -1,0 +1,69 @@
+package embedded
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/exec"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// maxPrograms bounds the bound programs that are kept. A large program counts once more for
+// every partsCounted parts. At the bound all programs are dropped, because binding a plan again
+// takes some microseconds.
+const (
+	maxPrograms  = 1024
+	partsCounted = 256
+)
+
+// programs caches the bound programs of plans.
+type programs struct {
+	of    sync.Map // *exec.Program by *plan.Query: the program that the plan ran last
+	count atomic.Int64
+
+	// others has the programs of a plan for schemas other than the one that it ran on last, for
+	// plans that read branches with different schemas.
+	mu     sync.Mutex
+	others map[programKey]*exec.Program
+}
+
+type programKey struct {
+	q *plan.Query
+	s *version.Schema
+}
+
+func (p *programs) get(ctx context.Context, q *plan.Query, snap *version.Snapshot) (*exec.Program, error) {
+	if prog, ok := p.of.Load(q); ok && prog.(*exec.Program).Fits(snap) {
+		return prog.(*exec.Program), nil
+	}
+	key := programKey{q, snap.Schema}
+	p.mu.Lock()
+	found := p.others[key]
+	p.mu.Unlock()
+	if found == nil || !found.Fits(snap) {
+		var err error
+		if found, err = exec.Bind(ctx, q, snap); err != nil {
+			return nil, err
+		}
+	}
+	if p.count.Load() >= maxPrograms {
+		p.of.Clear()
+		p.count.Store(0)
+	}
+	last, had := p.of.Swap(q, found)
+	if !had {
+		p.count.Add(1 + int64(found.Parts()/partsCounted))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.others, key)
+	if had && last.(*exec.Program).Schema() != snap.Schema {
+		if p.others == nil || len(p.others) >= maxPrograms {
+			p.others = map[programKey]*exec.Program{}
+		}
+		p.others[programKey{q, last.(*exec.Program).Schema()}] = last.(*exec.Program)
+	}
+	return found, nil
+}

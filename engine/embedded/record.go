@@ -1,0 +1,78 @@
+package embedded
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+)
+
+// changeBlock is the name of the block that holds a change of schema in a segment.
+const changeBlock = "change"
+
+// record is the log record of a commit.
+type record struct {
+	kind     uint8
+	payload  []byte
+	rest     []byte            // the payload after the header
+	ops      []byte            // the operations; nil for a bulk commit or a change of schema
+	segments []store.SegmentID // the segments that the record names
+}
+
+// maxOps bounds the operations of one commit, in bytes. It is far below the limit of one column
+// of a segment, so that several commits fit together.
+const maxOps = 1 << 30
+
+// record makes the log record of a commit and stores the segments that the record names.
+func (r *writer) record(ctx context.Context, tx *version.Txn, parts []version.Part, c engine.Commit, receipt *version.Receipt) (record, error) {
+	payload := version.AppendHeader(make([]byte, 0, 256), c, receipt)
+	if parts != nil {
+		rec := record{kind: version.KindBulk}
+		for _, p := range parts {
+			id, err := r.files.writePart(ctx, p)
+			if err != nil {
+				return record{}, err
+			}
+			rec.segments = append(rec.segments, id)
+		}
+		rec.payload = version.AppendParts(payload, parts)
+		rec.rest = rec.payload[len(payload):]
+		return rec, nil
+	}
+	if tx.Change() != nil {
+		return r.changeRecord(ctx, tx, payload)
+	}
+	header := len(payload)
+	payload = tx.AppendOps(payload)
+	ops := payload[header:]
+	switch {
+	case len(ops) <= r.opts.InlineBytes:
+		return record{kind: version.KindRows, payload: payload, rest: ops, ops: ops}, nil
+	case len(ops) > maxOps:
+		return record{}, &engine.TooLarge{Resource: "bytes of one commit", Limit: maxOps, Actual: int64(len(ops))}
+	}
+	id, err := r.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return w.AddBlock("ops", ops) })
+	if err != nil {
+		return record{}, err
+	}
+	payload = version.AppendSpilled(payload[:header:header], segmentName(id))
+	return record{kind: version.KindSpilled, payload: payload, rest: payload[header:], ops: ops, segments: []store.SegmentID{id}}, nil
+}
+
+// changeRecord makes the log record of a commit that puts a schema in force. It appends the
+// change to the record's header.
+func (r *writer) changeRecord(ctx context.Context, tx *version.Txn, header []byte) (record, error) {
+	change := tx.AppendChange(nil, encode)
+	switch {
+	case len(change) <= r.opts.InlineBytes:
+		return record{kind: version.KindSchema, payload: append(append(header, 0), change...)}, nil
+	case len(change) > maxOps:
+		return record{}, &engine.TooLarge{Resource: "bytes of one commit", Limit: maxOps, Actual: int64(len(change))}
+	}
+	id, err := r.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return w.AddBlock(changeBlock, change) })
+	if err != nil {
+		return record{}, err
+	}
+	return record{kind: version.KindSchema, payload: version.AppendSpilled(append(header, 1), segmentName(id)), segments: []store.SegmentID{id}}, nil
+}

@@ -1,0 +1,150 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strconv"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+)
+
+// segmentFiles writes, opens and removes the segments of a graph. It has no state of its own:
+// package store owns the files.
+type segmentFiles struct{ store *store.Store }
+
+// write stores a segment that is not published yet, and sets its name. Afterwards the
+// rows of the segment are read from the mapped file, and the memory in which they were made is
+// freed.
+func (f *segmentFiles) write(ctx context.Context, t *version.Type, s *version.Segment) (store.SegmentID, error) {
+	id, err := f.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
+		return s.Blocks(t, adder(w, func(block string) (cold, delta bool) { return s.Cold(t, block) }))
+	})
+	if err != nil {
+		return id, err
+	}
+	s.Name = segmentName(id)
+	if src, err := f.open(ctx, s.Name); err == nil {
+		mapped(t, s, src)
+	}
+	return id, nil
+}
+
+// adder returns a function that adds blocks to a segment. It compresses the cold blocks.
+func adder(w *store.SegmentWriter, isCold func(block string) (cold, delta bool)) func(block string, data []byte) error {
+	return func(block string, data []byte) error {
+		if cold, delta := isCold(block); cold {
+			return w.AddCold(block, data, delta)
+		}
+		return w.AddBlock(block, data)
+	}
+}
+
+// writeRows stores a segment and returns it, mapped from its file.
+func (f *segmentFiles) writeRows(ctx context.Context, t *version.Type, s *version.Segment) (*version.Segment, error) {
+	if _, err := f.write(ctx, t, s); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// writePart stores the segment of a part, unless it is stored already.
+func (f *segmentFiles) writePart(ctx context.Context, p version.Part) (store.SegmentID, error) {
+	if p.Segment.Name != "" {
+		return segmentID(p.Segment.Name)
+	}
+	return f.write(ctx, p.Type, p.Segment)
+}
+
+// discardParts removes the segments of parts that no record will name.
+func (f *segmentFiles) discardParts(parts []version.Part) {
+	for _, p := range parts {
+		if id, err := segmentID(p.Segment.Name); err == nil {
+			f.discard([]store.SegmentID{id})
+		}
+	}
+}
+
+// discard removes segments that no record will name. If a removal fails, the file only takes
+// space until the first checkpoint after the next Open.
+func (f *segmentFiles) discard(segments []store.SegmentID) {
+	for _, id := range segments {
+		_ = f.store.RemoveSegment(id)
+	}
+}
+
+// mapped replaces the rows of a stored segment with the mapped file, so that the memory in
+// which they were made is freed. A segment that cannot be mapped stays in memory.
+func mapped(t *version.Type, s *version.Segment, src column.Source) {
+	if m, err := version.ReadSegment(t, s.Name, src); err == nil {
+		m.Start = s.Start
+		*s = *m
+	}
+}
+
+// disown removes, from the indexes of the states, the names of segments that no longer exist.
+func (f *segmentFiles) disown(after map[*version.Snapshot]*version.Snapshot) {
+	sizes := f.store.Sizes()
+	there := func(name string) bool {
+		id, err := segmentID(name)
+		_, ok := sizes[id]
+		return ok && err == nil
+	}
+	for _, s := range after {
+		for _, t := range s.Tables() {
+			t.Disown(there)
+		}
+	}
+}
+
+// open opens the file that holds the named segment.
+func (f *segmentFiles) open(ctx context.Context, name string) (*store.Segment, error) {
+	id, err := segmentID(name)
+	if err != nil {
+		return nil, err
+	}
+	return f.store.OpenSegment(ctx, id)
+}
+
+// readBlock calls use with one block of a segment. The block may be mapped memory, so use must
+// copy the bytes that it keeps.
+func (f *segmentFiles) readBlock(ctx context.Context, name, block string, use func([]byte) error) error {
+	seg, err := f.open(ctx, name)
+	if err != nil {
+		return err
+	}
+	b, err := seg.Block(block)
+	if err != nil {
+		return err
+	}
+	defer runtime.KeepAlive(seg)
+	return use(b)
+}
+
+func segmentName(id store.SegmentID) string { return strconv.FormatUint(uint64(id), 10) }
+
+// segmentID returns the id of the file that holds a named segment.
+func segmentID(name string) (store.SegmentID, error) {
+	id, err := strconv.ParseUint(fileOf(name), 10, 64)
+	if err != nil {
+		return 0, &engine.Corrupt{Object: "log record or manifest", Detail: fmt.Sprintf("%q is no segment", name)}
+	}
+	return store.SegmentID(id), nil
+}
+
+func segmentIDs(names map[string]bool) ([]store.SegmentID, error) {
+	all := map[store.SegmentID]bool{}
+	for name := range names {
+		id, err := segmentID(name)
+		if err != nil {
+			return nil, err
+		}
+		all[id] = true
+	}
+	return slices.Collect(maps.Keys(all)), nil
+}

@@ -1,0 +1,229 @@
+package embedded
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+)
+
+// writer writes the records of a graph: its commits, and the creation and deletion of branches.
+// Nothing else appends to the log. writer has no lock: a commit holds the write lock of its branch
+// while it is staged, and branches.mu while its record gets its place in the log.
+type writer struct {
+	opts        *Options
+	store       *store.Store
+	files       *segmentFiles
+	ids         *ids
+	history     *version.History
+	layout      *layout
+	branches    *branches
+	restorer    *restorer
+	checkpoints *checkpoints
+}
+
+// write holds the parameters of a commit, apart from its transaction.
+type write struct {
+	actor    string
+	ifCommit string
+	dryRun   bool
+	receipt  *version.Receipt  // nil without an idempotency key
+	from     *branch           // for a merge, the source branch
+	source   *version.Snapshot // for a merge, the state of from
+	staged   func()            // if set, called once stage has returned or panicked
+}
+
+func newWrite(opts engine.WriteOptions) *write {
+	return &write{actor: opts.Actor, ifCommit: opts.IfCommit, dryRun: opts.DryRun, receipt: newReceipt(opts.IdempotencyKey)}
+}
+
+// write runs build on a transaction and commits the result. It makes no commit if build changes
+// nothing or in a dry run. It returns once head is durable. If the idempotency key was used
+// before, write makes no commit either, and first is the receipt of the earlier call.
+func (r *writer) write(ctx context.Context, b *branch, w *write, build func(*version.Txn) ([]version.Part, error)) (first *receipted, made *engine.Commit, head engine.Commit, err error) {
+	var c *commit
+	var s *staged
+	func() {
+		if w.staged != nil {
+			defer w.staged() // also if build panics
+		}
+		first, c, s, err = r.stage(ctx, b, w, build)
+	}()
+	switch {
+	case err != nil:
+		return nil, nil, engine.Commit{}, err
+	case first != nil:
+		return first, nil, engine.Commit{}, first.settled(ctx)
+	case s == nil:
+		return nil, nil, c.snap.Commit, c.settled(ctx)
+	}
+	if err := r.complete(b, c, s); err != nil {
+		return nil, nil, engine.Commit{}, err
+	}
+	commit := c.snap.Commit
+	return nil, &commit, commit, nil
+}
+
+// receipted is a receipt and the commit that holds it, which may be in flight.
+type receipted struct {
+	version.Receipted
+	branch *branch
+	lsn    uint64 // 0 if recovery restored the commit
+}
+
+// settled waits until the commit of the receipt is durable.
+func (r *receipted) settled(ctx context.Context) error { return r.branch.settled(ctx, r.lsn) }
+
+// repeated returns the receipt of the earlier call with the idempotency key of w, or nil if
+// there is none. The error is a *engine.Conflict if that call had another body. REQUIRES: the
+// caller holds the write lock of b.
+func (r *writer) repeated(b *branch, w *write) (*receipted, error) {
+	if w.receipt == nil || w.dryRun {
+		return nil, nil
+	}
+	first, ok, err := b.keys.repeated(r.history, w.actor, w.receipt, r.opts.time())
+	if !ok || err != nil {
+		return nil, err
+	}
+	_, lsn, _ := r.history.Get(first.Commit.ID)
+	return &receipted{first, b, lsn}, nil
+}
+
+// answered returns the receipt of the earlier call with the idempotency key of w, or nil,
+// before w takes the write lock itself. It waits until the receipt's commit is durable. The
+// errors include those of repeated.
+func (r *writer) answered(ctx context.Context, b *branch, w *write) (*receipted, error) {
+	if w.receipt == nil || w.dryRun {
+		return nil, nil
+	}
+	if err := b.lock(ctx); err != nil {
+		return nil, err
+	}
+	first, err := r.repeated(b, w)
+	b.unlock()
+	if first == nil || err != nil {
+		return nil, err
+	}
+	return first, first.settled(ctx)
+}
+
+// staged is a commit whose record has its place in the log.
+type staged struct {
+	ticket *store.Ticket
+	bytes  int64 // size of the record and of the rows that the commit copied
+	bulk   bool
+}
+
+// stage holds the branch's write lock, turns the transaction that build fills into the branch's
+// next commit, and puts its record in the log. The results are:
+//
+//   - If the idempotency key was used before, the receipt of that first call and nothing else.
+//   - For a dry run or a transaction without a change, the branch's tip as the commit, and no
+//     staged record.
+//   - Otherwise the new commit and its staged record.
+//
+// stage releases the write lock in every case.
+func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*version.Txn) ([]version.Part, error)) (*receipted, *commit, *staged, error) {
+	if err := b.lock(ctx); err != nil {
+		return nil, nil, nil, err
+	}
+	defer b.unlock()
+	if first, err := r.repeated(b, w); first != nil || err != nil {
+		return first, nil, nil, err
+	}
+	if head := b.tip.snap.Commit.ID; w.ifCommit != "" && w.ifCommit != head {
+		return nil, nil, nil, &engine.PreconditionFailed{Expected: w.ifCommit, Actual: head}
+	}
+	tx := version.Begin(b.tip.snap)
+	parts, err := build(tx)
+	enqueued := false
+	defer func() {
+		if !enqueued {
+			r.files.discardParts(parts)
+		}
+	}()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if w.dryRun || !tx.Changed() {
+		return nil, b.tip, nil, nil
+	}
+	if err := tx.Room(); err != nil {
+		return nil, nil, nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, nil, err
+	}
+	parent := b.tip.snap.Commit
+	c := engine.Commit{ID: r.ids.next(), Seq: parent.Seq + 1, Branch: b.name, Parents: []string{parent.ID}, Actor: w.actor, Time: r.opts.time(), Schema: tx.Schema().Digest}
+	if w.source != nil {
+		c.Parents = append(c.Parents, w.source.Commit.ID)
+	}
+	if parts != nil && b.stale {
+		r.checkpoints.request()
+		return nil, nil, nil, &engine.Unavailable{Reason: "a checkpoint failed, and large loads wait for the next one"}
+	}
+	rec, err := r.record(ctx, tx, parts, c, w.receipt)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := r.store.Reserve(len(rec.payload)); err != nil {
+		if parts == nil {
+			r.files.discard(rec.segments)
+		}
+		return nil, nil, nil, err
+	}
+	next := &commit{snap: tx.Commit(c), out: &outcome{done: make(chan struct{})}}
+	ticket, err := r.branches.commit(b, next, rec, w)
+	if err != nil {
+		if parts == nil {
+			r.files.discard(rec.segments)
+		}
+		return nil, nil, nil, err
+	}
+	enqueued = true
+	return nil, next, &staged{ticket: ticket, bytes: int64(len(rec.payload) + rowWeight*tx.Copied()), bulk: parts != nil}, nil
+}
+
+// errPoisoned is the error of writes to a branch after a write to the log has failed.
+var errPoisoned = &engine.Unavailable{Reason: "a write to its log failed; open it again"}
+
+// poisoned returns the failure of the log if it is known, and errPoisoned otherwise.
+func (r *writer) poisoned() error {
+	if err := r.store.Failure(); err != nil {
+		return err
+	}
+	return errPoisoned
+}
+
+// complete waits until a staged commit is durable or has failed. It takes no context: the
+// commit may become durable after its caller has gone, and complete must still make it the
+// head.
+func (r *writer) complete(b *branch, c *commit, s *staged) error {
+	c.out.err = r.store.Wait(s.ticket)
+	b.settle(c.lsn, c.out.err == nil)
+	close(c.out.done)
+	if c.out.err != nil {
+		b.hold()
+		if b.err == nil {
+			b.err = r.poisoned()
+		}
+		b.unlock()
+		return c.out.err
+	}
+	r.checkpoints.committed(s.bytes+commitWeight, s.bulk)
+	return nil
+}
+
+// commitWeight is how many bytes a commit counts in addition to the bytes of its record, when
+// the graph decides on a checkpoint. It bounds the commits between two checkpoints, to 8192 by
+// default. So it bounds the memory that only a checkpoint frees: the records, the rows that
+// they wrote (about a kilobyte for each small commit), and one anchor per anchorRecords
+// records.
+const commitWeight = 1 << 10
+
+// rowWeight is how many bytes each copied row counts. The first commit of a branch copies the
+// rows written before it since the last checkpoint. rowWeight bounds what many branches copy of
+// one long line of commits.
+const rowWeight = 64

@@ -1,0 +1,110 @@
+package naive
+
+import (
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// aggregates evaluates each aggregate over the values of a group that are not null. A group
+// without any is not evaluated, except for count: the result is null. rows is the number of
+// the values, unless the model has a fault.
+var aggregates = map[plan.AggFunc]func(ev *evaluation, vals []value.Value, rows int) value.Value{
+	plan.Count: func(_ *evaluation, _ []value.Value, rows int) value.Value { return value.OfI64(int64(rows)) },
+	plan.Sum:   func(ev *evaluation, vals []value.Value, _ int) value.Value { return value.OfF64(ev.sum(vals)) },
+	plan.Avg: func(ev *evaluation, vals []value.Value, rows int) value.Value {
+		return value.OfF64(ev.sum(vals) / float64(rows))
+	},
+	plan.Min: func(ev *evaluation, vals []value.Value, _ int) value.Value {
+		if ev.g.fault == MinIsFirst {
+			return vals[0]
+		}
+		return slices.MinFunc(vals, order)
+	},
+	plan.Max: func(_ *evaluation, vals []value.Value, _ int) value.Value { return slices.MaxFunc(vals, order) },
+
+	plan.Median: func(_ *evaluation, vals []value.Value, _ int) value.Value {
+		sorted := slices.SortedFunc(slices.Values(vals), order)
+		return value.OfF64(mean(sorted[(len(sorted)-1)/2], sorted[len(sorted)/2]))
+	},
+}
+
+// aggregate applies an aggregate to the rows of a group. The count of a whole entity counts all
+// rows; every other aggregate skips nulls.
+func (ev *evaluation) aggregate(a plan.Agg, members [][]*entity) value.Value {
+	if _, whole := a.Arg.(plan.Whole); whole && a.Func == plan.Count {
+		return value.OfI64(int64(len(members)))
+	}
+	var vals []value.Value
+	for _, m := range members {
+		ev.env = m
+		if v := ev.eval(a.Arg); !v.IsNull() {
+			vals = append(vals, v)
+		}
+	}
+	if len(vals) == 0 && a.Func != plan.Count {
+		return value.Null
+	}
+	rows := len(vals)
+	if ev.g.fault == CountsNulls && a.Func == plan.Count || ev.g.fault == AverageOverNulls {
+		rows = len(members)
+	}
+	return aggregates[a.Func](ev, vals, rows)
+}
+
+func (ev *evaluation) sum(vals []value.Value) float64 {
+	if ev.g.fault != SumRounds {
+		return exactSum(vals)
+	}
+	sum := 0.0
+	for _, v := range vals {
+		sum += toFloat(v)
+	}
+	return sum
+}
+
+// exactSum returns the sum of numbers, rounded only once at the end. So the sum does not depend on
+// the order of the rows.
+func exactSum(vals []value.Value) float64 {
+	const bits = 2200 // from the highest to the lowest bit of a float64
+	sum := new(big.Float).SetPrec(bits)
+	for _, v := range vals {
+		n := new(big.Float).SetPrec(bits)
+		switch {
+		case v.Kind().IsFloat():
+			n.SetFloat64(v.Float())
+		case v.Kind() == value.U64:
+			n.SetUint64(v.Uint())
+		default:
+			n.SetInt64(v.Int())
+		}
+		sum.Add(sum, n)
+	}
+	rounded, _ := sum.Float64()
+	return rounded
+}
+
+// mean returns the number in the middle of two, rounded once at the end. It is NaN if one of them
+// is, or if they are opposite infinities.
+func mean(a, b value.Value) float64 {
+	if x, y := toFloat(a), toFloat(b); math.IsNaN(x+y) || math.IsInf(x, 0) || math.IsInf(y, 0) {
+		return x + y
+	}
+	sum := new(big.Rat).Add(exact(a), exact(b))
+	middle, _ := sum.Quo(sum, big.NewRat(2, 1)).Float64()
+	return middle
+}
+
+// exact returns a finite number without rounding it.
+func exact(v value.Value) *big.Rat {
+	switch {
+	case v.Kind().IsFloat():
+		return new(big.Rat).SetFloat64(v.Float())
+	case v.Kind() == value.U64:
+		return new(big.Rat).SetInt(new(big.Int).SetUint64(v.Uint()))
+	}
+	return big.NewRat(v.Int(), 1)
+}

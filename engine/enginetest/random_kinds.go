@@ -1,0 +1,90 @@
+package enginetest
+
+import (
+	"math"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// drawnKind says how often the random comparison draws a kind, and which values.
+type drawnKind struct {
+	kind  value.Kind
+	share int           // of the scalar properties, relative to other kinds
+	keys  int           // of the members of keys
+	pool  []value.Value // small, so that equal values meet in keys, unique rules and comparisons
+	wild  []value.Value // extremes of a numeric kind, for properties that may have them
+}
+
+// drawnKinds has one row per kind. Blob and Vector have shares of their own in drawProperty.
+var drawnKinds = []drawnKind{
+	{value.String, 2, 2, poolOf(value.OfString, "a", "b", "ab", "Ab", "ba", "B", "d c", "é", "\"q\\"), nil},
+	{value.Bool, 1, 1, poolOf(value.OfBool, false, true), nil},
+	{value.I32, 2, 1, poolOf(value.OfI32, 0, 1, 2, 3, 4), poolOf(value.OfI32, math.MinInt32, -1, math.MaxInt32)},
+	{value.I64, 1, 1, poolOf(value.OfI64, 0, 1, 2, 3, 4), poolOf(value.OfI64, math.MinInt64, -1, 1<<53, 1<<53+1, 1<<53+1, math.MaxInt64)},
+	{value.U32, 1, 0, poolOf(value.OfU32, 0, 1, 2, 3, 4), poolOf(value.OfU32, math.MaxUint32)},
+	{value.U64, 1, 1, poolOf(value.OfU64, 0, 1, 2, 3, 4), poolOf(value.OfU64, 1<<53, 1<<53+1, 1<<63, math.MaxUint64)},
+	{value.F32, 1, 0, poolOf(value.OfF32, -1.5, -0.25, 0, 0.25, 0.5, 1, 2, 3), poolOf(value.OfF32, 0.1, -1e30, 1<<24)},
+	{value.F64, 1, 1, poolOf(value.OfF64, -1.5, -0.25, 0, 0.25, 0.5, 1, 2, 3), poolOf(value.OfF64, 0.1, 1e300, 1<<53, 1<<53, -1e-7)},
+	{value.Date, 1, 1, parsed(value.Date, "1969-12-31", "1970-01-01", "1970-01-02", "2024-02-29", "9999-12-31"), nil},
+	{value.DateTime, 1, 1, parsed(value.DateTime, "1969-12-31T23:59:59.999Z", "1970-01-01T00:00:00.000Z", "2024-02-29T12:00:00.001Z", "2024-02-29T12:00:00.002Z"), nil},
+	{value.Blob, 0, 0, poolOf(func(s string) value.Value { return value.OfBlob([]byte(s)) }, "a", "b", "ab", "Ab", "ba", "B", "d c", "é", "\"q\\"), nil},
+	{value.Vector, 0, 0, vectors(), nil},
+	{value.Duration, 1, 1, parsed(value.Duration, "-PT2562047H47M16.854775808S", "-PT0.5S", "PT0S", "PT0.000000001S", "PT1M30S", "PT36H", "PT2562047H47M16.854775807S"), nil},
+}
+
+func poolOf[T any](of func(T) value.Value, list ...T) []value.Value {
+	all := make([]value.Value, len(list))
+	for i, x := range list {
+		all[i] = of(x)
+	}
+	return all
+}
+
+func parsed(k value.Kind, list ...string) []value.Value {
+	return poolOf(func(s string) value.Value { return literalText(s, k) }, list...)
+}
+
+// vectors returns vectors of two components, some of them short.
+func vectors() (all []value.Value) {
+	for x := -1; x <= 2; x++ {
+		for y := range 4 {
+			all = append(all, value.OfVector([]float32{float32(x), float32(y) / 3}))
+		}
+	}
+	return all
+}
+
+// The types that properties, numeric parameters and members of keys draw from, each as often as
+// its row says.
+var (
+	scalarTypes  = drawnTypes(func(k drawnKind) int { return k.share })
+	keyTypes     = drawnTypes(func(k drawnKind) int { return k.keys })
+	numericTypes = drawnTypes(func(k drawnKind) int { return boolInt(k.kind.IsNumeric()) })
+)
+
+func drawnTypes(count func(drawnKind) int) (types []value.Type) {
+	for _, k := range drawnKinds {
+		types = append(types, slices.Repeat([]value.Type{value.Of(k.kind)}, count(k))...)
+	}
+	return types
+}
+
+var sentences = poolOf(value.OfString, "red foxes run", "the red fox", "a running fox, red", "blue boxes", "of the", "foxglove runs", "Blue fox box")
+
+// scalar draws a value of a kind from its pool. If wild is set, the value may be extreme.
+func (d *drawer) scalar(t value.Type, wild, wordy bool) value.Value {
+	wild = wild && d.percent(50)
+	if t.Enum != nil {
+		return value.OfString(pick(d, t.Enum))
+	}
+	i := slices.IndexFunc(drawnKinds, func(k drawnKind) bool { return k.kind == t.Kind })
+	switch row := drawnKinds[i]; {
+	case t.Kind == value.String && wordy && d.percent(80):
+		return pick(d, sentences)
+	case wild && row.wild != nil:
+		return pick(d, row.wild)
+	default:
+		return pick(d, row.pool)
+	}
+}

@@ -1,0 +1,95 @@
+package gq
+
+import (
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/syntax"
+)
+
+func places(q *syntax.Query) Places {
+	name := syntax.SpanOf(q.Name)
+	p := Places{Name: name, ToolName: name}
+	if read, ok := q.Body.(*syntax.Read); ok {
+		for _, c := range read.Returns {
+			at := c.Expr.Source().Span()
+			if c.Alias != nil {
+				at = syntax.SpanOf(*c.Alias)
+			}
+			p.Columns = append(p.Columns, at)
+		}
+	}
+	return p
+}
+
+// SchemaPlaces are the spans of the properties of a schema, for diagnostics about a catalog, which
+// has no spans.
+type SchemaPlaces struct{ props map[placeKey]*syntax.Property }
+
+type placeKey struct {
+	entity    plan.Entity
+	typ, name string
+}
+
+// PlacesOf parses a schema, which must be free of errors, and returns its places.
+func PlacesOf(src Source, s *catalog.Schema) *SchemaPlaces {
+	tree, _ := syntax.ParseSchema(src.Name, src.Text)
+	p := &SchemaPlaces{props: map[placeKey]*syntax.Property{}}
+	interfaces := map[string]*syntax.Interface{}
+	own := func(entity plan.Entity, typ string, members []syntax.Member) {
+		for _, m := range members {
+			if prop, ok := m.(*syntax.Property); ok {
+				p.props[placeKey{entity, typ, prop.Name.Value}] = prop
+			}
+		}
+	}
+	for _, d := range tree.Decls {
+		switch d := d.(type) {
+		case *syntax.Interface:
+			interfaces[d.Name.Value] = d
+		case *syntax.Node:
+			own(plan.Node, d.Name.Value, d.Members)
+		case *syntax.Edge:
+			own(plan.Edge, d.Name.Value, d.Members)
+		}
+	}
+	for _, n := range s.Nodes { // a property that a node does not declare comes from its first interface with it
+		for _, name := range n.Implements {
+			if interfaces[name] == nil {
+				continue
+			}
+			for _, prop := range interfaces[name].Properties {
+				key := placeKey{plan.Node, n.Name, prop.Name.Value}
+				if p.props[key] == nil {
+					p.props[key] = prop
+				}
+			}
+		}
+	}
+	return p
+}
+
+// Property returns the span of the name of a property where a type declares it, or where the
+// interface that a node type has it from does. It is zero for an unknown property.
+func (p *SchemaPlaces) Property(entity plan.Entity, typ, name string) diag.Span {
+	prop := p.props[placeKey{entity, typ, name}]
+	if prop == nil {
+		return diag.Span{}
+	}
+	return syntax.SpanOf(prop.Name)
+}
+
+// EnumValue returns the span of a value in the declaration of an enum property. It is zero for an
+// unknown value.
+func (p *SchemaPlaces) EnumValue(entity plan.Entity, typ, name, value string) diag.Span {
+	prop := p.props[placeKey{entity, typ, name}]
+	if prop == nil {
+		return diag.Span{}
+	}
+	for _, v := range prop.Type.Enum {
+		if v.Text == value {
+			return v.Span()
+		}
+	}
+	return diag.Span{}
+}

@@ -1,0 +1,121 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// AggFunc is an aggregate function. Plans encode its number, so a number never gets
+// another meaning.
+type AggFunc uint8
+
+// The aggregate functions.
+const (
+	Count AggFunc = 0
+	Sum   AggFunc = 1
+	Avg   AggFunc = 2
+	Min   AggFunc = 3
+	Max   AggFunc = 4
+	// Median is the middle one of the sorted values. Of an even number of values, it is the
+	// mean of the two in the middle, rounded once. NaN sorts last.
+	Median AggFunc = 5
+)
+
+// Aggregate describes an aggregate function to the checker, the engines, the generators and
+// the documentation. An engine adds the evaluation. Every aggregate ignores nulls, except
+// that count of a whole node counts rows.
+type Aggregate struct {
+	Func AggFunc
+	Name string // in the language
+	Arg  *Argument
+	// Result returns the type of the result for an argument of a type that Arg accepts. The
+	// result is nullable if a group without values has the result null; otherwise it is 0.
+	Result func(arg value.Type) value.Type
+	Member bool   // the result is one of the values of the argument
+	Doc    string // says what it does, after its name: "adds the values"
+}
+
+// Argument describes the arguments that an aggregate accepts.
+type Argument struct {
+	Text    string // for messages: "want a number"
+	Nodes   bool   // accepts whole nodes
+	accepts func(value.Type) bool
+}
+
+// Accepts reports whether an aggregate takes values of a type.
+func (a *Argument) Accepts(t value.Type) bool { return a.accepts(t) }
+
+var (
+	anything = &Argument{"anything bound", true, func(value.Type) bool { return true }}
+	number   = &Argument{"a number", false, func(t value.Type) bool { return !t.List && t.Kind.IsNumeric() }}
+	sortable = &Argument{extremes(), false, func(t value.Type) bool { return !t.List && t.Kind.HasExtremes() }}
+)
+
+// extremes describes the values that min and max take.
+func extremes() string {
+	names := []string{"a number"}
+	for _, k := range value.Kinds() {
+		if k.HasExtremes() && !k.IsNumeric() {
+			names = append(names, "a "+k.String())
+		}
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// Aggregates lists the aggregates in the order of their numbers.
+var Aggregates = []Aggregate{
+	{Func: Count, Name: "count", Arg: anything, Result: always(value.Of(value.I64)),
+		Doc: "counts the rows of a node variable, or the rows in which a property is not null"},
+	{Func: Sum, Name: "sum", Arg: number, Result: always(value.Of(value.F64).Optional()),
+		Doc: "adds the values and rounds the sum once"},
+	{Func: Avg, Name: "avg", Arg: number, Result: always(value.Of(value.F64).Optional()),
+		Doc: "divides the sum by the number of values"},
+	{Func: Min, Name: "min", Arg: sortable, Result: value.Type.Optional, Member: true,
+		Doc: "returns the least value"},
+	{Func: Max, Name: "max", Arg: sortable, Result: value.Type.Optional, Member: true,
+		Doc: "returns the greatest value"},
+	{Func: Median, Name: "median", Arg: number, Result: always(value.Of(value.F64).Optional()),
+		Doc: "returns the middle value in order, or for an even number the mean of the two in the middle"},
+}
+
+func always(t value.Type) func(value.Type) value.Type {
+	return func(value.Type) value.Type { return t }
+}
+
+// Row returns the description of the function, or nil if there is no such function.
+func (f AggFunc) Row() *Aggregate {
+	if int(f) < len(Aggregates) {
+		return &Aggregates[f]
+	}
+	return nil
+}
+
+// String returns the name of the function in the language.
+func (f AggFunc) String() string {
+	if row := f.Row(); row != nil {
+		return row.Name
+	}
+	return fmt.Sprintf("aggregate %d", uint8(f))
+}
+
+// AggregateNamed returns the aggregate with a name, or nil if there is none.
+func AggregateNamed(name string) *Aggregate {
+	i := slices.IndexFunc(Aggregates, func(a Aggregate) bool { return a.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &Aggregates[i]
+}
+
+// AggregateNames returns the names of the aggregates.
+func AggregateNames() []string {
+	var names []string
+	for _, a := range Aggregates {
+		names = append(names, a.Name)
+	}
+	return names
+}

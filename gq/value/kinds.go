@@ -1,0 +1,133 @@
+package value
+
+import "reflect"
+
+// The scalar kinds of the languages. An enum is a String with a set of allowed values in its Type.
+//
+// The numbers are stored: in the blocks of columns, in the digests of idempotency keys and page
+// tokens, and in the plans that generated code carries. A number never changes and is never given
+// to another kind; testdata/numbers.golden pins them.
+const (
+	Invalid  Kind = 0
+	String   Kind = 1
+	Bool     Kind = 2
+	I32      Kind = 3
+	I64      Kind = 4
+	U32      Kind = 5
+	U64      Kind = 6
+	F32      Kind = 7
+	F64      Kind = 8
+	Date     Kind = 9
+	DateTime Kind = 10
+	Blob     Kind = 11
+	Vector   Kind = 12
+	Duration Kind = 13
+)
+
+// row describes a kind. Packages that this one cannot import have a table of their own with a row
+// per kind; a test in each fails when a kind has no row.
+type row struct {
+	kind    Kind
+	name    string // in a schema
+	storage Storage
+	traits  trait
+	json    JSON
+	schema  Schema
+	goType  reflect.Type // in generated code; nil for Vector
+	wire    string       // see Kind.WireName
+	literal string       // see Kind.Literal
+	example string       // a value as JSON
+	wanted  string       // see Kind.Wanted
+	widens  []Kind       // the wider numeric kinds that have every value of this one
+
+	// For a kind with a text of its own that is stored as an integer. parse returns the integer,
+	// and format appends the text of one.
+	parse  func(text string) (int64, error)
+	format func(dst []byte, n int64) []byte
+
+	// For a kind that a load also accepts as an integer: its description, and the check that the
+	// kind has the integer.
+	integer string
+	inside  func(n int64) error
+}
+
+// trait is a set of properties of a kind.
+type trait uint8
+
+const (
+	isInteger trait = 1 << iota
+	isFraction
+	isText
+	isComparable
+	onScale
+)
+
+// rows has one row per kind, in the order of their numbers.
+var rows = []row{
+	{
+		kind: String, name: "String", storage: InText, traits: isComparable | isText, json: JSONText,
+		goType: reflect.TypeFor[string](), wire: "string", example: `"…"`, wanted: "a string",
+	}, {
+		kind: Bool, name: "Bool", storage: InBits, traits: isComparable, json: JSONBool,
+		goType: reflect.TypeFor[bool](), wire: "bool", example: "true", wanted: "true or false",
+	}, {
+		kind: I32, widens: []Kind{I64, F64}, name: "I32", storage: InInt32, traits: isComparable | onScale | isInteger, json: JSONNum,
+		goType: reflect.TypeFor[int32](), wire: "int", example: "1", wanted: "an integer from -2147483648 to 2147483647",
+	}, {
+		kind: I64, name: "I64", storage: InInt64, traits: isComparable | onScale | isInteger, json: JSONWide,
+		goType: reflect.TypeFor[BigInt](), wire: "bigint", example: `"1"`, wanted: "an integer from -9223372036854775808 to 9223372036854775807",
+	}, {
+		kind: U32, widens: []Kind{I64, U64, F64}, name: "U32", storage: InUint32, traits: isComparable | onScale | isInteger, json: JSONNum,
+		goType: reflect.TypeFor[uint32](), wire: "int", example: "1", wanted: "an integer from 0 to 4294967295",
+	}, {
+		kind: U64, name: "U64", storage: InUint64, traits: isComparable | onScale | isInteger, json: JSONWide,
+		goType: reflect.TypeFor[BigUint](), wire: "bigint", example: `"1"`, wanted: "an integer from 0 to 18446744073709551615",
+	}, {
+		kind: F32, widens: []Kind{F64}, name: "F32", storage: InFloat32, traits: isComparable | onScale | isFraction, json: JSONNum,
+		goType: reflect.TypeFor[float32](), wire: "float", example: "1", wanted: "a number within the range of 32-bit floats",
+	}, {
+		kind: F64, name: "F64", storage: InFloat64, traits: isComparable | onScale | isFraction, json: JSONNum,
+		goType: reflect.TypeFor[float64](), wire: "float", example: "1", wanted: "a number within the range of 64-bit floats",
+	}, {
+		kind: Date, name: "Date", storage: InInt32, traits: isComparable | onScale, json: JSONText, schema: Schema{Format: "date"},
+		goType: reflect.TypeFor[DateValue](), wire: "date", literal: "date", example: `"2024-05-01"`, wanted: "a date as YYYY-MM-DD",
+		parse:   func(s string) (int64, error) { d, err := ParseDate(s); return int64(d), err },
+		format:  func(dst []byte, n int64) []byte { return DateValue(n).Append(dst) },
+		integer: "a date, as YYYY-MM-DD or whole days since 1970-01-01",
+		inside:  func(n int64) error { _, err := DateFromDays(n); return err },
+	}, {
+		kind: DateTime, name: "DateTime", storage: InInt64, traits: isComparable | onScale, json: JSONText, schema: Schema{Format: "date-time"},
+		goType: reflect.TypeFor[DateTimeValue](), wire: "datetime", literal: "datetime", example: `"2024-05-01T12:30:00Z"`,
+		wanted:  "an instant as RFC 3339, such as 2024-05-01T12:30:00Z",
+		parse:   func(s string) (int64, error) { t, err := ParseDateTime(s); return int64(t), err },
+		format:  func(dst []byte, n int64) []byte { return DateTimeValue(n).Append(dst) },
+		integer: "an instant, as RFC 3339 or whole milliseconds since 1970",
+		inside:  func(n int64) error { _, err := DateTimeFromMillis(n); return err },
+	}, {
+		kind: Blob, name: "Blob", storage: InBytes, json: JSONText, schema: Schema{Encoding: "base64"},
+		goType: reflect.TypeFor[BlobValue](), wire: "blob", example: `"AQID"`, wanted: "bytes as base64 with padding",
+	}, {
+		kind: Vector, name: "Vector", storage: InVector, json: JSONArray, wire: "vector", wanted: "an array of numbers",
+	}, {
+		kind: Duration, name: "Duration", storage: InInt64, traits: isComparable | onScale, json: JSONText, schema: Schema{Pattern: durationPattern},
+		goType: reflect.TypeFor[DurationValue](), wire: "duration", literal: "duration", example: `"PT1H30M"`,
+		wanted: "a duration as ISO 8601, such as PT1H30M",
+		parse:  func(s string) (int64, error) { d, err := ParseDuration(s); return int64(d), err },
+		format: func(dst []byte, n int64) []byte { return DurationValue(n).Append(dst) },
+	},
+}
+
+// The rows by number, and the columns that inner loops read. A number of a kind indexes them
+// without a check of bounds.
+var (
+	byNumber [256]*row
+	storages [256]Storage
+	traits   [256]trait
+)
+
+func init() {
+	for i := range rows {
+		r := &rows[i]
+		byNumber[r.kind], storages[r.kind], traits[r.kind] = r, r.storage, r.traits
+	}
+}

@@ -1,0 +1,54 @@
+package value
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Type is the type of a property, a parameter or a result column.
+type Type struct {
+	Kind     Kind `json:"kind"`
+	List     bool `json:"list,omitempty"`
+	Nullable bool `json:"nullable,omitempty"`
+	Dim      int  `json:"dim,omitempty"` // length of a Vector; 0 for every other kind
+	// The allowed values of an enum, in schema order; nil for every other type.
+	Enum []string `json:"enum,omitempty"`
+}
+
+// Of returns the required scalar type of kind k.
+func Of(k Kind) Type { return Type{Kind: k} }
+
+// Elem returns the type of a list's elements: t with List and Nullable cleared.
+func (t Type) Elem() Type { t.List, t.Nullable = false, false; return t }
+
+// Optional returns t as a nullable type.
+func (t Type) Optional() Type { t.Nullable = true; return t }
+
+// Required returns t as a type that is not nullable.
+func (t Type) Required() Type { t.Nullable = false; return t }
+
+// Equal reports whether two types are the same, including the enum values and their order.
+func (t Type) Equal(o Type) bool {
+	return t.Kind == o.Kind && t.List == o.List && t.Nullable == o.Nullable && t.Dim == o.Dim && slices.Equal(t.Enum, o.Enum)
+}
+
+// String formats the type as a schema writes it: String?, [I32], Vector(4), enum(a, b).
+func (t Type) String() string {
+	var s string
+	switch {
+	case t.Enum != nil:
+		s = "enum(" + strings.Join(t.Enum, ", ") + ")"
+	case t.Kind == Vector:
+		s = "Vector(" + strconv.Itoa(t.Dim) + ")"
+	default:
+		s = t.Kind.String()
+	}
+	if t.List {
+		s = "[" + s + "]"
+	}
+	if t.Nullable {
+		s += "?"
+	}
+	return s
+}

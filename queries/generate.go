@@ -1,0 +1,7 @@
+//go:build generate
+
+// Package queries holds the sources of this repository's own graph. go generate visits packages in
+// the order of their paths, and must have left generated/ before gq deletes files from it.
+package queries
+
+//go:generate go run ../cmd/gq generate

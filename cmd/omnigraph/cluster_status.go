@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
-	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 )
 
 func newClusterStatus() *cobra.Command {

@@ -14,10 +14,10 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/server/encoding"
-	"github.com/omnigraph-go/omnigraph/server/operations"
-	"github.com/omnigraph-go/omnigraph/server/queryrun"
-	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 )
 
 // statementFlags are the flags of a verb that runs a query.

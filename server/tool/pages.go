@@ -3,7 +3,7 @@ package tool
 import (
 	"errors"
 
-	"github.com/omnigraph-go/omnigraph/server/pagetoken"
+	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
 )
 
 // Pages makes and opens page tokens.

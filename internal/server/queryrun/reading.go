@@ -1,0 +1,95 @@
+package queryrun
+
+import (
+	"context"
+	"errors"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Reading describes the state of the graph that a read runs on.
+type Reading struct {
+	Asked engine.Target    // what the caller named, for the answer
+	At    engine.Target    // what the engine reads
+	place *pagetoken.Place // nil on the first page
+}
+
+// Reading returns the state that a read on a branch runs on. An empty branch means main.
+// All pages after the first run on the same commit as the first. The error is an
+// *ArgumentError.
+func (k *Options) Reading(env *tool.Env, branch string) (*Reading, error) {
+	if branch == "" {
+		branch = engine.MainBranch
+	}
+	r := &Reading{Asked: engine.Target{Branch: branch}}
+	if k.Snapshot != "" {
+		r.Asked = engine.Target{Commit: k.Snapshot}
+	}
+	r.At = r.Asked
+	r.At.Now = env.Now
+	if k.PageToken == "" {
+		return r, nil
+	}
+	p, err := env.OpenPage(k.PageToken, "")
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case p.Snapshot && p.Commit != k.Snapshot:
+		return nil, tool.BadPageToken("is of the snapshot " + p.Commit)
+	case !p.Snapshot && (k.Snapshot != "" || p.Branch != branch):
+		return nil, tool.BadPageToken("is of the branch " + p.Branch)
+	}
+	r.place = p
+	r.At = engine.Target{Commit: p.Commit, Now: p.Now}
+	return r, nil
+}
+
+// Run runs a read. It returns an *ArgumentError if a later page has another query or other
+// arguments than the first page.
+func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args) (*tool.Outcome, error) {
+	out := &tool.ReadOutcome{Query: q.Name, Target: r.Asked, Plan: q, Args: args, Now: r.At.Now}
+	if r.place != nil {
+		switch {
+		case r.place.Plan != pagetoken.PlanDigest(q):
+			return nil, tool.BadPageToken("is of another query, or of another version of this one")
+		case r.place.Args != pagetoken.ArgsDigest(args):
+			return nil, tool.BadPageToken("is of a call with other parameters")
+		}
+		out.Row = r.place.Row
+	}
+	result, err := env.Graph.Query(ctx, q, args, r.At)
+	if err != nil {
+		return nil, r.Lost(err)
+	}
+	out.Result = result
+	return &tool.Outcome{Read: out}, nil
+}
+
+// Lost converts an error of the engine for the caller. If the commit of a later page no
+// longer exists, it returns an *ArgumentError about the page token.
+func (r *Reading) Lost(err error) error {
+	var missing *engine.NotFound
+	if r.place == nil || !errors.As(err, &missing) {
+		return err
+	}
+	return &tool.ArgumentError{
+		Path: "page_token", Detail: "the commit that it reads, " + r.place.Commit + ", was cleaned up",
+		Help: "call without page_token, for the first page of the present rows",
+	}
+}
+
+// NextToken returns the token for the page that follows n more rows of a read, or "" if page
+// tokens are not available.
+func NextToken(e *tool.Env, r *tool.ReadOutcome, n int) string {
+	if e.Pages == nil {
+		return "" // saves the digests
+	}
+	return e.SealPage(pagetoken.Place{
+		Branch: r.Target.Branch, Snapshot: r.Target.Commit != "", Commit: r.Result.Commit(),
+		Now: r.Now, Plan: pagetoken.PlanDigest(r.Plan), Args: pagetoken.ArgsDigest(r.Args), Row: r.Row + int64(n),
+	})
+}

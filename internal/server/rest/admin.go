@@ -1,0 +1,41 @@
+package rest
+
+import (
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// verify reads all stored data and lists the faults that it finds.
+func (x *exchange) verify() error {
+	o, err := x.body(&client.VerifyBody{})
+	if err != nil {
+		return err
+	}
+	if err := o.Done(); err != nil {
+		return err
+	}
+	return x.answer(&operations.Verify{}, encoding.Options{})
+}
+
+// cleanup deletes old commits, which can then no longer be read.
+func (x *exchange) cleanup() error {
+	var b client.CleanupBody
+	o, err := x.body(&b)
+	if err != nil {
+		return err
+	}
+	if err := o.Done(); err != nil {
+		return err
+	}
+	if b.KeepCommits == 0 && b.KeepSince == nil {
+		return &tool.ArgumentError{Path: "keep_commits", Detail: "missing, and so is keep_since", Help: "what is reclaimed does not come back, so say what to keep"}
+	}
+	opts := engine.CleanupOptions{DryRun: b.DryRun, KeepCommits: int(b.KeepCommits)}
+	if b.KeepSince != nil {
+		opts.Before = *b.KeepSince
+	}
+	return x.answer(&operations.Cleanup{Options: opts}, encoding.Options{})
+}

@@ -1,0 +1,53 @@
+package rest
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// health answers that the server is alive. It needs no actor.
+func (x *exchange) health() error {
+	return x.reply(client.Health{Status: "ok", Graphs: len(x.graphs)})
+}
+
+// listGraphs lists all graphs, including those on which the caller has no rights.
+func (x *exchange) listGraphs() error {
+	actor := x.actor()
+	if actor == nil || x.opts.Server == nil || !x.opts.Server.Allowed(actor, tool.Grant{Action: tool.GraphList}) {
+		return &wireerror.Forbidden{Action: tool.GraphList}
+	}
+	list := client.GraphList{Graphs: []client.GraphEntry{}}
+	for _, id := range slices.Sorted(maps.Keys(x.graphs)) {
+		list.Graphs = append(list.Graphs, client.GraphEntry{GraphID: id, URI: "omnigraph://" + id})
+	}
+	return x.reply(list)
+}
+
+func (x *exchange) listQueries() error {
+	queries, err := x.g.Queries(x.actor())
+	if err != nil {
+		return err
+	}
+	list := client.QueryList{Queries: make([]client.QueryEntry, len(queries))}
+	for i, q := range queries {
+		list.Queries[i] = operations.StoredQuery(q)
+	}
+	return x.reply(list)
+}
+
+// kindNames lists the names of the kinds of parameters, each once.
+func kindNames() []any {
+	var names []any
+	for _, k := range value.Kinds() {
+		if name := any(client.ParamKind(k.WireName())); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return append(names, client.ParamKind("list"))
+}

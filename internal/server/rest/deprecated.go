@@ -1,0 +1,45 @@
+package rest
+
+import (
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
+)
+
+// deprecatedReadBody is the body of the deprecated route /read, which has two names each for the
+// text and for the choice of the query.
+type deprecatedReadBody struct {
+	Query       string `json:"query,omitempty" jsonschema:"oneof_required=query" jsonschema_description:"The GQ text; it may hold several queries. Either this or query_source."`
+	QuerySource string `json:"query_source,omitempty" jsonschema:"oneof_required=query_source" jsonschema_description:"Another name of query."`
+	Name        string `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
+	QueryName   string `json:"query_name,omitempty" jsonschema_description:"Another name of name."`
+	Params      any    `json:"params,omitempty" jsonschema:"type=object" jsonschema_description:"The query's parameters by name, without the $."`
+	Branch      string `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
+	Snapshot    string `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
+	MaxRows     int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The most rows; all when it is left out, as far as one answer has room for them."`
+	PageToken   string `json:"page_token,omitempty" jsonschema_description:"next_page_token of the page before."`
+}
+
+// deprecatedReadAnswer is the answer of the deprecated route /read, which has no graph_commit_id.
+type deprecatedReadAnswer struct {
+	client.ReadRows
+	client.ReadMore
+}
+
+// runRead is runQuery for the deprecated route.
+func (x *exchange) runRead() error {
+	var b deprecatedReadBody
+	o, err := x.textBody(&b)
+	if err != nil {
+		return err
+	}
+	call := adHoc(o, b.Query, b.QuerySource, b.Name, b.QueryName)
+	call.Branch = b.Branch
+	call.Options = queryrun.Options{Snapshot: b.Snapshot, PageToken: b.PageToken}
+	oneTarget(o)
+	if err := o.Done(); err != nil {
+		return err
+	}
+	enc := rowsAtMost(b.MaxRows)
+	enc.NoCommit = true
+	return x.answer(call, enc)
+}

@@ -1,0 +1,67 @@
+package rest
+
+import (
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// defaultChanges is the number of changes of a page if the request gives no limit.
+const defaultChanges = 1000
+
+// look answers with what a commit holds. If the client already has the answer for that commit, look
+// answers 304 and reads nothing.
+func (x *exchange) look(call *operations.Look) error {
+	call.Unless = x.held
+	return x.answer(call, encoding.Options{})
+}
+
+// schema answers with the source of the schema.
+func (x *exchange) schema() error { return x.look(operations.LookSchema(x.target())) }
+
+// snapshot answers with the number of entities per type.
+func (x *exchange) snapshot() error { return x.look(operations.LookSnapshot(x.target())) }
+
+// commits lists the commits of a branch.
+func (x *exchange) commits() error {
+	token := x.query.Get("page_token")
+	if err := x.onePosition("before", token); err != nil {
+		return err
+	}
+	return x.look(operations.LookCommits(x.target(), engine.CommitRange{Before: uint64(x.number("before", 0)), Limit: x.number("limit", 0)}, token))
+}
+
+// onePosition returns an error if a request names the start of a page twice: by a page token and by
+// the parameter that gives a position.
+func (x *exchange) onePosition(position, token string) error {
+	if token == "" || x.query.Get(position) == "" {
+		return nil
+	}
+	return &tool.ArgumentError{Path: "page_token", Detail: "found together with " + position + ", wanted one of the two", Help: "both say where the page starts"}
+}
+
+// commit answers with the metadata of a commit.
+func (x *exchange) commit() error { return x.look(operations.LookCommit(x.commitTarget())) }
+
+// commitTarget returns the commit in the path, and the branch of the query string if there is
+// one.
+func (x *exchange) commitTarget() engine.Target {
+	return engine.Target{Branch: x.query.Get("branch"), Commit: x.r.PathValue("commit")}
+}
+
+// changes lists the changes of a commit.
+func (x *exchange) changes() error {
+	r := engine.ChangeRange{Limit: x.number("limit", defaultChanges)}
+	token := x.query.Get("page_token")
+	if err := x.onePosition("after", token); err != nil {
+		return err
+	}
+	if after := x.query.Get("after"); after != "" {
+		var ok bool
+		if r.After, ok = operations.ParseChangePosition(after); !ok {
+			return operations.BadAfter("found \"" + short(after) + "\"")
+		}
+	}
+	return x.look(operations.LookChanges(x.commitTarget(), r, token))
+}

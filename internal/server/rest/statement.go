@@ -1,0 +1,109 @@
+package rest
+
+import (
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+)
+
+// runQuery runs an ad-hoc read.
+func (x *exchange) runQuery() error {
+	var b client.QueryBody
+	o, err := x.textBody(&b)
+	if err != nil {
+		return err
+	}
+	call := &operations.AdHoc{
+		Source: b.Query, Name: b.Name, Params: o.Raw("params"), Branch: b.Branch,
+		Options: queryrun.Options{Snapshot: b.Snapshot, PageToken: b.PageToken},
+	}
+	oneTarget(o)
+	if err := o.Done(); err != nil {
+		return err
+	}
+	return x.answer(call, rowsAtMost(b.MaxRows))
+}
+
+// runMutate runs an ad-hoc mutation.
+func (x *exchange) runMutate() error {
+	var b client.MutateBody
+	o, err := x.textBody(&b)
+	if err != nil {
+		return err
+	}
+	call := adHoc(o, b.Query, b.QuerySource, b.Name, b.QueryName)
+	call.Branch, call.Write, call.Options = b.Branch, true, x.runOptions()
+	call.Options.DryRun = b.DryRun
+	if err := o.Done(); err != nil {
+		return err
+	}
+	return x.answer(call, encoding.Options{})
+}
+
+// runStored runs a stored query by its name.
+func (x *exchange) runStored() error {
+	var b client.InvokeBody
+	o, err := x.body(&b)
+	if err != nil {
+		return err
+	}
+	in := servedgraph.Invocation{Params: o.Raw("params"), Branch: b.Branch, ExpectMutation: b.ExpectMutation, Options: x.runOptions()}
+	in.Options.Snapshot, in.Options.PageToken, in.Options.DryRun = b.Snapshot, b.PageToken, b.DryRun
+	// Check first whether the caller may know of the query, and only then report faults in the
+	// body: a fault that only existing queries cause would reveal that the query exists.
+	name := x.r.PathValue("name")
+	if err := x.g.Invocable(x.actor(), name); err != nil {
+		return err
+	}
+	if err := o.Done(); err != nil {
+		return err
+	}
+	answer, err := x.g.InvokeQuery(x.ctx(), x.actor(), name, in, rowsAtMost(b.MaxRows))
+	if err != nil {
+		return err
+	}
+	x.send(answer)
+	return nil
+}
+
+// adHoc returns the call for a text and a choice of a query, each given under either of its names.
+func adHoc(o *arguments.Object, query, querySource, name, queryName string) *operations.AdHoc {
+	call := &operations.AdHoc{
+		Source: one(o, "query", query, "query_source", querySource), Name: one(o, "name", name, "query_name", queryName),
+		Params: o.Raw("params"),
+	}
+	switch {
+	case o.Has("query"):
+	case o.Has("query_source"):
+		call.Argument = "query_source"
+	default:
+		o.String("query") // records that it is missing
+	}
+	return call
+}
+
+// one returns a member that has two names. It records a fault if both are present, because the
+// server would have to ignore one of the values.
+func one(o *arguments.Object, name, a, other, b string) string {
+	switch {
+	case o.Has(name) && o.Has(other):
+		o.Fail(other, "found beside "+name+", wanted one of the two", "they are two names of one member")
+	case !o.Has(name):
+		return b
+	}
+	return a
+}
+
+// oneTarget records a fault if a read names both a branch and a commit.
+func oneTarget(o *arguments.Object) {
+	if o.Has("branch") && o.Has("snapshot") {
+		o.Fail("snapshot", "found beside branch, wanted one of the two", "a snapshot is a commit, whichever branch it is on")
+	}
+}
+
+// rowsAtMost returns the encoding for the row limit, which is the only limit that a caller may
+// set; 0 means no limit.
+func rowsAtMost(n int32) encoding.Options { return encoding.Options{MaxRows: int(n), Parts: true} }

@@ -77,7 +77,7 @@ func TestMCPServeStored(t *testing.T) {
 		return string(b)
 	}
 	for _, tt := range []struct{ tool, args, want string }{
-		{"code_index", `{"dir":` + quote(dir+"/../../source/gocode/testdata/shop") + `}`, `"mode":"merge","nodes":[{"name":"Module"`},
+		{"code_index", `{"dir":` + quote(dir+"/../../internal/source/gocode/testdata/shop") + `}`, `"mode":"merge","nodes":[{"name":"Module"`},
 		{"schema_apply", `{"schema":` + quote(string(schema)+"node Extra { text: String }") + `}`, `"applied":true`},
 	} {
 		code, stdout, stderr := omnigraph(t, initialize+`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tt.tool+`","arguments":`+tt.args+`}}`,

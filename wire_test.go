@@ -21,7 +21,7 @@ var twice = map[string]string{}
 func TestWireTypesOnce(t *testing.T) {
 	packages := map[string][]string{} // the folders by the name of the struct
 	seen := 0
-	for _, root := range []string{"client", "server", "cmd/omnigraph"} {
+	for _, root := range []string{"client", "internal/server", "cmd/omnigraph"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:

@@ -47,7 +47,7 @@ test: ## regenerate and fail on a difference, then run every test, and those of 
 
 # The packages that start goroutines or hold locks. The detector slows tests down five to
 # ten times and needs a C compiler. RACE_FLAGS= runs the long tests with it too.
-RACE_PACKAGES := ./engine/... ./server/... ./gq/work ./bench/contention
+RACE_PACKAGES := ./engine/... ./server/... ./internal/gq/work ./internal/bench/contention
 RACE_FLAGS ?= -short
 test-race: ## run the tests of concurrent code with the race detector
 	@cc=$$($(GO) env CC); \
@@ -102,17 +102,17 @@ test-peers: ## vet and test the comparison with other databases (needs a C compi
 	cd bench/peers && CGO_ENABLED=1 $(GO) vet -mod=mod -tags fts5 ./... && CGO_ENABLED=1 $(GO) test -mod=mod -tags fts5 ./...
 
 test-clients: build ## drive the built commands with the official clients (needs node and npm)
-	server/mcp/testdata/typescript/run.sh
+	internal/server/mcp/testdata/typescript/run.sh
 
 test-init: ## run what gq init prints, and the quickstart, up to calls over MCP (needs curl)
 	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^Test(InitLeadsToAServer|InitOfARelease|OwnDomain|Quickstart)$$' -count=1 -v
 
-CONFORMANCE := server/testdata/conformance
+CONFORMANCE := internal/server/testdata/conformance
 test-conformance: ## run the official MCP conformance suite against a test graph (needs npm)
 	npm ci --prefix $(CONFORMANCE) --silent --no-audit --no-fund
-	OMNIGRAPH_CONFORMANCE=$(abspath $(CONFORMANCE)) $(GO) test ./server -run '^TestConformance$$' -count=1 -v
+	OMNIGRAPH_CONFORMANCE=$(abspath $(CONFORMANCE)) $(GO) test ./internal/server -run '^TestConformance$$' -count=1 -v
 
-OPENAPI := server/testdata/schemathesis
+OPENAPI := internal/server/testdata/schemathesis
 openapi-fuzzer: ## install the fuzzer of test-openapi (needs python3 with venv, and pip)
 	$(OPENAPI)/install.sh
 
@@ -166,7 +166,7 @@ bench-http: build ## measure the built server against a bare net/http server, as
 bench-branches: ## measure branches by the size of the graph, and graphs with 10,000 branches
 	$(GO) test ./engine/embedded -run '^$$' -bench '^Benchmark(Branch|Merge)$$' -benchtime 200x -benchmem
 	$(GO) test ./engine/embedded -run '^$$' -bench '^BenchmarkBranches$$' -benchtime 1x -timeout 30m
-	$(GO) test ./server -run '^$$' -bench '^BenchmarkTools$$'
+	$(GO) test ./internal/server -run '^$$' -bench '^BenchmarkTools$$'
 
 bench-writers: ## measure 64 writers beside 16 readers on the disk, and that nothing is lost
 	@mkdir -p $(DATA)
@@ -192,8 +192,8 @@ docs: ## print the references, docs/reference, from the code
 	$(GO) run ./cmd/gq docs
 	$(GO) run ./cmd/omnigraph docs > docs/reference/commands.md
 	$(GO) run ./cmd/omnigraph-server docs > docs/reference/omnigraph-server.md
-	$(GO) test ./server/observe -run '^TestMetricsPage$$' -count=1 -update
-	$(GO) test ./server/rest -run '^Test(Document|Reference)$$' -count=1 -update
+	$(GO) test ./internal/server/observe -run '^TestMetricsPage$$' -count=1 -update
+	$(GO) test ./internal/server/rest -run '^Test(Document|Reference)$$' -count=1 -update
 
 golden: ## rewrite the golden files of the tests
 	$(GO) test $$(grep -rl --include='*_test.go' 'internal/golden"' . | xargs -n1 dirname | sort -u) -update

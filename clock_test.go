@@ -24,7 +24,7 @@ var systemClock = []struct{ file, reason string }{
 	{"internal/clock/**", "it is where the others get the time"},
 	{"client/request.go", "it compares with the deadline of a context, which the runtime computes from the system's clock"},
 	{"engine/embedded/trace.go", "spans of operators lie within a span whose end the tracer reads from the system's clock"},
-	{"server/observe/observe_test.go", "it compares with the deadline of a connection"},
+	{"internal/server/observe/observe_test.go", "it compares with the deadline of a connection"},
 	{"bench/peers/**", "a module of its own that measures durations, and dates its report"},
 	{"bench/sqlc/**", "a module of its own that measures durations"},
 }

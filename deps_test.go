@@ -19,78 +19,78 @@ var imports = []struct {
 }{
 	// The language packages depend on nothing outside the language.
 	{"gq/value", nil},
-	{"gq/diag", nil},
+	{"internal/gq/diag", nil},
 	{"gq/plan", []string{"gq/value"}},
 	{"gq/catalog", []string{"gq/value"}},
-	{"gq/work", nil},
-	{"gq/syntax", []string{"gq/diag", "gq/plan", "gq/value", "gq/work"}},
+	{"internal/gq/work", nil},
+	{"internal/gq/syntax", []string{"internal/gq/diag", "gq/plan", "gq/value", "internal/gq/work"}},
 	{"gq/**", []string{"gq/**"}},
 
 	// Code generation depends on the language only.
-	{"codegen/golang", []string{"codegen/model", "gq/**"}},
+	{"internal/codegen/golang", []string{"internal/codegen/model", "gq/**"}},
 	{"codegen/**", []string{"codegen/**", "gq/**", "internal/jsonschema"}},
 
 	// Generated code imports the types of its callers and of the engine.
 	{"generated/**", []string{"engine", "gq/value", "server/tool"}},
 
 	// Engines take plans and do not depend on the parser.
-	{"engine/embedded/fs", nil},
-	{"engine/embedded/format", nil},
-	{"engine/embedded/store", []string{"engine", "engine/embedded/format", "engine/embedded/fs"}},
-	{"engine/reopen", []string{"engine", "gq/catalog", "gq/plan"}},
-	{"engine/text", nil},
-	{"engine/**", []string{"engine/**", "gq/catalog", "gq/diag", "gq/plan", "gq/value", "internal/clock"}},
+	{"internal/fs", nil},
+	{"engine/embedded/internal/format", nil},
+	{"engine/embedded/internal/store", []string{"engine", "engine/embedded/internal/format", "internal/fs"}},
+	{"internal/server/reopen", []string{"engine", "gq/catalog", "gq/plan"}},
+	{"internal/text", nil},
+	{"engine/**", []string{"engine/**", "gq/catalog", "internal/gq/diag", "gq/plan", "gq/value", "internal/clock"}},
 
 	{"source/**", nil},
 
 	// The wire vocabulary and the REST client depend on no server. Faults of texts are those of the
 	// language.
-	{"client", []string{"gq/diag", "internal/clock"}},
+	{"client", []string{"internal/gq/diag", "internal/clock"}},
 
 	// The server: tools and operations do not depend on a transport; a transport does not depend on
 	// another transport.
-	{"server/requestinfo", nil},
-	{"server/logsample", nil},
-	{"server/toolsearch", nil},
-	{"server/pagetoken/seal", []string{"server/pagetoken"}}, // the cipher
-	{"server/pagetoken", []string{"gq/plan", "gq/value"}},
-	{"server/tool", []string{"engine", "gq/plan", "gq/value", "server/pagetoken"}},
-	{"server/arguments", []string{"engine", "gq/diag", "gq/plan", "gq/value", "server/tool"}},
-	{"server/queryrun", []string{"engine", "gq/plan", "server/arguments", "server/pagetoken", "server/tool"}},
-	{"server/wireerror", []string{"engine", "gq/diag", "server/requestinfo", "server/tool"}},
-	{"server/access", []string{"engine", "server/tool", "server/wireerror"}},
-	{"server/encoding", []string{"engine", "gq/plan", "gq/value", "server/queryrun", "server/tool", "server/wireerror"}},
-	{"server/textlimit", []string{"engine"}},
-	{"server/operations", []string{"engine", "gq", "gq/**", "server/access", "server/arguments", "server/encoding", "server/queryrun", "server/tool", "server/wireerror"}},
-	{"server/metatools", []string{"gq/diag", "internal/jsonschema", "server/access", "server/arguments", "server/queryrun", "server/toolsearch", "server/tool"}},
-	{"server/audit", []string{"engine", "internal/clock", "server/access", "server/encoding", "server/requestinfo", "server/tool", "server/wireerror"}},
-	{"server/servedgraph/servedtest", []string{"engine", "engine/enginetest/**", "gq", "gq/**", "server/**"}}, // for tests only
-	{"server/servedgraph", []string{"engine", "internal/clock", "server/access", "server/arguments", "server/audit", "server/encoding", "server/metatools", "server/operations", "server/pagetoken", "server/pagetoken/seal", "server/queryrun", "server/textlimit", "server/tool", "server/wireerror"}},
-	{"server/builtin", []string{"client", "engine", "gq", "gq/**", "internal/jsonschema", "server/arguments", "server/encoding", "server/operations", "server/queryrun", "server/textlimit", "server/tool", "source/**"}},
-	{"server/mcp", []string{"engine", "gq/**", "server/access", "server/encoding", "server/metatools", "server/rest/envelope", "server/servedgraph", "server/textlimit", "server/tool", "server/wireerror"}},
-	{"server/rest/envelope", []string{"server/encoding", "server/wireerror"}}, // the HTTP status of each fault
-	{"server/rest/resttest", []string{"server/rest"}}, // for tests only
-	{"server/rest", []string{"client", "engine", "gq/**", "server/access", "server/arguments", "server/encoding", "server/operations", "server/queryrun", "server/rest/envelope", "server/servedgraph", "server/tool", "server/wireerror"}},
-	{"server/admission", []string{"server/access", "server/rest/envelope", "server/wireerror"}},
-	{"server/observe", []string{"engine", "internal/clock", "server/audit", "server/requestinfo", "server/logsample", "server/wireerror"}},
-	{"server/strictyaml", []string{"gq/diag"}},
-	{"server/hostcheck", []string{"server/rest/envelope", "server/wireerror"}},
-	{"server/auth/authtest", []string{"internal/clock"}}, // for tests only
-	{"server/auth", []string{"internal/clock", "server/access", "server/hostcheck", "server/rest/envelope", "server/logsample", "server/strictyaml", "server/wireerror"}},
-	{"server/policy", []string{"gq/diag", "server/access", "server/strictyaml", "server/tool"}},
-	{"server/cluster/reconcile", []string{"engine", "engine/embedded/fs", "gq", "gq/**", "internal/clock", "server/cluster", "server/policy", "server/strictyaml"}}, // fs is its durable I/O
-	{"server/cluster", []string{"gq/diag", "server/hostcheck", "server/strictyaml"}},
-	{"server/launch", []string{"engine", "gq/diag", "gq/plan", "internal/manual", "server", "server/**"}}, // the command, which any module may build
-	{"server", []string{"engine/**", "gq/**", "internal/clock", "server/**"}},
+	{"internal/server/requestinfo", nil},
+	{"internal/server/logsample", nil},
+	{"internal/server/toolsearch", nil},
+	{"internal/server/pagetoken/seal", []string{"internal/server/pagetoken"}}, // the cipher
+	{"internal/server/pagetoken", []string{"gq/plan", "gq/value"}},
+	{"server/tool", []string{"engine", "gq/plan", "gq/value", "internal/server/pagetoken"}},
+	{"internal/server/arguments", []string{"engine", "internal/gq/diag", "gq/plan", "gq/value", "server/tool"}},
+	{"internal/server/queryrun", []string{"engine", "gq/plan", "internal/server/arguments", "internal/server/pagetoken", "server/tool"}},
+	{"internal/server/wireerror", []string{"engine", "internal/gq/diag", "internal/server/requestinfo", "server/tool"}},
+	{"internal/server/access", []string{"engine", "server/tool", "internal/server/wireerror"}},
+	{"internal/server/encoding", []string{"engine", "gq/plan", "gq/value", "internal/server/queryrun", "server/tool", "internal/server/wireerror"}},
+	{"internal/server/textlimit", []string{"engine"}},
+	{"internal/server/operations", []string{"engine", "gq", "gq/**", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/queryrun", "server/tool", "internal/server/wireerror"}},
+	{"internal/server/metatools", []string{"internal/gq/diag", "internal/jsonschema", "internal/server/access", "internal/server/arguments", "internal/server/queryrun", "internal/server/toolsearch", "server/tool"}},
+	{"internal/server/audit", []string{"engine", "internal/clock", "internal/server/access", "internal/server/encoding", "internal/server/requestinfo", "server/tool", "internal/server/wireerror"}},
+	{"internal/server/servedgraph/servedtest", []string{"engine", "engine/enginetest/**", "gq", "gq/**", "internal/server/**"}}, // for tests only
+	{"internal/server/servedgraph", []string{"engine", "internal/clock", "internal/server/access", "internal/server/arguments", "internal/server/audit", "internal/server/encoding", "internal/server/metatools", "internal/server/operations", "internal/server/pagetoken", "internal/server/pagetoken/seal", "internal/server/queryrun", "internal/server/textlimit", "server/tool", "internal/server/wireerror"}},
+	{"internal/server/builtin", []string{"client", "engine", "gq", "gq/**", "internal/jsonschema", "internal/server/arguments", "internal/server/encoding", "internal/server/operations", "internal/server/queryrun", "internal/server/textlimit", "server/tool", "source/**"}},
+	{"internal/server/mcp", []string{"engine", "gq/**", "internal/server/access", "internal/server/encoding", "internal/server/metatools", "internal/server/rest/envelope", "internal/server/servedgraph", "internal/server/textlimit", "server/tool", "internal/server/wireerror"}},
+	{"internal/server/rest/envelope", []string{"internal/server/encoding", "internal/server/wireerror"}}, // the HTTP status of each fault
+	{"internal/server/rest/resttest", []string{"internal/server/rest"}}, // for tests only
+	{"internal/server/rest", []string{"client", "engine", "gq/**", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/operations", "internal/server/queryrun", "internal/server/rest/envelope", "internal/server/servedgraph", "server/tool", "internal/server/wireerror"}},
+	{"internal/server/admission", []string{"internal/server/access", "internal/server/rest/envelope", "internal/server/wireerror"}},
+	{"internal/server/observe", []string{"engine", "internal/clock", "internal/server/audit", "internal/server/requestinfo", "internal/server/logsample", "internal/server/wireerror"}},
+	{"internal/server/strictyaml", []string{"internal/gq/diag"}},
+	{"internal/server/hostcheck", []string{"internal/server/rest/envelope", "internal/server/wireerror"}},
+	{"internal/server/auth/authtest", []string{"internal/clock"}}, // for tests only
+	{"internal/server/auth", []string{"internal/clock", "internal/server/access", "internal/server/hostcheck", "internal/server/rest/envelope", "internal/server/logsample", "internal/server/strictyaml", "internal/server/wireerror"}},
+	{"internal/server/policy", []string{"internal/gq/diag", "internal/server/access", "internal/server/strictyaml", "server/tool"}},
+	{"internal/server/cluster/reconcile", []string{"engine", "internal/fs", "gq", "gq/**", "internal/clock", "internal/server/cluster", "internal/server/policy", "internal/server/strictyaml"}}, // fs is its durable I/O
+	{"internal/server/cluster", []string{"internal/gq/diag", "internal/server/hostcheck", "internal/server/strictyaml"}},
+	{"server/launch", []string{"engine", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**"}}, // the command, which any module may build
+	{"internal/server", []string{"engine/**", "gq/**", "internal/clock", "internal/server/**"}},
 
 	// Commands combine the packages; no package imports a command.
-	{"cmd/**", []string{"client", "codegen/**", "engine/**", "generated/**", "gq", "gq/**", "internal/clock", "internal/manual", "server", "server/**", "source/**"}},
+	{"cmd/**", []string{"client", "codegen/**", "engine/**", "generated/**", "gq", "gq/**", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "source/**"}},
 	{"test/e2e", []string{"generated/code", "server/launch"}},
-	{"bench/social", nil},
-	{"bench/serverproc", []string{"internal/clock"}},
-	{"bench/contention", []string{"engine", "gq", "gq/**", "internal/clock"}},
+	{"internal/bench/social", nil},
+	{"internal/bench/serverproc", []string{"internal/clock"}},
+	{"internal/bench/contention", []string{"engine", "gq", "gq/**", "internal/clock"}},
 	{"bench/cmd/**", []string{"bench/**", "engine/**", "internal/clock"}},
-	{"bench", []string{"engine/**", "generated/**", "gq", "gq/**", "internal/clock", "server", "server/**"}},
+	{"bench", []string{"engine/**", "generated/**", "gq", "gq/**", "internal/clock", "internal/server", "internal/server/**"}},
 	{"internal/jsonschema", []string{"gq/value"}},
 	{"internal/**", []string{"internal/clock"}},
 }
@@ -98,8 +98,8 @@ var imports = []struct {
 // withoutHTTP lists the packages of the server that serve every transport, so that no HTTP status
 // or header may occur in them.
 var withoutHTTP = []string{
-	"server/access", "server/arguments", "server/audit", "server/builtin", "server/encoding", "server/metatools", "server/operations",
-	"server/pagetoken/**", "server/policy", "server/queryrun", "server/servedgraph", "server/textlimit", "server/tool", "server/wireerror",
+	"internal/server/access", "internal/server/arguments", "internal/server/audit", "internal/server/builtin", "internal/server/encoding", "internal/server/metatools", "internal/server/operations",
+	"internal/server/pagetoken/**", "internal/server/policy", "internal/server/queryrun", "internal/server/servedgraph", "internal/server/textlimit", "server/tool", "internal/server/wireerror",
 }
 
 const module = "github.com/omnigraph-go/omnigraph"
@@ -138,11 +138,11 @@ func TestImportMap(t *testing.T) {
 			t.Errorf("%s is in no row of the import map: add one that says what it may import", name)
 			continue
 		}
-		if name != "codegen/golang" && slices.Contains(p.Imports, "github.com/dave/jennifer/jen") {
-			t.Errorf("%s imports jennifer, which codegen/golang alone may: it writes all generated Go", name)
+		if name != "internal/codegen/golang" && slices.Contains(p.Imports, "github.com/dave/jennifer/jen") {
+			t.Errorf("%s imports jennifer, which internal/codegen/golang alone may: it writes all generated Go", name)
 		}
 		if slices.Contains(p.Imports, "net/http") && slices.ContainsFunc(withoutHTTP, func(pattern string) bool { return matches(pattern, name) }) {
-			t.Errorf("%s imports net/http, which is for transports: return an error of server/wireerror, and server/rest/envelope has its status", name)
+			t.Errorf("%s imports net/http, which is for transports: return an error of internal/server/wireerror, and internal/server/rest/envelope has its status", name)
 		}
 		for _, imp := range p.Imports {
 			dep, own := strings.CutPrefix(imp, module+"/")

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/bench/social"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 

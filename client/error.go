@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
 // Code classifies the faults of the error envelope.

@@ -12,13 +12,13 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/enginetest/naive"
 	"github.com/omnigraph-go/omnigraph/generated/code"
 	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/server/access"
-	"github.com/omnigraph-go/omnigraph/server/policy"
-	"github.com/omnigraph-go/omnigraph/server/rest"
-	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/naive"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 )
 
 // exampleServer serves a small graph named code to one actor with the token "secret".

@@ -10,8 +10,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/server/rest"
-	"github.com/omnigraph-go/omnigraph/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
 // bodies are the types of the bodies, by operation.

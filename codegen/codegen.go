@@ -6,12 +6,12 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/omnigraph-go/omnigraph/codegen/docs"
-	"github.com/omnigraph-go/omnigraph/codegen/golang"
-	"github.com/omnigraph-go/omnigraph/codegen/model"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/docs"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/golang"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
 // Graph is the input of [Generate]. The names of sources are relative to the module and use

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/omnigraph-go/omnigraph/codegen/model"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 )
 
 // ContractFile is the name of the contract file, which is written to the folder of the Go files.

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/omnigraph-go/omnigraph/codegen/golang"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/golang"
 )
 
 // Stale returns, sorted, the names of the files in dir that differ from files, that are missing

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/gq/check"
-	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/gq/check"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
 // thousand returns a file of 1,000 queries of ordinary size.

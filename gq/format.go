@@ -3,8 +3,8 @@ package gq
 import (
 	"path"
 
-	"github.com/omnigraph-go/omnigraph/gq/diag"
-	"github.com/omnigraph-go/omnigraph/gq/format"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/format"
 )
 
 // Format returns a source in its canonical layout. The source is a schema if its name ends in

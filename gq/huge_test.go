@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/gq/check"
-	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/check"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
 // TestHuge compiles 100,000 valid queries, and as many queries with one error each. The errors

@@ -3,8 +3,8 @@ package gq
 import (
 	"slices"
 
-	"github.com/omnigraph-go/omnigraph/gq/diag"
-	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
 // RightQueries returns the names of the queries of a text in which none of its faults stands. The

@@ -11,7 +11,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
 // wantComment matches the comment that states the expected diagnostic of its line: // want T6

@@ -5,11 +5,11 @@ import (
 	"path"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/gq/diag"
-	"github.com/omnigraph-go/omnigraph/gq/format"
-	"github.com/omnigraph-go/omnigraph/gq/lint"
-	"github.com/omnigraph-go/omnigraph/gq/syntax"
-	"github.com/omnigraph-go/omnigraph/gq/work"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/format"
+	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/gq/work"
 )
 
 // The functions of this file are for untrusted texts. Each runs on the calling goroutine. It

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/bench/social"
+	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 )
 
 // Loading and opening are measured in child processes, so that the memory and the caches of one

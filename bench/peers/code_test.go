@@ -3,10 +3,10 @@ package main
 import (
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/bench/social"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/generated/code"
+	"github.com/omnigraph-go/omnigraph/internal/bench/social"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
 // TestStoredQueriesHaveRows loads a small module and runs every stored read on it with drawn
@@ -17,7 +17,7 @@ func TestStoredQueriesHaveRows(t *testing.T) {
 	for k, v := range map[string]string{"GOWORK": "off", "GOFLAGS": "-mod=mod", "GOPROXY": "off"} {
 		t.Setenv(k, v) // as in the tests of the indexer, which read the same module
 	}
-	if err := indexCode(t.Context(), "../../source/gocode/testdata/shop", dir, false); err != nil {
+	if err := indexCode(t.Context(), "../../internal/source/gocode/testdata/shop", dir, false); err != nil {
 		t.Fatal(err)
 	}
 	if err := loadCode(t.Context(), "../..", dir); err != nil {

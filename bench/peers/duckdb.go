@@ -10,7 +10,7 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 
-	"github.com/omnigraph-go/omnigraph/bench/social"
+	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 )
 
 // duckDB is DuckDB as a shared library in this process, with its defaults: as many threads as there

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/omnigraph-go/omnigraph/bench/social"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/bench/social"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
 // omnigraph is this engine.

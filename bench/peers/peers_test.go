@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/bench/social"
+	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 )
 
 func TestQuantile(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/bench/social"
+	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 )
 
 // depth is the number of rows in a ranking.

@@ -12,7 +12,7 @@ import (
 	vec "github.com/asg017/sqlite-vec-go-bindings/cgo"
 	"github.com/mattn/go-sqlite3"
 
-	"github.com/omnigraph-go/omnigraph/bench/social"
+	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 )
 
 // sqlite is SQLite with FTS5 and sqlite-vec, compiled into this program.

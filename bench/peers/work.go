@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/omnigraph-go/omnigraph/bench/social"
+	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 )
 
 // work is one read that the benchmark measures.

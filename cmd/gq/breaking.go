@@ -18,9 +18,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/codegen"
-	"github.com/omnigraph-go/omnigraph/codegen/breaking"
-	"github.com/omnigraph-go/omnigraph/codegen/model"
-	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/breaking"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
 
 func breakingCommand() *cobra.Command {

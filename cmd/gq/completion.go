@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
 // byFlag maps the names of flags to the functions that complete their values. It applies to every

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/codegen"
-	"github.com/omnigraph-go/omnigraph/gq/diag"
-	"github.com/omnigraph-go/omnigraph/gq/lint"
-	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 	"github.com/omnigraph-go/omnigraph/internal/manual"
 )
 

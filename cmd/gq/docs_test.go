@@ -10,7 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/generated/code"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
-	"github.com/omnigraph-go/omnigraph/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 )
 
 // TestReferenceIsFresh compares the committed pages with the generated ones.

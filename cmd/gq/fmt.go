@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
 // stdinName is the name of standard input unless a flag sets another one.

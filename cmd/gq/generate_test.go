@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/codegen/model"
 	"github.com/omnigraph-go/omnigraph/generated/code"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
-	"github.com/omnigraph-go/omnigraph/server/builtin"
+	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
 )
 
 const (

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/gq/lint"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 )
 
 var fence = regexp.MustCompile("(?ms)^```([a-z]+)( [A-Z]\\d+)?\n(.*?)^```$")

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/semver"
 
-	"github.com/omnigraph-go/omnigraph/codegen/scaffold"
-	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/scaffold"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
 
 func initCommand() *cobra.Command {

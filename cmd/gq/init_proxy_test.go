@@ -13,7 +13,7 @@ import (
 	xmodule "golang.org/x/mod/module"
 	"golang.org/x/mod/zip"
 
-	"github.com/omnigraph-go/omnigraph/codegen/scaffold"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/scaffold"
 )
 
 // tidied runs go mod tidy in dir and checks that it adds no module that Omnigraph does not require.

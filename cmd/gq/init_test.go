@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/codegen/scaffold"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/scaffold"
 )
 
 // checkout returns the root of this repository.

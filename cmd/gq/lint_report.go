@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/omnigraph-go/omnigraph/codegen/model"
-	"github.com/omnigraph-go/omnigraph/gq/diag"
-	"github.com/omnigraph-go/omnigraph/gq/lint"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 )
 
 // toolList is the size of the stored queries' tools in the answer to tools/list.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/codegen/scaffold"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/scaffold"
 )
 
 // quickstartBlock matches a fenced block of the page: commands, or a file with its name.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
-	"github.com/omnigraph-go/omnigraph/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 )
 
 // errPending is the error of plan --check if an apply would change something.

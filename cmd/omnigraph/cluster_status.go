@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/omnigraph-go/omnigraph/server/cluster/reconcile"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 )
 
 func newClusterStatus() *cobra.Command {

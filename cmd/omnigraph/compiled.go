@@ -6,13 +6,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/omnigraph-go/omnigraph/codegen/model"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/gq/diag"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/server/cluster"
-	"github.com/omnigraph-go/omnigraph/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 

@@ -12,9 +12,9 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/clientconfig"
-	"github.com/omnigraph-go/omnigraph/server/access"
-	"github.com/omnigraph-go/omnigraph/server/builtin"
-	"github.com/omnigraph-go/omnigraph/server/policy"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 

@@ -16,8 +16,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"github.com/omnigraph-go/omnigraph/server/auth"
-	"github.com/omnigraph-go/omnigraph/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/auth"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
 
 // TestIdentityGuide checks docs/identity.md against the program: the start states, the tokens file,

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/omnigraph-go/omnigraph/source/gocode"
+	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
 )
 
 func newIndex() *cobra.Command {

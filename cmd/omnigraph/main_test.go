@@ -13,7 +13,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
 // TestMain lets scripts run this test binary as the command omnigraph.
@@ -197,7 +197,7 @@ func TestLocked(t *testing.T) {
 }
 
 func TestIndexGo(t *testing.T) {
-	module, err := filepath.Abs("../../source/gocode/testdata/shop")
+	module, err := filepath.Abs("../../internal/source/gocode/testdata/shop")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/omnigraph-go/omnigraph/server/access"
-	"github.com/omnigraph-go/omnigraph/server/policy"
-	"github.com/omnigraph-go/omnigraph/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy"
+	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/internal/golden"
-	"github.com/omnigraph-go/omnigraph/server/policy"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 )
 
 // shopPolicy has groups, protected branches, rules that deny, and bots that may call two queries.

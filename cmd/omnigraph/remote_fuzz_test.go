@@ -8,7 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 )
 
 type transport func(*http.Request) (*http.Response, error)

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/internal/clock"
-	"github.com/omnigraph-go/omnigraph/server/rest"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest"
 )
 
 // answering starts a server with the handler h and returns the flags that name it.

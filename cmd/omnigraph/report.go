@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/omnigraph-go/omnigraph/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 )
 
 // formats are the formats in which a verb prints its report.

@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"github.com/omnigraph-go/omnigraph/client"
-	"github.com/omnigraph-go/omnigraph/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
 // FuzzReport checks that every answer of a server either prints in every format or is an error, and

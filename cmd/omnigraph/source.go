@@ -13,10 +13,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
-	"github.com/omnigraph-go/omnigraph/server/access"
-	"github.com/omnigraph-go/omnigraph/server/operations"
-	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 )
 
 // source is the graph that a verb works on: a store in this process, or a graph of a server. The

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/diag"
-	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
 // statement is a query in a text, or a stored query.

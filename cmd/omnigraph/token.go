@@ -13,8 +13,8 @@ import (
 
 	"al.essio.dev/pkg/shellescape"
 
-	"github.com/omnigraph-go/omnigraph/gq/diag"
-	"github.com/omnigraph-go/omnigraph/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
 )
 
 // configName is the path of the user's configuration:

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/omnigraph-go/omnigraph/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 )
 
 func newVerify() *cobra.Command {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
 // keptBases bounds the states of merge bases in memory. If the base of a merge is not in

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
 // branches owns the state of a graph after the last record of its log: the set of branches, their

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
 // CreateBranch makes a branch whose head is the target's commit. The commit may be any ancestor

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
 // closeBytes is how many bytes of log justify a checkpoint in Close. Replaying this much takes

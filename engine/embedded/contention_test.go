@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/bench/contention"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/internal/bench/contention"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
 // TestContention runs 64 writers and 16 readers on a graph on disk. No acknowledged increment

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
 var crashOptions = Options{Now: testClock, LogSize: 8192, InlineBytes: 700, quiet: true, sparse: 8, indexed: 1}

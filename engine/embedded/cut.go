@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
 // cut is the state of a graph after one of its log records.

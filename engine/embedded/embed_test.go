@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embed"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/exec"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/embed"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
 // brokenProvider fails every request for vectors.

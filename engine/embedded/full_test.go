@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
 // fullDisk is a disk that can be filled and emptied.

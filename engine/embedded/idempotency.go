@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
 // receiptAge is how long a call with the same idempotency key is answered from the receipt.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
 // TestReceiptTable adds receipts over two days and compares the table with a map. Some keys

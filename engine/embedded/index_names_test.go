@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
 // TestIndexOfThePast begins a branch at an anchor that stays in memory and shares its indexes

@@ -3,8 +3,8 @@ package embedded
 import (
 	"context"
 
-	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
 // historyBlock is the name of the block that holds commits in a history segment.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
 // TestManyBranches keeps 10,000 branches in less than 100 MB in addition to the graph without

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/corruption"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
 // Merge applies the changes of the source branch to the target as one commit. While it compares

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
 // changeBlock is the name of the block that holds a change of schema in a segment.

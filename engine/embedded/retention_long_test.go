@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
 // TestLongPast reads commits of a history that is too long to be replayed from its beginning.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
 // TestChurn inserts, updates and deletes the same few persons repeatedly. The size of the graph

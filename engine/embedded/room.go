@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/engine/embedded/store"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/enginetest/naive"
+	"github.com/omnigraph-go/omnigraph/internal/naive"
 )
 
 // reason is the part of an error that the comparison looks at.

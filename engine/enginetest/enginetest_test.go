@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/enginetest/naive"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/naive"
 )
 
 func openNaive(_ testing.TB, source string, schema *catalog.Schema) engine.Graph {

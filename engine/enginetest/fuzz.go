@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/enginetest/naive"
+	"github.com/omnigraph-go/omnigraph/internal/naive"
 )
 
 // FuzzLoad loads arbitrary text into an engine and into the model, both empty or both with a few

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/engine/enginetest/naive"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/naive"
 )
 
 // Options say how long a random comparison runs. It ends after Cases statements, after Duration, or

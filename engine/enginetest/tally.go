@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/enginetest/naive"
+	"github.com/omnigraph-go/omnigraph/internal/naive"
 )
 
 // tally counts the compared statements by kind and by their outcome in the model. It reveals draws

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/gq/resolve"
-	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
 // model is a schema that can be edited at random. Its text is always valid.

@@ -9,10 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/gq/resolve"
-	"github.com/omnigraph-go/omnigraph/gq/syntax"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
 func build(t *testing.T, text string) *catalog.Schema {

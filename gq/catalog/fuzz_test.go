@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/gq/resolve"
-	"github.com/omnigraph-go/omnigraph/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
 // FuzzBuild checks that every text that parses as a schema is either reported or built. A built

@@ -5,7 +5,7 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/omnigraph-go/omnigraph/server/hostcheck"
+	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
 )
 
 // reached returns the address to dial to reach the server, and the host:port that the server

@@ -11,7 +11,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/server/pagetoken"
+	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
 )
 
 // Via reports whether a stored query or an ad-hoc request asks for a read or a change.

@@ -20,8 +20,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/omnigraph-go/omnigraph/server/cluster"
-	"github.com/omnigraph-go/omnigraph/server/hostcheck"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
 )
 
 // block is an example of the guide: its language, the name after the language, and its text.

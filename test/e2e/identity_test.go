@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"github.com/omnigraph-go/omnigraph/server/auth/authtest"
+	"github.com/omnigraph-go/omnigraph/internal/server/auth/authtest"
 )
 
 // TestIssuer starts the binary with an issuer that is not available yet and no static token. The

@@ -19,7 +19,7 @@ import (
 // creates.
 const (
 	guideImage  = "../../docs/deployment/Dockerfile"
-	moduleImage = "../../codegen/scaffold/templates/Dockerfile"
+	moduleImage = "../../internal/codegen/scaffold/templates/Dockerfile"
 )
 
 // image describes the last stage of a Dockerfile.
@@ -238,7 +238,7 @@ func exists(path string) bool {
 // from the server's source.
 func drain(t *testing.T) time.Duration {
 	t.Helper()
-	files, err := filepath.Glob("../../server/*.go")
+	files, err := filepath.Glob("../../internal/server/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}

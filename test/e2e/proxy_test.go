@@ -30,8 +30,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/omnigraph-go/omnigraph/internal/clock"
-	"github.com/omnigraph-go/omnigraph/server/auth/authtest"
-	"github.com/omnigraph-go/omnigraph/server/hostcheck"
+	"github.com/omnigraph-go/omnigraph/internal/server/auth/authtest"
+	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
 )
 
 // publicHost is the host in the files of docs/deployment.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/omnigraph-go/omnigraph/bench/social"
+	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 )
 
 func main() {

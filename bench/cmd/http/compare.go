@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/bench"
-	"github.com/omnigraph-go/omnigraph/bench/serverproc"
+	"github.com/omnigraph-go/omnigraph/internal/bench/serverproc"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 

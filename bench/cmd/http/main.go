@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/bench"
-	"github.com/omnigraph-go/omnigraph/bench/serverproc"
+	"github.com/omnigraph-go/omnigraph/internal/bench/serverproc"
 )
 
 func main() {

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/omnigraph-go/omnigraph/bench/serverproc"
+	"github.com/omnigraph-go/omnigraph/internal/bench/serverproc"
 )
 
 // cycle creates a branch, over REST or MCP, calls write with it, and reports whether both

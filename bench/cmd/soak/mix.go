@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/bench/serverproc"
+	"github.com/omnigraph-go/omnigraph/internal/bench/serverproc"
 )
 
 const (

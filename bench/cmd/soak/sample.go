@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/bench/serverproc"
+	"github.com/omnigraph-go/omnigraph/internal/bench/serverproc"
 )
 
 // sample is the server's use of resources at one moment.

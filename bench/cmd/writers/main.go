@@ -14,9 +14,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/bench/contention"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/fs"
+	"github.com/omnigraph-go/omnigraph/internal/bench/contention"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
 func main() {

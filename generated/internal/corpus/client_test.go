@@ -17,17 +17,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/enginetest/naive"
 	"github.com/omnigraph-go/omnigraph/generated/internal/corpus"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/server/access"
-	transport "github.com/omnigraph-go/omnigraph/server/mcp"
-	"github.com/omnigraph-go/omnigraph/server/metatools"
-	"github.com/omnigraph-go/omnigraph/server/policy"
-	"github.com/omnigraph-go/omnigraph/server/rest"
-	"github.com/omnigraph-go/omnigraph/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/naive"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	transport "github.com/omnigraph-go/omnigraph/internal/server/mcp"
+	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 )
 
 // everyKind has a value of every kind, with integers at the limits of their range. The floats

@@ -1,0 +1,84 @@
+package column
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+)
+
+// Source is a stored segment. Its blocks are in memory that is released together with the
+// Source, so users of a block must keep the Source.
+type Source interface {
+	// Name returns the name of the segment's file.
+	Name() string
+	// Block returns a verified block. The error is an *engine.Corrupt, or an
+	// *engine.NotFound if the block does not exist.
+	Block(name string) ([]byte, error)
+}
+
+// Pending tracks whether stored data must still be read. The zero Pending means that all is
+// read.
+type Pending struct {
+	left atomic.Bool
+	mu   sync.Mutex // held during reading
+}
+
+// Defer records that there is data to read.
+func (p *Pending) Defer() { p.left.Store(true) }
+
+// Left reports whether there is data to read.
+func (p *Pending) Left() bool { return p.left.Load() }
+
+// Resolve calls read once, if there is data to read. If read panics, the next Resolve calls
+// it again.
+func (p *Pending) Resolve(read func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock() // deferred, so that it also runs after a panic
+	if p.left.Load() {
+		read()
+		p.left.Store(false)
+	}
+}
+
+// Read returns a block as n values. It throws the faults that it finds; see package corruption.
+func Read[T Fixed](src Source, name string, n int) []T {
+	if n == 0 {
+		return []T{}
+	}
+	b := Bytestring(src, name)
+	s, ok := Array[T](b, n)
+	if !ok {
+		corruption.Corrupt(src.Name(), "block %q has %d bytes, which are not %d values", name, len(b), n)
+	}
+	return s
+}
+
+// Bytestring returns a block. It throws the faults that it finds.
+func Bytestring(src Source, name string) []byte {
+	b, err := src.Block(name)
+	var missing *engine.NotFound
+	if errors.As(err, &missing) {
+		corruption.Corrupt(src.Name(), "block %q is missing", name)
+	}
+	if err != nil {
+		corruption.Throw(err)
+	}
+	return b
+}
+
+// Ascending throws unless the offsets start with 0, never decrease, and end with end.
+func Ascending(src Source, name string, off []uint32, end int) {
+	last := uint32(0)
+	for i, o := range off {
+		if o < last || i == 0 && o != 0 {
+			corruption.Corrupt(src.Name(), "block %q: offset %d goes back", name, i)
+		}
+		last = o
+	}
+	if int(last) != end {
+		corruption.Corrupt(src.Name(), "block %q: the last offset is %d, wanted %d", name, last, end)
+	}
+}

@@ -1,0 +1,278 @@
+package exec
+
+import (
+	"math"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// aggregate is a bound aggregate.
+type aggregate struct {
+	src  plan.Agg
+	rows bool // counts rows
+	ex   *expr
+	typ  value.Type // of the result
+	slot int
+}
+
+// folds makes the fold of each aggregate but count, which needs none.
+var folds = map[plan.AggFunc]func() fold{
+	plan.Sum: func() fold { return &sums{} },
+	plan.Avg: func() fold { return &sums{mean: true} },
+	plan.Min: func() fold { return &extremes{sign: -1} },
+	plan.Max: func() fold { return &extremes{sign: +1} },
+
+	plan.Median: func() fold { return &medians{} },
+}
+
+// fold combines the values of one aggregate, by group.
+type fold interface {
+	reset()
+	grow() // adds a group, which has no values yet
+	// add adds the values that are not null to their groups. The error is that of
+	// budget.spend.
+	add(b *budget, values *column.Vec, groups []uint32) error
+	// set writes the result of a group with n > 0 values to row i of out.
+	set(out *column.Vec, i int, group uint32, n int64)
+}
+
+// accumulator holds the state of one aggregate of a run, by group.
+type accumulator struct {
+	counts []int64 // of the rows, or of the values that are not null
+	fold   fold    // nil for count
+}
+
+func newAccumulators(p *Program) []accumulator {
+	list := make([]accumulator, len(p.aggs))
+	for i, a := range p.aggs {
+		if make := folds[a.src.Func]; make != nil {
+			list[i].fold = make()
+		}
+	}
+	return list
+}
+
+func (a *accumulator) reset() {
+	a.counts = a.counts[:0]
+	if a.fold != nil {
+		a.fold.reset()
+	}
+}
+
+// group adds the rows of a frame to their groups.
+func (co *collector) group(f *frame) error {
+	ids, err := co.assign(f)
+	if err != nil {
+		return err
+	}
+	for k := range co.aggs {
+		if err := co.accumulate(&co.aggs[k], &co.sums[k], f, ids); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (co *collector) addGroup() {
+	for k := range co.sums {
+		a := &co.sums[k]
+		a.counts = append(a.counts, 0)
+		if a.fold != nil {
+			a.fold.grow()
+		}
+	}
+}
+
+func (co *collector) accumulate(a *aggregate, to *accumulator, f *frame, ids []uint32) error {
+	if a.rows {
+		for _, id := range ids {
+			to.counts[id]++
+		}
+		return nil
+	}
+	vec := co.eval(a.ex, f)
+	for i, id := range ids {
+		if !vec.IsNull(i) {
+			to.counts[id]++
+		}
+	}
+	if to.fold == nil {
+		return nil
+	}
+	return to.fold.add(&co.budget, vec, ids)
+}
+
+// result writes an aggregate's results into vec, for the given groups.
+func (co *collector) result(k int, groups []uint32, vec *column.Vec) {
+	from := &co.sums[k]
+	vec.Reset(co.aggs[k].typ, len(groups))
+	for i, g := range groups {
+		switch n := from.counts[g]; {
+		case from.fold == nil:
+			vec.Ints[i] = n
+		case n == 0:
+			vec.SetNull(i)
+		default:
+			from.fold.set(vec, i, g, n)
+		}
+	}
+}
+
+// sums folds the values of sum and avg.
+type sums struct {
+	mean   bool
+	totals []exactSum
+}
+
+func (s *sums) reset() { s.totals = s.totals[:0] }
+func (s *sums) grow()  { s.totals = append(s.totals, exactSum{}) }
+
+func (s *sums) add(_ *budget, values *column.Vec, groups []uint32) error {
+	switch values.Type.Kind.Storage() {
+	case value.InFloat32, value.InFloat64:
+		for i, g := range groups {
+			if !values.IsNull(i) {
+				s.totals[g].add(values.Floats[i])
+			}
+		}
+	case value.InUint64:
+		for i, g := range groups {
+			if !values.IsNull(i) {
+				s.totals[g].addUint(uint64(values.Ints[i]))
+			}
+		}
+	default:
+		for i, g := range groups {
+			if !values.IsNull(i) {
+				s.totals[g].addInt(values.Ints[i])
+			}
+		}
+	}
+	return nil
+}
+
+func (s *sums) set(out *column.Vec, i int, group uint32, n int64) {
+	out.Floats[i] = s.totals[group].value()
+	if s.mean {
+		out.Floats[i] /= float64(n)
+	}
+}
+
+// extremes folds the values of min and max.
+type extremes struct {
+	sign int // of the comparison of a better value with a worse one
+	best []value.Value
+}
+
+func (e *extremes) reset() {
+	clear(e.best)
+	e.best = e.best[:0]
+}
+
+func (e *extremes) grow() { e.best = append(e.best, value.Null) }
+
+func (e *extremes) add(_ *budget, values *column.Vec, groups []uint32) error {
+	for i, g := range groups {
+		if values.IsNull(i) {
+			continue
+		}
+		v := values.Value(i)
+		best := &e.best[g]
+		if c, ok := value.Compare(v, *best); best.IsNull() || ok && c*e.sign > 0 {
+			*best = v
+		}
+	}
+	return nil
+}
+
+func (e *extremes) set(out *column.Vec, i int, group uint32, _ int64) { out.Set(i, e.best[group]) }
+
+// medians folds the values of median. It keeps them, because the middle is known only at the
+// end.
+type medians struct {
+	kind value.Kind // of the values
+	keys [][]uint64 // numbers with the order of the values, by group; see scalarHeads
+}
+
+func (m *medians) reset() {
+	clear(m.keys)
+	m.keys = m.keys[:0]
+}
+
+func (m *medians) grow() { m.keys = append(m.keys, nil) }
+
+func (m *medians) add(b *budget, values *column.Vec, groups []uint32) error {
+	m.kind = values.Type.Kind
+	var few [frameSize]entry
+	entries := few[:len(groups)]
+	scalarHeads(values, entries)
+	for i, g := range groups {
+		if !values.IsNull(i) {
+			m.keys[g] = append(m.keys[g], entries[i].head)
+		}
+	}
+	return b.spend(2 * 8 * len(groups)) // append grows a slice to less than twice its length
+}
+
+func (m *medians) set(out *column.Vec, i int, group uint32, n int64) {
+	keys := m.keys[group]
+	upper := nth(keys, len(keys)/2)
+	if n%2 != 0 {
+		out.Floats[i] = m.sum(upper)
+		return
+	}
+	lower := nth(keys, len(keys)/2-1)
+	out.Floats[i] = m.sum(lower, upper) / 2
+	if math.IsInf(out.Floats[i], 0) { // the sum of two finite numbers may be out of range
+		out.Floats[i] = m.sum(lower)/2 + m.sum(upper)/2
+	}
+}
+
+// sum adds the values with the given keys. Halving a sum of two is exact, so that a mean is
+// rounded once.
+func (m *medians) sum(keys ...uint64) float64 {
+	var s exactSum
+	for _, k := range keys {
+		switch m.kind.Storage() {
+		case value.InFloat32, value.InFloat64:
+			s.add(floatOfHead(k))
+		case value.InUint64:
+			s.addUint(k)
+		default:
+			s.addInt(int64(k ^ 1<<63))
+		}
+	}
+	return s.value()
+}
+
+// floatOfHead returns the number that floatHead turned into h, or 0 for −0.
+func floatOfHead(h uint64) float64 {
+	if h>>63 == 0 {
+		return math.Float64frombits(^h)
+	}
+	return math.Float64frombits(h &^ (1 << 63))
+}
+
+// nth returns the n-th least key, from 0. It finds the key byte by byte, so that the time is
+// proportional to the number of keys in any order.
+func nth(keys []uint64, n int) uint64 {
+	var found, known uint64 // the bytes so far, and a mask of them
+	for shift := 56; shift >= 0; shift -= 8 {
+		var counts [256]int
+		for _, k := range keys {
+			if k&known == found {
+				counts[byte(k>>shift)]++
+			}
+		}
+		b := 0
+		for n >= counts[b] {
+			n -= counts[b]
+			b++
+		}
+		found |= uint64(b) << shift
+		known |= 0xff << shift
+	}
+	return found
+}

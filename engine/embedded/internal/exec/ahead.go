@@ -1,0 +1,127 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// ahead lists the memory that a read will need of an entity that it looks up. A lookup
+// waits for memory several times. The step prefetches the listed memory during the first
+// wait, so that the waits overlap.
+type ahead struct {
+	props []int
+	hops  []side
+}
+
+// side is one direction of an edge type.
+type side struct {
+	edge int
+	back bool
+}
+
+// lookAhead sets the ahead field of the match's lookups. It skips a lookup by a key other
+// than the id, because such a lookup knows the entity only after it has compared the key.
+func (pl *planner) lookAhead() {
+	for _, s := range pl.body.steps {
+		l, ok := s.(*lookup)
+		if !ok || pl.types[l.v].Entity != plan.Node || pl.types[l.v].IDProp < 0 || len(l.exs) != 1 {
+			continue
+		}
+		a := &ahead{props: []int{pl.types[l.v].IDProp}}
+		for _, p := range pl.reads[l.v] {
+			if p != pl.types[l.v].IDProp {
+				a.props = append(a.props, p)
+			}
+		}
+		a.sides(pl.body, l.v)
+		l.ahead = a
+	}
+}
+
+// aheadMost is the largest number of collected rows whose properties are prefetched before
+// sorting. The caches hold about as many next to the other data.
+const aheadMost = 64
+
+// returned records the properties that sorting and returning the rows will read.
+func (b *binder) returned() {
+	b.reads = make([][]int, b.width())
+	read := func(e *expr) {
+		if e != nil && e.kind == exprProp && !slices.Contains(b.reads[e.v], e.prop) {
+			b.reads[e.v] = append(b.reads[e.v], e.prop)
+		}
+	}
+	for _, c := range b.columns {
+		read(c.ex)
+		for _, f := range c.fields {
+			read(f)
+		}
+	}
+	for _, o := range b.order {
+		read(o.ex)
+	}
+}
+
+// readRows prefetches the properties of the collected rows before they are sorted.
+func (co *collector) readRows() {
+	n := co.rows.n
+	if n < 2 || n > aheadMost || co.read.Grouped || co.read.Limit >= 0 && int64(n) > co.read.Limit {
+		return
+	}
+	var sum uint32
+	for _, v := range co.keep {
+		if props := co.reads[v]; props != nil {
+			table := co.table(v)
+			for _, ord := range co.rows.cols[v][:n] {
+				sum += table.ReadAhead(ord, props)
+			}
+		}
+	}
+	co.ahead += sum
+}
+
+// sides records the edges that the steps of a pipe will look up at a variable's node.
+func (a *ahead) sides(p *pipe, v plan.VarID) {
+	add := func(t *traverse, back bool) {
+		for _, back := range []bool{back, !back} {
+			if s := (side{t.edge, back}); !slices.Contains(a.hops, s) {
+				a.hops = append(a.hops, s)
+			}
+			if !t.Undirected {
+				break
+			}
+		}
+	}
+	for _, s := range p.steps {
+		switch s := s.(type) {
+		case *expand:
+			if s.from == v {
+				add(&s.traverse, s.back)
+			}
+		case *reach:
+			if s.from == v {
+				add(&s.traverse, s.back)
+			}
+		case *check:
+			if s.To == v {
+				add(&s.traverse, true)
+			}
+		case *anti:
+			a.sides(s.inner, v)
+		}
+	}
+}
+
+func (m *matcher) readAhead(a *ahead, t *version.Table, ord uint32) {
+	sum := t.ReadAhead(ord, a.props)
+	for _, s := range a.hops {
+		edges := m.snap.Edges(s.edge)
+		if s.back {
+			sum += edges.In().ReadAhead(ord)
+		} else {
+			sum += edges.Out().ReadAhead(ord)
+		}
+	}
+	m.ahead = sum
+}

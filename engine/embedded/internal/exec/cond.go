@@ -1,0 +1,189 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// cond is a bound condition.
+type cond struct {
+	op          plan.Op
+	left, right *expr
+	unless      int          // the parameter that disables the condition when it is null, or -1
+	text        int          // position in query.texts for a text match, else -1
+	vars        []plan.VarID // the variables that it uses, each once
+}
+
+func (b *binder) cond(c plan.Cond) (*cond, error) {
+	out := &cond{unless: plan.NoParam, text: -1}
+	usesCond(c, func(v plan.VarID) {
+		if v != plan.NoVar && !slices.Contains(out.vars, v) {
+			out.vars = append(out.vars, v)
+		}
+	})
+	var err error
+	switch c := c.(type) {
+	case plan.Compare:
+		out.op, out.unless = c.Op, c.Unless
+		if out.left, err = b.expr(c.Left); err != nil {
+			return nil, err
+		}
+		out.right, err = b.expr(c.Right)
+		if c.Unless >= len(b.params) {
+			err = mismatch("there is no parameter %d", c.Unless)
+		}
+	case plan.TextMatch:
+		out.text, err = b.text(c)
+	}
+	return out, err
+}
+
+// weight returns the cost class of a condition. A filter tests cheap conditions first.
+func (c *cond) weight() int {
+	switch {
+	case c.text >= 0:
+		return 3
+	case c.op == plan.Contains:
+		return 2
+	case c.left.typ.Kind == value.String:
+		return 1
+	}
+	return 0
+}
+
+// test appends the rows of a frame for which a condition is true.
+func (ev *evaluator) test(c *cond, f *frame, rows []uint32) []uint32 {
+	if c.text >= 0 {
+		ev.matchText(c.text, f, func(i int, ok bool) {
+			if ok {
+				rows = append(rows, uint32(i))
+			}
+		})
+		return rows
+	}
+	left, right, op := c.left, c.right, c.op
+	if left.kind == exprConst && right.kind != exprConst {
+		if flipped, ok := flip(op); ok {
+			left, right, op = right, left, flipped
+		}
+	}
+	if left.kind != exprConst && right.kind == exprConst {
+		k := ev.constant(right)
+		if k.IsNull() {
+			return rows
+		}
+		return testConst(op, ev.eval(left, f), k, f.n, rows)
+	}
+	if left.kind == exprConst && right.kind == exprConst {
+		if holds(op, ev.constant(left), ev.constant(right)) {
+			for i := range f.n {
+				rows = append(rows, uint32(i))
+			}
+		}
+		return rows
+	}
+	a, b := ev.eval(left, f), ev.eval(right, f)
+	for i := range f.n {
+		if holds(op, a.Value(i), b.Value(i)) {
+			rows = append(rows, uint32(i))
+		}
+	}
+	return rows
+}
+
+func flip(op plan.Op) (plan.Op, bool) {
+	switch op {
+	case plan.Eq, plan.Ne:
+		return op, true
+	case plan.Lt:
+		return plan.Gt, true
+	case plan.Le:
+		return plan.Ge, true
+	case plan.Gt:
+		return plan.Lt, true
+	case plan.Ge:
+		return plan.Le, true
+	case plan.Contains, plan.StartsWith:
+	}
+	return op, false
+}
+
+// testConst compares a vector with a constant that is not null.
+func testConst(op plan.Op, v *column.Vec, k value.Value, n int, rows []uint32) []uint32 {
+	if !v.Type.List && !k.IsList() {
+		switch {
+		case v.Type.Kind == value.String && k.Kind() == value.String:
+			s := k.Str()
+			for i, x := range v.Strings[:n] {
+				if column.TextHolds(op, x, s) && !v.IsNull(i) {
+					rows = append(rows, uint32(i))
+				}
+			}
+			return rows
+		case column.SameOrder(v.Type.Kind, k.Kind()):
+			x := int64(k.Bits())
+			for i, y := range v.Ints[:n] {
+				if holdsOrder(op, y < x, y == x) && !v.IsNull(i) {
+					rows = append(rows, uint32(i))
+				}
+			}
+			return rows
+		case v.Type.Kind.IsFloat() && k.Kind().IsFloat():
+			x := k.Float()
+			for i, y := range v.Floats[:n] {
+				if y == y && x == x && holdsOrder(op, y < x, y == x) && !v.IsNull(i) {
+					rows = append(rows, uint32(i))
+				}
+			}
+			return rows
+		}
+	}
+	for i := range n {
+		if holds(op, v.Value(i), k) {
+			rows = append(rows, uint32(i))
+		}
+	}
+	return rows
+}
+
+// holds reports whether a comparison is true.
+func holds(op plan.Op, a, b value.Value) bool {
+	if a.IsNull() || b.IsNull() {
+		return false
+	}
+	if op == plan.Contains && a.IsList() {
+		for _, e := range a.Elems() {
+			if c, ok := value.Compare(e, b); ok && c == 0 || !ok && value.Equal(e, b) && e.Kind() == value.Blob {
+				return true
+			}
+		}
+		return false
+	}
+	if a.Kind() == value.String && b.Kind() == value.String && !a.IsList() && !b.IsList() {
+		return column.TextHolds(op, a.Str(), b.Str())
+	}
+	c, ok := value.Compare(a, b)
+	return ok && holdsOrder(op, c < 0, c == 0)
+}
+
+func holdsOrder(op plan.Op, less, equal bool) bool {
+	switch op {
+	case plan.Eq:
+		return equal
+	case plan.Ne:
+		return !equal
+	case plan.Lt:
+		return less
+	case plan.Le:
+		return less || equal
+	case plan.Gt:
+		return !less && !equal
+	case plan.Ge:
+		return !less
+	case plan.Contains, plan.StartsWith:
+	}
+	return false
+}

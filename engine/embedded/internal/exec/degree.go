@@ -1,0 +1,155 @@
+package exec
+
+import (
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// degrees replaces the whole match of a read that has a single traversal, groups its rows
+// by one end of it, and counts the rows. The count for a node is the number of other nodes
+// that its edges lead to.
+type degrees struct {
+	traverse
+	v plan.VarID // the end of the traversal that the groups depend on
+}
+
+// degrees returns the step for a read, or nil if the read does not have that form.
+func (pl *planner) degrees() *degrees {
+	m := pl.match
+	if !pl.read.Grouped || fuses(pl.read) || len(m.links) != 1 || len(m.conds)+len(m.nots) > 0 {
+		return nil
+	}
+	l := m.links[0]
+	if l.Min != 1 || l.Max != 1 || l.EdgeVar != plan.NoVar || l.Undirected || l.From == l.To {
+		return nil
+	}
+	// The traversal must bind every variable.
+	for _, v := range m.vars {
+		if v != l.From && v != l.To && v != plan.NoVar {
+			return nil
+		}
+	}
+	return &degrees{traverse: traverse{link: l}, v: plan.NoVar}
+}
+
+// countsRows sets v to the end of the traversal that the groups depend on. It reports
+// whether the step can replace the match: each column and each sort key must depend only on
+// that end, or count rows.
+func (s *degrees) countsRows(q *query) bool {
+	s.v = plan.NoVar
+	depends := func(e *expr) bool {
+		switch e.kind {
+		case exprConst:
+			return true
+		case exprProp, exprID:
+			if s.v == plan.NoVar {
+				s.v = e.v
+			}
+			return s.v == e.v
+		case exprEnd, exprMatch, exprBM25, exprNearest, exprFused:
+		}
+		return false
+	}
+	for i := range q.aggs {
+		if !q.aggs[i].rows {
+			return false
+		}
+	}
+	for i := range q.columns {
+		if c := &q.columns[i]; c.agg < 0 && !depends(c.ex) {
+			return false
+		}
+	}
+	for _, o := range q.order {
+		if o.agg < 0 && !depends(o.ex) {
+			return false
+		}
+	}
+	if s.v == plan.NoVar {
+		s.v = s.From // a single group
+	}
+	return s.v == s.From || s.v == s.To
+}
+
+func (s *degrees) run(m *matcher, _ *pipe, _ int, _ *frame) error {
+	edges := m.snap.Edges(s.edge)
+	adj := edges.Out()
+	other := s.To
+	if s.v == s.To {
+		adj, other = edges.In(), s.From
+	}
+	out := m.frame(s.id, nil)
+	m.room(out, s.v)
+	nodes := m.table(s.v)
+	plain := adj.Simple() && edges.AllLive()
+	weights := m.weights[:0]
+	flush := func() error {
+		m.weights = weights
+		err := m.out.groupWeighted(out, weights)
+		out.n, weights = 0, weights[:0]
+		return err
+	}
+	for next := uint32(0); next < nodes.Ordinals(); {
+		if err := m.tick(frameSize); err != nil {
+			return err
+		}
+		n, more := nodes.Scan(next, out.cols[s.v][:frameSize])
+		next = more
+		for _, node := range out.cols[s.v][:n] {
+			var d uint32
+			if plain {
+				d = adj.BaseDegree(node)
+			} else {
+				var err error
+				if d, err = s.others(m, edges, adj, node, other); err != nil {
+					return err
+				}
+			}
+			if d == 0 {
+				continue
+			}
+			out.cols[s.v][out.n] = node
+			out.n++
+			weights = append(weights, int64(d))
+		}
+		if err := flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// others returns the number of different nodes that the edges of a node lead to.
+func (s *degrees) others(m *matcher, edges *version.Table, adj *index.Adjacency, node uint32, other plan.VarID) (uint32, error) {
+	list, to := adj.Base(node)
+	if err := m.tick(1 + len(list)/8); err != nil {
+		return 0, err
+	}
+	alive := edges.AllLive()
+	n := uint32(0)
+	last := version.NoOrd
+	over := adj.Over(node)
+	if over == nil {
+		// The edges of the base are sorted by their other end.
+		for i, e := range list {
+			if to[i] != last && (alive || edges.Alive(e)) {
+				n, last = n+1, to[i]
+			}
+		}
+		return n, nil
+	}
+	seen := &m.walks[s.id]
+	seen.begin(m.table(other).Ordinals())
+	for i, e := range list {
+		if (alive || edges.Alive(e)) && seen.visit(to[i]) {
+			n++
+		}
+	}
+	for ; over != nil; over = over.Next {
+		if (alive || edges.Alive(over.Edge)) && seen.visit(over.Other) {
+			n++
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,171 @@
+package exec
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// evaluator evaluates the expressions and conditions of a program over frames. It holds
+// what a run reads (the snapshot, the arguments, the instant) and what a run may use.
+type evaluator struct {
+	*Program
+	budget
+	ctx     context.Context // nil between calls of the result's methods
+	snap    *version.Snapshot
+	args    engine.Args
+	now     value.Value
+	tables  []*version.Table // by variable
+	ticks   int
+	textErr error // why an inverted index could not be built
+
+	vecs    []column.Vec // by slot of an expression
+	scratch []uint32
+	chosen  []uint32    // rows that a condition or a step keeps; valid until the next one
+	queries []textQuery // by position in query.texts
+	scores
+}
+
+func newEvaluator(p *Program) evaluator {
+	return evaluator{Program: p, vecs: make([]column.Vec, p.vecs), tables: make([]*version.Table, len(p.types)),
+		queries: make([]textQuery, len(p.texts)), scores: newScores(p)}
+}
+
+func (ev *evaluator) begin(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) {
+	ev.budget.begin(opts.Memory, opts.Shared)
+	ev.ctx, ev.snap, ev.args, ev.now, ev.embedder, ev.textErr = ctx, snap, args, opts.Now, opts.Embedder, nil
+	for v, t := range ev.types {
+		ev.tables[v] = snap.Table(t.Entity, t.Index)
+	}
+	for i := range ev.queries {
+		ev.queries[i].ready = false
+	}
+}
+
+// end clears references that a pooled evaluator must not keep alive. vecs tells it to clear
+// the values too, which takes longer than a run of a single row.
+func (ev *evaluator) end(vecs bool) {
+	ev.endScores()
+	ev.release()
+	ev.ctx, ev.snap, ev.args = nil, nil, nil
+	clear(ev.tables)
+	if vecs {
+		for i := range ev.vecs {
+			ev.vecs[i].Forget()
+		}
+	}
+}
+
+// tick checks the context from time to time. n is a rough number of entities that were
+// examined since the last call.
+func (ev *evaluator) tick(n int) error {
+	if ev.ticks += n; ev.ticks < 4096 && ev.textErr == nil {
+		return nil
+	}
+	ev.ticks = 0
+	return cmp.Or(ev.textErr, ev.ctx.Err())
+}
+
+// text returns the inverted index of a property. The run is charged for building it only
+// until it is built, because then it belongs to the table. If it cannot be built, the
+// returned index is empty, and the run ends with the error.
+func (ev *evaluator) text(t *version.Table, p int) *index.TextView {
+	spent := ev.spent
+	view, err := t.TextWithin(index.Work{Ctx: ev.ctx, Spend: ev.spend}, p)
+	if err != nil {
+		ev.textErr = cmp.Or(ev.textErr, err)
+		return index.NewTextView(0, index.Rows{}, nil)
+	}
+	ev.spent = spent
+	return view
+}
+
+// constant returns the value of an expression that is constant during a run.
+func (ev *evaluator) constant(e *expr) value.Value {
+	switch s := e.src.(type) {
+	case plan.Lit:
+		return s.Value
+	case plan.ParamRef:
+		return ev.args[s.Index]
+	case plan.Now:
+		return ev.now
+	}
+	panic("exec: expression is not constant")
+}
+
+// eval evaluates an expression for the rows of a frame.
+func (ev *evaluator) eval(e *expr, f *frame) *column.Vec {
+	vec := &ev.vecs[e.slot]
+	switch e.kind {
+	case exprConst:
+		v := ev.constant(e)
+		vec.Reset(e.typ, f.n)
+		for i := range f.n {
+			vec.Set(i, v)
+		}
+	case exprProp:
+		ev.table(e.v).Gather(e.prop, f.cols[e.v][:f.n], vec, &ev.scratch)
+	case exprID:
+		ev.table(e.v).GatherID(f.cols[e.v][:f.n], vec, &ev.scratch)
+	case exprEnd:
+		ev.evalEnd(e, f, vec)
+	case exprMatch:
+		vec.Reset(e.typ, f.n)
+		ev.matchText(e.match, f, func(i int, ok bool) {
+			vec.Ints[i] = 0
+			if ok {
+				vec.Ints[i] = 1
+			}
+		})
+	case exprBM25, exprNearest, exprFused:
+		ev.evalScore(e, f, vec)
+	}
+	return vec
+}
+
+func (ev *evaluator) evalEnd(e *expr, f *frame, vec *column.Vec) {
+	edges := ev.table(e.v)
+	node := edges.Type.From
+	if e.to {
+		node = edges.Type.To
+	}
+	nodes := ev.snap.Nodes(node)
+	vec.Reset(e.typ, f.n)
+	for i, ord := range f.cols[e.v][:f.n] {
+		src, dst := edges.Ends(ord)
+		if e.to {
+			src = dst
+		}
+		vec.Strings[i] = nodes.ID(src)
+	}
+}
+
+func (ev *evaluator) table(v plan.VarID) *version.Table { return ev.tables[v] }
+
+// valueAt evaluates an expression for one row of a frame.
+func (ev *evaluator) valueAt(e *expr, f *frame, i int) value.Value {
+	switch e.kind {
+	case exprConst:
+		return ev.constant(e)
+	case exprProp:
+		return ev.table(e.v).Value(f.cols[e.v][i], e.prop)
+	case exprID:
+		return value.OfString(ev.table(e.v).ID(f.cols[e.v][i]))
+	case exprEnd:
+		edges := ev.table(e.v)
+		src, dst := edges.Ends(f.cols[e.v][i])
+		if e.to {
+			return value.OfString(ev.snap.Nodes(edges.Type.To).ID(dst))
+		}
+		return value.OfString(ev.snap.Nodes(edges.Type.From).ID(src))
+	case exprMatch:
+		// A text match is never equal to a key.
+	}
+	return value.Null
+}

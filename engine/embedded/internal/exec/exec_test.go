@@ -1,0 +1,176 @@
+package exec
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// TestExactSum compares sums with arbitrary-precision sums, and with sums in another order.
+func TestExactSum(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 2000 {
+		n := rng.IntN(40)
+		xs := make([]float64, n)
+		exact := new(big.Float).SetPrec(4000)
+		for i := range xs {
+			xs[i] = math.Ldexp(rng.Float64()-0.5, rng.IntN(200)-100)
+			if i > 0 && rng.IntN(4) == 0 {
+				xs[i] = -xs[i-1]
+			}
+			exact.Add(exact, new(big.Float).SetFloat64(xs[i]))
+		}
+		want, _ := exact.Float64()
+		var a, b exactSum
+		for i := range xs {
+			a.add(xs[i])
+			b.add(xs[n-1-i])
+		}
+		if a.value() != want || b.value() != want {
+			t.Fatalf("sum of %v is %v, backwards %v, want %v", xs, a.value(), b.value(), want)
+		}
+	}
+}
+
+func TestExactSumOfIntegers(t *testing.T) {
+	var s exactSum
+	s.addInt(math.MaxInt64)
+	s.addInt(math.MaxInt64)
+	s.addInt(math.MinInt64)
+	s.addInt(math.MinInt64)
+	if s.value() != -2 {
+		t.Errorf("got %v, want -2", s.value())
+	}
+	s.addUint(math.MaxUint64)
+	if want := float64(math.MaxUint64); s.value() != want {
+		t.Errorf("got %v, want %v", s.value(), want)
+	}
+	s.add(math.Inf(1))
+	if !math.IsInf(s.value(), 1) {
+		t.Errorf("got %v, want +Inf", s.value())
+	}
+}
+
+func TestConvert(t *testing.T) {
+	fails := value.Null
+	for _, c := range []struct {
+		in   value.Value
+		to   value.Kind
+		want value.Value
+	}{
+		{value.OfI32(-5), value.F64, value.OfF64(-5)},
+		{value.OfU64(math.MaxUint64), value.F64, value.OfF64(math.MaxUint64)},
+		{value.OfF64(1e300), value.F32, fails},
+		{value.OfF64(0.1), value.F32, value.OfF32(0.1)},
+		{value.OfF64(3), value.I32, value.OfI32(3)},
+		{value.OfF64(3.5), value.I32, fails},
+		{value.OfF64(math.NaN()), value.I32, fails},
+		{value.OfF64(1 << 63), value.I64, fails},
+		{value.OfF64(1 << 63), value.U64, value.OfU64(1 << 63)},
+		{value.OfF64(-(1 << 63)), value.I64, value.OfI64(math.MinInt64)},
+		{value.OfI64(-1), value.U64, fails},
+		{value.OfI64(1 << 31), value.I32, fails},
+		{value.OfI64(1 << 31), value.U32, value.OfU32(1 << 31)},
+		{value.OfU64(1 << 63), value.I64, fails},
+		{value.OfString("x"), value.I32, value.OfString("x")},
+		{value.OfList(value.I32, []value.Value{value.OfI32(1)}), value.F64, value.OfList(value.F64, []value.Value{value.OfF64(1)})},
+	} {
+		got, err := convert(c.in, c.to)
+		if (err != nil) != c.want.IsNull() || !value.Equal(got, c.want) {
+			t.Errorf("%v as %s is %v, error %v; want %v", c.in, c.to, got, err, c.want)
+		}
+	}
+}
+
+// TestHoldsAgree checks that comparing a vector gives the same result as comparing values.
+func TestHoldsAgree(t *testing.T) {
+	vals := []value.Value{value.OfI32(-1), value.OfI32(5), value.OfI64(1 << 40), value.OfU32(1 << 31), value.OfU64(1 << 63), value.OfF32(0.5), value.OfF64(5),
+		value.OfF64(math.NaN()), value.OfString("a"), value.OfString("ab"), value.OfBool(true), value.OfDate(5), value.OfDateTime(5)}
+	for _, a := range vals {
+		vec := newVec(a)
+		for _, b := range vals {
+			for op := plan.Eq; op <= plan.StartsWith; op++ {
+				got := len(testConst(op, vec, b, 2, nil)) == 1
+				if want := holds(op, a, b); got != want {
+					t.Errorf("%s %s %s: as a vector %t, as values %t", value.Text(a), op, value.Text(b), got, want)
+				}
+			}
+		}
+	}
+}
+
+// newVec returns a vector that holds a value and a null.
+func newVec(v value.Value) *column.Vec {
+	vec := new(column.Vec)
+	vec.Reset(v.Type().Optional(), 2)
+	vec.Set(0, v)
+	vec.Set(1, v)
+	vec.SetNull(1)
+	return vec
+}
+
+func TestSelectFirst(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 500 {
+		n := 1 + rng.IntN(200)
+		k := 1 + rng.IntN(n)
+		rows := make([]entry, n)
+		for i, r := range rng.Perm(n) {
+			rows[i] = entry{head: uint64(r / 4), row: uint32(r)} // many rows share a head
+		}
+		compare := func(a, b entry) int { return cmp.Compare(a.row, b.row) }
+		selectFirst(rows, k, compare)
+		slices.SortFunc(rows[:k], compare)
+		slices.SortFunc(rows[k:], compare)
+		if !slices.IsSortedFunc(rows, compare) {
+			t.Fatalf("the first %d of %d are %v", k, n, rows[:k])
+		}
+	}
+}
+
+// TestHeads checks that heads have the order of the keys, and that different keys have
+// different heads when heads reports that they are exact.
+func TestHeads(t *testing.T) {
+	texts := []string{"", "\x00", "a", "a\x00", "ab", "abcdefgh", "abcdefgh\x00", "abcdefghi", "\u00e9", "\xff\xff\xff\xff\xff\xff\xff\xff\xff"}
+	floats := []float64{math.Inf(-1), -math.MaxFloat64, -1, -math.SmallestNonzeroFloat64, math.Copysign(0, -1), 0, math.SmallestNonzeroFloat64, 1, math.Inf(1), math.NaN(), -math.NaN()}
+	ints := []int64{math.MinInt64, -1, 0, 1, math.MaxInt64}
+	vecs := map[string]*column.Vec{}
+	add := func(name string, typ value.Type, n int, fill func(v *column.Vec)) {
+		for _, nulls := range []bool{false, true} {
+			v := new(column.Vec)
+			v.Reset(typ.Optional(), n)
+			fill(v)
+			if nulls {
+				v.SetNull(n / 2)
+				name += " and null"
+			}
+			vecs[name] = v
+		}
+	}
+	add("texts", value.Of(value.String), len(texts), func(v *column.Vec) { copy(v.Strings, texts) })
+	add("floats", value.Of(value.F64), len(floats), func(v *column.Vec) { copy(v.Floats, floats) })
+	add("numbers", value.Of(value.I64), len(ints), func(v *column.Vec) { copy(v.Ints, ints) })
+	add("unsigned", value.Of(value.U64), len(ints), func(v *column.Vec) { copy(v.Ints, ints) })
+	for name, v := range vecs {
+		n := len(v.Strings) + len(v.Floats) + len(v.Ints)
+		for _, desc := range []bool{false, true} {
+			key, list := &sortKey{vec: v, desc: desc}, make([]entry, n)
+			exact := key.heads(list)
+			for i, a := range list {
+				for k, b := range list {
+					want := key.compare(uint32(i), uint32(k))
+					if got := cmp.Compare(a.head, b.head); got != want && (got != 0 || exact) {
+						t.Errorf("%s, desc %t: the heads of %d and %d compare as %d, the keys as %d", name, desc, i, k, got, want)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package exec
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// appendGroupKey appends an encoding of value i to dst. Two values have the same encoding
+// exactly if they are equal.
+func appendGroupKey(dst []byte, v *column.Vec, i int) []byte {
+	if v.IsNull(i) {
+		return append(dst, 0)
+	}
+	dst = append(dst, 1)
+	if v.Type.List {
+		return appendListKey(dst, v.Lists[i])
+	}
+	switch v.Type.Kind.Storage() {
+	case value.InText, value.InBytes:
+		dst = binary.AppendUvarint(dst, uint64(len(v.Strings[i])))
+		return append(dst, v.Strings[i]...)
+	case value.InFloat32, value.InFloat64:
+		return binary.LittleEndian.AppendUint64(dst, floatKey(v.Floats[i]))
+	case value.InVector:
+		for _, x := range v.Vectors[i] {
+			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
+		}
+		return dst
+	}
+	return binary.LittleEndian.AppendUint64(dst, uint64(v.Ints[i]))
+}
+
+func appendListKey(dst []byte, v value.Value) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(v.Elems())))
+	for _, e := range v.Elems() {
+		switch {
+		case e.Kind() == value.String:
+			dst = binary.AppendUvarint(dst, uint64(len(e.Str())))
+			dst = append(dst, e.Str()...)
+		case e.Kind().IsFloat():
+			dst = binary.LittleEndian.AppendUint64(dst, floatKey(e.Float()))
+		default:
+			dst = binary.LittleEndian.AppendUint64(dst, e.Bits())
+		}
+	}
+	return dst
+}
+
+// floatKey returns the bits of f, and the same bits for −0 and 0, because they are equal.
+func floatKey(f float64) uint64 {
+	if f == 0 {
+		return 0
+	}
+	return math.Float64bits(f)
+}

@@ -1,0 +1,257 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// lookup binds a variable to the entity with an id or a key, if there is one.
+type lookup struct {
+	v    plan.VarID
+	byID bool
+	exs  []*expr // the id, or the values of the key's members, in name order
+	vars []plan.VarID
+	out  int
+	edge *link // the traversal whose edge variable v is, or nil
+	// ahead is the memory to prefetch for the entity; nil for nothing.
+	ahead *ahead
+}
+
+// lookup finds the filters that determine a variable's id or key. It returns nil if there
+// are none.
+func (pl *planner) lookup(s *scope, v plan.VarID) *lookup {
+	if id := pl.equals(s, v, func(e *expr) bool { return e.kind == exprID && e.v == v }, value.String); id != nil {
+		return &lookup{v: v, byID: true, exs: []*expr{id}}
+	}
+	t := pl.types[v]
+	if len(t.Key) == 0 {
+		return nil
+	}
+	l := &lookup{v: v}
+	for _, k := range t.Key {
+		e := pl.equals(s, v, propOf(v, k), t.Props[k].Type.Kind)
+		if e == nil {
+			return nil
+		}
+		l.exs = append(l.exs, e)
+	}
+	return l
+}
+
+// propOf returns a test for property p of a variable.
+func propOf(v plan.VarID, p int) func(*expr) bool {
+	return func(e *expr) bool { return e.kind == exprProp && e.v == v && e.prop == p }
+}
+
+func (pl *planner) addLookup(s *scope, l *lookup) {
+	l.out, l.vars = pl.frame(), slices.Clip(s.vars)
+	// Remove the filters that the lookup has already tested.
+	for w := range pl.filtersOn(s, l.v) {
+		if c := w.cond; c.determines() {
+			w.done = pl.tests(l, c.left, c.right) || pl.tests(l, c.right, c.left)
+		}
+	}
+	s.pipe.steps = append(s.pipe.steps, l)
+	s.bind(l.v)
+}
+
+// tests reports whether the found entity always satisfies left = right.
+func (pl *planner) tests(l *lookup, left, right *expr) bool {
+	if left.v != l.v {
+		return false
+	}
+	switch left.kind {
+	case exprID:
+		return l.byID && sameExpr(right.src, l.exs[0].src)
+	case exprProp:
+		member := slices.Index(pl.types[l.v].Key, left.prop)
+		return !l.byID && member >= 0 && sameExpr(right.src, l.exs[member].src)
+	case exprConst, exprEnd, exprMatch, exprBM25, exprNearest, exprFused:
+	}
+	return false
+}
+
+// addEdgeLookup binds an edge variable by its id, and the ends of the edge with it.
+func (pl *planner) addEdgeLookup(s *scope, t *link, l *lookup) {
+	l.edge = t
+	pl.addLookup(s, l)
+	s.bind(t.From)
+	s.bind(t.To)
+}
+
+func (l *lookup) run(m *matcher, p *pipe, at int, f *frame) error {
+	table := m.table(l.v)
+	out := m.frame(l.out, l.vars)
+	m.column(out, l.v)
+	if l.edge != nil {
+		m.column(out, l.edge.From)
+		m.column(out, l.edge.To)
+	}
+	for i := range f.n {
+		if f.settled(i) {
+			continue
+		}
+		ord, ok := m.find(l, table, f, i)
+		if !ok {
+			continue
+		}
+		out.copyRow(f, i, l.vars)
+		out.cols[l.v][out.n] = ord
+		if l.edge == nil {
+			out.n++
+			continue
+		}
+		src, dst := m.snap.Ends(table, ord)
+		if l.emit(f, out, i, src, dst) {
+			out.n++
+		}
+		if out.n == frameSize {
+			if err := m.flush(p, at, out); err != nil {
+				return err
+			}
+		}
+		if l.edge.Undirected && src != dst {
+			out.copyRow(f, i, l.vars)
+			out.cols[l.v][out.n] = ord
+			if l.emit(f, out, i, dst, src) {
+				out.n++
+			}
+			if out.n == frameSize {
+				if err := m.flush(p, at, out); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return m.flush(p, at, out)
+}
+
+// emit writes the ends of an edge to the traversal's variables. It reports false if one of
+// the variables is already bound to another node.
+func (l *lookup) emit(f, out *frame, i int, src, dst uint32) bool {
+	if slices.Contains(l.vars, l.edge.From) && f.cols[l.edge.From][i] != src {
+		return false
+	}
+	if slices.Contains(l.vars, l.edge.To) && f.cols[l.edge.To][i] != dst {
+		return false
+	}
+	if l.edge.From == l.edge.To && src != dst {
+		return false
+	}
+	out.cols[l.edge.From][out.n] = src
+	out.cols[l.edge.To][out.n] = dst
+	return true
+}
+
+// find looks up the entity for row i.
+func (m *matcher) find(l *lookup, table *version.Table, f *frame, i int) (uint32, bool) {
+	if len(l.exs) == 1 && (l.byID || table.Type.IDProp >= 0) {
+		v := m.valueAt(l.exs[0], f, i)
+		if v.IsNull() {
+			return 0, false
+		}
+		id := v.Str()
+		if l.ahead == nil {
+			return table.Lookup(id)
+		}
+		finder := table.Find(id)
+		if ord, ok := finder.Likely(); ok {
+			m.readAhead(l.ahead, table, ord)
+		}
+		return finder.Found()
+	}
+	var few [4]value.Value
+	members := few[:0]
+	for _, ex := range l.exs {
+		v := m.valueAt(ex, f, i)
+		if v.IsNull() {
+			return 0, false
+		}
+		members = append(members, v)
+	}
+	m.key = table.Type.AppendKey(m.key[:0], members)
+	return table.Lookup(string(m.key))
+}
+
+// probe binds a variable to the entities that have the given values in an indexed tuple of
+// properties.
+type probe struct {
+	v     plan.VarID
+	tuple int
+	exs   []*expr // the values, in the order of the tuple
+	vars  []plan.VarID
+	out   int
+}
+
+// probe finds the filters that determine the values of an indexed tuple. It returns nil if
+// there are none.
+func (pl *planner) probe(s *scope, v plan.VarID) *probe {
+	t := pl.types[v]
+tuples:
+	for i, tuple := range t.Tuples {
+		p := &probe{v: v, tuple: i}
+		for _, k := range tuple {
+			if k < 0 || t.Props[k].Type.List {
+				continue tuples
+			}
+			e := pl.equals(s, v, propOf(v, k), t.Props[k].Type.Kind)
+			if e == nil {
+				continue tuples
+			}
+			p.exs = append(p.exs, e)
+		}
+		return p
+	}
+	return nil
+}
+
+// addProbe adds a probe. The filters stay, because the index only proposes candidates.
+func (pl *planner) addProbe(s *scope, p *probe) {
+	p.out, p.vars = pl.frame(), slices.Clip(s.vars)
+	s.pipe.steps = append(s.pipe.steps, p)
+	s.bind(p.v)
+}
+
+func (s *probe) run(m *matcher, p *pipe, at int, f *frame) error {
+	table := m.table(s.v)
+	out := m.frame(s.out, s.vars)
+	m.column(out, s.v)
+rows:
+	for i := range f.n {
+		if f.settled(i) {
+			continue
+		}
+		var h uint64
+		for _, ex := range s.exs {
+			v := m.valueAt(ex, f, i)
+			if v.IsNull() {
+				continue rows
+			}
+			h = version.HashValue(h, v)
+		}
+		seen := &m.walks[s.out]
+		seen.begin(table.Ordinals())
+		for c := table.Candidates(s.tuple, h); c.Next(); {
+			if err := m.tick(1); err != nil {
+				return err
+			}
+			if !table.Alive(c.Ord) || !seen.visit(c.Ord) {
+				continue
+			}
+			if err := m.charge(seen); err != nil {
+				return err
+			}
+			out.copyRow(f, i, s.vars)
+			out.cols[s.v][out.n] = c.Ord
+			if out.n++; out.n == frameSize {
+				if err := m.flush(p, at, out); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return m.flush(p, at, out)
+}

@@ -1,0 +1,102 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// BindMutation checks that a mutation fits a schema. The error is a *engine.SchemaMismatch.
+func BindMutation(q *plan.Query, s *version.Schema) error {
+	if q.Mutation == nil {
+		return mismatch("the query is no mutation")
+	}
+	if err := CheckUses(q, s); err != nil {
+		return err
+	}
+	for _, st := range q.Mutation.Statements {
+		var entity plan.Entity
+		var name string
+		var set []plan.Assign
+		var where *plan.Pred
+		switch st := st.(type) {
+		case plan.Insert:
+			entity, name, set = st.Entity, st.Type, st.Set
+		case plan.Update:
+			entity, name, set, where = plan.Node, st.Type, st.Set, &st.Where
+		case plan.Delete:
+			entity, name, where = st.Entity, st.Type, &st.Where
+		}
+		t := s.Type(entity, name)
+		if t == nil {
+			return mismatch("there is no %s type %s", entity, name)
+		}
+		if err := operands(q, st); err != nil {
+			return err
+		}
+		for _, a := range set {
+			if err := fits(t, a.Name, a.Type); err != nil {
+				return err
+			}
+		}
+		if where == nil {
+			continue
+		}
+		if _, ok := t.Prop(where.Name); ok || where.Name != "id" && (entity == plan.Node || where.Name != "from" && where.Name != "to") {
+			if err := fits(t, where.Name, where.Type); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func fits(t *version.Type, name string, want value.Type) error {
+	p, ok := t.Prop(name)
+	if !ok {
+		return mismatch("%s %s has no property %s", t.Entity, t.Name, name)
+	}
+	if has := t.Props[p].Type; has.Kind != want.Kind || has.List != want.List {
+		return mismatch("property %s of %s %s is of type %s, wanted %s", name, t.Entity, t.Name, has, want)
+	}
+	return nil
+}
+
+// operands checks the expressions of a statement. Each must be a literal, an existing
+// parameter, or now; it may be missing where the statement allows that.
+func operands(q *plan.Query, s plan.Statement) error {
+	operand := func(e plan.Expr) error {
+		switch e := e.(type) {
+		case plan.Lit, plan.Now:
+			return nil
+		case plan.ParamRef:
+			if e.Index < 0 || e.Index >= len(q.Params) {
+				return mismatch("there is no parameter %d", e.Index)
+			}
+			return nil
+		}
+		return mismatch("%T stands in a mutation, where only a literal, a parameter or now can", e)
+	}
+	var exprs []plan.Expr
+	var set []plan.Assign
+	switch s := s.(type) {
+	case plan.Insert:
+		exprs = slices.DeleteFunc([]plan.Expr{s.From, s.To, s.ID}, func(e plan.Expr) bool { return e == nil })
+		set = s.Set
+	case plan.Update:
+		exprs, set = []plan.Expr{s.Where.Value}, s.Set
+	case plan.Delete:
+		exprs = []plan.Expr{s.Where.Value}
+	}
+	for _, a := range set {
+		exprs = append(exprs, a.Value)
+	}
+	for _, e := range exprs {
+		if err := operand(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}

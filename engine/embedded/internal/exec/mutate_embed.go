@@ -1,0 +1,138 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Vectors holds the vectors that were computed for a mutation, by property and text.
+type Vectors map[embedding]value.Value
+
+// embedding is a property and a text to compute a vector from.
+type embedding struct {
+	prop *catalog.Property
+	text string
+}
+
+// EmbedFor computes the vectors that a mutation needs: an insert or an update that assigns
+// the source text of a vector, but not the vector itself, gets a computed vector. If e is
+// nil, it returns no vectors. EmbedFor may wait for the provider, so call it before taking
+// the write lock. The caller must have checked the arguments. The error is an *EmbedError.
+func EmbedFor(ctx context.Context, e Embedder, q *plan.Query, s *version.Schema, args engine.Args) (Vectors, error) {
+	if e == nil || BindMutation(q, s) != nil {
+		return nil, nil // the write reports the error
+	}
+	var out Vectors
+	w := &Write{Args: args}
+	for _, statement := range q.Mutation.Statements {
+		var t *version.Type
+		var set []plan.Assign
+		switch st := statement.(type) {
+		case plan.Insert:
+			t, set = s.Type(st.Entity, st.Type), st.Set
+		case plan.Update:
+			t, set = s.Type(plan.Node, st.Type), st.Set
+		case plan.Delete:
+			continue
+		}
+		if t == nil {
+			continue // the query does not match the schema; BindMutation reports this
+		}
+		for _, p := range t.Props {
+			v, ok := source(w, set, p)
+			if !ok || v.IsNull() {
+				continue
+			}
+			if _, made := out[embedding{p, v.Str()}]; made {
+				continue
+			}
+			vectors, err := embed(ctx, e, p, v.Str())
+			if err != nil {
+				return nil, &EmbedError{Type: t.Name, Property: p.Name, Err: err}
+			}
+			if out == nil {
+				out = Vectors{}
+			}
+			out[embedding{p, v.Str()}] = value.OfVector(vectors[0])
+		}
+	}
+	return out, nil
+}
+
+// source returns the text that the vector of p must be computed from, or null. It reports
+// false if the assignments set the vector itself, or do not set its source.
+func source(w *Write, set []plan.Assign, p *catalog.Property) (text value.Value, ok bool) {
+	if p.Embed == nil {
+		return value.Null, false
+	}
+	for _, a := range set {
+		switch a.Name {
+		case p.Name:
+			return value.Null, false
+		case p.Embed.Source:
+			if v := w.value(a.Value); v.IsNull() || v.Kind() == value.String && !v.IsList() {
+				text, ok = v, true
+			}
+		}
+	}
+	return text, ok
+}
+
+// embedded fills in the computed vectors of an insert.
+func (w *Write) embedded(t *version.Type, s plan.Insert, vals []value.Value) {
+	if len(w.Vectors) == 0 {
+		return
+	}
+	for i, p := range t.Props {
+		if text, ok := source(w, s.Set, p); ok && !text.IsNull() {
+			vals[i] = w.Vectors[embedding{p, text.Str()}]
+		}
+	}
+}
+
+// derived is a vector that an update must compute.
+type derived struct {
+	p, source int
+	v         value.Value // null if the text is null, or without a provider
+}
+
+// derive lists the vectors that an update must compute.
+func (w *Write) derive(t *version.Type, s plan.Update) []derived {
+	var out []derived
+	for i, p := range t.Props {
+		text, ok := source(w, s.Set, p)
+		if !ok {
+			continue
+		}
+		from, _ := t.Prop(p.Embed.Source)
+		d := derived{p: i, source: from}
+		if !text.IsNull() {
+			d.v = w.Vectors[embedding{p, text.Str()}]
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// follow updates the vectors of an entity whose sources the update assigned. If the source
+// has not changed, it keeps a vector that is not null, because a user may have given it. If
+// the source has changed and the vector cannot be computed, the old vector is stale and
+// becomes null.
+func (w *Write) follow(t *version.Type, list []derived, was, row []value.Value) error {
+	for _, d := range list {
+		if value.Equal(was[d.source], row[d.source]) && (!was[d.p].IsNull() || d.v.IsNull()) {
+			continue
+		}
+		if row[d.p] = d.v; d.v.IsNull() {
+			if err := t.CheckValue(d.p, d.v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

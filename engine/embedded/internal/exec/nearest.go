@@ -1,0 +1,228 @@
+package exec
+
+import (
+	"math"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+)
+
+// nearness selects candidates for the vectors closest to a target. Each vector has a lower
+// and an upper bound of its distance, from its codes or exact. nearness keeps the vectors
+// whose lower bound is at most the limit-th least upper bound.
+type nearness struct {
+	target *target
+	query  []int16 // scale·query approximates the target's direction; empty if it has none
+	scale  float64
+	lack   float64 // length of the difference between the direction and scale·query
+	slack  float64 // more than the rounding error of any estimate
+	limit  int
+	worst  []float64 // a max-heap of the least upper bounds
+	ords   []uint32  // candidates
+	floor  []float64 // lower bounds of the candidates
+	sums   [nearBlock]int32
+	moved  []uint32
+}
+
+const (
+	// nearBlock is the number of vectors that are compared with a target at once.
+	nearBlock = 256
+	// candidateBytes is the memory per candidate, in bytes.
+	candidateBytes = 12
+	// float32Slack exceeds the rounding error of a product of two numbers of at most 1.1 in
+	// single precision, including the rounding of the factors.
+	float32Slack = 1e-5
+)
+
+// closest returns, in ascending order, the entities that can be among the limit closest to
+// a target, including ties. The error is the context's, or a *engine.TooLarge.
+func (m *matcher) closest(e *expr, limit int) ([]uint32, error) {
+	d, t := m.distances[e.score], &m.targets[e.score]
+	if t.vector == nil || limit == 0 {
+		return nil, nil
+	}
+	near := &m.near
+	near.begin(t, limit)
+	table := m.table(d.v)
+	for _, s := range table.Segs {
+		if err := m.closestIn(table, s, d.prop); err != nil {
+			return nil, err
+		}
+	}
+	if near.moved == nil {
+		near.moved = make([]uint32, frameSize)
+	}
+	err := table.Moved(near.moved, func(ords []uint32) error {
+		before := len(near.ords)
+		for _, ord := range ords {
+			if v := table.Value(ord, d.prop); !v.IsNull() {
+				near.exact(ord, v.Vector())
+			}
+		}
+		if err := m.tick(frameSize); err != nil {
+			return err
+		}
+		return m.spend((len(near.ords) - before) * candidateBytes)
+	})
+	near.target = nil
+	return near.candidates(), err
+}
+
+// closestIn adds the entities whose current row is in the segment.
+func (m *matcher) closestIn(table *version.Table, s *version.Segment, prop int) error {
+	near, c := &m.near, s.Props[prop]
+	codes, err := c.Codes(m.ctx.Err)
+	if err != nil {
+		return err
+	}
+	for _, row := range codes.Odd {
+		if ord, ok := table.Home(s, row); ok {
+			near.add(ord, math.Inf(-1), math.Inf(1))
+		}
+	}
+	for first := 0; first < len(codes.Rows); first += nearBlock {
+		if err := m.tick(nearBlock); err != nil {
+			return err
+		}
+		before := len(near.ords)
+		near.block(table, s, c, codes, first, min(nearBlock, len(codes.Rows)-first))
+		if err := m.spend((len(near.ords) - before) * candidateBytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (near *nearness) begin(t *target, limit int) {
+	near.target, near.limit = t, limit
+	near.query = near.query[:0]
+	near.worst, near.ords, near.floor = near.worst[:0], near.ords[:0], near.floor[:0]
+	if t.length == 0 || math.IsNaN(t.length) || math.IsInf(t.length, 0) {
+		return
+	}
+	dim := len(t.vector)
+	padded := (dim + column.CodeStep - 1) / column.CodeStep * column.CodeStep
+	// The greatest component for which an inner product with codes stays below 2³¹.
+	most := min(math.MaxInt16, (math.MaxInt32-1)/(127*float64(padded)))
+	if most < 1 {
+		return
+	}
+	most = math.Floor(most)
+	var greatest float64
+	for _, y := range t.vector {
+		greatest = max(greatest, math.Abs(float64(y)))
+	}
+	near.scale = greatest / t.length / most
+	var lack float64
+	for _, y := range t.vector {
+		q := float64(y) / t.length
+		code := max(-most, min(most, math.RoundToEven(q/near.scale)))
+		near.query = append(near.query, int16(code))
+		lack += (q - near.scale*code) * (q - near.scale*code)
+	}
+	for len(near.query) < padded {
+		near.query = append(near.query, 0)
+	}
+	// The rounding error of a sum of n products is at most n times the last of 53 bits,
+	// since the absolute values of the products add up to at most 1.
+	near.slack = 1e-9 + float64(dim)/(1<<50)
+	near.lack = math.Sqrt(lack) + near.slack
+}
+
+// block compares vectors with the target by their codes. Let u be the direction of a vector
+// and a the approximation in its codes; let q be the direction of the target and b the
+// approximation in query. Then |u·q − a·b| = |u·(q−b) + (u−a)·b| ≤ lack + Error·(1+lack).
+func (near *nearness) block(table *version.Table, s *version.Segment, c *column.Column, codes *column.Codes, first, n int) {
+	if len(near.query) == 0 {
+		for _, row := range codes.Rows[first : first+n] {
+			if ord, ok := table.Home(s, row); ok {
+				near.exact(ord, c.Value(row).Vector())
+			}
+		}
+		return
+	}
+	sums, scales := near.sums[:n], codes.Scale[first:first+n]
+	index.Dots(sums, codes.Bytes[first*codes.Stride:], near.query)
+	margin := func(lack float32) float64 { return near.lack + float64(lack)*(1+near.lack) + near.slack }
+	// A vector whose product is below pass in single precision is certainly too far away.
+	pass := func() float32 {
+		if len(near.worst) < near.limit {
+			return float32(math.Inf(-1))
+		}
+		return float32((1 - near.worst[0] - margin(codes.Worst) - float32Slack) / near.scale)
+	}
+	least := pass()
+	for i, scale := range scales {
+		if float32(sums[i])*scale < least {
+			continue
+		}
+		row := codes.Rows[first+i]
+		ord, ok := table.Home(s, row)
+		if !ok {
+			continue
+		}
+		dist := 1 - float64(sums[i])*float64(scale)*near.scale
+		off := margin(codes.Error[first+i])
+		near.add(ord, dist-off, dist+off)
+		least = pass()
+	}
+}
+
+// exact adds an entity with a vector, whose distance it computes exactly.
+func (near *nearness) exact(ord uint32, v []float32) {
+	dist := near.target.distance(v)
+	if math.IsNaN(dist) {
+		near.add(ord, math.Inf(-1), math.Inf(1))
+		return
+	}
+	near.add(ord, dist, dist)
+}
+
+// add adds an entity whose distance is between two bounds.
+func (near *nearness) add(ord uint32, low, high float64) {
+	full := len(near.worst) == near.limit
+	if full && low > near.worst[0] {
+		return
+	}
+	near.ords, near.floor = append(near.ords, ord), append(near.floor, low)
+	h := near.worst
+	switch {
+	case !full:
+		h = append(h, high)
+		for i := len(h) - 1; i > 0 && h[(i-1)/2] < h[i]; i = (i - 1) / 2 {
+			h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
+		}
+		near.worst = h
+	case high < h[0]:
+		h[0] = high
+		for i := 0; ; {
+			c := 2*i + 1
+			if c >= len(h) {
+				return
+			}
+			if c+1 < len(h) && h[c+1] > h[c] {
+				c++
+			}
+			if h[i] >= h[c] {
+				return
+			}
+			h[i], h[c] = h[c], h[i]
+			i = c
+		}
+	}
+}
+
+// candidates returns the entities that the bounds do not exclude, in ascending order.
+func (near *nearness) candidates() []uint32 {
+	kept := near.ords[:0]
+	for i, ord := range near.ords {
+		if len(near.worst) < near.limit || near.floor[i] <= near.worst[0] {
+			kept = append(kept, ord)
+		}
+	}
+	slices.Sort(kept)
+	near.ords = kept
+	return kept
+}

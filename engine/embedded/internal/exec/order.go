@@ -1,0 +1,330 @@
+package exec
+
+import (
+	"math"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// pipe is a sequence of steps. Each step pushes frames of rows to the next one.
+type pipe struct {
+	steps  []step
+	inner  bool    // belongs to a not block
+	counts counter // the last step, if the read only counts its rows; else nil
+	// estimates holds the estimated number of rows that each step yields, for Explain.
+	estimates []float64
+}
+
+// planner arranges the clauses of a bound query into steps, the cheapest first.
+type planner struct {
+	*query
+	*arrangement
+	*meter
+	estimator
+}
+
+func newPlanner(p *Program, snap *version.Snapshot, work *meter) *planner {
+	return &planner{query: &p.query, arrangement: &p.arrangement, meter: work, estimator: estimator{of: p.types, snap: snap}}
+}
+
+func (pl *planner) plan() error {
+	if first := pl.top(); first != nil {
+		pl.body = &pipe{steps: []step{first}, estimates: []float64{min(float64(pl.read.Limit), float64(pl.live(first.v)))}}
+	} else {
+		var err error
+		if pl.body, err = pl.pipe(pl.match, nil); err != nil {
+			return err
+		}
+	}
+	pl.inOrder()
+	pl.sweeps(pl.body)
+	if d := pl.degrees(); d != nil && d.countsRows(pl.query) {
+		d.id = pl.frame()
+		pl.body = &pipe{steps: []step{d}, estimates: []float64{float64(pl.live(d.v))}}
+	} else {
+		pl.tallying()
+	}
+	pl.lookAhead()
+	return nil
+}
+
+// tallying finds out whether the read only counts its rows. Such a run need not make the
+// rows: the last step can return their number instead.
+func (pl *planner) tallying() {
+	pl.tallies = pl.read.Grouped && len(pl.fusions)+len(pl.drops) == 0 &&
+		!slices.ContainsFunc(pl.columns, func(c projection) bool { return c.agg < 0 }) &&
+		!slices.ContainsFunc(pl.aggs, func(a aggregate) bool { return !a.rows })
+	if !pl.tallies {
+		return
+	}
+	switch last := pl.body.steps[len(pl.body.steps)-1].(type) {
+	case *expand:
+		pl.body.counts = last
+	case *reach:
+		if !last.both {
+			pl.body.counts = last
+		}
+	}
+}
+
+// frame reserves a frame for a step and returns its number.
+func (pl *planner) frame() int {
+	pl.frames++
+	return pl.frames - 1
+}
+
+// pipe arranges a block. outer is the scope around a not block; it is nil for the match.
+func (pl *planner) pipe(b *block, outer *scope) (*pipe, error) {
+	s := pl.scope(b, outer)
+	for {
+		if err := pl.settle(s); err != nil {
+			return nil, err
+		}
+		if len(s.unbound) == 0 {
+			break
+		}
+		if err := pl.extend(s); err != nil {
+			return nil, err
+		}
+	}
+	if s.open+len(s.nots)+len(s.links) > 0 {
+		return nil, mismatch("a clause uses a variable that nothing binds")
+	}
+	return s.pipe, nil
+}
+
+// settle adds the steps that only remove rows: filters, traversals between bound variables,
+// and not blocks. It adds each one as soon as its variables are bound.
+func (pl *planner) settle(s *scope) error {
+	pl.settleFilters(s)
+	open := s.links[:0]
+	for i, l := range s.links {
+		pl.step(1)
+		if !s.bound(l.From) || !s.bound(l.To) {
+			open = append(open, l)
+			continue
+		}
+		s.pipe.steps = append(s.pipe.steps, pl.check(s, l))
+		s.expect(pl.fanout(l, false) / max(1, float64(pl.live(l.To))))
+		if l.EdgeVar != plan.NoVar {
+			s.links = append(open, s.links[i+1:]...)
+			s.bind(l.EdgeVar)
+			return pl.settle(s) // the filters on the edge variable may be ready
+		}
+	}
+	s.links = open
+	return pl.settleNots(s)
+}
+
+func (pl *planner) settleFilters(s *scope) {
+	var conds []*cond
+	share := 1.0
+	slices.SortFunc(s.ready, func(a, b *waiting) int { return a.at - b.at })
+	for _, w := range s.ready {
+		pl.step(1)
+		if w.done {
+			continue
+		}
+		w.done = true
+		if id := pl.idCond(w.cond); id != nil {
+			id.vars = slices.Clip(s.vars)
+			s.pipe.steps = append(s.pipe.steps, id)
+			kept := 1.0
+			if !id.not {
+				kept = 1 / max(1, float64(pl.live(id.v)))
+			}
+			s.expect(kept)
+			continue
+		}
+		share *= w.cond.share()
+		conds = append(conds, w.cond)
+	}
+	s.ready = s.ready[:0]
+	if conds != nil {
+		// Test texts last, because reading them costs the most.
+		slices.SortStableFunc(conds, func(a, b *cond) int { return a.weight() - b.weight() })
+		s.pipe.steps = append(s.pipe.steps, &filter{conds: conds, vars: slices.Clip(s.vars)})
+	}
+	s.expect(share)
+}
+
+func (pl *planner) settleNots(s *scope) error {
+	var open []*block
+	for _, n := range s.nots {
+		if pl.waits(s, n) {
+			open = append(open, n)
+			continue
+		}
+		inner, err := pl.pipe(n, s)
+		if err != nil {
+			return err
+		}
+		var out step = &anti{inner: inner, vars: slices.Clip(s.vars), id: pl.frame()}
+		if len(inner.steps) == 1 {
+			if c, ok := inner.steps[0].(*check); ok && c.EdgeVar == plan.NoVar {
+				c.not = true
+				out = c
+			}
+		}
+		s.pipe.steps = append(s.pipe.steps, out)
+		s.expect(notShare)
+	}
+	s.nots = open
+	return nil
+}
+
+// waits reports whether a not block uses variables of the surrounding block that are not
+// bound yet. The not block binds its other variables itself.
+func (pl *planner) waits(s *scope, b *block) bool {
+	if len(s.unbound) == 0 {
+		return false
+	}
+	wanted := func(v plan.VarID) bool { return v != plan.NoVar && s.places[v] == wantedHere }
+	pl.step(1 + len(b.vars) + len(b.conds))
+	return slices.ContainsFunc(b.vars, wanted) ||
+		slices.ContainsFunc(b.conds, func(c *cond) bool { return slices.ContainsFunc(c.vars, wanted) }) ||
+		slices.ContainsFunc(b.nots, func(n *block) bool { return pl.waits(s, n) })
+}
+
+// entrance is what the filters of a block offer for binding a variable, with the variables
+// that are bound so far.
+type entrance struct {
+	lookup *lookup // nil for none
+	probe  *probe  // nil for none
+	sorted *sorted // nil for none
+	text   int     // position in query.texts, or -1
+	share  float64 // estimated share of the variable's entities that the filters keep
+}
+
+// entrance finds the entrance of a variable. The scope keeps it until a variable is bound
+// that a filter relates to this one.
+func (pl *planner) entrance(s *scope, v plan.VarID) *entrance {
+	if e := s.entries[v]; e != nil {
+		return e
+	}
+	e := &entrance{lookup: pl.lookup(s, v), text: -1, share: 1}
+	for w := range pl.filtersOn(s, v) {
+		if w.unbound == 1 {
+			e.share *= w.cond.share()
+		}
+	}
+	if e.lookup != nil {
+		e.share = min(e.share, 1/max(1, float64(pl.live(v))))
+	}
+	if pl.types[v].Entity == plan.Node {
+		e.probe, e.sorted = pl.probe(s, v), pl.sorted(s, v)
+		if t, ok := pl.textFilter(s, v); ok {
+			e.text = t
+		}
+	}
+	if s.entries == nil {
+		s.entries = map[plan.VarID]*entrance{}
+	}
+	s.entries[v] = e
+	return e
+}
+
+// The costs of a search itself, in rows. They also decide which search to prefer if several
+// find equally few entities.
+const (
+	lookupCost = 1
+	probeCost  = 2
+	sortedCost = 3
+	scanCost   = 4 // of the rows, or of a text index
+	// probeShare is the share of the entities that the cost of a probe assumes.
+	probeShare = 0.01
+)
+
+// extend adds the cheapest step that binds a variable.
+func (pl *planner) extend(s *scope) error {
+	best, cost, rows := func() {}, math.Inf(1), 1.0
+	// The cost of an offer is the number of rows that remain after the filters that follow
+	// it. times is the number of rows that it makes of one row.
+	offer := func(c, times float64, add func()) {
+		if c < cost {
+			best, cost, rows = add, c, times
+		}
+	}
+	for _, v := range s.unbound {
+		pl.step(1)
+		if pl.types[v].Entity == plan.Edge {
+			continue
+		}
+		live := float64(pl.live(v))
+		e := pl.entrance(s, v)
+		if e.lookup != nil {
+			offer(lookupCost, 1, func() { pl.addLookup(s, e.lookup) })
+		}
+		if e.probe != nil {
+			offer(probeCost+live*probeShare, live*math.Pow(equalShare, float64(len(e.probe.exs))), func() { pl.addProbe(s, e.probe) })
+		}
+		if e.text >= 0 {
+			offer(scanCost+live*textShare, live*textShare, func() { pl.addTextScan(s, v, e.text) })
+		}
+		if e.sorted != nil {
+			offer(sortedCost+live*e.share, live*e.share, func() { pl.addSorted(s, e.sorted) })
+		}
+		offer(scanCost+live*e.share, live, func() { pl.addScan(s, v) })
+	}
+	for i, l := range s.links {
+		pl.step(1)
+		take := func() { s.links = slices.Delete(s.links, i, i+1) }
+		if l.EdgeVar != plan.NoVar && !s.bound(l.EdgeVar) {
+			if found := pl.entrance(s, l.EdgeVar).lookup; found != nil {
+				offer(lookupCost, 1, func() { take(); pl.addEdgeLookup(s, l, found) })
+			}
+		}
+		if s.bound(l.From) == s.bound(l.To) {
+			continue
+		}
+		to, back := l.To, false
+		if s.bound(l.To) {
+			to, back = l.From, true
+		}
+		fanout := pl.fanout(l, back)
+		offer(fanout*pl.entrance(s, to).share, fanout, func() { take(); pl.addExpand(s, l, back) })
+	}
+	if math.IsInf(cost, 1) {
+		return mismatch("nothing binds $%s", pl.read.Vars[s.unbound[0]].Name)
+	}
+	best()
+	s.expect(rows)
+	return nil
+}
+
+// equals finds a filter that requires an expression of v to equal another one in every run.
+// The other one has the given kind, and is constant or bound.
+func (pl *planner) equals(s *scope, v plan.VarID, is func(*expr) bool, want value.Kind) *expr {
+	for w := range pl.filtersOn(s, v) {
+		if !w.cond.determines() {
+			continue
+		}
+		for _, side := range [2][2]*expr{{w.cond.left, w.cond.right}, {w.cond.right, w.cond.left}} {
+			if is(side[0]) && side[1].typ.Kind == want && !side[1].typ.List && s.knows(side[1]) {
+				return side[1]
+			}
+		}
+	}
+	return nil
+}
+
+// determines reports whether a condition requires two values to be equal in every run.
+func (c *cond) determines() bool {
+	return c.text < 0 && c.op == plan.Eq && c.unless == plan.NoParam
+}
+
+// knows reports whether the value of an expression is known before the next variable is
+// bound.
+func (s *scope) knows(e *expr) bool {
+	switch e.kind {
+	case exprConst:
+		return true
+	case exprProp, exprID, exprEnd:
+		return s.bound(e.v)
+	case exprMatch, exprBM25, exprNearest, exprFused:
+	}
+	return false
+}

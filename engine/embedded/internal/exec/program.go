@@ -1,0 +1,203 @@
+// Package exec binds plans to a schema and runs them on snapshots. Each phase of a read has
+// a type that owns its state:
+//
+//   - [binder] resolves the names of a plan in the schema: plan → query (bind.go, block.go,
+//     expr.go, cond.go, shape.go)
+//   - [planner] arranges the clauses of the query into steps by the estimates of the
+//     [estimator]: query → arrangement (order.go, scope.go, estimate.go)
+//   - [run] is the memory of one run (run.go). Its [matcher] pushes frames of ordinals
+//     through the steps, its [evaluator] reads properties only when a step needs them, its
+//     [collector] keeps rows or groups, and its [output] makes batches of them.
+//   - [explainer] describes the steps, with their rows and times if the run had a [profile].
+//
+// A file of a kind of step (step.go, lookup.go, traverse.go, …) holds the condition under
+// which the planner chooses it and its method run. Mutations need no steps: [BindMutation]
+// checks one, [Write] runs it.
+package exec
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Program is a read bound to a schema, with its clauses arranged into steps. Any number of
+// goroutines may run it concurrently.
+type Program struct {
+	query
+	arrangement
+	pool sync.Pool // of *run
+}
+
+// query is a read bound to a schema: the names are resolved, the types checked. It does not
+// depend on the data. The binder makes it.
+type query struct {
+	read    *plan.Read
+	params  []plan.Param
+	schema  *version.Schema
+	types   []*version.Type // by variable
+	match   *block
+	vecs    int // number of vectors that the expressions own
+	texts   []*textMatch
+	keep    []plan.VarID // variables whose ordinals the result needs
+	columns []projection
+	order   []orderKey
+	aggs    []aggregate
+	reads   [][]int // by variable: the properties that the result reads
+	asksNow bool
+	ranking
+	grouping
+}
+
+// arrangement is the steps of a program. It depends on the sizes of the snapshot that the
+// planner saw.
+type arrangement struct {
+	body    *pipe
+	frames  int  // number of frames that the steps own
+	drift   int  // binary magnitude of the graph's size at the time of planning
+	tallies bool // the read returns only counts of all its rows
+}
+
+// projection is a column of the result.
+type projection struct {
+	plan.Column
+	ex     *expr
+	agg    int     // position in query.aggs, or -1
+	fields []*expr // the fields, if the column is a whole node
+}
+
+// orderKey is a sort key. In a grouped read it is a column or an aggregate.
+type orderKey struct {
+	ex   *expr
+	agg  int
+	desc bool
+}
+
+// Bind binds a read to the snapshot's schema. It uses the snapshot's sizes to choose the
+// order of the steps. The error is a *engine.SchemaMismatch, a *engine.Unsupported, a
+// *engine.TooLarge, or the context's error soon after the context ends.
+func Bind(ctx context.Context, q *plan.Query, snap *version.Snapshot) (_ *Program, err error) {
+	defer catchEnd(&err)
+	if err := CheckUses(q, snap.Schema); err != nil {
+		return nil, err
+	}
+	p := &Program{query: query{read: q.Read, params: q.Params, schema: snap.Schema}, arrangement: arrangement{drift: magnitude(snap)}}
+	p.pool.New = func() any { return newRun(p) }
+	work := &meter{ctx: ctx}
+	if err := (&binder{query: &p.query, meter: work}).bind(); err != nil {
+		return nil, err
+	}
+	if err := newPlanner(p, snap, work).plan(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// width returns the number of columns of the collected rows: one for each variable, and one
+// for rowVar.
+func (q *query) width() int { return len(q.types) + 1 }
+
+// Schema returns the schema that the program is bound to.
+func (p *Program) Schema() *version.Schema { return p.schema }
+
+// Fits reports whether the program may run on a snapshot. The snapshot must have the same
+// schema, and a size similar enough that the order of the steps need not be chosen again.
+func (p *Program) Fits(snap *version.Snapshot) bool {
+	d := magnitude(snap) - p.drift
+	return p.schema == snap.Schema && d >= -3 && d <= 3
+}
+
+// Parts returns roughly the number of parts of the program, as a measure of its size.
+func (p *Program) Parts() int { return p.frames + p.vecs + len(p.texts) + len(p.columns) }
+
+// AsksNow reports whether the program uses the current instant.
+func (p *Program) AsksNow() bool { return p.asksNow }
+
+// CheckUses checks that the types and properties that a query uses exist in a schema, with
+// the same types. The error is a *engine.SchemaMismatch.
+func CheckUses(q *plan.Query, s *version.Schema) error {
+	for _, u := range q.Uses {
+		t := s.Type(u.Entity, u.Type)
+		if t == nil {
+			return mismatch("there is no %s type %s", u.Entity, u.Type)
+		}
+		if u.Property == "" {
+			if u.Entity == plan.Edge && (u.From != "" && s.Nodes[t.From].Name != u.From || u.To != "" && s.Nodes[t.To].Name != u.To) {
+				return mismatch("edge %s leads from %s to %s, wanted %s to %s", t.Name, s.Nodes[t.From].Name, s.Nodes[t.To].Name, u.From, u.To)
+			}
+			continue
+		}
+		i, ok := t.Prop(u.Property)
+		if !ok {
+			return mismatch("%s %s has no property %s", u.Entity, u.Type, u.Property)
+		}
+		has := t.Props[i].Type
+		if has.Kind != u.Value.Kind || has.List != u.Value.List || has.Dim != u.Value.Dim || has.Nullable && !u.Value.Nullable {
+			return mismatch("property %s of %s %s is of type %s, wanted %s", u.Property, u.Entity, u.Type, has, u.Value)
+		}
+	}
+	return nil
+}
+
+// CheckArgs checks arguments against the parameters. The error is a *engine.BadArgument.
+func CheckArgs(params []plan.Param, args engine.Args) error {
+	if len(args) != len(params) {
+		name := ""
+		if len(args) < len(params) {
+			name = params[len(args)].Name
+		}
+		return &engine.BadArgument{Param: name, Detail: fmt.Sprintf("found %d arguments, wanted %d", len(args), len(params))}
+	}
+	for i := range params {
+		if err := checkArg(&params[i], &args[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkArg(p *plan.Param, v *value.Value) error {
+	switch {
+	case v.IsNull():
+		if !p.Type.Nullable {
+			return &engine.BadArgument{Param: p.Name, Detail: "it is null, wanted a value of type " + p.Type.String()}
+		}
+	case v.Kind() != p.Type.Kind || v.IsList() != p.Type.List:
+		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a value of type %s, wanted %s", v.Type(), p.Type)}
+	case v.IsList():
+		for i, e := range v.Elems() {
+			if e.Kind() != p.Type.Kind || e.IsList() {
+				return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("element %d is of type %s, wanted %s", i, typeName(e), p.Type.Elem())}
+			}
+			if e.Kind() == value.String && !utf8.ValidString(e.Str()) {
+				return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("element %d is not valid UTF-8", i)}
+			}
+		}
+	case v.Kind() == value.String && !utf8.ValidString(v.Str()):
+		return &engine.BadArgument{Param: p.Name, Detail: "it is not valid UTF-8"}
+	case v.Kind() == value.Vector && p.Type.Dim != 0 && len(v.Vector()) != p.Type.Dim:
+		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a vector of length %d, wanted %d", len(v.Vector()), p.Type.Dim)}
+	}
+	return nil
+}
+
+// typeName returns the name of a value's type, or "null".
+func typeName(v value.Value) string {
+	if v.IsNull() {
+		return "null"
+	}
+	return v.Type().String()
+}
+
+func magnitude(s *version.Snapshot) int { return bits.Len64(s.Size()) }
+
+func mismatch(format string, args ...any) error {
+	return &engine.SchemaMismatch{Detail: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,153 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Result is the result of a run. It holds the snapshot until it is closed.
+type Result struct {
+	run  *run // nil once closed
+	prog *Program
+	id   string
+	next int // in the collector's perm
+}
+
+// Columns returns the plan's columns.
+func (r *Result) Columns() []plan.Column { return r.prog.read.Columns }
+
+// Commit returns the id of the commit that the run reads.
+func (r *Result) Commit() string { return r.id }
+
+// Next returns the next batch, or nil at the end; see [engine.Result].
+func (r *Result) Next(ctx context.Context) (_ *engine.Batch, err error) {
+	defer corruption.Catch(corruption.Watch(), &err)
+	if r.run == nil || r.next == len(r.run.collector.perm) {
+		return nil, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	ev := &r.run.evaluator
+	ev.ctx = ctx
+	defer func() { ev.ctx = nil }()
+	if prof := r.run.matcher.prof; prof != nil {
+		defer prof.phase(returning)()
+	}
+	n := min(frameSize, len(r.run.collector.perm)-r.next)
+	rows := r.run.collector.perm[r.next : r.next+n]
+	r.next += n
+	return r.run.output.batchOf(rows)
+}
+
+// Skip skips up to n of the remaining rows without computing them, and returns the number
+// of rows skipped.
+func (r *Result) Skip(n int) int {
+	if r.run == nil || n <= 0 {
+		return 0
+	}
+	n = min(n, len(r.run.collector.perm)-r.next)
+	r.next += n
+	return n
+}
+
+// Close releases the result.
+func (r *Result) Close() error {
+	if r.run != nil {
+		r.run.end()
+		r.run = nil
+	}
+	return nil
+}
+
+// output makes batches of the collected rows.
+type output struct {
+	*evaluator
+	from    *collector
+	rows    frame // of the batch
+	batch   engine.Batch
+	columns []engine.Column
+	vecs    []column.Vec // of the columns that are no vectors of the evaluator
+}
+
+func newOutput(ev *evaluator, from *collector) output {
+	o := output{evaluator: ev, from: from, columns: make([]engine.Column, len(ev.columns)), vecs: make([]column.Vec, len(ev.columns))}
+	o.rows.cols = make([][]uint32, ev.width())
+	for i, c := range ev.columns {
+		if c.fields != nil {
+			o.columns[i].Fields = make([]engine.Column, len(c.fields))
+		}
+	}
+	return o
+}
+
+// end clears references that a pooled output must not keep alive. vecs tells it to clear
+// the values too.
+func (o *output) end(vecs bool) {
+	if vecs {
+		for i := range o.vecs {
+			o.vecs[i].Forget()
+		}
+	}
+}
+
+// batchOf returns the batch of the given collected rows. It is valid until the next call.
+func (o *output) batchOf(rows []uint32) (*engine.Batch, error) {
+	n := len(rows)
+	for _, v := range o.keep {
+		if cap(o.rows.cols[v]) < n {
+			o.rows.cols[v] = make([]uint32, n, max(n, 16))
+		}
+		out, from := o.rows.cols[v][:n], o.from.rows.cols[v]
+		if len(from) == 0 {
+			continue // the single row of aggregates over no rows
+		}
+		for i, row := range rows {
+			out[i] = from[row]
+		}
+		o.rows.cols[v] = out
+	}
+	o.rows.n = n
+	for i := range o.Program.columns {
+		c, vec := &o.Program.columns[i], &o.vecs[i]
+		switch {
+		case c.fields != nil:
+			for k, ex := range c.fields {
+				o.columns[i].Fields[k] = o.eval(ex, &o.rows).Column
+			}
+			o.columns[i].Type = c.Type
+			continue
+		case c.agg >= 0:
+			o.from.result(c.agg, rows, vec)
+			o.columns[i] = vec.Column
+		case c.ex.kind == exprConst:
+			o.constantColumn(c.Type, c.ex, n, vec)
+			o.columns[i] = vec.Column
+		default:
+			o.columns[i] = o.eval(c.ex, &o.rows).Column
+		}
+	}
+	if o.textErr != nil {
+		return nil, o.textErr
+	}
+	o.batch = engine.Batch{Len: n, Columns: o.columns}
+	return &o.batch, nil
+}
+
+// constantColumn fills vec with n copies of a constant. A null has no type of its own, so
+// it gets the column's type t.
+func (o *output) constantColumn(t value.Type, e *expr, n int, vec *column.Vec) {
+	if e.typ.Kind != value.Invalid {
+		t = e.typ
+	}
+	vec.Reset(t, n)
+	v := o.constant(e)
+	for i := range n {
+		vec.Set(i, v)
+	}
+}

@@ -1,0 +1,98 @@
+package exec
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Options configure a run of a program.
+type Options struct {
+	Now    value.Value // the instant of the query, a DateTime
+	Memory int64       // bytes that the run may use; 0 for no limit
+	Shared *Memory     // limit for all runs together; nil for no limit
+	// Embedder computes the vectors of the texts given to nearest; nil for none.
+	Embedder Embedder
+	// Analyze enables counting the rows and times of the steps, see Result.Explain.
+	Analyze bool
+}
+
+// run is the memory of one run. It is pooled by program. Its parts are the phases of a run,
+// and each owns its memory: steps evaluate expressions and push rows to the collector, and
+// the output reads the collected rows.
+type run struct {
+	evaluator evaluator
+	matcher   matcher
+	collector collector
+	output    output
+}
+
+func newRun(p *Program) *run {
+	r := &run{evaluator: newEvaluator(p)}
+	r.collector = newCollector(&r.evaluator)
+	r.matcher = newMatcher(&r.evaluator, &r.collector)
+	r.output = newOutput(&r.evaluator, &r.collector)
+	return r
+}
+
+// end clears references that a pooled run must not keep alive, and returns the run to the
+// pool.
+func (r *run) end() {
+	// After a run of a single row it is not worth the time to clear the values.
+	several := r.collector.rows.n > 1
+	r.evaluator.end(several)
+	r.output.end(several)
+	r.matcher.prof = nil
+	r.evaluator.pool.Put(r)
+}
+
+// Run runs the program on a snapshot for which Fits is true. The caller must have checked
+// the arguments. The error is the context's, a *engine.TooLarge, a *engine.Busy, a
+// *engine.BadArgument, or the error of a text that cannot be embedded.
+func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) (*Result, error) {
+	r := p.pool.Get().(*run)
+	var prof *profile
+	if opts.Analyze {
+		prof = newProfile()
+	}
+	r.evaluator.begin(ctx, snap, args, opts)
+	r.matcher.begin(prof)
+	r.collector.begin()
+	whole := false
+	defer func() {
+		if !whole { // the stored data is corrupt; drop the run
+			r.evaluator.release()
+		}
+	}()
+	err := r.match()
+	if err == nil {
+		done := prof.phase(sorting)
+		err = r.collector.finish()
+		done()
+	}
+	whole = true
+	if err != nil {
+		r.end()
+		return nil, err
+	}
+	if prof != nil {
+		prof.grouped = r.collector.grouped
+	}
+	r.evaluator.ctx = nil
+	return &Result{run: r, prog: p, id: snap.Commit.ID}, nil
+}
+
+// match finds the rows of the match and collects them.
+func (r *run) match() error {
+	if err := r.evaluator.beginScores(); err != nil || r.evaluator.read.Limit == 0 {
+		return err
+	}
+	if err := r.matcher.match(); err != nil {
+		return err
+	}
+	err := r.collector.fuse()
+	return cmp.Or(r.evaluator.textErr, err)
+}

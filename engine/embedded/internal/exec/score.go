@@ -1,0 +1,178 @@
+package exec
+
+import (
+	"math"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/text"
+)
+
+// scores holds the scores of one run.
+type scores struct {
+	scorers  []scorer
+	targets  []target
+	fused    [][]float64 // by fusion and row number; 0 for a row that is in neither ranking
+	embedder Embedder
+}
+
+func newScores(p *Program) scores {
+	return scores{scorers: make([]scorer, len(p.relevances)), fused: make([][]float64, len(p.fusions))}
+}
+
+// scorer computes a relevance in one run.
+type scorer struct {
+	index.Scorer
+	ready  bool
+	tokens []string
+}
+
+// target is the query vector of a distance in one run.
+type target struct {
+	vector []float32 // nil for null
+	length float64
+}
+
+// beginScores prepares the scores of a run. The error is a *engine.BadArgument, or the
+// error of a text that cannot be embedded.
+func (ev *evaluator) beginScores() error {
+	for i := range ev.scorers {
+		ev.scorers[i].ready = false
+	}
+	ev.targets = ev.targets[:0]
+	for _, d := range ev.distances {
+		t := target{}
+		var err error
+		if t.vector, err = ev.target(d); err != nil {
+			return err
+		}
+		t.length = length(t.vector)
+		ev.targets = append(ev.targets, t)
+	}
+	for _, f := range ev.fusions {
+		if _, err := ev.fusionK(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (ev *evaluator) endScores() {
+	for i := range ev.scorers {
+		ev.scorers[i].End()
+	}
+	clear(ev.targets)
+	ev.embedder = nil
+}
+
+// fusionK returns the k of a fusion in this run.
+func (ev *evaluator) fusionK(f *fusion) (float64, error) {
+	if f.k == nil {
+		return defaultK, nil
+	}
+	v := ev.constant(f.k)
+	if v.IsNull() {
+		return defaultK, nil
+	}
+	if v.Kind() != value.U64 && int64(v.Bits()) < 1 || v.Bits() == 0 {
+		name := "k"
+		if p, ok := f.k.src.(plan.ParamRef); ok {
+			name = ev.params[p.Index].Name
+		}
+		return 0, &engine.BadArgument{Param: name, Detail: "found " + value.Text(v) + " for the k of rrf, wanted a positive number"}
+	}
+	return float64(v.Bits()), nil
+}
+
+// relevance returns the scorer of a bm25 in this run.
+func (ev *evaluator) relevance(i int) *index.Scorer {
+	s := &ev.scorers[i]
+	if !s.ready {
+		r := ev.relevances[i]
+		s.ready, s.tokens = true, s.tokens[:0]
+		if v := ev.constant(r.query); !v.IsNull() {
+			s.tokens = text.AppendTokens(s.tokens, v.Str())
+		}
+		s.Begin(ev.text(ev.table(r.v), r.prop), s.tokens)
+	}
+	return &s.Scorer
+}
+
+// evalScore evaluates a score for the rows of a frame.
+func (ev *evaluator) evalScore(e *expr, f *frame, vec *column.Vec) {
+	vec.Reset(e.typ, f.n)
+	switch e.kind {
+	case exprBM25:
+		s := ev.relevance(e.score)
+		for i, ord := range f.cols[e.v][:f.n] {
+			vec.Floats[i] = s.Score(ord)
+		}
+	case exprNearest:
+		d, t := ev.distances[e.score], &ev.targets[e.score]
+		if t.vector == nil {
+			for i := range f.n {
+				vec.SetNull(i)
+			}
+			return
+		}
+		vectors := &ev.vecs[d.slot]
+		ev.table(d.v).Gather(d.prop, f.cols[d.v][:f.n], vectors, &ev.scratch)
+		for i := range f.n {
+			if vectors.IsNull(i) {
+				vec.SetNull(i)
+			} else {
+				vec.Floats[i] = t.distance(vectors.Vectors[i])
+			}
+		}
+	case exprFused:
+		scores := ev.fused[e.score]
+		for i, row := range f.cols[ev.rowVar()][:f.n] {
+			if vec.Floats[i] = scores[row]; scores[row] == 0 {
+				vec.SetNull(i)
+			}
+		}
+	case exprConst, exprProp, exprID, exprEnd, exprMatch:
+		panic("exec: expression is no score")
+	}
+}
+
+// presence returns a vector that is null where a score is null. For a distance it returns
+// the property's vectors, because computing distances is expensive.
+func (ev *evaluator) presence(e *expr, f *frame) *column.Vec {
+	if e.kind != exprNearest {
+		return ev.eval(e, f)
+	}
+	d := ev.distances[e.score]
+	vectors := &ev.vecs[d.slot]
+	ev.table(d.v).Gather(d.prop, f.cols[d.v][:f.n], vectors, &ev.scratch)
+	return vectors
+}
+
+// length returns the Euclidean length of a vector.
+func length(v []float32) float64 {
+	var sum float64
+	for _, x := range v {
+		sum += float64(float64(x) * float64(x))
+	}
+	return math.Sqrt(sum)
+}
+
+// distance returns 1 minus the cosine of the angle between the target and a vector, or 1 if
+// either is zero. Products of two float32 are exact in float64, and are added in index
+// order, so that the distance is the same on every machine.
+func (t *target) distance(v []float32) float64 {
+	var dot, sum float64
+	for i, y := range t.vector {
+		x := float64(v[i])
+		dot += float64(x * float64(y))
+		sum += float64(x * x)
+	}
+	lengths := math.Sqrt(sum) * t.length
+	if lengths == 0 {
+		return 1
+	}
+	return 1 - dot/lengths
+}

@@ -1,0 +1,178 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// sortKey is a key for comparing the collected rows: either a vector, or the ids of a
+// variable's entities.
+type sortKey struct {
+	vec    *column.Vec
+	desc   bool
+	table  *version.Table // the table that has the ids, if vec is nil
+	sorted bool           // the table's ids ascend with the ordinals
+	ords   []uint32
+}
+
+// sorter holds the order of the collected rows.
+type sorter struct {
+	perm    []uint32 // numbers of rows
+	sortBy  []sortKey
+	entries []entry
+	moved   []uint32
+}
+
+func newSorter(p *Program) sorter {
+	return sorter{sortBy: make([]sortKey, 0, len(p.order)+len(p.columns))}
+}
+
+const (
+	// sortKeyBytes is the estimated memory per row and sort key, in bytes. It is the size
+	// of a text, the widest of the common kinds.
+	sortKeyBytes = 16
+	// entryBytes is the memory per row during sorting, in bytes: an entry, and a row number
+	// for reading the row's values.
+	entryBytes = 16 + 4
+	// compareTick is the number of comparisons between two checks of the context.
+	compareTick = 1 << 14
+)
+
+// sort sorts the collected rows. Afterwards perm lists them; at least the first ones, up to
+// the limit, are in order. The error is the context's, or a *engine.TooLarge.
+func (co *collector) sort() error {
+	n := co.rows.n
+	co.perm = slices.Grow(co.perm[:0], n)[:n]
+	if n < 2 {
+		clear(co.perm)
+		return nil
+	}
+	// The additional memory during sorting, in bytes.
+	taken := n * (4 + entryBytes + sortKeyBytes*len(co.order))
+	if err := co.spend(taken); err != nil {
+		return err
+	}
+	defer co.spend(-taken)
+	if err := co.ctx.Err(); err != nil {
+		return err
+	}
+	return co.arrange(co.sortKeys(), n)
+}
+
+// arrange fills perm with the numbers of n rows and sorts it by keys. At least the first
+// rows, up to the limit, are in order afterwards.
+func (co *collector) arrange(keys []sortKey, n int) error {
+	co.sortBy = keys
+	for i := range co.perm[:n] {
+		co.perm[i] = uint32(i)
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	co.entries = slices.Grow(co.entries[:0], n)[:n]
+	if exact := keys[0].heads(co.entries); exact {
+		if ascends(co.entries) {
+			return nil
+		}
+		keys = keys[1:]
+	}
+	var err error
+	left := compareTick
+	compare := func(a, b entry) int {
+		switch {
+		case a.head < b.head:
+			return -1
+		case a.head > b.head:
+			return 1
+		}
+		if left--; left < 0 {
+			left = compareTick
+			if err == nil {
+				err = co.ctx.Err()
+			}
+		}
+		if err != nil {
+			return 0 // ends the sort sooner; its result is not used
+		}
+		for i := range keys {
+			if c := keys[i].compare(a.row, b.row); c != 0 {
+				return c
+			}
+		}
+		return 0
+	}
+	entries := co.entries
+	if limit := co.read.Limit; limit > 0 && limit < int64(n/4) {
+		selectFirst(entries, int(limit), compare)
+		entries = entries[:limit]
+	}
+	slices.SortFunc(entries, compare)
+	co.perm = co.perm[:len(entries)]
+	for i := range entries {
+		co.perm[i] = entries[i].row
+	}
+	return err
+}
+
+// sortKeys returns the keys for comparing the collected rows, including the tie-breaks.
+func (co *collector) sortKeys() []sortKey {
+	n := co.rows.n
+	keys := co.sortBy[:0]
+	ids := func(v plan.VarID, desc bool) {
+		keys = append(keys, sortKey{table: co.table(v), sorted: co.table(v).Sorted(), ords: co.rows.cols[v][:n], desc: desc})
+	}
+	for _, o := range co.order {
+		switch {
+		case o.ex.kind == exprConst:
+		case co.isID(o.ex) && co.table(o.ex.v).Sorted():
+			ids(o.ex.v, o.desc) // needs no text
+		default:
+			keys = append(keys, sortKey{vec: co.eval(o.ex, &co.rows), desc: o.desc})
+		}
+	}
+	for _, v := range co.read.Ties {
+		ids(v, false)
+	}
+	return keys
+}
+
+// isID reports whether an expression is the id of a variable's entity, or the property that
+// holds the id.
+func (q *query) isID(e *expr) bool {
+	return e.kind == exprID || e.kind == exprProp && q.types[e.v].IDProp == e.prop
+}
+
+// selectFirst moves the first k rows in compare's order to the front, in any order. A heap
+// holds the best rows so far, with the worst on top, so that most rows are compared only
+// with that one.
+func selectFirst(rows []entry, k int, compare func(a, b entry) int) {
+	heap := rows[:k]
+	down := func(i int) {
+		for {
+			child := 2*i + 1
+			if child >= k {
+				return
+			}
+			if child+1 < k && compare(heap[child+1], heap[child]) > 0 {
+				child++
+			}
+			if compare(heap[i], heap[child]) >= 0 {
+				return
+			}
+			heap[i], heap[child] = heap[child], heap[i]
+			i = child
+		}
+	}
+	for i := k/2 - 1; i >= 0; i-- {
+		down(i)
+	}
+	for i := k; i < len(rows); i++ {
+		if rows[i].head <= heap[0].head && compare(rows[i], heap[0]) < 0 {
+			rows[i], heap[0] = heap[0], rows[i]
+			down(0)
+		}
+	}
+}

@@ -1,0 +1,307 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// sorted uses a property's sorted index to bind a variable to the entities whose property
+// is between bounds. The filters stay, so the step may leave out bounds. When ordered is
+// set, the step follows the index in order and stops once it has enough rows for the limit.
+type sorted struct {
+	v       plan.VarID
+	prop    int
+	lower   []bound // a value must not be below these
+	upper   []bound // a value must not be beyond these
+	ordered bool
+	desc    bool
+	share   float64 // estimated share of entities that the bounds keep
+	vars    []plan.VarID
+	id      int
+	instead step // used if the bounds keep many entities, or without an index; nil if ordered
+}
+
+// bound is a comparison of the property with a constant.
+type bound struct {
+	op     plan.Op
+	ex     *expr // constant during a run
+	unless int
+}
+
+const (
+	// fewSorted is the number of entities that may always be read in the order of an index.
+	// A larger number of entities is read in the order of their rows if it exceeds the
+	// share scanInstead of all entities.
+	fewSorted   = 64
+	scanInstead = 1.0 / 6
+)
+
+// sorted finds the filters that bound an indexed property of a variable. It returns nil if
+// there are none.
+func (pl *planner) sorted(s *scope, v plan.VarID) *sorted {
+	var best *sorted
+	t := pl.types[v]
+	for p, prop := range t.Props {
+		if !t.Sortable(p) {
+			continue
+		}
+		r := &sorted{v: v, prop: p}
+		for w := range pl.filtersOn(s, v) {
+			r.take(w.cond, prop.Type)
+		}
+		switch {
+		case len(r.lower) == 0 && len(r.upper) == 0:
+			continue
+		case len(r.lower) == 0 || len(r.upper) == 0:
+			r.share = halfShare
+		case slices.ContainsFunc(r.lower, func(b bound) bool { return b.op == plan.StartsWith || b.op == plan.Eq }):
+			r.share = prefixShare
+		default:
+			r.share = rangeShare
+		}
+		if best == nil || r.share < best.share {
+			best = r
+		}
+	}
+	return best
+}
+
+// take adds a filter's bound to the step, if the filter compares the property, whose type is
+// typ, with a constant.
+func (s *sorted) take(c *cond, typ value.Type) {
+	if c.text >= 0 {
+		return
+	}
+	is := propOf(s.v, s.prop)
+	bd := bound{op: c.op, ex: c.right, unless: c.unless}
+	if !is(c.left) {
+		var ok bool
+		if bd.op, ok = flip(c.op); !ok || !is(c.right) {
+			return
+		}
+		bd.ex = c.left
+	}
+	if of := bd.ex.typ; bd.ex.kind != exprConst || of.List || of.Kind != typ.Kind && !(of.Kind.IsNumeric() && typ.Kind.IsNumeric()) {
+		return
+	}
+	switch bd.op {
+	case plan.Lt, plan.Le:
+		s.upper = append(s.upper, bd)
+	case plan.Gt, plan.Ge:
+		s.lower = append(s.lower, bd)
+	case plan.Eq:
+		s.lower, s.upper = append(s.lower, bd), append(s.upper, bd)
+	case plan.StartsWith:
+		if typ.Kind == value.String {
+			s.lower, s.upper = append(s.lower, bd), append(s.upper, bd)
+		}
+	case plan.Ne, plan.Contains:
+	}
+}
+
+// addSorted adds the step. The filters stay.
+func (pl *planner) addSorted(s *scope, r *sorted) {
+	r.id, r.vars = pl.frame(), slices.Clip(s.vars)
+	r.instead = &scan{v: r.v, id: r.id, vars: r.vars}
+	s.pipe.steps = append(s.pipe.steps, r)
+	s.bind(r.v)
+}
+
+// inOrder makes the first step of a read follow the index of its first sort key, if few
+// entities are likely to yield enough rows for the limit.
+func (pl *planner) inOrder() {
+	r := pl.read
+	if r.Grouped || r.Limit <= 0 || len(r.Order) == 0 || len(pl.body.steps) == 0 || fuses(r) {
+		return
+	}
+	key, ok := r.Order[0].Expr.(plan.Prop)
+	if !ok {
+		return
+	}
+	step := &sorted{v: key.Var, ordered: true, desc: r.Order[0].Desc, share: 1}
+	if step.prop, ok = pl.types[key.Var].Prop(key.Name); !ok || !pl.types[key.Var].Sortable(step.prop) {
+		return
+	}
+	switch first := pl.body.steps[0].(type) {
+	case *scan:
+		if first.v != key.Var || len(first.vars) > 0 {
+			return
+		}
+		step.id = first.id
+	case *sorted:
+		if first.v != key.Var || len(first.vars) > 0 || first.prop != step.prop {
+			return
+		}
+		step.id, step.lower, step.upper, step.share = first.id, first.lower, first.upper, first.share
+	default:
+		return
+	}
+	live := float64(pl.live(key.Var)) * step.share
+	if need := float64(r.Limit) / pl.passing(step, pl.body.steps[1:]); need > max(fewSorted, live*orderShare) {
+		return
+	}
+	pl.body.steps[0] = step
+}
+
+func (s *sorted) run(m *matcher, p *pipe, at int, f *frame) error {
+	table := m.table(s.v)
+	span, view, err := s.span(m, table)
+	if err != nil {
+		return err
+	}
+	if view == nil || !s.ordered && float64(span.Len()) > max(fewSorted, scanInstead*float64(table.Live())) {
+		return s.scan(m, p, at, f)
+	}
+	out := m.frame(s.id, s.vars)
+	m.room(out, s.v)
+	for i := range f.n {
+		if f.settled(i) || span.Len() == 0 {
+			continue
+		}
+		walk := view.Walk(span, s.desc, table.CompareRows(s.prop))
+		if s.ordered {
+			return s.first(m, p, at, out, table, &walk)
+		}
+		for ord, _, ok := walk.Next(); ok && !f.settled(i); ord, _, ok = walk.Next() {
+			if err := m.tick(1); err != nil {
+				return err
+			}
+			out.copyRow(f, i, s.vars)
+			out.cols[s.v][out.n] = ord
+			if out.n++; out.n == frameSize {
+				if err := m.flush(p, at, out); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return m.flush(p, at, out)
+}
+
+// scan runs the step without the index.
+func (s *sorted) scan(m *matcher, p *pipe, at int, f *frame) error {
+	if s.instead == nil {
+		return (&scan{v: s.v, id: s.id, vars: s.vars}).run(m, p, at, f)
+	}
+	return s.instead.run(m, p, at, f)
+}
+
+// first follows the index until there are enough rows for the limit. It goes on while
+// entities have the same value of this key as the last one before that point.
+func (s *sorted) first(m *matcher, p *pipe, at int, out *frame, table *version.Table, walk *index.Walk) error {
+	compare := table.CompareRows(s.prop)
+	// Start with a small frame: the limit may be reached soon.
+	size := int(min(max(32, m.read.Limit), frameSize))
+	enough, last := false, version.NoOrd
+	for ord, row, ok := walk.Next(); ok; ord, row, ok = walk.Next() {
+		if err := m.tick(1); err != nil {
+			return err
+		}
+		if enough && compare(last, row) != 0 {
+			break
+		}
+		out.cols[s.v][out.n] = ord
+		if out.n++; out.n < size {
+			continue
+		}
+		if err := m.flush(p, at, out); err != nil {
+			return err
+		}
+		m.room(out, s.v)
+		size = min(2*size, frameSize)
+		if !enough {
+			enough, last = int64(m.out.rows.n) >= m.read.Limit, row
+		}
+	}
+	return m.flush(p, at, out)
+}
+
+// span finds the range of the index between the bounds of this run. The returned index is
+// nil if the property has no index, or if no bound applies and the step is not ordered.
+func (s *sorted) span(m *matcher, table *version.Table) (index.Span, *index.Sorted, error) {
+	bounded := false
+	values := func(list []bound) (out []value.Value, some bool) {
+		for _, b := range list {
+			if b.unless >= 0 && m.args[b.unless].IsNull() {
+				out = append(out, value.Null)
+				continue
+			}
+			bounded = true
+			v := m.constant(b.ex)
+			if v.IsNull() {
+				return nil, false
+			}
+			out = append(out, v)
+		}
+		return out, true
+	}
+	lower, ok := values(s.lower)
+	if !ok {
+		return index.Span{}, &index.Sorted{}, nil
+	}
+	upper, ok := values(s.upper)
+	if !ok {
+		return index.Span{}, &index.Sorted{}, nil
+	}
+	if !bounded && !s.ordered {
+		return index.Span{}, nil, nil
+	}
+	view, err := table.SortedBy(m.ctx, s.prop, func(bytes int) bool {
+		if m.spend(bytes) == nil {
+			return true
+		}
+		m.spend(-bytes)
+		return false
+	})
+	if view == nil || err != nil {
+		return index.Span{}, nil, err
+	}
+	if !bounded { // the range includes nulls
+		return view.All(), view, nil
+	}
+	below := func(row uint32) bool {
+		v := table.ValueAt(row, s.prop)
+		if v.IsNull() {
+			return true // no bound is true for null
+		}
+		for i, b := range s.lower {
+			if !lower[i].IsNull() && isBelow(b.op, v, lower[i]) {
+				return true
+			}
+		}
+		return false
+	}
+	beyond := func(row uint32) bool {
+		v := table.ValueAt(row, s.prop)
+		for i, b := range s.upper {
+			if !upper[i].IsNull() && !v.IsNull() && isBeyond(b.op, v, upper[i]) {
+				return true
+			}
+		}
+		return false
+	}
+	return view.Between(below, beyond), view, nil
+}
+
+// isBelow reports whether v comes before all values for which the comparison with k is
+// true.
+func isBelow(op plan.Op, v, k value.Value) bool {
+	c, ok := value.Compare(v, k)
+	// NaN comes last: no comparison is true for it, and none is true if k is NaN.
+	return ok && (c < 0 || c == 0 && op == plan.Gt)
+}
+
+// isBeyond reports whether v comes after all values for which the comparison with k is
+// true.
+func isBeyond(op plan.Op, v, k value.Value) bool {
+	if op == plan.StartsWith {
+		s, prefix := v.Str(), k.Str()
+		return s > prefix && !(len(s) >= len(prefix) && s[:len(prefix)] == prefix)
+	}
+	c, ok := value.Compare(v, k)
+	return !ok || c > 0 || c == 0 && op == plan.Lt
+}

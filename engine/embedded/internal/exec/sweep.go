@@ -1,0 +1,199 @@
+package exec
+
+import (
+	"math/bits"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// sweep binds the first variable of a read to the entities of its type whose properties
+// satisfy comparisons with constants. It works on the columns block by block.
+type sweep struct {
+	v     plan.VarID
+	id    int
+	tests []sweepTest
+	slow  filter // the same conditions, for entities that are in no block
+}
+
+// sweepTest is a comparison of a property with a constant.
+type sweepTest struct {
+	cond     *cond
+	prop     int
+	op       plan.Op
+	constant *expr
+}
+
+// sweeper holds the working memory of a run's sweeps.
+type sweeper struct {
+	block   version.Block
+	kernels []column.Kernel
+	order   []int // order of the kernels, cheap ones first
+	rest    []uint32
+}
+
+// sweeps replaces a scan that is followed by a filter with a sweep. If the first step is a
+// sorted step, the sweep becomes its fallback.
+func (pl *planner) sweeps(p *pipe) {
+	if len(p.steps) < 2 || p.inner {
+		return
+	}
+	var v plan.VarID
+	var id int
+	var bounded *sorted
+	switch first := p.steps[0].(type) {
+	case *scan:
+		v, id = first.v, first.id
+		if len(first.vars) > 0 {
+			return
+		}
+	case *sorted:
+		v, id, bounded = first.v, first.id, first
+		if len(first.vars) > 0 {
+			return
+		}
+	default:
+		return
+	}
+	f, ok := p.steps[1].(*filter)
+	if !ok {
+		return
+	}
+	s := &sweep{v: v, id: id, slow: filter{vars: f.vars}}
+	var left []*cond
+	for _, c := range f.conds {
+		if t, ok := newSweepTest(c, v); ok {
+			s.tests = append(s.tests, t)
+			s.slow.conds = append(s.slow.conds, c)
+		} else {
+			left = append(left, c)
+		}
+	}
+	if len(s.tests) == 0 {
+		return
+	}
+	if bounded != nil {
+		// The entities that the index finds must still be filtered.
+		bounded.instead = s
+		return
+	}
+	p.steps[0] = s
+	if left == nil {
+		p.steps = append(p.steps[:1], p.steps[2:]...)
+		p.estimates = p.estimates[1:]
+	} else {
+		p.estimates[0] = p.estimates[1]
+		p.steps[1] = &filter{conds: left, vars: f.vars}
+	}
+}
+
+// newSweepTest returns the test for a condition. It reports false if the columns cannot be
+// compared block by block.
+func newSweepTest(c *cond, v plan.VarID) (sweepTest, bool) {
+	t := sweepTest{cond: c, op: c.op}
+	if c.text >= 0 {
+		return t, false
+	}
+	left, right := c.left, c.right
+	if left.kind == exprConst {
+		var ok bool
+		if t.op, ok = flip(c.op); !ok {
+			return t, false
+		}
+		left, right = right, left
+	}
+	if left.kind != exprProp || left.v != v || right.kind != exprConst || !column.HasKernel(t.op, left.typ, right.typ) {
+		return t, false
+	}
+	t.prop, t.constant = left.prop, right
+	return t, true
+}
+
+func (s *sweep) run(m *matcher, p *pipe, at int, _ *frame) error {
+	table := m.table(s.v)
+	out := m.frame(s.id, nil)
+	m.room(out, s.v)
+	w := &m.sweeper
+	if len(w.kernels) < len(s.tests) {
+		w.kernels = make([]column.Kernel, len(s.tests))
+	}
+	if w.rest == nil {
+		w.rest = make([]uint32, frameSize)
+	}
+	for _, t := range s.tests {
+		if t.applies(m.evaluator) && m.constant(t.constant).IsNull() {
+			return nil
+		}
+	}
+	var segment *version.Segment
+	err := table.Sweep(&w.block, w.rest, func(b *version.Block) error {
+		if err := m.tick(column.KernelRows / 4); err != nil {
+			return err
+		}
+		if b.Segment != segment {
+			segment = b.Segment
+			s.prepare(m, segment)
+		}
+		for _, k := range w.order {
+			w.kernels[k].Narrow(b.First, b.Live)
+		}
+		for i, word := range b.Live {
+			for ; word != 0; word &= word - 1 {
+				out.cols[s.v][out.n] = b.Ord + uint32(i*64+bits.TrailingZeros64(word))
+				if out.n++; out.n < frameSize {
+					continue
+				}
+				if err := m.flush(p, at, out); err != nil {
+					return err
+				}
+				m.room(out, s.v)
+			}
+		}
+		return nil
+	}, func(ords []uint32) error {
+		if err := m.tick(frameSize); err != nil {
+			return err
+		}
+		if err := m.flush(p, at, out); err != nil {
+			return err
+		}
+		m.room(out, s.v)
+		out.n = copy(out.cols[s.v], ords)
+		if !s.slow.keep(m, out) {
+			out.n = 0
+		}
+		return nil
+	})
+	// Clear the references, so that the pooled memory keeps no segment alive.
+	w.block.Segment = nil
+	for i := range w.kernels {
+		w.kernels[i].Forget()
+	}
+	if err != nil {
+		return err
+	}
+	return m.flush(p, at, out)
+}
+
+// applies reports whether a condition is enabled in this run.
+func (t *sweepTest) applies(ev *evaluator) bool {
+	return t.cond.unless < 0 || !ev.args[t.cond.unless].IsNull()
+}
+
+// prepare makes the kernels for a segment.
+func (s *sweep) prepare(m *matcher, segment *version.Segment) {
+	w := &m.sweeper
+	w.order = w.order[:0]
+	for i := range s.tests {
+		t := &s.tests[i]
+		if !t.applies(m.evaluator) {
+			continue
+		}
+		w.kernels[i].Prepare(segment.Props[t.prop], t.op, m.constant(t.constant))
+		w.order = append(w.order, i)
+		for k := len(w.order) - 1; k > 0 && w.kernels[i].Cost() < w.kernels[w.order[k-1]].Cost(); k-- {
+			w.order[k], w.order[k-1] = w.order[k-1], w.order[k]
+		}
+	}
+}

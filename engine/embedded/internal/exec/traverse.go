@@ -1,0 +1,328 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// hop is one direction of an edge type.
+type hop struct {
+	edges *version.Table
+	adj   *index.Adjacency
+	alive bool // every listed edge is live
+}
+
+func (m *matcher) hops(edge int, out, in bool) (hops [2]hop, n int) {
+	t := m.snap.Edges(edge)
+	if out {
+		hops[n] = hop{t, t.Out(), t.AllLive()}
+		n++
+	}
+	if in {
+		hops[n] = hop{t, t.In(), t.AllLive()}
+		n++
+	}
+	return hops, n
+}
+
+// traverse is the common part of expand, check and reach.
+type traverse struct {
+	*link
+	back bool         // follows edges from target to source
+	from plan.VarID   // the bound end
+	to   plan.VarID   // the other end
+	vars []plan.VarID // already bound
+	id   int
+}
+
+func (pl *planner) traverse(s *scope, l *link, back bool) traverse {
+	tr := traverse{link: l, back: back, from: l.From, to: l.To, vars: slices.Clip(s.vars), id: pl.frame()}
+	if back {
+		tr.from, tr.to = l.To, l.From
+	}
+	return tr
+}
+
+// far reports whether the traversal is not exactly one hop long.
+func (t *traverse) far() bool { return t.Min != 1 || t.Max != 1 }
+
+// addExpand adds the step that binds the other end of a traversal.
+func (pl *planner) addExpand(s *scope, l *link, back bool) {
+	tr := pl.traverse(s, l, back)
+	if tr.far() {
+		s.pipe.steps = append(s.pipe.steps, &reach{tr, false, 0})
+	} else {
+		s.pipe.steps = append(s.pipe.steps, &expand{tr})
+	}
+	s.bind(tr.to)
+	s.bind(l.EdgeVar)
+}
+
+// check returns the step for a traversal with both ends bound.
+func (pl *planner) check(s *scope, l *link) step {
+	tr := pl.traverse(s, l, false)
+	if tr.far() {
+		return &reach{tr, true, pl.frame()}
+	}
+	return &check{traverse: tr}
+}
+
+// expand follows the edges of a node.
+type expand struct{ traverse }
+
+func (s *expand) run(m *matcher, p *pipe, at int, f *frame) error {
+	out := m.frame(s.id, s.vars)
+	m.room(out, s.to, s.EdgeVar)
+	hops, n := m.hops(s.edge, s.Undirected || !s.back, s.Undirected || s.back)
+	last := p.inner && at == len(p.steps)-1
+	for i := range f.n {
+		if f.settled(i) {
+			continue
+		}
+		edges, others, err := m.neighbours(s, hops[:n], f.cols[s.from][i])
+		if err != nil {
+			return err
+		}
+		if last && len(others) > 0 {
+			f.found.set(f.outer[i]) // one match is enough
+			m.yielded(p, 1)
+			continue
+		}
+		for len(others) > 0 {
+			k := out.repeat(f, i, s.vars, len(others))
+			copy(out.cols[s.to][out.n-k:out.n], others)
+			others = others[k:]
+			if s.EdgeVar != plan.NoVar {
+				copy(out.cols[s.EdgeVar][out.n-k:out.n], edges)
+				edges = edges[k:]
+			}
+			if out.n < frameSize {
+				break
+			}
+			if err := m.flush(p, at, out); err != nil {
+				return err
+			}
+			if f.settled(i) {
+				break
+			}
+		}
+	}
+	return m.flush(p, at, out)
+}
+
+// count implements [counter].
+func (s *expand) count(m *matcher, f *frame) (n int, err error) {
+	hops, k := m.hops(s.edge, s.Undirected || !s.back, s.Undirected || s.back)
+	for i := range f.n {
+		_, others, err := m.neighbours(s, hops[:k], f.cols[s.from][i])
+		if err != nil {
+			return 0, err
+		}
+		n += len(others)
+	}
+	return n, nil
+}
+
+// neighbours returns the live edges of a node and the nodes that they lead to. If the query
+// has no edge variable, it returns each node once, and no edges. The lists belong to the
+// index, or are valid until the next call.
+func (m *matcher) neighbours(s *expand, hops []hop, node uint32) (edges, others []uint32, err error) {
+	wanted := s.EdgeVar != plan.NoVar
+	if h := &hops[0]; len(hops) == 1 && h.alive && (wanted || h.adj.Distinct()) && h.adj.Over(node) == nil {
+		if wanted {
+			edges, others = h.adj.Base(node)
+		} else {
+			others = h.adj.Others(node)
+		}
+		return edges, others, m.tick(1 + len(others))
+	}
+	edges, others = m.nearEdges[:0], m.nearNodes[:0]
+	seen := &m.walks[s.id]
+	seen.begin(m.table(s.to).Ordinals())
+	for k, h := range hops {
+		base, nodes := h.adj.Base(node)
+		if err := m.tick(1 + len(base)); err != nil {
+			return nil, nil, err
+		}
+		for j, other := range nodes {
+			switch {
+			case !h.alive && !h.edges.Alive(base[j]):
+			case !wanted:
+				seen.visit(other)
+			case k == 0 || other != node: // an edge from the node to itself was already listed
+				edges, others = append(edges, base[j]), append(others, other)
+			}
+		}
+		for o := h.adj.Over(node); o != nil; o = o.Next {
+			switch {
+			case !h.alive && !h.edges.Alive(o.Edge):
+			case !wanted:
+				seen.visit(o.Other)
+			case k == 0 || o.Other != node:
+				edges, others = append(edges, o.Edge), append(others, o.Other)
+			}
+		}
+	}
+	if !wanted {
+		return nil, seen.visited, m.charge(seen)
+	}
+	more := cap(edges) + cap(others) - cap(m.nearEdges) - cap(m.nearNodes)
+	m.nearEdges, m.nearNodes = edges, others
+	return edges, others, m.hold(4 * more)
+}
+
+// check keeps the rows whose two nodes are joined by an edge, or, if not is set, the rows
+// whose nodes are not joined. If there is an edge variable, it binds each joining edge.
+type check struct {
+	traverse
+	not bool // replaces a not block that contains only the traversal
+}
+
+func (s *check) run(m *matcher, p *pipe, at int, f *frame) error {
+	if s.EdgeVar != plan.NoVar {
+		return s.bind(m, p, at, f)
+	}
+	rows := m.chosen[:0]
+	from, to := f.cols[s.From][:f.n], f.cols[s.To][:f.n]
+	for i := 0; i < f.n; {
+		// Rows that share a node are mostly consecutive.
+		k := i + 1
+		for k < f.n && to[k] == to[i] {
+			k++
+		}
+		same, others, back := to[i], from, true
+		if k == i+1 {
+			for k < f.n && from[k] == from[i] {
+				k++
+			}
+			same, others, back = from[i], to, false
+		}
+		j, err := m.joins(s, same, back, k-i)
+		if err != nil {
+			return err
+		}
+		for ; i < k; i++ {
+			if j.to(others[i]) != s.not {
+				rows = append(rows, uint32(i))
+			}
+		}
+	}
+	m.chosen = rows
+	f.choose(rows, s.vars)
+	return m.push(p, at+1, f)
+}
+
+// joins answers which nodes the edges of one node lead to, or come from.
+type joins struct {
+	node   uint32
+	hops   [2]hop
+	n      int
+	marked *walk // the set of those nodes, if it was worth making
+}
+
+// joins prepares the edges of a node, for asked calls of to.
+func (m *matcher) joins(s *check, node uint32, back bool, asked int) (j joins, err error) {
+	j.node = node
+	j.hops, j.n = m.hops(s.edge, s.Undirected || !back, s.Undirected || back)
+	edges := 0
+	for _, h := range j.hops[:j.n] {
+		edges += len(h.adj.Others(node))
+		for o := h.adj.Over(node); o != nil && edges < asked*markShare; o = o.Next {
+			edges++
+		}
+	}
+	if edges >= asked*markShare {
+		return j, m.tick(asked)
+	}
+	far := s.To
+	if back {
+		far = s.From
+	}
+	j.marked = &m.walks[s.id]
+	j.marked.begin(m.table(far).Ordinals())
+	for _, h := range j.hops[:j.n] {
+		if err := m.trail(j.marked, h, []uint32{node}); err != nil {
+			return j, err
+		}
+	}
+	if err := m.charge(j.marked); err != nil {
+		return j, err
+	}
+	return j, m.tick(asked)
+}
+
+// markShare is the maximum number of a node's edges to mark for each node that will be
+// tested. A search among the edges examines about as many.
+const markShare = 4
+
+func (j *joins) to(other uint32) bool {
+	if j.marked != nil {
+		return j.marked.bits.Get(int(other))
+	}
+	for i := range j.n {
+		if joined(j.hops[i], j.node, other, nil) {
+			return true
+		}
+	}
+	return false
+}
+
+// bind binds the edge variable.
+func (s *check) bind(m *matcher, p *pipe, at int, f *frame) error {
+	hops, n := m.hops(s.edge, true, s.Undirected)
+	out := m.frame(s.id, s.vars)
+	m.room(out, s.EdgeVar)
+	var err error
+	for i := range f.n {
+		if f.settled(i) {
+			continue
+		}
+		if err := m.tick(1); err != nil {
+			return err
+		}
+		a, b := f.cols[s.From][i], f.cols[s.To][i]
+		for k, h := range hops[:n] {
+			if k == 1 && a == b {
+				break
+			}
+			joined(h, a, b, func(edge uint32) bool {
+				out.copyRow(f, i, s.vars)
+				out.cols[s.EdgeVar][out.n] = edge
+				if out.n++; out.n == frameSize {
+					err = m.flush(p, at, out)
+				}
+				return err == nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return m.flush(p, at, out)
+}
+
+// joined reports whether a live edge joins two nodes. If yield is not nil, it is called for
+// each such edge until it returns false.
+func joined(h hop, a, b uint32, yield func(edge uint32) bool) bool {
+	any := false
+	edges, others := h.adj.Base(a)
+	at, _ := slices.BinarySearch(others, b)
+	for ; at < len(others) && others[at] == b; at++ {
+		if h.alive || h.edges.Alive(edges[at]) {
+			if any = true; yield == nil || !yield(edges[at]) {
+				return true
+			}
+		}
+	}
+	for o := h.adj.Over(a); o != nil; o = o.Next {
+		if o.Other == b && (h.alive || h.edges.Alive(o.Edge)) {
+			if any = true; yield == nil || !yield(o.Edge) {
+				return true
+			}
+		}
+	}
+	return any
+}

@@ -1,0 +1,250 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+)
+
+// walk is a set of ordinals. It is cleared by removing the visited ones.
+type walk struct {
+	bits    engine.Bitmap
+	visited []uint32 // in the order of their first visit
+	counted int      // bytes that were charged to the run
+	seen    uint32   // keeps the compiler from removing spread's prefetches
+}
+
+func (w *walk) begin(n uint32) {
+	if len(w.visited) > len(w.bits) {
+		clear(w.bits)
+	} else {
+		for _, v := range w.visited {
+			w.bits[v>>6] = 0
+		}
+	}
+	w.visited = w.visited[:0]
+	if words := (int(n) + 63) / 64; len(w.bits) < words {
+		w.bits = make(engine.Bitmap, words)
+	}
+}
+
+// visit adds an ordinal and reports whether it was missing.
+func (w *walk) visit(ord uint32) bool {
+	if w.bits.Get(int(ord)) {
+		return false
+	}
+	w.bits.Set(int(ord))
+	w.visited = append(w.visited, ord)
+	return true
+}
+
+// charge charges the run for the growth of the walk's memory.
+func (m *matcher) charge(w *walk) error {
+	if now := 8*len(w.bits) + 4*len(w.visited); now > w.counted {
+		more := now - w.counted
+		w.counted = now
+		return m.spend(more)
+	}
+	return nil
+}
+
+// readAhead is the number of nodes that spread looks up together. It is large enough to
+// keep the memory system busy, and small enough that prefetched data is still in the cache
+// when it is used.
+const readAhead = 16
+
+// spread visits the neighbours of nodes whose edges are all in the base and live. It
+// overlaps the memory latency of several nodes: it first reads where their edges are, and
+// then where those edges lead.
+func (m *matcher) spread(w *walk, adj *index.Adjacency, nodes []uint32) error {
+	var rows [readAhead][]uint32
+	for len(nodes) > 0 {
+		some := nodes[:min(len(nodes), readAhead)]
+		nodes = nodes[len(some):]
+		total := 0
+		for i, node := range some {
+			rows[i] = adj.Others(node)
+			total += len(rows[i])
+		}
+		var seen uint32
+		for _, others := range rows[:len(some)] {
+			if len(others) > 0 {
+				seen += others[0]
+			}
+		}
+		w.seen = seen
+		if err := m.tick(len(some) + total); err != nil {
+			return err
+		}
+		n := len(w.visited)
+		queue := slices.Grow(w.visited, total)[:n+total]
+		bits := w.bits
+		for _, others := range rows[:len(some)] {
+			for _, other := range others {
+				word, bit := &bits[other>>6], uint64(1)<<(other&63)
+				old := *word
+				*word = old | bit
+				queue[n] = other
+				n += int(^old >> (other & 63) & 1) // a branch would often be mispredicted
+			}
+		}
+		w.visited = queue[:n]
+	}
+	return nil
+}
+
+// trail visits the live neighbours of nodes.
+func (m *matcher) trail(w *walk, h hop, nodes []uint32) error {
+	for _, node := range nodes {
+		edges, others := h.adj.Base(node)
+		if err := m.tick(1 + len(edges)); err != nil {
+			return err
+		}
+		for j, other := range others {
+			if h.alive || h.edges.Alive(edges[j]) {
+				w.visit(other)
+			}
+		}
+		for o := h.adj.Over(node); o != nil; o = o.Next {
+			if h.alive || h.edges.Alive(o.Edge) {
+				w.visit(o.Other)
+			}
+		}
+	}
+	return nil
+}
+
+// breadthFirst returns the nodes whose distance from a node is within the bounds of the
+// traversal. The list belongs to the walk.
+func (m *matcher) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, error) {
+	most := s.Max - hopsLost
+	if s.From != s.To && m.types[s.From] != m.types[s.To] {
+		most = min(most, 1) // an edge of the type never follows another
+	}
+	hops, n := m.hops(s.edge, s.Undirected || !s.back, s.Undirected || s.back)
+	w.begin(m.table(s.to).Ordinals())
+	// w.visited lists the nodes in the order of their distance, so it is also the queue.
+	within := 0 // index in it of the first node at the least distance
+	for first, d := 0, 1; d <= most; d++ {
+		level := len(w.visited)
+		nodes := w.visited[first:level]
+		if d == 1 {
+			m.source[0] = from
+			nodes = m.source[:]
+		}
+		for _, h := range hops[:n] {
+			var err error
+			if h.alive && h.adj.Overlay() == 0 {
+				err = m.spread(w, h.adj, nodes)
+			} else {
+				err = m.trail(w, h, nodes)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		if err := m.charge(w); err != nil {
+			return nil, err
+		}
+		if d == s.Min {
+			within = level
+		}
+		if first = level; len(w.visited) == level {
+			break
+		}
+	}
+	if most < s.Min || within == 0 && s.Min > 1 {
+		return nil, nil // no node is that far
+	}
+	return w.visited[within:], nil
+}
+
+// reach walks breadth first from a node. If both ends are bound, it keeps the rows whose
+// other node is reached. Otherwise it binds the other variable to each reached node.
+type reach struct {
+	traverse
+	both bool
+	set  int // number of the walk that marks the nodes within the bounds
+}
+
+func (s *reach) run(m *matcher, p *pipe, at int, f *frame) error {
+	if s.both {
+		return s.check(m, p, at, f)
+	}
+	out := m.frame(s.id, s.vars)
+	m.room(out, s.to)
+	var reached []uint32
+	last := version.NoOrd
+	for i := range f.n {
+		if f.settled(i) {
+			continue
+		}
+		if node := f.cols[s.from][i]; node != last {
+			var err error
+			if reached, err = m.breadthFirst(&s.traverse, node, &m.walks[s.id]); err != nil {
+				return err
+			}
+			last = node
+		}
+		for left := reached; len(left) > 0; {
+			k := out.repeat(f, i, s.vars, len(left))
+			copy(out.cols[s.to][out.n-k:out.n], left)
+			left = left[k:]
+			if out.n < frameSize {
+				break
+			}
+			if err := m.flush(p, at, out); err != nil {
+				return err
+			}
+			if f.settled(i) {
+				break
+			}
+		}
+	}
+	return m.flush(p, at, out)
+}
+
+// count implements [counter].
+func (s *reach) count(m *matcher, f *frame) (n int, err error) {
+	for i := range f.n {
+		reached, err := m.breadthFirst(&s.traverse, f.cols[s.from][i], &m.walks[s.id])
+		if err != nil {
+			return 0, err
+		}
+		n += len(reached)
+	}
+	return n, nil
+}
+
+func (s *reach) check(m *matcher, p *pipe, at int, f *frame) error {
+	within := &m.walks[s.set]
+	last := version.NoOrd
+	rows := m.chosen[:0]
+	for i := range f.n {
+		if f.settled(i) {
+			continue
+		}
+		if node := f.cols[s.from][i]; node != last {
+			reached, err := m.breadthFirst(&s.traverse, node, &m.walks[s.id])
+			if err != nil {
+				return err
+			}
+			last = node
+			within.begin(m.table(s.to).Ordinals())
+			for _, r := range reached {
+				within.visit(r)
+			}
+			if err := m.charge(within); err != nil {
+				return err
+			}
+		}
+		if within.bits.Get(int(f.cols[s.to][i])) {
+			rows = append(rows, uint32(i))
+		}
+	}
+	m.chosen = rows
+	f.choose(rows, s.vars)
+	return m.push(p, at+1, f)
+}

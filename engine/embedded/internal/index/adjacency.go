@@ -1,0 +1,188 @@
+package index
+
+import "github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+
+// Adjacency lists the edges of one type by the node at one end. It is a compressed sparse
+// row matrix over node ordinals, with a copy-on-write overlay for later edges.
+type Adjacency struct {
+	base  *adjacencyBase // nil for none
+	over  heads[Hop]
+	count int
+}
+
+// adjacencyBase is a compressed sparse row matrix.
+type adjacencyBase struct {
+	off   []uint32 // by node; a node beyond its end has no edges in the base
+	edge  []uint32 // edge ordinals, by node, then other end, then ordinal
+	other []uint32 // node ordinals of the other end
+	multi bool     // some edges join the same pair of nodes
+
+	edges, others uint32 // the greatest elements of edge and other, plus one
+
+	pending     column.Pending
+	stored      place
+	nOff, nEdge int // only of a stored base
+}
+
+// Hop is an edge of the overlay. Each node has a linked list of hops, the latest first.
+type Hop struct {
+	Edge, Other uint32
+	Next        *Hop
+}
+
+// BuildAdjacency lists the edges from 0 up to, but not including, n. ends returns an edge's
+// node at this end and at the other end, and whether to list the edge.
+func BuildAdjacency(n uint32, ends func(edge uint32) (here, other uint32, ok bool)) Adjacency {
+	// It calls ends several times per edge instead of keeping the results: ends is fast,
+	// and lists of the results would be as large as the index.
+	var listed, maxHere, maxOther, maxEdge uint32
+	for e := range n {
+		if h, o, ok := ends(e); ok {
+			listed++
+			maxHere, maxOther = max(maxHere, h), max(maxOther, o)
+			maxEdge = e
+		}
+	}
+	if listed == 0 {
+		return Adjacency{}
+	}
+	// Two stable counting sorts: by the other end, then by this one.
+	byOther := make([]uint32, listed)
+	at := starts(maxOther, n, func(e uint32) (uint32, bool) { _, o, ok := ends(e); return o, ok })
+	for e := range n {
+		if _, o, ok := ends(e); ok {
+			byOther[at[o]] = e
+			at[o]++
+		}
+	}
+	a := &adjacencyBase{edge: make([]uint32, listed), other: make([]uint32, listed), edges: maxEdge + 1, others: maxOther + 1}
+	at = starts(maxHere, n, func(e uint32) (uint32, bool) { h, _, ok := ends(e); return h, ok })
+	a.off = append(make([]uint32, 0, len(at)), at...)
+	for _, e := range byOther {
+		h, o, _ := ends(e)
+		p := at[h]
+		at[h]++
+		a.edge[p], a.other[p] = e, o
+		a.multi = a.multi || p > a.off[h] && a.other[p-1] == o
+	}
+	return Adjacency{base: a}
+}
+
+func (b *adjacencyBase) ready() {
+	if b.pending.Left() {
+		b.fetch()
+	}
+}
+
+//go:noinline
+func (b *adjacencyBase) fetch() { b.pending.Resolve(b.read) }
+
+// read reads a stored base. It checks the ordinals, because callers use them as array
+// indexes.
+func (b *adjacencyBase) read() {
+	src, name := b.stored.source, b.stored.name
+	b.off = column.Read[uint32](src, name+".f", b.nOff)
+	column.Ascending(src, name+".f", b.off, b.nEdge)
+	b.edge = column.Read[uint32](src, name+".e", b.nEdge)
+	b.other = column.Read[uint32](src, name+".o", b.nEdge)
+	for i, e := range b.edge {
+		if e >= b.edges || b.other[i] >= b.others {
+			b.stored.fail("edge %d to node %d of %d and %d", e, b.other[i], b.edges, b.others)
+		}
+	}
+}
+
+// starts counts the keys of 0 up to n. It returns, for each key, the position at which its
+// entries start in sorted order.
+func starts(largest, n uint32, key func(uint32) (uint32, bool)) []uint32 {
+	off := make([]uint32, largest+2)
+	for i := range n {
+		if k, ok := key(i); ok {
+			off[k+1]++
+		}
+	}
+	for i := 1; i < len(off); i++ {
+		off[i] += off[i-1]
+	}
+	return off
+}
+
+// Add adds an edge to the overlay.
+func (a *Adjacency) Add(owner *Owner, here, other, edge uint32) {
+	p := a.over.edit(owner, here)
+	*p = &Hop{edge, other, *p}
+	a.count++
+}
+
+// Remove removes an edge from the overlay if it is among the removeWithin latest of its
+// node; see [Hash.Remove].
+func (a *Adjacency) Remove(owner *Owner, here, edge uint32) {
+	if a.count == 0 {
+		return
+	}
+	n := 0
+	h := a.over.get(here)
+	for ; h != nil && h.Edge != edge; h = h.Next {
+		if n++; n == removeWithin {
+			return
+		}
+	}
+	if h == nil {
+		return
+	}
+	p := a.over.edit(owner, here)
+	rest, from := h.Next, *p
+	*p = nil
+	for last := p; ; last = &(*last).Next {
+		if from == h {
+			*last = rest
+			break
+		}
+		*last = &Hop{from.Edge, from.Other, nil}
+		from = from.Next
+	}
+	a.count--
+}
+
+// Base returns a node's edges in the base and their other ends, in ascending order of the
+// other end.
+func (a *Adjacency) Base(node uint32) (edges, others []uint32) {
+	b := a.base
+	if b == nil {
+		return nil, nil
+	}
+	b.ready()
+	if uint64(node)+1 >= uint64(len(b.off)) {
+		return nil, nil
+	}
+	i, j := b.off[node], b.off[node+1]
+	return b.edge[i:j], b.other[i:j]
+}
+
+// BaseDegree returns the number of a node's edges in the base.
+func (a *Adjacency) BaseDegree(node uint32) uint32 {
+	b := a.base
+	if b == nil {
+		return 0
+	}
+	b.ready()
+	if uint64(node)+1 >= uint64(len(b.off)) {
+		return 0
+	}
+	return b.off[node+1] - b.off[node]
+}
+
+// Over returns the list of a node's edges in the overlay.
+func (a *Adjacency) Over(node uint32) *Hop {
+	if a.count == 0 {
+		return nil
+	}
+	return a.over.get(node)
+}
+
+// Overlay returns the number of edges in the overlay.
+func (a *Adjacency) Overlay() int { return a.count }
+
+// Simple reports whether it is certain that no two listed edges join the same pair of
+// nodes.
+func (a *Adjacency) Simple() bool { return a.count == 0 && (a.base == nil || !a.base.multi) }

@@ -1,0 +1,224 @@
+package index
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+)
+
+// Hash is an index from 64-bit hashes to ordinals. Several ordinals may share a hash, and
+// an ordinal may have several hashes, so the caller must check the candidates.
+type Hash struct {
+	base  *hashBase // nil for none
+	over  heads[entry]
+	mask  uint32 // number of overlay buckets less one; 0 while the overlay is empty
+	count int    // entries in the overlay
+}
+
+// hashBase is a hash table with chaining. The ordinals in a chain ascend.
+type hashBase struct {
+	heads []uint32 // by low bits of the hash: the first ordinal in the bucket, plus one
+	next  []uint32 // by ordinal: the next one in its bucket, plus one
+
+	pending       column.Pending
+	stored        place
+	nHeads, nNext int // only of a stored base
+}
+
+type entry struct {
+	hash uint64
+	ord  uint32
+	next *entry
+}
+
+const firstBuckets = 256
+
+// BuildHash indexes the ordinals from 0 up to, but not including, n for which hash returns
+// true.
+func BuildHash(n uint32, hash func(ord uint32) (h uint64, ok bool)) Hash {
+	size := uint32(1)
+	for size < n {
+		size *= 2
+	}
+	x := &hashBase{heads: make([]uint32, size), next: make([]uint32, n)}
+	// In descending order, so that the ordinals in a chain ascend.
+	for ord := n; ord > 0; ord-- {
+		if h, ok := hash(ord - 1); ok {
+			b := uint32(h) & (size - 1)
+			x.next[ord-1] = x.heads[b]
+			x.heads[b] = ord
+		}
+	}
+	return Hash{base: x}
+}
+
+// Overlay returns the number of entries in the overlay.
+func (x *Hash) Overlay() int { return x.count }
+
+// Add adds an ordinal under a hash. The index may hold the pair already.
+func (x *Hash) Add(owner *Owner, hash uint64, ord uint32) {
+	if x.count == 0 || x.count > 4*int(x.mask+1) {
+		x.grow(owner)
+	}
+	slot := x.over.edit(owner, uint32(hash>>32)&x.mask)
+	if staleOverlay && *slot != nil {
+		return
+	}
+	*slot = &entry{hash, ord, *slot}
+	x.count++
+}
+
+// Remove removes an ordinal from the overlay if it is among the removeWithin latest entries
+// of its bucket. A stale entry does no harm, since callers check candidates. But entries
+// that are added and deleted again and again must not accumulate.
+func (x *Hash) Remove(owner *Owner, hash uint64, ord uint32) {
+	if x.count == 0 {
+		return
+	}
+	at := uint32(hash>>32) & x.mask
+	n := 0
+	e := x.over.get(at)
+	for ; e != nil && (e.hash != hash || e.ord != ord); e = e.next {
+		if n++; n == removeWithin {
+			return
+		}
+	}
+	if e == nil {
+		return
+	}
+	slot := x.over.edit(owner, at)
+	rest, from := e.next, *slot
+	*slot = nil
+	for last := slot; ; last = &(*last).next {
+		if from == e {
+			*last = rest
+			break
+		}
+		*last = &entry{from.hash, from.ord, nil}
+		from = from.next
+	}
+	x.count--
+}
+
+// removeWithin is the number of entries of a list that Remove examines.
+const removeWithin = 32
+
+func (x *Hash) grow(owner *Owner) {
+	old := x.over
+	if x.count == 0 {
+		x.mask = firstBuckets - 1
+	} else {
+		x.mask = (x.mask+1)*8 - 1
+	}
+	x.over = heads[entry]{}
+	for e := range old.all {
+		for ; e != nil; e = e.next {
+			slot := x.over.edit(owner, uint32(e.hash>>32)&x.mask)
+			*slot = &entry{e.hash, e.ord, *slot}
+		}
+	}
+}
+
+// Cursor iterates over the candidates for a hash: those of the overlay, then those of the
+// base. An ordinal may occur twice.
+type Cursor struct {
+	Ord   uint32
+	hash  uint64
+	entry *entry
+	first *entry
+	next  uint32 // the next ordinal in the base, plus one
+	base  *hashBase
+}
+
+// Find returns a cursor before the first candidate for a hash.
+func (x *Hash) Find(hash uint64) Cursor {
+	c := Cursor{hash: hash, base: x.base}
+	if x.count > 0 {
+		c.first = x.over.get(uint32(hash>>32) & x.mask)
+	}
+	if b := x.base; b != nil {
+		b.ready()
+		c.next = b.heads[uint32(hash)&uint32(len(b.heads)-1)]
+	}
+	return c
+}
+
+// Next moves to the next candidate and reports whether there is one.
+func (c *Cursor) Next() bool {
+	for e := c.first; e != nil; e = e.next {
+		if e.hash == c.hash {
+			c.entry, c.first, c.Ord = e, e.next, e.ord
+			return true
+		}
+	}
+	c.first, c.entry = nil, nil
+	if c.next == 0 {
+		return false
+	}
+	c.Ord = c.next - 1
+	c.next = c.base.after(c.next)
+	return true
+}
+
+// after returns the successor of a place in its chain. It checks the places, which may come
+// from the disk, so that a corrupt chain cannot loop.
+func (b *hashBase) after(place uint32) uint32 {
+	if place > uint32(len(b.next)) {
+		b.stored.fail("place %d of %d", place, len(b.next))
+	}
+	next := b.next[place-1]
+	if next != 0 && next <= place {
+		b.stored.fail("place %d follows place %d", next, place)
+	}
+	return next
+}
+
+func (b *hashBase) ready() {
+	if b.pending.Left() {
+		b.pending.Resolve(b.read)
+	}
+}
+
+func (b *hashBase) read() {
+	src, name := b.stored.source, b.stored.name
+	b.heads = column.Read[uint32](src, name+".h", b.nHeads)
+	b.next = column.Read[uint32](src, name+".n", b.nNext)
+}
+
+// Multipliers of the hash: odd constants of wyhash, version 4.2.
+const (
+	k0 = 0xa0761d6478bd642f
+	k1 = 0xe7037ed1a0b428db
+)
+
+// String returns the hash of a text. The function never changes, because bases are stored.
+func String(s string) uint64 { return Mix(k0, s) }
+
+// Mix adds a text to a hash.
+func Mix(h uint64, s string) uint64 {
+	h ^= uint64(len(s)) * k1
+	var tail [8]byte
+	for len(s) >= 8 {
+		h = fold(h^word(s), k1)
+		s = s[8:]
+	}
+	if len(s) > 0 {
+		copy(tail[:], s)
+		h = fold(h^binary.LittleEndian.Uint64(tail[:]), k1)
+	}
+	return fold(h, k0)
+}
+
+// MixInt adds a number to a hash.
+func MixInt(h, n uint64) uint64 { return fold(fold(h^n, k1)^k0, k1) }
+
+func word(s string) uint64 {
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+func fold(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return hi ^ lo ^ bits.RotateLeft64(a, 29)
+}

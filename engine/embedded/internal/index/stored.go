@@ -1,0 +1,158 @@
+package index
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+)
+
+// A base is stored as a descriptor and blocks of 4-byte numbers, little-endian:
+//
+//	hash       heads    uvarint, a power of two, or 0 without a base
+//	           next     uvarint, ordinals
+//	  name.h   heads
+//	  name.n   next
+//	adjacency  off      uvarint, nodes at this end, plus one; 0 without a base
+//	           edges    uvarint
+//	           bounds   2 uvarints: exclusive upper bounds of the edge ordinals and of
+//	                    the node ordinals at the other end
+//	           multi    1 byte: 1 when two edges join the same pair
+//	  name.f   off
+//	  name.e   edges
+//	  name.o   other ends
+
+// place says where a base is stored.
+type place struct {
+	source column.Source
+	name   string
+}
+
+func (p *place) fail(format string, args ...any) {
+	corruption.Corrupt(p.source.Name(), "index "+p.name+": "+format, args...)
+}
+
+// AppendDescriptor appends the descriptor of the base.
+func (x *Hash) AppendDescriptor(dst []byte) []byte {
+	b := x.base
+	if b == nil {
+		b = &hashBase{}
+	}
+	b.ready()
+	dst = binary.AppendUvarint(dst, uint64(len(b.heads)))
+	return binary.AppendUvarint(dst, uint64(len(b.next)))
+}
+
+// Blocks passes the blocks of the base to add, one after another.
+func (x *Hash) Blocks(name string, add func(name string, data []byte) error) error {
+	b := x.base
+	if b == nil {
+		return nil
+	}
+	b.ready()
+	if err := add(name+".h", column.Bytes(b.heads)); err != nil {
+		return err
+	}
+	return add(name+".n", column.Bytes(b.next))
+}
+
+// OpenHash returns the index of a stored base, and the rest of the descriptor; ok is false
+// if the descriptor is malformed. The blocks are read on first use, which throws their
+// faults; see package corruption.
+func OpenHash(desc []byte, name string, src column.Source) (x Hash, rest []byte, ok bool) {
+	var n [2]uint64
+	if rest, ok = numbers(desc, n[:]); !ok || n[0] > 0 && bits.OnesCount64(n[0]) != 1 {
+		return Hash{}, nil, false
+	}
+	if n[0] == 0 {
+		return Hash{}, rest, n[1] == 0
+	}
+	b := &hashBase{nHeads: int(n[0]), nNext: int(n[1]), stored: place{src, name}}
+	b.pending.Defer()
+	return Hash{base: b}, rest, true
+}
+
+// Covered returns the number of ordinals that the base covers.
+func (x *Hash) Covered() uint32 {
+	switch {
+	case x.base == nil:
+		return 0
+	case x.base.stored.source != nil:
+		return uint32(x.base.nNext)
+	}
+	return uint32(len(x.base.next))
+}
+
+// AppendDescriptor appends the descriptor of the base.
+func (a *Adjacency) AppendDescriptor(dst []byte) []byte {
+	b := a.base
+	if b == nil {
+		b = &adjacencyBase{}
+	}
+	b.ready()
+	for _, n := range []int{len(b.off), len(b.edge), int(b.edges), int(b.others)} {
+		dst = binary.AppendUvarint(dst, uint64(n))
+	}
+	if b.multi {
+		return append(dst, 1)
+	}
+	return append(dst, 0)
+}
+
+// Blocks passes the blocks of the base to add, one after another.
+func (a *Adjacency) Blocks(name string, add func(name string, data []byte) error) error {
+	b := a.base
+	if b == nil {
+		return nil
+	}
+	b.ready()
+	if err := add(name+".f", column.Bytes(b.off)); err != nil {
+		return err
+	}
+	if err := add(name+".e", column.Bytes(b.edge)); err != nil {
+		return err
+	}
+	return add(name+".o", column.Bytes(b.other))
+}
+
+// OpenAdjacency returns the index of a stored base, under the same rules as [OpenHash].
+func OpenAdjacency(desc []byte, name string, src column.Source) (a Adjacency, rest []byte, ok bool) {
+	var n [4]uint64
+	if rest, ok = numbers(desc, n[:]); !ok || len(rest) == 0 || rest[0] > 1 {
+		return Adjacency{}, nil, false
+	}
+	multi := rest[0] == 1
+	rest = rest[1:]
+	if n[0] == 0 {
+		return Adjacency{}, rest, n == [4]uint64{} && !multi
+	}
+	b := &adjacencyBase{nOff: int(n[0]), nEdge: int(n[1]), edges: uint32(n[2]), others: uint32(n[3]), multi: multi, stored: place{src, name}}
+	b.pending.Defer()
+	return Adjacency{base: b}, rest, true
+}
+
+// Bounds returns exclusive upper bounds of the ordinals in the base: of the nodes at this
+// end, of the nodes at the other end, and of the edges.
+func (a *Adjacency) Bounds() (here, others, edges uint32) {
+	b := a.base
+	switch {
+	case b == nil:
+		return 0, 0, 0
+	case b.stored.source != nil:
+		return uint32(b.nOff - 1), b.others, b.edges
+	}
+	return uint32(len(b.off) - 1), b.others, b.edges
+}
+
+// numbers reads len(out) uvarints, each less than 1<<32.
+func numbers(b []byte, out []uint64) (rest []byte, ok bool) {
+	for i := range out {
+		n, k := binary.Uvarint(b)
+		if k <= 0 || n >= 1<<32 {
+			return nil, false
+		}
+		out[i], b = n, b[k:]
+	}
+	return b, true
+}

@@ -1,0 +1,174 @@
+package index
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/text"
+)
+
+// library is a minimal table of texts.
+type library struct {
+	texts []string // by row; "-" for null
+	rows  Rows
+	next  uint32
+}
+
+func (l *library) source(row uint32) (string, bool) { return l.texts[row], l.texts[row] != "-" }
+
+// write gives an ordinal, an existing one or the next, a new text.
+func (l *library) write(owner *Owner, ord uint32, text string) {
+	l.rows.Set(owner, ord, uint32(len(l.texts)))
+	l.texts = append(l.texts, text)
+	l.next = max(l.next, ord+1)
+}
+
+// check compares a view with the texts.
+func (l *library) check(t *testing.T, v *TextView, vocabulary []string) {
+	t.Helper()
+	live := map[uint32][]string{}
+	total := 0
+	for ord := range l.next {
+		if row := l.rows.Get(ord); row != Dead {
+			if s, ok := l.source(row); ok {
+				live[ord] = text.AppendTokens(nil, s)
+				total += len(live[ord])
+			}
+		}
+	}
+	if v.Documents() != uint64(len(live)) || v.sum != uint64(total) {
+		t.Fatalf("%d texts with %d tokens, want %d with %d", v.Documents(), v.sum, len(live), total)
+	}
+	df := map[string]int{}
+	for _, w := range vocabulary {
+		set := engine.NewBitmap(int(l.next))
+		v.Any([]string{w}, set)
+		for ord := range l.next {
+			has := slices.Contains(live[ord], w)
+			if has {
+				df[w]++
+			}
+			if set.Get(int(ord)) != has {
+				t.Fatalf("%s in %d: %t, want %t", w, ord, !has, has)
+			}
+		}
+		if got := v.Frequency(w); int(got) != df[w] {
+			t.Fatalf("%s is in %d texts, want %d", w, got, df[w])
+		}
+	}
+	var s Scorer
+	query := []string{vocabulary[0], vocabulary[1], vocabulary[0], vocabulary[len(vocabulary)-1]}
+	s.Begin(v, slices.Clone(query))
+	slices.Sort(query)
+	query = slices.Compact(query)
+	n, average := float64(len(live)), float64(total)/float64(max(1, len(live)))
+	scores := make([]float64, l.next)
+	for ord := range l.next {
+		want := 0.0
+		for _, w := range query {
+			tf := 0.0
+			for _, x := range live[ord] {
+				if x == w {
+					tf++
+				}
+			}
+			if tf > 0 {
+				d := float64(df[w])
+				idf := math.Log(1 + (n-d+0.5)/(d+0.5))
+				want += float64(idf * float64(tf*2.2) / (tf + float64(1.2*(0.25+float64(0.75*(float64(len(live[ord]))/average))))))
+			}
+		}
+		if got := s.Score(ord); got != want {
+			t.Fatalf("score of %d is %v, want %v", ord, got, want)
+		}
+		scores[ord] = want
+	}
+	for _, k := range []int{1, 3, 10, 1000} {
+		best := slices.DeleteFunc(slices.Clone(scores), func(x float64) bool { return x == 0 })
+		slices.SortFunc(best, func(a, b float64) int { return -cmpFloat(a, b) })
+		least := 0.0
+		if len(best) >= k {
+			least = best[k-1]
+		}
+		want := map[uint32]float64{}
+		for ord, x := range scores {
+			if x > 0 && x >= least {
+				want[uint32(ord)] = x
+			}
+		}
+		got := s.Top(k)
+		if len(got) != len(want) {
+			t.Fatalf("the best %d are %d, want %d", k, len(got), len(want))
+		}
+		for _, f := range got {
+			if want[f.Ord] != f.Score {
+				t.Fatalf("the best %d: %d has %v, want %v", k, f.Ord, f.Score, want[f.Ord])
+			}
+		}
+	}
+	s.End()
+}
+
+func cmpFloat(a, b float64) int {
+	if a < b {
+		return -1
+	}
+	return 1
+}
+
+// TestTextView updates a view through writes and deletes.
+func TestTextView(t *testing.T) {
+	for seed := range uint64(12) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var vocabulary []string
+		for i := range 12 {
+			vocabulary = append(vocabulary, fmt.Sprintf("w%d", i))
+		}
+		sentence := func() string {
+			if r.IntN(10) == 0 {
+				return "-"
+			}
+			var b strings.Builder
+			for range r.IntN(12) {
+				fmt.Fprintf(&b, "%s the ", vocabulary[min(r.IntN(12), r.IntN(12))])
+			}
+			if r.IntN(40) == 0 {
+				b.WriteString(strings.Repeat("w1 ", 250+r.IntN(20)))
+			}
+			return b.String()
+		}
+		l := &library{}
+		owner := new(Owner)
+		for range r.IntN(2) * r.IntN(3000) {
+			l.write(owner, l.next, sentence())
+		}
+		views := []*TextView{NewTextView(l.next, l.rows, l.source)}
+		l.check(t, views[0], vocabulary)
+		first := *l
+		for range 14 {
+			owner := new(Owner)
+			for range 1 + r.IntN(1+r.IntN(400)) {
+				switch ord := r.Uint32N(l.next + 1); {
+				case ord == l.next || r.IntN(3) > 0:
+					l.write(owner, ord, sentence())
+				default:
+					l.rows.Set(owner, ord, Dead)
+				}
+			}
+			v := views[len(views)-1].Update(l.next, l.rows, l.source)
+			l.check(t, v, vocabulary)
+			views = append(views, v)
+			if n := len(v.runs); n > 16 {
+				t.Fatalf("%d runs", n)
+			}
+		}
+		first.check(t, views[0], vocabulary) // later views must not change the first
+		// Update from the first state to the last in one step.
+		l.check(t, views[0].Update(l.next, l.rows, l.source), vocabulary)
+	}
+}

@@ -1,0 +1,269 @@
+package index
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/text"
+)
+
+// TextView is the inverted index of a table's texts in one state. It consists of indexes
+// built for earlier states, each with the set of documents that died since. A TextView is
+// immutable, and shares the indexes with the views that it derives from.
+type TextView struct {
+	runs []textRun // the larger ones first
+	rows Rows      // of the state
+	next uint32
+	docs uint64 // number of live texts
+	sum  uint64 // number of their tokens
+
+	stored *storedView // nil if the view was not stored; see Unread
+
+	mu sync.Mutex        // guards df
+	df map[string]uint32 // text frequencies of terms in runs with dead documents, a cache
+}
+
+// textRun is an index with its dead documents.
+type textRun struct {
+	*Text
+	dead  engine.Bitmap // nil for none
+	gone  int           // number of dead documents
+	owned bool          // dead belongs to the view under construction
+}
+
+// Source returns the text of a row; ok is false if the text is null.
+type Source func(row uint32) (text string, ok bool)
+
+// NewTextView indexes the texts of the live entities from ordinal 0 up to, but not
+// including, next.
+func NewTextView(next uint32, rows Rows, source Source) *TextView {
+	return free(Work{Ctx: context.Background()}.View(next, rows, source))
+}
+
+// free returns v. It panics on an error, which cannot occur without limits.
+func free(v *TextView, err error) *TextView {
+	if err != nil {
+		panic("index: " + err.Error())
+	}
+	return v
+}
+
+// View is [NewTextView] within limits. The error is the context's, or that of Spend.
+func (w Work) View(next uint32, rows Rows, source Source) (*TextView, error) {
+	v := &TextView{rows: rows, next: next}
+	err := w.push(v, int(next), func(from, to int, yield func(textDoc) bool) {
+		for ord := uint32(from); ord < uint32(to); ord++ {
+			if ord%cancelEvery == 0 && w.Ctx.Err() != nil {
+				return
+			}
+			if row := rows.Get(ord); row != Dead {
+				if s, ok := source(row); ok && !yield(textDoc{ord, row, s}) {
+					return
+				}
+			}
+		}
+	})
+	return v, err
+}
+
+// cancelEvery is the number of documents between two checks of the context.
+const cancelEvery = 1 << 8
+
+// Update returns the view of a later state of the same table, in which rows have kept their
+// numbers. Its time is proportional to the number of changes since v. Over many updates
+// with n changes in all, the merges of runs bring it to O(n log n).
+func (v *TextView) Update(next uint32, rows Rows, source Source) *TextView {
+	return free(Work{Ctx: context.Background()}.Update(v, next, rows, source))
+}
+
+// Update is [TextView.Update] within limits. The error is the context's, or that of Spend.
+func (w Work) Update(v *TextView, next uint32, rows Rows, source Source) (*TextView, error) {
+	if v.stored != nil && v.stored.pending.Left() {
+		v.stored.pending.Resolve(func() { v.read(source) })
+	}
+	u := &TextView{rows: rows, next: next, docs: v.docs, sum: v.sum, runs: slices.Clone(v.runs)}
+	for i := range u.runs {
+		u.runs[i].owned = false
+	}
+	var docs []textDoc
+	rows.changes(&v.rows, v.next, next, func(ord uint32) {
+		was, is := uint32(Dead), uint32(Dead)
+		if ord < v.next {
+			was = v.rows.Get(ord)
+		}
+		if ord < next {
+			is = rows.Get(ord)
+		}
+		if was == is {
+			return
+		}
+		if was != Dead {
+			u.bury(ord, was)
+		}
+		if is != Dead {
+			if s, ok := source(is); ok {
+				docs = append(docs, textDoc{ord, is, s})
+			}
+		}
+	})
+	err := w.push(u, len(docs), handOut(docs))
+	if err != nil {
+		return nil, err
+	}
+	u.compact()
+	return u, nil
+}
+
+// handOut returns a function that yields the documents of a range of docs.
+func handOut(docs []textDoc) func(from, to int, yield func(textDoc) bool) {
+	return func(from, to int, yield func(textDoc) bool) {
+		for _, d := range docs[from:to] {
+			if !yield(d) {
+				return
+			}
+		}
+	}
+}
+
+// push adds a run with the documents at n places, if there are any; see buildText.
+func (w Work) push(v *TextView, n int, each func(from, to int, yield func(textDoc) bool)) error {
+	if n == 0 {
+		return nil
+	}
+	x, err := w.buildText(n, each)
+	if err != nil {
+		return err
+	}
+	if docs := len(x.ords); docs > 0 {
+		v.docs += uint64(docs)
+		v.sum += x.sum
+		v.runs = append(v.runs, textRun{Text: x})
+	}
+	return nil
+}
+
+// bury marks the document of a row as dead, if there is one.
+func (v *TextView) bury(ord, row uint32) {
+	for i := range v.runs {
+		r := &v.runs[i]
+		d, ok := r.document(ord)
+		if !ok || r.rows[d] != row || r.dead != nil && r.dead.Get(int(d)) {
+			continue
+		}
+		if !r.owned {
+			dead := engine.NewBitmap(len(r.ords))
+			copy(dead, r.dead)
+			r.dead, r.owned = dead, true
+		}
+		r.dead.Set(int(d))
+		r.gone++
+		v.docs--
+		v.sum -= uint64(r.lens[d])
+		return
+	}
+}
+
+// compact merges runs until each is more than twice as large as the next one. It first
+// drops the dead documents of runs that have many.
+func (v *TextView) compact() {
+	for i := range v.runs {
+		if r := &v.runs[i]; r.gone > 64 && r.gone > len(r.ords)/4 {
+			*r = textRun{Text: mergeTexts(r.Text, &Text{}, r.dead, nil)}
+		}
+	}
+	for n := len(v.runs); n > 1 && len(v.runs[n-2].ords) <= 2*len(v.runs[n-1].ords); n = len(v.runs) {
+		a, b := v.runs[n-2], v.runs[n-1]
+		v.runs = append(v.runs[:n-2], textRun{Text: mergeTexts(a.Text, b.Text, a.dead, b.dead)})
+	}
+}
+
+// Documents returns the number of live texts.
+func (v *TextView) Documents() uint64 { return v.docs }
+
+// Frequency returns the number of live texts that contain a token.
+func (v *TextView) Frequency(token string) uint32 {
+	n, dying := uint32(0), false
+	for i := range v.runs {
+		r := &v.runs[i]
+		if t, ok := r.term(token); ok {
+			n += r.off[t+1] - r.off[t]
+			dying = dying || r.dead != nil
+		}
+	}
+	if !dying {
+		return n
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if n, ok := v.df[token]; ok {
+		return n
+	}
+	n = 0
+	v.postings(token, func(uint32) { n++ })
+	if v.df == nil {
+		v.df = map[string]uint32{}
+	}
+	v.df[token] = n
+	return n
+}
+
+// Any adds to set the ordinals whose texts contain any of the tokens.
+func (v *TextView) Any(tokens []string, set engine.Bitmap) {
+	for _, t := range tokens {
+		v.postings(t, func(ord uint32) { set.Set(int(ord)) })
+	}
+}
+
+// All adds to set the ordinals whose texts contain all of the tokens. set must be empty.
+func (v *TextView) All(tokens []string, set engine.Bitmap) {
+	tokens = slices.Clone(tokens)
+	slices.Sort(tokens)
+	tokens = slices.Compact(tokens)
+	var other engine.Bitmap
+	for i, t := range tokens {
+		if i == 0 {
+			v.Any(tokens[:1], set)
+			continue
+		}
+		if other == nil {
+			other = make(engine.Bitmap, len(set))
+		}
+		clear(other)
+		v.postings(t, func(ord uint32) { other.Set(int(ord)) })
+		for w := range set {
+			set[w] &= other[w]
+		}
+	}
+}
+
+// Near adds to set the ordinals whose texts contain a token within an edit distance of
+// edits from one of the given tokens.
+func (v *TextView) Near(tokens []string, edits int, set engine.Bitmap) {
+	for i := range v.runs {
+		r := &v.runs[i]
+		for t, term := range r.terms {
+			if slices.ContainsFunc(tokens, func(w string) bool { return text.Within(term, w, edits) }) {
+				r.each(t, func(ord uint32) { set.Set(int(ord)) })
+			}
+		}
+	}
+}
+
+// postings calls f with the ordinals of the live texts that contain a token.
+func (v *TextView) postings(token string, f func(ord uint32)) {
+	for i := range v.runs {
+		if t, ok := v.runs[i].term(token); ok {
+			v.runs[i].each(t, f)
+		}
+	}
+}
+
+func (r *textRun) each(t int, f func(ord uint32)) {
+	for _, d := range r.docs[r.off[t]:r.off[t+1]] {
+		if r.dead == nil || !r.dead.Get(int(d)) {
+			f(r.ords[d])
+		}
+	}
+}

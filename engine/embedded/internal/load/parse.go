@@ -1,0 +1,463 @@
+// Package load reads graphs from NDJSON into rows of columns and puts them into a
+// transaction.
+package load
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unsafe"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// parser reads lines into batches. Only one goroutine may use it.
+type parser struct {
+	schema *version.Schema
+	embeds bool // missing vectors are computed later
+	nodes  []*batch
+	edges  []*batch
+	last   [2]*batch // by entity: the batch of the previous line
+	called [2]string // by entity: the type's name in that line
+	scan   scanner
+	line   uint32 // number in the current block
+	bad    engine.LoadErrors
+
+	dec   *jsontext.Decoder
+	inner *jsontext.Decoder
+	arena []byte // unquoted texts of the current line
+	held  []byte // data that came before its type
+	vals  []value.Value
+	seen  []bool         // the properties that occur in the line
+	id    jsontext.Value // the member id of data, if it is not a property; else nil
+	key   []byte
+}
+
+func newParser(s *version.Schema, embeds bool) *parser {
+	return &parser{schema: s, embeds: embeds, nodes: make([]*batch, len(s.Nodes)), edges: make([]*batch, len(s.Edges)),
+		dec: jsontext.NewDecoder(noInput), inner: jsontext.NewDecoder(noInput)}
+}
+
+// noInput is an empty input.
+var noInput = new(bytes.Buffer)
+
+// parsed is the content of a block of lines.
+type parsed struct {
+	batches []*batch
+	lines   uint32
+	bad     engine.LoadErrors // with line numbers in the block
+	stop    bool              // parsing stopped at a line that is too long
+}
+
+// block parses whole lines. The last line need not have a newline.
+func (p *parser) block(text []byte) parsed {
+	p.line, p.bad = 0, engine.LoadErrors{}
+	stop := false
+	for len(text) > 0 && !p.bad.More && !stop {
+		line := text
+		if i := bytes.IndexByte(text, '\n'); i >= 0 {
+			line, text = text[:i], text[i+1:]
+		} else {
+			text = nil
+		}
+		p.line++
+		if stop = len(line) > MaxLine; stop {
+			p.fail("", errTooLong)
+			break
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 && !p.fast(line) {
+			p.envelope(line)
+		}
+	}
+	out := parsed{lines: p.line, bad: p.bad, stop: stop}
+	for _, list := range [][]*batch{p.nodes, p.edges} {
+		for _, b := range list {
+			if b != nil && len(b.lines) > 0 {
+				out.batches = append(out.batches, b.cut())
+			}
+		}
+	}
+	return out
+}
+
+func (p *parser) fail(field string, err error) {
+	if len(p.bad.Lines) == maxErrors {
+		p.bad.More = true
+		return
+	}
+	// Clone the field, because it may alias the line.
+	p.bad.Lines = append(p.bad.Lines, engine.LineError{Line: int64(p.line), Field: strings.Clone(field), Err: err})
+}
+
+// envelope parses one line.
+func (p *parser) envelope(line []byte) {
+	before := len(p.bad.Lines)
+	if cap(p.arena) < len(line) {
+		p.arena = make([]byte, 0, 2*len(line))
+	}
+	p.arena, p.held, p.id = p.arena[:0], p.held[:0], nil
+	p.dec.Reset(bytes.NewBuffer(line))
+	var t *version.Type
+	var kind, from, to string
+	var hasFrom, hasTo, hasData bool
+	if tok, err := p.dec.ReadToken(); err != nil || tok.Kind() != '{' {
+		p.fail("", syntax(err, "the line is no JSON object"))
+		return
+	}
+	for p.dec.PeekKind() != '}' {
+		name, ok := p.name(p.dec)
+		if !ok {
+			return
+		}
+		switch name {
+		case "type", "edge":
+			if kind != "" {
+				p.fail(name, errors.New("the line has both type and edge; a node has type, an edge has edge"))
+				return
+			}
+			text, ok := p.text(p.dec, name)
+			if !ok {
+				return
+			}
+			e := plan.Node
+			if name == "edge" {
+				e = plan.Edge
+			}
+			kind = name
+			if t = p.schema.Type(e, text); t == nil {
+				p.fail(name, fmt.Errorf("the schema has no %s type %q", e, text))
+				return
+			}
+		case "from":
+			if from, ok = p.text(p.dec, name); !ok {
+				return
+			}
+			hasFrom = true
+		case "to":
+			if to, ok = p.text(p.dec, name); !ok {
+				return
+			}
+			hasTo = true
+		case "data":
+			hasData = true
+			if t != nil {
+				if !p.data(p.dec, t) {
+					return
+				}
+				continue
+			}
+			raw, err := p.dec.ReadValue()
+			if err != nil {
+				p.fail("data", syntax(err, ""))
+				return
+			}
+			p.held = append(p.held, raw...)
+		default:
+			p.fail(name, errors.New("no such member; an envelope has type or edge, from, to and data"))
+			if err := p.dec.SkipValue(); err != nil {
+				return
+			}
+		}
+	}
+	if _, err := p.dec.ReadToken(); err != nil {
+		p.fail("", syntax(err, ""))
+		return
+	}
+	if _, err := p.dec.ReadToken(); err != io.EOF {
+		p.fail("", errors.New("there is more than one JSON value in the line; write one a line"))
+		return
+	}
+	if t == nil {
+		p.fail("", errors.New("there is neither type nor edge; name the node type or the edge type"))
+		return
+	}
+	if len(p.held) > 0 {
+		p.inner.Reset(bytes.NewBuffer(p.held))
+		if !p.data(p.inner, t) {
+			return
+		}
+	} else if !hasData {
+		p.begin(t)
+	}
+	if t.Entity == plan.Edge {
+		if !hasFrom {
+			p.fail("from", errors.New("there is none; give the id of the source node"))
+		}
+		if !hasTo {
+			p.fail("to", errors.New("there is none; give the id of the target node"))
+		}
+	} else if hasFrom || hasTo {
+		p.fail("", fmt.Errorf("a node has no ends; is %s meant as an edge?", t.Name))
+	}
+	if len(p.bad.Lines) == before {
+		p.finish(t, from, to)
+	}
+}
+
+// begin prepares for the properties of an entity.
+func (p *parser) begin(t *version.Type) {
+	n := len(t.Props)
+	if cap(p.vals) < n {
+		p.vals, p.seen = make([]value.Value, n), make([]bool, n)
+	}
+	p.vals, p.seen = p.vals[:n], p.seen[:n]
+	clear(p.vals)
+	clear(p.seen)
+}
+
+// data reads the properties of an entity.
+func (p *parser) data(dec *jsontext.Decoder, t *version.Type) bool {
+	p.begin(t)
+	tok, err := dec.ReadToken()
+	if err != nil || tok.Kind() != '{' {
+		p.fail("data", syntax(err, "data is no JSON object"))
+		return false
+	}
+	for dec.PeekKind() != '}' {
+		name, ok := p.name(dec)
+		if !ok {
+			return false
+		}
+		raw, err := dec.ReadValue()
+		if err != nil {
+			p.fail("data."+name, syntax(err, ""))
+			return false
+		}
+		i, ok := t.Prop(name)
+		switch {
+		case ok:
+			p.seen[i] = true
+			v, err := p.value(raw, t.Props[i].Type)
+			if err != nil {
+				p.fail("data."+name, err)
+				continue
+			}
+			p.vals[i] = v
+		case name == "id":
+			p.id = append(jsontext.Value(nil), raw...)
+		default:
+			p.fail("data."+name, fmt.Errorf("%s %s has no such property; it has %s", t.Entity, t.Name, propNames(t)))
+		}
+	}
+	_, err = dec.ReadToken()
+	if err != nil {
+		p.fail("data", syntax(err, ""))
+	}
+	return err == nil
+}
+
+// finish checks an entity and adds it.
+func (p *parser) finish(t *version.Type, from, to string) {
+	r := p.rows(t)
+	for i, v := range p.vals {
+		if p.leftOut(t, i) {
+			continue
+		}
+		if err := t.CheckValue(i, v); err != nil {
+			p.fail("data."+t.Props[i].Name, err)
+			return
+		}
+	}
+	id, ok := p.identity(t)
+	if !ok {
+		return
+	}
+	add := func(field string, err error) bool {
+		if err != nil {
+			p.fail(field, err)
+			r.truncate()
+		}
+		return err == nil
+	}
+	if r.ids != nil && !add("data.id", r.ids.AppendString(id)) {
+		return
+	}
+	if r.from != nil && (!add("from", r.from.AppendString(from)) || !add("to", r.to.AppendString(to))) {
+		return
+	}
+	for i, v := range p.vals {
+		var err error
+		if v.Kind() == value.String && !v.IsList() {
+			err = r.props[i].AppendString(v.Str())
+		} else {
+			err = r.props[i].Append(v)
+		}
+		if !add("data."+t.Props[i].Name, err) {
+			return
+		}
+	}
+	for i := range p.vals {
+		if p.leftOut(t, i) {
+			r.left = append(r.left, leftOut{len(r.lines), i})
+		}
+	}
+	r.lines = append(r.lines, p.line)
+}
+
+// leftOut reports whether the vector property i must be computed from its source.
+func (p *parser) leftOut(t *version.Type, i int) bool {
+	e := t.Props[i].Embed
+	if e == nil || !p.embeds || p.seen[i] {
+		return false
+	}
+	source, ok := t.Prop(e.Source)
+	return ok && p.vals[source].Kind() == value.String && !p.vals[source].IsList()
+}
+
+// identity returns the id of the current entity, or an empty id if one must be made.
+func (p *parser) identity(t *version.Type) (string, bool) {
+	if t.Key != nil {
+		p.key = t.AppendID(p.key[:0], p.vals)
+		id := unsafe.String(unsafe.SliceData(p.key), len(p.key))
+		if p.id != nil && !p.sameKey(t, id) {
+			p.fail("data.id", fmt.Errorf("found %s, but the key gives the id %q", p.id, id))
+			return "", false
+		}
+		return id, true
+	}
+	if p.id == nil {
+		return "", true
+	}
+	id, err := jsontext.AppendUnquote(nil, p.id)
+	if err != nil || p.id.Kind() != '"' {
+		p.fail("data.id", fmt.Errorf("found %s, wanted a string", p.id))
+		return "", false
+	}
+	if len(id) == 0 {
+		p.fail("data.id", errors.New("the id is empty; give one, or leave it out"))
+		return "", false
+	}
+	return string(id), true
+}
+
+// sameKey reports whether the given id is a spelling of the key.
+func (p *parser) sameKey(t *version.Type, id string) bool {
+	raw := p.id
+	if raw.Kind() == '"' {
+		text, err := jsontext.AppendUnquote(nil, raw)
+		if err != nil {
+			return false
+		}
+		if string(text) == id {
+			return true
+		}
+		if len(t.Key) == 1 {
+			v, err := keyMember(text, t.Props[t.Key[0]].Type)
+			return err == nil && value.Text(v) == id
+		}
+		raw = text
+	}
+	if len(t.Key) == 1 {
+		v, err := p.value(raw, t.Props[t.Key[0]].Type)
+		return err == nil && !v.IsNull() && value.Text(v) == id
+	}
+	// For a composite key the id is an array of spellings.
+	dec := jsontext.NewDecoder(bytes.NewReader(raw))
+	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '[' {
+		return false
+	}
+	var members []value.Value
+	for dec.PeekKind() != ']' {
+		m, err := dec.ReadValue()
+		if err != nil || len(members) == len(t.Key) {
+			return false
+		}
+		typ := t.Props[t.Key[len(members)]].Type
+		text := []byte(m)
+		if m.Kind() == '"' {
+			if text, err = jsontext.AppendUnquote(nil, m); err != nil {
+				return false
+			}
+		}
+		v, err := keyMember(text, typ)
+		if err != nil {
+			return false
+		}
+		members = append(members, v)
+	}
+	return len(members) == len(t.Key) && string(t.AppendKey(nil, members)) == id
+}
+
+// rows returns the batch of a type.
+func (p *parser) rows(t *version.Type) *batch {
+	list := p.nodes
+	if t.Entity == plan.Edge {
+		list = p.edges
+	}
+	if list[t.Index] == nil {
+		list[t.Index] = newBatch(t)
+	}
+	return list[t.Index]
+}
+
+// name reads the name of a member.
+func (p *parser) name(dec *jsontext.Decoder) (string, bool) {
+	raw, err := dec.ReadValue()
+	if err != nil {
+		p.fail("", syntax(err, ""))
+		return "", false
+	}
+	return p.unquote(raw), true
+}
+
+// text reads a string.
+func (p *parser) text(dec *jsontext.Decoder, field string) (string, bool) {
+	raw, err := dec.ReadValue()
+	if err != nil {
+		p.fail(field, syntax(err, ""))
+		return "", false
+	}
+	if raw.Kind() != '"' {
+		p.fail(field, fmt.Errorf("found %s, wanted a string", clip(raw)))
+		return "", false
+	}
+	return p.unquote(raw), true
+}
+
+// unquote returns the content of a valid JSON string. The result is valid as long as the
+// line.
+func (p *parser) unquote(raw []byte) string {
+	at := len(p.arena)
+	out, _ := jsontext.AppendUnquote(p.arena, raw) // the decoder has checked it
+	p.arena = out
+	return unsafe.String(unsafe.SliceData(out[at:]), len(out)-at)
+}
+
+func propNames(t *version.Type) string {
+	if len(t.Props) == 0 {
+		return "none"
+	}
+	names := make([]string, len(t.Props))
+	for i, p := range t.Props {
+		names[i] = p.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// syntax returns the error to report for an error of the tokenizer. If err is nil, it
+// returns an error with the text otherwise.
+func syntax(err error, otherwise string) error {
+	if err == nil {
+		return errors.New(otherwise)
+	}
+	var s *jsontext.SyntacticError
+	if errors.As(err, &s) {
+		return fmt.Errorf("byte %d: %w", s.ByteOffset+1, s.Err)
+	}
+	return err
+}
+
+// clip shortens JSON for a message.
+func clip(raw []byte) string {
+	if len(raw) > 40 {
+		return strings.ToValidUTF8(string(raw[:40]), "") + "…"
+	}
+	return string(raw)
+}

@@ -1,0 +1,147 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+)
+
+// appended makes a store with three records and returns the files that a kill leaves
+// behind.
+func appended(t *testing.T) (killed *fs.Mem) {
+	mem := fs.NewMem()
+	s := create(t, mem, "/g", tiny)
+	for i := range 3 {
+		_, err := s.Append(t.Context(), 1, fmt.Append(nil, "record ", i))
+		must(t, err)
+	}
+	killed = mem.Crash(0)
+	must(t, s.Close())
+	return killed
+}
+
+// damageLast changes a byte of the last write in the log file and returns the file's name.
+func damageLast(t *testing.T, mem *fs.Mem, number uint64) (name string) {
+	t.Helper()
+	name = filename("/g", number, logExt)
+	data, err := fs.ReadFile(mem, name)
+	must(t, err)
+	_, last := frames(t, data)
+	data[last+frameHeaderSize] ^= 1
+	replace(t, mem, name, data)
+	return name
+}
+
+// TestLastRecord corrupts the last record. After a kill, Open takes the corruption for a
+// torn write. Once any process has closed the store properly, Open reports corruption.
+func TestLastRecord(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		after   func(t *testing.T, mem *fs.Mem) // what happens after the kill
+		corrupt bool
+	}{
+		{"a kill", func(*testing.T, *fs.Mem) {}, false},
+		{"a close without a write", func(t *testing.T, mem *fs.Mem) {
+			s, rec := reopen(t, mem, "/g", tiny)
+			if len(rec.Records) != 3 {
+				t.Fatalf("%d records", len(rec.Records))
+			}
+			must(t, s.Close())
+		}, true},
+		{"a verify and a close", func(t *testing.T, mem *fs.Mem) {
+			s, _ := reopen(t, mem, "/g", tiny)
+			must(t, s.Verify(t.Context()))
+			must(t, s.Close())
+		}, true},
+		{"a write and a close", func(t *testing.T, mem *fs.Mem) {
+			s, _ := reopen(t, mem, "/g", tiny)
+			_, err := s.Append(t.Context(), 1, []byte("another"))
+			must(t, err)
+			must(t, s.Close())
+		}, true},
+		{"a close, and a write and a kill", func(t *testing.T, mem *fs.Mem) {
+			s, _ := reopen(t, mem, "/g", tiny)
+			must(t, s.Close())
+			s, _ = reopen(t, mem, "/g", tiny)
+			_, err := s.Append(t.Context(), 1, []byte("another"))
+			must(t, err)
+			killed := mem.Crash(0)
+			must(t, s.Close())
+			for _, name := range []string{filename("/g", 1, logExt), filepath.Join("/g", endName)} {
+				data, err := fs.ReadFile(killed, name)
+				must(t, err)
+				replace(t, mem, name, data)
+			}
+		}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			mem := appended(t)
+			c.after(t, mem)
+			name := damageLast(t, mem, 1)
+			s, rec, err := Open(t.Context(), mem, "/g", tiny)
+			if err == nil {
+				defer s.Close()
+			}
+			switch {
+			case c.corrupt && !onlyCorrupt(err, name):
+				t.Errorf("open: %v, want *engine.Corrupt", err)
+			case !c.corrupt && (err != nil || len(rec.Records) < 2):
+				t.Errorf("open: %v, %+v, want the records before the torn one", err, rec)
+			}
+			if c.corrupt {
+				if err := Verify(t.Context(), mem, "/g"); !onlyCorrupt(err, name) {
+					t.Errorf("verify: %v, want *engine.Corrupt", err)
+				}
+			}
+		})
+	}
+}
+
+// TestMissingEnd removes END, which a store of this format requires.
+func TestMissingEnd(t *testing.T) {
+	mem := appended(t)
+	name := filepath.Join("/g", endName)
+	must(t, mem.Remove(name))
+	if _, _, err := Open(t.Context(), mem, "/g", tiny); !onlyCorrupt(err, name) {
+		t.Errorf("open: %v, want *engine.Corrupt", err)
+	}
+}
+
+// TestNewerFormat opens a store whose END has a later format number.
+func TestNewerFormat(t *testing.T) {
+	mem := appended(t)
+	name := filepath.Join("/g", endName)
+	data := encodeEnd(0)
+	data[8]++
+	le.PutUint32(data[endSize-4:], checksum(data[:endSize-4]))
+	replace(t, mem, name, data)
+	_, _, err := Open(t.Context(), mem, "/g", tiny)
+	var corrupt *engine.Corrupt
+	if !errors.As(err, &corrupt) || corrupt.Object != name {
+		t.Errorf("open: %v", err)
+	}
+}
+
+// TestEndNotWritten closes a store whose disk rejects the write of END. The close succeeds,
+// and the store opens again.
+func TestEndNotWritten(t *testing.T) {
+	mem := appended(t)
+	failing := false
+	s, _ := reopen(t, fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
+		if failing {
+			return &fs.Fault{Err: errors.New("no")}
+		}
+		return nil
+	}), "/g", tiny)
+	failing = true
+	must(t, s.Close())
+	s, rec := reopen(t, mem, "/g", tiny)
+	defer s.Close()
+	if len(rec.Records) != 3 {
+		t.Errorf("%d records, want 3", len(rec.Records))
+	}
+}

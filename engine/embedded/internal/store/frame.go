@@ -1,0 +1,193 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+)
+
+const (
+	logHeaderSize   = 4096
+	frameHeaderSize = 32
+	frameAlign      = 8
+)
+
+var (
+	logMagic   = []byte("OGLOG\x00\x00\x00")
+	frameMagic = []byte{'O', 'G', 'L', 1}
+	le         = binary.LittleEndian
+	noBytes    [frameAlign]byte
+)
+
+// logHeader is the header of a log file.
+type logHeader struct {
+	number uint64
+	first  uint64 // LSN of the first record
+	salt   uint64
+	size   int64 // of the file
+}
+
+func (h logHeader) encode() []byte {
+	page := make([]byte, logHeaderSize)
+	copy(page, logMagic)
+	le.PutUint32(page[8:], format.Current)
+	le.PutUint64(page[16:], h.number)
+	le.PutUint64(page[24:], h.first)
+	le.PutUint64(page[32:], h.salt)
+	le.PutUint64(page[40:], uint64(h.size))
+	le.PutUint32(page[logHeaderSize-4:], checksum(page[:logHeaderSize-4]))
+	return page
+}
+
+// decodeLogHeader decodes the header of log file number, which is size bytes long. The
+// error is an *engine.Corrupt that names file.
+func decodeLogHeader(page []byte, size int64, file string, number uint64) (logHeader, error) {
+	corrupt := func(text string, args ...any) (logHeader, error) {
+		return logHeader{}, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(text, args...)}
+	}
+	if len(page) < logHeaderSize {
+		return corrupt("the file has %d bytes, fewer than a header of %d", len(page), logHeaderSize)
+	}
+	page = page[:logHeaderSize]
+	if !bytes.HasPrefix(page, logMagic) {
+		return corrupt("offset 0: no log file starts with %q", page[:len(logMagic)])
+	}
+	if want, got := le.Uint32(page[logHeaderSize-4:]), checksum(page[:logHeaderSize-4]); got != want {
+		return corrupt("offset 0: the header has checksum %08x, wanted %08x", got, want)
+	}
+	if err := format.Log.Check(le.Uint32(page[8:])); err != nil {
+		return corrupt("offset 8: %v", err)
+	}
+	h := logHeader{
+		number: le.Uint64(page[16:]),
+		first:  le.Uint64(page[24:]),
+		salt:   le.Uint64(page[32:]),
+		size:   int64(le.Uint64(page[40:])),
+	}
+	switch {
+	case h.number != number:
+		return corrupt("offset 16: the header is that of log file %d, wanted %d", h.number, number)
+	case h.first == 0:
+		return corrupt("offset 24: the first record is number 0, the lowest is 1")
+	case h.size != size:
+		return corrupt("offset 40: the file had %d bytes, it has %d", h.size, size)
+	}
+	return h, nil
+}
+
+// seed returns the checksum of the salt. The checksums of the frame headers continue it.
+func (h logHeader) seed() uint32 { return checksum(le.AppendUint64(nil, h.salt)) }
+
+// frameHeader is the header of a frame.
+type frameHeader struct {
+	kind       uint8
+	lsn        uint64
+	length     uint32
+	position   uint32
+	payloadCRC uint32
+}
+
+// size returns the size of the frame in the file, in bytes.
+func (h frameHeader) size() int64 { return frameSize(int(h.length)) }
+
+// durable returns the LSN up to which the log was durable when the frame was written.
+func (h frameHeader) durable() uint64 { return h.lsn - uint64(h.position) }
+
+func frameSize(payload int) int64 { return frameHeaderSize + pad(int64(payload), frameAlign) }
+
+// payloadChecksum returns the checksum of a payload with its padding.
+func payloadChecksum(payload []byte) uint32 {
+	crc := checksum(payload)
+	return updateChecksum(crc, noBytes[:pad(len(payload), frameAlign)-len(payload)])
+}
+
+func appendFrame(buf []byte, h frameHeader, seed uint32, payload []byte) []byte {
+	start := len(buf)
+	buf = append(buf, frameMagic...)
+	buf = append(buf, h.kind, 0, 0, 0)
+	buf = le.AppendUint64(buf, h.lsn)
+	buf = le.AppendUint32(buf, h.length)
+	buf = le.AppendUint32(buf, h.position)
+	buf = le.AppendUint32(buf, h.payloadCRC)
+	buf = le.AppendUint32(buf, updateChecksum(seed, buf[start:]))
+	buf = append(buf, payload...)
+	return append(buf, noBytes[:pad(len(payload), frameAlign)-len(payload)]...)
+}
+
+// decodeFrameHeader decodes the frame header at the start of data. It reports false unless
+// the header is valid for the file with this seed.
+func decodeFrameHeader(data []byte, seed uint32) (frameHeader, bool) {
+	if len(data) < frameHeaderSize || !bytes.HasPrefix(data, frameMagic) ||
+		le.Uint32(data[28:]) != updateChecksum(seed, data[:28]) {
+		return frameHeader{}, false
+	}
+	h := frameHeader{
+		kind:       data[4],
+		lsn:        le.Uint64(data[8:]),
+		length:     le.Uint32(data[16:]),
+		position:   le.Uint32(data[20:]),
+		payloadCRC: le.Uint32(data[24:]),
+	}
+	return h, h.position > 0 && uint64(h.position) <= h.lsn
+}
+
+// decodeFrame decodes the frame at the start of data. It reports false unless the whole
+// frame is there and its checksums are right.
+func decodeFrame(data []byte, seed uint32) (h frameHeader, payload []byte, ok bool) {
+	h, ok = decodeFrameHeader(data, seed)
+	if !ok || h.size() > int64(len(data)) {
+		return h, nil, false
+	}
+	body := data[frameHeaderSize:h.size()]
+	return h, body[:h.length:h.length], checksum(body) == h.payloadCRC
+}
+
+// logScan is the content of a log file.
+type logScan struct {
+	records   []Record // the payloads point into the file's bytes
+	next      uint64   // LSN that follows the last record
+	end       int64    // offset after the last record
+	lastWrite int64    // offset of the first record of the last write
+	debris    int64    // end offset of the remains of a torn write; at most end if there are none
+}
+
+// scanLog reads the frames of a log file; data includes the file's header. The error is an
+// *engine.Corrupt when a frame is bad that was durable.
+func scanLog(data []byte, h logHeader, file string) (logScan, error) {
+	s := logScan{next: h.first, end: logHeaderSize, lastWrite: logHeaderSize}
+	seed := h.seed()
+	for s.end < int64(len(data)) {
+		frame, payload, ok := decodeFrame(data[s.end:], seed)
+		if !ok || frame.lsn != s.next {
+			break
+		}
+		if frame.position == 1 {
+			s.lastWrite = s.end
+		}
+		s.records = append(s.records, Record{LSN: frame.lsn, Kind: frame.kind, Payload: payload})
+		s.next++
+		s.end += frame.size()
+	}
+	s.debris = s.end
+	for off := s.end; ; off++ {
+		i := bytes.Index(data[min(off, int64(len(data))):], frameMagic)
+		if i < 0 {
+			break
+		}
+		off += int64(i)
+		frame, ok := decodeFrameHeader(data[off:], seed)
+		if !ok || frame.lsn < s.next {
+			continue
+		}
+		if frame.durable() >= s.next {
+			return s, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(
+				"offset %d: no valid frame of record %d, which was durable before record %d at offset %d",
+				s.end, s.next, frame.lsn, off)}
+		}
+		s.debris = off + frameHeaderSize
+	}
+	return s, nil
+}

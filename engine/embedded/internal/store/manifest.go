@@ -1,0 +1,105 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+)
+
+const (
+	manifestHeaderSize = 48
+	manifestEntrySize  = 24
+)
+
+var manifestMagic = []byte("OGMANIF\x00")
+
+// manifest describes the graph as of a record.
+type manifest struct {
+	format   uint32 // the format it was read with; encode writes the current one
+	number   uint64
+	upTo     uint64 // LSN of the last record whose effect it contains
+	next     SegmentID
+	segments []manifestEntry // in order of id
+	payload  []byte
+}
+
+// manifestEntry is a segment that a manifest names.
+type manifestEntry struct {
+	id   SegmentID
+	size int64
+	crc  uint32 // of the segment's footer
+}
+
+func (m manifest) encode() []byte {
+	buf := make([]byte, 0, manifestHeaderSize+len(m.segments)*manifestEntrySize+len(m.payload)+4)
+	buf = append(buf, manifestMagic...)
+	buf = le.AppendUint32(buf, format.Current)
+	buf = le.AppendUint32(buf, uint32(len(m.segments)))
+	buf = le.AppendUint64(buf, m.number)
+	buf = le.AppendUint64(buf, m.upTo)
+	buf = le.AppendUint64(buf, uint64(m.next))
+	buf = le.AppendUint64(buf, uint64(len(m.payload)))
+	for _, e := range m.segments {
+		buf = le.AppendUint64(buf, uint64(e.id))
+		buf = le.AppendUint64(buf, uint64(e.size))
+		buf = le.AppendUint32(buf, e.crc)
+		buf = le.AppendUint32(buf, 0)
+	}
+	buf = append(buf, m.payload...)
+	return le.AppendUint32(buf, checksum(buf))
+}
+
+// decodeManifest decodes a manifest. Its payload points into data, and is nil if it is
+// empty. The error is an *engine.Corrupt that names file.
+func decodeManifest(data []byte, file string, number uint64) (manifest, error) {
+	corrupt := func(text string, args ...any) (manifest, error) {
+		return manifest{}, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(text, args...)}
+	}
+	if len(data) < manifestHeaderSize+4 {
+		return corrupt("the file has %d bytes, fewer than a header", len(data))
+	}
+	if !bytes.HasPrefix(data, manifestMagic) {
+		return corrupt("offset 0: no manifest starts with %q", data[:len(manifestMagic)])
+	}
+	body := data[:len(data)-4]
+	if want, got := le.Uint32(data[len(body):]), checksum(body); got != want {
+		return corrupt("the file has checksum %08x, wanted %08x", got, want)
+	}
+	written := le.Uint32(data[8:])
+	if err := format.StoreRoot.Check(written); err != nil {
+		return corrupt("offset 8: %v", err)
+	}
+	m := manifest{format: written, number: le.Uint64(data[16:]), upTo: le.Uint64(data[24:]), next: SegmentID(le.Uint64(data[32:]))}
+	if m.number != number {
+		return corrupt("offset 16: this is manifest %d, wanted %d", m.number, number)
+	}
+	entries := body[manifestHeaderSize:]
+	count, length := uint64(le.Uint32(data[12:])), le.Uint64(data[40:])
+	if count > uint64(len(entries))/manifestEntrySize || length != uint64(len(entries))-count*manifestEntrySize {
+		return corrupt("offset 40: %d segments and %d bytes of payload do not make %d bytes", count, length, len(data))
+	}
+	for range count {
+		e := manifestEntry{id: SegmentID(le.Uint64(entries)), size: int64(le.Uint64(entries[8:])), crc: le.Uint32(entries[16:])}
+		if n := len(m.segments); e.id >= m.next || n > 0 && e.id <= m.segments[n-1].id {
+			return corrupt("segment %d is out of order", e.id)
+		}
+		m.segments = append(m.segments, e)
+		entries = entries[manifestEntrySize:]
+	}
+	if len(entries) > 0 {
+		m.payload = entries[:len(entries):len(entries)]
+	}
+	return m, nil
+}
+
+func readManifest(fsys fs.FS, dir string, number uint64) (manifest, error) {
+	name := filename(dir, number, manifestExt)
+	data, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return manifest{}, unavailable("reading the manifest", err)
+	}
+	return decodeManifest(data, name, number)
+}

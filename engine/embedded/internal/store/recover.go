@@ -1,0 +1,270 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+)
+
+// recover reads the store's files and returns the state that they hold. It makes that state
+// durable before it returns.
+func (s *Store) recover(ctx context.Context) (*Recovered, error) {
+	names, err := s.fsys.List(s.dir)
+	if err != nil {
+		return nil, unavailable("listing the directory", err)
+	}
+	found := classify(names)
+	if len(found.manifests) == 0 {
+		return nil, &engine.NotFound{What: "graph in directory", Name: s.dir}
+	}
+	// A killed process may have left directory entries that exist only in the kernel's
+	// cache.
+	if err := s.fsys.SyncDir(s.dir); err != nil {
+		return nil, unavailable("syncing the directory", err)
+	}
+	newest := found.manifests[len(found.manifests)-1]
+	m, err := readManifest(s.fsys, s.dir, newest)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.recoverSegments(m, found.segments); err != nil {
+		return nil, err
+	}
+	rec := &Recovered{ManifestLSN: m.upTo, Manifest: m.payload}
+	for _, e := range m.segments {
+		rec.Segments = append(rec.Segments, e.id)
+	}
+	if s.end, s.hasEnd, err = readEnd(s.fsys, s.dir, m); err != nil {
+		return nil, err
+	}
+	used, scans, err := readLogs(ctx, s.fsys, s.dir, found.logs, m.upTo, s.end)
+	if err != nil {
+		return nil, err
+	}
+	for _, scan := range scans {
+		for _, r := range scan.records {
+			if r.LSN > m.upTo {
+				rec.Records = append(rec.Records, r)
+			}
+		}
+	}
+	if err := s.log.resume(used, scans[len(scans)-1]); err != nil {
+		return nil, err
+	}
+	s.recovered = s.log.durable
+	m.payload = nil
+	s.manifest = m
+	s.manifests = []uint64{m.number}
+	return rec, s.tidy(found, used)
+}
+
+// recoverSegments checks that the segments of the manifest exist, and registers all other
+// segments, since records may name them.
+func (s *Store) recoverSegments(m manifest, there []uint64) error {
+	for _, number := range there {
+		s.segments[SegmentID(number)] = &segmentState{recovered: true}
+		s.nextSegment = max(s.nextSegment, SegmentID(number)+1)
+	}
+	s.nextSegment = max(s.nextSegment, m.next)
+	for _, e := range m.segments {
+		state := s.segments[e.id]
+		if state == nil {
+			return &engine.Corrupt{Object: filename(s.dir, uint64(e.id), segmentExt), Detail: fmt.Sprintf(
+				"the file is missing, manifest %d names it", m.number)}
+		}
+		*state = segmentState{size: e.size, crc: e.crc, known: true, manifest: m.number}
+	}
+	return nil
+}
+
+// tidy removes the files that a crash left behind, and takes the obsolete log files for
+// reuse.
+func (s *Store) tidy(found listing, used []openLog) error {
+	for _, name := range found.temps {
+		if err := s.fsys.Remove(filepath.Join(s.dir, name)); err != nil {
+			return unavailable("removing a temporary file", err)
+		}
+	}
+	for _, number := range found.manifests[:len(found.manifests)-1] {
+		if err := s.fsys.Remove(filename(s.dir, number, manifestExt)); err != nil {
+			return unavailable("removing an old manifest", err)
+		}
+	}
+	for _, number := range found.logs {
+		if number >= used[0].number {
+			break
+		}
+		if err := s.fsys.Remove(filename(s.dir, number, logExt)); err != nil {
+			return unavailable("removing an old log file", err)
+		}
+	}
+	for _, number := range found.free {
+		name := filename(s.dir, number, freeExt)
+		size, err := fileSize(s.fsys, name)
+		var shared bool
+		if err == nil {
+			shared, err = s.lock.Shared(name)
+		}
+		if err == nil && (shared || size != s.log.size || len(s.log.free) == maxFree) {
+			err = s.fsys.Remove(name)
+		} else if err == nil {
+			s.log.free = append(s.log.free, number)
+		}
+		if err != nil {
+			return unavailable("looking at a free log file", err)
+		}
+	}
+	return nil
+}
+
+// openLog is a log file with its decoded header.
+type openLog struct {
+	logHeader
+	data []byte
+}
+
+// readLogs reads the log files that hold records after upTo, the last record in the
+// manifest. It checks that no file is missing and that the records up to end exist. The
+// last file's scan may have debris.
+func readLogs(ctx context.Context, fsys fs.FS, dir string, numbers []uint64, upTo, end uint64) ([]openLog, []logScan, error) {
+	var files []openLog
+	var scans []logScan
+	for _, number := range slices.Backward(numbers) {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		name := filename(dir, number, logExt)
+		file, scan, err := readLog(fsys, dir, number)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(files) > 0 {
+			later := files[len(files)-1]
+			switch {
+			case number+1 != later.number:
+				return nil, nil, missingLog(dir, later.number-1, upTo)
+			case scan.next != later.first:
+				return nil, nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
+					"offset %d: no valid frame of record %d; the next log file starts with record %d",
+					scan.end, scan.next, later.first)}
+			}
+		} else if scan.next <= upTo {
+			return nil, nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
+				"offset %d: no valid frame of record %d; the manifest says that record %d is durable",
+				scan.end, scan.next, upTo)}
+		} else if scan.next <= end {
+			return nil, nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
+				"offset %d: no valid frame of record %d; record %d was durable when the graph was last closed",
+				scan.end, scan.next, end)}
+		}
+		files, scans = append(files, file), append(scans, scan)
+		if file.first <= upTo+1 {
+			slices.Reverse(files)
+			slices.Reverse(scans)
+			return files, scans, nil
+		}
+	}
+	missing := uint64(1)
+	if len(files) > 0 {
+		missing = files[len(files)-1].number - 1
+	}
+	return nil, nil, missingLog(dir, missing, upTo)
+}
+
+func missingLog(dir string, number, upTo uint64) error {
+	return &engine.Corrupt{Object: filename(dir, number, logExt), Detail: fmt.Sprintf(
+		"the file is missing, and with it records after %d", upTo)}
+}
+
+func readLog(fsys fs.FS, dir string, number uint64) (openLog, logScan, error) {
+	data, err := fs.ReadFile(fsys, filename(dir, number, logExt))
+	if err != nil {
+		return openLog{}, logScan{}, unavailable("reading the log", err)
+	}
+	name := filename(dir, number, logExt)
+	h, err := decodeLogHeader(data, int64(len(data)), name, number)
+	if err != nil {
+		return openLog{}, logScan{}, err
+	}
+	scan, err := scanLog(data, h, name)
+	return openLog{logHeader: h, data: data}, scan, err
+}
+
+// resume makes the last of the files the active one. It repeats the last write, because
+// after a failed sync or a kill that write may be in memory only, and a second sync need
+// not report this. It clears the remains of a torn write, so that they cannot follow new
+// frames.
+func (l *wal) resume(files []openLog, last logScan) error {
+	for _, file := range files {
+		l.files = append(l.files, logFile{number: file.number, first: file.first, size: int64(len(file.data))})
+	}
+	active := files[len(files)-1]
+	name := filename(l.dir, active.number, logExt)
+	f, err := l.openOwn(name, active.data)
+	var held *fs.LockedError
+	switch {
+	case errors.As(err, &held):
+		return &engine.Unavailable{Reason: name + " is in another folder too, by a hard link, and open there; copy the folder without hard links"}
+	case err != nil:
+		return unavailable("opening the log", err)
+	}
+	l.active, l.path = f, name
+	tail := slices.Clone(active.data[last.lastWrite:max(last.end, last.debris)])
+	clear(tail[last.end-last.lastWrite:])
+	if len(tail) > 0 {
+		if _, err := f.WriteAt(tail, last.lastWrite); err != nil {
+			return unavailable("writing the end of the log", err)
+		}
+		if err := f.Sync(); err != nil {
+			return unavailable("syncing the log", err)
+		}
+	}
+	l.seed, l.offset = active.seed(), last.end
+	l.next, l.durable = last.next, last.next-1
+	l.planned, l.room = active.number, active.size-last.end
+	return nil
+}
+
+// openOwn opens a log file for writing. If another directory has a hard link to the file,
+// openOwn first replaces the file with a copy.
+func (l *wal) openOwn(name string, data []byte) (fs.File, error) {
+	f, err := l.fsys.OpenWrite(name)
+	if err != nil {
+		return nil, err
+	}
+	shared, err := l.fsys.Shared(name)
+	if err == nil && !shared {
+		return f, nil
+	}
+	f.Close()
+	if err == nil {
+		err = replaceFile(l.fsys, l.dir, name, data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.fsys.OpenWrite(name)
+}
+
+func fileSize(fsys fs.FS, name string) (size int64, err error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	size, err = f.Size()
+	return size, errors.Join(err, f.Close())
+}
+
+// removeIfThere removes a file. It returns nil if the file does not exist.
+func removeIfThere(fsys fs.FS, name string) error {
+	if err := fsys.Remove(name); err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

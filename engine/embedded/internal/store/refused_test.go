@@ -1,0 +1,125 @@
+package store
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+)
+
+// TestRefusedWrite makes the disk refuse a write of two records for lack of space, after
+// the first n bytes. Both records are refused as not written, and after a reopen the next
+// record takes the place of the first. Neither refused record appears, even if the power
+// fails at any moment.
+func TestRefusedWrite(t *testing.T) {
+	frame := int(frameSize(len("refused 1")))
+	for _, n := range []int{0, 1, frameHeaderSize, frame - 1, frame, frame + frameHeaderSize, 2*frame - 1} {
+		mem := fs.NewMem()
+		armed := false
+		var failed error
+		opts := tiny
+		opts.Failed = func(err error) { failed = err }
+		s := create(t, fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
+			if armed && op.Kind == fs.OpWrite {
+				armed = false
+				return &fs.Fault{Err: syscall.ENOSPC, Write: n}
+			}
+			return nil
+		}), "/g", opts)
+		_, err := s.Append(t.Context(), 1, []byte("kept"))
+		must(t, err)
+		var tickets []*Ticket
+		for _, text := range []string{"refused 1", "refused 2"} {
+			ticket, err := s.Enqueue(1, []byte(text))
+			must(t, err)
+			tickets = append(tickets, ticket)
+		}
+		armed = true
+		for _, ticket := range tickets {
+			var gone *engine.Unavailable
+			if err := s.Wait(ticket); !errors.As(err, &gone) || !errors.Is(err, syscall.ENOSPC) {
+				t.Errorf("%d bytes: %v, want *engine.Unavailable", n, err)
+			}
+		}
+		if failed == nil || s.Failure() == nil || !s.MustReopen() {
+			t.Errorf("%d bytes: failed %v, Failure %v", n, failed, s.Failure())
+		}
+		if _, err := s.Enqueue(1, []byte("later")); err == nil {
+			t.Errorf("%d bytes: a record is taken after a failure", n)
+		}
+		for seed := range uint64(4) {
+			wantRecords(t, mem.Crash(seed), "kept")
+		}
+		must(t, s.Close())
+		s, _ = reopen(t, mem, "/g", tiny)
+		_, err = s.Append(t.Context(), 1, []byte("another 1")) // as long as the first refused record
+		must(t, err)
+		wantRecords(t, mem.Crash(0), "kept", "another 1")
+		must(t, s.Close())
+	}
+}
+
+// wantRecords opens a store and checks that it holds these records.
+func wantRecords(t *testing.T, mem *fs.Mem, want ...string) {
+	t.Helper()
+	s, rec := reopen(t, mem, "/g", tiny)
+	defer s.Close()
+	if len(rec.Records) != len(want) {
+		t.Fatalf("%d records, want %d", len(rec.Records), len(want))
+	}
+	for i, r := range rec.Records {
+		if string(r.Payload) != want[i] {
+			t.Errorf("record %d is %q, want %q", i+1, r.Payload, want[i])
+		}
+	}
+}
+
+// TestNoRoomForRecord makes each operation that creates the next log file fail for lack of
+// space. The log accepts records again as soon as there is space, without a reopen.
+func TestNoRoomForRecord(t *testing.T) {
+	for _, kind := range []fs.OpKind{fs.OpCreate, fs.OpWrite, fs.OpSync} {
+		mem := fs.NewMem()
+		full := false
+		s := create(t, fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
+			if full && op.Kind == kind && op.Name == filename("/g", 2, logExt)+tempExt {
+				return &fs.Fault{Err: syscall.ENOSPC, Write: op.Len / 2}
+			}
+			return nil
+		}), "/g", tiny)
+		full = true
+		acked := 0
+		var err error
+		for err == nil && acked < 1000 {
+			if _, err = s.Append(t.Context(), 1, pattern(200)); err == nil {
+				acked++
+			}
+		}
+		var gone *engine.Unavailable
+		if !errors.As(err, &gone) || !errors.Is(err, syscall.ENOSPC) || acked == 0 {
+			t.Fatalf("after %d records: %v, want *engine.Unavailable for want of space", acked, err)
+		}
+		if !s.Full() || s.Failure() == nil || s.MustReopen() {
+			t.Errorf("full %t, failure %v, must reopen %t", s.Full(), s.Failure(), s.MustReopen())
+		}
+		if err := s.Retry(); err == nil {
+			t.Error("there is no room, and Retry finds some")
+		}
+		full = false
+		must(t, s.Retry())
+		if err := s.Failure(); err != nil {
+			t.Errorf("there is room again: %v", err)
+		}
+		for range 100 {
+			_, err := s.Append(t.Context(), 1, pattern(200))
+			must(t, err)
+		}
+		must(t, s.Close())
+		s, rec := reopen(t, mem, "/g", tiny)
+		if len(rec.Records) != acked+100 {
+			t.Errorf("%d records, want %d", len(rec.Records), acked+100)
+		}
+		must(t, s.Close())
+	}
+}

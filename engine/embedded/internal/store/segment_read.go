@@ -1,0 +1,304 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+)
+
+// Segment is an open segment, mapped into memory. Its methods may be called concurrently.
+type Segment struct {
+	mapping *fs.Mapping
+	name    string
+	size    int64
+	crc     uint32 // of the footer
+	names   []string
+	blocks  map[string]*block
+}
+
+// block is a block of an open segment.
+type block struct {
+	blockEntry
+	verified atomic.Bool
+	mu       sync.Mutex // held during verification
+	data     []byte     // the decompressed bytes, if the block was compressed; valid once verified
+}
+
+// OpenSegment opens a segment; it reads only the footer. The segment stays readable as long
+// as something refers to it, even after a checkpoint removes the file or the store is
+// closed. The error is an *engine.NotFound or an *engine.Corrupt.
+func (s *Store) OpenSegment(ctx context.Context, id SegmentID) (*Segment, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	name := filename(s.dir, uint64(id), segmentExt)
+	s.mu.Lock()
+	state, closed := s.segments[id], s.closed
+	s.mu.Unlock()
+	switch {
+	case closed:
+		return nil, &engine.Unavailable{Reason: "it is closed"}
+	case state == nil:
+		return nil, &engine.NotFound{What: "segment", Name: name}
+	}
+	seg, err := mapSegment(s.fsys, name, id)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return nil, &engine.Unavailable{Reason: "it is closed"}
+	case state.known && (state.size != seg.size || state.crc != seg.crc):
+		return nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
+			"it has %d bytes and footer checksum %08x, wanted %d and %08x", seg.size, seg.crc, state.size, state.crc)}
+	}
+	state.known, state.size, state.crc = true, seg.size, seg.crc
+	return seg, nil
+}
+
+// Name returns the name of the segment's file.
+func (g *Segment) Name() string { return g.name }
+
+// Blocks returns the names of the blocks in the order in which they were added.
+func (g *Segment) Blocks() []string { return g.names }
+
+// Block returns the data of a block, at an address that is a multiple of 8. The data lies
+// in a mapping: the caller must not change it, and must keep the segment while it uses the
+// data. The first use after opening verifies the checksums; if they are wrong, the error is
+// an *engine.Corrupt that names the file and the block. The error for a block that does not
+// exist is an *engine.NotFound.
+func (g *Segment) Block(name string) ([]byte, error) {
+	b := g.blocks[name]
+	if b == nil {
+		return nil, &engine.NotFound{What: "block of " + g.name, Name: name}
+	}
+	data := g.mapping.Bytes()[b.offset:]
+	if !b.verified.Load() {
+		b.mu.Lock()
+		defer b.mu.Unlock() // deferred, so that it also runs if reading the mapping faults
+		if err := b.verify(data[:pad(b.length, blockAlign)], g.name); err != nil {
+			return nil, err
+		}
+		if b.codec != codecNone && b.data == nil {
+			unpacked, err := b.unpack(data[:b.length], g.name)
+			if err != nil {
+				return nil, err
+			}
+			b.data = unpacked
+		}
+		b.verified.Store(true)
+	}
+	if b.codec != codecNone {
+		return b.data, nil
+	}
+	return data[:b.length:b.length], nil
+}
+
+// read reads and verifies a block.
+func (b *blockEntry) read(f io.ReaderAt, file string) error {
+	data := make([]byte, pad(b.length, blockAlign))
+	if n, err := f.ReadAt(data, b.offset); n < len(data) {
+		return readFailure(file, err)
+	}
+	if err := b.verify(data, file); err != nil || b.codec == codecNone {
+		return err
+	}
+	_, err := b.unpack(data[:b.length], file)
+	return err
+}
+
+// verify checks the checksums of a block; data includes the padding.
+func (b *blockEntry) verify(data []byte, file string) error {
+	for i, want := range b.pieces {
+		start := i * pieceSize
+		piece := data[start:min(start+pieceSize, len(data))]
+		if got := checksum(piece); got != want {
+			return &engine.Corrupt{Object: file, Detail: fmt.Sprintf(
+				"block %q, offset %d: %d bytes have checksum %08x, wanted %08x",
+				b.name, b.offset+int64(start), len(piece), got, want)}
+		}
+	}
+	return nil
+}
+
+// mapSegment maps a segment into memory and reads its footer.
+func mapSegment(fsys fs.FS, name string, id SegmentID) (*Segment, error) {
+	m, err := fsys.Map(name)
+	if err != nil {
+		return nil, unavailable("opening a segment", err)
+	}
+	g, err := readFooter(bytes.NewReader(m.Bytes()), int64(len(m.Bytes())), name, id)
+	if err != nil {
+		return nil, err
+	}
+	g.mapping = m
+	return g, nil
+}
+
+// coldEntrySize is the size of a block's compression fields in a footer of format 2, in
+// bytes.
+const coldEntrySize = 9
+
+// readFooter returns the segment with its footer decoded, but not mapped.
+func readFooter(f io.ReaderAt, size int64, name string, id SegmentID) (*Segment, error) {
+	if size < segmentHeaderSize+segmentTrailerSize {
+		return nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
+			"the file has %d bytes, fewer than a header and a footer", size)}
+	}
+	var header [segmentHeaderSize]byte
+	if n, err := f.ReadAt(header[:], 0); n < len(header) {
+		return nil, readFailure(name, err)
+	}
+	if err := checkSegmentHeader(header[:], name, id); err != nil {
+		return nil, err
+	}
+	var trailer [segmentTrailerSize]byte
+	if n, err := f.ReadAt(trailer[:], size-segmentTrailerSize); n < len(trailer) {
+		return nil, readFailure(name, err)
+	}
+	start, err := footerOffset(trailer[:], name, size)
+	if err != nil {
+		return nil, err
+	}
+	footer := make([]byte, size-start)
+	if n, err := f.ReadAt(footer, start); n < len(footer) {
+		return nil, readFailure(name, err)
+	}
+	entries, crc, err := decodeFooter(footer, name, size)
+	if err != nil {
+		return nil, err
+	}
+	g := &Segment{name: name, size: size, crc: crc, blocks: make(map[string]*block, len(entries))}
+	for _, e := range entries {
+		if g.blocks[e.name] != nil {
+			return nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf("two blocks are called %q", e.name)}
+		}
+		g.names = append(g.names, e.name)
+		g.blocks[e.name] = &block{blockEntry: e}
+	}
+	return g, nil
+}
+
+func checkSegmentHeader(h []byte, file string, id SegmentID) error {
+	corrupt := func(text string, args ...any) error {
+		return &engine.Corrupt{Object: file, Detail: fmt.Sprintf(text, args...)}
+	}
+	if !bytes.HasPrefix(h, segmentMagic) {
+		return corrupt("offset 0: no segment starts with %q", h[:len(segmentMagic)])
+	}
+	if want, got := le.Uint32(h[60:]), checksum(h[:60]); got != want {
+		return corrupt("offset 0: the header has checksum %08x, wanted %08x", got, want)
+	}
+	if err := format.SegmentFile.Check(le.Uint32(h[8:])); err != nil {
+		return corrupt("offset 8: %v", err)
+	}
+	if got := SegmentID(le.Uint64(h[16:])); got != id {
+		return corrupt("offset 16: the header is that of segment %d, wanted %d", got, id)
+	}
+	return nil
+}
+
+// footerOffset returns the offset of the footer. It does not verify the footer's checksum.
+func footerOffset(trailer []byte, file string, size int64) (int64, error) {
+	if !bytes.Equal(trailer[32:], segmentEndMagic) {
+		return 0, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(
+			"offset %d: no segment ends with %q", size-8, trailer[32:])}
+	}
+	start := le.Uint64(trailer)
+	if start < segmentHeaderSize || start > uint64(size-segmentTrailerSize) || start%blockAlign != 0 {
+		return 0, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(
+			"offset %d: the footer cannot start at %d", size-segmentTrailerSize, start)}
+	}
+	return int64(start), nil
+}
+
+// decodeFooter decodes the footer, which is at the end of a segment of size bytes. It
+// checks that the blocks follow each other without gaps, so that every byte of the segment
+// is under a checksum. It also returns the footer's checksum.
+func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32, error) {
+	corrupt := func(text string, args ...any) ([]blockEntry, uint32, error) {
+		return nil, 0, &engine.Corrupt{Object: file, Detail: "footer: " + fmt.Sprintf(text, args...)}
+	}
+	if len(footer) < segmentTrailerSize {
+		return corrupt("it has %d bytes, fewer than %d", len(footer), segmentTrailerSize)
+	}
+	start := size - int64(len(footer))
+	rest := footer[:len(footer)-segmentTrailerSize]
+	trailer := footer[len(rest):]
+	crc := le.Uint32(trailer[28:])
+	if got := checksum(footer[:len(rest)+28]); got != crc {
+		return corrupt("it has checksum %08x, wanted %08x", got, crc)
+	}
+	if !bytes.Equal(trailer[32:], segmentEndMagic) {
+		return corrupt("it ends with %q", trailer[32:])
+	}
+	written := le.Uint32(trailer[20:])
+	if err := format.SegmentFile.Check(written); err != nil {
+		return corrupt("%v", err)
+	}
+	if got := le.Uint64(trailer[8:]); got != uint64(size) {
+		return corrupt("the segment had %d bytes, it has %d", got, size)
+	}
+	if got := le.Uint64(trailer); got != uint64(start) {
+		return corrupt("it starts at %d, wanted %d", start, got)
+	}
+	count := le.Uint32(trailer[16:])
+	var blocks []blockEntry
+	end := int64(segmentHeaderSize)
+	for i := range count {
+		if len(rest) < 18 {
+			return corrupt("it breaks off in block %d of %d", i+1, count)
+		}
+		offset, length, nameLen := le.Uint64(rest), le.Uint64(rest[8:]), int(le.Uint16(rest[16:]))
+		rest = rest[18:]
+		if offset != uint64(end) || length > uint64(start-end) || pad(int64(length), blockAlign) > start-end {
+			return corrupt("block %d of %d has offset %d and length %d, wanted offset %d and an end before %d",
+				i+1, count, offset, length, end, start)
+		}
+		end += pad(int64(length), blockAlign)
+		pieces := int((end - int64(offset) + pieceSize - 1) / pieceSize)
+		if len(rest) < nameLen || (len(rest)-nameLen)/4 < pieces {
+			return corrupt("it breaks off in block %d of %d", i+1, count)
+		}
+		b := blockEntry{name: string(rest[:nameLen]), offset: int64(offset), length: int64(length), pieces: make([]uint32, pieces)}
+		rest = rest[nameLen:]
+		b.unpacked = b.length
+		if written > 1 {
+			if (len(rest)-coldEntrySize)/4 < pieces {
+				return corrupt("it breaks off in block %d of %d", i+1, count)
+			}
+			b.codec, b.unpacked = rest[0], int64(le.Uint64(rest[1:]))
+			if b.codec > codecDelta || b.unpacked < 0 || b.unpacked > maxCold || b.unpacked/maxRatio > b.length || b.codec == codecNone && b.unpacked != b.length {
+				return corrupt("block %d of %d has codec %d and %d bytes in %d", i+1, count, b.codec, b.unpacked, b.length)
+			}
+			rest = rest[coldEntrySize:]
+		}
+		for p := range b.pieces {
+			b.pieces[p] = le.Uint32(rest)
+			rest = rest[4:]
+		}
+		blocks = append(blocks, b)
+	}
+	if len(rest) > 0 || end != start {
+		return corrupt("%d bytes are left after %d blocks, which end at %d of %d", len(rest), count, end, start)
+	}
+	return blocks, crc, nil
+}
+
+// readFailure returns an *engine.Corrupt for a file that ends too soon, and an
+// *engine.Unavailable for a file that cannot be read.
+func readFailure(file string, err error) error {
+	if err == io.EOF {
+		return &engine.Corrupt{Object: file, Detail: "it ends too soon"}
+	}
+	return unavailable("reading a segment", err)
+}

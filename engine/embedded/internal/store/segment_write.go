@@ -1,0 +1,240 @@
+package store
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+)
+
+const (
+	segmentHeaderSize  = 64
+	segmentTrailerSize = 40
+	blockAlign         = 64
+
+	// pieceSize is the number of bytes of a block that share one checksum.
+	pieceSize = 64 << 10
+)
+
+var (
+	segmentMagic    = []byte("OGSEG\x00\x00\x00")
+	segmentEndMagic = []byte("OGSEGEND")
+	zeroPadding     [blockAlign]byte
+)
+
+// SegmentID is the number of a segment. Numbers are assigned in rising order when writing a
+// segment begins, and are never reused.
+type SegmentID uint64
+
+// SegmentWriter writes the blocks of a segment. Only one goroutine may use it.
+type SegmentWriter struct {
+	ctx    context.Context
+	out    *bufio.Writer
+	offset int64
+	blocks []blockEntry
+	names  map[string]bool
+}
+
+// blockEntry is the description of a block in a footer.
+type blockEntry struct {
+	name   string
+	offset int64
+	length int64    // in bytes, without padding
+	pieces []uint32 // checksum of each piece
+
+	codec    byte
+	unpacked int64 // bytes before compression; equal to length if the block is not compressed
+}
+
+// WriteSegment creates a segment from the blocks that write adds. The segment is durable
+// and immutable on return; when write or WriteSegment fails, no segment is created. The
+// store keeps the segment until a checkpoint drops it or RemoveSegment removes it: see
+// [Store.Enqueue], [Store.Checkpoint] and [Store.RemoveSegment]. A failure does not affect
+// the log.
+func (s *Store) WriteSegment(ctx context.Context, write func(w *SegmentWriter) error) (SegmentID, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return 0, &engine.Unavailable{Reason: "it is closed"}
+	}
+	id := s.nextSegment
+	s.nextSegment++
+	s.mu.Unlock()
+
+	state, err := s.writeSegment(ctx, id, write)
+	if err != nil {
+		s.noteFull(err)
+		return 0, err
+	}
+	s.mu.Lock()
+	s.segments[id] = state
+	s.mu.Unlock()
+	return id, nil
+}
+
+// AddBlock appends a block. Names are unique and at most 65,535 bytes long. AddBlock does
+// not retain data. The write function must return an error of AddBlock to WriteSegment.
+func (w *SegmentWriter) AddBlock(name string, data []byte) error {
+	return w.add(name, data, codecNone, int64(len(data)))
+}
+
+func (w *SegmentWriter) add(name string, data []byte, codec byte, unpacked int64) error {
+	switch {
+	case w.names[name]:
+		return &engine.Conflict{Reason: fmt.Sprintf("the segment has a block %q already", name)}
+	case len(name) > math.MaxUint16:
+		return &engine.TooLarge{Resource: "bytes of a block's name", Limit: math.MaxUint16, Actual: int64(len(name))}
+	}
+	w.names[name] = true
+	b := blockEntry{name: name, offset: w.offset, length: int64(len(data)), codec: codec, unpacked: unpacked}
+	padding := zeroPadding[:pad(len(data), blockAlign)-len(data)]
+	for {
+		piece := data[:min(len(data), pieceSize)]
+		data = data[len(piece):]
+		if len(piece) == 0 && len(padding) == 0 {
+			break
+		}
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		crc := checksum(piece)
+		if err := w.write(piece); err != nil {
+			return err
+		}
+		if len(data) == 0 {
+			// Pieces are a multiple of the alignment, so the padding fits into the last.
+			crc = updateChecksum(crc, padding)
+			if err := w.write(padding); err != nil {
+				return err
+			}
+			padding = nil
+		}
+		b.pieces = append(b.pieces, crc)
+	}
+	w.blocks = append(w.blocks, b)
+	return nil
+}
+
+func (w *SegmentWriter) write(data []byte) error {
+	n, err := w.out.Write(data)
+	w.offset += int64(n)
+	return err
+}
+
+func (s *Store) writeSegment(ctx context.Context, id SegmentID, write func(w *SegmentWriter) error) (_ *segmentState, err error) {
+	name := filename(s.dir, uint64(id), segmentExt)
+	temp := name + tempExt
+	doing := fmt.Sprintf("writing segment %d", id)
+	f, err := createTemp(s.fsys, temp)
+	if err != nil {
+		return nil, unavailable(doing, err)
+	}
+	open, made := true, false
+	defer func() {
+		if open {
+			f.Close()
+		}
+		if !made {
+			// If the removal fails, the next Open removes the file.
+			_ = s.fsys.Remove(temp)
+		}
+	}()
+	w := &SegmentWriter{
+		ctx:   ctx,
+		out:   bufio.NewWriterSize(&failingWriter{w: io.NewOffsetWriter(f, 0), doing: doing}, 256<<10),
+		names: map[string]bool{},
+	}
+	if err := w.write(encodeSegmentHeader(id)); err != nil {
+		return nil, err
+	}
+	if err := write(w); err != nil {
+		return nil, err
+	}
+	footer, crc := encodeFooter(w.blocks, w.offset)
+	if err := w.write(footer); err != nil {
+		return nil, err
+	}
+	if err := w.out.Flush(); err != nil {
+		return nil, err
+	}
+	if err := f.Sync(); err != nil {
+		return nil, unavailable(doing, err)
+	}
+	open = false
+	if err := f.Close(); err != nil {
+		return nil, unavailable(doing, err)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := s.fsys.Rename(temp, name); err != nil {
+		return nil, unavailable(doing, err)
+	}
+	made = true
+	if err := s.fsys.SyncDir(s.dir); err != nil {
+		return nil, errors.Join(unavailable(doing, err), removeIfThere(s.fsys, name))
+	}
+	// Fail if the path leads elsewhere: a record that names the segment would be read
+	// there.
+	if err := s.displaced(); err != nil {
+		return nil, err
+	}
+	return &segmentState{known: true, size: w.offset, crc: crc}, nil
+}
+
+func encodeSegmentHeader(id SegmentID) []byte {
+	h := make([]byte, 0, segmentHeaderSize)
+	h = append(h, segmentMagic...)
+	h = le.AppendUint32(h, format.Current)
+	h = le.AppendUint32(h, 0)
+	h = le.AppendUint64(h, uint64(id))
+	h = h[:segmentHeaderSize-4]
+	return le.AppendUint32(h, checksum(h))
+}
+
+// encodeFooter returns a footer that starts at offset, and the footer's checksum.
+func encodeFooter(blocks []blockEntry, offset int64) ([]byte, uint32) {
+	var buf []byte
+	for _, b := range blocks {
+		buf = le.AppendUint64(buf, uint64(b.offset))
+		buf = le.AppendUint64(buf, uint64(b.length))
+		buf = le.AppendUint16(buf, uint16(len(b.name)))
+		buf = append(buf, b.name...)
+		buf = append(buf, b.codec)
+		buf = le.AppendUint64(buf, uint64(b.unpacked))
+		for _, crc := range b.pieces {
+			buf = le.AppendUint32(buf, crc)
+		}
+	}
+	size := offset + int64(len(buf)) + segmentTrailerSize
+	buf = le.AppendUint64(buf, uint64(offset))
+	buf = le.AppendUint64(buf, uint64(size))
+	buf = le.AppendUint32(buf, uint32(len(blocks)))
+	buf = le.AppendUint32(buf, format.Current)
+	buf = le.AppendUint32(buf, 0)
+	crc := checksum(buf)
+	buf = le.AppendUint32(buf, crc)
+	return append(buf, segmentEndMagic...), crc
+}
+
+// failingWriter adds the name of the current action to the error of a failed write.
+type failingWriter struct {
+	w     io.Writer
+	doing string
+}
+
+func (f *failingWriter) Write(p []byte) (int, error) {
+	n, err := f.w.Write(p)
+	if err != nil {
+		err = unavailable(f.doing, err)
+	}
+	return n, err
+}

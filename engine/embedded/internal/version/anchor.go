@@ -1,0 +1,147 @@
+package version
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+)
+
+// Anchor names a past state that is stored, as a manifest lists it. Later states are
+// restored from the anchor by replaying the commits in between.
+type Anchor struct {
+	Commit string
+	Name   string   // of the segment
+	Block  int      // number of the block
+	Refs   []string // segments that hold the rows of the state
+}
+
+// BlockName returns the name of the anchor's block.
+func (a *Anchor) BlockName() string { return "state" + strconv.Itoa(a.Block) }
+
+// AppendState appends the block of an anchor. The block holds one state, whose rows must
+// all be stored: the format (1 byte), then schemas, tables and states laid out as in the
+// manifest of that format; see [Manifest]. In a block with format 1 they are laid out as in
+// manifest format 3.
+func AppendState(dst []byte, s *Snapshot, encoded func(*Schema) []byte) []byte {
+	var l layoutList
+	l.add(s)
+	return l.append(append(dst, format.Current), encoded)
+}
+
+// ReadState reads the block of an anchor. It uses a schema from known in place of an equal
+// one in the block. The error is a *engine.Corrupt or an error of open.
+func ReadState(b []byte, decode Decoder, known []*Schema, open Opener) (*Snapshot, error) {
+	r := &reader{b: b}
+	r.format = max(3, r.formatOf(format.State))
+	states, err := r.layouts(decode, known, open)
+	if err != nil {
+		return nil, err
+	}
+	if len(states) != 1 || len(r.b) > 0 {
+		r.fail(fmt.Sprintf("%d states, wanted 1", len(states)))
+		return nil, r.err
+	}
+	return states[0], nil
+}
+
+// Refs lists the names of the stored segments that hold the state's tables and their
+// indexes. Each name occurs once.
+func (s *Snapshot) Refs() []string {
+	var refs []string
+	seen := map[string]bool{}
+	for _, t := range s.Tables() {
+		for _, name := range t.Stored() {
+			if name != "" && !seen[name] {
+				seen[name] = true
+				refs = append(refs, name)
+			}
+		}
+	}
+	return refs
+}
+
+// layoutList collects states with their tables and schemas, and lists a shared one once.
+type layoutList struct {
+	schemas  []*Schema
+	schemaAt map[*Schema]uint64
+	tables   []*Table
+	tableOf  []*Schema
+	tableAt  map[*Table]uint64
+	states   []*Snapshot
+	stateAt  map[*Snapshot]uint64
+}
+
+func (l *layoutList) add(s *Snapshot) {
+	if l.stateAt == nil {
+		l.schemaAt, l.tableAt, l.stateAt = map[*Schema]uint64{}, map[*Table]uint64{}, map[*Snapshot]uint64{}
+	}
+	if _, ok := l.stateAt[s]; ok {
+		return
+	}
+	l.stateAt[s] = uint64(len(l.states))
+	l.states = append(l.states, s)
+	if _, ok := l.schemaAt[s.Schema]; !ok {
+		l.schemaAt[s.Schema] = uint64(len(l.schemas))
+		l.schemas = append(l.schemas, s.Schema)
+	}
+	for _, t := range s.Tables() {
+		if _, ok := l.tableAt[t]; !ok {
+			l.tableAt[t] = uint64(len(l.tables))
+			l.tables, l.tableOf = append(l.tables, t), append(l.tableOf, s.Schema)
+		}
+	}
+}
+
+// append appends the schemas, the tables and the states in the layout of [Manifest].
+func (l *layoutList) append(dst []byte, encoded func(*Schema) []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(l.schemas)))
+	for _, s := range l.schemas {
+		dst = appendAncestors(appendSchema(dst, s, encoded(s)), s)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(l.tables)))
+	for i, t := range l.tables {
+		dst = binary.AppendUvarint(dst, l.schemaAt[l.tableOf[i]])
+		dst = append(dst, byte(t.Type.Entity))
+		dst = binary.AppendUvarint(dst, uint64(t.Type.Index))
+		dst = t.appendManifest(dst)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(l.states)))
+	for _, s := range l.states {
+		dst = AppendHeader(dst, s.Commit, nil)
+		dst = binary.AppendUvarint(dst, l.schemaAt[s.Schema])
+		for _, t := range s.Tables() {
+			dst = binary.AppendUvarint(dst, l.tableAt[t])
+		}
+	}
+	return dst
+}
+
+// layouts reads the states that [layoutList.append] wrote.
+func (r *reader) layouts(decode Decoder, known []*Schema, open Opener) ([]*Snapshot, error) {
+	var schemas []*Schema
+	for range r.count() {
+		s := readSchema(r, decode)
+		if r.err == nil && r.format > 2 {
+			s.Ancestors = r.ancestors(s)
+		}
+		if r.err != nil {
+			return nil, r.err
+		}
+		if i := slices.IndexFunc(known, s.same); i >= 0 {
+			s = known[i]
+		}
+		schemas = append(schemas, s)
+	}
+	var tables []*Table
+	for range r.count() {
+		t, err := r.table(schemas, open)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, t)
+	}
+	return r.states(schemas, tables, open)
+}

@@ -1,0 +1,59 @@
+package version
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+)
+
+// The payload of a KindBranch record:
+//
+//	format   1 byte
+//	what     1 byte: create 1, delete 2
+//	time     varint, microseconds
+//	name     text (uvarint length, bytes)
+//	for a create:
+//	  from     text: the branch whose head the new branch starts at; empty for none
+//	  commit   16 bytes, a ULID: the commit that the new branch starts at
+
+// Branching is the record that creates or deletes a branch.
+type Branching struct {
+	Delete bool
+	Name   string
+	From   string
+	Commit string
+	Time   time.Time // in microseconds
+}
+
+// Append appends the payload of the record.
+func (b *Branching) Append(dst []byte) []byte {
+	what := byte(1)
+	if b.Delete {
+		what = 2
+	}
+	dst = append(dst, format.Current, what)
+	dst = binary.AppendVarint(dst, b.Time.UnixMicro())
+	dst = appendText(dst, b.Name)
+	if !b.Delete {
+		dst = appendText(dst, b.From)
+		dst = appendULID(dst, b.Commit)
+	}
+	return dst
+}
+
+// ReadBranching reads a payload that Append wrote. The error is a *engine.Corrupt.
+func ReadBranching(payload []byte) (*Branching, error) {
+	r := &reader{b: payload}
+	r.formatOf(format.Branching)
+	what := r.byte()
+	if r.err == nil && what != 1 && what != 2 {
+		r.fail(fmt.Sprintf("what %d", what))
+	}
+	b := &Branching{Delete: what == 2, Time: time.UnixMicro(r.varint()).UTC(), Name: r.text()}
+	if !b.Delete {
+		b.From, b.Commit = r.text(), r.ulid()
+	}
+	return b, r.err
+}

@@ -1,0 +1,243 @@
+package version
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// The row codec. A row holds the values of a type's properties in schema order. The storage of a
+// kind determines the form of its values:
+//
+//	null bits   one bit a property, least significant first, set for a null
+//	values      of the properties that are not null
+//
+//	InBits             1 byte
+//	InInt32 InInt64    varint (zigzag)
+//	InUint32 InUint64  uvarint
+//	InFloat32          4 bytes, IEEE 754, little-endian
+//	InFloat64          8 bytes, the same
+//	InText InBytes     uvarint length, bytes
+//	InVector           Dim × 4 bytes
+//	a list             uvarint count, values
+
+func appendRow(dst []byte, props []*catalog.Property, vals func(p int) value.Value) []byte {
+	at := len(dst)
+	dst = append(dst, make([]byte, (len(props)+7)/8)...)
+	for p, prop := range props {
+		v := vals(p)
+		if v.IsNull() {
+			dst[at+p/8] |= 1 << (p % 8)
+			continue
+		}
+		if !prop.Type.List {
+			dst = appendScalar(dst, v)
+			continue
+		}
+		dst = binary.AppendUvarint(dst, uint64(len(v.Elems())))
+		for _, e := range v.Elems() {
+			dst = appendScalar(dst, e)
+		}
+	}
+	return dst
+}
+
+func appendScalar(dst []byte, v value.Value) []byte {
+	switch v.Kind().Storage() {
+	case value.InBits:
+		return append(dst, byte(v.Bits()))
+	case value.InInt32, value.InInt64:
+		return binary.AppendVarint(dst, v.Int())
+	case value.InUint32, value.InUint64:
+		return binary.AppendUvarint(dst, v.Uint())
+	case value.InFloat32:
+		return binary.LittleEndian.AppendUint32(dst, math.Float32bits(float32(v.Float())))
+	case value.InFloat64:
+		return binary.LittleEndian.AppendUint64(dst, v.Bits())
+	case value.InText:
+		return appendText(dst, v.Str())
+	case value.InBytes:
+		return appendText(dst, string(v.Bytes()))
+	case value.InVector:
+		for _, f := range v.Vector() {
+			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(f))
+		}
+		return dst
+	}
+	panic("version: value of type " + v.Type().String())
+}
+
+func appendText(dst []byte, s string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
+}
+
+func appendTexts(dst []byte, all []string) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(all)))
+	for _, s := range all {
+		dst = appendText(dst, s)
+	}
+	return dst
+}
+
+// reader decodes records and manifests. After the first error it returns zeros and err is
+// set.
+type reader struct {
+	b   []byte
+	err error
+	// Only for a manifest: its format, and the segments with the indexes of its tables.
+	format  byte
+	indexes map[*Table]string
+	bases   map[basesKey]*Table // bases that several of its tables may share
+}
+
+func (r *reader) fail(what string) {
+	if r.err == nil {
+		r.err = &engine.Corrupt{Object: "log record or manifest", Detail: fmt.Sprintf("%s, with %d bytes left", what, len(r.b))}
+		r.b = nil
+	}
+}
+
+func (r *reader) bytes(n int) []byte {
+	if n < 0 || n > len(r.b) {
+		r.fail(fmt.Sprintf("wanted %d bytes", n))
+		return nil
+	}
+	out := r.b[:n:n]
+	r.b = r.b[n:]
+	return out
+}
+
+func (r *reader) byte() byte {
+	if b := r.bytes(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+// formatOf reads a format number, and fails if k never had that number.
+func (r *reader) formatOf(k format.Kind) byte {
+	n := r.byte()
+	if err := k.Check(uint32(n)); r.err == nil && err != nil {
+		r.fail(err.Error())
+	}
+	return n
+}
+
+func (r *reader) uvarint() uint64 {
+	n, k := binary.Uvarint(r.b)
+	if k <= 0 {
+		r.fail("no varint")
+		return 0
+	}
+	r.b = r.b[k:]
+	return n
+}
+
+func (r *reader) varint() int64 {
+	n, k := binary.Varint(r.b)
+	if k <= 0 {
+		r.fail("no varint")
+		return 0
+	}
+	r.b = r.b[k:]
+	return n
+}
+
+// count reads the number of elements that take at least one byte each, which bounds it by
+// the bytes left.
+func (r *reader) count() int {
+	n := r.uvarint()
+	if n > uint64(len(r.b)) {
+		r.fail(fmt.Sprintf("a count of %d", n))
+		return 0
+	}
+	return int(n)
+}
+
+func (r *reader) index(limit int) int {
+	n := r.uvarint()
+	if n >= uint64(limit) {
+		r.fail(fmt.Sprintf("number %d of %d", n, limit))
+		return 0
+	}
+	return int(n)
+}
+
+func (r *reader) ordinal() uint32 {
+	n := r.uvarint()
+	if n > math.MaxUint32 {
+		r.fail(fmt.Sprintf("a number of %d", n))
+		return 0
+	}
+	return uint32(n)
+}
+
+func (r *reader) text() string { return string(r.bytes(r.count())) }
+
+func (r *reader) texts() (all []string) {
+	for range r.count() {
+		all = append(all, r.text())
+	}
+	return all
+}
+
+func (r *reader) row(props []*catalog.Property) []value.Value {
+	nulls := r.bytes((len(props) + 7) / 8)
+	vals := make([]value.Value, len(props))
+	for p := range vals {
+		if r.err != nil {
+			return vals
+		}
+		if nulls[p/8]>>(p%8)&1 != 0 {
+			continue
+		}
+		typ := props[p].Type
+		if !typ.List {
+			vals[p] = r.scalar(typ)
+			continue
+		}
+		elems := make([]value.Value, r.count())
+		for i := range elems {
+			elems[i] = r.scalar(typ)
+		}
+		vals[p] = value.OfList(typ.Kind, elems)
+	}
+	return vals
+}
+
+func (r *reader) scalar(typ value.Type) value.Value {
+	switch typ.Kind.Storage() {
+	case value.InBits:
+		return value.OfBool(r.byte() != 0)
+	case value.InInt32, value.InInt64:
+		return value.OfBits(typ.Kind, uint64(r.varint()))
+	case value.InUint32, value.InUint64:
+		return value.OfBits(typ.Kind, r.uvarint())
+	case value.InFloat32:
+		if b := r.bytes(4); b != nil {
+			return value.OfF32(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+		}
+	case value.InFloat64:
+		if b := r.bytes(8); b != nil {
+			return value.OfF64(math.Float64frombits(binary.LittleEndian.Uint64(b)))
+		}
+	case value.InText:
+		return value.OfString(r.text())
+	case value.InBytes:
+		return value.OfBlob(r.bytes(r.count()))
+	case value.InVector:
+		b := r.bytes(4 * typ.Dim)
+		v := make([]float32, len(b)/4)
+		for i := range v {
+			v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		}
+		return value.OfVector(v)
+	case value.InNone:
+	}
+	return value.Null
+}

@@ -1,0 +1,310 @@
+package version
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// CheckValue checks the rules of property p that concern one value: required, type, enum,
+// range, check, key. The error is a *engine.ConstraintViolation, without the entity's id.
+func (t *Type) CheckValue(p int, v value.Value) error {
+	prop := t.Props[p]
+	typ := prop.Type
+	fail := func(rule, format string, args ...any) error {
+		return &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: prop.Name, Rule: rule, Detail: fmt.Sprintf(format, args...)}
+	}
+	if v.IsNull() {
+		if !typ.Nullable {
+			return fail("required", "there is no value; give one of type %s", typ)
+		}
+		return nil
+	}
+	if v.Kind() != typ.Kind || v.IsList() != typ.List {
+		return fail("type", "found a value of type %s, wanted %s", v.Type(), typ)
+	}
+	if typ.List {
+		for i, e := range v.Elems() {
+			if e.Kind() != typ.Kind || e.IsList() {
+				return fail("type", "element %d is no value of type %s", i, typ.Elem())
+			}
+		}
+	}
+	if typ.Kind == value.Vector && !typ.List && len(v.Vector()) != typ.Dim {
+		return fail("type", "found a vector of length %d, wanted %d", len(v.Vector()), typ.Dim)
+	}
+	if typ.Enum != nil {
+		elems := []value.Value{v}
+		if typ.List {
+			elems = v.Elems()
+		}
+		for _, e := range elems {
+			if !slices.Contains(typ.Enum, e.Str()) {
+				return fail("enum", "found %q, wanted one of %s", e.Str(), strings.Join(typ.Enum, ", "))
+			}
+		}
+	}
+	if typ.List {
+		return nil
+	}
+	for _, r := range t.ranges[p] {
+		if r.Min != nil {
+			if c, ok := value.Compare(v, *r.Min); !ok || c < 0 {
+				return fail("range", "found %s, wanted at least %s", value.Text(v), value.Text(*r.Min))
+			}
+		}
+		if r.Max != nil {
+			if c, ok := value.Compare(v, *r.Max); !ok || c > 0 {
+				return fail("range", "found %s, wanted at most %s", value.Text(v), value.Text(*r.Max))
+			}
+		}
+	}
+	for _, c := range t.checks[p] {
+		if typ.Kind == value.String && !c.re.MatchString(v.Str()) {
+			return fail("check", "found %q, wanted a match of %s", v.Str(), c.text)
+		}
+	}
+	if typ.Kind.IsFloat() && slices.Contains(t.Key, p) && (math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0)) {
+		return fail("key", "found %s, wanted a finite number", value.Text(v))
+	}
+	return nil
+}
+
+// HasRules reports whether a value of the right type can violate a rule of property p.
+func (t *Type) HasRules(p int) bool {
+	return t.Props[p].Type.Enum != nil || len(t.ranges[p])+len(t.checks[p]) > 0
+}
+
+// CheckRow checks each value of an entity on its own; see [Type.CheckValue].
+func (t *Type) CheckRow(id string, vals []value.Value) error {
+	for p, v := range vals {
+		if err := t.CheckValue(p, v); err != nil {
+			err.(*engine.ConstraintViolation).ID = id
+			return err
+		}
+	}
+	return nil
+}
+
+// Violation is a violation of a rule by a transaction. Ord is the ordinal of the entity
+// that violates a unique rule. For a cardinality rule it is the ordinal of a live edge of
+// the source that violates it, or NoOrd if the source has none.
+type Violation struct {
+	Type *Type
+	Ord  uint32
+	Err  *engine.ConstraintViolation
+}
+
+// NoOrd is a value that no entity has as its ordinal.
+const NoOrd = ^uint32(0)
+
+// Check checks the rules that concern more than one entity, unique and cardinality, for
+// what the transaction did. The error is a *engine.ConstraintViolation.
+func (tx *Txn) Check() error {
+	if v := tx.Violations(1); len(v) > 0 {
+		return v[0].Err
+	}
+	return nil
+}
+
+// Violations lists up to limit violations by the transaction; see [Txn.Check].
+func (tx *Txn) Violations(limit int) []Violation {
+	var out []Violation
+	for _, list := range [][]*edit{tx.nodes, tx.edges} {
+		for _, e := range list {
+			if e == nil {
+				continue
+			}
+			ords := e.sortedTouched()
+			for i := range e.Type.Unique {
+				for _, ord := range ords {
+					if len(out) == limit {
+						return out
+					}
+					if !e.Alive(ord) {
+						continue
+					}
+					if other, ok := e.twin(i, ord); ok {
+						out = append(out, Violation{e.Type, ord, e.uniqueViolation(i, ord, other)})
+					}
+				}
+			}
+		}
+	}
+	for _, e := range tx.edges {
+		if e == nil || e.Type.Card == nil {
+			continue
+		}
+		nodes := tx.Table(tx.base.Schema.Nodes[e.Type.From])
+		sources := tx.sources(e)
+		for _, src := range sortedKeys(sources) {
+			if len(out) == limit {
+				return out
+			}
+			if nodes.Alive(src) {
+				if err := checkDegree(e.Table, nodes, src); err != nil {
+					out = append(out, Violation{e.Type, sources[src], err})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// sources returns the sources of the edges that were put or deleted, each with the ordinal
+// of one of those edges that is alive, or NoOrd.
+func (tx *Txn) sources(e *edit) map[uint32]uint32 {
+	out := map[uint32]uint32{}
+	from := tx.base.Schema.Nodes[e.Type.From]
+	renumbered := tx.nodes[from.Index] != nil && tx.nodes[from.Index].reset
+	for _, ord := range e.sortedTouched() {
+		if e.before.Alive(ord) {
+			src, _ := e.before.Ends(ord)
+			if renumbered {
+				now, ok := tx.Table(from).Lookup(tx.base.Table(plan.Node, from.Index).ID(src))
+				if !ok {
+					continue
+				}
+				src = now
+			}
+			if _, ok := out[src]; !ok {
+				out[src] = NoOrd
+			}
+		}
+	}
+	for _, ord := range e.sortedTouched() {
+		if e.Alive(ord) {
+			src, _ := e.Ends(ord)
+			out[src] = ord
+		}
+	}
+	return out
+}
+
+// twin finds another live entity with the same values in tuple i.
+func (t *Table) twin(i int, ord uint32) (uint32, bool) {
+	var src, dst uint32
+	if t.Type.Entity == plan.Edge {
+		src, dst = t.Ends(ord)
+	}
+	tuple := t.Type.Tuples[i]
+	h, ok := t.tupleHash(tuple, func(p int) value.Value { return t.Value(ord, p) }, src, dst)
+	if !ok {
+		return 0, false
+	}
+	for c := t.idx[i].Find(h); c.Next(); {
+		if c.Ord != ord && t.Alive(c.Ord) && t.sameTuple(tuple, ord, c.Ord) {
+			return c.Ord, true
+		}
+	}
+	return 0, false
+}
+
+func (t *Table) sameTuple(tuple []int, a, b uint32) bool {
+	for _, p := range tuple {
+		switch p {
+		case Source, Target:
+			asrc, adst := t.Ends(a)
+			bsrc, bdst := t.Ends(b)
+			if p == Source && asrc != bsrc || p == Target && adst != bdst {
+				return false
+			}
+		default:
+			if !Same(t.Value(a, p), t.Value(b, p)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Same reports whether two values of one type are equal under the operator =. A null equals
+// nothing.
+func Same(a, b value.Value) bool {
+	if a.IsNull() || b.IsNull() {
+		return false
+	}
+	if c, ok := value.Compare(a, b); ok {
+		return c == 0
+	}
+	return value.Equal(a, b)
+}
+
+func (t *Table) uniqueViolation(i int, ord, other uint32) *engine.ConstraintViolation {
+	names := make([]string, len(t.Type.Tuples[i]))
+	for k, p := range t.Type.Tuples[i] {
+		switch p {
+		case Source:
+			names[k] = "src"
+		case Target:
+			names[k] = "dst"
+		default:
+			names[k] = t.Type.Props[p].Name
+		}
+	}
+	return &engine.ConstraintViolation{Entity: t.Type.Entity.String(), Type: t.Type.Name, ID: strings.Clone(t.ID(ord)), Property: strings.Join(names, ", "),
+		Rule: "unique", Detail: fmt.Sprintf("%q has the same values already", t.ID(other))}
+}
+
+func checkDegree(edges, nodes *Table, src uint32) *engine.ConstraintViolation {
+	n, card := Degree(edges, edges.Out(), src), edges.Type.Card
+	if n < card.Min || card.Max >= 0 && n > card.Max {
+		most := "any number"
+		if card.Max >= 0 {
+			most = fmt.Sprint(card.Max)
+		}
+		return &engine.ConstraintViolation{Entity: "edge", Type: edges.Type.Name, Rule: "cardinality",
+			Detail: fmt.Sprintf("node %q would have %d edges, wanted %d to %s", nodes.ID(src), n, card.Min, most)}
+	}
+	return nil
+}
+
+// Degree returns the number of live edges at a node.
+func Degree(edges *Table, a *index.Adjacency, node uint32) int {
+	base, _ := a.Base(node)
+	n := 0
+	if edges.AllLive() {
+		n = len(base)
+	} else {
+		for _, e := range base {
+			if edges.Alive(e) {
+				n++
+			}
+		}
+	}
+	for h := a.Over(node); h != nil; h = h.Next {
+		if edges.Alive(h.Edge) {
+			n++
+		}
+	}
+	return n
+}
+
+// sortedTouched lists the ordinals that were put or deleted, in order. After a reset these
+// are all ordinals.
+func (e *edit) sortedTouched() []uint32 {
+	if e.reset {
+		all := make([]uint32, max(e.next, e.before.next))
+		for i := range all {
+			all[i] = uint32(i)
+		}
+		return all
+	}
+	return sortedKeys(e.touched)
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
+	keys := make([]K, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

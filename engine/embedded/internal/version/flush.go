@@ -1,0 +1,167 @@
+package version
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Flush is a segment that replaces the last rows of a table: the rows that no stored
+// segment holds, and the rows of the smaller segments directly before them.
+type Flush struct {
+	Table   *Table
+	Segment *Segment
+	keep    int // number of the table's segments that stay
+}
+
+// segmentBytes is the approximate size limit of a segment that merges rows of stored
+// segments. It is well below the limit of one column of a segment. Tests lower it.
+var segmentBytes int64 = 1 << 30
+
+// Flush makes a segment of the rows that no stored segment holds; ok is false if there are
+// none. The segment is in memory; the caller stores and names it.
+func (t *Table) Flush() (f Flush, ok bool, err error) {
+	end := t.base + uint32(len(t.tail))
+	keep := slices.IndexFunc(t.Segs, func(s *Segment) bool { return s.Name == "" })
+	if keep < 0 {
+		if len(t.tail) == 0 {
+			return Flush{}, false, nil
+		}
+		keep = len(t.Segs)
+	}
+	start := t.base
+	if keep < len(t.Segs) {
+		start = t.Segs[keep].Start
+	}
+	// A segment with fewer than twice the rows that follow it is rewritten with them, so
+	// that a table of n rows has O(log n) segments and each row is rewritten O(log n)
+	// times. Large segments stay, so that the text of a column does not exceed the limit of
+	// a segment.
+	again := int64(0)
+	for keep > 0 && t.Segs[keep-1].N < 2*(end-start) {
+		if again += t.Segs[keep-1].Bytes(); again > segmentBytes {
+			break
+		}
+		keep--
+		start = t.Segs[keep].Start
+	}
+	if t.Segs != nil && keep == 0 && len(t.Segs) == 1 && t.Segs[0].Name == "" && len(t.tail) == 0 {
+		s := *t.Segs[0] // a copy for the caller to name: snapshots share the original
+		return Flush{Table: t, Segment: &s}, true, nil
+	}
+	s, err := t.Collect(start, end)
+	return Flush{Table: t, Segment: s, keep: keep}, true, err
+}
+
+// Flushed returns the snapshot with the flushed rows in their segments.
+func (s *Snapshot) Flushed(flushes []Flush) *Snapshot {
+	out := &Snapshot{Commit: s.Commit, Schema: s.Schema, nodes: slices.Clone(s.nodes), edges: slices.Clone(s.edges), line: s.line}
+	for _, f := range flushes {
+		out.set(f.table())
+	}
+	return out
+}
+
+// table returns the table with the flushed rows in their segment.
+func (f Flush) table() *Table {
+	t := *f.Table
+	t.Segs = append(t.Segs[:f.keep:f.keep], f.Segment)
+	t.base = f.Segment.Start + f.Segment.N
+	t.tail = nil
+	if t.overlaid() {
+		t.reindex()
+	}
+	return &t
+}
+
+// Adopt returns s with the flushed rows in their segments. s must be a later snapshot of
+// flushed's lineage. Where nothing changed since, it also takes flushed's indexes.
+func (s *Snapshot) Adopt(flushes []Flush, flushed *Snapshot) *Snapshot {
+	out := &Snapshot{Commit: s.Commit, Schema: s.Schema, nodes: slices.Clone(s.nodes), edges: slices.Clone(s.edges), line: s.line}
+	for _, f := range flushes {
+		typ := f.Table.Type
+		out.set(f.adopt(s.Table(typ.Entity, typ.Index), flushed.Table(typ.Entity, typ.Index)))
+	}
+	return out
+}
+
+// adopt returns now with the flushed rows in their segment. now is a later table of the
+// flushed table's lineage; then is the result of [Flush.table].
+func (f Flush) adopt(now, then *Table) *Table {
+	n := len(f.Table.Segs)
+	switch {
+	case now == f.Table:
+		return then
+	case now.origin != f.Table.origin || len(now.Segs) < n || !slices.Equal(now.Segs[:n], f.Table.Segs):
+		return now // the table started anew since
+	}
+	t := *now
+	if len(now.Segs) > n {
+		// Segments were put after the tail, which became a segment in memory. The part of
+		// it that was not flushed stays in one.
+		rest := now.Segs[n:]
+		t.Segs = slices.Clone(then.Segs)
+		if end := rest[0].Start + rest[0].N; rest[0].Start < then.base {
+			if end > then.base {
+				late, err := now.Collect(then.base, end)
+				if err != nil {
+					panic("version: " + err.Error()) // the rows were collected before
+				}
+				t.Segs = append(t.Segs, late)
+			}
+			rest = rest[1:]
+		}
+		t.Segs = append(t.Segs, rest...)
+		return &t
+	}
+	t.Segs, t.base = then.Segs, then.base
+	late := now.tail[then.base-now.base:]
+	t.tail = slices.Clone(late)
+	t.based, t.keys, t.idx, t.out, t.in = then.based, then.keys, slices.Clone(then.idx), then.out, then.in
+	owner := new(index.Owner)
+	for i := range late {
+		r := &late[i]
+		for c := now.keys.Find(index.String(r.ID)); c.Next(); {
+			if c.Ord < now.next && now.rows.Get(c.Ord) == now.base+uint32(len(now.tail)-len(late)+i) {
+				t.enter(owner, c.Ord, r, c.Ord >= then.next)
+				break
+			}
+		}
+	}
+	return &t
+}
+
+// enter adds a row to the indexes; made reports that they do not hold its entity yet.
+func (t *Table) enter(owner *index.Owner, ord uint32, r *Row, made bool) {
+	if made {
+		t.keys.Add(owner, index.String(r.ID), ord)
+		if t.Type.Entity == plan.Edge {
+			t.out.Add(owner, r.Src, r.Dst, ord)
+			t.in.Add(owner, r.Dst, r.Src, ord)
+		}
+	}
+	for i, tuple := range t.Type.Tuples {
+		if h, ok := t.tupleHash(tuple, func(p int) value.Value { return r.Vals[p] }, r.Src, r.Dst); ok {
+			t.idx[i].Add(owner, h, ord)
+		}
+	}
+}
+
+// overlaid reports whether the overlay of an index exceeds a quarter of its base.
+func (t *Table) overlaid() bool {
+	n := max(t.keys.Overlay(), t.out.Overlay())
+	for i := range t.idx {
+		n = max(n, t.idx[i].Overlay())
+	}
+	return n > 1024 && uint32(n) > t.next/5
+}
+
+func (s *Snapshot) set(t *Table) {
+	if t.Type.Entity == plan.Edge {
+		s.edges[t.Type.Index] = t
+	} else {
+		s.nodes[t.Type.Index] = t
+	}
+}

@@ -1,0 +1,533 @@
+package version
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// The payload of a manifest:
+//
+//	format    1 byte
+//	schemas   uvarint count; for each its digest, source and catalog encoding, each a
+//	          text (uvarint length, bytes), and its ancestors, as in a KindSchema record
+//	tables    uvarint count; for each:
+//	  schema      uvarint, index in schemas
+//	  entity      1 byte, 0 node, 1 edge
+//	  type        uvarint, position in the schema
+//	  next, live  uvarint: ordinals assigned, live entities
+//	  sorted      1 byte: 1 when ids ascend with ordinals
+//	  last        text: the greatest id, while sorted
+//	  segments    uvarint count; for each its name (text), rows (uvarint) and origin:
+//	              0 when names and kinds are those of the type, else 1, the name of its type
+//	              (text), and for each property of the table's type the stored name (text,
+//	              empty for none) and kind (1 byte, value.Kind)
+//	  pages       uvarint count; for each its first ordinal (uvarint) and 256 rows
+//	              of 4 bytes, little-endian
+//	  indexes     text: the segment with the bases of the indexes; empty for none
+//	  texts       uvarint count of text indexes; for each the position of its property,
+//	              the rows that it covers (uvarints), and the segments that hold it:
+//	              uvarint count, texts. Formats 1 and 2 have no indexes and no texts
+//	states    uvarint count; for each:
+//	  header      of its commit, as in a record
+//	  schema      uvarint, index in schemas
+//	  tables      uvarint each, index in tables: nodes in schema order, then edges
+//	branches  uvarint count; for each its name (text), the state at its head (uvarint),
+//	          and its receipts: uvarint count, for each the header of its commit
+//	history   uvarint count of segments, for each its name (text) and commits (uvarint)
+//	archive   uvarint count of segments; for each its name (text), the bytes of its block
+//	          (uvarint), its runs (see [Archived]), and the segments that its records name:
+//	          uvarint count, texts
+//	anchors   uvarint count; for each its commit (16 bytes, a ULID), its segment (text),
+//	          the number of its block (uvarint), and the segments that hold its rows:
+//	          uvarint count, texts
+//
+// In formats 2 and 3 the merge bases stand between branches and history: uvarint count; for
+// every two branches their names (texts) and the state at their lowest common ancestor
+// (uvarint). Format 2 has no ancestors, origins, indexes, texts, archive or anchors.
+// Format 1 also has only one branch, and a different layout after the format: uvarint 1,
+// the header of the branch's head, the schema, the number of its tables and their contents.
+
+// Manifest is the content of a manifest: every state that must be readable without the log,
+// with its branches, history, archive and anchors.
+type Manifest struct {
+	Branches []ManifestBranch
+	Bases    []*Snapshot // further states of formats 2 and 3; not written
+	History  []HistorySegment
+	Archive  []ArchiveSegment
+	Anchors  []Anchor
+}
+
+// ManifestBranch is a branch, the state at its head and its receipts. Receipts is an
+// iterator, because there may be many.
+type ManifestBranch struct {
+	Name        string
+	Head        *Snapshot
+	Receipts    iter.Seq[Receipted]
+	NumReceipts int // length of Receipts, which may be nil if this is 0
+}
+
+// Append appends the payload of the manifest. The states must be flushed. encoded returns
+// the encoding of a schema's catalog. What several states share is written once.
+func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
+	var l layoutList
+	for _, b := range m.Branches {
+		l.add(b.Head)
+	}
+	dst = l.append(append(dst, format.Current), encoded)
+	dst = binary.AppendUvarint(dst, uint64(len(m.Branches)))
+	for _, b := range m.Branches {
+		dst = appendText(dst, b.Name)
+		dst = binary.AppendUvarint(dst, l.stateAt[b.Head])
+		dst = binary.AppendUvarint(dst, uint64(b.NumReceipts))
+		if b.NumReceipts > 0 {
+			for r := range b.Receipts {
+				dst = AppendHeader(dst, r.Commit, &r.Receipt)
+			}
+		}
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(m.History)))
+	for _, h := range m.History {
+		dst = appendText(dst, h.Name)
+		dst = binary.AppendUvarint(dst, uint64(h.N))
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(m.Archive)))
+	for _, a := range m.Archive {
+		dst = appendText(dst, a.Name)
+		dst = binary.AppendUvarint(dst, uint64(a.Bytes))
+		dst = appendRuns(dst, a.Runs)
+		dst = appendTexts(dst, a.Refs)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(m.Anchors)))
+	for _, a := range m.Anchors {
+		dst = appendULID(dst, a.Commit)
+		dst = appendText(dst, a.Name)
+		dst = binary.AppendUvarint(dst, uint64(a.Block))
+		dst = appendTexts(dst, a.Refs)
+	}
+	return dst
+}
+
+// Opener opens the stored segments that a manifest names.
+type Opener interface {
+	// Segment opens a segment with rows of type t.
+	Segment(t *Type, name string) (*Segment, error)
+	// Source opens any other segment.
+	Source(name string) (column.Source, error)
+}
+
+// ReadManifest reads a manifest. It reads only the stored rows that it must add to the
+// index bases; it leaves all else to the first use. The error is a *engine.Corrupt or an
+// error of open. Faults in the rows that it reads are thrown; see package corruption.
+func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error) {
+	r := &reader{b: payload}
+	r.format = r.formatOf(format.Manifest)
+	switch {
+	case r.err != nil:
+		return nil, r.err
+	case r.format == 1:
+		return r.manifest1(decode, open)
+	}
+	m := &Manifest{}
+	states, err := r.layouts(decode, nil, open)
+	if err != nil {
+		return nil, err
+	}
+	for range r.count() {
+		b := ManifestBranch{Name: r.text()}
+		head := r.index(len(states))
+		var receipts []Receipted
+		for range r.count() {
+			if c, receipt := r.header(); receipt != nil {
+				receipts = append(receipts, Receipted{Commit: c, Receipt: *receipt})
+			}
+		}
+		b.Receipts, b.NumReceipts = slices.Values(receipts), len(receipts)
+		if r.err != nil {
+			return nil, r.err
+		}
+		b.Head = states[head].Fork()
+		m.Branches = append(m.Branches, b)
+	}
+	if r.format < 4 {
+		if m.Bases = r.pairs(states, len(m.Branches)); r.err != nil {
+			return nil, r.err
+		}
+	}
+	for range r.count() {
+		m.History = append(m.History, HistorySegment{Name: r.text(), N: int(r.ordinal())})
+	}
+	if r.format >= 3 {
+		r.past(m)
+	}
+	return m, r.err
+}
+
+// pairs reads the lowest common ancestors of all pairs of n branches, and returns each
+// state once.
+func (r *reader) pairs(states []*Snapshot, n int) (all []*Snapshot) {
+	count := r.count()
+	if r.err == nil && count != n*(n-1)/2 {
+		r.fail(fmt.Sprintf("%d lowest common ancestors of %d branches", count, n))
+	}
+	seen := make([]bool, len(states))
+	for range count {
+		r.text()
+		r.text()
+		base := r.index(len(states))
+		if r.err != nil {
+			return nil
+		}
+		if !seen[base] {
+			seen[base] = true
+			all = append(all, states[base])
+		}
+	}
+	return all
+}
+
+// past reads the archive and the anchors.
+func (r *reader) past(m *Manifest) {
+	end := 0
+	for range r.count() {
+		a := ArchiveSegment{Name: r.text(), Bytes: int(r.ordinal()), Runs: r.runs(), Refs: r.texts()}
+		if r.err == nil && (len(a.Runs) == 0 || a.Runs[0].First < end) {
+			r.fail("archive segment " + a.Name + " is out of order")
+		}
+		if r.err != nil {
+			return
+		}
+		last := a.Runs[len(a.Runs)-1]
+		end = last.First + last.N
+		m.Archive = append(m.Archive, a)
+	}
+	for range r.count() {
+		a := Anchor{Commit: r.ulid(), Name: r.text(), Block: int(r.ordinal()), Refs: r.texts()}
+		if r.err != nil {
+			return
+		}
+		m.Anchors = append(m.Anchors, a)
+	}
+}
+
+// table reads one table. Its type belongs to one of schemas.
+func (r *reader) table(schemas []*Schema, open Opener) (*Table, error) {
+	schema := r.index(len(schemas))
+	if r.err != nil {
+		return nil, r.err
+	}
+	types := schemas[schema].Nodes
+	if r.byte() == byte(plan.Edge) {
+		types = schemas[schema].Edges
+	}
+	i := r.index(len(types))
+	if r.err != nil {
+		return nil, r.err
+	}
+	t := newTable(types[i])
+	return t, t.readManifest(r, open)
+}
+
+// states reads the states, which refer to tables.
+func (r *reader) states(schemas []*Schema, tables []*Table, open Opener) ([]*Snapshot, error) {
+	var states []*Snapshot
+	checked := map[[3]*Table]bool{}
+	for range r.count() {
+		c, _ := r.header()
+		schema := r.index(len(schemas))
+		if r.err != nil {
+			return nil, r.err
+		}
+		c.Schema = schemas[schema].Digest
+		s := NewSnapshot(schemas[schema], c)
+		for _, list := range [][]*Table{s.nodes, s.edges} {
+			for i, t := range list {
+				k := r.index(len(tables))
+				if r.err != nil {
+					return nil, r.err
+				}
+				if tables[k].Type != t.Type {
+					r.fail(fmt.Sprintf("table %d is of %s, wanted %s", k, tables[k].Type.Name, t.Type.Name))
+					return nil, r.err
+				}
+				list[i] = tables[k]
+			}
+		}
+		if err := r.indexAll(s, open, checked); err != nil {
+			return nil, err
+		}
+		states = append(states, s)
+	}
+	return states, r.err
+}
+
+// indexAll opens or builds the indexes of the tables of a state that have none yet. checked
+// holds the triples of edge table, source table and target table that were checked.
+func (r *reader) indexAll(s *Snapshot, open Opener, checked map[[3]*Table]bool) error {
+	for _, t := range s.nodes {
+		if err := r.indexTable(t, open, nil, nil); err != nil {
+			return err
+		}
+	}
+	for _, t := range s.edges {
+		joined := [3]*Table{t, s.nodes[t.Type.From], s.nodes[t.Type.To]}
+		if checked[joined] {
+			continue
+		}
+		checked[joined] = true
+		if err := r.indexTable(t, open, joined[1], joined[2]); err != nil {
+			return err
+		}
+		if err := t.checkJoins(joined[1], joined[2]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// manifest1 reads a manifest of format 1, after the format.
+func (r *reader) manifest1(decode Decoder, open Opener) (*Manifest, error) {
+	m := &Manifest{}
+	for range r.count() {
+		c, _ := r.header()
+		schema := readSchema(r, decode)
+		if r.err != nil {
+			return nil, r.err
+		}
+		c.Schema = schema.Digest
+		s := NewSnapshot(schema, c)
+		if n := r.count(); n != len(s.nodes)+len(s.edges) {
+			r.fail(fmt.Sprintf("%d tables, wanted %d", n, len(s.nodes)+len(s.edges)))
+		}
+		for _, list := range [][]*Table{s.nodes, s.edges} {
+			for _, t := range list {
+				if r.err == nil {
+					if err := t.readManifest(r, open); err != nil {
+						return nil, err
+					}
+				}
+			}
+		}
+		if r.err != nil {
+			return nil, r.err
+		}
+		if err := r.indexAll(s, open, map[[3]*Table]bool{}); err != nil {
+			return nil, err
+		}
+		m.Branches = append(m.Branches, ManifestBranch{Name: c.Branch, Head: s, Receipts: slices.Values([]Receipted(nil))})
+	}
+	return m, r.err
+}
+
+func (t *Table) appendManifest(dst []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(t.next))
+	dst = binary.AppendUvarint(dst, uint64(t.live))
+	if t.sorted {
+		dst = append(dst, 1)
+	} else {
+		dst = append(dst, 0)
+	}
+	dst = appendText(dst, t.last)
+	dst = binary.AppendUvarint(dst, uint64(len(t.Segs)))
+	for _, s := range t.Segs {
+		if s.Name == "" {
+			panic("version: manifest over a segment that is not stored")
+		}
+		dst = appendText(dst, s.Name)
+		dst = binary.AppendUvarint(dst, uint64(s.N))
+		dst = s.Origin.append(dst)
+	}
+	pages := 0
+	for range t.rows.All {
+		pages++
+	}
+	dst = binary.AppendUvarint(dst, uint64(pages))
+	for first, rows := range t.rows.All {
+		dst = binary.AppendUvarint(dst, uint64(first))
+		for _, row := range rows {
+			dst = binary.LittleEndian.AppendUint32(dst, row)
+		}
+	}
+	name := ""
+	if t.based != nil {
+		name = t.based.name
+	}
+	dst = appendText(dst, name)
+	return t.appendTexts(dst)
+}
+
+func (t *Table) readManifest(r *reader, open Opener) error {
+	t.next, t.live = r.ordinal(), r.ordinal()
+	t.sorted = r.byte() == 1
+	t.last = r.text()
+	for range r.count() {
+		name, n := r.text(), r.ordinal()
+		var from *Origin
+		if r.format > 2 {
+			from = r.origin(t.Type)
+		}
+		if r.err != nil {
+			return r.err
+		}
+		s, err := from.open(t.Type, name, open)
+		if err != nil {
+			return err
+		}
+		if s.N != n {
+			r.fail(fmt.Sprintf("segment %s has %d rows, wanted %d", name, s.N, n))
+		}
+		if uint64(t.base)+uint64(n) > math.MaxUint32 {
+			r.fail(fmt.Sprintf("%s %s: more rows than 32 bits can count", t.Type.Entity, t.Type.Name))
+			return r.err
+		}
+		s.Start = t.base
+		t.base += n
+		t.Segs = append(t.Segs, s)
+	}
+	owner := new(index.Owner)
+	pages := r.count()
+	if most := uint64(t.base) + 256*uint64(pages); uint64(t.next) > most {
+		r.fail(fmt.Sprintf("%s %s: %d ordinals, but rows for %d at most", t.Type.Entity, t.Type.Name, t.next, most))
+	}
+	for range pages {
+		if r.err != nil {
+			return r.err
+		}
+		first := r.ordinal()
+		b := r.bytes(4 * 256)
+		if r.err != nil {
+			return r.err
+		}
+		for i := range uint32(256) {
+			t.rows.Set(owner, first&^255+i, binary.LittleEndian.Uint32(b[4*i:]))
+		}
+	}
+	if r.err == nil {
+		t.checkRows(r)
+	}
+	if r.format >= 3 {
+		if r.indexes == nil {
+			r.indexes = map[*Table]string{}
+		}
+		r.indexes[t] = r.text()
+		if r.err == nil {
+			return t.readTexts(r, open)
+		}
+	}
+	return r.err
+}
+
+// indexTable opens or builds the indexes of a table that was read. It throws an
+// *engine.Corrupt if an end of an edge that it reads is not the ordinal of a node. It reads
+// the edges that are newer than the index bases, or all edges without bases.
+func (r *reader) indexTable(t *Table, open Opener, from, to *Table) error {
+	if t.based != nil {
+		return nil
+	}
+	if r.bases == nil {
+		r.bases = map[basesKey]*Table{}
+	}
+	if name := r.indexes[t]; name != "" {
+		key := basesKey{t.Type, name, false}
+		o := r.bases[key]
+		if o == nil {
+			src, err := open.Source(name)
+			if err != nil {
+				return err
+			}
+			o = newTable(t.Type)
+			same, err := o.openIndexes(name, src)
+			if err != nil {
+				return err
+			}
+			if !same {
+				t.rebuild(from, to)
+				return nil
+			}
+			r.bases[key] = o
+		}
+		return r.takeShared(t, o, name, from, to)
+	}
+	if o := t.commonBase(); o != nil {
+		key := basesKey{t.Type, t.Segs[0].Name, true}
+		if known := r.bases[key]; known != nil {
+			o = known
+		} else {
+			o.rebuild(from, to)
+			r.bases[key] = o
+		}
+		return r.takeShared(t, o, "", from, to)
+	}
+	t.rebuild(from, to)
+	return nil
+}
+
+// sharedFrom is the least number of rows after the bases for which takeShared builds
+// overlays once for all tables that begin with the same segments.
+const sharedFrom = 64
+
+// takeShared gives table t the indexes of o. Other tables may share the overlays over all
+// segments but t's last one.
+func (r *reader) takeShared(t, o *Table, name string, from, to *Table) error {
+	k := len(t.Segs) - 1
+	if k < 1 || t.Type.Entity == plan.Edge {
+		return t.takeIndexes(o, from, to)
+	}
+	if n := t.Segs[k].Start; n < o.based.rows+sharedFrom || n < o.based.ords {
+		return t.takeIndexes(o, from, to)
+	}
+	key := basesKey{typ: t.Type, rows: true}
+	for _, s := range t.Segs[:k] {
+		key.name += s.Name + " "
+	}
+	key.name += name
+	whole := r.bases[key]
+	if whole == nil {
+		if whole = t.prefix(k, o.based.ords); whole == nil {
+			return t.takeIndexes(o, from, to)
+		}
+		if err := r.takeShared(whole, o, name, from, to); err != nil {
+			return err
+		}
+		r.bases[key] = whole
+	} else if !t.identity(whole.base, o.based.ords) {
+		return t.takeIndexes(o, from, to)
+	}
+	return t.takeIndexes(whole, from, to)
+}
+
+// basesKey identifies index bases that tables share: those stored in the index segment
+// name, or, if rows is set, those built over the row segments that name lists.
+type basesKey struct {
+	typ  *Type
+	name string
+	rows bool
+}
+
+// checkRows checks that every ordinal has an existing row or none. It skips ordinals
+// without a page.
+func (t *Table) checkRows(r *reader) {
+	if t.live > t.next {
+		r.fail(fmt.Sprintf("%s %s: %d entities of %d are alive", t.Type.Entity, t.Type.Name, t.live, t.next))
+	}
+	for first := uint64(0); first < uint64(t.next) && r.err == nil; first += 256 {
+		end := uint32(min(first+256, uint64(t.next)))
+		page := t.rows.Page(uint32(first))
+		if page == nil && end <= t.base {
+			continue
+		}
+		for ord := uint32(first); ord < end; ord++ {
+			if row := t.rows.Get(ord); row != index.Dead && row >= t.base {
+				r.fail(fmt.Sprintf("%s %s: row %d of %d", t.Type.Entity, t.Type.Name, row, t.base))
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,419 @@
+package version
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Merged is the result of a merge.
+type Merged struct {
+	Nodes, Edges int64 // entities put or deleted
+	Conflicts    []engine.MergeConflict
+}
+
+// Merge applies the changes of source since base to the transaction, entity by entity and
+// property by property. It reports all conflicts; if there are any, the caller must abandon
+// the transaction. The three states must have one schema.
+//
+// If whole is true, equal row numbers do not imply equal values, and Merge compares all
+// entities; see [Schema.Returned].
+func (tx *Txn) Merge(base, source *Snapshot, whole bool) *Merged {
+	m := &merge{tx: tx, base: base, source: source, whole: whole}
+	for _, list := range [][]*Type{tx.base.Schema.Nodes, tx.base.Schema.Edges} {
+		for _, t := range list {
+			m.decide(t)
+		}
+	}
+	m.apply()
+	m.check()
+	sortConflicts(m.out.Conflicts)
+	return &m.out
+}
+
+func sortConflicts(all []engine.MergeConflict) {
+	slices.SortStableFunc(all, func(a, b engine.MergeConflict) int {
+		if c := int(a.Kind) - int(b.Kind); c != 0 {
+			return c
+		}
+		if c := strings.Compare(b.Entity, a.Entity); c != 0 {
+			return c // nodes first
+		}
+		return strings.Compare(a.Type+"\x00"+a.ID, b.Type+"\x00"+b.ID)
+	})
+}
+
+type merge struct {
+	whole        bool // the parameter whole of differing
+	tx           *Txn
+	base, source *Snapshot
+	puts         []mergePut
+	deletes      []mergeDelete
+	lost         map[*Type][]uint32 // by edge type, sources of edges that lost an end
+	out          Merged
+}
+
+// mergePut is a row to put. It names the ends of an edge by id.
+type mergePut struct {
+	t        *Type
+	id       string
+	from, to string
+	vals     []value.Value
+}
+
+type mergeDelete struct {
+	t   *Type
+	id  string
+	ord uint32 // ordinal in the target
+}
+
+// entityState is an entity in one of the three states.
+type entityState struct {
+	there    bool
+	ord      uint32
+	from, to string
+	vals     []value.Value
+}
+
+func (m *merge) conflict(kind engine.ConflictKind, t *Type, id, property, format string, args ...any) {
+	m.out.Conflicts = append(m.out.Conflicts, engine.MergeConflict{Kind: kind, Entity: t.Entity.String(), Type: t.Name, ID: strings.Clone(id),
+		Property: property, Message: fmt.Sprintf(format, args...)})
+}
+
+// decide handles each entity of a type that the source changed.
+func (m *merge) decide(t *Type) {
+	for _, id := range differing(m.base.Table(t.Entity, t.Index), m.source.Table(t.Entity, t.Index), m.whole) {
+		was, is, have := entityOf(m.base, t, id), entityOf(m.source, t, id), entityOf(m.tx.base, t, id)
+		switch {
+		case !was.there && !is.there || was.there && is.there && was.same(&is):
+			// The rows differ, but not their content.
+		case !was.there && !have.there:
+			m.put(t, id, is)
+		case !was.there:
+			m.diverging(engine.DivergentInsert, t, id, &entityState{vals: have.vals}, &is, &have)
+		case !is.there && !have.there:
+		case !is.there && was.same(&have):
+			if dropTombstones {
+				continue
+			}
+			m.deletes = append(m.deletes, mergeDelete{t, id, have.ord})
+		case !is.there:
+			m.conflict(engine.DeleteVsUpdate, t, id, "", "the source deletes it and the target changed it")
+		case !have.there:
+			m.conflict(engine.DeleteVsUpdate, t, id, "", "the source changes it and the target deleted it")
+		default:
+			m.diverging(engine.DivergentUpdate, t, id, &was, &is, &have)
+		}
+	}
+}
+
+// diverging merges, property by property, an entity that both sides have. A divergent
+// insert has no base state, so any difference is a conflict.
+func (m *merge) diverging(kind engine.ConflictKind, t *Type, id string, was, is, have *entityState) {
+	merged := entityState{from: have.from, to: have.to, vals: slices.Clone(have.vals)}
+	changed := false
+	pick := func(property string, unchanged, equal, kept bool, take func(), ours, theirs string) {
+		switch {
+		case kind == engine.DivergentUpdate && unchanged || equal:
+		case kind == engine.DivergentUpdate && kept:
+			take()
+			changed = true
+		default:
+			m.conflict(kind, t, id, property, "the source has %s, the target %s", theirs, ours)
+		}
+	}
+	for p, prop := range t.Props {
+		w, s, h := was.vals[p], is.vals[p], have.vals[p]
+		pick(prop.Name, value.Equal(w, s), value.Equal(s, h), value.Equal(w, h), func() { merged.vals[p] = s }, describe(h), describe(s))
+	}
+	if t.Entity == plan.Edge {
+		pick("from", was.from == is.from, is.from == have.from, was.from == have.from, func() { merged.from = is.from }, have.from, is.from)
+		pick("to", was.to == is.to, is.to == have.to, was.to == have.to, func() { merged.to = is.to }, have.to, is.to)
+	}
+	if changed {
+		m.put(t, id, merged)
+	}
+}
+
+func (m *merge) put(t *Type, id string, s entityState) {
+	m.puts = append(m.puts, mergePut{t, id, s.from, s.to, s.vals})
+}
+
+// apply changes the transaction. It deletes nodes last, after the edges have their final
+// ends.
+func (m *merge) apply() {
+	for _, d := range m.deletes {
+		if d.t.Entity == plan.Edge {
+			m.tx.Remove(d.t, d.ord)
+			m.out.Edges++
+		}
+	}
+	for _, p := range m.puts {
+		if err := p.t.CheckRow(p.id, p.vals); err != nil {
+			v := err.(*engine.ConstraintViolation)
+			m.conflict(engine.ValueConstraintViolation, p.t, p.id, v.Property, "%s", v.Detail)
+		}
+		row := Row{ID: p.id, Vals: p.vals}
+		if p.t.Entity == plan.Node {
+			m.tx.Put(p.t, row)
+			m.out.Nodes++
+			continue
+		}
+		var from, to bool
+		row.Src, from = m.end(p, "from", p.t.From, p.from)
+		row.Dst, to = m.end(p, "to", p.t.To, p.to)
+		if from && to {
+			m.tx.Put(p.t, row)
+			m.out.Edges++
+		}
+	}
+	var orphans []orphan
+	for _, d := range m.deletes {
+		if d.t.Entity == plan.Node {
+			orphans = append(orphans, m.orphans(d)...)
+		}
+	}
+	m.lost = map[*Type][]uint32{}
+	for _, o := range orphans {
+		edges := m.tx.Table(o.t)
+		if !edges.Alive(o.ord) {
+			continue // it lost both ends and is removed already
+		}
+		src, _ := edges.Ends(o.ord)
+		m.lost[o.t] = append(m.lost[o.t], src)
+		m.tx.Remove(o.t, o.ord)
+	}
+	for _, d := range m.deletes {
+		if d.t.Entity == plan.Node {
+			m.tx.Remove(d.t, d.ord)
+			m.out.Nodes++
+		}
+	}
+}
+
+// end returns the ordinal of the node at one end of an edge, or records a conflict.
+func (m *merge) end(p mergePut, property string, node int, id string) (uint32, bool) {
+	t := m.tx.Schema().Nodes[node]
+	ord, ok := m.tx.Table(t).Lookup(id)
+	if !ok {
+		m.conflict(engine.OrphanEdge, p.t, p.id, property, "the edge of the source needs %s %q, which the target deleted", t.Name, id)
+	}
+	return ord, ok
+}
+
+// orphan is an edge that loses an end.
+type orphan struct {
+	t   *Type
+	ord uint32
+}
+
+// orphans lists the edges of a node to be deleted, and records a conflict for each.
+func (m *merge) orphans(d mergeDelete) (out []orphan) {
+	list := func(et int, property string, pick func(*Table) *index.Adjacency) {
+		t := m.tx.Schema().Edges[et]
+		edges := m.tx.Table(t)
+		for _, ord := range liveEdges(edges, pick(edges), d.ord) {
+			m.conflict(engine.OrphanEdge, t, edges.ID(ord), property, "the edge of the target needs %s %q, which the source deletes", d.t.Name, d.id)
+			out = append(out, orphan{t, ord})
+		}
+	}
+	for _, et := range d.t.Out {
+		list(et, "from", (*Table).Out)
+	}
+	for _, et := range d.t.In {
+		list(et, "to", (*Table).In)
+	}
+	return out
+}
+
+// check records a conflict for each violation of a unique or cardinality rule by the merge.
+func (m *merge) check() {
+	for i, before := range m.tx.base.Tables() {
+		e := slices.Concat(m.tx.nodes, m.tx.edges)[i]
+		rules := m.tx.strictness(before.Type)
+		m.carried(before.Type, e, rules)
+		if e == nil && rules.tuples == nil {
+			continue
+		}
+		t := m.tx.Table(before.Type)
+		for i := range t.Type.Unique {
+			for _, ord := range m.suspects(t, e, slices.Contains(rules.tuples, i)) {
+				if !t.Alive(ord) {
+					continue
+				}
+				if other, ok := t.twin(i, ord); ok {
+					v := t.uniqueViolation(i, ord, other)
+					m.conflict(engine.UniqueViolation, t.Type, v.ID, v.Property, "%s", v.Detail)
+				}
+			}
+		}
+	}
+	for i, e := range m.tx.edges {
+		typ := m.tx.Schema().Edges[i]
+		if typ.Card == nil {
+			continue
+		}
+		nodes, edges := m.tx.Table(m.tx.Schema().Nodes[typ.From]), m.tx.Table(typ)
+		sources := map[uint32]uint32{}
+		if e != nil {
+			sources = m.tx.sources(e)
+		}
+		for _, src := range m.lost[typ] {
+			sources[src] = NoOrd
+		}
+		if m.tx.strictness(typ).card {
+			for _, src := range edges.sources(nodes) {
+				sources[src] = NoOrd
+			}
+		}
+		for _, src := range sortedKeys(sources) {
+			if !nodes.Alive(src) {
+				continue
+			}
+			if v := checkDegree(edges, nodes, src); v != nil {
+				m.conflict(engine.CardinalityViolation, typ, nodes.ID(src), "", "%s", v.Detail)
+			}
+		}
+	}
+}
+
+// carried checks entities that come from a schema with looser rules and that the merge did
+// not put. It records a conflict for each value that violates a rule.
+func (m *merge) carried(typ *Type, e *edit, rules strict) {
+	if rules.props == nil {
+		return
+	}
+	t := m.tx.Table(typ)
+	for ord := range t.next {
+		if !t.Alive(ord) || e != nil && e.touched[ord] {
+			continue
+		}
+		for _, p := range rules.props {
+			if err := typ.CheckValue(p, t.Value(ord, p)); err != nil {
+				v := err.(*engine.ConstraintViolation)
+				m.conflict(engine.ValueConstraintViolation, typ, t.ID(ord), v.Property, "%s", v.Detail)
+			}
+		}
+	}
+}
+
+// suspects lists the entities that may violate a unique rule: the entities that were put or
+// deleted, or all entities if the schema they come from lacked the rule.
+func (m *merge) suspects(t *Table, e *edit, all bool) []uint32 {
+	switch {
+	case all:
+		ords := make([]uint32, t.next)
+		for i := range ords {
+			ords[i] = uint32(i)
+		}
+		return ords
+	case e == nil:
+		return nil
+	}
+	return e.sortedTouched()
+}
+
+// same reports whether two states of an entity are equal.
+func (e *entityState) same(o *entityState) bool {
+	return e.there == o.there && e.from == o.from && e.to == o.to && slices.EqualFunc(e.vals, o.vals, value.Equal)
+}
+
+func describe(v value.Value) string {
+	switch {
+	case v.IsNull():
+		return "null"
+	case v.IsList() || v.Kind() == value.Vector || v.Kind() == value.Blob:
+		return "another value"
+	}
+	return value.Text(v)
+}
+
+// differing lists, in order, the ids of entities that may differ; with whole the ids of all
+// entities.
+func differing(a, b *Table, whole bool) []string {
+	if !whole {
+		return changedIDs(a, b)
+	}
+	var ids []string
+	for _, t := range []*Table{a, b} {
+		for ord := range t.next {
+			if t.Alive(ord) {
+				ids = append(ids, t.ID(ord))
+			}
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// changedIDs lists, in order, the ids of entities that may differ between two tables of one
+// type. It skips the pages and rows that the tables share without comparing their values.
+func changedIDs(a, b *Table) []string {
+	if a == b {
+		return nil
+	}
+	shared := sharedRows(a, b)
+	var ids []string
+	add := func(t *Table, ord uint32, row uint32) {
+		if ord < t.next && row != index.Dead {
+			ids = append(ids, t.idAt(row))
+		}
+	}
+	end := max(a.next, b.next)
+	for first := uint32(0); first < end; first += 256 {
+		last := min(first+256, end)
+		x, y := a.rows.Page(first), b.rows.Page(first)
+		switch {
+		case x != y || last > min(a.next, b.next):
+		case x != nil:
+			continue // a shared page maps its ordinals to the same rows in both tables
+		case last <= shared:
+			continue
+		}
+		for ord := first; ord < last; ord++ {
+			x, y := index.Dead, index.Dead
+			if ord < a.next {
+				x = a.rows.Get(ord)
+			}
+			if ord < b.next {
+				y = b.rows.Get(ord)
+			}
+			if x == y && (x == index.Dead || x < shared) || sameTailRow(a, x, b, y) {
+				continue
+			}
+			add(a, ord, x)
+			add(b, ord, y)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// sharedRows returns how many rows at the start of both tables lie in segments that the
+// tables share.
+func sharedRows(a, b *Table) uint32 {
+	end := uint32(0)
+	for i := range min(len(a.Segs), len(b.Segs)) {
+		x, y := a.Segs[i], b.Segs[i]
+		if x != y && (x.Name == "" || x.Name != y.Name || !x.Origin.equal(y.Origin)) {
+			break
+		}
+		end = x.Start + x.N
+	}
+	return end
+}
+
+// sameTailRow reports whether two tail rows are the same row that a transaction put.
+func sameTailRow(a *Table, x uint32, b *Table, y uint32) bool {
+	if x == index.Dead || y == index.Dead || x < a.base || y < b.base {
+		return false
+	}
+	r, s := &a.tail[x-a.base], &b.tail[y-b.base]
+	return r.ID == s.ID && r.Src == s.Src && r.Dst == s.Dst && unsafe.SliceData(r.Vals) == unsafe.SliceData(s.Vals)
+}

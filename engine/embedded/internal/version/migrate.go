@@ -1,0 +1,164 @@
+package version
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Migrate changes the schema of the transaction's state. It must be the transaction's first
+// operation. The error is a *engine.Corrupt; see [Snapshot.Carried].
+func (tx *Txn) Migrate(ch Change) error {
+	base, err := tx.base.Carried(ch)
+	if err != nil {
+		return err
+	}
+	from := tx.base.Schema
+	*tx = *Begin(base)
+	tx.change, tx.from = &ch, from
+	return nil
+}
+
+// Change returns the schema change of the transaction, or nil.
+func (tx *Txn) Change() *Change { return tx.change }
+
+// Carried returns the state with another schema. Entities keep their ordinals, and rows
+// keep their places. The error is a *engine.Corrupt if the carry does not fit the two
+// schemas.
+func (s *Snapshot) Carried(ch Change) (*Snapshot, error) {
+	if ch.Carry == nil { // the state has the schema already
+		return s, nil
+	}
+	if err := ch.Carry.fits(s.Schema, ch.Schema); err != nil {
+		return nil, err
+	}
+	out := NewSnapshot(ch.Schema, s.Commit)
+	for _, part := range []struct {
+		carries []TypeCarry
+		olds    []*Table
+		news    []*Table
+	}{{ch.Carry.Nodes, s.nodes, out.nodes}, {ch.Carry.Edges, s.edges, out.edges}} {
+		for i, tc := range part.carries {
+			if tc.From < 0 {
+				continue
+			}
+			t, err := part.olds[tc.From].carried(part.news[i].Type, tc, ch.Carry.Hard)
+			if err != nil {
+				return nil, err
+			}
+			part.news[i] = t
+		}
+	}
+	return out, nil
+}
+
+// carried returns the table as a table of type typ.
+func (t *Table) carried(typ *Type, tc TypeCarry, hard bool) (*Table, error) {
+	n := *t
+	n.Type, n.line = typ, nil
+	same := len(t.Type.Props) == len(typ.Props)
+	for p, q := range tc.Props {
+		same = same && p == q && t.Type.Props[p].Type.Kind == typ.Props[p].Type.Kind
+	}
+	n.tail = slices.Clip(t.tail)
+	if !same {
+		n.tail = make([]Row, len(t.tail))
+		for i, r := range t.tail {
+			r.Vals = typ.carriedRow(r.Vals, tc.Props)
+			n.tail[i] = r
+		}
+	}
+	dropped := false
+	for q := range t.Type.Props {
+		dropped = dropped || hard && !slices.Contains(tc.Props, q)
+	}
+	n.Segs = make([]*Segment, len(t.Segs))
+	for i, s := range t.Segs {
+		c, err := s.carried(t.Type, typ, tc.Props)
+		if err != nil {
+			return nil, err
+		}
+		if dropped {
+			c.Name, c.Origin = "", nil
+		}
+		n.Segs[i] = c
+	}
+	n.idx = make([]index.Hash, len(typ.Tuples))
+	// A segment of stored bases belongs to one type name, and has all its tuples.
+	if typ.Name != t.Type.Name || len(typ.Tuples) != len(t.Type.Tuples) {
+		n.based = nil
+	}
+	for i, tuple := range typ.Tuples {
+		j := t.Type.sameTuple(typ, tuple, tc.Props)
+		if j != i {
+			n.based = nil
+		}
+		if j >= 0 {
+			n.idx[i] = t.idx[j]
+		} else {
+			n.idx[i] = n.buildTuple(tuple)
+		}
+	}
+	n.texts = t.texts.carried(t.Type, typ, tc.Props)
+	return &n, nil
+}
+
+// carriedRow returns the values of a row converted to type t.
+func (t *Type) carriedRow(vals []value.Value, props []int) []value.Value {
+	out := make([]value.Value, len(props))
+	for p, q := range props {
+		if q >= 0 {
+			out[p] = value.Widen(vals[q], t.Props[p].Type.Kind)
+		}
+	}
+	return out
+}
+
+// sameTuple returns the index of the previous type's tuple that has the same values as a
+// tuple of the type now, or -1.
+func (t *Type) sameTuple(now *Type, tuple, props []int) int {
+	before := make([]int, len(tuple))
+	for i, p := range tuple {
+		switch {
+		case p < 0:
+			before[i] = p
+		case props[p] < 0 || t.Props[props[p]].Type.Kind != now.Props[p].Type.Kind:
+			return -1
+		default:
+			before[i] = props[p]
+		}
+	}
+	return slices.IndexFunc(t.Tuples, func(old []int) bool { return slices.Equal(old, before) })
+}
+
+// buildTuple builds the index of a tuple.
+func (t *Table) buildTuple(tuple []int) index.Hash {
+	return index.BuildHash(t.next, func(ord uint32) (uint64, bool) {
+		row := t.rows.Get(ord)
+		if row == index.Dead {
+			return 0, false
+		}
+		var src, dst uint32
+		if t.Type.Entity == plan.Edge {
+			src, dst = t.endsAt(row)
+		}
+		return t.tupleHash(tuple, func(p int) value.Value { return t.valueAt(row, p) }, src, dst)
+	})
+}
+
+// carried returns the searches for a table with the same rows and another type.
+func (s *searches) carried(from, to *Type, props []int) *searches {
+	n := &searches{typ: to}
+	before := s.next(from)
+	for p, q := range props {
+		if view := before.past[q]; q >= 0 && view != nil {
+			if n.past == nil {
+				n.past = map[int]*index.TextView{}
+			}
+			n.past[p] = view
+		}
+	}
+	return n
+}

@@ -1,0 +1,172 @@
+package version
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Origin says how a segment that was stored under another schema names its type and
+// columns, where these differ from the table's type.
+type Origin struct {
+	Type  string
+	Props []OriginProp // by the table type's properties
+}
+
+// OriginProp is a stored column.
+type OriginProp struct {
+	Name string // empty if there is none: the property is null
+	Kind value.Kind
+}
+
+// origin returns the type name and columns under which a segment of a table of type t is
+// stored.
+func (s *Segment) origin(t *Type) *Origin {
+	if s.Origin != nil {
+		return s.Origin
+	}
+	o := &Origin{Type: t.Name, Props: make([]OriginProp, len(t.Props))}
+	for p, prop := range t.Props {
+		o.Props[p] = OriginProp{prop.Name, prop.Type.Kind}
+	}
+	return o
+}
+
+// plain reports whether the stored names and kinds are those of type t.
+func (o *Origin) plain(t *Type) bool {
+	if o.Type != t.Name {
+		return false
+	}
+	for p, prop := range t.Props {
+		if o.Props[p] != (OriginProp{prop.Name, prop.Type.Kind}) {
+			return false
+		}
+	}
+	return true
+}
+
+func (o *Origin) equal(other *Origin) bool {
+	if o == nil || other == nil {
+		return o == other
+	}
+	return o.Type == other.Type && slices.Equal(o.Props, other.Props)
+}
+
+// carried returns the segment for a table of type to. props gives the previous position of
+// each of its properties; -1 for none.
+func (s *Segment) carried(from, to *Type, props []int) (*Segment, error) {
+	n := *s
+	n.Props = make([]*column.Column, len(props))
+	o := &Origin{Props: make([]OriginProp, len(props))}
+	before := s.origin(from)
+	o.Type = before.Type
+	for p, q := range props {
+		typ := to.Props[p].Type
+		if q < 0 {
+			n.Props[p] = column.Null(typ, int(s.N))
+			continue
+		}
+		o.Props[p] = before.Props[q]
+		n.Props[p] = s.Props[q]
+		if s.Props[q].Type().Kind != typ.Kind {
+			c, err := s.Props[q].Widened(typ)
+			if err != nil {
+				return nil, err
+			}
+			n.Props[p] = c
+		}
+	}
+	// A segment in memory will be stored under the names of the table's type.
+	if n.Origin = o; s.Name == "" || o.plain(to) {
+		n.Origin = nil
+	}
+	return &n, nil
+}
+
+// stored returns the type under which a segment of a table of type t is stored, and the
+// positions of t's properties in it. For a nil origin it returns t and nil.
+func (o *Origin) stored(t *Type) (as *Type, props []int) {
+	if o == nil {
+		return t, nil
+	}
+	as = &Type{Entity: t.Entity, Name: o.Type, IDProp: -1}
+	props = make([]int, len(t.Props))
+	for p, op := range o.Props {
+		if props[p] = -1; op.Name == "" {
+			continue
+		}
+		props[p] = len(as.Props)
+		if p == t.IDProp {
+			as.IDProp = len(as.Props)
+		}
+		typ := t.Props[p].Type
+		typ.Kind = op.Kind
+		as.Props = append(as.Props, &catalog.Property{Name: op.Name, Type: typ})
+	}
+	as.names()
+	return as, props
+}
+
+// open opens a segment of a table of type t.
+func (o *Origin) open(t *Type, name string, open Opener) (*Segment, error) {
+	as, props := o.stored(t)
+	s, err := open.Segment(as, name)
+	if err != nil || o == nil {
+		return s, err
+	}
+	if s, err = s.carried(as, t, props); err != nil {
+		return nil, err
+	}
+	s.Origin = o
+	return s, nil
+}
+
+func (o *Origin) append(dst []byte) []byte {
+	if o == nil {
+		return append(dst, 0)
+	}
+	dst = appendText(append(dst, 1), o.Type)
+	for _, p := range o.Props {
+		dst = append(appendText(dst, p.Name), byte(p.Kind))
+	}
+	return dst
+}
+
+// origin reads an origin that append wrote.
+func (r *reader) origin(t *Type) *Origin {
+	switch f := r.byte(); {
+	case f == 0 || r.err != nil:
+		return nil
+	case f != 1:
+		r.fail(fmt.Sprintf("origin %d", f))
+		return nil
+	}
+	o := &Origin{Type: r.text()}
+	for _, prop := range t.Props {
+		p := OriginProp{r.text(), value.Kind(r.byte())}
+		if was := (value.Type{Kind: p.Kind, List: prop.Type.List, Dim: prop.Type.Dim}); r.err == nil && p.Name != "" && !convertible(was, prop.Type) {
+			r.fail(fmt.Sprintf("property %s of %s is stored as %s", prop.Name, t.Name, was))
+		}
+		if r.err == nil && p.Name != "" && slices.ContainsFunc(o.Props, func(x OriginProp) bool { return x.Name == p.Name }) {
+			r.fail(fmt.Sprintf("two properties of %s are stored as %s", t.Name, p.Name))
+		}
+		o.Props = append(o.Props, p)
+	}
+	if r.err == nil && t.IDProp >= 0 && o.Props[t.IDProp].Name == "" {
+		r.fail(fmt.Sprintf("%s is stored without its id", t.Name))
+	}
+	return o
+}
+
+// SegmentKey returns a key for the cache of opened segments. It differs for each form in
+// which a stored segment is read: for each type name and list of properties.
+func SegmentKey(t *Type, name string) string {
+	key := appendText(appendText([]byte{byte(t.Entity), byte(t.IDProp + 1)}, name), t.Name)
+	for _, p := range t.Props {
+		key = append(appendText(key, p.Name), byte(p.Type.Kind))
+	}
+	return string(key)
+}

@@ -1,0 +1,99 @@
+package version
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+)
+
+// Receipt records the call that made a commit, so that a retry of the call gets the same
+// answer.
+type Receipt struct {
+	Key  string   // the call's idempotency key
+	Body [32]byte // digest of the request
+	// The response to the call, without the commit.
+	Outcome          engine.MergeOutcome // of a merge
+	Nodes, Edges     int64
+	NodeIns, EdgeIns []engine.TypeCount // of a load
+	Schema           []byte             // of a schema change: the encoding of the previous catalog
+}
+
+// Receipted is a receipt with its commit.
+type Receipted struct {
+	Commit  engine.Commit
+	Receipt Receipt
+}
+
+// append appends the receipt, or nothing if it is nil:
+//
+//	key            text (uvarint length, bytes)
+//	body           32 bytes
+//	outcome        1 byte
+//	nodes, edges   varints
+//	counts         of nodes, then of edges: uvarint count, for each its type (text) and
+//	               number (varint)
+//	schema         the rest; not in records of format 2
+func (c *Receipt) append(dst []byte) []byte {
+	if c == nil {
+		return dst
+	}
+	dst = appendText(dst, c.Key)
+	dst = append(dst, c.Body[:]...)
+	dst = append(dst, byte(c.Outcome))
+	dst = binary.AppendVarint(dst, c.Nodes)
+	dst = binary.AppendVarint(dst, c.Edges)
+	for _, counts := range [][]engine.TypeCount{c.NodeIns, c.EdgeIns} {
+		dst = binary.AppendUvarint(dst, uint64(len(counts)))
+		for _, n := range counts {
+			dst = appendText(dst, n.Type)
+			dst = binary.AppendVarint(dst, n.Count)
+		}
+	}
+	return append(dst, c.Schema...)
+}
+
+// Pack returns the receipt in its stored form.
+func (c *Receipt) Pack() string { return string(c.append(nil)) }
+
+// UnpackReceipt returns the receipt that Pack stored in s. It panics if s holds no receipt.
+func UnpackReceipt(s string) Receipt {
+	r := &reader{b: appendText(nil, s)}
+	c := r.receipt(format.Current)
+	if c == nil {
+		panic("version: " + strconv.Quote(s) + " is no receipt")
+	}
+	return *c
+}
+
+// receipt reads a text that holds a receipt or is empty. written is the format of the
+// record.
+func (r *reader) receipt(written byte) *Receipt {
+	in := &reader{b: r.bytes(r.count())}
+	if r.err != nil || len(in.b) == 0 {
+		return nil
+	}
+	c := &Receipt{Key: in.text()}
+	copy(c.Body[:], in.bytes(len(c.Body)))
+	c.Outcome = engine.MergeOutcome(in.byte())
+	c.Nodes, c.Edges = in.varint(), in.varint()
+	for _, counts := range []*[]engine.TypeCount{&c.NodeIns, &c.EdgeIns} {
+		for range in.count() {
+			*counts = append(*counts, engine.TypeCount{Type: in.text(), Count: in.varint()})
+		}
+	}
+	if in.err == nil && written > 2 && len(in.b) > 0 {
+		c.Schema, in.b = slices.Clone(in.b), nil
+	}
+	if in.err == nil && (len(in.b) > 0 || c.Outcome > engine.Merged) {
+		in.fail(fmt.Sprintf("a receipt with outcome %d", c.Outcome))
+	}
+	if in.err != nil {
+		r.err, r.b = in.err, nil
+		return nil
+	}
+	return c
+}

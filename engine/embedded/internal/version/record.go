@@ -1,0 +1,273 @@
+package version
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// The kinds of log record. The payload of every kind begins with its format number.
+const (
+	// KindRows is a commit with its operations inline: a header, then operations.
+	KindRows uint8 = 1
+	// KindBulk is a commit whose rows lie in segments: a header, then the parts; see
+	// [AppendParts].
+	KindBulk uint8 = 2
+	// KindSpilled is a commit whose operations lie in the block "ops" of a segment: a
+	// header, then the segment's name.
+	KindSpilled uint8 = 3
+	// KindBranch creates or deletes a branch; see [Branching].
+	KindBranch uint8 = 4
+	// KindSchema is a commit that changes the schema: a header, then the change; see
+	// [Txn.AppendChange].
+	KindSchema uint8 = 5
+)
+
+// The payloads of all kinds:
+//
+//	header   format        1 byte
+//	         id            16 bytes, a ULID
+//	         seq           uvarint
+//	         time          varint, microseconds
+//	         branch, actor texts (uvarint length, bytes)
+//	         parents       uvarint count, 16 bytes each
+//	         receipt       text, empty for none; see [Receipt]. Not in format 1
+//	op       code          1 byte: delete node 1, delete edge 2, put node 3, put edge 4,
+//	                       skip node 5, skip edge 6
+//	         type          uvarint, position in the schema
+//	         id            text; not in a skip
+//	         from, to      texts; only in put edge
+//	         row           see the row codec; only in puts
+//
+// A put replaces the entity with its id, or creates one. A skip consumes an ordinal and
+// gives it to no entity, so that a replay assigns the same ordinals. Operations take effect
+// in order.
+
+const (
+	opDeleteNode = 1 + iota
+	opDeleteEdge
+	opPutNode
+	opPutEdge
+	opSkipNode
+	opSkipEdge
+)
+
+// AppendHeader appends the header of a record. The receipt may be nil.
+func AppendHeader(dst []byte, c engine.Commit, receipt *Receipt) []byte {
+	dst = append(dst, format.Current)
+	dst = appendULID(dst, c.ID)
+	dst = binary.AppendUvarint(dst, c.Seq)
+	dst = binary.AppendVarint(dst, c.Time.UnixMicro())
+	dst = appendText(dst, c.Branch)
+	dst = appendText(dst, c.Actor)
+	dst = binary.AppendUvarint(dst, uint64(len(c.Parents)))
+	for _, p := range c.Parents {
+		dst = appendULID(dst, p)
+	}
+	return appendText(dst, string(receipt.append(nil)))
+}
+
+// Header reads the header of a record, and returns the rest of the payload. The header does
+// not hold the schema digest: a commit has its parent's, unless it changes the schema.
+func Header(payload []byte) (c engine.Commit, receipt *Receipt, rest []byte, err error) {
+	r := &reader{b: payload}
+	c, receipt = r.header()
+	return c, receipt, r.b, r.err
+}
+
+// AppendOps appends the changes of the transaction as operations.
+func (tx *Txn) AppendOps(dst []byte) []byte {
+	type list struct {
+		edits                []*edit
+		del, put, skip, kind byte
+	}
+	nodes := list{tx.nodes, opDeleteNode, opPutNode, opSkipNode, 0}
+	edges := list{tx.edges, opDeleteEdge, opPutEdge, opSkipEdge, 1}
+	op := func(code byte, e *edit) {
+		dst = append(dst, code)
+		dst = binary.AppendUvarint(dst, uint64(e.Type.Index))
+	}
+	// Deletes come first, because a put may reuse the id of a deleted entity. Edges come
+	// before nodes, because a node may be deleted only after its edges.
+	for _, l := range []list{edges, nodes} {
+		for _, e := range l.edits {
+			if e == nil {
+				continue
+			}
+			for _, ord := range e.sortedTouched() {
+				if e.before.Alive(ord) && !e.Alive(ord) {
+					op(l.del, e)
+					dst = appendText(dst, e.before.ID(ord))
+				}
+			}
+		}
+	}
+	for _, l := range []list{nodes, edges} {
+		for _, e := range l.edits {
+			if e == nil {
+				continue
+			}
+			for _, ord := range e.sortedTouched() {
+				switch {
+				case !e.Alive(ord) && ord >= e.before.next:
+					op(l.skip, e)
+				case !e.Alive(ord) || !e.changed(ord):
+				default:
+					op(l.put, e)
+					dst = appendText(dst, e.ID(ord))
+					if l.kind == 1 {
+						src, dstOrd := e.Ends(ord)
+						dst = appendText(dst, tx.Table(tx.base.Schema.Nodes[e.Type.From]).ID(src))
+						dst = appendText(dst, tx.Table(tx.base.Schema.Nodes[e.Type.To]).ID(dstOrd))
+					}
+					dst = appendRow(dst, e.Type.Props, func(p int) value.Value { return e.Value(ord, p) })
+				}
+			}
+		}
+	}
+	return dst
+}
+
+// AppendSpilled appends the name of the segment that holds a commit's operations.
+func AppendSpilled(dst []byte, segment string) []byte { return appendText(dst, segment) }
+
+// ReadSpilled reads the name that AppendSpilled wrote.
+func ReadSpilled(b []byte) (segment string, err error) {
+	r := &reader{b: b}
+	segment = r.text()
+	return segment, r.err
+}
+
+// ApplyOps applies operations to the transaction. The error is a *engine.Corrupt.
+func (tx *Txn) ApplyOps(ops []byte) error {
+	r := &reader{b: ops}
+	s := tx.base.Schema
+	for len(r.b) > 0 && r.err == nil {
+		code := r.byte()
+		types := s.Nodes
+		if code == opDeleteEdge || code == opPutEdge || code == opSkipEdge {
+			types = s.Edges
+		}
+		i := r.index(len(types))
+		if r.err != nil {
+			break
+		}
+		t := types[i]
+		switch code {
+		case opDeleteNode, opDeleteEdge:
+			if ord, ok := r.entity(tx, t); ok {
+				if tx.connected(t, ord) {
+					r.fail(fmt.Sprintf("node %s is deleted before its edges", t.Name))
+					break
+				}
+				tx.kill(tx.edit(t), ord)
+			}
+		case opPutNode:
+			id := r.text()
+			if row := r.row(t.Props); r.err == nil {
+				tx.Put(t, Row{ID: id, Vals: row})
+			}
+		case opPutEdge:
+			id := r.text()
+			src, _ := r.entity(tx, s.Nodes[t.From])
+			dst, _ := r.entity(tx, s.Nodes[t.To])
+			if row := r.row(t.Props); r.err == nil {
+				tx.Put(t, Row{ID: id, Src: src, Dst: dst, Vals: row})
+			}
+		case opSkipNode, opSkipEdge:
+			tx.burn(t)
+		default:
+			r.fail(fmt.Sprintf("operation %d", code))
+		}
+	}
+	return r.err
+}
+
+// connected reports whether a node has a live edge.
+func (tx *Txn) connected(t *Type, ord uint32) bool {
+	for _, e := range t.Out {
+		if edges := tx.Table(tx.base.Schema.Edges[e]); Degree(edges, edges.Out(), ord) > 0 {
+			return true
+		}
+	}
+	for _, e := range t.In {
+		if edges := tx.Table(tx.base.Schema.Edges[e]); Degree(edges, edges.In(), ord) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// entity reads an id and looks up its entity. It fails if there is none.
+func (r *reader) entity(tx *Txn, t *Type) (uint32, bool) {
+	id := r.text()
+	if r.err != nil {
+		return 0, false
+	}
+	ord, ok := tx.Table(t).Lookup(id)
+	if !ok {
+		r.fail(fmt.Sprintf("%s %s %q does not exist", t.Entity, t.Name, id))
+	}
+	return ord, ok
+}
+
+func (r *reader) header() (c engine.Commit, receipt *Receipt) {
+	written := r.formatOf(format.Record)
+	c.ID = r.ulid()
+	c.Seq = r.uvarint()
+	c.Time = time.UnixMicro(r.varint()).UTC()
+	c.Branch = r.text()
+	c.Actor = r.text()
+	for range r.count() {
+		c.Parents = append(c.Parents, r.ulid())
+	}
+	if written > 1 {
+		receipt = r.receipt(written)
+	}
+	return c, receipt
+}
+
+func (r *reader) ulid() string {
+	var id ulid.ULID
+	copy(id[:], r.bytes(len(id)))
+	return id.String()
+}
+
+func appendULID(dst []byte, id string) []byte {
+	u, err := ulid.ParseStrict(id)
+	if err != nil {
+		panic("version: commit id " + id + " is no ULID")
+	}
+	return append(dst, u[:]...)
+}
+
+// appendSchema appends a schema in the layout of a manifest. encoded is the encoding of its
+// catalog.
+func appendSchema(dst []byte, s *Schema, encoded []byte) []byte {
+	dst = appendText(dst, s.Digest)
+	dst = appendText(dst, s.Source)
+	return appendText(dst, string(encoded))
+}
+
+// readSchema reads what appendSchema wrote. decode decodes a catalog.
+func readSchema(r *reader, decode Decoder) *Schema {
+	digest, source, encoded := r.text(), r.text(), r.bytes(r.count())
+	if r.err != nil {
+		return nil
+	}
+	c, err := decode(encoded)
+	if err == nil {
+		var s *Schema
+		if s, err = NewSchema(source, digest, c); err == nil {
+			return s
+		}
+	}
+	r.fail("the schema: " + err.Error())
+	return nil
+}

@@ -1,0 +1,151 @@
+package version
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"sync/atomic"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// searches holds the text indexes and sorted indexes of one state of a table. The first
+// reader that needs an index builds it, without the writer's lock. Tables that hold the
+// same rows under the same row numbers share one searches; a table with new row numbers
+// starts with an empty one.
+type searches struct {
+	typ  *Type                   // the table's type; maps below are keyed by property position
+	mu   sync.Mutex              // guards made and past
+	made map[int]*search         // by property
+	past map[int]*index.TextView // indexes of an earlier state, by property
+
+	orders orders
+
+	// stored is what the next manifest lists, by property. Only the goroutine that writes
+	// manifests may use it.
+	stored map[int]storedTexts
+}
+
+// search is the text index of one property.
+type search struct {
+	turn chan struct{} // a mutex (capacity 1), held during the build
+	view atomic.Pointer[index.TextView]
+}
+
+// Text returns the inverted index of String property p; see [Table.TextWithin].
+func (t *Table) Text(p int) *index.TextView {
+	v, err := t.TextWithin(index.Work{Ctx: context.Background()}, p)
+	if err != nil {
+		panic("version: " + err.Error()) // cannot fail without a limit
+	}
+	return v
+}
+
+// TextWithin returns the inverted index of String property p. The first call builds it,
+// from the index of an earlier state if there is one. Concurrent calls wait; if the build
+// fails, one of them tries again. A table in a transaction has no index of its own, so call
+// TextWithin on the tables of snapshots. The error is the context's, or that of w.Spend.
+func (t *Table) TextWithin(w index.Work, p int) (*index.TextView, error) {
+	source := func(row uint32) (string, bool) { return t.textAt(row, p) }
+	if t.texts == nil || t.texts.typ != t.Type {
+		return w.View(t.next, t.rows, source)
+	}
+	s, past := t.texts.of(p)
+	if v := s.view.Load(); v != nil {
+		return v, nil
+	}
+	select {
+	case s.turn <- struct{}{}:
+	case <-w.Ctx.Done():
+		return nil, w.Ctx.Err()
+	}
+	defer func() { <-s.turn }()
+	if v := s.view.Load(); v != nil {
+		return v, nil
+	}
+	var v *index.TextView
+	var err error
+	if past != nil {
+		v, err = w.Update(past, t.next, t.rows, source)
+	} else {
+		v, err = w.View(t.next, t.rows, source)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.view.Store(v)
+	t.texts.drop(p)
+	return v, nil
+}
+
+// textAt returns the text of a row and whether it has one. The text aliases the table.
+func (t *Table) textAt(row uint32, p int) (string, bool) {
+	if row >= t.base {
+		v := t.late(row).Vals[p]
+		if v.IsNull() {
+			return "", false
+		}
+		return v.Str(), true
+	}
+	s := t.segment(row)
+	c, i := s.Props[p], row-s.Start
+	if c.IsNull(i) {
+		return "", false
+	}
+	return c.Str(i), true
+}
+
+// EachColumn splits ords, ordinals of live entities, into runs whose rows lie in one
+// column, and passes each run to run. For rows that lie in no column it passes the value of
+// property p to one. at is the index in ords of the run or the row.
+func (t *Table) EachColumn(p int, ords []uint32, scratch *[]uint32, run func(at int, c *column.Column, rows []uint32), one func(at int, v value.Value)) {
+	t.eachRun(ords, scratch, func(at int, s *Segment, rows []uint32) { run(at, s.Props[p], rows) },
+		func(at int, r *Row) { one(at, r.Vals[p]) })
+}
+
+func (s *searches) of(p int) (*search, *index.TextView) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.made[p]
+	if m == nil {
+		if s.made == nil {
+			s.made = map[int]*search{}
+		}
+		m = &search{turn: make(chan struct{}, 1)}
+		s.made[p] = m
+	}
+	return m, s.past[p]
+}
+
+// drop forgets the earlier index of a property whose current index has been built.
+func (s *searches) drop(p int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.past, p)
+}
+
+// next returns the searches of the next state, for a table of type typ. Its indexes will be
+// derived from the latest ones that were built.
+func (s *searches) next(typ *Type) *searches {
+	n := &searches{typ: typ}
+	if s == nil || s.typ != typ {
+		return n
+	}
+	n.orders.follow(&s.orders)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.past) > 0 {
+		n.past = maps.Clone(s.past)
+	}
+	for p, m := range s.made {
+		if v := m.view.Load(); v != nil {
+			if n.past == nil {
+				n.past = map[int]*index.TextView{}
+			}
+			n.past[p] = v
+		}
+	}
+	return n
+}

@@ -1,0 +1,272 @@
+package version
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// A segment of rows has these blocks:
+//
+//	meta        format   1 byte
+//	            type     entity (1 byte, 0 node, 1 edge), name (text)
+//	            rows     uvarint
+//	            columns  uvarint count; for each its property's name (text; empty for
+//	                     the id) and its descriptor, see package column
+//	src, dst    ordinals of an edge's ends, 4 bytes each
+//	c0.v …      the blocks of column 0, and so on
+
+// Blocks passes the blocks of the segment to add, one after another.
+func (s *Segment) Blocks(t *Type, add func(name string, data []byte) error) error {
+	names, cols := s.columns(t)
+	meta := []byte{format.Current, byte(t.Entity)}
+	meta = appendText(meta, t.Name)
+	meta = binary.AppendUvarint(meta, uint64(s.N))
+	meta = binary.AppendUvarint(meta, uint64(len(cols)))
+	for i, c := range cols {
+		meta = appendText(meta, names[i])
+		meta = c.AppendDescriptor(meta)
+	}
+	if err := add("meta", meta); err != nil {
+		return err
+	}
+	if t.Entity == plan.Edge {
+		src, dst := s.Ends()
+		if err := add("src", column.Bytes(src)); err != nil {
+			return err
+		}
+		if err := add("dst", column.Bytes(dst)); err != nil {
+			return err
+		}
+	}
+	for i, c := range cols {
+		if err := c.Blocks("c"+strconv.Itoa(i), add); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Cold reports whether a block is seldom read: texts that are neither a key nor in a
+// dictionary, vectors, and the ids and ends of edges, which queries find through the
+// indexes. delta reports that its numbers ascend.
+func (s *Segment) Cold(t *Type, block string) (cold, delta bool) {
+	if block == "src" || block == "dst" {
+		return true, false
+	}
+	name, suffix, ok := strings.Cut(block, ".")
+	i, err := strconv.Atoi(strings.TrimPrefix(name, "c"))
+	if !ok || err != nil {
+		return false, false
+	}
+	props := s.Props
+	if s.ID != nil {
+		if i--; i < 0 {
+			return t.Entity == plan.Edge, suffix == "o"
+		}
+	}
+	if i >= len(props) || slices.Contains(t.Key, i) || i == t.IDProp {
+		return false, false
+	}
+	switch typ := t.Props[i].Type; {
+	case typ.Kind == value.Vector && !typ.List:
+		return suffix == "d", false
+	case typ.Kind == value.String && !typ.List:
+		return suffix == "d" || suffix == "o", suffix == "o"
+	}
+	return false, false
+}
+
+// ReadSegment opens a segment of type t, which keeps src. It reads columns on first use;
+// that use throws their faults, see package corruption. The error of ReadSegment is a
+// *engine.Corrupt or an error of src.
+func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
+	corrupt := func(text string, args ...any) error {
+		return &engine.Corrupt{Object: src.Name(), Detail: fmt.Sprintf(text, args...)}
+	}
+	meta, err := src.Block("meta")
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{b: meta}
+	if err := format.Rows.Check(uint32(r.byte())); r.err == nil && err != nil {
+		return nil, corrupt("%v", err)
+	}
+	entity, typeName := r.byte(), r.text()
+	s := &Segment{Name: name, N: r.ordinal(), file: src.Name()}
+	n := r.count()
+	if r.err != nil {
+		return nil, corrupt("block meta is cut off")
+	}
+	if entity != byte(t.Entity) || typeName != t.Name {
+		return nil, corrupt("it holds %s, wanted %s", typeName, t.Name)
+	}
+	if t.Entity == plan.Edge {
+		s.ends = &storedEnds{source: src, n: s.N}
+		s.ends.pending.Defer()
+	}
+	s.Props = make([]*column.Column, len(t.Props))
+	for i := range n {
+		prop := r.text()
+		if r.err != nil {
+			return nil, corrupt("block meta is cut off")
+		}
+		c, rest, err := column.Decode(r.b, "c"+strconv.Itoa(i), src)
+		if err != nil {
+			return nil, err
+		}
+		r.b = rest
+		if c.Len() != int(s.N) {
+			return nil, corrupt("column %s has %d values, wanted %d", prop, c.Len(), s.N)
+		}
+		if prop == "" {
+			s.ID = c
+		} else if p, ok := t.Prop(prop); ok {
+			want := t.Props[p].Type
+			if got := c.Type(); got.Kind != want.Kind || got.List != want.List || got.Dim != want.Dim {
+				return nil, corrupt("column %s is of type %s, wanted %s", prop, got, want)
+			}
+			s.Props[p] = c
+		}
+	}
+	for p, c := range s.Props {
+		if c == nil {
+			return nil, corrupt("it has no column for %s", t.Props[p].Name)
+		}
+	}
+	if s.ID == nil && t.IDProp < 0 {
+		return nil, corrupt("it has no column for the id")
+	}
+	return s, nil
+}
+
+// storedEnds holds the ends of the edges of a stored segment.
+type storedEnds struct {
+	pending  column.Pending
+	source   column.Source
+	n        uint32
+	src, dst []uint32
+}
+
+// Ends returns the node ordinals at the ends of the segment's edges; nil for a segment of
+// nodes.
+func (s *Segment) Ends() (src, dst []uint32) {
+	e := s.ends
+	if e == nil {
+		return s.Src, s.Dst
+	}
+	if e.pending.Left() {
+		e.pending.Resolve(func() {
+			e.src = column.Read[uint32](e.source, "src", int(e.n))
+			e.dst = column.Read[uint32](e.source, "dst", int(e.n))
+		})
+	}
+	return e.src, e.dst
+}
+
+// Collect makes a segment in memory of the rows from start up to, but not including, end,
+// dead rows included. The error is a *engine.TooLarge.
+func (t *Table) Collect(start, end uint32) (*Segment, error) {
+	c := t.collector(start)
+	for row := start; row < end; row++ {
+		var src, dst uint32
+		if t.Type.Entity == plan.Edge {
+			src, dst = t.endsAt(row)
+		}
+		if err := c.add(row, src, dst); err != nil {
+			return nil, err
+		}
+	}
+	return c.finish(), nil
+}
+
+// collector builds a segment from rows of a table.
+type collector struct {
+	t     *Table
+	s     *Segment
+	id    *column.Builder // nil if a property is the id
+	props []*column.Builder
+}
+
+func (t *Table) collector(start uint32) *collector {
+	c := &collector{t: t, s: &Segment{Start: start}}
+	if t.Type.IDProp < 0 {
+		c.id = column.NewBuilder(value.Of(value.String))
+	}
+	for _, p := range t.Type.Props {
+		c.props = append(c.props, column.NewBuilder(p.Type))
+	}
+	return c
+}
+
+// add adds a row. src and dst are its ends if the table is an edge table.
+func (c *collector) add(row, src, dst uint32) error {
+	if c.id != nil {
+		if err := c.id.AppendString(c.t.idAt(row)); err != nil {
+			return err
+		}
+	}
+	for p := range c.props {
+		if err := c.props[p].Append(c.t.valueAt(row, p)); err != nil {
+			return err
+		}
+	}
+	if c.t.Type.Entity == plan.Edge {
+		c.s.Src, c.s.Dst = append(c.s.Src, src), append(c.s.Dst, dst)
+	}
+	c.s.N++
+	return nil
+}
+
+// bytes returns the approximate memory of the collected rows, in bytes.
+func (c *collector) bytes() int64 {
+	n := 8 * len(c.s.Src)
+	if c.id != nil {
+		n += c.id.Bytes()
+	}
+	for _, b := range c.props {
+		n += b.Bytes()
+	}
+	return int64(n)
+}
+
+func (c *collector) finish() *Segment {
+	if c.id != nil {
+		c.s.ID = c.id.Finish(nil)
+	}
+	for _, b := range c.props {
+		c.s.Props = append(c.s.Props, b.Finish(nil))
+	}
+	return c.s
+}
+
+// Bytes returns an upper bound of the memory that the rows take in a builder, in bytes.
+func (s *Segment) Bytes() int64 {
+	src, _ := s.Ends()
+	n := 8 * int64(len(src))
+	if s.ID != nil {
+		n += s.ID.Bytes()
+	}
+	for _, c := range s.Props {
+		n += c.Bytes()
+	}
+	return n
+}
+
+func (s *Segment) columns(t *Type) (names []string, cols []*column.Column) {
+	if s.ID != nil {
+		names, cols = append(names, ""), append(cols, s.ID)
+	}
+	for p, c := range s.Props {
+		names, cols = append(names, t.Props[p].Name), append(cols, c.Stored())
+	}
+	return names, cols
+}

@@ -1,0 +1,257 @@
+package version
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// orders holds the sorted indexes of one state of a table. The first reader that needs an
+// index builds it.
+type orders struct {
+	mu   sync.Mutex            // guards made and past
+	made map[int]*order        // by property
+	past map[int]*index.Sorted // indexes of an earlier state, by property
+}
+
+// order is the sorted index of one property.
+type order struct {
+	turn chan struct{} // a mutex (capacity 1), held by the goroutine that builds view
+	view *index.Sorted // guarded by turn until set is closed
+	set  chan struct{} // closed when view is ready
+}
+
+// sortBytes is the memory per entity while an index is built, in bytes: a key, an ordinal,
+// and the length of a text.
+const sortBytes = 24
+
+// Sortable reports whether property p has a sorted index: its kind has an order, and the
+// property alone forms a key, a unique tuple or an index.
+func (t *Type) Sortable(p int) bool {
+	if typ := t.Props[p].Type; typ.List || !typ.Kind.IsComparable() {
+		return false
+	}
+	alone := func(tuple []int) bool { return len(tuple) == 1 && tuple[0] == p }
+	return alone(t.Key) || slices.ContainsFunc(t.Tuples, alone)
+}
+
+// SortedBy returns the sorted index of property p, which must be Sortable. The first call
+// builds it, from the index of an earlier state if there is one; concurrent calls wait. A
+// build from scratch asks afford for its bytes, and returns them with a negative call;
+// SortedBy returns nil if afford denies them. The error is the context's.
+func (t *Table) SortedBy(ctx context.Context, p int, afford func(bytes int) bool) (*index.Sorted, error) {
+	if t.texts == nil || t.texts.typ != t.Type {
+		return nil, nil
+	}
+	o, past := t.texts.orders.of(p)
+	select {
+	case <-o.set:
+		return o.view, nil
+	default:
+	}
+	select {
+	case o.turn <- struct{}{}:
+		defer func() { <-o.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if o.view != nil {
+		return o.view, nil
+	}
+	var view *index.Sorted
+	if past != nil {
+		view = past.Update(t.next, t.rows, t.CompareRows(p))
+	} else {
+		bytes := int(t.live) * sortBytes
+		if !afford(bytes) {
+			return nil, nil
+		}
+		defer afford(-bytes)
+		ords, err := t.sortOrdinals(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		view = index.NewSorted(ords, t.rows, t.next)
+	}
+	o.view = view
+	close(o.set)
+	t.texts.orders.drop(p)
+	return view, nil
+}
+
+// CompareRows returns a function that compares rows by property p: nulls first, NaN last.
+func (t *Table) CompareRows(p int) func(a, b uint32) int {
+	return func(a, b uint32) int { return CompareValues(t.valueAt(a, p), t.valueAt(b, p)) }
+}
+
+// ValueAt returns property p of a row, which may be an outdated row of its entity.
+func (t *Table) ValueAt(row uint32, p int) value.Value { return t.valueAt(row, p) }
+
+// CompareValues compares two values of one scalar type: nulls first, NaN last.
+func CompareValues(a, b value.Value) int {
+	switch x, y := a.IsNull(), b.IsNull(); {
+	case x && y:
+		return 0
+	case x:
+		return -1
+	case y:
+		return 1
+	}
+	if c, ok := value.Compare(a, b); ok {
+		return c
+	}
+	return cmp.Compare(nan(a), nan(b))
+}
+
+func nan(v value.Value) int {
+	if v.Kind().IsFloat() && math.IsNaN(v.Float()) {
+		return 1
+	}
+	return 0
+}
+
+// sortOrdinals lists the ordinals of the live entities by property p, then by ordinal.
+func (t *Table) sortOrdinals(ctx context.Context, p int) ([]uint32, error) {
+	type text struct {
+		s   string
+		ord uint32
+	}
+	type number struct{ key, ord uint64 }
+	var (
+		texts   []text
+		numbers []number
+		ords    = make([]uint32, 0, t.live)
+		vec     column.Vec
+		scratch []uint32
+		batch   [1024]uint32
+	)
+	for next := uint32(0); next < t.next; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		n, more := t.Scan(next, batch[:])
+		next = more
+		t.Gather(p, batch[:n], &vec, &scratch)
+		for i, ord := range batch[:n] {
+			switch {
+			case vec.IsNull(i):
+				ords = append(ords, ord) // nulls come first
+			case vec.Type.Kind.Storage().HasBytes():
+				texts = append(texts, text{vec.Strings[i], ord})
+			default:
+				numbers = append(numbers, number{orderedKey(&vec, i), uint64(ord)})
+			}
+		}
+	}
+	// The comparison functions check the context every sortTick calls. Once it is done they
+	// report equality, so that the sort ends soon.
+	left, failed := sortTick, error(nil)
+	ended := func() bool {
+		if left--; left < 0 {
+			left, failed = sortTick, ctx.Err()
+		}
+		return failed != nil
+	}
+	slices.SortFunc(texts, func(a, b text) int {
+		if ended() {
+			return 0
+		}
+		if c := cmp.Compare(a.s, b.s); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.ord, b.ord)
+	})
+	slices.SortFunc(numbers, func(a, b number) int {
+		if ended() {
+			return 0
+		}
+		if c := cmp.Compare(a.key, b.key); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.ord, b.ord)
+	})
+	if failed != nil {
+		return nil, failed
+	}
+	for _, x := range texts {
+		ords = append(ords, x.ord)
+	}
+	for _, x := range numbers {
+		ords = append(ords, uint32(x.ord))
+	}
+	return ords, nil
+}
+
+// sortTick is the number of comparisons between two checks of the context.
+const sortTick = 1 << 14
+
+// orderedKey maps a number to a key; the keys, as unsigned integers, have the numbers'
+// order.
+func orderedKey(vec *column.Vec, i int) uint64 {
+	switch vec.Type.Kind.Storage() {
+	case value.InFloat32, value.InFloat64:
+		f := vec.Floats[i]
+		switch {
+		case math.IsNaN(f):
+			return math.MaxUint64
+		case f == 0:
+			f = 0 // −0 equals 0
+		}
+		bits := math.Float64bits(f)
+		if bits>>63 != 0 {
+			return ^bits
+		}
+		return bits | 1<<63
+	case value.InUint64:
+		return uint64(vec.Ints[i])
+	}
+	return uint64(vec.Ints[i]) ^ 1<<63
+}
+
+func (o *orders) of(p int) (*order, *index.Sorted) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	m := o.made[p]
+	if m == nil {
+		if o.made == nil {
+			o.made = map[int]*order{}
+		}
+		m = &order{turn: make(chan struct{}, 1), set: make(chan struct{})}
+		o.made[p] = m
+	}
+	return m, o.past[p]
+}
+
+// drop forgets the earlier index of a property whose current index has been built.
+func (o *orders) drop(p int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.past, p)
+}
+
+// follow takes the latest built indexes of the previous state; new ones will derive from
+// them.
+func (o *orders) follow(before *orders) {
+	before.mu.Lock()
+	defer before.mu.Unlock()
+	if len(before.past) > 0 {
+		o.past = maps.Clone(before.past)
+	}
+	for p, m := range before.made {
+		select {
+		case <-m.set:
+			if o.past == nil {
+				o.past = map[int]*index.Sorted{}
+			}
+			o.past[p] = m.view
+		default:
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package version
+
+import (
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+)
+
+// Block is a run of rows of one segment, at most column.KernelRows. Bit i of Live is set if
+// the entity with ordinal Ord+i is alive and its current row is row First+i of the segment.
+type Block struct {
+	Segment *Segment
+	First   uint32 // in the segment; a multiple of 64
+	Ord     uint32
+	Live    []uint64
+	live    [column.KernelRows / 64]uint64
+}
+
+// Sweep passes every live entity exactly once, to block or to rest. It passes entities
+// whose row number equals their ordinal to block, in blocks of rows, and all others to
+// rest, in lists of ordinals. It reuses b and scratch for each call, so neither function
+// may keep its argument.
+func (t *Table) Sweep(b *Block, scratch []uint32, block func(b *Block) error, rest func(ords []uint32) error) error {
+	for _, s := range t.Segs {
+		b.Segment = s
+		for first := uint32(0); first < s.N && s.Start+first < t.next; first += column.KernelRows {
+			b.First, b.Ord = first, s.Start+first
+			t.live64(b, min(column.KernelRows, s.N-first, t.next-b.Ord))
+			if err := block(b); err != nil {
+				return err
+			}
+		}
+	}
+	return t.Moved(scratch, rest)
+}
+
+// live64 sets b.Live for the n rows of a block.
+func (t *Table) live64(b *Block, n uint32) {
+	b.Live = b.live[:(n+63)/64]
+	for i := range b.Live {
+		b.Live[i] = ^uint64(0)
+	}
+	if n%64 != 0 {
+		b.Live[n/64] = 1<<(n%64) - 1
+	}
+	if t.rows.Dense() {
+		return
+	}
+	for at := b.Ord; at < b.Ord+n; at = at&^255 + 256 {
+		page := t.rows.Page(at &^ 255)
+		if page == nil {
+			continue
+		}
+		for ord := at; ord < min(at&^255+256, b.Ord+n); ord++ {
+			if page[ord&255] != ord {
+				b.Live[(ord-b.Ord)/64] &^= 1 << ((ord - b.Ord) % 64)
+			}
+		}
+	}
+}
+
+// Home returns the ordinal that equals the number of a row of segment s. ok is false unless
+// that entity is alive and this is its current row.
+func (t *Table) Home(s *Segment, row uint32) (ord uint32, ok bool) {
+	ord = s.Start + row
+	return ord, ord < t.next && t.rows.Get(ord) == ord
+}
+
+// Moved passes to f the ordinals of the live entities whose row number differs from their
+// ordinal, or whose row is in the tail. The lists reuse scratch.
+func (t *Table) Moved(scratch []uint32, f func(ords []uint32) error) error {
+	n := 0
+	add := func(ord uint32) error {
+		scratch[n] = ord
+		if n++; n < len(scratch) {
+			return nil
+		}
+		n = 0
+		return f(scratch)
+	}
+	for first, page := range t.rows.All {
+		for i, row := range page {
+			ord := first + uint32(i)
+			if ord >= t.next || row == index.Dead || row == ord && row < t.base {
+				continue
+			}
+			if err := add(ord); err != nil {
+				return err
+			}
+		}
+	}
+	for ord := t.base; ord < t.next; ord++ {
+		if t.rows.Page(ord&^255) != nil {
+			ord |= 255
+			continue
+		}
+		if err := add(ord); err != nil {
+			return err
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return f(scratch[:n])
+}

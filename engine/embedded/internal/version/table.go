@@ -1,0 +1,322 @@
+package version
+
+import (
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Table is an immutable state of the entities of one type. An entity keeps its ordinal for
+// life; its current row lies in a segment or in the tail. Row numbers count through the
+// segments and then through the tail.
+type Table struct {
+	Type *Type
+	Segs []*Segment // each starts where the previous one ends
+	tail []Row      // the next transaction of line may append after len(tail)
+	line *line      // the lineage that may append to tail
+	base uint32     // row number of tail[0]
+	rows index.Rows
+	next uint32 // ordinals assigned
+	live uint32 // live entities
+	last string // the greatest id so far, while sorted
+	// sorted says that ids ascend with ordinals, dead ones included.
+	sorted bool
+
+	based *bases // coverage of the indexes below
+	keys  index.Hash
+	idx   []index.Hash // in the order of Type.Tuples
+	out   index.Adjacency
+	in    index.Adjacency
+
+	texts *searches
+
+	origin *origin
+}
+
+// origin identifies the tables that continue one another's rows. A table that starts anew
+// gets a new origin.
+type origin struct{ _ byte }
+
+// Row is one state of an entity, as a commit wrote it.
+type Row struct {
+	ID       string
+	Src, Dst uint32 // ordinals of an edge's ends
+	Vals     []value.Value
+}
+
+// detached returns a copy of the row that refers to no segment.
+func (r Row) detached() Row {
+	r.ID = strings.Clone(r.ID)
+	owned := false
+	for p, v := range r.Vals {
+		if !v.IsList() && v.Kind() != value.String && v.Kind() != value.Vector {
+			continue // needs no copy: reading a Blob copies its bytes
+		}
+		if !owned {
+			r.Vals, owned = slices.Clone(r.Vals), true
+		}
+		r.Vals[p] = Detached(v)
+	}
+	return r
+}
+
+// Detached returns a copy of a value that refers to no segment.
+func Detached(v value.Value) value.Value {
+	if v.IsList() {
+		elems := slices.Clone(v.Elems())
+		for i, e := range elems {
+			elems[i] = Detached(e)
+		}
+		return value.OfList(v.Kind(), elems)
+	}
+	switch v.Kind().Storage() {
+	case value.InText:
+		return value.OfString(strings.Clone(v.Str()))
+	case value.InVector:
+		return value.OfVector(slices.Clone(v.Vector()))
+	default: // a Blob was copied when it was read
+		return v
+	}
+}
+
+// Segment is an immutable run of rows, stored as columns.
+type Segment struct {
+	Name     string // name in the store; empty for a segment in memory
+	Start    uint32 // row number of its first row
+	N        uint32
+	ID       *column.Column // nil if a property is the id
+	Src, Dst []uint32       // only of a segment built in memory; see Ends
+	Props    []*column.Column
+	Origin   *Origin     // nil if the names and kinds stored are those of the table's type
+	ends     *storedEnds // only of a stored segment
+	file     string      // only of a stored segment
+}
+
+func newTable(t *Type) *Table {
+	return &Table{Type: t, sorted: true, idx: make([]index.Hash, len(t.Tuples)), texts: &searches{typ: t}, origin: new(origin)}
+}
+
+// Live returns the number of live entities.
+func (t *Table) Live() uint32 { return t.live }
+
+// Ordinals returns the number of ordinals assigned, dead ones included.
+func (t *Table) Ordinals() uint32 { return t.next }
+
+// Sorted reports whether ids ascend with ordinals.
+func (t *Table) Sorted() bool { return t.sorted }
+
+// AllLive reports whether every ordinal is alive.
+func (t *Table) AllLive() bool { return t.live == t.next }
+
+// Alive reports whether the entity with an ordinal exists.
+func (t *Table) Alive(ord uint32) bool { return ord < t.next && t.rows.Get(ord) != index.Dead }
+
+// Out returns the index of an edge table by source.
+func (t *Table) Out() *index.Adjacency { return &t.out }
+
+// In returns the index of an edge table by target.
+func (t *Table) In() *index.Adjacency { return &t.in }
+
+// ID returns the id of a live entity.
+func (t *Table) ID(ord uint32) string { return t.idAt(t.rows.Get(ord)) }
+
+// Ends returns the node ordinals of a live edge.
+func (t *Table) Ends(ord uint32) (src, dst uint32) { return t.endsAt(t.rows.Get(ord)) }
+
+// Value returns property p of a live entity. The value aliases the table.
+func (t *Table) Value(ord uint32, p int) value.Value { return t.valueAt(t.rows.Get(ord), p) }
+
+// Values returns all properties of a live entity.
+func (t *Table) Values(ord uint32) []value.Value {
+	row := t.rows.Get(ord)
+	if row >= t.base {
+		return t.late(row).Vals
+	}
+	vals := make([]value.Value, len(t.Type.Props))
+	for p := range vals {
+		vals[p] = t.valueAt(row, p)
+	}
+	return vals
+}
+
+// Lookup finds the live entity with an id.
+func (t *Table) Lookup(id string) (ord uint32, ok bool) {
+	for c := t.keys.Find(index.String(id)); c.Next(); {
+		if row := t.rows.Get(c.Ord); row != index.Dead && t.idAt(row) == id {
+			return c.Ord, true
+		}
+	}
+	return 0, false
+}
+
+// Candidates returns a cursor over the entities that may have the values with this hash in
+// indexed tuple i. An ordinal may occur twice, or be dead.
+func (t *Table) Candidates(i int, hash uint64) index.Cursor { return t.idx[i].Find(hash) }
+
+// Scan writes the ordinals of live entities into dst, starting at ordinal from. It returns
+// their number and the ordinal to continue at. If n < len(dst), the scan is complete.
+func (t *Table) Scan(from uint32, dst []uint32) (n int, next uint32) {
+	dense := t.rows.Dense()
+	for ord := from; ord < t.next; {
+		end := min((ord|255)+1, t.next)
+		page := (*[256]uint32)(nil)
+		if !dense {
+			page = t.rows.Page(ord &^ 255)
+		}
+		for ; ord < end; ord++ {
+			if page != nil && page[ord&255] == index.Dead {
+				continue
+			}
+			if n == len(dst) {
+				return n, ord
+			}
+			dst[n] = ord
+			n++
+		}
+	}
+	return n, t.next
+}
+
+// Gather reads property p of live entities into dst. It resets dst first.
+func (t *Table) Gather(p int, ords []uint32, dst *column.Vec, scratch *[]uint32) {
+	dst.Reset(t.Type.Props[p].Type, len(ords))
+	t.eachRun(ords, scratch, func(at int, s *Segment, rows []uint32) {
+		s.Props[p].Gather(dst, at, rows)
+	}, func(at int, r *Row) { dst.Set(at, r.Vals[p]) })
+}
+
+// GatherID reads the ids of live entities into dst. It resets dst first.
+func (t *Table) GatherID(ords []uint32, dst *column.Vec, scratch *[]uint32) {
+	dst.Reset(value.Of(value.String), len(ords))
+	t.eachRun(ords, scratch, func(at int, s *Segment, rows []uint32) {
+		t.ids(s).Gather(dst, at, rows)
+	}, func(at int, r *Row) { dst.Strings[at] = r.ID })
+}
+
+// eachRun splits a list of ordinals into runs whose rows lie in one segment, passed to seg,
+// and single rows of the tail, passed to tail. at is the index in ords.
+func (t *Table) eachRun(ords []uint32, scratch *[]uint32, seg func(at int, s *Segment, rows []uint32), tail func(at int, r *Row)) {
+	if t.rows.Dense() && t.base >= t.next && len(t.Segs) == 1 {
+		seg(0, t.Segs[0], ords)
+		return
+	}
+	rows := (*scratch)[:0]
+	for i := 0; i < len(ords); {
+		row := t.rows.Get(ords[i])
+		if row >= t.base {
+			tail(i, t.late(row))
+			i++
+			continue
+		}
+		s := t.segment(row)
+		at := i
+		rows = rows[:0]
+		for row-s.Start < s.N {
+			rows = append(rows, row-s.Start)
+			if i++; i == len(ords) {
+				break
+			}
+			row = t.rows.Get(ords[i])
+		}
+		seg(at, s, rows)
+	}
+	*scratch = rows
+}
+
+func (t *Table) ids(s *Segment) *column.Column {
+	if t.Type.IDProp >= 0 {
+		return s.Props[t.Type.IDProp]
+	}
+	return s.ID
+}
+
+func (t *Table) idAt(row uint32) string {
+	if row >= t.base {
+		return t.late(row).ID
+	}
+	s := t.segment(row)
+	return t.ids(s).Str(row - s.Start)
+}
+
+func (t *Table) valueAt(row uint32, p int) value.Value {
+	if row >= t.base {
+		return t.late(row).Vals[p]
+	}
+	s := t.segment(row)
+	return s.Props[p].Value(row - s.Start)
+}
+
+// late returns a row of the tail. It throws if the row does not exist: a stored index, or
+// the stored end of an edge, may hold a wrong number.
+func (t *Table) late(row uint32) *Row {
+	if row-t.base >= uint32(len(t.tail)) {
+		corruption.Corrupt(t.object(), "%s %s: row %d of %d", t.Type.Entity, t.Type.Name, row, t.base+uint32(len(t.tail)))
+	}
+	return &t.tail[row-t.base]
+}
+
+// object names the file that holds the table, for errors.
+func (t *Table) object() string {
+	for i := len(t.Segs) - 1; i >= 0; i-- {
+		if t.Segs[i].file != "" {
+			return t.Segs[i].file
+		}
+	}
+	return "manifest"
+}
+
+// segment returns the segment of a row below base.
+func (t *Table) segment(row uint32) *Segment {
+	if s := t.Segs[0]; row < s.N {
+		return s
+	}
+	i := sort.Search(len(t.Segs), func(i int) bool { return t.Segs[i].Start > row })
+	return t.Segs[i-1]
+}
+
+// tupleHash hashes the values of an indexed tuple; ok is false if a value is null.
+func (t *Table) tupleHash(tuple []int, val func(p int) value.Value, src, dst uint32) (h uint64, ok bool) {
+	for _, p := range tuple {
+		switch p {
+		case Source:
+			h = index.MixInt(h, uint64(src))
+		case Target:
+			h = index.MixInt(h, uint64(dst))
+		default:
+			v := val(p)
+			if v.IsNull() {
+				return 0, false
+			}
+			h = HashValue(h, v)
+		}
+	}
+	return h, true
+}
+
+// HashValue adds a non-null value to a hash. Values of one kind that are equal under the
+// operator = have equal hashes. The hashes are stored in indexes, so another function needs a
+// number of format. A vector counts with its length alone; no lookup searches for one, because
+// vectors cannot be compared.
+func HashValue(h uint64, v value.Value) uint64 {
+	switch s := v.Kind().Storage(); {
+	case v.IsList():
+		for _, e := range v.Elems() {
+			h = HashValue(h, e)
+		}
+		return index.MixInt(h, uint64(len(v.Elems())))
+	case s == value.InText:
+		return index.Mix(h, v.Str())
+	case s == value.InBytes:
+		return index.Mix(h, string(v.Bytes()))
+	case s == value.InVector:
+		return index.MixInt(h, uint64(len(v.Vector())))
+	case v.Kind().IsFloat() && v.Float() == 0:
+		return index.MixInt(h, 0)
+	}
+	return index.MixInt(h, v.Bits())
+}

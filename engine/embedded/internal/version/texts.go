@@ -1,0 +1,200 @@
+package version
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// storedTexts is the entry of a manifest for the text index of a property: the segments
+// that hold it, and the number of rows that they cover.
+type storedTexts struct {
+	covered uint32
+	unread  []index.TextPart // parts as read from the manifest and not used yet; or
+	view    *index.TextView  // the view whose parts are to be stored
+}
+
+// names lists the segments.
+func (s *storedTexts) names() []string {
+	var names []string
+	for _, p := range s.unread {
+		names = append(names, p.Name)
+	}
+	if s.view != nil {
+		for _, x := range s.view.Parts() {
+			names = append(names, x.Name())
+		}
+	}
+	return names
+}
+
+// unstoredTexts updates the text indexes that have been used, and lists their parts that
+// are not stored.
+func (t *Table) unstoredTexts() (parts []Unstored) {
+	if t.texts == nil || t.texts.typ != t.Type {
+		return nil
+	}
+	stored := map[int]storedTexts{}
+	for _, p := range t.texts.known() {
+		if unread, covered, ok := t.texts.unread(p); ok {
+			stored[p] = storedTexts{covered: covered, unread: unread}
+			continue
+		}
+		view := t.Text(p)
+		stored[p] = storedTexts{covered: t.base + uint32(len(t.tail)), view: view}
+		for _, x := range view.Parts() {
+			if x.Name() == "" {
+				parts = append(parts, x)
+			}
+		}
+	}
+	t.texts.stored = stored
+	return parts
+}
+
+// disownTexts is Disown for the text indexes. It drops an index that is not read yet and
+// has a part in a deleted segment; the next use builds it.
+func (t *Table) disownTexts(there func(name string) bool) {
+	if t.texts == nil {
+		return
+	}
+	gone := func(name string) bool { return !there(name) }
+	for _, p := range t.texts.known() {
+		view := t.texts.latest(p)
+		if view == nil {
+			continue
+		}
+		parts, _, unread := view.Unread()
+		if unread && slices.ContainsFunc(parts, func(x index.TextPart) bool { return gone(x.Name) }) {
+			t.texts.drop(p)
+		}
+		for _, x := range view.Parts() {
+			if x.Name() != "" && gone(x.Name()) {
+				x.Named("")
+			}
+		}
+	}
+	// An entry prepared for a manifest that failed may name deleted segments too.
+	maps.DeleteFunc(t.texts.stored, func(_ int, s storedTexts) bool { return slices.ContainsFunc(s.names(), gone) })
+}
+
+// TextsToStore reports whether the table has a built text index with an unstored part of at
+// least floor texts.
+func (t *Table) TextsToStore(floor uint32) bool {
+	if t.texts == nil || t.texts.typ != t.Type {
+		return false
+	}
+	for _, p := range t.texts.known() {
+		view := t.texts.latest(p)
+		if view == nil {
+			continue
+		}
+		for _, x := range view.Parts() {
+			if x.Name() == "" && x.Documents() >= floor {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// storedTexts yields the entries for the manifest, in order of properties.
+func (t *Table) storedTexts(yield func(p int, s storedTexts) bool) {
+	if t.texts == nil {
+		return
+	}
+	for _, p := range slices.Sorted(maps.Keys(t.texts.stored)) {
+		if !yield(p, t.texts.stored[p]) {
+			return
+		}
+	}
+}
+
+// appendTexts appends the manifest's entries for the text indexes.
+func (t *Table) appendTexts(dst []byte) []byte {
+	n := 0
+	for range t.storedTexts {
+		n++
+	}
+	dst = binary.AppendUvarint(dst, uint64(n))
+	for p, s := range t.storedTexts {
+		names := s.names()
+		dst = binary.AppendUvarint(dst, uint64(p))
+		dst = binary.AppendUvarint(dst, uint64(s.covered))
+		dst = binary.AppendUvarint(dst, uint64(len(names)))
+		for _, name := range names {
+			dst = appendText(dst, name)
+		}
+	}
+	return dst
+}
+
+// readTexts reads the text indexes of a manifest. It reads their segments on first use
+// only.
+func (t *Table) readTexts(r *reader, open Opener) error {
+	for range r.count() {
+		p, covered := r.index(len(t.Type.Props)), r.ordinal()
+		if r.err != nil {
+			return r.err
+		}
+		if typ := t.Type.Props[p].Type; typ.Kind != value.String || typ.List || covered > t.base {
+			r.fail(fmt.Sprintf("%s %s: a text index of %s over %d rows of %d", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name, covered, t.base))
+			return r.err
+		}
+		var parts []index.TextPart
+		for range r.count() {
+			name := r.text()
+			if r.err != nil {
+				return r.err
+			}
+			src, err := open.Source(name)
+			if err != nil {
+				return err
+			}
+			parts = append(parts, index.TextPart{Name: name, Source: src})
+		}
+		if t.texts.past == nil {
+			t.texts.past = map[int]*index.TextView{}
+		}
+		t.texts.past[p] = index.OpenTextView(t.next, t.rows, covered, parts)
+	}
+	return r.err
+}
+
+// known lists the properties whose text index has been built or stored.
+func (s *searches) known() []int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	props := slices.Collect(maps.Keys(s.past))
+	for p, m := range s.made {
+		if _, ok := s.past[p]; !ok && m.view.Load() != nil {
+			props = append(props, p)
+		}
+	}
+	slices.Sort(props)
+	return props
+}
+
+// latest returns the latest index of a property, or nil.
+func (s *searches) latest(p int) *index.TextView {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := s.made[p]; m != nil {
+		if v := m.view.Load(); v != nil {
+			return v
+		}
+	}
+	return s.past[p]
+}
+
+// unread returns the stored parts of an index that has not been read yet.
+func (s *searches) unread(p int) (parts []index.TextPart, covered uint32, ok bool) {
+	if v := s.latest(p); v != nil {
+		return v.Unread()
+	}
+	return nil, 0, false
+}

@@ -1,0 +1,369 @@
+package version
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Txn derives a new snapshot from its base. The tables of the transaction show its changes
+// at once; no other reader sees them before Commit. A branch has one transaction at a time.
+// An abandoned transaction needs no rollback. A Txn is not safe for concurrent use.
+type Txn struct {
+	base  *Snapshot
+	owner *index.Owner
+	nodes []*edit
+	edges []*edit
+
+	copied int // rows; see Copied
+
+	change *Change // the schema change, or nil
+	from   *Schema // the previous schema, if change is not nil
+}
+
+// Copied returns the number of rows that the transaction copied from tails of another
+// lineage.
+func (tx *Txn) Copied() int { return tx.copied }
+
+// edit is a table that the transaction changes. It points to the table, because the new
+// snapshot keeps the table: if it kept the edit, it would keep before too, and through it
+// every state since the last checkpoint.
+type edit struct {
+	*Table
+	before  *Table
+	touched map[uint32]bool // ordinals whose entity was put or deleted
+	reset   bool            // the table started anew: every ordinal is touched
+}
+
+// Begin starts a transaction on a snapshot.
+func Begin(base *Snapshot) *Txn {
+	return &Txn{base: base, owner: new(index.Owner), nodes: make([]*edit, len(base.nodes)), edges: make([]*edit, len(base.edges))}
+}
+
+// Schema returns the schema of the new snapshot, which differs from the base's after
+// Migrate.
+func (tx *Txn) Schema() *Schema { return tx.base.Schema }
+
+// Base returns the snapshot that the transaction started from.
+func (tx *Txn) Base() *Snapshot { return tx.base }
+
+// Table returns the table of a type as the transaction sees it. It changes with the
+// transaction.
+func (tx *Txn) Table(t *Type) *Table {
+	if e := tx.list(t.Entity)[t.Index]; e != nil {
+		return e.Table
+	}
+	return tx.base.Table(t.Entity, t.Index)
+}
+
+// Put writes the whole row of the entity with the row's id, and creates the entity if it
+// does not exist. The ends of an edge must be alive. If the ends of an existing edge
+// change, Put replaces it by a new edge with the same id and another ordinal. Put copies
+// the row, which may alias a segment that is closed later.
+func (tx *Txn) Put(t *Type, r Row) (ord uint32, existed bool) {
+	e := tx.edit(t)
+	r = r.detached()
+	ord, existed = e.Lookup(r.ID)
+	if existed && t.Entity == plan.Edge {
+		if src, dst := e.Ends(ord); src != r.Src || dst != r.Dst {
+			tx.kill(e, ord)
+			return tx.add(e, r), true
+		}
+	}
+	if !existed {
+		return tx.add(e, r), false
+	}
+	e.touched[ord] = true
+	old := e.rows.Get(ord)
+	row := e.base + uint32(len(e.tail))
+	e.tail = append(e.tail, r)
+	for i, tuple := range t.Tuples {
+		before, had := e.tupleHash(tuple, func(p int) value.Value { return e.valueAt(old, p) }, r.Src, r.Dst)
+		after, has := e.tupleHash(tuple, func(p int) value.Value { return r.Vals[p] }, r.Src, r.Dst)
+		if had == has && before == after {
+			continue
+		}
+		if had {
+			e.idx[i].Remove(tx.owner, before, ord)
+		}
+		if has {
+			e.idx[i].Add(tx.owner, after, ord)
+		}
+	}
+	e.rows.Set(tx.owner, ord, row)
+	return ord, true
+}
+
+// Delete removes a live entity and, for a node, its edges. It returns the number of edges
+// removed with a node.
+func (tx *Txn) Delete(t *Type, ord uint32) (edges int64) {
+	tx.kill(tx.edit(t), ord)
+	if t.Entity == plan.Edge {
+		return 0
+	}
+	remove := func(et int, pick func(*Table) *index.Adjacency) {
+		typ := tx.base.Schema.Edges[et]
+		tab := tx.Table(typ)
+		for _, edge := range liveEdges(tab, pick(tab), ord) {
+			tx.kill(tx.edit(typ), edge)
+			edges++
+		}
+	}
+	for _, et := range t.Out {
+		remove(et, (*Table).Out)
+	}
+	for _, et := range t.In {
+		remove(et, (*Table).In)
+	}
+	return edges
+}
+
+// Changed reports whether the transaction's state differs from its base.
+func (tx *Txn) Changed() bool {
+	if tx.change != nil {
+		return true
+	}
+	for _, list := range [][]*edit{tx.nodes, tx.edges} {
+		for _, e := range list {
+			if e == nil {
+				continue
+			}
+			if e.reset {
+				if tx.differs(e) {
+					return true
+				}
+				continue
+			}
+			for ord := range e.touched {
+				if e.changed(ord) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// maxRows limits the row numbers and the ordinals of a table. It leaves room below 1<<32
+// for the rows of one transaction.
+const maxRows = 1 << 31
+
+// Room checks that the tables have numbers left for what the transaction adds. The error is
+// a *engine.TooLarge; a rewrite makes room if there are dead rows or ordinals.
+func (tx *Txn) Room() error {
+	for _, list := range [][]*edit{tx.nodes, tx.edges} {
+		for _, e := range list {
+			if e == nil {
+				continue
+			}
+			if n := max(int64(e.base)+int64(len(e.tail)), int64(e.next)); n > maxRows {
+				return &engine.TooLarge{Resource: fmt.Sprintf("rows of %s %s", e.Type.Entity, e.Type.Name), Limit: maxRows, Actual: n}
+			}
+		}
+	}
+	return nil
+}
+
+// Remove removes a live entity but not the edges of a node. The caller must remove these.
+func (tx *Txn) Remove(t *Type, ord uint32) { tx.kill(tx.edit(t), ord) }
+
+// Orphan finds an edge of a type that has lost an end, and returns the id of that end.
+func (tx *Txn) Orphan(t *Type) (ord uint32, lost string, ok bool) {
+	edges := tx.Table(t)
+	from, to := tx.base.Schema.Nodes[t.From], tx.base.Schema.Nodes[t.To]
+	for ord := range edges.next {
+		if !edges.Alive(ord) {
+			continue
+		}
+		src, dst := edges.Ends(ord)
+		if !tx.Table(from).Alive(src) {
+			return ord, tx.base.Table(plan.Node, from.Index).ID(src), true
+		}
+		if !tx.Table(to).Alive(dst) {
+			return ord, tx.base.Table(plan.Node, to.Index).ID(dst), true
+		}
+	}
+	return 0, "", false
+}
+
+// Commit returns the transaction's state as the state of commit c. The transaction must not
+// be used afterwards.
+func (tx *Txn) Commit(c engine.Commit) *Snapshot {
+	s := &Snapshot{Commit: c, Schema: tx.base.Schema, nodes: slices.Clone(tx.base.nodes), edges: slices.Clone(tx.base.edges), line: tx.base.line}
+	for i, e := range tx.nodes {
+		if e != nil {
+			s.nodes[i] = e.Table
+		}
+	}
+	for i, e := range tx.edges {
+		if e != nil {
+			s.edges[i] = e.Table
+		}
+	}
+	return s
+}
+
+func (tx *Txn) list(e plan.Entity) []*edit {
+	if e == plan.Edge {
+		return tx.edges
+	}
+	return tx.nodes
+}
+
+func (tx *Txn) edit(t *Type) *edit {
+	list := tx.list(t.Entity)
+	if list[t.Index] == nil {
+		before := tx.base.Table(t.Entity, t.Index)
+		table := *before
+		e := &edit{Table: &table, before: before, touched: map[uint32]bool{}}
+		e.idx = slices.Clone(before.idx)
+		if before.line != tx.base.line {
+			e.tail, e.line = slices.Clip(before.tail), tx.base.line
+			tx.copied += len(before.tail)
+		}
+		e.texts = before.texts.next(t)
+		list[t.Index] = e
+	}
+	return list[t.Index]
+}
+
+func (tx *Txn) add(e *edit, r Row) uint32 {
+	ord := e.claim(r.ID)
+	row := e.base + uint32(len(e.tail))
+	e.tail = append(e.tail, r)
+	e.rows.Set(tx.owner, ord, row)
+	e.touched[ord] = true
+	e.live++
+	e.keys.Add(tx.owner, index.String(r.ID), ord)
+	for i, tuple := range e.Type.Tuples {
+		if h, ok := e.tupleHash(tuple, func(p int) value.Value { return r.Vals[p] }, r.Src, r.Dst); ok {
+			e.idx[i].Add(tx.owner, h, ord)
+		}
+	}
+	if e.Type.Entity == plan.Edge {
+		e.out.Add(tx.owner, r.Src, r.Dst, ord)
+		e.in.Add(tx.owner, r.Dst, r.Src, ord)
+	}
+	return ord
+}
+
+// burn consumes an ordinal without giving it to an entity.
+func (tx *Txn) burn(t *Type) {
+	e := tx.edit(t)
+	ord := e.next
+	e.next++
+	e.rows.Set(tx.owner, ord, index.Dead)
+	e.touched[ord] = true
+}
+
+func (tx *Txn) kill(e *edit, ord uint32) {
+	e.touched[ord] = true
+	e.unlist(tx.owner, ord)
+	e.rows.Set(tx.owner, ord, index.Dead)
+	e.live--
+}
+
+// unlist removes a live entity from the overlays of the indexes.
+func (t *Table) unlist(owner *index.Owner, ord uint32) {
+	row := t.rows.Get(ord)
+	if t.keys.Overlay() > 0 {
+		t.keys.Remove(owner, index.String(t.idAt(row)), ord)
+	}
+	var src, dst uint32
+	if t.Type.Entity == plan.Edge {
+		src, dst = t.endsAt(row)
+		t.out.Remove(owner, src, ord)
+		t.in.Remove(owner, dst, ord)
+	}
+	for i, tuple := range t.Type.Tuples {
+		if t.idx[i].Overlay() == 0 {
+			continue
+		}
+		if h, ok := t.tupleHash(tuple, func(p int) value.Value { return t.valueAt(row, p) }, src, dst); ok {
+			t.idx[i].Remove(owner, h, ord)
+		}
+	}
+}
+
+// claim assigns the next ordinal to the entity with an id.
+func (t *Table) claim(id string) uint32 {
+	if t.sorted {
+		if t.next == 0 || id > t.last {
+			t.last = id
+		} else {
+			t.sorted = false
+		}
+	}
+	t.next++
+	return t.next - 1
+}
+
+// differs reports whether a table that started anew has other entities than before.
+func (tx *Txn) differs(e *edit) bool {
+	if e.live != e.before.live {
+		return true
+	}
+	for ord := range e.next {
+		if !e.Alive(ord) {
+			continue
+		}
+		was, ok := e.before.Lookup(e.ID(ord))
+		if !ok {
+			return true
+		}
+		for p := range e.Type.Props {
+			if !value.Equal(e.before.Value(was, p), e.Value(ord, p)) {
+				return true
+			}
+		}
+		if e.Type.Entity != plan.Edge {
+			continue
+		}
+		from, to := tx.base.Schema.Nodes[e.Type.From], tx.base.Schema.Nodes[e.Type.To]
+		src, dst := e.Ends(ord)
+		oldSrc, oldDst := e.before.Ends(was)
+		if tx.Table(from).ID(src) != tx.base.Table(plan.Node, from.Index).ID(oldSrc) || tx.Table(to).ID(dst) != tx.base.Table(plan.Node, to.Index).ID(oldDst) {
+			return true
+		}
+	}
+	return false
+}
+
+// changed reports whether the entity of an ordinal differs from before.
+func (e *edit) changed(ord uint32) bool {
+	was, is := e.before.Alive(ord), e.Alive(ord)
+	if was != is {
+		return true
+	}
+	if !is {
+		return false
+	}
+	a, b := e.before.rows.Get(ord), e.rows.Get(ord)
+	for p := range e.Type.Props {
+		if !value.Equal(e.before.valueAt(a, p), e.valueAt(b, p)) {
+			return true
+		}
+	}
+	return false
+}
+
+// liveEdges lists the live edges at a node.
+func liveEdges(edges *Table, a *index.Adjacency, node uint32) []uint32 {
+	var out []uint32
+	base, _ := a.Base(node)
+	for _, e := range base {
+		if edges.Alive(e) {
+			out = append(out, e)
+		}
+	}
+	for h := a.Over(node); h != nil; h = h.Next {
+		if edges.Alive(h.Edge) {
+			out = append(out, h.Edge)
+		}
+	}
+	return out
+}

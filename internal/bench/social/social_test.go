@@ -1,0 +1,143 @@
+package social_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/internal/bench/social"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/text"
+)
+
+func small(t *testing.T, seed uint64) *social.Graph {
+	t.Helper()
+	g, err := social.New(0.002, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func ndjson(t *testing.T, g *social.Graph) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := g.WriteNDJSON(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestSameSeedSameGraph(t *testing.T) {
+	one := ndjson(t, small(t, 7))
+	if !bytes.Equal(one, ndjson(t, small(t, 7))) {
+		t.Error("the same size and seed give two graphs")
+	}
+	if bytes.Equal(one, ndjson(t, small(t, 8))) {
+		t.Error("the seed changes nothing")
+	}
+	if got, want := bytes.Count(one, []byte{'\n'}), small(t, 7).Rows(); got != want {
+		t.Errorf("%d lines, Rows says %d", got, want)
+	}
+}
+
+func TestBadFactor(t *testing.T) {
+	for _, factor := range []float64{0, -1, 11} {
+		if _, err := social.New(factor, 1); err == nil {
+			t.Errorf("a factor of %v is taken", factor)
+		}
+	}
+}
+
+func TestKnows(t *testing.T) {
+	g, err := social.New(0.1, 42)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, in, pairs := make([]int, g.Persons), make([]int, g.Persons), make(map[social.Edge]bool)
+	for k := range g.AllKnows() {
+		if k.From == k.To || pairs[k.Edge] {
+			t.Fatalf("the pair %v comes twice, or is of one person", k.Edge)
+		}
+		pairs[k.Edge] = true
+		out[k.From]++
+		in[k.To]++
+	}
+	if len(pairs) != g.Knows {
+		t.Errorf("%d pairs, want %d", len(pairs), g.Knows)
+	}
+	for name, degrees := range map[string][]int{"out": out, "in": in} {
+		most := 0
+		for _, d := range degrees {
+			most = max(most, d)
+		}
+		if mean := g.Knows / g.Persons; most < 20*mean {
+			t.Errorf("the greatest %s-degree is %d beside a mean of %d: no power law", name, most, mean)
+		}
+	}
+}
+
+// TestWords checks that text indexes with and without stemming see the same words.
+func TestWords(t *testing.T) {
+	seen := make(map[string]bool)
+	for rank := range 5_000 {
+		w := social.Word(rank)
+		if seen[w] {
+			t.Errorf("%s comes twice", w)
+		}
+		seen[w] = true
+		if tokens := text.AppendTokens(nil, w); len(tokens) != 1 || tokens[0] != w {
+			t.Errorf("%s has the tokens %q", w, tokens)
+		}
+	}
+}
+
+// TestLoads loads the graph and checks that every query binds to it.
+func TestLoads(t *testing.T) {
+	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: social.Schema})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	texts, err := social.Queries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sources []gq.Source
+	for name, text := range texts {
+		sources = append(sources, gq.Source{Name: name, Text: text})
+	}
+	queries, faults := gq.CompileQueries(schema, sources...)
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if len(queries) != 10 {
+		t.Errorf("%d queries, want 10", len(queries))
+	}
+	g, err := embedded.Create(t.Context(), fs.NewMem(), "social", social.Schema, schema, embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	size := small(t, 7)
+	res, err := g.Load(t.Context(), strings.NewReader(string(ndjson(t, size))), engine.LoadOptions{Mode: engine.Append})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := int64(0)
+	for _, c := range append(res.Nodes, res.Edges...) {
+		rows += c.Count
+	}
+	if rows != int64(size.Rows()) {
+		t.Errorf("%d rows were loaded, want %d", rows, size.Rows())
+	}
+	for _, q := range queries {
+		var not *engine.Unsupported
+		if err := g.Bind(t.Context(), q.Plan, engine.Target{}); err != nil && !errors.As(err, &not) {
+			t.Errorf("%s: %v", q.Plan.Name, err)
+		}
+	}
+}

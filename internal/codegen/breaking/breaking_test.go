@@ -1,0 +1,254 @@
+package breaking_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/codegen"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/breaking"
+)
+
+const schema = `
+node Person {
+  slug: String @key
+  name: String
+  kind: enum(a, b)
+  age: I32
+  big: I64?
+  note: String?
+  tags: [String]
+  @range(age, 0..150)
+  @check(name, "^[a-z]+$")
+}
+node Pet { slug: String @key  name: String  kind: enum(a, b)? }
+edge Owns: Person -> Pet
+`
+
+// contract compiles queries and returns their contract.
+func contract(t *testing.T, schema, queries string) *codegen.Contract {
+	t.Helper()
+	out, diags, err := codegen.Generate(codegen.Graph{
+		Name: "g", Schema: gq.Source{Name: "s.pg", Text: schema}, Queries: []gq.Source{{Name: "a.gq", Text: queries}},
+	})
+	if err != nil || diags.HasErrors() {
+		t.Fatalf("%v, %v in\n%s", err, diags, queries)
+	}
+	var c codegen.Contract
+	if err := json.Unmarshal(out.Package[codegen.ContractFile], &c); err != nil {
+		t.Fatal(err)
+	}
+	return &c
+}
+
+const read = `query find($slug: String, $age: I32?) @description("Find.") {
+  match { $p: Person { slug: $slug, age: $age? } }
+  return { $p.name as name, $p.kind as kind, $p.note as note, $p.age as age }
+}`
+
+const write = `query put($slug: String, $name: String) @description("Put.") { insert Pet { slug: $slug, name: $name } }`
+
+// replaced returns text with pairs of old and new strings replaced. Each old string must occur.
+func replaced(t *testing.T, text string, pairs ...string) string {
+	t.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		if !strings.Contains(text, pairs[i]) {
+			t.Fatalf("no %q in\n%s", pairs[i], text)
+		}
+		text = strings.Replace(text, pairs[i], pairs[i+1], 1)
+	}
+	return text
+}
+
+func TestCompare(t *testing.T) {
+	tests := []struct {
+		name          string
+		before, after string
+		toSchema      []string // pairs of old and new text that make the later schema
+		want          []breaking.Kind
+		text          string // text that the message of the first change must contain
+	}{
+		{"nothing", read, read, nil, nil, ""},
+		{"added", read, read + write, nil, []breaking.Kind{breaking.QueryAdded}, "put"},
+		{"removed", read + write, read, nil, []breaking.Kind{breaking.QueryRemoved}, "put"},
+		{"renamed", read, replaced(t, read, "query find(", "query search(", `@description`, `@mcp(tool_name: "find", title: "Find") @description`), nil,
+			[]breaking.Kind{breaking.QueryRenamed}, "find is called search"},
+		{"tool renamed", read, replaced(t, read, `@description`, `@mcp(tool_name: "lookup") @description`), nil, []breaking.Kind{breaking.ToolRenamed}, "lookup"},
+		{"hidden", read, replaced(t, read, `@description`, `@mcp(expose: false) @description`), nil, []breaking.Kind{breaking.ToolHidden}, "hidden"},
+		{"exposed", replaced(t, read, `@description`, `@mcp(expose: false) @description`), read, nil, []breaking.Kind{breaking.ToolExposed}, "exposed"},
+		{"title", read, replaced(t, read, `@description`, `@mcp(title: "Look up") @description`), nil, []breaking.Kind{breaking.TextChanged}, "Look up"},
+		{"description", read, replaced(t, read, `"Find."`, `"Find it."`), nil, []breaking.Kind{breaking.TextChanged}, "description"},
+		{"param description", read, replaced(t, read, `$slug: String,`, `$slug: String @description("It."),`), nil, []breaking.Kind{breaking.TextChanged}, "slug"},
+		{"became a mutation", replaced(t, read, "query find", "query put", "Find.", "Put.", ", $age: I32?", ", $name: String?", "age: $age?", "name: $name?"), write, nil,
+			[]breaking.Kind{breaking.ParamRequired, breaking.BecameMutation, breaking.TextChanged, breaking.ParamLoosened}, ""},
+		{"became a read", `query q($slug: String) { insert Pet { slug: $slug, name: "x" } }`, `query q($slug: String) { match { $p: Pet { slug: $slug } } return { $p.name } }`, nil,
+			[]breaking.Kind{breaking.BecameRead, breaking.TextChanged}, ""},
+		{"became destructive", `query q($a: String, $b: String) { insert Owns { from: $a, to: $b } }`,
+			`query q($a: String, $b: String) { insert Owns { from: $a, to: $b } update Pet set { name: "x" } where slug = $b }`, nil,
+			[]breaking.Kind{breaking.BecameDestructive}, "destructive"},
+		{"not destructive", `query q($a: String, $b: String) { insert Owns { from: $a, to: $b } update Pet set { name: "x" } where slug = $b }`,
+			`query q($a: String, $b: String) { insert Owns { from: $a, to: $b } }`, nil,
+			[]breaking.Kind{breaking.NotDestructive}, "destructive"},
+		{"not idempotent", write, replaced(t, write, "@description", "@mcp(idempotent: false) @description"), nil, []breaking.Kind{breaking.NotIdempotent}, ""},
+		{"idempotent", replaced(t, write, "@description", "@mcp(idempotent: false) @description"), write, nil, []breaking.Kind{breaking.BecameIdempotent}, ""},
+
+		{"optional added", read, replaced(t, read, "$age: I32?", "$age: I32?, $name: String?", "age: $age?", "age: $age?, name: $name?"), nil, []breaking.Kind{breaking.ParamAdded}, "name: String"},
+		{"required added", read, replaced(t, read, "$age: I32?", "$age: I32?, $name: String", "age: $age?", "age: $age?, name: $name"), nil, []breaking.Kind{breaking.ParamAddedRequired}, "name: String"},
+		{"param removed", read, replaced(t, read, ", $age: I32?", "", ", age: $age?", ""), nil, []breaking.Kind{breaking.ParamRemoved}, "age"},
+		{"required", read, replaced(t, read, "$age: I32?", "$age: I32", "age: $age?", "age: $age"), nil, []breaking.Kind{breaking.ParamRequired}, "age"},
+		{"optional", replaced(t, read, "$age: I32?", "$age: I32", "age: $age?", "age: $age"), read, nil, []breaking.Kind{breaking.ParamOptional}, "age"},
+		{"retyped", replaced(t, read, "$age: I32?", "$age: I64?"), read, nil, []breaking.Kind{breaking.ParamRetyped, breaking.TextChanged}, "a I32 now, and was a I64"},
+		{"widened", read, replaced(t, read, "$age: I32?", "$age: I64?"), nil, []breaking.Kind{breaking.TextChanged, breaking.ParamWidened}, ""},
+		{"to a list", `query q($t: String) { update Person set { note: $t } where slug = "x" }`, `query q($t: [String]) { update Person set { tags: $t } where slug = "x" }`, nil,
+			[]breaking.Kind{breaking.ParamRetyped}, "[String]"},
+		{"enum of a param grows", `query q($k: String) { match { $p: Person { kind: $k } } return { $p.slug } }`, "", []string{"kind: enum(a, b)\n", "kind: enum(a, b, c)\n"},
+			[]breaking.Kind{breaking.ParamLoosened}, "takes c"},
+		{"enum of a param shrinks", `query q($k: String) { match { $p: Person { kind: $k } } return { $p.slug } }`, "", []string{"kind: enum(a, b)\n", "kind: enum(a)\n"},
+			[]breaking.Kind{breaking.ParamTightened}, "not take b"},
+		{"enum becomes a string", `query q($k: String) { match { $p: Person { kind: $k } } return { $p.slug } }`, "", []string{"kind: enum(a, b)\n", "kind: String\n"},
+			[]breaking.Kind{breaking.ParamWidened}, ""},
+		{"string becomes an enum", `query q($k: String) { match { $p: Person { name: $k } } return { $p.slug } }`, `query q($k: String) { match { $p: Person { kind: $k } } return { $p.slug } }`, nil,
+			[]breaking.Kind{breaking.ParamRetyped}, "enum(a, b)"},
+		{"range shrinks", read, "", []string{"0..150", "0..99"}, []breaking.Kind{breaking.ParamTightened}, "maximum of the parameter age is 99 now, and was 150"},
+		{"range grows", read, "", []string{"0..150", "-1..150"}, []breaking.Kind{breaking.ParamLoosened}, "minimum"},
+		{"range gone", `query q($a: F64) { match { $p: Person $p.age = $a } return { $p.slug } }`, "", []string{"@range(age, 0..150)", ""},
+			[]breaking.Kind{breaking.ParamLoosened, breaking.ParamLoosened}, "minimum"},
+		{"range there", `query q($a: F64) { match { $p: Person $p.big = $a } return { $p.slug } }`, `query q($a: F64) { match { $p: Person $p.age = $a } return { $p.slug } }`, nil,
+			[]breaking.Kind{breaking.ParamTightened, breaking.ParamTightened}, "minimum"},
+		{"widened into a range", `query q($a: I32) { match { $p: Person $p.big = $a } return { $p.slug } }`, `query q($a: F64) { match { $p: Person $p.age = $a } return { $p.slug } }`, nil,
+			[]breaking.Kind{breaking.ParamTightened, breaking.ParamTightened, breaking.ParamWidened}, "minimum of the parameter a is 0 now, and was -2147483648"},
+		{"pattern there", `query q($n: String) { match { $p: Person { note: $n } } return { $p.slug } }`, `query q($n: String) { match { $p: Person { name: $n } } return { $p.slug } }`, nil,
+			[]breaking.Kind{breaking.ParamTightened}, "must match ^[a-z]+$"},
+		{"pattern gone", `query q($n: String) { match { $p: Person { name: $n } } return { $p.slug } }`, `query q($n: String) { match { $p: Person { note: $n } } return { $p.slug } }`, nil,
+			[]breaking.Kind{breaking.ParamLoosened}, "need not match"},
+
+		{"column added", read, replaced(t, read, "$p.age as age", "$p.age as age, $p.big as big"), nil, []breaking.Kind{breaking.ColumnAdded}, "big"},
+		{"column removed", read, replaced(t, read, ", $p.age as age", ""), nil, []breaking.Kind{breaking.ColumnRemoved}, "age"},
+		{"column retyped", read, replaced(t, read, "$p.age as age", "$p.slug as age"), nil, []breaking.Kind{breaking.ColumnRetyped}, "a String now, and was a I32"},
+		{"column nullable", read, replaced(t, read, "$p.name as name", "$p.note as name"), nil, []breaking.Kind{breaking.ColumnNullable}, "name may be null"},
+		{"column not nullable", read, replaced(t, read, "$p.note as note", "$p.name as note"), nil, []breaking.Kind{breaking.ColumnNotNullable}, "note"},
+		{"enum of a column grows", read, "", []string{"kind: enum(a, b)\n", "kind: enum(a, b, c)\n"}, []breaking.Kind{breaking.EnumValueAdded}, "kind may be c"},
+		{"enum of a column shrinks", read, "", []string{"kind: enum(a, b)\n", "kind: enum(b)\n"}, []breaking.Kind{breaking.EnumValueRemoved}, "kind is not a"},
+		{"column to a node", replaced(t, read, "$p.age as age", "$p.age as p"), replaced(t, read, "$p.age as age", "$p"), nil, []breaking.Kind{breaking.ColumnRetyped}, "the node Person now, and was a I32"},
+		{"inside a node", `query q() { match { $p: Pet } return { $p } }`, "", []string{"name: String  kind", "name: String?  kind"}, []breaking.Kind{breaking.ColumnNullable}, "p.name"},
+		{"member of a node gone", `query q() { match { $p: Pet } return { $p } }`, "", []string{"name: String  kind", "kind"}, []breaking.Kind{breaking.ColumnRemoved}, "p.name"},
+	}
+	seen := map[breaking.Kind]bool{}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			after := tt.after
+			if after == "" {
+				after = tt.before
+			}
+			got := breaking.Compare(contract(t, schema, tt.before), contract(t, replaced(t, schema, tt.toSchema...), after))
+			var kinds []breaking.Kind
+			for i, c := range got {
+				kinds = append(kinds, c.Kind)
+				seen[c.Kind] = true
+				if c.Breaking != c.Kind.Breaking() || c.File != "a.gq" || c.Query == "" || c.Message == "" {
+					t.Errorf("found %+v", c)
+				}
+				if i > 0 && c.Breaking && !got[i-1].Breaking {
+					t.Error("a breaking change comes after a safe one")
+				}
+			}
+			if !slices.Equal(kinds, tt.want) {
+				t.Errorf("found %+v, wanted %v", got, tt.want)
+			} else if len(got) > 0 && !strings.Contains(got[0].Message, tt.text) {
+				t.Errorf("found %q, wanted %q in it", got[0].Message, tt.text)
+			}
+		})
+	}
+	for _, k := range slices.Concat(envelopeKinds(t), modeKinds(t)) {
+		seen[k] = true
+	}
+	for _, d := range breaking.Kinds {
+		if !seen[d.Kind] {
+			t.Errorf("no test has a change of the kind %s", d.Kind)
+		}
+		if d.Why == "" {
+			t.Errorf("%s does not say why", d.Kind)
+		}
+	}
+}
+
+// modeKinds compares contracts on both sides of the number of queries at which the meta tools
+// replace one tool per query.
+func modeKinds(t *testing.T) []breaking.Kind {
+	t.Helper()
+	one, two := contract(t, schema, read), contract(t, schema, read+write)
+	hidden := contract(t, schema, read+replaced(t, write, "@description", "@mcp(expose: false) @description"))
+	none := contract(t, schema, replaced(t, read, "@description", "@mcp(expose: false) @description"))
+	var kinds []breaking.Kind
+	for _, tt := range []struct {
+		name          string
+		before, after *codegen.Contract
+		was, is       int
+		want          breaking.Kind
+	}{
+		{"below", one, two, 3, 3, ""},
+		{"above", one, two, 1, 1, ""},
+		{"a query more", one, two, 2, 2, breaking.ToolsPaired},
+		{"a query less", two, one, 2, 2, breaking.ToolsUnpaired},
+		{"one that is hidden", one, hidden, 2, 2, ""},
+		{"another threshold", two, two, 3, 2, breaking.ToolsPaired},
+		{"none before", none, two, 2, 2, ""},
+		{"none after", two, none, 2, 2, ""},
+	} {
+		var got breaking.Kind
+		for _, c := range breaking.CompareMode(tt.before, tt.after, tt.was, tt.is, "cluster.yaml") {
+			if got = c.Kind; !c.Breaking || c.File != "cluster.yaml" || c.Message == "" {
+				t.Errorf("%s: found %+v", tt.name, c)
+			}
+			kinds = append(kinds, c.Kind)
+		}
+		if got != tt.want {
+			t.Errorf("%s: found %q, wanted %q", tt.name, got, tt.want)
+		}
+	}
+	return kinds
+}
+
+// envelopeKinds compares contracts that differ outside parameters and columns. Users cannot cause
+// such differences with their sources.
+func envelopeKinds(t *testing.T) []breaking.Kind {
+	t.Helper()
+	was, is := contract(t, schema, read), contract(t, schema, read)
+	edit := func(raw *json.RawMessage, from, to string) {
+		text := strings.Replace(string(*raw), from, to, 1)
+		if text == string(*raw) {
+			t.Fatalf("no %s in %s", from, text)
+		}
+		*raw = json.RawMessage(text)
+	}
+	edit(&is.Queries[0].InputSchema, `"branch":`, `"twig":`)
+	edit(&is.Queries[0].OutputSchema, `"row_count":`, `"rows_counted":`)
+	var kinds []breaking.Kind
+	for _, c := range breaking.Compare(was, is) {
+		kinds = append(kinds, c.Kind)
+	}
+	want := []breaking.Kind{breaking.ArgumentRemoved, breaking.ResultRemoved, breaking.ArgumentAdded, breaking.ResultAdded}
+	if !slices.Equal(kinds, want) {
+		t.Errorf("found %v, wanted %v", kinds, want)
+	}
+	return kinds
+}
+
+// FuzzCompare compares arbitrary contracts. Compare must not panic on any of them.
+func FuzzCompare(f *testing.F) {
+	f.Add([]byte(`{"queries":[{"name":"a","params":[{"name":"p","type":"enum(a, b)"}],"columns":[{"name":"c","type":"[I32]?"}],"input_schema":{"properties":{}}}]}`),
+		[]byte(`{"queries":[{"name":"a","params":[{"name":"p","type":"["}],"columns":[{"name":"c","node":"N"}],"input_schema":{"properties":{"params":null}}}]}`))
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		var was, is codegen.Contract
+		if json.Unmarshal(a, &was) != nil || json.Unmarshal(b, &is) != nil {
+			return
+		}
+		for _, c := range breaking.Compare(&was, &is) {
+			if c.Message == "" || c.Breaking != c.Kind.Breaking() {
+				t.Errorf("found %+v", c)
+			}
+		}
+	})
+}

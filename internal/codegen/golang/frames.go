@@ -1,0 +1,63 @@
+package golang
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
+)
+
+// The names of the constants that hold the common parts of a package's schemas.
+const (
+	inputHead         = "inputHead"
+	readTail          = "readTail"
+	readTailOptional  = "readTailOptional"
+	writeTail         = "writeTail"
+	writeTailOptional = "writeTailOptional"
+	rowsHead          = "rowsHead"
+	rowsTail          = "rowsTail"
+	changeSchema      = "changeSchema"
+)
+
+// frames adds the constants for the schemas of reads, of mutations, or of both.
+func frames(f *jen.File, fr *model.Frames, reads, writes bool) {
+	if !reads && !writes {
+		return
+	}
+	f.Line()
+	f.Comment("// What the schemas have in common, around those of the parameters and the rows.")
+	f.Const().DefsFunc(func(g *jen.Group) {
+		def := func(name, text string) { g.Id(name).Op("=").Add(rawString(text)) }
+		def(inputHead, fr.InputHead)
+		if reads {
+			def(readTail, fr.ReadTail)
+			def(readTailOptional, fr.ReadTailOptional)
+			def(rowsHead, fr.RowsHead)
+			def(rowsTail, fr.RowsTail)
+		}
+		if writes {
+			def(writeTail, fr.WriteTail)
+			def(writeTailOptional, fr.WriteTailOptional)
+			def(changeSchema, fr.Change)
+		}
+	})
+}
+
+func inputSchema(q *model.Query) jen.Code {
+	tail := readTail
+	switch {
+	case q.Mutation() && q.Tool.ParamsOptional:
+		tail = writeTailOptional
+	case q.Mutation():
+		tail = writeTail
+	case q.Tool.ParamsOptional:
+		tail = readTailOptional
+	}
+	return jen.Id(inputHead).Op("+").Add(rawString(q.Tool.ParamsSchema)).Op("+").Id(tail)
+}
+
+func outputSchema(q *model.Query) jen.Code {
+	if q.Mutation() {
+		return jen.Id(changeSchema)
+	}
+	return jen.Id(rowsHead).Op("+").Add(rawString(q.Tool.RowSchema)).Op("+").Id(rowsTail)
+}

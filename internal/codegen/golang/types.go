@@ -1,0 +1,88 @@
+package golang
+
+import (
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
+)
+
+// paramsStruct adds the struct for the parameters of a query.
+func paramsStruct(f *jen.File, q *model.Query) {
+	name := q.GoName + "Params"
+	f.Line()
+	comment(f, name+" are the parameters of "+named(q)+".")
+	f.Type().Id(name).StructFunc(func(g *jen.Group) {
+		for i := range q.Params {
+			p := &q.Params[i]
+			member(g, p.Doc, p.GoName, fieldType(p.Type, p.Enum), p.Tags())
+		}
+	})
+}
+
+// rowStructs adds the struct for a row, and one for each whole node in it.
+func rowStructs(f *jen.File, q *model.Query) {
+	name := q.GoName + "Row"
+	f.Line()
+	comment(f, name+" is a row of "+named(q)+".")
+	rowStruct(f, name, q.Columns)
+	for _, c := range q.Columns {
+		if c.Node != nil {
+			f.Line()
+			comment(f, c.Node.GoName+" is the node "+c.Name+", a "+c.Node.NodeType+", in a row of "+named(q)+".")
+			rowStruct(f, c.Node.GoName, c.Node.Fields)
+		}
+	}
+}
+
+func rowStruct(f *jen.File, name string, fields []model.Field) {
+	f.Type().Id(name).StructFunc(func(g *jen.Group) {
+		for i := range fields {
+			c := &fields[i]
+			typ := jen.Id
+			if c.Node != nil {
+				member(g, c.Doc, c.GoName, typ(c.Node.GoName), c.Tags())
+			} else {
+				member(g, c.Doc, c.GoName, fieldType(c.Type, c.Enum), c.Tags())
+			}
+		}
+	})
+}
+
+func member(g *jen.Group, doc, name string, typ *jen.Statement, tags map[string]string) {
+	if strings.TrimSpace(doc) != "" {
+		comment(g, doc)
+	}
+	g.Id(name).Add(typ).Tag(tags)
+}
+
+// fieldType returns the type of a field. An optional or nullable one is a pointer, except that a
+// list is nil when it is null.
+func fieldType(t value.Type, enum *model.Enum) *jen.Statement {
+	var typ *jen.Statement
+	switch {
+	case t.List:
+		return jen.Index().Add(scalarType(t.Kind))
+	case t.Kind == value.Vector:
+		typ = jen.Index(jen.Lit(t.Dim)).Float32()
+	case enum != nil:
+		typ = jen.Id(enum.GoName)
+	default:
+		typ = scalarType(t.Kind)
+	}
+	if t.Nullable {
+		return jen.Op("*").Add(typ)
+	}
+	return typ
+}
+
+// scalarType returns the Go type of a kind: a basic type, or a type of package value.
+func scalarType(k value.Kind) *jen.Statement {
+	t := k.GoType()
+	if t.PkgPath() == "" {
+		return jen.Id(t.Name())
+	}
+	return jen.Qual(valuePath, t.Name())
+}

@@ -1,0 +1,430 @@
+package model
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+)
+
+// maxName is the maximum length, in bytes, of tool and argument names that clients accept.
+const maxName = 64
+
+// LongTool is the length in bytes up to which a tool name causes no warning.
+const LongTool = 40
+
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// Input is the input of [Build].
+type Input struct {
+	Graph   string
+	Schema  *catalog.Schema
+	Source  gq.Source   // of Schema; diagnostics about the schema take their places from it
+	Sources []gq.Source // in the order of the catalog; names are relative to the module
+	Queries []*gq.Query // compiled from Sources
+	Strict  bool        // input schemas require every key
+
+	// Selected, if not nil, maps the names of the stored queries to the names of their sources.
+	// Build ignores other queries. SelectedAt maps the same names to their places in cluster.yaml.
+	Selected   map[string]string
+	SelectedAt map[string]diag.Span
+}
+
+// Compile compiles Source and Sources, which sets Schema and Queries, and calls [Build]. What gq
+// generate refuses is what Compile refuses. If there are errors, the package is nil.
+func Compile(in Input) (*Package, *catalog.Schema, diag.List) {
+	schema, diags := gq.CompileSchema(in.Source)
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	queries, more := gq.CompileQueries(schema, in.Sources...)
+	if diags = append(diags, more...); diags.HasErrors() {
+		return nil, nil, diags
+	}
+	in.Schema, in.Queries = schema, queries
+	pkg, more := Build(in)
+	return pkg, schema, append(diags, more...)
+}
+
+// OnePackage reports graphs whose generated packages would have the same name. at returns the place
+// of a graph in cluster.yaml.
+func OnePackage(graphs []string, at func(graph string) diag.Span) diag.List {
+	var diags diag.List
+	first := map[string]string{}
+	for _, graph := range graphs {
+		name := PackageName(graph)
+		if other, taken := first[name]; taken {
+			diags = append(diags, diag.Diagnostic{
+				Code: PackageCollides, Severity: diag.Error, Span: at(graph), Help: "rename one of the two",
+				Message: fmt.Sprintf("graph %s would be generated into the package %s, as graph %s at %s is", graph, name, other, at(other)),
+			})
+			continue
+		}
+		first[name] = graph
+	}
+	return diags
+}
+
+// Build decides names, schemas and hints. The diagnostics have the codes of [Codes]. If there are
+// errors among them, the package is nil.
+func Build(in Input) (*Package, diag.List) {
+	b := &builder{
+		schema: in.Schema,
+		source: in.Source,
+		pkg: &Package{
+			Graph:        in.Graph,
+			GoName:       PackageName(in.Graph),
+			SchemaDigest: catalog.Digest(in.Schema),
+			SourceDigest: sourceDigest(in.Sources),
+			Strict:       in.Strict,
+		},
+		decls: map[string]owner{"Catalog": {name: "the function Catalog of every package"}},
+		tools: map[string]owner{},
+		enums: map[propKey]*Enum{},
+	}
+	for _, name := range ReservedTools {
+		b.tools[name] = owner{name: "a built-in tool"}
+	}
+	b.buildEnums()
+	b.buildFiles(in.Sources)
+	missing := maps.Clone(in.Selected)
+	for _, q := range in.Queries {
+		if name := q.Plan.Name; in.Selected == nil || in.Selected[name] == q.File {
+			b.buildQuery(q)
+			delete(missing, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		at, ok := in.SelectedAt[name]
+		if !ok {
+			at = top(missing[name])
+		}
+		b.fail(NoSuchQuery, at, "correct the name, or add the query", "%s has no query %s", missing[name], name)
+	}
+	b.diags.Sort()
+	if b.diags.HasErrors() { // fields with colliding names cannot form a struct
+		return nil, b.diags
+	}
+	b.pkg.Frames = newFrames(in.Strict)
+	b.pkg.allSchemas()
+	return b.pkg, b.diags
+}
+
+// propKey identifies a property of a type.
+type propKey struct {
+	entity    plan.Entity
+	typ, prop string
+}
+
+type builder struct {
+	schema *catalog.Schema
+	source gq.Source
+	places *gq.SchemaPlaces // nil until a diagnostic needs it
+	pkg    *Package
+	decls  map[string]owner // Go name at package level -> the declaration that has it
+	tools  map[string]owner // tool name -> the query or built-in that has it
+	enums  map[propKey]*Enum
+	diags  diag.List
+}
+
+// owner is the declaration that has a name. at returns its place, and is nil if no source contains
+// the declaration.
+type owner struct {
+	name string
+	at   func() diag.Span
+}
+
+func (o owner) String() string {
+	if o.at == nil {
+		return o.name
+	}
+	return o.name + " at " + o.at().String()
+}
+
+// fixed returns a function that returns at.
+func fixed(at diag.Span) func() diag.Span { return func() diag.Span { return at } }
+
+// schemaPlaces parses the source of the schema when it is called for the first time.
+func (b *builder) schemaPlaces() *gq.SchemaPlaces {
+	if b.places == nil {
+		b.places = gq.PlacesOf(b.source, b.schema)
+	}
+	return b.places
+}
+
+func (b *builder) fail(code diag.Code, span diag.Span, help, format string, args ...any) {
+	b.diags = append(b.diags, diag.Diagnostic{
+		Code: code, Severity: diag.Error, Span: span, Message: fmt.Sprintf(format, args...), Help: help,
+	})
+}
+
+// declare records that a declaration takes goName at package level. If goName is taken, declare
+// reports the collision and returns false.
+func (b *builder) declare(goName string, o owner) bool {
+	if other, taken := b.decls[goName]; taken {
+		b.fail(GoNameTaken, o.at(), "rename one of the two",
+			"%s would be declared in Go as %s, which is the name of %s", o.name, goName, other)
+		return false
+	}
+	b.decls[goName] = o
+	return true
+}
+
+// enumSuffix ends the Go name of every enum type, so that a query is unlikely to have the name.
+const enumSuffix = "Enum"
+
+// buildEnums names a type for every enum property of the schema, even if no query uses it. So the
+// types that exist never depend on which queries there are.
+func (b *builder) buildEnums() {
+	add := func(entity plan.Entity, typ string, props []*catalog.Property) {
+		for _, p := range props {
+			if p.Type.Enum == nil {
+				continue
+			}
+			b.buildEnum(entity, typ, p)
+		}
+	}
+	for _, n := range b.schema.Nodes {
+		add(plan.Node, n.Name, n.Properties)
+	}
+	for _, e := range b.schema.Edges {
+		add(plan.Edge, e.Name, e.Properties)
+	}
+}
+
+func (b *builder) buildEnum(entity plan.Entity, typ string, p *catalog.Property) {
+	name := fmt.Sprintf("the enum of %s.%s", typ, p.Name)
+	stem := GoName(typ) + GoName(p.Name)
+	if _, taken := b.decls[stem+enumSuffix]; taken && entity == plan.Edge {
+		stem += "Edge" // nodes and edges have separate name spaces
+	}
+	e := &Enum{Entity: entity, Type: typ, Property: p.Name, GoName: stem + enumSuffix}
+	b.declare(e.GoName, owner{name, func() diag.Span { return b.schemaPlaces().Property(entity, typ, p.Name) }})
+	for _, v := range p.Type.Enum {
+		goName := e.GoName + strings.TrimPrefix(GoName("x "+v), "X")
+		b.declare(goName, owner{fmt.Sprintf("the value %s of %s", v, name),
+			func() diag.Span { return b.schemaPlaces().EnumValue(entity, typ, p.Name, v) }})
+		e.Values = append(e.Values, EnumValue{GoName: goName, Value: v})
+	}
+	b.enums[propKey{entity, typ, p.Name}] = e
+	b.pkg.Enums = append(b.pkg.Enums, e)
+}
+
+func (b *builder) buildFiles(sources []gq.Source) {
+	owner := map[string]string{}
+	for _, src := range sources {
+		f := &File{Source: src.Name, GoFile: goFile(src.Name)}
+		if other, taken := owner[f.GoFile]; taken {
+			b.fail(FileCollides, top(src.Name), "rename one of the two", "%s would be generated into %s, as %s is", src.Name, f.GoFile, other)
+		}
+		owner[f.GoFile] = src.Name
+		b.pkg.Files = append(b.pkg.Files, f)
+	}
+}
+
+func (b *builder) buildQuery(src *gq.Query) {
+	p := src.Plan
+	q := &Query{
+		Name: p.Name, GoName: GoName(p.Name), GoLower: LowerGoName(p.Name), File: src.File, Line: src.Span.Start.Line,
+		Description: src.Description, Instruction: src.Instruction, Exposed: src.Expose, Plan: p,
+	}
+	b.declareQuery(q, fixed(src.Places.Name))
+	b.buildTool(q, src)
+	b.buildParams(q, src)
+	if p.Read != nil {
+		b.buildColumns(q, src)
+	}
+	i := slices.IndexFunc(b.pkg.Files, func(f *File) bool { return f.Source == src.File })
+	if i < 0 {
+		panic("codegen: query " + q.Name + " comes from " + src.File + ", which is no source")
+	}
+	b.pkg.Files[i].Queries = append(b.pkg.Files[i].Queries, q)
+}
+
+// declareQuery declares the names of a query. It stops at the first collision, because further
+// collisions would have the same cause.
+func (b *builder) declareQuery(q *Query, at func() diag.Span) {
+	name := "query " + q.Name
+	ok := b.declare(q.GoName, owner{name, at}) &&
+		b.declare(q.GoName+"Params", owner{"the parameters of " + name, at}) &&
+		(q.Mutation() || b.declare(q.GoName+"Row", owner{"the rows of " + name, at}))
+	_ = ok && b.declare(q.GoLower+"Tool", owner{"the tool of " + name, at})
+}
+
+func (b *builder) buildTool(q *Query, src *gq.Query) {
+	t := Tool{Name: src.ToolName, Title: src.Title}
+	if t.Name == "" {
+		t.Name = q.Name
+	}
+	if t.Title == "" {
+		t.Title = InWords(q.Name)
+	}
+	if !toolName.MatchString(t.Name) {
+		b.fail(BadToolName, src.Places.ToolName, `set another with @mcp(tool_name: "…")`,
+			"the tool name %q is not 1 to %d characters out of A-Z, a-z, 0-9, _ and -", t.Name, maxName)
+	} else if other, taken := b.tools[t.Name]; taken {
+		b.fail(ToolNameTaken, src.Places.ToolName, `set another with @mcp(tool_name: "…")`,
+			"the tool name %s of query %s belongs to %s", t.Name, q.Name, other)
+	}
+	if len(t.Name) > LongTool && len(t.Name) <= maxName {
+		b.diags = append(b.diags, diag.Diagnostic{
+			Code: LongToolName, Severity: diag.Warning, Span: src.Places.ToolName,
+			Message: fmt.Sprintf("the tool name %s has %d characters; clients that put the name of the server before it cut it past %d", t.Name, len(t.Name), LongTool),
+			Help:    `set a shorter one with @mcp(tool_name: "…")`,
+		})
+	}
+	b.tools[t.Name] = owner{"query " + q.Name, fixed(src.Places.ToolName)}
+	t.ReadOnly, t.Destructive, t.Idempotent = hints(q.Plan, b.schema, src.Idempotent)
+
+	var parts []string
+	for _, s := range []string{src.Description, src.Instruction, constraintLine(q.Plan, b.schema)} {
+		if s = strings.TrimSpace(s); s != "" {
+			parts = append(parts, s)
+		}
+	}
+	t.Description = strings.Join(parts, "\n\n")
+	q.Tool = t
+}
+
+func (b *builder) buildParams(q *Query, src *gq.Query) {
+	fields := map[string]string{}
+	places := map[string]diag.Span{}
+	fl := flows(q.Plan)
+	for i, p := range q.Plan.Params {
+		m := Param{Name: p.Name, GoName: GoName(p.Name), Type: p.Type}
+		if i < len(src.ParamDocs) {
+			m.OwnDoc = src.ParamDocs[i]
+		}
+		m.Doc = m.OwnDoc
+		b.inherit(&m, fl[i])
+		if other, taken := fields[m.GoName]; taken {
+			b.fail(ParamCollides, src.Info.Params[i].Span, "rename one of the two",
+				"parameter $%s of query %s would be the field %s in Go, as $%s at %s is", p.Name, q.Name, m.GoName, other, places[m.GoName])
+		}
+		if len(p.Name) > maxName {
+			b.fail(LongParamName, src.Info.Params[i].Span, "shorten it",
+				"the name of parameter $%s has %d characters; clients accept %d", p.Name, len(p.Name), maxName)
+		}
+		fields[m.GoName], places[m.GoName] = p.Name, src.Info.Params[i].Span
+		q.Params = append(q.Params, m)
+	}
+}
+
+func (b *builder) buildColumns(q *Query, src *gq.Query) {
+	fields := map[string]string{}
+	places := map[string]diag.Span{}
+	for i, c := range q.Plan.Read.Columns {
+		at := src.Places.Columns[i]
+		f := Field{Name: c.Name, GoName: GoName(c.Name), Type: c.Type}
+		if other, taken := fields[f.GoName]; taken {
+			b.fail(FieldCollides, at, "give one of them another alias with as",
+				"column %s of query %s would be the field %s in Go, as %s at %s is", c.Name, q.Name, f.GoName, other, places[f.GoName])
+		}
+		fields[f.GoName], places[f.GoName] = c.Name, at
+		if c.Fields != nil {
+			f.Node = b.wholeNode(q, at, f.GoName, c)
+		} else if prop, ok := columnProp(c.Expr); ok {
+			v := q.Plan.Read.Vars[prop.Var]
+			if decl := b.property(v.Entity, v.Type, prop.Name); decl != nil {
+				f.Doc = decl.Description
+			}
+			f.Enum = b.enums[propKey{v.Entity, v.Type, prop.Name}]
+		}
+		q.Columns = append(q.Columns, f)
+	}
+}
+
+func (b *builder) wholeNode(q *Query, at diag.Span, column string, c plan.Column) *Struct {
+	typ := q.Plan.Read.Vars[c.Expr.(plan.Whole).Var].Type
+	s := &Struct{NodeType: typ, GoName: q.GoName + "Row" + column}
+	b.declare(s.GoName, owner{fmt.Sprintf("the column %s of query %s", c.Name, q.Name), fixed(at)})
+	fields := map[string]string{}
+	for i, pf := range c.Fields {
+		f := Field{Name: pf.Name, GoName: GoName(pf.Name), Type: pf.Type}
+		if i > 0 || pf.Name != "id" { // the id is not a property
+			if decl := b.property(plan.Node, typ, pf.Name); decl != nil {
+				f.Doc = decl.Description
+			}
+			f.Enum = b.enums[propKey{plan.Node, typ, pf.Name}]
+		}
+		if other, taken := fields[f.GoName]; taken {
+			b.fail(FieldCollides, at, "return the properties one by one, with aliases",
+				"the properties %s and %s of %s, which query %s returns whole, are both %s in Go",
+				other, pf.Name, typ, q.Name, f.GoName)
+		}
+		fields[f.GoName] = pf.Name
+		s.Fields = append(s.Fields, f)
+	}
+	return s
+}
+
+func (b *builder) property(entity plan.Entity, typ, name string) *catalog.Property {
+	return property(b.schema, entity, typ, name)
+}
+
+func property(s *catalog.Schema, entity plan.Entity, typ, name string) *catalog.Property {
+	switch entity {
+	case plan.Node:
+		if n := s.Node(typ); n != nil {
+			return n.Property(name)
+		}
+	case plan.Edge:
+		if e := s.Edge(typ); e != nil {
+			return e.Property(name)
+		}
+	}
+	return nil
+}
+
+// columnProp returns the property whose unchanged values a column shows, and whether there is one.
+func columnProp(e plan.Expr) (plan.Prop, bool) {
+	if agg, ok := e.(plan.Agg); ok && agg.Func.Row().Member {
+		e = agg.Arg
+	}
+	p, ok := e.(plan.Prop)
+	return p, ok
+}
+
+// top returns the position at the start of a file.
+func top(file string) diag.Span {
+	start := diag.Pos{Line: 1, Column: 1}
+	return diag.Span{File: file, Start: start, End: start}
+}
+
+// goFile returns the name of the Go file for a source file. The suffix _gq prevents names such as
+// x_test and x_linux, which have a meaning for the go command.
+func goFile(source string) string {
+	stem := strings.TrimSuffix(path.Base(source), ".gq")
+	stem = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return '_'
+	}, stem)
+	if stem = strings.Trim(stem, "_"); stem == "" {
+		stem = "queries"
+	}
+	return stem + "_gq.go"
+}
+
+func sourceDigest(sources []gq.Source) string {
+	h := sha256.New()
+	for _, s := range sources {
+		fmt.Fprintf(h, "%d %s %d ", len(s.Name), s.Name, len(s.Text))
+		io.WriteString(h, s.Text)
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}

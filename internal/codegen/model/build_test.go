@@ -1,0 +1,319 @@
+package model_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+)
+
+func compile(t *testing.T, schema string, queries ...gq.Source) (*catalog.Schema, []*gq.Query) {
+	t.Helper()
+	s, diags := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: schema})
+	if err := diags.Err(); err != nil {
+		t.Fatal(err)
+	}
+	qs, diags := gq.CompileQueries(s, queries...)
+	if err := diags.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return s, qs
+}
+
+func build(t *testing.T, schema string, queries ...gq.Source) (*model.Package, diag.List) {
+	t.Helper()
+	s, qs := compile(t, schema, queries...)
+	return model.Build(model.Input{Graph: "g", Schema: s, Sources: queries, Queries: qs})
+}
+
+const codesSchema = "node Person { slug: String @key  first_name: String  firstName: String? }"
+
+func TestCodes(t *testing.T) {
+	for _, c := range model.Codes {
+		t.Run(string(c.Code), func(t *testing.T) {
+			sources := []gq.Source{{Name: "a.gq", Text: c.Example}}
+			switch c.Code {
+			case model.FileCollides:
+				text := "query q() { match { $p: Person } return { $p.slug } }"
+				sources = []gq.Source{{Name: "a/x-y.gq", Text: text}, {Name: "b/x_y.gq", Text: strings.Replace(text, "q()", "r()", 1)}}
+			case model.NoSuchQuery:
+				t.Skip("it comes from a configuration: TestSelected of package codegen")
+			case model.PackageCollides:
+				t.Skip("it comes from a configuration: TestOnePackage")
+			}
+			_, diags := build(t, codesSchema, sources...)
+			if len(diags) == 0 {
+				t.Fatal("the example has no fault")
+			}
+			for _, d := range diags {
+				if d.Code != c.Code {
+					t.Errorf("found %v, wanted %s only", d, c.Code)
+				}
+				if d.Help == "" {
+					t.Errorf("%v has no help", d)
+				}
+			}
+		})
+	}
+}
+
+func TestCollisionNamesBoth(t *testing.T) {
+	_, diags := build(t, codesSchema, gq.Source{Name: "a.gq", Text: "query find_user() { match { $p: Person } return { $p.slug } }\n" +
+		"query findUser() { match { $p: Person } return { $p.slug } }\n" +
+		"query whole() { match { $p: Person } return { $p } }"})
+	if len(diags) != 2 {
+		t.Errorf("found %d faults, wanted one for the queries and one for the properties", len(diags))
+	}
+	text := diags.Error()
+	for _, want := range []string{"find_user", "findUser", "FindUser", "first_name and firstName", "a.gq:2", "query find_user at a.gq:1:"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the diagnostics do not name %s:\n%s", want, text)
+		}
+	}
+}
+
+func TestToolClashes(t *testing.T) {
+	const query = "query %s() %s { match { $p: Person } return { $p.slug } }\n"
+	long := "a" + strings.Repeat("_b", 20) // 41 characters
+	tests := []struct {
+		queries  string
+		code     diag.Code
+		severity diag.Severity
+		want     string
+	}{
+		{strings.NewReplacer("%s() %s", "one()").Replace(query) + strings.NewReplacer("%s() %s", `two() @mcp(tool_name: "one")`).Replace(query),
+			model.ToolNameTaken, diag.Error, "the tool name one of query two belongs to query one at a.gq:1:"},
+		{strings.NewReplacer("%s() %s", `q() @mcp(tool_name: "schema_get")`).Replace(query), model.ToolNameTaken, diag.Error, "belongs to a built-in tool"},
+		{strings.NewReplacer("%s() %s", `q() @mcp(tool_name: "stored_query_run")`).Replace(query), model.ToolNameTaken, diag.Error, "belongs to a built-in tool"},
+		{strings.NewReplacer("%s() %s", `q() @mcp(tool_name: "`+long+`")`).Replace(query), model.LongToolName, diag.Warning, "has 41 characters"},
+		{strings.NewReplacer("%s() %s", `q() @mcp(tool_name: "`+strings.Repeat("x", 65)+`")`).Replace(query), model.BadToolName, diag.Error, "1 to 64 characters"},
+	}
+	for _, tt := range tests {
+		pkg, diags := build(t, codesSchema, gq.Source{Name: "a.gq", Text: tt.queries})
+		if len(diags) != 1 || diags[0].Code != tt.code || diags[0].Severity != tt.severity || !strings.Contains(diags[0].Message, tt.want) {
+			t.Errorf("found %v, wanted one %s with %q in\n%s", diags, tt.code, tt.want, tt.queries)
+		}
+		if (pkg == nil) != (tt.severity == diag.Error) {
+			t.Errorf("a %s leaves the package %v", tt.severity, pkg)
+		}
+	}
+	if _, diags := build(t, codesSchema, gq.Source{Name: "a.gq", Text: strings.NewReplacer("%s() %s", `q() @mcp(tool_name: "`+long[1:]+`")`).Replace(query)}); len(diags) != 0 {
+		t.Errorf("a name of 40 characters: found %v", diags)
+	}
+}
+
+// TestPlaces checks the place of each fault, and the place of the other declaration in its message.
+func TestPlaces(t *testing.T) {
+	const schema = `interface Named { source: enum(git, svn) }
+node Task { slug: String @key }
+node Artifact implements Named {
+  slug: String @key
+  size: enum(in-stock, in_stock)
+}
+node ArtifactSource { slug: String @key  enum: enum(a) }
+`
+	tests := []struct {
+		name, schema, queries string
+		want                  string // code, place and a part of the message
+	}{
+		{"two values of an enum", schema, "",
+			"G1 s.pg:5:24 ArtifactSizeEnumInStock, which is the name of the value in-stock of the enum of Artifact.size at s.pg:5:14"},
+		{"an enum of an interface", "interface Named { kind_x: enum(a) }\nnode A implements Named { slug: String @key }\nnode AKind { x: enum(b) }", "",
+			"G1 s.pg:3:14 AKindXEnum, which is the name of the enum of A.kind_x at s.pg:1:19"},
+		{"a query and the rows of another", "node Task { slug: String @key }", "query task() { match { $t: Task } return { $t.slug } }\n  query task_row() { match { $t: Task } return { $t.slug } }",
+			"G1 q.gq:2:9 query task_row would be declared in Go as TaskRow, which is the name of the rows of query task at q.gq:1:7"},
+		{"two columns", "node Task { slug: String @key }", "query q() {\n  match { $t: Task }\n  return { $t.slug as a_b, $t.slug as aB }\n}",
+			"G3 q.gq:3:39 column aB of query q would be the field AB in Go, as a_b at q.gq:3:23 is"},
+		{"two parameters", "node Task { slug: String @key }", "query q($a_b: String, $aB: String) { match { $t: Task { slug: $a_b } $t.slug = $aB } return { $t.slug } }",
+			"G2 q.gq:1:23 parameter $aB of query q would be the field AB in Go, as $a_b at q.gq:1:9 is"},
+		{"a tool's name", "node Task { slug: String @key }", "query q() @mcp(tool_name: \"graph_query\") { match { $t: Task } return { $t.slug } }",
+			"G5 q.gq:1:27 belongs to a built-in tool"},
+		{"a query's name as a tool's", "node Task { slug: String @key }", "query a() @mcp(tool_name: \"b\") { match { $t: Task } return { $t.slug } }\nquery b() { match { $t: Task } return { $t.slug } }",
+			"G5 q.gq:2:7 the tool name b of query b belongs to query a at q.gq:1:27"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, _, diags := model.Compile(model.Input{
+				Graph: "g", Source: gq.Source{Name: "s.pg", Text: tt.schema}, Sources: []gq.Source{{Name: "q.gq", Text: tt.queries}},
+			})
+			code, rest, _ := strings.Cut(tt.want, " ")
+			at, message, _ := strings.Cut(rest, " ")
+			if len(diags) != 1 || string(diags[0].Code) != code || diags[0].Span.String() != at || !strings.Contains(diags[0].Message, message) {
+				t.Errorf("found %v, want %s", diags, tt.want)
+			}
+		})
+	}
+}
+
+// TestEnumSuffix checks that a query may have the name of an enum property.
+func TestEnumSuffix(t *testing.T) {
+	_, diags := build(t, "node Artifact { slug: String @key  source: enum(git, svn) }",
+		gq.Source{Name: "q.gq", Text: "query artifact_source() { match { $a: Artifact } return { $a.source } }\nquery artifact_source_git() { match { $a: Artifact } return { $a.source } }"})
+	if err := diags.Err(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOnePackage(t *testing.T) {
+	at := func(graph string) diag.Span { return diag.Span{File: graph, Start: diag.Pos{Line: 4, Column: 3}} }
+	diags := model.OnePackage([]string{"a-b", "b", "ab"}, at)
+	if len(diags) != 1 || diags[0].Span != at("ab") || !strings.Contains(diags[0].Message, "as graph a-b at a-b:4:3 is") {
+		t.Errorf("found %v", diags)
+	}
+}
+
+// TestNodesAndEdgesApart uses a node and an edge with the same name and the same enum property.
+// Nodes and edges have separate name spaces, so the generated types must not collide.
+func TestNodesAndEdgesApart(t *testing.T) {
+	s, _ := compile(t, "node Rating { slug: String @key  level: enum(a) }\nedge Rating: Rating -> Rating { level: enum(b) }")
+	pkg, diags := model.Build(model.Input{Graph: "g", Schema: s})
+	if err := diags.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := pkg.Enums[0].GoName, pkg.Enums[1].GoName; a != "RatingLevelEnum" || b != "RatingLevelEdgeEnum" {
+		t.Errorf("found %s and %s", a, b)
+	}
+}
+
+const hintsSchema = `
+node Keyed { slug: String @key  at: DateTime? }
+node Plain { text: String }
+edge Links: Keyed -> Keyed
+`
+
+func TestHints(t *testing.T) {
+	tests := []struct {
+		body                              string
+		readOnly, destructive, idempotent bool
+	}{
+		{`{ match { $k: Keyed } return { $k.slug } }`, true, false, true},
+		{`{ insert Keyed { slug: $s } }`, false, true, true},
+		{`{ insert Keyed { slug: $s, at: now() } }`, false, true, false},
+		{`{ insert Plain { text: $s } }`, false, false, false},
+		{`{ insert Links { from: $s, to: $s } }`, false, false, false},
+		{`{ insert Keyed { slug: $s } insert Links { from: $s, to: $s } }`, false, true, false},
+		{`{ update Plain set { text: "x" } where text = $s }`, false, true, false},
+		{`{ delete Plain where text = $s }`, false, true, false},
+		{`@mcp(idempotent: true) { delete Plain where text = $s }`, false, true, true},
+		{`@mcp(idempotent: false) { insert Keyed { slug: $s } }`, false, true, false},
+	}
+	for _, tt := range tests {
+		pkg, diags := build(t, hintsSchema, gq.Source{Name: "a.gq", Text: "query q($s: String) " + tt.body})
+		if err := diags.Err(); err != nil {
+			t.Fatal(err)
+		}
+		h := pkg.Queries()[0].Tool
+		if h.ReadOnly != tt.readOnly || h.Destructive != tt.destructive || h.Idempotent != tt.idempotent {
+			t.Errorf("%s: found read-only %v, destructive %v, idempotent %v; wanted %v, %v, %v",
+				tt.body, h.ReadOnly, h.Destructive, h.Idempotent, tt.readOnly, tt.destructive, tt.idempotent)
+		}
+	}
+}
+
+const inheritSchema = `
+node Item {
+  slug: String @key @description("The name of the item.")
+  size: enum(small, large) @description("How big it is.")
+  shade: enum(small, large, none)
+  count: I32 @description("How many.")
+  serial: I64 @description("Its number.")
+  code: String @description("Its code.")
+  odd: String
+  @range(count, 1..10)
+  @range(serial, 0..)
+  @check(code, "^[A-Z]{2,4}$")
+  @check(odd, "(?i)x")
+}
+edge Part: Item -> Item
+`
+
+func TestInherit(t *testing.T) {
+	tests := []struct {
+		name, typ, match, want string // want: description|enum|minimum|maximum|pattern
+	}{
+		{"equality", "String", "$i: Item { size: $p }", "How big it is.|small,large|||"},
+		{"filter", "String", `$i: Item $p = $i.size`, "How big it is.|small,large|||"},
+		{"inequality describes only", "String", "$i: Item $i.size != $p", "How big it is.||||"},
+		{"two enums that differ", "String", "$i: Item { size: $p, shade: $p }", "How big it is.||||"},
+		{"inside not", "I32", "$i: Item not { $i part $j $j.count = $p }", "How many.||||"},
+		{"bounds", "I32", "$i: Item { count: $p }", "How many.||1|10|"},
+		{"bounds of another kind", "F64", "$i: Item $i.count = $p", "How many.||1|10|"},
+		{"no bounds by order", "I32", "$i: Item $i.count > $p", "How many.||||"},
+		{"64 bits", "I64", "$i: Item { serial: $p }", "Its number. At least 0.||||"},
+		{"pattern", "String", "$i: Item { code: $p }", "Its code.||||^[A-Z]{2,4}$"},
+		{"pattern of RE2 only", "String", "$i: Item { odd: $p }", "||||"},
+		{"search", "String", "$i: Item search($i.code, $p)", "Its code.||||"},
+		{"id", "String", "$i: Item $i.id = $p", "The id of an Item: its slug.||||"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			pkg, diags := build(t, inheritSchema, gq.Source{Name: "a.gq",
+				Text: "query q($p: " + tt.typ + ") { match { " + tt.match + " } return { $i.slug } }"})
+			if err := diags.Err(); err != nil {
+				t.Fatal(err)
+			}
+			p := pkg.Queries()[0].Params[0]
+			got := strings.Join([]string{p.Doc, strings.Join(p.Type.Enum, ","), p.Minimum, p.Maximum, p.Pattern}, "|")
+			if got != tt.want {
+				t.Errorf("found %s, wanted %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestOwnDescriptionWins(t *testing.T) {
+	pkg, _ := build(t, inheritSchema, gq.Source{Name: "a.gq",
+		Text: `query q($p: I32 @description("Mine.")) { match { $i: Item { count: $p } } return { $i.slug } }`})
+	if p := pkg.Queries()[0].Params[0]; p.Doc != "Mine." || p.Maximum != "10" {
+		t.Errorf("found %+v", p)
+	}
+}
+
+func TestConstraintLine(t *testing.T) {
+	const schema = `
+node A {
+  slug: String @key
+  size: enum(s, l)?
+  n: I32?
+  code: String?
+  @range(n, 1..10)
+  @check(code, "^x")
+  @unique(code)
+}
+node B { text: String }
+edge Of: B -> A @card(0..3) { how: enum(p, q)? @unique(src, dst) }
+edge Two: B -> A @card(2..2)
+`
+	tests := []struct{ body, want string }{
+		{`insert A { slug: $s }`, "an A with the same slug is replaced"},
+		{`insert A { slug: $s, size: $s, n: $n, code: $s }`, "an A with the same slug is replaced; A.size is one of s, l; A.n is from 1 to 10; A.code matches /^x/; code of an A is unique"},
+		{`update A set { n: $n, size: "s" } where slug = $s`, "A.n is from 1 to 10"},
+		{`insert B { text: $s }`, ""},
+		{`insert Of { from: $s, to: $s, how: $s }`, "Of leads from an existing B to an existing A; Of.how is one of p, q; src with dst of an Of edge is unique; a B has at most 3 Of"},
+		{`insert Two { from: $s, to: $s }`, "Two leads from an existing B to an existing A; a B has 2 Two"},
+		{`delete A where slug = $s`, "the edges of a deleted A are deleted with it"},
+	}
+	for _, tt := range tests {
+		pkg, diags := build(t, schema, gq.Source{Name: "a.gq", Text: `query q($s: String, $n: I32) @description("D.") { ` + tt.body + " }"})
+		if err := diags.Err(); err != nil {
+			t.Fatal(err)
+		}
+		want := "D."
+		if tt.want != "" {
+			want += "\n\nConstraints: " + tt.want + "."
+		}
+		if got := pkg.Queries()[0].Tool.Description; got != want {
+			t.Errorf("%s: found %q, wanted %q", tt.body, got, want)
+		}
+	}
+}
+
+func TestReservedToolsAreSorted(t *testing.T) {
+	if !slices.IsSorted(model.ReservedTools) {
+		t.Error("ReservedTools is not sorted")
+	}
+}

@@ -1,0 +1,62 @@
+package model
+
+import "github.com/omnigraph-go/omnigraph/internal/gq/diag"
+
+// The codes of faults in queries that compile but from which no package can be generated.
+const (
+	GoNameTaken   diag.Code = "G1" // two declarations would have the same Go name
+	ParamCollides diag.Code = "G2" // two parameters would have the same Go name
+	FieldCollides diag.Code = "G3" // two columns, or two properties of a node, would have the same Go name
+	BadToolName   diag.Code = "G4" // clients reject the tool name
+	ToolNameTaken diag.Code = "G5" // a built-in tool or another query has the tool name
+	LongParamName diag.Code = "G6" // clients reject the parameter name, because it is too long
+	FileCollides  diag.Code = "G7" // two source files would have the same Go file
+	NoSuchQuery   diag.Code = "G8" // the configuration lists a query that no source has
+	LongToolName  diag.Code = "G9" // the tool name is long once a client adds the server's name
+
+	PackageCollides diag.Code = "G10" // two graphs would have the same Go package
+)
+
+// CodeDoc documents a code with an example: a query that yields the code against the schema
+//
+//	node Person { slug: String @key  first_name: String  firstName: String? }
+type CodeDoc struct {
+	Code    diag.Code
+	Title   string
+	Doc     string
+	Example string
+}
+
+// Codes lists the documented codes, in order.
+var Codes = []CodeDoc{
+	{GoNameTaken, "Go name taken",
+		"Two declarations of the generated package would have the same name: two queries, a query task_row and the rows of a query task, or two values of an enum such as a-b and a_b. Rename one.",
+		"query find_user() { match { $p: Person } return { $p.slug } }\nquery findUser() { match { $p: Person } return { $p.slug } }"},
+	{ParamCollides, "parameters with one Go name",
+		"Two parameters of a query would be the same field of its Params struct. Rename one.",
+		"query q($user_id: String, $userId: String) { match { $p: Person { slug: $user_id, first_name: $userId } } return { $p.slug } }"},
+	{FieldCollides, "columns with one Go name",
+		"Two columns of a query, or two properties of a node that it returns whole, would be the same field of a row. Give one an alias.",
+		"query q() { match { $p: Person } return { $p.first_name as a_b, $p.slug as aB } }"},
+	{BadToolName, "bad tool name",
+		"A tool name has 1 to 64 characters out of A-Z, a-z, 0-9, _ and -.",
+		"query q() @mcp(tool_name: \"find user\") { match { $p: Person } return { $p.slug } }"},
+	{ToolNameTaken, "tool name taken",
+		"A tool name belongs to a built-in tool or to another query. Set another with @mcp(tool_name: …).",
+		"query graph_query() { match { $p: Person } return { $p.slug } }"},
+	{LongParamName, "parameter name too long",
+		"Clients accept argument names of at most 64 characters.",
+		"query q($a23456789012345678901234567890123456789012345678901234567890123456: String) { match { $p: Person { slug: $a23456789012345678901234567890123456789012345678901234567890123456 } } return { $p.slug } }"},
+	{FileCollides, "source files with one Go file",
+		"Two source files, in different folders or with names that differ in punctuation only, would be generated into the same Go file. Rename one.",
+		""},
+	{NoSuchQuery, "no such query",
+		"The configuration lists stored queries by name, and one of them is not in its file. Correct the name, or add the query.",
+		""},
+	{LongToolName, "long tool name",
+		"A warning: clients put the name of the server before the name of a tool, and cut or refuse what is longer than 64 characters. Set a shorter one with @mcp(tool_name: …).",
+		"query everybody_whose_name_is_among_those_that_begin_so() { match { $p: Person } return { $p.slug } }"},
+	{PackageCollides, "graphs with one package",
+		"Two graphs of cluster.yaml, such as a-b and ab, would be generated into the same Go package, whose name has letters and digits only. Rename one.",
+		""},
+}

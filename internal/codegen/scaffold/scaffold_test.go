@@ -1,0 +1,344 @@
+package scaffold
+
+import (
+	"bytes"
+	"errors"
+	"go/format"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/omnigraph-go/omnigraph/codegen"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy"
+)
+
+func brain() *Module {
+	return &Module{Path: "example.com/acme/brain", Version: "v0.0.0", Replace: "/a folder/omnigraph", Bind: "127.0.0.1:8080"}
+}
+
+func rendered(t *testing.T, m *Module) codegen.Files {
+	t.Helper()
+	files, err := m.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// TestFilesAreFormatted checks that the formatters would not change the files of a new module.
+func TestFilesAreFormatted(t *testing.T) {
+	seen := map[string]int{}
+	for name, text := range rendered(t, brain()) {
+		if bytes.Contains(text, []byte("<no value>")) || bytes.Contains(text, []byte("{{")) && path.Ext(name) != ".yml" {
+			t.Errorf("%s is not filled in", name)
+		}
+		own := !strings.HasPrefix(name, codegen.ReferenceDir)
+		if own && (!bytes.HasSuffix(text, []byte("\n")) || bytes.HasSuffix(text, []byte("\n\n"))) {
+			t.Errorf("%s does not end in one end of line", name)
+		}
+		seen[path.Ext(name)]++
+		want := text
+		switch path.Ext(name) {
+		case ".go":
+			var err error
+			if want, err = format.Source(text); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		case ".gq", ".pg":
+			src := gq.Source{Name: name, Text: string(text)}
+			laid, faults := gq.Format(src)
+			if faults != nil {
+				t.Fatal(faults)
+			}
+			want = []byte(laid)
+		}
+		if !bytes.Equal(text, want) {
+			t.Errorf("%s is laid out differently:\n%s", name, want)
+		}
+	}
+	if seen[".go"] < 5 || seen[".gq"] != 3 || seen[".pg"] != 1 {
+		t.Errorf("looked at %v", seen)
+	}
+}
+
+// TestNothingIsOdd lints the schema and the queries with every rule, including those across files.
+func TestNothingIsOdd(t *testing.T) {
+	files := rendered(t, brain())
+	c := gq.Catalog{Whole: true, Schema: gq.Source{Name: schemaFile, Text: string(files[schemaFile])}, Config: lint.Config{}}
+	for _, name := range files.Names() {
+		if path.Ext(name) == ".gq" {
+			c.Queries = append(c.Queries, gq.Source{Name: name, Text: string(files[name])})
+		}
+	}
+	for _, d := range gq.Lint(c).List {
+		t.Errorf("%s: %s: %s", d.Span, d.Code, d.Message)
+	}
+}
+
+// TestModuleIsRead reads the written module with the code that its users run.
+func TestModuleIsRead(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "deep", "brain")
+	files := rendered(t, brain())
+	if err := Write(dir, files); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := cluster.Read(filepath.Join(dir, "cluster.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Name != "brain" || len(cfg.Graphs) != 1 || cfg.Graphs[0].ID != defaultGraph || len(cfg.Graphs[0].QueryFiles) != 3 {
+		t.Errorf("cluster.yaml says %+v", cfg)
+	}
+	if _, err := policy.Read(cfg.Graphs[0].Policy, policy.Options{Graph: defaultGraph, Queries: []string{"find_documents", "get_document"}}); err != nil {
+		t.Error(err)
+	}
+	mod, err := modfile.Parse("go.mod", files["go.mod"], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mod.Module.Mod.Path != "example.com/acme/brain" || len(mod.Replace) != 1 || mod.Replace[0].New.Path != "/a folder/omnigraph" || len(mod.Tool) != 2 {
+		t.Errorf("go.mod says\n%s", files["go.mod"])
+	}
+	own, err := os.ReadFile("../../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := modfile.ParseLax("go.mod", own, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mod.Go.Version != parsed.Go.Version {
+		t.Errorf("the module is for Go %s, and Omnigraph wants %s", mod.Go.Version, parsed.Go.Version)
+	}
+	released := brain()
+	released.Version, released.Replace = "v1.2.3", ""
+	if text := string(rendered(t, released)["go.mod"]); strings.Contains(text, "replace") || !strings.Contains(text, Omnigraph+" v1.2.3") {
+		t.Errorf("go.mod of a release says\n%s", text)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for path, want := range map[string]string{
+		"brain": "", "example.com/brain/v2": "", "example.com/Brain": "",
+		"a b": "wanted one such as", "": "wanted one such as", "/brain": "wanted one such as", "..": "wanted one such as",
+		"cmd": "as its own", "std/x": "as its own", "brä": "wanted one such as", "-brain": "wanted one such as",
+		"vendor": "a folder vendor", "example.com/vendor/brain": "a folder vendor", "example.com/vendors": "", "internal": "", "func": "",
+	} {
+		m := brain()
+		m.Path = path
+		if err := m.Check(); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v, want %q", path, err, want)
+		}
+	}
+	for bind, want := range map[string]string{
+		"127.0.0.1:8080": "", ":8080": "", "0.0.0.0:1": "", "[::1]:65535": "", "localhost:80": "", "graph-1.example.com:80": "",
+		"8080": "wanted host:port", "": "wanted host:port", "::1:80": "wanted host:port",
+		"$(id):1": "neither a name nor an IP address", "a b:1": "neither a name", "a'b:1": "neither a name", "`id`:1": "neither a name", "-x:1": "neither a name",
+		"a;id:1": "neither a name", "a\nb:1": "neither a name", "[fe80::1%$(id)]:1": "neither a name", "ä:1": "neither a name", "$x:1": "neither a name", "a/b:1": "neither a name",
+		"localhost:": "not a number", "localhost:0": "not a number", "localhost:$(id)": "not a number", "localhost:http": "not a number", "localhost:65536": "not a number", "localhost:+1": "not a number",
+	} {
+		m := brain()
+		m.Bind = bind
+		if err := m.Check(); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v, want %q", bind, err, want)
+		}
+	}
+	m := brain()
+	m.Path = "example.com/acme/Brain/v2"
+	if m.name() != "Brain" {
+		t.Errorf("it is called %s", m.name())
+	}
+}
+
+// TestImage checks that docker accepts the image name in the README.
+func TestImage(t *testing.T) {
+	for path, want := range map[string]string{
+		"example.com/acme/Brain/v2": "brain", "my-brain": "my-brain", "_brain": "brain", "a+b": "a-b", "x~y..z_": "x-y-z", "example.com/_": defaultGraph,
+	} {
+		if got := (&Module{Path: path}).image(); got != want {
+			t.Errorf("%q: the image is %q, wanted %q", path, got, want)
+		}
+	}
+}
+
+// TestWriteUndoes checks that a write that fails leaves no files behind and replaces none.
+func TestWriteUndoes(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "a", "b")
+	files := codegen.Files{"1": []byte("one"), "deep/2": []byte("two"), "deep/2/3": []byte("under a file")}
+	if err := Write(dir, files); err == nil {
+		t.Fatal("a file under a file was written")
+	}
+	if _, err := os.Stat(filepath.Join(root, "a")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was made is still there: %v", err)
+	}
+	kept := filepath.Join(root, "z")
+	if err := os.WriteFile(kept, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(root, codegen.Files{"1": nil, "z": nil}); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("over a file: %v", err)
+	}
+	if text, _ := os.ReadFile(kept); string(text) != "mine" {
+		t.Errorf("the file holds %q", text)
+	}
+	if names, err := InTheWay(root); err != nil || !slices.Equal(names, []string{"z"}) {
+		t.Errorf("left: %v %v", names, err)
+	}
+}
+
+func TestInTheWay(t *testing.T) {
+	dir := t.TempDir()
+	if names, err := InTheWay(filepath.Join(dir, "none")); err != nil || names != nil {
+		t.Errorf("of no folder: %v %v", names, err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := InTheWay(dir); err != nil || names != nil {
+		t.Errorf("of a fresh clone: %v %v", names, err)
+	}
+	if _, err := InTheWay("scaffold.go"); err == nil {
+		t.Error("a file passes for a folder")
+	}
+}
+
+// TestPrintedLinesAreOneCommand runs the printed commands in a shell, with an address that has
+// special characters of the shell, which Check rejects. Each argument must stay one word, and the
+// shell must execute nothing in it.
+func TestPrintedLinesAreOneCommand(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	for _, host := range []string{"$(touch made)", "`touch made`", "a;touch made;", "a' 'b", `a\"b`, "a&touch made&", "a\ntouch made\n", "[::1]"} {
+		m := brain()
+		m.Bind = host + ":1"
+		for _, line := range []string{m.Call(), m.Steps()[len(m.Steps())-1]} {
+			// A shell function replaces the program. It prints each word that it gets.
+			program, _, _ := strings.Cut(line, " ")
+			c := exec.Command(sh, "-c", "show() { for w in \"$@\"; do printf '%s\\0' \"$w\"; done; }\n"+"show"+strings.TrimPrefix(line, program))
+			c.Dir = dir
+			out, err := c.Output()
+			if err != nil {
+				t.Errorf("%q: %v\n%s", host, err, line)
+			}
+			words := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+			if !slices.Contains(words, m.Bind) && !slices.Contains(words, "http://"+m.Bind+"/graphs/team/mcp") {
+				t.Errorf("%q: the shell reads %q", host, words)
+			}
+		}
+	}
+	if made, err := os.ReadDir(dir); len(made) > 0 || err != nil {
+		t.Errorf("a line ran a command: %v %v", made, err)
+	}
+}
+
+// TestReadmeTellsTheSteps checks that the README has the commands that gq init prints.
+func TestReadmeTellsTheSteps(t *testing.T) {
+	m := brain()
+	m.Bind = "0.0.0.0:81"
+	readme := string(rendered(t, m)["README.md"])
+	for _, step := range append(m.Steps(), m.Call()) {
+		if !strings.Contains(readme, "\n    "+step+"\n") {
+			t.Errorf("README.md lacks %s:\n%s", step, readme)
+		}
+	}
+	if !strings.Contains(m.Call(), "http://127.0.0.1:81/") {
+		t.Errorf("the call is %s", m.Call())
+	}
+}
+
+// TestDockerfileCopiesWhatThereIs checks that the files that the Dockerfile copies exist in the
+// module, and that the health check uses the server's port.
+func TestDockerfileCopiesWhatThereIs(t *testing.T) {
+	files := rendered(t, brain())
+	copied := 0
+	for line := range strings.Lines(string(files["Dockerfile"])) {
+		words := strings.Fields(line)
+		if len(words) < 3 || words[0] != "COPY" || strings.HasPrefix(words[1], "--from") || words[1] == "." {
+			continue
+		}
+		for _, pattern := range words[1 : len(words)-1] {
+			copied++
+			if !slices.ContainsFunc(files.Names(), func(name string) bool {
+				return strings.HasSuffix(pattern, "/") && strings.HasPrefix(name, pattern) || name == pattern
+			}) {
+				t.Errorf("there is no %s to copy", pattern)
+			}
+		}
+	}
+	if copied < 4 {
+		t.Errorf("found %d files that are copied", copied)
+	}
+}
+
+// TestFillCanBeRepeated makes loading the seed fail. The graph that cluster apply created, and its
+// record, must then be removed, because cluster apply refuses to create a graph that it has
+// recorded.
+func TestFillCanBeRepeated(t *testing.T) {
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip("there is no make")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "Makefile"), rendered(t, brain())["Makefile"], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const tool = `#!/bin/sh
+case "$*" in
+*"cluster apply"*) test ! -e data/` + reconcile.RevisionFile + ` && mkdir -p data/team && touch data/` + reconcile.RevisionFile + ` ;;
+*) test -e loads ;;
+esac
+`
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "go"), []byte(tool), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	fill := func() error {
+		cmd := exec.Command("make", "data/team")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
+		return cmd.Run()
+	}
+	names := []string{"data/team", "data/" + reconcile.RevisionFile}
+	if err := fill(); err == nil {
+		t.Error("a load that fails is no fault")
+	}
+	for _, name := range names {
+		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is there after the load failed: %v", name, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "loads"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	record := filepath.Join(dir, "data", reconcile.RevisionFile)
+	if err := os.WriteFile(record, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := fill(); err == nil {
+		t.Error("an apply that is refused is no fault")
+	}
+	if err := os.Remove(record); err != nil {
+		t.Errorf("the record of a graph that was lost is gone: %v", err)
+	}
+	if err := fill(); err != nil {
+		t.Error(err)
+	}
+	for _, name := range names {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+// Package check resolves parsed queries against a schema. It resolves every name and type,
+// reports errors, and lowers a query without errors to a plan.
+package check
+
+import (
+	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/gq/work"
+)
+
+// Info holds facts about places in the source that the plan does not contain.
+type Info struct {
+	Params   []Symbol     // by parameter index
+	Vars     []Symbol     // by plan.VarID
+	Compares []Comparison // in source order
+}
+
+// Symbol is a parameter or a variable.
+type Symbol struct {
+	Span  diag.Span // where it is declared or first used
+	Uses  int       // number of further occurrences
+	Inner bool      // bound inside a not block
+}
+
+// Comparison is an inline condition or a filter.
+type Comparison struct {
+	Span diag.Span
+	Cond plan.Compare
+}
+
+// Query checks a query and lowers it to a plan. The plan is nil if the list has errors.
+func Query(s *catalog.Schema, q *syntax.Query) (*plan.Query, *Info, diag.List) {
+	return QueryWithin(nil, s, q)
+}
+
+// QueryWithin is Query with a meter that counts the work. The meter panics when a limit is
+// exceeded or the context ends.
+func QueryWithin(m *work.Meter, s *catalog.Schema, q *syntax.Query) (*plan.Query, *Info, diag.List) {
+	c := newChecker(s, q)
+	c.meter = m
+	c.step(1)
+	p, faults := c.query(q)
+	return p, c.info, faults
+}
+
+func newChecker(s *catalog.Schema, q *syntax.Query) *checker {
+	return &checker{
+		schema: s,
+		plan:   &plan.Query{Name: q.Name.Value, Uses: make([]plan.Use, 0, 8)},
+		params: map[string]int{},
+		uses:   map[useKey]int{},
+		failed: map[string]bool{},
+		info:   &Info{},
+	}
+}
+
+func (c *checker) query(q *syntax.Query) (*plan.Query, diag.List) {
+	c.declare(q.Params)
+	switch b := q.Body.(type) {
+	case *syntax.Read:
+		c.readQuery(b)
+	case *syntax.Mutation:
+		c.mutation(b)
+	}
+	c.faults.Sort()
+	if c.faults.HasErrors() {
+		return nil, c.faults.Cut(diag.Most)
+	}
+	return c.plan, c.faults
+}
+
+type checker struct {
+	schema  *catalog.Schema
+	plan    *plan.Query
+	read    *plan.Read // nil in a mutation
+	limit   bool       // the read has a limit
+	params  map[string]int
+	uses    map[useKey]int  // index in plan.Uses
+	columns map[string]int  // name to index in plan.Read.Columns
+	failed  map[string]bool // names of the columns that have been reported
+	info    *Info
+	faults  diag.List
+	hints   int // number of suggestions looked up
+	steps   int // number of visits of syntax nodes and names
+	meter   *work.Meter
+}
+
+// step adds n visits of syntax nodes and names to the count.
+func (c *checker) step(n int) {
+	c.steps += n
+	c.meter.Step(n)
+}
+
+// maxHints bounds the number of misspelt names of a query for which the checker looks for a
+// suggestion. Each look-up takes time in proportion to the number of candidates.
+const maxHints = 50
+
+type useKey struct {
+	entity     plan.Entity
+	typ, value string
+}
+
+func (c *checker) fault(code diag.Code, at diag.Span, help, format string, args ...any) {
+	if len(c.faults) <= diag.Most {
+		c.faults = append(c.faults, diag.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
+	}
+}
+
+// nearest returns the name that a misspelt one most likely means, or "".
+func (c *checker) nearest(name string, names func() []string) string {
+	if c.hints++; c.hints > maxHints {
+		return ""
+	}
+	among := names()
+	c.step(len(among))
+	return diag.Nearest(name, among)
+}
+
+// suggest returns the help line for a misspelt name, or "".
+func (c *checker) suggest(name string, names func() []string) string {
+	if n := c.nearest(name, names); n != "" {
+		return "did you mean " + n + "?"
+	}
+	return ""
+}
+
+func (c *checker) declare(params []*syntax.Param) {
+	for _, p := range params {
+		name := p.Var.Value[1:]
+		at := syntax.SpanOf(p.Var)
+		if name == "_" {
+			c.fault(DuplicateName, at, "give it a name", "a parameter cannot be called $_")
+			continue
+		}
+		if first, ok := c.params[name]; ok {
+			c.fault(DuplicateName, at, "", "duplicate parameter $%s, first declared at %s", name, c.info.Params[first].Span)
+			continue
+		}
+		t := p.Type.Value()
+		if t.Kind == value.Vector && t.Dim == 0 {
+			c.fault(BadOperand, p.Type.Span(), "", "vector of length 0")
+		}
+		c.params[name] = len(c.plan.Params)
+		c.plan.Params = append(c.plan.Params, plan.Param{Name: name, Type: t})
+		c.info.Params = append(c.info.Params, Symbol{Span: at})
+	}
+}
+
+// param resolves a $name where only a parameter is allowed.
+func (c *checker) param(t syntax.Token) (typed, bool) {
+	name := t.Value[1:]
+	i, ok := c.params[name]
+	if !ok {
+		c.fault(UndeclaredParam, syntax.SpanOf(t), c.suggestParam(name), "undeclared parameter $%s", name)
+		return typed{}, false
+	}
+	c.info.Params[i].Uses++
+	return typed{expr: plan.ParamRef{Index: i}, typ: c.plan.Params[i].Type}, true
+}
+
+func (c *checker) suggestParam(name string) string {
+	if n := c.nearest(name, c.paramNames); n != "" {
+		return "did you mean $" + n + "?"
+	}
+	return "declare it: ($" + name + ": String)"
+}
+
+func (c *checker) paramNames() []string {
+	names := make([]string, len(c.plan.Params))
+	for i, p := range c.plan.Params {
+		names[i] = p.Name
+	}
+	return names
+}
+
+// useType records that the query reads or writes a type.
+func (c *checker) useType(entity plan.Entity, typ string, write bool) {
+	u := plan.Use{Entity: entity, Type: typ, Write: write}
+	if entity == plan.Edge {
+		e := c.schema.Edge(typ)
+		u.From, u.To = e.From, e.To
+	}
+	c.use(u)
+}
+
+// useProp records that the query reads or writes a property.
+func (c *checker) useProp(entity plan.Entity, typ string, p *catalog.Property, write bool) {
+	c.use(plan.Use{Entity: entity, Type: typ, Property: p.Name, Value: p.Type, Write: write})
+}
+
+func (c *checker) use(u plan.Use) {
+	c.step(1)
+	key := useKey{u.Entity, u.Type, u.Property}
+	if i, ok := c.uses[key]; ok {
+		c.plan.Uses[i].Write = c.plan.Uses[i].Write || u.Write
+		return
+	}
+	c.uses[key] = len(c.plan.Uses)
+	c.plan.Uses = append(c.plan.Uses, u)
+}
+
+func nodeNames(s *catalog.Schema) []string {
+	names := make([]string, len(s.Nodes))
+	for i, n := range s.Nodes {
+		names[i] = n.Name
+	}
+	return names
+}
+
+// edgeNames lists the names of the edges as queries write them.
+func edgeNames(s *catalog.Schema) []string {
+	names := make([]string, len(s.Edges))
+	for i, e := range s.Edges {
+		names[i] = lowerFirst(e.Name)
+	}
+	return names
+}
+
+func propNames(props []*catalog.Property) []string {
+	names := make([]string, len(props))
+	for i, p := range props {
+		names[i] = p.Name
+	}
+	return names
+}
+
+func lowerFirst(s string) string {
+	if s != "" && s[0] >= 'A' && s[0] <= 'Z' {
+		return string(s[0]+'a'-'A') + s[1:]
+	}
+	return s
+}

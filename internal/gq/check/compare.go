@@ -1,0 +1,228 @@
+package check
+
+import (
+	"errors"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+var operators = func() map[string]plan.Op {
+	m := map[string]plan.Op{}
+	for op := plan.Eq; op <= plan.StartsWith; op++ {
+		m[op.String()] = op
+	}
+	return m
+}()
+
+// filter lowers a comparison in a match.
+func (c *checker) filter(left syntax.Operand, op syntax.Token, right syntax.Operand, optional bool, at diag.Span, sc *scope) (plan.Compare, bool) {
+	l, okL := c.compared(left, sc)
+	r, okR := c.compared(right, sc)
+	if !okL || !okR {
+		return plan.Compare{}, false
+	}
+	cmp := plan.Compare{Op: operators[op.Value], Unless: plan.NoParam}
+	if _, bare := left.(*syntax.VarRef); bare && cmp.Op == plan.Contains && l.node == "" {
+		c.fault(Incomparable, left.Source().Span(), "a bare variable before contains is the start of a traversal",
+			"contains takes a property or a literal on its left")
+		return cmp, false
+	}
+	if !c.comparable(&l, &r, cmp.Op, left.Source().Span(), right.Source().Span(), at) {
+		return cmp, false
+	}
+	cmp.Left, cmp.Right = l.expr, r.expr
+	if optional && !c.unless(&cmp, at, Incomparable) {
+		return cmp, false
+	}
+	c.info.Compares = append(c.info.Compares, Comparison{at, cmp})
+	return cmp, true
+}
+
+// compared resolves an operand of a condition. It rejects rrf: a rank is computed over the rows
+// that remain after the conditions, so no condition can depend on it.
+func (c *checker) compared(o syntax.Operand, sc *scope) (typed, bool) {
+	if call, ok := o.(*syntax.Call); ok && call.Name.Value == "rrf" {
+		c.fault(BadFusion, call.Span(), "return it, or order by it", "rrf in a condition")
+		return typed{}, false
+	}
+	return c.operand(o, sc)
+}
+
+// unless sets cmp.Unless to the parameter that an optional condition depends on.
+func (c *checker) unless(cmp *plan.Compare, at diag.Span, code diag.Code) bool {
+	for _, side := range []plan.Expr{cmp.Left, cmp.Right} {
+		ref, ok := side.(plan.ParamRef)
+		if !ok || !c.plan.Params[ref.Index].Type.Nullable {
+			continue
+		}
+		if cmp.Unless != plan.NoParam && cmp.Unless != ref.Index {
+			c.fault(code, at, "compare a property with one of them", "two optional parameters before ?")
+			return false
+		}
+		cmp.Unless = ref.Index
+	}
+	if cmp.Unless == plan.NoParam {
+		c.fault(code, at, "declare the parameter with a trailing ?, or drop the ? here", "? without an optional parameter")
+		return false
+	}
+	return true
+}
+
+// comparable checks the types of a comparison and converts a literal to the type of the other
+// side.
+func (c *checker) comparable(l, r *typed, op plan.Op, atL, atR, at diag.Span) bool {
+	for _, side := range []struct {
+		t  *typed
+		at diag.Span
+	}{{l, atL}, {r, atR}} {
+		switch {
+		case side.t.node != "":
+			c.fault(Incomparable, side.at, "compare a property, or its id", "a %s cannot be compared", side.t.node)
+			return false
+		case !side.t.typ.Kind.IsComparable():
+			c.fault(Incomparable, side.at, "", "%s cannot be compared", side.t)
+			return false
+		}
+	}
+	switch op {
+	case plan.Contains:
+		if l.typ.List {
+			return c.member(l, r, atR)
+		}
+		return c.texts(l, r, op, atL, atR, "a list or a String")
+	case plan.StartsWith:
+		return c.texts(l, r, op, atL, atR, "a String")
+	case plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge:
+	}
+	for _, side := range []struct {
+		t  *typed
+		at diag.Span
+	}{{l, atL}, {r, atR}} {
+		if side.t.typ.List {
+			c.fault(Incomparable, side.at, "test membership with contains", "a list cannot be compared")
+			return false
+		}
+	}
+	switch {
+	case l.lit != nil && r.lit == nil:
+		return c.adapt(l, r, atL)
+	case r.lit != nil && l.lit == nil:
+		return c.adapt(r, l, atR)
+	}
+	if !fits(l.typ, r.typ) {
+		c.fault(Incomparable, at, "", "comparison of %s with %s", l, r)
+		return false
+	}
+	return true
+}
+
+// adapt converts a literal to the type of the other side of the comparison. A decimal that is
+// compared with an integer stays a decimal, because numbers are compared by value.
+func (c *checker) adapt(lit, other *typed, at diag.Span) bool {
+	v, err := convert(lit.lit, other.typ.Required())
+	var mm *mismatchError
+	switch {
+	case err == errFraction:
+		return true
+	case errors.As(err, &mm):
+		c.fault(Incomparable, at, literalHelp(lit.lit, other.typ), "comparison of %s with %s", other, lit)
+		return false
+	case err != nil:
+		c.fault(Incomparable, at, "", "%v", err)
+		return false
+	}
+	lit.expr, lit.typ = plan.Lit{Value: v}, v.Type()
+	return true
+}
+
+// member checks the right side of contains when the left side is a list.
+func (c *checker) member(l, r *typed, atR diag.Span) bool {
+	elem := typed{typ: l.typ.Elem()}
+	switch {
+	case r.typ.List:
+		c.fault(Incomparable, atR, "test one element at a time", "contains takes one element, not a list")
+		return false
+	case r.lit != nil:
+		return c.adapt(r, &elem, atR)
+	case !fits(r.typ, elem.typ):
+		c.fault(Incomparable, atR, "", "contains on %s, given %s", l, r)
+		return false
+	}
+	return true
+}
+
+func (c *checker) texts(l, r *typed, op plan.Op, atL, atR diag.Span, want string) bool {
+	str := func(t *typed) bool { return t.typ.Kind == value.String && !t.typ.List }
+	switch {
+	case !str(l):
+		c.fault(Incomparable, atL, "", "%s on %s, want %s", op, l, want)
+	case !str(r):
+		c.fault(Incomparable, atR, "", "%s with %s, want a String", op, r)
+	default:
+		return true
+	}
+	return false
+}
+
+// inlineCompare lowers one condition in the braces of a binding. The condition is equality, or
+// membership for a list property.
+func (c *checker) inlineCompare(m *syntax.PropMatch, p *catalog.Property, id plan.VarID) (plan.Compare, bool) {
+	cmp := plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: id, Name: p.Name, Type: p.Type}, Unless: plan.NoParam}
+	if p.Type.List {
+		cmp.Op = plan.Contains
+	}
+	if !p.Type.Kind.IsComparable() {
+		c.fault(BadValue, syntax.SpanOf(m.Name), "", "%s is %s, which cannot be matched", p.Name, withoutNull(p.Type))
+		return cmp, false
+	}
+	want := p.Type.Elem()
+	ok := true
+	switch v := m.Value.(type) {
+	case *syntax.Literal:
+		cmp.Right, ok = c.inlineLiteral(v, want, p)
+	case *syntax.Now:
+		cmp.Right = plan.Now{}
+		ok = c.fit(value.Of(value.DateTime), want, p, v.Span())
+	case *syntax.VarRef:
+		var t typed
+		if t, ok = c.param(v.Tokens[0]); ok {
+			cmp.Right = t.expr
+			ok = c.fit(t.typ, want, p, v.Span())
+		}
+	case *syntax.PropRef, *syntax.AliasRef, *syntax.Call:
+		panic("check: the parser let through an expression as a value")
+	}
+	if ok && m.Optional {
+		ok = c.unless(&cmp, m.Span(), BadValue)
+	}
+	return cmp, ok
+}
+
+func (c *checker) inlineLiteral(l *syntax.Literal, want value.Type, p *catalog.Property) (plan.Expr, bool) {
+	if l.Kind == syntax.ListLiteral {
+		c.fault(BadValue, l.Span(), "test membership of one element", "a list cannot be matched")
+		return nil, false
+	}
+	if want.Kind.IsInteger() && l.Kind == syntax.FloatLiteral {
+		v, err := natural(l)
+		if err != nil {
+			c.fault(BadValue, l.Span(), "", "%v", err)
+		}
+		return plan.Lit{Value: v}, err == nil
+	}
+	v, ok := c.assignable(l, want, p.Name, BadValue)
+	return plan.Lit{Value: v}, ok
+}
+
+// fit reports a value whose type does not fit the property.
+func (c *checker) fit(from, to value.Type, p *catalog.Property, at diag.Span) bool {
+	if fits(from, to) {
+		return true
+	}
+	c.fault(BadValue, at, "", "found %s for %s, want %s", withoutNull(from), p.Name, withoutNull(to))
+	return false
+}

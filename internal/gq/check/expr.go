@@ -1,0 +1,231 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+// typed is a lowered operand. A literal keeps its source, so that it can still be converted to
+// the type of the other side of a comparison.
+type typed struct {
+	expr plan.Expr
+	typ  value.Type // the type of a scalar, list or vector
+	node string     // the node type, if the operand is a whole node
+	lit  *syntax.Literal
+}
+
+// String describes the operand for messages.
+func (t typed) String() string {
+	switch {
+	case t.node != "":
+		return "a " + t.node
+	case t.lit != nil:
+		return describe(t.lit)
+	}
+	return withoutNull(t.typ)
+}
+
+// foreignNames maps keywords of other languages, which our grammar parses as names, to the
+// advice on what to write instead.
+var foreignNames = map[string]string{
+	"null": noNull, "nil": noNull, "none": noNull,
+	"distinct": "there is no distinct: columns beside an aggregate are grouped",
+	"limit":    "limit and an integer stand after return { … }",
+	"desc":     "desc stands in order { … }", "asc": "asc stands in order { … }",
+}
+
+const noNull = "a comparison with null never holds: $p.x = $p.x keeps what has a value, not { $p.x = $p.x } the rest"
+
+// operand resolves an operand. ok is false if the operand, or something that it depends on, has
+// an error that has been reported.
+func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
+	c.step(1)
+	switch o := o.(type) {
+	case *syntax.Literal:
+		c.step(len(o.Elems))
+		v, err := natural(o)
+		if err != nil {
+			c.fault(Incomparable, o.Span(), "", "%v", err)
+			return typed{}, false
+		}
+		return typed{expr: plan.Lit{Value: v}, typ: v.Type(), lit: o}, true
+	case *syntax.Now:
+		return typed{expr: plan.Now{}, typ: value.Of(value.DateTime)}, true
+	case *syntax.VarRef:
+		return c.variable(o, sc)
+	case *syntax.PropRef:
+		return c.property(o, sc)
+	case *syntax.AliasRef:
+		name := o.Tokens[0].Value
+		help, ok := foreignNames[name]
+		if !ok {
+			help = fmt.Sprintf("write %q for a text, $%s for a parameter, $p.%s for a property", name, name, name)
+		}
+		c.fault(Unbound, o.Span(), help, "%s names nothing here", name)
+		return typed{}, false
+	case *syntax.Call:
+		return c.call(o, sc)
+	}
+	panic("check: operand of no kind")
+}
+
+func (c *checker) variable(o *syntax.VarRef, sc *scope) (typed, bool) {
+	tok := o.Tokens[0]
+	name := tok.Value[1:]
+	id, ok := sc.find(name)
+	if !ok {
+		if _, isParam := c.params[name]; isParam {
+			return c.param(tok)
+		}
+		c.unbound(tok, sc)
+		return typed{}, false
+	}
+	c.info.Vars[id].Uses++
+	v := c.read.Vars[id]
+	if v.Entity == plan.Edge {
+		c.fault(EdgeBindingMisuse, o.Span(), "name a property, or "+tok.Value+".id, .from or .to", "%s binds an edge, which is no value", tok.Value)
+		return typed{}, false
+	}
+	return typed{expr: plan.Whole{Var: id}, node: v.Type}, v.Type != ""
+}
+
+func (c *checker) unbound(tok syntax.Token, sc *scope) {
+	name := tok.Value[1:]
+	if name == "_" {
+		c.fault(Unbound, syntax.SpanOf(tok), "give the binding a name", "$_ binds nothing")
+		return
+	}
+	names := func() []string {
+		names := slices.Concat(sc.names(), c.paramNames())
+		slices.Sort(names)
+		return names
+	}
+	help := ""
+	if n := c.nearest(name, names); n != "" {
+		help = "did you mean $" + n + "?"
+	}
+	c.fault(Unbound, syntax.SpanOf(tok), help, "unbound variable $%s", name)
+}
+
+func (c *checker) property(o *syntax.PropRef, sc *scope) (typed, bool) {
+	name := o.Var.Value[1:]
+	id, ok := sc.find(name)
+	if !ok {
+		if _, isParam := c.params[name]; isParam {
+			c.fault(Unbound, syntax.SpanOf(o.Prop), "", "$%s is a parameter and has no properties", name)
+			return typed{}, false
+		}
+		c.unbound(o.Var, sc)
+		return typed{}, false
+	}
+	c.info.Vars[id].Uses++
+	v := c.read.Vars[id]
+	if v.Type == "" {
+		return typed{}, false
+	}
+	id2 := value.Of(value.String)
+	if v.Entity == plan.Edge {
+		switch o.Prop.Value {
+		case "id":
+			return typed{expr: plan.ID{Var: id}, typ: id2}, true
+		case "from":
+			return typed{expr: plan.Endpoint{Var: id}, typ: id2}, true
+		case "to":
+			return typed{expr: plan.Endpoint{Var: id, To: true}, typ: id2}, true
+		}
+		e := c.schema.Edge(v.Type)
+		p := e.Property(o.Prop.Value)
+		if p == nil {
+			c.noProperty(o, v.Type, func() []string { return append(propNames(e.Properties), "id", "from", "to") })
+			return typed{}, false
+		}
+		c.useProp(plan.Edge, e.Name, p, false)
+		return typed{expr: plan.Prop{Var: id, Name: p.Name, Type: p.Type}, typ: p.Type}, true
+	}
+	n := c.schema.Node(v.Type)
+	p := n.Property(o.Prop.Value)
+	switch {
+	case p != nil:
+		c.useProp(plan.Node, n.Name, p, false)
+		return typed{expr: plan.Prop{Var: id, Name: p.Name, Type: p.Type}, typ: p.Type}, true
+	case o.Prop.Value == "id":
+		return typed{expr: plan.ID{Var: id}, typ: id2}, true
+	}
+	c.noProperty(o, v.Type, func() []string { return propNames(n.Properties) })
+	return typed{}, false
+}
+
+func (c *checker) noProperty(o *syntax.PropRef, typ string, names func() []string) {
+	c.fault(Unbound, syntax.SpanOf(o.Prop), c.suggest(o.Prop.Value, names), "%s has no property %s", typ, o.Prop.Value)
+}
+
+// value resolves an operand of return or order, where blobs are not allowed.
+func (c *checker) value(o syntax.Operand, sc *scope) (typed, bool) {
+	t, ok := c.operand(o, sc)
+	if ok && t.typ.Kind == value.Blob {
+		c.fault(BlobValue, o.Source().Span(), "", "a blob is no value")
+		return t, false
+	}
+	return t, ok
+}
+
+func (c *checker) call(o *syntax.Call, sc *scope) (typed, bool) {
+	if row := plan.AggregateNamed(o.Name.Value); row != nil {
+		c.fault(BadAggregate, o.Span(), "aggregates stand alone in return and order", "%s inside another expression or a condition", row.Name)
+		return typed{}, false
+	}
+	switch o.Name.Value {
+	case "search", "match_text", "fuzzy":
+		m, ok := c.textMatch(o, sc)
+		return typed{expr: plan.Matched{Match: m}, typ: value.Of(value.Bool)}, ok
+	case "bm25":
+		e, ok := c.bm25(o, sc)
+		return typed{expr: e, typ: value.Of(value.F64)}, ok
+	case "nearest":
+		if !c.limit {
+			c.fault(NearestLimit, o.Span(), "add limit 10", "nearest without a limit")
+		}
+		e, ok := c.nearestCall(o, sc)
+		return typed{expr: e, typ: value.Of(value.F64)}, ok
+	case "rrf":
+		e, ok := c.rrf(o, sc)
+		return typed{expr: e, typ: value.Of(value.F64)}, ok
+	}
+	panic("check: the parser let through function " + o.Name.Value)
+}
+
+// aggregate resolves an operand that may be an aggregate.
+func (c *checker) aggregate(o syntax.Operand, sc *scope) (typed, bool) {
+	call, isCall := o.(*syntax.Call)
+	if !isCall {
+		return c.value(o, sc)
+	}
+	row := plan.AggregateNamed(call.Name.Value)
+	if row == nil {
+		return c.value(o, sc)
+	}
+	if len(call.Args) != 1 {
+		c.fault(BadAggregate, call.Span(), "", "%s of %d arguments, want 1", row.Name, len(call.Args))
+		return typed{}, false
+	}
+	arg, ok := c.value(call.Args[0], sc)
+	if !ok {
+		return typed{}, false
+	}
+	t := typed{expr: plan.Agg{Func: row.Func, Arg: arg.expr}, typ: row.Result(arg.typ)}
+	at := call.Args[0].Source().Span()
+	switch arg.expr.(type) {
+	case plan.Lit, plan.ParamRef, plan.Now:
+		c.fault(BadAggregate, at, "", "%s of a constant", row.Name)
+		return t, false
+	}
+	if arg.node != "" && !row.Arg.Nodes || arg.node == "" && !row.Arg.Accepts(arg.typ) {
+		c.fault(BadAggregate, at, "", "%s of %s, want %s", row.Name, arg, row.Arg.Text)
+		return t, false
+	}
+	return t, true
+}

@@ -1,0 +1,345 @@
+package check
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+// scope holds the variables of one block.
+type scope struct {
+	outer     *scope
+	vars      map[string]plan.VarID
+	usesOuter bool // the block refers to a variable of an enclosing block
+}
+
+// find looks up a variable, in the innermost scope first.
+func (s *scope) find(name string) (plan.VarID, bool) {
+	for at := s; at != nil; at = at.outer {
+		id, ok := at.vars[name]
+		if !ok {
+			continue
+		}
+		for in := s; in != at; in = in.outer {
+			in.usesOuter = true
+		}
+		return id, true
+	}
+	return 0, false
+}
+
+func (s *scope) names() []string {
+	var names []string
+	for at := s; at != nil; at = at.outer {
+		names = slices.AppendSeq(names, maps.Keys(at.vars))
+	}
+	return names
+}
+
+// step is a traversal whose direction may not be known yet.
+type step struct {
+	src      *syntax.Traversal
+	edge     *catalog.Edge // nil for an unknown edge
+	from, to plan.VarID    // the left and the right end, as written
+	edgeVar  plan.VarID
+	reversed bool
+	done     bool
+}
+
+// block resolves the variables of a block and then lowers its clauses. The order of clauses has
+// no meaning. Bindings are therefore resolved before traversals, and traversals before filters.
+func (c *checker) block(clauses []syntax.Clause, sc *scope) []plan.Clause {
+	anonymous := map[*syntax.Binding]plan.VarID{}
+	for _, cl := range clauses {
+		if b, ok := cl.(*syntax.Binding); ok {
+			anonymous[b] = c.bind(b, sc)
+		}
+	}
+	steps := c.declareSteps(clauses, sc)
+	c.direct(steps)
+	out := make([]plan.Clause, 0, len(clauses))
+	c.step(len(clauses))
+	for _, cl := range clauses {
+		switch cl := cl.(type) {
+		case *syntax.Binding:
+			out = append(out, plan.Bind{Var: anonymous[cl]})
+			out = append(out, c.inline(cl, anonymous[cl])...)
+		case *syntax.Traversal:
+			if t, ok := c.traverse(steps[cl]); ok {
+				out = append(out, t)
+			}
+		case *syntax.TextClause:
+			if cond, ok := c.textClause(cl, sc); ok {
+				out = append(out, plan.Filter{Cond: cond})
+			}
+		case *syntax.Filter:
+			if cond, ok := c.filter(cl.Left, cl.Op, cl.Right, cl.Optional, cl.Span(), sc); ok {
+				out = append(out, plan.Filter{Cond: cond})
+			}
+		case *syntax.Not:
+			out = append(out, c.not(cl, sc))
+		}
+	}
+	return out
+}
+
+func (c *checker) not(n *syntax.Not, outer *scope) plan.Clause {
+	sc := &scope{outer: outer, vars: map[string]plan.VarID{}}
+	match := c.block(n.Match, sc)
+	if !sc.usesOuter {
+		c.fault(Uncorrelated, syntax.SpanOf(n.Tokens[0]), "use a variable of the match around it inside the braces",
+			"not block without a variable from outside")
+	}
+	return plan.Not{Match: match}
+}
+
+// newVar adds a variable. typ is "" if the type is not known yet.
+func (c *checker) newVar(t syntax.Token, entity plan.Entity, typ string, sc *scope) plan.VarID {
+	id := plan.VarID(len(c.read.Vars))
+	name := t.Value[1:]
+	c.read.Vars = append(c.read.Vars, plan.Var{Name: name, Entity: entity, Type: typ})
+	c.info.Vars = append(c.info.Vars, Symbol{Span: syntax.SpanOf(t), Inner: sc.outer != nil})
+	if name != "_" {
+		sc.vars[name] = id
+	}
+	return id
+}
+
+func (c *checker) bind(b *syntax.Binding, sc *scope) plan.VarID {
+	at := syntax.SpanOf(b.Type)
+	typ := ""
+	if n := c.schema.Node(b.Type.Value); n != nil {
+		typ = n.Name
+		c.useType(plan.Node, typ, false)
+	} else if e := c.schema.Edge(b.Type.Value); e != nil {
+		c.fault(UnknownNode, at, "bind an edge in its traversal: $a "+b.Var.Value+":"+lowerFirst(e.Name)+" $b", "%s is an edge", e.Name)
+	} else {
+		c.fault(UnknownNode, at, c.suggest(b.Type.Value, func() []string { return nodeNames(c.schema) }), "unknown node type %s", b.Type.Value)
+	}
+	id, ok := sc.find(b.Var.Value[1:])
+	if !ok {
+		return c.newVar(b.Var, plan.Node, typ, sc)
+	}
+	c.info.Vars[id].Uses++
+	v := &c.read.Vars[id]
+	switch {
+	case v.Entity == plan.Edge:
+		c.fault(EdgeBindingMisuse, syntax.SpanOf(b.Var), "", "%s binds an edge", b.Var.Value)
+	case v.Type == "":
+		v.Type = typ
+	case typ != "" && v.Type != typ:
+		c.fault(WrongEndpoint, at, "use another variable", "%s is bound as %s already", b.Var.Value, v.Type)
+	}
+	return id
+}
+
+// declareSteps declares the variables of a block's traversals. It declares edge bindings first,
+// so that any traversal can use an edge binding as its endpoint, in any order.
+func (c *checker) declareSteps(clauses []syntax.Clause, sc *scope) map[*syntax.Traversal]*step {
+	steps := map[*syntax.Traversal]*step{}
+	for _, cl := range clauses {
+		t, ok := cl.(*syntax.Traversal)
+		if !ok {
+			continue
+		}
+		st := &step{src: t, edgeVar: plan.NoVar}
+		steps[t] = st
+		name := t.Edge
+		if st.edge = c.schema.Edge(name.Value); st.edge == nil {
+			c.fault(UnknownEdge, syntax.SpanOf(name), c.suggest(name.Value, func() []string { return edgeNames(c.schema) }), "unknown edge %s", name.Value)
+		} else {
+			c.useType(plan.Edge, st.edge.Name, false)
+		}
+		if t.EdgeVar != nil {
+			st.edgeVar = c.edgeVar(*t.EdgeVar, st.edge, sc)
+		}
+	}
+	for _, cl := range clauses {
+		if t, ok := cl.(*syntax.Traversal); ok {
+			steps[t].from = c.endpoint(t.From, sc)
+			steps[t].to = c.endpoint(t.To, sc)
+		}
+	}
+	return steps
+}
+
+func (c *checker) edgeVar(t syntax.Token, e *catalog.Edge, sc *scope) plan.VarID {
+	if _, taken := sc.find(t.Value[1:]); taken {
+		c.fault(EdgeBindingMisuse, syntax.SpanOf(t), "use another name", "%s is bound already", t.Value)
+		return plan.NoVar
+	}
+	typ := ""
+	if e != nil {
+		typ = e.Name
+	}
+	return c.newVar(t, plan.Edge, typ, sc)
+}
+
+func (c *checker) endpoint(t syntax.Token, sc *scope) plan.VarID {
+	id, ok := sc.find(t.Value[1:])
+	if !ok {
+		return c.newVar(t, plan.Node, "", sc)
+	}
+	c.info.Vars[id].Uses++
+	if c.read.Vars[id].Entity == plan.Edge {
+		c.fault(EdgeBindingMisuse, syntax.SpanOf(t), "", "%s binds an edge and cannot be an endpoint", t.Value)
+		return plan.NoVar
+	}
+	return id
+}
+
+// direct determines the direction of every traversal. A known type at either end determines it.
+// The remaining traversals are read from left to right, one at a time, because each may
+// determine the types of others.
+func (c *checker) direct(steps map[*syntax.Traversal]*step) {
+	order := slices.SortedFunc(maps.Values(steps), func(a, b *step) int {
+		return cmp.Compare(a.src.From.Pos.Offset, b.src.From.Pos.Offset)
+	})
+	touching := map[plan.VarID][]*step{}
+	for _, st := range order {
+		for _, id := range [2]plan.VarID{st.from, st.to} {
+			if id != plan.NoVar && c.read.Vars[id].Type == "" {
+				touching[id] = append(touching[id], st)
+			}
+		}
+	}
+	// Look at a traversal again only after the type of one of its ends has become known.
+	ready := slices.Clone(order)
+	woken := func(st *step) {
+		for _, id := range [2]plan.VarID{st.from, st.to} {
+			if id != plan.NoVar && c.read.Vars[id].Type != "" {
+				ready = append(ready, touching[id]...)
+				delete(touching, id)
+			}
+		}
+	}
+	for _, open := range order {
+		for len(ready) > 0 {
+			st := ready[0]
+			ready = ready[1:]
+			c.step(1)
+			if !st.done && c.decide(st) {
+				woken(st)
+			}
+		}
+		if !open.done {
+			c.give(open, false)
+			woken(open)
+		}
+	}
+}
+
+// decide sets the direction of a traversal if the known types determine it, and reports whether
+// it did.
+func (c *checker) decide(st *step) bool {
+	if st.edge == nil || st.from == plan.NoVar || st.to == plan.NoVar {
+		st.done = true
+		return true
+	}
+	e := st.edge
+	left, right := c.read.Vars[st.from].Type, c.read.Vars[st.to].Type
+	switch {
+	case e.From == e.To:
+		c.give(st, false)
+	case left != "":
+		c.give(st, left == e.To)
+	case right != "":
+		c.give(st, right == e.From)
+	default:
+		return false
+	}
+	return true
+}
+
+// give sets the direction of a traversal and the types of its ends.
+func (c *checker) give(st *step, reversed bool) {
+	st.done, st.reversed = true, reversed
+	want := [2]string{st.edge.From, st.edge.To}
+	if reversed {
+		want[0], want[1] = want[1], want[0]
+	}
+	for i, id := range [2]plan.VarID{st.from, st.to} {
+		v := &c.read.Vars[id]
+		if v.Type == "" {
+			v.Type = want[i]
+			c.useType(plan.Node, v.Type, false)
+			continue
+		}
+		if v.Type == want[i] {
+			continue
+		}
+		t := st.src.From
+		if i == 1 {
+			t = st.src.To
+		}
+		c.fault(WrongEndpoint, syntax.SpanOf(t), "", "%s is a %s; %s leads from %s to %s",
+			t.Value, v.Type, st.src.Edge.Value, st.edge.From, st.edge.To)
+	}
+}
+
+func (c *checker) traverse(st *step) (plan.Traverse, bool) {
+	t := plan.Traverse{From: st.from, To: st.to, EdgeVar: st.edgeVar, Undirected: st.src.Undirected, Min: 1, Max: 1}
+	ok := st.edge != nil
+	if ok {
+		t.Edge = st.edge.Name
+	}
+	if st.reversed {
+		t.From, t.To = t.To, t.From
+	}
+	if st.src.Undirected && ok && st.edge.From != st.edge.To {
+		c.fault(UnlikeEndpoints, syntax.SpanOf(st.src.Edge), "write it without < >",
+			"%s leads from %s to %s and has a direction", st.src.Edge.Value, st.edge.From, st.edge.To)
+	}
+	b := st.src.Bounds
+	if b == nil {
+		return t, ok
+	}
+	if st.src.EdgeVar != nil {
+		c.fault(EdgeBindingMisuse, b.Span(), "drop the bounds, or the binding", "an edge binding with hop bounds")
+	}
+	if b.Max == nil {
+		c.fault(BadOperand, b.Span(), "write {"+b.Min.Value+",5}", "hop bounds without a maximum")
+		return t, false
+	}
+	t.Min, _ = syntax.Small(b.Min)
+	t.Max, _ = syntax.Small(*b.Max)
+	switch {
+	case t.Min < 1:
+		c.fault(BadOperand, syntax.SpanOf(b.Min), "a walk has at least one hop", "minimum of %d hops", t.Min)
+	case t.Max < t.Min:
+		c.fault(BadOperand, b.Span(), "", "minimum of %d hops above the maximum of %d", t.Min, t.Max)
+	}
+	return t, ok
+}
+
+// inline lowers the conditions in the braces of a binding.
+func (c *checker) inline(b *syntax.Binding, id plan.VarID) []plan.Clause {
+	v := c.read.Vars[id]
+	n := c.schema.Node(b.Type.Value)
+	if n == nil || v.Type != n.Name {
+		return nil
+	}
+	var out []plan.Clause
+	for _, m := range b.Props {
+		c.step(1)
+		p := n.Property(m.Name.Value)
+		if p == nil {
+			help := c.suggest(m.Name.Value, func() []string { return propNames(n.Properties) })
+			if m.Name.Value == "id" {
+				help = "write it as a filter: " + b.Var.Value + ".id = …"
+			}
+			c.fault(UnknownInline, syntax.SpanOf(m.Name), help, "%s has no property %s", n.Name, m.Name.Value)
+			continue
+		}
+		c.useProp(plan.Node, n.Name, p, false)
+		if cmp, ok := c.inlineCompare(m, p, id); ok {
+			c.info.Compares = append(c.info.Compares, Comparison{m.Span(), cmp})
+			out = append(out, plan.Filter{Cond: cmp})
+		}
+	}
+	return out
+}

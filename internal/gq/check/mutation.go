@@ -1,0 +1,264 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+func (c *checker) mutation(m *syntax.Mutation) {
+	c.plan.Mutation = &plan.Mutation{}
+	deletes, writes := false, false
+	for _, st := range m.Statements {
+		var keyword syntax.Token
+		switch st := st.(type) {
+		case *syntax.Insert:
+			keyword, writes = st.Tokens[0], true
+			c.insert(st)
+		case *syntax.Update:
+			keyword, writes = st.Tokens[0], true
+			c.update(st)
+		case *syntax.Delete:
+			keyword, deletes = st.Tokens[0], true
+			c.delete(st)
+		}
+		if deletes && writes {
+			c.fault(MixedMutation, syntax.SpanOf(keyword), "split it into two queries", "inserts or updates beside deletes")
+			deletes, writes = false, false
+		}
+	}
+}
+
+// target is the type that a statement writes. Either node or edge is set.
+type target struct {
+	entity plan.Entity
+	name   string
+	node   *catalog.Node
+	edge   *catalog.Edge
+}
+
+func (c *checker) target(t syntax.Token) (target, bool) {
+	if n := c.schema.Node(t.Value); n != nil {
+		c.useType(plan.Node, n.Name, true)
+		return target{plan.Node, n.Name, n, nil}, true
+	}
+	if e := c.schema.Edge(t.Value); e != nil {
+		c.useType(plan.Edge, e.Name, true)
+		return target{plan.Edge, e.Name, nil, e}, true
+	}
+	names := func() []string {
+		names := nodeNames(c.schema)
+		for _, e := range c.schema.Edges {
+			names = append(names, e.Name)
+		}
+		return names
+	}
+	c.fault(UnknownTarget, syntax.SpanOf(t), c.suggest(t.Value, names), "unknown type %s", t.Value)
+	return target{}, false
+}
+
+func (t target) properties() []*catalog.Property {
+	if t.node != nil {
+		return t.node.Properties
+	}
+	return t.edge.Properties
+}
+
+func (t target) property(name string) *catalog.Property {
+	if t.node != nil {
+		return t.node.Property(name)
+	}
+	return t.edge.Property(name)
+}
+
+// ownNames lists the names that the entity has in addition to its properties: the ones that an
+// insert can assign, or the ones that a predicate can use.
+func (t target) ownNames(insert bool) []string {
+	switch {
+	case t.edge != nil:
+		return []string{"id", "from", "to"}
+	case insert && t.node.Key != nil:
+		return nil
+	}
+	return []string{"id"}
+}
+
+func (c *checker) insert(st *syntax.Insert) {
+	t, ok := c.target(st.Type)
+	if !ok {
+		return
+	}
+	ins := plan.Insert{Entity: t.entity, Type: t.name}
+	if len(st.Set) == 0 {
+		c.fault(UnknownTarget, st.Span(), "", "insert of %s assigns nothing", t.name)
+		return
+	}
+	assigned := map[string]bool{}
+	for _, a := range st.Set {
+		name := a.Name.Value
+		if !c.once(a, assigned) {
+			continue
+		}
+		if t.property(name) == nil && slices.Contains(t.ownNames(true), name) {
+			own := &catalog.Property{Name: name, Type: value.Of(value.String)}
+			v, ok := c.assigned(a.Value, own)
+			switch {
+			case !ok:
+			case name == "id":
+				ins.ID = v
+			case name == "from":
+				ins.From = v
+			case name == "to":
+				ins.To = v
+			}
+			continue
+		}
+		if as, ok := c.assign(a, t, true); ok {
+			ins.Set = append(ins.Set, as)
+		}
+	}
+	c.complete(st, t, assigned)
+	c.plan.Mutation.Statements = append(c.plan.Mutation.Statements, ins)
+}
+
+// complete reports the required properties and endpoints that an insert leaves out.
+func (c *checker) complete(st *syntax.Insert, t target, assigned map[string]bool) {
+	at := syntax.SpanOf(st.Type)
+	if t.edge != nil {
+		for _, end := range []string{"from", "to"} {
+			if !assigned[end] {
+				c.fault(Missing, at, "add "+end+": and the id of a node", "insert of %s without %s", t.name, end)
+			}
+		}
+	}
+	for _, p := range t.properties() {
+		if p.Type.Nullable || assigned[p.Name] || p.Embed != nil && assigned[p.Embed.Source] {
+			continue
+		}
+		c.fault(Missing, at, "add "+p.Name+": a value of type "+p.Type.String(), "insert of %s without the required %s", t.name, p.Name)
+	}
+}
+
+func (c *checker) once(a *syntax.Assign, assigned map[string]bool) bool {
+	c.step(1)
+	if assigned[a.Name.Value] {
+		c.fault(AssignedTwice, syntax.SpanOf(a.Name), "", "%s is assigned twice", a.Name.Value)
+		return false
+	}
+	assigned[a.Name.Value] = true
+	return true
+}
+
+// assign resolves the assignment of a property.
+func (c *checker) assign(a *syntax.Assign, t target, insert bool) (plan.Assign, bool) {
+	p := t.property(a.Name.Value)
+	at := syntax.SpanOf(a.Name)
+	switch {
+	case p == nil:
+		var own []string
+		if insert {
+			own = t.ownNames(true)
+		}
+		help := c.suggest(a.Name.Value, func() []string { return slices.Concat(propNames(t.properties()), own) })
+		if t.node != nil && a.Name.Value == "id" {
+			help = "the id is made of the key"
+		}
+		c.fault(UnknownAssigned, at, help, "%s has no property %s to assign", t.name, a.Name.Value)
+		return plan.Assign{}, false
+	case p.Type.Kind == value.Blob:
+		c.fault(UnknownAssigned, at, "load blobs instead", "%s is a Blob, which a mutation cannot assign", p.Name)
+		return plan.Assign{}, false
+	}
+	c.useProp(t.entity, t.name, p, true)
+	v, ok := c.assigned(a.Value, p)
+	return plan.Assign{Name: p.Name, Type: p.Type, Value: v}, ok
+}
+
+// assigned resolves the value that is assigned to a property.
+func (c *checker) assigned(o syntax.Operand, p *catalog.Property) (plan.Expr, bool) {
+	switch o := o.(type) {
+	case *syntax.Literal:
+		v, ok := c.assignable(o, p.Type, p.Name, BadValue)
+		return plan.Lit{Value: v}, ok
+	case *syntax.Now:
+		return plan.Now{}, c.fit(value.Of(value.DateTime), p.Type, p, o.Span())
+	case *syntax.VarRef:
+		t, ok := c.param(o.Tokens[0])
+		return t.expr, ok && c.fit(t.typ, p.Type, p, o.Span())
+	case *syntax.PropRef, *syntax.AliasRef, *syntax.Call:
+	}
+	panic("check: the parser let through an expression as a value")
+}
+
+func (c *checker) update(st *syntax.Update) {
+	t, ok := c.target(st.Type)
+	if !ok {
+		return
+	}
+	if t.edge != nil {
+		c.fault(Immutable, syntax.SpanOf(st.Type), "delete the edge and insert another", "%s is an edge, which cannot be updated", t.name)
+		return
+	}
+	up := plan.Update{Type: t.name}
+	if len(st.Set) == 0 {
+		c.fault(UnknownTarget, st.Span(), "", "update of %s assigns nothing", t.name)
+	}
+	assigned := map[string]bool{}
+	for _, a := range st.Set {
+		if !c.once(a, assigned) {
+			continue
+		}
+		if t.node.IsKey(a.Name.Value) {
+			c.fault(Immutable, syntax.SpanOf(a.Name), "delete the node and insert another", "%s is part of the key, which cannot be updated", a.Name.Value)
+			continue
+		}
+		if as, ok := c.assign(a, t, false); ok {
+			up.Set = append(up.Set, as)
+		}
+	}
+	up.Where = c.predicate(st.Where, t)
+	c.plan.Mutation.Statements = append(c.plan.Mutation.Statements, up)
+}
+
+func (c *checker) delete(st *syntax.Delete) {
+	if t, ok := c.target(st.Type); ok {
+		del := plan.Delete{Entity: t.entity, Type: t.name, Where: c.predicate(st.Where, t)}
+		c.plan.Mutation.Statements = append(c.plan.Mutation.Statements, del)
+	}
+}
+
+func (c *checker) predicate(p *syntax.Pred, t target) plan.Pred {
+	name := p.Name.Value
+	pred := plan.Pred{Name: name, Op: operators[p.Op.Value], Type: value.Of(value.String)}
+	at := syntax.SpanOf(p.Name)
+	prop := t.property(name)
+	switch {
+	case prop == nil && !slices.Contains(t.ownNames(false), name):
+		names := func() []string { return slices.Concat(propNames(t.properties()), t.ownNames(false)) }
+		c.fault(UnknownAssigned, at, c.suggest(name, names), "%s has no property %s", t.name, name)
+		return pred
+	case prop != nil && prop.Type.Kind == value.Blob:
+		c.fault(UnknownAssigned, at, "", "%s is a Blob, which a predicate cannot ask for", name)
+		return pred
+	case prop != nil:
+		c.useProp(t.entity, t.name, prop, false)
+		pred.Type = prop.Type
+	}
+	left, right := typed{typ: pred.Type}, typed{}
+	ok := true
+	switch v := p.Value.(type) {
+	case *syntax.Literal, *syntax.Now:
+		right, ok = c.operand(v, nil)
+	case *syntax.VarRef:
+		right, ok = c.param(v.Tokens[0])
+	case *syntax.PropRef, *syntax.AliasRef, *syntax.Call:
+		panic("check: the parser let through an expression as a value")
+	}
+	if ok && c.comparable(&left, &right, pred.Op, at, p.Value.Source().Span(), p.Span()) {
+		pred.Value = right.expr
+	}
+	return pred
+}

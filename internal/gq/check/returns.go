@@ -1,0 +1,211 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+func (c *checker) readQuery(r *syntax.Read) {
+	c.read = &plan.Read{Limit: plan.NoLimit}
+	c.plan.Read = c.read
+	if r.Limit != nil {
+		c.limit = true
+		c.read.Limit, _ = syntax.Large(*r.Limit)
+	}
+	sc := &scope{vars: map[string]plan.VarID{}}
+	c.read.Match = c.block(r.Match, sc)
+	c.project(r.Returns, sc)
+	c.order(r.Order, sc)
+	c.ties()
+}
+
+// project lowers the projections.
+func (c *checker) project(ps []*syntax.Projection, sc *scope) {
+	taken := map[string]bool{}
+	c.columns = map[string]int{}
+	for _, p := range ps {
+		t, ok := c.aggregate(p.Expr, sc)
+		name, named := columnName(p)
+		at := p.Expr.Source().Span()
+		switch {
+		case !named && ok:
+			c.fault(DuplicateColumn, at, "add as and a name", "column without a name")
+			continue
+		case taken[name]:
+			if p.Alias != nil {
+				at = syntax.SpanOf(*p.Alias)
+			}
+			c.fault(DuplicateColumn, at, "give one of them another name with as", "duplicate column %s", name)
+			continue
+		}
+		taken[name] = named
+		if !ok {
+			c.failed[name] = true
+			continue
+		}
+		if _, agg := t.expr.(plan.Agg); agg {
+			c.read.Grouped = true
+		}
+		col := plan.Column{Name: name, Expr: t.expr, Type: t.typ}
+		if t.node != "" {
+			n := c.schema.Node(t.node)
+			col.Fields = wholeFields(n)
+			for _, f := range n.Properties {
+				if f.Type.Kind != value.Blob {
+					c.useProp(plan.Node, n.Name, f, false)
+				}
+			}
+		}
+		c.columns[name] = len(c.read.Columns)
+		c.read.Columns = append(c.read.Columns, col)
+	}
+}
+
+// wholeFields lists the members of the object that represents a node. A property called id is
+// the key and therefore equals the id itself, so it is not listed twice.
+func wholeFields(n *catalog.Node) []plan.Field {
+	fields := []plan.Field{{Name: "id", Type: value.Of(value.String)}}
+	for _, p := range n.Properties {
+		if p.Type.Kind != value.Blob && p.Name != "id" {
+			fields = append(fields, plan.Field{Name: p.Name, Type: p.Type})
+		}
+	}
+	return fields
+}
+
+func columnName(p *syntax.Projection) (string, bool) {
+	if p.Alias != nil {
+		return p.Alias.Value, true
+	}
+	return operandName(p.Expr)
+}
+
+func operandName(o syntax.Operand) (string, bool) {
+	switch o := o.(type) {
+	case *syntax.VarRef:
+		return o.Tokens[0].Value[1:], true
+	case *syntax.PropRef:
+		return o.Var.Value[1:] + "." + o.Prop.Value, true
+	case *syntax.AliasRef:
+		return o.Tokens[0].Value, true
+	case *syntax.Now:
+		return "now", true
+	case *syntax.Call:
+		if plan.AggregateNamed(o.Name.Value) != nil && len(o.Args) == 1 {
+			return operandName(o.Args[0])
+		}
+		return o.Name.Value, true
+	case *syntax.Literal:
+		return "", false
+	}
+	panic("check: operand of no kind")
+}
+
+// order lowers the sort keys.
+func (c *checker) order(keys []*syntax.Ordering, sc *scope) {
+	var grouping map[string]bool
+	if c.read.Grouped && len(keys) > 0 {
+		grouping = c.grouping()
+	}
+	for _, k := range keys {
+		t, ok := c.sortKey(k.Expr, sc)
+		if !ok {
+			continue
+		}
+		at := k.Expr.Source().Span()
+		if t.node != "" || t.typ.List || t.typ.Kind == value.Vector {
+			c.fault(Incomparable, at, "order by a scalar, such as a property", "%s cannot be ordered", t)
+			continue
+		}
+		_, agg := t.expr.(plan.Agg)
+		switch {
+		case agg && !c.read.Grouped:
+			c.fault(Uncorrelated, at, "return an aggregate too", "order by an aggregate of rows that are not grouped")
+			continue
+		case c.read.Grouped && !agg && !grouping[spelled(t.expr)]:
+			c.fault(Uncorrelated, at, "return it as a grouping key, or order by an aggregate", "order by an expression that is not grouped")
+			continue
+		}
+		c.read.Order = append(c.read.Order, plan.Order{Expr: t.expr, Desc: descending(k.Dir, t.expr)})
+	}
+}
+
+// sortKey resolves a sort key. A bare name refers to a column.
+func (c *checker) sortKey(o syntax.Operand, sc *scope) (typed, bool) {
+	alias, ok := o.(*syntax.AliasRef)
+	if !ok {
+		return c.aggregate(o, sc)
+	}
+	name := alias.Tokens[0].Value
+	if i, ok := c.columns[name]; ok {
+		col := c.read.Columns[i]
+		t := typed{expr: col.Expr, typ: col.Type}
+		if w, whole := col.Expr.(plan.Whole); whole {
+			t.node = c.read.Vars[w.Var].Type
+		}
+		return t, true
+	}
+	if !c.failed[name] {
+		c.fault(Unbound, alias.Span(), c.suggest(name, c.columnNames), "no column %s", name)
+	}
+	return typed{}, false
+}
+
+func (c *checker) columnNames() []string {
+	names := make([]string, len(c.read.Columns))
+	for i, col := range c.read.Columns {
+		names[i] = col.Name
+	}
+	return names
+}
+
+// grouping returns the set of the columns' expressions in their printed form. Expressions
+// contain slices and cannot be map keys.
+func (c *checker) grouping() map[string]bool {
+	set := make(map[string]bool, len(c.read.Columns))
+	for _, col := range c.read.Columns {
+		set[spelled(col.Expr)] = true
+	}
+	return set
+}
+
+func spelled(e plan.Expr) string { return fmt.Sprintf("%#v", e) }
+
+// descending reports whether a sort key sorts in descending order. Without an explicit
+// direction, relevance scores sort best first.
+func descending(dir *syntax.Token, e plan.Expr) bool {
+	if dir != nil {
+		return dir.Value == "desc"
+	}
+	switch e.(type) {
+	case plan.BM25, plan.RRF:
+		return true
+	}
+	return false
+}
+
+func (c *checker) ties() {
+	for i := range c.read.Vars {
+		if !c.info.Vars[i].Inner {
+			c.read.Ties = append(c.read.Ties, plan.VarID(i))
+		}
+	}
+	slices.SortStableFunc(c.read.Ties, func(a, b plan.VarID) int {
+		na, nb := c.read.Vars[a].Name, c.read.Vars[b].Name
+		switch {
+		case na == "_" && nb == "_":
+			return cmp.Compare(c.info.Vars[a].Span.Start.Offset, c.info.Vars[b].Span.Start.Offset)
+		case na == "_":
+			return 1
+		case nb == "_":
+			return -1
+		}
+		return cmp.Compare(na, nb)
+	})
+}

@@ -1,0 +1,192 @@
+package format
+
+import (
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/gq/work"
+)
+
+// gap is the kind of white space between a piece and the one before it.
+type gap uint8
+
+const (
+	glued  gap = iota
+	spaced     // one space
+	soft       // a line break if the group is broken
+	fill       // a line break if the group is broken and the line is full
+	line       // a line break
+)
+
+// piece is a token of the output.
+type piece struct {
+	text       string
+	start, end int // offsets of the token in the source
+	gap        gap
+	group      *group // the innermost group that contains the gap, or nil
+	flat       int    // width of a soft or fill gap if the group is not broken
+	indent     int    // indentation of its line in addition to the group's, in levels
+	decl       bool   // it starts a declaration
+	last       int    // after a fill gap: index of the last piece of the element
+	opens      *group // the group that it opens, or nil
+	closes     *group // the group that it closes, or nil
+}
+
+// group is a pair of brackets. Lines can be broken inside it.
+type group struct {
+	parent      *group
+	open, close int  // indexes of the bracket pieces
+	broken      bool // while building: it must be broken; while printing: it is broken
+	level       int  // indentation of its contents if it is broken, in levels
+}
+
+// empty reports whether no token is between the brackets.
+func (g *group) empty() bool { return g.close == g.open+1 }
+
+// builder turns the tokens of declarations into pieces.
+type builder struct {
+	schema bool // the text is a schema
+	meter  *work.Meter
+
+	tokens []syntax.Token // the tokens of the declaration
+	at     int            // index of the next token
+
+	pieces []piece
+	groups []*group // in the order of their opening brackets
+	group  *group   // the innermost open group
+}
+
+// begin starts a declaration. Its first token starts a new line.
+func (b *builder) begin(r syntax.Range) {
+	b.tokens, b.at = r.Tokens, 0
+	b.take(line).decl = true
+}
+
+// take makes a piece of the next token.
+func (b *builder) take(g gap) *piece {
+	b.meter.Step(1)
+	t := b.tokens[b.at]
+	b.at++
+	b.pieces = append(b.pieces, piece{
+		text: t.Value, start: t.Pos.Offset, end: t.Pos.Offset + len(t.Value), gap: g, group: b.group, flat: 1,
+	})
+	return &b.pieces[len(b.pieces)-1]
+}
+
+// is reports whether the next token has the text s.
+func (b *builder) is(s string) bool {
+	return b.at < len(b.tokens) && b.tokens[b.at].Value == s
+}
+
+// open makes a piece of an opening bracket and starts its group.
+func (b *builder) open(before gap) {
+	g := &group{parent: b.group, open: len(b.pieces)}
+	b.take(before).opens = g
+	b.group = g
+	b.groups = append(b.groups, g)
+}
+
+// close makes a piece of the closing bracket of the innermost group. On one line, braces have
+// spaces inside and other brackets have none.
+func (b *builder) close() {
+	g := b.group
+	g.close = len(b.pieces)
+	p := b.take(soft)
+	p.closes = g
+	if p.text != "}" {
+		p.flat = 0
+		b.pieces[g.open+1].flat = 0
+	}
+	b.group = g.parent
+}
+
+// comma drops the comma after an element of a group, if there is one. It adds a comma unless the
+// element is the last one.
+func (b *builder) comma(last bool) {
+	if b.is(",") {
+		b.at++
+	}
+	if !last {
+		b.pieces[len(b.pieces)-1].text += ","
+	}
+}
+
+// run makes pieces of the tokens up to the index end. They are on one line, except inside list
+// literals and enums. g is the gap before the first token.
+func (b *builder) run(end int, g gap) {
+	for first := true; b.at < end; first = false {
+		if !first {
+			g = b.between()
+		}
+		b.token(g)
+	}
+}
+
+// token makes a piece of the next token, or a group of the list literal or enum that it starts.
+func (b *builder) token(g gap) {
+	switch {
+	case b.is("[") && b.tokens[b.at+1].Type != syntax.TypeName:
+		b.list(g)
+	case b.startsEnum():
+		b.enum(g)
+	default:
+		b.take(g)
+	}
+}
+
+// rangeOf makes pieces of the tokens of a node. They must be the next tokens.
+func (b *builder) rangeOf(r syntax.Range, g gap) { b.run(b.at+len(r.Tokens), g) }
+
+// list makes a group of a list literal.
+func (b *builder) list(before gap) {
+	b.open(before)
+	for g := soft; !b.is("]"); g = fill {
+		first := len(b.pieces)
+		b.element(g)
+		b.pieces[first].last = len(b.pieces) - 1
+	}
+	b.close()
+}
+
+// element makes pieces of one element of a list literal and of the comma after it.
+func (b *builder) element(g gap) {
+	for ; !b.is(",") && !b.is("]"); g = b.between() {
+		b.token(g)
+	}
+	b.comma(b.is("]"))
+}
+
+func (b *builder) startsEnum() bool {
+	return b.schema && b.is("enum") && b.tokens[b.at-1].Value == ":" && b.tokens[b.at+1].Value == "("
+}
+
+// enum makes a group of the values of an enum. The tokens of one value must stay together.
+func (b *builder) enum(before gap) {
+	b.take(before)
+	b.open(glued)
+	for !b.is(")") {
+		for g := soft; !b.is(",") && !b.is(")"); g = glued {
+			b.take(g)
+		}
+		b.comma(b.is(")"))
+	}
+	b.close()
+}
+
+// between returns the gap between two tokens of a line.
+func (b *builder) between() gap {
+	prev, next := b.tokens[b.at-1], b.tokens[b.at]
+	switch prev.Value {
+	case ",":
+		return spaced
+	case "(", "[", ".", "..", "@":
+		return glued
+	}
+	switch next.Value {
+	case ",", ")", "]", "?", ".", "..", ":", "(":
+		return glued
+	}
+	// In a schema the only relation is the one in @embed("text", model="m").
+	if b.schema && (prev.Type == syntax.Relation || next.Type == syntax.Relation) {
+		return glued
+	}
+	return spaced
+}

@@ -1,0 +1,181 @@
+package format_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/internal/gq/format"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+// productions lists every production of both grammars, as cramped and as formatted text.
+// Formatted text that is too wide for a line is written on one line here all the same.
+var productions = []struct{ name, file, cramped, want string }{
+	{"interface", "x.pg", "interface A{a:I32}", "interface A { a: I32 }"},
+	{"interface without properties", "x.pg", "interface A{\n}", "interface A {}"},
+	{"node", "x.pg", "node A{}", "node A {}"},
+	{"node with annotations", "x.pg", "node A@a@b(\"c\" ,1)implements B,C{}", "node A @a @b(\"c\", 1) implements B, C {}"},
+	{"edge", "x.pg", "edge A:B->C", "edge A: B -> C"},
+	{"edge with a cardinality", "x.pg", "edge A:B->C@card(0..1)", "edge A: B -> C @card(0..1)"},
+	{"edge with an open cardinality", "x.pg", "edge A:B->C@a@card( 1 .. )@b{}", "edge A: B -> C @a @card(1..) @b {}"},
+	{"edge with members", "x.pg", "edge A:B->C{a:I32@index @unique( src )}", "edge A: B -> C { a: I32 @index @unique(src) }"},
+	{"scalars", "x.pg", "node A{a:String b:Bool?}", "node A { a: String b: Bool? }"},
+	{"list type", "x.pg", "node A{a:[ I32 ] ?}", "node A { a: [I32]? }"},
+	{"vector", "x.pg", "node A{a:Vector( 3 ) ?}", "node A { a: Vector(3)? }"},
+	{"enum", "x.pg", "node A{a:enum( x-1 ,2d,-3,_ ) ?}", "node A { a: enum(x-1, 2d, -3, _)? }"},
+	{"enum without values", "x.pg", "node A{a:enum( )}", "node A { a: enum() }"},
+	{"property called enum", "x.pg", "node A{enum:enum(enum) node:I32}", "node A { enum: enum(enum) node: I32 }"},
+	{"annotation with arguments", "x.pg", "node A{a:I32@b( \"x\",-1,1.5,true,date( \"2024-01-01\" ),[ 1,[ ] ],c,D,k = \"v\",l = 2)}",
+		"node A { a: I32 @b(\"x\", -1, 1.5, true, date(\"2024-01-01\"), [1, []], c, D, k=\"v\", l=2) }"},
+	{"key", "x.pg", "node A{@key( a,b )}", "node A { @key(a, b) }"},
+	{"unique", "x.pg", "node A{@unique( a )}", "node A { @unique(a) }"},
+	{"index", "x.pg", "node A{a:I32 @index( a )}", "node A { a: I32 @index(a) }"},
+	{"range", "x.pg", "node A{@range( a,-1 .. 2.5 )}", "node A { @range(a, -1..2.5) }"},
+	{"open range", "x.pg", "node A{@range(a,..2)@range(a,1 ..)@range(a,.. -1)}", "node A { @range(a, ..2) @range(a, 1..) @range(a, ..-1) }"},
+	{"check", "x.pg", "node A{@check( a,\"b\" )}", "node A { @check(a, \"b\") }"},
+
+	{"query", "x.gq", "query q(){delete A where a=1}", "query q() { delete A where a = 1 }"},
+	{"parameters", "x.gq", "query q($a:I32,$b:[ String ] ?,$c:Vector( 2 ) ?,$d:Date){delete A where a=$a}",
+		"query q($a: I32, $b: [String]?, $c: Vector(2)?, $d: Date) { delete A where a = $a }"},
+	{"described parameter", "x.gq", "query q($a:I32?@description( \"x\" ) @description(\"y\")){delete A where a=$a}",
+		"query q($a: I32? @description(\"x\") @description(\"y\")) { delete A where a = $a }"},
+	{"query annotations", "x.gq", "query q()@description( \"x\" )@instruction( \"y\" ){delete A where a=1}",
+		"query q()\n  @description(\"x\")\n  @instruction(\"y\")\n{\n  delete A where a = 1\n}"},
+	{"mcp", "x.gq", "query q()@mcp( expose=true,idempotent : false,tool_name = \"t\",title:\"T\", )\n{delete A where a=1}",
+		"query q()\n  @mcp(expose: true, idempotent: false, tool_name: \"t\", title: \"T\")\n{\n  delete A where a = 1\n}"},
+	{"mcp, broken", "x.gq", "query q()@mcp(\nexpose=true,title:\"T\"){delete A where a=1}",
+		"query q()\n  @mcp(\n    expose: true,\n    title: \"T\"\n  )\n{\n  delete A where a = 1\n}"},
+	{"read", "x.gq", body("match{$a:A}return{$a}order{$a.b}limit 3"), body("match { $a: A } return { $a } order { $a.b } limit 3")},
+	{"binding", "x.gq", read("$a:A $_:B{ }"), read("$a: A $_: B {}")},
+	{"inline properties", "x.gq", read("$a:A{a:1,b:$b,c:$c ?,d:now( ),}"), read("$a: A { a: 1, b: $b, c: $c?, d: now() }")},
+	{"traversal", "x.gq", read("$a b $c"), read("$a b $c")},
+	{"edge binding", "x.gq", read("$a $e : b $c"), read("$a $e:b $c")},
+	{"undirected traversal", "x.gq", read("$a< b >$c $a $e:< b >$c"), read("$a <b> $c $a $e:<b> $c")},
+	{"bounds", "x.gq", read("$a b{ 1,2 }$c $a<b>{ 1 , }$c"), read("$a b{1,2} $c $a <b>{1,} $c")},
+	{"edge called as an operator", "x.gq", read("$a contains$b $a starts_with{1,2}$b"), read("$a contains $b $a starts_with{1,2} $b")},
+	{"filter", "x.gq", read("$a . b=1 $a.b!=1 $a.b<1 $a.b<=1 $a.b>1 $a.b>=1 $a.b contains\"x\" \"x\" starts_with $a.b"),
+		read("$a.b = 1 $a.b != 1 $a.b < 1 $a.b <= 1 $a.b > 1 $a.b >= 1 $a.b contains \"x\" \"x\" starts_with $a.b")},
+	{"optional filter", "x.gq", read("$a.b>=$c ? now( )<$d ?"), read("$a.b >= $c? now() < $d?")},
+	{"text clauses", "x.gq", read("search( $a.b,\"x\" )fuzzy($a.b,$c,1)match_text($a.b,\"x\")=false search($a.b,$c)!=$d ?"),
+		read("search($a.b, \"x\") fuzzy($a.b, $c, 1) match_text($a.b, \"x\") = false search($a.b, $c) != $d?")},
+	{"not", "x.gq", read("$a:A not{$a b $_ not{$a c $_}}"), read("$a: A not { $a b $_ not { $a c $_ } }")},
+	{"projections", "x.gq", body("match{$a:A}return{$a.b as c $a.d,$a,e,now( ),3 as f,}"), body("match { $a: A } return { $a.b as c, $a.d, $a, e, now(), 3 as f }")},
+	{"orderings", "x.gq", body("match{$a:A}return{$a}order{$a.b asc,c desc,count( $a )}"), body("match { $a: A } return { $a } order { $a.b asc, c desc, count($a) }")},
+	{"functions", "x.gq", body("match{$a:A}return{sum( $a.b )as s,bm25($a.b,$q)}order{rrf(nearest($a.b,[ 1,2 ]),bm25($a.b,\"x\"),60)}"),
+		body("match { $a: A } return { sum($a.b) as s, bm25($a.b, $q) } order { rrf(nearest($a.b, [1, 2]), bm25($a.b, \"x\"), 60) }")},
+	{"literals", "x.gq", read("1=-2 1.5=-0.25 true=false date( \"2024-01-01\" )=datetime( \"2024-01-01T00:00:00Z\" ) [ ]=[ 1,[ \"a\" ] ]"),
+		read("1 = -2 1.5 = -0.25 true = false date(\"2024-01-01\") = datetime(\"2024-01-01T00:00:00Z\") [] = [1, [\"a\"]]")},
+	{"insert", "x.gq", body("insert A{a:1 b:$b,c:now( )d:[ ],}insert B{ }"), body("insert A { a: 1, b: $b, c: now(), d: [] } insert B {}")},
+	{"update", "x.gq", body("update A set{a:1 b:2}where c!=\"x\""), body("update A set { a: 1, b: 2 } where c != \"x\"")},
+	{"delete", "x.gq", body("delete A where a<=now( )delete B where from=$x"), body("delete A where a <= now() delete B where from = $x")},
+}
+
+func body(text string) string { return "query q() { " + text + " }" }
+
+func read(clauses string) string { return body("match { " + clauses + " } return { $a }") }
+
+// TestProductions formats each production on one line, and with a line break after every opening
+// bracket.
+func TestProductions(t *testing.T) {
+	for _, p := range productions {
+		t.Run(p.name, func(t *testing.T) {
+			for _, text := range []string{p.cramped, p.want} {
+				got, ok := checkFormat(t, p.file, text)
+				if len(p.want) > format.Width && !strings.Contains(p.want, "\n") {
+					got = strings.Join(strings.Fields(got), " ") + "\n"
+				}
+				if !ok || got != p.want+"\n" {
+					t.Errorf("%s\nparsed: %v\ngot\n%swant\n%s", text, ok, got, p.want)
+				}
+			}
+			for _, brackets := range []string{"{", "(", "[", "{(["} {
+				broken := p.want
+				for _, b := range brackets {
+					broken = strings.ReplaceAll(broken, string(b), string(b)+"\n")
+				}
+				if _, ok := checkFormat(t, p.file, broken); !ok {
+					t.Errorf("does not parse:\n%s", broken)
+				}
+			}
+		})
+	}
+}
+
+// TestEveryProduction checks that the table covers everything that package syntax can represent.
+func TestEveryProduction(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range productions {
+		if p.file == "x.pg" {
+			tree, _ := syntax.ParseSchema(p.file, p.cramped)
+			nodes(reflect.ValueOf(tree), seen)
+		} else {
+			tree, _ := syntax.ParseQueries(p.file, p.cramped)
+			nodes(reflect.ValueOf(tree), seen)
+		}
+	}
+	declared := 0
+	paths, err := filepath.Glob("../syntax/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok || !embedsRange(spec.Type) {
+				return true
+			}
+			declared++
+			if !seen[spec.Name.Name] {
+				t.Errorf("no production of the table holds a %s", spec.Name.Name)
+			}
+			return true
+		})
+	}
+	if declared < 30 {
+		t.Errorf("%d kinds of node; the test saw too few to mean anything", declared)
+	}
+}
+
+func embedsRange(typ ast.Expr) bool {
+	s, ok := typ.(*ast.StructType)
+	if !ok {
+		return false
+	}
+	for _, f := range s.Fields.List {
+		if id, ok := f.Type.(*ast.Ident); ok && len(f.Names) == 0 && id.Name == "Range" {
+			return true
+		}
+	}
+	return false
+}
+
+// nodes collects the names of the struct types that v contains.
+func nodes(v reflect.Value, seen map[string]bool) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			nodes(v.Elem(), seen)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			nodes(v.Index(i), seen)
+		}
+	case reflect.Struct:
+		seen[v.Type().Name()] = true
+		for i := range v.NumField() {
+			nodes(v.Field(i), seen)
+		}
+	}
+}

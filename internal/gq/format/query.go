@@ -1,0 +1,171 @@
+package format
+
+import "github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+
+func (b *builder) query(q *syntax.Query) {
+	b.begin(q.Range)
+	b.take(spaced)
+	b.open(glued)
+	for i, p := range q.Params {
+		b.rangeOf(p.Range, soft)
+		b.comma(i == len(q.Params)-1)
+	}
+	b.close()
+	for _, a := range q.Annotations {
+		b.annotation(a)
+	}
+	if len(q.Annotations) == 0 {
+		b.open(spaced)
+	} else {
+		b.open(line)
+		b.group.broken = true
+	}
+	switch body := q.Body.(type) {
+	case *syntax.Read:
+		b.read(body)
+	case *syntax.Mutation:
+		for _, st := range body.Statements {
+			b.statement(st)
+		}
+	}
+	b.close()
+}
+
+func (b *builder) annotation(a *syntax.QueryAnnotation) {
+	from := len(b.pieces)
+	if len(a.MCP) == 0 {
+		b.rangeOf(a.Range, line)
+	} else {
+		b.take(line)
+		b.take(glued)
+		b.open(glued)
+		for i := range a.MCP {
+			b.take(soft)
+			b.take(glued).text = ":"
+			b.take(spaced)
+			b.comma(i == len(a.MCP)-1)
+		}
+		b.close()
+	}
+	for i := from; i < len(b.pieces); i++ {
+		if b.pieces[i].group == nil {
+			b.pieces[i].indent = 1
+		}
+	}
+}
+
+func (b *builder) read(r *syntax.Read) {
+	b.take(soft) // match
+	b.match(r.Match)
+	b.take(soft) // return
+	b.open(spaced)
+	for i, p := range r.Returns {
+		b.rangeOf(p.Range, soft)
+		b.comma(i == len(r.Returns)-1)
+	}
+	b.close()
+	if r.Order != nil {
+		b.take(soft)
+		b.open(spaced)
+		for i, o := range r.Order {
+			b.rangeOf(o.Range, soft)
+			b.comma(i == len(r.Order)-1)
+		}
+		b.close()
+	}
+	if r.Limit != nil {
+		b.take(soft)
+		b.take(spaced)
+	}
+}
+
+// match makes a group of a block of clauses.
+func (b *builder) match(clauses []syntax.Clause) {
+	b.open(spaced)
+	for _, c := range clauses {
+		switch c := c.(type) {
+		case *syntax.Not:
+			b.take(soft)
+			b.match(c.Match)
+		case *syntax.Binding:
+			b.binding(c)
+		case *syntax.Traversal:
+			b.traversal(c)
+		case *syntax.TextClause:
+			b.rangeOf(c.Range, soft)
+		case *syntax.Filter:
+			b.rangeOf(c.Range, soft)
+		}
+	}
+	b.close()
+}
+
+func (b *builder) binding(c *syntax.Binding) {
+	end := b.at + len(c.Tokens)
+	b.take(soft)
+	b.take(glued)
+	b.take(spaced)
+	if b.at == end {
+		return
+	}
+	b.open(spaced)
+	for i, p := range c.Props {
+		b.rangeOf(p.Range, soft)
+		b.comma(i == len(c.Props)-1)
+	}
+	b.close()
+}
+
+// traversal makes pieces of a traversal such as $a $w:<knows>{1,2} $b.
+func (b *builder) traversal(c *syntax.Traversal) {
+	b.take(soft)
+	edge := spaced
+	if c.EdgeVar != nil {
+		b.take(spaced)
+		b.take(glued)
+		edge = glued
+	}
+	b.take(edge)
+	if c.Undirected {
+		b.take(glued)
+		b.take(glued)
+	}
+	if c.Bounds != nil {
+		for range c.Bounds.Tokens {
+			b.take(glued)
+		}
+	}
+	b.take(spaced)
+}
+
+func (b *builder) statement(st syntax.Statement) {
+	switch st := st.(type) {
+	case *syntax.Insert:
+		b.take(soft)
+		b.take(spaced)
+		b.assigns(st.Set)
+	case *syntax.Update:
+		b.take(soft)
+		b.take(spaced)
+		b.take(spaced)
+		b.assigns(st.Set)
+		b.take(spaced) // where
+		b.rangeOf(st.Where.Range, spaced)
+	case *syntax.Delete:
+		b.rangeOf(st.Range, soft)
+	}
+}
+
+func (b *builder) assigns(set []*syntax.Assign) {
+	b.open(spaced)
+	for i, a := range set {
+		// The tokens of an assignment include the comma after it.
+		end := b.at + len(a.Tokens)
+		if b.tokens[end-1].Value == "," {
+			end--
+		}
+		b.run(end, soft)
+		b.comma(i == len(set)-1)
+	}
+	b.close()
+}

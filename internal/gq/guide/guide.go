@@ -1,0 +1,122 @@
+// Package guide explains a graph and the query language with names from the graph's own schema:
+// the language by topic, types, the operators that properties take, and paths between types.
+package guide
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+// Topic is a part of the language.
+type Topic struct {
+	Name    string
+	Summary string // one line
+
+	text  string
+	cases []example
+}
+
+// Page is a topic explained with the names of a schema.
+type Page struct {
+	Name     string
+	Summary  string
+	Text     string
+	Examples []Example
+}
+
+// Example is a query that shows one construct.
+type Example struct {
+	Title string
+	Query string
+	// Schema is the text of the made-up schema that the query is written for, when the graph's
+	// own schema lacks a type or property for the construct. Otherwise it is empty.
+	Schema string
+}
+
+// Topics lists the topics in the order in which to learn them.
+func Topics() []Topic { return topics }
+
+// Explain returns the page of the topic called name, or nil if there is no such topic.
+func Explain(s *catalog.Schema, name string) *Page {
+	for i := range topics {
+		if topics[i].Name == name {
+			return topics[i].page(s)
+		}
+	}
+	return nil
+}
+
+// String renders the page as Markdown.
+func (p *Page) String() string {
+	var b strings.Builder
+	b.WriteString("# " + p.Name + "\n\n" + p.Summary + "\n\n" + p.Text + "\n")
+	for _, e := range p.Examples {
+		b.WriteString("\n" + e.Title + ":\n\n" + fenced(e.Query))
+		if e.Schema != "" {
+			b.WriteString("\nThis graph has nothing to show it with; the example is of one with this schema:\n\n" + fenced(e.Schema))
+		}
+	}
+	return b.String()
+}
+
+// Reference renders all topics as one Markdown text.
+func Reference(s *catalog.Schema) string {
+	var b strings.Builder
+	for i := range topics {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(topics[i].page(s).String())
+	}
+	return b.String()
+}
+
+// example makes a query from the names of a schema. query returns "" when the schema has no name
+// for the construct.
+type example struct {
+	title string
+	query func(s *catalog.Schema) string
+}
+
+func (t *Topic) page(s *catalog.Schema) *Page {
+	p := &Page{Name: t.Name, Summary: t.Summary, Text: t.text}
+	for _, c := range t.cases {
+		e := Example{Title: c.title, Query: c.query(s)}
+		if e.Query == "" {
+			e.Query, e.Schema = c.query(madeUp()), madeUpSource
+		}
+		p.Examples = append(p.Examples, e)
+	}
+	return p
+}
+
+func fenced(text string) string { return "```\n" + strings.TrimRight(text, "\n") + "\n```\n" }
+
+// madeUpSource is a schema with which every example can be shown.
+const madeUpSource = `node Person {
+  name: String @key
+  age: I32?
+  born: Date?
+  mood: enum(good, bad)?
+  tags: [String]?
+  bio: String?
+  face: Vector(3)?
+}
+node Company { name: String @key }
+edge Knows: Person -> Person { since: Date? }
+edge WorksAt: Person -> Company
+`
+
+// madeUp returns the schema of madeUpSource.
+var madeUp = sync.OnceValue(func() *catalog.Schema {
+	tree, faults := syntax.ParseSchema("example.pg", madeUpSource)
+	s, more := resolve.Schema(tree)
+	if err := append(faults, more...).Err(); err != nil {
+		panic(err) // the text is a constant, and a test compiles it
+	}
+	return s
+})

@@ -1,0 +1,144 @@
+package guide
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/gq/work"
+)
+
+// Path is a sequence of edges from one node type to another.
+type Path struct {
+	Steps []Step
+	// Match is the path as clauses of a match, with a variable for each type.
+	Match string
+}
+
+// Step is one edge of a path.
+type Step struct {
+	Edge     *catalog.Edge
+	Backward bool // the path follows the edge from its target to its source
+}
+
+// next returns the type that the step leads to.
+func (s Step) next() string {
+	if s.Backward {
+		return s.Edge.From
+	}
+	return s.Edge.To
+}
+
+// maxSteps bounds the number of steps that one search for paths may take.
+const maxSteps = 100_000
+
+// Paths lists the paths from one node type to another of at most maxHops edges: the shortest
+// first, then in the order of the schema, and at most limit of them. No type occurs twice in a
+// path, except at the two ends of a path from a type to itself. More reports whether there are,
+// or may be, other paths within maxHops.
+func Paths(s *catalog.Schema, from, to string, maxHops, limit int) (paths []Path, more bool) {
+	return findPaths(nil, s, from, to, maxHops, limit)
+}
+
+// PathsWithin is like Paths and stops when the context ends. The error is then the context's.
+func PathsWithin(ctx context.Context, s *catalog.Schema, from, to string, maxHops, limit int) (paths []Path, more bool, err error) {
+	defer work.Catch(&err)
+	paths, more = findPaths(work.New(ctx, work.Limits{}), s, from, to, maxHops, limit)
+	return paths, more, nil
+}
+
+func findPaths(m *work.Meter, s *catalog.Schema, from, to string, maxHops, limit int) (paths []Path, more bool) {
+	w := &walk{meter: m, to: to, limit: limit, budget: maxSteps, around: map[string][]Step{}}
+	for _, e := range s.Edges {
+		m.Step(1)
+		w.around[e.From] = append(w.around[e.From], Step{Edge: e})
+		w.around[e.To] = append(w.around[e.To], Step{Edge: e, Backward: true})
+	}
+	w.measure()
+	for hops := 1; hops <= maxHops && !w.more; hops++ {
+		w.visit(from, hops, []string{from})
+	}
+	for i := range w.found {
+		w.found[i].Match = clauses(from, w.found[i].Steps)
+	}
+	return w.found, w.more
+}
+
+type walk struct {
+	meter         *work.Meter
+	to            string
+	limit, budget int
+	around        map[string][]Step
+	distance      map[string]int // hops from each type to the target type
+	steps         []Step
+	found         []Path
+	more          bool
+}
+
+// measure computes the distance of each type from the target type.
+func (w *walk) measure() {
+	w.distance = map[string]int{w.to: 0}
+	queue := []string{w.to}
+	for len(queue) > 0 {
+		t := queue[0]
+		queue = queue[1:]
+		for _, s := range w.around[t] {
+			w.meter.Step(1)
+			if _, known := w.distance[s.next()]; !known {
+				w.distance[s.next()] = w.distance[t] + 1
+				queue = append(queue, s.next())
+			}
+		}
+	}
+}
+
+// visit finds the paths that continue from the type at by exactly hops more edges.
+func (w *walk) visit(at string, hops int, seen []string) {
+	for _, s := range w.around[at] {
+		w.meter.Step(1)
+		if w.more {
+			return
+		}
+		if w.budget--; w.budget < 0 {
+			w.more = true
+			return
+		}
+		next := s.next()
+		far, reachable := w.distance[next]
+		if !reachable || far > hops-1 {
+			continue
+		}
+		switch {
+		case next == w.to && hops == 1:
+			if len(w.found) == w.limit {
+				w.more = true
+				return
+			}
+			w.found = append(w.found, Path{Steps: append(slices.Clone(w.steps), s)})
+		case next == w.to || slices.Contains(seen, next):
+		default:
+			w.steps = append(w.steps, s)
+			w.visit(next, hops-1, append(seen, next))
+			w.steps = w.steps[:len(w.steps)-1]
+		}
+	}
+}
+
+// clauses writes a path as clauses of a match. Each clause gives an edge from its source to its
+// target.
+func clauses(from string, steps []Step) string {
+	names := variables{}
+	at := names.of(from)
+	lines := []string{at + ": " + from}
+	for _, s := range steps {
+		next := names.of(s.next())
+		if s.Backward {
+			lines = append(lines, next+" "+EdgeName(s.Edge)+" "+at)
+		} else {
+			lines = append(lines, at+" "+EdgeName(s.Edge)+" "+next)
+		}
+		at = next
+	}
+	return strings.Join(lines, "\n")
+}

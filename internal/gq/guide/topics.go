@@ -1,0 +1,121 @@
+package guide
+
+import (
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/check"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+)
+
+var topics = []Topic{
+	{Name: "overview", Summary: "The form of a query, and what to read next.",
+		text: `A text holds queries; each has a name, typed parameters and a body. A read is match, return, and if
+wanted order and limit, in this order. What stands side by side in match must all hold, in any order:
+there is no and, no or, no where. Type names start upper-case; variables start with $. An edge is
+written with a lower-case first letter between two variables. Values come in as parameters, not pasted
+into the text. Strings take double quotes. Comments are // and /* */.`,
+		cases: []example{{"A read", overviewRead}, {"A mutation", insertNode}}},
+	{Name: "match", Summary: "Binding variables to nodes.",
+		text: `$v: Type ranges over the nodes of a type; { property: value } keeps those with that value, a literal,
+a parameter or now(). On a list the value has to be one of its elements. Bindings that nothing connects are a
+cross product. $_ stands for a node of no further interest.`,
+		cases: []example{{"One node by its key", byKey}, {"All nodes of a type", allNodes}, {"An optional condition, left out when the parameter is", optionalInline}}},
+	{Name: "traversal", Summary: "Following edges: direction, distance, properties of the edge.",
+		text: `$a edge $b follows the edge from its source to its target; when $a can only be its target, backwards.
+A pair of nodes appears once, however many parallel edges join it. {min,max} after the edge walks so many
+hops, each destination once, at its shortest distance. <edge> takes either direction, of an edge between nodes
+of one type. $w:edge binds the edge itself: a row for each edge, with $w.property, $w.id, $w.from and $w.to.`,
+		cases: []example{{"Along an edge", along}, {"One to three hops", hops}, {"Either direction", undirected}, {"The edge itself", edgeBinding}}},
+	{Name: "filters", Summary: "Conditions on properties.",
+		text: `= != < <= > >= compare a property with a literal, a parameter or another property of a fitting type.
+contains tests for an element of a list, or a part of a String; starts_with for the start of a String; both are
+exact and case-sensitive. A comparison with null is never true. A ? after an optional parameter drops the
+condition when the parameter is left out. There is no or: run two queries.`,
+		cases: []example{{"A comparison", compare}, {"Part of a String", contains}, {"An element of a list", element}, {"A value of an enum", enumValue}, {"An optional condition", optionalFilter}}},
+	{Name: "not", Summary: "Keeping what has no match.",
+		text: `not { … } keeps the rows for which the block has no match. It uses at least one variable from outside;
+variables bound inside are not seen outside. It may nest.`,
+		cases: []example{{"Nodes without such an edge", without}}},
+	{Name: "aggregates", Summary: "Counting and grouping.",
+		text: "Aggregates stand in return and order. Every other column is then a grouping key: there is no group by.\n" +
+			"Nulls do not count. When nothing matches, an aggregate alone is one row: count 0, the others null.\n\n" + aggregateList(),
+		cases: []example{{"Count all", countAll}, {"Count by node", countByNode}, {"Over a number", overNumber}}},
+	{Name: "return", Summary: "Columns and their names.",
+		text: `$v.property is the column v.property; as gives another name, and two columns of one name are an error. $v
+alone is the whole node as an object with its id, blobs left out. Every node has $v.id; of a keyed node it is the key.`,
+		cases: []example{{"A property, an alias and the whole node", columns}}},
+	{Name: "order", Summary: "Sorting and limiting.",
+		text: `order { expression desc, … } sorts, asc when nothing is said, by properties, aggregates or the names of
+columns. Nulls come first ascending, last descending. Ties are broken by ids, so that every order is total and a
+limit deterministic. limit comes last. Always set one.`,
+		cases: []example{{"The first ten", firstTen}, {"By a count", countByNode}}},
+	{Name: "search", Summary: "Full text, similarity, and both.",
+		text: `In match: search keeps what has any of the words, match_text the phrase, fuzzy words with up to two wrong
+letters. In return and order: bm25 scores by words, nearest is the cosine distance to a vector or to a text that is
+embedded first; rrf fuses two rankings. In order the best come first; nearest and rrf need a limit. Words are
+compared by their stems, in lower case.`,
+		cases: []example{{"Any of the words", search}, {"Best first", ranked}, {"Small misspellings", fuzzy}, {"Nearest", nearest}, {"Two rankings in one", fused}}},
+	{Name: "mutations", Summary: "Inserting, updating and deleting.",
+		text: `All statements of a query are one commit or none. Inserts and updates do not mix with deletes. Inserting a
+node whose key exists replaces its whole row: a property left out becomes null. update changes the assigned
+properties of all nodes that fit, never the key. Deleting a node deletes its edges. from and to of an edge are the
+ids of nodes; the id of a keyed node is its key. Commas between assignments may be left out.`,
+		cases: []example{{"Insert or replace a node", insertNode}, {"Insert an edge", insertEdge}, {"Update", update}, {"Delete", deleteNode}}},
+	{Name: "types", Summary: "Types of properties and parameters, and how values are written.",
+		text:  typesText(),
+		cases: []example{{"A parameter of a date", dateParam}, {"An optional parameter", optionalFilter}}},
+	{Name: "errors", Summary: "What the codes of faults mean.", text: errorText()},
+}
+
+// typesText lists the notation of each type, and says how they combine.
+func typesText() string {
+	notation := []string{`String "text"`, "Bool true", "I32 I64 U32 U64 42", "F32 F64 4.2"}
+	var written []string
+	for _, k := range value.Kinds() {
+		if f := k.Literal(); f != "" {
+			notation = append(notation, k.String()+" "+f+"("+k.Example()+")")
+			written = append(written, k.String())
+		}
+	}
+	return strings.Join(notation, ", ") + `; now() is a DateTime,
+[T] ["a", "b"], Vector(n), Blob. A parameter of an enum's property is a String. Numbers fit one another;
+a String is never taken for a ` + strings.Join(written, " or ") + `. As JSON: those are strings too, 64-bit integers
+numbers or strings, vectors arrays. A ? after the type of a property or parameter makes it optional.`
+}
+
+func errorText() string {
+	var b strings.Builder
+	b.WriteString("A fault names its place, what was found, what was wanted, and often the remedy after help. P codes are about the\nform of the text; lint codes L are advice and stop nothing.\n\n")
+	for _, e := range check.Codes {
+		writeCode(&b, e)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func writeCode(b *strings.Builder, e diag.Entry) {
+	b.WriteString("- " + string(e.Code) + " " + e.Title + ". " + e.Explanation + "\n")
+}
+
+// firstNode returns the node type for the examples: the first one with a key of one property,
+// else the first one, else nil.
+func firstNode(s *catalog.Schema) *catalog.Node {
+	if n := keyed(s); n != nil {
+		return n
+	}
+	if len(s.Nodes) > 0 {
+		return s.Nodes[0]
+	}
+	return nil
+}
+
+// aggregateList returns a line for each aggregate.
+func aggregateList() string {
+	var lines []string
+	for _, a := range plan.Aggregates {
+		lines = append(lines, a.Name+"(…) takes "+a.Arg.Text+" and "+a.Doc+".")
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,86 @@
+package lint
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+)
+
+// Level is the severity of a rule's findings, or Off.
+type Level uint8
+
+// The levels of a rule.
+const (
+	Off Level = iota
+	Note
+	Warning
+	Error
+)
+
+// Levels lists the names of the levels as gq.yaml writes them.
+var Levels = []string{"off", "note", "warning", "error"}
+
+// String returns off, note, warning or error.
+func (l Level) String() string { return Levels[l] }
+
+// ParseLevel returns the level with that name and reports whether there is one.
+func ParseLevel(name string) (Level, bool) {
+	i := slices.Index(Levels, name)
+	return Level(max(i, 0)), i >= 0
+}
+
+func (l Level) severity() diag.Severity {
+	switch l {
+	case Off, Note:
+		return diag.Note
+	case Warning:
+		return diag.Warning
+	case Error:
+	}
+	return diag.Error
+}
+
+// The defaults of the options.
+const (
+	DefaultMaxToolName    = 40     // characters; clients put the server's name before it
+	DefaultMaxDescription = 1024   // characters
+	DefaultTokenBudget    = 10_000 // tokens of the tools/list response
+)
+
+// BytesPerToken is the number of bytes per token with which sizes are converted to tokens.
+// English text and JSON average about four bytes a token with common tokenizers. The estimate is
+// accurate to about 25% in either direction.
+const BytesPerToken = 4
+
+// Config changes rules from their defaults.
+type Config struct {
+	Levels map[diag.Code]Level
+
+	// Options of single rules; 0 means the default.
+	MaxToolName    int // for L109, in characters
+	MaxDescription int // for L111, in characters
+	TokenBudget    int // for L203, in tokens
+}
+
+// Only returns a configuration that turns off every rule except one.
+func Only(code diag.Code) Config {
+	c := Config{Levels: map[diag.Code]Level{}}
+	for _, r := range Rules {
+		if r.Code != code {
+			c.Levels[r.Code] = Off
+		}
+	}
+	return c
+}
+
+func (c Config) level(r *Rule) Level {
+	if l, ok := c.Levels[r.Code]; ok {
+		return l
+	}
+	return r.Level
+}
+
+func (c Config) maxToolName() int    { return cmp.Or(c.MaxToolName, DefaultMaxToolName) }
+func (c Config) maxDescription() int { return cmp.Or(c.MaxDescription, DefaultMaxDescription) }
+func (c Config) tokenBudget() int    { return cmp.Or(c.TokenBudget, DefaultTokenBudget) }

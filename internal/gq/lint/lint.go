@@ -1,0 +1,146 @@
+// Package lint applies a table of rules to schemas and stored queries. It reports text that is
+// valid and probably not intended.
+package lint
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/gq/check"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/gq/work"
+)
+
+// Input is the parsed and checked sources to lint.
+type Input struct {
+	Schema     *catalog.Schema
+	SchemaTree *syntax.Schema
+	Files      []*syntax.File
+	Queries    []*Query  // those without errors, in source order
+	Faults     diag.List // the faults that compiling found; they become part of the report
+
+	// Whole says that Files are all query files of the graph. Rules across files run only if it
+	// is set. All but one of them also need sources without errors, because a query with an
+	// error may contain the use that the rule finds missing.
+	Whole bool
+
+	// ToolBytes maps the name of each exposed query to its size in tools/list, in bytes. It is
+	// nil if the sizes are not known.
+	ToolBytes map[string]int
+
+	Config Config
+
+	Meter *work.Meter // may panic to end Run; nil for no limits
+}
+
+// Query is a checked query with its source and the contents of its annotations.
+type Query struct {
+	Syntax *syntax.Query
+	Plan   *plan.Query
+	Info   *check.Info
+
+	Description, Instruction string
+	ParamDocs                []string // by parameter index
+	Expose                   bool
+	ToolName                 string // from @mcp, or ""
+	Stored                   bool   // belongs to the catalog; other queries are linted alone
+}
+
+// Tool returns the name under which the query is exposed as a tool.
+func (q *Query) Tool() string { return cmp.Or(q.ToolName, q.Plan.Name) }
+
+// Report is the result of linting, sorted by file and position.
+type Report struct {
+	List diag.List
+	// Edits maps indexes in List to the fixes of the diagnostics that have a mechanical fix.
+	// Applying the fixes does not change the meaning of any query.
+	Edits map[int][]diag.Edit
+}
+
+// Run applies every rule that the configuration does not turn off.
+func Run(in Input) *Report {
+	r := &run{in: &in, faulty: in.Faults.HasErrors()}
+	for _, q := range in.Queries {
+		if q.Stored {
+			r.stored = append(r.stored, q)
+		}
+	}
+	for i := range Rules {
+		rule := &Rules[i]
+		switch {
+		case !r.runs(rule):
+		case rule.query != nil:
+			for _, q := range in.Queries {
+				in.Meter.Step(1)
+				rule.query(&queryPass{pass{r, rule}, q})
+			}
+		case rule.catalog != nil:
+			rule.catalog(&pass{r, rule})
+		}
+	}
+	r.silence()
+	for _, d := range in.Faults {
+		r.findings = append(r.findings, finding{Diagnostic: d})
+	}
+	slices.SortStableFunc(r.findings, func(a, b finding) int {
+		in.Meter.Step(1)
+		return cmp.Or(cmp.Compare(a.Span.File, b.Span.File), cmp.Compare(a.Span.Start.Offset, b.Span.Start.Offset),
+			cmp.Compare(a.Code, b.Code))
+	})
+	out := &Report{Edits: map[int][]diag.Edit{}}
+	for i, f := range r.findings {
+		out.List = append(out.List, f.Diagnostic)
+		if f.edits != nil {
+			out.Edits[i] = f.edits
+		}
+	}
+	return out
+}
+
+type run struct {
+	in       *Input
+	stored   []*Query // the queries that belong to the catalog
+	faulty   bool     // the sources have errors
+	findings []finding
+}
+
+// runs reports whether a rule applies to the input.
+func (r *run) runs(rule *Rule) bool {
+	if r.in.Config.level(rule) == Off {
+		return false
+	}
+	return rule.catalog == nil || r.in.Whole && (!r.faulty || rule.beside)
+}
+
+type finding struct {
+	diag.Diagnostic
+	edits []diag.Edit
+}
+
+// pass is one application of a rule to the whole catalog.
+type pass struct {
+	*run
+	rule *Rule
+}
+
+// queryPass is one application of a rule to one query.
+type queryPass struct {
+	pass
+	*Query
+}
+
+// report adds a finding of the rule. edits, if any, are its fix.
+func (p *pass) report(at diag.Span, help string, edits []diag.Edit, format string, args ...any) {
+	p.in.Meter.Step(1)
+	p.findings = append(p.findings, finding{
+		Diagnostic: diag.Diagnostic{
+			Code: p.rule.Code, Severity: p.in.Config.level(p.rule).severity(), Span: at,
+			Message: fmt.Sprintf(format, args...), Help: help,
+		},
+		edits: edits,
+	})
+}

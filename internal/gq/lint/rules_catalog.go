@@ -1,0 +1,159 @@
+package lint
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+// The rules about the whole catalog.
+
+func neverUpdated(p *pass) {
+	set := map[string]map[string]bool{} // node type to the properties that an update sets
+	for _, q := range p.stored {
+		if q.Plan.Mutation == nil {
+			continue
+		}
+		for _, st := range q.Plan.Mutation.Statements {
+			if u, ok := st.(plan.Update); ok {
+				if set[u.Type] == nil {
+					set[u.Type] = map[string]bool{}
+				}
+				for _, a := range u.Set {
+					set[u.Type][a.Name] = true
+				}
+			}
+		}
+	}
+	for _, n := range p.in.Schema.Nodes {
+		if set[n.Name] == nil {
+			continue
+		}
+		for _, prop := range n.Properties {
+			if prop.Type.Nullable && prop.Embed == nil && prop.Type.Kind != value.Blob && !set[n.Name][prop.Name] {
+				p.report(p.propertySpan(n.Name, n.Implements, prop.Name), "set it in an update, or drop it", nil,
+					"no update of %s sets %s", n.Name, prop.Name)
+			}
+		}
+	}
+}
+
+// propertySpan returns the span where a node type, or one of its interfaces, declares a
+// property.
+func (p *pass) propertySpan(node string, interfaces []string, prop string) diag.Span {
+	var at diag.Span
+	for _, d := range p.in.SchemaTree.Decls {
+		switch d := d.(type) {
+		case *syntax.Interface:
+			if !slices.Contains(interfaces, d.Name.Value) || at.File != "" {
+				continue
+			}
+			for _, own := range d.Properties {
+				if own.Name.Value == prop {
+					at = syntax.SpanOf(own.Name)
+				}
+			}
+		case *syntax.Node:
+			if d.Name.Value != node {
+				continue
+			}
+			for _, m := range d.Members {
+				if own, ok := m.(*syntax.Property); ok && own.Name.Value == prop {
+					return syntax.SpanOf(own.Name)
+				}
+			}
+		case *syntax.Edge:
+		}
+	}
+	return at
+}
+
+func duplicateQuery(p *pass) {
+	first := map[string]diag.Span{}
+	for _, f := range p.in.Files {
+		for _, q := range f.Queries {
+			at := syntax.SpanOf(q.Name)
+			before, again := first[q.Name.Value]
+			switch {
+			case !again:
+				first[q.Name.Value] = at
+			case before.File != at.File: // the checker reports duplicates within a file
+				p.report(at, "rename one of them", nil, "query %s stands at %s too", q.Name.Value, before)
+			}
+		}
+	}
+}
+
+func overBudget(p *pass) {
+	total, largest := 0, ""
+	for _, name := range slices.Sorted(maps.Keys(p.in.ToolBytes)) {
+		n := p.in.ToolBytes[name]
+		total += n
+		if n > p.in.ToolBytes[largest] {
+			largest = name
+		}
+	}
+	budget := p.in.Config.tokenBudget()
+	if Tokens(total) <= budget {
+		return
+	}
+	for _, q := range p.stored {
+		if q.Plan.Name == largest {
+			p.report(syntax.SpanOf(q.Syntax.Name), "shorten descriptions, or hide queries that no model calls with @mcp(expose: false)", nil,
+				"tools/list takes about %d tokens, over the budget of %d; the largest tool is %s with %d",
+				Tokens(total), budget, q.Tool(), Tokens(p.in.ToolBytes[largest]))
+		}
+	}
+}
+
+// Tokens estimates the number of tokens in a text of the given size, at BytesPerToken bytes a
+// token.
+func Tokens(bytes int) int { return (bytes + BytesPerToken - 1) / BytesPerToken }
+
+func untouchedType(p *pass) {
+	type key struct {
+		entity plan.Entity
+		name   string
+	}
+	touched := map[key]bool{}
+	for _, q := range p.stored {
+		for _, u := range q.Plan.Uses {
+			touched[key{u.Entity, u.Type}] = true
+		}
+	}
+	for _, d := range p.in.SchemaTree.Decls {
+		switch d := d.(type) {
+		case *syntax.Interface:
+		case *syntax.Node:
+			if !touched[key{plan.Node, d.Name.Value}] {
+				p.report(syntax.SpanOf(d.Name), "", nil, "no query touches node %s", d.Name.Value)
+			}
+		case *syntax.Edge:
+			if !touched[key{plan.Edge, d.Name.Value}] {
+				p.report(syntax.SpanOf(d.Name), "", nil, "no query touches edge %s", d.Name.Value)
+			}
+		}
+	}
+}
+
+func sameDescription(p *pass) {
+	first := map[string]*Query{}
+	for _, q := range p.stored {
+		text := strings.Join(strings.Fields(cmp.Or(q.Description, q.Instruction)), " ")
+		if !q.Expose || text == "" {
+			continue
+		}
+		before, again := first[text]
+		if !again {
+			first[text] = q
+			continue
+		}
+		p.report(syntax.SpanOf(q.Syntax.Name), "say in which they differ", nil, "%s is described in the same words as %s", q.Plan.Name, before.Plan.Name)
+	}
+}

@@ -1,0 +1,243 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+// The rules about what a read matches and returns.
+
+func unusedBinding(p *queryPass) {
+	if p.Plan.Read == nil {
+		return
+	}
+	c := p.components()
+	for id, sym := range p.Info.Vars {
+		v := p.Plan.Read.Vars[id]
+		switch {
+		case v.Name == "_" || sym.Uses > 0:
+		case v.Entity == plan.Edge:
+			p.report(sym.Span, "drop $"+v.Name+":, unless each parallel edge is to count", nil, "edge binding $%s is never used", v.Name)
+		case c.alone(plan.VarID(id)): // the cross product is the real fault
+		default:
+			p.report(sym.Span, "write $_ if it only has to exist", nil, "$%s is bound and never used", v.Name)
+		}
+	}
+}
+
+// components groups the variables outside not blocks. Two variables are in one group if a clause
+// connects them.
+type components struct {
+	root []plan.VarID
+	size map[plan.VarID]int // root to the number of variables in its group
+	// many lists the roots of the groups that can have several rows, in ascending order.
+	many []plan.VarID
+}
+
+func (c *components) find(id plan.VarID) plan.VarID {
+	for c.root[id] != id {
+		c.root[id] = c.root[c.root[id]]
+		id = c.root[id]
+	}
+	return id
+}
+
+// alone reports whether a variable is connected with no other one and can multiply the rows.
+func (c *components) alone(id plan.VarID) bool {
+	if c.size[c.find(id)] != 1 || len(c.many) < 2 {
+		return false
+	}
+	_, found := slices.BinarySearch(c.many, id)
+	return found
+}
+
+func (p *queryPass) inner(id plan.VarID) bool {
+	p.in.Meter.Step(1)
+	return p.Info.Vars[id].Inner
+}
+
+func (p *queryPass) components() *components {
+	r := p.Plan.Read
+	c := &components{root: make([]plan.VarID, len(r.Vars)), size: map[plan.VarID]int{}}
+	for i := range c.root {
+		c.root[i] = plan.VarID(i)
+	}
+	for _, cl := range r.Match {
+		first := plan.NoVar
+		varsOf(cl, func(id plan.VarID) {
+			p.in.Meter.Step(1)
+			if first == plan.NoVar {
+				first = id
+			}
+			// The smaller index becomes the root, so that a root is the first variable of its
+			// group in source order.
+			a, b := c.find(first), c.find(id)
+			c.root[max(a, b)] = min(a, b)
+		})
+	}
+	pins := pinned(p.in.Meter, p.in.Schema, r, p.inner)
+	open := map[plan.VarID]bool{} // roots of the groups with a variable that is not pinned
+	for id := range r.Vars {
+		if v := plan.VarID(id); !p.inner(v) {
+			c.size[c.find(v)]++
+			open[c.find(v)] = open[c.find(v)] || !pins[v]
+		}
+	}
+	for id := range r.Vars {
+		if v := plan.VarID(id); c.find(v) == v && !p.inner(v) && open[v] {
+			c.many = append(c.many, v)
+		}
+	}
+	return c
+}
+
+func crossProduct(p *queryPass) {
+	if p.Plan.Read == nil {
+		return
+	}
+	c := p.components()
+	if len(c.many) < 2 {
+		return
+	}
+	for _, v := range c.many[1:] {
+		p.report(p.Info.Vars[v].Span, "join them by a traversal or a comparison, or make two queries of it", nil,
+			"%s is joined with %s by nothing: every one is combined with every other", p.varName(v), p.varName(c.many[0]))
+	}
+}
+
+func (p *queryPass) varName(id plan.VarID) string {
+	v := p.Plan.Read.Vars[id]
+	return fmt.Sprintf("$%s (%s)", v.Name, v.Type)
+}
+
+// oneRow reports whether a read yields at most one row.
+func (p *queryPass) oneRow() bool {
+	r := p.Plan.Read
+	if r.Grouped {
+		keys := slices.ContainsFunc(r.Columns, func(c plan.Column) bool { _, agg := c.Expr.(plan.Agg); return !agg })
+		if !keys {
+			return true
+		}
+	}
+	pins := pinned(p.in.Meter, p.in.Schema, r, p.inner)
+	for id := range r.Vars {
+		if !pins[plan.VarID(id)] && !p.inner(plan.VarID(id)) {
+			return false
+		}
+	}
+	return true
+}
+
+func noLimit(p *queryPass) {
+	if r := p.Plan.Read; r != nil && r.Limit == plan.NoLimit && !p.oneRow() {
+		p.report(syntax.SpanOf(p.Syntax.Name), "end it with a limit, such as limit 100", nil, "%s has no limit", p.Plan.Name)
+	}
+}
+
+func limitNoOrder(p *queryPass) {
+	if r := p.Plan.Read; r != nil && r.Limit > 1 && len(r.Order) == 0 && !p.oneRow() {
+		at := *p.Syntax.Body.(*syntax.Read).Limit
+		p.report(syntax.SpanOf(at), "say which rows come first: order { … }", nil, "limit %s without an order keeps the rows with the smallest ids", at.Value)
+	}
+}
+
+// sides calls visit twice: with the operands of a comparison as written, and with the operands
+// swapped.
+func sides(c plan.Compare, visit func(one, other plan.Expr)) {
+	visit(c.Left, c.Right)
+	visit(c.Right, c.Left)
+}
+
+func unknownEnumValue(p *queryPass) {
+	for _, c := range p.Info.Compares {
+		sides(c.Cond, func(one, other plan.Expr) {
+			prop, ok := one.(plan.Prop)
+			if !ok || prop.Type.Enum == nil {
+				return
+			}
+			lit, ok := other.(plan.Lit)
+			if !ok || lit.Value.Kind() != value.String || lit.Value.IsList() {
+				return
+			}
+			if (c.Cond.Op == plan.Eq || c.Cond.Op == plan.Ne) && !slices.Contains(prop.Type.Enum, lit.Value.Str()) {
+				p.report(c.Span, diag.DidYouMean(lit.Value.Str(), prop.Type.Enum), nil, "%s is %s, and never %q",
+					prop.Name, prop.Type.Required(), lit.Value.Str())
+			}
+		})
+	}
+}
+
+func notOptional(p *queryPass) {
+	for _, c := range p.Info.Compares {
+		if c.Cond.Unless != plan.NoParam {
+			continue
+		}
+		for _, e := range []plan.Expr{c.Cond.Left, c.Cond.Right} {
+			if ref, ok := e.(plan.ParamRef); ok && p.Plan.Params[ref.Index].Type.Nullable {
+				p.report(c.Span, "end the condition with ? to drop it then", nil, "no row comes when the optional $%s is left out", p.Plan.Params[ref.Index].Name)
+				break
+			}
+		}
+	}
+}
+
+func constantFilter(p *queryPass) {
+	for _, c := range p.Info.Compares {
+		_, litL := c.Cond.Left.(plan.Lit)
+		_, litR := c.Cond.Right.(plan.Lit)
+		if litL && litR {
+			p.report(c.Span, "compare a property, or remove it", nil, "two literals are compared")
+			continue
+		}
+		l, okL := c.Cond.Left.(plan.Prop)
+		r, okR := c.Cond.Right.(plan.Prop)
+		if !okL || !okR || l.Var != r.Var || l.Name != r.Name {
+			continue
+		}
+		switch c.Cond.Op {
+		case plan.Eq, plan.Le, plan.Ge, plan.Contains, plan.StartsWith:
+			if !l.Type.Nullable {
+				p.report(c.Span, "remove it", nil, "%s is compared with itself, which always holds", l.Name)
+			}
+		case plan.Ne, plan.Lt, plan.Gt:
+			p.report(c.Span, "compare it with something else", nil, "%s is compared with itself, which never holds", l.Name)
+		}
+	}
+}
+
+func notEqualNull(p *queryPass) {
+	for _, c := range p.Info.Compares {
+		if c.Cond.Op != plan.Ne {
+			continue
+		}
+		for _, e := range []plan.Expr{c.Cond.Left, c.Cond.Right} {
+			if prop, ok := e.(plan.Prop); ok && prop.Type.Nullable {
+				p.report(c.Span, "", nil, "rows without %s are left out: != does not hold for null", prop.Name)
+				break
+			}
+		}
+	}
+}
+
+func defaultBounds(p *queryPass) {
+	r, ok := p.Syntax.Body.(*syntax.Read)
+	if !ok {
+		return
+	}
+	walkTraversals(r.Match, func(t *syntax.Traversal) {
+		if t.Bounds == nil || t.Bounds.Max == nil {
+			return
+		}
+		lo, _ := syntax.Small(t.Bounds.Min)
+		hi, _ := syntax.Small(*t.Bounds.Max)
+		if lo == 1 && hi == 1 {
+			at := t.Bounds.Span()
+			p.report(at, "remove the bounds", []diag.Edit{{Span: p.withBlanksBefore(at)}}, "one hop is the default")
+		}
+	})
+}

@@ -1,0 +1,126 @@
+package lint
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+// The rules about a query as a tool: its name, descriptions and parameters.
+
+func unusedParam(p *queryPass) {
+	for i, sym := range p.Info.Params {
+		if sym.Uses == 0 {
+			p.report(sym.Span, "use it, or remove it: callers need not give it then", nil, "parameter $%s is never used", p.Plan.Params[i].Name)
+		}
+	}
+}
+
+func noDescription(p *queryPass) {
+	if p.Expose && p.Description == "" {
+		p.report(syntax.SpanOf(p.Syntax.Name), `add @description("…"), or @mcp(expose: false)`, nil, "exposed query %s has no @description", p.Plan.Name)
+	}
+}
+
+func noParamDoc(p *queryPass) {
+	if !p.Expose {
+		return
+	}
+	inherits := map[int]bool{}
+	for _, u := range paramUses(p.Plan) {
+		if prop := property(p.in.Schema, u.entity, u.typ, u.prop); prop != nil && prop.Description != "" {
+			inherits[u.param] = true
+		}
+	}
+	for i, doc := range p.ParamDocs {
+		if doc == "" && !inherits[i] {
+			p.report(p.Info.Params[i].Span, `add @description("…") after its type`, nil, "parameter $%s has no @description", p.Plan.Params[i].Name)
+		}
+	}
+}
+
+func longToolName(p *queryPass) {
+	most := p.in.Config.maxToolName()
+	if n := utf8.RuneCountInString(p.Tool()); p.Expose && n > most {
+		at := syntax.SpanOf(p.Syntax.Name)
+		if arg := p.mcpArg("tool_name"); arg != nil {
+			at = syntax.SpanOf(arg.Value)
+		}
+		p.report(at, "shorten it, or set @mcp(tool_name: …)", nil, "the tool name has %d characters, wanted at most %d", n, most)
+	}
+}
+
+func vectorParam(p *queryPass) {
+	for i, prm := range p.Plan.Params {
+		if p.Expose && prm.Type.Kind == value.Vector {
+			p.report(p.Info.Params[i].Span, "take a String to embed, or add @mcp(expose: false)", nil, "no model can supply the %s of $%s", prm.Type.Required(), prm.Name)
+		}
+	}
+}
+
+func longDescription(p *queryPass) {
+	most := p.in.Config.maxDescription()
+	text := p.Description
+	if p.Instruction != "" {
+		text += "\n\n" + p.Instruction
+	}
+	if n := utf8.RuneCountInString(text); p.Expose && n > most {
+		at := syntax.SpanOf(p.Syntax.Name)
+		for _, a := range p.Syntax.Annotations {
+			if a.Name.Value == "description" || a.Name.Value == "instruction" && p.Description == "" {
+				at = syntax.SpanOf(a.Text)
+			}
+		}
+		p.report(at, "say less; what a caller needs only later can stand in the results", nil, "the tool's description has %d characters, wanted at most %d", n, most)
+	}
+	for i, doc := range p.ParamDocs {
+		if n := utf8.RuneCountInString(doc); p.Expose && n > most {
+			p.report(p.Info.Params[i].Span, "say less", nil, "the description of $%s has %d characters, wanted at most %d", p.Plan.Params[i].Name, n, most)
+		}
+	}
+}
+
+func mcpEquals(p *queryPass) {
+	for _, a := range p.Syntax.Annotations {
+		for _, arg := range a.MCP {
+			op := arg.Tokens[1]
+			if op.Type != syntax.Relation {
+				continue
+			}
+			at := syntax.SpanOf(op)
+			edit := diag.Edit{Span: p.withBlanksBefore(at), Text: ":"}
+			if next := syntax.SpanOf(arg.Tokens[2]); next.Start.Offset == at.End.Offset {
+				edit.Text = ": "
+			}
+			p.report(at, "write a colon", []diag.Edit{edit}, "@mcp takes %s: …", arg.Tokens[0].Value)
+		}
+	}
+}
+
+// withBlanksBefore widens a span of the query's file to include the blanks before it on the
+// line.
+func (p *queryPass) withBlanksBefore(s diag.Span) diag.Span {
+	for _, f := range p.in.Files {
+		if f.Name == s.File {
+			from := len(strings.TrimRight(f.Text[:s.Start.Offset], " \t"))
+			s.Start.Column -= s.Start.Offset - from
+			s.Start.Offset = from
+		}
+	}
+	return s
+}
+
+// mcpArg returns the argument of @mcp with the given key, or nil.
+func (p *queryPass) mcpArg(key string) *syntax.MCPArg {
+	for _, a := range p.Syntax.Annotations {
+		for _, arg := range a.MCP {
+			if arg.TKey.Value == key {
+				return arg
+			}
+		}
+	}
+	return nil
+}

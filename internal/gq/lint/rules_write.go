@@ -1,0 +1,82 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/gq/check"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+// The rules about mutations.
+
+func hardCoded(p *queryPass) {
+	used := func(s check.Symbol) bool { return s.Uses > 0 }
+	if p.Plan.Mutation != nil && !slices.ContainsFunc(p.Info.Params, used) {
+		p.report(syntax.SpanOf(p.Syntax.Name), "give its values as parameters", nil, "mutation %s writes the same on every call", p.Plan.Name)
+	}
+}
+
+// upsertClears reports keyed inserts that leave out nullable properties.
+func upsertClears(p *queryPass) {
+	for i, st := range p.statements() {
+		ins, ok := st.(plan.Insert)
+		if !ok || ins.Entity != plan.Node {
+			continue
+		}
+		n := p.in.Schema.Node(ins.Type)
+		if len(n.Key) == 0 {
+			continue
+		}
+		var cleared []string
+		for _, prop := range n.Properties {
+			if prop.Type.Nullable && !assigns(ins.Set, prop.Name) && (prop.Embed == nil || !assigns(ins.Set, prop.Embed.Source)) {
+				cleared = append(cleared, prop.Name)
+			}
+		}
+		if len(cleared) > 0 {
+			at := p.Syntax.Body.(*syntax.Mutation).Statements[i].(*syntax.Insert).Type
+			p.report(syntax.SpanOf(at), "assign them, or update a node that exists", nil,
+				"where the key exists, the insert of %s clears %s", ins.Type, strings.Join(cleared, ", "))
+		}
+	}
+}
+
+func nullAssigned(p *queryPass) {
+	for i, st := range p.statements() {
+		var set []plan.Assign
+		var written []*syntax.Assign
+		switch st := st.(type) {
+		case plan.Insert:
+			set, written = st.Set, p.Syntax.Body.(*syntax.Mutation).Statements[i].(*syntax.Insert).Set
+		case plan.Update:
+			set, written = st.Set, p.Syntax.Body.(*syntax.Mutation).Statements[i].(*syntax.Update).Set
+		case plan.Delete:
+		}
+		for _, a := range set {
+			ref, ok := a.Value.(plan.ParamRef)
+			if !ok || a.Type.Nullable || !p.Plan.Params[ref.Index].Type.Nullable {
+				continue
+			}
+			at := p.Info.Params[ref.Index].Span
+			for _, w := range written {
+				if w.Name.Value == a.Name {
+					at = w.Value.Source().Span()
+				}
+			}
+			p.report(at, "declare the parameter without ?", nil, "the required %s is given $%s, which may be left out", a.Name, p.Plan.Params[ref.Index].Name)
+		}
+	}
+}
+
+func (p *queryPass) statements() []plan.Statement {
+	if p.Plan.Mutation == nil {
+		return nil
+	}
+	return p.Plan.Mutation.Statements
+}
+
+func assigns(set []plan.Assign, name string) bool {
+	return slices.ContainsFunc(set, func(a plan.Assign) bool { return a.Name == name })
+}

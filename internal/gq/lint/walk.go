@@ -1,0 +1,249 @@
+package lint
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/gq/work"
+)
+
+// walkClauses calls visit for every clause. It visits a block before the clauses in the block.
+func walkClauses(clauses []plan.Clause, visit func(plan.Clause)) {
+	for _, c := range clauses {
+		visit(c)
+		if n, ok := c.(plan.Not); ok {
+			walkClauses(n.Match, visit)
+		}
+	}
+}
+
+// walkTraversals calls visit for every traversal of the source.
+func walkTraversals(clauses []syntax.Clause, visit func(*syntax.Traversal)) {
+	for _, c := range clauses {
+		switch c := c.(type) {
+		case *syntax.Not:
+			walkTraversals(c.Match, visit)
+		case *syntax.Traversal:
+			visit(c)
+		case *syntax.Binding, *syntax.TextClause, *syntax.Filter:
+		}
+	}
+}
+
+// varsOf calls visit for every variable that a clause names, including the variables in a not
+// block.
+func varsOf(c plan.Clause, visit func(plan.VarID)) {
+	switch c := c.(type) {
+	case plan.Bind:
+		visit(c.Var)
+	case plan.Traverse:
+		visit(c.From)
+		visit(c.To)
+		if c.EdgeVar != plan.NoVar {
+			visit(c.EdgeVar)
+		}
+	case plan.Filter:
+		switch cond := c.Cond.(type) {
+		case plan.Compare:
+			exprVar(cond.Left, visit)
+			exprVar(cond.Right, visit)
+		case plan.TextMatch:
+			visit(cond.Prop.Var)
+		}
+	case plan.Not:
+		for _, in := range c.Match {
+			varsOf(in, visit)
+		}
+	}
+}
+
+// exprVar calls visit for the variable of a comparison's operand.
+func exprVar(e plan.Expr, visit func(plan.VarID)) {
+	switch e := e.(type) {
+	case plan.Prop:
+		visit(e.Var)
+	case plan.ID:
+		visit(e.Var)
+	case plan.Endpoint:
+		visit(e.Var)
+	case plan.Whole:
+		visit(e.Var)
+	case plan.Matched:
+		visit(e.Match.Prop.Var)
+	case plan.BM25:
+		visit(e.Prop.Var)
+	case plan.Nearest:
+		visit(e.Prop.Var)
+	case plan.Agg:
+		exprVar(e.Arg, visit)
+	case plan.RRF:
+		exprVar(e.First, visit)
+		exprVar(e.Second, visit)
+	case plan.Lit, plan.ParamRef, plan.Now:
+	}
+}
+
+// paramUse records that a parameter is assigned to, or compared with, a property.
+type paramUse struct {
+	param  int
+	entity plan.Entity
+	typ    string
+	prop   string
+}
+
+// paramUses lists the properties that a query assigns its parameters to or compares them with.
+func paramUses(q *plan.Query) []paramUse {
+	var out []paramUse
+	add := func(e plan.Expr, entity plan.Entity, typ, prop string) {
+		if ref, ok := e.(plan.ParamRef); ok {
+			out = append(out, paramUse{ref.Index, entity, typ, prop})
+		}
+	}
+	if q.Mutation != nil {
+		for _, st := range q.Mutation.Statements {
+			switch st := st.(type) {
+			case plan.Insert:
+				for _, a := range st.Set {
+					add(a.Value, st.Entity, st.Type, a.Name)
+				}
+			case plan.Update:
+				for _, a := range st.Set {
+					add(a.Value, plan.Node, st.Type, a.Name)
+				}
+				add(st.Where.Value, plan.Node, st.Type, st.Where.Name)
+			case plan.Delete:
+				add(st.Where.Value, st.Entity, st.Type, st.Where.Name)
+			}
+		}
+		return out
+	}
+	meet := func(p plan.Prop, e plan.Expr) {
+		v := q.Read.Vars[p.Var]
+		add(e, v.Entity, v.Type, p.Name)
+	}
+	var expr func(plan.Expr)
+	expr = func(e plan.Expr) {
+		switch e := e.(type) {
+		case plan.Matched:
+			meet(e.Match.Prop, e.Match.Query)
+		case plan.BM25:
+			meet(e.Prop, e.Query)
+		case plan.Nearest:
+			meet(e.Prop, e.Vector)
+		case plan.Agg:
+			expr(e.Arg)
+		case plan.RRF:
+			expr(e.First)
+			expr(e.Second)
+		case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Now:
+		}
+	}
+	walkClauses(q.Read.Match, func(c plan.Clause) {
+		f, ok := c.(plan.Filter)
+		if !ok {
+			return
+		}
+		switch cond := f.Cond.(type) {
+		case plan.TextMatch:
+			meet(cond.Prop, cond.Query)
+		case plan.Compare:
+			if p, ok := cond.Left.(plan.Prop); ok {
+				meet(p, cond.Right)
+			}
+			if p, ok := cond.Right.(plan.Prop); ok {
+				meet(p, cond.Left)
+			}
+			expr(cond.Left)
+			expr(cond.Right)
+		}
+	})
+	for _, c := range q.Read.Columns {
+		expr(c.Expr)
+	}
+	for _, o := range q.Read.Order {
+		expr(o.Expr)
+	}
+	return out
+}
+
+// property returns the property of a type, or nil. The names id, from and to are not properties.
+func property(s *catalog.Schema, entity plan.Entity, typ, name string) *catalog.Property {
+	if entity == plan.Edge {
+		return s.Edge(typ).Property(name)
+	}
+	return s.Node(typ).Property(name)
+}
+
+// pinned returns the variables outside not blocks that can match at most one entity. These are
+// nodes whose key is given, and the target of an edge type that allows at most one target, if
+// its source is pinned.
+func pinned(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.VarID) bool) map[plan.VarID]bool {
+	given := map[plan.VarID]map[string]bool{}
+	pins := map[plan.VarID]bool{}
+	for _, c := range r.Match {
+		m.Step(1)
+		f, ok := c.(plan.Filter)
+		if !ok {
+			continue
+		}
+		cmp, ok := f.Cond.(plan.Compare)
+		if !ok || cmp.Op != plan.Eq || cmp.Unless != plan.NoParam {
+			continue
+		}
+		for _, sides := range [][2]plan.Expr{{cmp.Left, cmp.Right}, {cmp.Right, cmp.Left}} {
+			switch sides[1].(type) {
+			case plan.Lit, plan.ParamRef, plan.Now:
+			default:
+				continue
+			}
+			switch e := sides[0].(type) {
+			case plan.ID:
+				pins[e.Var] = true
+			case plan.Prop:
+				if given[e.Var] == nil {
+					given[e.Var] = map[string]bool{}
+				}
+				given[e.Var][e.Name] = true
+			}
+		}
+	}
+	for id, v := range r.Vars {
+		if v.Entity != plan.Node || inner(plan.VarID(id)) {
+			continue
+		}
+		n := s.Node(v.Type)
+		all := len(n.Key) > 0
+		for _, k := range n.Key {
+			all = all && given[plan.VarID(id)][k]
+		}
+		if all {
+			pins[plan.VarID(id)] = true
+		}
+	}
+	single := map[plan.VarID][]plan.Traverse{} // by source: the traversals with at most one target
+	for _, c := range r.Match {
+		if t, ok := c.(plan.Traverse); ok && !t.Undirected && t.Max == 1 {
+			if card := s.Edge(t.Edge).Card; card != nil && card.Max == 1 {
+				single[t.From] = append(single[t.From], t)
+			}
+		}
+	}
+	todo := slices.Collect(maps.Keys(pins))
+	for len(todo) > 0 {
+		from := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, t := range single[from] {
+			if t.EdgeVar != plan.NoVar {
+				pins[t.EdgeVar] = true
+			}
+			if !pins[t.To] {
+				pins[t.To] = true
+				todo = append(todo, t.To)
+			}
+		}
+	}
+	return pins
+}

@@ -1,0 +1,216 @@
+package resolve
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+// The annotations that may stand on types, on properties, and elsewhere.
+var (
+	onTypes      = []string{"@description", "@instruction", "@rename_from"}
+	onProperties = []string{"@description", "@rename_from", "@embed", "@key", "@unique", "@index"}
+	elsewhere    = []string{"@card", "@range", "@check"}
+)
+
+// ownPrefix starts the names of annotations that the language leaves to its users.
+const ownPrefix = "x_"
+
+// known reports an annotation that the language does not have, or not in this place, or that stands
+// a second time. here are the annotations that may stand in this place, and seen the places of the
+// earlier ones.
+func (b *builder) known(a *syntax.Annotation, here []string, seen map[string]diag.Span) {
+	name, at := a.Name.Value, syntax.SpanOf(a.Name)
+	if strings.HasPrefix(name, ownPrefix) {
+		return
+	}
+	first, again := seen[name]
+	seen[name] = at
+	switch all := slices.Concat(here, onTypes, onProperties, elsewhere); {
+	case !slices.Contains(all, "@"+name):
+		help := b.suggest("@"+name, func() []string { return all })
+		if help == "" {
+			help = ownHelp + name + " if it is your own"
+		}
+		b.fault(UnknownAnnotation, at, help, "unknown annotation @%s", name)
+	case !slices.Contains(here, "@"+name):
+		b.fault(MisplacedAnnotation, at, "here may stand "+strings.Join(here, ", "), "@%s cannot stand here", name)
+	case again:
+		b.fault(RepeatedAnnotation, at, "keep one", "@%s stands here twice, first at %s", name, first)
+	}
+}
+
+// ownHelp starts the help for a name that is near no annotation of the language.
+const ownHelp = "call it @" + ownPrefix
+
+// OwnName returns the edit that makes an unknown annotation one of the user's own, and whether there
+// is one: a name near that of an annotation of the language is more likely misspelt.
+func OwnName(d diag.Diagnostic) (diag.Edit, bool) {
+	if d.Code != UnknownAnnotation || !strings.HasPrefix(d.Help, ownHelp) {
+		return diag.Edit{}, false
+	}
+	at := d.Span
+	at.End = at.Start
+	return diag.Edit{Span: at, Text: ownPrefix}, true
+}
+
+// StoredAnnotations are the codes of faults of annotations that earlier versions of the language kept
+// without a check. A schema that a graph has stored may have them.
+var StoredAnnotations = []diag.Code{UnknownAnnotation, MisplacedAnnotation, RepeatedAnnotation}
+
+// typeAnnotations returns the values of the annotations that the language interprets, and the
+// other annotations unchanged.
+func (b *builder) typeAnnotations(as []*syntax.Annotation) (desc, renamed string, rest []catalog.Annotation) {
+	seen := map[string]diag.Span{}
+	for _, a := range as {
+		b.known(a, onTypes, seen)
+		switch a.Name.Value {
+		case "description":
+			desc = b.oneString(a)
+		case "rename_from":
+			renamed = b.oneString(a)
+		default:
+			rest = append(rest, kept(a))
+		}
+	}
+	return desc, renamed, rest
+}
+
+func (b *builder) propertyAnnotations(prop *catalog.Property, p *syntax.Property) {
+	var tr traits
+	seen := make(map[string]diag.Span, len(p.Annotations))
+	for _, a := range p.Annotations {
+		b.known(a, onProperties, seen)
+		switch a.Name.Value {
+		case "description":
+			prop.Description = b.oneString(a)
+		case "rename_from":
+			prop.RenameFrom = b.oneString(a)
+		case "embed":
+			b.embed(prop, a)
+		case "key", "unique", "index":
+			tr.key = tr.key || a.Name.Value == "key"
+			tr.unique = tr.unique || a.Name.Value == "unique"
+			tr.index = tr.index || a.Name.Value == "index"
+			tr.span = a.Span()
+		default:
+			prop.Annotations = append(prop.Annotations, kept(a))
+		}
+	}
+	b.traits[prop] = tr
+}
+
+func (b *builder) oneString(a *syntax.Annotation) string {
+	if len(a.Args) == 1 && a.Args[0].Key == nil {
+		if s, ok := stringArg(a.Args[0]); ok {
+			return s
+		}
+	}
+	b.fault(BadAnnotation, a.Span(), `write @`+a.Name.Value+`("…")`, "@%s takes one string", a.Name.Value)
+	return ""
+}
+
+func (b *builder) embed(prop *catalog.Property, a *syntax.Annotation) {
+	e := &catalog.Embed{}
+	ok := len(a.Args) > 0
+	for i, arg := range a.Args {
+		s, isString := stringArg(arg)
+		switch {
+		case i == 0 && arg.Key == nil && isString:
+			e.Source = s
+		case i == 0 && arg.Key == nil && arg.Name != nil:
+			e.Source = arg.Name.Value
+		case arg.Key != nil && arg.Key.Value == "model" && isString:
+			e.Model = s
+		default:
+			ok = false
+		}
+	}
+	switch {
+	case !ok || e.Source == "":
+		b.fault(BadEmbed, a.Span(), `write @embed("source", model="…")`, "@embed takes a property name, and a model")
+	case prop.Type.Kind != value.Vector:
+		b.fault(BadEmbed, a.Span(), "make the property a Vector", "@embed on %s, which is %s and no Vector", prop.Name, prop.Type)
+	default:
+		prop.Embed = e
+	}
+}
+
+// embeds checks that the source of each embedding is a String property of the type. typ is the
+// span of the type's name; errors in inherited properties are reported there.
+func (b *builder) embeds(props []*catalog.Property, lookup func(string) *catalog.Property, members []syntax.Member, typ diag.Span) {
+	var spans map[string]diag.Span
+	for _, p := range props {
+		if p.Embed == nil {
+			continue
+		}
+		b.step(1)
+		src := lookup(p.Embed.Source)
+		if src != nil && src.Type.Kind == value.String && !src.Type.List {
+			continue
+		}
+		if spans == nil {
+			spans = embedSpans(members)
+		}
+		at, ok := spans[p.Name]
+		if !ok {
+			at = typ
+		}
+		if src == nil {
+			help := b.suggest(p.Embed.Source, func() []string { return propertyNames(props) })
+			b.fault(BadEmbed, at, help, "unknown property %s to embed", p.Embed.Source)
+			continue
+		}
+		b.fault(BadEmbed, at, "", "property %s is %s; only a String can be embedded", src.Name, src.Type)
+	}
+}
+
+// embedSpans returns the spans of the @embed annotations by the names of their properties.
+func embedSpans(members []syntax.Member) map[string]diag.Span {
+	spans := map[string]diag.Span{}
+	for _, m := range members {
+		p, ok := m.(*syntax.Property)
+		if !ok {
+			continue
+		}
+		for _, a := range p.Annotations {
+			if a.Name.Value == "embed" {
+				spans[p.Name.Value] = a.Span()
+			}
+		}
+	}
+	return spans
+}
+
+func stringArg(arg *syntax.AnnotationArg) (string, bool) {
+	l, ok := arg.Literal.(*syntax.Literal)
+	if !ok || l.Kind != syntax.StringLiteral {
+		return "", false
+	}
+	return l.Text, true
+}
+
+// kept converts an annotation that the language does not interpret.
+func kept(a *syntax.Annotation) catalog.Annotation {
+	k := catalog.Annotation{Name: a.Name.Value}
+	for _, arg := range a.Args {
+		var text strings.Builder
+		for _, t := range arg.Tokens {
+			text.WriteString(t.Value)
+		}
+		k.Args = append(k.Args, text.String())
+	}
+	return k
+}
+
+func propertyNames(props []*catalog.Property) []string {
+	names := make([]string, len(props))
+	for i, p := range props {
+		names[i] = p.Name
+	}
+	return names
+}

@@ -1,0 +1,347 @@
+// Package resolve builds the catalog of a parsed schema. It resolves every name and reports
+// errors in types and constraints. It is separate from gq/catalog so that a program can link the
+// catalog without the parser.
+package resolve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/gq/work"
+)
+
+// Schema resolves a parsed schema. It reports all errors at once. The schema is complete only if
+// the list has no errors.
+func Schema(tree *syntax.Schema) (*catalog.Schema, diag.List) { return SchemaWithin(nil, tree) }
+
+// SchemaWithin is Schema with a meter, which may panic to end it.
+func SchemaWithin(m *work.Meter, tree *syntax.Schema) (*catalog.Schema, diag.List) {
+	b := newBuilder(tree)
+	b.meter = m
+	b.build(tree)
+	return b.schema, b.faults
+}
+
+func newBuilder(tree *syntax.Schema) *builder {
+	b := &builder{
+		schema:     &catalog.Schema{Nodes: []*catalog.Node{}, Edges: []*catalog.Edge{}},
+		interfaces: map[string]*catalog.Interface{},
+		traits:     map[*catalog.Property]traits{},
+		nodes:      map[string]bool{},
+		broken:     make(map[string]bool, len(tree.Broken)),
+	}
+	for _, name := range tree.Broken {
+		b.broken[name] = true
+	}
+	return b
+}
+
+func (b *builder) build(tree *syntax.Schema) {
+	b.declare(tree)
+	for _, d := range tree.Decls {
+		if d, ok := d.(*syntax.Interface); ok {
+			b.iface(d)
+		}
+	}
+	for _, d := range tree.Decls {
+		switch d := d.(type) {
+		case *syntax.Interface:
+		case *syntax.Node:
+			b.node(d)
+		case *syntax.Edge:
+			b.edge(d)
+		}
+	}
+	b.schema.Index()
+	b.faults.Sort()
+	b.faults = b.faults.Cut(diag.Most)
+}
+
+type builder struct {
+	schema     *catalog.Schema
+	faults     diag.List
+	hints      int // number of suggestions looked up
+	steps      int // number of visits of declarations, members and names
+	meter      *work.Meter
+	nodes      map[string]bool
+	nodeNames  []string
+	interfaces map[string]*catalog.Interface
+	traits     map[*catalog.Property]traits
+	skip       map[syntax.Decl]bool // repeated declarations of a name
+	// Names of types whose declarations did not parse. Using these names is not reported as an
+	// error.
+	broken map[string]bool
+}
+
+// step adds n visits of declarations, members and names to the count.
+func (b *builder) step(n int) {
+	b.steps += n
+	b.meter.Step(n)
+}
+
+// traits are the annotations of a property that constrain its type.
+type traits struct {
+	key, unique, index bool
+	span               diag.Span
+}
+
+func (b *builder) fault(code diag.Code, at diag.Span, help, format string, args ...any) {
+	if len(b.faults) <= diag.Most {
+		b.faults = append(b.faults, diag.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
+	}
+}
+
+// maxHints bounds the number of misspelt names of a schema for which the builder looks for a
+// suggestion. Each look-up takes time in proportion to the number of candidates.
+const maxHints = 50
+
+// suggest returns the help line for a misspelt name, or "".
+func (b *builder) suggest(name string, names func() []string) string {
+	if b.hints++; b.hints > maxHints {
+		return ""
+	}
+	among := names()
+	b.step(len(among))
+	return diag.DidYouMean(name, among)
+}
+
+// declare collects the names of all types, so that a type may be used before it is declared.
+func (b *builder) declare(tree *syntax.Schema) {
+	b.skip = map[syntax.Decl]bool{}
+	seen := map[string]diag.Span{}
+	for _, d := range tree.Decls {
+		b.step(1)
+		var kind string
+		var name syntax.Token
+		var space string
+		switch d := d.(type) {
+		case *syntax.Interface:
+			kind, name = "interface", d.Name
+			space = name.Value
+		case *syntax.Node:
+			kind, name = "node", d.Name
+			space = name.Value
+		case *syntax.Edge:
+			kind, name = "edge", d.Name
+			space = strings.ToLower(name.Value) // queries match edge names ignoring case
+		}
+		at := syntax.SpanOf(name)
+		if first, ok := seen[kind+" "+space]; ok {
+			b.fault(DuplicateType, at, "", "duplicate %s %s, first declared at %s", kind, name.Value, first)
+			b.skip[d] = true
+			continue
+		}
+		seen[kind+" "+space] = at
+		if kind == "node" {
+			b.nodes[name.Value] = true
+			b.nodeNames = append(b.nodeNames, name.Value)
+		}
+	}
+}
+
+func (b *builder) iface(d *syntax.Interface) {
+	if b.skip[d] {
+		return
+	}
+	i := &catalog.Interface{Name: d.Name.Value, Properties: []*catalog.Property{}}
+	seen := map[string]bool{}
+	for _, p := range d.Properties {
+		if prop := b.property(p, seen); prop != nil {
+			i.Properties = append(i.Properties, prop)
+		}
+	}
+	b.interfaces[i.Name] = i
+	b.schema.Interfaces = append(b.schema.Interfaces, i)
+}
+
+func (b *builder) node(d *syntax.Node) {
+	if b.skip[d] {
+		return
+	}
+	n := &catalog.Node{Name: d.Name.Value, Properties: []*catalog.Property{}}
+	n.Description, n.RenameFrom, n.Annotations = b.typeAnnotations(d.Annotations)
+	inherited := b.inherit(d, n)
+	place := make(map[string]int, len(n.Properties))
+	for i, p := range n.Properties {
+		place[p.Name] = i
+	}
+	seen := map[string]bool{}
+	for _, m := range d.Members {
+		b.step(1)
+		p, ok := m.(*syntax.Property)
+		if !ok {
+			continue
+		}
+		prop := b.property(p, seen)
+		if prop == nil {
+			continue
+		}
+		if from, ok := inherited[prop.Name]; ok {
+			i := place[prop.Name]
+			if !n.Properties[i].Type.Equal(prop.Type) {
+				b.fault(InterfaceClash, syntax.SpanOf(p.Name), "declare it as "+n.Properties[i].Type.String()+", or leave it out",
+					"property %s is %s here and %s in interface %s", prop.Name, prop.Type, n.Properties[i].Type, from)
+				continue
+			}
+			n.Properties[i] = prop
+			continue
+		}
+		n.Properties = append(n.Properties, prop)
+	}
+	n.IndexProperties()
+	b.nodeConstraints(d, n)
+	b.embeds(n.Properties, n.Property, d.Members, syntax.SpanOf(d.Name))
+	b.reservedNode(d, n)
+	b.schema.Nodes = append(b.schema.Nodes, n)
+}
+
+// inherit copies the properties of the interfaces into the node type. It returns the name of the
+// interface that each property comes from.
+func (b *builder) inherit(d *syntax.Node, n *catalog.Node) map[string]string {
+	from := map[string]string{}
+	place := map[string]int{}
+	listed := map[string]bool{}
+	for _, ref := range d.Implements {
+		at, name := ref.Span(), ref.Name.Value
+		i := b.interfaces[name]
+		switch {
+		case i == nil && b.broken[name]:
+			continue
+		case i == nil:
+			b.fault(UnknownInterface, at, b.suggest(name, b.interfaceNames), "unknown interface %s", name)
+			continue
+		case listed[name]:
+			b.fault(UnknownInterface, at, "", "interface %s is listed twice", name)
+			continue
+		}
+		listed[name] = true
+		n.Implements = append(n.Implements, name)
+		for _, p := range i.Properties {
+			b.step(1)
+			if other, ok := from[p.Name]; ok {
+				if first := n.Properties[place[p.Name]]; !first.Type.Equal(p.Type) {
+					b.fault(InterfaceClash, at, "", "property %s is %s in interface %s and %s in %s",
+						p.Name, first.Type, other, p.Type, name)
+				}
+				continue
+			}
+			from[p.Name], place[p.Name] = name, len(n.Properties)
+			c := *p
+			n.Properties = append(n.Properties, &c)
+			b.traits[&c] = b.traits[p]
+		}
+	}
+	return from
+}
+
+func (b *builder) interfaceNames() []string {
+	names := make([]string, len(b.schema.Interfaces))
+	for i, f := range b.schema.Interfaces {
+		names[i] = f.Name
+	}
+	return names
+}
+
+func (b *builder) edge(d *syntax.Edge) {
+	if b.skip[d] {
+		return
+	}
+	e := &catalog.Edge{Name: d.Name.Value, From: d.From.Value, To: d.To.Value}
+	for _, end := range []syntax.Token{d.From, d.To} {
+		if !b.nodes[end.Value] && !b.broken[end.Value] {
+			b.fault(UnknownEndpoint, syntax.SpanOf(end), b.suggest(end.Value, func() []string { return b.nodeNames }), "no node type %s", end.Value)
+		}
+	}
+	e.Description, e.RenameFrom, e.Annotations = b.typeAnnotations(d.Annotations)
+	for i, c := range d.Cards {
+		b.card(e, c, i > 0)
+	}
+	seen := map[string]bool{}
+	for _, m := range d.Members {
+		b.step(1)
+		if p, ok := m.(*syntax.Property); ok {
+			if prop := b.property(p, seen); prop != nil {
+				e.Properties = append(e.Properties, prop)
+				if slices.Contains(edgeNames, prop.Name) {
+					b.fault(ReservedName, syntax.SpanOf(p.Name), "choose another name", "%s is what every edge calls its own", prop.Name)
+				}
+			}
+		}
+	}
+	e.IndexProperties()
+	b.edgeConstraints(d, e)
+	b.embeds(e.Properties, e.Property, d.Members, syntax.SpanOf(d.Name))
+	b.schema.Edges = append(b.schema.Edges, e)
+}
+
+// edgeNames lists the names that queries, loads and constraints use for the parts that every
+// edge has.
+var edgeNames = []string{"id", "from", "to", "src", "dst"}
+
+func (b *builder) card(e *catalog.Edge, c *syntax.Card, again bool) {
+	card := &catalog.Cardinality{Max: -1}
+	card.Min, _ = syntax.Small(c.Min)
+	if c.Max != nil {
+		card.Max, _ = syntax.Small(*c.Max)
+	}
+	switch {
+	case again:
+		b.fault(BadCardinality, c.Span(), "keep one", "edge %s has a second @card", e.Name)
+	case card.Max >= 0 && card.Min > card.Max:
+		b.fault(BadCardinality, c.Span(), fmt.Sprintf("write @card(%d..%d)", card.Max, card.Min),
+			"minimum %d above maximum %d", card.Min, card.Max)
+	}
+	e.Card = card
+}
+
+// property resolves a property. It returns nil if the name is already taken.
+func (b *builder) property(p *syntax.Property, seen map[string]bool) *catalog.Property {
+	prop := &catalog.Property{Name: p.Name.Value, Type: b.typ(p.Type)}
+	if seen[prop.Name] {
+		b.fault(DuplicateProperty, syntax.SpanOf(p.Name), "", "duplicate property %s", prop.Name)
+		return nil
+	}
+	seen[prop.Name] = true
+	b.propertyAnnotations(prop, p)
+	return prop
+}
+
+func (b *builder) typ(t *syntax.Type) value.Type {
+	v := t.Value()
+	if v.Kind == value.Vector && v.Dim == 0 {
+		b.fault(EmptyVector, t.Span(), "give it the length of your embeddings", "vector of length 0")
+	}
+	if t.EnumEnd == nil {
+		return v
+	}
+	if len(v.Enum) == 0 {
+		b.fault(BadEnum, t.Span(), "list the values: enum(on, off)", "enum without values")
+	}
+	seen := make(map[string]bool, len(t.Enum))
+	for _, e := range t.Enum {
+		b.step(1)
+		if seen[e.Text] {
+			b.fault(BadEnum, e.Span(), "", "enum value %s is listed twice", e.Text)
+		}
+		seen[e.Text] = true
+	}
+	return v
+}
+
+func (b *builder) reservedNode(d *syntax.Node, n *catalog.Node) {
+	if n.Property("id") == nil || len(n.Key) == 1 && n.Key[0] == "id" {
+		return
+	}
+	at := syntax.SpanOf(d.Name)
+	for _, m := range d.Members {
+		if m, ok := m.(*syntax.Property); ok && m.Name.Value == "id" {
+			at = syntax.SpanOf(m.Name)
+		}
+	}
+	b.fault(ReservedName, at, "make it `id: String @key`, or choose another name", "every %s has an id of its own", n.Name)
+}

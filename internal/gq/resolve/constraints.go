@@ -1,0 +1,194 @@
+package resolve
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+// nodeConstraints collects the constraints on the properties and then the constraints of the
+// body.
+func (b *builder) nodeConstraints(d *syntax.Node, n *catalog.Node) {
+	for _, p := range n.Properties {
+		tr := b.traits[p]
+		if tr.key && b.bearable(p, "key", tr.span) {
+			b.key(n, []string{p.Name}, tr.span)
+		}
+		if tr.unique && b.bearable(p, "unique", tr.span) {
+			n.Unique = append(n.Unique, []string{p.Name})
+		}
+		if tr.index && b.bearable(p, "index", tr.span) {
+			n.Index = append(n.Index, []string{p.Name})
+		}
+	}
+	for _, m := range d.Members {
+		switch m := m.(type) {
+		case *syntax.Property:
+		case *syntax.ListConstraint:
+			names, ok := b.listed(m, n.Properties, n.Property, nil)
+			if !ok {
+				continue
+			}
+			switch m.Kind.Value {
+			case "key":
+				b.key(n, names, m.Span())
+			case "unique":
+				n.Unique = append(n.Unique, names)
+			case "index":
+				n.Index = append(n.Index, names)
+			}
+		case *syntax.RangeConstraint:
+			if p := b.named(m.Name, n.Properties, n.Property); p != nil {
+				b.bounds(n, p, m)
+			}
+		case *syntax.CheckConstraint:
+			if p := b.named(m.Name, n.Properties, n.Property); p != nil {
+				b.pattern(n, p, m)
+			}
+		}
+	}
+}
+
+func (b *builder) edgeConstraints(d *syntax.Edge, e *catalog.Edge) {
+	for _, p := range e.Properties {
+		tr := b.traits[p]
+		if tr.key {
+			b.fault(EdgeConstraint, tr.span, "use @unique", "an edge has no key")
+		}
+		if tr.unique && b.bearable(p, "unique", tr.span) {
+			e.Unique = append(e.Unique, []string{p.Name})
+		}
+		if tr.index && b.bearable(p, "index", tr.span) {
+			e.Index = append(e.Index, []string{p.Name})
+		}
+	}
+	for _, m := range d.Members {
+		switch m := m.(type) {
+		case *syntax.Property:
+		case *syntax.ListConstraint:
+			if m.Kind.Value == "key" {
+				b.fault(EdgeConstraint, m.Span(), "use @unique", "an edge has no key")
+				continue
+			}
+			names, ok := b.listed(m, e.Properties, e.Property, []string{"src", "dst"})
+			switch {
+			case !ok:
+			case m.Kind.Value == "unique":
+				e.Unique = append(e.Unique, names)
+			default:
+				e.Index = append(e.Index, names)
+			}
+		case *syntax.RangeConstraint:
+			b.fault(EdgeConstraint, m.Span(), "", "@range in the body of an edge")
+		case *syntax.CheckConstraint:
+			b.fault(EdgeConstraint, m.Span(), "", "@check in the body of an edge")
+		}
+	}
+}
+
+func (b *builder) key(n *catalog.Node, names []string, at diag.Span) {
+	if n.Key != nil {
+		b.fault(SeveralKeys, at, "write one @key(a, b) in the body for a composite key", "%s has a key already", n.Name)
+		return
+	}
+	for _, name := range names {
+		if n.Property(name).Type.Nullable {
+			b.fault(NullableKey, at, "drop the ? of "+name, "key member %s is nullable", name)
+		}
+	}
+	n.Key = slices.Sorted(slices.Values(names))
+}
+
+// listed resolves the names of a constraint over properties. The names in extra are allowed too.
+func (b *builder) listed(c *syntax.ListConstraint, props []*catalog.Property, lookup func(string) *catalog.Property, extra []string) (names []string, ok bool) {
+	ok = true
+	seen := make(map[string]bool, len(c.Names))
+	for _, ref := range c.Names {
+		b.step(1)
+		name := ref.Name.Value
+		if seen[name] {
+			b.fault(DuplicateProperty, ref.Span(), "", "property %s is listed twice", name)
+			ok = false
+			continue
+		}
+		seen[name] = true
+		names = append(names, name)
+		if slices.Contains(extra, name) {
+			continue
+		}
+		p := b.named(ref.Name, props, lookup)
+		ok = p != nil && b.bearable(p, c.Kind.Value, ref.Span()) && ok
+	}
+	return names, ok
+}
+
+func (b *builder) named(t syntax.Token, props []*catalog.Property, lookup func(string) *catalog.Property) *catalog.Property {
+	if p := lookup(t.Value); p != nil {
+		return p
+	}
+	help := b.suggest(t.Value, func() []string { return propertyNames(props) })
+	b.fault(UnknownProperty, syntax.SpanOf(t), help, "unknown property %s", t.Value)
+	return nil
+}
+
+// bearable reports whether a property can be part of a key, a unique tuple or an index.
+func (b *builder) bearable(p *catalog.Property, kind string, at diag.Span) bool {
+	unfit := !p.Type.Kind.IsComparable() || p.Type.List
+	if kind == "index" { // a search index takes texts in lists, and nearest takes vectors
+		unfit = p.Type.Kind == value.Blob
+	}
+	if unfit {
+		b.fault(UnfitConstraint, at, "", "@%s on %s, which is %s", kind, p.Name, p.Type)
+	}
+	return !unfit
+}
+
+func (b *builder) bounds(n *catalog.Node, p *catalog.Property, c *syntax.RangeConstraint) {
+	if !p.Type.Kind.IsNumeric() || p.Type.List {
+		b.fault(UnfitConstraint, c.Span(), "", "@range on %s, which is %s and no number", p.Name, p.Type)
+		return
+	}
+	if c.Min == nil && c.Max == nil {
+		b.fault(BadRange, c.Span(), "give it an end: 0.., ..200 or 0..200", "range without an end")
+		return
+	}
+	r := catalog.Range{Property: p.Name}
+	for _, end := range []struct {
+		tok *syntax.Token
+		dst **value.Value
+	}{{c.Min, &r.Min}, {c.Max, &r.Max}} {
+		if end.tok == nil {
+			continue
+		}
+		v, ok := value.ParseNumber(end.tok.Value, p.Type.Kind)
+		if !ok {
+			b.fault(BadRange, syntax.SpanOf(*end.tok), "", "%s is no %s", end.tok.Value, p.Type.Kind)
+			return
+		}
+		*end.dst = &v
+	}
+	if r.Min != nil && r.Max != nil {
+		if order, _ := value.Compare(*r.Min, *r.Max); order > 0 {
+			b.fault(BadRange, c.Span(), "swap the ends", "range from %s down to %s", c.Min.Value, c.Max.Value)
+			return
+		}
+	}
+	n.Ranges = append(n.Ranges, r)
+}
+
+func (b *builder) pattern(n *catalog.Node, p *catalog.Property, c *syntax.CheckConstraint) {
+	if p.Type.Kind != value.String || p.Type.List {
+		b.fault(UnfitConstraint, c.Span(), "", "@check on %s, which is %s and no String", p.Name, p.Type)
+		return
+	}
+	pattern := syntax.Text(c.Pattern)
+	if _, err := regexp.Compile(pattern); err != nil {
+		b.fault(BadPattern, syntax.SpanOf(c.Pattern), "the syntax is RE2's", "%v", err)
+		return
+	}
+	n.Checks = append(n.Checks, catalog.Check{Property: p.Name, Pattern: pattern})
+}

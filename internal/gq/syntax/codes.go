@@ -1,0 +1,61 @@
+package syntax
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+)
+
+// The parse codes.
+const (
+	InvalidUTF8    diag.Code = "P1"
+	NUL            diag.Code = "P2"
+	BadCharacter   diag.Code = "P3"
+	OpenString     diag.Code = "P4"
+	BadEscape      diag.Code = "P5"
+	OpenComment    diag.Code = "P6"
+	Unexpected     diag.Code = "P7"
+	TooDeep        diag.Code = "P8"
+	NumberTooLarge diag.Code = "P9"
+	UnknownScalar  diag.Code = "P10"
+	UnknownCall    diag.Code = "P11"
+)
+
+// Codes documents the parse codes. An example is a .gq text, or a .pg text if it declares a
+// type.
+var Codes = []diag.Entry{
+	{Code: InvalidUTF8, Title: "invalid UTF-8", Explanation: "Sources are UTF-8. The rest of the file is not read.",
+		Example: "query q() { match { $p: Person { name: \"\xff\" } } return { $p } }"},
+	{Code: NUL, Title: "NUL byte", Explanation: "Sources are text, and hold no NUL byte. The rest of the file is not read.",
+		Example: "query q() { match { $p: Person \x00 } return { $p } }"},
+	{Code: BadCharacter, Title: "unexpected character", Explanation: "Outside strings and comments only names, numbers and the punctuation of the language stand.",
+		Example: "query q() { match { $p: Person; } return { $p } }"},
+	{Code: OpenString, Title: "string without an end", Explanation: "A string runs from one double quote to the next one that is not escaped, over line ends if need be.",
+		Example: `query q() { match { $p: Person { name: "Ada } } return { $p } }`},
+	{Code: BadEscape, Title: "unknown escape", Explanation: `A string knows the escapes \" \\ \n \r \t and no others.`,
+		Example: `query q() { match { $p: Person { name: "A\da" } } return { $p } }`},
+	{Code: OpenComment, Title: "comment without an end", Explanation: "A block comment runs from /* to the first */; comments do not nest.",
+		Example: "/* to do\nquery q() { match { $p: Person } return { $p } }"},
+	{Code: Unexpected, Title: "unexpected token", Explanation: "The text does not follow the grammar at this place. Only the declaration around it is lost: the others of the file are read.",
+		Example: "query q() { match { $p Person } return { $p } }"},
+	{Code: TooDeep, Title: "nesting too deep", Explanation: "Brackets nest up to 256 levels.",
+		Example: deepExample()},
+	{Code: NumberTooLarge, Title: "number too large", Explanation: "A bound, a length or a limit must fit 63 bits, a length and a bound of hops 31.",
+		Example: "query q() { match { $p: Person } return { $p } limit 9999999999999999999 }"},
+	{Code: UnknownScalar, Title: "unknown scalar type", Explanation: "The scalar types are " + listed(scalarNames) + "; Vector takes its length in parentheses.",
+		Example: "query q($n: Int) { match { $p: Person } return { $p } }"},
+	{Code: UnknownCall, Title: "unknown function", Explanation: "The functions are " + listed(slices.Concat(Functions, []string{"now"}, literalFunctions)) + ".",
+		Example: "query q() { match { $p: Person } return { length($p.name) } }"},
+}
+
+func deepExample() string {
+	const levels = maxNesting + 1
+	b := []byte("query q() { match { $p: Person ")
+	for range levels {
+		b = append(b, "not { "...)
+	}
+	for range levels {
+		b = append(b, "} "...)
+	}
+	return string(append(b, "} return { $p } }"...))
+}

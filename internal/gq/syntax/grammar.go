@@ -1,0 +1,130 @@
+package syntax
+
+import (
+	"errors"
+	"io"
+	"math"
+	"sync"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/omnigraph-go/omnigraph/internal/gq/work"
+)
+
+// grammar holds a parser for each struct that is parsed by itself: the declarations, and those
+// that the rules of rules.go choose between.
+type grammar struct {
+	meter *work.Meter // nil for no limits
+
+	traits   func() *participle.Parser[Interface]
+	nodeType func() *participle.Parser[Node]
+	edgeType func() *participle.Parser[Edge]
+	query    func() *participle.Parser[Query]
+
+	binding   func() *participle.Parser[Binding]
+	not       func() *participle.Parser[Not]
+	text      func() *participle.Parser[TextClause]
+	traversal func() *participle.Parser[Traversal]
+	filter    func() *participle.Parser[Filter]
+
+	call func() *participle.Parser[Call]
+}
+
+// newGrammar returns a grammar whose rules count their steps on a meter.
+func newGrammar(m *work.Meter) *grammar {
+	g := &grammar{meter: m}
+	operands := participle.ParseTypeWith(g.parseOperand)
+	clauses := participle.ParseTypeWith(g.parseClause)
+	members := participle.Union[Member](&ListConstraint{}, &RangeConstraint{}, &CheckConstraint{}, &Property{})
+	bodies := participle.Union[Body](&Read{}, &Mutation{})
+	statements := participle.Union[Statement](&Insert{}, &Update{}, &Delete{})
+
+	g.traits = build[Interface](operands)
+	g.nodeType = build[Node](members, operands)
+	g.edgeType = build[Edge](members, operands)
+	g.query = build[Query](bodies, statements, clauses, operands)
+
+	g.binding = build[Binding](operands)
+	g.not = build[Not](clauses)
+	g.text = build[TextClause](operands)
+	g.traversal = build[Traversal]()
+	g.filter = build[Filter](operands)
+
+	g.call = build[Call](operands)
+	return g
+}
+
+// plainGrammar has no meter and is safe for concurrent use.
+var plainGrammar = newGrammar(nil)
+
+// unmetered is the greatest number of tokens in a declaration that is parsed without a meter. It is
+// small enough that a text ends soon after its context, in some 10 ms, and large enough that the
+// grammars that grammarFor makes take little of the time of a text.
+const unmetered = 8192
+
+// grammarFor returns the grammar for a declaration of n tokens. A long one gets a grammar of its
+// own if there is a meter, because the library passes no context to the rules. Making a grammar
+// takes about as long as parsing 1,000 to 2,000 tokens.
+func grammarFor(m *work.Meter, n int) *grammar {
+	if m == nil || n <= unmetered {
+		return plainGrammar
+	}
+	return newGrammar(m)
+}
+
+// The library limits a repetition to a million items by default. A valid list can be longer.
+func init() { participle.MaxIterations = math.MaxInt }
+
+// build makes a parser that never backtracks. It therefore reports an error where it occurs and
+// takes linear time. Where one token is not enough to decide, the grammars have lookahead
+// groups. The parser is built at its first use, so that programs that parse nothing do not pay
+// for it.
+func build[G any](opts ...participle.Option) func() *participle.Parser[G] {
+	return sync.OnceValue(func() *participle.Parser[G] {
+		return participle.MustBuild[G](append(opts, participle.Lexer(definition{}), participle.UseLookahead(0))...)
+	})
+}
+
+// The parsers of the declarations, for parseOne.
+func interfaceOf(g *grammar) *participle.Parser[Interface] { return g.traits() }
+func nodeOf(g *grammar) *participle.Parser[Node]           { return g.nodeType() }
+func edgeOf(g *grammar) *participle.Parser[Edge]           { return g.edgeType() }
+func queryOf(g *grammar) *participle.Parser[Query]         { return g.query() }
+
+// definition gives the grammars the names of the tokens. The parsers only receive tokens from
+// scan, so Lex is never called.
+type definition struct{}
+
+func (definition) Symbols() map[string]lexer.TokenType { return symbols }
+
+func (definition) Lex(string, io.Reader) (lexer.Lexer, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// tokenList gives the library the tokens of a declaration, and then the end token forever.
+type tokenList struct {
+	meter  *work.Meter
+	tokens []Token
+	end    Token
+}
+
+func (l *tokenList) Next() (Token, error) {
+	if len(l.tokens) == 0 {
+		return l.end, nil
+	}
+	l.meter.Step(1)
+	t := l.tokens[0]
+	l.tokens = l.tokens[1:]
+	return t, nil
+}
+
+// peeking returns a lexer over the tokens. Its end-of-file token is right after the last one.
+func peeking(m *work.Meter, tokens []Token) *lexer.PeekingLexer {
+	last := tokens[len(tokens)-1]
+	end := endOf(last)
+	lex, _ := lexer.Upgrade(&tokenList{meter: m, tokens: tokens, end: lexer.EOFToken(lexer.Position{
+		Filename: last.Pos.Filename, Offset: end.Offset, Line: end.Line, Column: end.Column,
+	})})
+	return lex
+}

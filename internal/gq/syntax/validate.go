@@ -1,0 +1,244 @@
+package syntax
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+)
+
+// Small returns the value of an Int token that is a length or a number of hops. It reports
+// whether the value is between 0 and 2^31-1.
+func Small(t Token) (int, bool) {
+	n, err := strconv.ParseInt(t.Value, 10, 32)
+	return int(n), err == nil && n >= 0
+}
+
+// Large returns the value of an Int token that is a number of rows. It reports whether the value
+// is between 0 and 2^63-1.
+func Large(t Token) (int64, bool) {
+	n, err := strconv.ParseInt(t.Value, 10, 64)
+	return n, err == nil && n >= 0
+}
+
+// checkDecl checks the rules that the grammar does not express. It reports whether the
+// declaration satisfies them.
+func (p *parser) checkDecl(d Decl) bool {
+	before := p.found
+	switch d := d.(type) {
+	case *Interface:
+		for _, prop := range d.Properties {
+			p.property(prop)
+		}
+	case *Node:
+		p.annotations(d.Annotations)
+		p.members(d.Members)
+	case *Edge:
+		for _, c := range d.Cards {
+			p.small(c.Min)
+			if c.Max != nil {
+				p.small(*c.Max)
+			}
+		}
+		p.annotations(d.Annotations)
+		p.members(d.Members)
+	}
+	return p.found == before
+}
+
+func (p *parser) members(ms []Member) {
+	for _, m := range ms {
+		if prop, ok := m.(*Property); ok {
+			p.property(prop)
+		}
+	}
+}
+
+func (p *parser) property(prop *Property) {
+	p.meter.Step(1)
+	p.typ(prop.Type)
+	p.annotations(prop.Annotations)
+}
+
+func (p *parser) annotations(as []*Annotation) {
+	for _, a := range as {
+		for _, arg := range a.Args {
+			if _, ok := arg.Literal.(*Literal); arg.Literal != nil && !ok {
+				p.want(arg.Literal, "a literal or a name", inAnnotation)
+			}
+		}
+	}
+}
+
+// typ checks the names and lengths in a type.
+func (p *parser) typ(t *Type) {
+	switch {
+	case t.List != nil:
+		p.scalar(*t.List)
+	case t.EnumEnd != nil:
+	case t.Name.Value == "Vector":
+		if t.Dim == nil {
+			p.fault(UnknownScalar, t.Span(), "write Vector(384)", "Vector without a length")
+			return
+		}
+		p.small(*t.Dim)
+	case t.Dim != nil:
+		p.fault(UnknownScalar, t.Span(), "only Vector takes a length", "%s with a length", t.Name.Value)
+	default:
+		p.scalar(t.Name)
+	}
+}
+
+func (p *parser) scalar(t Token) {
+	if _, ok := value.KindOf(t.Value); ok {
+		return
+	}
+	help := ""
+	if !p.full() {
+		help = scalarHelp(t.Value)
+	}
+	if len(p.keywords) > 1 && help == scalarList {
+		help += "; an edge leads to another node, as in edge Knows: Person -> Person"
+	}
+	p.fault(UnknownScalar, SpanOf(t), help, "unknown scalar type %s", t.Value)
+}
+
+var scalarNames = func() []string {
+	var names []string
+	for _, k := range value.Kinds() {
+		if k != value.Vector { // it takes a length, and has a help of its own
+			names = append(names, k.String())
+		}
+	}
+	return names
+}()
+
+// foreignScalars maps scalar names of other languages, in lower case, to ours. It lists the
+// names for which edit distance would not find the right type.
+var foreignScalars = map[string]string{
+	"int": "I64 or I32", "integer": "I64 or I32", "long": "I64", "bigint": "I64", "short": "I32", "int32": "I32", "int64": "I64",
+	"uint": "U64 or U32", "uint32": "U32", "uint64": "U64", "number": "F64 or I64", "float": "F64 or F32", "float32": "F32",
+	"float64": "F64", "double": "F64", "decimal": "F64", "real": "F64", "boolean": "Bool",
+	"text": "String", "str": "String", "char": "String", "varchar": "String", "id": "String", "uuid": "String", "json": "String",
+	"timestamp": "DateTime", "time": "DateTime", "bytes": "Blob", "binary": "Blob", "vector": "Vector(384)", "embedding": "Vector(384)",
+}
+
+func (p *parser) small(t Token) {
+	if _, ok := Small(t); !ok {
+		p.fault(NumberTooLarge, SpanOf(t), "", "%s lies outside 0 to 2147483647", t.Value)
+	}
+}
+
+// checkQuery checks the rules that the grammar does not express. It reports whether the query
+// satisfies them.
+func (p *parser) checkQuery(q *Query) bool {
+	before := p.found
+	for _, prm := range q.Params {
+		if prm.Type.EnumEnd != nil {
+			p.fault(UnknownScalar, prm.Type.Span(), "use String", "a parameter cannot be an enum")
+			continue
+		}
+		p.typ(prm.Type)
+	}
+	switch b := q.Body.(type) {
+	case *Read:
+		p.clauses(b.Match)
+		for _, pr := range b.Returns {
+			p.operand(pr.Expr)
+		}
+		for _, o := range b.Order {
+			p.operand(o.Expr)
+		}
+		if b.Limit != nil {
+			if _, ok := Large(*b.Limit); !ok {
+				p.fault(NumberTooLarge, SpanOf(*b.Limit), "", "limit %s lies outside 0 to 9223372036854775807", b.Limit.Value)
+			}
+		}
+	case *Mutation:
+		for _, st := range b.Statements {
+			p.statement(st)
+		}
+	}
+	return p.found == before
+}
+
+func (p *parser) clauses(cs []Clause) {
+	p.meter.Step(len(cs))
+	for _, c := range cs {
+		switch c := c.(type) {
+		case *Not:
+			p.clauses(c.Match)
+		case *Binding:
+			for _, m := range c.Props {
+				p.simple(m.Value, inMatchValue)
+			}
+		case *Traversal:
+			if c.Bounds != nil {
+				p.small(c.Bounds.Min)
+				if c.Bounds.Max != nil {
+					p.small(*c.Bounds.Max)
+				}
+			}
+		case *TextClause:
+			p.operand(c.Call)
+			if c.Op != nil {
+				p.operand(c.Right)
+			}
+		case *Filter:
+			p.operand(c.Left)
+			p.operand(c.Right)
+		}
+	}
+}
+
+func (p *parser) statement(st Statement) {
+	switch st := st.(type) {
+	case *Insert:
+		p.assigns(st.Set)
+	case *Update:
+		p.assigns(st.Set)
+		p.simple(st.Where.Value, inWhereValue)
+	case *Delete:
+		p.simple(st.Where.Value, inWhereValue)
+	}
+}
+
+func (p *parser) assigns(as []*Assign) {
+	for _, a := range as {
+		p.simple(a.Value, inWriteValue)
+	}
+}
+
+// simple checks that the value in a setting is a literal, a parameter or now().
+func (p *parser) simple(o Operand, in string) {
+	p.meter.Step(1)
+	switch o.(type) {
+	case *Literal, *VarRef, *Now:
+	case *PropRef, *AliasRef, *Call:
+		p.want(o, "a literal, a $parameter or now()", in)
+	}
+}
+
+func (p *parser) operand(o Operand) {
+	p.meter.Step(1)
+	call, ok := o.(*Call)
+	if !ok {
+		return
+	}
+	if !slices.Contains(Functions, call.Name.Value) {
+		p.fault(UnknownCall, SpanOf(call.Name), diag.DidYouMean(call.Name.Value, Functions), "unknown function %s", call.Name.Value)
+	}
+	for _, a := range call.Args {
+		p.operand(a)
+	}
+}
+
+func (p *parser) want(o Operand, what, in string) {
+	r := o.Source()
+	help := ""
+	if !p.full() {
+		help, _ = hintFor(place{found: r.Tokens[0], after: r.Tokens[1:], in: in, opener: -1, closed: -1})
+	}
+	p.fault(Unexpected, r.Span(), help, "unexpected %s, want %s", show(r.Tokens[0]), what)
+}

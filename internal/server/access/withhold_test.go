@@ -1,0 +1,57 @@
+package access_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+// TestWithheld checks each error of a write in the form for an actor that may not read. The
+// error keeps the caller's own values and the rules of the schema. STORED stands for stored
+// data.
+func TestWithheld(t *testing.T) {
+	violation := func(rule, id, detail string) *engine.ConstraintViolation {
+		return &engine.ConstraintViolation{Entity: "node", Type: "Person", ID: id, Property: "p", Rule: rule, Detail: detail}
+	}
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{violation("required", "STORED", "there is no value; give one of type String"), "node Person, property p: there is no value; give one of type String (required)"},
+		{violation("type", "STORED", "found a value of type I32, wanted String"), "node Person, property p: found a value of type I32, wanted String (type)"},
+		{violation("range", "STORED", "found 200, wanted at most 150"), "node Person, property p: found 200, wanted at most 150 (range)"},
+		{violation("check", "STORED", `found "x", wanted a match of @`), `node Person, property p: found "x", wanted a match of @ (check)`},
+		{violation("enum", "STORED", `found "x", wanted one of a, b`), `node Person, property p: found "x", wanted one of a, b (enum)`},
+		{violation("key", "STORED", `the key gives the id "ada"`), `node Person, property p: the key gives the id "ada" (key)`},
+		{violation("endpoint", "", `node Person "zed" does not exist`), `node Person, property p: node Person "zed" does not exist (endpoint)`},
+		{violation("endpoint", "STORED", `the load would remove node "STORED"`), "node Person, property p: the write would remove a node that an edge joins (endpoint)"},
+		{violation("unique", "STORED", `"STORED" has the same values already`), "node Person, property p: another entity has the same values (unique)"},
+		{violation("cardinality", "", `node "STORED" would have 3 edges`), "node Person, property p: a node would have too few or too many edges of the type (cardinality)"},
+		{violation("a rule to come", "STORED", "STORED"), "node Person, property p: the write breaks the rule (a rule to come)"},
+		{&engine.PreconditionFailed{Expected: "A", Actual: "STORED"}, "the branch is not at commit A"},
+		{&engine.KeyConflict{Entity: "node", Type: "Person", ID: "ada"}, `node Person "ada" exists already`},
+		{&engine.NotFound{What: "branch", Name: "draft"}, `branch "draft" not found`},
+		{&engine.LoadErrors{Lines: []engine.LineError{{Line: 3, Err: violation("unique", "STORED", "STORED")}, {Line: 4, Err: errors.New("no such member")}}, More: true},
+			"line 3: node Person, property p: another entity has the same values (unique)\nline 4: no such member\n(more lines are bad)"},
+		{&engine.ConstraintViolations{Violations: []*engine.ConstraintViolation{violation("range", "STORED", "found STORED"), violation("range", "STORED2", "found STORED")}, More: true},
+			"node Person, property p: stored data breaks the rule (range)\n(there are more)"},
+		{fmt.Errorf("wrapped: %w", violation("unique", "STORED", "STORED")), "node Person, property p: another entity has the same values (unique)"},
+	} {
+		got := access.Withheld(nil, tt.err)
+		if got.Error() != tt.want {
+			t.Errorf("%v\ngot  %s\nwant %s", tt.err, got, tt.want)
+		}
+		before, after := wireerror.Explain(tt.err), wireerror.Explain(got)
+		if before.Outcome != after.Outcome || before.Body.Code != after.Body.Code {
+			t.Errorf("%v: outcome and code are %s %s, and %s %s for an actor that may read", tt.err, after.Outcome, after.Body.Code, before.Outcome, before.Body.Code)
+		}
+	}
+	unsure := &engine.Indeterminate{Err: violation("unique", "STORED", "STORED")}
+	if got := access.Withheld(nil, unsure); got != error(unsure) {
+		t.Errorf("an unknown outcome became %v", got)
+	}
+}

@@ -1,0 +1,108 @@
+package admission
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+// SmallBody is the size in bytes up to which a body is not counted. The limit on the number
+// of requests already bounds the memory for small bodies.
+const SmallBody = 64 << 10
+
+// Wrap returns a handler that calls next for each admitted request. It takes the actor from
+// the request's context. If the actor's source is "none", the actor stands for all
+// anonymous clients, and the request is counted by its remote address. A refused request is
+// answered with status 429, the error envelope and a Retry-After header.
+func (g *Limiter) Wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		actor, bytes := actorOf(r), g.bytesOf(r)
+		if refusal := g.Enter(r.Context(), actor, bytes); refusal != nil {
+			g.discard(w, r)
+			refusal.write(w)
+			return
+		}
+		defer g.Leave(actor, bytes)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// discardTime limits the time for reading the body of a refused request.
+const discardTime = 5 * time.Second
+
+// discard reads the body of a refused request. Most clients read the answer only after they
+// have sent the whole body; without discard they would find the connection closed. A client
+// that sends Expect: 100-continue is answered at once. If the body has not arrived within
+// discardTime, the connection is closed.
+func (g *Limiter) discard(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Expect") != "" || r.ContentLength == 0 {
+		return
+	}
+	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(discardTime)); err != nil {
+		envelope.HangUp(w, r)
+		return
+	}
+	// Close the connection if the rest of the body cannot be read.
+	if n, err := io.CopyN(io.Discard, r.Body, g.opts.MaxBody); err != nil && err != io.EOF || n == g.opts.MaxBody {
+		envelope.HangUp(w, r)
+	}
+}
+
+func actorOf(r *http.Request) Actor {
+	a := access.ActorFrom(r.Context())
+	if a == nil || a.Source == "none" {
+		host, _, err := net.SplitHostPort(r.RemoteAddr)
+		if err != nil {
+			host = r.RemoteAddr
+		}
+		return Actor{ID: host}
+	}
+	return Actor{Tenant: a.Tenant, ID: a.ID}
+}
+
+// bytesOf returns the number of bytes that the body of a request counts as. A body of
+// unknown length counts as MaxBody.
+func (g *Limiter) bytesOf(r *http.Request) int64 {
+	switch {
+	case r.ContentLength < 0:
+		return g.opts.MaxBody
+	case r.ContentLength <= SmallBody:
+		return 0
+	}
+	return min(r.ContentLength, g.opts.MaxBody)
+}
+
+// retryAfter returns the number of seconds that a client should wait. Loads, which have
+// large bodies, take longer than other calls.
+func (r *Refusal) retryAfter() int {
+	if r.Reason == ByBytes {
+		return 5
+	}
+	return 1
+}
+
+func (r *Refusal) write(w http.ResponseWriter) {
+	var message, resource string
+	switch r.Reason {
+	case ByActor:
+		resource = "requests of one actor at once"
+		message = fmt.Sprintf("found %d requests of one actor at once, wanted at most %d; send fewer at once, or try again after some time", r.Actual, r.Limit)
+	case ByTotal:
+		resource = "requests at once"
+		message = fmt.Sprintf("the server takes at most %d requests at once; try again after some time", r.Limit)
+	case ByBytes:
+		resource = "bytes of request bodies at once"
+		message = fmt.Sprintf("found %d bytes of request bodies at once, wanted at most %d; send fewer or smaller ones at once, or try again after some time", r.Actual, r.Limit)
+	}
+	f := envelope.New(wireerror.Overloaded, wireerror.TooManyRequests, message)
+	f.Body.ResourceLimit = &wireerror.WireLimit{Resource: resource, Limit: r.Limit, Actual: r.Actual}
+	w.Header().Set("Retry-After", strconv.Itoa(r.retryAfter()))
+	envelope.Write(w, f)
+}

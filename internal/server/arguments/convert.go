@@ -1,0 +1,254 @@
+package arguments
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+)
+
+// fault describes an error in one JSON value.
+type fault struct {
+	at     string // the position inside the value, such as [3]
+	detail string
+	help   string
+}
+
+// convert reads raw as a value of type t. raw is not the JSON null.
+func convert(raw jsontext.Value, t value.Type) (value.Value, *fault) {
+	switch {
+	case t.List:
+		elems, f := array(raw, t, func(e jsontext.Value) (value.Value, *fault) { return scalar(e, t.Elem()) })
+		if f != nil {
+			return value.Null, f
+		}
+		return value.OfList(t.Kind, elems), nil
+	case t.Kind == value.Vector:
+		vec := make([]float32, 0, t.Dim)
+		_, f := array(raw, t, func(e jsontext.Value) (value.Value, *fault) {
+			v, f := scalar(e, value.Of(value.F32))
+			if f == nil {
+				vec = append(vec, float32(v.Float()))
+			}
+			return v, f
+		})
+		if f == nil && len(vec) != t.Dim {
+			f = &fault{detail: fmt.Sprintf("found %d numbers, wanted %s", len(vec), wanted(t))}
+		}
+		if f != nil {
+			return value.Null, f
+		}
+		return value.OfVector(vec), nil
+	}
+	return scalar(raw, t)
+}
+
+// array reads the elements of a JSON array; elem reads one of them.
+func array(raw jsontext.Value, t value.Type, elem func(jsontext.Value) (value.Value, *fault)) ([]value.Value, *fault) {
+	if raw.Kind() != '[' {
+		return nil, &fault{detail: "found " + describe(raw) + ", wanted " + wanted(t)}
+	}
+	d := jsontext.NewDecoder(strings.NewReader(string(raw)))
+	if _, err := d.ReadToken(); err != nil {
+		return nil, &fault{detail: err.Error()}
+	}
+	elems := []value.Value{}
+	for d.PeekKind() != ']' {
+		e, err := d.ReadValue()
+		if err != nil {
+			return nil, &fault{detail: err.Error()}
+		}
+		v, f := elem(e)
+		if f != nil {
+			f.at = "[" + strconv.Itoa(len(elems)) + "]" + f.at
+			return nil, f
+		}
+		elems = append(elems, v)
+	}
+	return elems, nil
+}
+
+// scalar reads one JSON value as a scalar. It also accepts a number or a Bool written as a
+// string.
+func scalar(raw jsontext.Value, t value.Type) (value.Value, *fault) {
+	kind := raw.Kind()
+	var text string // if it is a string or a number
+	switch kind {
+	case '"':
+		b, err := jsontext.AppendUnquote(nil, raw)
+		if err != nil {
+			return value.Null, &fault{detail: err.Error()}
+		}
+		text = string(b)
+	case '0':
+		text = string(raw)
+	}
+	miss := func(help string) (value.Value, *fault) {
+		return value.Null, &fault{detail: "found " + describe(raw) + ", wanted " + wanted(t), help: help}
+	}
+	switch k := t.Kind; {
+	case k.Storage() == value.InText:
+		switch {
+		case kind == '0':
+			return miss("write it in quotes")
+		case kind != '"':
+			return miss("")
+		case t.Enum != nil:
+			return enum(text, t, miss)
+		}
+		return value.OfString(text), nil
+	case k.Storage() == value.InBits:
+		switch {
+		case kind == 't' || text == "true" && kind == '"':
+			return value.OfBool(true), nil
+		case kind == 'f' || text == "false" && kind == '"':
+			return value.OfBool(false), nil
+		}
+		return miss("")
+	case k.IsInteger():
+		if v, ok := integer(text, t.Kind); ok {
+			return v, nil
+		}
+		return miss("")
+	case k.IsFloat():
+		if v, ok := float(text, t.Kind); ok {
+			return v, nil
+		}
+		return miss("")
+	case k.HasText():
+		if kind != '"' {
+			return miss("")
+		}
+		if v, err := k.Parse(text); err == nil {
+			return v, nil
+		}
+		return miss("")
+	case k.Storage() == value.InBytes:
+		b, err := base64.StdEncoding.Strict().DecodeString(strings.TrimPrefix(text, "base64:"))
+		if err == nil && kind == '"' {
+			return value.OfBlob(b), nil
+		}
+		return miss("")
+	}
+	panic("tool: parameter of type " + t.String())
+}
+
+func enum(text string, t value.Type, miss func(string) (value.Value, *fault)) (value.Value, *fault) {
+	for _, e := range t.Enum {
+		if e == text {
+			return value.OfString(text), nil
+		}
+	}
+	return miss(diag.DidYouMean(text, t.Enum))
+}
+
+// integer reads an integer in any JSON notation: 300, 300.0 and 3e2 are equal.
+func integer(text string, k value.Kind) (value.Value, bool) {
+	neg, digits, ok := whole(text)
+	if !ok {
+		return value.Null, false
+	}
+	if neg {
+		digits = "-" + digits
+	}
+	return value.ParseNumber(digits, k)
+}
+
+// maxDigits is the number of digits of the longest 64-bit integer.
+const maxDigits = 20
+
+// whole splits a JSON number into sign and digits if its value is an integer. It does not
+// compute powers, because the exponent may be huge.
+func whole(text string) (neg bool, digits string, ok bool) {
+	if !isNumber(text) {
+		return false, "", false
+	}
+	if text[0] == '-' {
+		neg, text = true, text[1:]
+	}
+	exp := 0
+	if i := strings.IndexAny(text, "eE"); i >= 0 {
+		n, err := strconv.Atoi(text[i+1:])
+		text = text[:i]
+		if err != nil || n > 1<<20 || n < -1<<20 {
+			n = math.MaxInt32 // too large for any digits but zeros
+		}
+		exp = n
+	}
+	intPart, frac, _ := strings.Cut(text, ".")
+	digits = intPart + frac
+	point := len(intPart) + exp
+	trimmed := strings.TrimLeft(digits, "0")
+	point -= len(digits) - len(trimmed)
+	digits = strings.TrimRight(trimmed, "0")
+	switch {
+	case digits == "":
+		return false, "0", true
+	case len(digits) > point || point > maxDigits:
+		return false, "", false
+	}
+	return neg, digits + strings.Repeat("0", point-len(digits)), true
+}
+
+func float(text string, k value.Kind) (value.Value, bool) {
+	if !isNumber(text) {
+		return value.Null, false
+	}
+	return value.ParseNumber(text, k)
+}
+
+// isNumber reports whether text is a JSON number.
+func isNumber(text string) bool {
+	v := jsontext.Value(text)
+	return text != "" && (text[0] == '-' || text[0] >= '0' && text[0] <= '9') &&
+		text[len(text)-1] >= '0' && v.Kind() == '0' && v.IsValid()
+}
+
+// wanted describes the JSON values that type t accepts.
+func wanted(t value.Type) string {
+	if t.List {
+		return "an array, each element " + wanted(t.Elem())
+	}
+	switch {
+	case t.Enum != nil:
+		return "one of " + strings.Join(t.Enum, ", ")
+	case t.Kind == value.Vector:
+		return fmt.Sprintf("an array of %d numbers", t.Dim)
+	}
+	return t.Kind.Wanted()
+}
+
+// maxQuoted is the maximum number of bytes of an argument that a message quotes.
+const maxQuoted = 60
+
+// describe describes a JSON value for a message.
+func describe(raw jsontext.Value) string {
+	switch raw.Kind() {
+	case 'n':
+		return "null"
+	case 't', 'f':
+		return string(raw)
+	case '"':
+		b, _ := jsontext.AppendUnquote(nil, raw)
+		if len(b) > maxQuoted {
+			return "the string " + strconv.Quote(strings.ToValidUTF8(string(b[:maxQuoted]), "")+"…")
+		}
+		return "the string " + strconv.Quote(string(b))
+	case '0':
+		if len(raw) > maxQuoted {
+			return "the number " + string(raw[:maxQuoted]) + "…"
+		}
+		return "the number " + string(raw)
+	case '[':
+		return "an array"
+	case '{':
+		return "an object"
+	}
+	return "no JSON value"
+}

@@ -1,0 +1,163 @@
+// Package auth authenticates HTTP requests. It resolves each request to an actor once, before the
+// request reaches a transport.
+package auth
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/logsample"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+// Verifier resolves a bearer token to its actor. Implementations are safe for concurrent use.
+type Verifier interface {
+	// Verify returns the token's actor. It returns a nil actor and a nil error if the token is not
+	// of a kind that this verifier handles, a *Rejected if the token is of that kind but is not
+	// valid, and another error if the token could not be checked. No error repeats any part of the
+	// token.
+	Verify(ctx context.Context, token string) (*access.Actor, error)
+}
+
+// Anonymous is the actor of every request to a server that runs unauthenticated.
+const Anonymous = "anonymous"
+
+// challenge is the value of WWW-Authenticate if the request had no token. invalid is its value if
+// the token was unknown or rejected (RFC 6750, section 3).
+const (
+	challenge = `Bearer realm="omnigraph"`
+	invalid   = challenge + `, error="invalid_token"`
+)
+
+// Authenticator authenticates requests before they reach a transport.
+type Authenticator struct {
+	Log       *slog.Logger
+	Verifiers []Verifier // in order; the first that knows a token decides
+	Metadata  *Metadata  // nil if the server publishes no metadata
+
+	Now func() time.Time // limits the rate of log lines; nil means clock.Now
+
+	lines logsample.Lines // limits log lines, because clients without a token can cause them
+}
+
+// Require puts authentication in front of next. The first verifier that knows the token determines
+// the actor, which next finds in the request's context. A missing, unknown or rejected token
+// answers 401 with WWW-Authenticate, which points to the metadata if there is any. A verifier that
+// fails answers 503. Tokens appear neither in answers nor in the log, and next does not see them.
+func (g *Authenticator) Require(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token, why := bearer(r.Header)
+		if why != "" {
+			header := challenge
+			if r.Header.Get("Authorization") != "" {
+				header = invalid
+			}
+			g.refuse(w, r, header, why)
+			return
+		}
+		for _, v := range g.Verifiers {
+			actor, err := v.Verify(r.Context(), token)
+			if err != nil {
+				g.fail(w, r, err)
+				return
+			}
+			if actor != nil {
+				pass(next, w, r, actor)
+				return
+			}
+		}
+		g.refuse(w, r, invalid, "the bearer token is not known to this server")
+	})
+}
+
+// Open lets every request pass to next without authentication. The actor is always Anonymous, even
+// if the request carries a token.
+func Open(next http.Handler) http.Handler {
+	actor := &access.Actor{ID: Anonymous, Source: "none"}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { pass(next, w, r, actor) })
+}
+
+// pass hands the request to next with its actor and without its token.
+func pass(next http.Handler, w http.ResponseWriter, r *http.Request, actor *access.Actor) {
+	r = r.WithContext(access.WithActor(r.Context(), actor))
+	if _, ok := r.Header["Authorization"]; ok {
+		r.Header = r.Header.Clone()
+		r.Header.Del("Authorization")
+	}
+	next.ServeHTTP(w, r)
+}
+
+// fail answers a request whose token was rejected or could not be checked.
+func (g *Authenticator) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var rejected *Rejected
+	if errors.As(err, &rejected) {
+		g.refuse(w, r, invalid, rejected.Error())
+		return
+	}
+	var unreachable *Unreachable
+	if errors.As(err, &unreachable) {
+		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(unreachable.Retry.Seconds())))))
+	}
+	envelope.HangUp(w, r)
+	g.line(r, slog.LevelError, "a token could not be verified", "error", err.Error())
+	envelope.Write(w, envelope.New(wireerror.Unavailable, wireerror.Internal, "authentication is not available; try again later"))
+}
+
+func (g *Authenticator) refuse(w http.ResponseWriter, r *http.Request, header, why string) {
+	envelope.HangUp(w, r)
+	g.line(r, slog.LevelInfo, "authentication refused", "reason", why)
+	if g.Metadata != nil {
+		header += `, resource_metadata="` + g.Metadata.url(r) + `"`
+	}
+	w.Header().Set("WWW-Authenticate", header)
+	envelope.Write(w, envelope.New(wireerror.NotIdentified, wireerror.Unauthorized, why))
+}
+
+// line logs a message about a request. If a line for the same reason was logged a moment ago, line
+// only counts the message, and the next line reports the count.
+func (g *Authenticator) line(r *http.Request, level slog.Level, message, key, why string) {
+	now := clock.Now
+	if g.Now != nil {
+		now = g.Now
+	}
+	held, ok := g.lines.Pass(message+why, now())
+	if !ok {
+		return
+	}
+	attrs := []slog.Attr{slog.String(key, why), slog.String("remote", r.RemoteAddr)}
+	if held > 0 {
+		attrs = append(attrs, slog.Int("others", held))
+	}
+	g.Log.LogAttrs(r.Context(), level, message, attrs...)
+}
+
+// bearer returns the token of the Authorization header, or the reason why there is none.
+func bearer(h http.Header) (token, why string) {
+	const wanted = "send the header Authorization: Bearer <token>"
+	values := h.Values("Authorization")
+	switch len(values) {
+	case 0:
+		return "", "no bearer token was sent; " + wanted
+	case 1:
+	default:
+		return "", "several Authorization headers were sent, wanted one; " + wanted
+	}
+	scheme, rest, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", "the Authorization header is not of the scheme Bearer; " + wanted
+	}
+	token = strings.TrimLeft(rest, " ")
+	if token == "" || len(token) > maxJWT || !isB64Token(token) {
+		return "", "the Authorization header holds no well-formed bearer token; " + wanted
+	}
+	return token, ""
+}

@@ -1,0 +1,303 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+)
+
+const (
+	adaToken = "ada-4f1d9c0e77"
+	botToken = "bot-88aa01ffee"
+)
+
+func digest(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+func tokens(t testing.TB) *Tokens {
+	t.Helper()
+	ts := &Tokens{}
+	for token, actor := range map[string]string{adaToken: "act-ada", botToken: "act-bot"} {
+		if err := ts.Add(token, actor); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return ts
+}
+
+// require puts an Authenticator with these verifiers in front of next.
+func require(next http.Handler, log *slog.Logger, verifiers ...Verifier) http.Handler {
+	return (&Authenticator{Log: log, Verifiers: verifiers}).Require(next)
+}
+
+func TestRequire(t *testing.T) {
+	tests := []struct {
+		name      string
+		header    []string
+		want      string // the actor; "" if the request is refused
+		challenge string
+	}{
+		{"none", nil, "", `Bearer realm="omnigraph"`},
+		{"known", []string{"Bearer " + adaToken}, "act-ada", ""},
+		{"another's", []string{"Bearer " + botToken}, "act-bot", ""},
+		{"scheme in other letters", []string{"bEARER  " + adaToken}, "act-ada", ""},
+		{"unknown", []string{"Bearer nobody-77aa"}, "", `Bearer realm="omnigraph", error="invalid_token"`},
+		{"prefix of a known", []string{"Bearer " + adaToken[:8]}, "", `Bearer realm="omnigraph", error="invalid_token"`},
+		{"longer than a known", []string{"Bearer " + adaToken + "0"}, "", `Bearer realm="omnigraph", error="invalid_token"`},
+		{"the digest of a known", []string{"Bearer " + digest(adaToken)}, "", `Bearer realm="omnigraph", error="invalid_token"`},
+		{"other scheme", []string{"Basic " + adaToken}, "", `Bearer realm="omnigraph", error="invalid_token"`},
+		{"no scheme", []string{adaToken}, "", `Bearer realm="omnigraph", error="invalid_token"`},
+		{"no token", []string{"Bearer "}, "", `Bearer realm="omnigraph", error="invalid_token"`},
+		{"two tokens", []string{"Bearer " + adaToken + " " + botToken}, "", `Bearer realm="omnigraph", error="invalid_token"`},
+		{"two headers", []string{"Bearer " + adaToken, "Bearer " + botToken}, "", `Bearer realm="omnigraph", error="invalid_token"`},
+		{"huge", []string{"Bearer " + strings.Repeat("a", 20_000)}, "", `Bearer realm="omnigraph", error="invalid_token"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var log bytes.Buffer
+			var got *access.Actor
+			h := require(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				got = access.ActorFrom(r.Context())
+				if r.Header.Get("Authorization") != "" {
+					t.Error("the token goes on behind authentication")
+				}
+			}), slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), tokens(t))
+			r := httptest.NewRequest(http.MethodPost, "/graphs/code/mcp", nil)
+			r.Header["Authorization"] = tt.header
+			// Only the token determines the actor; other headers do not.
+			r.Header.Set("X-Actor", "act-root")
+			r.Header.Set("Omnigraph-Actor", "act-root")
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+
+			if len(tt.header) > 0 && r.Header.Get("Authorization") != tt.header[0] {
+				t.Error("the caller's request was changed")
+			}
+			for _, secret := range []string{adaToken, botToken, adaToken[:8], digest(adaToken), "nobody-77aa", strings.Repeat("a", 50)} {
+				if strings.Contains(log.String(), secret) || strings.Contains(w.Body.String(), secret) || strings.Contains(fmt.Sprint(w.Header()), secret) {
+					t.Errorf("%q shows in answer or log: %s %v %s", secret, w.Body, w.Header(), log.String())
+				}
+			}
+			if tt.want != "" {
+				if got == nil || got.ID != tt.want || got.Source != "token" || w.Code != http.StatusOK {
+					t.Errorf("actor %+v, status %d; wanted %s", got, w.Code, tt.want)
+				}
+				return
+			}
+			if got != nil || w.Code != http.StatusUnauthorized || w.Header().Get("WWW-Authenticate") != tt.challenge {
+				t.Errorf("actor %+v, status %d, challenge %q; wanted 401, %q", got, w.Code, w.Header().Get("WWW-Authenticate"), tt.challenge)
+			}
+			var e map[string]string
+			if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil || e["code"] != "unauthorized" || e["error"] == "" {
+				t.Errorf("body %s, %v", w.Body, err)
+			}
+			if !strings.Contains(log.String(), "authentication refused") {
+				t.Errorf("the refusal is not logged: %q", log.String())
+			}
+		})
+	}
+}
+
+// verifierFunc is a second verifier, in place of an OIDC verifier.
+type verifierFunc func(token string) (*access.Actor, error)
+
+func (f verifierFunc) Verify(_ context.Context, token string) (*access.Actor, error) {
+	return f(token)
+}
+
+func TestSeveralVerifiers(t *testing.T) {
+	second := verifierFunc(func(token string) (*access.Actor, error) {
+		switch token {
+		case "their-own":
+			return &access.Actor{ID: "act-sso", Source: "oidc"}, nil
+		case "unlucky":
+			return nil, errors.New("keys are unreachable")
+		}
+		return nil, nil
+	})
+	for token, want := range map[string]int{adaToken: 200, "their-own": 200, "neither": 401, "unlucky": 503} {
+		h := require(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), slog.New(slog.DiscardHandler), tokens(t), second)
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("%s: status %d, wanted %d", token, w.Code, want)
+		}
+		if strings.Contains(w.Body.String(), "unreachable") {
+			t.Errorf("the verifier's fault goes out: %s", w.Body)
+		}
+	}
+}
+
+func TestOpen(t *testing.T) {
+	var got *access.Actor
+	h := Open(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = access.ActorFrom(r.Context()) }))
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.Header.Set("Authorization", "Bearer "+adaToken)
+	h.ServeHTTP(httptest.NewRecorder(), r)
+	if got == nil || got.ID != Anonymous || got.Source != "none" {
+		t.Errorf("actor %+v", got)
+	}
+}
+
+func TestStart(t *testing.T) {
+	tests := []struct {
+		tokens, policies, open bool
+		want                   Mode
+		err                    string
+	}{
+		{false, false, false, 0, "there are neither tokens nor a policy; set OMNIGRAPH_TOKENS_FILE or OMNIGRAPH_TOKEN_<ACTOR>, or an authentication method under server in cluster.yaml, such as oidc, or start with --unauthenticated to let anyone do anything"},
+		{false, false, true, Unauthenticated, ""},
+		{false, true, false, 0, "there is a policy and no token, so nobody could be who it speaks of; set OMNIGRAPH_TOKENS_FILE or OMNIGRAPH_TOKEN_<ACTOR>, or an authentication method under server in cluster.yaml, such as oidc"},
+		{false, true, true, 0, "there is a policy, and --unauthenticated leaves no actor that it could speak of; drop one of the two"},
+		{true, false, false, ReadsOnly, ""},
+		{true, false, true, 0, "there are tokens, and --unauthenticated would ignore them; drop one of the two"},
+		{true, true, false, Governed, ""},
+		{true, true, true, 0, "there are tokens, and --unauthenticated would ignore them; drop one of the two"},
+	}
+	for _, tt := range tests {
+		got, err := Start(tt.tokens, tt.policies, tt.open)
+		if tt.err == "" {
+			if err != nil || got != tt.want {
+				t.Errorf("%+v: got %v, %v", tt, got, err)
+			}
+			continue
+		}
+		var se *StartError
+		if !errors.As(err, &se) || err.Error() != tt.err {
+			t.Errorf("%+v: got %v", tt, err)
+		}
+	}
+}
+
+func TestLoad(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tokens.yaml")
+	// A digest that has only decimal digits must not be read as a number.
+	src := fmt.Sprintf("%s: act-ada\n\"%s\": act-bot # another\n%s: act-num\n", digest(adaToken), strings.ToUpper(digest(botToken)), strings.Repeat("0123456789012345", 4))
+	if err := os.WriteFile(file, []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ts, err := Load([]string{"PATH=/bin", "OMNIGRAPH_TOKENS_FILE=" + file, "OMNIGRAPH_TOKEN_ACT_CI=ci-token-1", "OMNIGRAPH_TOKENX=y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ts.Len() != 4 {
+		t.Errorf("%d tokens, wanted 4", ts.Len())
+	}
+	for token, want := range map[string]string{adaToken: "act-ada", botToken: "act-bot", "ci-token-1": "act-ci", "y": ""} {
+		a, err := ts.Verify(t.Context(), token)
+		if err != nil || (a == nil) != (want == "") || a != nil && a.ID != want {
+			t.Errorf("%s: %+v, %v; wanted %q", token, a, err, want)
+		}
+	}
+	none, err := Load([]string{"PATH=/bin"})
+	if err != nil || none.Len() != 0 {
+		t.Errorf("no tokens: %v, %v", none, err)
+	}
+}
+
+func TestTokenFaults(t *testing.T) {
+	const secret = "s3cret"
+	line := func(key, actor string) string { return key + ": " + actor + "\n" }
+	tests := []struct {
+		name, src, want string
+	}{
+		{"empty", "", "t.yaml:1:1: error C4: the tokens file is empty (help: map the sha-256 of each token to its actor)"},
+		{"raw token", line(secret, "act-ada"), "t.yaml:1:1: error C7: a key that is not 64 hex digits (help: write the token's sha-256, as printf %s TOKEN | sha256sum prints it)"},
+		{"64 other letters", line(strings.Repeat("z", 64), "act-ada"), "t.yaml:1:1: error C7: a key that is not 64 hex digits (help: write the token's sha-256, as printf %s TOKEN | sha256sum prints it)"},
+		{"swapped", "act-ada: " + secret + "\n", "t.yaml:1:1: error C7: a key that is not 64 hex digits (help: write the token's sha-256, as printf %s TOKEN | sha256sum prints it)"},
+		{"no actor", line(digest("a"), ""), "t.yaml:1:67: error C4: the actor is empty, wanted a string"},
+		{"number", line(digest("a"), "7"), "t.yaml:1:67: error C3: the actor is a number, wanted a string (help: put it in quotes)"},
+		{"blank in the actor", line(digest("a"), secret+" x"), "t.yaml:1:67: error C7: the actor's name holds a blank or a character outside ascii; wanted a name such as act-ada"},
+		{"twice", line(digest("a"), "act-ada") + line(digest("a"), "act-bot"), "t.yaml:2:1: error C5: key (not shown) stands here and on line 1 (help: keep one of the two)"},
+		{"twice in other letters", line(digest("a"), "act-ada") + line(strings.ToUpper(digest("a")), "act-bot"), "t.yaml:2:67: error C7: this token is another actor's already; a token has one actor"},
+		{"a list", "- " + secret + "\n", "t.yaml:1:1: error C3: the tokens file is a list, wanted a mapping of keys to values"},
+		{"not yaml", "{" + secret, "t.yaml:1:2: error C1: not YAML"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := (&Tokens{}).parse("t.yaml", []byte(tt.src))
+			var list diag.List
+			if !errors.As(err, &list) {
+				t.Fatalf("got %v, wanted a diag.List", err)
+			}
+			if got := err.Error(); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+			if strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), digest("a")) {
+				t.Errorf("the text of the file shows: %v", err)
+			}
+		})
+	}
+}
+
+func TestAddFaults(t *testing.T) {
+	for _, tt := range []struct{ variable, value, want string }{
+		{"OMNIGRAPH_TOKEN_ACT_ADA", "", "OMNIGRAPH_TOKEN_ACT_ADA: the token is empty; set one, such as openssl rand -hex 32 prints"},
+		{"OMNIGRAPH_TOKEN_ACT_ADA", "s3cret x", "OMNIGRAPH_TOKEN_ACT_ADA: the token holds a character that a header cannot carry; wanted letters, digits and -._~+/, then = signs"},
+		{"OMNIGRAPH_TOKEN_ACT_ADA", "s3cret\n", "OMNIGRAPH_TOKEN_ACT_ADA: the token holds a character that a header cannot carry; wanted letters, digits and -._~+/, then = signs"},
+		{"OMNIGRAPH_TOKEN_", "s3cret", "OMNIGRAPH_TOKEN_: the actor's name has 0 bytes, wanted 1 to 128"},
+		{"OMNIGRAPH_TOKENS_FILE", "/nowhere/at/all", "OMNIGRAPH_TOKENS_FILE: open /nowhere/at/all: no such file or directory"},
+	} {
+		_, err := Load([]string{tt.variable + "=" + tt.value})
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("%s: got  %v\nwant %s", tt.variable, err, tt.want)
+		}
+	}
+}
+
+// FuzzTokensFile checks that no file makes the reader panic, and that no error repeats a word of
+// the file that could be a token.
+func FuzzTokensFile(f *testing.F) {
+	f.Add([]byte(digest("a") + ": act-ada\n"))
+	f.Add([]byte("s3cret-token: act-ada\n"))
+	f.Add([]byte("{s3cret-token, \"s3cret-token"))
+	f.Fuzz(func(t *testing.T, src []byte) {
+		err := (&Tokens{}).parse("t.yaml", src)
+		if err != nil && bytes.Contains(src, []byte("s3cret-token")) && strings.Contains(err.Error(), "s3cret-token") {
+			t.Errorf("%q: %v", src, err)
+		}
+	})
+}
+
+// FuzzAuthorization checks that only the exact header passes.
+func FuzzAuthorization(f *testing.F) {
+	for _, s := range []string{"Bearer " + adaToken, "bearer  x", "Basic x", "", "Bearer", "Bearer =", "Bearer\t" + adaToken} {
+		f.Add(s)
+	}
+	ts := tokens(f)
+	f.Fuzz(func(t *testing.T, header string) {
+		passed := false
+		h := require(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { passed = true }), slog.New(slog.DiscardHandler), ts)
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header["Authorization"] = []string{header}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		known := strings.HasSuffix(header, " "+adaToken) || strings.HasSuffix(header, " "+botToken)
+		if passed && !known || !passed && w.Code != http.StatusUnauthorized {
+			t.Errorf("%q: passed %v, status %d", header, passed, w.Code)
+		}
+	})
+}
+
+// actorInto returns a handler that stores the request's actor in id.
+func actorInto(id *string) http.Handler {
+	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { *id = access.ActorFrom(r.Context()).ID })
+}

@@ -1,0 +1,90 @@
+package auth
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+// Metadata serves protected resource metadata (RFC 9728), which shows clients without a token which
+// issuer's tokens the server accepts. There is one document for the server, one for each graph, and
+// one for each graph over MCP.
+type Metadata struct {
+	Issuer string
+
+	// PublicHost is the host by which clients reach the server over https. If it is empty, Metadata
+	// uses the Host of the request; the host check then accepts only hosts of this machine.
+	PublicHost string
+
+	// Graph reports whether id has the form of a graph id. It does not check whether the graph
+	// exists, because clients without a token must not learn that.
+	Graph func(id string) bool
+}
+
+// wellKnown comes between the host and the path of a resource (RFC 9728, section 3.1).
+const wellKnown = "/.well-known/oauth-protected-resource"
+
+// Wrap answers requests for metadata and passes all other requests to next.
+func (m *Metadata) Wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path, ok := strings.CutPrefix(r.URL.EscapedPath(), wellKnown)
+		if !ok || !m.isResource(path) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET")
+			envelope.Write(w, envelope.New(wireerror.WrongMethod, wireerror.MethodNotAllowed, "found "+r.Method+", wanted GET"))
+			return
+		}
+		b, err := json.Marshal(struct {
+			Resource string   `json:"resource"`
+			Servers  []string `json:"authorization_servers"`
+			Methods  []string `json:"bearer_methods_supported"`
+			Name     string   `json:"resource_name"`
+		}{m.base(r) + path, []string{m.Issuer}, []string{"header"}, "Omnigraph"})
+		if err != nil {
+			panic(err) // cannot happen: all values are strings
+		}
+		h := w.Header()
+		h.Set("Content-Type", "application/json")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-store") // the answer may name the host of the request
+		_, _ = w.Write(b)                  // fails only if the client is gone
+	})
+}
+
+// url returns the address of the metadata for the resource that the request is about.
+func (m *Metadata) url(r *http.Request) string {
+	path := r.URL.EscapedPath()
+	for path != "" && !m.isResource(path) {
+		path = path[:max(0, strings.LastIndexByte(path, '/'))]
+	}
+	return m.base(r) + wellKnown + path
+}
+
+// isResource reports whether path is the path of the server, of a graph, or of a graph over MCP.
+func (m *Metadata) isResource(path string) bool {
+	if path == "" {
+		return true
+	}
+	id, ok := strings.CutPrefix(path, "/graphs/")
+	return ok && m.Graph(strings.TrimSuffix(id, "/mcp"))
+}
+
+func (m *Metadata) base(r *http.Request) string {
+	host, scheme := m.PublicHost, "https://"
+	switch {
+	case host == "":
+		host = r.Host
+		if r.TLS == nil {
+			scheme = "http://"
+		}
+	case strings.Contains(host, ":") && !strings.HasPrefix(host, "["):
+		host = "[" + host + "]"
+	}
+	return scheme + host
+}

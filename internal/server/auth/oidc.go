@@ -1,0 +1,253 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+)
+
+// OIDCOptions configure which tokens are accepted and which claims are read.
+type OIDCOptions struct {
+	// Issuer is the exact value of the claim iss in every token. Its keys are found through its
+	// /.well-known/openid-configuration.
+	Issuer string
+
+	// Audiences are the names of the server at the issuer. A token must name one of them.
+	Audiences []string
+
+	// ActorClaim is the claim that names the actor; empty means sub. The actor is ActorPrefix
+	// followed by that name.
+	ActorClaim, ActorPrefix string
+
+	// Reserved reports whether a name is reserved, so that tokens must not use it. Nil reserves
+	// none.
+	Reserved func(actor string) bool
+
+	// GroupsClaim is the claim that lists groups; empty means groups. Only the groups in Groups are
+	// kept; other groups of a token are dropped.
+	GroupsClaim string
+	Groups      []string
+
+	Log *slog.Logger     // receives messages about fetches of the issuer's keys; never nil
+	Now func() time.Time // the clock for expiry and for the age of keys; nil means clock.Now
+}
+
+// OIDC verifies the JSON Web Tokens of one issuer, both access tokens (RFC 9068) and ID tokens. It
+// fetches the issuer's keys when the first token arrives and verifies later tokens with the keys
+// that it has. Call Close after the last request has ended.
+type OIDC struct {
+	o    OIDCOptions
+	keys *issuerKeys
+}
+
+// algorithms are the accepted signature algorithms. With each of them, a party that can verify
+// cannot sign. A token names its own algorithm, so none and the HMAC family must not be in this
+// list.
+var algorithms = []jose.SignatureAlgorithm{
+	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
+}
+
+const (
+	defaultGroupsClaim = "groups"
+
+	// leavesGroupsOut begins the reason for rejecting a token whose actor has so many groups that
+	// the issuer left them out.
+	leavesGroupsOut = "leaves its groups out, which are too many for it: "
+
+	// maxJWT bounds the length of a token in bytes. A token with many groups has a few thousand
+	// bytes.
+	maxJWT = 16 << 10
+
+	// leeway is the accepted difference between the clocks of the issuer and the server.
+	leeway = 30 * time.Second
+)
+
+// NewOIDC returns a verifier for the tokens of an issuer. It does not call the issuer, which may be
+// down.
+func NewOIDC(o OIDCOptions) *OIDC {
+	if o.ActorClaim == "" {
+		o.ActorClaim = "sub"
+	}
+	if o.GroupsClaim == "" {
+		o.GroupsClaim = defaultGroupsClaim
+	}
+	if o.Now == nil {
+		o.Now = clock.Now
+	}
+	client := &http.Client{
+		Timeout: fetchTimeout,
+		// The discovery document gives the address of the keys. A redirect on the way is an error.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport:     http.DefaultTransport.(*http.Transport).Clone(),
+	}
+	return &OIDC{o: o, keys: newIssuerKeys(o.Issuer, client, o.Log, o.Now)}
+}
+
+// Close cancels a running fetch of keys.
+func (v *OIDC) Close() error {
+	v.keys.close()
+	return nil
+}
+
+// Rejected is the error for a token that is of the verifier's kind but not valid.
+type Rejected struct {
+	Reason string // completes a sentence after "the bearer token"; contains nothing of the token
+}
+
+func (e *Rejected) Error() string { return "the bearer token " + e.Reason }
+
+// Verify implements Verifier. It returns nil, nil if the text does not have the form of a signed
+// token. It returns a *Rejected if the token is not valid, and an *Unreachable if the token's key
+// cannot be looked up because the issuer does not answer.
+//
+// Verify ignores the headers jwk, jku, x5c and x5u, in which a token brings its own key.
+func (v *OIDC) Verify(ctx context.Context, token string) (*access.Actor, error) {
+	if strings.Count(token, ".") != 2 {
+		return nil, nil
+	}
+	if len(token) > maxJWT {
+		return nil, &Rejected{"is too long"}
+	}
+	parsed, err := jwt.ParseSigned(token, algorithms)
+	if err != nil {
+		return nil, &Rejected{"is not a signed token, or not signed in an algorithm that is taken here"}
+	}
+	header := parsed.Headers[0]
+	if !takenType(header.ExtraHeaders[jose.HeaderType]) {
+		return nil, &Rejected{"is not an access token or an ID token"}
+	}
+	if _, critical := header.ExtraHeaders["crit"]; critical {
+		return nil, &Rejected{"wants an extension that is not taken here"}
+	}
+	// The signature is not verified yet. This check only avoids asking the issuer about tokens of
+	// other issuers.
+	var of struct {
+		Issuer string `json:"iss"`
+	}
+	if err := parsed.UnsafeClaimsWithoutVerification(&of); err != nil {
+		return nil, &Rejected{"has no readable claims"}
+	}
+	if of.Issuer != v.o.Issuer {
+		return nil, &Rejected{"is of another issuer"}
+	}
+	if err := v.keys.verify(ctx, header.KeyID, header.Algorithm, func(key any) error { return parsed.Claims(key) }); err != nil {
+		return nil, err
+	}
+	var said claims // set only after the signature was verified
+	if err := parsed.UnsafeClaimsWithoutVerification(&said.registered, &said.all); err != nil {
+		return nil, &Rejected{"has no readable claims"}
+	}
+	return v.actor(&said)
+}
+
+// claims are the claims of a token whose signature was verified.
+type claims struct {
+	registered jwt.Claims
+	all        map[string]any
+}
+
+// takenType reports whether the header typ allows the token as a bearer token. Tokens of other
+// kinds, such as logout tokens, have the same issuer, audience and keys.
+func takenType(typ any) bool {
+	if typ == nil {
+		return true
+	}
+	s, ok := typ.(string)
+	switch strings.TrimPrefix(strings.ToLower(s), "application/") {
+	case "jwt", "at+jwt":
+		return ok
+	}
+	return false
+}
+
+// actor checks the claims of a token and returns its actor.
+func (v *OIDC) actor(c *claims) (*access.Actor, error) {
+	err := c.registered.ValidateWithLeeway(jwt.Expected{Issuer: v.o.Issuer, AnyAudience: v.o.Audiences, Time: v.o.Now()}, leeway)
+	switch {
+	case errors.Is(err, jwt.ErrExpired):
+		return nil, &Rejected{"has expired"}
+	case errors.Is(err, jwt.ErrNotValidYet), errors.Is(err, jwt.ErrIssuedInTheFuture):
+		return nil, &Rejected{"is not valid yet"}
+	case errors.Is(err, jwt.ErrInvalidAudience):
+		return nil, &Rejected{"is for another audience"}
+	case err != nil:
+		return nil, &Rejected{"is of another issuer"}
+	case len(v.o.Audiences) == 0: // the library would accept any audience
+		return nil, &Rejected{"is for another audience"}
+	case c.registered.Expiry == nil:
+		return nil, &Rejected{"never expires; wanted the claim exp"}
+	}
+	name, ok := c.all[v.o.ActorClaim].(string)
+	if !ok || name == "" {
+		return nil, &Rejected{"names no actor in the claim " + v.o.ActorClaim}
+	}
+	// A user may be able to register any address, so an unverified address does not identify its
+	// owner.
+	if verified, said := c.all["email_verified"]; v.o.ActorClaim == "email" && said && verified != true {
+		return nil, &Rejected{"names its actor by an address that was not verified"}
+	}
+	name = v.o.ActorPrefix + name
+	if checkActor(name) != nil {
+		return nil, &Rejected{"names an actor that no policy could: wanted at most 128 characters of ascii without blanks"}
+	}
+	if v.o.Reserved != nil && v.o.Reserved(name) {
+		return nil, &Rejected{"names an actor that the issuer may not name"}
+	}
+	groups, err := v.groups(c.all)
+	if err != nil {
+		return nil, err
+	}
+	return &access.Actor{ID: name, Groups: groups, Source: "oidc"}, nil
+}
+
+// groups returns the groups of the token that o.Groups lists, sorted. It rejects a token whose
+// groups are unreadable or left out, because a rule may deny by group.
+func (v *OIDC) groups(all map[string]any) ([]string, error) {
+	if len(v.o.Groups) == 0 {
+		return nil, nil
+	}
+	unreadable := &Rejected{"has no list of groups in the claim " + v.o.GroupsClaim}
+	// A distributed claim (OpenID Connect Core, section 5.6.2): instead of the groups, the token
+	// names a source that has them.
+	if elsewhere, ok := all["_claim_names"].(map[string]any); ok && elsewhere[v.o.GroupsClaim] != nil {
+		return nil, &Rejected{leavesGroupsOut + "the claim _claim_names names another source for them"}
+	}
+	var named []any
+	switch claim := all[v.o.GroupsClaim].(type) {
+	case nil:
+		// In tokens of the implicit flow, Entra ID may set hasgroups instead of listing the groups.
+		// hasgroups always refers to the claim groups.
+		if says := all["hasgroups"]; v.o.GroupsClaim == defaultGroupsClaim && says != nil && says != false && says != "false" {
+			return nil, &Rejected{leavesGroupsOut + "the claim hasgroups stands in their place"}
+		}
+		return nil, nil
+	case string:
+		named = []any{claim}
+	case []any:
+		named = claim
+	default:
+		return nil, unreadable
+	}
+	var groups []string
+	for _, g := range named {
+		s, ok := g.(string)
+		if !ok {
+			return nil, unreadable
+		}
+		if slices.Contains(v.o.Groups, s) {
+			groups = append(groups, s)
+		}
+	}
+	slices.Sort(groups)
+	return slices.Compact(groups), nil
+}

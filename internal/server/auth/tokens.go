@@ -1,0 +1,198 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+)
+
+// The environment variables that name tokens.
+const (
+	// TokensFileVar is the variable that holds the path of the tokens file.
+	TokensFileVar = "OMNIGRAPH_TOKENS_FILE"
+
+	// TokenVarPrefix begins the names of the variables that each hold one raw token. The rest of
+	// the name, in lower case and with - for _, is the actor: OMNIGRAPH_TOKEN_ACT_ADA holds a token
+	// of act-ada.
+	TokenVarPrefix = "OMNIGRAPH_TOKEN_"
+)
+
+// maxToken bounds the length of a static token in bytes, so that hashing stays cheap.
+const maxToken = 4096
+
+// Tokens holds the static bearer tokens of a server. It keeps only their SHA-256 digests. Fill it
+// before the server starts; after that it is safe for concurrent use.
+type Tokens struct {
+	entries []entry
+}
+
+type entry struct {
+	digest [sha256.Size]byte
+	actor  *access.Actor
+}
+
+// Load returns the tokens that an environment names; environ has the form of os.Environ. It reads
+// the file that OMNIGRAPH_TOKENS_FILE names and the OMNIGRAPH_TOKEN_<ACTOR> variables. It is not an
+// error if none of them is set.
+func Load(environ []string) (*Tokens, error) {
+	t := &Tokens{}
+	for _, kv := range environ {
+		name, value, _ := strings.Cut(kv, "=")
+		if name == TokensFileVar && value != "" {
+			if err := t.ReadFile(value); err != nil {
+				return nil, fmt.Errorf("%s: %w", TokensFileVar, err)
+			}
+		}
+		suffix, is := strings.CutPrefix(name, TokenVarPrefix)
+		if !is {
+			continue
+		}
+		actor := strings.ReplaceAll(strings.ToLower(suffix), "_", "-")
+		if err := t.Add(value, actor); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return t, nil
+}
+
+// Add adds a raw token for an actor. An actor may have several tokens; a token belongs to one
+// actor. The error does not repeat the token.
+func (t *Tokens) Add(token, actor string) error {
+	if err := checkToken(token); err != nil {
+		return err
+	}
+	return t.add(sha256.Sum256([]byte(token)), actor)
+}
+
+// ReadFile adds the tokens of a YAML file that maps the SHA-256 of each token, as 64 hex digits, to
+// its actor. The error is an error of reading the file, or a diag.List that gives positions and
+// never repeats the text of the file.
+func (t *Tokens) ReadFile(path string) error {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return t.parse(path, src)
+}
+
+// Len returns the number of tokens.
+func (t *Tokens) Len() int { return len(t.entries) }
+
+// Names reports whether actor has a token.
+func (t *Tokens) Names(actor string) bool {
+	return slices.ContainsFunc(t.entries, func(e entry) bool { return e.actor.ID == actor })
+}
+
+// Verify implements Verifier. It compares the token with every entry, so that its running time does
+// not show which entry matched.
+func (t *Tokens) Verify(_ context.Context, token string) (*access.Actor, error) {
+	if len(token) > maxToken {
+		return nil, nil
+	}
+	digest := sha256.Sum256([]byte(token))
+	var actor *access.Actor
+	for i := range t.entries {
+		if subtle.ConstantTimeCompare(digest[:], t.entries[i].digest[:]) == 1 {
+			actor = t.entries[i].actor
+		}
+	}
+	return actor, nil
+}
+
+func (t *Tokens) parse(path string, src []byte) error {
+	r := strictyaml.ReadSecret(path, src)
+	if r.Root() == nil && len(r.Faults()) == 0 {
+		r.Whole(strictyaml.Missing, "the tokens file is empty", "map the sha-256 of each token to its actor")
+	}
+	entries, _ := r.Root().Entries("the tokens file")
+	for _, e := range entries {
+		var digest [sha256.Size]byte
+		// The usual mistake is a raw token in place of the digest, so the message does not repeat
+		// the key.
+		if n, err := hex.Decode(digest[:], hexOrNothing(e.Key)); err != nil || n != sha256.Size {
+			e.At.Fault(strictyaml.BadValue, "a key that is not 64 hex digits",
+				"write the token's sha-256, as printf %s TOKEN | sha256sum prints it")
+			continue
+		}
+		actor, ok := e.Value.Text("the actor")
+		if !ok {
+			continue
+		}
+		if err := t.add(digest, actor); err != nil {
+			e.Value.Fault(strictyaml.BadValue, err.Error(), "")
+		}
+	}
+	return r.Faults().Err()
+}
+
+func (t *Tokens) add(digest [sha256.Size]byte, actor string) error {
+	if err := checkActor(actor); err != nil {
+		return err
+	}
+	for _, e := range t.entries {
+		if e.digest != digest {
+			continue
+		}
+		if e.actor.ID != actor {
+			return fmt.Errorf("this token is another actor's already; a token has one actor")
+		}
+		return nil
+	}
+	t.entries = append(t.entries, entry{digest, &access.Actor{ID: actor, Source: "token"}})
+	return nil
+}
+
+// hexOrNothing returns s as bytes if it has the length of a digest in hex, and nil otherwise, so
+// that hex.Decode does not write beyond the digest.
+func hexOrNothing(s string) []byte {
+	if len(s) != hex.EncodedLen(sha256.Size) {
+		return nil
+	}
+	return []byte(s)
+}
+
+// checkToken checks that token can follow "Bearer " (RFC 6750, section 2.1: b64token). A client
+// could not present any other token.
+func checkToken(token string) error {
+	switch {
+	case token == "":
+		return fmt.Errorf("the token is empty; set one, such as openssl rand -hex 32 prints")
+	case len(token) > maxToken:
+		return fmt.Errorf("the token has %d bytes, wanted at most %d", len(token), maxToken)
+	case !isB64Token(token):
+		return fmt.Errorf("the token holds a character that a header cannot carry; wanted letters, digits and -._~+/, then = signs")
+	}
+	return nil
+}
+
+func isB64Token(s string) bool {
+	body := strings.TrimRight(s, "=")
+	for _, c := range []byte(body) {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~+/", c) >= 0) {
+			return false
+		}
+	}
+	return body != ""
+}
+
+// checkActor checks that an actor's name can be shown unescaped in logs, policies and commits. The
+// error does not repeat the name, because a digest or token may be there by mistake.
+func checkActor(actor string) error {
+	if actor == "" || len(actor) > 128 {
+		return fmt.Errorf("the actor's name has %d bytes, wanted 1 to 128", len(actor))
+	}
+	for _, c := range []byte(actor) {
+		if c <= ' ' || c >= 0x7f {
+			return fmt.Errorf("the actor's name holds a blank or a character outside ascii; wanted a name such as act-ada")
+		}
+	}
+	return nil
+}

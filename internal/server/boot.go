@@ -1,0 +1,230 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/server/auth"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+// readyPath is the path of the readiness probe. Anyone may call it; the detail in its answer
+// depends on the caller.
+const readyPath = "/readyz"
+
+// boot holds the graphs that a server serves and the graphs that it quarantined at its start.
+// It does not change after the start.
+type boot struct {
+	revision    *reconcile.Revision // nil when no revision is applied
+	pending     []string
+	drifted     map[string]bool // keyed by graph id
+	served      []*servedgraph.Graph
+	quarantined []quarantined
+}
+
+// quarantined is a graph that could not be opened. The server does not open it again before the
+// next restart.
+type quarantined struct {
+	id  string
+	err error
+}
+
+// unopened marks an error that the stored data of a graph caused. The server quarantines such a
+// graph. Every other error is a fault of the configuration and keeps the server from starting.
+type unopened struct{ error }
+
+func (e unopened) Unwrap() error { return e.error }
+
+// boot opens the graphs of the applied revision, with the settings of cluster.yaml. It
+// quarantines a graph that cannot be opened if at least one other graph can be.
+func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (_ *boot, err error) {
+	s.patience = o.Now().Add(o.Patience)
+	lock, err := patient(ctx, o, s.patience, "the storage folder", func() (io.Closer, error) { return reconcile.Lock(fs.OS(), o.Cluster.Storage) })
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	b, graphs, err := applied(o)
+	if err != nil {
+		return nil, err
+	}
+	var failures []error
+	for _, c := range graphs {
+		g, err := s.open(ctx, o, c, mode)
+		var data unopened
+		switch {
+		case err == nil:
+			b.served = append(b.served, g)
+			b.compare(ctx, o, g)
+			continue
+		case ctx.Err() != nil, o.RequireAll, !errors.As(err, &data):
+			return nil, fmt.Errorf("graph %s: %w", c.ID, err)
+		}
+		failures = append(failures, fmt.Errorf("graph %s: %w", c.ID, err))
+		b.quarantined = append(b.quarantined, quarantined{c.ID, err})
+	}
+	if len(b.served) == 0 {
+		if failures == nil {
+			failures = append(failures, errors.New("no graph of cluster.yaml is applied; run omnigraph cluster apply"))
+		}
+		return nil, fmt.Errorf("there is no graph to serve: %w", errors.Join(failures...))
+	}
+	for _, q := range b.quarantined {
+		o.Log.Error("the graph is quarantined: requests to it answer 503 until the server is started again", "graph", q.id, "reason", q.err.Error())
+	}
+	return b, nil
+}
+
+// patient calls open, and calls it again while another process holds the resource, until the
+// given time: see [Options.Patience]. It compares that time with [Options.Now].
+func patient[T any](ctx context.Context, o *Options, until time.Time, what string, open func() (T, error)) (T, error) {
+	const pause = 100 * time.Millisecond
+	v, err := open()
+	for told := false; o.Now().Before(until); told = true {
+		var held *engine.Unavailable
+		if err == nil || !errors.As(err, &held) {
+			break
+		}
+		if !told {
+			o.Log.Info("waiting for what another process has open", "what", what, "reason", held.Reason, "until", until)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return v, errors.Join(ctx.Err(), err)
+		}
+		v, err = open()
+	}
+	return v, err
+}
+
+// applied returns the graphs to serve: the graphs that both cluster.yaml and the applied
+// revision name. Without a revision it returns all graphs of cluster.yaml.
+func applied(o *Options) (*boot, []*cluster.Graph, error) {
+	revision, err := reconcile.ReadRevision(fs.OS(), o.Cluster.Storage)
+	if err != nil {
+		return nil, nil, err
+	}
+	b := &boot{revision: revision, drifted: map[string]bool{}}
+	var graphs []*cluster.Graph
+	for i := range o.Cluster.Graphs {
+		c := &o.Cluster.Graphs[i]
+		if revision == nil {
+			graphs = append(graphs, c)
+			continue
+		}
+		was := revision.Graph(c.ID)
+		if was == nil {
+			b.pending = append(b.pending, fmt.Sprintf("graph %s is not applied, and not served", c.ID))
+			continue
+		}
+		graphs = append(graphs, c)
+		text, err := os.ReadFile(c.Schema)
+		if err != nil {
+			return nil, nil, err
+		}
+		if string(text) != was.Source {
+			b.pending = append(b.pending, fmt.Sprintf("graph %s: %s is not the schema that is applied, which is served", c.ID, c.Schema))
+		}
+	}
+	if revision == nil {
+		o.Log.Info("no revision is recorded, so the graphs are served that cluster.yaml names; omnigraph cluster apply records one")
+		return b, graphs, nil
+	}
+	for _, g := range revision.Graphs {
+		if o.Cluster.Graph(g.ID) == nil {
+			b.pending = append(b.pending, fmt.Sprintf("graph %s is applied, and not served, because cluster.yaml does not name it", g.ID))
+		}
+	}
+	o.Log.Info("booting from the applied revision", "revision", revision.Number, "config", revision.Config)
+	for _, p := range b.pending {
+		o.Log.Warn("cluster.yaml says what is not applied: "+p, "apply", "omnigraph cluster apply")
+	}
+	return b, graphs, nil
+}
+
+// compare logs a warning when the schema of a graph differs from the schema of the applied
+// revision.
+func (b *boot) compare(ctx context.Context, o *Options, g *servedgraph.Graph) {
+	was := b.revision.Graph(g.ID())
+	if was == nil {
+		return
+	}
+	if live, err := g.SchemaDigest(ctx); err == nil && live != was.Schema {
+		b.drifted[g.ID()] = true
+		o.Log.Warn("the schema of the graph is not the one that was applied, and is served all the same; see omnigraph cluster plan", "graph", g.ID(), "live", live, "applied", was.Schema)
+	}
+}
+
+// readiness returns the answer of /readyz. A server that drains is not ready, even if it serves
+// all of its graphs.
+func (s *Server) readiness() rest.Readiness {
+	r := s.booted.readiness()
+	if s.Draining() {
+		r.Status = rest.StatusNotReady
+	}
+	return r
+}
+
+func (b *boot) readiness() rest.Readiness {
+	detail := &rest.ReadinessDetail{Pending: append([]string{}, b.pending...), Graphs: []rest.GraphReadiness{}}
+	if b.revision != nil {
+		detail.Revision = &b.revision.Number
+	}
+	r := rest.Readiness{Status: rest.StatusReady, Graphs: len(b.served), Quarantined: len(b.quarantined), Detail: detail}
+	for _, g := range b.served {
+		x := rest.GraphReadiness{GraphID: g.ID(), Status: rest.StatusServing, Drift: b.drifted[g.ID()], LeftOut: []rest.LeftOutQuery{}}
+		for _, q := range g.LeftOut() {
+			x.LeftOut = append(x.LeftOut, rest.LeftOutQuery{Name: q.Query, Reason: q.Reason})
+		}
+		r.LeftOut += len(x.LeftOut)
+		if err := g.Failure(); err != nil {
+			r.Status, x.Status, x.Reason = rest.StatusNotReady, rest.StatusFailing, err.Error()
+		}
+		detail.Graphs = append(detail.Graphs, x)
+	}
+	for _, q := range b.quarantined {
+		r.Status = rest.StatusNotReady
+		detail.Graphs = append(detail.Graphs, rest.GraphReadiness{GraphID: q.id, Status: rest.StatusQuarantined, Reason: q.err.Error(), LeftOut: []rest.LeftOutQuery{}})
+	}
+	return r
+}
+
+// refuse answers requests for quarantined graphs and passes all others on to next. The answer
+// says only that the graph is unavailable; it does not give the cause.
+func (b *boot) refuse(next http.Handler) http.Handler {
+	if len(b.quarantined) == 0 {
+		return next
+	}
+	closed := map[string]bool{}
+	for _, q := range b.quarantined {
+		closed[q.id] = true
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Clients may percent-escape any character of a segment, and the routes accept that.
+		segments := strings.SplitN(r.URL.EscapedPath(), "/", 4)
+		if len(segments) > 2 {
+			graphs, err := url.PathUnescape(segments[1])
+			id, also := url.PathUnescape(segments[2])
+			if err == nil && also == nil && graphs == "graphs" && closed[id] {
+				envelope.Write(w, wireerror.Explain(&engine.Unavailable{Reason: "it is quarantined"}))
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,165 @@
+package builtin
+
+import (
+	"encoding/json"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// BranchesAnswer is the answer of branch_list.
+type BranchesAnswer struct {
+	Branches      []BranchAnswer `json:"branches" jsonschema_description:"In name order."`
+	NextPageToken string         `json:"next_page_token,omitempty" jsonschema_description:"There are more; send it to see them."`
+}
+
+// The default and the maximum of limit in branch_list.
+const defaultBranches, maxBranches = 100, 500
+
+type branchListArgs struct {
+	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_description:"The most branches; 100 when it is left out."`
+	PageToken *string `json:"page_token,omitempty" jsonschema_description:"The next_page_token of the answer before."`
+}
+
+// BranchAnswer is one branch.
+type BranchAnswer struct {
+	Name string     `json:"name"`
+	Head HeadAnswer `json:"head" jsonschema_description:"The branch's last commit."`
+}
+
+// HeadAnswer is the commit at the head of a branch.
+type HeadAnswer struct {
+	Commit    string              `json:"commit" jsonschema_description:"The commit's id."`
+	ActorID   *string             `json:"actor_id" jsonschema_description:"Who made it; null when nobody was named."`
+	CreatedAt value.DateTimeValue `json:"created_at"`
+}
+
+func branchList() tool.Tool {
+	return &builtin{
+		desc: reader[branchListArgs, BranchesAnswer](tool.Descriptor{
+			Name:  "branch_list",
+			Title: "List branches",
+			Description: "Lists the graph's branches that you may read, with the commit at the head of each. " +
+				"A branch is a line of commits of its own; main always exists, and is what every tool uses when no branch is named.",
+		}),
+		gates: gate(tool.Read),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := arguments.Members(args)
+			list := &operations.ListBranches{Limit: within(o, "limit", defaultBranches, maxBranches)}
+			if token := o.OptString("page_token"); token != nil {
+				var ok bool
+				if list.After, ok = operations.OpenBranchToken(*token); !ok {
+					badToken(o)
+				}
+			}
+			if err := o.Done(); err != nil {
+				return nil, err
+			}
+			list.Answer = func(branches []engine.Branch, next string) any {
+				answer := BranchesAnswer{Branches: make([]BranchAnswer, len(branches)), NextPageToken: next}
+				for i, b := range branches {
+					answer.Branches[i] = BranchAnswer{Name: b.Name, Head: headAnswer(b.Head)}
+				}
+				return &answer
+			}
+			return list, nil
+		},
+	}
+}
+
+func headAnswer(c engine.Commit) HeadAnswer {
+	h := HeadAnswer{Commit: c.ID, CreatedAt: value.DateTimeOf(c.Time)}
+	if c.Actor != "" {
+		h.ActorID = &c.Actor
+	}
+	return h
+}
+
+type branchCreateArgs struct {
+	Name       string  `json:"name" jsonschema_description:"Letters, digits and _ - . in segments separated by /, such as review/june."`
+	From       *string `json:"from,omitempty" jsonschema_description:"The branch whose head it starts at; main when it is left out."`
+	FromCommit *string `json:"from_commit,omitempty" jsonschema_description:"A commit of from to start at, instead of its head."`
+}
+
+func branchCreate() tool.Tool {
+	return &builtin{
+		desc: writer[branchCreateArgs, operations.BranchCreated](tool.Descriptor{
+			Name:  "branch_create",
+			Title: "Create a branch",
+			Description: "Makes a branch, at once and at no cost whatever its size: it shares all data with where it starts. " +
+				"Try changes out on one, then bring them back with branch_merge or drop them with branch_delete. " +
+				"An example: {\"name\": \"draft\", \"from\": \"main\"}.",
+		}),
+		gates: gate(tool.BranchCreate),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := arguments.Members(args)
+			c := &operations.CreateBranch{Name: o.String("name"), From: orMain(o.OptString("from")), Commit: orEmpty(o.OptString("from_commit"))}
+			checkName(o, "name", c.Name)
+			return c, o.Done()
+		},
+	}
+}
+
+type branchDeleteArgs struct {
+	Name string `json:"name" jsonschema_description:"The branch to delete; main cannot be."`
+}
+
+func branchDelete() tool.Tool {
+	return &builtin{
+		desc: writer[branchDeleteArgs, operations.BranchDeleted](tool.Descriptor{
+			Name:  "branch_delete",
+			Title: "Delete a branch",
+			Description: "Deletes a branch, and with it what was not merged into another. " +
+				"An example: {\"name\": \"draft\"}.",
+			Destructive: true,
+		}),
+		gates: gate(tool.BranchDelete),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := arguments.Members(args)
+			c := &operations.DeleteBranch{Name: o.String("name")}
+			checkName(o, "name", c.Name)
+			return c, o.Done()
+		},
+	}
+}
+
+type branchMergeArgs struct {
+	Source         string  `json:"source" jsonschema_description:"The branch to merge."`
+	Target         *string `json:"target,omitempty" jsonschema_description:"The branch to merge into; main when it is left out."`
+	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Say what would happen, conflicts included, and change nothing."`
+	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless the target is still at this commit."`
+	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A call with the same key within a day answers as the first did, and changes nothing."`
+}
+
+func branchMerge() tool.Tool {
+	return &builtin{
+		desc: writer[branchMergeArgs, operations.BranchMerged](tool.Descriptor{
+			Name:  "branch_merge",
+			Title: "Merge a branch",
+			Description: "Brings what the source branch changed into the target, property by property, as one commit or not at all. " +
+				"The outcome is already_up_to_date, fast_forward or merged. Where both sides changed the same, nothing is merged and the error lists the conflicts: " +
+				"settle each on one of the branches and merge again. An example: {\"source\": \"draft\", \"target\": \"main\"}.",
+			Destructive: true,
+		}),
+		gates: gate(tool.BranchMerge),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := arguments.Members(args)
+			c := &operations.MergeBranches{Source: o.String("source"), Target: orEmpty(o.OptString("target"))}
+			checkName(o, "source", c.Source)
+			c.Options.DryRun = isTrue(o.OptBool("dry_run"))
+			c.Options.IfCommit, c.Options.IdempotencyKey = orEmpty(o.OptString("if_commit")), orEmpty(o.OptString("idempotency_key"))
+			return c, o.Done()
+		},
+	}
+}
+
+// checkName notes a fault if a member that must name a branch is empty. Without it, the
+// grant would be checked for main, because an empty branch in a grant means main.
+func checkName(o *arguments.Object, member, name string) {
+	if o.Has(member) && name == "" {
+		o.Fail(member, "found an empty text, wanted the name of a branch", "")
+	}
+}

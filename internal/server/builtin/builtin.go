@@ -1,0 +1,108 @@
+// Package builtin implements the hand-written tools that every graph has.
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// All returns the built-in tools of a graph that a cluster serves, in listing order.
+// version is the version of the server.
+func All(version string) []tool.Tool { return tools(version, clusterSchema) }
+
+// Local returns the built-in tools of a local store that serves one client over standard
+// input and output. In contrast to [All], schemas can be applied and Go modules indexed.
+func Local(version string) []tool.Tool { return append(tools(version, localSchema), codeIndex()) }
+
+func tools(version string, schema func(*operations.ApplySchema) tool.Call) []tool.Tool {
+	return []tool.Tool{
+		health(version), reference(), describeType(), typePath(), schemaGet(), validate(), explain(), query(), snapshot(),
+		branchList(), commitList(), commitGet(), changeList(),
+		mutate(), load(), branchCreate(), branchDelete(), branchMerge(), schemaApply(schema),
+	}
+}
+
+// builtin is a tool with a fixed descriptor.
+type builtin struct {
+	desc   *tool.Descriptor
+	gates  []tool.Grant
+	decode func(args json.RawMessage) (tool.Call, error)
+}
+
+func (t *builtin) Descriptor() *tool.Descriptor { return t.desc }
+func (t *builtin) Gates() []tool.Grant          { return t.gates }
+
+func (t *builtin) Decode(args json.RawMessage) (tool.Call, error) { return t.decode(args) }
+
+// gate returns the grant for an ad-hoc action, without a branch.
+func gate(a tool.Action) []tool.Grant { return []tool.Grant{{Action: a, Via: tool.AdHoc}} }
+
+// call is a call that answers with a value, and with the commit that the value describes,
+// if any.
+type call struct {
+	grants []tool.Grant
+	less   string // advice on how to get a smaller answer
+	run    func(ctx context.Context, env *tool.Env) (v any, commit string, err error)
+}
+
+func (c *call) Grants() []tool.Grant { return c.grants }
+
+func (c *call) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	v, commit, err := c.run(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Outcome{Value: v, Commit: commit, Less: c.less}, nil
+}
+
+// reader completes the descriptor of a tool that changes nothing.
+func reader[Args, Result any](d tool.Descriptor) *tool.Descriptor {
+	d.ReadOnly, d.Idempotent = true, true
+	d.InputSchema = jsonschema.Input(reflect.TypeFor[Args]())
+	d.OutputSchema = jsonschema.Output(reflect.TypeFor[Result]())
+	return &d
+}
+
+// writer completes the descriptor of a tool that makes changes.
+func writer[Args, Result any](d tool.Descriptor) *tool.Descriptor {
+	d.InputSchema = jsonschema.Input(reflect.TypeFor[Args]())
+	d.OutputSchema = jsonschema.Output(reflect.TypeFor[Result]())
+	return &d
+}
+
+// branchArgs are the arguments of a tool whose only argument is a branch.
+type branchArgs struct {
+	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to look at; main when it is left out."`
+}
+
+// onBranch returns a decoder of branchArgs. The decoded call reads the named branch; an
+// empty branch means main.
+func onBranch(less string, run func(ctx context.Context, env *tool.Env, branch string) (v any, commit string, err error)) func(json.RawMessage) (tool.Call, error) {
+	return func(args json.RawMessage) (tool.Call, error) {
+		o := arguments.Members(args)
+		branch := orEmpty(o.OptString("branch"))
+		if err := o.Done(); err != nil {
+			return nil, err
+		}
+		return &call{
+			less:   less,
+			grants: []tool.Grant{{Action: tool.Read, Branch: branch, Via: tool.AdHoc}},
+			run: func(ctx context.Context, env *tool.Env) (any, string, error) {
+				return run(ctx, env, branch)
+			},
+		}, nil
+	}
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

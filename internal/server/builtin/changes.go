@@ -1,0 +1,130 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// The limits of change_list.
+const (
+	defaultChanges, maxChanges = 100, 1000
+
+	// maxChangeBytes is the maximum size of the changes of one page as JSON. A page has at
+	// least one change, even if that change is larger.
+	maxChangeBytes = 1 << 20
+)
+
+type changeListArgs struct {
+	Commit    string  `json:"commit" jsonschema_description:"The commit's id."`
+	Branch    *string `json:"branch,omitempty" jsonschema_description:"The branch that it was made on, or in whose history it is; main when it is left out."`
+	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=1000" jsonschema_description:"The most changes; 100 when it is left out."`
+	PageToken *string `json:"page_token,omitempty" jsonschema_description:"The next_page_token of the answer before."`
+}
+
+// ChangesAnswer is the answer of change_list.
+type ChangesAnswer struct {
+	Commit        string         `json:"commit"`
+	Nodes         CountsAnswer   `json:"nodes" jsonschema_description:"Of all of the commit's changes, whatever the page."`
+	Edges         CountsAnswer   `json:"edges" jsonschema_description:"Of all of the commit's changes, whatever the page."`
+	Changes       []ChangeAnswer `json:"changes" jsonschema_description:"Nodes, then edges, each by type in schema order and by id."`
+	NextPageToken string         `json:"next_page_token,omitempty" jsonschema_description:"There are more; send it to see them."`
+}
+
+// ChangeAnswer is the change that a commit made to one entity.
+type ChangeAnswer struct {
+	Kind       string           `json:"kind" jsonschema:"enum=inserted,enum=updated,enum=deleted"`
+	Entity     string           `json:"entity" jsonschema:"enum=node,enum=edge"`
+	Type       string           `json:"type"`
+	ID         string           `json:"id"`
+	From       string           `json:"from,omitempty" jsonschema_description:"Of an edge: the id of its source."`
+	To         string           `json:"to,omitempty" jsonschema_description:"Of an edge: the id of its target."`
+	Properties []PropertyChange `json:"properties" jsonschema_description:"Those with another value than before; of an inserted or deleted entity those that are not null."`
+}
+
+// PropertyChange is a property whose value changed.
+type PropertyChange = client.PropertyChange
+
+// changePage is the end of a page of change_list.
+type changePage struct {
+	Commit string                `json:"c"`
+	After  engine.ChangePosition `json:"a"`
+}
+
+func changeList() tool.Tool {
+	return &builtin{
+		desc: reader[changeListArgs, ChangesAnswer](tool.Descriptor{
+			Name:  "change_list",
+			Title: "List changes",
+			Description: "Lists what a commit did to each node and edge: inserted, updated or deleted, with the old and the new values. " +
+				"Take the commit's id from commit_list. An example: {\"commit\": \"01J…\", \"limit\": 20}.",
+		}),
+		gates: gate(tool.Read),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := arguments.Members(args)
+			commit, branch := o.String("commit"), orMain(o.OptString("branch"))
+			limit := within(o, "limit", defaultChanges, maxChanges)
+			page := changePage{}
+			if token := o.OptString("page_token"); token != nil {
+				if !openToken(*token, &page) || page.Commit != commit || page.After.Entity == "" {
+					badToken(o)
+				}
+			}
+			if err := o.Done(); err != nil {
+				return nil, err
+			}
+			return &operations.Look{At: engine.Target{Branch: branch, Commit: commit}, Less: "set a smaller limit; of one change that is larger than an answer, read the entity with graph_query", Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+				changes, err := env.Graph.Changes(ctx, c.ID, engine.ChangeRange{After: page.After, Limit: limit})
+				if err != nil {
+					return nil, err
+				}
+				return changesAnswer(changes, env.MaxBytes)
+			}}, nil
+		},
+	}
+}
+
+var forModel = encoding.Options{SafeIntegers: true}
+
+// changesFrame is the approximate size in bytes of an answer without its changes.
+const changesFrame = 1 << 10
+
+// changesAnswer makes a page with at most the given number of bytes of JSON. If most is 0,
+// only the limit for all pages applies.
+func changesAnswer(changes *engine.Changes, most int) (*ChangesAnswer, error) {
+	a := &ChangesAnswer{
+		Commit: changes.Commit.ID, Nodes: CountsAnswer(changes.Nodes), Edges: CountsAnswer(changes.Edges), Changes: []ChangeAnswer{},
+	}
+	room := maxChangeBytes
+	if most > 0 {
+		room = min(room, most-changesFrame)
+	}
+	more, bytes := changes.More, 0
+	for i := range changes.List {
+		c := &changes.List[i]
+		change := ChangeAnswer{Kind: c.Kind.String(), Entity: c.Entity, Type: c.Type, ID: c.ID, From: c.From, To: c.To, Properties: []PropertyChange{}}
+		for _, p := range c.Properties {
+			values := PropertyChange{Name: p.Name, Old: encoding.ValueJSON(p.Old, forModel), New: encoding.ValueJSON(p.New, forModel)}
+			change.Properties = append(change.Properties, values)
+		}
+		b, err := encoding.JSON(change)
+		if err != nil {
+			return nil, err
+		}
+		if bytes += len(b) + 1; i > 0 && bytes > room {
+			more = true
+			break
+		}
+		a.Changes = append(a.Changes, change)
+	}
+	if n := len(a.Changes); more && n > 0 {
+		a.NextPageToken = sealToken(changePage{changes.Commit.ID, changes.List[n-1].Position()})
+	}
+	return a, nil
+}

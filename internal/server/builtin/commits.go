@@ -1,0 +1,152 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// CommitAnswer is one commit.
+type CommitAnswer struct {
+	Commit       string              `json:"commit" jsonschema_description:"The commit's id."`
+	Seq          int64               `json:"seq" jsonschema_description:"Its number on its branch, from 1."`
+	Branch       string              `json:"branch" jsonschema_description:"The branch that it was made on."`
+	Parents      []string            `json:"parents" jsonschema_description:"None of the first, two of a merge: the branch's own first."`
+	ActorID      *string             `json:"actor_id" jsonschema_description:"Who made it; null when nobody was named."`
+	CreatedAt    value.DateTimeValue `json:"created_at"`
+	SchemaDigest string              `json:"schema_digest" jsonschema_description:"Of the schema in force after it."`
+}
+
+func commitAnswer(c engine.Commit) CommitAnswer {
+	a := CommitAnswer{
+		Commit: c.ID, Seq: int64(c.Seq), Branch: c.Branch, Parents: append([]string{}, c.Parents...),
+		CreatedAt: value.DateTimeOf(c.Time), SchemaDigest: c.Schema,
+	}
+	if c.Actor != "" {
+		a.ActorID = &c.Actor
+	}
+	return a
+}
+
+// The default and the maximum of limit in commit_list.
+const defaultCommits, maxCommits = 50, 500
+
+type commitListArgs struct {
+	Branch    *string `json:"branch,omitempty" jsonschema_description:"The branch whose history to list; main when it is left out."`
+	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_description:"The most commits; 50 when it is left out."`
+	PageToken *string `json:"page_token,omitempty" jsonschema_description:"The next_page_token of the answer before."`
+}
+
+// CommitsAnswer is the answer of commit_list.
+type CommitsAnswer struct {
+	Branch        string         `json:"branch"`
+	Commits       []CommitAnswer `json:"commits" jsonschema_description:"The newest first."`
+	NextPageToken string         `json:"next_page_token,omitempty" jsonschema_description:"There are older ones; send it to see them."`
+}
+
+// commitPage is the end of a page of commit_list.
+type commitPage struct {
+	Branch string `json:"b"`
+	Before uint64 `json:"s"`
+}
+
+func commitList() tool.Tool {
+	return &builtin{
+		desc: reader[commitListArgs, CommitsAnswer](tool.Descriptor{
+			Name:  "commit_list",
+			Title: "List commits",
+			Description: "Lists the commits of a branch, the newest first, with who made each and when. " +
+				"Use it to see what happened of late, or to find the commit before a change. An example: {\"branch\": \"main\", \"limit\": 10}.",
+		}),
+		gates: gate(tool.Read),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := arguments.Members(args)
+			branch, limit := orMain(o.OptString("branch")), within(o, "limit", defaultCommits, maxCommits)
+			var page commitPage
+			if token := o.OptString("page_token"); token != nil {
+				if !openToken(*token, &page) || page.Branch != branch || page.Before == 0 {
+					badToken(o)
+				}
+			}
+			if err := o.Done(); err != nil {
+				return nil, err
+			}
+			return &call{grants: readOn(branch), less: "set a smaller limit", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
+				commits, err := env.Graph.Commits(ctx, branch, engine.CommitRange{Before: page.Before, Limit: limit})
+				if err != nil {
+					return nil, "", err
+				}
+				a := &CommitsAnswer{Branch: branch, Commits: make([]CommitAnswer, len(commits))}
+				for i, c := range commits {
+					a.Commits[i] = commitAnswer(c)
+				}
+				if n := len(commits); n == limit && commits[n-1].Seq > 1 {
+					a.NextPageToken = sealToken(commitPage{branch, commits[n-1].Seq})
+				}
+				return a, "", nil
+			}}, nil
+		},
+	}
+}
+
+type commitGetArgs struct {
+	Commit string  `json:"commit" jsonschema_description:"The commit's id."`
+	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch that it was made on, or in whose history it is; main when it is left out."`
+}
+
+// CommitDetail is the answer of commit_get.
+type CommitDetail struct {
+	CommitAnswer
+	Nodes *CountsAnswer `json:"nodes" jsonschema_description:"How many nodes it changed against its first parent; null when these are not kept any more."`
+	Edges *CountsAnswer `json:"edges" jsonschema_description:"How many edges it changed."`
+}
+
+// CountsAnswer counts the changes that a commit made to nodes or to edges.
+type CountsAnswer = client.ChangeCounts
+
+func commitGet() tool.Tool {
+	return &builtin{
+		desc: reader[commitGetArgs, CommitDetail](tool.Descriptor{
+			Name:  "commit_get",
+			Title: "Get a commit",
+			Description: "Returns one commit: who made it and when, its parents, and how many nodes and edges it inserted, updated and deleted. " +
+				"An example: {\"commit\": \"01J…\"}.",
+		}),
+		gates: gate(tool.Read),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := arguments.Members(args)
+			commit, branch := o.String("commit"), orMain(o.OptString("branch"))
+			if err := o.Done(); err != nil {
+				return nil, err
+			}
+			return &operations.Look{At: engine.Target{Branch: branch, Commit: commit}, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+				d := &CommitDetail{CommitAnswer: commitAnswer(c)}
+				changes, err := env.Graph.Changes(ctx, commit, engine.ChangeRange{Limit: 1})
+				var reclaimed *engine.NotFound
+				switch {
+				case errors.As(err, &reclaimed): // a commit stays listed after its data was reclaimed
+				case err != nil:
+					return nil, err
+				default:
+					nodes, edges := CountsAnswer(changes.Nodes), CountsAnswer(changes.Edges)
+					d.Nodes, d.Edges = &nodes, &edges
+				}
+				return d, nil
+			}}, nil
+		},
+	}
+}
+
+func orMain(branch *string) string {
+	if branch == nil || *branch == "" {
+		return engine.MainBranch
+	}
+	return *branch
+}

@@ -1,0 +1,231 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/guide"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+type describeArgs struct {
+	Name   *string `json:"name,omitempty" jsonschema_description:"A node or edge type; all types, one line each, when it is left out."`
+	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch whose schema to look at; main when it is left out."`
+}
+
+// DescribeAnswer is the answer of type_describe: a list of all types, or the types of one
+// name.
+type DescribeAnswer struct {
+	Nodes []string `json:"nodes,omitempty" jsonschema_description:"Without a name: the node types, one line each."`
+	Edges []string `json:"edges,omitempty" jsonschema_description:"Without a name: the edge types, one line each."`
+
+	Types []TypeAnswer `json:"types,omitempty" jsonschema_description:"With a name: the type; two when a node and an edge type share the name."`
+}
+
+// TypeAnswer is the full description of a type.
+type TypeAnswer struct {
+	Kind        string           `json:"kind" jsonschema:"enum=node,enum=edge"`
+	Name        string           `json:"name"`
+	Description string           `json:"description,omitempty"`
+	From        string           `json:"from,omitempty" jsonschema_description:"Of an edge: the type of its source."`
+	To          string           `json:"to,omitempty" jsonschema_description:"Of an edge: the type of its target."`
+	Implements  []string         `json:"implements,omitempty" jsonschema_description:"Of a node: its interfaces."`
+	Clause      string           `json:"clause" jsonschema_description:"How a match binds it."`
+	Rules       []string         `json:"rules" jsonschema_description:"Key, unique, range and other rules, as the schema spells them."`
+	Properties  []PropertyAnswer `json:"properties"`
+	EdgesOut    []EdgeAnswer     `json:"edges_out,omitempty" jsonschema_description:"Of a node: the edges that lead away from it."`
+	EdgesIn     []EdgeAnswer     `json:"edges_in,omitempty" jsonschema_description:"Of a node: the edges that lead to it."`
+	Queries     []UsingAnswer    `json:"stored_queries" jsonschema_description:"The stored queries that use the type. Prefer one that fits to a query of your own."`
+}
+
+// PropertyAnswer is a property of a type.
+type PropertyAnswer struct {
+	Name        string   `json:"name"`
+	Type        string   `json:"type" jsonschema_description:"As the schema spells it; a trailing ? says that it may be null."`
+	Description string   `json:"description,omitempty"`
+	Operators   []string `json:"operators" jsonschema_description:"What a condition may do with it; a name with a parenthesis is a function of the property and a text."`
+	Rankings    []string `json:"rankings,omitempty" jsonschema_description:"The functions that rank by it in return and order."`
+	Example     string   `json:"example,omitempty" jsonschema_description:"A condition on it, with a parameter called as the property."`
+}
+
+// EdgeAnswer is an edge at a node.
+type EdgeAnswer struct {
+	Edge        string   `json:"edge"`
+	Other       string   `json:"other" jsonschema_description:"The type at the other end."`
+	Clause      string   `json:"clause" jsonschema_description:"How a match follows it."`
+	Properties  []string `json:"properties,omitempty"`
+	Description string   `json:"description,omitempty"`
+}
+
+// UsingAnswer is a stored query that uses a type.
+type UsingAnswer struct {
+	Query       string `json:"query"`
+	Tool        string `json:"tool"`
+	Description string `json:"description,omitempty"`
+	Mutation    bool   `json:"mutation"`
+}
+
+func describeType() tool.Tool {
+	return &builtin{
+		desc: reader[describeArgs, DescribeAnswer](tool.Descriptor{
+			Name:  "type_describe",
+			Title: "Describe a type",
+			Description: "Without a name lists all node and edge types, one line each: call it first to learn what the graph holds. " +
+				"With a name returns all that a query needs of that type: properties, the operators that each takes with an example, rules, edges in and out as clauses to paste, " +
+				"and the stored queries that use it. A misspelt name is answered with the nearest ones. An example: {\"name\": \"Person\"}.",
+		}),
+		gates: gate(tool.Read),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := arguments.Members(args)
+			name, branch := orEmpty(o.OptString("name")), orEmpty(o.OptString("branch"))
+			if err := o.Done(); err != nil {
+				return nil, err
+			}
+			return &call{grants: readOn(branch), less: "describe one type by its name; schema_get and GET …/schema have them all", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
+				s, err := env.Graph.Schema(ctx, engine.Target{Branch: branch})
+				if err != nil {
+					return nil, "", err
+				}
+				if name == "" {
+					return allTypes(s.Catalog), "", nil
+				}
+				a := &DescribeAnswer{}
+				if n := s.Catalog.Node(name); n != nil {
+					a.Types = append(a.Types, nodeAnswer(s.Catalog, n, env.Queries()))
+				}
+				if e := s.Catalog.Edge(name); e != nil {
+					a.Types = append(a.Types, edgeAnswer(e, env.Queries()))
+				}
+				if a.Types == nil {
+					return nil, "", noType("name", name, s.Catalog, true)
+				}
+				return a, "", nil
+			}}, nil
+		},
+	}
+}
+
+func allTypes(s *catalog.Schema) *DescribeAnswer {
+	a := &DescribeAnswer{}
+	for _, n := range s.Nodes {
+		a.Nodes = append(a.Nodes, guide.NodeLine(n))
+	}
+	for _, e := range s.Edges {
+		a.Edges = append(a.Edges, guide.EdgeLine(e))
+	}
+	return a
+}
+
+func nodeAnswer(s *catalog.Schema, n *catalog.Node, queries []tool.StoredQuery) TypeAnswer {
+	v := guide.Variable(n.Name)
+	a := TypeAnswer{
+		Kind: "node", Name: n.Name, Description: n.Description, Implements: n.Implements, Clause: v + ": " + n.Name,
+		Rules: append([]string{}, n.Rules()...), Properties: properties(v, n.Properties), Queries: using(queries, plan.Node, n.Name),
+	}
+	for _, e := range s.Edges {
+		if e.From == n.Name {
+			a.EdgesOut = append(a.EdgesOut, endAnswer(e, e.To))
+		}
+		if e.To == n.Name {
+			a.EdgesIn = append(a.EdgesIn, endAnswer(e, e.From))
+		}
+	}
+	return a
+}
+
+func edgeAnswer(e *catalog.Edge, queries []tool.StoredQuery) TypeAnswer {
+	return TypeAnswer{
+		Kind: "edge", Name: e.Name, Description: e.Description, From: e.From, To: e.To, Clause: guide.Clause(e, "$w:"),
+		Rules: append([]string{}, e.Rules()...), Properties: properties("$w", e.Properties), Queries: using(queries, plan.Edge, e.Name),
+	}
+}
+
+func endAnswer(e *catalog.Edge, other string) EdgeAnswer {
+	a := EdgeAnswer{Edge: e.Name, Other: other, Clause: guide.Clause(e, ""), Description: e.Description}
+	for _, p := range e.Properties {
+		a.Properties = append(a.Properties, p.Name+": "+p.Type.String())
+	}
+	return a
+}
+
+func properties(variable string, props []*catalog.Property) []PropertyAnswer {
+	answers := make([]PropertyAnswer, len(props))
+	for i, p := range props {
+		example, _ := guide.Filter(variable, p, guide.Usual(p.Type))
+		answers[i] = PropertyAnswer{
+			Name: p.Name, Type: p.Type.String(), Description: p.Description,
+			Operators: append([]string{}, guide.Operators(p.Type)...), Rankings: guide.Rankings(p.Type), Example: example,
+		}
+	}
+	return answers
+}
+
+// using lists the queries that use a type.
+func using(queries []tool.StoredQuery, entity plan.Entity, name string) []UsingAnswer {
+	answers := []UsingAnswer{}
+	for _, q := range queries {
+		if slices.ContainsFunc(q.Plan().Uses, func(u plan.Use) bool { return u.Entity == entity && u.Type == name }) {
+			info := q.Info()
+			answers = append(answers, UsingAnswer{Query: info.Name, Tool: q.Descriptor().Name, Description: info.Description, Mutation: info.Mutation})
+		}
+	}
+	return answers
+}
+
+// maxNear is the maximum number of similar names that an error suggests.
+const maxNear = 3
+
+// noType returns the error for an unknown type name. It suggests similar names.
+func noType(path, name string, s *catalog.Schema, edges bool) error {
+	var names []string
+	for _, n := range s.Nodes {
+		names = append(names, n.Name)
+	}
+	if edges {
+		for _, e := range s.Edges {
+			names = append(names, e.Name)
+		}
+	}
+	e := &tool.ArgumentError{Path: path, Detail: "the schema has no type " + name}
+	if !edges {
+		e.Detail = "the schema has no node type " + name
+	}
+	var members []string
+	for _, n := range s.Nodes {
+		if slices.Contains(n.Implements, name) {
+			members = append(members, n.Name)
+		}
+	}
+	if len(members) > 0 {
+		e.Detail, e.Help = name+" is an interface, which no query names", "name a type that has it: "+strings.Join(members[:min(len(members), maxListed)], ", ")
+		return e
+	}
+	var near []string
+	for rest := names; len(near) < maxNear; {
+		n := diag.Nearest(name, rest)
+		if n == "" {
+			break
+		}
+		near = append(near, n)
+		rest = slices.DeleteFunc(slices.Clone(rest), func(other string) bool { return other == n })
+	}
+	switch {
+	case len(near) > 0:
+		e.Help = "did you mean " + strings.Join(near, ", or ") + "?"
+	case len(names) <= maxListed:
+		e.Help = "there are " + strings.Join(names, ", ")
+	default:
+		e.Help = "leave the name out to see all types"
+	}
+	return e
+}
+
+// maxListed is the maximum number of names in a message.
+const maxListed = 30

@@ -1,0 +1,87 @@
+package builtin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+type indexArgs struct {
+	Dir    string  `json:"dir" jsonschema_description:"The folder of the module, on the machine that serves the graph."`
+	Deps   *bool   `json:"deps,omitempty" jsonschema_description:"Read the packages that it depends on, too; this takes much memory."`
+	Mode   *string `json:"mode,omitempty" jsonschema:"enum=merge,enum=overwrite" jsonschema_description:"merge, the default, keeps what is no longer in the code; overwrite first removes all of the types that are written."`
+	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to write to; main when it is left out."`
+}
+
+func codeIndex() tool.Tool {
+	return &builtin{
+		desc: writer[indexArgs, encoding.LoadAnswer](tool.Descriptor{
+			Name:  "code_index",
+			Title: "Index Go code",
+			Description: "Reads a Go module into the graph, as one commit: modules, packages, files, symbols, and which calls, imports and implements which. " +
+				"The graph needs the schema of the code graph. Takes seconds, and with deps minutes. An example: {\"dir\": \".\", \"mode\": \"overwrite\"}.",
+			Destructive: true,
+		}),
+		gates: gate(tool.Change),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := arguments.Members(args)
+			c := &indexCall{
+				options: gocode.Options{Dir: o.String("dir"), Deps: isTrue(o.OptBool("deps"))},
+				load:    operations.Load{},
+			}
+			if mode := o.OptEnum("mode", engine.Merge.String(), engine.Overwrite.String()); mode != nil {
+				c.load.Mode, _ = engine.ParseLoadMode(*mode)
+			}
+			c.load.Branch = orEmpty(o.OptString("branch"))
+			return c, o.Done()
+		},
+	}
+}
+
+// indexCall reads a Go module and loads its code graph.
+type indexCall struct {
+	options gocode.Options
+	load    operations.Load
+}
+
+func (c *indexCall) Grants() []tool.Grant { return c.load.Grants() }
+func (c *indexCall) Unhurried()           {}
+
+// LogArguments returns the arguments of the call for the log.
+func (c *indexCall) LogArguments() [][]byte {
+	return [][]byte{[]byte(c.load.Mode.String()), []byte(c.options.Dir), strconv.AppendBool(nil, c.options.Deps)}
+}
+
+func (c *indexCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	s, err := env.Graph.Schema(ctx, engine.Target{Branch: c.load.Branch})
+	if err != nil {
+		return nil, err
+	}
+	if s.Catalog.Node("Symbol") == nil {
+		return nil, &tool.ArgumentError{Path: "branch", Detail: "found a graph without the node type Symbol, wanted the code graph", Help: "make one with omnigraph init --schema queries/code/schema.pg"}
+	}
+	g, err := gocode.Read(ctx, c.options)
+	if err != nil {
+		var bad *gocode.LoadError
+		if errors.As(err, &bad) || ctx.Err() == nil {
+			return nil, &tool.ArgumentError{Path: "dir", Detail: err.Error(), Help: "name the folder of a Go module that builds"}
+		}
+		return nil, err
+	}
+	var ndjson bytes.Buffer
+	if _, err := g.WriteNDJSON(&ndjson); err != nil {
+		return nil, err
+	}
+	load := c.load
+	load.Data = &ndjson
+	return load.Run(ctx, env)
+}

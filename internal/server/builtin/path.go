@@ -1,0 +1,100 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/gq/guide"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// The defaults and the maxima of the arguments of type_path.
+const (
+	defaultHops, maxHops   = 4, 8
+	defaultPaths, maxPaths = 10, 100
+)
+
+type pathArgs struct {
+	From    string  `json:"from" jsonschema_description:"The node type to start at."`
+	To      string  `json:"to" jsonschema_description:"The node type to arrive at; it may be the same."`
+	MaxHops *int32  `json:"max_hops,omitempty" jsonschema:"minimum=1,maximum=8" jsonschema_description:"The most edges of a path; 4 when it is left out."`
+	Limit   *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=100" jsonschema_description:"The most paths; 10 when it is left out."`
+	Branch  *string `json:"branch,omitempty" jsonschema_description:"The branch whose schema to look at; main when it is left out."`
+}
+
+// PathsAnswer is the answer of type_path.
+type PathsAnswer struct {
+	From  string       `json:"from"`
+	To    string       `json:"to"`
+	Paths []PathAnswer `json:"paths" jsonschema_description:"The shortest first."`
+	More  bool         `json:"more" jsonschema_description:"There are, or may be, others within max_hops."`
+}
+
+// PathAnswer is a path between two types.
+type PathAnswer struct {
+	Hops  int      `json:"hops"`
+	Edges []string `json:"edges" jsonschema_description:"The edge types in order; < in front of one that is followed from its target to its source."`
+	Match string   `json:"match" jsonschema_description:"The clauses to put between the braces of match."`
+}
+
+func typePath() tool.Tool {
+	return &builtin{
+		desc: reader[pathArgs, PathsAnswer](tool.Descriptor{
+			Name:  "type_path",
+			Title: "Paths between types",
+			Description: "Finds how two node types are connected: the paths over edges, followed either way, the shortest first, each as clauses to paste into a match. " +
+				"Use it when a question joins types and you do not see which edges lie between. An example: {\"from\": \"Person\", \"to\": \"Company\"}.",
+		}),
+		gates: gate(tool.Read),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := arguments.Members(args)
+			from, to := o.String("from"), o.String("to")
+			hops, limit := within(o, "max_hops", defaultHops, maxHops), within(o, "limit", defaultPaths, maxPaths)
+			branch := orEmpty(o.OptString("branch"))
+			if err := o.Done(); err != nil {
+				return nil, err
+			}
+			return &call{grants: readOn(branch), less: "set a smaller limit or max_hops", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
+				s, err := env.Graph.Schema(ctx, engine.Target{Branch: branch})
+				if err != nil {
+					return nil, "", err
+				}
+				for _, end := range []struct{ path, name string }{{"from", from}, {"to", to}} {
+					if s.Catalog.Node(end.name) == nil {
+						return nil, "", noType(end.path, end.name, s.Catalog, false)
+					}
+				}
+				paths, more, err := guide.PathsWithin(ctx, s.Catalog, from, to, hops, limit)
+				if err != nil {
+					return nil, "", err
+				}
+				a := &PathsAnswer{From: from, To: to, Paths: make([]PathAnswer, len(paths)), More: more}
+				for i, p := range paths {
+					a.Paths[i] = PathAnswer{Hops: len(p.Steps), Edges: make([]string, len(p.Steps)), Match: p.Match}
+					for j, step := range p.Steps {
+						a.Paths[i].Edges[j] = step.Edge.Name
+						if step.Backward {
+							a.Paths[i].Edges[j] = "<" + step.Edge.Name
+						}
+					}
+				}
+				return a, "", nil
+			}}, nil
+		},
+	}
+}
+
+// within reads an optional number from 1 to most. The default is otherwise.
+func within(o *arguments.Object, name string, otherwise, most int) int {
+	n := o.OptI32(name)
+	if n == nil {
+		return otherwise
+	}
+	if *n < 1 || int(*n) > most {
+		o.Fail(name, fmt.Sprintf("found %d, wanted 1 to %d", *n, most), "")
+	}
+	return int(*n)
+}

@@ -1,0 +1,196 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/internal/server/textlimit"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// maxBatch is the maximum number of queries in one call of graph_query.
+const maxBatch = 16
+
+type queryArgs struct {
+	Query  *string        `json:"query,omitempty" jsonschema_description:"The GQ text of one read. Either this or queries."`
+	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
+	Params map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
+	Branch *string        `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
+	readOptions
+	Queries []batchArgs `json:"queries,omitempty" jsonschema:"maxItems=16" jsonschema_description:"Several reads, answered at the same index; one that fails does not stop the others."`
+}
+
+type batchArgs struct {
+	Query  string         `json:"query" jsonschema_description:"The GQ text of one read."`
+	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
+	Params map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
+	Branch *string        `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
+	readOptions
+}
+
+// readOptions are the run options of a read, except the branch.
+type readOptions struct {
+	Snapshot  *string `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
+	PageToken *string `json:"page_token,omitempty" jsonschema_description:"next_page_token of the page before."`
+}
+
+// writeOptions are the run options of a write, except the branch.
+type writeOptions struct {
+	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be affected."`
+	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"Within a day a call with the same key changes nothing again."`
+	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Write only if this is the branch's last commit."`
+}
+
+type mutateArgs struct {
+	Query  string         `json:"query" jsonschema_description:"The GQ text of one mutation."`
+	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
+	Params map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
+	Branch *string        `json:"branch,omitempty" jsonschema_description:"The branch to write to; main when it is left out."`
+	writeOptions
+}
+
+// queryAnswer is the answer of either one read or a batch.
+type queryAnswer struct {
+	QueryName     string           `json:"query_name,omitempty"`
+	Target        map[string]any   `json:"target,omitempty" jsonschema_description:"The branch that was read."`
+	Columns       []string         `json:"columns,omitempty" jsonschema_description:"The columns' names in order."`
+	Rows          []map[string]any `json:"rows,omitempty" jsonschema_description:"Each row with its columns by name."`
+	RowCount      int64            `json:"row_count,omitempty" jsonschema_description:"The number of rows in this answer."`
+	GraphCommitID string           `json:"graph_commit_id,omitempty" jsonschema_description:"The commit that was read."`
+	Truncated     bool             `json:"truncated,omitempty" jsonschema_description:"There are more rows than were returned."`
+	TruncatedBy   string           `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes"`
+	NextPageToken string           `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token, with all else as it was, for the rows that follow."`
+	Results       []map[string]any `json:"results,omitempty" jsonschema_description:"Of a batch: for each query its answer, or an object with the member error."`
+}
+
+func query() tool.Tool {
+	return &builtin{
+		desc: reader[queryArgs, queryAnswer](tool.Descriptor{
+			Name:  "graph_query",
+			Title: "Query the graph",
+			Description: "Runs a read that you write in GQ and returns its rows. An example, of a graph with nodes Person and edges Knows:\n\n" +
+				"query friends($name: String, $min: I32?) {\n" +
+				"  match { $p: Person { name: $name } $p knows $q $q.age >= $min? not { $q knows $p } }\n" +
+				"  return { $q.name, count($q) as paths }\n" +
+				"  order { $q.name } limit 20\n" +
+				"}\n\n" +
+				"What stands side by side in match must all hold: there is no and, no or, no where. Strings take double quotes, and every parameter has a type. " +
+				"Types, properties and edges are those that schema_get shows; an edge is written with a lower-case first letter. " +
+				"Give values as parameters rather than in the text. Always set a limit: large results are cut, and then say truncated and how to go on. " +
+				"With queries, several reads run in one call. A text with faults is answered with each fault's place and a remedy.",
+		}),
+		gates:  gate(tool.Read),
+		decode: decodeQuery,
+	}
+}
+
+func mutate() tool.Tool {
+	return &builtin{
+		desc: &tool.Descriptor{
+			Name:  "graph_mutate",
+			Title: "Change the graph",
+			Description: "Runs a mutation that you write in GQ, as one commit or not at all. Examples, of a graph with nodes Person and edges Knows:\n\n" +
+				"query add($name: String) { insert Person { name: $name } insert Knows { from: \"ada\", to: $name } }\n" +
+				"query birthday($name: String, $age: I32) { update Person set { age: $age } where name = $name }\n" +
+				"query remove($name: String) { delete Person where name = $name }\n\n" +
+				"Inserting a node whose key exists replaces that node's whole row. Deleting a node deletes its edges. " +
+				"Inserts and updates do not mix with deletes in one query. The answer counts what was affected; " +
+				"commit is null when nothing changed.",
+			InputSchema:  jsonschema.Input(reflect.TypeFor[mutateArgs]()),
+			OutputSchema: jsonschema.MutationOutput(),
+			Destructive:  true,
+		},
+		gates: gate(tool.Change),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := arguments.Members(args)
+			c := adHoc(o)
+			c.Write, c.Options = true, queryrun.WriteOptions(o)
+			return c, o.Done()
+		},
+	}
+}
+
+func decodeQuery(args json.RawMessage) (tool.Call, error) {
+	o := arguments.Members(args)
+	if !o.Has("queries") {
+		o.Raw("queries") // absent or null, but a known member
+		c := adHoc(o)
+		c.Options = queryrun.ReadOptions(o)
+		return c, o.Done()
+	}
+	items, err := elements(o.Raw("queries"))
+	o.Merge("queries", err)
+	for _, alone := range []string{"query", "name", "params", "branch", "snapshot", "page_token"} {
+		if o.Has(alone) {
+			o.Fail(alone, "found beside queries, wanted inside of its elements", "")
+		}
+		o.Raw(alone)
+	}
+	if err := o.Done(); err != nil {
+		return nil, err
+	}
+	batch := &batch{calls: make([]tool.Call, len(items))}
+	for i, item := range items {
+		o := arguments.Members(item)
+		c := adHoc(o)
+		c.Options = queryrun.ReadOptions(o)
+		if err := o.Done(); err != nil {
+			batch.calls[i] = &failed{err}
+			continue
+		}
+		batch.calls[i] = c
+		batch.text += len(c.Source)
+	}
+	return batch, nil
+}
+
+// adHoc reads the members that reads and mutations have in common.
+func adHoc(o *arguments.Object) *operations.AdHoc {
+	return &operations.AdHoc{
+		Source: o.String("query"),
+		Name:   orEmpty(o.OptString("name")),
+		Params: o.Raw("params"),
+		Branch: orEmpty(o.OptString("branch")),
+	}
+}
+
+// elements splits a JSON array of queries.
+func elements(raw json.RawMessage) ([]json.RawMessage, error) {
+	var items []json.RawMessage
+	if err := json.Unmarshal(raw, &items); err != nil {
+		return nil, &tool.ArgumentError{Detail: "found no array, wanted an array of objects", Help: `such as [{"query": "…", "params": {…}}]`}
+	}
+	if len(items) == 0 || len(items) > maxBatch {
+		return nil, &tool.ArgumentError{Detail: fmt.Sprintf("found %d queries, wanted 1 to %d", len(items), maxBatch)}
+	}
+	return items, nil
+}
+
+// batch is a call that consists of several. It requires no grants itself. Each of its calls
+// is authorized separately, so that one denial does not hide the other answers.
+type batch struct {
+	calls []tool.Call
+	text  int // total size of the texts in bytes
+}
+
+func (b *batch) Grants() []tool.Grant { return nil }
+
+func (b *batch) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
+	if err := textlimit.Check("queries", b.text); err != nil {
+		return nil, err
+	}
+	return &tool.Outcome{Calls: b.calls}, nil
+}
+
+// failed is an element of a batch with invalid arguments.
+type failed struct{ err error }
+
+func (f *failed) Grants() []tool.Grant { return nil }
+
+func (f *failed) Run(context.Context, *tool.Env) (*tool.Outcome, error) { return nil, f.err }

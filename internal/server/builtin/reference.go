@@ -1,0 +1,96 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/guide"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+type referenceArgs struct {
+	Topic  *string `json:"topic,omitempty" jsonschema_description:"The topic; the list of them when it is left out."`
+	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch whose schema the examples are of; main when it is left out."`
+}
+
+// ReferenceAnswer is the answer of gq_reference: the list of topics, or one topic.
+type ReferenceAnswer struct {
+	Topics []TopicAnswer `json:"topics,omitempty" jsonschema_description:"Without a topic: all of them."`
+
+	Topic    string          `json:"topic,omitempty"`
+	Summary  string          `json:"summary,omitempty"`
+	Text     string          `json:"text,omitempty" jsonschema_description:"The rules."`
+	Examples []ExampleAnswer `json:"examples,omitempty"`
+}
+
+// TopicAnswer is a topic of the reference.
+type TopicAnswer struct {
+	Topic   string `json:"topic"`
+	Summary string `json:"summary"`
+}
+
+// ExampleAnswer is an example of the reference.
+type ExampleAnswer struct {
+	Title  string `json:"title"`
+	Query  string `json:"query"`
+	Schema string `json:"schema,omitempty" jsonschema_description:"The made-up schema that the example is of, where this graph has nothing to show the thing with."`
+}
+
+func reference() tool.Tool {
+	var names []string
+	for _, t := range guide.Topics() {
+		names = append(names, t.Name)
+	}
+	return &builtin{
+		desc: reader[referenceArgs, ReferenceAnswer](tool.Descriptor{
+			Name:  "gq_reference",
+			Title: "Query language reference",
+			Description: "Teaches the query language GQ by topic, with examples in this graph's own names that run as they are. " +
+				"Call it before you write your first query: GQ is none of the languages that you know. " +
+				"The topics are " + strings.Join(names, ", ") + ". An example: {\"topic\": \"traversal\"}.",
+		}),
+		gates: gate(tool.Read),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := arguments.Members(args)
+			topic, branch := orEmpty(o.OptString("topic")), orEmpty(o.OptString("branch"))
+			if err := o.Done(); err != nil {
+				return nil, err
+			}
+			return &call{grants: readOn(branch), less: "ask for another topic", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
+				s, err := env.Graph.Schema(ctx, engine.Target{Branch: branch})
+				if err != nil {
+					return nil, "", err
+				}
+				if topic == "" {
+					a := &ReferenceAnswer{}
+					for _, t := range guide.Topics() {
+						a.Topics = append(a.Topics, TopicAnswer{Topic: t.Name, Summary: t.Summary})
+					}
+					return a, "", nil
+				}
+				page := guide.Explain(s.Catalog, topic)
+				if page == nil {
+					e := &tool.ArgumentError{Path: "topic", Detail: "there is no topic " + topic, Help: diag.DidYouMean(topic, names)}
+					if e.Help == "" {
+						e.Help = "the topics are " + strings.Join(names, ", ")
+					}
+					return nil, "", e
+				}
+				a := &ReferenceAnswer{Topic: page.Name, Summary: page.Summary, Text: page.Text}
+				for _, e := range page.Examples {
+					a.Examples = append(a.Examples, ExampleAnswer(e))
+				}
+				return a, "", nil
+			}}, nil
+		},
+	}
+}
+
+// readOn returns the permission to read a branch ad hoc.
+func readOn(branch string) []tool.Grant {
+	return []tool.Grant{{Action: tool.Read, Branch: branch, Via: tool.AdHoc}}
+}

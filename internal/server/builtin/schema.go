@@ -1,0 +1,83 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// SchemaAnswer is the answer of schema_get.
+type SchemaAnswer struct {
+	SchemaSource string `json:"schema_source" jsonschema_description:"The text of the schema."`
+	SchemaDigest string `json:"schema_digest" jsonschema_description:"Changes when the schema does, layout and comments aside."`
+}
+
+func schemaGet() tool.Tool {
+	return &builtin{
+		desc: reader[branchArgs, SchemaAnswer](tool.Descriptor{
+			Name:  "schema_get",
+			Title: "Get the schema",
+			Description: "Returns the graph's schema as its source text: node types with their properties, keys and constraints, " +
+				"and edge types with the node types they lead between. The whole truth, and long; " +
+				"type_describe says what a query needs of one type.",
+		}),
+		gates: gate(tool.Read),
+		decode: onBranch("describe one type at a time with type_describe, or take it over REST: GET …/schema", func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {
+			s, err := env.Graph.Schema(ctx, engine.Target{Branch: branch})
+			if err != nil {
+				return nil, "", err
+			}
+			return &SchemaAnswer{SchemaSource: s.Source, SchemaDigest: s.Digest}, "", nil
+		}),
+	}
+}
+
+type schemaArgs struct {
+	Schema         string  `json:"schema" jsonschema_description:"The whole .pg source: what it leaves out is dropped."`
+	Branch         *string `json:"branch,omitempty" jsonschema_description:"The branch to apply it to; main when it is left out."`
+	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Report the steps and change nothing. Do this first."`
+	AllowDataLoss  *bool   `json:"allow_data_loss,omitempty" jsonschema_description:"Permit steps that take values from the graph."`
+	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless the branch is still at this commit."`
+	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A call with the same key within a day answers as the first did, and changes nothing."`
+}
+
+// schemaApply returns the tool that applies a schema. how adapts the call to a local store
+// or a cluster.
+func schemaApply(how func(*operations.ApplySchema) tool.Call) tool.Tool {
+	d := writer[schemaArgs, operations.SchemaApplied](tool.Descriptor{
+		Name:  "schema_apply",
+		Title: "Apply a schema",
+		Description: "Makes a .pg source the schema of a branch, as one commit, and brings the data along. " +
+			"Start from the source that schema_get returns, and run it with dry_run first: the answer lists every step, and which would lose data. " +
+			"A type or property is renamed with @rename_from(\"Old\"). " +
+			"Refused for a graph that is served from a cluster, whose schemas change through its configuration.",
+		Destructive: true,
+	})
+	return &builtin{desc: d, gates: gate(tool.SchemaApply), decode: func(args json.RawMessage) (tool.Call, error) {
+		o := arguments.Members(args)
+		c := &operations.ApplySchema{Source: o.String("schema")}
+		c.Options.Branch = orEmpty(o.OptString("branch"))
+		c.Options.DryRun = isTrue(o.OptBool("dry_run"))
+		c.Options.AllowDataLoss = isTrue(o.OptBool("allow_data_loss"))
+		c.Options.IfCommit, c.Options.IdempotencyKey = orEmpty(o.OptString("if_commit")), orEmpty(o.OptString("idempotency_key"))
+		if err := o.Done(); err != nil {
+			return nil, err
+		}
+		return how(c), nil
+	}}
+}
+
+func localSchema(c *operations.ApplySchema) tool.Call { return c }
+
+// clusterSchema makes the call fail with a reason. A schema applied without changing the
+// cluster's configuration would be reverted by the next deployment.
+func clusterSchema(c *operations.ApplySchema) tool.Call {
+	c.Fixed = operations.FixedByCluster
+	return c
+}
+
+func isTrue(b *bool) bool { return b != nil && *b }

@@ -1,0 +1,183 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
+	"github.com/omnigraph-go/omnigraph/internal/gq/work"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+type validateArgs struct {
+	Query  string  `json:"query" jsonschema_description:"The GQ text, of one query or several."`
+	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch whose schema to check against; main when it is left out."`
+}
+
+// ValidateAnswer is the answer of query_validate.
+type ValidateAnswer struct {
+	Valid       bool               `json:"valid" jsonschema_description:"The text has no errors; warnings stop nothing."`
+	Queries     []CheckedAnswer    `json:"queries" jsonschema_description:"The queries without errors."`
+	Diagnostics []DiagnosticAnswer `json:"diagnostics" jsonschema_description:"The faults in the order of the text, at most twenty."`
+	More        int                `json:"more,omitempty" jsonschema_description:"How many faults are not listed."`
+	Report      string             `json:"report,omitempty" jsonschema_description:"The faults with the lines that they are in."`
+	Fixed       string             `json:"fixed,omitempty" jsonschema_description:"The text with those faults mended that have a mechanical remedy."`
+}
+
+// CheckedAnswer is a query without errors.
+type CheckedAnswer struct {
+	Name    string         `json:"name"`
+	Kind    string         `json:"kind" jsonschema:"enum=read,enum=mutation"`
+	Params  []TypedAnswer  `json:"params"`
+	Columns []ColumnAnswer `json:"columns" jsonschema_description:"Of a read."`
+}
+
+// TypedAnswer is a parameter.
+type TypedAnswer struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Optional bool   `json:"optional"`
+}
+
+// ColumnAnswer is a column of a read.
+type ColumnAnswer struct {
+	Name string `json:"name"`
+	Type string `json:"type" jsonschema_description:"The type, or the members of a whole node."`
+}
+
+// DiagnosticAnswer is one fault.
+type DiagnosticAnswer struct {
+	Code      string `json:"code"`
+	Severity  string `json:"severity" jsonschema:"enum=error,enum=warning,enum=note"`
+	Line      int    `json:"line" jsonschema_description:"From 1."`
+	Column    int    `json:"column" jsonschema_description:"From 1, in characters."`
+	EndLine   int    `json:"end_line"`
+	EndColumn int    `json:"end_column"`
+	Message   string `json:"message"`
+	Help      string `json:"help,omitempty" jsonschema_description:"How to mend it."`
+}
+
+func validate() tool.Tool {
+	return &builtin{
+		desc: reader[validateArgs, ValidateAnswer](tool.Descriptor{
+			Name:  "query_validate",
+			Title: "Check a query",
+			Description: "Checks GQ text against the schema without running anything: every fault with its place and remedy, the mended text where a remedy is mechanical, " +
+				"and of what is right whether it reads or changes, its parameters and its columns. Use it while you write a query, and before you show one to somebody. " +
+				"An example: {\"query\": \"query q($name: String) { match { $p: Person { name: $name } } return { $p } }\"}.",
+		}),
+		gates: gate(tool.Read),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := arguments.Members(args)
+			text, branch := o.String("query"), orEmpty(o.OptString("branch"))
+			if err := o.Done(); err != nil {
+				return nil, err
+			}
+			return &call{grants: readOn(branch), less: "validate fewer queries at once", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
+				s, err := env.Graph.Schema(ctx, engine.Target{Branch: branch})
+				if err != nil {
+					return nil, "", err
+				}
+				a, err := validated(ctx, env, s, text)
+				return a, "", err
+			}}, nil
+		},
+	}
+}
+
+// offForAdHoc lists the lint rules that only make sense for stored queries.
+var offForAdHoc = map[diag.Code]lint.Level{
+	lint.NoDescription: lint.Off, lint.NoParamDoc: lint.Off, lint.LongToolName: lint.Off, lint.VectorParam: lint.Off,
+	lint.LongDescription: lint.Off, lint.MCPEquals: lint.Off, lint.HardCoded: lint.Off, lint.UpsertClears: lint.Off,
+}
+
+const (
+	maxDiagnostics = 20
+	queryFile      = "query"
+)
+
+func validated(ctx context.Context, env *tool.Env, s *engine.Schema, text string) (a *ValidateAnswer, err error) {
+	err = operations.WithText(ctx, env, "query", text, func(limits work.Limits) error {
+		queries, report, err := gq.LintQueriesWithin(ctx, limits, s.Catalog, lint.Config{Levels: offForAdHoc}, gq.Source{Name: queryFile, Text: text})
+		if err == nil {
+			a = validateAnswer(text, queries, report)
+		}
+		return err
+	})
+	return a, err
+}
+
+func validateAnswer(text string, queries []*gq.Query, report *lint.Report) *ValidateAnswer {
+	list := report.List
+	a := &ValidateAnswer{Valid: !list.HasErrors(), Queries: []CheckedAnswer{}, Diagnostics: []DiagnosticAnswer{}}
+	for _, q := range queries {
+		a.Queries = append(a.Queries, checkedAnswer(q))
+	}
+	if n := len(list) - maxDiagnostics; n > 0 {
+		list, a.More = list[:maxDiagnostics], n
+	}
+	for _, d := range list {
+		a.Diagnostics = append(a.Diagnostics, DiagnosticAnswer{
+			Code: string(d.Code), Severity: d.Severity.String(), Message: d.Message, Help: d.Help,
+			Line: d.Span.Start.Line, Column: d.Span.Start.Column, EndLine: d.Span.End.Line, EndColumn: d.Span.End.Column,
+		})
+	}
+	var b strings.Builder
+	_ = diag.Render(&b, list, map[string]string{queryFile: text}, false) // a Builder never fails
+	a.Report = b.String()
+	var edits []diag.Edit
+	for _, i := range slices.Sorted(maps.Keys(report.Edits)) {
+		edits = append(edits, report.Edits[i]...)
+	}
+	if fixed, _ := diag.Apply(queryFile, text, edits); fixed != text {
+		a.Fixed = fixed
+	}
+	return a
+}
+
+// Cut drops the fixed text, then the report, and then the diagnostics, which More counts.
+func (a *ValidateAnswer) Cut(bytes int) {
+	parts := []func(){
+		func() { a.Fixed = "" },
+		func() { a.Report = "cut: the answer has no room for it; validate fewer queries at once" },
+		func() { a.More, a.Diagnostics = a.More+len(a.Diagnostics), []DiagnosticAnswer{} },
+	}
+	for _, drop := range parts {
+		if b, err := encoding.JSON(a); err != nil || len(b) <= bytes {
+			return
+		}
+		drop()
+	}
+}
+
+func checkedAnswer(q *gq.Query) CheckedAnswer {
+	a := CheckedAnswer{Name: q.Plan.Name, Kind: "mutation", Params: []TypedAnswer{}, Columns: []ColumnAnswer{}}
+	for _, p := range q.Plan.Params {
+		a.Params = append(a.Params, TypedAnswer{Name: p.Name, Type: p.Type.Required().String(), Optional: p.Type.Nullable})
+	}
+	if q.Plan.Read == nil {
+		return a
+	}
+	a.Kind = "read"
+	for _, c := range q.Plan.Read.Columns {
+		t := c.Type.String()
+		if c.Fields != nil {
+			fields := make([]string, len(c.Fields))
+			for i, f := range c.Fields {
+				fields[i] = f.Name + ": " + f.Type.String()
+			}
+			t = "{ " + strings.Join(fields, ", ") + " }"
+		}
+		a.Columns = append(a.Columns, ColumnAnswer{Name: c.Name, Type: t})
+	}
+	return a
+}

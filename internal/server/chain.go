@@ -1,0 +1,97 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/admission"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/observe"
+	"github.com/omnigraph-go/omnigraph/internal/server/requestinfo"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// A request passes these layers in this order: the request observer, the host check,
+// authentication, and then admission, which counts requests by actor. Requests for metrics and
+// readiness skip admission, because operators need them most when the server is full.
+
+// The patterns of the routes outside the REST API.
+const (
+	metricsRoute = "/metrics"
+	mcpRoute     = "/graphs/{id}/mcp"
+)
+
+// probes are the paths that monitoring polls every few seconds.
+var probes = []string{"/healthz", readyPath, metricsRoute}
+
+// admissionWait is how long a request waits for a free slot before it is refused.
+const admissionWait = 100 * time.Millisecond
+
+// maxBody is the size limit of a request body on any route, in bytes.
+const maxBody = 32 << 20
+
+// newLimiter returns the admission limiter for the configured limits. It reports refusals and load
+// to the metrics.
+func newLimiter(l cluster.Limits, set *observe.Set) *admission.Limiter {
+	limiter := admission.New(admission.Options{
+		PerActor: l.PerActorInflight, Total: l.TotalInflight, Bytes: l.BodyBytes, MaxBody: maxBody, Wait: admissionWait,
+		Refused: func(r admission.Reason) { set.Refused(string(r)) },
+	})
+	set.Admitted(func() observe.Admission {
+		l := limiter.Load()
+		return observe.Admission{Requests: l.Requests, Waiting: l.Waiting, Actors: l.Actors, Bytes: l.Bytes}
+	})
+	return limiter
+}
+
+// identified records the actor of a request, serves the paths in watched directly, and passes
+// all other requests through admission to next.
+func identified(next http.Handler, limiter *admission.Limiter, watched map[string]http.Handler) http.Handler {
+	admitted := limiter.Wrap(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if rec := requestinfo.From(r.Context()); rec != nil {
+			if actor := access.ActorFrom(r.Context()); actor != nil {
+				rec.Actor = actor.ID
+			}
+			rec.Route = "/" // until the router sets the route
+		}
+		if h, ok := watched[r.URL.Path]; ok {
+			routed(r, r.URL.Path)
+			h.ServeHTTP(w, r)
+			return
+		}
+		admitted.ServeHTTP(w, r)
+	})
+}
+
+// routed records the pattern of the route that serves a request, without the method prefix of a
+// ServeMux pattern.
+func routed(r *http.Request, pattern string) {
+	if _, path, ok := strings.Cut(pattern, " "); ok {
+		pattern = path
+	}
+	if rec := requestinfo.From(r.Context()); rec != nil && pattern != "" {
+		rec.Route = pattern
+	}
+}
+
+// granted requires the right to list graphs, because the metrics name all graphs.
+func granted(next http.Handler, overall access.Authorizer) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		grant := tool.Grant{Action: tool.GraphList}
+		if !overall.Allowed(access.ActorFrom(r.Context()), grant) {
+			envelope.Write(w, wireerror.Explain(&wireerror.Forbidden{Action: grant.Action}))
+			return
+		}
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET")
+			envelope.Write(w, envelope.New(wireerror.WrongMethod, wireerror.MethodNotAllowed, "found "+r.Method+", wanted GET"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

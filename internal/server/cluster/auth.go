@@ -1,0 +1,198 @@
+package cluster
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
+	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+)
+
+// Auth configures the authentication methods that a server has in addition to static tokens. A
+// method is nil if cluster.yaml does not have its section.
+type Auth struct {
+	OIDC *OIDC // the issuer whose tokens are accepted
+}
+
+// AuthMethod is the configuration of an authentication method. It is an *OIDC.
+type AuthMethod interface {
+	section() string           // the key of the method below server in cluster.yaml
+	tokenGroups() []TokenGroup // the groups of tokens that count in policies
+}
+
+// authSections has a row for each method.
+var authSections = []struct {
+	key  string
+	read func(*reader, *strictyaml.Node)
+}{
+	{oidcSection, (*reader).oidc},
+}
+
+// Methods returns the methods that cluster.yaml configures.
+func (a *Auth) Methods() []AuthMethod {
+	var all []AuthMethod
+	if a.OIDC != nil {
+		all = append(all, a.OIDC)
+	}
+	return all
+}
+
+// TokenGroups returns a map from the names of groups in tokens to their names in policies. It is
+// nil if there is no method.
+func (a *Auth) TokenGroups() map[string]string {
+	var groups map[string]string
+	for _, m := range a.Methods() {
+		if groups == nil {
+			groups = map[string]string{}
+		}
+		for _, g := range m.tokenGroups() {
+			groups[g.Token] = g.Policy
+		}
+	}
+	return groups
+}
+
+// CheckGroups checks that the groups of the mappings are among the groups that the policies of the
+// cluster know. The error is a diag.List.
+func (a *Auth) CheckGroups(known []string) error {
+	var faults diag.List
+	for _, m := range a.Methods() {
+		for _, g := range m.tokenGroups() {
+			if slices.Contains(known, g.Policy) {
+				continue
+			}
+			help := "no policy has groups"
+			if near := diag.DidYouMean(g.Policy, known); near != "" {
+				help = near
+			} else if len(known) > 0 {
+				help = "one of " + strings.Join(known, ", ")
+			}
+			faults = append(faults, diag.Diagnostic{
+				Code: strictyaml.UnknownName, Span: g.At, Help: help,
+				Message: fmt.Sprintf("unknown group %q in %s.groups: no policy names it", g.Policy, m.section()),
+			})
+		}
+	}
+	return faults.Err()
+}
+
+const oidcSection = "oidc"
+
+// OIDC configures whose tokens the server accepts and which claims it reads.
+type OIDC struct {
+	Issuer    string
+	Audiences []string // a token must name one of them
+
+	// ActorClaim is the claim that names the actor. The actor is ActorPrefix, which may be "",
+	// followed by that name.
+	ActorClaim, ActorPrefix string
+
+	// SharedActors allows tokens of the issuer to name actors that static tokens also name.
+	SharedActors bool
+
+	GroupsClaim string
+	Groups      []TokenGroup // other groups of a token are ignored
+}
+
+// TokenGroup maps the name of a group in tokens to its name in policies.
+type TokenGroup struct {
+	Token, Policy string
+	At            diag.Span `json:"-"` // where the policy's name stands
+}
+
+// The claims that are read if cluster.yaml does not name others.
+const (
+	DefaultActorClaim  = "sub"
+	DefaultGroupsClaim = "groups"
+)
+
+// tokenWord matches a name in a claim of a token: printable ASCII without blanks at the ends, so
+// that a log can show it unescaped.
+var tokenWord = regexp.MustCompile(`^[!-~](?:[ -~]{0,254}[!-~])?$`)
+
+// actorPrefix keeps a prefix much shorter than the longest name of an actor.
+var actorPrefix = regexp.MustCompile(`^[!-~]{1,32}$`)
+
+func (o *OIDC) section() string           { return oidcSection }
+func (o *OIDC) tokenGroups() []TokenGroup { return o.Groups }
+
+// oidc reads the section server.oidc.
+func (p *reader) oidc(n *strictyaml.Node) {
+	f, ok := n.Fields(oidcSection, "issuer", "audience", "actor_claim", "actor_prefix", "shared_actors", "groups_claim", "groups")
+	if !ok {
+		return
+	}
+	o := &OIDC{ActorClaim: DefaultActorClaim, GroupsClaim: DefaultGroupsClaim}
+	p.cfg.Server.OIDC = o
+	if n := n.AtKey().Require(f, "issuer", oidcSection); n != nil {
+		if s, ok := n.Text("issuer"); ok {
+			o.Issuer = s
+			checkIssuer(n, s)
+		}
+	}
+	o.Audiences = audiences(n.AtKey().Require(f, "audience", oidcSection))
+	claim(f["actor_claim"], "actor_claim", &o.ActorClaim)
+	claim(f["groups_claim"], "groups_claim", &o.GroupsClaim)
+	if s, ok := f["actor_prefix"].Text("actor_prefix"); ok {
+		o.ActorPrefix = s
+		if !actorPrefix.MatchString(s) {
+			f["actor_prefix"].Fault(strictyaml.BadValue, "actor_prefix is at most 32 characters of ascii without blanks", "write one such as sso:")
+		}
+	}
+	o.SharedActors, _ = f["shared_actors"].Bool("shared_actors")
+	groups, _ := f["groups"].Entries(oidcSection + ".groups")
+	for _, g := range groups {
+		if !tokenWord.MatchString(g.Key) {
+			g.At.Fault(strictyaml.BadValue, "a token's group is at most 256 characters of ascii", "name it as tokens do")
+		}
+		if s, ok := g.Value.Text(oidcSection + ".groups"); ok {
+			o.Groups = append(o.Groups, TokenGroup{g.Key, s, g.Value.Span()})
+		}
+	}
+}
+
+func checkIssuer(n *strictyaml.Node, s string) {
+	u, err := hostcheck.ParseSecureURL(s)
+	switch {
+	case err != nil:
+		n.Fault(strictyaml.BadValue, "issuer: "+err.Error(), "write it as the claim iss of a token does")
+	case u.RawQuery != "" || u.ForceQuery:
+		n.Fault(strictyaml.BadValue, fmt.Sprintf("issuer %.80q has a query part, which no issuer has", s), "write it as the claim iss of a token does")
+	}
+}
+
+// audiences reads one audience or a list of audiences.
+func audiences(n *strictyaml.Node) []string {
+	if n == nil {
+		return nil
+	}
+	if !n.IsList() {
+		if s, ok := n.Text("audience"); ok {
+			return []string{s}
+		}
+		return nil
+	}
+	list, ok := n.Texts("audience")
+	if ok && len(list) == 0 {
+		n.Fault(strictyaml.Missing, "audience names nothing", "name what the issuer calls this server")
+	}
+	var all []string
+	for _, e := range list {
+		all = append(all, e.Key)
+	}
+	return all
+}
+
+func claim(n *strictyaml.Node, what string, to *string) {
+	s, ok := n.Text(what)
+	if !ok {
+		return
+	}
+	*to = s
+	if !tokenWord.MatchString(s) {
+		n.Fault(strictyaml.BadValue, what+" is at most 256 characters of ascii", "name it as tokens do")
+	}
+}

@@ -1,0 +1,99 @@
+// Package cluster reads cluster.yaml, which names the graphs that a server serves, their source
+// files and their policies.
+package cluster
+
+import (
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+)
+
+// Config is a cluster.yaml that was read without faults. Its paths are the paths of the file,
+// joined to the folder of the file.
+type Config struct {
+	File    string // the path that was given to Read
+	Name    string // name of the cluster, or ""
+	Storage string // the data folder; it may not exist yet
+	Graphs  []Graph
+	Server  Server
+
+	// ServerPolicy is the policy file for the server itself, or "".
+	ServerPolicy string
+
+	// Notes are remarks about the file. They are not errors.
+	Notes diag.List
+}
+
+// Graph is one graph of the cluster.
+type Graph struct {
+	ID     string
+	At     diag.Span // of ID in cluster.yaml
+	Schema string    // path of the .pg file
+
+	// QueryFiles are the .gq files, sorted by path, without duplicates.
+	QueryFiles []string
+
+	// Selected maps the names of stored queries to their files if the configuration lists queries
+	// by name. Other queries in those files are then not stored queries. Selected is nil if every
+	// query of QueryFiles is a stored query.
+	Selected map[string]string
+
+	// SelectedAt maps the names of Selected to their places in cluster.yaml.
+	SelectedAt map[string]diag.Span
+
+	// Policy is the policy file for the graph, or "".
+	Policy string
+
+	// Embedding is the provider that computes vectors from texts, or nil.
+	Embedding *Embedding
+
+	// MaxRows and MaxBytes bound the results of the graph's tools. A larger result is truncated, or
+	// refused if RefuseOversize is set.
+	MaxRows        int
+	MaxBytes       int
+	RefuseOversize bool
+
+	// MetaThreshold is a number of stored queries. With that many or more, the server offers two
+	// tools that find and run queries, instead of one tool for each query.
+	MetaThreshold int
+}
+
+// The defaults for a graph's tools if cluster.yaml does not set them. DefaultMaxBytes is in bytes.
+const (
+	DefaultMetaThreshold = 24
+
+	DefaultMaxRows  = 5000
+	DefaultMaxBytes = 1 << 20
+)
+
+// Server configures the listener.
+type Server struct {
+	PublicHosts    []string // hosts without port
+	BrowserOrigins []string // origins, scheme://host[:port]
+
+	Auth
+	Limits Limits
+}
+
+// IsGraphID reports whether name is a valid id of a graph.
+func IsGraphID(name string) bool { return name != reserved && graphID.MatchString(name) }
+
+// Graph returns the graph with that id, or nil if there is none.
+func (c *Config) Graph(id string) *Graph {
+	for i := range c.Graphs {
+		if c.Graphs[i].ID == id {
+			return &c.Graphs[i]
+		}
+	}
+	return nil
+}
+
+// PolicyGraphs returns the ids of the graphs that a policy file applies to, in file order. The
+// rules of that file may name the stored queries of any of them.
+func (c *Config) PolicyGraphs(file string) []string {
+	var ids []string
+	for _, g := range c.Graphs {
+		if g.Policy == file {
+			ids = append(ids, g.ID)
+		}
+	}
+	return ids
+}

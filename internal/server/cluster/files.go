@@ -1,0 +1,52 @@
+package cluster
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+)
+
+// join resolves a path of the file relative to the file's folder.
+func (p *reader) join(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(p.dir, path)
+}
+
+// file checks that path leads to a regular file with one of the endings, and returns the joined
+// path. Reports call the file what.
+func (p *reader) file(n *strictyaml.Node, path, what string, endings ...string) string {
+	full := p.join(path)
+	info, err := os.Stat(full)
+	switch {
+	case err != nil && os.IsNotExist(err):
+		n.Fault(strictyaml.MissingFile, fmt.Sprintf("%s: there is no file %q", what, path), "paths count from the folder of this file")
+	case err != nil:
+		n.Fault(strictyaml.MissingFile, fmt.Sprintf("%s: file %q cannot be read", what, path), "look at its permissions")
+	case !info.Mode().IsRegular():
+		n.Fault(strictyaml.MissingFile, fmt.Sprintf("%s: %q is not a file", what, path), "")
+	case !slices.Contains(endings, filepath.Ext(full)):
+		n.Fault(strictyaml.MissingFile, fmt.Sprintf("%s: %q does not end in %s", what, path, strings.Join(endings, " or ")), "")
+	}
+	return full
+}
+
+// folder returns the .gq files directly in a folder, sorted.
+func folder(path string) ([]string, error) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, e := range entries {
+		if !e.IsDir() && filepath.Ext(e.Name()) == ".gq" {
+			files = append(files, filepath.Join(path, e.Name()))
+		}
+	}
+	return files, nil
+}

@@ -1,0 +1,115 @@
+package cluster
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+)
+
+// Limits bound the load of the server. A zero field means its default.
+type Limits struct {
+	PerActorInflight int // concurrent requests of one actor
+	TotalInflight    int // concurrent requests
+	// RequestTimeout bounds a call. Loads and exports may take as long as their connection allows.
+	RequestTimeout time.Duration
+	// BodyBytes bounds the bytes of request bodies held at once. One actor may use half of them.
+	BodyBytes int64
+	// QueryBytes bounds the bytes of memory that one call may use for rows, or to compile a text. 0
+	// means the engine's default. It is at most MemoryBytes.
+	QueryBytes int64
+	// MemoryBytes bounds the bytes of memory that all calls together may use for rows, texts and
+	// long answers.
+	MemoryBytes int64
+	Branches    int // number of live branches of each graph
+}
+
+// The defaults of the limits if cluster.yaml does not set them.
+const (
+	DefaultPerActorInflight = 16
+	DefaultTotalInflight    = 256
+	DefaultRequestTimeout   = 30 * time.Second
+	DefaultBodyBytes        = 256 << 20
+	DefaultMemoryBytes      = 2 << 30
+	DefaultBranches         = 10_000
+)
+
+// minBodyBytes is large enough for two bodies of the largest size, so that half of it, which is the
+// share of one actor, is enough for one body.
+const minBodyBytes = 64 << 20
+
+// WithDefaults returns the limits with every zero field set to its default.
+func (l Limits) WithDefaults() Limits {
+	if l.PerActorInflight == 0 {
+		l.PerActorInflight = DefaultPerActorInflight
+	}
+	if l.TotalInflight == 0 {
+		l.TotalInflight = DefaultTotalInflight
+	}
+	if l.RequestTimeout == 0 {
+		l.RequestTimeout = DefaultRequestTimeout
+	}
+	if l.BodyBytes == 0 {
+		l.BodyBytes = DefaultBodyBytes
+	}
+	if l.MemoryBytes == 0 {
+		l.MemoryBytes = DefaultMemoryBytes
+	}
+	if l.Branches == 0 {
+		l.Branches = DefaultBranches
+	}
+	return l
+}
+
+// Within returns the limits for a process whose heap is bounded to goMemory bytes by GOMEMLIMIT. If
+// MemoryBytes is not set, Within sets it to at most half of goMemory. The other half is for bodies,
+// loads and garbage that is not collected yet.
+func (l Limits) Within(goMemory int64) Limits {
+	if half := goMemory / 2; l.MemoryBytes == 0 && half < DefaultMemoryBytes {
+		l.MemoryBytes = half
+	}
+	return l
+}
+
+func (p *reader) limits(n *strictyaml.Node) {
+	l := &p.cfg.Server.Limits
+	f, ok := n.Fields("limits", "per_actor_inflight", "total_inflight", "request_timeout", "body_bytes", "query_bytes", "memory_bytes", "branches")
+	if !ok {
+		return
+	}
+	if v, ok := f["per_actor_inflight"].Int("per_actor_inflight", 1, 100_000); ok {
+		l.PerActorInflight = int(v)
+	}
+	if v, ok := f["total_inflight"].Int("total_inflight", 1, 100_000); ok {
+		l.TotalInflight = int(v)
+	}
+	if v, ok := f["body_bytes"].Int("body_bytes", minBodyBytes, 1<<40); ok {
+		l.BodyBytes = v
+	}
+	if v, ok := f["query_bytes"].Int("query_bytes", 1<<20, 1<<40); ok {
+		l.QueryBytes = v
+	}
+	if v, ok := f["memory_bytes"].Int("memory_bytes", 1<<20, 1<<50); ok {
+		l.MemoryBytes = v
+	}
+	if v, ok := f["branches"].Int("branches", 1, 1_000_000); ok {
+		l.Branches = int(v)
+	}
+	if n := f["request_timeout"]; n != nil {
+		if s, ok := n.Text("request_timeout"); ok {
+			d, err := time.ParseDuration(s)
+			if err != nil || d < minTimeout || d > maxTimeout {
+				n.Fault(strictyaml.BadValue, fmt.Sprintf("request_timeout is %q, wanted a duration from 1ms to 5m, such as 30s", s), "")
+				return
+			}
+			l.RequestTimeout = d
+		}
+	}
+}
+
+// The server gives any request ten minutes. Within that time it must compute the answer, and the
+// client must read it.
+const (
+	minTimeout = time.Millisecond
+	maxTimeout = 5 * time.Minute
+)

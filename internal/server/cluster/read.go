@@ -1,0 +1,277 @@
+package cluster
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
+	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+)
+
+// graphID matches valid ids of graphs. An id appears in URLs and is the name of a Go package.
+var graphID = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
+
+// reserved is the name that policies use for the server itself.
+const reserved = "cluster"
+
+// Read reads a cluster.yaml and the files that it refers to. The error is a diag.List of all
+// faults, or an error of reading cluster.yaml.
+func Read(path string) (*Config, error) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return parse(path, src)
+}
+
+// MetaThresholds returns the MetaThreshold of each graph in an old version of cluster.yaml. It
+// ignores faults, because the files that the old version names may be gone.
+func MetaThresholds(src []byte) map[string]int {
+	p := &reader{dir: ".", cfg: &Config{}}
+	if root := strictyaml.Read("cluster.yaml", src).Root(); root != nil {
+		p.top(root)
+	}
+	thresholds := map[string]int{}
+	for _, g := range p.cfg.Graphs {
+		thresholds[g.ID] = g.MetaThreshold
+	}
+	return thresholds
+}
+
+func parse(path string, src []byte) (*Config, error) {
+	r := strictyaml.Read(path, src)
+	p := &reader{dir: filepath.Dir(path), cfg: &Config{File: path}}
+	if root := r.Root(); root != nil {
+		p.top(root)
+	} else if len(r.Faults()) == 0 {
+		r.Whole(strictyaml.Missing, "the file is empty", "say version, storage and graphs")
+	}
+	faults := r.Faults()
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	p.cfg.Notes = faults
+	return p.cfg, nil
+}
+
+type reader struct {
+	dir        string
+	cfg        *Config
+	embeddings map[string]*Embedding // providers by name
+}
+
+func (p *reader) top(n *strictyaml.Node) {
+	f, ok := n.Fields("cluster.yaml", "version", "metadata", "storage", "graphs", "providers", "policies", "server", "state")
+	if !ok {
+		return
+	}
+	n.Require(f, "version", "cluster.yaml").Int("version", 1, 1)
+	if m, ok := f["metadata"].Fields("metadata", "name"); ok {
+		p.cfg.Name, _ = m["name"].Text("metadata.name")
+	}
+	if s := n.Require(f, "storage", "cluster.yaml"); s != nil {
+		p.storage(s)
+	}
+	p.embeddings = p.providers(f["providers"])
+	p.graphs(n.Require(f, "graphs", "cluster.yaml"))
+	p.policies(f["policies"])
+	p.server(f["server"])
+	if s := f["state"]; s != nil {
+		s.AtKey().Note(strictyaml.Accepted, "state has no effect", "remove it")
+	}
+}
+
+func (p *reader) storage(n *strictyaml.Node) {
+	s, ok := n.Text("storage")
+	if !ok {
+		return
+	}
+	if strings.Contains(s, "://") {
+		n.AtKey().Fault(strictyaml.Unsupported, "storage other than a folder is not supported yet", "name a folder, such as ./data")
+		return
+	}
+	p.cfg.Storage = p.join(s)
+	if info, err := os.Stat(p.cfg.Storage); err == nil && !info.IsDir() {
+		n.Fault(strictyaml.MissingFile, fmt.Sprintf("storage %q is a file, wanted a folder", s), "")
+	}
+}
+
+func (p *reader) graphs(n *strictyaml.Node) {
+	entries, ok := n.Entries("graphs")
+	if !ok {
+		return
+	}
+	if len(entries) == 0 {
+		n.Fault(strictyaml.Missing, "graphs names no graph", "add one: name: {schema: schema.pg, queries: queries/}")
+	}
+	for _, e := range entries {
+		switch {
+		case e.Key == reserved:
+			e.At.Fault(strictyaml.BadValue, fmt.Sprintf("a graph cannot be called %s: policies mean the server by it", reserved), "choose another name")
+		case !graphID.MatchString(e.Key):
+			e.At.Fault(strictyaml.BadValue, "a graph's name is a lower-case letter and then at most 62 of a-z, 0-9, _ and -", "choose another name")
+		}
+		p.graph(e)
+	}
+}
+
+func (p *reader) graph(e strictyaml.Entry) {
+	what := "graph " + e.Key
+	g := Graph{ID: e.Key, At: e.At.Span(), MaxRows: DefaultMaxRows, MaxBytes: DefaultMaxBytes, MetaThreshold: DefaultMetaThreshold}
+	// Add the graph even if it is faulty, so that a policy that refers to it does not cause a
+	// second report.
+	defer func() { p.cfg.Graphs = append(p.cfg.Graphs, g) }()
+	f, ok := e.Value.Fields(what, "schema", "queries", "embedding_provider", "mcp")
+	if !ok {
+		return
+	}
+	if n := e.At.Require(f, "schema", what); n != nil {
+		if s, ok := n.Text("schema"); ok {
+			g.Schema = p.file(n, s, "schema", ".pg")
+		}
+	}
+	p.queries(&g, f["queries"])
+	p.embedding(&g, f["embedding_provider"])
+	p.mcp(&g, f["mcp"])
+}
+
+// queries reads a folder, a list of files, or a mapping from query names to files.
+func (p *reader) queries(g *Graph, n *strictyaml.Node) {
+	switch {
+	case n == nil:
+	case n.IsText():
+		s, ok := n.Text("queries")
+		if !ok {
+			return
+		}
+		files, err := folder(p.join(s))
+		if err != nil {
+			n.Fault(strictyaml.MissingFile, fmt.Sprintf("queries %q is no folder that can be read", s), "name a folder of .gq files, or list the files")
+			return
+		}
+		g.QueryFiles = files
+	case n.IsList():
+		files, _ := n.Texts("queries")
+		for _, f := range files {
+			g.QueryFiles = append(g.QueryFiles, p.file(f.Value, f.Key, "queries", ".gq"))
+		}
+	default:
+		entries, ok := n.Entries("queries")
+		if !ok {
+			return
+		}
+		g.Selected, g.SelectedAt = map[string]string{}, map[string]diag.Span{}
+		for _, e := range entries {
+			what := "query " + e.Key
+			f, ok := e.Value.Fields(what, "file")
+			if !ok {
+				continue
+			}
+			if n := e.At.Require(f, "file", what); n != nil {
+				if s, ok := n.Text("file"); ok {
+					g.Selected[e.Key], g.SelectedAt[e.Key] = p.file(n, s, what, ".gq"), e.At.Span()
+					g.QueryFiles = append(g.QueryFiles, g.Selected[e.Key])
+				}
+			}
+		}
+	}
+	slices.Sort(g.QueryFiles)
+	g.QueryFiles = slices.Compact(g.QueryFiles)
+}
+
+func (p *reader) mcp(g *Graph, n *strictyaml.Node) {
+	f, ok := n.Fields("mcp", "meta_threshold", "max_rows", "max_bytes", "on_oversize")
+	if !ok {
+		return
+	}
+	if v, ok := f["max_rows"].Int("max_rows", 1, 1_000_000); ok {
+		g.MaxRows = int(v)
+	}
+	if v, ok := f["max_bytes"].Int("max_bytes", 1024, 1<<30); ok {
+		g.MaxBytes = int(v)
+	}
+	if v, ok := f["on_oversize"].OneOf("on_oversize", "truncate", "refuse"); ok {
+		g.RefuseOversize = v == "refuse"
+	}
+	if v, ok := f["meta_threshold"].Int("meta_threshold", 1, 10_000); ok {
+		g.MetaThreshold = int(v)
+	}
+}
+
+func (p *reader) policies(n *strictyaml.Node) {
+	entries, _ := n.Entries("policies")
+	known := []string{reserved}
+	for _, g := range p.cfg.Graphs {
+		known = append(known, g.ID)
+	}
+	bound := map[string]string{} // policy file by graph id
+	for _, e := range entries {
+		what := "policy " + e.Key
+		f, ok := e.Value.Fields(what, "file", "applies_to")
+		if !ok {
+			continue
+		}
+		file := ""
+		if n := e.At.Require(f, "file", what); n != nil {
+			if s, ok := n.Text("file"); ok {
+				file = p.file(n, s, what, ".yaml", ".yml", ".cedar")
+			}
+		}
+		targets, ok := e.At.Require(f, "applies_to", what).Texts("applies_to")
+		if ok && len(targets) == 0 {
+			f["applies_to"].Fault(strictyaml.Missing, what+" applies to nothing", "list graphs, or cluster for the server itself")
+		}
+		for _, t := range targets {
+			if !slices.Contains(known, t.Key) {
+				t.At.Unknown(strictyaml.UnknownName, "graph", t.Key, "applies_to", known)
+				continue
+			}
+			if other, twice := bound[t.Key]; twice {
+				t.At.Fault(strictyaml.Contradicts, fmt.Sprintf("policy %s applies to %s already", other, t.Key), "put the rules into one file")
+				continue
+			}
+			bound[t.Key] = e.Key
+			if t.Key == reserved {
+				p.cfg.ServerPolicy = file
+			} else {
+				p.cfg.Graph(t.Key).Policy = file
+			}
+		}
+	}
+}
+
+func (p *reader) server(n *strictyaml.Node) {
+	keys := []string{"public_hosts", "browser_origins"}
+	for _, section := range authSections {
+		keys = append(keys, section.key)
+	}
+	f, ok := n.Fields("server", append(keys, "limits")...)
+	if !ok {
+		return
+	}
+	hosts, _ := f["public_hosts"].Texts("public_hosts")
+	for _, h := range hosts {
+		if _, err := hostcheck.ParseHost(h.Key); err != nil {
+			h.At.Fault(strictyaml.BadValue, err.Error(), "")
+			continue
+		}
+		p.cfg.Server.PublicHosts = append(p.cfg.Server.PublicHosts, h.Key)
+	}
+	origins, _ := f["browser_origins"].Texts("browser_origins")
+	for _, o := range origins {
+		if _, err := hostcheck.ParseOrigin(o.Key); err != nil {
+			o.At.Fault(strictyaml.BadValue, err.Error(), "")
+			continue
+		}
+		p.cfg.Server.BrowserOrigins = append(p.cfg.Server.BrowserOrigins, o.Key)
+	}
+	for _, section := range authSections {
+		section.read(p, f[section.key])
+	}
+	p.limits(f["limits"])
+}

@@ -1,0 +1,138 @@
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+)
+
+func TestRead(t *testing.T) {
+	cfg, err := Read("testdata/ok/cluster.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.MarshalIndent(cfg, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "testdata/ok/cluster.golden", append(got, '\n'))
+	if g := cfg.Graph("listed"); g == nil || g.ID != "listed" || cfg.Graph("lost") != nil {
+		t.Errorf("graph by id: %+v", g)
+	}
+	if got := strings.Join(cfg.PolicyGraphs("testdata/ok/policy.yaml"), " "); got != "code named" {
+		t.Errorf("policy applies to %q", got)
+	}
+}
+
+// TestRepository reads the configuration of this repository.
+func TestRepository(t *testing.T) {
+	cfg, err := Read("../../../cluster.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := cfg.Graph("code"); g == nil || g.Policy == "" || len(g.QueryFiles) == 0 || len(cfg.Notes) > 0 {
+		t.Errorf("graph code: %+v, notes %v", g, cfg.Notes)
+	}
+}
+
+// TestPathsOfAnotherFolder reads the file by an absolute path. The paths in the file are relative
+// to its folder.
+func TestPathsOfAnotherFolder(t *testing.T) {
+	dir, err := filepath.Abs("testdata/ok")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	cfg, err := Read(filepath.Join(dir, "cluster.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join(dir, "data"); cfg.Storage != want {
+		t.Errorf("storage %q, wanted %q", cfg.Storage, want)
+	}
+}
+
+func TestNoFile(t *testing.T) {
+	if _, err := Read("testdata/nowhere.yaml"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	files, err := filepath.Glob("testdata/faults/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	seen := map[diag.Code]bool{}
+	for _, file := range files {
+		_, err := Read(file)
+		var list diag.List
+		if !errors.As(err, &list) {
+			t.Errorf("%s: got %v, wanted a diag.List", file, err)
+			continue
+		}
+		if strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "5550123") {
+			t.Errorf("%s: a secret shows: %v", file, err)
+		}
+		for _, d := range list {
+			seen[d.Code] = true
+		}
+		golden.Check(t, strings.TrimSuffix(file, ".yaml")+".golden", []byte(err.Error()+"\n"))
+	}
+	for _, c := range strictyaml.Codes() {
+		switch c.Code {
+		case strictyaml.TooLarge, strictyaml.Undetermined: // need generated files
+		default:
+			if !seen[c.Code] {
+				t.Errorf("no file shows %s: %s", c.Code, c.Purpose)
+			}
+		}
+	}
+}
+
+// FuzzParse checks that no file makes the reader panic, and that a configuration without faults is
+// complete.
+func FuzzParse(f *testing.F) {
+	for _, path := range []string{"testdata/ok/cluster.yaml", "testdata/faults/shape.yaml", "testdata/faults/files.yaml", "testdata/faults/secrets.yaml", "testdata/faults/unsupported.yaml", "testdata/faults/oidc.yaml"} {
+		src, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(src)
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		cfg, err := parse("testdata/ok/cluster.yaml", src)
+		if err != nil {
+			return
+		}
+		if cfg.Storage == "" || len(cfg.Graphs) == 0 {
+			t.Errorf("%q: read as %+v", src, cfg)
+		}
+		for _, g := range cfg.Graphs {
+			if g.ID == "" || g.Schema == "" || g.MaxRows < 1 || g.MaxBytes < 1 {
+				t.Errorf("%q: graph %+v", src, g)
+			}
+		}
+	})
+}
+
+// TestMetaThresholds reads files that refer to missing files, and texts that no valid file has.
+func TestMetaThresholds(t *testing.T) {
+	for src, want := range map[string]map[string]int{
+		"": {}, "x: [": {}, "graphs: 1": {},
+		"version: 1\nstorage: ./data\ngraphs:\n  a: { schema: gone.pg, queries: gone/, mcp: { meta_threshold: 7 } }\n  b: { schema: gone.pg, colour: red }\n": {"a": 7, "b": DefaultMetaThreshold},
+	} {
+		if got := MetaThresholds([]byte(src)); !maps.Equal(got, want) {
+			t.Errorf("%q: found %v, wanted %v", src, got, want)
+		}
+	}
+}

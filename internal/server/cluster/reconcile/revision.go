@@ -1,0 +1,212 @@
+package reconcile
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+)
+
+// RevisionFile is the name of the file in the storage folder that holds the revision.
+const RevisionFile = "cluster.revision"
+
+// tempExt is the extension of a revision file that is not in force yet.
+const tempExt = ".tmp"
+
+// RevisionFormat is the version of the file's layout. Format 1 is a header line followed by a JSON
+// object, which ends the file:
+//
+//	omnigraph cluster revision 1 sha256:<of all bytes after this line, in hex>\n
+//	{"revision": …, "config_digest": …, "applied_at": …, "actor": …, "graphs": […]}\n
+//
+// The object has the fields of [Revision] under their JSON names. The graphs are sorted by id.
+const RevisionFormat = 1
+
+const revisionMagic = "omnigraph cluster revision "
+
+// Revision records the last apply: the graphs, and the schema of each.
+type Revision struct {
+	// Number starts at 1. It grows by 1 each time that an apply records a different configuration.
+	Number  uint64  `json:"revision"`
+	Config  string  `json:"config_digest"` // digest, sha256:…, of the graphs with their schemas
+	Applied int64   `json:"applied_at"`    // Unix microseconds
+	Actor   string  `json:"actor"`
+	Graphs  []Graph `json:"graphs"` // sorted by id
+}
+
+// Graph is a graph of a revision.
+type Graph struct {
+	ID     string `json:"graph_id"`
+	Schema string `json:"schema_digest"`
+	Source string `json:"schema_source"`
+}
+
+// FormatError is the error for a revision whose format this program does not know.
+type FormatError struct {
+	File   string
+	Format int
+}
+
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("%s is of format %d, and this program reads formats up to %d; use the program that wrote it, or a later one", e.File, e.Format, RevisionFormat)
+}
+
+// Graph returns the graph with that id, or nil if there is none. r may be nil.
+func (r *Revision) Graph(id string) *Graph {
+	if r == nil {
+		return nil
+	}
+	for i := range r.Graphs {
+		if r.Graphs[i].ID == id {
+			return &r.Graphs[i]
+		}
+	}
+	return nil
+}
+
+// ReadRevision reads the revision in a storage folder. It returns nil if none is recorded. The
+// error is a *engine.Corrupt, a *FormatError, or an error of reading the file.
+func ReadRevision(fsys fs.FS, storage string) (*Revision, error) {
+	name := filepath.Join(storage, RevisionFile)
+	b, err := fs.ReadFile(fsys, name)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading the applied revision: %w", err)
+	}
+	return decode(name, b)
+}
+
+// record puts a revision in force. The write is atomic, and it is durable when record returns.
+func (c *Cluster) record(r *Revision) error {
+	name := filepath.Join(c.Storage, RevisionFile)
+	temp := name + tempExt
+	if err := c.FS.Remove(temp); err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return err
+	}
+	if err := c.write(temp, encode(r)); err != nil {
+		return err
+	}
+	if err := c.FS.Rename(temp, name); err != nil {
+		return err
+	}
+	return c.FS.SyncDir(c.Storage)
+}
+
+func (c *Cluster) write(name string, b []byte) error {
+	f, err := c.FS.Create(name)
+	if err != nil {
+		return err
+	}
+	if _, err := f.WriteAt(b, 0); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+func encode(r *Revision) []byte {
+	var body bytes.Buffer
+	e := json.NewEncoder(&body)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(r); err != nil {
+		panic("converge: a revision of plain fields cannot be encoded: " + err.Error())
+	}
+	return append([]byte(revisionMagic+strconv.Itoa(RevisionFormat)+" "+digest(body.Bytes())+"\n"), body.Bytes()...)
+}
+
+// decode reads the text that encode writes. Errors use file as its name.
+func decode(file string, b []byte) (*Revision, error) {
+	corrupt := func(detail string) error {
+		return &engine.Corrupt{Object: file, Detail: detail + "; move it away and run omnigraph cluster apply, which records what it finds"}
+	}
+	head, body, ok := bytes.Cut(b, []byte("\n"))
+	text, isRevision := strings.CutPrefix(string(head), revisionMagic)
+	number, sum, spaced := strings.Cut(text, " ")
+	format, err := strconv.Atoi(number)
+	switch {
+	case !ok || !isRevision || !spaced || err != nil || format < 1 || strconv.Itoa(format) != number:
+		return nil, corrupt("it does not begin as a revision does")
+	case format > RevisionFormat:
+		return nil, &FormatError{File: file, Format: format}
+	case sum != digest(body):
+		return nil, corrupt("its content has digest " + digest(body) + ", and its first line says " + sum)
+	}
+	r := &Revision{}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(r); err != nil {
+		return nil, corrupt("its content is no revision: " + err.Error())
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, corrupt("something stands behind the revision")
+	}
+	if detail := r.fault(); detail != "" {
+		return nil, corrupt(detail)
+	}
+	return r, nil
+}
+
+// fault describes what is invalid in a revision that was read, or returns "".
+func (r *Revision) fault() string {
+	if r.Number == 0 {
+		return "its number is 0"
+	}
+	for i, g := range r.Graphs {
+		switch {
+		case !cluster.IsGraphID(g.ID):
+			return fmt.Sprintf("%q is no name of a graph", g.ID)
+		case i > 0 && r.Graphs[i-1].ID >= g.ID:
+			return "its graphs are not in order"
+		}
+	}
+	if want := configDigest(r.Graphs); r.Config != want {
+		return "its graphs have digest " + want + ", and it says " + r.Config
+	}
+	return ""
+}
+
+// configDigest returns the digest of graphs with their schemas. The graphs are sorted by id.
+func configDigest(graphs []Graph) string {
+	var b strings.Builder
+	for _, g := range graphs {
+		fmt.Fprintf(&b, "%s %s %s\n", g.ID, g.Schema, digest([]byte(g.Source)))
+	}
+	return digest([]byte(b.String()))
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// next returns the revision for the sources, or nil if it equals the recorded revision.
+func next(recorded *Revision, s *Sources) *Revision {
+	r := &Revision{Number: 1, Graphs: []Graph{}}
+	for _, g := range s.Graphs {
+		r.Graphs = append(r.Graphs, Graph{ID: g.ID, Schema: g.Digest, Source: g.Text})
+	}
+	slices.SortFunc(r.Graphs, func(a, b Graph) int { return strings.Compare(a.ID, b.ID) })
+	r.Config = configDigest(r.Graphs)
+	switch {
+	case recorded == nil:
+		return r
+	case recorded.Config == r.Config:
+		return nil
+	}
+	r.Number = recorded.Number + 1
+	return r
+}

@@ -1,0 +1,161 @@
+package reconcile
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy"
+	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+)
+
+// Sources is the compiled content of a cluster's files.
+type Sources struct {
+	Graphs   []*Source // in the order of cluster.yaml
+	Policies []string  // the policy files, without duplicates
+}
+
+// Source is the compiled content of one graph's files.
+type Source struct {
+	ID      string
+	File    string // path of the schema file
+	Text    string // text of the schema
+	Schema  *catalog.Schema
+	Digest  string   // digest of the schema
+	Queries []string // the stored queries, in the order of their files
+}
+
+// Compile compiles the schemas, queries and policies of a cluster. It returns all findings,
+// including warnings. The sources are nil if a finding is an error. The returned error is an error
+// of reading a file.
+func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
+	s := &Sources{}
+	found := slices.Clone(cfg.Notes)
+	faulty := map[string]bool{}
+	for i := range cfg.Graphs {
+		g, list, err := compileGraph(&cfg.Graphs[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		faulty[g.ID] = list.HasErrors()
+		s.Graphs, found = append(s.Graphs, g), append(found, list...)
+	}
+	var groups []string
+	for _, p := range policies(cfg) {
+		o := policy.Options{Graph: p.graph, Graphs: cfg.PolicyGraphs(p.file), TokenGroups: cfg.Server.TokenGroups(), LooseGroups: true}
+		if p.graph == "" {
+			o.Graphs = nil
+		}
+		for _, id := range o.Graphs {
+			// The queries of a faulty graph are not known. Checking their names would report false
+			// faults in the policy as well.
+			o.AnyQuery = o.AnyQuery || faulty[id]
+			o.Queries = append(o.Queries, s.graph(id).Queries...)
+		}
+		known, list, err := compilePolicy(p.file, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		groups, found = append(groups, known...), append(found, list...)
+		if !slices.Contains(s.Policies, p.file) {
+			s.Policies = append(s.Policies, p.file)
+		}
+	}
+	if found.HasErrors() {
+		return nil, found, nil
+	}
+	slices.Sort(groups)
+	var unknown diag.List
+	if err := cfg.Server.CheckGroups(slices.Compact(groups)); errors.As(err, &unknown) {
+		return nil, append(found, unknown...), nil
+	}
+	return s, found, nil
+}
+
+func (s *Sources) graph(id string) *Source {
+	for _, g := range s.Graphs {
+		if g.ID == id {
+			return g
+		}
+	}
+	return nil
+}
+
+// compileGraph compiles a schema and the queries over it. If the list has errors, only the id of
+// the Source is certain to be set.
+func compileGraph(c *cluster.Graph) (*Source, diag.List, error) {
+	g := &Source{ID: c.ID, File: c.Schema}
+	text, err := os.ReadFile(c.Schema)
+	if err != nil {
+		return nil, nil, err
+	}
+	g.Text = string(text)
+	schema, found := gq.CompileSchema(gq.Source{Name: c.Schema, Text: g.Text})
+	if found.HasErrors() {
+		return g, found, nil
+	}
+	g.Schema, g.Digest = schema, catalog.Digest(schema)
+	var texts []gq.Source
+	for _, file := range c.QueryFiles {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, nil, err
+		}
+		texts = append(texts, gq.Source{Name: file, Text: string(text)})
+	}
+	queries, more := gq.CompileQueries(schema, texts...)
+	found = append(found, more...)
+	missing := maps.Clone(c.Selected)
+	for _, q := range queries {
+		if c.Selected == nil || c.Selected[q.Plan.Name] == q.File {
+			g.Queries = append(g.Queries, q.Plan.Name)
+			delete(missing, q.Plan.Name)
+		}
+	}
+	if found.HasErrors() {
+		return g, found, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		found = append(found, diag.Diagnostic{
+			Code: strictyaml.UnknownName, Span: c.SelectedAt[name],
+			Message: fmt.Sprintf("%s has no query %s for graph %s", missing[name], name, c.ID),
+			Help:    "correct the name, or add the query",
+		})
+	}
+	return g, found, nil
+}
+
+// bound is a policy file with the id of one graph that it applies to; an empty id means the server.
+type bound struct{ file, graph string }
+
+// policies lists the policy files of graphs, without duplicates, and the server's policy file.
+func policies(cfg *cluster.Config) []bound {
+	var all []bound
+	for _, g := range cfg.Graphs {
+		if g.Policy != "" && cfg.PolicyGraphs(g.Policy)[0] == g.ID {
+			all = append(all, bound{g.Policy, g.ID})
+		}
+	}
+	if cfg.ServerPolicy != "" {
+		all = append(all, bound{cfg.ServerPolicy, ""})
+	}
+	return all
+}
+
+// compilePolicy returns the groups of a policy file, or its faults.
+func compilePolicy(file string, o policy.Options) (groups []string, found diag.List, err error) {
+	p, err := policy.Read(file, o)
+	switch {
+	case err == nil:
+		return p.Groups(), nil, nil
+	case errors.As(err, &found):
+		return nil, found, nil
+	}
+	return nil, nil, err
+}

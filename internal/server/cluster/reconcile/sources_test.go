@@ -1,0 +1,75 @@
+package reconcile
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+)
+
+// TestCompileFaults compiles a cluster with one fault of each kind. Each is reported once, at its
+// position, and none causes a second report.
+func TestCompileFaults(t *testing.T) {
+	cfg, err := cluster.Read("testdata/faulty/cluster.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, found, err := Compile(cfg)
+	if err != nil || s != nil {
+		t.Fatalf("compiled %+v, %v", s, err)
+	}
+	texts := map[string]string{}
+	for _, d := range found {
+		b, err := os.ReadFile(d.Span.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[d.Span.File] = string(b)
+	}
+	var b strings.Builder
+	if err := diag.Render(&b, found, texts, false); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "testdata/faulty/faults.golden", []byte(b.String()))
+}
+
+// TestCompileRepository checks that the cluster of this repository is valid, and that its queries
+// are found.
+func TestCompileRepository(t *testing.T) {
+	cfg, err := cluster.Read("../../../../cluster.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, found, err := Compile(cfg)
+	if err != nil || len(found) > 0 {
+		t.Fatalf("%v, %v", found, err)
+	}
+	if g := s.graph("code"); g == nil || len(g.Queries) < 10 || len(g.Schema.Nodes) == 0 || len(s.Policies) != 2 {
+		t.Errorf("compiled %+v", s)
+	}
+}
+
+// TestCompileUnreadable checks that Compile returns an error for a file that vanished after
+// cluster.yaml was read.
+func TestCompileUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/faulty")); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := cluster.Read(filepath.Join(dir, "cluster.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"base.yaml", "good.gq", "good.pg"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := Compile(cfg); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("without %s: %v", name, err)
+		}
+	}
+}

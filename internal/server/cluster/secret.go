@@ -1,0 +1,32 @@
+package cluster
+
+import (
+	"regexp"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+)
+
+// envReference matches a reference to the environment variable that holds a secret.
+var envReference = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
+
+// secret reads the name of the environment variable that holds a secret. Its fault reports do not
+// repeat the text of the file, which may be the secret.
+func secret(n *strictyaml.Node, what string) (env string) {
+	if n == nil {
+		return ""
+	}
+	if !n.IsText() {
+		n.Fault(strictyaml.ClearSecret, what+" is not a reference to the environment", `write "${NAME}" and set NAME`)
+		return ""
+	}
+	s, ok := n.Text(what)
+	if !ok {
+		return ""
+	}
+	m := envReference.FindStringSubmatch(s)
+	if m == nil {
+		n.Fault(strictyaml.ClearSecret, what+" stands in the clear", `write "${NAME}" and set NAME; the secret that stood here is known now, so replace it`)
+		return ""
+	}
+	return m[1]
+}

@@ -1,0 +1,137 @@
+package encoding
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// rowsAnswer writes the envelope of a read.
+func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutcome) error {
+	start := len(e.buf)
+	e.buf = append(e.buf, `{"query_name":`...)
+	e.buf = appendString(e.buf, r.Query)
+	e.buf = append(e.buf, `,"target":{"branch":`...)
+	e.orNull(r.Target.Branch)
+	e.buf = append(e.buf, `,"snapshot":`...)
+	e.orNull(r.Target.Commit)
+	e.buf = append(e.buf, `},"columns":[`...)
+	for i, c := range r.Result.Columns() {
+		if i > 0 {
+			e.buf = append(e.buf, ',')
+		}
+		e.buf = appendString(e.buf, c.Name)
+	}
+	e.buf = append(e.buf, `],"rows":`...)
+	n, why, err := e.rowsOf(ctx, r.Result, r.Row, len(e.buf)-start)
+	if err != nil {
+		return err
+	}
+	e.buf = append(e.buf, `,"row_count":`...)
+	e.buf = strconv.AppendInt(e.buf, int64(n), 10)
+	if !e.enc.NoCommit {
+		e.buf = append(e.buf, `,"graph_commit_id":`...)
+		e.orNull(r.Result.Commit())
+	}
+	if why != whole {
+		e.buf = append(e.buf, `,"truncated":true,"truncated_by":"`...)
+		e.buf = append(e.buf, why...)
+		e.buf = append(e.buf, '"')
+		if token := queryrun.NextToken(env, r, n); token != "" {
+			e.buf = append(e.buf, `,"next_page_token":`...)
+			e.buf = appendString(e.buf, token)
+		}
+	}
+	e.buf = append(e.buf, '}')
+	return nil
+}
+
+// changeAnswer writes the envelope of a mutation.
+func (e *Writer) changeAnswer(c *tool.ChangeOutcome, actor string) {
+	e.buf = append(e.buf, `{"branch":`...)
+	e.buf = appendString(e.buf, c.Branch)
+	e.buf = append(e.buf, `,"query_name":`...)
+	e.buf = appendString(e.buf, c.Query)
+	e.buf = append(e.buf, `,"affected_nodes":`...)
+	e.buf = strconv.AppendInt(e.buf, c.Change.Nodes, 10)
+	e.buf = append(e.buf, `,"affected_edges":`...)
+	e.buf = strconv.AppendInt(e.buf, c.Change.Edges, 10)
+	e.buf = append(e.buf, `,"actor_id":`...)
+	e.orNull(actor)
+	e.buf = append(e.buf, `,"commit":`...)
+	e.orNull(CommitID(c.Change.Commit))
+	if c.DryRun {
+		e.buf = append(e.buf, `,"dry_run":true`...)
+	}
+	e.buf = append(e.buf, '}')
+}
+
+// orNull writes s, or null if s is empty.
+func (e *Writer) orNull(s string) {
+	if s == "" {
+		e.buf = append(e.buf, "null"...)
+		return
+	}
+	e.buf = appendString(e.buf, s)
+}
+
+// LoadAnswer is the envelope of a load.
+type LoadAnswer struct {
+	Branch        string       `json:"branch" jsonschema_description:"The branch that was loaded into."`
+	BaseBranch    *string      `json:"base_branch" jsonschema_description:"The branch that it was made from, if this load made it."`
+	BranchCreated bool         `json:"branch_created"`
+	Mode          string       `json:"mode" jsonschema:"enum=merge,enum=append,enum=overwrite"`
+	Nodes         []LoadedType `json:"nodes"`
+	Edges         []LoadedType `json:"edges"`
+	TotalEntities int64        `json:"total_entities"`
+	Commit        *string      `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed."`
+	ActorID       *string      `json:"actor_id"`
+	DryRun        bool         `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
+}
+
+// LoadedType counts the entities of one type in the input of a load.
+type LoadedType struct {
+	Name           string `json:"name"`
+	EntitiesLoaded int64  `json:"entities_loaded"`
+}
+
+func loadAnswer(l *tool.LoadOutcome, actor string) *LoadAnswer {
+	a := &LoadAnswer{
+		Branch: l.Branch, BaseBranch: OrNil(l.From), BranchCreated: l.From != "", Mode: l.Mode.String(),
+		Nodes: loadedTypes(l.Result.Nodes), Edges: loadedTypes(l.Result.Edges),
+		Commit: OrNil(CommitID(l.Result.Commit)), ActorID: OrNil(actor), DryRun: l.DryRun,
+	}
+	for _, counts := range [][]engine.TypeCount{l.Result.Nodes, l.Result.Edges} {
+		for _, c := range counts {
+			a.TotalEntities += c.Count
+		}
+	}
+	return a
+}
+
+func loadedTypes(counts []engine.TypeCount) []LoadedType {
+	loaded := make([]LoadedType, len(counts))
+	for i, c := range counts {
+		loaded[i] = LoadedType{Name: c.Type, EntitiesLoaded: c.Count}
+	}
+	return loaded
+}
+
+// CommitID returns the id of a commit, or "" for nil.
+func CommitID(c *engine.Commit) string {
+	if c == nil {
+		return ""
+	}
+	return c.ID
+}
+
+// OrNil returns a pointer to s, or nil if s is empty.
+func OrNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,62 @@
+package encoding
+
+import (
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+// Memory is a memory budget that answers share with other users. Implementations must be
+// safe for concurrent use.
+type Memory interface {
+	// Take takes the given bytes from the budget and reports whether they were free.
+	Take(bytes int64) bool
+	Give(bytes int64)
+	Limit() int64 // in bytes
+}
+
+// partSize is the approximate size in bytes of one part of an answer. The last part is not
+// counted against the budget, because most answers have only one part and then need no
+// shared memory.
+const partSize = 1 << 20
+
+// parts is the beginning of a long answer. A single buffer would be copied each time it
+// grows, and during the copy both buffers would take memory.
+type parts struct {
+	full   [][]byte
+	size   int64 // bytes in full
+	taken  int64 // bytes taken from memory
+	memory Memory
+	most   int64 // the maximum size of an answer, if memory is not nil
+}
+
+// part finishes a part with the bytes written so far, if there are enough of them. The
+// error is an *Oversize, or an *engine.Busy if other users have the memory.
+func (e *Writer) part() error {
+	if !e.enc.Parts || len(e.buf) < partSize-partSize/16 {
+		return nil
+	}
+	e.full, e.size = append(e.full, e.buf), e.size+int64(len(e.buf))
+	if e.memory != nil {
+		more := int64(cap(e.buf))
+		if e.taken+more > e.most { // independent of other users
+			return &wireerror.Oversize{Rows: e.rows, Bytes: e.taken + more, MaxBytes: int(e.most)}
+		}
+		if !e.memory.Take(more) {
+			return &engine.Busy{Resource: "bytes of memory for answers and queries at once", Limit: e.memory.Limit()}
+		}
+		e.taken += more
+	}
+	e.buf = make([]byte, 0, partSize)
+	return nil
+}
+
+// written returns the number of bytes of the answer so far.
+func (e *Writer) written() int { return int(e.size) + len(e.buf) }
+
+// drop discards the parts and returns their memory to the budget.
+func (p *parts) drop() {
+	if p.taken > 0 {
+		p.memory.Give(p.taken)
+	}
+	p.full, p.size, p.taken = nil, 0, 0
+}

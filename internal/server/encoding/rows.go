@@ -1,0 +1,156 @@
+package encoding
+
+import (
+	"context"
+	"encoding/base64"
+	"math"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+// cut is the limit that truncated a result.
+type cut string
+
+const (
+	whole   cut = ""
+	byRows  cut = "rows"
+	byBytes cut = "bytes"
+)
+
+// skipper is implemented by results that can skip rows without computing them. Skip skips
+// up to n rows and returns how many it skipped.
+type skipper interface{ Skip(n int) int }
+
+// rowsOf writes rows of a result as an array of objects, starting at row from, until a
+// limit is reached. It returns the number of rows written and the limit that stopped it.
+// head is the number of bytes of the answer before the rows. A row that does not fit even
+// alone gives an *Oversize, since no page could contain it.
+func (e *Writer) rowsOf(ctx context.Context, r engine.Result, from int64, head int) (n int, why cut, err error) {
+	keys := columnKeys(r.Columns())
+	start, total, over := len(e.buf), int64(0), 0
+	e.buf = append(e.buf, '[')
+	if s, ok := r.(skipper); ok {
+		from -= skip(s, from)
+	}
+	for {
+		b, err := r.Next(ctx)
+		if err != nil {
+			return n, why, err
+		}
+		if b == nil {
+			break
+		}
+		first := int(min(from, int64(b.Len)))
+		from -= int64(first)
+		total += int64(b.Len - first)
+		for i := first; i < b.Len && why == whole; i++ {
+			if e.enc.MaxRows > 0 && e.rows == e.enc.MaxRows {
+				why = byRows
+				break
+			}
+			before := len(e.buf)
+			if n > 0 {
+				e.buf = append(e.buf, ',')
+			}
+			// A row may be far larger than an answer, so estimate its size before writing
+			// it.
+			size := 0
+			if e.enc.MaxBytes > 0 {
+				size = least(keys, b.Columns, i)
+			}
+			if e.enc.MaxBytes == 0 || len(e.buf)+size <= e.enc.MaxBytes {
+				e.object(keys, b.Columns, i)
+				size = len(e.buf) - before
+			}
+			if e.enc.MaxBytes > 0 && before+size > e.enc.MaxBytes {
+				e.buf, why, over = e.buf[:before], byBytes, size
+				break
+			}
+			n++
+			e.rows++
+			if err := e.part(); err != nil {
+				return n, why, err
+			}
+		}
+		if why == whole {
+			continue
+		}
+		if !e.enc.Refuse {
+			break
+		}
+		if s, ok := r.(skipper); ok {
+			total += skip(s, math.MaxInt64)
+		}
+	}
+	switch {
+	case why != whole && e.enc.Refuse:
+		// Count the row that did not fit; it may be the only one.
+		counted := max(n, 1)
+		if over > 0 {
+			counted = n + 1
+		}
+		estimate := int64(len(e.buf)-start+over) * total / int64(counted)
+		return n, why, &wireerror.Oversize{Rows: int(total), Bytes: estimate, MaxRows: e.enc.MaxRows, MaxBytes: e.enc.MaxBytes}
+	case why == byBytes && n == 0 && head+over > e.enc.MaxBytes:
+		return n, why, &wireerror.Oversize{Rows: 1, Bytes: int64(over), MaxBytes: e.enc.MaxBytes, Single: true}
+	}
+	e.truncated = e.truncated || why != whole
+	e.buf = append(e.buf, ']')
+	return n, why, nil
+}
+
+// skip skips up to n rows and returns how many it skipped.
+func skip(s skipper, n int64) (passed int64) {
+	for passed < n {
+		k := s.Skip(int(min(n-passed, math.MaxInt32)))
+		if k == 0 {
+			break
+		}
+		passed += int64(k)
+	}
+	return passed
+}
+
+// least returns a lower bound in bytes for row i written as an object. It only adds up
+// lengths.
+func least(keys []columnKey, cols []engine.Column, i int) int {
+	size := 1 + len(cols) // the braces, and a comma between two columns
+	for j := range cols {
+		c := &cols[j]
+		size += len(keys[j].text)
+		switch {
+		case c.IsNull(i):
+			size += len("null")
+		case c.Fields != nil:
+			size += least(keys[j].fields, c.Fields, i)
+		case c.Type.List:
+			size += leastList(c.Lists[i])
+		case c.Type.Kind.Storage() == value.InText:
+			size += 2 + len(c.Strings[i])
+		case c.Type.Kind.Storage() == value.InBytes:
+			size += 2 + base64.StdEncoding.EncodedLen(len(c.Strings[i]))
+		case c.Type.Kind.Storage() == value.InVector:
+			size += 1 + 2*len(c.Vectors[i])
+		default:
+			size++
+		}
+	}
+	return size
+}
+
+func leastList(list value.Value) int {
+	elems := list.Elems()
+	size := 1 + 2*len(elems)
+	for _, v := range elems {
+		switch {
+		case v.IsNull():
+		case v.Kind().Storage() == value.InText:
+			size += len(v.Str())
+		case v.Kind().Storage() == value.InBytes:
+			size += len(v.Bytes())
+		}
+	}
+	return size
+}

@@ -1,0 +1,166 @@
+// Package encoding writes the outcomes of calls as JSON: rows directly from columns, within the
+// limits on rows, bytes and memory.
+package encoding
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Answer is the encoded answer of a call.
+type Answer struct {
+	Head      [][]byte // parts of a long answer that precede JSON; see [Options.Parts]
+	JSON      []byte
+	Commit    string // the commit read, or the head after a change; empty if there is none
+	Read      bool   // the answer is that of a single read
+	Truncated bool
+
+	parts parts
+}
+
+// Release frees the memory of a long answer. The answer must not be used afterwards.
+func (a *Answer) Release() {
+	a.parts.drop()
+	a.Head = nil
+}
+
+// Options say how an answer is written.
+type Options struct {
+	// SafeIntegers writes 64-bit integers beyond ±(2^53−1) as decimal strings, because
+	// readers that store numbers as float64 would round them.
+	SafeIntegers bool
+
+	MaxRows  int // zero for no limit
+	MaxBytes int // zero for no limit
+	Refuse   bool
+
+	NoCommit bool // omit from the answer the commit that was read
+
+	// Parts allows a long answer to consist of several parts; see [Answer]. It has no
+	// effect if MaxBytes is set.
+	Parts bool
+}
+
+// JSON is like json.Marshal but does not escape <, > and &. Models read the text unparsed,
+// and these characters are frequent in schemas and queries.
+func JSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// Writer writes the answer of one call, or the answers of the calls of a batch, as JSON. It
+// writes rows directly from columns. A Writer is for one goroutine.
+type Writer struct {
+	enc       Options
+	buf       []byte
+	rows      int  // written so far, in all results
+	read      bool // a read was answered
+	truncated bool
+
+	parts // the finished parts that precede buf
+}
+
+// firstAnswer is the initial capacity of an answer in bytes. It is enough for a lookup.
+const firstAnswer = 1 << 10
+
+// NewWriter returns a writer whose parts take memory from the budget, which may be nil. If it
+// is not nil, most is the maximum number of bytes of an answer in parts.
+func NewWriter(enc Options, memory Memory, most int64) *Writer {
+	enc.Parts = enc.Parts && enc.MaxBytes == 0
+	return &Writer{enc: enc, buf: make([]byte, 0, firstAnswer), parts: parts{memory: memory, most: most}}
+}
+
+// Answer returns what was written. commit is the commit that the answer describes, if any.
+func (e *Writer) Answer(commit string) *Answer {
+	return &Answer{Head: e.full, parts: e.parts, JSON: e.buf, Commit: commit, Read: e.read, Truncated: e.truncated}
+}
+
+// MaxBytes returns the limit of the answer in bytes, or 0 if there is none.
+func (e *Writer) MaxBytes() int { return e.enc.MaxBytes }
+
+// Mark is a position in an answer.
+type Mark struct {
+	bytes, rows int
+	truncated   bool
+}
+
+// Mark returns the position at which a call begins. No part has been finished at that
+// point.
+func (e *Writer) Mark() Mark { return Mark{len(e.buf), e.rows, e.truncated} }
+
+// Reset discards what was written after the mark.
+func (e *Writer) Reset(m Mark) {
+	e.drop()
+	e.buf, e.rows, e.truncated = e.buf[:m.bytes], m.rows, m.truncated
+}
+
+// Since returns the numbers of rows and bytes that were written after the mark.
+func (e *Writer) Since(m Mark) (rows, bytes int) { return e.rows - m.rows, e.written() - m.bytes }
+
+// Text returns the JSON that was written after the mark, in pieces.
+func (e *Writer) Text(m Mark) [][]byte {
+	return append(slices.Clone(e.full), e.buf[min(m.bytes, len(e.buf)):])
+}
+
+// Raw writes a piece of JSON as it is.
+func (e *Writer) Raw(json string) { e.buf = append(e.buf, json...) }
+
+// Value writes v in the form of [JSON].
+func (e *Writer) Value(v any) error {
+	b, err := JSON(v)
+	e.buf = append(e.buf, b...)
+	return err
+}
+
+// Outcome writes the answer of a call, other than a batch, and returns the commit that the
+// answer describes. It does not close the result of a read.
+func (e *Writer) Outcome(ctx context.Context, env *tool.Env, out *tool.Outcome) (commit string, err error) {
+	switch {
+	case out.Read != nil:
+		e.read = true
+		return out.Read.Result.Commit(), e.rowsAnswer(ctx, env, out.Read)
+	case out.Change != nil:
+		e.changeAnswer(out.Change, env.Actor)
+		return out.Change.Change.Head.ID, nil
+	case out.Load != nil:
+		return out.Load.Result.Head.ID, e.Value(loadAnswer(out.Load, env.Actor))
+	}
+	return out.Commit, e.answer(out)
+}
+
+// answer writes the value of an outcome. If the value is too large, answer cuts it if it
+// can, and otherwise returns an *Oversize. The answer of a completed write has no size
+// limit, because an error would say that the write failed.
+func (e *Writer) answer(out *tool.Outcome) error {
+	b, err := JSON(out.Value)
+	if err != nil {
+		return err
+	}
+	most := e.enc.MaxBytes
+	if e.enc.Parts && e.memory != nil {
+		most = int(e.most)
+	}
+	room := most - len(e.buf)
+	if c, ok := out.Value.(tool.Cutter); ok && most > 0 && len(b) > room {
+		c.Cut(room)
+		if b, err = JSON(out.Value); err != nil {
+			return err
+		}
+	}
+	if most > 0 && len(b) > room && out.Wrote == nil {
+		return &wireerror.Oversize{Bytes: int64(len(e.buf) + len(b)), MaxBytes: most, Less: cmp.Or(out.Less, "ask for less")}
+	}
+	e.buf = append(e.buf, b...)
+	return nil
+}

@@ -1,0 +1,32 @@
+package hostcheck
+
+import (
+	"net/http"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+// The headers that browsers may send and read across origins: the headers of the REST and MCP
+// surfaces that are not on the CORS safelists.
+const (
+	allowedMethods = "GET, HEAD, POST, DELETE"
+	allowedHeaders = "Authorization, Content-Type, Accept, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, " +
+		"Idempotency-Key, Omnigraph-If-Graph-Commit, X-Timeout-Ms, X-Request-Id, Traceparent, If-None-Match, Range, If-Range"
+	exposedHeaders = "ETag, X-Request-Id, WWW-Authenticate, Retry-After, Deprecation, Link, Content-Range, Accept-Ranges"
+)
+
+// refuse answers 403 with message.
+func refuse(w http.ResponseWriter, message string) {
+	envelope.Write(w, envelope.New(wireerror.OfPolicy, wireerror.Denied, message))
+}
+
+// preflight answers a CORS preflight request. Such a request has no credentials, so it must be
+// answered before authentication.
+func preflight(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Access-Control-Allow-Methods", allowedMethods)
+	h.Set("Access-Control-Allow-Headers", allowedHeaders)
+	h.Set("Access-Control-Max-Age", "600")
+	w.WriteHeader(http.StatusNoContent)
+}

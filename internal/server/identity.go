@@ -1,0 +1,102 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/auth"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy"
+)
+
+// identity returns the authenticator of the server. It is nil in the unauthenticated mode, in
+// which all requests pass.
+func (s *Server) identity(o *Options, mode auth.Mode) (*auth.Authenticator, error) {
+	if mode == auth.Unauthenticated {
+		return nil, nil
+	}
+	authenticator := &auth.Authenticator{Log: o.Log, Verifiers: []auth.Verifier{o.Tokens}, Now: o.Now}
+	methods := o.Cluster.Server.Methods()
+	if mode == auth.Governed && len(methods) > 0 {
+		if err := checkGroups(o); err != nil {
+			return nil, err
+		}
+	}
+	// Static tokens come first: a text that is a static token counts as one even if it looks like a
+	// token of another method.
+	for _, m := range methods {
+		switch m := m.(type) {
+		case *cluster.OIDC:
+			if err := s.acceptOIDC(authenticator, o, m); err != nil {
+				return nil, err
+			}
+		default:
+			panic(fmt.Sprintf("the authentication method %T has no verifier", m))
+		}
+	}
+	return authenticator, nil
+}
+
+// acceptOIDC adds the verifier of an issuer to the authenticator, and the metadata that leads
+// clients to the issuer.
+func (s *Server) acceptOIDC(authenticator *auth.Authenticator, o *Options, c *cluster.OIDC) error {
+	host := ""
+	switch hosts := o.Cluster.Server.PublicHosts; {
+	case len(hosts) > 0:
+		host = hosts[0]
+	case !hostcheck.IsLoopbackBind(o.Bind):
+		return &auth.StartError{
+			Found: fmt.Sprintf("there is an issuer of tokens, and clients that reach %s could not be told by what name to ask it for one", o.Bind),
+			Fix:   "list that host under server.public_hosts in cluster.yaml",
+		}
+	}
+	groups := make([]string, len(c.Groups))
+	for i, g := range c.Groups {
+		groups[i] = g.Token
+	}
+	slices.Sort(groups)
+	v := auth.NewOIDC(auth.OIDCOptions{
+		Issuer: c.Issuer, Audiences: c.Audiences, ActorClaim: c.ActorClaim, ActorPrefix: c.ActorPrefix,
+		GroupsClaim: c.GroupsClaim, Groups: groups, Log: o.Log, Now: o.Now,
+		// Static tokens and the issuer share one namespace of actors. A user who can choose a name at
+		// the issuer must not be able to take the name of the anonymous actor, nor, unless SharedActors
+		// permits it, the name of a static token's actor.
+		Reserved: func(actor string) bool {
+			return actor == auth.Anonymous || !c.SharedActors && o.Tokens.Names(actor)
+		},
+	})
+	s.closers = append(s.closers, v)
+	authenticator.Verifiers = append(authenticator.Verifiers, v)
+	authenticator.Metadata = &auth.Metadata{Issuer: c.Issuer, PublicHost: host, Graph: cluster.IsGraphID}
+	return nil
+}
+
+// checkGroups checks that some policy defines each group that tokens map to. A policy alone
+// cannot check this: it assumes that another policy defines the groups that it does not know.
+func checkGroups(o *Options) error {
+	var known []string
+	read := func(file, graph string) error {
+		if file == "" {
+			return nil
+		}
+		p, err := policy.Read(file, policy.Options{
+			Graph: graph, Graphs: o.Cluster.PolicyGraphs(file), AnyQuery: true,
+			TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true,
+		})
+		if err == nil {
+			known = append(known, p.Groups()...)
+		}
+		return err
+	}
+	for i := range o.Cluster.Graphs {
+		if err := read(o.Cluster.Graphs[i].Policy, o.Cluster.Graphs[i].ID); err != nil {
+			return err
+		}
+	}
+	if err := read(o.Cluster.ServerPolicy, ""); err != nil {
+		return err
+	}
+	slices.Sort(known)
+	return o.Cluster.Server.CheckGroups(slices.Compact(known))
+}

@@ -1,0 +1,122 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/auth"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
+)
+
+// ToolList is the answer of tools/list for one actor.
+type ToolList struct {
+	Tools json.RawMessage // a JSON array, as sent on the wire
+
+	// Unopened says why ListTools did not read the graph's data folder: it does not exist yet, or a
+	// server has it open. It is empty if ListTools did read the folder. If it is set, Tools is the
+	// list of an empty graph with the configured schema. That list can differ from the live one in
+	// two cases: for queries that do not fit the live schema, and for branches that match a pattern
+	// in a .cedar file but that the file does not name.
+	Unopened string
+}
+
+// ListTools returns the tools that an actor sees in a graph of a cluster. It asks the handler
+// that also serves the graph. It uses only the options Cluster, Catalogs and Version.
+func ListTools(ctx context.Context, o Options, graph string, actor *access.Actor) (_ *ToolList, err error) {
+	c := o.Cluster.Graph(graph)
+	if c == nil {
+		return nil, &engine.NotFound{What: "graph", Name: graph}
+	}
+	o.Log = slog.New(slog.DiscardHandler)
+	mode := auth.ReadsOnly
+	if governed(&o) {
+		mode = auth.Governed
+	}
+	authorizer, err := graphPolicy(&o, c, mode)
+	if err != nil {
+		return nil, err
+	}
+	g, unopened, err := storedOrEmpty(ctx, &o, c)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	served, err := serve(ctx, &o, c, g, authorizer, nil, nil, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := ask(access.WithActor(ctx, actor), mcp.Handler(served, mcp.Options{}))
+	if err != nil {
+		return nil, err
+	}
+	return &ToolList{Tools: tools, Unopened: unopened}, nil
+}
+
+// storedOrEmpty opens the store of a graph. If the store is missing or locked, it returns an
+// empty graph in memory with the configured schema, and the reason.
+func storedOrEmpty(ctx context.Context, o *Options, c *cluster.Graph) (g engine.Graph, unopened string, err error) {
+	g, err = o.engine().Open(ctx, filepath.Join(o.Cluster.Storage, c.ID), engine.OpenOptions{})
+	var missing *engine.NotFound
+	var unavailable *engine.Unavailable
+	if !errors.As(err, &missing) && !errors.As(err, &unavailable) {
+		return g, "", err
+	}
+	unopened = err.Error()
+	text, err := os.ReadFile(c.Schema)
+	if err != nil {
+		return nil, "", err
+	}
+	schema, faults := gq.CompileSchema(gq.Source{Name: c.Schema, Text: string(text)})
+	if err := faults.Err(); err != nil {
+		return nil, "", err
+	}
+	g, err = embedded.Engine{FS: fs.NewMem()}.Create(ctx, c.ID, string(text), schema, engine.OpenOptions{})
+	return g, unopened, err
+}
+
+// ask sends tools/list to an MCP handler and returns the array of tools.
+func ask(ctx context.Context, h http.Handler) (json.RawMessage, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+	w := &kept{header: http.Header{}, status: http.StatusOK}
+	h.ServeHTTP(w, r)
+	var answer struct {
+		Result struct {
+			Tools json.RawMessage `json:"tools"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(w.body.Bytes(), &answer); err != nil || answer.Result.Tools == nil {
+		return nil, fmt.Errorf("tools/list answered %d %s", w.status, w.body.Bytes())
+	}
+	return answer.Result.Tools, nil
+}
+
+// kept is an http.ResponseWriter that records the answer.
+type kept struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (w *kept) Header() http.Header         { return w.header }
+func (w *kept) WriteHeader(status int)      { w.status = status }
+func (w *kept) Write(b []byte) (int, error) { return w.body.Write(b) }

@@ -1,0 +1,176 @@
+package server_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/server/auth"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
+)
+
+// deadlines sends every request of the matrix with a deadline to an engine that always takes
+// longer.
+func (m *restMatrix) deadlines(seen *envelopes) {
+	t := m.t
+	store := filepath.Join(t.TempDir(), "people")
+	makePeople(t, store)
+	inner, err := embedded.Open(t.Context(), fs.OS(), store, embedded.Options{Now: testClock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := &slowGraph{Graph: inner}
+	t.Cleanup(func() { slow.Close() })
+	g, err := servedgraph.NewGraph(t.Context(), servedgraph.Config{
+		ID: "people", Graph: slow, Catalog: servedtest.Catalog(t), Authorizer: policy.Unrestricted("people"), Version: "test", Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := rest.Handler(map[string]*servedgraph.Graph{"people": g}, rest.Options{Server: policy.Unrestricted("")})
+	gate := &auth.Authenticator{Log: slog.New(slog.DiscardHandler), Verifiers: []auth.Verifier{matrixTokens(t)}}
+	s := serveMatrix(t, gate.Require(cut(h)))
+	for i := range restRows {
+		row := &restRows[i]
+		if routeOf(row.route).Elsewhere {
+			continue // these routes never wait for a graph
+		}
+		slow.stuck.Store(false)
+		x := s.of(row, "main")
+		slow.stuck.Store(true)
+		x.header.Set("X-Timeout-Ms", "30")
+		want := http.StatusServiceUnavailable
+		if row.quick {
+			want = http.StatusOK
+		}
+		seen.check(t, row.name(), "a deadline", s.send("the-token-of-act-admin", x), want)
+		x.header.Del("X-Timeout-Ms")
+		x.header.Set(cutHeader, "now")
+		seen.check(t, row.name(), "a stop of the server", s.send("the-token-of-act-admin", x), want)
+		x.header.Set("X-Timeout-Ms", "soon")
+		seen.check(t, row.name(), "a deadline that is none", s.send("the-token-of-act-admin", x), http.StatusBadRequest)
+	}
+}
+
+// cutHeader marks requests whose contexts are cancelled, as a stopping server cancels them.
+const cutHeader = "Test-Cut"
+
+func cut(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get(cutHeader) != "" {
+			ctx, cancel := context.WithCancel(r.Context())
+			cancel()
+			r = r.WithContext(ctx)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// slowGraph is a graph whose calls, while stuck is set, block until their contexts end.
+type slowGraph struct {
+	engine.Graph
+	stuck atomic.Bool
+}
+
+// wait returns the error of the context after the context ends, or nil at once if the graph is
+// not stuck.
+func (g *slowGraph) wait(ctx context.Context) error {
+	if !g.stuck.Load() {
+		return nil
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// waited calls wait and then call.
+func waited[T any](ctx context.Context, g *slowGraph, call func() (T, error)) (T, error) {
+	if err := g.wait(ctx); err != nil {
+		var none T
+		return none, err
+	}
+	return call()
+}
+
+func (g *slowGraph) Schema(ctx context.Context, at engine.Target) (*engine.Schema, error) {
+	return waited(ctx, g, func() (*engine.Schema, error) { return g.Graph.Schema(ctx, at) })
+}
+
+func (g *slowGraph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapshot, error) {
+	return waited(ctx, g, func() (*engine.Snapshot, error) { return g.Graph.Snapshot(ctx, at) })
+}
+
+func (g *slowGraph) Branches(ctx context.Context) ([]engine.Branch, error) {
+	return waited(ctx, g, func() ([]engine.Branch, error) { return g.Graph.Branches(ctx) })
+}
+
+func (g *slowGraph) CreateBranch(ctx context.Context, name string, from engine.Target) (engine.Branch, error) {
+	return waited(ctx, g, func() (engine.Branch, error) { return g.Graph.CreateBranch(ctx, name, from) })
+}
+
+func (g *slowGraph) DeleteBranch(ctx context.Context, name string) error {
+	if err := g.wait(ctx); err != nil {
+		return err
+	}
+	return g.Graph.DeleteBranch(ctx, name)
+}
+
+func (g *slowGraph) Commits(ctx context.Context, branch string, r engine.CommitRange) ([]engine.Commit, error) {
+	return waited(ctx, g, func() ([]engine.Commit, error) { return g.Graph.Commits(ctx, branch, r) })
+}
+
+func (g *slowGraph) Commit(ctx context.Context, id string) (engine.Commit, error) {
+	return waited(ctx, g, func() (engine.Commit, error) { return g.Graph.Commit(ctx, id) })
+}
+
+func (g *slowGraph) Changes(ctx context.Context, commit string, r engine.ChangeRange) (*engine.Changes, error) {
+	return waited(ctx, g, func() (*engine.Changes, error) { return g.Graph.Changes(ctx, commit, r) })
+}
+
+func (g *slowGraph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*engine.CleanupResult, error) {
+	return waited(ctx, g, func() (*engine.CleanupResult, error) { return g.Graph.Cleanup(ctx, opts) })
+}
+
+// Verify is not part of engine.Graph; the operation looks for it with a type assertion.
+func (g *slowGraph) Verify(ctx context.Context) error { return g.wait(ctx) }
+
+func (g *slowGraph) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {
+	return waited(ctx, g, func() (*engine.MergeResult, error) { return g.Graph.Merge(ctx, source, target, opts) })
+}
+
+func (g *slowGraph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
+	return waited(ctx, g, func() (*engine.SchemaChange, error) { return g.Graph.ApplySchema(ctx, source, schema, opts) })
+}
+
+func (g *slowGraph) Bind(ctx context.Context, q *plan.Query, at engine.Target) error {
+	if err := g.wait(ctx); err != nil {
+		return err
+	}
+	return g.Graph.Bind(ctx, q, at)
+}
+
+func (g *slowGraph) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
+	return waited(ctx, g, func() (engine.Result, error) { return g.Graph.Query(ctx, q, args, at) })
+}
+
+func (g *slowGraph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error) {
+	return waited(ctx, g, func() (engine.Change, error) { return g.Graph.Mutate(ctx, q, args, opts) })
+}
+
+func (g *slowGraph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) (*engine.LoadResult, error) {
+	return waited(ctx, g, func() (*engine.LoadResult, error) { return g.Graph.Load(ctx, r, opts) })
+}
+
+func (g *slowGraph) Export(ctx context.Context, w io.Writer, at engine.Target, opts engine.ExportOptions) (engine.Commit, error) {
+	return waited(ctx, g, func() (engine.Commit, error) { return g.Graph.Export(ctx, w, at, opts) })
+}

@@ -1,0 +1,160 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+// This file has the methods that name a tool, a resource or a prompt.
+
+func bindToolCall(s *surface, m *message) (run, error) {
+	name, err := subject(m, m.name, "name")
+	if err != nil {
+		return nil, err
+	}
+	args := json.RawMessage(m.args)
+	if t := s.own.named[name]; t != nil {
+		p := &mcp.CallToolParamsRaw{Name: name, Arguments: args, Meta: anyMeta(m)}
+		return func(ctx context.Context) (mcp.Result, error) { return s.callOwn(ctx, t, p) }, nil
+	}
+	return func(ctx context.Context) (mcp.Result, error) { return s.call(ctx, name, args) }, nil
+}
+
+// call runs a tool of the graph.
+func (s *surface) call(ctx context.Context, name string, args json.RawMessage) (mcp.Result, error) {
+	if !s.names[name] {
+		return nil, s.graph.NotKnown(ctx, unknown(name))
+	}
+	answer, err := s.graph.Call(ctx, access.ActorFrom(ctx), name, args, s.graph.ForModel())
+	if err != nil {
+		var u *wireerror.UnknownTool
+		if errors.As(err, &u) {
+			return nil, unknown(u.Name)
+		}
+		fault := s.graph.Report(ctx, err)
+		if fault.Operational {
+			return nil, &jsonrpc.Error{Code: codeInternal, Message: fault.Body.Error}
+		}
+		text, err := encoding.JSON(fault.Body)
+		if err != nil {
+			return nil, err
+		}
+		// No structuredContent: clients check it against the output schema even for errors.
+		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}}, nil
+	}
+	res := &mcp.CallToolResult{
+		Content:           []mcp.Content{&mcp.TextContent{Text: string(answer.JSON)}},
+		StructuredContent: json.RawMessage(answer.JSON),
+	}
+	if answer.Commit != "" {
+		res.Meta = mcp.Meta{metaCommit: answer.Commit}
+	}
+	return res, nil
+}
+
+// callOwn runs a tool from the options.
+func (s *surface) callOwn(ctx context.Context, t *Tool, p *mcp.CallToolParamsRaw) (mcp.Result, error) {
+	if !s.granted(ctx, t.Gates) {
+		return nil, unknown(p.Name)
+	}
+	res, err := t.Call(ctx, &mcp.CallToolRequest{Params: p})
+	switch {
+	case err != nil:
+		return nil, err
+	case res == nil:
+		return nil, fmt.Errorf("the handler of the tool %s returned no result", p.Name)
+	case res.InputRequests != nil:
+		return nil, asksClient("tool", p.Name)
+	case res.Content == nil:
+		whole := *res
+		whole.Content = []mcp.Content{} // a nil slice would be null
+		res = &whole
+	}
+	return res, nil
+}
+
+func bindResourceRead(s *surface, m *message) (run, error) {
+	uri, err := subject(m, m.uri, "uri")
+	if err != nil {
+		return nil, err
+	}
+	p := &mcp.ReadResourceParams{URI: uri, Meta: anyMeta(m)}
+	return func(ctx context.Context) (mcp.Result, error) { return s.read(ctx, p) }, nil
+}
+
+// read reads a resource. A resource that the caller may not see answers as if it did not exist.
+func (s *surface) read(ctx context.Context, p *mcp.ReadResourceParams) (mcp.Result, error) {
+	gates, read, mimeType, ok := s.resourceAt(p.URI)
+	if !ok || !s.granted(ctx, gates) {
+		return nil, mcp.ResourceNotFoundError(p.URI)
+	}
+	res, err := read(ctx, &mcp.ReadResourceRequest{Params: p})
+	switch {
+	case err != nil:
+		return nil, err
+	case res == nil || res.Contents == nil && res.InputRequests == nil:
+		return nil, fmt.Errorf("the handler of the resource %s returned no contents", p.URI)
+	case res.InputRequests != nil:
+		return nil, asksClient("resource", p.URI)
+	}
+	for _, c := range res.Contents {
+		if c.URI == "" {
+			c.URI = p.URI
+		}
+		if c.MIMEType == "" {
+			c.MIMEType = mimeType
+		}
+	}
+	res.Cacheable = private(0)
+	return res, nil
+}
+
+func bindPromptGet(s *surface, m *message) (run, error) {
+	name, err := subject(m, m.name, "name")
+	if err != nil {
+		return nil, err
+	}
+	p := &mcp.GetPromptParams{Name: name, Meta: anyMeta(m)}
+	if m.args != nil {
+		if err := json.Unmarshal(m.args, &p.Arguments); err != nil {
+			return nil, invalidParams("params.arguments: wanted an object of strings")
+		}
+	}
+	return func(ctx context.Context) (mcp.Result, error) { return s.getPrompt(ctx, p) }, nil
+}
+
+// getPrompt gets a prompt. A prompt that the caller may not see answers as if it did not exist.
+func (s *surface) getPrompt(ctx context.Context, p *mcp.GetPromptParams) (mcp.Result, error) {
+	prompt := s.prompts.named[p.Name]
+	if prompt == nil || !s.granted(ctx, prompt.Gates) {
+		return nil, invalidParams(fmt.Sprintf("unknown prompt %q", p.Name))
+	}
+	res, err := prompt.Get(ctx, &mcp.GetPromptRequest{Params: p})
+	switch {
+	case err != nil:
+		return nil, err
+	case res == nil:
+		return nil, fmt.Errorf("the handler of the prompt %s returned no result", p.Name)
+	case res.InputRequests != nil:
+		return nil, asksClient("prompt", p.Name)
+	}
+	return res, nil
+}
+
+// asksClient returns the error for a handler that asks the client for input. The server keeps no
+// session, so it cannot resume the call.
+func asksClient(kind, name string) error {
+	return fmt.Errorf("the handler of the %s %s asks the client for input, which this server does not support", kind, name)
+}
+
+// unknown returns the error for a tool that does not exist. It also serves for a tool that the
+// caller may not see, so that the two cases look the same.
+func unknown(name string) error { return invalidParams((&wireerror.UnknownTool{Name: name}).Error()) }

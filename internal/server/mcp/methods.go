@@ -1,0 +1,232 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+// method is a row in the table of methods.
+type method struct {
+	name string
+
+	// since is the first protocol version that has the method, and until the first one after that
+	// without it. An empty string is no bound.
+	since, until string
+
+	// notification says that the message is a notification. The server accepts it and does nothing;
+	// over stdio, the session handles cancellations.
+	notification bool
+
+	// subject returns the member of params that names the tool, prompt or resource. The header
+	// Mcp-Name repeats it. It is nil if the method has no such member.
+	subject func(*message) []byte
+
+	bind binder
+}
+
+// A binder decodes the params of a call and returns the run function for it. It does no other
+// work, because the caller admits it by the size of the params. The error is a *jsonrpc.Error.
+type binder func(s *surface, m *message) (run, error)
+
+// run answers a call. A nil result stands for the empty object.
+type run func(ctx context.Context) (mcp.Result, error)
+
+// The methods that the server has. The types of params and results are the SDK's; a new method
+// is one more row.
+var table = []method{
+	{name: "initialize", until: statelessVersion, bind: required((*surface).initialize)},
+	{name: "ping", until: statelessVersion, bind: bindPing},
+	{name: "server/discover", since: statelessVersion, bind: optional((*surface).discover)},
+	{name: "tools/list", bind: optional((*surface).listTools)},
+	{name: "tools/call", subject: nameOf, bind: bindToolCall},
+	{name: "resources/list", bind: optional((*surface).listResources)},
+	{name: "resources/templates/list", bind: optional((*surface).listTemplates)},
+	{name: "resources/read", subject: uriOf, bind: bindResourceRead},
+	{name: "prompts/list", bind: optional((*surface).listPrompts)},
+	{name: "prompts/get", subject: nameOf, bind: bindPromptGet},
+	{name: "notifications/initialized", notification: true},
+	{name: "notifications/cancelled", notification: true},
+	{name: "notifications/progress", notification: true},
+	{name: "notifications/roots/list_changed", notification: true},
+}
+
+// methods holds the rows of the table by name.
+var methods = func() map[string]*method {
+	byName := make(map[string]*method, len(table))
+	for i := range table {
+		byName[table[i].name] = &table[i]
+	}
+	return byName
+}()
+
+// in reports whether a protocol version has the method.
+func (row *method) in(version string) bool {
+	return row.since <= version && (row.until == "" || version < row.until)
+}
+
+func nameOf(m *message) []byte { return m.name }
+func uriOf(m *message) []byte  { return m.uri }
+
+// handle answers a call. The error is a *jsonrpc.Error.
+func (s *surface) handle(ctx context.Context, version string, m *message) (res mcp.Result, err error) {
+	row := methods[m.method]
+	if row == nil || row.notification || !row.in(version) {
+		return nil, notFound(m.method)
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			res, err = nil, s.fail(ctx, &wireerror.Panic{Value: p, Stack: debug.Stack()})
+		}
+	}()
+	var answer run
+	if late := s.graph.Turn(ctx, len(m.params), func() { answer, err = row.bind(s, m) }); late != nil {
+		return nil, s.fail(ctx, late)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if res, err = answer(ctx); err != nil {
+		return nil, s.mapped(ctx, err)
+	}
+	if err := s.stamp(ctx, res); err != nil {
+		return nil, s.fail(ctx, err)
+	}
+	return res, nil
+}
+
+// optional returns a binder for a method whose params may be absent.
+func optional[P any](f func(*surface, context.Context, *P) (mcp.Result, error)) binder {
+	return decoded(f, false)
+}
+
+// required returns a binder for a method that must have params.
+func required[P any](f func(*surface, context.Context, *P) (mcp.Result, error)) binder {
+	return decoded(f, true)
+}
+
+func decoded[P any](f func(*surface, context.Context, *P) (mcp.Result, error), required bool) binder {
+	return func(s *surface, m *message) (run, error) {
+		p := new(P)
+		switch {
+		case m.params != nil:
+			if err := json.Unmarshal(m.params, p); err != nil {
+				return nil, malformedParams(m, err)
+			}
+		case required:
+			return nil, missingParams(m)
+		}
+		return func(ctx context.Context) (mcp.Result, error) { return f(s, ctx, p) }, nil
+	}
+}
+
+// subject returns the string that names the tool, prompt or resource of a call. An absent
+// member gives the empty string, which names nothing.
+func subject(m *message, raw []byte, member string) (string, error) {
+	switch {
+	case m.params == nil:
+		return "", missingParams(m)
+	case m.params[0] != '{':
+		return "", malformedParams(m, nil)
+	case raw == nil || jsontext.Value(raw).Kind() == 'n':
+		return "", nil
+	case raw[0] != '"':
+		return "", invalidParams(fmt.Sprintf("params.%s: wanted a string", member))
+	}
+	return unquoted(raw), nil
+}
+
+// anyMeta decodes all of a message's _meta, for handlers that read members beyond those of the
+// protocol.
+func anyMeta(m *message) mcp.Meta {
+	var meta mcp.Meta
+	if m.meta != nil {
+		_ = json.Unmarshal(m.meta, &meta) // a _meta that is not an object counts as absent
+	}
+	return meta
+}
+
+// The codes of JSON-RPC errors.
+const (
+	codeParse              = jsonrpc.CodeParseError
+	codeInvalidRequest     = jsonrpc.CodeInvalidRequest
+	codeMethodNotFound     = jsonrpc.CodeMethodNotFound
+	codeInvalidParams      = jsonrpc.CodeInvalidParams
+	codeInternal           = jsonrpc.CodeInternalError
+	codeHeaderMismatch     = mcp.CodeHeaderMismatch
+	codeUnsupportedVersion = mcp.CodeUnsupportedProtocolVersion
+)
+
+// notFound returns the error for a method that the protocol version does not have.
+func notFound(method string) error {
+	return &jsonrpc.Error{Code: codeMethodNotFound, Message: fmt.Sprintf("method not found: %q", method)}
+}
+
+func invalidParams(message string) error {
+	return &jsonrpc.Error{Code: codeInvalidParams, Message: message}
+}
+
+func missingParams(m *message) error {
+	return invalidParams(fmt.Sprintf("%s wants params, found none", m.method))
+}
+
+// malformedParams returns the error for params that are not an object, or of which a member has
+// the wrong type.
+func malformedParams(m *message, err error) error {
+	detail := "found something else than an object"
+	var mistyped *json.UnmarshalTypeError
+	if errors.As(err, &mistyped) && mistyped.Field != "" {
+		detail = fmt.Sprintf("found %s where it cannot be, at %s", article(mistyped.Value), mistyped.Field)
+	}
+	return invalidParams(fmt.Sprintf("the params of %s: %s", m.method, detail))
+}
+
+// article puts an article before the name that encoding/json gives to a kind of value.
+func article(kind string) string {
+	if strings.HasPrefix(kind, "array") || strings.HasPrefix(kind, "object") {
+		return "an " + kind
+	}
+	return "a " + kind
+}
+
+// wireError returns err as a JSON-RPC error, with the code and data of the one it wraps.
+func wireError(err error) *jsonrpc.Error {
+	if e, ok := err.(*jsonrpc.Error); ok {
+		return e
+	}
+	e := &jsonrpc.Error{Code: codeInternal, Message: err.Error()}
+	var wrapped *jsonrpc.Error
+	if errors.As(err, &wrapped) {
+		e.Code, e.Data = wrapped.Code, wrapped.Data
+	}
+	return e
+}
+
+// mapped returns an error with a JSON-RPC code. It reports an error that has none, because that
+// error is the server's own.
+func (s *surface) mapped(ctx context.Context, err error) error {
+	var wire *jsonrpc.Error
+	if errors.As(err, &wire) {
+		return wireError(err)
+	}
+	return s.fail(ctx, err)
+}
+
+// fail reports an error that cannot be part of a tool's result, and returns the JSON-RPC error
+// for it.
+func (s *surface) fail(ctx context.Context, err error) error {
+	fault := s.graph.Report(ctx, err)
+	code := int64(codeInternal)
+	if !fault.Operational {
+		code = codeInvalidParams
+	}
+	return &jsonrpc.Error{Code: code, Message: fault.Body.Error}
+}

@@ -1,0 +1,124 @@
+package mcp
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/yosida95/uritemplate/v3"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// The entries that a surface can have in addition to the tools of its graph. A caller sees an
+// entry only if it has all of its gates, each on the gate's branch or, if the gate names none, on
+// main. For all other callers the entry does not exist. An entry without gates is for everyone.
+//
+// The handlers have the SDK's types. Their requests have params but no session, because the
+// server is stateless: a handler cannot send anything to the client or ask it for input.
+type (
+	// Tool is a tool with a handler of its own; its results need not be the JSON of a graph.
+	Tool struct {
+		Info  *mcp.Tool
+		Gates []tool.Grant
+		Call  mcp.ToolHandler
+	}
+
+	// Resource is a resource with a fixed URI.
+	Resource struct {
+		Info  *mcp.Resource
+		Gates []tool.Grant
+		Read  mcp.ResourceHandler
+	}
+
+	// Template is a template of URIs with one handler for all resources that match it.
+	Template struct {
+		Info  *mcp.ResourceTemplate
+		Gates []tool.Grant
+		Read  mcp.ResourceHandler
+	}
+
+	// Prompt is a prompt with its handler.
+	Prompt struct {
+		Info  *mcp.Prompt
+		Gates []tool.Grant
+		Get   mcp.PromptHandler
+	}
+)
+
+// template is a Template with its compiled pattern.
+type template struct {
+	*Template
+	pattern *regexp.Regexp
+}
+
+// index is a list of entries in the order of their names, and the entries by name.
+type index[E any] struct {
+	all   []*E
+	named map[string]*E
+}
+
+// indexed returns an index of entries. It panics if two have the same name.
+func indexed[E any](kind string, entries []E, name func(*E) string) index[E] {
+	ix := index[E]{named: make(map[string]*E, len(entries))}
+	for i := range entries {
+		e := &entries[i]
+		if ix.named[name(e)] != nil {
+			panic("mcp: two " + kind + " are called " + name(e))
+		}
+		ix.all, ix.named[name(e)] = append(ix.all, e), e
+	}
+	slices.SortFunc(ix.all, func(a, b *E) int { return strings.Compare(name(a), name(b)) })
+	return ix
+}
+
+// register adds the entries from the options and the graph's own resources and prompts.
+func (s *surface) register(opts Options) {
+	s.own = indexed("tools", slices.Clone(opts.Tools), func(t *Tool) string { return t.Info.Name })
+	for _, t := range s.own.all {
+		if s.names[t.Info.Name] {
+			panic("mcp: two tools are called " + t.Info.Name)
+		}
+		s.encode(t.Info)
+	}
+	s.resources = indexed("resources", append(s.graphResources(), opts.Resources...), func(r *Resource) string { return r.Info.URI })
+	templates := make([]template, len(opts.Templates))
+	for i := range opts.Templates {
+		t := &opts.Templates[i]
+		pattern, err := uritemplate.New(t.Info.URITemplate)
+		if err != nil {
+			panic("mcp: the URI template " + t.Info.URITemplate + ": " + err.Error())
+		}
+		templates[i] = template{t, pattern.Regexp()}
+	}
+	s.templates = indexed("URI templates", templates, func(t *template) string { return t.Info.URITemplate })
+	s.prompts = indexed("prompts", append(s.graphPrompts(), opts.Prompts...), func(p *Prompt) string { return p.Info.Name })
+}
+
+// resourceAt returns the gates, handler and media type of the resource at a URI: those of the
+// resource itself, or of the first template that matches.
+func (s *surface) resourceAt(uri string) (gates []tool.Grant, read mcp.ResourceHandler, mimeType string, ok bool) {
+	if r := s.resources.named[uri]; r != nil {
+		return r.Gates, r.Read, r.Info.MIMEType, true
+	}
+	for _, t := range s.templates.all {
+		if t.pattern.MatchString(uri) {
+			return t.Gates, t.Read, t.Info.MIMEType, true
+		}
+	}
+	return nil, nil, "", false
+}
+
+// granted reports whether the caller has all of the gates.
+func (s *surface) granted(ctx context.Context, gates []tool.Grant) bool {
+	actor := access.ActorFrom(ctx)
+	for _, g := range gates {
+		if !s.graph.Allowed(actor, g) {
+			return false
+		}
+	}
+	return true
+}

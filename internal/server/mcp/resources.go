@@ -1,0 +1,156 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/omnigraph-go/omnigraph/internal/gq/guide"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+const (
+	schemaURI    = "omnigraph://schema"
+	branchesURI  = "omnigraph://branches"
+	referenceURI = "omnigraph://gq-reference"
+	catalogURI   = "omnigraph://catalog"
+)
+
+// readMain returns the gates of everything that shows the schema or the data of main.
+func readMain() []tool.Grant { return []tool.Grant{{Action: tool.Read, Via: tool.AdHoc}} }
+
+// graphResources returns the resources of every graph. A caller needs the right to read main.
+func (s *surface) graphResources() []Resource {
+	gates := readMain()
+	return []Resource{
+		{Gates: gates, Read: s.readSchema, Info: &mcp.Resource{
+			URI: schemaURI, Name: "schema", Title: "Schema", MIMEType: "text/plain",
+			Description: "The source of the graph's schema on main: node and edge types, properties, constraints.",
+		}},
+		{Gates: gates, Read: s.readBranches, Info: &mcp.Resource{
+			URI: branchesURI, Name: "branches", Title: "Branches", MIMEType: "application/json",
+			Description: "The names of the graph's branches that you may read.",
+		}},
+		{Gates: gates, Read: s.readReference, Info: &mcp.Resource{
+			URI: referenceURI, Name: "gq-reference", Title: "Query language reference", MIMEType: "text/markdown",
+			Description: "The query language GQ, all topics, with examples in this graph's own names.",
+		}},
+		{Gates: gates, Read: s.readCatalog, Info: &mcp.Resource{
+			URI: catalogURI, Name: "catalog", Title: "Stored queries", MIMEType: "application/json",
+			Description: "The graph's stored queries that you may run, with their parameters.",
+		}},
+	}
+}
+
+func (s *surface) readSchema(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	schema, err := s.graph.Schema(ctx, access.ActorFrom(ctx), "")
+	if err != nil {
+		return nil, masked(req.Params.URI, err)
+	}
+	return s.text(schema.Source, "describe one type at a time with type_describe, or take it over REST: GET …/schema")
+}
+
+func (s *surface) readBranches(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	branches, err := s.graph.Branches(ctx, access.ActorFrom(ctx))
+	if err != nil {
+		return nil, masked(req.Params.URI, err)
+	}
+	names := make([]string, len(branches))
+	for i, b := range branches {
+		names[i] = b.Name
+	}
+	return list(s, "branches", names)
+}
+
+func (s *surface) readReference(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	schema, err := s.graph.Schema(ctx, access.ActorFrom(ctx), "")
+	if err != nil {
+		return nil, masked(req.Params.URI, err)
+	}
+	return s.text(guide.Reference(schema.Catalog), "ask gq_reference for one topic")
+}
+
+// catalogQuery is a stored query in the catalog.
+type catalogQuery struct {
+	Name        string         `json:"name"`
+	Tool        string         `json:"tool"`
+	Title       string         `json:"title"`
+	Description string         `json:"description"`
+	Instruction string         `json:"instruction,omitempty"`
+	Mutation    bool           `json:"mutation"`
+	Params      []catalogParam `json:"params"`
+}
+
+type catalogParam struct {
+	Name        string `json:"name"`
+	Type        string `json:"type"`
+	Optional    bool   `json:"optional"`
+	Description string `json:"description,omitempty"`
+}
+
+func (s *surface) readCatalog(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	queries, err := s.graph.Queries(access.ActorFrom(ctx))
+	if err != nil {
+		return nil, masked(req.Params.URI, err)
+	}
+	entries := make([]catalogQuery, len(queries))
+	for i, q := range queries {
+		info, d := q.Info(), q.Descriptor()
+		entries[i] = catalogQuery{
+			Name: info.Name, Tool: d.Name, Title: d.Title, Description: info.Description, Instruction: info.Instruction,
+			Mutation: info.Mutation, Params: []catalogParam{},
+		}
+		for j, p := range q.Plan().Params {
+			c := catalogParam{Name: p.Name, Type: p.Type.Required().String(), Optional: p.Type.Nullable}
+			if j < len(info.ParamDocs) {
+				c.Description = info.ParamDocs[j]
+			}
+			entries[i].Params = append(entries[i].Params, c)
+		}
+	}
+	return list(s, "queries", entries)
+}
+
+// text returns a resource, always whole. If it has more bytes than an answer may have, the
+// error is a *wireerror.Oversize, and less names a smaller request.
+func (s *surface) text(text, less string) (*mcp.ReadResourceResult, error) {
+	if most := s.graph.ForModel().MaxBytes; len(text) > most {
+		return nil, &wireerror.Oversize{Bytes: int64(len(text)), MaxBytes: most, Less: less}
+	}
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: text}}}, nil
+}
+
+// list returns a resource that is an object with the list in the member name. It includes as
+// many entries as an answer has room for; the object says so if some are missing.
+func list[E any](s *surface, name string, entries []E) (*mcp.ReadResourceResult, error) {
+	const cut = `],"truncated":true,"truncated_by":"bytes"}`
+	most := s.graph.ForModel().MaxBytes - len(cut)
+	b := []byte(`{"` + name + `":[`)
+	for i, entry := range entries {
+		one, err := encoding.JSON(entry)
+		if err != nil {
+			return nil, err
+		}
+		if len(b)+len(one)+1 > most {
+			return s.text(string(b)+cut, "")
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, one...)
+	}
+	return s.text(string(b)+"]}", "")
+}
+
+// masked replaces a Forbidden error with the error for a resource that does not exist.
+func masked(uri string, err error) error {
+	var forbidden *wireerror.Forbidden
+	if errors.As(err, &forbidden) {
+		return mcp.ResourceNotFoundError(uri)
+	}
+	return err
+}

@@ -1,0 +1,323 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+)
+
+// ServeStdio serves the graph to one client, as the actor of the context. It reads one JSON-RPC
+// message per line from in and writes one answer per line to out. When in ends, it finishes the
+// calls in flight and returns. When the context ends, it cancels them and returns. ServeStdio
+// answers a line that is not a message with an error and goes on.
+func ServeStdio(ctx context.Context, g *servedgraph.Graph, opts Options, in io.Reader, out io.Writer) error {
+	s := newSurface(g, opts)
+	return serveStdio(ctx, in, out, opts.MaxBody, func(ctx context.Context, version string, m *message) []byte {
+		if !m.isCall() {
+			return nil // the server ignores these notifications
+		}
+		reply, _ := s.answerCall(ctx, version, m, nil)
+		return reply
+	})
+}
+
+// responder answers a message; it returns nil if the message needs no answer. The version is the
+// session's, or that of the message itself if it carries a valid one.
+type responder func(ctx context.Context, version string, m *message) []byte
+
+// The limits of one client. The session reads on while calls run and wait, because the next line
+// may cancel one of them. It stops reading at maxUnanswered.
+const (
+	maxRunning    = 64       // lines that are answered at the same time; others wait
+	maxUnanswered = 64 << 20 // bytes of the lines that run or wait, with lineOverhead for each
+	lineOverhead  = 16 << 10 // bytes: the goroutine and the registration of a line
+)
+
+// stdioSession is the session of one client over stdio.
+type stdioSession struct {
+	respond responder
+	version string // agreed by initialize; used by the reading loop only
+
+	mu       sync.Mutex
+	out      io.Writer
+	failed   error                    // the first error of a write; guarded by mu
+	inFlight map[string]*registration // the calls in flight by id; guarded by mu
+
+	unanswered *semaphore.Weighted // bytes, at most maxUnanswered
+	running    chan struct{}       // holds an element for each line that runs
+	lines      sync.WaitGroup      // the lines that run or wait
+}
+
+// registration makes a call in flight known, so that the client can cancel it. After a
+// cancellation the client may use the id again, while the cancelled call still stops. So the
+// end of a call must compare the registration and not the id.
+type registration struct{ cancel context.CancelFunc }
+
+func serveStdio(ctx context.Context, in io.Reader, out io.Writer, maxLine int64, respond responder) error {
+	if maxLine == 0 {
+		maxLine = defaultMaxBody
+	}
+	s := &stdioSession{
+		respond: respond, version: assumedVersion, out: out, inFlight: map[string]*registration{},
+		unanswered: semaphore.NewWeighted(maxUnanswered), running: make(chan struct{}, maxRunning),
+	}
+	outer := ctx
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	read := make(chan line)
+	go readLines(ctx, in, maxLine, read)
+	for {
+		select {
+		case l := <-read:
+			if l.text != nil || l.tooLong {
+				s.take(ctx, l, maxLine)
+			}
+			if l.err == nil && s.writeError() == nil {
+				continue
+			}
+			if l.err == nil {
+				cancel()
+			}
+			s.lines.Wait()
+			if err := s.writeError(); err != nil || errors.Is(l.err, io.EOF) {
+				return err
+			}
+			return l.err
+		case <-outer.Done():
+			// The reading goroutine may wait for its client for ever. Closing in ends the read, if
+			// in can be closed.
+			if c, ok := in.(io.Closer); ok {
+				_ = c.Close()
+			}
+			s.lines.Wait()
+			return outer.Err()
+		}
+	}
+}
+
+// line is one line that was read, or the end of the input.
+type line struct {
+	text    []byte
+	tooLong bool
+	err     error // why reading ended; io.EOF if without an error
+}
+
+// readLines sends the lines of in to read until in or the context ends.
+func readLines(ctx context.Context, in io.Reader, maxLine int64, read chan<- line) {
+	r := bufio.NewReaderSize(in, 64<<10)
+	for {
+		var l line
+		for {
+			part, err := r.ReadSlice('\n')
+			if int64(len(l.text)+len(part)) > maxLine+1 {
+				l.tooLong, l.text = true, nil
+			}
+			if !l.tooLong {
+				l.text = append(l.text, part...)
+			}
+			if err == bufio.ErrBufferFull {
+				continue
+			}
+			l.err = err
+			break
+		}
+		if l.text = bytes.TrimSpace(l.text); len(l.text) == 0 {
+			l.text = nil
+		}
+		select {
+		case read <- l:
+		case <-ctx.Done():
+			return
+		}
+		if l.err != nil {
+			return
+		}
+	}
+}
+
+// take processes one line. It answers the line in a goroutine of its own, except initialize, which
+// is complete when take returns, because the next lines depend on its version.
+func (s *stdioSession) take(ctx context.Context, l line, maxLine int64) {
+	if l.tooLong {
+		s.write(appendError(nil, nil, tooLarge(maxLine).fault))
+		return
+	}
+	msgs, batch, err := readMessages(l.text)
+	if err != nil {
+		var bad *badMessage
+		errors.As(err, &bad)
+		s.write(appendError(nil, bad.id, &jsonrpc.Error{Code: bad.code, Message: bad.detail}))
+		return
+	}
+	if batch && s.version >= unbatchedVersion {
+		s.write(appendError(nil, nil, badRequest("found a batch, which protocol version "+s.version+" does not have; send the messages one by one").fault))
+		return
+	}
+	for i := range msgs {
+		if msgs[i].method == "notifications/cancelled" {
+			s.stop(msgs[i].params)
+		}
+	}
+	// Register the calls before the next line is read, because that line may cancel them.
+	pending := make([]call, len(msgs))
+	for i := range msgs {
+		pending[i] = s.begin(ctx, &msgs[i])
+	}
+	if !batch && msgs[0].method == "initialize" {
+		reply := s.answer(pending[0])
+		s.agree(reply)
+		s.write(reply)
+		return
+	}
+	weight := min(int64(len(l.text))+lineOverhead, maxUnanswered)
+	if s.unanswered.Acquire(ctx, weight) != nil {
+		return // the session ends
+	}
+	s.lines.Go(func() {
+		defer s.unanswered.Release(weight)
+		given := ctx // ends the wait
+		if !batch {
+			given = pending[0].ctx
+		}
+		select {
+		case s.running <- struct{}{}:
+			defer func() { <-s.running }()
+		case <-given.Done():
+			return // the client has cancelled the call, or the session ends
+		}
+		if given.Err() != nil {
+			return // both cases were ready
+		}
+		var replies [][]byte
+		for _, c := range pending {
+			if reply := s.answer(c); reply != nil {
+				replies = append(replies, reply)
+			}
+		}
+		switch {
+		case len(replies) == 0:
+		case batch:
+			s.write(append(append([]byte{'['}, bytes.Join(replies, []byte{','})...), ']'))
+		default:
+			s.write(replies[0])
+		}
+	})
+}
+
+// call is a message to answer.
+type call struct {
+	*message
+	ctx           context.Context
+	version       string
+	refusal       *jsonrpc.Error // the answer, if set
+	*registration                // nil for a message that is not a call, and for a refused one
+}
+
+// begin registers a message as in flight, if it is a call that may run.
+func (s *stdioSession) begin(ctx context.Context, m *message) call {
+	c := call{message: m, ctx: ctx, version: s.version}
+	if !m.isCall() || m.response {
+		return c
+	}
+	if meta := metaOf(m); meta.version >= statelessVersion {
+		c.version = meta.version
+		if !supported(c.version, m.method) {
+			c.refusal = unsupportedVersion(c.version)
+		} else {
+			c.refusal = checkMeta(m, c.version)
+		}
+	}
+	if c.refusal != nil {
+		return c
+	}
+	id := string(m.id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, found := s.inFlight[id]; found {
+		c.refusal = &jsonrpc.Error{Code: codeInvalidRequest, Message: "a call with the id " + id + " is in flight; choose another"}
+		return c
+	}
+	c.registration = new(registration)
+	c.ctx, c.cancel = context.WithCancel(ctx)
+	s.inFlight[id] = c.registration
+	return c
+}
+
+// answer answers a message. It returns nil if the message needs no answer or the client has
+// cancelled the call.
+func (s *stdioSession) answer(c call) []byte {
+	switch {
+	case c.response:
+		return nil
+	case c.refusal != nil:
+		return appendError(nil, c.id, c.refusal)
+	}
+	reply := s.respond(c.ctx, c.version, c.message)
+	if c.registration == nil {
+		return nil
+	}
+	c.cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := string(c.id)
+	if s.inFlight[id] != c.registration {
+		return nil
+	}
+	delete(s.inFlight, id)
+	return reply
+}
+
+// stop cancels the call that a notification names, if that call is in flight.
+func (s *stdioSession) stop(params []byte) {
+	var p struct {
+		RequestID json.RawMessage `json:"requestId"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.inFlight[string(p.RequestID)]; r != nil {
+		delete(s.inFlight, string(p.RequestID))
+		r.cancel()
+	}
+}
+
+// agree takes the protocol version from the answer to initialize.
+func (s *stdioSession) agree(reply []byte) {
+	var answer struct {
+		Result struct {
+			ProtocolVersion string `json:"protocolVersion"`
+		} `json:"result"`
+	}
+	if json.Unmarshal(reply, &answer) == nil && answer.Result.ProtocolVersion != "" {
+		s.version = answer.Result.ProtocolVersion
+	}
+}
+
+// write writes one answer, whole and on its own line.
+func (s *stdioSession) write(reply []byte) {
+	if reply == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed == nil {
+		_, s.failed = s.out.Write(append(reply, '\n'))
+	}
+}
+
+func (s *stdioSession) writeError() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed
+}

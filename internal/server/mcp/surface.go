@@ -1,0 +1,151 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// instructions tell a model how to begin. %s stands for the way to run stored queries.
+const instructions = `This server is one typed property graph with branches and commits. ` +
+	`Start with type_describe: it lists the node and edge types, and says of one what a query needs of it. ` +
+	`Before you write a query, read gq_reference: it teaches the query language by topic, with examples in this graph's own names. ` +
+	`Prefer a stored query, %s, when one fits; ` +
+	`otherwise write GQ, check it with query_validate and run it with graph_query; of a graph with nodes Person and edges Knows, for example: ` +
+	`query example($name: String) { match { $p: Person { name: $name } $p knows $q } return { $q.name } order { $q.name } limit 20 }. ` +
+	`Type names start upper-case; an edge is written with a lower-case first letter. ` +
+	`Tools that write say so in their hints; each write is one commit. ` +
+	`A result that was cut says truncated: true; then ask for less, or call again with its next_page_token as page_token. ` +
+	`An error names what was found and what was wanted.`
+
+// How a model runs stored queries in the two modes.
+const (
+	queriesAsTools     = `which is a tool of its own with typed parameters inside "params"`
+	queriesByMetaTools = `which ` + metatools.ListQueries + ` finds and ` + metatools.RunQuery + ` runs`
+)
+
+func instructionsFor(g *servedgraph.Graph) string {
+	if g.Meta() {
+		return fmt.Sprintf(instructions, queriesByMetaTools)
+	}
+	return fmt.Sprintf(instructions, queriesAsTools)
+}
+
+// surface is what a graph offers over MCP. All callers share it; each caller sees the part that
+// the policy allows.
+type surface struct {
+	graph     *servedgraph.Graph
+	redaction *redaction
+
+	tools   map[*tool.Descriptor]*mcp.Tool
+	names   map[string]bool      // of the graph's tools
+	encoded map[*mcp.Tool][]byte // the JSON of the tools, which does not change
+
+	// The graph's own resources and prompts, and everything from the options.
+	own       index[Tool]     // by name
+	resources index[Resource] // by URI
+	templates index[template] // by URI template
+	prompts   index[Prompt]   // by name
+
+	implementation *mcp.Implementation
+	serverInfo     []byte // the JSON of implementation
+}
+
+func newSurface(g *servedgraph.Graph, opts Options) *surface {
+	s := &surface{
+		graph: g, redaction: newRedaction(g.Descriptors()),
+		tools: map[*tool.Descriptor]*mcp.Tool{}, names: map[string]bool{}, encoded: map[*mcp.Tool][]byte{},
+		implementation: &mcp.Implementation{Name: "omnigraph", Title: "Omnigraph", Version: g.Version()},
+	}
+	for _, d := range g.Descriptors() {
+		s.tools[d], s.names[d.Name] = s.encode(describe(d)), true
+	}
+	for _, d := range g.Variants() {
+		s.tools[d] = s.encode(describe(d))
+	}
+	s.register(opts)
+	var err error
+	if s.serverInfo, err = encoding.JSON(s.implementation); err != nil {
+		panic(err) // strings always encode
+	}
+	return s
+}
+
+// encode keeps the JSON of a tool and returns the tool. It panics if the input schema is not a
+// JSON Schema of an object.
+func (s *surface) encode(t *mcp.Tool) *mcp.Tool {
+	b, err := encoding.JSON(t)
+	if err != nil {
+		panic(fmt.Sprintf("mcp: tool %s: %v", t.Name, err))
+	}
+	var wire struct {
+		InputSchema struct {
+			Type any `json:"type"`
+		} `json:"inputSchema"`
+	}
+	if err := json.Unmarshal(b, &wire); err != nil || wire.InputSchema.Type != "object" {
+		panic(fmt.Sprintf("mcp: tool %s: the input schema is not the schema of an object", t.Name))
+	}
+	s.encoded[t] = b
+	return t
+}
+
+// describe returns the description of a tool that clients receive.
+func describe(d *tool.Descriptor) *mcp.Tool {
+	destructive, openWorld := d.Destructive, false
+	t := &mcp.Tool{
+		Name: d.Name, Title: d.Title, Description: d.Description, InputSchema: d.InputSchema,
+		Annotations: &mcp.ToolAnnotations{
+			Title: d.Title, ReadOnlyHint: d.ReadOnly, DestructiveHint: &destructive,
+			IdempotentHint: d.Idempotent, OpenWorldHint: &openWorld,
+		},
+	}
+	if d.OutputSchema != nil {
+		t.OutputSchema = d.OutputSchema
+	}
+	return t
+}
+
+// instructions returns the instructions without the sentences that name a tool that the caller
+// may not see.
+func (s *surface) instructions(ctx context.Context) (string, error) {
+	seen, err := s.graph.Tools(ctx, access.ActorFrom(ctx))
+	if err != nil {
+		return "", err
+	}
+	return s.redaction.text(instructionsFor(s.graph), namesOf(seen)), nil
+}
+
+// The members of _meta that Omnigraph adds.
+const (
+	metaSchema  = "omnigraph/schemaVersion"
+	metaCatalog = "omnigraph/catalogVersion"
+	metaCommit  = "omnigraph/commit"
+)
+
+// stamp adds to a result the versions that tell clients when their cached data is out of date.
+// A nil result carries no metadata.
+func (s *surface) stamp(ctx context.Context, res mcp.Result) error {
+	if res == nil {
+		return nil
+	}
+	schema, err := s.graph.SchemaDigest(ctx)
+	if err != nil {
+		return err
+	}
+	meta := mcp.Meta(res.GetMeta())
+	if meta == nil {
+		meta = mcp.Meta{}
+	}
+	meta[metaSchema], meta[metaCatalog] = schema, s.graph.CatalogDigest()
+	res.SetMeta(meta)
+	return nil
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Loads a graph of this repository into a temporary folder, serves it with the built
+# commands, over HTTP on a free port, by the proxy and over standard input and output,
+# and drives it with three clients: client.mjs, the inspector, and that of the Go SDK.
+# Run from the repository's root.
+set -euo pipefail
+root=$(pwd)
+here=$root/server/mcp/testdata/typescript
+tmp=$(mktemp -d)
+server=
+cleanup() {
+  if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; fi
+  rm -rf "$tmp"
+}
+trap cleanup EXIT
+
+for dir in "$here" "$here/../inspector"; do
+  (cd "$dir" && npm ci --silent --no-audit --no-fund)
+done
+sed "s|^storage:.*|storage: $tmp/data|" cluster.yaml > "$tmp/cluster.yaml"
+cp -r queries "$tmp/queries"
+mkdir -p "$tmp/data"
+bin/omnigraph init --schema queries/code/schema.pg --store "$tmp/data/code"
+bin/omnigraph index go ./... --out "$tmp/code.ndjson"
+bin/omnigraph load --store "$tmp/data/code" --data "$tmp/code.ndjson" --mode overwrite
+
+# start starts a server; stop ends it.
+start() {
+  : > "$tmp/out" # what the server before wrote there is not this one's
+  bin/omnigraph-server --cluster "$tmp" --bind 127.0.0.1:0 --dev > "$tmp/out" 2> "$tmp/err" &
+  server=$!
+  for _ in $(seq 100); do
+    if grep -q '^OMNIGRAPH_DEV_TOKEN=' "$tmp/out"; then break; fi
+    sleep 0.1
+  done
+  addr=$(sed -n 's/^OMNIGRAPH_LISTEN_ADDR=//p' "$tmp/out")
+  token=$(sed -n 's/^OMNIGRAPH_DEV_TOKEN=//p' "$tmp/out")
+  if [ -z "$addr" ] || [ -z "$token" ]; then
+    echo "the server did not start:"; cat "$tmp/out" "$tmp/err"; exit 1
+  fi
+  url=http://$addr/graphs/code/mcp
+  export OMNIGRAPH_TOKEN=$token
+}
+stop() {
+  kill "$server"; wait "$server" || true
+  server=
+}
+
+# Each client in turn; what is given is how the graph is reached.
+clients() {
+  echo "== $1"
+  shift
+  if [ "$1" = --stdio ]; then shift; node "$here/client.mjs" --stdio "$@"; else node "$here/client.mjs" "$url" "$token"; fi
+  OMNIGRAPH_TOKEN=$token "$here/../inspector/check.sh" "$@"
+  OMNIGRAPH_MCP_SERVER="$*" OMNIGRAPH_TOKEN=$token go test ./internal/server/mcp -run '^TestBuiltServer$' -count=1
+}
+start
+clients "over HTTP" "$url"
+clients "by the proxy" --stdio "$root/bin/omnigraph" mcp serve --server "http://$addr" --graph code
+stop
+
+# Again with a pair of tools for all stored queries.
+sed -i.per-query 's|mcp: {|mcp: { meta_threshold: 1,|' "$tmp/cluster.yaml"
+start
+export OMNIGRAPH_MCP_META=1
+clients "over HTTP, with a pair for stored queries" "$url"
+clients "by the proxy, with a pair for stored queries" --stdio "$root/bin/omnigraph" mcp serve --server "http://$addr" --graph code
+unset OMNIGRAPH_MCP_META
+stop
+
+clients "over standard input and output" --stdio "$root/bin/omnigraph" mcp serve --store "$tmp/data/code" --as act-dev

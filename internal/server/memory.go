@@ -1,0 +1,37 @@
+package server
+
+import (
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+)
+
+// answerShare is the divisor that gives the memory of one answer from the memory of all
+// queries. An actor that does not read its answers, with its maximum of calls in flight, then
+// holds at most half of that memory.
+const answerShare = 2 * cluster.DefaultPerActorInflight
+
+// limitsOf returns the configured limits. It derives unset memory limits from GOMEMLIMIT and
+// takes the defaults for all others.
+func limitsOf(o *Options) cluster.Limits {
+	l := o.Cluster.Server.Limits.Within(debug.SetMemoryLimit(-1)).WithDefaults()
+	if l.QueryBytes == 0 {
+		l.QueryBytes = embedded.DefaultQueryMemory
+	}
+	// A query that needs more than MemoryBytes can never run. It must get an error that says so,
+	// not one that asks the client to retry.
+	l.QueryBytes = min(l.QueryBytes, l.MemoryBytes)
+	return l
+}
+
+// warnOf logs a warning if a process that uses all that its limits allow would exceed
+// GOMEMLIMIT.
+func warnOf(l cluster.Limits, log *slog.Logger) {
+	goMemory := debug.SetMemoryLimit(-1) // -1 only reads the limit
+	if l.MemoryBytes > goMemory-l.BodyBytes {
+		log.Warn("queries and bodies may together take more memory than GOMEMLIMIT; raise it, or lower limits.memory_bytes or limits.body_bytes in cluster.yaml",
+			"memory_bytes", l.MemoryBytes, "body_bytes", l.BodyBytes, "gomemlimit", goMemory)
+	}
+}

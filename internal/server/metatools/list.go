@@ -1,0 +1,161 @@
+package metatools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/toolsearch"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// queriesPerPage is the number of queries per page of the list. A model reads the whole
+// page.
+const queriesPerPage = 20
+
+type listArgs struct {
+	Filter *string `json:"filter,omitempty" jsonschema_description:"Words to look for in names, descriptions and parameters; all queries when it is left out."`
+	Kind   *string `json:"kind,omitempty" jsonschema:"enum=read,enum=mutation" jsonschema_description:"Only queries of this kind."`
+	Page   *int32  `json:"page,omitempty" jsonschema_description:"Which page of the list, from 1."`
+}
+
+// QueryListAnswer is the answer of stored_query_list.
+type QueryListAnswer struct {
+	Queries []QueryAnswer `json:"queries" jsonschema_description:"The best match first."`
+	Total   int           `json:"total" jsonschema_description:"How many queries match, on all pages."`
+	Page    int           `json:"page"`
+	Pages   int           `json:"pages"`
+}
+
+// QueryAnswer is a stored query in the list.
+type QueryAnswer struct {
+	Name        string          `json:"name"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	Kind        string          `json:"kind" jsonschema:"enum=read,enum=mutation"`
+	Destructive bool            `json:"destructive,omitempty" jsonschema_description:"It may overwrite or delete what is there."`
+	Params      json.RawMessage `json:"params" jsonschema_description:"The JSON Schema of its parameters."`
+	Columns     []string        `json:"columns,omitempty" jsonschema_description:"Of a read, the columns of its rows."`
+}
+
+// lister is the meta tool that finds stored queries.
+type lister struct{ *Tools }
+
+func (t *lister) Descriptor() *tool.Descriptor                       { return t.list }
+func (t *lister) Gates() []tool.Grant                                { return nil }
+func (t *lister) DescriptorFor(actor *access.Actor) *tool.Descriptor { return t.list }
+
+// Decode decodes for a nil actor, since it does not know the caller. Its call therefore
+// finds nothing.
+func (t *lister) Decode(args json.RawMessage) (tool.Call, error) { return t.DecodeFor(nil, args) }
+
+func (t *lister) DecodeFor(actor *access.Actor, args json.RawMessage) (tool.Call, error) {
+	o := arguments.Members(args)
+	c := &listing{Tools: t.Tools, actor: actor, page: 1}
+	if filter := o.OptString("filter"); filter != nil {
+		c.filter = *filter
+	}
+	if kind := o.OptEnum("kind", kindRead, kindMutation); kind != nil {
+		c.kind = *kind
+	}
+	if page := o.OptI32("page"); page != nil {
+		if c.page = int(*page); c.page < 1 {
+			o.Fail("page", "found "+strconv.Itoa(c.page)+", wanted 1 or more", "")
+		}
+	}
+	return c, o.Done()
+}
+
+const (
+	kindRead     = "read"
+	kindMutation = "mutation"
+)
+
+// listing is a call of the meta tool that finds stored queries.
+type listing struct {
+	*Tools
+	actor  *access.Actor
+	filter string
+	kind   string // empty for all
+	page   int
+}
+
+// Grants returns no permissions, because the list contains only queries that the actor may
+// invoke.
+func (c *listing) Grants() []tool.Grant { return nil }
+
+func (c *listing) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
+	var found []tool.StoredQuery
+	var entries []toolsearch.Entry
+	for q := range c.seen(c.actor) {
+		if c.kind != "" && c.kind != kindOf(q) {
+			continue
+		}
+		e := toolsearch.Entry{Name: q.Descriptor().Name, Description: q.Descriptor().Title + " " + q.Descriptor().Description}
+		for _, p := range q.Plan().Params {
+			e.Params = append(e.Params, p.Name)
+		}
+		found, entries = append(found, q), append(entries, e)
+	}
+	order := toolsearch.Order(c.filter, entries)
+	answer := &QueryListAnswer{Queries: []QueryAnswer{}, Total: len(order), Page: c.page, Pages: max(1, (len(order)+queriesPerPage-1)/queriesPerPage)}
+	if c.page > answer.Pages {
+		return nil, &tool.ArgumentError{Path: "page", Detail: fmt.Sprintf("found %d, but there are %d pages", c.page, answer.Pages), Help: "start with page 1"}
+	}
+	from := (c.page - 1) * queriesPerPage
+	for _, i := range order[from:min(from+queriesPerPage, len(order))] {
+		answer.Queries = append(answer.Queries, listed(found[i]))
+	}
+	return &tool.Outcome{Value: answer, Less: "narrow it down with filter or kind"}, nil
+}
+
+func listed(q tool.StoredQuery) QueryAnswer {
+	d := q.Descriptor()
+	a := QueryAnswer{Name: d.Name, Title: d.Title, Description: d.Description, Kind: kindOf(q), Destructive: d.Destructive, Params: paramsSchema(d)}
+	if r := q.Plan().Read; r != nil {
+		for _, c := range r.Columns {
+			a.Columns = append(a.Columns, c.Name)
+		}
+	}
+	return a
+}
+
+func kindOf(q tool.StoredQuery) string {
+	if q.Info().Mutation {
+		return kindMutation
+	}
+	return kindRead
+}
+
+// paramsSchema returns the part of an input schema that describes the query's own
+// parameters.
+func paramsSchema(d *tool.Descriptor) json.RawMessage {
+	var schema struct {
+		Properties struct{ Params json.RawMessage }
+	}
+	if err := json.Unmarshal(d.InputSchema, &schema); err != nil || schema.Properties.Params == nil {
+		return json.RawMessage(`{"properties":{},"additionalProperties":false,"type":"object","required":[]}`)
+	}
+	return schema.Properties.Params
+}
+
+// quoted quotes a name that a caller gave, shortened if it is long.
+func quoted(name string) string {
+	const most = 60
+	if len(name) > most {
+		name = strings.ToValidUTF8(name[:most], "") + "…"
+	}
+	return strconv.Quote(name)
+}
+
+// orList joins names with commas, and the last one with "or".
+func orList(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}

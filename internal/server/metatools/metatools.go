@@ -1,0 +1,223 @@
+// Package metatools implements the two tools that find and run stored queries when there are too
+// many for one tool each.
+package metatools
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/internal/server/toolsearch"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// The names of the two meta tools that replace the tools for stored queries when there are
+// many.
+const (
+	ListQueries = "stored_query_list"
+	RunQuery    = "stored_query_run"
+)
+
+// PerCaller is a tool whose visibility and descriptor depend on the grants of the caller.
+// Its gates are not used.
+type PerCaller interface {
+	tool.Tool
+	VisibleTo(actor *access.Actor) bool
+	DescriptorFor(actor *access.Actor) *tool.Descriptor
+	DecodeFor(actor *access.Actor, args json.RawMessage) (tool.Call, error)
+}
+
+// Tools holds the two meta tools, which find and run the exposed stored queries of a
+// graph.
+type Tools struct {
+	allowed func(actor *access.Actor, query string) bool // whether the actor may invoke a query
+
+	Queries []tool.StoredQuery // in source order
+
+	list *tool.Descriptor
+	runs [1 << 3]*tool.Descriptor // by hints
+}
+
+// The hints of queries as bits. The hints of several queries are the union of their bits.
+const (
+	changes = 1 << iota
+	destroys
+	repeats // not idempotent
+)
+
+func hints(d *tool.Descriptor) (bits int) {
+	if !d.ReadOnly {
+		bits |= changes
+	}
+	if d.Destructive {
+		bits |= destroys
+	}
+	if !d.Idempotent {
+		bits |= repeats
+	}
+	return bits
+}
+
+type runArgs struct {
+	Name           string         `json:"name" jsonschema_description:"The name of the stored query, as stored_query_list tells it."`
+	Params         map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name."`
+	Branch         *string        `json:"branch,omitempty" jsonschema_description:"The branch to use; main when it is left out."`
+	Snapshot       *string        `json:"snapshot,omitempty" jsonschema_description:"Of a read: the commit to read, instead of a branch."`
+	PageToken      *string        `json:"page_token,omitempty" jsonschema_description:"Of a read: next_page_token of the page before."`
+	DryRun         *bool          `json:"dry_run,omitempty" jsonschema_description:"Of a mutation: commit nothing; say what would be affected."`
+	IdempotencyKey *string        `json:"idempotency_key,omitempty" jsonschema_description:"Of a mutation: within a day a call with the same key changes nothing again."`
+	IfCommit       *string        `json:"if_commit,omitempty" jsonschema_description:"Of a mutation: write only if this is the branch's last commit."`
+}
+
+// runAnswer is the answer of either a read or a mutation.
+type runAnswer struct {
+	QueryName     string           `json:"query_name"`
+	Target        map[string]any   `json:"target,omitempty" jsonschema_description:"Of a read, what was read."`
+	Columns       []string         `json:"columns,omitempty" jsonschema_description:"The columns' names in order."`
+	Rows          []map[string]any `json:"rows,omitempty" jsonschema_description:"Each row with its columns by name."`
+	RowCount      int64            `json:"row_count,omitempty" jsonschema_description:"The number of rows in this answer."`
+	GraphCommitID string           `json:"graph_commit_id,omitempty" jsonschema_description:"The commit that was read."`
+	Truncated     bool             `json:"truncated,omitempty" jsonschema_description:"There are more rows than were returned."`
+	TruncatedBy   string           `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes"`
+	NextPageToken string           `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token for the rows that follow."`
+	Branch        string           `json:"branch,omitempty" jsonschema_description:"Of a mutation, the branch that was written to."`
+	AffectedNodes int64            `json:"affected_nodes,omitempty"`
+	AffectedEdges int64            `json:"affected_edges,omitempty"`
+	ActorID       any              `json:"actor_id,omitempty" jsonschema_description:"Of a mutation, who did it; null when nobody was named."`
+	Commit        any              `json:"commit,omitempty" jsonschema_description:"Of a mutation, the id of the commit; null when nothing changed."`
+	DryRun        bool             `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
+}
+
+// New returns the meta tools for no queries; allowed reports whether an actor may
+// invoke a query.
+func New(allowed func(actor *access.Actor, query string) bool) *Tools {
+	p := &Tools{allowed: allowed, list: &tool.Descriptor{
+		Name: ListQueries, Title: "Find stored queries",
+		Description: "Lists this graph's stored queries, the best match first: each with its name, what it does, its parameters as a JSON Schema and its columns. " +
+			"They are ready-made reads and mutations; prefer one to GQ of your own, and run it with " + RunQuery + ". " +
+			"filter takes words that the name, the description or a parameter should contain.",
+		InputSchema:  jsonschema.Input(reflect.TypeFor[listArgs]()),
+		OutputSchema: jsonschema.Output(reflect.TypeFor[QueryListAnswer]()),
+		ReadOnly:     true, Idempotent: true,
+	}}
+	run := tool.Descriptor{
+		Name: RunQuery, Title: "Run a stored query",
+		Description: "Runs a stored query by the name that " + ListQueries + " tells, with its parameters in params. " +
+			"A read answers with rows, a mutation with what it affected, as one commit or not at all.",
+		InputSchema:  jsonschema.Input(reflect.TypeFor[runArgs]()),
+		OutputSchema: jsonschema.Output(reflect.TypeFor[runAnswer]()),
+	}
+	for bits := range p.runs {
+		d := run
+		d.ReadOnly, d.Destructive, d.Idempotent = bits&changes == 0, bits&destroys != 0, bits&repeats == 0
+		p.runs[bits] = &d
+	}
+	return p
+}
+
+// Variants lists the descriptors that the tool that runs queries may have.
+func (p *Tools) Variants() []*tool.Descriptor { return p.runs[:] }
+
+// Tools returns the meta tools in the order in which they are listed.
+func (p *Tools) Tools() []tool.Tool { return []tool.Tool{&lister{p}, &runner{p}} }
+
+// seen yields the queries that the actor may invoke.
+func (p *Tools) seen(actor *access.Actor) func(yield func(tool.StoredQuery) bool) {
+	return func(yield func(tool.StoredQuery) bool) {
+		for _, q := range p.Queries {
+			if p.allowed(actor, q.Info().Name) && !yield(q) {
+				return
+			}
+		}
+	}
+}
+
+func (p *Tools) VisibleTo(actor *access.Actor) bool {
+	for range p.seen(actor) {
+		return true
+	}
+	return false
+}
+
+// unknownQuery returns the error for a name that no query has, or none that the actor may
+// invoke. It suggests only queries that the actor may invoke.
+func (p *Tools) unknownQuery(actor *access.Actor, name string) error {
+	var names []string
+	var entries []toolsearch.Entry
+	for q := range p.seen(actor) {
+		names = append(names, q.Descriptor().Name)
+		entries = append(entries, toolsearch.Entry{Name: q.Descriptor().Name})
+	}
+	var near []string
+	if n := diag.Nearest(name, names); n != "" {
+		near = append(near, n)
+	}
+	for _, i := range toolsearch.Order(name, entries) {
+		if len(near) < maxNear && (len(near) == 0 || near[0] != names[i]) {
+			near = append(near, names[i])
+		}
+	}
+	e := &tool.ArgumentError{Path: "name", Detail: "there is no stored query " + quoted(name), Help: "find one with " + ListQueries}
+	if len(near) > 0 {
+		e.Help = "did you mean " + orList(near) + "? " + ListQueries + " finds others"
+	}
+	return e
+}
+
+// maxNear is the maximum number of names that an error suggests.
+const maxNear = 3
+
+// runner is the meta tool that runs a stored query.
+type runner struct{ *Tools }
+
+func (t *runner) Descriptor() *tool.Descriptor { return t.descriptorOf(t.all) }
+func (t *runner) Gates() []tool.Grant          { return nil }
+
+// Decode decodes for a nil actor, since it does not know the caller. It therefore finds no
+// query.
+func (t *runner) Decode(args json.RawMessage) (tool.Call, error) { return t.DecodeFor(nil, args) }
+
+func (t *runner) all(yield func(tool.StoredQuery) bool) {
+	for _, q := range t.Queries {
+		if !yield(q) {
+			return
+		}
+	}
+}
+
+func (t *runner) DescriptorFor(actor *access.Actor) *tool.Descriptor {
+	return t.descriptorOf(t.seen(actor))
+}
+
+// descriptorOf returns the descriptor with the hints of all the queries combined.
+func (t *runner) descriptorOf(queries func(func(tool.StoredQuery) bool)) *tool.Descriptor {
+	bits := 0
+	for q := range queries {
+		bits |= hints(q.Descriptor())
+	}
+	return t.runs[bits]
+}
+
+func (t *runner) DecodeFor(actor *access.Actor, args json.RawMessage) (tool.Call, error) {
+	o := arguments.Members(args)
+	name := o.String("name")
+	for q := range t.seen(actor) {
+		if name != "" && q.Descriptor().Name == name {
+			return queryrun.DecodeMembers(q, o)
+		}
+	}
+	if name != "" {
+		return nil, t.unknownQuery(actor, name)
+	}
+	for _, known := range []string{"params", "branch", "snapshot", "page_token", "dry_run", "idempotency_key", "if_commit"} {
+		o.Raw(known)
+	}
+	if err := o.Done(); err != nil {
+		return nil, err
+	}
+	return nil, t.unknownQuery(actor, name)
+}

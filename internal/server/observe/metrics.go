@@ -1,0 +1,265 @@
+package observe
+
+import (
+	"net/http"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/audit"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+// Set is the metrics of one server. It is safe for concurrent use.
+type Set struct {
+	registry *prometheus.Registry
+	inFlight atomic.Int64
+	stopping atomic.Bool
+
+	requests, refused, auth, guarded *prometheus.CounterVec
+	seconds                          *prometheus.HistogramVec
+	bytes                            *prometheus.CounterVec
+
+	calls, callRows, callBytes, denials *prometheus.CounterVec
+	callSeconds                         *prometheus.HistogramVec
+
+	embeddings, embeddingTexts *prometheus.CounterVec
+	embeddingSeconds           *prometheus.HistogramVec
+
+	// mu guards the fields below. The maps keep each series, because a lookup by labels in
+	// the library takes longer than the rest of the bookkeeping for a request.
+	mu        sync.RWMutex
+	ofRoutes  map[routeKey]*routeSeries
+	ofCalls   map[callKey]*callSeries
+	graphs    []Measured
+	admission func() Admission
+	memory    func() int64
+}
+
+// Measured is a graph with the figures of its engine.
+type Measured interface {
+	ID() string
+	Stats() engine.Stats
+}
+
+// Admission is the current load of admission control.
+type Admission struct {
+	Requests, Waiting, Actors int
+	Bytes                     int64
+}
+
+type routeKey struct{ route, method, class string }
+
+type routeSeries struct {
+	requests, bytes prometheus.Counter
+	seconds         prometheus.Observer
+}
+
+type callKey struct {
+	graph, tool string
+	outcome     wireerror.Outcome
+}
+
+type callSeries struct {
+	calls, rows, bytes prometheus.Counter
+	seconds            prometheus.Observer
+}
+
+// Bucket bounds in seconds. A lookup takes tens of microseconds, a load minutes.
+var (
+	callBuckets  = []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .05, .25, 1, 5, 30}
+	otherBuckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .1, .5, 2.5, 10, 60, 300}
+)
+
+// New returns the metrics of a server of the given version.
+func New(version string) *Set {
+	s := &Set{registry: prometheus.NewRegistry(), ofRoutes: map[routeKey]*routeSeries{}, ofCalls: map[callKey]*callSeries{}}
+	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	s.gauge(buildInfo, []string{version, runtime.Version()}, func() float64 { return 1 })
+	s.gauge(draining, nil, func() float64 {
+		if s.stopping.Load() {
+			return 1
+		}
+		return 0
+	})
+	s.gauge(httpInFlight, nil, func() float64 { return float64(s.inFlight.Load()) })
+	s.gauge(admissionRequests, nil, func() float64 { return float64(s.admitted().Requests) })
+	s.gauge(admissionWaiting, nil, func() float64 { return float64(s.admitted().Waiting) })
+	s.gauge(admissionActors, nil, func() float64 { return float64(s.admitted().Actors) })
+	s.gauge(admissionBytes, nil, func() float64 { return float64(s.admitted().Bytes) })
+	s.gauge(queryMemory, nil, func() float64 { return float64(s.taken()) })
+	s.requests, s.bytes, s.refused = s.counter(httpRequests), s.counter(httpBytes), s.counter(admissionRefused)
+	s.auth, s.guarded = s.counter(authFailures), s.counter(guardRefusals)
+	s.calls, s.callRows, s.callBytes, s.denials = s.counter(calls), s.counter(callRows), s.counter(callBytes), s.counter(policyDenials)
+	s.embeddings, s.embeddingTexts = s.counter(embeddings), s.counter(embeddingTexts)
+	s.seconds = s.histogram(httpSeconds, otherBuckets)
+	s.callSeconds = s.histogram(callSeconds, callBuckets)
+	s.embeddingSeconds = s.histogram(embeddingSeconds, otherBuckets)
+	s.registry.MustRegister(&graphFigures{s})
+	// Create the series now: a rate over a counter that appears with its first event misses
+	// that event.
+	s.auth.WithLabelValues()
+	s.guarded.WithLabelValues()
+	return s
+}
+
+// Watch adds graphs whose figures are exported.
+func (s *Set) Watch(graphs ...Measured) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.graphs = append(s.graphs, graphs...)
+}
+
+// Admitted sets the function that returns the current admission load.
+func (s *Set) Admitted(f func() Admission) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.admission = f
+}
+
+// QueryMemory sets the function that returns the bytes that queries have reserved.
+func (s *Set) QueryMemory(f func() int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.memory = f
+}
+
+// Draining records that the server is shutting down.
+func (s *Set) Draining() { s.stopping.Store(true) }
+
+// Refused counts a request that was not admitted. The reason comes from a bounded set.
+func (s *Set) Refused(reason string) { s.refused.WithLabelValues(reason).Inc() }
+
+// Called counts a call; see [servedgraph.Observer].
+func (s *Set) Called(c audit.Called) {
+	key := callKey{c.Graph, c.Tool, c.Outcome}
+	s.mu.RLock()
+	series := s.ofCalls[key]
+	s.mu.RUnlock()
+	if series == nil {
+		series = s.newCall(key)
+	}
+	series.calls.Inc()
+	series.seconds.Observe(c.Took.Seconds())
+	if c.Rows > 0 {
+		series.rows.Add(float64(c.Rows))
+	}
+	series.bytes.Add(float64(c.Bytes))
+	if c.Denied != "" {
+		s.denials.WithLabelValues(c.Graph, string(c.Denied)).Inc()
+	}
+}
+
+func (s *Set) newCall(k callKey) *callSeries {
+	name := k.tool
+	if name == "" {
+		name = "unknown"
+	}
+	c := &callSeries{
+		calls: s.calls.WithLabelValues(k.graph, name, string(k.outcome)), seconds: s.callSeconds.WithLabelValues(k.graph, name),
+		rows: s.callRows.WithLabelValues(k.graph, name), bytes: s.callBytes.WithLabelValues(k.graph, name),
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ofCalls[k] = c
+	return c
+}
+
+// answered counts an answered request.
+func (s *Set) answered(route, method string, status int, bytes int64, took time.Duration) {
+	key := routeKey{route, method, classes[min(status/100, len(classes)-1)]}
+	s.mu.RLock()
+	series := s.ofRoutes[key]
+	s.mu.RUnlock()
+	if series == nil {
+		series = &routeSeries{
+			requests: s.requests.WithLabelValues(key.route, key.method, key.class),
+			bytes:    s.bytes.WithLabelValues(route), seconds: s.seconds.WithLabelValues(route),
+		}
+		s.mu.Lock()
+		s.ofRoutes[key] = series
+		s.mu.Unlock()
+	}
+	series.requests.Inc()
+	series.seconds.Observe(took.Seconds())
+	series.bytes.Add(float64(bytes))
+}
+
+var classes = [...]string{"0xx", "1xx", "2xx", "3xx", "4xx", "5xx"}
+
+// Embedded counts a call of a graph's embedding provider.
+func (s *Set) Embedded(graph string, texts int, took time.Duration, err error) {
+	outcome := "ok"
+	if err != nil {
+		outcome = "failed"
+	}
+	s.embeddings.WithLabelValues(graph, outcome).Inc()
+	s.embeddingTexts.WithLabelValues(graph).Add(float64(texts))
+	s.embeddingSeconds.WithLabelValues(graph).Observe(took.Seconds())
+}
+
+// Handler returns a handler that answers with the metrics, in the format that the client
+// asks for.
+func (s *Set) Handler() http.Handler {
+	h := promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
+	// The write deadline: a client that does not read its answer would block the others.
+	const patience = 10 * time.Second
+	turn := make(chan struct{}, 1) // gathering takes memory, so one request gathers at a time
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case turn <- struct{}{}:
+		case <-r.Context().Done():
+			return
+		}
+		defer func() { <-turn }()
+		// Ignore the error: writers without deadlines, such as test recorders, return one.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
+		h.ServeHTTP(w, r)
+	})
+}
+
+func (s *Set) admitted() Admission {
+	s.mu.RLock()
+	f := s.admission
+	s.mu.RUnlock()
+	if f == nil {
+		return Admission{}
+	}
+	return f()
+}
+
+func (s *Set) taken() int64 {
+	s.mu.RLock()
+	f := s.memory
+	s.mu.RUnlock()
+	if f == nil {
+		return 0
+	}
+	return f()
+}
+
+func (s *Set) counter(m int) *prometheus.CounterVec {
+	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: Metrics[m].Name, Help: Metrics[m].Help}, Metrics[m].Labels)
+	s.registry.MustRegister(v)
+	return v
+}
+
+func (s *Set) histogram(m int, buckets []float64) *prometheus.HistogramVec {
+	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: Metrics[m].Name, Help: Metrics[m].Help, Buckets: buckets}, Metrics[m].Labels)
+	s.registry.MustRegister(v)
+	return v
+}
+
+func (s *Set) gauge(m int, values []string, f func() float64) {
+	labels := prometheus.Labels{}
+	for i, name := range Metrics[m].Labels {
+		labels[name] = values[i]
+	}
+	s.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: Metrics[m].Name, Help: Metrics[m].Help, ConstLabels: labels}, f))
+}

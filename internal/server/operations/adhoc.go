@@ -1,0 +1,205 @@
+// Package operations holds the operations on a graph that every transport offers, one file for
+// each. An operation is a tool.Call: it says which grants it needs, takes the graph and the caller
+// from a tool.Env, and knows neither transports nor the served graph.
+package operations
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// AdHoc is the call of a query given as text. The text is compiled when the call runs,
+// after the read or the change was granted, against the schema of the branch.
+type AdHoc struct {
+	Source   string
+	Argument string          // the name of the argument that holds Source; query if empty
+	Name     string          // the query of the text to run; may be empty if there is only one
+	Params   json.RawMessage // nil, null or an object
+	Branch   string          // empty for main
+	Write    bool            // the query must be a mutation; otherwise it must be a read
+	Options  queryrun.Options
+}
+
+// Grants returns the permission to read or change the branch; a dry run requires both.
+func (c *AdHoc) Grants() []tool.Grant {
+	if c.Write {
+		return append([]tool.Grant{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}, access.WantsRead(c.Branch, c.Options.DryRun)...)
+	}
+	return []tool.Grant{c.Options.Grant(c.Branch, tool.AdHoc)}
+}
+
+// Run compiles the text and executes the query. Faults in the text give a *Rejected. Faults
+// in the name of the query, its parameters or its run options give a *tool.ArgumentError. A
+// mutation that updates or deletes also requires permission to read; without it the error
+// is a *Forbidden.
+func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	if err := c.Options.Check(c.Write, c.Branch); err != nil {
+		return nil, err
+	}
+	if c.Write {
+		q, args, err := c.compile(ctx, env, engine.Target{Branch: c.Branch})
+		if err != nil {
+			return nil, err
+		}
+		return MutateAdHoc(ctx, env, q.Plan, args, c.Branch, &c.Options)
+	}
+	r, err := c.Options.Reading(env, c.Branch)
+	if err != nil {
+		return nil, err
+	}
+	q, args, err := c.compile(ctx, env, r.At)
+	if err != nil {
+		return nil, r.Lost(err)
+	}
+	return r.Run(ctx, env, q.Plan, args)
+}
+
+// compile returns the query to run and its arguments, compiled against the schema at a
+// target.
+func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*gq.Query, engine.Args, error) {
+	schema, err := env.Graph.Schema(ctx, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	queries, found, err := Compile(ctx, env, c.argument(), schema.Catalog, c.Source)
+	if err != nil {
+		return nil, nil, err
+	}
+	if found.HasErrors() {
+		r := &wireerror.Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead, Right: queryNames(queries)}
+		if c.Write {
+			r.Example = exampleMutation
+		}
+		return nil, nil, r
+	}
+	q, err := c.choose(queries)
+	if err != nil {
+		return nil, nil, err
+	}
+	args, err := arguments.Decode(c.Params, q.Plan.Params)
+	if err != nil {
+		var a *tool.ArgumentError
+		if errors.As(err, &a) {
+			return nil, nil, a.Under("params")
+		}
+		return nil, nil, err
+	}
+	return q, args, nil
+}
+
+func (c *AdHoc) argument() string { return cmp.Or(c.Argument, "query") }
+
+// maxFaults is the maximum number of faults in one answer. A reader, often a model,
+// corrects the first faults and tries again.
+const maxFaults = 20
+
+// Examples that are shown to callers that write another language, such as Cypher or a bare
+// match.
+const (
+	exampleRead     = "query name($age: I32) { match { $p: Person { age: $age } $p knows $q $q.name != \"ada\" } return { $p.name, count($q) as n } order { n desc } limit 20 }"
+	exampleMutation = "query name($name: String) { insert Person { name: $name } insert Knows { from: \"ada\", to: $name } }"
+)
+
+// sourceName is the file name of ad-hoc text in the spans of diagnostics.
+const sourceName = "query"
+
+func queryNames(queries []*gq.Query) []string {
+	names := make([]string, len(queries))
+	for i, q := range queries {
+		names[i] = q.Plan.Name
+	}
+	return names
+}
+
+// choose returns the query to run among the queries of the text.
+func (c *AdHoc) choose(queries []*gq.Query) (*gq.Query, error) {
+	var chosen *gq.Query
+	names := queryNames(queries)
+	for i, q := range queries {
+		if c.Name == "" && len(queries) == 1 || names[i] == c.Name {
+			chosen = q
+		}
+	}
+	switch {
+	case len(queries) == 0:
+		return nil, &tool.ArgumentError{Path: "query", Detail: "found no query in the text", Help: "write query name() { … }"}
+	case chosen == nil && c.Name == "":
+		return nil, &tool.ArgumentError{Path: "name", Detail: "missing, but the text holds several queries", Help: "choose one of " + some(names)}
+	case chosen == nil:
+		e := &tool.ArgumentError{Path: "name", Detail: "the text holds no query " + c.Name, Help: "it holds " + some(names)}
+		if near := diag.DidYouMean(c.Name, names); near != "" {
+			e.Help = near
+		}
+		return nil, e
+	case chosen.Plan.Mutation != nil && !c.Write:
+		return nil, &tool.ArgumentError{Path: "query", Detail: chosen.Plan.Name + " is a mutation, wanted a read", Help: "run it with graph_mutate, or POST …/mutate",
+			HelpFor: &tool.Grant{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}
+	case chosen.Plan.Mutation == nil && c.Write:
+		return nil, &tool.ArgumentError{Path: "query", Detail: chosen.Plan.Name + " is a read, wanted a mutation", Help: "run it with graph_query, or POST …/query",
+			HelpFor: &tool.Grant{Action: tool.Read, Branch: c.Branch, Via: tool.AdHoc}}
+	}
+	return chosen, nil
+}
+
+// some lists the names, at most maxFaults of them.
+func some(names []string) string {
+	if len(names) <= maxFaults {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxFaults], ", "), len(names)-maxFaults)
+}
+
+// selects reports whether a mutation finds entities by a condition on stored data. The
+// counts of such a mutation answer a question about the graph. Inserts do not find
+// entities.
+func selects(m *plan.Mutation) bool {
+	for _, s := range m.Statements {
+		switch s.(type) {
+		case plan.Update, plan.Delete:
+			return true
+		case plan.Insert:
+		}
+	}
+	return false
+}
+
+// MutateAdHoc runs a mutation that the caller wrote. A mutation that finds entities by a
+// condition requires permission to read the branch as well as to change it; without it the
+// error is a *Forbidden.
+func MutateAdHoc(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args, branch string, k *queryrun.Options) (*tool.Outcome, error) {
+	if selects(q.Mutation) {
+		if err := env.Require(access.ReadOn(branch)); err != nil {
+			return nil, err
+		}
+	}
+	return queryrun.Mutation(ctx, env, q, args, branch, k)
+}
+
+// LogArguments returns the arguments of the call for the log.
+func (c *AdHoc) LogArguments() [][]byte {
+	params := jsontext.Value(bytes.Clone(c.Params))
+	if len(params) > 0 {
+		_ = params.Canonicalize() // if it is not valid JSON, the digest covers the original bytes
+	}
+	return [][]byte{[]byte(c.Source), []byte(c.Name), params}
+}
+
+// LogKey returns the idempotency key for the log.
+func (c *AdHoc) LogKey() string { return c.Options.IdempotencyKey }

@@ -1,0 +1,140 @@
+package operations
+
+import (
+	"context"
+	"errors"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// CreateBranch is the call that creates a branch.
+type CreateBranch struct {
+	Name string
+	From string // the branch whose head is the start; empty for main
+
+	// Commit, if not empty, is the commit to start at instead. It must be in the history of
+	// From, or, if From is empty, be any commit that the caller may read.
+	Commit string
+}
+
+// BranchCreated is the answer of CreateBranch.
+type BranchCreated struct {
+	Name    string  `json:"name"`
+	From    string  `json:"from" jsonschema_description:"The branch that it was made from."`
+	Commit  string  `json:"commit" jsonschema_description:"The commit that it starts at."`
+	ActorID *string `json:"actor_id"`
+}
+
+// Grants returns the permissions to create the branch and to read its start. The second is
+// needed because other actors may be able to read the same data on the new branch.
+func (c *CreateBranch) Grants() []tool.Grant {
+	return append([]tool.Grant{{Action: tool.BranchCreate, Branch: c.Name}}, c.start().Grants()...)
+}
+
+// start returns the lookup of the commit that the branch starts at.
+func (c *CreateBranch) start() *Look {
+	return &Look{At: engine.Target{Branch: c.From, Commit: c.Commit}}
+}
+
+// Run creates the branch. The error is an *engine.NotFound if Commit is not in the history
+// of From.
+func (c *CreateBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	from, at := orMain(c.From), engine.Target{Branch: orMain(c.From)}
+	if c.Commit != "" {
+		start, err := c.start().commit(ctx, env.Graph)
+		if err != nil {
+			return nil, err
+		}
+		at = engine.Target{Commit: start.ID}
+		if c.From == "" {
+			from = start.Branch
+		}
+	}
+	b, err := env.Graph.CreateBranch(ctx, c.Name, at)
+	if err != nil {
+		return nil, asArgument("name", err)
+	}
+	return &tool.Outcome{
+		Value:  &BranchCreated{Name: b.Name, From: from, Commit: b.Head.ID, ActorID: encoding.OrNil(env.Actor)},
+		Commit: b.Head.ID, Wrote: &tool.Written{Branch: b.Name},
+	}, nil
+}
+
+// DeleteBranch is the call that deletes a branch.
+type DeleteBranch struct {
+	Name string
+	At   string // if not empty, the commit that must be the branch's head
+}
+
+// BranchDeleted is the answer of DeleteBranch.
+type BranchDeleted struct {
+	Name    string  `json:"name"`
+	ActorID *string `json:"actor_id"`
+}
+
+// Grants returns the permission to delete the branch.
+func (c *DeleteBranch) Grants() []tool.Grant {
+	return []tool.Grant{{Action: tool.BranchDelete, Branch: c.Name}}
+}
+
+// Run deletes the branch. The error is an *engine.PreconditionFailed if At is set and is
+// not the branch's head.
+func (c *DeleteBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	var err error
+	if c.At == "" {
+		err = env.Graph.DeleteBranch(ctx, c.Name)
+	} else {
+		err = env.Graph.DeleteBranchAt(ctx, c.Name, c.At)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Outcome{Value: &BranchDeleted{Name: c.Name, ActorID: encoding.OrNil(env.Actor)}, Wrote: &tool.Written{Branch: c.Name}}, nil
+}
+
+// asArgument converts an *engine.BadArgument to a *tool.ArgumentError at path. The engine's
+// text speaks of a query's $parameter, which a caller that creates or merges branches does
+// not have.
+func asArgument(path string, err error) error {
+	var bad *engine.BadArgument
+	if errors.As(err, &bad) {
+		return &tool.ArgumentError{Path: path, Detail: bad.Detail}
+	}
+	return err
+}
+
+// OnLine returns an *engine.NotFound unless the commit was made on the branch or is an
+// ancestor of its head. An actor that may read a branch may read these commits; the id of a
+// commit alone does not show which actors may read it. The error names the branch. It is
+// the same for a commit of another branch as for a commit that does not exist.
+func OnLine(ctx context.Context, g engine.Graph, branch, commit string) error {
+	c, err := g.Commit(ctx, commit)
+	if err == nil {
+		if c.Branch == orMain(branch) {
+			return nil
+		}
+		_, err = g.Schema(ctx, engine.Target{Branch: branch, AtLeast: commit})
+	}
+	var missing *engine.NotFound
+	if errors.As(err, &missing) && missing.Name == commit {
+		return &engine.NotFound{What: "on branch " + orMain(branch) + ", commit", Name: commit}
+	}
+	return err
+}
+
+func orMain(branch string) string {
+	if branch == "" {
+		return engine.MainBranch
+	}
+	return branch
+}
+
+// LogArguments returns the arguments of the call for the log.
+func (c *CreateBranch) LogArguments() [][]byte {
+	return [][]byte{[]byte(c.Name), []byte(c.From), []byte(c.Commit)}
+}
+
+// LogArguments returns the arguments of the call for the log.
+func (c *DeleteBranch) LogArguments() [][]byte { return [][]byte{[]byte(c.Name)} }

@@ -1,0 +1,120 @@
+package operations
+
+import (
+	"context"
+	"errors"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// ExplainQuery is the call that shows how the engine would run a query given as text.
+type ExplainQuery struct {
+	AdHoc        // Write is ignored
+	Analyze bool // also run the read, and count rows
+}
+
+// Explained is the answer of ExplainQuery.
+type Explained struct {
+	QueryName     string     `json:"query_name"`
+	Kind          string     `json:"kind" jsonschema:"enum=read,enum=mutation"`
+	Branch        string     `json:"branch"`
+	GraphCommitID string     `json:"graph_commit_id" jsonschema_description:"The commit that the estimates are of."`
+	Analyzed      bool       `json:"analyzed" jsonschema_description:"The read was run, and rows and time_ns are set."`
+	Touches       []Touched  `json:"touches" jsonschema_description:"What of the schema the query reads or changes."`
+	Plan          []PlanStep `json:"plan" jsonschema_description:"The operators, the one that yields the result first; an operator takes the rows of those that follow it one level deeper."`
+	Text          string     `json:"text" jsonschema_description:"The plan as an indented tree."`
+}
+
+// Touched is a type, or a property of a type, that a query uses.
+type Touched struct {
+	Entity   string `json:"entity" jsonschema:"enum=node,enum=edge"`
+	Type     string `json:"type"`
+	Property string `json:"property,omitempty"`
+	Write    bool   `json:"write" jsonschema_description:"The query may change it."`
+}
+
+// PlanStep is one operator of a plan.
+type PlanStep struct {
+	Depth    int     `json:"depth"`
+	Name     string  `json:"name"`
+	Detail   string  `json:"detail,omitempty" jsonschema_description:"What it touches: type, index, direction, condition."`
+	Estimate float64 `json:"estimate" jsonschema_description:"How many rows the engine expects of it."`
+	Rows     *int64  `json:"rows,omitempty" jsonschema_description:"How many it yielded."`
+	TimeNS   int64   `json:"time_ns,omitempty" jsonschema_description:"The nanoseconds that it took itself."`
+}
+
+// Grants returns the permission to read the branch. A mutation is not run, so it needs no
+// more.
+func (c *ExplainQuery) Grants() []tool.Grant {
+	return []tool.Grant{{Action: tool.Read, Branch: c.Branch, Via: tool.AdHoc}}
+}
+
+// Run explains the query. The query's parameters are needed only with Analyze.
+func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	q, err := c.query(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	a := &Explained{QueryName: q.Plan.Name, Kind: "read", Branch: orMain(c.Branch), Touches: []Touched{}, Plan: []PlanStep{}}
+	if q.Plan.Mutation != nil {
+		a.Kind = "mutation"
+		if c.Analyze {
+			return nil, &tool.ArgumentError{Path: "analyze", Detail: "found true, but " + q.Plan.Name + " is a mutation, which would have to write", Help: "leave it out to see the plan"}
+		}
+	}
+	var args engine.Args
+	if c.Analyze {
+		if args, err = arguments.Decode(c.Params, q.Plan.Params); err != nil {
+			var bad *tool.ArgumentError
+			if errors.As(err, &bad) {
+				return nil, bad.Under("params")
+			}
+			return nil, err
+		}
+	}
+	e, err := env.Graph.Explain(ctx, q.Plan, args, engine.Target{Branch: orMain(c.Branch)}, c.Analyze)
+	if err != nil {
+		return nil, err
+	}
+	a.GraphCommitID, a.Analyzed, a.Text = e.Commit, e.Analyzed, e.String()
+	for _, u := range q.Plan.Uses {
+		a.Touches = append(a.Touches, Touched{Entity: u.Entity.String(), Type: u.Type, Property: u.Property, Write: u.Write})
+	}
+	for _, o := range e.Plan {
+		a.add(o, 0)
+	}
+	return &tool.Outcome{Value: a, Commit: e.Commit, Less: "explain a query with fewer clauses and columns"}, nil
+}
+
+// query compiles the text and returns the query to explain, a read or a mutation.
+func (c *ExplainQuery) query(ctx context.Context, env *tool.Env) (*gq.Query, error) {
+	schema, err := env.Graph.Schema(ctx, engine.Target{Branch: c.Branch})
+	if err != nil {
+		return nil, err
+	}
+	queries, found, err := Compile(ctx, env, c.argument(), schema.Catalog, c.Source)
+	if err != nil {
+		return nil, err
+	}
+	if found.HasErrors() {
+		return nil, &wireerror.Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead, Right: queryNames(queries)}
+	}
+	either := c.AdHoc
+	for _, q := range queries {
+		if q.Plan.Name == c.Name || c.Name == "" && len(queries) == 1 {
+			either.Write = q.Plan.Mutation != nil
+		}
+	}
+	return either.choose(queries)
+}
+
+func (a *Explained) add(o *engine.Operator, depth int) {
+	a.Plan = append(a.Plan, PlanStep{Depth: depth, Name: o.Name, Detail: o.Detail, Estimate: o.Estimate, Rows: o.Rows, TimeNS: o.Time.Nanoseconds()})
+	for _, child := range o.Children {
+		a.add(child, depth+1)
+	}
+}

@@ -1,0 +1,137 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Load is the call that loads NDJSON.
+type Load struct {
+	Data    io.Reader
+	Mode    engine.LoadMode
+	Branch  string // empty for main
+	Options queryrun.Options
+}
+
+// Grants returns the permission to change the branch; a dry run also requires permission to
+// read it.
+func (c *Load) Grants() []tool.Grant {
+	return append([]tool.Grant{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}, access.WantsRead(c.Branch, c.Options.DryRun)...)
+}
+
+// Run loads the data as one commit.
+func (c *Load) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	if err := c.Options.Check(true, c.Branch); err != nil {
+		return nil, err
+	}
+	opts := c.Options.Write(env, c.Branch)
+	res, err := env.Graph.Load(ctx, c.Data, engine.LoadOptions{WriteOptions: opts, Mode: c.Mode})
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Outcome{Load: &tool.LoadOutcome{Branch: opts.Branch, Mode: c.Mode, Result: res, DryRun: c.Options.DryRun}}, nil
+}
+
+// Unhurried exempts a load from the time limit: it may take as long as the client needs to
+// send it.
+func (c *Load) Unhurried() {}
+
+// LoadFrom is a load into a branch that the call creates if it does not exist. Its Grants
+// are those of the load. If Run creates the branch, it also requires the grants of a
+// CreateBranch.
+type LoadFrom struct {
+	*Load
+	From string // the branch to create it from
+}
+
+// Run creates the branch, if the caller has the permission, and loads the data. If the load
+// fails, Run deletes the branch that it created. If the branch already exists, Run only
+// loads, and the permission to create a branch is not required.
+func (c *LoadFrom) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	_, err := env.Graph.Schema(ctx, engine.Target{Branch: c.Branch})
+	var missing *engine.NotFound
+	switch {
+	case err == nil:
+		return c.Load.Run(ctx, env)
+	case !errors.As(err, &missing):
+		return nil, err
+	}
+	if err := env.Require((&CreateBranch{Name: c.Branch, From: c.From}).Grants()...); err != nil {
+		return nil, err
+	}
+	if c.Options.DryRun {
+		return c.try(ctx, env)
+	}
+	made, err := env.Graph.CreateBranch(ctx, orMain(c.Branch), engine.Target{Branch: c.From})
+	var exists *engine.Conflict
+	switch {
+	case errors.As(err, &exists): // created in the meantime
+		return c.Load.Run(ctx, env)
+	case err != nil:
+		return nil, asArgument("branch", err)
+	}
+	out, err := c.Load.Run(ctx, env)
+	if err != nil {
+		return nil, undo(ctx, env.Graph, made, err)
+	}
+	out.Load.From = c.From
+	return out, nil
+}
+
+// try makes a dry run of the load. It does not create the branch, because others could see
+// a branch that exists even for a moment and write to it. It runs the load on From instead,
+// which has the data that the new branch would start with.
+func (c *LoadFrom) try(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	if err := engine.CheckBranchName(c.Branch); err != nil {
+		return nil, asArgument("branch", err)
+	}
+	load := *c.Load
+	load.Branch = c.From
+	out, err := load.Run(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	out.Load.Branch, out.Load.From = c.Branch, c.From
+	return out, nil
+}
+
+// undo deletes the branch that a load created before it failed with err. It keeps the
+// branch if the outcome of the load is unknown or if somebody has written to the branch
+// since.
+func undo(ctx context.Context, g engine.Graph, made engine.Branch, err error) error {
+	var unsure *engine.Indeterminate
+	if errors.As(err, &unsure) {
+		return err
+	}
+	fault := g.DeleteBranchAt(context.WithoutCancel(ctx), made.Name, made.Head.ID)
+	var written *engine.PreconditionFailed
+	var missing *engine.NotFound
+	if errors.As(fault, &written) || errors.As(fault, &missing) {
+		return err
+	}
+	return errors.Join(err, fault)
+}
+
+// LogArguments returns the arguments of the call for the log.
+func (c *Load) LogArguments() [][]byte { return [][]byte{[]byte(c.Mode.String())} }
+
+// LogArguments returns the arguments of the call for the log.
+func (c *LoadFrom) LogArguments() [][]byte {
+	return [][]byte{[]byte(c.Mode.String()), []byte(c.From)}
+}
+
+// LogKey returns the idempotency key for the log.
+func (c *Load) LogKey() string { return c.Options.IdempotencyKey }
+
+// TeeData copies the data to w as the engine reads it.
+func (c *Load) TeeData(w io.Writer) {
+	if c.Data != nil {
+		c.Data = io.TeeReader(c.Data, w)
+	}
+}

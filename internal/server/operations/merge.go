@@ -1,0 +1,114 @@
+package operations
+
+import (
+	"context"
+	"errors"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// MergeBranches is the call that merges one branch into another.
+type MergeBranches struct {
+	Source  string
+	Target  string // empty for main
+	Options engine.MergeOptions
+}
+
+// BranchMerged is the answer of MergeBranches.
+type BranchMerged struct {
+	Source  string  `json:"source"`
+	Target  string  `json:"target"`
+	Outcome string  `json:"outcome" jsonschema:"enum=already_up_to_date,enum=fast_forward,enum=merged"`
+	DryRun  bool    `json:"dry_run" jsonschema_description:"Nothing was committed."`
+	Commit  *string `json:"commit" jsonschema_description:"The commit on the target; null when nothing changed."`
+	Head    string  `json:"head" jsonschema_description:"The commit at the head of the target."`
+	ActorID *string `json:"actor_id"`
+}
+
+// Grants returns the permissions to merge into the target and to read both branches. After
+// the merge the target shows the data of the source, and the outcome, the counts and the
+// conflicts compare both.
+func (c *MergeBranches) Grants() []tool.Grant {
+	return []tool.Grant{{Action: tool.BranchMerge, Branch: c.Target}, access.ReadOn(c.Source), access.ReadOn(c.Target)}
+}
+
+// Run merges. Conflicts give an *engine.MergeConflicts.
+func (c *MergeBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	r, err := c.Merge(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	return c.Outcome(r, &BranchMerged{
+		Source: orMain(c.Source), Target: orMain(c.Target), Outcome: r.Outcome.String(), DryRun: c.Options.DryRun,
+		Commit: encoding.OrNil(encoding.CommitID(r.Commit)), Head: r.Head.ID, ActorID: encoding.OrNil(env.Actor),
+	}), nil
+}
+
+// Merge merges like Run but leaves the answer to the caller.
+func (c *MergeBranches) Merge(ctx context.Context, env *tool.Env) (*engine.MergeResult, error) {
+	opts := c.Options
+	opts.Actor = env.Actor
+	r, err := env.Graph.Merge(ctx, orMain(c.Source), orMain(c.Target), opts)
+	if err != nil {
+		return nil, asArgument("source", err)
+	}
+	return r, nil
+}
+
+// MergeAway merges like Merge and also returns the call that deletes the source afterwards.
+// That call does not delete a source that got more commits since the merge. If a merge is
+// repeated with its idempotency key, the source may no longer exist, or may be a new branch
+// of the same name.
+func (c *MergeBranches) MergeAway(ctx context.Context, env *tool.Env) (r *engine.MergeResult, gone *DeleteBranch, err error) {
+	gone = &DeleteBranch{Name: c.Source}
+	before, err := env.Graph.Commits(ctx, c.Source, engine.CommitRange{Limit: 1})
+	var missing *engine.NotFound
+	if err != nil && !errors.As(err, &missing) {
+		return nil, nil, err
+	}
+	if r, err = c.Merge(ctx, env); err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case r.Commit != nil && len(r.Commit.Parents) == 2:
+		gone.At = r.Commit.Parents[1]
+	case len(before) > 0:
+		gone.At = before[0].ID
+	}
+	return r, gone, nil
+}
+
+// Done converts the error of the deletion after a merge. A branch that is already deleted
+// is a success. A branch with further commits is kept, and the error is an
+// *engine.Conflict.
+func (c *DeleteBranch) Done(err error) error {
+	var missing *engine.NotFound
+	var written *engine.PreconditionFailed
+	switch {
+	case errors.As(err, &missing):
+		return nil
+	case errors.As(err, &written):
+		return &engine.Conflict{Reason: "branch " + c.Name + " is at commit " + written.Actual + ", of which commit " + written.Expected + " is merged; it is kept for what it has besides"}
+	}
+	return err
+}
+
+// Outcome returns the outcome of a merge with the given answer.
+func (c *MergeBranches) Outcome(r *engine.MergeResult, answer any) *tool.Outcome {
+	out := &tool.Outcome{Value: answer, Commit: r.Head.ID}
+	if r.Commit != nil {
+		out.Wrote = &tool.Written{Branch: orMain(c.Target), Commit: r.Commit}
+	}
+	return out
+}
+
+// LogArguments returns the arguments of the call for the log.
+func (c *MergeBranches) LogArguments() [][]byte {
+	return [][]byte{[]byte(c.Source), []byte(c.Target)}
+}
+
+// LogKey returns the idempotency key for the log.
+func (c *MergeBranches) LogKey() string { return c.Options.IdempotencyKey }

@@ -1,0 +1,134 @@
+package operations
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/work"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// ApplySchema is the call that applies a schema to a branch.
+type ApplySchema struct {
+	Source   string
+	Argument string               // the name of the argument that holds Source; schema if empty
+	Options  engine.SchemaOptions // Actor is set to the caller
+
+	// Fixed, if not empty, says why schemas cannot be applied here and what to do instead.
+	// A caller that has the permission gets it in an *engine.Conflict.
+	Fixed string
+}
+
+// FixedByCluster is the value of ApplySchema.Fixed for a graph of a cluster.
+const FixedByCluster = "the graph is served from a cluster, whose schemas change through its configuration: edit the .pg file and run omnigraph cluster apply"
+
+// SchemaApplied is the answer of ApplySchema.
+type SchemaApplied struct {
+	Supported    bool         `json:"supported" jsonschema_description:"Every step can be taken; only of a dry run it may be false."`
+	Applied      bool         `json:"applied" jsonschema_description:"The schema is in force and was not before."`
+	Destructive  bool         `json:"destructive" jsonschema_description:"A step takes values from the graph."`
+	StepCount    int          `json:"step_count" jsonschema_description:"How many steps there are, listed or not."`
+	Steps        []SchemaStep `json:"steps" jsonschema_description:"The steps, the first of them where the answer has no room for all."`
+	Branch       string       `json:"branch"`
+	SchemaDigest string       `json:"schema_digest" jsonschema_description:"Of the schema that was given."`
+	Commit       *string      `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed, and of a dry run."`
+	ActorID      *string      `json:"actor_id"`
+}
+
+// Cut drops steps from the end. StepCount still counts all of them.
+func (a *SchemaApplied) Cut(bytes int) {
+	const frame = 1 << 10 // approximate size of the answer without its steps
+	size := frame
+	for i, s := range a.Steps {
+		b, err := encoding.JSON(s)
+		if size += len(b) + 1; err != nil || size > bytes {
+			a.Steps = a.Steps[:i]
+			return
+		}
+	}
+}
+
+// SchemaStep is one change of a schema.
+type SchemaStep struct {
+	Step        string `json:"step"`
+	Destructive bool   `json:"destructive"`
+	Reason      string `json:"reason,omitempty" jsonschema_description:"Why the step cannot be taken, and what to do instead."`
+}
+
+// Grants returns the permission to apply a schema to the branch; a dry run also requires
+// permission to read it.
+func (c *ApplySchema) Grants() []tool.Grant {
+	return append([]tool.Grant{{Action: tool.SchemaApply, Branch: c.Options.Branch}}, access.WantsRead(c.Options.Branch, c.Options.DryRun)...)
+}
+
+// Run compiles the schema and applies it. Faults in the text give a *Rejected.
+func (c *ApplySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	change, err := c.Apply(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	a := &SchemaApplied{
+		Supported: change.Supported, Applied: change.Commit != nil, Destructive: change.Destructive,
+		StepCount: len(change.Steps), Steps: make([]SchemaStep, len(change.Steps)), Branch: orMain(c.Options.Branch),
+		SchemaDigest: change.To, Commit: encoding.OrNil(encoding.CommitID(change.Commit)), ActorID: encoding.OrNil(env.Actor),
+	}
+	for i, s := range change.Steps {
+		a.Steps[i] = SchemaStep{Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason}
+	}
+	return c.Outcome(change, a), nil
+}
+
+// Apply applies the schema like Run but leaves the answer to the caller.
+func (c *ApplySchema) Apply(ctx context.Context, env *tool.Env) (*engine.SchemaChange, error) {
+	if c.Fixed != "" {
+		return nil, &engine.Conflict{Reason: c.Fixed}
+	}
+	var s *catalog.Schema
+	var found diag.List
+	err := WithText(ctx, env, cmp.Or(c.Argument, "schema"), c.Source, func(limits work.Limits) (err error) {
+		s, found, err = gq.CompileSchemaWithin(ctx, limits, gq.Source{Name: schemaName, Text: c.Source})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if found.HasErrors() {
+		return nil, &wireerror.Rejected{What: "the schema", Diagnostics: found.Cut(maxFaults), Sources: map[string]string{schemaName: c.Source}}
+	}
+	opts := c.Options
+	opts.Actor, opts.Branch = env.Actor, orMain(opts.Branch)
+	return env.Graph.ApplySchema(ctx, c.Source, s, opts)
+}
+
+// Outcome returns the outcome of Apply with the given answer.
+func (c *ApplySchema) Outcome(change *engine.SchemaChange, answer any) *tool.Outcome {
+	out := &tool.Outcome{Value: answer, Commit: change.Head.ID}
+	if change.Commit != nil {
+		out.Wrote = &tool.Written{Branch: orMain(c.Options.Branch), Commit: change.Commit}
+	}
+	return out
+}
+
+// schemaName is the file name of a schema's text in the spans of diagnostics.
+const schemaName = "schema"
+
+// LogArguments returns the arguments of the call for the log.
+func (c *ApplySchema) LogArguments() [][]byte {
+	options := []byte{0, 0}
+	for i, set := range []bool{c.Options.AllowDataLoss, c.Options.Hard} {
+		if set {
+			options[i] = 1
+		}
+	}
+	return [][]byte{[]byte(c.Source), options}
+}
+
+// LogKey returns the idempotency key for the log.
+func (c *ApplySchema) LogKey() string { return c.Options.IdempotencyKey }

@@ -1,0 +1,207 @@
+package policy
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+)
+
+// ruleID matches the valid ids of rules and groups. The ids appear in explanations and in Cedar
+// annotations.
+var ruleID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+
+// bundle is a policy file as parsed. The names in it are not resolved.
+type bundle struct {
+	at        *strictyaml.Node // nil if the file has no usable root
+	groups    []groupClause
+	protected []strictyaml.Entry
+	rules     []ruleClause
+}
+
+type groupClause struct {
+	name    strictyaml.Entry
+	members []strictyaml.Entry
+}
+
+type ruleClause struct {
+	id      string
+	at      *strictyaml.Node // where a fault of the whole rule is reported
+	permit  bool
+	any     bool // true for actors: any
+	group   *strictyaml.Entry
+	ids     []strictyaml.Entry
+	actions []strictyaml.Entry
+	scopes  map[scope]*strictyaml.Node // only the scopes in the rule
+	branch  string                     // value of either branch scope; "any" if absent
+	via     string                     // value of via; "" if absent
+	queries []strictyaml.Entry
+}
+
+// parse reads the structure of a bundle and reports the parts that do not fit it.
+func parse(r *strictyaml.Reader) *bundle {
+	b := &bundle{}
+	root := r.Root()
+	if root == nil {
+		if len(r.Faults()) == 0 {
+			r.Whole(strictyaml.Missing, "the policy is empty", "say version and rules")
+		}
+		return b
+	}
+	f, ok := root.Fields("a policy", "version", "groups", "protected_branches", "rules")
+	if !ok {
+		return b
+	}
+	root.Require(f, "version", "the policy").Int("version", 1, 1)
+	b.at = root
+	groups, _ := f["groups"].Entries("groups")
+	for _, g := range groups {
+		if !ruleID.MatchString(g.Key) {
+			g.At.Fault(strictyaml.BadValue, "a group's name is at most 64 letters, digits and _ . -", "choose another name")
+		}
+		members, _ := g.Value.Texts("group " + g.Key)
+		b.groups = append(b.groups, groupClause{g, actors(members)})
+	}
+	b.protected, _ = f["protected_branches"].Texts("protected_branches")
+	rules, _ := root.Require(f, "rules", "the policy").List("rules")
+	first := map[string]int{}
+	for _, n := range rules {
+		rule, ok := parseRule(n)
+		if !ok {
+			continue
+		}
+		if line, twice := first[rule.id]; twice && rule.id != "" {
+			rule.at.Fault(strictyaml.Duplicate, fmt.Sprintf("rule %s stands here and on line %d", rule.id, line), "give each rule an id of its own")
+		} else {
+			first[rule.id] = rule.at.Span().Start.Line
+		}
+		b.rules = append(b.rules, rule)
+	}
+	return b
+}
+
+// parseRule reads one rule. It returns false if the rule is too broken for further checks.
+func parseRule(n *strictyaml.Node) (ruleClause, bool) {
+	c := ruleClause{at: n, branch: "any", scopes: map[scope]*strictyaml.Node{}}
+	f, ok := n.Fields("a rule", "id", "allow", "deny")
+	if !ok {
+		return c, false
+	}
+	what := "the rule"
+	if id := n.Require(f, "id", what); id != nil {
+		if s, ok := id.Text("id"); ok {
+			c.id, c.at, what = s, id, "rule "+s
+			if !ruleID.MatchString(s) {
+				id.Fault(strictyaml.BadValue, "a rule's id is at most 64 letters, digits and _ . -", "choose another id")
+			}
+		}
+	}
+	body, allow := f["allow"], true
+	if body == nil {
+		body, allow = f["deny"], false
+	}
+	c.permit = allow
+	switch {
+	case body == nil:
+		if len(f) == 0 || len(f) == 1 && f["id"] != nil {
+			c.at.Fault(strictyaml.Missing, what+" has neither allow nor deny", "add one of the two")
+		}
+		return c, false
+	case allow && f["deny"] != nil:
+		f["deny"].Fault(strictyaml.Contradicts, what+" has both allow and deny", "make two rules of it")
+		return c, false
+	}
+	f, ok = body.Fields(what, "actors", "actions", "branch_scope", "target_branch_scope", "queries", "via")
+	if !ok {
+		return c, false
+	}
+	okActors := c.parseActors(body.Require(f, "actors", what))
+	if a := body.Require(f, "actions", what); a != nil {
+		c.actions, ok = a.Texts("actions")
+		if ok && len(c.actions) == 0 {
+			a.Fault(strictyaml.Missing, what+" names no action", "list some of "+strings.Join(actionNames(), ", "))
+		}
+	}
+	c.parseScopes(f)
+	return c, okActors
+}
+
+// parseActors reads any, {group: name} or {ids: [actor]}.
+func (c *ruleClause) parseActors(n *strictyaml.Node) bool {
+	const help = "write any, {group: name} or {ids: [actor]}"
+	if n == nil {
+		return false
+	}
+	if n.IsText() {
+		s, ok := n.Text("actors")
+		if ok && s != "any" {
+			n.Fault(strictyaml.BadValue, fmt.Sprintf("actors is %.60q", s), help)
+			return false
+		}
+		c.any = ok
+		return ok
+	}
+	f, ok := n.Fields("actors", "group", "ids")
+	switch {
+	case !ok:
+		return false
+	case len(f) == 0:
+		n.Fault(strictyaml.Missing, "actors names nobody", help)
+		return false
+	case len(f) == 2:
+		n.Fault(strictyaml.Contradicts, "actors has both group and ids", "make two rules of it")
+		return false
+	case f["group"] != nil:
+		s, ok := f["group"].Text("actors.group")
+		if ok {
+			c.group = &strictyaml.Entry{Key: s, At: f["group"]}
+		}
+		return ok
+	}
+	ids, ok := f["ids"].Texts("actors.ids")
+	if ok && len(ids) == 0 {
+		if listed, _ := f["ids"].List("actors.ids"); len(listed) > 0 {
+			return false // Texts has reported each bad entry
+		}
+		f["ids"].Fault(strictyaml.Missing, "actors.ids names nobody", help)
+	}
+	c.ids = actors(ids)
+	return len(c.ids) > 0
+}
+
+func (c *ruleClause) parseScopes(f strictyaml.Fields) {
+	for _, s := range scopeKeys {
+		n := f[s.key]
+		if n == nil {
+			continue
+		}
+		c.scopes[s.scope] = n
+		switch s.scope {
+		case branchScope, targetBranchScope:
+			if v, ok := n.OneOf(s.key, "any", "protected", "unprotected"); ok {
+				c.branch = v
+			}
+		case viaScope:
+			c.via, _ = n.OneOf(s.key, "adhoc", "stored")
+		case queriesScope:
+			var ok bool
+			if c.queries, ok = n.Texts("queries"); ok && len(c.queries) == 0 {
+				n.Fault(strictyaml.Missing, "queries names no query", "leave queries out to mean every stored query")
+			}
+		}
+	}
+}
+
+// actors returns the entries that are valid names of actors and reports the others.
+func actors(entries []strictyaml.Entry) []strictyaml.Entry {
+	var kept []strictyaml.Entry
+	for _, e := range entries {
+		if strings.ContainsFunc(e.Key, func(c rune) bool { return c <= ' ' || c >= 0x7f }) || len(e.Key) > 128 {
+			e.At.Fault(strictyaml.BadValue, "an actor's name is at most 128 characters of ascii without blanks", "name it as its token does")
+			continue
+		}
+		kept = append(kept, e)
+	}
+	return kept
+}

@@ -1,0 +1,208 @@
+package policy
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/cedar-policy/cedar-go"
+	build "github.com/cedar-policy/cedar-go/ast"
+	"github.com/cedar-policy/cedar-go/types"
+	"github.com/cedar-policy/cedar-go/x/exp/ast"
+
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// The entity types of the Cedar schema. An Actor can be in a Group, and a Query is in its Graph.
+const (
+	actorType  types.EntityType = "Actor"
+	groupType  types.EntityType = "Group"
+	graphType  types.EntityType = "Graph"
+	queryType  types.EntityType = "Query"
+	serverType types.EntityType = "Server"
+	actionType types.EntityType = "Action"
+)
+
+// serverID is the id of the single entity of type Server. The configuration uses the same name.
+const serverID = "cluster"
+
+// The attributes of the context. The action determines which of them a request has.
+const (
+	branchAttr    types.String = "branch"
+	protectedAttr types.String = "protected"
+	viaAttr       types.String = "via"
+	queryAttr     types.String = "query" // the stored query; "" if via is adhoc
+)
+
+func uid(t types.EntityType, id string) types.EntityUID {
+	return types.NewEntityUID(t, types.String(id))
+}
+
+// compiled is one rule as a Cedar policy.
+type compiled struct {
+	id     cedar.PolicyID
+	policy *cedar.Policy
+	at     diag.Span
+}
+
+// policies is a list of compiled rules in rule order. It implements cedar.PolicyIterator.
+type policies []compiled
+
+// All implements cedar.PolicyIterator.
+func (p policies) All() iter.Seq2[cedar.PolicyID, *cedar.Policy] {
+	return func(yield func(cedar.PolicyID, *cedar.Policy) bool) {
+		for _, c := range p {
+			if !yield(c.id, c.policy) {
+				return
+			}
+		}
+	}
+}
+
+// compile translates a rule to one Cedar policy about the entity target, a Graph or the Server. The
+// conditions in also narrow the policy further.
+func compile(r rule, target types.EntityUID, also ...build.Node) compiled {
+	head := build.Annotation("id", types.String(r.id))
+	p := head.Forbid()
+	if r.permit {
+		p = head.Permit()
+	}
+	switch a := r.actors.(type) {
+	case anyActor:
+		p.PrincipalIs(actorType)
+	case groupActor:
+		p.PrincipalIn(uid(groupType, string(a)))
+	case listActor:
+		if len(a) == 1 {
+			p.PrincipalEq(uid(actorType, a[0]))
+			break
+		}
+		p.PrincipalIs(actorType).When(set(actorType, a).Contains(build.Principal()))
+	}
+	if len(r.actions) == 1 {
+		p.ActionEq(uid(actionType, string(r.actions[0])))
+	} else {
+		var in []types.EntityUID
+		for _, a := range r.actions {
+			in = append(in, uid(actionType, string(a)))
+		}
+		p.ActionInSet(in...)
+	}
+	if len(r.queries) == 1 {
+		p.ResourceEq(uid(queryType, r.queries[0]))
+	} else {
+		// ResourceIn covers the graph itself and the queries in it.
+		p.ResourceIn(target)
+		if r.queries != nil {
+			p.When(set(queryType, r.queries).Contains(build.Resource()))
+		}
+	}
+	switch r.branch {
+	case "protected":
+		p.When(build.Context().Access(protectedAttr))
+	case "unprotected":
+		p.When(build.Not(build.Context().Access(protectedAttr)))
+	}
+	if r.via != "" {
+		p.When(build.Context().Access(viaAttr).Equal(build.String(r.via)))
+	}
+	for _, condition := range also {
+		p.When(condition)
+	}
+	return compiled{cedar.PolicyID(r.id), cedar.NewPolicyFromAST(p), r.at}
+}
+
+func set(t types.EntityType, ids []string) build.Node {
+	var nodes []build.Node
+	for _, id := range ids {
+		nodes = append(nodes, build.Value(uid(t, id)))
+	}
+	return build.Set(nodes...)
+}
+
+// entities are the actors and queries that Cedar can look up.
+type entities struct {
+	actors  types.EntityMap // actors that are in some group
+	inGraph types.EntityUIDSet
+}
+
+// Get implements types.EntityGetter. Every query counts as being in the policy's graph; the catalog
+// decides whether the query exists.
+func (e *entities) Get(id types.EntityUID) (types.Entity, bool) {
+	if id.Type == queryType {
+		return types.Entity{UID: id, Parents: e.inGraph}, true
+	}
+	return e.actors.Get(id)
+}
+
+func newEntities(groupsOf map[string][]string, target types.EntityUID) *entities {
+	e := &entities{actors: types.EntityMap{}, inGraph: types.NewEntityUIDSet(target)}
+	for actor, groups := range groupsOf {
+		id := uid(actorType, actor)
+		e.actors[id] = types.Entity{UID: id, Parents: groupSet(groups)}
+	}
+	return e
+}
+
+func groupSet(groups []string) types.EntityUIDSet {
+	var parents []types.EntityUID
+	for _, g := range groups {
+		parents = append(parents, uid(groupType, g))
+	}
+	return types.NewEntityUIDSet(parents...)
+}
+
+// member is a set of entities in which one actor is in additional groups.
+type member struct {
+	*entities
+	actor types.Entity
+}
+
+// Get implements types.EntityGetter.
+func (m *member) Get(id types.EntityUID) (types.Entity, bool) {
+	if id == m.actor.UID {
+		return m.actor, true
+	}
+	return m.entities.Get(id)
+}
+
+// with returns the entities with actor also in groups.
+func (e *entities) with(actor types.EntityUID, groups []string) types.EntityGetter {
+	all := groups
+	if known, ok := e.actors[actor]; ok {
+		for g := range known.Parents.All() {
+			all = append(all, string(g.ID))
+		}
+	}
+	return &member{e, types.Entity{UID: actor, Parents: groupSet(all)}}
+}
+
+// byAction indexes policies by the actions in their scope. The other policies of a set can neither
+// match a request for the action nor fail on it.
+func byAction(all policies) map[tool.Action]policies {
+	index := map[tool.Action]policies{}
+	for _, c := range all {
+		for _, row := range tool.Actions() {
+			if admits(c.policy.AST().Action, uid(actionType, string(row.Action))) {
+				index[row.Action] = append(index[row.Action], c)
+			}
+		}
+	}
+	return index
+}
+
+// admits reports whether the action scope of a policy includes an action. Actions have no parents
+// here, so "in" only means equality.
+func admits(scope ast.IsActionScopeNode, action types.EntityUID) bool {
+	switch s := scope.(type) {
+	case ast.ScopeTypeAll:
+		return true
+	case ast.ScopeTypeEq:
+		return s.Entity == action
+	case ast.ScopeTypeIn:
+		return s.Entity == action
+	case ast.ScopeTypeInSet:
+		return slices.Contains(s.Entities, action)
+	}
+	return true
+}

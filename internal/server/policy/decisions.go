@@ -1,0 +1,68 @@
+package policy
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// decisions is the decision cache of a policy. A policy does not change, so it decides the same
+// question the same way each time. Each call asks several questions, and the next call of the same
+// tool by the same actor asks them again. A decision takes time in proportion to the rules about
+// the action: docs/benchmarks.md has the figures with and without the cache.
+type decisions struct {
+	mu   sync.RWMutex
+	made map[question]bool // guarded by mu
+}
+
+// question holds all inputs of a decision. Its branch is a class of branches, so that a list of
+// thousands of branches takes one decision for each class.
+type question struct {
+	actor, groups string
+	grant         tool.Grant
+}
+
+// The bounds of the cache: the number of decisions, and the total bytes of the names in one
+// question. A full cache is cleared, and a question with longer names is not cached. Both bounds
+// are needed because callers choose branch names.
+const (
+	maxDecisions = 8192
+	maxNames     = 256
+)
+
+// Allowed implements access.Authorizer. It denies by default, and a rule that forbids overrides
+// rules that permit. It also denies a request that no rule can answer.
+func (p *Policy) Allowed(actor *access.Actor, g tool.Grant) bool {
+	if actor == nil {
+		return false
+	}
+	q := question{actor: actor.ID, groups: strings.Join(actor.Groups, "\x00"), grant: g}
+	q.grant.Branch = p.BranchClass(g.Branch)
+	if allowed, ok := p.decisions.of(q); ok {
+		return allowed
+	}
+	allowed := p.decide(actor, g)
+	p.decisions.keep(q, allowed)
+	return allowed
+}
+
+func (d *decisions) of(q question) (allowed, ok bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	allowed, ok = d.made[q]
+	return allowed, ok
+}
+
+func (d *decisions) keep(q question, allowed bool) {
+	if len(q.actor)+len(q.groups)+len(q.grant.Branch)+len(q.grant.Commit)+len(q.grant.Query) > maxNames {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.made == nil || len(d.made) >= maxDecisions {
+		d.made = map[question]bool{}
+	}
+	d.made[q] = allowed
+}

@@ -1,0 +1,100 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// TestDecisionCache checks that each input of a decision is part of the cached question: a policy
+// that has answered another question first must still decide right.
+func TestDecisionCache(t *testing.T) {
+	p, err := Compile("p.yaml", []byte(`
+version: 1
+groups: { staff: [act-ada] }
+protected_branches: [main]
+rules:
+  - { id: staff, allow: { actors: { group: staff }, actions: [read] } }
+  - { id: drafts, allow: { actors: { group: staff }, actions: [change], branch_scope: unprotected, via: adhoc } }
+  - { id: one, allow: { actors: { ids: [act-bob] }, actions: [invoke_query], queries: [q1] } }
+`), Options{Graph: "g", Queries: []string{"q1", "q2"}, TokenGroups: map[string]string{"idp-staff": "staff"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ada, bob, member := &access.Actor{ID: "act-ada"}, &access.Actor{ID: "act-bob"}, &access.Actor{ID: "act-bob", Groups: []string{"idp-staff"}}
+	for range 2 {
+		for _, tt := range []struct {
+			actor *access.Actor
+			grant tool.Grant
+			want  bool
+		}{
+			{ada, tool.Grant{Action: tool.Read, Branch: "a"}, true},
+			{ada, tool.Grant{Action: tool.Export, Branch: "a"}, false},
+			{bob, tool.Grant{Action: tool.Read, Branch: "a"}, false},
+			{member, tool.Grant{Action: tool.Read, Branch: "a"}, true},
+			{ada, tool.Grant{Action: tool.Change, Branch: "a", Via: tool.AdHoc}, true},
+			{ada, tool.Grant{Action: tool.Change, Branch: "a", Via: tool.Stored, Query: "q1"}, false},
+			{ada, tool.Grant{Action: tool.Change, Branch: "main", Via: tool.AdHoc}, false},
+			{ada, tool.Grant{Action: tool.Change, Via: tool.AdHoc}, false},
+			{bob, tool.Grant{Action: tool.InvokeQuery, Query: "q1"}, true},
+			{bob, tool.Grant{Action: tool.InvokeQuery, Query: "q2"}, false},
+			{nil, tool.Grant{Action: tool.Read, Branch: "a"}, false},
+		} {
+			if got := p.Allowed(tt.actor, tt.grant); got != tt.want {
+				t.Errorf("%+v %+v: %t", tt.actor, tt.grant, got)
+			}
+		}
+	}
+	if n := len(p.decisions.made); n != 10 {
+		t.Errorf("%d decisions are cached, wanted one for each question with an actor", n)
+	}
+}
+
+// TestDecisionCacheBounds asks about more branches than the cache holds, from several goroutines.
+// The decisions must stay right, and the cache must stay bounded.
+func TestDecisionCacheBounds(t *testing.T) {
+	p, err := CompileCedar("p.cedar", []byte(`permit (principal == Actor::"act-wil", action == Action::"change", resource) unless { context.branch == context.query || context.branch == "release" };`), Options{Graph: "g"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for i := range maxDecisions + 100 {
+				branch := fmt.Sprintf("b%d", i)
+				if !p.Allowed(actor("act-wil"), tool.Grant{Action: tool.Change, Branch: branch}) {
+					t.Errorf("denied on %s", branch)
+					return
+				}
+				if i%64 == 0 && p.Allowed(actor("act-wil"), tool.Grant{Action: tool.Change, Branch: "release"}) {
+					t.Error("allowed on release")
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	before := len(p.decisions.made)
+	long := tool.Grant{Action: tool.Change, Branch: strings.Repeat("b", maxNames+1)}
+	if !p.Allowed(actor("act-wil"), long) || len(p.decisions.made) != before || before > maxDecisions {
+		t.Errorf("%d decisions are cached, then %d", before, len(p.decisions.made))
+	}
+}
+
+// TestDecisionsByClass asks about more branches of one class than the cache holds. That must be
+// one decision.
+func TestDecisionsByClass(t *testing.T) {
+	p := team(t)
+	for i := range 2 * maxDecisions {
+		if !p.Allowed(actor("act-wil"), tool.Grant{Action: tool.Change, Branch: fmt.Sprint("b", i)}) {
+			t.Fatal("denied")
+		}
+	}
+	if n := len(p.decisions.made); n != 1 {
+		t.Errorf("%d decisions about branches of one class", n)
+	}
+}

@@ -1,0 +1,124 @@
+package policy
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/cedar-policy/cedar-go"
+	build "github.com/cedar-policy/cedar-go/ast"
+	"github.com/cedar-policy/cedar-go/x/exp/ast"
+
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Explanation gives a decision and its reasons.
+type Explanation struct {
+	Allowed bool
+
+	// Deciding lists the rules that allowed, or the rules that denied. If Deciding is empty and
+	// Allowed is false, no rule allows the request.
+	Deciding []Rule
+
+	// Near lists rules about the action that would have allowed the request but for one part. It is
+	// filled only if no rule allows and none denies.
+	Near []NearRule
+
+	// Unanswerable is the reason why no rule could apply, or "".
+	Unanswerable string
+}
+
+// Rule names a rule of a policy and its place.
+type Rule struct {
+	ID   string
+	Deny bool
+	At   diag.Span // the zero span if the policy does not come from a file
+}
+
+// NearRule is a rule that does not apply because one of its parts does not hold.
+type NearRule struct {
+	Rule
+	Part string // the part that does not hold, as Cedar text
+}
+
+// Explain decides as [Policy.Allowed] does and also returns the rules that decided.
+func (p *Policy) Explain(actor *access.Actor, g tool.Grant) Explanation {
+	req, ok := p.request(actor, g)
+	if !ok {
+		return Explanation{Unanswerable: "no rule can speak of this: the action is not one of what the policy applies to, or the actor or the stored query is missing"}
+	}
+	known := p.known(actor)
+	decision, diagnostic := cedar.Authorize(p.byAction[g.Action], known, req)
+	e := Explanation{Allowed: decision == cedar.Allow && len(diagnostic.Errors) == 0}
+	deciding := map[cedar.PolicyID]bool{}
+	for _, r := range diagnostic.Reasons {
+		deciding[r.PolicyID] = true
+	}
+	if len(diagnostic.Errors) > 0 {
+		// A rule that could not be evaluated denies the request.
+		clear(deciding)
+		for _, f := range diagnostic.Errors {
+			deciding[f.PolicyID] = true
+		}
+	}
+	for _, c := range p.byAction[g.Action] {
+		switch {
+		case deciding[c.id]:
+			e.Deciding = append(e.Deciding, c.rule())
+		case len(deciding) == 0 && c.policy.Effect() == cedar.Permit:
+			if part, near := c.missing(func(one *ast.Policy) bool {
+				d, diagnostic := cedar.Authorize(policies{{policy: cedar.NewPolicyFromAST((*build.Policy)(one))}}, known, req)
+				return d == cedar.Allow && len(diagnostic.Errors) == 0
+			}); near {
+				e.Near = append(e.Near, NearRule{c.rule(), part})
+			}
+		}
+	}
+	return e
+}
+
+func (c compiled) rule() Rule {
+	return Rule{ID: string(c.id), Deny: c.policy.Effect() == cedar.Forbid, At: c.at}
+}
+
+// missing evaluates each part of a policy alone. If exactly one part does not hold, missing returns
+// that part and true.
+func (c compiled) missing(holds func(*ast.Policy) bool) (part string, one bool) {
+	whole := (*ast.Policy)(c.policy.AST())
+	var parts []*ast.Policy
+	add := func(set func(*ast.Policy)) {
+		p := ast.Permit()
+		set(p)
+		parts = append(parts, p)
+	}
+	add(func(p *ast.Policy) { p.Principal = whole.Principal })
+	add(func(p *ast.Policy) { p.Resource = whole.Resource })
+	for _, condition := range whole.Conditions {
+		add(func(p *ast.Policy) { p.Conditions = []ast.ConditionType{condition} })
+	}
+	failed := 0
+	for _, p := range parts {
+		if !holds(p) {
+			failed++
+			part = only(p)
+		}
+	}
+	return part, failed == 1
+}
+
+// only returns the Cedar text of the one part of p that is set. The rest of p is the default permit
+// policy.
+func only(p *ast.Policy) string {
+	var text bytes.Buffer
+	text.Write((*build.Policy)(p).MarshalCedar())
+	for _, line := range strings.Split(text.String(), "\n") {
+		line = strings.TrimRight(strings.TrimSpace(line), ",;")
+		switch line {
+		case "", "principal", "action", "resource", "permit (", ")", "permit ( principal, action, resource )":
+		default:
+			return line
+		}
+	}
+	return strings.TrimSpace(text.String())
+}

@@ -1,0 +1,254 @@
+// Package policy compiles policy bundles to Cedar and authorizes requests with them.
+package policy
+
+import (
+	"bytes"
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/cedar-policy/cedar-go"
+	"github.com/cedar-policy/cedar-go/types"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+var _ access.Authorizer = (*Policy)(nil)
+
+// mainBranch is the branch of a grant that names none. It repeats engine.MainBranch, because this
+// package must not import the engine.
+const mainBranch = "main"
+
+// Options describe the graph or server that a policy is compiled for.
+type Options struct {
+	// Graph is the id of the graph; empty means the server itself.
+	Graph string
+
+	// Graphs are the graphs that the file applies to, if it applies to more than Graph. A .cedar
+	// file may name any of them.
+	Graphs []string
+
+	// Queries are the stored queries that rules may name: those of every graph that the file
+	// applies to, including queries that were left out at boot.
+	Queries []string
+
+	// AnyQuery turns off the check of query names, for a file whose graph is not known.
+	AnyQuery bool
+
+	// TokenGroups maps the names of groups in verified tokens to groups of the policy. Groups of a
+	// token that are not in the map are ignored.
+	TokenGroups map[string]string
+
+	// LooseGroups allows TokenGroups to map to groups that this bundle does not define. Another
+	// policy of the server defines them.
+	LooseGroups bool
+}
+
+// Policy authorizes requests for one graph, or for the server. It is safe for concurrent use.
+type Policy struct {
+	target      types.EntityUID
+	entities    *entities
+	tokenGroups map[string]string
+	protected   []string // protected branches, sorted
+	tests       branchTests
+	named       []string // branches that rules name, sorted
+	groups      []string // groups that rules may name, sorted
+	all         policies
+	byAction    map[tool.Action]policies
+	decisions   decisions
+	source      *resolved // nil for a policy that was written in Cedar
+}
+
+// nativeExt is the extension of files in Cedar's own language.
+const nativeExt = ".cedar"
+
+// Read compiles the policy in a file: Cedar if its name ends in .cedar, and YAML otherwise. The
+// error is an error of reading the file, or a diag.List of all its faults.
+func Read(path string, o Options) (*Policy, error) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if filepath.Ext(path) == nativeExt {
+		return CompileCedar(path, src, o)
+	}
+	return Compile(path, src, o)
+}
+
+// Compile compiles the text of a YAML bundle. Reports call the text file. The error is a diag.List
+// of all faults.
+func Compile(file string, src []byte, o Options) (*Policy, error) {
+	r := strictyaml.Read(file, src)
+	res := resolve(parse(r), o)
+	if err := r.Faults().Err(); err != nil {
+		return nil, err
+	}
+	p := compileRules(res, o.Graph)
+	p.tokenGroups = o.TokenGroups
+	return p, nil
+}
+
+// ReadOnly returns the policy of a graph that has tokens and no policy of its own; an empty id
+// means the server. Any actor may read and may invoke stored queries, which can then only read. No
+// actor may change, export or administer anything.
+func ReadOnly(graph string) *Policy {
+	actions := []tool.Action{tool.Read, tool.InvokeQuery}
+	if graph == "" {
+		actions = []tool.Action{tool.GraphList}
+	}
+	return compileRules(&resolved{rules: []rule{{id: "reads-only", permit: true, actors: anyActor{}, actions: actions, branch: "any"}}}, graph)
+}
+
+// Unrestricted returns the policy of a graph that runs unauthenticated; an empty id means the
+// server. Any actor may do anything.
+func Unrestricted(graph string) *Policy {
+	var actions []tool.Action
+	for _, row := range tool.Actions() {
+		if row.Server() == (graph == "") {
+			actions = append(actions, row.Action)
+		}
+	}
+	return compileRules(&resolved{rules: []rule{{id: "unrestricted", permit: true, actors: anyActor{}, actions: actions, branch: "any"}}}, graph)
+}
+
+// Nothing returns the policy of a graph for which a governed server has none; an empty id means the
+// server. No actor may do anything.
+func Nothing(graph string) *Policy { return compileRules(&resolved{}, graph) }
+
+func compileRules(res *resolved, graph string) *Policy {
+	target := targetOf(graph)
+	var all policies
+	for _, r := range res.rules {
+		all = append(all, compile(r, target))
+	}
+	p := newPolicy(all, res.groupsOf, target)
+	p.protected, p.named = res.protected, res.protected
+	p.groups, p.source = slices.Sorted(slices.Values(res.groups)), res
+	return p
+}
+
+func targetOf(graph string) types.EntityUID {
+	if graph == "" {
+		return uid(serverType, serverID)
+	}
+	return uid(graphType, graph)
+}
+
+func newPolicy(all policies, groupsOf map[string][]string, target types.EntityUID) *Policy {
+	return &Policy{target: target, entities: newEntities(groupsOf, target), all: all, byAction: byAction(all), tests: branchTestsOf(all)}
+}
+
+// decide makes the decision that Allowed caches.
+func (p *Policy) decide(actor *access.Actor, g tool.Grant) bool {
+	rules := p.byAction[g.Action]
+	if len(rules) == 0 {
+		return false
+	}
+	req, ok := p.request(actor, g)
+	if !ok {
+		return false
+	}
+	decision, diagnostic := cedar.Authorize(rules, p.known(actor), req)
+	// Cedar skips a rule that fails to evaluate. If that rule forbids, skipping it would allow the
+	// request.
+	return decision == cedar.Allow && len(diagnostic.Errors) == 0
+}
+
+// request translates a question to a Cedar request. It returns false if no rule can answer the
+// question.
+func (p *Policy) request(actor *access.Actor, g tool.Grant) (req cedar.Request, ok bool) {
+	row, known := rowOf(g.Action)
+	if actor == nil || actor.ID == "" || !known || row.Server() != (p.target.Type == serverType) {
+		return req, false
+	}
+	req = cedar.Request{
+		Principal: uid(actorType, actor.ID),
+		Action:    uid(actionType, string(g.Action)),
+		Resource:  p.target,
+	}
+	if g.Action == tool.InvokeQuery {
+		if g.Query == "" {
+			return req, false
+		}
+		req.Resource = uid(queryType, g.Query)
+	}
+	branch := cmp.Or(g.Branch, mainBranch)
+	attributes := types.RecordMap{branchAttr: types.String(branch), protectedAttr: types.Boolean(p.isProtected(branch))}
+	switch aboutOf(row) {
+	case aboutNothing:
+		return req, true
+	case aboutAccess:
+		via := cmp.Or(g.Via, tool.AdHoc)
+		if via != tool.AdHoc && via != tool.Stored {
+			return req, false
+		}
+		attributes[viaAttr], attributes[queryAttr] = types.String(via), types.String(g.Query)
+	case aboutBranch:
+	}
+	req.Context = types.NewRecord(attributes)
+	return req, true
+}
+
+// known returns the entities that Cedar uses for a decision about an actor.
+func (p *Policy) known(actor *access.Actor) types.EntityGetter {
+	var groups []string
+	if len(p.tokenGroups) > 0 {
+		for _, g := range actor.Groups {
+			if mapped, ok := p.tokenGroups[g]; ok {
+				groups = append(groups, mapped)
+			}
+		}
+	}
+	if groups == nil {
+		return p.entities
+	}
+	return p.entities.with(uid(actorType, actor.ID), groups)
+}
+
+// Branches implements access.Authorizer. It returns the protected branches and the branches that
+// rules name, sorted.
+func (p *Policy) Branches() []string { return slices.Clone(p.named) }
+
+// Groups returns the groups that the policy knows, sorted: the groups that a bundle defines, or the
+// groups that a .cedar file names.
+func (p *Policy) Groups() []string { return slices.Clone(p.groups) }
+
+// CedarText returns the policy in Cedar's own language, in rule order.
+func (p *Policy) CedarText() string {
+	var b bytes.Buffer
+	for i, c := range p.all {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.Write(c.policy.MarshalCedar())
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func (p *Policy) isProtected(branch string) bool {
+	_, found := slices.BinarySearch(p.protected, branch)
+	return found
+}
+
+// about says which attributes the context of an action has.
+type about uint8
+
+const (
+	aboutNothing about = iota
+	aboutBranch        // the attributes branch and protected
+	aboutAccess        // the attributes branch, protected, via and query
+)
+
+func aboutOf(row *tool.ActionRow) about {
+	switch {
+	case scopesOf(row)&viaScope != 0:
+		return aboutAccess
+	case scopesOf(row)&(branchScope|targetBranchScope) != 0:
+		return aboutBranch
+	}
+	return aboutNothing
+}

@@ -1,0 +1,147 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// rule is a rule whose names all refer to things that exist.
+type rule struct {
+	id      string
+	permit  bool
+	actors  actorSet
+	actions []tool.Action
+	branch  string   // any, protected or unprotected
+	via     tool.Via // "" means any
+	queries []string // nil means all queries
+	at      diag.Span
+}
+
+// actorSet is the set of actors that a rule applies to.
+type actorSet interface{ actorSet() }
+
+type (
+	anyActor   struct{}
+	groupActor string
+	listActor  []string
+)
+
+func (anyActor) actorSet()   {}
+func (groupActor) actorSet() {}
+func (listActor) actorSet()  {}
+
+// resolved is a bundle whose names are resolved.
+type resolved struct {
+	groups    []string            // groups that rules may name
+	groupsOf  map[string][]string // groups by actor
+	protected []string            // protected branches, sorted
+	rules     []rule
+}
+
+// resolve resolves the names of a bundle and reports names that refer to nothing.
+func resolve(b *bundle, o Options) *resolved {
+	res := &resolved{groupsOf: map[string][]string{}}
+	for _, g := range b.groups {
+		res.groups = append(res.groups, g.name.Key)
+		for _, m := range g.members {
+			res.groupsOf[m.Key] = append(res.groupsOf[m.Key], g.name.Key)
+		}
+	}
+	for _, e := range b.protected {
+		res.protected = append(res.protected, e.Key)
+	}
+	slices.Sort(res.protected)
+	for _, c := range b.rules {
+		res.rules = append(res.rules, c.resolve(res.groups, o))
+	}
+	for _, token := range slices.Sorted(maps.Keys(o.TokenGroups)) {
+		if group := o.TokenGroups[token]; b.at != nil && !o.LooseGroups && !slices.Contains(res.groups, group) {
+			b.at.Unknown(strictyaml.UnknownName, "group", group, "the mapping of token group "+token, res.groups)
+		}
+	}
+	return res
+}
+
+func (c *ruleClause) resolve(groups []string, o Options) rule {
+	r := rule{id: c.id, permit: c.permit, branch: c.branch, via: tool.Via(c.via), at: c.at.Span()}
+	switch {
+	case c.any:
+		r.actors = anyActor{}
+	case c.group != nil:
+		if !slices.Contains(groups, c.group.Key) {
+			c.group.At.Unknown(strictyaml.UnknownName, "group", c.group.Key, "rule "+c.id, groups)
+		}
+		r.actors = groupActor(c.group.Key)
+	default:
+		var ids listActor
+		for _, e := range c.ids {
+			ids = append(ids, e.Key)
+		}
+		r.actors = ids
+	}
+	for _, e := range c.actions {
+		row, ok := rowOf(tool.Action(e.Key))
+		switch {
+		case !ok:
+			e.At.Unknown(strictyaml.UnknownName, "action", e.Key, "rule "+c.id, actionNames())
+			continue
+		case row.Server() && o.Graph != "":
+			e.At.Fault(strictyaml.Contradicts, fmt.Sprintf("%s is an action on the server, and this policy applies to graph %s", e.Key, o.Graph),
+				"move the rule to a file that applies to cluster")
+		case !row.Server() && o.Graph == "":
+			e.At.Fault(strictyaml.Contradicts, fmt.Sprintf("%s is an action on a graph, and this policy applies to the server", e.Key),
+				"move the rule to a file that applies to graphs")
+		}
+		r.actions = append(r.actions, row.Action)
+	}
+	c.checkScopes(r.actions)
+	for _, q := range c.queries {
+		if !o.AnyQuery && !slices.Contains(o.Queries, q.Key) {
+			q.At.Unknown(strictyaml.UnknownName, "query", q.Key, "rule "+c.id, o.Queries)
+			continue
+		}
+		r.queries = append(r.queries, q.Key)
+	}
+	return r
+}
+
+// checkScopes reports each scope that some action of the rule does not support.
+func (c *ruleClause) checkScopes(actions []tool.Action) {
+	for _, s := range scopeKeys {
+		n := c.scopes[s.scope]
+		if n == nil {
+			continue
+		}
+		var without []string
+		for _, a := range actions {
+			if row, _ := rowOf(a); scopesOf(row)&s.scope == 0 {
+				without = append(without, string(a))
+			}
+		}
+		if len(without) == 0 {
+			continue
+		}
+		help := "it narrows " + strings.Join(taking(s.scope), ", ")
+		if len(without) < len(actions) {
+			help = "make a rule of its own for " + strings.Join(without, ", ")
+		}
+		n.Fault(strictyaml.Contradicts, fmt.Sprintf("%s is not for %s", s.key, strings.Join(without, ", ")), help)
+	}
+}
+
+// taking lists the actions that support a scope.
+func taking(s scope) []string {
+	var names []string
+	for _, r := range tool.Actions() {
+		if scopesOf(&r)&s != 0 {
+			names = append(names, string(r.Action))
+		}
+	}
+	return names
+}

@@ -1,0 +1,102 @@
+// Package queryrun runs compiled queries with the options that a caller may give: branch,
+// snapshot, page token, dry run, idempotency key and expected commit.
+package queryrun
+
+import (
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Options are the options for running a query, other than its parameters and its branch.
+type Options struct {
+	Snapshot  string // for reads: the commit to read, instead of a branch
+	PageToken string // for reads: the end of the previous page
+
+	DryRun         bool   // for mutations, like the fields below: report without committing
+	IdempotencyKey string // see [engine.WriteOptions]
+	IfCommit       string
+}
+
+// ReadOptions reads the run options of a read, except the branch. It notes a fault if both
+// snapshot and branch are present, and for each option that only mutations have.
+func ReadOptions(o *arguments.Object) Options {
+	refuse(o, "a read", writeOnly)
+	k := Options{Snapshot: orEmpty(o.OptString("snapshot")), PageToken: orEmpty(o.OptString("page_token"))}
+	if k.Snapshot != "" && o.Has("branch") {
+		o.Fail("snapshot", "found beside branch, wanted one of the two", "a snapshot is a commit, whichever branch it is on")
+	}
+	return k
+}
+
+// WriteOptions reads the run options of a mutation or a load, except the branch. It notes a
+// fault for each option that only reads have.
+func WriteOptions(o *arguments.Object) Options {
+	refuse(o, "a mutation", readOnly)
+	k := Options{IdempotencyKey: orEmpty(o.OptString("idempotency_key")), IfCommit: orEmpty(o.OptString("if_commit"))}
+	if dry := o.OptBool("dry_run"); dry != nil {
+		k.DryRun = *dry
+	}
+	return k
+}
+
+// readOnly and writeOnly list the options that only reads or only mutations have, each with
+// the reason why the other kind has no use for it.
+var (
+	readOnly  = [][2]string{{"snapshot", "a mutation writes to the head of a branch"}, {"page_token", "a mutation returns no rows"}}
+	writeOnly = [][2]string{
+		{"dry_run", "a read changes nothing"}, {"idempotency_key", "a read may be repeated as it is"},
+		{"if_commit", "a read names the commit that it wants as snapshot"},
+	}
+)
+
+// refuse notes a fault for each of the given options that is present, because it does not
+// apply to this kind of query.
+func refuse(o *arguments.Object, kind string, options [][2]string) {
+	for _, k := range options {
+		o.Refuse(k[0], "does not apply to "+kind, k[1])
+	}
+}
+
+// Check returns an *ArgumentError if an option is set that does not apply to a mutation or
+// a read, or if a read has both a snapshot and a branch. Otherwise it returns nil.
+func (k *Options) Check(mutation bool, branch string) error {
+	o := &arguments.Object{}
+	set := map[string]bool{
+		"snapshot": k.Snapshot != "", "page_token": k.PageToken != "",
+		"dry_run": k.DryRun, "idempotency_key": k.IdempotencyKey != "", "if_commit": k.IfCommit != "",
+	}
+	kind, foreign := "a read", writeOnly
+	if mutation {
+		kind, foreign = "a mutation", readOnly
+	}
+	for _, f := range foreign {
+		if set[f[0]] {
+			o.Fail(f[0], "does not apply to "+kind, f[1])
+		}
+	}
+	if !mutation && k.Snapshot != "" && branch != "" {
+		o.Fail("snapshot", "found beside branch, wanted one of the two", "a snapshot is a commit, whichever branch it is on")
+	}
+	return o.Done()
+}
+
+// Grant returns the permission to read the snapshot, or the branch if there is no snapshot.
+func (k *Options) Grant(branch string, via tool.Via) tool.Grant {
+	return tool.Grant{Action: tool.Read, Branch: branch, Commit: k.Snapshot, Via: via}
+}
+
+// Write returns the options for a write to a branch. An empty branch means main.
+func (k *Options) Write(env *tool.Env, branch string) engine.WriteOptions {
+	if branch == "" {
+		branch = engine.MainBranch
+	}
+	return engine.WriteOptions{Branch: branch, Actor: env.Actor, DryRun: k.DryRun, IdempotencyKey: k.IdempotencyKey, IfCommit: k.IfCommit}
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

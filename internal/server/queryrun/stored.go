@@ -1,0 +1,128 @@
+package queryrun
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Tool is the tool that runs a stored query.
+type Tool struct{ tool.StoredQuery }
+
+// Gates returns the grant to invoke the query.
+func (t Tool) Gates() []tool.Grant {
+	return []tool.Grant{{Action: tool.InvokeQuery, Query: t.Info().Name}}
+}
+
+// Decode reads the arguments of the tool: {"params": {…}, "branch"?}, the
+// run options of a read or a mutation, and the query's parameters in params. The error is
+// an *ArgumentError.
+func (t Tool) Decode(args json.RawMessage) (tool.Call, error) {
+	return DecodeMembers(t.StoredQuery, arguments.Members(args))
+}
+
+// DecodeMembers is like [Tool.Decode] but takes an object from which the caller may have
+// read other members.
+func DecodeMembers(t tool.StoredQuery, o *arguments.Object) (tool.Call, error) {
+	params := o.Raw("params")
+	branch := o.OptString("branch")
+	read := ReadOptions
+	if t.Info().Mutation {
+		read = WriteOptions
+	}
+	options := read(o)
+	decoded, err := arguments.Decode(params, t.Params())
+	if o.Broken() {
+		return nil, o.Done()
+	}
+	o.Merge("params", err)
+	if err := o.Done(); err != nil {
+		return nil, misplaced(err.(*tool.ArgumentError), t.Plan())
+	}
+	call := &Call{Query: t, Args: decoded, Options: options}
+	if branch != nil {
+		call.Branch = *branch
+	}
+	return call, nil
+}
+
+// Call is a call of a stored query with decoded parameters.
+type Call struct {
+	Query   tool.StoredQuery
+	Args    engine.Args
+	Branch  string // empty for main
+	Options Options
+}
+
+// Grants returns two grants: one to invoke the query, and one for what the query does on
+// the branch, a read or a change.
+func (c *Call) Grants() []tool.Grant {
+	name := c.Query.Info().Name
+	inner := c.Options.Grant(c.Branch, tool.Stored)
+	inner.Query = name
+	if c.Query.Info().Mutation {
+		inner.Action = tool.Change
+	}
+	return []tool.Grant{{Action: tool.InvokeQuery, Query: name}, inner}
+}
+
+// Run executes the query's plan.
+func (c *Call) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	q := c.Query.Plan()
+	if q.Mutation != nil {
+		return Mutation(ctx, env, q, c.Args, c.Branch, &c.Options)
+	}
+	r, err := c.Options.Reading(env, c.Branch)
+	if err != nil {
+		return nil, err
+	}
+	return r.Run(ctx, env, q, c.Args)
+}
+
+// Mutation runs a mutation on a branch. An empty branch means main.
+func Mutation(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args, branch string, k *Options) (*tool.Outcome, error) {
+	opts := k.Write(env, branch)
+	change, err := env.Graph.Mutate(ctx, q, args, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Outcome{Change: &tool.ChangeOutcome{Query: q.Name, Branch: opts.Branch, Change: change, DryRun: k.DryRun}}, nil
+}
+
+// optionNames are the members of the envelope other than params.
+var optionNames = []string{"branch", "snapshot", "page_token", "dry_run", "idempotency_key", "if_commit"}
+
+// misplaced improves the help for the two most common mistakes: a parameter outside params,
+// and a run option inside it.
+func misplaced(e *tool.ArgumentError, q *plan.Query) *tool.ArgumentError {
+	for _, f := range append([]*tool.ArgumentError{e}, e.Also...) {
+		inside, in := strings.CutPrefix(f.Path, "params.")
+		switch {
+		case in && slices.Contains(optionNames, inside) && !isParam(q, inside):
+			f.Help = `put it beside "params", not inside`
+		case f.Path != "params" && !slices.Contains(optionNames, f.Path) && isParam(q, f.Path):
+			f.Help = `put it inside "params"`
+		}
+	}
+	return e
+}
+
+func isParam(q *plan.Query, name string) bool {
+	return slices.ContainsFunc(q.Params, func(p plan.Param) bool { return p.Name == name })
+}
+
+// LogArguments returns the arguments of the call for the log.
+func (c *Call) LogArguments() [][]byte {
+	d := pagetoken.ArgsDigest(c.Args)
+	return [][]byte{d[:]}
+}
+
+// LogKey returns the idempotency key for the log.
+func (c *Call) LogKey() string { return c.Options.IdempotencyKey }

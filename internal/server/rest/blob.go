@@ -1,0 +1,84 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"mime"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// blob answers with the bytes of a Blob, or with a range of them.
+func (x *exchange) blob() error {
+	p := operations.BlobPlace{
+		Entity: plan.Node, Type: x.query.Get("type"), ID: x.query.Get("id"), Property: x.query.Get("property"),
+	}
+	if x.query.Get("entity") == plan.Edge.String() {
+		p.Entity = plan.Edge
+	}
+	var content []byte
+	answer, err := x.do(&operations.Look{At: x.target(), Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (_ any, err error) {
+		content, err = p.Read(ctx, env.Graph, engine.Target{Commit: c.ID})
+		return nil, err
+	}}, encoding.Options{})
+	if err != nil {
+		return err
+	}
+	h := x.w.Header()
+	h.Set("ETag", entityTag(answer.Commit))
+	h.Set("Cache-Control", cacheable)
+	// Browsers must never display the bytes: otherwise a user who stores a blob could run scripts
+	// in the browser of another user who opens it.
+	h.Set("Content-Type", mediaBytes)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": p.Property}))
+	w := &ranged{ResponseWriter: x.w}
+	http.ServeContent(w, x.r, "", time.Time{}, bytes.NewReader(content))
+	if w.refused != 0 {
+		if w.refused == http.StatusRequestedRangeNotSatisfiable {
+			h.Set("Content-Range", "bytes */"+strconv.Itoa(len(content))) // also for a malformed range
+		}
+		h.Del("Content-Disposition")
+		h.Del("Content-Security-Policy")
+		h.Del("ETag")
+		h.Del("Content-Length")
+		outcome, code, message := wireerror.OutsideRange, wireerror.BadRequest, "header Range: no part of it is within the "+h.Get("Content-Range")
+		if w.refused == http.StatusPreconditionFailed {
+			outcome, code, message = wireerror.Precondition, "", "the blob is of commit "+answer.Commit+", which the condition in the header leaves out"
+		}
+		return &httpError{envelope.New(outcome, code, message)}
+	}
+	return nil
+}
+
+// ranged catches the errors of http.ServeContent, so that blob can answer them with the error
+// envelope.
+type ranged struct {
+	http.ResponseWriter
+	refused int // the status of the error; 0 for none
+}
+
+func (w *ranged) WriteHeader(status int) {
+	if status >= 400 {
+		w.refused = status
+		return
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *ranged) Write(p []byte) (int, error) {
+	if w.refused != 0 {
+		return len(p), nil
+	}
+	return w.ResponseWriter.Write(p)
+}

@@ -1,0 +1,167 @@
+package rest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"mime"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+// object reads the body as a JSON object. The body may have no more bytes than most. An empty
+// body counts as an empty object.
+func (x *exchange) object(most int64) (*arguments.Object, error) {
+	if x.r.ContentLength > most {
+		return nil, tooLarge(most)
+	}
+	b, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, most))
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	if len(b) == 0 {
+		return arguments.Members(nil), nil
+	}
+	if err := wantContent(x.r, mediaJSON); err != nil {
+		return nil, err
+	}
+	if x.g == nil {
+		return arguments.Members(b), nil
+	}
+	var o *arguments.Object
+	err = x.g.Turn(x.ctx(), len(b), func() { o = arguments.Members(b) })
+	return o, err
+}
+
+// body reads the members of the request body into a struct. The OpenAPI document describes the
+// body from the same struct. body records faults in the object; the caller must call Done.
+func (x *exchange) body(into any) (*arguments.Object, error) { return x.bodyOf(x.opts.MaxBody, into) }
+
+// textBody is body with the size limit for a request that contains GQ text or a schema.
+func (x *exchange) textBody(into any) (*arguments.Object, error) {
+	return x.bodyOf(x.opts.MaxText, into)
+}
+
+func (x *exchange) bodyOf(most int64, into any) (*arguments.Object, error) {
+	o, err := x.object(most)
+	if err != nil {
+		return nil, err
+	}
+	readMembers(o, into)
+	return o, nil
+}
+
+// readMembers reads the members of an object into the struct that into points to.
+func readMembers(o *arguments.Object, into any) { members(o, reflect.ValueOf(into).Elem()) }
+
+// members reads the fields of a struct. A field that is not a pointer is required. members
+// skips fields of type map; the caller reads those unparsed.
+func members(o *arguments.Object, into reflect.Value) {
+	for field, v := range into.Fields() {
+		if field.Anonymous {
+			members(o, v)
+			continue
+		}
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		r := rulesOf(field.Tag.Get("jsonschema"))
+		switch p := v.Addr().Interface().(type) {
+		case *string:
+			*p = o.String(name)
+		case **string:
+			if r.enum != nil {
+				*p = o.OptEnum(name, r.enum...)
+			} else {
+				*p = o.OptString(name)
+			}
+		case **bool:
+			*p = o.OptBool(name)
+		case **int32:
+			if *p = o.OptI32(name); *p != nil && **p < r.least {
+				o.Fail(name, fmt.Sprintf("found less than %d", r.least), "")
+			}
+		case **value.DateTimeValue:
+			*p = o.OptDateTime(name)
+		case *[]string:
+			*p = o.OptStrings(name)
+		case *map[string]any:
+		default:
+			panic("rest: body member " + name + " is of type " + field.Type.String())
+		}
+	}
+}
+
+// rules are the constraints that the schema of a member adds to its type.
+type rules struct {
+	enum  []string
+	least int32
+}
+
+func rulesOf(tag string) rules {
+	r := rules{least: math.MinInt32}
+	for part := range strings.SplitSeq(tag, ",") {
+		switch name, v, _ := strings.Cut(part, "="); name {
+		case "enum":
+			r.enum = append(r.enum, v)
+		case "minimum":
+			n, err := strconv.ParseInt(v, 10, 32)
+			if err != nil {
+				panic("rest: jsonschema tag " + tag)
+			}
+			r.least = int32(n)
+		}
+	}
+	return r
+}
+
+// wantContent checks the media type of the body, and that the body is not compressed.
+func wantContent(r *http.Request, want string) error {
+	if coding := strings.Join(r.Header.Values("Content-Encoding"), ", "); coding != "" && coding != "identity" {
+		return &httpError{envelope.New(wireerror.WrongMedia, wireerror.BadRequest,
+			fmt.Sprintf("found content encoding %q, wanted none; send the body uncompressed", short(coding)))}
+	}
+	// Joined, several header lines never parse as a media type, even if each line alone would.
+	got := strings.Join(r.Header.Values("Content-Type"), ", ")
+	media, _, err := mime.ParseMediaType(got)
+	if err == nil && media == want {
+		return nil
+	}
+	return &httpError{envelope.New(wireerror.WrongMedia, wireerror.BadRequest,
+		fmt.Sprintf("found content type %q, wanted %s", short(got), want))}
+}
+
+// unreadable returns the error for a body that could not be read to its end.
+func unreadable(err error) error {
+	var tooBig *http.MaxBytesError
+	if errors.As(err, &tooBig) {
+		return tooLarge(tooBig.Limit)
+	}
+	return &httpError{envelope.New(wireerror.OfRequest, wireerror.BadRequest, "the request body could not be read")}
+}
+
+func tooLarge(limit int64) error {
+	return &httpError{envelope.New(wireerror.TooLarge, wireerror.BadRequest,
+		fmt.Sprintf("the request body is larger than the %d bytes that it may have", limit))}
+}
+
+// limited reads a body up to its limit and records the read error. The caller can then tell
+// that the body was too large even if the reading code replaced that error with its own.
+type limited struct {
+	r   io.Reader
+	err error // the first error other than io.EOF
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	if err != nil && err != io.EOF && l.err == nil {
+		l.err = err
+	}
+	return n, err
+}

@@ -1,0 +1,152 @@
+package rest
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+type branchBody struct {
+	Name       string  `json:"name" jsonschema:"minLength=1,maxLength=200,pattern=^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$" jsonschema_description:"Letters, digits and _ - . in segments separated by /, such as review/june."`
+	From       *string `json:"from,omitempty" jsonschema_description:"The branch whose head it starts at; main when it is left out."`
+	FromCommit *string `json:"from_commit,omitempty" jsonschema_description:"A commit to start at instead: of the line of from, or without from any made on a branch that the caller may read."`
+}
+
+type mergeBody struct {
+	Source       string  `json:"source" jsonschema_description:"The branch to merge."`
+	Target       *string `json:"target,omitempty" jsonschema_description:"The branch to merge into; main when it is left out."`
+	DeleteBranch *bool   `json:"delete_branch,omitempty" jsonschema_description:"Delete the source once it is merged; needs branch_delete."`
+	DryRun       *bool   `json:"dry_run,omitempty" jsonschema_description:"Say what would happen, conflicts included, and change nothing."`
+}
+
+func (x *exchange) listBranches() error {
+	list := &operations.ListBranches{Limit: x.number("limit", 0)}
+	if token := x.query.Get("page_token"); token != "" {
+		var ok bool
+		if list.After, ok = operations.OpenBranchToken(token); !ok {
+			return &tool.ArgumentError{Path: "page_token", Detail: "found a token that no answer to this call has had", Help: "leave it out to start over"}
+		}
+	}
+	list.Answer = func(branches []engine.Branch, next string) any {
+		a := &BranchList{Branches: make([]string, len(branches)), Heads: make([]BranchHead, len(branches)), NextPageToken: next}
+		for i, b := range branches {
+			a.Branches[i] = b.Name
+			a.Heads[i] = BranchHead{Name: b.Name, GraphCommitID: b.Head.ID, ActorID: orNil(b.Head.Actor), CreatedAt: b.Head.Time.UnixMicro()}
+		}
+		return a
+	}
+	return x.answer(list, encoding.Options{})
+}
+
+func (x *exchange) createBranch() error {
+	var b branchBody
+	o, err := x.body(&b)
+	if err != nil {
+		return err
+	}
+	wantName(o, "name", b.Name)
+	if err := o.Done(); err != nil {
+		return err
+	}
+	call := &operations.CreateBranch{Name: b.Name, From: orEmpty(b.From), Commit: orEmpty(b.FromCommit)}
+	return x.answer(reshaped(call, func(v any) any {
+		made := v.(*operations.BranchCreated)
+		return &BranchCreated{URI: x.uri(), From: made.From, Name: made.Name, Commit: made.Commit, ActorID: made.ActorID}
+	}), encoding.Options{})
+}
+
+func (x *exchange) deleteBranch() error {
+	call := &operations.DeleteBranch{Name: x.r.PathValue("branch")}
+	return x.answer(reshaped(call, func(v any) any {
+		gone := v.(*operations.BranchDeleted)
+		return &BranchDeleted{URI: x.uri(), Name: gone.Name, ActorID: gone.ActorID}
+	}), encoding.Options{})
+}
+
+// mergeBranches merges a branch and then, if requested, deletes the source. If the deletion
+// fails, the merge stays; the answer reports the failure.
+func (x *exchange) mergeBranches() error {
+	var b mergeBody
+	o, err := x.body(&b)
+	if err != nil {
+		return err
+	}
+	wantName(o, "source", b.Source)
+	if err := o.Done(); err != nil {
+		return err
+	}
+	k := x.runOptions()
+	m := &operations.MergeBranches{Source: b.Source, Target: orEmpty(b.Target), Options: engine.MergeOptions{
+		IfCommit: k.IfCommit, IdempotencyKey: k.IdempotencyKey, DryRun: isTrue(b.DryRun),
+	}}
+	a := &MergeAnswer{Source: b.Source, Target: orMain(m.Target), DryRun: m.Options.DryRun}
+	gone := &operations.DeleteBranch{Name: b.Source}
+	call := &operation{of: m, grants: m.Grants(), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+		r, merged, err := m.MergeAway(ctx, env)
+		if err != nil {
+			return nil, err
+		}
+		gone = merged
+		a.Outcome, a.AffectedNodes, a.AffectedEdges, a.ActorID = r.Outcome.String(), r.Nodes, r.Edges, orNil(env.Actor)
+		if r.Commit != nil {
+			a.Commit = &r.Commit.ID
+		}
+		return m.Outcome(r, a), nil
+	}}
+	if isTrue(b.DeleteBranch) {
+		// Check the right to delete before the merge, so that a caller without it merges nothing.
+		call.grants = append(call.grants, gone.Grants()...)
+	}
+	if _, err := x.do(call, encoding.Options{}); err != nil {
+		return err
+	}
+	if isTrue(b.DeleteBranch) && !m.Options.DryRun {
+		_, err := x.do(gone, encoding.Options{})
+		if err = gone.Done(err); err != nil {
+			a.BranchDeleteError = &x.report(err).Body.Error
+		} else {
+			a.BranchDeleted = true
+		}
+	}
+	return x.reply(a)
+}
+
+// wantName records a fault if the member that names a branch is empty. Otherwise the grant
+// would have no branch, and the policy would be asked about main.
+func wantName(o *arguments.Object, member, name string) {
+	if o.Has(member) && name == "" {
+		o.Fail(member, "found an empty text, wanted the name of a branch", "")
+	}
+}
+
+// operation is a call with an implementation specific to the REST API.
+type operation struct {
+	of     tool.Call // the call that it wraps; nil for none
+	grants []tool.Grant
+	run    func(ctx context.Context, env *tool.Env) (*tool.Outcome, error)
+}
+
+func (c *operation) Grants() []tool.Grant { return c.grants }
+
+// Unwrap returns the wrapped call, for the log.
+func (c *operation) Unwrap() tool.Call { return c.of }
+
+func (c *operation) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	return c.run(ctx, env)
+}
+
+// reshaped wraps a call and converts its answer to the form of the REST API.
+func reshaped(call tool.Call, shape func(v any) any) tool.Call {
+	return &operation{of: call, grants: call.Grants(), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+		out, err := call.Run(ctx, env)
+		if err != nil {
+			return nil, err
+		}
+		out.Value = shape(out.Value)
+		return out, nil
+	}}
+}

@@ -1,0 +1,190 @@
+package rest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest/resttest"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
+)
+
+// varying are the parts that differ from run to run: ids, times and digests.
+var varying = []struct {
+	pattern *regexp.Regexp
+	instead string
+}{
+	{regexp.MustCompile(`01[0-9A-HJKMNP-TV-Z]{24}`), "ULID"},
+	{regexp.MustCompile(`"created_at":\d+`), `"created_at":INSTANT`},
+	{regexp.MustCompile(`sha256:[0-9a-f]{64}`), "DIGEST"},
+	{regexp.MustCompile(`\(id [0-9a-z]{26}\)`), "(id ID)"},
+	{regexp.MustCompile(`Content-Length: \d+\n`), ""},
+	{regexp.MustCompile(`"next_page_token":"[^"]+"`), `"next_page_token":"TOKEN"`},
+}
+
+// failing is a graph with a different fault for each branch that is named after a fault.
+type failing struct{ engine.Graph }
+
+func (g failing) Commits(ctx context.Context, branch string, r engine.CommitRange) ([]engine.Commit, error) {
+	switch branch {
+	case "unavailable":
+		return nil, &engine.Unavailable{Reason: "closing"}
+	case "broken":
+		return nil, &engine.Corrupt{Object: "seg/7", Detail: "bad sum"}
+	case "panic":
+		panic("secret")
+	case "large":
+		return nil, &engine.TooLarge{Resource: "hops", Limit: 10, Actual: 11}
+	case "slow":
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return g.Graph.Commits(ctx, branch, r)
+}
+
+func (g failing) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) (*engine.LoadResult, error) {
+	if opts.Branch == "unsure" {
+		return nil, &engine.Indeterminate{Err: errors.New("disk on fire")}
+	}
+	return g.Graph.Load(ctx, r, opts)
+}
+
+// TestEnvelopes compares the answers of every route, and errors of every status, with a golden
+// file.
+func TestEnvelopes(t *testing.T) {
+	c := servedtest.Config(t)
+	c.Graph = failing{c.Graph}
+	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{Server: servedtest.Policy{}, MaxBody: 2000}))
+	writer, reader, bot := servedtest.Writer, servedtest.Reader, servedtest.Bot
+	wider := schemaOf(t, strings.Replace(servedtest.Source, "age: I32?", "age: I32? height: F64?", 1), "")
+	const q = `{"query":"query q() { match { $p: Person } return { $p.name } }"`
+	var got strings.Builder
+	seen := map[string]bool{}
+	for _, x := range []struct {
+		actor        *access.Actor
+		method, path string
+		send, body   string
+	}{
+		{nil, "GET", "//healthz", "", ""},
+		{writer, "GET", "//graphs", "", ""},
+		{writer, "GET", "/snapshot", "", ""},
+		{writer, "POST", "/query", "", q + `,"max_rows":1}`},
+		{writer, "POST", "/mutate", "", `{"query":"query m() { insert Person { name: \"zoe\" } }"}`},
+		{writer, "POST", "/mutate/if-graph-commit", "Omnigraph-If-Graph-Commit: COMMIT", `{"query":"query m() { insert Person { name: \"yan\" } }"}`},
+		{writer, "POST", "/read", "", `{"query_source":"query q() { match { $p: Person { name: \"ada\" } } return { $p.age } }"}`},
+		{writer, "POST", "/change", "", `{"query_source":"query m() { delete Person where name = \"yan\" }"}`},
+		{writer, "GET", "/queries", "", ""},
+		{writer, "POST", "/queries/find_person", "", `{"params":{"name":"bob"}}`},
+		{writer, "POST", "/queries/add_person", "", `{"params":{"name":"dan"}}`},
+		{writer, "POST", "/queries/add_person/if-graph-commit", "Omnigraph-If-Graph-Commit: COMMIT", `{"params":{"name":"dee"},"dry_run":true}`},
+		{writer, "GET", "/schema", "", ""},
+		{writer, "POST", "/schema/apply", "", wider},
+		{writer, "POST", "/load/ndjson?mode=append", "Content-Type: application/x-ndjson", `{"type":"Person","data":{"name":"eve"}}`},
+		{writer, "POST", "/load", "", `{"data":"","dry_run":true}`},
+		{writer, "POST", "/ingest", "", `{"data":"{\"type\":\"Person\",\"data\":{\"name\":\"fay\"}}","branch":"draft"}`},
+		{writer, "POST", "/export", "", `{"type_names":["Knows"]}`},
+		{writer, "GET", "/branches", "", ""},
+		{writer, "POST", "/branches", "", `{"name":"other"}`},
+		{writer, "DELETE", "/branches/other", "", ""},
+		{writer, "POST", "/branches/merge", "", `{"source":"draft","delete_branch":true}`},
+		{writer, "GET", "/commits?limit=1", "", ""},
+		{writer, "GET", "/commits/COMMIT", "", ""},
+		{writer, "GET", "/commits/COMMIT/changes", "", ""},
+		{writer, "POST", "/cleanup", "", `{"keep_commits":100}`},
+		// 304
+		{writer, "GET", "/schema", `If-None-Match: "COMMIT"`, ""},
+		// 400
+		{writer, "POST", "/query", "", `{"query":`},
+		{writer, "POST", "/query", "", `{"query":7,"nam":"x","max_rows":"many"}`},
+		{writer, "POST", "/query", "", `{"query":"a","query":"b"}`},
+		{writer, "POST", "/query", "", `{"query":"query q() { match { $p: Persn } return { $p.name } }"}`},
+		{writer, "POST", "/queries/find_person", "", `{"params":{"name":1}}`},
+		{writer, "POST", "/load/ndjson", "Content-Type: application/x-ndjson", "{\"type\":\"Person\",\"data\":{\"name\":\"ada\",\"age\":\"old\"}}\n{\n"},
+		{writer, "GET", "/schema?branch=main&branch=draft", "", ""},
+		{writer, "GET", "/schema", "X-Timeout-Ms: soon", ""},
+		{writer, "POST", "/verify", "", ""},
+		// 403
+		{bot, "GET", "/schema", "", ""},
+		{nil, "GET", "/schema", "", ""},
+		{bot, "GET", "//graphs", "", ""},
+		// 404
+		{writer, "GET", "//nope", "", ""},
+		{writer, "GET", "//graphs/nope/schema", "", ""},
+		{writer, "GET", "/schema?branch=nope", "", ""},
+		{writer, "GET", "/commits/nope", "", ""},
+		{bot, "POST", "/queries/everyone", "", `{}`},
+		{bot, "POST", "/queries/nope", "", `{}`},
+		// 405
+		{writer, "PUT", "/query", "", ""},
+		// 409
+		{writer, "POST", "/branches", "", `{"name":"main"}`},
+		{writer, "POST", "/load/ndjson?mode=append", "Content-Type: application/x-ndjson", `{"type":"Person","data":{"name":"ada"}}`},
+		{writer, "POST", "/schema/apply", "", schemaOf(t, servedtest.Source, "")},
+		// 412
+		{writer, "POST", "/mutate", "Omnigraph-If-Graph-Commit: 01J00000000000000000000000", `{"query":"query m() { insert Person { name: \"zoe\" } }"}`},
+		// 413
+		{writer, "POST", "/query", "", q + strings.Repeat(" ", 2000) + "}"},
+		{writer, "GET", "/schema?branch=large", "", ""},
+		// 415
+		{writer, "POST", "/query", "Content-Type: text/plain", q + "}"},
+		{writer, "POST", "/query", "Content-Encoding: gzip", q + "}"},
+		// 500 and 503
+		{reader, "GET", "/schema?branch=broken", "", ""},
+		{reader, "GET", "/schema?branch=panic", "", ""},
+		{reader, "GET", "/schema?branch=unavailable", "", ""},
+		{reader, "GET", "/schema?branch=slow", "X-Timeout-Ms: 1", ""},
+		{writer, "POST", "/load/ndjson?branch=unsure", "Content-Type: application/x-ndjson", ""},
+	} {
+		head := headOf(t, c.Graph)
+		path := "/graphs/people" + x.path
+		if strings.HasPrefix(x.path, "//") {
+			path = x.path[1:]
+		}
+		r := httptest.NewRequest(x.method, strings.ReplaceAll(path, "COMMIT", head), strings.NewReader(x.body))
+		r.Header.Set("Content-Type", "application/json")
+		actor := "nobody"
+		if x.actor != nil {
+			actor = x.actor.ID
+			r = r.WithContext(access.WithActor(r.Context(), x.actor))
+		}
+		if name, v, ok := strings.Cut(x.send, ": "); ok {
+			r.Header.Set(name, strings.ReplaceAll(v, "COMMIT", head))
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if route, ok := routeOf(r); ok && w.Code == http.StatusOK {
+			seen[route.Operation] = true
+		}
+		fmt.Fprintf(&got, "%s: %s %s\n", actor, x.method, x.path)
+		if x.send != "" {
+			fmt.Fprintf(&got, "%s\n", x.send)
+		}
+		if x.body != "" {
+			fmt.Fprintf(&got, "%s\n", strings.Join(strings.Fields(x.body), " "))
+		}
+		fmt.Fprintf(&got, "%d\n", w.Code)
+		_ = w.Result().Header.Write(&got) // sorted by name; a Builder accepts everything
+		fmt.Fprintf(&got, "%s\n\n", strings.TrimSpace(w.Body.String()))
+	}
+	for _, r := range own() {
+		if !seen[r.Operation] && r.Operation != "get_blob" && r.Operation != "verify" && r.Operation != "get_openapi" { // other tests cover these
+			t.Errorf("no success of %s is shown", r.Operation)
+		}
+	}
+	text := strings.ReplaceAll(got.String(), "\r\n", "\n")
+	for _, v := range varying {
+		text = v.pattern.ReplaceAllString(text, v.instead)
+	}
+	golden.Check(t, "testdata/envelopes.golden", []byte(text))
+}

@@ -1,0 +1,224 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// exchange is one request and the state that its handler needs to answer it.
+type exchange struct {
+	*server
+	route *Route
+	g     *servedgraph.Graph // nil for routes that are not on a graph
+	w     http.ResponseWriter
+	r     *http.Request
+	query url.Values // valid once check has returned nil
+}
+
+func (x *exchange) ctx() context.Context { return x.r.Context() }
+func (x *exchange) actor() *access.Actor { return access.ActorFrom(x.r.Context()) }
+
+// do runs a call under the name of the route's operation.
+func (x *exchange) do(call tool.Call, enc encoding.Options) (*encoding.Answer, error) {
+	return x.g.Do(x.ctx(), x.actor(), x.route.Operation, call, enc)
+}
+
+// answer runs a call and sends its answer.
+func (x *exchange) answer(call tool.Call, enc encoding.Options) error {
+	a, err := x.do(call, enc)
+	if err != nil {
+		return err
+	}
+	x.send(a)
+	return nil
+}
+
+// send sends an answer and releases it. The entity tag of a read is the commit that was read.
+func (x *exchange) send(a *encoding.Answer) {
+	defer a.Release()
+	if x.route.Tagged && a.Commit != "" && (a.Read || !x.route.Writes) {
+		x.w.Header().Set("ETag", entityTag(a.Commit))
+	}
+	send(x.w, http.StatusOK, append(a.Head, a.JSON)...)
+}
+
+// reply sends v as JSON.
+func (x *exchange) reply(v any) error {
+	b, err := encoding.JSON(v)
+	if err != nil {
+		return err
+	}
+	send(x.w, http.StatusOK, b)
+	return nil
+}
+
+// uri returns the URI of the graph in answers.
+func (x *exchange) uri() string { return "omnigraph://" + x.g.ID() }
+
+// target returns the branch or commit to read, from the query string of the URL.
+func (x *exchange) target() engine.Target {
+	return engine.Target{Branch: x.query.Get("branch"), Commit: x.query.Get("snapshot")}
+}
+
+// number returns a parameter of kind Number from the query string, or otherwise if it is
+// absent. check has validated it.
+func (x *exchange) number(name string, otherwise int) int {
+	n, err := strconv.Atoi(x.query.Get(name))
+	if err != nil {
+		return otherwise
+	}
+	return n
+}
+
+// runOptions returns the options of a write that the header gives.
+func (x *exchange) runOptions() queryrun.Options {
+	return queryrun.Options{IdempotencyKey: x.r.Header.Get(headerIdempotency), IfCommit: x.ifCommit()}
+}
+
+// ifCommit returns the commit that must be the head of the branch to write to, or "".
+func (x *exchange) ifCommit() string {
+	return strings.Trim(x.r.Header.Get(headerIfCommit), `"`)
+}
+
+// held reports whether If-None-Match says that the client has the answer for a commit already.
+func (x *exchange) held(commit string) bool {
+	for _, line := range x.r.Header.Values(headerIfNone) {
+		for tag := range strings.SplitSeq(line, ",") {
+			if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == entityTag(commit) || tag == "*" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func entityTag(commit string) string { return `"` + commit + `"` }
+
+// check validates the request against the parameters of its route. It refuses unknown
+// parameters: if the server ignored one, it could ignore a branch or a condition that the
+// client meant.
+func (x *exchange) check() error {
+	var err error
+	if x.query, err = url.ParseQuery(x.r.URL.RawQuery); err != nil {
+		return x.bad("the query part of the url is malformed: " + err.Error() + "; escape & ; % and = in values")
+	}
+	if len(x.r.Header.Values(headerIfCommit)) > 0 && !x.route.takes(headerIfCommit) {
+		return x.bad("header " + headerIfCommit + ": does not apply to this route; leave it out")
+	}
+	var known []string
+	for i := range x.route.Params {
+		p := &x.route.Params[i]
+		switch p.In {
+		case Query:
+			known = append(known, p.Name)
+			err = p.check(x.query[p.Name])
+		case Header:
+			err = p.check(x.r.Header.Values(p.Name))
+		case Path:
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if x.route.Action == "" {
+		return nil // a probe, which may add any parameters
+	}
+	for _, name := range slices.Sorted(maps.Keys(x.query)) {
+		if !slices.Contains(known, name) {
+			help := "known are " + strings.Join(known, ", ")
+			if len(known) == 0 {
+				help = "none is taken here; a POST has its arguments in the body"
+			}
+			return &tool.ArgumentError{Path: short(name), Detail: "unknown query parameter", Help: help}
+		}
+	}
+	if x.query.Has("branch") && x.query.Has("snapshot") {
+		return &tool.ArgumentError{Path: "snapshot", Detail: "found beside branch, wanted one of the two", Help: "a snapshot is a commit, whichever branch it is on"}
+	}
+	return nil
+}
+
+// check validates the values of a parameter.
+func (p *Param) check(values []string) error {
+	place := p.Name
+	if p.In == Header {
+		place = "header " + p.Name
+	}
+	fault := func(format string, args ...any) error {
+		return &tool.ArgumentError{Path: place, Detail: fmt.Sprintf(format, args...)}
+	}
+	if p.Name == headerIfNone { // a list, which may come in several header lines
+		return nil
+	}
+	switch {
+	case len(values) > 1:
+		return fault("found several times, wanted once")
+	case len(values) == 0 && !p.Required:
+		return nil
+	case p.Required && (len(values) == 0 || values[0] == ""):
+		return fault("missing, wanted %s", p.wanted())
+	case p.Enum != nil && !slices.Contains(p.Enum, values[0]):
+		return fault("found %q, wanted %s", short(values[0]), p.wanted())
+	case p.Max > 0 && len(values[0]) > p.Max:
+		return fault("found a text of %d bytes, wanted at most %d", len(values[0]), p.Max)
+	case p.In == Header && strings.Trim(values[0], `"`) == "":
+		// An empty condition would count as none.
+		return fault("found an empty text, wanted %s, or none at all", p.wanted())
+	case p.Kind == Number:
+		if n, err := strconv.ParseInt(values[0], 10, 32); err != nil || n < p.Min {
+			return fault("found %q, wanted %s", short(values[0]), p.wanted())
+		}
+	}
+	return nil
+}
+
+func (p *Param) wanted() string {
+	switch {
+	case p.Enum != nil:
+		return "one of " + strings.Join(p.Enum, ", ")
+	case p.Kind == Number:
+		return fmt.Sprintf("a whole number, %d or more", p.Min)
+	}
+	return "a text"
+}
+
+// short returns the first 60 bytes of a text that a client sent.
+func short(s string) string {
+	const most = 60
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
+
+// bad returns an error for a request that is malformed as HTTP.
+func (x *exchange) bad(message string) error {
+	return &httpError{envelope.New(wireerror.OfRequest, wireerror.BadRequest, message)}
+}
+
+// limit sets the deadline that the timeout header of the request gives.
+func (x *exchange) limit() context.CancelFunc {
+	ms, err := strconv.ParseInt(x.r.Header.Get(headerTimeout), 10, 32)
+	if err != nil { // the header is absent; check has refused malformed ones
+		return func() {}
+	}
+	ctx, cancel := context.WithTimeout(x.ctx(), time.Duration(ms)*time.Millisecond)
+	x.r = x.r.WithContext(ctx)
+	return cancel
+}

@@ -1,0 +1,95 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+type exportBody struct {
+	Branch    *string  `json:"branch,omitempty" jsonschema_description:"The branch to export; main when it is left out."`
+	Snapshot  *string  `json:"snapshot,omitempty" jsonschema_description:"The commit to export, instead of a branch."`
+	TypeNames []string `json:"type_names,omitempty" jsonschema_description:"The node and edge types to export; all when it is left out."`
+}
+
+// export streams a graph as NDJSON while it reads the graph.
+func (x *exchange) export() error {
+	var b exportBody
+	o, err := x.body(&b)
+	if err != nil {
+		return err
+	}
+	oneTarget(o, b.Branch, b.Snapshot)
+	if err := o.Done(); err != nil {
+		return err
+	}
+	out := &stream{w: x.w, control: http.NewResponseController(x.w)}
+	_, err = x.do(&exporting{operations.Look{
+		At: engine.Target{Branch: orEmpty(b.Branch), Commit: orEmpty(b.Snapshot)}, Action: tool.Export,
+		Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+			out.commit = c.ID
+			_, err := env.Graph.Export(ctx, out, engine.Target{Commit: c.ID}, engine.ExportOptions{Types: b.TypeNames})
+			var bad *engine.BadArgument
+			if errors.As(err, &bad) {
+				return nil, &tool.ArgumentError{Path: "type_names", Detail: bad.Detail}
+			}
+			return nil, err
+		},
+	}}, encoding.Options{})
+	switch {
+	case err == nil:
+		out.start() // nothing was written for a graph without entities
+		return nil
+	case !out.started:
+		return err
+	}
+	// The status is sent already, so only a broken connection can report the fault to the client.
+	f := x.report(err)
+	x.g.Logger().WarnContext(x.ctx(), "an export broke off", "reason", f.Body.Error)
+	panic(http.ErrAbortHandler)
+}
+
+// exporting is a call that may take as long as its client takes to read the answer.
+type exporting struct{ operations.Look }
+
+// Unhurried exempts the call from the time limit of requests.
+func (*exporting) Unhurried() {}
+
+// stalled is how long a client may take to read one piece of a stream.
+const stalled = 2 * time.Minute
+
+// stream is the body of an answer that is written while it is produced.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	commit  string
+	started bool
+}
+
+func (s *stream) start() {
+	if s.started {
+		return
+	}
+	s.started = true
+	h := s.w.Header()
+	h.Set("Content-Type", mediaNDJSON)
+	h.Set("ETag", entityTag(s.commit))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", cacheable)
+	s.w.WriteHeader(http.StatusOK)
+}
+
+// Write sets a new write deadline for each piece, so that the number of pieces has no limit.
+func (s *stream) Write(p []byte) (int, error) {
+	s.start()
+	if err := s.control.SetWriteDeadline(time.Now().Add(stalled)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	return s.w.Write(p)
+}

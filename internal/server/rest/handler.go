@@ -1,0 +1,268 @@
+// Package rest serves graphs over plain HTTP and JSON.
+package rest
+
+import (
+	"cmp"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"path"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+// Options configures how graphs are served. The zero value takes the defaults.
+type Options struct {
+	MaxBody int64 // limit of a request body in bytes; 0 means 1 MiB
+	MaxLoad int64 // limit of the body of a load in bytes; 0 means 32 MiB
+
+	// MaxText is the limit in bytes of a request body with GQ text or a schema. 0 means
+	// MaxBody if that is set, and otherwise 8 MiB: JSON may take six bytes for one byte of
+	// text, and the body also contains parameters. [textlimit.Max] limits the text itself.
+	MaxText int64
+
+	// Server decides about graph_list. Nil denies it to everyone.
+	Server access.Authorizer
+
+	// SchemasFixed says why the server refuses to apply schemas, and what to do instead. A
+	// cluster sets it if its schemas come from its configuration. Empty allows schema changes.
+	SchemasFixed string
+
+	Logger *slog.Logger // for faults outside of a graph; nil discards them
+}
+
+// Handler serves the graphs, keyed by id, on those [Routes] that are not Elsewhere. The
+// contexts of its requests carry the actor, see [servedgraph.WithActor]; without an actor
+// everything but /healthz is denied. Answers are JSON, except for exports and blobs. Every
+// error is answered with the error envelope.
+func Handler(graphs map[string]*servedgraph.Graph, opts Options) http.Handler {
+	if opts.MaxText == 0 {
+		opts.MaxText = cmp.Or(opts.MaxBody, 8<<20)
+	}
+	if opts.MaxBody == 0 {
+		opts.MaxBody = 1 << 20
+	}
+	if opts.MaxLoad == 0 {
+		opts.MaxLoad = 32 << 20
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &server{graphs: graphs, opts: opts, document: sync.OnceValues(Document)}
+	mux := http.NewServeMux()
+	for pattern, m := range byPath(Routes()) {
+		mux.Handle(pattern, s.serve(m))
+	}
+	nowhere := s.serve(nil)
+	mux.Handle("/", nowhere)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The ServeMux would answer these itself, with a redirect or a text page.
+		if p := r.URL.EscapedPath(); r.Method == http.MethodConnect || !strings.HasPrefix(p, "/") || path.Clean(p) != p {
+			nowhere.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+type server struct {
+	graphs   map[string]*servedgraph.Graph
+	opts     Options
+	document func() ([]byte, error) // [Document], computed on first use
+}
+
+// methods are the routes of one path, keyed by method.
+type methods map[string]*endpoint
+
+// endpoint is a route at a path: its own path, or a fixed path that its pattern also matches.
+type endpoint struct {
+	Route
+	fixed map[string]string // at a fixed path, the values of the route's path parameters
+}
+
+// byPath returns the routes by path and method. A fixed path, such as that of merges, also gets
+// the methods of each pattern that matches it, such as that of a branch: a branch may be called
+// merge.
+func byPath(routes []Route) map[string]methods {
+	paths := map[string]methods{}
+	routes = slices.DeleteFunc(routes, func(r Route) bool { return r.Elsewhere })
+	for _, r := range routes {
+		if paths[r.Path] == nil {
+			paths[r.Path] = methods{}
+		}
+		paths[r.Path][r.Method] = &endpoint{Route: r}
+	}
+	for _, r := range routes {
+		for p, m := range paths {
+			if fixed, ok := standsFor(r.Path, p); ok && m[r.Method] == nil {
+				m[r.Method] = &endpoint{Route: r, fixed: fixed}
+			}
+		}
+	}
+	return paths
+}
+
+// standsFor reports whether pattern matches every path that other matches. If so, it returns
+// the values of the parameters of pattern that are fixed in other.
+func standsFor(pattern, other string) (map[string]string, bool) {
+	a, b := strings.Split(pattern, "/"), strings.Split(other, "/")
+	if pattern == other || len(a) != len(b) {
+		return nil, false
+	}
+	fixed := map[string]string{}
+	for i := range a {
+		name, isParam := strings.CutPrefix(a[i], "{")
+		switch {
+		case a[i] == b[i]:
+		case isParam && !strings.HasPrefix(b[i], "{"):
+			fixed[strings.TrimSuffix(name, "}")] = b[i]
+		default:
+			return nil, false
+		}
+	}
+	return fixed, true
+}
+
+// allow returns the value of the Allow header of a path.
+func (m methods) allow() string {
+	var names []string
+	for name := range m {
+		names = append(names, name)
+		if name == http.MethodGet {
+			names = append(names, http.MethodHead)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// serve calls the route of the path for the request's method. It answers 404 if the path has no
+// routes, and 405 if it has none for the method. A panic becomes an operational fault.
+func (s *server) serve(m methods) http.Handler {
+	allow := m.allow()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		x := &exchange{server: s, w: w, r: r, g: s.graphs[r.PathValue("id")]}
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			envelope.Write(w, x.report(&wireerror.Panic{Value: p, Stack: debug.Stack()}))
+		}()
+		method := r.Method
+		if method == http.MethodHead {
+			method = http.MethodGet
+		}
+		e := m[method]
+		switch {
+		case len(m) == 0:
+			envelope.Write(w, notFound("path", r.URL.Path))
+			return
+		case e == nil:
+			w.Header().Set("Allow", allow)
+			envelope.Write(w, envelope.New(wireerror.WrongMethod, wireerror.MethodNotAllowed, "found "+r.Method+", wanted "+allow))
+			return
+		}
+		for name, v := range e.fixed {
+			r.SetPathValue(name, v)
+		}
+		x.route = &e.Route
+		x.deprecated()
+		if err := x.run(); err != nil {
+			x.fault(err)
+		}
+	})
+}
+
+// run checks the request and runs its route.
+func (x *exchange) run() error {
+	if x.route.OnGraph() && x.g == nil {
+		return &httpError{notFound("graph", x.r.PathValue("id"))}
+	}
+	if err := x.check(); err != nil {
+		return err
+	}
+	defer x.limit()()
+	return x.route.handle(x)
+}
+
+// deprecated sets the headers that name the successor of a deprecated route.
+func (x *exchange) deprecated() {
+	if x.route.Successor == "" {
+		return
+	}
+	to := segment.ReplaceAllStringFunc(x.route.Successor, func(s string) string {
+		return url.PathEscape(x.r.PathValue(strings.Trim(s, "{}")))
+	})
+	x.w.Header().Set("Deprecation", "true")
+	x.w.Header().Set("Link", "<"+to+`>; rel="successor-version"`)
+}
+
+// fault answers with an error.
+func (x *exchange) fault(err error) {
+	var same *operations.Unchanged
+	var request *httpError
+	switch {
+	case errors.As(err, &same):
+		h := x.w.Header()
+		h.Set("ETag", entityTag(same.Commit))
+		h.Set("Cache-Control", cacheable)
+		x.w.WriteHeader(http.StatusNotModified)
+		return
+	case errors.As(err, &request):
+		envelope.Write(x.w, request.fault)
+		return
+	}
+	envelope.Write(x.w, x.report(err))
+}
+
+func (x *exchange) report(err error) *wireerror.Fault {
+	if x.g != nil {
+		return x.g.Report(x.ctx(), err)
+	}
+	return wireerror.Report(x.ctx(), x.opts.Logger, err)
+}
+
+// httpError is a fault of the HTTP request itself, found before any call to a graph.
+type httpError struct{ fault *wireerror.Fault }
+
+func (e *httpError) Error() string { return e.fault.Body.Error }
+
+func notFound(what, name string) *wireerror.Fault {
+	return envelope.New(wireerror.Missing, wireerror.NotFound, what+" \""+short(name)+"\" not found")
+}
+
+// cacheable lets only the client cache an answer, because answers differ per caller. The client
+// must revalidate the answer before each use.
+const cacheable = "private, no-cache"
+
+func send(w http.ResponseWriter, status int, body ...[]byte) {
+	length := 0
+	for _, part := range body {
+		length += len(part)
+	}
+	h := w.Header()
+	h.Set("Content-Type", mediaJSON)
+	h.Set("Content-Length", strconv.Itoa(length))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", cacheable)
+	w.WriteHeader(status)
+	for _, part := range body {
+		if _, err := w.Write(part); err != nil {
+			return // the client has gone away
+		}
+	}
+}

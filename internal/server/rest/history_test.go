@@ -1,0 +1,130 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest/resttest"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
+)
+
+func TestHistory(t *testing.T) {
+	writer, reader, bot := servedtest.Writer, servedtest.Reader, servedtest.Bot
+	steps(t, servedtest.Config(t), rest.Options{}, []request{
+		{name: "snapshot", actor: reader, method: "GET", path: "/snapshot", status: 200, header: `ETag: "COMMIT"`,
+			want: `{"graph_branch":"main","graph_manifest_version":2,"internal_schema_version":1,"graph_commit_id":"COMMIT","schema_digest":"sha256:`},
+		{name: "datasets", actor: reader, method: "GET", path: "/snapshot?branch=main", status: 200,
+			want: `"datasets":[{"type_name":"Person","entity_kind":"node","entity_count":3,"published_dataset_version":2,"dataset_path":"Person","native_dataset_branch":null},{"type_name":"Knows","entity_kind":"edge","entity_count":1,`},
+		{name: "snapshot of a commit", actor: reader, method: "GET", path: "/snapshot?snapshot=COMMIT", status: 200, want: `"graph_branch":"main"`},
+		{name: "snapshot of both", actor: reader, method: "GET", path: "/snapshot?snapshot=COMMIT&branch=main", status: 400, want: `snapshot: found beside branch`},
+		{name: "snapshot denied", actor: bot, method: "GET", path: "/snapshot", status: 403, want: `read on branch main`},
+		{name: "snapshot of no branch", actor: reader, method: "GET", path: "/snapshot?branch=nope", status: 404, want: `branch \"nope\" not found`},
+		{name: "snapshot that is held", actor: reader, method: "GET", path: "/snapshot", send: `If-None-Match: "x", W/"COMMIT"`, status: 304, header: `ETag: "COMMIT"`},
+		{name: "snapshot that is not held", actor: reader, method: "GET", path: "/snapshot", send: `If-None-Match: "COMMI"`, status: 200},
+		{name: "held, but denied", actor: bot, method: "GET", path: "/snapshot", send: `If-None-Match: "COMMIT"`, status: 403},
+		{name: "schema that is held", actor: reader, method: "GET", path: "/schema", send: `If-None-Match: *`, status: 304, header: `ETag: "COMMIT"`},
+		{name: "schema of a commit", actor: reader, method: "GET", path: "/schema?snapshot=COMMIT", status: 200, want: `{"schema_source":"node Person`, header: `ETag: "COMMIT"`},
+		{name: "head only", actor: reader, method: "HEAD", path: "/schema", status: 200, header: `ETag: "COMMIT"`},
+		{name: "commits", actor: reader, method: "GET", path: "/commits", status: 200, header: `ETag: "COMMIT"`,
+			want: `{"commits":[{"graph_commit_id":"COMMIT","graph_branch":"main","graph_manifest_version":2,"parent_commit_id":"`},
+		{name: "the last page of commits", actor: reader, method: "GET", path: "/commits?branch=main&before=2", status: 200,
+			want: `"parent_commit_id":null,"merged_parent_commit_id":null,"actor_id":null,"created_at":`, lacks: "COMMIT"},
+		{name: "a page of commits", actor: reader, method: "GET", path: "/commits?limit=1", status: 200, want: `"next_before":2}`},
+		{name: "no more commits", actor: reader, method: "GET", path: "/commits", status: 200, want: `"next_before":null}`},
+		{name: "commits that are held", actor: reader, method: "GET", path: "/commits", send: `If-None-Match: "COMMIT"`, status: 304},
+		{name: "bad limit", actor: reader, method: "GET", path: "/commits?limit=0", status: 400, want: `limit: found \"0\", wanted a whole number, 1 or more`},
+		{name: "bad before", actor: reader, method: "GET", path: "/commits?before=x", status: 400, want: `before: found \"x\"`},
+		{name: "commits denied", actor: bot, method: "GET", path: "/commits", status: 403},
+		{name: "commits of no branch", actor: reader, method: "GET", path: "/commits?branch=nope", status: 404, want: `branch \"nope\" not found`},
+		{name: "commit", actor: reader, method: "GET", path: "/commits/COMMIT", status: 200, want: `{"graph_commit_id":"COMMIT","graph_branch":"main","graph_manifest_version":2,`, header: `ETag: "COMMIT"`},
+		{name: "commit that is held", actor: reader, method: "GET", path: "/commits/COMMIT", send: `If-None-Match: "COMMIT"`, status: 304},
+		{name: "no commit", actor: reader, method: "GET", path: "/commits/zzz", status: 404, want: `{"error":"commit \"zzz\" not found","code":"not_found"}`},
+		{name: "commit of another branch", actor: reader, method: "GET", path: "/commits/COMMIT?branch=nope", status: 404, want: `not found`},
+		{name: "commit denied", actor: bot, method: "GET", path: "/commits/COMMIT", status: 403, want: `read on branch main`},
+		{name: "changes", actor: reader, method: "GET", path: "/commits/COMMIT/changes?limit=1", status: 200, header: `ETag: "COMMIT"`,
+			want: `{"graph_commit_id":"COMMIT","nodes":{"inserted":3,"updated":0,"deleted":0},"edges":{"inserted":1,"updated":0,"deleted":0},"changes":[{"kind":"inserted","entity_kind":"node","type_name":"Person","id":"ada","properties":[{"name":"name","old":null,"new":"ada"},{"name":"age","old":null,"new":36},{"name":"big","old":null,"new":9007199254740993},`},
+		{name: "more changes", actor: reader, method: "GET", path: "/commits/COMMIT/changes?limit=1", status: 200, want: `"more":true}`},
+		{name: "the next changes", actor: reader, method: "GET", path: "/commits/COMMIT/changes?limit=1&after=node/Person/bob", status: 200, want: `"id":"cyd"`},
+		{name: "the last changes", actor: reader, method: "GET", path: "/commits/COMMIT/changes?after=node/Person/cyd", status: 200, want: `"from":"ada","to":"bob","properties":[]}],"more":false}`},
+		{name: "bad place", actor: reader, method: "GET", path: "/commits/COMMIT/changes?after=Person/cyd", status: 400, want: `after: found \"Person/cyd\"; send what the page before had last`},
+		{name: "place of no type", actor: reader, method: "GET", path: "/commits/COMMIT/changes?after=node/Persn/cyd", status: 400, want: `after: `},
+		{name: "changes of no commit", actor: reader, method: "GET", path: "/commits/zzz/changes", status: 404},
+		{name: "by name", actor: writer, method: "POST", path: "/load/ndjson", media: ndjson, body: `{"type":"Person","data":{"name":"cyd","age":1}}`, status: 200},
+		{name: "update", actor: reader, method: "GET", path: "/commits/COMMIT/changes", status: 200, want: `"changes":[{"kind":"updated","entity_kind":"node","type_name":"Person","id":"cyd","properties":[{"name":"age","old":null,"new":1}]}],"more":false}`},
+	})
+}
+
+// TestFreshBranch checks that a new branch has its own name in answers even while its head is a
+// commit of the branch that it was made from.
+func TestFreshBranch(t *testing.T) {
+	steps(t, servedtest.Config(t), rest.Options{}, []request{
+		{name: "make", actor: servedtest.Writer, method: "POST", path: "/branches", body: `{"name":"draft"}`, status: 200},
+		{name: "snapshot", actor: servedtest.Drafter, method: "GET", path: "/snapshot?branch=draft", status: 200, want: `{"graph_branch":"draft",`},
+		{name: "commits", actor: servedtest.Drafter, method: "GET", path: "/commits?branch=draft", status: 200, want: `"graph_branch":"main"`},
+		{name: "commit", actor: servedtest.Drafter, method: "GET", path: "/commits/COMMIT?branch=draft", status: 200},
+		{name: "commit of main", actor: servedtest.Drafter, method: "GET", path: "/commits/COMMIT", status: 403, want: `read on branch main`},
+	})
+}
+
+// TestPages checks that the pages of commits and of changes together form the whole list.
+func TestPages(t *testing.T) {
+	c := servedtest.Config(t)
+	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{}))
+	var lines strings.Builder
+	for i := range 25 {
+		fmt.Fprintf(&lines, "{\"type\":\"Person\",\"data\":{\"name\":\"p/%02d\"}}\n", i)
+		if _, err := c.Graph.Load(t.Context(), strings.NewReader(lines.String()), engine.LoadOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var ids []string
+	for before := ""; ; {
+		var page rest.CommitList
+		get(t, h, "/commits?limit=4"+before, &page)
+		for _, c := range page.Commits {
+			ids = append(ids, c.GraphCommitID)
+		}
+		if page.NextBefore == nil {
+			break
+		}
+		before = fmt.Sprint("&before=", *page.NextBefore)
+	}
+	var whole rest.CommitList
+	get(t, h, "/commits", &whole)
+	if len(ids) != len(whole.Commits) || len(ids) != 27 {
+		t.Errorf("the pages have %d commits, the whole has %d", len(ids), len(whole.Commits))
+	}
+	for i, c := range whole.Commits {
+		if ids[i] != c.GraphCommitID {
+			t.Errorf("commit %d is %s on its page, and %s in the whole", i, ids[i], c.GraphCommitID)
+		}
+	}
+	seen := 0
+	for after := ""; ; {
+		var page rest.ChangesAnswer
+		get(t, h, "/commits/"+ids[len(ids)-2]+"/changes?limit=2"+after, &page)
+		seen += len(page.Changes)
+		if !page.More {
+			break
+		}
+		last := page.Changes[len(page.Changes)-1]
+		after = "&after=" + last.EntityKind + "/" + last.TypeName + "/" + last.ID
+	}
+	if seen != 4 {
+		t.Errorf("the pages have %d changes, want 4", seen)
+	}
+}
+
+func get(t *testing.T, h http.Handler, path string, into any) {
+	t.Helper()
+	w := do(h, servedtest.Writer, "GET", "/graphs/people"+path, "")
+	if err := json.Unmarshal(w.Body.Bytes(), into); err != nil || w.Code != 200 {
+		t.Fatalf("%s: %d %s", path, w.Code, w.Body)
+	}
+}

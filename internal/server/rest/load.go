@@ -1,0 +1,143 @@
+package rest
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+type loadBody struct {
+	Data   string  `json:"data" jsonschema_description:"The lines of NDJSON as one string, with a line feed after each."`
+	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to load into; main when it is left out."`
+	From   *string `json:"from,omitempty" jsonschema_description:"The branch to make branch from, if it does not exist. It is gone again when the load fails."`
+	Mode   *string `json:"mode,omitempty" jsonschema:"enum=merge,enum=append,enum=overwrite" jsonschema_description:"merge, also when it is left out, replaces entities that exist; append fails on them; overwrite first removes every entity of the types that occur in the data."`
+	DryRun *bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be loaded."`
+}
+
+// modes are the names of the load modes; the first is the default.
+var modes = []string{engine.Merge.String(), engine.Append.String(), engine.Overwrite.String()}
+
+// loadLines loads a body of NDJSON while it receives the body.
+func (x *exchange) loadLines() error {
+	if err := wantContent(x.r, mediaNDJSON); err != nil {
+		return err
+	}
+	if x.r.ContentLength > x.opts.MaxLoad {
+		return tooLarge(x.opts.MaxLoad)
+	}
+	body := &limited{r: http.MaxBytesReader(x.w, x.r.Body, x.opts.MaxLoad)}
+	load := x.load(body, x.query.Get("branch"), x.query.Get("mode"), x.query.Get("dry_run") == "true")
+	call, err := into(load, x.query.Get("from"))
+	if err != nil {
+		return err
+	}
+	answer, err := x.do(call, encoding.Options{})
+	switch {
+	case err != nil && body.err != nil:
+		return unreadable(body.err)
+	case err != nil:
+		return err
+	}
+	x.send(answer)
+	return nil
+}
+
+// loadText loads NDJSON that is a member of the JSON body.
+func (x *exchange) loadText() error {
+	b, load, err := x.loadBody()
+	if err != nil {
+		return err
+	}
+	call, err := into(load, orEmpty(b.From))
+	if err != nil {
+		return err
+	}
+	return x.answerLoad(call)
+}
+
+// ingest is loadText with one difference: if the branch does not exist and the body does not
+// say where to start it, ingest creates it from main.
+func (x *exchange) ingest() error {
+	b, load, err := x.loadBody()
+	if err != nil {
+		return err
+	}
+	from := orEmpty(b.From)
+	if from == "" && load.Branch != "" {
+		from = engine.MainBranch
+	}
+	call, err := into(load, from)
+	if err != nil {
+		return err
+	}
+	return x.answerLoad(call)
+}
+
+// loadBody reads a body of up to MaxLoad bytes. A caller who may load on none of the known
+// branches gets the smaller limit MaxBody. loadBody must not refuse that caller at once: a
+// policy may allow branches that do not exist yet, and only the body names the branch.
+func (x *exchange) loadBody() (*loadBody, *operations.Load, error) {
+	ok, err := x.g.AllowedSomewhere(x.ctx(), x.actor(), tool.Grant{Action: tool.Change, Via: tool.AdHoc})
+	if err != nil {
+		return nil, nil, err
+	}
+	most := x.opts.MaxLoad
+	if !ok {
+		most = min(most, x.opts.MaxBody)
+	}
+	o, err := x.object(most)
+	var refused *httpError
+	switch {
+	case !ok && errors.As(err, &refused) && refused.fault.Outcome == wireerror.TooLarge:
+		return nil, nil, &wireerror.Forbidden{Action: tool.Change} // the branch is in the unread body
+	case err != nil:
+		return nil, nil, err
+	}
+	var b loadBody
+	readMembers(o, &b)
+	if err := o.Done(); err != nil {
+		return nil, nil, err
+	}
+	return &b, x.load(strings.NewReader(b.Data), orEmpty(b.Branch), orEmpty(b.Mode), isTrue(b.DryRun)), nil
+}
+
+// load returns the call that loads the data. mode is the name of a load mode, or empty.
+func (x *exchange) load(data io.Reader, branch, mode string, dry bool) *operations.Load {
+	m, _ := engine.ParseLoadMode(mode)
+	load := &operations.Load{Data: data, Mode: m, Branch: branch, Options: x.runOptions()}
+	load.Options.DryRun = dry
+	return load
+}
+
+// into returns a call that loads into a branch, and first creates that branch from another one
+// if it does not exist. If from is empty, into returns load itself.
+func into(load *operations.Load, from string) (tool.Call, error) {
+	switch {
+	case from == "":
+		return load, nil
+	case load.Branch == "":
+		return nil, &tool.ArgumentError{Path: "from", Detail: "found a branch to start at, but none to make", Help: "name the one to make as branch"}
+	}
+	return &operations.LoadFrom{Load: load, From: from}, nil
+}
+
+// answerLoad answers with the result of a load and the URI of the graph.
+func (x *exchange) answerLoad(load tool.Call) error {
+	answer, err := x.do(load, encoding.Options{})
+	if err != nil {
+		return err
+	}
+	a := LoadAnswer{URI: x.uri()}
+	if err := json.Unmarshal(answer.JSON, &a.LoadAnswer); err != nil {
+		return err
+	}
+	return x.reply(&a)
+}

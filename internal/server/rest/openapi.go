@@ -1,0 +1,275 @@
+package rest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/swaggest/openapi-go/openapi31"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+const (
+	// contractVersion is the version of the wire contract, which differs from the server's.
+	contractVersion = "0.10.0"
+
+	bearerScheme = "bearer"
+)
+
+// mediaRanges is the media type of an answer with several byte ranges.
+const mediaRanges = "multipart/byteranges"
+
+const documentSummary = "Graphs over HTTP and JSON."
+
+const documentDescription = `Every fault is one envelope, the schema Error: a text for people, a code for programs, and the parts that go with the code.
+
+The members of an answer are always there, null when empty, unless the schema marks them as optional. Integers are JSON numbers, also those of 64 bits; a body may spell them as strings. Members, query parameters and media types that are not listed are refused, and so is a member that occurs twice.
+
+HEAD is answered wherever GET is, with the header that GET would have.`
+
+// Document returns the OpenAPI 3.1 document of [Routes] as indented JSON. It is the same on
+// every server: it contains nothing about graphs, queries or policies.
+func Document() ([]byte, error) {
+	d := &document{paths: map[string]openapi31.PathItem{}, schemas: newSchemas()}
+	var tags []openapi31.Tag
+	for _, r := range Routes() {
+		if err := d.add(&r); err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(tags, func(t openapi31.Tag) bool { return t.Name == r.Tag }) {
+			tags = append(tags, openapi31.Tag{Name: r.Tag})
+		}
+	}
+	spec := openapi31.Spec{
+		Openapi:    "3.1.0",
+		Info:       openapi31.Info{Title: "Omnigraph", Version: contractVersion, Summary: new(documentSummary), Description: new(documentDescription)},
+		Servers:    []openapi31.Server{{URL: "/"}},
+		Tags:       tags,
+		Security:   []map[string][]string{{bearerScheme: {}}},
+		Paths:      &openapi31.Paths{MapOfPathItemValues: d.paths},
+		Components: d.components(),
+	}
+	b, err := spec.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("write the OpenAPI document: %w", err)
+	}
+	v := jsontext.Value(b)
+	if err := v.Format(jsontext.WithIndent("  ")); err != nil {
+		return nil, fmt.Errorf("indent the OpenAPI document: %w", err)
+	}
+	return append(v, '\n'), nil
+}
+
+// openapi answers with the document.
+func (x *exchange) openapi() error {
+	b, err := x.document()
+	if err != nil {
+		return err
+	}
+	send(x.w, http.StatusOK, b)
+	return nil
+}
+
+// document is the OpenAPI document while it is built.
+type document struct {
+	paths   map[string]openapi31.PathItem
+	schemas *schemas
+}
+
+// add adds the operation of a route.
+func (d *document) add(r *Route) error {
+	op := &openapi31.Operation{
+		ID: &r.Operation, Tags: []string{r.Tag}, Summary: &r.Summary, RequestBody: d.body(r),
+		Responses: &openapi31.Responses{MapOfResponseOrReferenceValues: map[string]openapi31.ResponseOrReference{}},
+	}
+	if text := described(r); text != "" {
+		op.Description = &text
+	}
+	if r.Successor != "" {
+		op.Deprecated = new(true)
+	}
+	statuses := r.AllStatuses()
+	switch {
+	case !slices.Contains(statuses, http.StatusUnauthorized):
+		op.Security = []map[string][]string{{}}
+	case r.Open:
+		op.Security = []map[string][]string{{}, {bearerScheme: {}}}
+	}
+	for i := range r.Params {
+		op.Parameters = append(op.Parameters, parameter(&r.Params[i], r.exampleOf(&r.Params[i])))
+	}
+	for _, status := range statuses {
+		op.Responses.MapOfResponseOrReferenceValues[strconv.Itoa(status)] = d.response(r, status)
+	}
+	item := d.paths[r.Path]
+	if err := item.SetOperation(r.Method, op); err != nil {
+		return fmt.Errorf("route %s %s: %w", r.Method, r.Path, err)
+	}
+	d.paths[r.Path] = item
+	return nil
+}
+
+// described returns the description of an operation: that of the route, followed by the rights
+// that a caller needs.
+func described(r *Route) string {
+	text := r.Description
+	if r.Action != "" {
+		needs := "Needs `" + string(r.Action) + "`"
+		for i, also := range r.Also {
+			needs += [...]string{", for some requests also ", " and "}[min(i, 1)] + "`" + string(also) + "`"
+		}
+		text = joined(text, needs+".")
+	}
+	if r.Successor != "" {
+		text = joined(text, "Deprecated: use `"+r.Successor+"`.")
+	}
+	return text
+}
+
+func joined(text, more string) string {
+	if text == "" {
+		return more
+	}
+	return text + "\n\n" + more
+}
+
+func parameter(p *Param, example string) openapi31.ParameterOrReference {
+	schema := map[string]any{"type": string(p.Kind)}
+	switch {
+	case p.Kind == Number:
+		schema["format"], schema["minimum"], schema["maximum"] = "int32", p.Min, math.MaxInt32
+	case p.Enum != nil:
+		schema["enum"] = p.Enum
+	case p.Required:
+		schema["minLength"] = 1
+	}
+	out := openapi31.Parameter{Name: p.Name, In: openapi31.ParameterIn(p.In), Schema: schema}
+	if p.Description != "" {
+		out.Description = &p.Description
+	}
+	if p.Required {
+		out.Required = &p.Required
+	}
+	if example != "" {
+		out.Example = new(any(example))
+		if p.Kind == Number {
+			out.Example = new(any(json.RawMessage(example)))
+		}
+	}
+	return openapi31.ParameterOrReference{Parameter: &out}
+}
+
+// body returns the request body of a route, or nil if the route takes none.
+func (d *document) body(r *Route) *openapi31.RequestBodyOrReference {
+	if r.BodyMedia == "" {
+		return nil
+	}
+	body := &openapi31.RequestBody{}
+	if r.BodyRequired {
+		body.Required = &r.BodyRequired
+	}
+	var schema map[string]any
+	if r.Body != nil {
+		schema = d.schemas.of(r.Body, incoming)
+	} else {
+		schema = textOf(r.BodyMedia)
+	}
+	content := openapi31.MediaType{Schema: schema}
+	switch example := examples[r.Operation].body; {
+	case example == "":
+	case r.BodyMedia == mediaJSON:
+		content.Example = new(any(json.RawMessage(example)))
+	default:
+		content.Example = new(any(example))
+	}
+	body.Content = map[string]openapi31.MediaType{r.BodyMedia: content}
+	return &openapi31.RequestBodyOrReference{RequestBody: body}
+}
+
+// response returns the answer of a route for a status.
+func (d *document) response(r *Route, status int) openapi31.ResponseOrReference {
+	if other, ok := r.Refusals[status]; ok {
+		fault := d.fault(status)
+		fault.Content[mediaJSON] = openapi31.MediaType{Schema: map[string]any{
+			"oneOf": []any{d.schemas.of(other, outgoing), d.schemas.of(wireerror.WireError{}, outgoing)},
+		}}
+		return openapi31.ResponseOrReference{Response: fault}
+	}
+	if status >= http.StatusBadRequest {
+		name := componentOf(status)
+		return openapi31.ResponseOrReference{Reference: &openapi31.Reference{Ref: "#/components/responses/" + name}}
+	}
+	out := &openapi31.Response{Description: successes[status], Headers: d.headers(r, status)}
+	if status == http.StatusNotModified || r.Method == http.MethodHead {
+		return openapi31.ResponseOrReference{Response: out}
+	}
+	out.Content = map[string]openapi31.MediaType{cmp.Or(r.AnswerMedia, mediaJSON): {Schema: d.answer(r)}}
+	if status == http.StatusPartialContent {
+		out.Content[mediaRanges] = openapi31.MediaType{} // for several ranges
+	}
+	return openapi31.ResponseOrReference{Response: out}
+}
+
+// answer returns the schema of a successful answer.
+func (d *document) answer(r *Route) map[string]any {
+	switch a := r.Answer.(type) {
+	case nil:
+		return textOf(r.AnswerMedia)
+	case map[string]any:
+		return map[string]any{"type": "object"}
+	case OneOf:
+		var kinds []any
+		for _, v := range a {
+			kinds = append(kinds, d.schemas.of(v, outgoing))
+		}
+		return map[string]any{"oneOf": kinds}
+	default:
+		return d.schemas.of(a, outgoing)
+	}
+}
+
+// textOf returns the schema of a body that is not a single JSON value.
+func textOf(media string) map[string]any {
+	switch media {
+	case mediaNDJSON:
+		return map[string]any{"type": "string", "description": "One JSON object a line."}
+	case mediaText:
+		return map[string]any{"type": "string"}
+	}
+	return map[string]any{} // any bytes
+}
+
+// fault returns the answer for an error status.
+func (d *document) fault(status int) *openapi31.Response {
+	f := faults[status]
+	response := &openapi31.Response{
+		Description: f.description, Headers: map[string]openapi31.HeaderOrReference{},
+		Content: map[string]openapi31.MediaType{mediaJSON: {Schema: d.schemas.of(wireerror.WireError{}, outgoing)}},
+	}
+	for _, h := range f.headers {
+		response.Headers[h.name] = h.or()
+	}
+	return response
+}
+
+// components returns the parts that operations share.
+func (d *document) components() *openapi31.Components {
+	responses := map[string]openapi31.ResponseOrReference{}
+	for status := range faults {
+		responses[componentOf(status)] = openapi31.ResponseOrReference{Response: d.fault(status)}
+	}
+	return &openapi31.Components{
+		Schemas:   d.schemas.made,
+		Responses: responses,
+		SecuritySchemes: map[string]openapi31.SecuritySchemeOrReference{bearerScheme: {SecurityScheme: &openapi31.SecurityScheme{
+			Description: new("A token that the server knows, or one of the issuer that it is configured with."),
+			HTTPBearer:  &openapi31.SecuritySchemeHTTPBearer{Scheme: bearerScheme},
+		}}},
+	}
+}

@@ -1,0 +1,225 @@
+package rest
+
+import (
+	"cmp"
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+const (
+	schemaPrefix = "#/components/schemas/"
+
+	// Bodies may write integers as strings, because many clients lose precision on 64-bit numbers
+	// beyond 2^53.
+	integerPattern = `^-?[0-9]+$`
+)
+
+// side says whether a schema describes bodies or answers.
+type side uint8
+
+const (
+	incoming side = iota // bodies
+	outgoing             // answers
+)
+
+// schemas are the component schemas of the document, reflected from the structs of bodies and
+// answers:
+//
+//   - A member of a body is optional if it is a pointer or has omitempty; null counts as
+//     absent; an integer may be a string; other members are refused.
+//   - A member of an answer is always present unless it has omitempty; a nil pointer becomes
+//     null; other members never occur.
+type schemas struct {
+	made  map[string]map[string]any // by component name
+	types map[string]typeOf
+}
+
+type typeOf struct {
+	t    reflect.Type
+	side side
+}
+
+func newSchemas() *schemas {
+	return &schemas{made: map[string]map[string]any{}, types: map[string]typeOf{}}
+}
+
+// of returns a reference to the schema of the struct v. It panics if two types, or the two
+// sides of one type, would have the same component name; all types come from this package.
+func (s *schemas) of(v any, side side) map[string]any {
+	return map[string]any{"$ref": s.refer(elem(reflect.TypeOf(v)), side)}
+}
+
+// refer returns the reference to the schema of a struct. The first call for a struct creates
+// the schema.
+func (s *schemas) refer(t reflect.Type, side side) string {
+	name := componentName(t)
+	switch had, ok := s.types[name]; {
+	case !ok:
+		s.types[name] = typeOf{t, side}
+		s.made[name] = s.reflect(t, side)
+	case had != typeOf{t, side}:
+		panic(fmt.Sprintf("rest: the component %s of the OpenAPI document would be %s and %s, or a body and an answer; rename one", name, had.t, t))
+	}
+	return schemaPrefix + name
+}
+
+// componentNames gives a component name to structs whose own name is not unique.
+var componentNames = map[reflect.Type]string{
+	reflect.TypeFor[deprecatedReadAnswer](): "DeprecatedReadAnswer",
+}
+
+// componentName returns the exported name of a struct, without the prefix Wire, which only
+// distinguishes types within their package.
+func componentName(t reflect.Type) string {
+	if name, ok := componentNames[t]; ok {
+		return name
+	}
+	name := strings.TrimPrefix(t.Name(), "Wire")
+	r, n := utf8.DecodeRuneInString(name)
+	return string(unicode.ToUpper(r)) + name[n:]
+}
+
+func (s *schemas) reflect(t reflect.Type, side side) map[string]any {
+	r := &jsonschema.Reflector{Anonymous: true, DoNotReference: true, Mapper: leaf, Lookup: func(u reflect.Type) jsonschema.ID {
+		if u == t || u.Kind() != reflect.Struct || u.Name() == "" || u == reflect.TypeFor[time.Time]() || leaf(u) != nil {
+			return jsonschema.EmptyID
+		}
+		return jsonschema.ID(s.refer(u, side))
+	}}
+	schema := r.ReflectFromType(t)
+	schema.Version = ""
+	schema.Required = nil
+	side.members(schema, t)
+	return asMap(schema)
+}
+
+// leaf returns the schema of a type that is encoded as a single value, or nil for every other
+// type, whose fields the reflector then walks.
+func leaf(t reflect.Type) *jsonschema.Schema {
+	switch {
+	case t == reflect.TypeFor[wireerror.Code]():
+		s := &jsonschema.Schema{Type: "string"}
+		for _, c := range wireerror.Codes {
+			s.Enum = append(s.Enum, c)
+		}
+		return s
+	case t == reflect.TypeFor[diag.Severity]():
+		return &jsonschema.Schema{Type: "string", Enum: []any{diag.Error, diag.Warning, diag.Note}}
+	case t == reflect.TypeFor[client.ParamKind]():
+		return &jsonschema.Schema{Type: "string", Enum: kindNames()}
+	case t == reflect.TypeFor[value.DateTimeValue]():
+		return &jsonschema.Schema{Type: "string", Format: "date-time"}
+	case t == reflect.TypeFor[client.Row]():
+		return &jsonschema.Schema{Type: "object"}
+	case t == reflect.TypeFor[json.RawMessage]():
+		return &jsonschema.Schema{Extras: map[string]any{"type": []string{"object", "array", "string", "number", "boolean", "null"}}}
+	case t != reflect.TypeFor[time.Time]() && t.Implements(reflect.TypeFor[json.Marshaler]()):
+		panic(fmt.Sprintf("rest: %s writes its JSON itself; say here what that is", t))
+	case t != reflect.TypeFor[time.Time]() && t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+		return &jsonschema.Schema{Type: "string"}
+	}
+	return nil
+}
+
+// members marks the properties of a schema as required or not, and adjusts their types. The
+// properties come from the fields of t and of the structs that it embeds.
+func (side side) members(s *jsonschema.Schema, t reflect.Type) {
+	t = elem(t)
+	for f := range t.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && name == "" {
+			side.members(s, f.Type)
+			continue
+		}
+		if name == "-" || !f.IsExported() {
+			continue
+		}
+		name = cmp.Or(name, f.Name)
+		p, ok := s.Properties.Get(name)
+		if !ok {
+			panic(fmt.Sprintf("rest: the schema of %s lacks its member %s", t, name))
+		}
+		pointer := f.Type.Kind() == reflect.Pointer
+		dropped := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
+		var types []string
+		if side == incoming && p.Type == "integer" {
+			types = []string{"integer", "string"}
+			p.Type, p.Pattern = "", integerPattern
+		} else if p.Type != "" {
+			types = []string{p.Type}
+		}
+		optional := dropped || side == incoming && pointer
+		if !optional {
+			s.Required = append(s.Required, name)
+		}
+		if optional && side == incoming || pointer && !optional {
+			p, types = nullable(p, types)
+			s.Properties.Set(name, p)
+		}
+		if len(types) > 1 {
+			p.Type = ""
+			extra(p, "type", types)
+		}
+	}
+}
+
+// nullable allows a schema of the given types to be null. Without types it already does.
+func nullable(p *jsonschema.Schema, types []string) (*jsonschema.Schema, []string) {
+	switch {
+	case p.Ref != "":
+		description := p.Description
+		p.Description = ""
+		return &jsonschema.Schema{Description: description, AnyOf: []*jsonschema.Schema{p, {Type: "null"}}}, nil
+	case len(types) == 0:
+		return p, nil
+	}
+	if p.Enum != nil {
+		p.Enum = append(p.Enum, nil)
+	}
+	return p, append(types, "null")
+}
+
+func extra(s *jsonschema.Schema, name string, v any) {
+	if s.Extras == nil {
+		s.Extras = map[string]any{}
+	}
+	s.Extras[name] = v
+}
+
+func elem(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}
+
+// asMap converts a schema to the form that the document holds. Properties keep the order of
+// their fields.
+func asMap(s *jsonschema.Schema) map[string]any {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("rest: encode a schema: %v", err)) // strings, numbers and maps only
+	}
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(b, &raw); err != nil {
+		panic(fmt.Sprintf("rest: read a schema: %v", err))
+	}
+	m := make(map[string]any, len(raw))
+	for k, v := range raw {
+		m[k] = v
+	}
+	return m
+}

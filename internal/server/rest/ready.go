@@ -1,0 +1,40 @@
+package rest
+
+import (
+	"net/http"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Ready serves the readiness that now returns, with status 200 if it is ready and 503 if not.
+// Only actors to whom server grants graph_list see its detail.
+func Ready(now func() Readiness, server access.Authorizer) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.Method != http.MethodGet && req.Method != http.MethodHead {
+			w.Header().Set("Allow", http.MethodGet)
+			envelope.Write(w, envelope.New(wireerror.WrongMethod, wireerror.MethodNotAllowed, "found "+req.Method+", wanted "+http.MethodGet))
+			return
+		}
+		answer, status := now(), http.StatusOK
+		if actor := access.ActorFrom(req.Context()); actor == nil || !server.Allowed(actor, tool.Grant{Action: tool.GraphList}) {
+			answer.Detail = nil
+		}
+		if answer.Status != StatusReady {
+			status = http.StatusServiceUnavailable
+		}
+		b, err := encoding.JSON(answer)
+		if err != nil {
+			panic(err) // strings and numbers always encode
+		}
+		h := w.Header()
+		h.Set("Content-Type", "application/json")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-store")
+		w.WriteHeader(status)
+		_, _ = w.Write(b) // fails only if the client has gone away
+	})
+}

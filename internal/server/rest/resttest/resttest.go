@@ -1,0 +1,213 @@
+// Package resttest checks the requests and answers of tests against the OpenAPI document of
+// package rest.
+package resttest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/rest"
+)
+
+// document is parsed once, with a different library from the one that writes it.
+var document = sync.OnceValues(func() (*openapi3.T, error) {
+	for _, media := range []string{"application/x-ndjson", "*/*"} {
+		openapi3filter.RegisterBodyDecoder(media, openapi3filter.PlainBodyDecoder)
+	}
+	b, err := rest.Document()
+	if err != nil {
+		return nil, err
+	}
+	return openapi3.NewLoader().LoadFromData(b)
+})
+
+// Document returns the parsed OpenAPI document.
+func Document(t testing.TB) *openapi3.T {
+	t.Helper()
+	doc, err := document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// Wrap returns h with a check of every exchange. The test fails if the document does not allow
+// the answer, or if it does not allow a request that the server accepted. If a body is larger
+// than 1 MiB, the check skips that body.
+func Wrap(t testing.TB, h http.Handler) http.Handler { return wrap(t, h, true) }
+
+// Answers is Wrap for requests that the server accepts although the document does not allow
+// them: scalars written as strings, and null members.
+func Answers(t testing.TB, h http.Handler) http.Handler { return wrap(t, h, false) }
+
+func wrap(t testing.TB, h http.Handler, requests bool) http.Handler {
+	doc := Document(t)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/mcp") { // not part of the REST API
+			h.ServeHTTP(w, r)
+			return
+		}
+		var sent kept
+		out := &tee{ResponseWriter: w, status: http.StatusOK}
+		in := r.Clone(r.Context())
+		in.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.TeeReader(r.Body, &sent), r.Body}
+		h.ServeHTTP(out, in)
+		x := exchange{doc: doc, requests: requests, r: r, sent: &sent, status: out.status, header: w.Header(), answer: &out.body}
+		if err := x.check(); err != nil {
+			t.Errorf("%s %s, answered %d: %v", r.Method, r.URL, out.status, err)
+		}
+	})
+}
+
+// mostKept is the limit of a recorded body, in bytes.
+const mostKept = 1 << 20
+
+// kept records a body of up to mostKept bytes.
+type kept struct {
+	bytes   bytes.Buffer
+	tooLong bool
+}
+
+func (k *kept) Write(b []byte) (int, error) {
+	if k.tooLong = k.tooLong || k.bytes.Len()+len(b) > mostKept; !k.tooLong {
+		k.bytes.Write(b)
+	}
+	return len(b), nil
+}
+
+func (k *kept) reader() io.ReadCloser { return io.NopCloser(bytes.NewReader(k.bytes.Bytes())) }
+
+// tee records the response while it writes it.
+type tee struct {
+	http.ResponseWriter
+	status int
+	body   kept
+}
+
+func (w *tee) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *tee) Write(b []byte) (int, error) {
+	_, _ = w.body.Write(b) // never fails
+	return w.ResponseWriter.Write(b)
+}
+
+func (w *tee) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// exchange is a request and its answer.
+type exchange struct {
+	doc      *openapi3.T
+	requests bool // whether to check requests too
+	r        *http.Request
+	sent     *kept
+	status   int
+	header   http.Header
+	answer   *kept
+}
+
+func (x *exchange) check() error {
+	f := find(x.r)
+	if f.op == nil {
+		// The document has no schema for such a request; the answer must be an error in any case.
+		if x.status != http.StatusNotFound && x.status != http.StatusMethodNotAllowed {
+			return errors.New("the document has no such operation")
+		}
+		return x.isFault()
+	}
+	r := x.r.Clone(x.r.Context())
+	r.Body = x.sent.reader()
+	options := &openapi3filter.Options{
+		IncludeResponseStatus: true, MultiError: true, SkipSettingDefaults: true, RejectWhenRequestBodyNotSpecified: true,
+		ExcludeRequestBody: x.sent.tooLong, ExcludeResponseBody: x.answer.tooLong,
+		AuthenticationFunc: openapi3filter.NoopAuthenticationFunc,
+	}
+	in := &openapi3filter.RequestValidationInput{
+		Request: r, PathParams: f.values, Options: options,
+		Route: &routers.Route{Spec: x.doc, Path: f.pattern, PathItem: x.doc.Paths.Value(f.pattern), Method: r.Method, Operation: f.op},
+	}
+	err := openapi3filter.ValidateResponse(r.Context(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: in, Status: x.status, Header: x.header, Options: options, Body: x.answer.reader(),
+	})
+	if err != nil {
+		return fmt.Errorf("the document has no such answer: %w", err)
+	}
+	if !x.requests || x.status >= http.StatusBadRequest {
+		return nil
+	}
+	if err := openapi3filter.ValidateRequest(r.Context(), in); err != nil {
+		return fmt.Errorf("the document allows no such request: %w", err)
+	}
+	return nil
+}
+
+// isFault checks an answer against the schema of errors.
+func (x *exchange) isFault() error {
+	var v any
+	if x.r.Method != http.MethodHead {
+		if err := json.Unmarshal(x.answer.bytes.Bytes(), &v); err != nil {
+			return fmt.Errorf("the answer is no fault: %w", err)
+		}
+		return x.doc.Components.Schemas["Error"].Value.VisitJSON(v, openapi3.EnableJSONSchema2020())
+	}
+	return nil
+}
+
+// found is the operation that serves a request, and the values of its path parameters.
+type found struct {
+	pattern string
+	op      *openapi3.Operation
+	values  map[string]string
+}
+
+type foundKey struct{}
+
+// operations finds the operation of a request, in the same way as the server finds the route.
+var operations = sync.OnceValue(func() *http.ServeMux {
+	doc, _ := document() // the caller has checked the error already
+	mux := http.NewServeMux()
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			mux.HandleFunc(method+" "+path, func(_ http.ResponseWriter, r *http.Request) {
+				f := r.Context().Value(foundKey{}).(*found)
+				*f = found{path, op, map[string]string{}}
+				for part := range strings.SplitSeq(path, "/") {
+					if name, ok := strings.CutPrefix(part, "{"); ok {
+						name = strings.TrimSuffix(name, "}")
+						f.values[name] = r.PathValue(name)
+					}
+				}
+			})
+		}
+	}
+	return mux
+})
+
+// find returns the operation that serves a request, or the zero value.
+func find(r *http.Request) (f found) {
+	operations().ServeHTTP(discard{}, r.WithContext(context.WithValue(r.Context(), foundKey{}, &f)))
+	return f
+}
+
+// discard is a response writer that drops everything.
+type discard struct{}
+
+func (discard) Header() http.Header         { return http.Header{} }
+func (discard) Write(b []byte) (int, error) { return len(b), nil }
+func (discard) WriteHeader(int)             {}

@@ -1,0 +1,94 @@
+package server
+
+import (
+	"log/slog"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/admission"
+	"github.com/omnigraph-go/omnigraph/internal/server/auth"
+	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+// routes puts authentication in front of both transports. /healthz and the metadata about the
+// token issuer need no authentication; /readyz accepts requests without credentials. If authenticator is
+// nil, routes authenticates nothing.
+func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall access.Authorizer, limiter *admission.Limiter) http.Handler {
+	b := s.booted
+	byID := make(map[string]*servedgraph.Graph, len(b.served))
+	overMCP := make(map[string]http.Handler, len(b.served))
+	for _, g := range b.served {
+		byID[g.ID()] = g
+		var surface mcp.Options
+		if o.Surface != nil {
+			surface = o.Surface(g)
+		}
+		overMCP["/graphs/"+url.PathEscape(g.ID())+"/mcp"] = mcp.Handler(g, surface)
+	}
+	overREST := byPattern(rest.Handler(byID, rest.Options{Server: overall, SchemasFixed: operations.FixedByCluster, Logger: o.Log}))
+	ready := rest.Ready(s.readiness, overall)
+	// Do not use a ServeMux here: it would answer some requests before they are authenticated.
+	var known http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h, ok := overMCP[r.URL.EscapedPath()]; ok {
+			routed(r, mcpRoute)
+			h.ServeHTTP(w, r)
+			return
+		}
+		overREST.ServeHTTP(w, r)
+	})
+	known = identified(b.refuse(known), limiter, map[string]http.Handler{metricsRoute: granted(s.metrics.Handler(), overall), readyPath: ready})
+	if authenticator == nil {
+		known = auth.Open(known)
+	} else {
+		known = authenticator.Require(known)
+		if authenticator.Metadata != nil {
+			known = authenticator.Metadata.Wrap(known)
+		}
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/healthz" {
+			overREST.ServeHTTP(w, r)
+			return
+		}
+		if r.URL.Path == readyPath && authenticator != nil && r.Header.Get("Authorization") == "" {
+			routed(r, readyPath)
+			ready.ServeHTTP(w, r)
+			return
+		}
+		known.ServeHTTP(w, r)
+	})
+}
+
+// byPattern records the pattern that a ServeMux inside next has set, even when the handler
+// aborts the connection with a panic.
+func byPattern(next http.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		defer func() { routed(r, r.Pattern) }()
+		next.ServeHTTP(w, r)
+	}
+}
+
+// recovered answers with an internal error when a handler panics. The transports themselves
+// recover from panics within a call, and name the graph in the report.
+func recovered(next http.Handler, log *slog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			envelope.Write(w, wireerror.Report(r.Context(), log, &wireerror.Panic{Value: p, Stack: debug.Stack()}))
+		}()
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,243 @@
+package servedgraph
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
+	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Call runs the named tool with JSON arguments, as MCP does. In addition to the errors of
+// the engine it returns *UnknownTool, *tool.ArgumentError, *Forbidden, *Oversize and, for
+// ad-hoc text, *Rejected. [Explain] classifies them.
+func (g *Graph) Call(ctx context.Context, actor *access.Actor, name string, args json.RawMessage, enc encoding.Options) (*encoding.Answer, error) {
+	t, err := g.Lookup(ctx, actor, name)
+	if err != nil {
+		return nil, g.NotKnown(ctx, err)
+	}
+	var call tool.Call
+	if late := g.Turn(ctx, len(args), func() { call, err = decode(actor, t, args) }); late != nil {
+		err = late
+	}
+	if err != nil {
+		return nil, g.record.Refused(ctx, name, wireerror.OutcomeOf(err), err)
+	}
+	if c, ok := call.(*queryrun.Call); ok {
+		name = c.Query.Descriptor().Name
+	}
+	return g.Do(ctx, actor, name, call, enc)
+}
+
+func decode(actor *access.Actor, t tool.Tool, args json.RawMessage) (tool.Call, error) {
+	if t, ok := t.(metatools.PerCaller); ok {
+		return t.DecodeFor(actor, args)
+	}
+	return t.Decode(args)
+}
+
+// Invocation is the call of a stored query by its query name.
+type Invocation struct {
+	Params         json.RawMessage // nil, null or an object
+	Branch         string          // empty for main
+	Options        queryrun.Options
+	ExpectMutation *bool // if set, the query must be a mutation (true) or a read (false)
+}
+
+// InvokeQuery runs a stored query by its query name, even if the query is hidden. If the
+// actor lacks the grant to invoke it, the error is the same *engine.NotFound as for an
+// unknown query.
+func (g *Graph) InvokeQuery(ctx context.Context, actor *access.Actor, name string, in Invocation, enc encoding.Options) (*encoding.Answer, error) {
+	if err := g.Invocable(actor, name); err != nil {
+		return nil, err
+	}
+	call, err := g.invocation(name, in)
+	if err != nil {
+		return nil, g.record.Refused(ctx, name, wireerror.OutcomeOf(err), err)
+	}
+	return g.Do(ctx, actor, name, call, enc)
+}
+
+func (g *Graph) invocation(name string, in Invocation) (*queryrun.Call, error) {
+	q := g.queries[name]
+	if want := in.ExpectMutation; want != nil && *want != q.Info().Mutation {
+		kind := map[bool]string{false: "a read", true: "a mutation"}
+		return nil, &tool.ArgumentError{Path: "expect_mutation", Detail: fmt.Sprintf("found %t, but %s is %s", *want, name, kind[q.Info().Mutation])}
+	}
+	if !q.Info().Mutation {
+		in.Options.IdempotencyKey = "" // a client may send a key with every call; repeating a read is safe
+	}
+	if err := in.Options.Check(q.Info().Mutation, in.Branch); err != nil {
+		return nil, err
+	}
+	args, err := arguments.Decode(in.Params, q.Params())
+	if err != nil {
+		var a *tool.ArgumentError
+		if errors.As(err, &a) {
+			return nil, a.Under("params")
+		}
+		return nil, err
+	}
+	return &queryrun.Call{Query: q, Args: args, Branch: in.Branch, Options: in.Options}, nil
+}
+
+// Do authorizes a decoded call, runs it and encodes its outcome. name is the tool's name in
+// the log. All reads and writes of a graph's data go through Do. A panic in the call is
+// returned as a *Panic. A call that exceeds the graph's time limit returns an *Overdue,
+// which wraps context.DeadlineExceeded.
+func (g *Graph) Do(ctx context.Context, actor *access.Actor, name string, call tool.Call, enc encoding.Options) (*encoding.Answer, error) {
+	if _, ok := call.(unhurried); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, g.limits.Timeout, errLimit)
+		defer cancel()
+	}
+	e := encoding.NewWriter(enc, g.memory, g.limits.AnswerBytes)
+	commit, err := g.do(ctx, actor, name, call, e)
+	if err != nil {
+		return nil, err
+	}
+	return e.Answer(commit), nil
+}
+
+// unhurried is implemented by calls that the graph's time limit does not apply to, because
+// they read or write much.
+type unhurried interface{ Unhurried() }
+
+// do works like Do but writes to a given writer, so that the calls of a batch share one
+// writer and its limits. If it fails, it resets the writer.
+func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call tool.Call, e *encoding.Writer) (commit string, err error) {
+	mark := e.Mark()
+	ctx, w := g.record.Begin(ctx, actor, name, call, e)
+	defer func() {
+		if p := recover(); p != nil {
+			err = &wireerror.Panic{Value: p, Stack: debug.Stack()}
+		}
+		if err != nil {
+			e.Reset(mark)
+			err = overdue(ctx, err)
+		}
+		w.End(ctx, commit, err)
+	}()
+	grants, err := g.access.Placed(ctx, actor, call.Grants())
+	if err != nil {
+		return "", err
+	}
+	w.Asks(grants)
+	if err := g.access.Require(actor, grants...); err != nil {
+		return "", err
+	}
+	texts := g.texts.For(textKey(actor))
+	defer texts.Release()
+	env := &tool.Env{
+		Text: texts.Admit, MaxBytes: e.MaxBytes(),
+		Graph: g.engine, Actor: access.IDOf(actor), GraphID: g.id, Now: pagetoken.Instant(g.now()), Pages: g.pages,
+		Queries: func() []tool.StoredQuery { return g.seenQueries(actor) },
+		Require: func(grants ...tool.Grant) error { return g.access.Require(actor, grants...) },
+	}
+	reads := g.access.ReadsTargets(actor, grants)
+	out, err := call.Run(ctx, env)
+	if err != nil {
+		if !reads {
+			err = access.Withheld(grants, err)
+		}
+		return "", g.access.HelpFor(actor, err)
+	}
+	w.Wrote(out)
+	if out.Calls != nil {
+		w.Batch()
+		return "", g.batch(ctx, actor, name, out.Calls, e)
+	}
+	if out.Read != nil {
+		defer out.Read.Result.Close()
+	}
+	commit, err = e.Outcome(ctx, env, out)
+	if !reads && !w.Changed() {
+		commit = "" // the head, which another write made
+	}
+	return commit, err
+}
+
+// errLimit is the cause of a context that ended at the graph's time limit.
+var errLimit = errors.New("the time limit of calls")
+
+// overdue wraps err in an *Overdue if the deadline of ctx caused it. It leaves errors of
+// other deadlines, which a part of the call set for itself, unchanged.
+func overdue(ctx context.Context, err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.As(err, new(*wireerror.Overdue)) {
+		return err
+	}
+	return &wireerror.Overdue{Limit: errors.Is(context.Cause(ctx), errLimit), Err: err}
+}
+
+// batch runs the calls and writes {"results": […]}, with the answer or the fault of each
+// call at its index. An operational fault ends the batch, because the next call would fail
+// in the same way.
+func (g *Graph) batch(ctx context.Context, actor *access.Actor, name string, calls []tool.Call, e *encoding.Writer) error {
+	e.Raw(`{"results":[`)
+	for i, call := range calls {
+		if i > 0 {
+			e.Raw(",")
+		}
+		if _, err := g.do(ctx, actor, name, call, e); err != nil {
+			fault := wireerror.Explain(err)
+			if fault.Operational {
+				return err
+			}
+			if err := e.Value(fault.Body); err != nil {
+				return err
+			}
+		}
+	}
+	e.Raw("]}")
+	return nil
+}
+
+// Turn waits for a slot for the actor in the context and then runs f, which decodes or
+// encodes the given number of bytes of JSON. The slots leave one processor free for other
+// callers. The error is the context's.
+func (g *Graph) Turn(ctx context.Context, bytes int, f func()) error {
+	done, err := g.texts.For(textKey(access.ActorFrom(ctx))).Turn(ctx, bytes)
+	if err != nil {
+		return err
+	}
+	defer done()
+	f()
+	return nil
+}
+
+// Render runs f within the limits of a call. f turns a text that was sent as an argument
+// into a text for a model.
+func (g *Graph) Render(ctx context.Context, actor *access.Actor, argument, text string, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, g.limits.Timeout, errLimit)
+	defer cancel()
+	u := g.texts.For(textKey(actor))
+	defer u.Release()
+	done, err := u.Admit(ctx, argument, text)
+	if err != nil {
+		return overdue(ctx, err)
+	}
+	defer done()
+	return overdue(ctx, f(ctx))
+}
+
+// textKey identifies an actor among those that wait for a slot.
+func textKey(a *access.Actor) string {
+	if a == nil {
+		return ""
+	}
+	return a.Tenant + "\x00" + a.ID
+}
+
+// Report is [Report] with the logger of the graph.
+func (g *Graph) Report(ctx context.Context, err error) *wireerror.Fault {
+	return wireerror.Report(ctx, g.log, err)
+}

@@ -1,0 +1,85 @@
+package servedgraph
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Descriptors lists all tools of the graph on MCP in order, without regard to who may see
+// them.
+func (g *Graph) Descriptors() []*tool.Descriptor {
+	var all []*tool.Descriptor
+	for t := range g.all {
+		all = append(all, t.Descriptor())
+	}
+	return all
+}
+
+// Variants lists further descriptors that callers may see in place of those of
+// [Graph.Descriptors]: the hints of the tool that runs any stored query depend on which
+// queries the caller may run.
+func (g *Graph) Variants() []*tool.Descriptor {
+	if g.meta == nil {
+		return nil
+	}
+	return g.meta.Variants()
+}
+
+// Meta reports whether stored queries are found and run through two meta tools, instead of
+// each being a tool.
+func (g *Graph) Meta() bool { return g.meta != nil }
+
+// Allowed reports whether the actor has a grant. An empty branch means main.
+func (g *Graph) Allowed(actor *access.Actor, grant tool.Grant) bool {
+	return g.access.Allowed(actor, grant)
+}
+
+// AllowedSomewhere reports whether the actor has a grant on some branch; see [Graph.Tools].
+// If it has not, the server need not read a large request.
+func (g *Graph) AllowedSomewhere(ctx context.Context, actor *access.Actor, grant tool.Grant) (bool, error) {
+	return g.access.Branches(ctx).Some(func(branch string) bool {
+		grant.Branch = branch
+		return g.access.Allowed(actor, grant)
+	})
+}
+
+// Schema returns the current schema of a branch. An empty branch means main.
+func (g *Graph) Schema(ctx context.Context, actor *access.Actor, branch string) (*engine.Schema, error) {
+	if err := g.access.Require(actor, tool.Grant{Action: tool.Read, Branch: branch, Via: tool.AdHoc}); err != nil {
+		return nil, err
+	}
+	return g.engine.Schema(ctx, engine.Target{Branch: branch})
+}
+
+// Branches lists the branches that the actor may read, in name order.
+func (g *Graph) Branches(ctx context.Context, actor *access.Actor) ([]engine.Branch, error) {
+	if err := g.access.Require(actor, access.ReadOn("")); err != nil {
+		return nil, err
+	}
+	branches, _, err := operations.Readable(ctx, g.engine, func(grant tool.Grant) bool { return g.access.Allowed(actor, grant) }, "", 0)
+	return branches, err
+}
+
+// Queries lists the exposed stored queries that the actor may invoke, in source order.
+func (g *Graph) Queries(actor *access.Actor) ([]tool.StoredQuery, error) {
+	if err := g.access.Require(actor, tool.Grant{Action: tool.Read, Via: tool.AdHoc}); err != nil {
+		return nil, err
+	}
+	return g.seenQueries(actor), nil
+}
+
+// Invocable returns nil if the actor may know of the query, or else the error that
+// [Graph.InvokeQuery] returns.
+func (g *Graph) Invocable(actor *access.Actor, name string) error {
+	if _, ok := g.queries[name]; !ok || !g.access.Allowed(actor, tool.Grant{Action: tool.InvokeQuery, Query: name}) {
+		err := &engine.NotFound{What: "stored query", Name: name}
+		g.record.Tell("", wireerror.Missing, err, 0, 0, 0)
+		return err
+	}
+	return nil
+}

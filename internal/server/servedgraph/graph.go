@@ -1,0 +1,273 @@
+// Package servedgraph implements a served graph: its tools, and the one way for a call to reach
+// the engine. MCP, REST and the command omnigraph all call [Graph.Do], which asks the policy.
+package servedgraph
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/audit"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
+	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/internal/server/textlimit"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Config is the configuration of a served graph.
+type Config struct {
+	ID         string // as in the URL
+	Graph      engine.Graph
+	Catalog    *tool.Catalog // nil for a graph without stored queries
+	Builtins   []tool.Tool
+	Authorizer access.Authorizer
+	Limits     Limits // for results over MCP; zero fields mean the defaults
+	Version    string // of the server
+	Logger     *slog.Logger
+
+	// MetaThreshold is the number of exposed stored queries from which they are found and
+	// run through two meta tools, instead of each being a tool. The default is 24.
+	MetaThreshold int
+
+	// PageKey is the key of page tokens, [page.KeySize] bytes long. If it is nil, the Graph
+	// makes its own key, and another Graph cannot open its tokens.
+	PageKey []byte
+
+	Now func() time.Time // the date of reads; nil means clock.Now
+
+	Observer audit.Observer // is notified of calls; may be nil
+
+	// Memory is the budget for long answers with [encoding.Options.Parts]; nil means no limit.
+	Memory encoding.Memory
+
+	// Texts limits the compilation of callers' texts. If it is nil, this graph has its own
+	// limits, which take from Memory.
+	Texts *textlimit.Texts
+}
+
+// DefaultMetaThreshold is the default of Config.MetaThreshold.
+const DefaultMetaThreshold = 24
+
+// Graph is one served graph. It is safe for concurrent use. It does not own the engine's
+// graph; the caller that opened that graph closes it.
+type Graph struct {
+	id      string
+	engine  engine.Graph
+	access  *access.Control
+	limits  Limits
+	version string
+	log     *slog.Logger
+
+	builtins []tool.Tool
+	stored   []tool.StoredQuery          // queries that fit the schema, in source order
+	tools    map[string]tool.Tool        // by tool name: built-ins, and exposed queries or meta tools
+	queries  map[string]tool.StoredQuery // by query name, including hidden queries
+	leftOut  []LeftOut
+	meta     *metatools.Tools // finds and runs stored queries; nil if each is a tool
+
+	pages  *seal.Sealer
+	record *audit.Recorder
+	now    func() time.Time
+	memory encoding.Memory
+	texts  *textlimit.Texts
+
+	catalogDigest string
+}
+
+// LeftOut is a stored query that is not served.
+type LeftOut struct {
+	Query  string
+	Reason string
+}
+
+// NewGraph checks every compiled plan against the live schema of main and returns the
+// served graph. It logs and leaves out queries that do not fit; see [Graph.LeftOut]. It
+// returns an error if it cannot read the schema or if two tools have the same name.
+func NewGraph(ctx context.Context, c Config) (*Graph, error) {
+	g := &Graph{
+		id: c.ID, engine: c.Graph, access: access.NewControl(c.Authorizer, c.Graph), limits: c.Limits.withDefaults(),
+		version: c.Version, log: c.Logger, builtins: c.Builtins, memory: c.Memory,
+		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
+	}
+	if g.texts = c.Texts; g.texts == nil {
+		g.texts = textlimit.New(c.Memory, 0)
+	}
+	if g.now = c.Now; g.now == nil {
+		g.now = clock.Now
+	}
+	if c.PageKey == nil {
+		c.PageKey = seal.NewKey()
+	}
+	var err error
+	if g.pages, err = seal.NewSealer(c.PageKey); err != nil {
+		return nil, err
+	}
+	if g.log == nil {
+		g.log = slog.New(slog.DiscardHandler)
+	}
+	g.log = g.log.With("graph", c.ID)
+	if g.record, err = audit.NewRecorder(c.ID, g.log, c.Observer, c.PageKey); err != nil {
+		return nil, err
+	}
+	for _, t := range c.Builtins {
+		if err := g.register(t); err != nil {
+			return nil, err
+		}
+	}
+	if c.Catalog != nil {
+		for _, q := range c.Catalog.Queries {
+			if err := g.admit(ctx, q); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := g.project(cmp.Or(c.MetaThreshold, DefaultMetaThreshold)); err != nil {
+		return nil, err
+	}
+	g.catalogDigest = g.digest()
+	return g, nil
+}
+
+// project makes tools from the exposed stored queries: one for each query, or only the two
+// meta tools if the number of queries reaches the threshold.
+func (g *Graph) project(threshold int) error {
+	exposed := 0
+	for _, q := range g.stored {
+		if q.Info().Exposed {
+			exposed++
+		}
+	}
+	if exposed < threshold {
+		return nil
+	}
+	p := metatools.New(func(actor *access.Actor, query string) bool {
+		return g.access.Allowed(actor, tool.Grant{Action: tool.InvokeQuery, Query: query})
+	})
+	for _, q := range g.stored {
+		if q.Info().Exposed {
+			delete(g.tools, q.Descriptor().Name)
+			p.Queries = append(p.Queries, q)
+		}
+	}
+	g.meta = p
+	for _, t := range p.Tools() {
+		if err := g.register(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ID returns the name of the graph in URLs.
+func (g *Graph) ID() string { return g.id }
+
+// Version returns the version of the server.
+func (g *Graph) Version() string { return g.version }
+
+// LeftOut lists the stored queries that do not fit the live schema, with the reasons.
+func (g *Graph) LeftOut() []LeftOut { return g.leftOut }
+
+// Logger returns the logger of the graph's operations.
+func (g *Graph) Logger() *slog.Logger { return g.log }
+
+// CatalogDigest returns a digest, in the form sha256:…, of everything that clients can
+// learn about tools. It changes when tool schemas cached by a client are out of date.
+func (g *Graph) CatalogDigest() string { return g.catalogDigest }
+
+// SchemaDigest returns the digest of the live schema of main.
+func (g *Graph) SchemaDigest(ctx context.Context) (string, error) {
+	s, err := g.engine.Schema(ctx, engine.Target{})
+	if err != nil {
+		return "", err
+	}
+	return s.Digest, nil
+}
+
+// admit adds a stored query to the catalog if its plan fits the live schema.
+func (g *Graph) admit(ctx context.Context, q tool.StoredQuery) error {
+	name := q.Info().Name
+	if err := g.engine.Bind(ctx, q.Plan(), engine.Target{}); err != nil {
+		var mismatch *engine.SchemaMismatch
+		var unsupported *engine.Unsupported
+		if !errors.As(err, &mismatch) && !errors.As(err, &unsupported) {
+			return fmt.Errorf("checking stored query %s: %w", name, err)
+		}
+		g.leftOut = append(g.leftOut, LeftOut{Query: name, Reason: err.Error()})
+		g.log.WarnContext(ctx, "stored query left out", "query", name, "reason", err.Error())
+		return nil
+	}
+	if _, taken := g.queries[name]; taken {
+		return fmt.Errorf("stored query %s occurs twice in the catalog", name)
+	}
+	if q.Info().Exposed {
+		if err := g.register(queryrun.Tool{StoredQuery: q}); err != nil {
+			return err
+		}
+	}
+	g.queries[name] = q
+	g.stored = append(g.stored, q)
+	return nil
+}
+
+func (g *Graph) register(t tool.Tool) error {
+	name := t.Descriptor().Name
+	if _, taken := g.tools[name]; taken {
+		return fmt.Errorf("two tools are called %s; rename one with @mcp(tool_name: …)", name)
+	}
+	g.tools[name] = t
+	return nil
+}
+
+// all yields the tools on MCP in a stable order: built-ins, then the stored queries or the
+// meta tools that replace them.
+func (g *Graph) all(yield func(tool.Tool) bool) {
+	for _, t := range g.builtins {
+		if !yield(t) {
+			return
+		}
+	}
+	if g.meta != nil {
+		for _, t := range g.meta.Tools() {
+			if !yield(t) {
+				return
+			}
+		}
+		return
+	}
+	for _, t := range g.stored {
+		if t.Info().Exposed && !yield(queryrun.Tool{StoredQuery: t}) {
+			return
+		}
+	}
+}
+
+func (g *Graph) digest() string {
+	h := sha256.New()
+	enc := json.NewEncoder(h)
+	digest := func(d *tool.Descriptor) {
+		// A descriptor consists of strings, bools and generated JSON, so it always encodes.
+		if err := enc.Encode(d); err != nil {
+			panic(fmt.Sprintf("servedgraph: descriptor of %s: %v", d.Name, err))
+		}
+	}
+	for t := range g.all {
+		digest(t.Descriptor())
+	}
+	if g.meta != nil { // clients learn of these queries through the meta tools
+		for _, q := range g.meta.Queries {
+			digest(q.Descriptor())
+		}
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}

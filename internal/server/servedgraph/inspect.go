@@ -1,0 +1,38 @@
+package servedgraph
+
+import (
+	"context"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+// LogDigest returns a digest of parts of a request, for log lines that must not contain the
+// parts.
+func (g *Graph) LogDigest(parts ...[]byte) string { return g.record.Digest(parts...) }
+
+// NotKnown reports a call of a name that the caller knows no tool by. It returns err.
+func (g *Graph) NotKnown(ctx context.Context, err error) error {
+	return g.record.Refused(ctx, "", wireerror.Missing, err)
+}
+
+// StoredNames returns the names of the graph's tools and stored queries in order. They are
+// all values that [Called] may have as Tool, except the names of REST operations.
+func (g *Graph) StoredNames() []string {
+	var names []string
+	for name := range g.tools {
+		names = append(names, name)
+	}
+	for name := range g.queries {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Failure returns nil while the graph accepts writes, or else the reason why it does not.
+func (g *Graph) Failure() error { return g.engine.Failure() }
+
+// Stats returns the figures of the graph's engine.
+func (g *Graph) Stats() engine.Stats { return g.engine.Stats() }

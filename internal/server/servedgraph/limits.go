@@ -1,0 +1,44 @@
+package servedgraph
+
+import (
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+)
+
+// Limits bound the size of results for models, and the duration of calls.
+type Limits struct {
+	MaxRows  int  // default 5,000
+	MaxBytes int  // of a result's JSON up to its last row; default 1 MiB
+	Refuse   bool // fail with an *Oversize instead of truncating
+
+	// AnswerBytes is the maximum size of an answer whose memory is counted; see
+	// [Config.Memory]. The default is 1 GiB.
+	AnswerBytes int64
+
+	// Timeout is the maximum duration of a call; the default is 30 seconds. It does not
+	// apply to a load, which may take as long as the client needs to send it.
+	Timeout time.Duration
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.MaxRows == 0 {
+		l.MaxRows = 5000
+	}
+	if l.MaxBytes == 0 {
+		l.MaxBytes = 1 << 20
+	}
+	if l.AnswerBytes == 0 {
+		l.AnswerBytes = 1 << 30
+	}
+	if l.Timeout == 0 {
+		l.Timeout = 30 * time.Second
+	}
+	return l
+}
+
+// ForModel returns the encoding for answers to models: safe integers, and the limits of the
+// graph.
+func (g *Graph) ForModel() encoding.Options {
+	return encoding.Options{SafeIntegers: true, MaxRows: g.limits.MaxRows, MaxBytes: g.limits.MaxBytes, Refuse: g.limits.Refuse}
+}

@@ -1,0 +1,57 @@
+package servedgraph
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Tools lists the tools that the actor may see: built-in ones first, then stored queries,
+// each group in a stable order. The actor sees a tool if some branch exists on which it has
+// all grants of the tool's gates. The branches tried are main, the existing ones, the ones
+// that the policy names, and one name that neither the graph nor the policy uses.
+func (g *Graph) Tools(ctx context.Context, actor *access.Actor) ([]*tool.Descriptor, error) {
+	branches := g.access.Branches(ctx)
+	var seen []*tool.Descriptor
+	for t := range g.all {
+		ok, err := g.visible(actor, t, branches)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			d := t.Descriptor()
+			if t, ok := t.(metatools.PerCaller); ok {
+				d = t.DescriptorFor(actor)
+			}
+			seen = append(seen, d)
+		}
+	}
+	return seen, nil
+}
+
+// Lookup returns the named tool. It returns the same *UnknownTool for a tool that the actor
+// may not see as for a tool that does not exist.
+func (g *Graph) Lookup(ctx context.Context, actor *access.Actor, name string) (tool.Tool, error) {
+	t, ok := g.tools[name]
+	if !ok {
+		return nil, &wireerror.UnknownTool{Name: name}
+	}
+	switch seen, err := g.visible(actor, t, g.access.Branches(ctx)); {
+	case err != nil:
+		return nil, err
+	case !seen:
+		return nil, &wireerror.UnknownTool{Name: name}
+	}
+	return t, nil
+}
+
+// visible reports whether the actor may see a tool. A meta tool decides for itself.
+func (g *Graph) visible(actor *access.Actor, t tool.Tool, branches *access.Branches) (bool, error) {
+	if t, ok := t.(metatools.PerCaller); ok {
+		return t.VisibleTo(actor), nil
+	}
+	return g.access.Visible(actor, t, branches)
+}

@@ -1,0 +1,46 @@
+package servedgraph_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// unreadable is a policy that permits everything except read.
+type unreadable struct{ servedtest.Policy }
+
+func (unreadable) Allowed(_ *access.Actor, g tool.Grant) bool { return g.Action != tool.Read }
+
+// TestSchemaWithheld applies a schema that stored data violates. For an actor that may not
+// read, the error names the rules but no data, and a dry run is denied.
+func TestSchemaWithheld(t *testing.T) {
+	c := servedtest.Config(t)
+	narrow := strings.Replace(servedtest.Source, "age: I32?\n", "age: I32?\n  @range(age, 0..5)\n", 1)
+	apply := func(dry bool) error {
+		g := servedtest.Graph(t, c)
+		_, err := g.Do(t.Context(), servedtest.Writer, "schema_apply", &operations.ApplySchema{Source: narrow, Options: engine.SchemaOptions{
+			WriteOptions: engine.WriteOptions{DryRun: dry}, AllowDataLoss: true,
+		}}, encoding.Options{})
+		return err
+	}
+	if err := apply(false); err == nil || !strings.Contains(err.Error(), "ada") || !strings.Contains(err.Error(), "41") {
+		t.Fatalf("an actor that may read gets %v", err)
+	}
+	c.Authorizer = unreadable{}
+	err := apply(false)
+	if err == nil || !strings.Contains(err.Error(), "stored data breaks the rule (range)") || strings.Contains(err.Error(), "ada") || strings.Contains(err.Error(), "41") {
+		t.Errorf("an actor that may not read gets %v", err)
+	}
+	var denied *wireerror.Forbidden
+	if err := apply(true); !errors.As(err, &denied) || denied.Action != tool.Read {
+		t.Errorf("a dry run: %v", err)
+	}
+}

@@ -1,0 +1,327 @@
+// Package server builds the chain of handlers that serves the graphs of a cluster: host check,
+// authentication, admission, policy and the transports.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"al.essio.dev/pkg/shellescape"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/audit"
+	"github.com/omnigraph-go/omnigraph/internal/server/auth"
+	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
+	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
+	"github.com/omnigraph-go/omnigraph/internal/server/observe"
+	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy"
+	"github.com/omnigraph-go/omnigraph/internal/server/reopen"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/server/textlimit"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Options configures a Server.
+type Options struct {
+	// Engine opens the graphs, each in a folder of the cluster's storage. Nil means the embedded
+	// engine.
+	Engine engine.Engine
+
+	Cluster  *cluster.Config
+	Catalogs []*tool.Catalog // from the generated packages of the binary
+	Bind     string          // the listen address; the host check derives its rule from it
+	Tokens   *auth.Tokens
+
+	// Unauthenticated allows everyone to do everything. Open fails if it is set together with
+	// tokens or policies.
+	Unauthenticated bool
+
+	// RequireAll makes Open fail if a graph cannot be opened. Without it, Open quarantines that
+	// graph and serves the others.
+	RequireAll bool
+
+	// Patience is how long Open waits for files that another process has open, for example the
+	// previous server while it drains, or a short run of cluster status. A graph that is still
+	// locked after that time is quarantined.
+	Patience time.Duration
+
+	// Surface returns what a graph offers over MCP in addition to its own tools; nil adds nothing.
+	Surface func(g *servedgraph.Graph) mcp.Options
+
+	// MaxConnections is the limit of simultaneous client connections. A connection beyond it closes
+	// the connection that has been idle for longest. 0 means DefaultMaxConnections, or fewer if the
+	// process may not open that many files.
+	MaxConnections int
+
+	Version string
+	Log     *slog.Logger
+
+	// LogRequests logs every request; without it only failed and slow requests are logged.
+	LogRequests bool
+
+	// Tracer creates spans for requests, calls and operators; nil creates none.
+	Tracer trace.TracerProvider
+
+	// Now is the clock for all expiry times, time limits and dates: of tokens and their keys, page
+	// tokens, idempotency keys, commits, log lines, and Patience. It must be safe for concurrent
+	// use. Nil means clock.Now.
+	Now func() time.Time
+}
+
+// Server serves the graphs of a cluster. Call Close after Serve has returned.
+type Server struct {
+	log     *slog.Logger
+	handler http.Handler
+	engines []engine.Graph
+	booted  *boot
+	closers []io.Closer // of verifiers
+	pageKey []byte      // signs page tokens
+	metrics *observe.Set
+	memory  *engine.Memory // the memory budget of the queries of all graphs
+	conns   *connections
+
+	queryMemory int64 // the limit of one query, in bytes
+	texts       *textlimit.Texts
+
+	draining                 atomic.Bool
+	drainTimeout, cutTimeout time.Duration
+
+	patience time.Time // when the start stops waiting for other processes
+}
+
+const (
+	// A client must send its header, and its whole request, within these times.
+	headerTimeout  = 10 * time.Second
+	requestTimeout = 2 * time.Minute
+
+	// The server must finish its answer, and the client must read it, within this time. Otherwise a
+	// client that does not read could keep an answer in memory for ever.
+	answerTimeout = 10 * time.Minute
+	idleTimeout   = 2 * time.Minute
+
+	maxHeader = 64 << 10
+)
+
+// Open opens the graphs of the applied revision and compiles their policies. It quarantines a
+// graph that cannot be opened if another graph can be and RequireAll is not set. A fault of the
+// configuration is an error; a fault in a policy is a diag.List.
+func Open(ctx context.Context, o Options) (_ *Server, err error) {
+	o.Log = observe.WithRequests(o.Log)
+	if o.Now == nil {
+		o.Now = clock.Now
+	}
+	s := &Server{
+		log: o.Log, metrics: observe.New(o.Version), conns: newConnections(maxConnections(o.MaxConnections)),
+		drainTimeout: drainTimeout, cutTimeout: cutTimeout,
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	mode, err := auth.Start(o.Tokens.Len() > 0 || len(o.Cluster.Server.Methods()) > 0, governed(&o), o.Unauthenticated)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range o.Cluster.Notes {
+		o.Log.Info(d.Message, "place", d.Span.String())
+	}
+	hosts, err := hostcheck.New(hostcheck.Options{
+		Bind: o.Bind, PublicHosts: o.Cluster.Server.PublicHosts, Origins: o.Cluster.Server.BrowserOrigins, Log: o.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if s.pageKey, err = seal.Key(o.Cluster.Storage); err != nil {
+		return nil, fmt.Errorf("the key of page tokens: %w", err)
+	}
+	limits := limitsOf(&o)
+	warnOf(limits, o.Log)
+	s.memory = engine.NewMemory(limits.MemoryBytes)
+	s.queryMemory = limits.QueryBytes
+	s.texts = textlimit.New(s.memory, s.queryMemory)
+	s.metrics.QueryMemory(s.memory.Taken)
+	if s.booted, err = s.boot(ctx, &o, mode); err != nil {
+		return nil, err
+	}
+	for _, c := range o.Catalogs {
+		if o.Cluster.Graph(c.Graph) == nil {
+			o.Log.Warn("stored queries are compiled in for a graph that cluster.yaml does not name", "graph", c.Graph)
+		}
+	}
+	overall, err := serverPolicy(&o, mode)
+	if err != nil {
+		return nil, err
+	}
+	identity, err := s.identity(&o, mode)
+	if err != nil {
+		return nil, err
+	}
+	s.handler = observe.Requests(recovered(hosts.Wrap(s.routes(&o, identity, overall, newLimiter(limits, s.metrics))), o.Log), observe.Options{
+		Log: o.Log, Set: s.metrics, Tracer: o.Tracer, All: o.LogRequests, Quiet: probes, Now: o.Now,
+	})
+	return s, nil
+}
+
+// governed reports whether any graph, or the server, has a policy.
+func governed(o *Options) bool {
+	return slices.ContainsFunc(o.Cluster.Graphs, func(g cluster.Graph) bool { return g.Policy != "" }) || o.Cluster.ServerPolicy != ""
+}
+
+// open opens one graph with its policy and its catalog.
+func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode auth.Mode) (*servedgraph.Graph, error) {
+	authorizer, err := graphPolicy(o, c, mode)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(o.Cluster.Storage, c.ID)
+	provider, err := embedder(c.Embedding)
+	if err != nil {
+		return nil, err
+	}
+	log := o.Log.With("graph", c.ID)
+	g, err := patient(ctx, o, s.patience, "graph "+c.ID, func() (*reopen.Graph, error) {
+		return reopen.New(ctx, reopen.Options{
+			Open: func(ctx context.Context, failed func(error)) (engine.Graph, error) {
+				return o.engine().Open(ctx, dir, engine.OpenOptions{
+					Now: o.Now, MaxBranches: limitsOf(o).Branches,
+					Embedder: counted(provider, c.ID, s.metrics), QueryMemory: s.queryMemory, SharedMemory: s.memory,
+					StorageFailed: failed,
+					BackgroundFailed: func(err error) {
+						log.Error("a checkpoint failed; nothing is lost, and the next one tries again", "error", err)
+					},
+				})
+			},
+			Failed: func(err error) {
+				log.Error("the storage of the graph failed; writes are refused until it is opened again, which the server does by itself", "error", err)
+			},
+			Retried: func(err error, wait time.Duration) {
+				log.Error("the graph cannot be opened again yet", "error", err, "next_attempt_in", wait)
+			},
+			Reopened: func() { log.Info("the graph was opened again and takes writes") },
+		})
+	})
+	if err != nil {
+		var missing *engine.NotFound
+		if errors.As(err, &missing) {
+			err = fmt.Errorf("%w; make it with: omnigraph cluster apply, or: omnigraph init --schema %s --store %s", err, shellescape.Quote(c.Schema), shellescape.Quote(dir))
+		}
+		return nil, unopened{err}
+	}
+	served, err := serve(ctx, o, c, g, authorizer, s.pageKey, s.metrics, s.memory, s.texts)
+	if err != nil {
+		var data engine.Error
+		if errors.As(err, &data) {
+			err = unopened{err}
+		}
+		return nil, errors.Join(err, g.Close()) // omnigraph verify needs the lock
+	}
+	s.engines = append(s.engines, g)
+	s.metrics.Watch(served)
+	return served, nil
+}
+
+// engine returns the engine that opens the graphs.
+func (o *Options) engine() engine.Engine {
+	if o.Engine == nil {
+		return embedded.Engine{}
+	}
+	return o.Engine
+}
+
+// serve combines an open graph with its catalog, its limits and its authorizer.
+func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer access.Authorizer, pageKey []byte, observer audit.Observer, memory encoding.Memory, texts *textlimit.Texts) (*servedgraph.Graph, error) {
+	catalog := catalogOf(o.Catalogs, c.ID)
+	if catalog == nil {
+		o.Log.Warn("no stored queries are compiled in for the graph", "graph", c.ID)
+	}
+	return servedgraph.NewGraph(ctx, servedgraph.Config{
+		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: authorizer,
+		Limits:  servedgraph.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
+		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, PageKey: pageKey, Observer: observer, Memory: memory, Texts: texts, Now: o.Now,
+	})
+}
+
+// serverPolicy returns the policy for actions that concern no graph.
+func serverPolicy(o *Options, mode auth.Mode) (access.Authorizer, error) {
+	switch {
+	case mode == auth.Unauthenticated:
+		return policy.Unrestricted(""), nil
+	case mode == auth.ReadsOnly:
+		return policy.ReadOnly(""), nil
+	case o.Cluster.ServerPolicy == "":
+		return policy.Nothing(""), nil
+	}
+	return policy.Read(o.Cluster.ServerPolicy, policy.Options{TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true})
+}
+
+func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (access.Authorizer, error) {
+	switch {
+	case mode == auth.Unauthenticated:
+		return policy.Unrestricted(c.ID), nil
+	case mode == auth.ReadsOnly:
+		return policy.ReadOnly(c.ID), nil
+	case c.Policy == "":
+		o.Log.Warn("no policy applies to the graph, so nobody may use it; name it under applies_to in cluster.yaml", "graph", c.ID)
+		return policy.Nothing(c.ID), nil
+	}
+	var queries []string
+	for _, id := range o.Cluster.PolicyGraphs(c.Policy) {
+		if catalog := catalogOf(o.Catalogs, id); catalog != nil {
+			for _, q := range catalog.Queries {
+				queries = append(queries, q.Info().Name)
+			}
+		}
+	}
+	return policy.Read(c.Policy, policy.Options{
+		Graph: c.ID, Graphs: o.Cluster.PolicyGraphs(c.Policy), Queries: queries,
+		TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true,
+	})
+}
+
+func catalogOf(catalogs []*tool.Catalog, graph string) *tool.Catalog {
+	for _, c := range catalogs {
+		if c.Graph == graph {
+			return c
+		}
+	}
+	return nil
+}
+
+// Serves reports whether the server serves a graph. It is false for a quarantined graph.
+func (s *Server) Serves(graph string) bool {
+	return slices.ContainsFunc(s.booted.served, func(g *servedgraph.Graph) bool { return g.ID() == graph })
+}
+
+// Handler returns the handler of the whole server.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// Close closes the graphs and stops fetching the keys of the token issuer.
+func (s *Server) Close() error {
+	var errs []error
+	for _, c := range s.closers {
+		errs = append(errs, c.Close())
+	}
+	s.closers = nil
+	for _, g := range s.engines {
+		errs = append(errs, g.Close())
+	}
+	s.engines = nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,115 @@
+// Package wireerror holds the errors that calls end with besides those of the engine, and maps
+// every error to the form that clients receive. The mapping is [Explain]; the HTTP statuses are in
+// package server/rest/envelope.
+package wireerror
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// UnknownTool reports that no tool that the caller may see has the name.
+type UnknownTool struct{ Name string }
+
+// Forbidden reports that the caller may see a thing but lacks the permission for an action
+// on it.
+type Forbidden struct {
+	Action tool.Action
+	Branch string // empty for an action on the graph
+}
+
+// Rejected reports that the text of a query or a schema has faults.
+type Rejected struct {
+	What        string // the faulty text, for the message; "the query text" if empty
+	Diagnostics diag.List
+	Sources     map[string]string // the texts, by the file names in the diagnostics
+	Example     string            // a correct text of that kind, shown with parse errors
+	Right       []string          // the names of the queries of the text that have no errors
+}
+
+// Oversize reports a result that exceeds the graph's limits when the limits say to refuse
+// it.
+type Oversize struct {
+	Rows     int   // rows in the result; if MaxRows is 0, the rows that are too many
+	Bytes    int64 // estimated size as JSON, from the rows that fit
+	MaxRows  int   // zero for no limit
+	MaxBytes int
+	Single   bool // a single row is too large for any answer
+
+	// Less, if not empty, is advice on what to request instead, for an answer without rows.
+	Less string
+}
+
+// Overdue reports a call that was stopped because it exceeded its time limit.
+type Overdue struct {
+	Limit bool // true for the server's limit, false for one that the client requested
+	Err   error
+}
+
+// Panic is a panic in a call.
+type Panic struct {
+	Value any
+	Stack []byte
+}
+
+func (e *UnknownTool) Error() string { return "unknown tool: " + e.Name }
+
+func (e *Forbidden) Error() string {
+	if e.Branch == "" {
+		return fmt.Sprintf("the policy does not allow %s", e.Action)
+	}
+	return fmt.Sprintf("the policy does not allow %s on branch %s", e.Action, e.Branch)
+}
+
+// Error renders each diagnostic with the part of the source line that it refers to.
+func (e *Rejected) Error() string {
+	var b strings.Builder
+	b.WriteString(cmp.Or(e.What, "the query text") + " has errors" + e.Others("; ") + ":\n")
+	_ = diag.Render(&b, e.Diagnostics, e.Sources, false) // writing to a Builder cannot fail
+	if e.Example != "" && slices.ContainsFunc(e.Diagnostics, isParse) {
+		b.WriteString("the form is, for example: " + e.Example)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// maxNames is the maximum number of queries that an error names.
+const maxNames = 20
+
+// Others says, after a separator, which queries of the text would have run, or returns "".
+func (e *Rejected) Others(separator string) string {
+	switch names := e.Right; len(names) {
+	case 0:
+		return ""
+	case 1:
+		return separator + "nothing ran, and the query " + names[0] + " has none: send it alone"
+	default:
+		return separator + "nothing ran, and the queries " + strings.Join(names[:min(len(names), maxNames)], ", ") + " have none: send them without the others"
+	}
+}
+
+func (e *Oversize) Error() string {
+	if e.Less != "" {
+		return fmt.Sprintf("the answer has %d bytes, wanted at most %d; %s", e.Bytes, e.MaxBytes, e.Less)
+	}
+	if e.Single {
+		return fmt.Sprintf("one row has about %d bytes, wanted at most %d for the whole answer; return fewer columns, or leave the row out", e.Bytes, e.MaxBytes)
+	}
+	if e.MaxRows == 0 {
+		return fmt.Sprintf("the first %d rows have more than the %d bytes that an answer may have; take it in pages with max_rows and page_token, or export it", e.Rows, e.MaxBytes)
+	}
+	return fmt.Sprintf("the result has %d rows and about %d bytes, wanted at most %d rows and %d bytes; add a limit, or return fewer columns",
+		e.Rows, e.Bytes, e.MaxRows, e.MaxBytes)
+}
+
+// isParse reports whether a diagnostic is a parse error.
+func isParse(d diag.Diagnostic) bool { return strings.HasPrefix(string(d.Code), "P") }
+
+func (e *Overdue) Error() string { return e.Err.Error() }
+func (e *Overdue) Unwrap() error { return e.Err }
+
+func (e *Panic) Error() string { return fmt.Sprintf("panic: %v", e.Value) }

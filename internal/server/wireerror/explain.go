@@ -1,0 +1,249 @@
+package wireerror
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/requestinfo"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Code classifies faults for clients.
+type Code string
+
+// The codes of the error envelope.
+const (
+	Unauthorized     Code = "unauthorized"
+	Denied           Code = "forbidden"
+	BadRequest       Code = "bad_request"
+	NotFound         Code = "not_found"
+	MethodNotAllowed Code = "method_not_allowed"
+	Conflict         Code = "conflict"
+	TooManyRequests  Code = "too_many_requests"
+	Internal         Code = "internal"
+)
+
+// Codes lists all codes.
+var Codes = []Code{Unauthorized, Denied, BadRequest, NotFound, MethodNotAllowed, Conflict, TooManyRequests, Internal}
+
+// WireError is the error envelope, the same on every transport.
+type WireError struct {
+	Error         string            `json:"error"`
+	Code          Code              `json:"code,omitempty"`
+	KeyConflict   *WireKeyConflict  `json:"key_conflict,omitempty"`
+	ResourceLimit *WireLimit        `json:"resource_limit,omitempty"`
+	Precondition  *WirePrecondition `json:"precondition_failure,omitempty"`
+	Diagnostics   []diag.Diagnostic `json:"diagnostics,omitempty"`
+
+	MergeConflicts []WireMergeConflict `json:"merge_conflicts,omitempty"` // the first hundred
+
+	// MergeConflictCount is the number of conflicts, if it exceeds the number listed.
+	MergeConflictCount int `json:"merge_conflict_count,omitempty"`
+}
+
+// WireKeyConflict identifies the existing entity that a strict insert conflicts with.
+type WireKeyConflict struct {
+	EntityKind string `json:"entity_kind"` // node or edge
+	TypeName   string `json:"type_name"`
+	ID         string `json:"id"`
+}
+
+// WireLimit is a limit that was exceeded.
+type WireLimit struct {
+	Resource string `json:"resource"`
+	Limit    int64  `json:"limit"`
+	Actual   int64  `json:"actual"`
+}
+
+// WirePrecondition gives the expected head of a branch and the actual one.
+type WirePrecondition struct {
+	Expected string  `json:"expected"`
+	Actual   *string `json:"actual"` // null for an actor that may not read the branch
+}
+
+// Fault is an error in the form that a client receives. A transport adds what it needs: REST
+// has a status for each outcome.
+type Fault struct {
+	Outcome Outcome
+	Body    WireError
+
+	// Operational reports that the fault is the server's, not the caller's. The body of an
+	// operational fault does not reveal the cause.
+	Operational bool
+
+	// RetryAfter is the number of seconds to wait before a retry; 0 if unknown.
+	RetryAfter int
+}
+
+// Explain maps an error of this package, of package tool or of package engine to the wire.
+// No other function does. An error of another kind is operational.
+func Explain(err error) *Fault {
+	var (
+		unknownTool *UnknownTool
+		forbidden   *Forbidden
+		rejected    *Rejected
+		oversize    *Oversize
+		argument    *tool.ArgumentError
+		notFound    *engine.NotFound
+		conflict    *engine.Conflict
+		keyConflict *engine.KeyConflict
+		violation   *engine.ConstraintViolation
+		badArgument *engine.BadArgument
+		mismatch    *engine.SchemaMismatch
+		unsupported *engine.Unsupported
+		tooLarge    *engine.TooLarge
+		load        *engine.LoadErrors
+		migration   *engine.UnsupportedMigration
+		dataLoss    *engine.DataLoss
+		diverge     *engine.SchemasDiverge
+		merge       *engine.MergeConflicts
+		unavailable *engine.Unavailable
+		busy        *engine.Busy
+		unsure      *engine.Indeterminate
+		elsewhere   *engine.PreconditionFailed
+	)
+	switch {
+	case errors.As(err, &unsure):
+		// Check this kind first, since it may wrap any other. A caller that took it for a
+		// plain failure would write twice.
+		return servers(Failed, "the outcome of the write is unknown: it may or may not be in the graph; look before you write again")
+	case errors.As(err, &unknownTool):
+		return callers(Missing, NotFound, err)
+	case errors.As(err, &forbidden):
+		return callers(OfPolicy, Denied, err)
+	case errors.As(err, &rejected):
+		f := callers(OfRequest, BadRequest, err)
+		f.Body.Diagnostics = clipped(rejected.Diagnostics)
+		return f
+	case errors.As(err, &oversize):
+		f := callers(TooLarge, BadRequest, err)
+		f.Body.ResourceLimit = oversize.limit()
+		return f
+	case errors.As(err, &argument):
+		return callers(OfRequest, BadRequest, err)
+	case errors.As(err, &load):
+		// The lines wrap errors of other kinds. The load as a whole is a key conflict only
+		// if all its lines are key conflicts.
+		f := callers(OfRequest, BadRequest, err)
+		for i := range load.Lines {
+			if !errors.As(load.Lines[i].Err, &keyConflict) {
+				return f
+			}
+		}
+		if keyConflict != nil {
+			f.Outcome, f.Body.Code, f.Body.KeyConflict = Conflicted, Conflict, wireKeyConflict(keyConflict)
+		}
+		return f
+	case errors.As(err, &notFound):
+		return callers(Missing, NotFound, err)
+	case errors.As(err, &keyConflict):
+		f := callers(Conflicted, Conflict, err)
+		f.Body.KeyConflict = wireKeyConflict(keyConflict)
+		return f
+	case errors.As(err, &merge):
+		return mergeFault(merge)
+	case errors.As(err, &conflict), errors.As(err, &mismatch), errors.As(err, &migration), errors.As(err, &dataLoss), errors.As(err, &diverge):
+		return callers(Conflicted, Conflict, err)
+	case errors.As(err, &elsewhere):
+		f := callers(Precondition, "", err)
+		f.Body.Precondition = &WirePrecondition{Expected: elsewhere.Expected}
+		if elsewhere.Actual != "" {
+			f.Body.Precondition.Actual = &elsewhere.Actual
+		}
+		return f
+	case errors.As(err, &violation), errors.As(err, &badArgument), errors.As(err, &unsupported):
+		return callers(OfRequest, BadRequest, err)
+	case errors.As(err, &tooLarge):
+		f := callers(TooLarge, BadRequest, err)
+		f.Body.ResourceLimit = &WireLimit{Resource: tooLarge.Resource, Limit: tooLarge.Limit, Actual: tooLarge.Actual}
+		return f
+	case errors.As(err, &unavailable):
+		return servers(stopped(err), "the graph is unavailable; try again later")
+	case errors.As(err, &busy):
+		f := servers(stopped(err), "the queries under way take all the memory that they may; ask for less, or try again later")
+		f.RetryAfter = 1 // most calls are short
+		return f
+	case errors.Is(err, context.DeadlineExceeded):
+		return servers(stopped(err), "the request took longer than it may; ask for less, or try again later")
+	case errors.Is(err, context.Canceled):
+		return servers(stopped(err), "the request was stopped before it was done, because its connection was lost or the server stops; try again later")
+	}
+	return servers(Failed, "internal error")
+}
+
+// Report maps an error like [Explain]. It logs an operational fault under an id and adds
+// the id to the message, so that the client can refer to it. The id is that of the request,
+// if there is one. If the caller disconnected, Report logs nothing. If the call took too
+// long, Report logs a warning for the server's time limit, and at level info for a limit of
+// the client.
+func Report(ctx context.Context, log *slog.Logger, err error) *Fault {
+	f := Explain(err)
+	if !f.Operational {
+		return f
+	}
+	var id string
+	if rec := requestinfo.From(ctx); rec != nil {
+		id = rec.ID
+	} else {
+		id = requestinfo.NewID()
+	}
+	f.Body.Error += " (id " + id + ")"
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return f
+	}
+	var late *Overdue
+	if errors.As(err, &late) && (f.Outcome == TimedOut || f.Outcome == GivenUp) {
+		level := slog.LevelInfo
+		if late.Limit {
+			level = slog.LevelWarn
+		}
+		log.LogAttrs(ctx, level, "a call took too long", slog.String("id", id), slog.String("outcome", string(OutcomeOf(err))))
+		return f
+	}
+	attrs := []slog.Attr{slog.String("id", id), slog.String("error", err.Error())}
+	var p *Panic
+	if errors.As(err, &p) {
+		attrs = append(attrs, slog.String("stack", string(p.Stack)))
+	}
+	log.LogAttrs(ctx, slog.LevelError, "operational fault", attrs...)
+	return f
+}
+
+func callers(outcome Outcome, code Code, err error) *Fault {
+	return &Fault{Outcome: outcome, Body: WireError{Error: Clip(err.Error()), Code: code}}
+}
+
+func servers(outcome Outcome, message string) *Fault {
+	return &Fault{Outcome: outcome, Body: WireError{Error: message, Code: Internal}, Operational: true}
+}
+
+// stopped returns the outcome of a call that could not be done in the time that it had, or at
+// the moment.
+func stopped(err error) Outcome {
+	var late *Overdue
+	switch {
+	case errors.As(err, &late) && !late.Limit:
+		return GivenUp
+	case errors.Is(err, context.DeadlineExceeded):
+		return TimedOut
+	case errors.Is(err, context.Canceled):
+		return Canceled
+	}
+	return Unavailable
+}
+
+func wireKeyConflict(e *engine.KeyConflict) *WireKeyConflict {
+	return &WireKeyConflict{EntityKind: e.Entity, TypeName: e.Type, ID: e.ID}
+}
+
+// limit returns the limit that was exceeded: that on rows if it applies, or else that on
+// bytes.
+func (e *Oversize) limit() *WireLimit {
+	if e.MaxRows > 0 && e.Rows > e.MaxRows {
+		return &WireLimit{Resource: "rows", Limit: int64(e.MaxRows), Actual: int64(e.Rows)}
+	}
+	return &WireLimit{Resource: "bytes", Limit: int64(e.MaxBytes), Actual: e.Bytes}
+}

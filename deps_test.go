@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -24,11 +25,13 @@ var imports = []struct {
 	{"gq/catalog", []string{"gq/value"}},
 	{"internal/gq/work", nil},
 	{"internal/gq/syntax", []string{"internal/gq/diag", "gq/plan", "gq/value", "internal/gq/work"}},
-	{"gq/**", []string{"gq/**"}},
+	{"internal/gq/**", []string{"gq/**", "internal/gq/**"}},
+	{"gq", []string{"gq/**", "internal/gq/**"}},
 
 	// Code generation depends on the language only.
-	{"internal/codegen/golang", []string{"internal/codegen/model", "gq/**"}},
-	{"codegen/**", []string{"codegen/**", "gq/**", "internal/jsonschema"}},
+	{"internal/codegen/golang", []string{"internal/codegen/model", "gq/**", "internal/gq/**"}},
+	{"internal/codegen/**", []string{"codegen/**", "internal/codegen/**", "gq/**", "internal/gq/**", "internal/jsonschema"}},
+	{"codegen", []string{"internal/codegen/**", "gq/**", "internal/gq/**"}},
 
 	// Generated code imports the types of its callers and of the engine.
 	{"generated/**", []string{"engine", "gq/value", "server/tool"}},
@@ -39,9 +42,13 @@ var imports = []struct {
 	{"engine/embedded/internal/store", []string{"engine", "engine/embedded/internal/format", "internal/fs"}},
 	{"internal/server/reopen", []string{"engine", "gq/catalog", "gq/plan"}},
 	{"internal/text", nil},
-	{"engine/**", []string{"engine/**", "gq/catalog", "internal/gq/diag", "gq/plan", "gq/value", "internal/clock"}},
+	{"internal/embed", []string{"engine"}},
+	{"internal/naive", []string{"engine", "gq/catalog", "gq/plan", "gq/value", "internal/clock", "internal/text"}}, // the reference model
+	{"internal/parquet", []string{"engine", "gq/catalog", "gq/plan", "gq/value"}},
+	{"engine/enginetest", []string{"engine", "gq/catalog", "gq/plan", "gq/value", "internal/clock", "internal/fs", "internal/naive"}},
+	{"engine/**", []string{"engine/**", "internal/fs", "internal/text", "gq/catalog", "internal/gq/diag", "gq/plan", "gq/value", "internal/clock"}},
 
-	{"source/**", nil},
+	{"internal/source/**", nil},
 
 	// The wire vocabulary and the REST client depend on no server. Faults of texts are those of the
 	// language.
@@ -61,16 +68,16 @@ var imports = []struct {
 	{"internal/server/access", []string{"engine", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/encoding", []string{"engine", "gq/plan", "gq/value", "internal/server/queryrun", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/textlimit", []string{"engine"}},
-	{"internal/server/operations", []string{"engine", "gq", "gq/**", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/queryrun", "server/tool", "internal/server/wireerror"}},
+	{"internal/server/operations", []string{"engine", "gq", "gq/**", "internal/gq/**", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/queryrun", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/metatools", []string{"internal/gq/diag", "internal/jsonschema", "internal/server/access", "internal/server/arguments", "internal/server/queryrun", "internal/server/toolsearch", "server/tool"}},
 	{"internal/server/audit", []string{"engine", "internal/clock", "internal/server/access", "internal/server/encoding", "internal/server/requestinfo", "server/tool", "internal/server/wireerror"}},
-	{"internal/server/servedgraph/servedtest", []string{"engine", "engine/enginetest/**", "gq", "gq/**", "internal/server/**"}}, // for tests only
+	{"internal/server/servedgraph/servedtest", []string{"server/tool", "engine", "engine/enginetest/**", "internal/naive", "gq", "gq/**", "internal/gq/**", "internal/server/**"}}, // for tests only
 	{"internal/server/servedgraph", []string{"engine", "internal/clock", "internal/server/access", "internal/server/arguments", "internal/server/audit", "internal/server/encoding", "internal/server/metatools", "internal/server/operations", "internal/server/pagetoken", "internal/server/pagetoken/seal", "internal/server/queryrun", "internal/server/textlimit", "server/tool", "internal/server/wireerror"}},
-	{"internal/server/builtin", []string{"client", "engine", "gq", "gq/**", "internal/jsonschema", "internal/server/arguments", "internal/server/encoding", "internal/server/operations", "internal/server/queryrun", "internal/server/textlimit", "server/tool", "source/**"}},
-	{"internal/server/mcp", []string{"engine", "gq/**", "internal/server/access", "internal/server/encoding", "internal/server/metatools", "internal/server/rest/envelope", "internal/server/servedgraph", "internal/server/textlimit", "server/tool", "internal/server/wireerror"}},
+	{"internal/server/builtin", []string{"client", "engine", "gq", "gq/**", "internal/gq/**", "internal/jsonschema", "internal/server/arguments", "internal/server/encoding", "internal/server/operations", "internal/server/queryrun", "internal/server/textlimit", "server/tool", "internal/source/**"}},
+	{"internal/server/mcp", []string{"engine", "gq/**", "internal/gq/**", "internal/server/access", "internal/server/encoding", "internal/server/metatools", "internal/server/rest/envelope", "internal/server/servedgraph", "internal/server/textlimit", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/rest/envelope", []string{"internal/server/encoding", "internal/server/wireerror"}}, // the HTTP status of each fault
 	{"internal/server/rest/resttest", []string{"internal/server/rest"}}, // for tests only
-	{"internal/server/rest", []string{"client", "engine", "gq/**", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/operations", "internal/server/queryrun", "internal/server/rest/envelope", "internal/server/servedgraph", "server/tool", "internal/server/wireerror"}},
+	{"internal/server/rest", []string{"client", "engine", "gq/**", "internal/gq/**", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/operations", "internal/server/queryrun", "internal/server/rest/envelope", "internal/server/servedgraph", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/admission", []string{"internal/server/access", "internal/server/rest/envelope", "internal/server/wireerror"}},
 	{"internal/server/observe", []string{"engine", "internal/clock", "internal/server/audit", "internal/server/requestinfo", "internal/server/logsample", "internal/server/wireerror"}},
 	{"internal/server/strictyaml", []string{"internal/gq/diag"}},
@@ -78,19 +85,20 @@ var imports = []struct {
 	{"internal/server/auth/authtest", []string{"internal/clock"}}, // for tests only
 	{"internal/server/auth", []string{"internal/clock", "internal/server/access", "internal/server/hostcheck", "internal/server/rest/envelope", "internal/server/logsample", "internal/server/strictyaml", "internal/server/wireerror"}},
 	{"internal/server/policy", []string{"internal/gq/diag", "internal/server/access", "internal/server/strictyaml", "server/tool"}},
-	{"internal/server/cluster/reconcile", []string{"engine", "internal/fs", "gq", "gq/**", "internal/clock", "internal/server/cluster", "internal/server/policy", "internal/server/strictyaml"}}, // fs is its durable I/O
+	{"internal/server/cluster/reconcile", []string{"engine", "internal/fs", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server/cluster", "internal/server/policy", "internal/server/strictyaml"}}, // fs is its durable I/O
 	{"internal/server/cluster", []string{"internal/gq/diag", "internal/server/hostcheck", "internal/server/strictyaml"}},
-	{"server/launch", []string{"engine", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**"}}, // the command, which any module may build
-	{"internal/server", []string{"engine/**", "gq/**", "internal/clock", "internal/server/**"}},
+	{"server/launch", []string{"server/tool", "engine", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**"}}, // the command, which any module may build
+	{"internal/server", []string{"internal/embed", "server/tool", "engine/**", "internal/fs", "internal/text", "gq/**", "internal/gq/**", "internal/clock", "internal/server/**"}},
 
 	// Commands combine the packages; no package imports a command.
-	{"cmd/**", []string{"client", "codegen/**", "engine/**", "generated/**", "gq", "gq/**", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "source/**"}},
-	{"test/e2e", []string{"generated/code", "server/launch"}},
+	{"cmd/omnigraph/internal/clientconfig", nil},
+	{"cmd/**", []string{"client", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/fs", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/source/**"}},
+		{"test/e2e", nil},
 	{"internal/bench/social", nil},
 	{"internal/bench/serverproc", []string{"internal/clock"}},
-	{"internal/bench/contention", []string{"engine", "gq", "gq/**", "internal/clock"}},
-	{"bench/cmd/**", []string{"bench/**", "engine/**", "internal/clock"}},
-	{"bench", []string{"engine/**", "generated/**", "gq", "gq/**", "internal/clock", "internal/server", "internal/server/**"}},
+	{"internal/bench/contention", []string{"engine", "gq", "gq/**", "internal/gq/**", "internal/clock"}},
+	{"bench/cmd/**", []string{"bench/**", "internal/bench/**", "engine/**", "internal/fs", "internal/text", "internal/clock"}},
+	{"bench", []string{"engine/**", "internal/fs", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server", "internal/server/**"}},
 	{"internal/jsonschema", []string{"gq/value"}},
 	{"internal/**", []string{"internal/clock"}},
 }
@@ -124,7 +132,7 @@ func TestImportMap(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
-		if name == "" || strings.Contains(name, "/internal/") {
+		if name == "" {
 			continue
 		}
 		seen++
@@ -146,7 +154,7 @@ func TestImportMap(t *testing.T) {
 		}
 		for _, imp := range p.Imports {
 			dep, own := strings.CutPrefix(imp, module+"/")
-			if !own || strings.Contains(dep, "/internal/") {
+			if !own {
 				continue
 			}
 			if !slices.ContainsFunc(imports[rule].allowed, func(pattern string) bool { return matches(pattern, dep) }) {
@@ -163,9 +171,9 @@ func TestImportMap(t *testing.T) {
 // ciphers, the transports, the decoders of arguments, and JSON Schema reflection. Their absence shows that stored queries run
 // from decoded plans and that no query text is parsed at run time.
 var unlinked = []string{
-	module + "/gq", module + "/gq/syntax", module + "/gq/resolve", module + "/gq/check", module + "/codegen/**",
-	module + "/server/pagetoken/seal", module + "/server/arguments", module + "/server/queryrun", module + "/server/encoding",
-	module + "/server/operations", module + "/server/servedgraph", module + "/server/mcp", module + "/server/rest/**",
+	module + "/gq", module + "/internal/gq/syntax", module + "/internal/gq/resolve", module + "/internal/gq/check", module + "/codegen", module + "/internal/codegen/**",
+	module + "/internal/server/pagetoken/seal", module + "/internal/server/arguments", module + "/internal/server/queryrun", module + "/internal/server/encoding",
+	module + "/internal/server/operations", module + "/internal/server/servedgraph", module + "/internal/server/mcp", module + "/internal/server/rest/**",
 	module + "/internal/jsonschema",
 	"github.com/alecthomas/participle/**", "golang.org/x/crypto/**", "github.com/modelcontextprotocol/**", "github.com/invopop/**", "net/http",
 }
@@ -185,6 +193,50 @@ func TestGeneratedLinksNoParser(t *testing.T) {
 			if slices.ContainsFunc(unlinked, func(pattern string) bool { return matches(pattern, dep) }) {
 				t.Errorf("%s links %s", pkg, dep)
 			}
+		}
+	}
+}
+
+// public lists the packages that another module can import. docs/compatibility.md promises them; every
+// other package is internal, so that it can change.
+var public = []string{
+	"client", "codegen", "engine", "engine/embedded", "engine/enginetest", "generated/code", "gq", "gq/catalog",
+	"gq/plan", "gq/value", "server/launch", "server/tool",
+}
+
+func TestPublicPackages(t *testing.T) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Name,GoFiles", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p struct {
+			ImportPath, Name string
+			GoFiles          []string
+		}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimPrefix(p.ImportPath, module+"/")
+		if p.Name != "main" && len(p.GoFiles) > 0 && !slices.Contains(strings.Split(name, "/"), "internal") {
+			found = append(found, name)
+		}
+	}
+	slices.Sort(found)
+	if !slices.Equal(found, public) {
+		t.Errorf("other modules can import %v, wanted %v: move a package that is not promised below internal", found, public)
+	}
+	promised, err := os.ReadFile("docs/compatibility.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range public {
+		if !strings.Contains(string(promised), "`"+name+"`") {
+			t.Errorf("docs/compatibility.md does not name the public package `%s`", name)
 		}
 	}
 }

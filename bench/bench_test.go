@@ -1,3 +1,4 @@
+// Package bench measures the engine and the server on generated graphs.
 package bench
 
 import (
@@ -22,6 +23,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/generated/code"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/bench/codegraph"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
@@ -34,7 +36,7 @@ import (
 const seed = 42
 
 // medium returns the NDJSON of the graph that the reads are measured on. It is generated once.
-var medium = sync.OnceValue(func() []byte { return Medium.NDJSON(seed) })
+var medium = sync.OnceValue(func() []byte { return codegraph.Medium.NDJSON(seed) })
 
 // create makes an empty code graph in a folder of the real file system.
 func create(b *testing.B, dir string) *embedded.Graph {
@@ -104,12 +106,14 @@ var queries = []struct {
 	label, name string
 	key         func(rng *rand.Rand) string
 }{
-	{"lookup", "get_package", func(rng *rand.Rand) string { return PackagePath(rng.IntN(Medium.Packages)) }},
+	{"lookup", "get_package", func(rng *rand.Rand) string { return codegraph.PackagePath(rng.IntN(codegraph.Medium.Packages)) }},
 	{"lookup-and-two-joins", "get_symbol", randomSymbol},
 	{"hop", "callees", randomSymbol},
 }
 
-func randomSymbol(rng *rand.Rand) string { return Medium.SymbolPath(rng.IntN(Medium.Symbols)) }
+func randomSymbol(rng *rand.Rand) string {
+	return codegraph.Medium.SymbolPath(rng.IntN(codegraph.Medium.Symbols))
+}
 
 func BenchmarkEngine(b *testing.B) {
 	g := create(b, filepath.Join(b.TempDir(), "code"))
@@ -267,7 +271,7 @@ func BenchmarkCommit(b *testing.B) {
 		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
 			g := create(b, filepath.Join(b.TempDir(), "code"))
 			defer g.Close()
-			small := Size{Packages: 10, Symbols: 1000, Calls: 1000}
+			small := codegraph.Size{Packages: 10, Symbols: 1000, Calls: 1000}
 			load(b, g, small.NDJSON(seed))
 			var next atomic.Int64
 			b.ReportAllocs()
@@ -303,7 +307,7 @@ func BenchmarkLoad(b *testing.B) {
 		}
 		b.StartTimer()
 	}
-	b.ReportMetric(float64(Medium.Lines()*b.N)/b.Elapsed().Seconds(), "lines/s")
+	b.ReportMetric(float64(codegraph.Medium.Lines()*b.N)/b.Elapsed().Seconds(), "lines/s")
 }
 
 // BenchmarkOpen measures opening the loaded graph and answering one lookup.

@@ -45,8 +45,12 @@ type Places struct {
 	Columns  []diag.Span // the alias of each column of a read, or else its expression
 }
 
+// Faults are the faults of texts, each with its code, its place and its help. Err returns them as an
+// error, or nil if there are none.
+type Faults = diag.List
+
 // CompileSchema parses and resolves a schema. The schema is nil if the list has errors.
-func CompileSchema(src Source) (*catalog.Schema, diag.List) { return compileSchema(nil, src) }
+func CompileSchema(src Source) (*catalog.Schema, Faults) { return compileSchema(nil, src) }
 
 // CompileStoredSchema is CompileSchema for a text that a graph has stored. It accepts annotations that
 // an earlier version of the language accepted.
@@ -76,7 +80,7 @@ func compileSchema(m *work.Meter, src Source) (*catalog.Schema, diag.List) {
 // CompileQueries parses and checks the queries of a graph and returns them in source order,
 // without the queries that have errors. The list has the errors of all sources, sorted by file
 // and position.
-func CompileQueries(s *catalog.Schema, sources ...Source) ([]*Query, diag.List) {
+func CompileQueries(s *catalog.Schema, sources ...Source) ([]*Query, Faults) {
 	return compileQueries(nil, s, sources)
 }
 

@@ -47,6 +47,12 @@ func OrCreate(source string, schema *catalog.Schema) DirOption {
 	return func(o *dirOptions) { o.source, o.schema = source, schema }
 }
 
+// OpenMemory makes an empty graph with a schema in memory. Nothing of it is left once it is closed:
+// it is for tests, and for graphs that a program can build again. source is the text of the schema.
+func OpenMemory(ctx context.Context, source string, schema *catalog.Schema, opts Options) (*Graph, error) {
+	return Create(ctx, fs.NewMem(), "graph", source, schema, opts)
+}
+
 // With sets the options of the graph.
 func With(opts Options) DirOption { return func(o *dirOptions) { o.Options = opts } }
 

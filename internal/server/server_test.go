@@ -150,7 +150,7 @@ func serve(t *testing.T, storage string, with ...func(*server.Options)) *testSer
 func omnigraph(t *testing.T, stdin []byte, args ...string) {
 	t.Helper()
 	cmd := exec.Command("go", append([]string{"run", "./cmd/omnigraph"}, args...)...)
-	cmd.Dir = ".."
+	cmd.Dir = filepath.Join("..", "..")
 	cmd.Stdin = bytes.NewReader(stdin)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("omnigraph %s: %v\n%s", strings.Join(args, " "), err, out)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/bench"
+	"github.com/omnigraph-go/omnigraph/internal/bench/codegraph"
 	"github.com/omnigraph-go/omnigraph/internal/bench/serverproc"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
@@ -63,7 +63,7 @@ func compare(ctx context.Context, stdout io.Writer, ours, other *serverproc.Serv
 		head := "POST " + c.path + " HTTP/1.1\r\nHost: " + ours.Addr + "\r\nAuthorization: Bearer " + token +
 			"\r\nContent-Type: application/json\r\n" + c.headers + "Content-Length: "
 		body := func(conn, n int) string {
-			return fmt.Sprintf(c.body, bench.PackagePath((conn*7919+n)%bench.Medium.Packages))
+			return fmt.Sprintf(c.body, codegraph.PackagePath((conn*7919+n)%codegraph.Medium.Packages))
 		}
 		size, err := answerSize(ours.Addr, head, body(0, 0))
 		if err != nil {

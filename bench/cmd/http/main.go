@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/bench"
+	"github.com/omnigraph-go/omnigraph/internal/bench/codegraph"
 	"github.com/omnigraph-go/omnigraph/internal/bench/serverproc"
 )
 
@@ -126,7 +126,7 @@ func load(ctx context.Context, dir string, o options) error {
 		}
 	}
 	data := filepath.Join(dir, "graph.ndjson")
-	if err := os.WriteFile(data, bench.Medium.NDJSON(o.seed), 0o644); err != nil {
+	if err := os.WriteFile(data, codegraph.Medium.NDJSON(o.seed), 0o644); err != nil {
 		return err
 	}
 	store := filepath.Join(dir, "data", graphID)

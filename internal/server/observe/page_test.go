@@ -18,7 +18,7 @@ func TestMetricsPage(t *testing.T) {
 
 func page() []byte {
 	var b bytes.Buffer
-	b.WriteString("<!-- Code generated from server/observe/table.go by make docs; DO NOT EDIT. -->\n\n# Metrics of omnigraph-server\n\n")
+	b.WriteString("<!-- Code generated from internal/server/observe/table.go by make docs; DO NOT EDIT. -->\n\n# Metrics of omnigraph-server\n\n")
 	b.WriteString("`GET /metrics` answers in the text format of Prometheus, or in OpenMetrics for clients that ask for it. " +
 		"Beside these there are the metrics `go_*` and `process_*` of the Go runtime and of the process. " +
 		"Labels have values out of bounded sets: no client can add one, and no actor is named.\n")

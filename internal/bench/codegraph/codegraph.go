@@ -1,5 +1,5 @@
-// Package bench measures the engine and the server on generated graphs.
-package bench
+// Package codegraph generates code graphs of a given size for benchmarks.
+package codegraph
 
 import (
 	"bytes"

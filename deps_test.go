@@ -37,6 +37,7 @@ var imports = []struct {
 	{"generated/**", []string{"engine", "gq/value", "server/tool"}},
 
 	// Engines take plans and do not depend on the parser.
+	{"internal/fs/faultfs", []string{"internal/fs"}}, // for tests only
 	{"internal/fs", nil},
 	{"engine/embedded/internal/format", nil},
 	{"engine/embedded/internal/store", []string{"engine", "engine/embedded/internal/format", "internal/fs"}},
@@ -99,6 +100,7 @@ var imports = []struct {
 	{"internal/bench/contention", []string{"engine", "gq", "gq/**", "internal/gq/**", "internal/clock"}},
 	{"bench/cmd/**", []string{"bench/**", "internal/bench/**", "engine/**", "internal/fs", "internal/text", "internal/clock"}},
 	{"bench", []string{"engine/**", "internal/fs", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server", "internal/server/**"}},
+	{"internal/jsonschema/schematest", nil}, // for tests only
 	{"internal/jsonschema", []string{"gq/value"}},
 	{"internal/**", []string{"internal/clock"}},
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/generated/code"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema/schematest"
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
 )
 
@@ -161,13 +162,13 @@ func TestServedProfile(t *testing.T) {
 	walk := func(name string, in, out json.RawMessage) {
 		t.Helper()
 		walked++
-		if err := jsonschema.CheckInput(in); err != nil {
+		if err := schematest.CheckInput(in); err != nil {
 			t.Errorf("the input of %s: %v", name, err)
 		}
-		if err := jsonschema.CheckStrict(jsonschema.Strict(in)); err != nil {
+		if err := schematest.CheckStrict(jsonschema.Strict(in)); err != nil {
 			t.Errorf("the strict input of %s: %v", name, err)
 		}
-		for _, path := range jsonschema.OpenObjects(in) {
+		for _, path := range schematest.OpenObjects(in) {
 			if !slices.Contains(openObjects[name], path) {
 				t.Errorf("the input of %s has an open object %s, which is no named exception", name, path)
 			}
@@ -175,7 +176,7 @@ func TestServedProfile(t *testing.T) {
 		if out == nil {
 			return
 		}
-		if err := jsonschema.CheckOutput(out); err != nil {
+		if err := schematest.CheckOutput(out); err != nil {
 			t.Errorf("the output of %s: %v", name, err)
 		}
 	}
@@ -219,7 +220,7 @@ func TestStrict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := jsonschema.CheckStrict(c.Queries[0].InputSchema); err != nil {
+	if err := schematest.CheckStrict(c.Queries[0].InputSchema); err != nil {
 		t.Error(err)
 	}
 	for _, p := range c.Queries[0].Params {

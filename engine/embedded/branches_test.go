@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
 // baseOf returns the state of the merge base of two branches.
@@ -319,9 +320,9 @@ func TestBranchFailedSync(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			failing := false
-			fsys := fs.NewFaulty(fs.NewMem(), func(op fs.Op) *fs.Fault {
-				if failing && op.Kind == fs.OpSync {
-					return &fs.Fault{Err: errors.New("the disk is gone")}
+			fsys := faultfs.New(fs.NewMem(), func(op faultfs.Op) *faultfs.Fault {
+				if failing && op.Kind == faultfs.OpSync {
+					return &faultfs.Fault{Err: errors.New("the disk is gone")}
 				}
 				return nil
 			})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
 var crashOptions = Options{Now: testClock, LogSize: 8192, InlineBytes: 700, quiet: true, sparse: 8, indexed: 1}
@@ -46,9 +47,9 @@ func (s script) states(t *testing.T) (states []string) {
 
 // ops runs a script without a failure, and returns the number of durable operations and a list
 // of all operations.
-func (s script) ops() (durable int, all []fs.Op) {
+func (s script) ops() (durable int, all []faultfs.Op) {
 	mem := fs.NewMem()
-	s.run(fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
+	s.run(faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
 		all = append(all, op) // no lock needed: nothing runs in the background
 		return nil
 	}))
@@ -182,9 +183,9 @@ func checkReopened(t *testing.T, s script, fsys *fs.Mem, allowed []string, what 
 func TestFailedSync(t *testing.T) {
 	ctx := context.Background()
 	failing := false
-	fsys := fs.NewFaulty(fs.NewMem(), func(op fs.Op) *fs.Fault {
-		if failing && op.Kind == fs.OpSync {
-			return &fs.Fault{Err: errors.New("the disk is gone")}
+	fsys := faultfs.New(fs.NewMem(), func(op faultfs.Op) *faultfs.Fault {
+		if failing && op.Kind == faultfs.OpSync {
+			return &faultfs.Fault{Err: errors.New("the disk is gone")}
 		}
 		return nil
 	})
@@ -214,11 +215,11 @@ func TestNoOpWaits(t *testing.T) {
 	ctx := context.Background()
 	var failing atomic.Bool
 	syncing, release := make(chan struct{}), make(chan struct{})
-	fsys := fs.NewFaulty(fs.NewMem(), func(op fs.Op) *fs.Fault {
-		if op.Kind == fs.OpSync && failing.CompareAndSwap(true, false) {
+	fsys := faultfs.New(fs.NewMem(), func(op faultfs.Op) *faultfs.Fault {
+		if op.Kind == faultfs.OpSync && failing.CompareAndSwap(true, false) {
 			close(syncing)
 			<-release
-			return &fs.Fault{Err: errors.New("the disk is gone")}
+			return &faultfs.Fault{Err: errors.New("the disk is gone")}
 		}
 		return nil
 	})

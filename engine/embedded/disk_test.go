@@ -9,48 +9,49 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
 // diskFaults are ways in which a disk fails from its n-th operation on.
 var diskFaults = []struct {
 	name   string
-	inject func(op fs.Op, n int) *fs.Fault
+	inject func(op faultfs.Op, n int) *faultfs.Fault
 }{
-	{"an operation fails", func(op fs.Op, n int) *fs.Fault {
+	{"an operation fails", func(op faultfs.Op, n int) *faultfs.Fault {
 		if op.N != n {
 			return nil
 		}
-		return &fs.Fault{Err: syscall.EIO}
+		return &faultfs.Fault{Err: syscall.EIO}
 	}},
-	{"a reply is lost", func(op fs.Op, n int) *fs.Fault {
+	{"a reply is lost", func(op faultfs.Op, n int) *faultfs.Fault {
 		if op.N != n {
 			return nil
 		}
-		return &fs.Fault{Err: syscall.EIO, Apply: true}
+		return &faultfs.Fault{Err: syscall.EIO, Apply: true}
 	}},
-	{"a write is torn", func(op fs.Op, n int) *fs.Fault {
-		if op.N != n || op.Kind != fs.OpWrite {
+	{"a write is torn", func(op faultfs.Op, n int) *faultfs.Fault {
+		if op.N != n || op.Kind != faultfs.OpWrite {
 			return nil
 		}
-		return &fs.Fault{Err: syscall.EIO, Write: op.Len / 2}
+		return &faultfs.Fault{Err: syscall.EIO, Write: op.Len / 2}
 	}},
-	{"a sync loses what was written", func(op fs.Op, n int) *fs.Fault {
-		if op.N != n || op.Kind != fs.OpSync {
+	{"a sync loses what was written", func(op faultfs.Op, n int) *faultfs.Fault {
+		if op.N != n || op.Kind != faultfs.OpSync {
 			return nil
 		}
-		return &fs.Fault{Err: syscall.EIO, Lose: true}
+		return &faultfs.Fault{Err: syscall.EIO, Lose: true}
 	}},
-	{"the disk is full for a while", func(op fs.Op, n int) *fs.Fault {
-		if op.N < n || op.N > n+6 || op.Kind != fs.OpWrite && op.Kind != fs.OpCreate {
+	{"the disk is full for a while", func(op faultfs.Op, n int) *faultfs.Fault {
+		if op.N < n || op.N > n+6 || op.Kind != faultfs.OpWrite && op.Kind != faultfs.OpCreate {
 			return nil
 		}
-		return &fs.Fault{Err: syscall.ENOSPC, Write: op.Len / 3}
+		return &faultfs.Fault{Err: syscall.ENOSPC, Write: op.Len / 3}
 	}},
-	{"the disk stays full", func(op fs.Op, n int) *fs.Fault {
-		if op.N < n || op.Kind != fs.OpWrite && op.Kind != fs.OpCreate {
+	{"the disk stays full", func(op faultfs.Op, n int) *faultfs.Fault {
+		if op.N < n || op.Kind != faultfs.OpWrite && op.Kind != faultfs.OpCreate {
 			return nil
 		}
-		return &fs.Fault{Err: syscall.ENOSPC, Write: op.Len / 3}
+		return &faultfs.Fault{Err: syscall.ENOSPC, Write: op.Len / 3}
 	}},
 }
 
@@ -71,7 +72,7 @@ func TestDiskFaults(t *testing.T) {
 						continue
 					}
 					mem := fs.NewMem()
-					faulty := fs.NewFaulty(mem, func(op fs.Op) *fs.Fault { return fault.inject(op, n) })
+					faulty := faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault { return fault.inject(op, n) })
 					what := fmt.Sprintf("operation %d", n)
 					found := s.runOn(t, faulty, states, what)
 					crashed := mem.Crash(uint64(n))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
 // fullDisk is a disk that can be filled and emptied.
@@ -27,9 +28,9 @@ type fullDisk struct {
 func quota(*testing.T) *fullDisk {
 	var full atomic.Bool
 	return &fullDisk{
-		fs: fs.NewFaulty(fs.NewMem(), func(op fs.Op) *fs.Fault {
-			if full.Load() && (op.Kind == fs.OpCreate || op.Kind == fs.OpWrite && op.Len > 4096) {
-				return &fs.Fault{Err: syscall.ENOSPC, Write: op.Len / 3}
+		fs: faultfs.New(fs.NewMem(), func(op faultfs.Op) *faultfs.Fault {
+			if full.Load() && (op.Kind == faultfs.OpCreate || op.Kind == faultfs.OpWrite && op.Len > 4096) {
+				return &faultfs.Fault{Err: syscall.ENOSPC, Write: op.Len / 3}
 			}
 			return nil
 		}),

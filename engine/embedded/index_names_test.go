@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
 // TestIndexOfThePast begins a branch at an anchor that stays in memory and shares its indexes
@@ -88,9 +89,9 @@ func TestTextIndexOfAFailedManifest(t *testing.T) {
 	mem := fs.NewMem()
 	failing := false
 	opts := Options{InlineBytes: 400, quiet: true, indexed: 1}
-	g := create(t, fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
-		if failing && op.Kind == fs.OpRename && strings.Contains(op.Name, "manifest") {
-			return &fs.Fault{Err: errors.New("lost")}
+	g := create(t, faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
+		if failing && op.Kind == faultfs.OpRename && strings.Contains(op.Name, "manifest") {
+			return &faultfs.Fault{Err: errors.New("lost")}
 		}
 		return nil
 	}), opts)

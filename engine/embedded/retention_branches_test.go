@@ -10,6 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
 // TestRewriteSharedByBranches rewrites a table that branches share. The branches still share
@@ -95,9 +96,9 @@ func TestLoadOnBranchMadeInDoubt(t *testing.T) {
 	failing := false
 	mem := fs.NewMem()
 	opts := Options{quiet: true, InlineBytes: 500, sparse: 8}
-	g := thin(t, fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
-		if failing && op.Kind == fs.OpRename && strings.Contains(op.Name, "manifest") {
-			return &fs.Fault{Err: errors.New("lost"), Apply: true}
+	g := thin(t, faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
+		if failing && op.Kind == faultfs.OpRename && strings.Contains(op.Name, "manifest") {
+			return &faultfs.Fault{Err: errors.New("lost"), Apply: true}
 		}
 		return nil
 	}), opts)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
@@ -22,9 +23,9 @@ func TestCleanupInDoubt(t *testing.T) {
 		t.Run(fmt.Sprint("applied ", applied), func(t *testing.T) {
 			failing := false
 			mem := fs.NewMem()
-			g := create(t, fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
-				if failing && op.Kind == fs.OpRename && strings.Contains(op.Name, "manifest") {
-					return &fs.Fault{Err: errors.New("lost"), Apply: applied}
+			g := create(t, faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
+				if failing && op.Kind == faultfs.OpRename && strings.Contains(op.Name, "manifest") {
+					return &faultfs.Fault{Err: errors.New("lost"), Apply: applied}
 				}
 				return nil
 			}), crashOptions)
@@ -88,9 +89,9 @@ func TestFailedCleanup(t *testing.T) {
 	for n, done := 1, false; !done; n++ {
 		mem := fs.NewMem()
 		left := -1
-		g := create(t, fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
+		g := create(t, faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
 			if left--; left == 0 {
-				return &fs.Fault{Err: errors.New("no space left on device")}
+				return &faultfs.Fault{Err: errors.New("no space left on device")}
 			}
 			return nil
 		}), crashOptions)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
 // TestLongPast reads commits of a history that is too long to be replayed from its beginning.
@@ -87,8 +88,8 @@ func TestPastShared(t *testing.T) {
 	var slow atomic.Bool
 	var opened atomic.Int64
 	begun, release := make(chan struct{}), make(chan struct{})
-	fsys := fs.NewFaulty(fs.NewMem(), func(op fs.Op) *fs.Fault {
-		if slow.Load() && op.Kind == fs.OpMap && strings.HasSuffix(op.Name, ".seg") {
+	fsys := faultfs.New(fs.NewMem(), func(op faultfs.Op) *faultfs.Fault {
+		if slow.Load() && op.Kind == faultfs.OpMap && strings.HasSuffix(op.Name, ".seg") {
 			if opened.Add(1) == 1 {
 				close(begun)
 				<-release

@@ -11,6 +11,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
 // TestChurn inserts, updates and deletes the same few persons repeatedly. The size of the graph
@@ -178,8 +179,8 @@ func TestCommitsDuringRewrite(t *testing.T) {
 			var during func()
 			fsys := fs.NewMem()
 			opts := Options{quiet: true, InlineBytes: 500, sparse: 8}
-			g := thin(t, fs.NewFaulty(fsys, func(op fs.Op) *fs.Fault {
-				if f := during; f != nil && op.Kind == fs.OpCreate && strings.Contains(op.Name, ".seg") {
+			g := thin(t, faultfs.New(fsys, func(op faultfs.Op) *faultfs.Fault {
+				if f := during; f != nil && op.Kind == faultfs.OpCreate && strings.Contains(op.Name, ".seg") {
 					during = nil
 					f()
 				}
@@ -233,9 +234,9 @@ func TestDoubtfulManifest(t *testing.T) {
 			failing := false
 			mem := fs.NewMem()
 			opts := Options{quiet: true, InlineBytes: 500, sparse: 8}
-			g := thin(t, fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
-				if failing && op.Kind == fs.OpRename && strings.Contains(op.Name, "manifest") {
-					return &fs.Fault{Err: errors.New("lost"), Apply: applied}
+			g := thin(t, faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
+				if failing && op.Kind == faultfs.OpRename && strings.Contains(op.Name, "manifest") {
+					return &faultfs.Fault{Err: errors.New("lost"), Apply: applied}
 				}
 				return nil
 			}), opts)
@@ -268,10 +269,10 @@ func TestDoubtfulManifest(t *testing.T) {
 		failing := false
 		mem := fs.NewMem()
 		opts := Options{quiet: true, InlineBytes: 500, sparse: 8}
-		g := thin(t, fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
-			if failing && op.Kind == fs.OpRename && strings.Contains(op.Name, "manifest") {
+		g := thin(t, faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
+			if failing && op.Kind == faultfs.OpRename && strings.Contains(op.Name, "manifest") {
 				failing = false
-				return &fs.Fault{Err: errors.New("lost"), Apply: true}
+				return &faultfs.Fault{Err: errors.New("lost"), Apply: true}
 			}
 			return nil
 		}), opts)
@@ -307,9 +308,9 @@ func TestFailedCheckpoint(t *testing.T) {
 		for n, done := 1, false; !done; n++ {
 			mem := fs.NewMem()
 			left := -1
-			g := thin(t, fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
+			g := thin(t, faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
 				if left--; left == 0 {
-					return &fs.Fault{Err: errors.New("no space left on device")}
+					return &faultfs.Fault{Err: errors.New("no space left on device")}
 				}
 				return nil
 			}), opts)

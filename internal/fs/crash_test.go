@@ -1,4 +1,4 @@
-package fs
+package fs_test
 
 import (
 	"bytes"
@@ -6,12 +6,15 @@ import (
 	iofs "io/fs"
 	"slices"
 	"testing"
+
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
 // TestCrashOutcomes draws many crashes of one situation. Synced data always survives, and
 // the unsynced data shows every allowed outcome and no other.
 func TestCrashOutcomes(t *testing.T) {
-	mem := NewMem()
+	mem := fs.NewMem()
 	must(t, mem.MkdirAll("/d"))
 	f, err := mem.Create("/d/synced")
 	must(t, err)
@@ -28,7 +31,7 @@ func TestCrashOutcomes(t *testing.T) {
 	contents, names := map[string]int{}, map[string]int{}
 	for seed := range uint64(2000) {
 		after := mem.Crash(seed)
-		data, err := ReadFile(after, "/d/synced")
+		data, err := fs.ReadFile(after, "/d/synced")
 		must(t, err)
 		contents[string(data)]++
 		list, err := after.List("/d")
@@ -57,7 +60,7 @@ func TestCrashOutcomes(t *testing.T) {
 			t.Errorf("%s is there after %d crashes of 2000", name, n)
 		}
 	}
-	if data, err := ReadFile(mem, "/d/synced"); err != nil || string(data) != "newtail" {
+	if data, err := fs.ReadFile(mem, "/d/synced"); err != nil || string(data) != "newtail" {
 		t.Errorf("the file system that crashed has %q, %v", data, err)
 	}
 }
@@ -65,7 +68,7 @@ func TestCrashOutcomes(t *testing.T) {
 // TestCrashCopies writes to the copy and to the original, which share pages. Neither write
 // may show in the other.
 func TestCrashCopies(t *testing.T) {
-	mem := NewMem()
+	mem := fs.NewMem()
 	must(t, mem.MkdirAll("/"))
 	f, err := mem.Create("/f")
 	must(t, err)
@@ -78,17 +81,17 @@ func TestCrashCopies(t *testing.T) {
 	write(t, f, "S", 0)
 	write(t, g, "D", 5)
 	for _, c := range []struct {
-		fsys FS
+		fsys fs.FS
 		want string
 	}{{mem, "Shared"}, {after, "shareD"}} {
-		if data, err := ReadFile(c.fsys, "/f"); err != nil || string(data) != c.want {
+		if data, err := fs.ReadFile(c.fsys, "/f"); err != nil || string(data) != c.want {
 			t.Errorf("%q, %v, wanted %q", data, err, c.want)
 		}
 	}
 }
 
 func TestCrashAfter(t *testing.T) {
-	script := func(mem *Mem) error {
+	script := func(mem *fs.Mem) error {
 		if err := mem.MkdirAll("/d"); err != nil {
 			return err
 		}
@@ -105,19 +108,19 @@ func TestCrashAfter(t *testing.T) {
 		return mem.SyncDir("/d")
 	}
 	for n := range 6 {
-		mem := NewMem()
+		mem := fs.NewMem()
 		mem.CrashAfter(n)
 		err := script(mem)
-		if n < 5 && !errors.Is(err, ErrCrashed) || n == 5 && err != nil {
+		if n < 5 && !errors.Is(err, fs.ErrCrashed) || n == 5 && err != nil {
 			t.Errorf("after %d operations: %v", n, err)
 		}
 		if mem.Ops() != n {
 			t.Errorf("%d operations, wanted %d", mem.Ops(), n)
 		}
-		if _, err := mem.List("/d"); !errors.Is(err, ErrCrashed) {
+		if _, err := mem.List("/d"); !errors.Is(err, fs.ErrCrashed) {
 			t.Errorf("reading after %d operations: %v", n, err)
 		}
-		data, err := ReadFile(mem.Crash(0), "/d/f")
+		data, err := fs.ReadFile(mem.Crash(0), "/d/f")
 		if n == 5 && (err != nil || string(data) != "text") {
 			t.Errorf("after all operations: %q, %v", data, err)
 		}
@@ -129,13 +132,13 @@ func TestCrashAfter(t *testing.T) {
 
 // TestLost loses the data that a failed sync should have made durable.
 func TestLost(t *testing.T) {
-	mem := NewMem()
+	mem := fs.NewMem()
 	must(t, mem.MkdirAll("/"))
 	failed := false
-	faulty := NewFaulty(mem, func(op Op) *Fault {
-		if op.Kind == OpSync && !failed {
+	faulty := faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
+		if op.Kind == faultfs.OpSync && !failed {
 			failed = true
-			return &Fault{Err: iofs.ErrInvalid, Lose: true}
+			return &faultfs.Fault{Err: iofs.ErrInvalid, Lose: true}
 		}
 		return nil
 	})
@@ -145,11 +148,11 @@ func TestLost(t *testing.T) {
 	write(t, f, "lost", 0)
 	wantIs(t, f.Sync(), iofs.ErrInvalid)
 	must(t, f.Sync())
-	if data, err := ReadFile(mem, "/f"); err != nil || string(data) != "lost" {
+	if data, err := fs.ReadFile(mem, "/f"); err != nil || string(data) != "lost" {
 		t.Errorf("before the crash: %q, %v", data, err)
 	}
 	for seed := range uint64(50) {
-		data, err := ReadFile(mem.Crash(seed), "/f")
+		data, err := fs.ReadFile(mem.Crash(seed), "/f")
 		must(t, err)
 		if bytes.Contains(data, []byte("lost")) {
 			t.Fatalf("after a crash: %q", data)
@@ -157,17 +160,17 @@ func TestLost(t *testing.T) {
 	}
 	write(t, f, "kept", 0)
 	must(t, f.Sync())
-	if data, err := ReadFile(mem.Crash(0), "/f"); err != nil || string(data) != "kept" {
+	if data, err := fs.ReadFile(mem.Crash(0), "/f"); err != nil || string(data) != "kept" {
 		t.Errorf("written again: %q, %v", data, err)
 	}
 }
 
 func TestFaults(t *testing.T) {
-	mem := NewMem()
+	mem := fs.NewMem()
 	must(t, mem.MkdirAll("/d"))
-	var seen []OpKind
-	var fault *Fault
-	faulty := NewFaulty(mem, func(op Op) *Fault {
+	var seen []faultfs.OpKind
+	var fault *faultfs.Fault
+	faulty := faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
 		seen = append(seen, op.Kind)
 		if op.N != len(seen) {
 			t.Errorf("operation %d has number %d", len(seen), op.N)
@@ -176,7 +179,7 @@ func TestFaults(t *testing.T) {
 	})
 	f, err := faulty.Create("/d/f")
 	must(t, err)
-	fault = &Fault{Err: iofs.ErrPermission}
+	fault = &faultfs.Fault{Err: iofs.ErrPermission}
 	_, err = faulty.Create("/d/g")
 	wantIs(t, err, iofs.ErrPermission)
 	_, err = faulty.Lock("/d/LOCK")
@@ -184,17 +187,17 @@ func TestFaults(t *testing.T) {
 	wantIs(t, faulty.Remove("/d/f"), iofs.ErrPermission)
 	wantNames(t, mem, "/d", "f")
 
-	fault = &Fault{Err: iofs.ErrPermission, Write: 2}
+	fault = &faultfs.Fault{Err: iofs.ErrPermission, Write: 2}
 	if n, err := f.WriteAt([]byte("abcd"), 0); n != 2 || !errors.Is(err, iofs.ErrPermission) {
 		t.Errorf("a short write: %d, %v", n, err)
 	}
-	if data, err := ReadFile(mem, "/d/f"); err != nil || string(data) != "ab" {
+	if data, err := fs.ReadFile(mem, "/d/f"); err != nil || string(data) != "ab" {
 		t.Errorf("after a short write: %q, %v", data, err)
 	}
-	fault = &Fault{Err: iofs.ErrPermission, Apply: true}
+	fault = &faultfs.Fault{Err: iofs.ErrPermission, Apply: true}
 	wantIs(t, faulty.Rename("/d/f", "/d/g"), iofs.ErrPermission)
 	wantNames(t, mem, "/d", "g")
-	want := []OpKind{OpCreate, OpCreate, OpLock, OpRemove, OpWrite, OpRename}
+	want := []faultfs.OpKind{faultfs.OpCreate, faultfs.OpCreate, faultfs.OpLock, faultfs.OpRemove, faultfs.OpWrite, faultfs.OpRename}
 	if !slices.Equal(seen, want) {
 		t.Errorf("saw %v, wanted %v", seen, want)
 	}

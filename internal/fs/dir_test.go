@@ -1,20 +1,22 @@
-package fs
+package fs_test
 
 import (
 	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
 // lockedDir locks a new directory and creates a file in it.
-func lockedDir(t testing.TB) (d Dir, path string, f File, name string) {
+func lockedDir(t testing.TB) (d fs.Dir, path string, f fs.File, name string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "d")
 	if err := os.Mkdir(path, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	d, err := OS().LockDir(path, "LOCK")
+	d, err := fs.OS().LockDir(path, "LOCK")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,14 +36,14 @@ func TestLockDir(t *testing.T) {
 	if err := d.Check(f, name); err != nil {
 		t.Error(err)
 	}
-	var held *LockedError
-	if _, err := OS().LockDir(path, "LOCK"); !errors.As(err, &held) || held.PID != os.Getpid() {
+	var held *fs.LockedError
+	if _, err := fs.OS().LockDir(path, "LOCK"); !errors.As(err, &held) || held.PID != os.Getpid() {
 		t.Errorf("locked again: %v", err)
 	}
 	if err := os.Remove(filepath.Join(path, "LOCK")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OS().LockDir(path, "LOCK"); !errors.As(err, &held) {
+	if _, err := fs.OS().LockDir(path, "LOCK"); !errors.As(err, &held) {
 		t.Errorf("locked again without LOCK: %v", err)
 	}
 	if err := d.Check(f, name); err != nil {
@@ -54,11 +56,11 @@ func TestLockDir(t *testing.T) {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	var gone *MovedError
+	var gone *fs.MovedError
 	if err := d.Check(f, name); !errors.As(err, &gone) {
-		t.Errorf("after a rename: %v, want *MovedError", err)
+		t.Errorf("after a rename: %v, want *fs.MovedError", err)
 	}
-	if _, err := OS().LockDir(moved, "LOCK"); !errors.As(err, &held) {
+	if _, err := fs.OS().LockDir(moved, "LOCK"); !errors.As(err, &held) {
 		t.Errorf("locked again by its new name: %v", err)
 	}
 	// Operations with the old path work on the locked directory.
@@ -86,7 +88,7 @@ func TestLockDir(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := OS().LockDir(moved, "LOCK")
+	again, err := fs.OS().LockDir(moved, "LOCK")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,9 +106,9 @@ func TestCheckFile(t *testing.T) {
 		if err := do(name); err != nil {
 			t.Fatal(err)
 		}
-		var gone *MovedError
+		var gone *fs.MovedError
 		if err := d.Check(f, name); !errors.As(err, &gone) || gone.Name != name {
-			t.Errorf("%s: %v, want *MovedError", what, err)
+			t.Errorf("%s: %v, want *fs.MovedError", what, err)
 		}
 	}
 }
@@ -125,12 +127,12 @@ func TestShared(t *testing.T) {
 	if shared, err := d.Shared(name); !shared || err != nil {
 		t.Errorf("shared %t, %v", shared, err)
 	}
-	d2, err := OS().LockDir(other, "LOCK")
+	d2, err := fs.OS().LockDir(other, "LOCK")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d2.Close()
-	var held *LockedError
+	var held *fs.LockedError
 	if _, err := d2.OpenWrite(filepath.Join(other, "a")); !errors.As(err, &held) {
 		t.Errorf("opened for writing in two directories: %v", err)
 	}

@@ -1,4 +1,4 @@
-package fs
+package fs_test
 
 import (
 	"bytes"
@@ -10,26 +10,28 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // each runs a test on every implementation. All must give the same results.
-func each(t *testing.T, f func(t *testing.T, fsys FS, dir string)) {
-	t.Run("os", func(t *testing.T) { f(t, OS(), t.TempDir()) })
+func each(t *testing.T, f func(t *testing.T, fsys fs.FS, dir string)) {
+	t.Run("os", func(t *testing.T) { f(t, fs.OS(), t.TempDir()) })
 	t.Run("mem", func(t *testing.T) {
-		mem := NewMem()
+		mem := fs.NewMem()
 		must(t, mem.MkdirAll("/tmp/dir"))
 		f(t, mem, "/tmp/dir")
 	})
 	t.Run("faulty", func(t *testing.T) {
-		f(t, NewFaulty(OS(), func(Op) *Fault { return nil }), t.TempDir())
+		f(t, faultfs.New(fs.OS(), func(faultfs.Op) *faultfs.Fault { return nil }), t.TempDir())
 	})
 }
 
 func TestFiles(t *testing.T) {
-	each(t, func(t *testing.T, fsys FS, dir string) {
+	each(t, func(t *testing.T, fsys fs.FS, dir string) {
 		a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 		_, err := fsys.Open(a)
 		wantIs(t, err, iofs.ErrNotExist)
@@ -60,7 +62,7 @@ func TestFiles(t *testing.T) {
 		_, err = f.WriteAt([]byte("x"), 0)
 		wantIs(t, err, iofs.ErrClosed)
 
-		data, err := ReadFile(fsys, a)
+		data, err := fs.ReadFile(fsys, a)
 		must(t, err)
 		if want := append(make([]byte, 5000), "Jello"...); !bytes.Equal(data, want) {
 			t.Errorf("the file has %d bytes, wanted %d", len(data), len(want))
@@ -87,7 +89,7 @@ func TestFiles(t *testing.T) {
 }
 
 func TestDirectories(t *testing.T) {
-	each(t, func(t *testing.T, fsys FS, dir string) {
+	each(t, func(t *testing.T, fsys fs.FS, dir string) {
 		sub := filepath.Join(dir, "x", "y")
 		_, err := fsys.List(sub)
 		wantIs(t, err, iofs.ErrNotExist)
@@ -108,11 +110,11 @@ func TestDirectories(t *testing.T) {
 }
 
 func TestLock(t *testing.T) {
-	each(t, func(t *testing.T, fsys FS, dir string) {
+	each(t, func(t *testing.T, fsys fs.FS, dir string) {
 		name := filepath.Join(dir, "LOCK")
 		lock, err := fsys.Lock(name)
 		must(t, err)
-		var locked *LockedError
+		var locked *fs.LockedError
 		if _, err := fsys.Lock(name); !errors.As(err, &locked) || locked.PID != os.Getpid() {
 			t.Errorf("the second lock: %v", err)
 		}
@@ -137,7 +139,7 @@ func wantIs(t *testing.T, err, want error) {
 	}
 }
 
-func wantNames(t *testing.T, fsys FS, dir string, want ...string) {
+func wantNames(t *testing.T, fsys fs.FS, dir string, want ...string) {
 	t.Helper()
 	got, err := fsys.List(dir)
 	must(t, err)
@@ -146,7 +148,7 @@ func wantNames(t *testing.T, fsys FS, dir string, want ...string) {
 	}
 }
 
-func write(t *testing.T, f File, text string, off int64) {
+func write(t *testing.T, f fs.File, text string, off int64) {
 	t.Helper()
 	n, err := f.WriteAt([]byte(text), off)
 	if err != nil || n != len(text) {

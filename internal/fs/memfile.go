@@ -89,9 +89,9 @@ func (f *memFile) Close() error {
 	return nil
 }
 
-// loseDirty does the same as some kernels after a failed sync: the pages count as clean,
+// LoseWrites does the same as some kernels after a failed sync: the pages count as clean,
 // reads still return them, and they never reach the disk.
-func (f *memFile) loseDirty() {
+func (f *memFile) LoseWrites() {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()
 	clear(f.node.dirty)

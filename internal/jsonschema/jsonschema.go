@@ -53,7 +53,6 @@ type direction uint8
 const (
 	input direction = iota
 	output
-	strict // an input in the profile of Strict
 )
 
 func reflectObject(t reflect.Type, dir direction) json.RawMessage {

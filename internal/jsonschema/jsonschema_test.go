@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema/schematest"
 )
 
 type inner struct {
@@ -66,12 +67,12 @@ func TestSchemas(t *testing.T) {
 		schema json.RawMessage
 		check  func(json.RawMessage) error
 	}{
-		{"input", jsonschema.Input(reflect.TypeFor[everything]()), jsonschema.CheckInput},
-		{"output", jsonschema.Output(reflect.TypeFor[*result]()), jsonschema.CheckOutput},
-		{"read-input", jsonschema.ReadInput(reflect.TypeFor[inner]()), jsonschema.CheckInput},
-		{"read-output", jsonschema.ReadOutput(reflect.TypeFor[inner]()), jsonschema.CheckOutput},
-		{"mutation-input", jsonschema.MutationInput(reflect.TypeFor[struct{}]()), jsonschema.CheckInput},
-		{"mutation-output", jsonschema.MutationOutput(), jsonschema.CheckOutput},
+		{"input", jsonschema.Input(reflect.TypeFor[everything]()), schematest.CheckInput},
+		{"output", jsonschema.Output(reflect.TypeFor[*result]()), schematest.CheckOutput},
+		{"read-input", jsonschema.ReadInput(reflect.TypeFor[inner]()), schematest.CheckInput},
+		{"read-output", jsonschema.ReadOutput(reflect.TypeFor[inner]()), schematest.CheckOutput},
+		{"mutation-input", jsonschema.MutationInput(reflect.TypeFor[struct{}]()), schematest.CheckInput},
+		{"mutation-output", jsonschema.MutationOutput(), schematest.CheckOutput},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -143,7 +144,7 @@ func TestInputPanicsOnWhatItCannotSay(t *testing.T) {
 }
 
 func TestOpenObjects(t *testing.T) {
-	got := jsonschema.OpenObjects(jsonschema.Input(reflect.TypeFor[struct {
+	got := schematest.OpenObjects(jsonschema.Input(reflect.TypeFor[struct {
 		Closed struct{}         `json:"closed"`
 		Open   map[string]any   `json:"open"`
 		List   []map[string]any `json:"list"`
@@ -155,7 +156,7 @@ func TestOpenObjects(t *testing.T) {
 
 func TestCheckInputFinds(t *testing.T) {
 	ok := `{"type":"object","properties":{"a":{"type":"string"}},"required":[],"additionalProperties":false}`
-	if err := jsonschema.CheckInput(json.RawMessage(ok)); err != nil {
+	if err := schematest.CheckInput(json.RawMessage(ok)); err != nil {
 		t.Fatal(err)
 	}
 	tests := []struct{ from, to, want string }{
@@ -184,7 +185,7 @@ func TestCheckInputFinds(t *testing.T) {
 	}
 	for _, tt := range tests {
 		bad := strings.Replace(ok, tt.from, tt.to, 1)
-		err := jsonschema.CheckInput(json.RawMessage(bad))
+		err := schematest.CheckInput(json.RawMessage(bad))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: found %v, wanted a fault with %q", bad, err, tt.want)
 		}

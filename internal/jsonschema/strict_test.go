@@ -9,18 +9,19 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema/schematest"
 )
 
 func TestStrict(t *testing.T) {
 	loose := jsonschema.Input(reflect.TypeFor[everything]())
 	s := jsonschema.Strict(loose)
-	if err := jsonschema.CheckStrict(s); err != nil {
+	if err := schematest.CheckStrict(s); err != nil {
 		t.Error(err)
 	}
-	if jsonschema.CheckInput(s) == nil {
+	if schematest.CheckInput(s) == nil {
 		t.Error("the strict schema is in the first profile")
 	}
-	if jsonschema.CheckStrict(loose) == nil {
+	if schematest.CheckStrict(loose) == nil {
 		t.Error("the schema of the first profile is strict")
 	}
 	if d := duplicateKey(s); d != "" {
@@ -33,14 +34,14 @@ func TestStrict(t *testing.T) {
 	b.WriteByte('\n')
 	golden.Check(t, "testdata/strict.json", b.Bytes())
 	empty := jsonschema.Strict(jsonschema.Input(reflect.TypeFor[struct{}]()))
-	if err := jsonschema.CheckStrict(empty); err != nil {
+	if err := schematest.CheckStrict(empty); err != nil {
 		t.Errorf("%v in %s", err, empty)
 	}
 }
 
 func TestCheckStrictFinds(t *testing.T) {
 	ok := `{"type":"object","properties":{"a":{"type":["string","null"],"enum":["x",null]}},"required":["a"],"additionalProperties":false}`
-	if err := jsonschema.CheckStrict(json.RawMessage(ok)); err != nil {
+	if err := schematest.CheckStrict(json.RawMessage(ok)); err != nil {
 		t.Fatal(err)
 	}
 	tests := []struct{ from, to, want string }{
@@ -55,7 +56,7 @@ func TestCheckStrictFinds(t *testing.T) {
 	}
 	for _, tt := range tests {
 		bad := strings.Replace(ok, tt.from, tt.to, 1)
-		if err := jsonschema.CheckStrict(json.RawMessage(bad)); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if err := schematest.CheckStrict(json.RawMessage(bad)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: found %v, wanted a fault with %q", bad, err, tt.want)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema/schematest"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -98,10 +99,10 @@ func TestServedSchemas(t *testing.T) {
 		if string(d.OutputSchema) != string(wantOut) {
 			t.Errorf("%s: output schema\n%s\nof the struct\n%s", name, d.OutputSchema, wantOut)
 		}
-		if err := jsonschema.CheckInput(d.InputSchema); err != nil {
+		if err := schematest.CheckInput(d.InputSchema); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := jsonschema.CheckOutput(d.OutputSchema); err != nil {
+		if err := schematest.CheckOutput(d.OutputSchema); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -455,7 +456,7 @@ func TestCall(t *testing.T) {
 func TestStrictDecodes(t *testing.T) {
 	for _, q := range corpus.Catalog().Queries {
 		loose, strict := sent(q.Descriptor().InputSchema, false), sent(jsonschema.Strict(q.Descriptor().InputSchema), true)
-		if err := jsonschema.CheckStrict(jsonschema.Strict(q.Descriptor().InputSchema)); err != nil {
+		if err := schematest.CheckStrict(jsonschema.Strict(q.Descriptor().InputSchema)); err != nil {
 			t.Errorf("%s: %v", q.Info().Name, err)
 		}
 		a, err := queryrun.Tool{StoredQuery: q}.Decode(json.RawMessage(loose))

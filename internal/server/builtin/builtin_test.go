@@ -12,7 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
-	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema/schematest"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
@@ -198,7 +198,7 @@ func TestDescriptors(t *testing.T) {
 		if d.Title == "" || d.Description == "" || d.OutputSchema == nil || schema.AdditionalProperties == nil || *schema.AdditionalProperties || schema.Required == nil {
 			t.Errorf("%s: %+v", d.Name, d)
 		}
-		if err := errors.Join(jsonschema.CheckInput(d.InputSchema), jsonschema.CheckOutput(d.OutputSchema)); err != nil {
+		if err := errors.Join(schematest.CheckInput(d.InputSchema), schematest.CheckOutput(d.OutputSchema)); err != nil {
 			t.Errorf("%s: %v", d.Name, err)
 		}
 		for name := range schema.Properties {

@@ -18,6 +18,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -44,17 +45,17 @@ const (
 
 func newDisk() *disk {
 	d := &disk{}
-	d.FS = fs.NewFaulty(fs.NewMem(), func(op fs.Op) *fs.Fault {
+	d.FS = faultfs.New(fs.NewMem(), func(op faultfs.Op) *faultfs.Fault {
 		mode := d.mode.Load()
 		switch {
-		case (mode == noSync || mode == noOpen) && op.Kind == fs.OpSync:
-			return &fs.Fault{Err: syscall.EIO, Lose: true}
-		case mode == noOpen && op.Kind == fs.OpOpenWrite:
-			return &fs.Fault{Err: syscall.EIO}
-		case mode == noRoom && op.Kind == fs.OpWrite && op.Len > 8:
+		case (mode == noSync || mode == noOpen) && op.Kind == faultfs.OpSync:
+			return &faultfs.Fault{Err: syscall.EIO, Lose: true}
+		case mode == noOpen && op.Kind == faultfs.OpOpenWrite:
+			return &faultfs.Fault{Err: syscall.EIO}
+		case mode == noRoom && op.Kind == faultfs.OpWrite && op.Len > 8:
 			// The mode ends here, so that the zeros that clear the partial write succeed.
 			if d.mode.CompareAndSwap(noRoom, good) {
-				return &fs.Fault{Err: syscall.ENOSPC, Write: op.Len - 8}
+				return &faultfs.Fault{Err: syscall.ENOSPC, Write: op.Len - 8}
 			}
 		}
 		return nil

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema/schematest"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
@@ -107,7 +107,7 @@ func TestPairIsSeen(t *testing.T) {
 		}
 	}
 	for _, d := range append(g.Descriptors(), g.Variants()...) {
-		if err := errors.Join(jsonschema.CheckInput(d.InputSchema), jsonschema.CheckOutput(d.OutputSchema)); d.OutputSchema != nil && err != nil {
+		if err := errors.Join(schematest.CheckInput(d.InputSchema), schematest.CheckOutput(d.OutputSchema)); d.OutputSchema != nil && err != nil {
 			t.Errorf("%s: %v", d.Name, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
 // TestCrash cuts the power at every durable operation of a history.
@@ -66,27 +67,27 @@ func TestCrashDuringRecovery(t *testing.T) {
 // TestFaults makes every operation of a history fail, in several ways, and checks what a
 // reopen finds, with and without a power failure in between.
 func TestFaults(t *testing.T) {
-	faults := map[string]func(op fs.Op) *fs.Fault{
-		"fails":      func(fs.Op) *fs.Fault { return &fs.Fault{Err: syscall.EIO} },
-		"reply lost": func(fs.Op) *fs.Fault { return &fs.Fault{Err: syscall.EIO, Apply: true} },
-		"disk full": func(op fs.Op) *fs.Fault {
-			if op.Kind != fs.OpWrite && op.Kind != fs.OpCreate {
+	faults := map[string]func(op faultfs.Op) *faultfs.Fault{
+		"fails":      func(faultfs.Op) *faultfs.Fault { return &faultfs.Fault{Err: syscall.EIO} },
+		"reply lost": func(faultfs.Op) *faultfs.Fault { return &faultfs.Fault{Err: syscall.EIO, Apply: true} },
+		"disk full": func(op faultfs.Op) *faultfs.Fault {
+			if op.Kind != faultfs.OpWrite && op.Kind != faultfs.OpCreate {
 				return nil
 			}
-			return &fs.Fault{Err: syscall.ENOSPC, Write: op.Len / 2}
+			return &faultfs.Fault{Err: syscall.ENOSPC, Write: op.Len / 2}
 		},
-		"sync lies afterwards": func(op fs.Op) *fs.Fault {
-			if op.Kind != fs.OpSync {
+		"sync lies afterwards": func(op faultfs.Op) *faultfs.Fault {
+			if op.Kind != faultfs.OpSync {
 				return nil
 			}
-			return &fs.Fault{Err: syscall.EIO, Lose: true}
+			return &faultfs.Fault{Err: syscall.EIO, Lose: true}
 		},
 	}
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
 			for n := 1; ; n++ {
 				mem := fs.NewMem()
-				faulty := fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
+				faulty := faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
 					if op.N == n {
 						return fault(op)
 					}
@@ -110,9 +111,9 @@ func TestFaults(t *testing.T) {
 func TestDiskStaysFull(t *testing.T) {
 	for n := 1; n < 300; n += 3 {
 		mem := fs.NewMem()
-		faulty := fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
-			if op.N >= n && (op.Kind == fs.OpWrite || op.Kind == fs.OpCreate) {
-				return &fs.Fault{Err: syscall.ENOSPC, Write: op.Len / 3}
+		faulty := faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
+			if op.N >= n && (op.Kind == faultfs.OpWrite || op.Kind == faultfs.OpCreate) {
+				return &faultfs.Fault{Err: syscall.ENOSPC, Write: op.Len / 3}
 			}
 			return nil
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
 // appended makes a store with three records and returns the files that a kill leaves
@@ -131,9 +132,9 @@ func TestNewerFormat(t *testing.T) {
 func TestEndNotWritten(t *testing.T) {
 	mem := appended(t)
 	failing := false
-	s, _ := reopen(t, fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
+	s, _ := reopen(t, faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
 		if failing {
-			return &fs.Fault{Err: errors.New("no")}
+			return &faultfs.Fault{Err: errors.New("no")}
 		}
 		return nil
 	}), "/g", tiny)

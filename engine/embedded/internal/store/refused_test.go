@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
 // TestRefusedWrite makes the disk refuse a write of two records for lack of space, after
@@ -21,10 +22,10 @@ func TestRefusedWrite(t *testing.T) {
 		var failed error
 		opts := tiny
 		opts.Failed = func(err error) { failed = err }
-		s := create(t, fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
-			if armed && op.Kind == fs.OpWrite {
+		s := create(t, faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
+			if armed && op.Kind == faultfs.OpWrite {
 				armed = false
-				return &fs.Fault{Err: syscall.ENOSPC, Write: n}
+				return &faultfs.Fault{Err: syscall.ENOSPC, Write: n}
 			}
 			return nil
 		}), "/g", opts)
@@ -79,12 +80,12 @@ func wantRecords(t *testing.T, mem *fs.Mem, want ...string) {
 // TestNoRoomForRecord makes each operation that creates the next log file fail for lack of
 // space. The log accepts records again as soon as there is space, without a reopen.
 func TestNoRoomForRecord(t *testing.T) {
-	for _, kind := range []fs.OpKind{fs.OpCreate, fs.OpWrite, fs.OpSync} {
+	for _, kind := range []faultfs.OpKind{faultfs.OpCreate, faultfs.OpWrite, faultfs.OpSync} {
 		mem := fs.NewMem()
 		full := false
-		s := create(t, fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
+		s := create(t, faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
 			if full && op.Kind == kind && op.Name == filename("/g", 2, logExt)+tempExt {
-				return &fs.Fault{Err: syscall.ENOSPC, Write: op.Len / 2}
+				return &faultfs.Fault{Err: syscall.ENOSPC, Write: op.Len / 2}
 			}
 			return nil
 		}), "/g", tiny)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
 var tiny = Options{LogSize: minLogSize}
@@ -261,10 +262,10 @@ func TestOrder(t *testing.T) {
 func TestPoison(t *testing.T) {
 	mem := fs.NewMem()
 	failing := false
-	faulty := fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
-		if failing && op.Kind == fs.OpSync {
+	faulty := faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
+		if failing && op.Kind == faultfs.OpSync {
 			failing = false
-			return &fs.Fault{Err: syscall.EIO}
+			return &faultfs.Fault{Err: syscall.EIO}
 		}
 		return nil
 	})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
 // TestVerifyBesideRemoval removes a segment that nothing names, as a failed load does,
@@ -15,8 +16,8 @@ func TestVerifyBesideRemoval(t *testing.T) {
 	var s *Store
 	var ids []SegmentID
 	armed := false
-	fsys := fs.NewFaulty(fs.NewMem(), func(op fs.Op) *fs.Fault {
-		if armed && op.Kind == fs.OpOpen && strings.HasSuffix(op.Name, segmentExt) {
+	fsys := faultfs.New(fs.NewMem(), func(op faultfs.Op) *faultfs.Fault {
+		if armed && op.Kind == faultfs.OpOpen && strings.HasSuffix(op.Name, segmentExt) {
 			armed = false
 			for _, id := range ids {
 				if err := s.RemoveSegment(id); err != nil {

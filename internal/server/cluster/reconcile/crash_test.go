@@ -9,6 +9,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
 const storage = "/data"
@@ -88,12 +89,12 @@ func TestFaults(t *testing.T) {
 	for n := 1; ; n++ {
 		mem := before.Crash(1)
 		hit := false
-		faulty := fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
+		faulty := faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
 			if op.N != n {
 				return nil
 			}
 			hit = true
-			return &fs.Fault{Err: broken, Write: op.Len / 2}
+			return &faultfs.Fault{Err: broken, Write: op.Len / 2}
 		})
 		_, err := clusterOn(faulty, storage).Apply(context.Background(), wanted, Options{Actor: "ada", Approved: approved})
 		if !hit {
@@ -125,7 +126,7 @@ func TestCanceled(t *testing.T) {
 		mem := before.Crash(1)
 		ctx, cancel := context.WithCancel(context.Background())
 		hit = false
-		faulty := fs.NewFaulty(mem, func(op fs.Op) *fs.Fault {
+		faulty := faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
 			if op.N == n {
 				hit = true
 				cancel()

@@ -1,4 +1,6 @@
-package jsonschema
+// Package schematest checks JSON Schemas against the profile that all known clients accept. Tests
+// use it.
+package schematest
 
 import (
 	"encoding/json"
@@ -20,7 +22,7 @@ func CheckInput(schema json.RawMessage) error { return check(schema, input) }
 // enum.
 func CheckOutput(schema json.RawMessage) error { return check(schema, output) }
 
-// CheckStrict is [CheckInput] for the schemas that [Strict] makes: every property is required, and
+// CheckStrict is [CheckInput] for the schemas that jsonschema.Strict makes: every property is required, and
 // a property that would be optional is nullable by a type array that includes null.
 func CheckStrict(schema json.RawMessage) error { return check(schema, strict) }
 
@@ -57,6 +59,15 @@ func check(schema json.RawMessage, dir direction) error {
 	w.schema("", root)
 	return errors.Join(w.faults...)
 }
+
+// direction says which form of the profile a schema must satisfy.
+type direction uint8
+
+const (
+	input direction = iota
+	output
+	strict
+)
 
 type walker struct {
 	dir    direction

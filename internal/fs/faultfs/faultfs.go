@@ -1,9 +1,12 @@
-package fs
+// Package faultfs injects faults into a file system, for tests of what reads and writes files.
+package faultfs
 
 import (
 	"io"
 	"path/filepath"
 	"sync/atomic"
+
+	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
 // OpKind is a kind of operation on a file system or file.
@@ -28,7 +31,7 @@ const (
 
 // Op is one operation that is about to be carried out.
 type Op struct {
-	N    int // number of the operation on one Faulty, from 1
+	N    int // number of the operation on one FS, from 1
 	Kind OpKind
 	Name string // name of the file or directory; the old name for OpRename
 	Len  int    // in bytes, for OpRead and OpWrite
@@ -40,40 +43,40 @@ type Fault struct {
 	Write int   // number of bytes that OpWrite writes before it fails
 	Apply bool  // carry the operation out; only its result is lost
 
-	// Lose makes a failing OpSync on a [Mem] lose the written data silently: reads still
+	// Lose makes a failing OpSync on a [fs.Mem] lose the written data silently: reads still
 	// return the data, and a later Sync succeeds without making it durable.
 	Lose bool
 }
 
-// Faulty is a file system whose operations fail on demand.
-type Faulty struct {
-	base   FS
+// FS is a file system whose operations fail on demand.
+type FS struct {
+	base   fs.FS
 	inject func(Op) *Fault
 	ops    *atomic.Int64
 }
 
-// NewFaulty returns a file system that passes operations to base. It calls inject before
+// New returns a file system that passes operations to base. It calls inject before
 // each operation, possibly concurrently; if inject returns a Fault, the operation fails,
 // and if nil, it proceeds.
-func NewFaulty(base FS, inject func(Op) *Fault) *Faulty {
-	return &Faulty{base: base, inject: inject, ops: new(atomic.Int64)}
+func New(base fs.FS, inject func(Op) *Fault) *FS {
+	return &FS{base: base, inject: inject, ops: new(atomic.Int64)}
 }
 
 // Ops returns the number of operations so far.
-func (s *Faulty) Ops() int { return int(s.ops.Load()) }
+func (s *FS) Ops() int { return int(s.ops.Load()) }
 
-// Create implements [FS].
-func (s *Faulty) Create(name string) (File, error) {
+// Create implements [fs.FS].
+func (s *FS) Create(name string) (fs.File, error) {
 	return s.file(Op{Kind: OpCreate, Name: name}, s.base.Create)
 }
 
-// Open implements [FS].
-func (s *Faulty) Open(name string) (File, error) {
+// Open implements [fs.FS].
+func (s *FS) Open(name string) (fs.File, error) {
 	return s.file(Op{Kind: OpOpen, Name: name}, s.base.Open)
 }
 
-// Map implements [FS].
-func (s *Faulty) Map(name string) (m *Mapping, err error) {
+// Map implements [fs.FS].
+func (s *FS) Map(name string) (m *fs.Mapping, err error) {
 	err = s.do(Op{Kind: OpMap, Name: name}, func() error {
 		m, err = s.base.Map(name)
 		return err
@@ -81,23 +84,23 @@ func (s *Faulty) Map(name string) (m *Mapping, err error) {
 	return m, err
 }
 
-// OpenWrite implements [FS].
-func (s *Faulty) OpenWrite(name string) (File, error) {
+// OpenWrite implements [fs.FS].
+func (s *FS) OpenWrite(name string) (fs.File, error) {
 	return s.file(Op{Kind: OpOpenWrite, Name: name}, s.base.OpenWrite)
 }
 
-// Rename implements [FS].
-func (s *Faulty) Rename(oldName, newName string) error {
+// Rename implements [fs.FS].
+func (s *FS) Rename(oldName, newName string) error {
 	return s.do(Op{Kind: OpRename, Name: oldName}, func() error { return s.base.Rename(oldName, newName) })
 }
 
-// Remove implements [FS].
-func (s *Faulty) Remove(name string) error {
+// Remove implements [fs.FS].
+func (s *FS) Remove(name string) error {
 	return s.do(Op{Kind: OpRemove, Name: name}, func() error { return s.base.Remove(name) })
 }
 
-// List implements [FS].
-func (s *Faulty) List(dir string) (names []string, err error) {
+// List implements [fs.FS].
+func (s *FS) List(dir string) (names []string, err error) {
 	err = s.do(Op{Kind: OpList, Name: dir}, func() error {
 		names, err = s.base.List(dir)
 		return err
@@ -105,18 +108,18 @@ func (s *Faulty) List(dir string) (names []string, err error) {
 	return names, err
 }
 
-// MkdirAll implements [FS].
-func (s *Faulty) MkdirAll(dir string) error {
+// MkdirAll implements [fs.FS].
+func (s *FS) MkdirAll(dir string) error {
 	return s.do(Op{Kind: OpMkdirAll, Name: dir}, func() error { return s.base.MkdirAll(dir) })
 }
 
-// SyncDir implements [FS].
-func (s *Faulty) SyncDir(dir string) error {
+// SyncDir implements [fs.FS].
+func (s *FS) SyncDir(dir string) error {
 	return s.do(Op{Kind: OpSyncDir, Name: dir}, func() error { return s.base.SyncDir(dir) })
 }
 
-// Lock implements [FS].
-func (s *Faulty) Lock(name string) (lock io.Closer, err error) {
+// Lock implements [fs.FS].
+func (s *FS) Lock(name string) (lock io.Closer, err error) {
 	fault := s.next(Op{Kind: OpLock, Name: name})
 	if fault != nil {
 		return nil, fault.Err
@@ -124,9 +127,9 @@ func (s *Faulty) Lock(name string) (lock io.Closer, err error) {
 	return s.base.Lock(name)
 }
 
-// LockDir implements [FS]. It counts as an OpLock of the lock file. Check and Shared of the
+// LockDir implements [fs.FS]. It counts as an OpLock of the lock file. Check and Shared of the
 // Dir do not count as operations.
-func (s *Faulty) LockDir(dir, name string) (Dir, error) {
+func (s *FS) LockDir(dir, name string) (fs.Dir, error) {
 	if fault := s.next(Op{Kind: OpLock, Name: filepath.Join(dir, name)}); fault != nil {
 		return nil, fault.Err
 	}
@@ -134,18 +137,18 @@ func (s *Faulty) LockDir(dir, name string) (Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &faultyDir{Faulty: &Faulty{base: d, inject: s.inject, ops: s.ops}, dir: d}, nil
+	return &faultyDir{FS: &FS{base: d, inject: s.inject, ops: s.ops}, dir: d}, nil
 }
 
-// faultyDir is a directory that a Faulty has locked.
+// faultyDir is a directory that an [FS] has locked.
 type faultyDir struct {
-	*Faulty
-	dir Dir
+	*FS
+	dir fs.Dir
 }
 
 func (d *faultyDir) Close() error { return d.dir.Close() }
 
-func (d *faultyDir) Check(f File, name string) error {
+func (d *faultyDir) Check(f fs.File, name string) error {
 	if faulty, ok := f.(*faultyFile); ok {
 		f = faulty.File
 	}
@@ -154,12 +157,12 @@ func (d *faultyDir) Check(f File, name string) error {
 
 func (d *faultyDir) Shared(name string) (bool, error) { return d.dir.Shared(name) }
 
-func (s *Faulty) next(op Op) *Fault {
+func (s *FS) next(op Op) *Fault {
 	op.N = int(s.ops.Add(1))
 	return s.inject(op)
 }
 
-func (s *Faulty) do(op Op, f func() error) error {
+func (s *FS) do(op Op, f func() error) error {
 	fault := s.next(op)
 	if fault == nil {
 		return f()
@@ -171,7 +174,7 @@ func (s *Faulty) do(op Op, f func() error) error {
 	return fault.Err
 }
 
-func (s *Faulty) file(op Op, open func(string) (File, error)) (File, error) {
+func (s *FS) file(op Op, open func(string) (fs.File, error)) (fs.File, error) {
 	fault := s.next(op)
 	if fault != nil && !fault.Apply {
 		return nil, fault.Err
@@ -184,24 +187,24 @@ func (s *Faulty) file(op Op, open func(string) (File, error)) (File, error) {
 		f.Close()
 		return nil, fault.Err
 	}
-	return &faultyFile{File: f, fs: s, name: op.Name}, nil
+	return &faultyFile{File: f, owner: s, name: op.Name}, nil
 }
 
 type faultyFile struct {
-	File
-	fs   *Faulty
-	name string
+	fs.File
+	owner *FS
+	name  string
 }
 
 func (f *faultyFile) ReadAt(p []byte, off int64) (int, error) {
-	if fault := f.fs.next(Op{Kind: OpRead, Name: f.name, Len: len(p)}); fault != nil {
+	if fault := f.owner.next(Op{Kind: OpRead, Name: f.name, Len: len(p)}); fault != nil {
 		return 0, fault.Err
 	}
 	return f.File.ReadAt(p, off)
 }
 
 func (f *faultyFile) WriteAt(p []byte, off int64) (int, error) {
-	fault := f.fs.next(Op{Kind: OpWrite, Name: f.name, Len: len(p)})
+	fault := f.owner.next(Op{Kind: OpWrite, Name: f.name, Len: len(p)})
 	if fault == nil {
 		return f.File.WriteAt(p, off)
 	}
@@ -217,12 +220,12 @@ func (f *faultyFile) WriteAt(p []byte, off int64) (int, error) {
 }
 
 func (f *faultyFile) Sync() error {
-	fault := f.fs.next(Op{Kind: OpSync, Name: f.name})
+	fault := f.owner.next(Op{Kind: OpSync, Name: f.name})
 	if fault == nil {
 		return f.File.Sync()
 	}
-	if m, ok := f.File.(*memFile); ok && fault.Lose {
-		m.loseDirty()
+	if m, ok := f.File.(interface{ LoseWrites() }); ok && fault.Lose {
+		m.LoseWrites()
 		return fault.Err
 	}
 	if fault.Apply {

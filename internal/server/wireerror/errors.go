@@ -1,6 +1,6 @@
 // Package wireerror holds the errors that calls end with besides those of the engine, and maps
 // every error to the form that clients receive. The mapping is [Explain]; the HTTP statuses are in
-// package server/rest/envelope.
+// package internal/server/rest/envelope.
 package wireerror
 
 import (

@@ -43,7 +43,7 @@ type Watch struct {
 }
 
 // tracerName is the instrumentation scope of the spans of calls.
-const tracerName = "github.com/omnigraph-go/omnigraph/internal/server/audit"
+const tracerName = "github.com/omnigraph-go/omnigraph/server"
 
 // Begin starts to follow a call whose answer is written to w. It returns a context with the
 // call's span if the request is traced.

@@ -17,7 +17,7 @@ import (
 )
 
 // tracerName is the instrumentation scope of request spans.
-const tracerName = "github.com/omnigraph-go/omnigraph/internal/server"
+const tracerName = "github.com/omnigraph-go/omnigraph/server"
 
 // Options configure [Requests].
 type Options struct {

@@ -10,7 +10,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
 const schemaText = "node Task {\n  slug: String @key\n  title: String\n}\n"
@@ -32,7 +31,7 @@ func create(ctx context.Context, e engine.Engine, place string) engine.Graph {
 // it, and opens it again.
 func ExampleEngine() {
 	ctx := context.Background()
-	var e engine.Engine = embedded.Engine{FS: fs.NewMem()} // without FS it uses folders on disk
+	var e engine.Engine = embedded.NewMemoryEngine() // embedded.Engine{} uses folders on disk
 
 	g := create(ctx, e, "tasks")
 	_, err := g.Load(ctx, strings.NewReader(`{"type":"Task","data":{"slug":"t1","title":"write examples"}}`), engine.LoadOptions{})
@@ -65,7 +64,7 @@ func ExampleEngine() {
 // IfCommit refuses a write if somebody else has written since the caller's last look.
 func ExampleGraph_ifCommit() {
 	ctx := context.Background()
-	g := create(ctx, embedded.Engine{FS: fs.NewMem()}, "tasks")
+	g := create(ctx, embedded.NewMemoryEngine(), "tasks")
 	defer g.Close()
 	seen, err := g.Snapshot(ctx, engine.Target{})
 	if err != nil {

@@ -49,12 +49,15 @@ type Places struct {
 // error, or nil if there are none.
 type Faults = diag.List
 
+// Fault is one fault of a text.
+type Fault = diag.Diagnostic
+
 // CompileSchema parses and resolves a schema. The schema is nil if the list has errors.
 func CompileSchema(src Source) (*catalog.Schema, Faults) { return compileSchema(nil, src) }
 
 // CompileStoredSchema is CompileSchema for a text that a graph has stored. It accepts annotations that
 // an earlier version of the language accepted.
-func CompileStoredSchema(src Source) (*catalog.Schema, diag.List) {
+func CompileStoredSchema(src Source) (*catalog.Schema, Faults) {
 	tree, faults := syntax.ParseSchema(src.Name, src.Text)
 	s, more := resolve.Schema(tree)
 	more = slices.DeleteFunc(more, func(d diag.Diagnostic) bool { return slices.Contains(resolve.StoredAnnotations, d.Code) })

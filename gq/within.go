@@ -14,24 +14,30 @@ import (
 
 // The functions of this file are for untrusted texts. Each runs on the calling goroutine. It
 // stops within milliseconds after its context ends and then returns the context's error. If a
-// text has more parts than the limits allow, the error is a *work.TooMany.
+// text has more parts than the limits allow, the error is a *[TooMany].
+
+// Limits bound the parts of an untrusted text. A zero field means no limit.
+type Limits = work.Limits
+
+// TooMany reports that a text has more parts of a kind than [Limits] allow.
+type TooMany = work.TooMany
 
 // CompileSchemaWithin is [CompileSchema] within a context and limits.
-func CompileSchemaWithin(ctx context.Context, limits work.Limits, src Source) (s *catalog.Schema, faults diag.List, err error) {
+func CompileSchemaWithin(ctx context.Context, limits Limits, src Source) (s *catalog.Schema, faults Faults, err error) {
 	defer work.Catch(&err)
 	s, faults = compileSchema(work.New(ctx, limits), src)
 	return s, faults, nil
 }
 
 // CompileQueriesWithin is [CompileQueries] within a context and limits.
-func CompileQueriesWithin(ctx context.Context, limits work.Limits, s *catalog.Schema, sources ...Source) (queries []*Query, faults diag.List, err error) {
+func CompileQueriesWithin(ctx context.Context, limits Limits, s *catalog.Schema, sources ...Source) (queries []*Query, faults Faults, err error) {
 	defer work.Catch(&err)
 	queries, faults = compileQueries(work.New(ctx, limits), s, sources)
 	return queries, faults, nil
 }
 
 // FormatWithin is [Format] within a context and limits.
-func FormatWithin(ctx context.Context, limits work.Limits, src Source) (text string, faults diag.List, err error) {
+func FormatWithin(ctx context.Context, limits Limits, src Source) (text string, faults Faults, err error) {
 	defer work.Catch(&err)
 	m := work.New(ctx, limits)
 	if path.Ext(src.Name) == ".pg" {
@@ -45,7 +51,7 @@ func FormatWithin(ctx context.Context, limits work.Limits, src Source) (text str
 // LintQueriesWithin compiles a source against a schema and applies the lint rules for single
 // queries, within a context and limits. It returns the queries without errors, as
 // [CompileQueries] does, and a report that includes the compiler's diagnostics.
-func LintQueriesWithin(ctx context.Context, limits work.Limits, s *catalog.Schema, config lint.Config, src Source) (queries []*Query, report *lint.Report, err error) {
+func LintQueriesWithin(ctx context.Context, limits Limits, s *catalog.Schema, config lint.Config, src Source) (queries []*Query, report *lint.Report, err error) {
 	defer work.Catch(&err)
 	m := work.New(ctx, limits)
 	file, faults := syntax.ParseQueriesWithin(m, src.Name, src.Text)

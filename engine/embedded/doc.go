@@ -1,7 +1,8 @@
 // Package embedded is the default engine: one directory per graph, in the process that
 // uses it.
 //
-// [OpenDir] opens a graph in a folder. [Open] and [Create] take the file system and all options.
+// [OpenDir] opens a graph in a folder, and [OpenMemory] makes one in memory. [Open] and [Create]
+// take a file system too. Its type is internal, so only this module calls them.
 //
 // # Owners of state
 //

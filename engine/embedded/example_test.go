@@ -14,7 +14,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
 // schemaText is the text of a .pg file.
@@ -69,7 +68,7 @@ func compile() (*catalog.Schema, map[string]*plan.Query) {
 // peopleGraph returns a graph in memory with the people.
 func peopleGraph(ctx context.Context) (*embedded.Graph, map[string]*plan.Query) {
 	schema, plans := compile()
-	g, err := embedded.Create(ctx, fs.NewMem(), "people", schemaText, schema, embedded.Options{})
+	g, err := embedded.OpenMemory(ctx, schemaText, schema, embedded.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -59,12 +59,16 @@ func With(opts Options) DirOption { return func(o *dirOptions) { o.Options = opt
 // Engine makes and opens embedded graphs; a place is a folder. It implements [engine.Engine]. The
 // zero Engine uses the file system of the operating system.
 type Engine struct {
-	FS fs.FS // nil means fs.OS()
+	FS fs.FS // nil means fs.OS(); other modules get the file system in memory from NewMemoryEngine
 	// Options are the options of every graph, as far as engine.OpenOptions do not set them.
 	Options Options
 }
 
 var _ engine.Engine = Engine{}
+
+// NewMemoryEngine returns an engine that keeps its graphs in memory. A graph that was closed can be
+// opened again from the same engine. Nothing is left once the program ends.
+func NewMemoryEngine() Engine { return Engine{FS: fs.NewMem()} }
 
 // Create makes a graph in a folder that holds none; see [Create].
 func (e Engine) Create(ctx context.Context, dir, source string, schema *catalog.Schema, opts engine.OpenOptions) (engine.Graph, error) {

@@ -10,13 +10,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/enginetest"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
 // The tests of an engine are the three functions below. The example runs the last one; in the
 // engine's own module go test runs all.
 func Example() {
-	e := embedded.Engine{FS: fs.NewMem()} // the engine under test
+	e := embedded.NewMemoryEngine() // the engine under test
 	places := 0
 	place := func(testing.TB) string {
 		places++

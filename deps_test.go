@@ -95,6 +95,7 @@ var imports = []struct {
 	{"cmd/omnigraph/internal/clientconfig", nil},
 	{"cmd/**", []string{"client", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/fs", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/source/**"}},
 	{"test/e2e", nil},
+	{"test/outside", nil},
 	{"internal/bench/social", nil},
 	{"internal/bench/serverproc", []string{"internal/clock"}},
 	{"internal/bench/contention", []string{"engine", "gq", "gq/**", "internal/gq/**", "internal/clock"}},

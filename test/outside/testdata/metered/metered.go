@@ -1,0 +1,180 @@
+// Package metered is an engine that counts its calls and failures. It stores its graphs with the
+// embedded engine.
+//
+// It implements every method of [engine.Graph] by hand, so that a method that the contract gains is
+// an error of the compiler, and no call goes uncounted.
+package metered
+
+import (
+	"context"
+	"io"
+	"sync/atomic"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// Engine makes and opens metered graphs. Its counters are those of all its graphs. It is safe for
+// concurrent use.
+type Engine struct {
+	storage       embedded.Engine
+	calls, failed atomic.Int64
+}
+
+// New returns an engine that keeps its graphs in folders.
+func New() *Engine { return &Engine{} }
+
+// NewMemory returns an engine that keeps its graphs in memory.
+func NewMemory() *Engine { return &Engine{storage: embedded.NewMemoryEngine()} }
+
+// Calls returns the number of calls, and how many of them failed.
+func (e *Engine) Calls() (all, failed int64) { return e.calls.Load(), e.failed.Load() }
+
+// count counts a call. The caller defers it with the address of its error.
+func (e *Engine) count(err *error) {
+	e.calls.Add(1)
+	if *err != nil {
+		e.failed.Add(1)
+	}
+}
+
+// Create implements [engine.Engine].
+func (e *Engine) Create(ctx context.Context, place, source string, schema *catalog.Schema, opts engine.OpenOptions) (_ engine.Graph, err error) {
+	defer e.count(&err)
+	g, err := e.storage.Create(ctx, place, source, schema, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Graph{e, g}, nil
+}
+
+// Open implements [engine.Engine].
+func (e *Engine) Open(ctx context.Context, place string, opts engine.OpenOptions) (_ engine.Graph, err error) {
+	defer e.count(&err)
+	g, err := e.storage.Open(ctx, place, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Graph{e, g}, nil
+}
+
+// Graph is one metered graph.
+type Graph struct {
+	meter  *Engine
+	stored engine.Graph
+}
+
+var (
+	_ engine.Engine = (*Engine)(nil)
+	_ engine.Graph  = (*Graph)(nil)
+)
+
+// Schema implements [engine.Graph], as do the methods below.
+func (g *Graph) Schema(ctx context.Context, at engine.Target) (_ *engine.Schema, err error) {
+	defer g.meter.count(&err)
+	return g.stored.Schema(ctx, at)
+}
+
+func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (_ *engine.Snapshot, err error) {
+	defer g.meter.count(&err)
+	return g.stored.Snapshot(ctx, at)
+}
+
+func (g *Graph) Branches(ctx context.Context) (_ []engine.Branch, err error) {
+	defer g.meter.count(&err)
+	return g.stored.Branches(ctx)
+}
+
+func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Target) (_ engine.Branch, err error) {
+	defer g.meter.count(&err)
+	return g.stored.CreateBranch(ctx, name, from)
+}
+
+func (g *Graph) DeleteBranch(ctx context.Context, name string) (err error) {
+	defer g.meter.count(&err)
+	return g.stored.DeleteBranch(ctx, name)
+}
+
+func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) (err error) {
+	defer g.meter.count(&err)
+	return g.stored.DeleteBranchAt(ctx, name, head)
+}
+
+func (g *Graph) Commits(ctx context.Context, branch string, r engine.CommitRange) (_ []engine.Commit, err error) {
+	defer g.meter.count(&err)
+	return g.stored.Commits(ctx, branch, r)
+}
+
+func (g *Graph) Commit(ctx context.Context, id string) (_ engine.Commit, err error) {
+	defer g.meter.count(&err)
+	return g.stored.Commit(ctx, id)
+}
+
+func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange) (_ *engine.Changes, err error) {
+	defer g.meter.count(&err)
+	return g.stored.Changes(ctx, commit, r)
+}
+
+func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (_ *engine.CleanupResult, err error) {
+	defer g.meter.count(&err)
+	return g.stored.Cleanup(ctx, opts)
+}
+
+func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (_ *engine.MergeResult, err error) {
+	defer g.meter.count(&err)
+	return g.stored.Merge(ctx, source, target, opts)
+}
+
+func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (_ *engine.SchemaChange, err error) {
+	defer g.meter.count(&err)
+	return g.stored.ApplySchema(ctx, source, schema, opts)
+}
+
+func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) (err error) {
+	defer g.meter.count(&err)
+	return g.stored.Bind(ctx, q, at)
+}
+
+func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (_ engine.Result, err error) {
+	defer g.meter.count(&err)
+	return g.stored.Query(ctx, q, args, at)
+}
+
+func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target, analyze bool) (_ *engine.Explanation, err error) {
+	defer g.meter.count(&err)
+	return g.stored.Explain(ctx, q, args, at, analyze)
+}
+
+func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (_ engine.Change, err error) {
+	defer g.meter.count(&err)
+	return g.stored.Mutate(ctx, q, args, opts)
+}
+
+func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) (_ *engine.LoadResult, err error) {
+	defer g.meter.count(&err)
+	return g.stored.Load(ctx, r, opts)
+}
+
+func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts engine.ExportOptions) (_ engine.Commit, err error) {
+	defer g.meter.count(&err)
+	return g.stored.Export(ctx, w, at, opts)
+}
+
+func (g *Graph) Verify(ctx context.Context) (err error) {
+	defer g.meter.count(&err)
+	return g.stored.Verify(ctx)
+}
+
+// Stats, Failure and MustReopen are questions of a monitor, so they are not counted.
+func (g *Graph) Stats() engine.Stats { return g.stored.Stats() }
+
+func (g *Graph) Failure() error { return g.stored.Failure() }
+
+func (g *Graph) MustReopen() bool { return g.stored.MustReopen() }
+
+func (g *Graph) Close() (err error) {
+	defer g.meter.count(&err)
+	return g.stored.Close()
+}

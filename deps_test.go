@@ -3,9 +3,13 @@ package omnigraph
 import (
 	"encoding/json"
 	"errors"
+	"go/doc"
+	"go/parser"
+	"go/token"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -240,6 +244,41 @@ func TestPublicPackages(t *testing.T) {
 	for _, name := range public {
 		if !strings.Contains(string(promised), "`"+name+"`") {
 			t.Errorf("docs/compatibility.md does not name the public package `%s`", name)
+		}
+	}
+}
+
+// TestPublicExamples checks that each public package has an example that runs, and that a reader of
+// the example can copy it: it imports no internal package.
+func TestPublicExamples(t *testing.T) {
+	for _, name := range public {
+		files, err := filepath.Glob(filepath.Join(filepath.FromSlash(name), "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := 0
+		for _, file := range files {
+			syntax, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			examples := doc.Examples(syntax)
+			for _, example := range examples {
+				if example.Output != "" {
+					run++
+				}
+			}
+			if len(examples) == 0 || name == "client" { // the examples of client call a server in this process
+				continue
+			}
+			for _, imp := range syntax.Imports {
+				if path := strings.Trim(imp.Path.Value, `"`); slices.Contains(strings.Split(path, "/"), "internal") {
+					t.Errorf("the examples in %s import %s, which no other module can: use public packages", file, path)
+				}
+			}
+		}
+		if run == 0 {
+			t.Errorf("the public package %s has no example with an output: add one to %s/example_test.go", name, name)
 		}
 	}
 }

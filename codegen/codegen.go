@@ -11,7 +11,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/codegen/docs"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/golang"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
-	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
 // Graph is the input of [Generate]. The names of sources are relative to the module and use
@@ -26,7 +25,7 @@ type Graph struct {
 	Selected map[string]string
 
 	// SelectedAt maps the names of Selected to their places in cluster.yaml.
-	SelectedAt map[string]diag.Span
+	SelectedAt map[string]gq.Span
 
 	// Strict makes every key of the arguments required, for clients that do not support optional
 	// keys. A key that would be optional may then be null. Decoding is the same in both cases.
@@ -52,7 +51,7 @@ const ReferenceDir = "docs/reference/tools"
 
 // Generate compiles the sources and returns the generated files. If the sources have faults, the
 // diagnostics list all of them and there is no output. An error is a fault of the generator.
-func Generate(g Graph) (*Output, diag.List, error) {
+func Generate(g Graph) (*Output, gq.Faults, error) {
 	pkg, schema, diags := model.Compile(model.Input{
 		Graph: g.Name, Source: g.Schema, Sources: g.Queries, Selected: g.Selected, SelectedAt: g.SelectedAt, Strict: g.Strict,
 	})

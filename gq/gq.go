@@ -26,7 +26,7 @@ type Query struct {
 	Plan *plan.Query
 	Info *check.Info // the positions of its parameters and variables
 	File string
-	Span diag.Span
+	Span Span
 	Text string // source of this query alone
 
 	Description, Instruction string
@@ -40,9 +40,9 @@ type Query struct {
 
 // Places are the spans of the parts of a query that have names in generated code.
 type Places struct {
-	Name     diag.Span
-	ToolName diag.Span   // the value of @mcp(tool_name: …), or Name
-	Columns  []diag.Span // the alias of each column of a read, or else its expression
+	Name     Span
+	ToolName Span   // the value of @mcp(tool_name: …), or Name
+	Columns  []Span // the alias of each column of a read, or else its expression
 }
 
 // Faults are the faults of texts, each with its code, its place and its help. Err returns them as an
@@ -51,6 +51,9 @@ type Faults = diag.List
 
 // Fault is one fault of a text.
 type Fault = diag.Diagnostic
+
+// Span is a part of a text: its file, its start and its end.
+type Span = diag.Span
 
 // CompileSchema parses and resolves a schema. The schema is nil if the list has errors.
 func CompileSchema(src Source) (*catalog.Schema, Faults) { return compileSchema(nil, src) }

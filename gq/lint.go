@@ -28,7 +28,7 @@ type Catalog struct {
 	// Build builds the tools of the stored queries. It returns the size in bytes of each exposed
 	// one in tools/list, by query name, and the errors for which no package can be generated.
 	// Lint calls it if the sources compile. If it is nil, the size rule has nothing to report.
-	Build func(*catalog.Schema, []*Query) (sizes map[string]int, faults diag.List)
+	Build func(*catalog.Schema, []*Query) (sizes map[string]int, faults Faults)
 
 	Config lint.Config
 }

@@ -10,7 +10,7 @@ import (
 // RightQueries returns the names of the queries of a text in which none of its faults stands. The
 // faults must be all those of the text. It needs no schema, so that a client can tell from the faults
 // that a server answers.
-func RightQueries(src Source, faults diag.List) []string {
+func RightQueries(src Source, faults Faults) []string {
 	var names []string
 	file, _ := syntax.ParseQueries(src.Name, src.Text)
 	for _, q := range file.Queries {

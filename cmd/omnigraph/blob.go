@@ -16,6 +16,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+func init() { graphVerbs = append(graphVerbs, newBlob) }
+
 func newBlob() *cobra.Command {
 	var e endpoint
 	var p operations.BlobPlace

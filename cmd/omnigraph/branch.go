@@ -15,6 +15,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+func init() { graphVerbs = append(graphVerbs, newBranch, newMerge) }
+
 func newBranch() *cobra.Command {
 	return group("branch", "List, make and delete branches", newBranchList(), newBranchCreate(), newBranchDelete())
 }

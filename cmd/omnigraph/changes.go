@@ -16,6 +16,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 )
 
+func init() { graphVerbs = append(graphVerbs, newChanges, newCleanup) }
+
 func newChanges() *cobra.Command {
 	var f graphFlags
 	var r engine.ChangeRange

@@ -12,6 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 )
 
+func init() { graphVerbs = append(graphVerbs, newSnapshot, newCommit) }
+
 func newCommit() *cobra.Command {
 	return group("commit", "List and show commits", newCommitList(), newCommitShow())
 }

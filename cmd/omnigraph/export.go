@@ -43,6 +43,8 @@ func (e *export) create(entity plan.Entity, name string) (io.WriteCloser, error)
 	return os.Create(path)
 }
 
+func init() { graphVerbs = append(graphVerbs, newExport) }
+
 func newExport() *cobra.Command {
 	var e endpoint
 	var ex export

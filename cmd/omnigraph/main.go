@@ -152,7 +152,9 @@ cluster apply would destroy is not approved.`,
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
 	root.AddCommand(newInit(), newLoad(), newIndex(), newMCP(), newPolicy(), newCluster())
-	root.AddCommand(graphVerbs()...)
+	for _, verb := range graphVerbs {
+		root.AddCommand(verb())
+	}
 	root.AddCommand(newVersion(), newDocs())
 	completions(root)
 	return root

@@ -27,6 +27,8 @@ type statementFlags struct {
 	rows                     int
 }
 
+func init() { graphVerbs = append(graphVerbs, newQuery, newMutate, newQueries) }
+
 func newQuery() *cobra.Command {
 	var f statementFlags
 	cmd := &cobra.Command{

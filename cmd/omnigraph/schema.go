@@ -17,6 +17,8 @@ import (
 // errUnsupportedSteps is the error of a plan whose unsupported steps have been printed.
 var errUnsupportedSteps = errors.New("the schema cannot be applied; the steps that cannot be taken say why")
 
+func init() { graphVerbs = append(graphVerbs, newSchema) }
+
 func newSchema() *cobra.Command {
 	return group("schema", "Show, plan and apply the schema of a graph", newSchemaShow(), newSchemaPlan(), newSchemaApply())
 }

@@ -19,13 +19,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 )
 
-// graphVerbs returns the verbs that work on a graph.
-func graphVerbs() []*cobra.Command {
-	return []*cobra.Command{
-		newQuery(), newMutate(), newQueries(), newExport(), newSnapshot(), newBranch(), newCommit(), newChanges(), newMerge(),
-		newSchema(), newBlob(), newVerify(), newCleanup(),
-	}
-}
+// graphVerbs has the constructors of the verbs that work on a graph. The file of a verb adds its own
+// in init.
+var graphVerbs []func() *cobra.Command
 
 // source is the graph that a verb works on: a store in this process, or a graph of a server. The
 // answers are those of REST; the answers of a store have no URI. The file of a verb has its methods

@@ -12,6 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 )
 
+func init() { graphVerbs = append(graphVerbs, newVerify) }
+
 func newVerify() *cobra.Command {
 	var f graphFlags
 	cmd := &cobra.Command{

@@ -57,6 +57,8 @@ var questions = []question{
 			{ask: ask{tool: "gq_reference", args: `{"topic":"filters","branch":"{B}"}`}, only: []string{"types"}},
 			{ask: ask{verb: "schema show", more: []string{"--branch", "{B}"}}, only: []string{"types", "edges", "property"}},
 			{ask: ask{verb: "schema show", more: []string{"--at", "{H}"}}, only: []string{"types", "edges", "property"}},
+			{ask: ask{verb: "validate", more: []string{"--query", "read.gq", "--branch", "{B}"}}, only: []string{"types"}},
+			{ask: ask{verb: "validate", more: []string{"--query", "read.gq", "--at", "{H}"}}, only: []string{"types"}},
 		}},
 	{name: "the schema of main", tells: []string{"types", "edges", "property"},
 		asks: []doorAsk{
@@ -288,6 +290,8 @@ var moves = []move{
 	{ask: ask{verb: "schema plan", more: []string{"--schema", "schema.pg", "--branch", "{B}"}}, what: "a schema with that of the branch", reads: "feature-x", writes: true, faulty: true},
 	{ask: ask{verb: "schema apply", more: []string{"--schema", "schema.pg", "--branch", "{B}"}}, what: "a schema with that of the branch", writes: true, faulty: true},
 	{ask: ask{verb: "snapshot", more: []string{"--at", "{H}"}}, what: "a past state", reads: "feature-x"},
+	{ask: ask{verb: "validate", more: []string{"--query", "read.gq", "--branch", "{B}"}}, what: "a text with the schema", reads: "feature-x"},
+	{ask: ask{verb: "validate", more: []string{"--query", "read.gq", "--at", "{H}"}}, what: "a text with a past schema", reads: "feature-x"},
 	{ask: ask{verb: "verify"}},
 }
 

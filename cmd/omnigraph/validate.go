@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+)
+
+func init() { graphVerbs = append(graphVerbs, newValidate) }
+
+func newValidate() *cobra.Command {
+	var f graphFlags
+	var file string
+	var at engine.Target
+	cmd := &cobra.Command{
+		Use:   "validate (--store DIR | --server URL --graph ID) --query FILE",
+		Short: "Check the queries of a .gq file against the schema of a graph",
+		Long: `Check the queries of a .gq file, or of standard input, against the schema of a graph,
+and run none of them. For each query without errors, the report has its parameters, its
+columns, and the types and properties that it reads and writes. Standard error has the
+errors with their lines. The exit code is 1 if there are errors.
+
+With --branch or --at, validate uses the schema of that branch or commit: this shows
+whether queries still fit after schema apply on a branch.`,
+		Example: "  omnigraph validate --store data/people --query people.gq\n" +
+			"  omnigraph validate --server http://127.0.0.1:8080 --graph people --branch feature --query people.gq --format table",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := required(cmd, "query"); err != nil {
+				return err
+			}
+			src, err := querySource(cmd, file)
+			if err != nil {
+				return err
+			}
+			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+				schema, err := s.Schema(ctx, at)
+				if err != nil {
+					return nil, err
+				}
+				// The graph accepted this text, so a fault in it is not a fault of the query.
+				catalog, faults := gq.CompileStoredSchema(gq.Source{Name: "schema", Text: schema.SchemaSource})
+				if err := faults.Err(); err != nil {
+					return nil, fmt.Errorf("this version of omnigraph cannot read the schema of the graph; use a newer version: %w", err)
+				}
+				queries, faults := gq.CompileQueries(catalog, src)
+				return validateReport(cmd.ErrOrStderr(), src, queries, faults)
+			})
+		},
+	}
+	f.flags(cmd)
+	cmd.Flags().StringVar(&file, "query", "", "the .gq file, or - for standard input")
+	atFlags(cmd, &at.Branch, &at.Commit)
+	return cmd
+}
+
+// querySource reads the text of a .gq file, or standard input if file is "-".
+func querySource(cmd *cobra.Command, file string) (gq.Source, error) {
+	if file == "-" {
+		b, err := io.ReadAll(cmd.InOrStdin())
+		return gq.Source{Name: "standard input", Text: string(b)}, err
+	}
+	b, err := os.ReadFile(file)
+	return gq.Source{Name: file, Text: string(b)}, err
+}
+
+// validity is the answer of validate.
+type validity struct {
+	Valid       bool         `json:"valid"`
+	Queries     []validQuery `json:"queries"`
+	Diagnostics diag.List    `json:"diagnostics"`
+}
+
+// validQuery is a query without errors.
+type validQuery struct {
+	Name    string      `json:"name"`
+	Kind    string      `json:"kind"`
+	Params  []typedName `json:"params"`
+	Columns []typedName `json:"columns"`
+	Reads   []usedType  `json:"reads"`
+	Writes  []usedType  `json:"writes"`
+}
+
+// typedName is a parameter or a column.
+type typedName struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+// usedType is a type, or a property of a type.
+type usedType struct {
+	Entity   string `json:"entity"`
+	Type     string `json:"type"`
+	Property string `json:"property,omitempty"`
+}
+
+// validateReport prints the faults to w and reports the queries without errors.
+func validateReport(w io.Writer, src gq.Source, queries []*gq.Query, faults diag.List) (*report, error) {
+	v := &validity{Valid: !faults.HasErrors(), Queries: []validQuery{}, Diagnostics: append(diag.List{}, faults...)}
+	r := &report{doc: v, columns: columns("name", "kind", "params", "columns", "reads", "writes"), objects: []any{}}
+	for _, q := range queries {
+		answer := valid(q)
+		v.Queries = append(v.Queries, answer)
+		r.objects = append(r.objects, answer)
+		r.rows = append(r.rows, answer.line())
+	}
+	if err := diag.Render(w, faults, map[string]string{src.Name: src.Text}, isTerminal(w)); err != nil {
+		return nil, err
+	}
+	if v.Valid {
+		r.note = plural(int64(len(queries)), "query") + ", no errors"
+		return r, nil
+	}
+	count := int64(0)
+	for _, d := range faults {
+		if d.Severity == diag.Error {
+			count++
+		}
+	}
+	return r, fmt.Errorf("%s has %s; correct the marked lines", src.Name, plural(count, "error"))
+}
+
+func valid(q *gq.Query) validQuery {
+	a := validQuery{Name: q.Plan.Name, Kind: "mutation", Params: []typedName{}, Columns: []typedName{}, Reads: []usedType{}, Writes: []usedType{}}
+	for _, p := range q.Plan.Params {
+		a.Params = append(a.Params, typedName{p.Name, p.Type.String()})
+	}
+	for _, u := range q.Plan.Uses {
+		list := &a.Reads
+		if u.Write {
+			list = &a.Writes
+		}
+		*list = append(*list, usedType{u.Entity.String(), u.Type, u.Property})
+	}
+	if q.Plan.Read == nil {
+		return a
+	}
+	a.Kind = "read"
+	for _, c := range q.Plan.Read.Columns {
+		t := c.Type.String()
+		if c.Fields != nil {
+			fields := make([]string, len(c.Fields))
+			for i, f := range c.Fields {
+				fields[i] = f.Name + ": " + f.Type.String()
+			}
+			t = "{ " + strings.Join(fields, ", ") + " }"
+		}
+		a.Columns = append(a.Columns, typedName{c.Name, t})
+	}
+	return a
+}
+
+// line returns the query as a row of a table, with each list in one cell.
+func (q *validQuery) line() map[string]string {
+	typed := func(list []typedName) string {
+		return strings.Join(mapped(list, func(t typedName) string { return t.Name + ": " + t.Type }), ", ")
+	}
+	used := func(list []usedType) string {
+		return strings.Join(mapped(list, func(u usedType) string {
+			return strings.TrimSuffix(u.Type+"."+u.Property, ".")
+		}), ", ")
+	}
+	return map[string]string{
+		"name": q.Name, "kind": q.Kind, "params": typed(q.Params), "columns": typed(q.Columns), "reads": used(q.Reads), "writes": used(q.Writes),
+	}
+}

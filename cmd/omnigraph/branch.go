@@ -47,7 +47,7 @@ func newBranchCreate() *cobra.Command {
 	var from engine.Target
 	cmd := &cobra.Command{
 		Use:     "create (--store DIR | --server URL --graph ID) NAME",
-		Short:   "Make a branch; it shares what it holds with its origin",
+		Short:   "Create a branch from the head of a branch, or from a commit",
 		Example: "  omnigraph branch create --store data/people try\n  omnigraph branch create --store data/people again --from feature",
 		Args:    exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -61,8 +61,8 @@ func newBranchCreate() *cobra.Command {
 		},
 	}
 	f.flags(cmd)
-	cmd.Flags().StringVar(&from.Branch, "from", "", "the branch whose head it starts at (default: main)")
-	cmd.Flags().StringVar(&from.Commit, "at", "", "the id of the commit that it starts at, instead of a head")
+	cmd.Flags().StringVar(&from.Branch, "from", "", "the branch whose head the new branch starts from (default: main)")
+	cmd.Flags().StringVar(&from.Commit, "at", "", "the id of the commit that the new branch starts from, instead of a head")
 	return cmd
 }
 
@@ -70,7 +70,7 @@ func newBranchDelete() *cobra.Command {
 	var f graphFlags
 	cmd := &cobra.Command{
 		Use:     "delete (--store DIR | --server URL --graph ID) NAME",
-		Short:   "Delete a branch, and nothing that others share",
+		Short:   "Delete a branch; other branches keep the data that they share with it",
 		Example: "  omnigraph branch delete --store data/people feature",
 		Args:    exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -94,10 +94,10 @@ func newMerge() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge (--store DIR | --server URL --graph ID) SOURCE --into TARGET",
 		Short: "Merge a branch into another, property by property",
-		Long: `Merge what a branch changed since it left another into that, as one commit.
+		Long: `Merge the changes of one branch into another branch, as one commit.
 
-If the two changed the same in different ways nothing is committed: the conflicts are
-printed in the chosen format, and the exit code is 4.
+If both branches changed the same data in different ways, the command commits nothing,
+prints the conflicts in the chosen format, and exits with code 4.
 
 A merge is not undone when the branch cannot be deleted afterwards: the answer says why
 it is still there, and the exit code is 1.`,

@@ -35,7 +35,7 @@ A table and CSV have a row for each property; JSON and NDJSON an object for each
 			}
 			var ok bool
 			if r.After, ok = parsePosition(after); !ok {
-				return usageError{fmt.Errorf("--after is %q, wanted what the list shows of an entity, such as node/Person/ada", after)}
+				return usageError{fmt.Errorf("--after is %q, wanted the kind, type and id of an entity, such as node/Person/ada", after)}
 			}
 			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
 				a, err := s.Changes(ctx, args[0], r)
@@ -48,7 +48,7 @@ A table and CSV have a row for each property; JSON and NDJSON an object for each
 	}
 	f.flags(cmd)
 	cmd.Flags().IntVar(&r.Limit, "limit", 0, "the most entities to list (default: all)")
-	cmd.Flags().StringVar(&after, "after", "", "list what comes after this `ENTITY`: its kind, type and id, separated by /")
+	cmd.Flags().StringVar(&after, "after", "", "list only the entities after this `ENTITY`: its kind, type and id, separated by /")
 	return cmd
 }
 
@@ -106,21 +106,22 @@ func newCleanup() *cobra.Command {
 	var within time.Duration
 	cmd := &cobra.Command{
 		Use:   "cleanup (--store DIR | --server URL --graph ID) (--keep N | --keep-within DURATION)",
-		Short: "Make commits of the past unreadable, and reclaim what only they need",
-		Long: `Make commits of the past unreadable, and reclaim what only they need. The heads of
-branches and the merge bases of every two always stay readable; with both flags, what
-either keeps does. Commits that are not readable any more are still listed.`,
+		Short: "Make old commits unreadable, and reclaim the storage that only they need",
+		Long: `Make old commits unreadable, and reclaim the storage that only they need. The heads of
+branches and the merge base of every two branches always stay readable. With both flags,
+a commit stays readable if either flag keeps it. commit list still shows the commits that
+can no longer be read.`,
 		Example: "  omnigraph cleanup --store data/people --keep 10 --dry-run\n  omnigraph cleanup --store data/people --keep-within 720h",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			keep, period := cmd.Flags().Changed("keep"), cmd.Flags().Changed("keep-within")
 			switch {
 			case !keep && !period:
-				return usageError{fmt.Errorf("--keep or --keep-within is missing; what is reclaimed does not come back, so say what to keep")}
+				return usageError{fmt.Errorf("--keep or --keep-within is missing; cleanup cannot be undone, so give the commits to keep")}
 			case keep && opts.KeepCommits < 1:
 				return usageError{fmt.Errorf("--keep is %d, wanted 1 or more: a head is always kept", opts.KeepCommits)}
 			case period && within <= 0:
-				return usageError{fmt.Errorf("--keep-within is %v, wanted more than nothing, such as 720h", within)}
+				return usageError{fmt.Errorf("--keep-within is %v, wanted a positive duration, such as 720h", within)}
 			case period:
 				opts.Before = clock.Now().Add(-within)
 			}
@@ -138,9 +139,9 @@ either keeps does. Commits that are not readable any more are still listed.`,
 		},
 	}
 	f.flags(cmd)
-	cmd.Flags().IntVar(&opts.KeepCommits, "keep", 0, "keep this many commits of each branch, its head among them")
+	cmd.Flags().IntVar(&opts.KeepCommits, "keep", 0, "keep this many commits of each branch, including its head")
 	cmd.Flags().DurationVar(&within, "keep-within", 0, "keep commits that are not older than this, such as 720h")
-	cmd.Flags().BoolVar(&opts.DryRun, "dry-run", false, "say what would be reclaimed, and do nothing")
+	cmd.Flags().BoolVar(&opts.DryRun, "dry-run", false, "report what cleanup would reclaim, and reclaim nothing")
 	return cmd
 }
 

@@ -16,7 +16,8 @@ import (
 )
 
 // noPolicy is part of the help of every verb that works on the storage folder.
-const noPolicy = `It works on the files of the storage folder, as whoever runs it: no policy is asked.`
+const noPolicy = `The command opens the files of the storage folder with the permissions of the user who
+runs it. It does not check a policy.`
 
 func newCluster() *cobra.Command {
 	return group("cluster", "Check a cluster.yaml, and bring its storage to what it says", newClusterValidate(), newClusterPlan(), newClusterApply(), newClusterStatus())

@@ -15,13 +15,13 @@ func newClusterApply() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply",
 		Short: "Make graphs and schemas as cluster.yaml says; record the revision",
-		Long: `Create graphs and change the schemas of main as cluster.yaml says, and record that as
-the revision that servers boot from. Stop the server first. A second apply does nothing;
-after one that was cut short, apply again.
+		Long: `Create the graphs of cluster.yaml, change the schema of main of each graph to the one in
+its file, and record the result as the revision that servers boot from. Stop the server
+first. If an apply was interrupted, apply again; a second apply changes nothing.
 
-Steps that take values from a graph are refused with exit code 4 until each change is
-approved by the digest that cluster plan prints. Graphs that cluster.yaml does not name
-are kept.
+If a step removes values from a graph, the command exits with code 4 until you approve
+the change with the digest that cluster plan prints. The command keeps graphs that
+cluster.yaml does not name.
 ` + noPolicy,
 		Example: "  omnigraph cluster apply\n  omnigraph cluster apply --cluster . --as act-ada --format json",
 		Args:    noArgs,
@@ -42,7 +42,7 @@ are kept.
 		},
 	}
 	f.flags(cmd)
-	cmd.Flags().StringArrayVar(&o.Approved, "approve", nil, "permit the change with this `DIGEST`, as plan prints it, to take values from its graph; once for each change")
+	cmd.Flags().StringArrayVar(&o.Approved, "approve", nil, "permit the change with this `DIGEST`, which plan prints, to remove values from its graph; repeat the flag for each change")
 	cmd.Flags().StringVar(&o.Actor, "as", localActor, "the actor that is recorded in commits and in the revision")
 	return cmd
 }

@@ -13,21 +13,22 @@ import (
 )
 
 // errPending is the error of plan --check if an apply would change something.
-var errPending = errors.New("the storage is not what cluster.yaml says; omnigraph cluster apply makes it so")
+var errPending = errors.New("cluster.yaml has changes that are not applied; run omnigraph cluster apply")
 
 func newClusterPlan() *cobra.Command {
 	var f clusterFlags
 	var check bool
 	cmd := &cobra.Command{
 		Use:   "plan",
-		Short: "Say what cluster apply would do",
-		Long: `Say what cluster apply would do: graphs to create, the steps from each live schema to
-the one of its file, and graphs that cluster.yaml does not name, which are kept. Nothing
-is changed. Steps that take values from a graph come with the digest to approve them by.
+		Short: "Show what cluster apply would do",
+		Long: `Show what cluster apply would do, and change nothing: the graphs to create, the steps from
+each live schema to the schema in its file, and the graphs that cluster.yaml does not
+name, which apply keeps. If steps remove values from a graph, the plan has the digest
+that approves them.
 
-A graph that a server has open is planned from the recorded revision, without a look at
-its data. The exit code is 1 when a graph cannot be brought to its schema, and with
---check 4 when there is anything to apply.
+If a server has a graph open, the command plans it from the recorded revision and does not
+read its data. The exit code is 1 if a graph cannot change to its schema, and with --check
+4 if there are changes to apply.
 ` + noPolicy,
 		Example: "  omnigraph cluster plan\n  omnigraph cluster plan --cluster . --format json",
 		Args:    noArgs,
@@ -43,7 +44,7 @@ its data. The exit code is 1 when a graph cannot be brought to its schema, and w
 			r := &report{doc: planDoc(p), columns: columns("graph", "change", "detail"), rows: rowsOf(planRows(p)), note: planNote(p)}
 			switch blocked := blockedIn(p); {
 			case blocked != "":
-				err = fmt.Errorf("cluster apply would be refused: graph %s cannot be brought to its schema", blocked)
+				err = fmt.Errorf("cluster apply would fail: graph %s cannot change to its schema", blocked)
 			case check && p.Pending():
 				err = errPending
 			}
@@ -51,7 +52,7 @@ its data. The exit code is 1 when a graph cannot be brought to its schema, and w
 		},
 	}
 	f.flags(cmd)
-	cmd.Flags().BoolVar(&check, "check", false, "exit with 4 when there is anything to apply")
+	cmd.Flags().BoolVar(&check, "check", false, "exit with 4 if there are changes to apply")
 	return cmd
 }
 

@@ -15,10 +15,11 @@ func newClusterStatus() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the recorded revision and the state of every graph",
-		Long: `Show the recorded revision and the state of every graph: up_to_date; create, change or
-record, which apply does; blocked, which cluster plan explains; in_use, when a server has
-it open; and kept, when cluster.yaml does not name it. A graph has drifted when its live
-schema is not the one that the revision says was applied.
+		Long: `Show the recorded revision and the state of every graph. create, change and record are
+actions that cluster apply would take. A graph is up_to_date if none is needed, blocked if
+apply cannot change it (cluster plan gives the reason), in_use if a server has it open, and
+kept if cluster.yaml does not name it. A graph has drifted if its live schema differs from
+the schema that the revision records.
 ` + noPolicy,
 		Example: "  omnigraph cluster status\n  omnigraph cluster status --format json",
 		Args:    noArgs,

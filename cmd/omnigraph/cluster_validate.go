@@ -16,10 +16,9 @@ func newClusterValidate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate",
 		Short: "Check cluster.yaml, and the schemas, queries and policies that it names",
-		Long: `Check cluster.yaml, and the schemas, queries and policies that it names: every fault
-with its place. The storage folder is not looked at, and gq generate refuses nothing
-that this command passes. With --format json the faults are
-in the report.`,
+		Long: `Check cluster.yaml and the schemas, queries and policies that it names, and print every
+fault with its place. The command does not read the storage folder. gq generate accepts
+all sources that this command accepts. With --format json the report contains the faults.`,
 		Example: "  omnigraph cluster validate\n  omnigraph cluster validate --cluster . --format json",
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.validate(cmd) },

@@ -76,7 +76,7 @@ func newSnapshot() *cobra.Command {
 	var at engine.Target
 	cmd := &cobra.Command{
 		Use:     "snapshot (--store DIR | --server URL --graph ID)",
-		Short:   "Say which commit a branch is at, and count its entities by type",
+		Short:   "Show the head of a branch, and count its entities by type",
 		Example: "  omnigraph snapshot --store data/people\n  omnigraph snapshot --store data/people --branch feature --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -52,13 +52,13 @@ func newExport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export (--store DIR | --server URL --graph ID)",
 		Short: "Write the entities of a graph as NDJSON or Parquet",
-		Long: `Write the entities of a graph at one commit: as NDJSON that load takes, nodes and then
-edges, or as Parquet, a file for each type in the folders nodes and edges of a folder
-that is made. What is written appears whole or not at all; an export of a server that
-breaks off fails. Of a server, Parquet takes room for the graph beside the folder, and
-the permission to read it.
+		Long: `Write the entities of a graph at one commit. NDJSON has the nodes and then the edges, in
+the form that load accepts. Parquet is a new folder, with a file for each type in its
+folders nodes and edges. A file or folder appears whole or not at all: if the connection
+to a server breaks, the export fails. With --server, Parquet needs space for a copy of
+the graph next to the folder, and the permission to read it.
 
-The commit is printed on standard error.`,
+The command prints the commit on standard error.`,
 		Example: "  omnigraph export --store data/people > people.ndjson\n  omnigraph export --store data/people --type Person --out persons.ndjson\n  omnigraph export --store data/people --format parquet --out people",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -106,8 +106,8 @@ The commit is printed on standard error.`,
 	e.timeoutFlag(cmd)
 	cmd.Flags().StringVar(&ex.format, "format", "ndjson", "ndjson or parquet")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(exportFormats, cobra.ShellCompDirectiveNoFileComp))
-	cmd.Flags().StringArrayVar(&ex.types, "type", nil, "a type to write, again for each (default: all)")
-	cmd.Flags().StringVarP(&out, "out", "o", "-", "the file to write, or - for standard output; of parquet, the folder")
+	cmd.Flags().StringArrayVar(&ex.types, "type", nil, "a type to write; repeat the flag for each type (default: all)")
+	cmd.Flags().StringVarP(&out, "out", "o", "-", "the file to write, or - for standard output; for parquet, the folder")
 	atFlags(cmd, &ex.at.Branch, &ex.at.Commit)
 	return cmd
 }

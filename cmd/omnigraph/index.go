@@ -12,10 +12,10 @@ import (
 func newIndex() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "index",
-		Short: "Read something into NDJSON that a graph can load",
+		Short: "Read source code into NDJSON that a graph can load",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{fmt.Errorf("%q cannot be indexed; what can is: go", args[0])}
+				return usageError{fmt.Errorf("%q is not a language that omnigraph can index; use: omnigraph index go", args[0])}
 			}
 			return nil
 		},
@@ -33,12 +33,12 @@ func newIndexGo() *cobra.Command {
 		Short: "Read a Go module: its modules, packages, files, symbols and calls",
 		Long: `Read a Go module into NDJSON for a graph with the schema of queries/code.
 
-The packages must compile. Tests are left out. Patterns are the go command's; the
-default is ./...
+The packages must compile. The command does not read tests. PATTERN is a package pattern
+of the go command; the default is ./...
 
-With --deps, what the packages depend on is read like them, the standard library
-included: with it, calls lead out of the module. Type-checking all of that takes
-gigabytes of memory for a large module.`,
+With --deps the command also reads the dependencies of the packages, including the
+standard library, so that the graph has the calls that leave the module. For a large
+module, type-checking the dependencies takes gigabytes of memory.`,
 		Example: "  omnigraph index go ./... --out code.ndjson\n  omnigraph index go --deps ./... --out all.ndjson\n  omnigraph index go --dir ../other | omnigraph load --store data/other --data - --mode overwrite",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			bar := newProgress(cmd.ErrOrStderr())

@@ -23,7 +23,7 @@ func newInit() *cobra.Command {
 	var format formatFlags
 	cmd := &cobra.Command{
 		Use:     "init --schema FILE --store DIR",
-		Short:   "Make an empty graph with a schema",
+		Short:   "Create an empty graph with a schema",
 		Example: "  omnigraph init --schema schema.pg --store data/graph",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,6 +56,6 @@ func newInit() *cobra.Command {
 	}
 	format.flags(cmd)
 	cmd.Flags().StringVar(&schema, "schema", "", "the .pg file")
-	cmd.Flags().StringVar(&store, "store", "", "the graph's folder; it is made")
+	cmd.Flags().StringVar(&store, "store", "", "the folder of the graph, which init creates")
 	return cmd
 }

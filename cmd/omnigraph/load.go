@@ -25,8 +25,8 @@ func newLoad() *cobra.Command {
 		Long: `Load NDJSON into a graph as one commit.
 
 Each line is one entity: {"type":"Person","data":{…}} or
-{"edge":"Knows","from":"<id>","to":"<id>","data":{…}}. When any line is bad nothing
-is loaded, and the bad lines are listed.
+{"edge":"Knows","from":"<id>","to":"<id>","data":{…}}. If a line has
+an error, the command loads nothing and lists the lines with errors.
 
 Modes: merge replaces entities that exist, append refuses them, overwrite first
 removes every entity of the types that occur in the file.
@@ -80,7 +80,7 @@ one as a whole. If the connection breaks, the command sends a file again.`,
 	cmd.Flags().StringVar(&mode, "mode", "merge", "merge, append or overwrite")
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"merge", "append", "overwrite"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringVar(&branch, "branch", "", "the branch to load into (default: main)")
-	cmd.Flags().StringVar(&from, "from", "", "the branch to make --branch from, if it does not exist")
+	cmd.Flags().StringVar(&from, "from", "", "the branch to create --branch from, if it does not exist")
 	w.flags(cmd)
 	return cmd
 }

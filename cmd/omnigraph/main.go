@@ -119,24 +119,24 @@ func exitCode(err error) int {
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "omnigraph",
-		Short: "Operate graphs: make them, fill them, ask them",
-		Long: `Operate graphs: make them, fill them, ask them. A verb works on a graph in a folder
-(--store DIR), or on one of a server (--server URL --graph ID) with the bearer token of
-` + tokenVar + `, or else of ` + configName + `:
+		Short: "Create, load and query graphs",
+		Long: `Create, load and query graphs. A verb works on a graph in a folder (--store DIR), or on a
+graph of a server (--server URL --graph ID). For a server, the command takes the bearer
+token from ` + tokenVar + `, or else from ` + configName + `:
 
     servers:
       https://graph.example.com: { token: "${GRAPH_TOKEN}" }
 
-which may refer to the environment. The command follows no redirect, and sends a token
-over http:// to another machine only with --insecure. If a server is busy or cannot be
-reached, a verb tries again for up to half a minute. It tries only once to create or
-delete a branch, and to clean up.
+A token in that file can refer to an environment variable. The command does not follow
+redirects, and sends a token over http:// to another machine only with --insecure. If a
+server is busy or cannot be reached, a verb tries again for up to half a minute. It tries
+only once to create or delete a branch, and to clean up.
 
-It prints a table on a terminal and JSON elsewhere; --format chooses. The exit code is
-0 when it is done, 1 when it failed, 2 for a fault of the command line, 3 when the
-policy or the server denies it, and 4 when the graph is in another state than the
-command wants: its head is not the commit of --if-commit, a merge conflicts, or what
-cluster apply would destroy is not approved.`,
+A verb prints a table on a terminal and JSON elsewhere; --format sets the format. The
+exit code is 0 if the verb succeeded, 1 if it failed, 2 for an error in the command
+line, 3 if the policy or the server denies the request, and 4 if the state of the graph
+does not allow it: the head is not the commit of --if-commit, a merge has conflicts, or
+cluster apply would destroy data without approval.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usageError{fmt.Errorf("unknown command %q; see omnigraph --help", args[0])}
@@ -180,7 +180,7 @@ func group(name, short string, subs ...*cobra.Command) *cobra.Command {
 			for _, sub := range subs {
 				names = append(names, sub.Name())
 			}
-			return usageError{fmt.Errorf("unknown command %q; what there is: %s", args[0], strings.Join(names, ", "))}
+			return usageError{fmt.Errorf("unknown command %q; the commands are %s", args[0], strings.Join(names, ", "))}
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}

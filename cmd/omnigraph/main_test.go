@@ -131,7 +131,7 @@ func TestFaults(t *testing.T) {
 		{"branch from nowhere", "load --store graph --data seed.ndjson --from main", "", 2, []string{"--from is given without --branch"}},
 		{"blob of what", "blob --store graph --type Person --id ada", "", 2, []string{"--property is missing"}},
 		{"no blob", "blob --store graph --type Person --id ada --property name", "", 1, []string{"Person.name is of type String", "wanted a Blob"}},
-		{"index what", "index rust", "", 2, []string{`"rust" cannot be indexed`, "go"}},
+		{"index what", "index rust", "", 2, []string{`"rust" is not a language that omnigraph can index`, "omnigraph index go"}},
 		{"index no module", "index go --dir .", "", 1, []string{"packages"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

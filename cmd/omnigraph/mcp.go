@@ -39,7 +39,7 @@ func newMCP() *cobra.Command {
 		Short: "Serve a graph to one MCP client, and set clients up for it",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{fmt.Errorf("unknown command %q; what there is: serve, install", args[0])}
+				return usageError{fmt.Errorf("unknown command %q; the commands are serve and install", args[0])}
 			}
 			return nil
 		},
@@ -59,10 +59,10 @@ type endpoint struct {
 
 func (e *endpoint) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&e.store, "store", "", "the folder of a local graph")
-	cmd.Flags().StringVar(&e.actor, "as", "", "the actor that a local graph is used as (default "+localActor+")")
+	cmd.Flags().StringVar(&e.actor, "as", "", "the actor for a local graph (default "+localActor+")")
 	cmd.Flags().StringVar(&e.policy, "policy", "", "the policy file that decides what the actor may do (default: everything)")
 	cmd.Flags().StringVar(&e.server, "server", "", "the URL of a server, instead of a store")
-	cmd.Flags().StringVar(&e.graph, "graph", "", "the graph's id on the server; of a store, whose stored queries to use")
+	cmd.Flags().StringVar(&e.graph, "graph", "", "the graph's id on the server; for a store, the graph whose stored queries to use")
 	cmd.Flags().BoolVar(&e.insecure, "insecure", false, "send the token to another machine over http://, where others can read it")
 }
 
@@ -78,7 +78,7 @@ func (e *endpoint) check() error {
 	case e.server != "" && (e.actor != "" || e.policy != ""):
 		return usageError{fmt.Errorf("--as and --policy are for a local graph; a server takes the actor from the token in %s", tokenVar)}
 	case e.timeout < 0:
-		return usageError{fmt.Errorf("--timeout is %v, wanted more than nothing, such as 30s", e.timeout)}
+		return usageError{fmt.Errorf("--timeout is %v, wanted a positive duration, such as 30s", e.timeout)}
 	case e.policy != "" && e.actor == "":
 		return usageError{errors.New("--as is missing; a policy decides by the actor")}
 	}
@@ -101,14 +101,15 @@ func newMCPServe() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve (--store DIR | --server URL --graph ID)",
 		Short: "Serve a graph over MCP on standard input and output",
-		Long: `Serve a graph to one MCP client over standard input and output, a JSON-RPC message a
-line: a local one in this process, or one of a server, to which messages are forwarded
-with the bearer token of ` + tokenVar + `, or of ` + configName + `.
+		Long: `Serve a graph to one MCP client over standard input and output, one JSON-RPC message per
+line. The command serves a local graph in this process, and locks its folder meanwhile.
+For a graph of a server, it forwards the messages to the server with the bearer token of
+` + tokenVar + `, or of ` + configName + `.
 
-The stored queries of a local graph are those that were made for its schema: compiled
-into this binary, or else the sources that the cluster.yaml in the current folder names.
-The session ends with the input, after the answers under way are written. A local graph
-is locked while it is served.`,
+A local graph has the stored queries that were written for its schema: the queries
+compiled into this binary, or else the query files that the cluster.yaml in the current
+folder names. At the end of the input, the command writes the answers to the requests
+that it has read, and ends.`,
 		Example: "  omnigraph mcp serve --store data/code --as act-ada\n  OMNIGRAPH_TOKEN=… omnigraph mcp serve --server http://127.0.0.1:8080 --graph code",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

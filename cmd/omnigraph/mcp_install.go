@@ -18,13 +18,13 @@ func newMCPInstall() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install --client NAME (--store DIR | --server URL --graph ID)",
 		Short: "Write an MCP client's configuration, or print it",
-		Long: `Write the configuration with which an MCP client starts omnigraph mcp serve, or print
-it. What else is in the file stays as it is, comments included; what was there is kept
-beside it with the ending .bak.
+		Long: `Write the configuration with which an MCP client starts omnigraph mcp serve, or print it.
+The command does not change other settings and comments in the file. It keeps a
+copy of the old file with .bak appended to the name.
 
-The clients are ` + strings.Join(clientconfig.Names(), ", ") + `. The files of
-claude-code, vscode and opencode are those of the current folder, those of the others
-the user's.`,
+The clients are ` + strings.Join(clientconfig.Names(), ", ") + `. For
+claude-code, vscode and opencode the command writes the file in the current folder, and
+for the other clients the configuration file of the user.`,
 		Example: "  omnigraph mcp install --client claude-code --store data/code --as act-ada\n  omnigraph mcp install --client codex --server https://graph.example.com --graph code --print",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,7 +72,7 @@ the user's.`,
 	}
 	e.flags(cmd)
 	cmd.Flags().StringVar(&client, "client", "", "the client: "+strings.Join(clientconfig.Names(), ", "))
-	cmd.Flags().StringVar(&name, "name", "omnigraph", "what the client calls the server")
+	cmd.Flags().StringVar(&name, "name", "omnigraph", "the name of the server in the client")
 	cmd.Flags().StringVar(&file, "file", "", "the file to write, instead of the client's usual one")
 	cmd.Flags().BoolVar(&show, "print", false, "print the configuration instead of writing it")
 	return cmd

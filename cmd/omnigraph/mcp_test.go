@@ -167,7 +167,7 @@ func TestMCPFaults(t *testing.T) {
 		exit int
 		want string
 	}{
-		{"mcp frobnicate", 2, "what there is: serve, install"},
+		{"mcp frobnicate", 2, "the commands are serve and install"},
 		{"mcp serve", 2, "--store or --server is missing"},
 		{"mcp serve --store graph --server http://h --graph g", 2, "both given"},
 		{"mcp serve --server http://h", 2, "--graph is missing"},

@@ -25,7 +25,7 @@ const onServer = "cluster"
 func newPolicy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Check policies, test them, and ask them who may do what",
+		Short: "Check, test and explain policies",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usageError{fmt.Errorf("unknown command %q; see %s --help", args[0], cmd.CommandPath())}

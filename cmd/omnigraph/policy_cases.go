@@ -19,10 +19,10 @@ func newPolicyTest() *cobra.Command {
 	var tests, as string
 	cmd := &cobra.Command{
 		Use:   "test [FILE] --tests CASES.yaml [--cluster DIR] [--graph ID]",
-		Short: "Hold a policy against cases of who may do what",
-		Long: `Hold a policy against cases of who may do what.
+		Short: "Test a policy with cases, each with the decision that it expects",
+		Long: `Test a policy with cases, each with the decision that it expects.
 
-The cases stand in a file of their own:
+The cases are in a file of their own:
 
   version: 1
   cases:
@@ -30,9 +30,9 @@ The cases stand in a file of their own:
     - { actor: act-bot, action: invoke_query, query: find_user, expect: allow }
     - { actor: act-bot, action: read, via: adhoc, expect: deny }
 
-branch is main when it is left out, via adhoc, or stored where query is named. Each
-case that is decided otherwise is shown with the rule that decided it, and the exit
-code is then 1.`,
+branch defaults to main. via defaults to stored if the case names a query, and to adhoc
+otherwise. If the policy decides a case differently, the command shows the case with the
+rule that decided it, and exits with code 1.`,
 		Example: "  omnigraph policy test --tests policy.cases.yaml",
 		Args:    maxOneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -10,12 +10,12 @@ func newPolicyCedar() *cobra.Command {
 	var s policySource
 	cmd := &cobra.Command{
 		Use:   "cedar [FILE] [--cluster DIR] [--graph ID]",
-		Short: "Print a policy as a .cedar file that decides alike",
-		Long: `Print a policy as a .cedar file that decides alike.
+		Short: "Print a policy as a .cedar file that makes the same decisions",
+		Long: `Print a policy as a .cedar file that makes the same decisions.
 
-A .cedar file declares neither groups nor protected branches: the members of a group
-and the protected branches are written into the rules. Groups that tokens of an issuer
-map to stay groups. Take the file in place of the bundle to say what YAML cannot.`,
+A .cedar file cannot declare groups or protected branches, so its rules list the members
+of each group and the protected branches. Groups that come from the tokens of an issuer
+remain groups. Use the file instead of the YAML policy for rules that YAML cannot express.`,
 		Example: "  omnigraph policy cedar > policy.cedar\n  omnigraph policy cedar queries/code/policy.yaml",
 		Args:    maxOneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -18,12 +18,12 @@ func newPolicyExplain() *cobra.Command {
 	var groups []string
 	cmd := &cobra.Command{
 		Use:   "explain [FILE] --actor ACTOR --action ACTION [--branch NAME] [--query NAME] [--via adhoc|stored]",
-		Short: "Say whether an actor may do something, and by which rule",
-		Long: `Say whether an actor may do something, and by which rule.
+		Short: "Show whether an actor may take an action, and which rule decides it",
+		Long: `Show whether an actor may take an action, and which rule decides it.
 
-A rule that denies wins over those that allow; where no rule allows, the rules are
-shown that would have but for one part. A read or change is asked for as adhoc, or as
-stored when --query names the query that asks.`,
+A rule that denies overrides the rules that allow. If no rule allows the action, the
+command shows the rules of which only one condition fails. For read and change, --via
+defaults to stored if --query names a query, and to adhoc otherwise.`,
 		Example: "  omnigraph policy explain --actor act-ada --action change --branch main\n  omnigraph policy explain --actor act-ada --action invoke_query --query find_symbols",
 		Args:    maxOneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,9 +56,9 @@ stored when --query names the query that asks.`,
 	formatFlag(cmd, &as)
 	tokenGroupsFlag(cmd, &groups)
 	f := cmd.Flags()
-	f.StringVar(&actor, "actor", "", "who asks")
-	f.StringVar(&action, "action", "", "what for: read, change, invoke_query, …")
-	f.StringVar(&branch, "branch", "", "on which branch (default main)")
+	f.StringVar(&actor, "actor", "", "the actor")
+	f.StringVar(&action, "action", "", "the action: read, change, invoke_query, …")
+	f.StringVar(&branch, "branch", "", "the branch (default main)")
 	f.StringVar(&query, "query", "", "the stored query")
 	f.StringVar(&via, "via", "", "adhoc or stored")
 	return cmd

@@ -18,12 +18,12 @@ func newPolicyTools() *cobra.Command {
 	var groups []string
 	cmd := &cobra.Command{
 		Use:   "tools --actor ACTOR [--cluster DIR] [--graph ID]",
-		Short: "Print what tools/list answers an actor",
-		Long: `Print what tools/list answers an actor of a graph of cluster.yaml.
+		Short: "Print the answer of tools/list to an actor",
+		Long: `Print the answer of tools/list to an actor, for a graph of cluster.yaml.
 
-The graph's data folder is looked at where no server has it open. The stored queries
-are those of its sources, as a server has them that is built from these. --format json
-prints the tools as they are on the wire.`,
+The command reads the data folder of the graph if no server has it open. It compiles the
+stored queries from their sources, so it shows the tools of a server that is built from
+the same sources. --format json prints the tools in the form that clients receive.`,
 		Example: "  omnigraph policy tools --actor act-ada\n  omnigraph policy tools --actor act-ada --format json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,7 +39,7 @@ prints the tools as they are on the wire.`,
 	s.flags(cmd)
 	formatFlag(cmd, &as)
 	tokenGroupsFlag(cmd, &groups)
-	cmd.Flags().StringVar(&actor, "actor", "", "who asks")
+	cmd.Flags().StringVar(&actor, "actor", "", "the actor")
 	return cmd
 }
 

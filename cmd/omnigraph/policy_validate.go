@@ -19,9 +19,9 @@ func newPolicyValidate() *cobra.Command {
 		Short: "Check policy files: every key, name, scope and query",
 		Long: `Check policy files: every key, name, scope and query, each fault with its place.
 
-Without FILE these are all the policies that cluster.yaml names. A FILE that it names
-is checked against the graphs that it applies to; one that it does not name is checked
-by itself, without the names of queries.`,
+Without FILE the command checks all policies that cluster.yaml names. If cluster.yaml
+names FILE, the command checks it against the graphs that it applies to. Otherwise it
+checks FILE alone, and cannot check the names of queries.`,
 		Example: "  omnigraph policy validate\n  omnigraph policy validate queries/code/policy.yaml --format json",
 		Args:    maxOneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {

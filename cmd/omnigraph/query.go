@@ -34,8 +34,8 @@ func newQuery() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "query (--store DIR | --server URL --graph ID) --query FILE [NAME]",
 		Short: "Run a read of a .gq file, or of standard input",
-		Long: `Run a read of a .gq file, or of standard input, and print its rows. NAME says which
-query; it may be left out when the text holds one.`,
+		Long: `Run a read of a .gq file, or of standard input, and print its rows. NAME is the query
+to run; you can omit it if the text has only one query.`,
 		Example: "  omnigraph query --store data/code --query top.gq top --params '{\"least\": 10}'\n" +
 			"  echo 'query q() { match { $p: Package } return { count($p) as n } }' | omnigraph query --store data/code --query - --format csv\n" +
 			"  omnigraph query --server http://127.0.0.1:8080 --graph code --query top.gq top --params '{\"least\": 10}' --json",
@@ -143,9 +143,9 @@ func (f *statementFlags) call(args []string) (*statement, error) {
 	var syntax *json.SyntaxError
 	switch err := json.Unmarshal(s.params, new(any)); {
 	case errors.As(err, &syntax):
-		return nil, usageError{fmt.Errorf("--params is no JSON: at byte %d: %w; wanted an object such as '{\"name\": \"ada\"}'", syntax.Offset, err)}
+		return nil, usageError{fmt.Errorf("--params is not JSON: at byte %d: %w; wanted an object such as '{\"name\": \"ada\"}'", syntax.Offset, err)}
 	case err != nil:
-		return nil, usageError{fmt.Errorf("--params is no JSON: %w", err)}
+		return nil, usageError{fmt.Errorf("--params is not JSON: %w", err)}
 	case !bytes.HasPrefix(bytes.TrimSpace(s.params), []byte("{")):
 		return nil, usageError{fmt.Errorf("--params is %.40s, wanted an object such as '{\"name\": \"ada\"}'", f.params)}
 	}
@@ -161,7 +161,7 @@ type writeFlags struct {
 func (f *writeFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.ifCommit, "if-commit", "", "write only if this commit is the head of the branch; exit with 4 if not")
 	cmd.Flags().StringVar(&f.key, "idempotency-key", "", "write only once in 24 hours under this key")
-	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "say what would change, and commit nothing")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "report the changes, and commit nothing")
 }
 
 func (f *writeFlags) options(branch string) engine.WriteOptions {
@@ -202,8 +202,8 @@ func newQueriesRun() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run (--store DIR | --server URL --graph ID) NAME",
 		Short: "Run a stored query by its name",
-		Long: `Run a stored query by its name. Of a read, --at chooses the state and --max-rows how
-much of it is printed; of a mutation, the other flags say on which condition.`,
+		Long: `Run a stored query by its name. For a read, --at selects the commit and --max-rows
+limits the rows. For a mutation, the other flags set the conditions of the write.`,
 		Example: "  omnigraph queries run --store data/code heaviest_packages\n" +
 			"  omnigraph queries run --server http://127.0.0.1:8080 --graph code heaviest_packages --format table",
 		Args: exactly("NAME"),

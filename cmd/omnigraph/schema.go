@@ -28,8 +28,8 @@ func newSchemaShow() *cobra.Command {
 	var at engine.Target
 	cmd := &cobra.Command{
 		Use:     "show (--store DIR | --server URL --graph ID)",
-		Short:   "Print the schema in force as its text",
-		Long:    "Print the schema in force as its text; with a --format, as a report of one member.",
+		Short:   "Print the text of the schema",
+		Long:    "Print the text of the schema; with --format, a report that contains the text.",
 		Example: "  omnigraph schema show --store data/people\n  omnigraph schema show --server http://127.0.0.1:8080 --graph people",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,19 +52,19 @@ func newSchemaShow() *cobra.Command {
 func newSchemaPlan() *cobra.Command {
 	c := schemaChangeCommand{dry: true}
 	return c.command("plan (--store DIR | --server URL --graph ID) --schema FILE",
-		"Say what applying a schema would do",
-		"Say what applying a schema would do, step by step. The exit code is 1 when a step cannot be taken.",
+		"Show the steps that schema apply would take",
+		"Show the steps that schema apply would take. The exit code is 1 if a step is not supported.",
 		"  omnigraph schema plan --store data/people --schema next.pg")
 }
 
 func newSchemaApply() *cobra.Command {
 	var c schemaChangeCommand
 	cmd := c.command("apply (--store DIR | --server URL --graph ID) --schema FILE",
-		"Put a schema in force, and bring the stored data along",
-		"Put a schema in force, and bring the stored data along, as one commit. What takes\nvalues from the graph is refused without --allow-data-loss.",
+		"Apply a schema, and convert the stored data to it",
+		"Apply a schema, and convert the stored data to it, as one commit. The command refuses a\nchange that removes values from the graph, unless you pass --allow-data-loss.",
 		"  omnigraph schema apply --store data/people --schema next.pg --allow-data-loss")
-	cmd.Flags().BoolVar(&c.opts.AllowDataLoss, "allow-data-loss", false, "permit steps that take values from the graph")
-	cmd.Flags().BoolVar(&c.opts.Hard, "hard", false, "take dropped values from the files of the head without delay")
+	cmd.Flags().BoolVar(&c.opts.AllowDataLoss, "allow-data-loss", false, "permit steps that remove values from the graph")
+	cmd.Flags().BoolVar(&c.opts.Hard, "hard", false, "remove dropped values from the files of the head at once")
 	c.w.flags(cmd)
 	return cmd
 }

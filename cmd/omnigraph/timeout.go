@@ -15,7 +15,7 @@ const grace = 2 * time.Second
 
 // timeoutFlag adds the flag that bounds the time of a verb.
 func (e *endpoint) timeoutFlag(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&e.timeout, "timeout", 0, "the most time to take, such as 30s (default: none here; a server has a limit of its own)")
+	cmd.Flags().DurationVar(&e.timeout, "timeout", 0, "the time limit, such as 30s (default: no limit here; a server has its own limit)")
 }
 
 // within returns the context of a verb, and a function that converts the verb's error when it ends.

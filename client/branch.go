@@ -139,6 +139,11 @@ func (g *Graph) MergeBranches(ctx context.Context, body MergeBody, options ...Wr
 		return nil, err
 	}
 	q.under(body.DryRun, options)
+	if body.DeleteBranch && q.ownKey {
+		// The server keeps no receipt of a merge that commits nothing, but deletes the branch all the
+		// same. A repetition could then find another branch of that name, so the caller decides.
+		q.repeats = false
+	}
 	return ask[MergeAnswer](ctx, g.c, q)
 }
 

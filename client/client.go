@@ -57,7 +57,7 @@ func WithTimeout(d time.Duration) Option { return func(c *Client) { c.timeout = 
 
 // WithGrace tells the server a deadline that is d before the deadline of the context. The server
 // then has the time d to answer that the deadline has passed, and the caller gets that answer
-// instead of [context.DeadlineExceeded].
+// instead of [context.DeadlineExceeded]. The server gets at least half of the time.
 func WithGrace(d time.Duration) Option { return func(c *Client) { c.grace = d } }
 
 // WithRetries sets the maximum number of attempts of one request, and the limit of their time,
@@ -92,7 +92,7 @@ func New(baseURL string, options ...Option) (*Client, error) {
 		return nil, fmt.Errorf("the server's URL is %q; give one such as http://127.0.0.1:8080", redacted(u))
 	case u.User != nil:
 		return nil, errors.New("the server's URL holds a name or a password; leave them out and give a token")
-	case u.RawQuery != "" || u.Fragment != "":
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return nil, fmt.Errorf("the server's URL is %q; leave out what follows ? or #", u)
 	}
 	c := &Client{base: strings.TrimRight(u.String(), "/"), tries: defaultTries, patience: defaultPatience, userAgent: "omnigraph-go-client"}

@@ -99,6 +99,14 @@ func TestRetries(t *testing.T) {
 			_, err := g.MergeBranches(ctx, client.MergeBody{Source: "b"})
 			return err
 		}, refuse(429, "0"), 1, 2, true, nil},
+		{"no merge that deletes a branch", func(ctx context.Context, g *client.Graph) error {
+			_, err := g.MergeBranches(ctx, client.MergeBody{Source: "b", DeleteBranch: true})
+			return err
+		}, refuse(429, "0"), 9, 1, true, client.ErrBusy},
+		{"a merge that deletes a branch, with a key of the caller", func(ctx context.Context, g *client.Graph) error {
+			_, err := g.MergeBranches(ctx, client.MergeBody{Source: "b", DeleteBranch: true}, client.IdempotencyKey("mine"))
+			return err
+		}, refuse(429, "0"), 1, 2, true, nil},
 		{"a schema", func(ctx context.Context, g *client.Graph) error {
 			_, err := g.ApplySchema(ctx, client.SchemaBody{SchemaSource: "s"})
 			return err
@@ -481,10 +489,14 @@ func TestDeadlines(t *testing.T) {
 		t.Error(err)
 	}
 	between("a minute", 30_000, 60_000)
-	if _, err := fake(t, answer, client.WithGrace(40*time.Second)).Snapshot(ctx); err != nil {
+	if _, err := fake(t, answer, client.WithGrace(20*time.Second)).Snapshot(ctx); err != nil {
 		t.Error(err)
 	}
-	between("a minute less 40 seconds", 1, 20_000)
+	between("a minute less 20 seconds", 20_000, 40_000)
+	if _, err := fake(t, answer, client.WithGrace(time.Hour)).Snapshot(ctx); err != nil {
+		t.Error(err)
+	}
+	between("a grace longer than the minute", 20_000, 30_000)
 	if _, err := fake(t, answer, client.WithTimeout(10*time.Second)).Snapshot(ctx); err != nil {
 		t.Error(err)
 	}
@@ -588,5 +600,51 @@ func TestValues(t *testing.T) {
 	var v struct{ N int64 }
 	if err := a.Rows[0].Decode(&v); err != nil || v.N != math.MaxInt64 || string(a.Rows[0]) != `{"n":9223372036854775807,"s":"<&>"}` {
 		t.Errorf("%+v %v %s", v, err, a.Rows[0])
+	}
+}
+
+// TestErrorOfOneTry checks that the error of the only try is the server's, without a wrapper.
+func TestErrorOfOneTry(t *testing.T) {
+	g := fake(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprint(w, `{"error":"no"}`)
+	}, client.WithRetries(1, time.Minute))
+	_, err := g.Snapshot(t.Context())
+	if _, ok := err.(*client.Error); !ok {
+		t.Errorf("the error is a %T, wanted a *client.Error", err)
+	}
+}
+
+// slow is a file that is read slowly. It knows whether a read is running.
+type slow struct {
+	*strings.Reader
+	running atomic.Int32
+}
+
+func (s *slow) Read(p []byte) (int, error) {
+	s.running.Add(1)
+	defer s.running.Add(-1)
+	time.Sleep(20 * time.Millisecond)
+	return s.Reader.Read(p[:min(len(p), 100)])
+}
+
+// TestLoadReturnsItsReader refuses a load while its data is read. No read may run once Load has
+// returned, because the reader is the caller's again.
+func TestLoadReturnsItsReader(t *testing.T) {
+	g := fake(t, func(w http.ResponseWriter, _ *http.Request) {
+		answer := http.NewResponseController(w)
+		_ = answer.EnableFullDuplex() // do not read the body before the answer is sent
+		w.WriteHeader(http.StatusConflict)
+		fmt.Fprint(w, `{"error":"no"}`)
+		_ = answer.Flush()
+	})
+	for range 5 {
+		data := &slow{Reader: strings.NewReader(strings.Repeat("line\n", 1000))}
+		if _, err := g.Load(t.Context(), data, client.LoadQuery{}); err == nil {
+			t.Fatal("the load succeeded")
+		}
+		if data.running.Load() != 0 {
+			t.Fatal("Load returned while a read was running")
+		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync"
+	"sync/atomic"
 )
 
 // LoadBody is the body of a load whose data is a member of the body.
@@ -71,12 +73,14 @@ func (g *Graph) Load(ctx context.Context, data io.Reader, load LoadQuery, option
 	}
 	q := &request{method: http.MethodPost, path: g.path + "/load/ndjson", query: query, header: http.Header{}, media: "application/x-ndjson", size: -1}
 	q.under(load.DryRun, options)
-	q.stream(data)
+	end := q.stream(data)
+	defer end()
 	return ask[LoadAnswer](ctx, g.c, q)
 }
 
-// stream sets the body to the rest of a reader.
-func (q *request) stream(data io.Reader) {
+// stream sets the body to the rest of a reader. The caller must call end when it has the answer:
+// the transport may go on reading after it, and the reader is the caller's.
+func (q *request) stream(data io.Reader) (end func()) {
 	// A pipe is a Seeker too, and its methods fail.
 	seeker, ok := data.(io.Seeker)
 	var start int64
@@ -91,16 +95,50 @@ func (q *request) stream(data io.Reader) {
 		}
 	}
 	q.repeats = q.repeats && ok
-	sent := false
+	var lent *lentReader
+	end = func() {
+		if lent != nil {
+			// A read from a pipe may never return. One from a Seeker does.
+			lent.end(ok)
+		}
+	}
 	q.body = func() (io.Reader, error) {
-		if sent {
+		if lent != nil {
+			end()
 			if _, err := seeker.Seek(start, io.SeekStart); err != nil {
 				return nil, err
 			}
 		}
-		sent = true
-		// Hide the type of the reader: the transport must not close it, nor treat it specially.
-		return io.MultiReader(data), nil
+		// lentReader also hides the type of the reader: the transport must not close it, nor treat it
+		// specially.
+		lent = &lentReader{data: data}
+		return lent, nil
+	}
+	return end
+}
+
+// lentReader is the caller's reader during one attempt.
+type lentReader struct {
+	mu    sync.Mutex // held while data is read
+	data  io.Reader
+	ended atomic.Bool
+}
+
+func (r *lentReader) Read(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended.Load() {
+		return 0, io.ErrClosedPipe
+	}
+	return r.data.Read(p)
+}
+
+// end makes all further reads fail. If wait is true, it waits for the one that runs.
+func (r *lentReader) end(wait bool) {
+	r.ended.Store(true)
+	if wait {
+		r.mu.Lock()
+		defer r.mu.Unlock()
 	}
 }
 

@@ -32,6 +32,7 @@ type request struct {
 	// repeats is true if the request may be sent again, because it writes nothing or has an
 	// idempotency key.
 	repeats bool
+	ownKey  bool // the idempotency key is not the caller's
 
 	also int // a status other than 200 that is an answer; 0 for none
 }
@@ -78,7 +79,8 @@ func (q *request) under(dryRun bool, options []WriteOption) {
 	for _, o := range options {
 		o(&w)
 	}
-	if w.key == "" && !dryRun {
+	q.ownKey = w.key == "" && !dryRun
+	if q.ownKey {
 		w.key = rand.Text()
 	}
 	for name, v := range map[string]string{"Idempotency-Key": w.key, "Omnigraph-If-Graph-Commit": w.ifCommit} {
@@ -213,7 +215,9 @@ func (c *Client) request(ctx context.Context, q *request) (*http.Request, error)
 		req.Header.Set("Expect", "100-continue")
 	}
 	if deadline, ok := ctx.Deadline(); ok {
-		ms := max((time.Until(deadline) - c.grace).Milliseconds(), 1)
+		// The server gets at least half of the time, also if the grace is longer than that.
+		left := time.Until(deadline)
+		ms := max((left - min(c.grace, left/2)).Milliseconds(), 1)
 		req.Header.Set("X-Timeout-Ms", strconv.FormatInt(min(ms, 1<<31-1), 10))
 	}
 	if c.token != nil {

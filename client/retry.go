@@ -19,7 +19,7 @@ func retry[T any](ctx context.Context, c *Client, do func() (T, error)) (T, erro
 	if c.notify != nil {
 		options = append(options, backoff.WithNotify(c.notify))
 	}
-	return backoff.Retry(ctx, func() (T, error) {
+	v, err := backoff.Retry(ctx, func() (T, error) {
 		v, err := do()
 		if err != nil && !temporary(err) {
 			return v, backoff.Permanent(err)
@@ -27,6 +27,12 @@ func retry[T any](ctx context.Context, c *Client, do func() (T, error)) (T, erro
 		waits.last = err
 		return v, err
 	}, options...)
+	// On the last try the library returns its own wrapper of a permanent error.
+	var permanent *backoff.PermanentError
+	if errors.As(err, &permanent) {
+		err = permanent.Err
+	}
+	return v, err
 }
 
 // waits computes the times between attempts: the time that the server asks for, or growing times.

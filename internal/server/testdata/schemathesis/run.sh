@@ -5,7 +5,7 @@
 # or body the document does not tell. SEED repeats a run. Run from the repository's root.
 set -euo pipefail
 root=$(pwd)
-here=$root/server/testdata/schemathesis
+here=$root/internal/server/testdata/schemathesis
 tmp=$(mktemp -d)
 server=
 cleanup() {

@@ -5,7 +5,7 @@
 # Run from the repository's root.
 set -euo pipefail
 root=$(pwd)
-here=$root/server/mcp/testdata/typescript
+here=$root/internal/server/mcp/testdata/typescript
 tmp=$(mktemp -d)
 server=
 cleanup() {

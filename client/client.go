@@ -57,7 +57,7 @@ func WithTimeout(d time.Duration) Option { return func(c *Client) { c.timeout = 
 
 // WithGrace tells the server a deadline that is d before the deadline of the context. The server
 // then has the time d to answer that the deadline has passed, and the caller gets that answer
-// instead of [context.DeadlineExceeded]. The server gets at least half of the time.
+// instead of [context.DeadlineExceeded]. If less time than d is left, the server gets half of it.
 func WithGrace(d time.Duration) Option { return func(c *Client) { c.grace = d } }
 
 // WithRetries sets the maximum number of attempts of one request, and the limit of their time,

@@ -215,9 +215,13 @@ func (c *Client) request(ctx context.Context, q *request) (*http.Request, error)
 		req.Header.Set("Expect", "100-continue")
 	}
 	if deadline, ok := ctx.Deadline(); ok {
-		// The server gets at least half of the time, also if the grace is longer than that.
 		left := time.Until(deadline)
-		ms := max((left - min(c.grace, left/2)).Milliseconds(), 1)
+		if left > c.grace {
+			left -= c.grace
+		} else {
+			left /= 2 // a deadline within the grace must leave time for the answer too
+		}
+		ms := max(left.Milliseconds(), 1)
 		req.Header.Set("X-Timeout-Ms", strconv.FormatInt(min(ms, 1<<31-1), 10))
 	}
 	if c.token != nil {

@@ -145,15 +145,7 @@ func valid(q *gq.Query) validQuery {
 	}
 	a.Kind = "read"
 	for _, c := range q.Plan.Read.Columns {
-		t := c.Type.String()
-		if c.Fields != nil {
-			fields := make([]string, len(c.Fields))
-			for i, f := range c.Fields {
-				fields[i] = f.Name + ": " + f.Type.String()
-			}
-			t = "{ " + strings.Join(fields, ", ") + " }"
-		}
-		a.Columns = append(a.Columns, typedName{c.Name, t})
+		a.Columns = append(a.Columns, typedName{c.Name, c.TypeText()})
 	}
 	return a
 }

@@ -5,7 +5,11 @@
 // run on another one if the types and properties in [Query.Uses] are the same there.
 package plan
 
-import "github.com/omnigraph-go/omnigraph/gq/value"
+import (
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
 
 // Query is one checked query. Exactly one of Read and Mutation is set.
 type Query struct {
@@ -254,6 +258,19 @@ type Column struct {
 	// Fields lists the members of a Whole column in order: id, then the node's properties in
 	// schema order without blobs. It is nil for other columns.
 	Fields []Field
+}
+
+// TypeText returns the type of the column as people read it. For a Whole column it lists the members:
+// { id: String, age: I32? }.
+func (c *Column) TypeText() string {
+	if c.Fields == nil {
+		return c.Type.String()
+	}
+	fields := make([]string, len(c.Fields))
+	for i, f := range c.Fields {
+		fields[i] = f.Name + ": " + f.Type.String()
+	}
+	return "{ " + strings.Join(fields, ", ") + " }"
 }
 
 // Field is a member of a Whole column.

@@ -169,15 +169,7 @@ func checkedAnswer(q *gq.Query) CheckedAnswer {
 	}
 	a.Kind = "read"
 	for _, c := range q.Plan.Read.Columns {
-		t := c.Type.String()
-		if c.Fields != nil {
-			fields := make([]string, len(c.Fields))
-			for i, f := range c.Fields {
-				fields[i] = f.Name + ": " + f.Type.String()
-			}
-			t = "{ " + strings.Join(fields, ", ") + " }"
-		}
-		a.Columns = append(a.Columns, ColumnAnswer{Name: c.Name, Type: t})
+		a.Columns = append(a.Columns, ColumnAnswer{Name: c.Name, Type: c.TypeText()})
 	}
 	return a
 }

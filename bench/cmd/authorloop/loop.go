@@ -72,8 +72,9 @@ func (l *loop) generate(ctx context.Context) (sample, error) {
 	return l.run(ctx, l.dir, "bin/gq", "generate")
 }
 
+// build builds the server with the flags of make build in the module of gq init.
 func (l *loop) build(ctx context.Context) (sample, error) {
-	return l.run(ctx, l.dir, "go", "build", "-o", "bin/server", "./cmd/server")
+	return l.run(ctx, l.dir, "go", "build", "-ldflags=-w", "-o", "bin/server", "./cmd/server")
 }
 
 // edit makes one edit in the file of a table, and measures gq generate and go build.

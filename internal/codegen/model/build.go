@@ -92,7 +92,7 @@ func Build(in Input) (*Package, diag.List) {
 		tools: map[string]owner{},
 		enums: map[propKey]*Enum{},
 	}
-	for _, name := range ReservedTools {
+	for _, name := range ReservedTools() {
 		b.tools[name] = owner{name: "a built-in tool"}
 	}
 	b.buildEnums()

@@ -1,7 +1,6 @@
 package model_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -309,11 +308,5 @@ edge Two: B -> A @card(2..2)
 		if got := pkg.Queries()[0].Tool.Description; got != want {
 			t.Errorf("%s: found %q, wanted %q", tt.body, got, want)
 		}
-	}
-}
-
-func TestReservedToolsAreSorted(t *testing.T) {
-	if !slices.IsSorted(model.ReservedTools) {
-		t.Error("ReservedTools is not sorted")
 	}
 }

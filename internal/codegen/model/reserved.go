@@ -1,10 +1,14 @@
 package model
 
-// ReservedTools lists the tool names that stored queries must not have, because every graph serves
-// built-in tools with these names.
-var ReservedTools = []string{
-	"branch_create", "branch_delete", "branch_list", "branch_merge", "change_list", "code_index", "commit_get",
-	"commit_list", "gq_reference", "graph_health", "graph_load", "graph_mutate", "graph_query", "graph_snapshot",
-	"query_explain", "query_validate", "schema_apply", "schema_get", "stored_query_list", "stored_query_run",
-	"type_describe", "type_path",
-}
+import (
+	_ "embed"
+	"strings"
+)
+
+//go:embed reserved_tools.txt
+var reservedTools string
+
+// ReservedTools returns the tool names that stored queries must not have, because every graph serves
+// built-in tools with these names. The generator does not import the tools; TestReservedTools in
+// cmd/gq writes the list from them.
+func ReservedTools() []string { return strings.Fields(reservedTools) }

@@ -1,0 +1,72 @@
+package servedtest
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Call is a call of a built-in tool on a graph that was filled by [Filling].
+type Call struct {
+	Tool string
+	Args map[string]any
+
+	// With a limit of MaxBytes the tool either answers, and the answer contains Answer, or it
+	// refuses the call because its answer is too large, and the error contains Refused.
+	Answer, Refused string
+}
+
+// MaxBytes is the limit on the bytes of an answer for which [Calls] has results.
+const MaxBytes = 600
+
+// Filling returns calls that add 50 persons and 20 branches to a graph.
+func Filling() []Call {
+	calls := []Call{{Tool: "graph_load", Args: map[string]any{"data": people(), "mode": "merge"}}}
+	for i := range 20 {
+		calls = append(calls, Call{Tool: "branch_create", Args: map[string]any{"name": fmt.Sprintf("branch-%d", i)}})
+	}
+	return calls
+}
+
+// people returns the lines of 50 persons for a load.
+func people() string {
+	var b strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&b, `{"type":"Person","data":{"name":"somebody-%d","tags":["a","b"]}}`+"\n", i)
+	}
+	return b.String()
+}
+
+// Calls returns at least one call of each built-in tool of a server. head is the id of the last
+// commit. Tests run the calls in order; each must work after the ones before it.
+func Calls(head string) []Call {
+	type args = map[string]any
+	var queries, schema, columns strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&queries, "query q%d($unused: I32) { match { $p: Person $p.age = $p.age } return { $p.name } }\n", i)
+		fmt.Fprintf(&schema, "node Type%d { name: String @key }\n", i)
+		fmt.Fprintf(&columns, "$p.name as c%d ", i)
+	}
+	wide := "query " + strings.Repeat("q", MaxBytes) + "() { match { $p: Person } return { " + columns.String() + " } }"
+	return []Call{
+		{Tool: "graph_health", Args: args{}, Answer: `"`},
+		{Tool: "gq_reference", Args: args{"topic": "traversal"}, Refused: "ask for another topic"},
+		{Tool: "type_describe", Args: args{"name": "Person"}, Refused: "describe one type by its name"},
+		{Tool: "type_path", Args: args{"from": "Person", "to": "Person", "max_hops": 4}, Answer: `"paths"`},
+		{Tool: "schema_get", Args: args{}, Answer: `"schema_source"`},
+		{Tool: "query_validate", Args: args{"query": queries.String()}, Refused: "validate fewer queries at once"},
+		{Tool: "query_validate", Args: args{"query": strings.Repeat(";", 100)}, Answer: `"more":100,"report":"cut: `},
+		{Tool: "query_explain", Args: args{"query": wide}, Refused: "explain a query with fewer clauses and columns"},
+		{Tool: "graph_query", Args: args{"query": "query q() { match { $p: Person } return { $p.name, $p.tags } }"}, Answer: `"truncated_by":"bytes"`},
+		{Tool: "graph_snapshot", Args: args{}, Answer: `"`},
+		{Tool: "branch_list", Args: args{}, Refused: "set a smaller limit"},
+		{Tool: "commit_list", Args: args{"limit": 1}, Answer: `"commits"`},
+		{Tool: "commit_get", Args: args{"commit": head}, Answer: `"`},
+		{Tool: "change_list", Args: args{"commit": head}, Answer: `"next_page_token"`},
+		{Tool: "graph_mutate", Args: args{"query": `query m() { insert Person { name: "x" } }`}, Answer: `"affected_nodes":1`},
+		{Tool: "graph_load", Args: args{"data": people(), "mode": "merge", "dry_run": true}, Answer: `"total_entities":50`},
+		{Tool: "branch_create", Args: args{"name": "other"}, Answer: `"`},
+		{Tool: "branch_delete", Args: args{"name": "branch-1"}, Answer: `"`},
+		{Tool: "branch_merge", Args: args{"source": "branch-2"}, Answer: `"`},
+		{Tool: "schema_apply", Args: args{"schema": Source + schema.String(), "dry_run": true}, Refused: "change through its configuration"},
+	}
+}

@@ -28,7 +28,12 @@ func OpenDir(ctx context.Context, dir string, options ...DirOption) (*Graph, err
 	if o.schema == nil || !errors.As(err, &missing) {
 		return g, err
 	}
-	return Create(ctx, fs.OS(), dir, o.source, o.schema, o.Options)
+	g, err = Create(ctx, fs.OS(), dir, o.source, o.schema, o.Options)
+	var made *engine.Conflict
+	if errors.As(err, &made) { // another process made the graph since Open
+		return Open(ctx, fs.OS(), dir, o.Options)
+	}
+	return g, err
 }
 
 // DirOption is an option of [OpenDir].
@@ -132,6 +137,10 @@ func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Graph, er
 	}
 	g.use(st)
 	if err := g.recovery(ctx, found); err != nil {
+		var missing *engine.NotFound
+		if errors.As(err, &missing) { // NotFound is for a directory without a graph
+			err = &engine.Corrupt{Object: missing.What + " " + missing.Name, Detail: "it is missing"}
+		}
 		return nil, errors.Join(err, st.Close())
 	}
 	g.checkpoints.lsn = found.ManifestLSN

@@ -3,7 +3,9 @@ package embedded
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -41,6 +43,22 @@ func TestOpenDir(t *testing.T) {
 		t.Errorf("the source of the schema is %q, want the stored one, %q", s.Source, "first")
 	}
 	must(t, g.Close())
+	g, err = OpenDir(t.Context(), dir, With(Options{InlineBytes: 1}))
+	must(t, err)
+	_, err = g.Load(t.Context(), strings.NewReader(`{"type":"Person","data":{"name":"ada"}}`), engine.LoadOptions{})
+	must(t, err)
+	must(t, g.checkpoints.make(t.Context()))
+	must(t, g.Close())
+	segments, err := filepath.Glob(filepath.Join(dir, "*.seg"))
+	must(t, err)
+	if len(segments) == 0 {
+		t.Fatal("a checkpoint leaves no segment")
+	}
+	for _, name := range segments {
+		must(t, os.Remove(name))
+	}
+	_, err = OpenDir(t.Context(), dir, OrCreate("fourth", schema))
+	wantError[*engine.Corrupt](t, "open a graph without its segments", err)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := OpenDir(ended, dir, OrCreate("third", schema)); !errors.Is(err, context.Canceled) {

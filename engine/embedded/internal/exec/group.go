@@ -76,9 +76,6 @@ func newGrouper(p *Program) grouper { return grouper{sums: newAccumulators(p)} }
 func (g *grouper) begin() {
 	g.grouped = 0
 	clear(g.groups)
-	for i := range g.sums {
-		g.sums[i].reset()
-	}
 	if len(g.known) > len(g.groupOf)/8 {
 		clear(g.groupOf)
 	} else {
@@ -87,6 +84,14 @@ func (g *grouper) begin() {
 		}
 	}
 	g.known, g.arrived, g.remember = g.known[:0], 0, false
+}
+
+// end empties the aggregates for the next run. It drops the values that they keep, which may be as
+// many as the rows of the run.
+func (g *grouper) end() {
+	for i := range g.sums {
+		g.sums[i].reset()
+	}
 }
 
 // assign returns the group of each row of a frame. It creates groups that do not exist yet.

@@ -44,6 +44,7 @@ func (r *run) end() {
 	// After a run of a single row it is not worth the time to clear the values.
 	several := r.collector.rows.n > 1
 	r.evaluator.end(several)
+	r.collector.grouper.end()
 	r.output.end(several)
 	r.matcher.prof = nil
 	r.evaluator.pool.Put(r)

@@ -86,10 +86,10 @@ func (c *checkpoints) retry() {
 	}
 }
 
-// close makes the last checkpoint if the log is long or text indexes are not stored. If it fails,
-// no data is lost, because the log has the commits.
+// close makes the last checkpoint if the log is long or indexes are not stored, which the next Open
+// would have to build. If it fails, no data is lost, because the log has the commits.
 func (c *checkpoints) close() {
-	if c.logged.Load() <= closeBytes && !c.textsToStore() {
+	if c.logged.Load() <= closeBytes && !c.indexesToStore() {
 		return
 	}
 	if err := c.closing(); err != nil {
@@ -130,11 +130,11 @@ func (c *checkpoints) make(ctx context.Context) (err error) {
 
 // flushLocked stores the commits and the rows that are only in the log. Then it writes a manifest
 // and replaces the rows in memory with the stored segments and their indexes. If the log has no
-// record since the last checkpoint, it does this only if must is set or there are text indexes to
-// store. REQUIRES: c.mu is locked, and c.layout for writing.
+// record since the last checkpoint, it does this only if must is set or there are indexes to store.
+// REQUIRES: c.mu is locked, and c.layout for writing.
 func (c *checkpoints) flushLocked(ctx context.Context, must bool) error {
 	cut := c.branches.cut(c.opts.time())
-	if cut.lsn == c.lsn && !must && !c.textsToStore() {
+	if cut.lsn == c.lsn && !must && !c.indexesToStore() {
 		return nil
 	}
 	return c.flushCutLocked(ctx, cut)

@@ -125,3 +125,24 @@ func TestTextIndexOfAFailedManifest(t *testing.T) {
 	was.check(t, g, "opened again", nil)
 	must(t, g.Verify(ctx))
 }
+
+// TestCloseStoresIndexes closes a graph after a load, which leaves little in the log, and checks
+// that the next Open reads the indexes instead of building them.
+func TestCloseStoresIndexes(t *testing.T) {
+	fsys := fs.NewMem()
+	opts := Options{InlineBytes: 4000, quiet: true, indexed: 200}
+	g := create(t, fsys, opts)
+	must(t, loadText(g, engine.Merge, manyPeople(0, 1000)))
+	must(t, g.Close())
+	g, err := Open(t.Context(), fsys, dir, opts)
+	must(t, err)
+	people := g.branches.main.tip.snap.Nodes(0)
+	if names := people.Stored(); len(names) != len(people.Segs)+1 {
+		t.Errorf("the table of persons is stored in %q, which does not include its indexes", names)
+	}
+	made := g.checkpoints.counts.checkpoints.Load()
+	must(t, g.Close())
+	if n := g.checkpoints.counts.checkpoints.Load(); n != made {
+		t.Error("closing a graph whose indexes are stored makes a checkpoint")
+	}
+}

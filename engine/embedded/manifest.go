@@ -158,12 +158,12 @@ func (c *checkpoints) storeIndexes(ctx context.Context, cut *cut, after map[*ver
 	return made, nil
 }
 
-// textsToStore reports whether there are text indexes in memory only, which Open would have to
-// build again.
-func (c *checkpoints) textsToStore() bool {
+// indexesToStore reports whether there are indexes in memory only, which Open would have to build
+// again.
+func (c *checkpoints) indexesToStore() bool {
 	for _, s := range c.branches.states() {
 		for _, t := range s.Tables() {
-			if t.TextsToStore(c.opts.indexed) {
+			if t.IndexesToStore(c.opts.indexed) {
 				return true
 			}
 		}

@@ -80,6 +80,12 @@ func (t *Table) Unstored(floor uint32) []Unstored {
 	return parts
 }
 
+// IndexesToStore reports whether a table has indexes that are not stored, although they cover at
+// least floor ordinals or texts.
+func (t *Table) IndexesToStore(floor uint32) bool {
+	return t.based != nil && t.based.name == "" && t.based.ords > 0 && t.next >= floor || t.textsToStore(floor)
+}
+
 // Disown forgets the names of segments that no longer exist, so that the indexes in them
 // count as unstored. A table can hold such a name if no manifest listed the table for a
 // while: it shares indexes with listed tables, and a segment is deleted once those have

@@ -82,9 +82,9 @@ func (t *Table) disownTexts(there func(name string) bool) {
 	maps.DeleteFunc(t.texts.stored, func(_ int, s storedTexts) bool { return slices.ContainsFunc(s.names(), gone) })
 }
 
-// TextsToStore reports whether the table has a built text index with an unstored part of at
+// textsToStore reports whether the table has a built text index with an unstored part of at
 // least floor texts.
-func (t *Table) TextsToStore(floor uint32) bool {
+func (t *Table) textsToStore(floor uint32) bool {
 	if t.texts == nil || t.texts.typ != t.Type {
 		return false
 	}

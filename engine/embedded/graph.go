@@ -60,7 +60,7 @@ func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapsho
 
 // Verify reads all stored data. It checks every state that a branch or a merge needs, and every
 // anchor of the past: rows, edges and indexes. The error joins a *engine.Corrupt for each
-// fault.
+// fault. A fault that several checks meet is there once.
 func (g *Graph) Verify(ctx context.Context) error {
 	if err := g.enter(ctx); err != nil {
 		return err
@@ -78,10 +78,35 @@ func (g *Graph) Verify(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return errors.Join(append(faults, anchors)...)
+	return errors.Join(distinct(append(faults, anchors))...)
 }
 
-// Close waits for the running calls, makes a checkpoint if the log is long or text indexes are
+// distinct returns the faults that errs join, without those whose text came before.
+func distinct(errs []error) (faults []error) {
+	seen := map[string]bool{}
+	var add func(err error)
+	add = func(err error) {
+		if err == nil {
+			return
+		}
+		if joined, ok := err.(interface{ Unwrap() []error }); ok {
+			for _, err := range joined.Unwrap() {
+				add(err)
+			}
+			return
+		}
+		if text := err.Error(); !seen[text] {
+			seen[text] = true
+			faults = append(faults, err)
+		}
+	}
+	for _, err := range errs {
+		add(err)
+	}
+	return faults
+}
+
+// Close waits for the running calls, makes a checkpoint if the log is long or indexes are
 // not stored, and unlocks the directory. Open results stay readable. Close reports a checkpoint
 // that fails to [Options.Failed] and does not return its error, because the log still holds the
 // commits.

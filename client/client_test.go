@@ -90,7 +90,7 @@ func TestErrors(t *testing.T) {
 		{"no token", 401, "", `{"error":"no token","code":"unauthorized"}`, client.ErrUnauthorized, nil, "no token; give the client a valid token"},
 		{"internal", 500, "", `{"error":"internal error (id x)","code":"internal"}`, client.ErrInternal, nil, "internal error (id x)"},
 		{"busy", 429, "7200", `{"error":"e","code":"too_many_requests"}`, client.ErrBusy, func(e *client.Error) bool { return *e.RetryAfter == 2*time.Hour }, "e"},
-		{"a proxy's page", 502, "", "<html>Bad Gateway</html>", nil, func(e *client.Error) bool { return e.Status == 502 && e.Code == "" }, "the server answered 502 Bad Gateway, and no error envelope; check that"},
+		{"a proxy's page", 502, "", "<html>Bad Gateway</html>", nil, func(e *client.Error) bool { return e.Status == 502 && e.Code == "" }, "the server answered 502 Bad Gateway, without an error envelope; check that"},
 		{"half an envelope", 500, "", `{"error":"e","diagnostics":7}`, client.ErrInternal, nil, "no error envelope"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -110,7 +110,7 @@ func TestFaults(t *testing.T) {
 		{"init without schema", "init --store x", "", 2, []string{"--schema is missing", "omnigraph init --help"}},
 		{"init without store", "init --schema schema.pg", "", 2, []string{"--store is missing"}},
 		{"no schema file", "init --schema none.pg --store x", "", 1, []string{"none.pg"}},
-		{"bad schema", "init --schema bad.pg --store x", "", 1, []string{"bad.pg:1:21: error P10", "^~~~~", "write String;", "bad.pg has errors; no graph was made"}},
+		{"bad schema", "init --schema bad.pg --store x", "", 1, []string{"bad.pg:1:21: error P10", "^~~~~", "write String;", "bad.pg has errors; the command created no graph"}},
 		{"init over a graph", "init --schema schema.pg --store graph", "", 1, []string{"graph"}},
 		{"load without store", "load --data seed.ndjson", "", 2, []string{"--store or --server is missing"}},
 		{"load without data", "load --store graph", "", 2, []string{"--data is missing"}},

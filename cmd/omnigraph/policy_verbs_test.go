@@ -129,7 +129,7 @@ cases:
 		{name: "test fails", args: "test --tests cases.yaml", files: map[string]string{"cases.yaml": strings.ReplaceAll(cases, "expect: deny", "expect: allow")}, exit: 1,
 			stdout: []string{"cases.yaml:7:", "act-wil change: expected allow\n  denied by rule not-on-main-by-hand (policy.yaml:9:9)\n", "5 cases, 1 failed"}, stderr: []string{"1 of 5 cases failed"}},
 		{name: "test fails by default", args: "test --tests cases.yaml", files: map[string]string{"cases.yaml": "version: 1\ncases:\n  - { actor: act-bot, action: read, expect: allow }\n"}, exit: 1,
-			stdout: []string{"denied: no rule allows it", `rule and-nothing-else (policy.yaml:13:9) allows it, but wants when { context.via == "stored" }`}},
+			stdout: []string{"denied: no rule allows it", `rule and-nothing-else (policy.yaml:13:9) would allow it, but requires when { context.via == "stored" }`}},
 		{name: "test as JSON", args: "test --tests cases.yaml --format json", files: map[string]string{"cases.yaml": strings.ReplaceAll(cases, "expect: deny", "expect: allow")}, exit: 1,
 			stdout: []string{`"cases": 5`, `"line": 7`, `"id": "not-on-main-by-hand"`, `"deny": true`}},
 		{name: "test with bad cases", args: "test --tests cases.yaml", files: map[string]string{"cases.yaml": "version: 1\ncases:\n  - { actor: a, action: raed, expect: yes }\n  - { actor: a, action: invoke_query, query: find_usr, expect: deny }\n  - { actor: a, action: export, via: stored, expect: deny }\n  - { who: a }\n"}, exit: 1,
@@ -151,12 +151,12 @@ cases:
 
 		{name: "validate with an issuer", args: "validate", files: map[string]string{"cluster.yaml": withIssuer("idp: readers")}, stdout: []string{"policy.yaml: valid for shop\nserver.yaml: valid for cluster\n"}},
 		{name: "validate groups of no policy", args: "validate", files: map[string]string{"cluster.yaml": withIssuer("idp: raeders")}, exit: 1,
-			stderr: []string{"cluster.yaml:9:88: error C6", `unknown group "raeders" in oidc.groups: no policy names it`, "did you mean readers?", "cluster.yaml has faults"}},
+			stderr: []string{"cluster.yaml:9:88: error C6", `unknown group "raeders" in oidc.groups: no policy has this group`, "did you mean readers?", "cluster.yaml has faults"}},
 		{name: "a group of tokens in Cedar", args: "explain --actor somebody --token-groups idp --action read", files: map[string]string{
 			"policy.cedar": "permit (principal in Group::\"readers\", action == Action::\"read\", resource);\n", "cluster.yaml": strings.Replace(withIssuer("idp: readers"), "policy.yaml", "policy.cedar", 1)},
 			stdout: []string{"allowed by rule policy0 (policy.cedar:1:1)\n"}},
 		{name: "explain a token's group", args: "explain --actor somebody --token-groups other,idp --action read", files: map[string]string{"cluster.yaml": withIssuer("idp: readers")}, stdout: []string{"allowed by rule readers-read (policy.yaml:5:9)\n"}},
-		{name: "explain a token's group without a mapping", args: "explain --actor somebody --token-groups readers --action invoke_query --query add_order", stdout: []string{"denied: no rule allows it\n  rule readers-read (policy.yaml:5:9) allows it, but wants principal in Group::\"readers\"\n  rule writers-work (policy.yaml:7:9) allows it, but wants principal in Group::\"writers\"\n"}},
+		{name: "explain a token's group without a mapping", args: "explain --actor somebody --token-groups readers --action invoke_query --query add_order", stdout: []string{"denied: no rule allows it\n  rule readers-read (policy.yaml:5:9) would allow it, but requires principal in Group::\"readers\"\n  rule writers-work (policy.yaml:7:9) would allow it, but requires principal in Group::\"writers\"\n"}},
 
 		{name: "tools", args: "tools --actor act-bot", stdout: []string{"find_user  ", "list_orders  "}, stderr: []string{"an empty graph"}},
 		{name: "tools of queries with faults", args: "tools --actor act-bot", files: map[string]string{"shop.gq": "query find_user($name: String) { match { $u: Usr } return { $u.name } }\n"}, exit: 1,

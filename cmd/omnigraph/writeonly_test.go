@@ -91,7 +91,7 @@ var withholdings = []withholding{
 	{name: "whose value breaks a rule of one entity",
 		rest:   ask{route: "POST /graphs/{id}/queries/{name}", path: "/queries/set_age", body: `{"params":{"name":"otto","age":200}}`},
 		tool:   ask{tool: "set_age", args: `{"params":{"name":"otto","age":200}}`},
-		writer: outcome{400, []string{"found 200, wanted at most 150 (range)"}, []string{"otto"}}, both: outcome{400, []string{`"otto", property age: found 200`}, nil}},
+		writer: outcome{400, []string{"found 200, expected at most 150 (range)"}, []string{"otto"}}, both: outcome{400, []string{`"otto", property age: found 200`}, nil}},
 	{name: "how many edges a node has",
 		rest:   ask{route: "POST /graphs/{id}/mutate", path: "/mutate", body: `{"query":"query m() { insert Zettel { from: \"mara\" to: \"otto\" } }"}`},
 		tool:   ask{tool: "graph_mutate", args: `{"query":"query m() { insert Zettel { from: \"mara\" to: \"otto\" } }"}`},

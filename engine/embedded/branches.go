@@ -223,11 +223,11 @@ func (l *branches) commit(b *branch, next *commit, rec record, w *write) (*store
 }
 
 // errStaleRetention is the error of create while retention has a stale manifest.
-var errStaleRetention = &engine.Unavailable{Reason: "a cleanup failed, and branches from commits of the past wait for the next checkpoint"}
+var errStaleRetention = &engine.Unavailable{Reason: "a cleanup failed, so a branch cannot start from an old commit until the next checkpoint; try again later"}
 
 // errNeedsState is the error of create for a commit that is the tip of no branch, if the caller
 // has not restored its state.
-var errNeedsState = errors.New("the state of the commit has to be restored")
+var errNeedsState = errors.New("the state of the commit must be restored first")
 
 // created is a new branch whose record has its place in the log.
 type created struct {
@@ -246,7 +246,7 @@ func (l *branches) create(name string, at engine.Target, restored *version.Snaps
 		return made, &engine.Conflict{Reason: "branch " + name + " exists already"}
 	}
 	if n := len(l.byName); most > 0 && n >= most {
-		return made, &engine.TooLarge{Resource: "live branches", Limit: int64(most), Actual: int64(n) + 1, Hint: "delete branches that are not needed"}
+		return made, &engine.TooLarge{Resource: "live branches", Limit: int64(most), Actual: int64(n) + 1, Hint: "delete branches that you do not need"}
 	}
 	parent, err := l.originLocked(at)
 	if err != nil {

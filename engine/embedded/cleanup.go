@@ -19,7 +19,7 @@ import (
 func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (_ *engine.CleanupResult, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	if opts.KeepCommits < 0 {
-		return nil, &engine.BadArgument{Param: "keep_commits", Detail: fmt.Sprintf("%d commits, wanted 0 or more", opts.KeepCommits)}
+		return nil, &engine.BadArgument{Param: "keep_commits", Detail: fmt.Sprintf("found %d, expected 0 or more", opts.KeepCommits)}
 	}
 	if err := g.enter(ctx); err != nil {
 		return nil, err

@@ -120,7 +120,7 @@ func (i *idempotency) repeated(h *version.History, actor string, w *version.Rece
 		return rec, false, nil
 	}
 	if rec.Receipt.Body != w.Body {
-		return rec, false, &engine.Conflict{Reason: "idempotency key " + w.Key + " was used for another write, commit " + rec.Commit.ID + "; choose another key"}
+		return rec, false, &engine.Conflict{Reason: "idempotency key " + w.Key + " was already used for a different write, commit " + rec.Commit.ID + "; choose another key"}
 	}
 	return rec, true, nil
 }

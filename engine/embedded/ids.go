@@ -27,7 +27,7 @@ func (s *ids) init(now func() time.Time) {
 func (s *ids) resume(commit string) error {
 	id, err := ulid.ParseStrict(commit)
 	if err != nil {
-		return &engine.Corrupt{Object: "manifest", Detail: "commit id \"" + commit + "\" is no ULID"}
+		return &engine.Corrupt{Object: "manifest", Detail: "commit id \"" + commit + "\" is not a ULID"}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

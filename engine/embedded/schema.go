@@ -243,7 +243,7 @@ func align(from, to string, base, source *version.Snapshot, tx *version.Txn, who
 			if err != nil || !ok {
 				return nil, nil, nil, orDiverge(err, diverge)
 			}
-			lost = version.Uncarried(before, source, down, whole, "the source changes it, and the schema of the target has dropped its type")
+			lost = version.Uncarried(before, source, down, whole, "the source changed it, but the target's schema dropped its type")
 			if source, err = source.Carried(version.Change{Schema: target.Schema, Carry: down}); err != nil {
 				return nil, nil, nil, err
 			}
@@ -261,7 +261,7 @@ func align(from, to string, base, source *version.Snapshot, tx *version.Txn, who
 	if err != nil || !ok {
 		return nil, nil, nil, orDiverge(err, diverge)
 	}
-	lost = version.Uncarried(before, target, down, whole, "the target changed it, and the schema of the source has dropped its type")
+	lost = version.Uncarried(before, target, down, whole, "the target changed it, but the source's schema dropped its type")
 	if err := tx.Migrate(version.Change{Schema: source.Schema, Carry: down}); err != nil {
 		return nil, nil, nil, err
 	}

@@ -52,7 +52,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 				return nil, err
 			}
 			if w.Vectors != nil && tx.Schema() != schema {
-				return nil, &engine.SchemaMismatch{Detail: "the schema changed while vectors were computed; try again"}
+				return nil, &engine.SchemaMismatch{Detail: "the schema changed while the embedding provider computed vectors; try again"}
 			}
 			w.Tx = tx
 			err := w.Run(ctx, q)
@@ -112,7 +112,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	var head engine.Commit
 	build := func(tx *version.Txn) ([]version.Part, error) {
 		if tx.Schema() != schema {
-			return nil, &engine.SchemaMismatch{Detail: "the schema changed while the input was read; load it again"}
+			return nil, &engine.SchemaMismatch{Detail: "the schema changed while the load read its input; load it again"}
 		}
 		var store load.Store
 		if !opts.DryRun {

@@ -162,7 +162,7 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 	}
 	if parts != nil && b.stale {
 		r.checkpoints.request()
-		return nil, nil, nil, &engine.Unavailable{Reason: "a checkpoint failed, and large loads wait for the next one"}
+		return nil, nil, nil, &engine.Unavailable{Reason: "a checkpoint failed, so the graph refuses large loads until the next one; try again later"}
 	}
 	rec, err := r.record(ctx, tx, parts, c, w.receipt)
 	if err != nil {

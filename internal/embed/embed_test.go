@@ -130,7 +130,7 @@ func TestFaults(t *testing.T) {
 		{"a long refusal", strings.Repeat("no ", 1000), "…", 500},
 		{"no JSON", "<html>", "no JSON", 200},
 		{"too few", `{"data":[],"embeddings":[]}`, "", 200},
-		{"too short", `{"data":[{"index":0,"embedding":[1]}],"embeddings":[{"values":[1]}]}`, "1 components, wanted 2", 200},
+		{"too short", `{"data":[{"index":0,"embedding":[1]}],"embeddings":[{"values":[1]}]}`, "1 components, expected 2", 200},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(c.status)

@@ -265,7 +265,7 @@ func TestIdentityStart(t *testing.T) {
 		}, ""},
 		{"group of no policy", func(o *server.Options) {
 			o.Cluster.Server.OIDC.Groups = []cluster.TokenGroup{{Token: "idp", Policy: "botz"}}
-		}, `unknown group "botz" in oidc.groups: no policy names it (help: did you mean bots?)`},
+		}, `unknown group "botz" in oidc.groups: no policy has this group (help: did you mean bots?)`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			config := openPeople(t, t.TempDir(), "")

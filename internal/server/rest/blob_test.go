@@ -169,8 +169,8 @@ func testBlob(t *testing.T, g engine.Graph) {
 		{"no type", at("type", "Dok"), nil, 404, `node type \"Dok\" not found`},
 		{"no edge type", at("entity", "edge"), nil, 404, `edge type \"Doc\" not found`},
 		{"no property", at("property", "foto"), nil, 404, `property of Doc \"foto\" not found`},
-		{"no blob", at("property", "name"), nil, 400, `property: Doc.name is of type String, wanted a Blob`},
-		{"entity", at("entity", "thing"), nil, 400, `entity: found \"thing\", wanted one of node, edge`},
+		{"no blob", at("property", "name"), nil, 400, `property: Doc.name is of type String, expected a Blob`},
+		{"entity", at("entity", "thing"), nil, 400, `entity: found \"thing\", expected one of node, edge`},
 		{"id", at("id", ""), nil, 400, `id: missing`},
 		{"branch", at("branch", "nope"), nil, 404, `branch \"nope\" not found`},
 	} {

@@ -73,7 +73,7 @@ func TestRejectedShowsTheForm(t *testing.T) {
 		{operations.AdHoc{Source: `query q() { match { $p: Persn } return { $p } }`}, false},
 	} {
 		_, err := g.Do(t.Context(), servedtest.Writer, "query", &tt.call, encoding.Options{})
-		_, form, shown := strings.Cut(wireerror.Explain(err).Body.Message, "the form is, for example: ")
+		_, form, shown := strings.Cut(wireerror.Explain(err).Body.Message, "write it, for example, like this: ")
 		if shown != tt.form {
 			t.Errorf("%s: %v", tt.call.Source, err)
 		}

@@ -13,8 +13,8 @@ func TestBool(t *testing.T) {
 		{"flag: true\n", "", true, true},
 		{"flag: false\n", "", false, true},
 		{"other: 1\n", "", false, false},
-		{"flag: yes\n", "flag is a string, wanted true or false", false, false},
-		{"flag: \"true\"\n", "flag is a string, wanted true or false", false, false},
+		{"flag: yes\n", "flag is a string, expected true or false", false, false},
+		{"flag: \"true\"\n", "flag is a string, expected true or false", false, false},
 		{"flag: 1\n", "wanted true or false", false, false},
 		{"flag:\n", "wanted true or false", false, false},
 	}

@@ -104,14 +104,14 @@ func Decode(desc []byte, name string, src Source) (c *Column, rest []byte, err e
 	}
 	var nums [3]uint64
 	if len(desc) < 2 {
-		return nil, nil, corrupt("the descriptor is cut off")
+		return nil, nil, corrupt("the descriptor is truncated")
 	}
 	kind, flags := value.Kind(desc[0]), desc[1]
 	rest = desc[2:]
 	for i := range nums {
 		n, k := binary.Uvarint(rest)
 		if k <= 0 || n > 1<<32 {
-			return nil, nil, corrupt("the descriptor is cut off")
+			return nil, nil, corrupt("the descriptor is truncated")
 		}
 		nums[i], rest = n, rest[k:]
 	}
@@ -129,7 +129,7 @@ func Decode(desc []byte, name string, src Source) (c *Column, rest []byte, err e
 			return nil, nil, err
 		}
 		if e := c.elem.typ; e.Kind != kind || e.List {
-			return nil, nil, corrupt("elements of type %s, wanted kind %s", e, kind)
+			return nil, nil, corrupt("the elements are of type %s, expected kind %s", e, kind)
 		}
 	} else if flags&flagDict != 0 && kind != value.String {
 		return nil, nil, corrupt("a dictionary of kind %s", kind)
@@ -170,7 +170,7 @@ func (c *Column) read() {
 		c.code = Read[uint32](src, name+".x", n)
 		for i, x := range c.code {
 			if int(x) >= texts {
-				corruption.Corrupt(src.Name(), "block %q: value %d has code %d of %d", name+".x", i, x, texts)
+				corruption.Corrupt(src.Name(), "block %q: value %d has code %d, but there are only %d codes", name+".x", i, x, texts)
 			}
 		}
 	}

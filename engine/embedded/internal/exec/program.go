@@ -130,7 +130,7 @@ func CheckUses(q *plan.Query, s *version.Schema) error {
 		}
 		if u.Property == "" {
 			if u.Entity == plan.Edge && (u.From != "" && s.Nodes[t.From].Name != u.From || u.To != "" && s.Nodes[t.To].Name != u.To) {
-				return mismatch("edge %s leads from %s to %s, wanted %s to %s", t.Name, s.Nodes[t.From].Name, s.Nodes[t.To].Name, u.From, u.To)
+				return mismatch("edge %s leads from %s to %s, expected %s to %s", t.Name, s.Nodes[t.From].Name, s.Nodes[t.To].Name, u.From, u.To)
 			}
 			continue
 		}
@@ -140,7 +140,7 @@ func CheckUses(q *plan.Query, s *version.Schema) error {
 		}
 		has := t.Props[i].Type
 		if has.Kind != u.Value.Kind || has.List != u.Value.List || has.Dim != u.Value.Dim || has.Nullable && !u.Value.Nullable {
-			return mismatch("property %s of %s %s is of type %s, wanted %s", u.Property, u.Entity, u.Type, has, u.Value)
+			return mismatch("property %s of %s %s is of type %s, expected %s", u.Property, u.Entity, u.Type, has, u.Value)
 		}
 	}
 	return nil
@@ -153,7 +153,7 @@ func CheckArgs(params []plan.Param, args engine.Args) error {
 		if len(args) < len(params) {
 			name = params[len(args)].Name
 		}
-		return &engine.BadArgument{Param: name, Detail: fmt.Sprintf("found %d arguments, wanted %d", len(args), len(params))}
+		return &engine.BadArgument{Param: name, Detail: fmt.Sprintf("found %d arguments, expected %d", len(args), len(params))}
 	}
 	for i := range params {
 		if err := checkArg(&params[i], &args[i]); err != nil {
@@ -167,14 +167,14 @@ func checkArg(p *plan.Param, v *value.Value) error {
 	switch {
 	case v.IsNull():
 		if !p.Type.Nullable {
-			return &engine.BadArgument{Param: p.Name, Detail: "it is null, wanted a value of type " + p.Type.String()}
+			return &engine.BadArgument{Param: p.Name, Detail: "it must not be null; give a value of type " + p.Type.String()}
 		}
 	case v.Kind() != p.Type.Kind || v.IsList() != p.Type.List:
-		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a value of type %s, wanted %s", v.Type(), p.Type)}
+		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a value of type %s, expected %s", v.Type(), p.Type)}
 	case v.IsList():
 		for i, e := range v.Elems() {
 			if e.Kind() != p.Type.Kind || e.IsList() {
-				return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("element %d is of type %s, wanted %s", i, typeName(e), p.Type.Elem())}
+				return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("element %d is of type %s, expected %s", i, typeName(e), p.Type.Elem())}
 			}
 			if e.Kind() == value.String && !utf8.ValidString(e.Str()) {
 				return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("element %d is not valid UTF-8", i)}
@@ -183,7 +183,7 @@ func checkArg(p *plan.Param, v *value.Value) error {
 	case v.Kind() == value.String && !utf8.ValidString(v.Str()):
 		return &engine.BadArgument{Param: p.Name, Detail: "it is not valid UTF-8"}
 	case v.Kind() == value.Vector && p.Type.Dim != 0 && len(v.Vector()) != p.Type.Dim:
-		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a vector of length %d, wanted %d", len(v.Vector()), p.Type.Dim)}
+		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a vector of length %d, expected %d", len(v.Vector()), p.Type.Dim)}
 	}
 	return nil
 }

@@ -54,13 +54,13 @@ func (b *binder) score(e plan.Expr, out *expr) (err error) {
 			return err
 		}
 		if t := b.types[r.v].Props[r.prop].Type; t.Kind != value.String || t.List {
-			return mismatch("bm25 of a property of type %s", t)
+			return mismatch("bm25 cannot rank a property of type %s", t)
 		}
 		if !isText(r.query) {
-			return mismatch("bm25 for a value of type %s", r.query.typ)
+			return mismatch("bm25 cannot search for a value of type %s", r.query.typ)
 		}
 		if r.query.kind != exprConst {
-			return &engine.Unsupported{Construct: "bm25 for a text that differs from row to row"}
+			return &engine.Unsupported{Construct: "bm25 with a search text that differs from row to row"}
 		}
 		out.kind, out.v, out.score = exprBM25, r.v, len(b.relevances)
 		b.relevances = append(b.relevances, r)
@@ -74,10 +74,10 @@ func (b *binder) score(e plan.Expr, out *expr) (err error) {
 			return err
 		}
 		if t := b.types[d.v].Props[d.prop].Type; t.Kind != value.Vector {
-			return mismatch("nearest of a property of type %s", t)
+			return mismatch("nearest cannot rank a property of type %s", t)
 		}
 		if d.operand.kind != exprConst {
-			return &engine.Unsupported{Construct: "nearest to a vector that differs from row to row"}
+			return &engine.Unsupported{Construct: "nearest with a vector that differs from row to row"}
 		}
 		out.kind, out.v, out.score = exprNearest, d.v, len(b.distances)
 		b.distances = append(b.distances, d)
@@ -91,7 +91,7 @@ func (b *binder) score(e plan.Expr, out *expr) (err error) {
 				return err
 			}
 			if k := f.of[i].kind; k != exprBM25 && k != exprNearest {
-				return mismatch("rrf of what is no ranking")
+				return mismatch("an argument of rrf is not a ranking")
 			}
 		}
 		if e.K != nil {

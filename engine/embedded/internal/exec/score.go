@@ -82,7 +82,7 @@ func (ev *evaluator) fusionK(f *fusion) (float64, error) {
 		if p, ok := f.k.src.(plan.ParamRef); ok {
 			name = ev.params[p.Index].Name
 		}
-		return 0, &engine.BadArgument{Param: name, Detail: "found " + value.Text(v) + " for the k of rrf, wanted a positive number"}
+		return 0, &engine.BadArgument{Param: name, Detail: "found " + value.Text(v) + " as the k of rrf, expected a positive number"}
 	}
 	return float64(v.Bits()), nil
 }
@@ -135,7 +135,7 @@ func (ev *evaluator) evalScore(e *expr, f *frame, vec *column.Vec) {
 			}
 		}
 	case exprConst, exprProp, exprID, exprEnd, exprMatch:
-		panic("exec: expression is no score")
+		panic("exec: expression is not a score")
 	}
 }
 

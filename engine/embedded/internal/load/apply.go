@@ -218,7 +218,7 @@ func (a *applier) ends(r *Rows) (src, dst []uint32) {
 			for _, row := range rows {
 				b, at := rd.at(int(row))
 				a.fail(b.lines[at], field, &engine.ConstraintViolation{Entity: "edge", Type: r.Type.Name, Property: field, Rule: "endpoint",
-					Detail: fmt.Sprintf("node %s %q is neither in the graph nor in the input", nt.Name, ids(b).Raw(at))})
+					Detail: fmt.Sprintf("node %s %q is not in the graph or the input", nt.Name, ids(b).Raw(at))})
 			}
 		}
 		return out
@@ -372,7 +372,7 @@ func (a *applier) orphans() error {
 		}
 		if ord, lost, ok := a.tx.Orphan(t); ok {
 			return &engine.ConstraintViolation{Entity: "edge", Type: t.Name, ID: strings.Clone(a.tx.Table(t).ID(ord)), Rule: "endpoint",
-				Detail: fmt.Sprintf("the load would remove node %q, which the edge joins; add the node or the edges of type %s to the input", lost, t.Name)}
+				Detail: fmt.Sprintf("the load would remove node %q, an endpoint of this edge; add the node, or the edges of type %s, to the input", lost, t.Name)}
 		}
 	}
 	return nil

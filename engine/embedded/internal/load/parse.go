@@ -108,7 +108,7 @@ func (p *parser) envelope(line []byte) {
 	var kind, from, to string
 	var hasFrom, hasTo, hasData bool
 	if tok, err := p.dec.ReadToken(); err != nil || tok.Kind() != '{' {
-		p.fail("", syntax(err, "the line is no JSON object"))
+		p.fail("", syntax(err, "the line is not a JSON object"))
 		return
 	}
 	for p.dec.PeekKind() != '}' {
@@ -119,7 +119,7 @@ func (p *parser) envelope(line []byte) {
 		switch name {
 		case "type", "edge":
 			if kind != "" {
-				p.fail(name, errors.New("the line has both type and edge; a node has type, an edge has edge"))
+				p.fail(name, errors.New("the line has both type and edge; give type for a node, or edge for an edge"))
 				return
 			}
 			text, ok := p.text(p.dec, name)
@@ -160,7 +160,7 @@ func (p *parser) envelope(line []byte) {
 			}
 			p.held = append(p.held, raw...)
 		default:
-			p.fail(name, errors.New("no such member; an envelope has type or edge, from, to and data"))
+			p.fail(name, errors.New("unknown member; a line has type or edge, from, to and data"))
 			if err := p.dec.SkipValue(); err != nil {
 				return
 			}
@@ -171,11 +171,11 @@ func (p *parser) envelope(line []byte) {
 		return
 	}
 	if _, err := p.dec.ReadToken(); err != io.EOF {
-		p.fail("", errors.New("there is more than one JSON value in the line; write one a line"))
+		p.fail("", errors.New("the line has more than one JSON value; write one value per line"))
 		return
 	}
 	if t == nil {
-		p.fail("", errors.New("there is neither type nor edge; name the node type or the edge type"))
+		p.fail("", errors.New("the line has neither type nor edge; name the node type or the edge type"))
 		return
 	}
 	if len(p.held) > 0 {
@@ -188,13 +188,13 @@ func (p *parser) envelope(line []byte) {
 	}
 	if t.Entity == plan.Edge {
 		if !hasFrom {
-			p.fail("from", errors.New("there is none; give the id of the source node"))
+			p.fail("from", errors.New("missing; give the id of the source node"))
 		}
 		if !hasTo {
-			p.fail("to", errors.New("there is none; give the id of the target node"))
+			p.fail("to", errors.New("missing; give the id of the target node"))
 		}
 	} else if hasFrom || hasTo {
-		p.fail("", fmt.Errorf("a node has no ends; is %s meant as an edge?", t.Name))
+		p.fail("", fmt.Errorf("a node has no endpoints; write edge instead of type if %s is an edge", t.Name))
 	}
 	if len(p.bad.Lines) == before {
 		p.finish(t, from, to)
@@ -217,7 +217,7 @@ func (p *parser) data(dec *jsontext.Decoder, t *version.Type) bool {
 	p.begin(t)
 	tok, err := dec.ReadToken()
 	if err != nil || tok.Kind() != '{' {
-		p.fail("data", syntax(err, "data is no JSON object"))
+		p.fail("data", syntax(err, "data is not a JSON object"))
 		return false
 	}
 	for dec.PeekKind() != '}' {
@@ -243,7 +243,7 @@ func (p *parser) data(dec *jsontext.Decoder, t *version.Type) bool {
 		case name == "id":
 			p.id = append(jsontext.Value(nil), raw...)
 		default:
-			p.fail("data."+name, fmt.Errorf("%s %s has no such property; it has %s", t.Entity, t.Name, propNames(t)))
+			p.fail("data."+name, fmt.Errorf("%s %s has no such property; its properties are %s", t.Entity, t.Name, propNames(t)))
 		}
 	}
 	_, err = dec.ReadToken()
@@ -317,7 +317,7 @@ func (p *parser) identity(t *version.Type) (string, bool) {
 		p.key = t.AppendID(p.key[:0], p.vals)
 		id := unsafe.String(unsafe.SliceData(p.key), len(p.key))
 		if p.id != nil && !p.sameKey(t, id) {
-			p.fail("data.id", fmt.Errorf("found %s, but the key gives the id %q", p.id, id))
+			p.fail("data.id", fmt.Errorf("found %s, but the key determines the id %q", p.id, id))
 			return "", false
 		}
 		return id, true
@@ -327,7 +327,7 @@ func (p *parser) identity(t *version.Type) (string, bool) {
 	}
 	id, err := jsontext.AppendUnquote(nil, p.id)
 	if err != nil || p.id.Kind() != '"' {
-		p.fail("data.id", fmt.Errorf("found %s, wanted a string", p.id))
+		p.fail("data.id", fmt.Errorf("found %s, expected a string", p.id))
 		return "", false
 	}
 	if len(id) == 0 {
@@ -415,7 +415,7 @@ func (p *parser) text(dec *jsontext.Decoder, field string) (string, bool) {
 		return "", false
 	}
 	if raw.Kind() != '"' {
-		p.fail(field, fmt.Errorf("found %s, wanted a string", clip(raw)))
+		p.fail(field, fmt.Errorf("found %s, expected a string", clip(raw)))
 		return "", false
 	}
 	return p.unquote(raw), true

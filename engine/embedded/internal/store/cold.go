@@ -92,17 +92,17 @@ func (b *blockEntry) unpack(data []byte, file string) ([]byte, error) {
 	// which has a bound.
 	var h zstd.Header
 	if err := h.Decode(data); err != nil {
-		return nil, corrupt("it is no Zstandard frame: %v", err)
+		return nil, corrupt("it is not a Zstandard frame: %v", err)
 	}
 	if !h.HasFCS || h.FrameContentSize != uint64(b.unpacked) {
-		return nil, corrupt("its frame holds %d bytes, wanted %d", h.FrameContentSize, b.unpacked)
+		return nil, corrupt("its frame holds %d bytes, expected %d", h.FrameContentSize, b.unpacked)
 	}
 	out, err := decoder().DecodeAll(data, nil)
 	if err != nil {
 		return nil, corrupt("it cannot be decompressed: %v", err)
 	}
 	if int64(len(out)) != b.unpacked {
-		return nil, corrupt("it has %d bytes, wanted %d", len(out), b.unpacked)
+		return nil, corrupt("it has %d bytes, expected %d", len(out), b.unpacked)
 	}
 	if b.codec == codecDelta {
 		undo(out)

@@ -76,7 +76,7 @@ func (s *Store) recoverSegments(m manifest, there []uint64) error {
 		state := s.segments[e.id]
 		if state == nil {
 			return &engine.Corrupt{Object: filename(s.dir, uint64(e.id), segmentExt), Detail: fmt.Sprintf(
-				"the file is missing, manifest %d names it", m.number)}
+				"the file is missing, but manifest %d names it", m.number)}
 		}
 		*state = segmentState{size: e.size, crc: e.crc, known: true, manifest: m.number}
 	}
@@ -117,7 +117,7 @@ func (s *Store) tidy(found listing, used []openLog) error {
 			s.log.free = append(s.log.free, number)
 		}
 		if err != nil {
-			return unavailable("looking at a free log file", err)
+			return unavailable("inspecting a free log file", err)
 		}
 	}
 	return nil
@@ -151,16 +151,16 @@ func readLogs(ctx context.Context, fsys fs.FS, dir string, numbers []uint64, upT
 				return nil, nil, missingLog(dir, later.number-1, upTo)
 			case scan.next != later.first:
 				return nil, nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
-					"offset %d: no valid frame of record %d; the next log file starts with record %d",
+					"offset %d: the frame of record %d is missing or not valid; the next log file starts with record %d",
 					scan.end, scan.next, later.first)}
 			}
 		} else if scan.next <= upTo {
 			return nil, nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
-				"offset %d: no valid frame of record %d; the manifest says that record %d is durable",
+				"offset %d: the frame of record %d is missing or not valid; the manifest records that record %d is durable",
 				scan.end, scan.next, upTo)}
 		} else if scan.next <= end {
 			return nil, nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
-				"offset %d: no valid frame of record %d; record %d was durable when the graph was last closed",
+				"offset %d: the frame of record %d is missing or not valid; record %d was durable when the graph was last closed",
 				scan.end, scan.next, end)}
 		}
 		files, scans = append(files, file), append(scans, scan)
@@ -179,7 +179,7 @@ func readLogs(ctx context.Context, fsys fs.FS, dir string, numbers []uint64, upT
 
 func missingLog(dir string, number, upTo uint64) error {
 	return &engine.Corrupt{Object: filename(dir, number, logExt), Detail: fmt.Sprintf(
-		"the file is missing, and with it records after %d", upTo)}
+		"the file is missing, and so are the records after %d", upTo)}
 }
 
 func readLog(fsys fs.FS, dir string, number uint64) (openLog, logScan, error) {
@@ -210,7 +210,7 @@ func (l *wal) resume(files []openLog, last logScan) error {
 	var held *fs.LockedError
 	switch {
 	case errors.As(err, &held):
-		return &engine.Unavailable{Reason: name + " is in another folder too, by a hard link, and open there; copy the folder without hard links"}
+		return &engine.Unavailable{Reason: name + " is hard-linked into another folder and open there; copy the folder without hard links"}
 	case err != nil:
 		return unavailable("opening the log", err)
 	}

@@ -89,7 +89,7 @@ func (w *SegmentWriter) AddBlock(name string, data []byte) error {
 func (w *SegmentWriter) add(name string, data []byte, codec byte, unpacked int64) error {
 	switch {
 	case w.names[name]:
-		return &engine.Conflict{Reason: fmt.Sprintf("the segment has a block %q already", name)}
+		return &engine.Conflict{Reason: fmt.Sprintf("the segment already has a block %q", name)}
 	case len(name) > math.MaxUint16:
 		return &engine.TooLarge{Resource: "bytes of a block's name", Limit: math.MaxUint16, Actual: int64(len(name))}
 	}

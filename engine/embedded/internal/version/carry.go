@@ -136,23 +136,23 @@ func (c *Carry) fits(from, to *Schema) error {
 	}
 	check := func(carries []TypeCarry, olds, news []*Type) error {
 		if len(carries) != len(news) {
-			return bad("it has %d types, wanted %d", len(carries), len(news))
+			return bad("it maps %d types, expected %d", len(carries), len(news))
 		}
 		for i, tc := range carries {
 			now := news[i]
 			if len(tc.Props) != len(now.Props) || tc.From >= len(olds) {
-				return bad("type %s takes over %d properties of type %d, of %d", now.Name, len(tc.Props), tc.From, len(olds))
+				return bad("type %s takes %d properties from type %d of %d, which do not match", now.Name, len(tc.Props), tc.From, len(olds))
 			}
 			if tc.From < 0 {
 				continue
 			}
 			old := olds[tc.From]
 			if (old.IDProp < 0) != (now.IDProp < 0) || now.IDProp >= 0 && tc.Props[now.IDProp] != old.IDProp {
-				return bad("type %s takes over ids that its key does not make", now.Name)
+				return bad("type %s takes its ids from a type with another key", now.Name)
 			}
 			for p, q := range tc.Props {
 				if q >= len(old.Props) || q >= 0 && !convertible(old.Props[q].Type, now.Props[p].Type) {
-					return bad("property %s of %s takes over another", now.Props[p].Name, now.Name)
+					return bad("property %s of %s takes its values from a property that does not exist or has another type", now.Props[p].Name, now.Name)
 				}
 			}
 		}
@@ -170,7 +170,7 @@ func (c *Carry) fits(from, to *Schema) error {
 		}
 		old, now := from.Edges[tc.From], to.Edges[i]
 		if c.Nodes[now.From].From != old.From || c.Nodes[now.To].From != old.To {
-			return bad("edge %s takes over edges between other nodes", now.Name)
+			return bad("edge %s takes its edges from a type that joins other node types", now.Name)
 		}
 	}
 	return nil

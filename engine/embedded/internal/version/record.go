@@ -242,7 +242,7 @@ func (r *reader) ulid() string {
 func appendULID(dst []byte, id string) []byte {
 	u, err := ulid.ParseStrict(id)
 	if err != nil {
-		panic("version: commit id " + id + " is no ULID")
+		panic("version: commit id " + id + " is not a ULID")
 	}
 	return append(dst, u[:]...)
 }

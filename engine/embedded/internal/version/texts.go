@@ -142,7 +142,7 @@ func (t *Table) readTexts(r *reader, open Opener) error {
 			return r.err
 		}
 		if typ := t.Type.Props[p].Type; typ.Kind != value.String || typ.List || covered > t.base {
-			r.fail(fmt.Sprintf("%s %s: a text index of %s over %d rows of %d", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name, covered, t.base))
+			r.fail(fmt.Sprintf("%s %s: the text index of %s covers %d rows of %d, or the property is not a String", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name, covered, t.base))
 			return r.err
 		}
 		var parts []index.TextPart

@@ -171,7 +171,7 @@ func TestMCPFaults(t *testing.T) {
 		{"mcp serve", 2, "--store or --server is missing"},
 		{"mcp serve --store graph --server http://h --graph g", 2, "both given"},
 		{"mcp serve --server http://h", 2, "--graph is missing"},
-		{"mcp serve --server h:80 --graph g", 2, "wanted a URL"},
+		{"mcp serve --server h:80 --graph g", 2, "expected a URL"},
 		{"mcp serve --server http://h --graph g --as x", 2, "OMNIGRAPH_TOKEN"},
 		{"mcp serve --store graph --policy p.yaml", 2, "--as is missing"},
 		{"mcp serve --store graph --policy p.yaml --as x", 1, "p.yaml"},

@@ -118,7 +118,7 @@ cases:
 		{name: "validate a bad line as JSON", args: "validate policy.yaml --format json", files: map[string]string{"policy.yaml": "version: 1\nrule: []\n"}, exit: 1,
 			stdout: []string{`"valid": false`, `"code": "C2"`, `"line": 2`}, stderr: []string{"policy.yaml has faults"}},
 		{name: "validate by itself", args: "validate other.yaml", files: map[string]string{"other.yaml": strings.Replace(shopPolicy, "list_orders", "whatever", 1)},
-			stdout: []string{"other.yaml: valid for graph\n"}, stderr: []string{"names of queries are not checked"}},
+			stdout: []string{"other.yaml: valid for graph\n"}, stderr: []string{"does not check the names of queries"}},
 		{name: "validate no file", args: "validate none.yaml", exit: 1, stderr: []string{"none.yaml"}},
 		{name: "validate no graph", args: "validate --graph none", exit: 1, stderr: []string{"no policy applies to none"}},
 		{name: "format", args: "validate --format csv", exit: 2, stderr: []string{`--format is "csv"`}},
@@ -133,7 +133,7 @@ cases:
 		{name: "test as JSON", args: "test --tests cases.yaml --format json", files: map[string]string{"cases.yaml": strings.ReplaceAll(cases, "expect: deny", "expect: allow")}, exit: 1,
 			stdout: []string{`"cases": 5`, `"line": 7`, `"id": "not-on-main-by-hand"`, `"deny": true`}},
 		{name: "test with bad cases", args: "test --tests cases.yaml", files: map[string]string{"cases.yaml": "version: 1\ncases:\n  - { actor: a, action: raed, expect: yes }\n  - { actor: a, action: invoke_query, query: find_usr, expect: deny }\n  - { actor: a, action: export, via: stored, expect: deny }\n  - { who: a }\n"}, exit: 1,
-			stderr: []string{"cases.yaml:3:", "did you mean read?", "wanted allow or deny", "did you mean find_user?", "via is for read and change", `unknown key "who"`}},
+			stderr: []string{"cases.yaml:3:", "did you mean read?", "expected allow or deny", "did you mean find_user?", "via applies only to read and change", `unknown key "who"`}},
 		{name: "test without cases", args: "test", exit: 2, stderr: []string{"--tests is missing"}},
 
 		{name: "explain", args: "explain --actor act-ada --action read", stdout: []string{"allowed by rule readers-read (policy.yaml:5:9)\n"}},
@@ -142,7 +142,7 @@ cases:
 		{name: "explain the server's", args: "explain --graph cluster --actor act-x --action graph_list", stdout: []string{"allowed by rule list (server.yaml:3:9)\n"}},
 		{name: "explain unknown action", args: "explain --actor a --action raed", exit: 2, stderr: []string{"did you mean read?"}},
 		{name: "explain unknown query", args: "explain --actor a --action invoke_query --query find_usr", exit: 2, stderr: []string{"did you mean find_user?"}},
-		{name: "explain no query", args: "explain --actor a --action invoke_query", exit: 2, stderr: []string{"none is named"}},
+		{name: "explain no query", args: "explain --actor a --action invoke_query", exit: 2, stderr: []string{"needs the name of a stored query"}},
 		{name: "explain no actor", args: "explain --action read", exit: 2, stderr: []string{"--actor is missing"}},
 
 		{name: "cedar", args: "cedar", stdout: []string{shopCedar}},

@@ -87,7 +87,7 @@ var withholdings = []withholding{
 	{name: "whom a stored update meets",
 		rest:   ask{route: "POST /graphs/{id}/queries/{name}", path: "/queries/set_mail", body: `{"params":{"older":1,"mail":"same@test"}}`},
 		tool:   ask{tool: "set_mail", args: `{"params":{"older":1,"mail":"same@test"}}`},
-		writer: outcome{400, []string{"(unique)"}, []string{"otto", "mara"}}, both: outcome{400, []string{`has the same values already`, "mara", "otto"}, nil}},
+		writer: outcome{400, []string{"(unique)"}, []string{"otto", "mara"}}, both: outcome{400, []string{`already has the same values`, "mara", "otto"}, nil}},
 	{name: "whose value breaks a rule of one entity",
 		rest:   ask{route: "POST /graphs/{id}/queries/{name}", path: "/queries/set_age", body: `{"params":{"name":"otto","age":200}}`},
 		tool:   ask{tool: "set_age", args: `{"params":{"name":"otto","age":200}}`},

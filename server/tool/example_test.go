@@ -126,7 +126,7 @@ func ExampleTool() {
 	// Output:
 	// count_nodes is listed as Count nodes
 	// {"count":2}
-	// fault: type: found none, wanted the name of a node type
+	// fault: type: found none, expected the name of a node type
 }
 
 // A stored query needs no generated package. A server takes this Catalog in launch.Program and serves

@@ -26,7 +26,7 @@ func TestWithheld(t *testing.T) {
 		{violation("range", "STORED", "found 200, expected at most 150"), "node Person, property p: found 200, expected at most 150 (range)"},
 		{violation("check", "STORED", `found "x", expected a text that matches @`), `node Person, property p: found "x", expected a text that matches @ (check)`},
 		{violation("enum", "STORED", `found "x", expected one of a, b`), `node Person, property p: found "x", expected one of a, b (enum)`},
-		{violation("key", "STORED", `the key determines the id "ada"`), `node Person, property p: the id must be ", which the key determinesada" (key)`},
+		{violation("key", "STORED", `the key determines the id "ada"`), `node Person, property p: the key determines the id "ada" (key)`},
 		{violation("endpoint", "", `node Person "zed" does not exist`), `node Person, property p: node Person "zed" does not exist (endpoint)`},
 		{violation("endpoint", "STORED", `the load would remove node "STORED"`), "node Person, property p: the write would remove a node that an edge joins (endpoint)"},
 		{violation("unique", "STORED", `"STORED" already has the same values`), "node Person, property p: another entity has the same values (unique)"},

@@ -227,7 +227,7 @@ func TestIssuerIsAsked(t *testing.T) {
 			t.Fatalf("%s: the issuer was asked %d times, want %d", s.name, n, s.fetches)
 		}
 	}
-	for _, want := range []string{`jwks_uri: \"http://keys.example/\" is no address to trust`, "answered status 302"} {
+	for _, want := range []string{`jwks_uri: \"http://keys.example/\" is not a URL that the server can trust`, "answered status 302"} {
 		if !bytes.Contains(log.Bytes(), []byte(want)) {
 			t.Errorf("the log does not say %s:\n%s", want, log.Bytes())
 		}

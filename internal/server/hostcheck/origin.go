@@ -68,7 +68,7 @@ func ParseOrigin(s string) (string, error) {
 func ParseSecureURL(s string) (*url.URL, error) {
 	shown := strconv.Quote(clip(s))
 	if strings.Contains(s, "@") {
-		shown = "the URL" // the text may contain a password
+		shown = "the address" // the text may contain a password
 	}
 	fault := func(why string) (*url.URL, error) {
 		return nil, fmt.Errorf("%s is not a URL that the server can trust: %s; expected one such as https://login.example.com", shown, why)

@@ -100,7 +100,7 @@ func (c *DeleteBranch) Done(err error) error {
 	case errors.As(err, &missing):
 		return nil
 	case errors.As(err, &written):
-		return &engine.Conflict{Reason: "branch " + c.Name + " is at commit " + written.Actual + ", but only commit " + written.Expected + " is merged; the branch was not deleted, because it has later commits"}
+		return &engine.Conflict{Reason: "branch " + c.Name + " is at commit " + written.Actual + ", but only commit " + written.Expected + " is merged; merge the later commits, then delete the branch"}
 	}
 	return err
 }

@@ -161,9 +161,9 @@ func testBlob(t *testing.T, g engine.Graph) {
 		status int
 		want   string
 	}{
-		{"range", at(), []string{"Range: bytes=2000-"}, 416, `no part of it is within the bytes */1040`},
+		{"range", at(), []string{"Range: bytes=2000-"}, 416, `no requested byte is within the bytes */1040`},
 		{"unit", at(), []string{"Range: bytes=x"}, 416, `"code":"bad_request"`},
-		{"other version", at(), []string{`If-Match: "x"`}, 412, `"error":"the blob is of commit ` + first.Head.ID},
+		{"other version", at(), []string{`If-Match: "x"`}, 412, `"error":"the blob is at commit ` + first.Head.ID},
 		{"no entity", at("id", "nope"), nil, 404, `node Doc \"nope\" not found`},
 		{"null", at("id", "none"), nil, 404, `blob of node Doc \"none\" not found`},
 		{"no type", at("type", "Dok"), nil, 404, `node type \"Dok\" not found`},

@@ -86,7 +86,7 @@ func TestLoads(t *testing.T) {
 		{name: "denied", actor: reader, method: "POST", path: "/load", body: `{"data":""}`, status: 403, want: `does not allow change on branch main`},
 		{name: "denied unread", actor: reader, method: "POST", path: "/load", body: `{"data":"` + string(make([]byte, 1000)) + `"}`, status: 403, want: `does not allow change"`},
 		{name: "on some branch", actor: drafter, method: "POST", path: "/load", body: `{"data":"` + eve + `","branch":"y"}`, status: 200, want: `"branch":"y"`},
-		{name: "too large", actor: writer, method: "POST", path: "/load", body: `{"data":"` + string(make([]byte, 1000)) + `"}`, status: 413, want: `larger than the 1000 bytes`},
+		{name: "too large", actor: writer, method: "POST", path: "/load", body: `{"data":"` + string(make([]byte, 1000)) + `"}`, status: 413, want: `larger than the limit of 1000 bytes`},
 		{name: "twice the member", actor: writer, method: "POST", path: "/load", body: `{"data":"","data":""}`, status: 400, want: `the member /data occurs twice`},
 		{name: "twice inside", actor: writer, method: "POST", path: "/queries/everyone", body: `{"params":{"a":{"b":1,"b":2}}}`, status: 400, want: `occurs twice`},
 	})

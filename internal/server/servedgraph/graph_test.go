@@ -272,7 +272,7 @@ func TestOperationalFaults(t *testing.T) {
 		if !f.Operational || envelope.Status(f.Outcome) != tt.status || strings.Contains(string(body), "secret") {
 			t.Errorf("%v: got %d %s", tt.err, envelope.Status(f.Outcome), body)
 		}
-		if unsure := strings.Contains(f.Body.Message, "may or may not be in the graph"); unsure != errors.As(tt.err, new(*engine.Indeterminate)) {
+		if unsure := strings.Contains(f.Body.Message, "may or may not have it"); unsure != errors.As(tt.err, new(*engine.Indeterminate)) {
 			t.Errorf("%v: got %s", tt.err, f.Body.Message)
 		}
 		_, id, _ := strings.Cut(f.Body.Message, "(id ")

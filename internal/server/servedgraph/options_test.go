@@ -62,7 +62,7 @@ func TestOptions(t *testing.T) {
 			w, r, d := servedtest.Writer, servedtest.Reader, servedtest.Drafter
 			count := `"query":"query q() { match { $p: Person } return { count($p) as n } }"`
 			add := `"query":"query add($n: String) { insert Person { name: $n } }"`
-			both := `found beside branch, expected one of the two`
+			both := `found together with branch, expected only one of them`
 			for _, s := range []step{
 				// Snapshots show old commits unchanged, under the policy of the branch they
 				// were made on.

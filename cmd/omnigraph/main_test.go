@@ -106,7 +106,7 @@ func TestFaults(t *testing.T) {
 	}{
 		{"unknown command", "frobnicate", "", 2, []string{`unknown command "frobnicate"`, "omnigraph --help"}},
 		{"unknown flag", "load --sotre graph", "", 2, []string{"--sotre", "omnigraph load --help"}},
-		{"argument", "load graph", "", 2, []string{`takes no argument "graph"`}},
+		{"argument", "load graph", "", 2, []string{`"graph" was given`}},
 		{"init without schema", "init --store x", "", 2, []string{"--schema is missing", "omnigraph init --help"}},
 		{"init without store", "init --schema schema.pg", "", 2, []string{"--store is missing"}},
 		{"no schema file", "init --schema none.pg --store x", "", 1, []string{"none.pg"}},

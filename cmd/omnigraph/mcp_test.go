@@ -155,7 +155,7 @@ func TestMCPInstall(t *testing.T) {
 	if code, stdout, stderr := omnigraph(t, initialize, config.MCPServers["omnigraph"].Args...); code != 0 || !strings.Contains(stdout, `"serverInfo"`) {
 		t.Errorf("%d %s %s", code, stdout, stderr)
 	}
-	if code, stdout, _ := omnigraph(t, "", "mcp", "install", "--client", "claude-desktop", "--server", "http://h", "--graph", "code", "--file", "f.json"); code != 0 || !strings.Contains(stdout, "started with OMNIGRAPH_TOKEN set") {
+	if code, stdout, _ := omnigraph(t, "", "mcp", "install", "--client", "claude-desktop", "--server", "http://h", "--graph", "code", "--file", "f.json"); code != 0 || !strings.Contains(stdout, "set OMNIGRAPH_TOKEN in the environment of the client") {
 		t.Errorf("%d %s", code, stdout)
 	}
 }

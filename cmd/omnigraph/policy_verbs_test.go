@@ -120,7 +120,7 @@ cases:
 		{name: "validate by itself", args: "validate other.yaml", files: map[string]string{"other.yaml": strings.Replace(shopPolicy, "list_orders", "whatever", 1)},
 			stdout: []string{"other.yaml: valid for graph\n"}, stderr: []string{"does not check the names of queries"}},
 		{name: "validate no file", args: "validate none.yaml", exit: 1, stderr: []string{"none.yaml"}},
-		{name: "validate no graph", args: "validate --graph none", exit: 1, stderr: []string{"no policy applies to none"}},
+		{name: "validate no graph", args: "validate --graph none", exit: 1, stderr: []string{"no policy in cluster.yaml applies to none"}},
 		{name: "format", args: "validate --format csv", exit: 2, stderr: []string{`--format is "csv"`}},
 		{name: "two files", args: "validate a b", exit: 2, stderr: []string{"at most one file"}},
 		{name: "unknown verb", args: "frob", exit: 2, stderr: []string{`unknown command "frob"`}},

@@ -24,7 +24,7 @@ func TestServerAnswers(t *testing.T) {
 		{"a proxy's page", 502, "<html>Bad Gateway</html>", 1, "502 Bad Gateway, without an error envelope"},
 		{"an empty refusal", 500, "", 1, "500 Internal Server Error"},
 		{"no JSON", 200, "<html>Welcome</html>", 1, "invalid character"},
-		{"rows that are no objects", 200, `{"columns":["a"],"rows":[1]}`, 1, "no object"},
+		{"rows that are no objects", 200, `{"columns":["a"],"rows":[1]}`, 1, "is not an object"},
 		{"denied", 403, `{"error":"the policy does not allow read","code":"forbidden"}`, 3, "does not allow read"},
 		{"no token", 401, `{"error":"no token","code":"unauthorized"}`, 3, "set OMNIGRAPH_TOKEN"},
 		{"another head", 412, `{"error":"the branch is at commit X"}`, 4, "at commit X"},

@@ -199,7 +199,7 @@ func TestLoadTooLarge(t *testing.T) {
 	target := []string{"--server", u, "--graph", "people"}
 	for _, data := range []string{"large.ndjson", "-"} {
 		code, stdout, stderr := omnigraph(t, large.String(), at("load --data "+data, target)...)
-		if code != 1 || stdout != "" || !strings.Contains(stderr, "larger than the 1048576 bytes") || !strings.Contains(stderr, "--from main") {
+		if code != 1 || stdout != "" || !strings.Contains(stderr, "larger than the limit of 1048576 bytes") || !strings.Contains(stderr, "--from main") {
 			t.Errorf("%s: exit code %d, %q %s", data, code, stdout, stderr)
 		}
 	}

@@ -159,9 +159,9 @@ func (l *branches) source(from, to *branch) (*commit, error) {
 	return from.tip, nil
 }
 
-// sparse lists the branches that have more than n holes in a table, in name order. REQUIRES:
+// sparseBranches lists the branches that have more than n holes in a table, in name order. REQUIRES:
 // layout is locked for writing.
-func (l *branches) sparse(n uint32) (sparse []*branch) {
+func (l *branches) sparseBranches(n uint32) (sparse []*branch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, b := range l.sorted {
@@ -184,11 +184,11 @@ func (l *branches) noteStale() {
 func (l *branches) keepBases(commits map[string]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.bases.keep(commits)
+	l.bases.keepOnly(commits)
 }
 
-// rebase replaces each merge base in memory with its form in after.
-func (l *branches) rebase(after map[*version.Snapshot]*version.Snapshot) {
+// replaceBases replaces each merge base in memory with its form in after.
+func (l *branches) replaceBases(after map[*version.Snapshot]*version.Snapshot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, base := range l.bases.at {
@@ -213,7 +213,7 @@ func (l *branches) commit(b *branch, next *commit, rec record, w *write) (*store
 	l.advanceLocked(b, next)
 	l.history.Add(c, next.lsn)
 	b.keys.add(l.history, c, w.receipt)
-	l.retention.note(b, next, rec.kind, rec.rest, len(rec.ops))
+	l.retention.note(b, next, rec.kind, rec.afterHeader, len(rec.ops))
 	l.lsn, l.last = next.lsn, next.out
 	if w.source != nil {
 		l.bases.merged(b, w.from, w.source)

@@ -119,7 +119,7 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 func (g *Graph) runOptions(prog *exec.Program, at engine.Target, analyze bool) exec.Options {
 	opts := exec.Options{Memory: max(0, g.opts.QueryMemory), Shared: g.opts.SharedMemory, Embedder: g.opts.Embedder, Analyze: analyze}
 	switch {
-	case !prog.AsksNow():
+	case !prog.UsesNow():
 	case at.Now.IsZero():
 		opts.Now = g.opts.now()
 	default:

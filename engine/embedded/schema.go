@@ -68,9 +68,9 @@ func migrate(ctx context.Context, tx *version.Txn, to *version.Schema, opts engi
 	from, base := tx.Schema(), tx.Base()
 	out.From, out.To = from.Digest, to.Digest
 	steps := stepsTo(from.Catalog, to.Catalog, opts)
-	anew := permit(steps, from, to, base)
+	anew := clearPermitted(steps, from, to, base)
 	*out = report(steps, from.Digest, to.Digest)
-	if refused := opposed(steps, opts.AllowDataLoss); !opts.DryRun && refused != nil {
+	if refused := refusedSteps(steps, opts.AllowDataLoss); !opts.DryRun && refused != nil {
 		return refused
 	}
 	if !out.Supported || from.Digest == to.Digest && from.Source == to.Source {
@@ -105,9 +105,9 @@ func stepsTo(from, to *catalog.Schema, opts engine.SchemaOptions) []catalog.Step
 	return m.Steps
 }
 
-// permit clears the reason of each step that the stored data permits, or that will be checked
+// clearPermitted clears the reason of each step that the stored data permits, or that will be checked
 // against the data. It returns the types whose tables begin empty.
-func permit(steps []catalog.Step, from, to *version.Schema, base *version.Snapshot) map[*version.Type]bool {
+func clearPermitted(steps []catalog.Step, from, to *version.Schema, base *version.Snapshot) map[*version.Type]bool {
 	anew := map[*version.Type]bool{}
 	tables := version.NewCarry(from, to, steps, func(*version.Type) bool { return false })
 	for i := range steps {
@@ -160,9 +160,9 @@ func report(steps []catalog.Step, from, to string) engine.SchemaChange {
 	return engine.SchemaChange{Steps: steps, Supported: m.Supported(), Destructive: m.Destructive(), From: from, To: to}
 }
 
-// opposed returns the error for steps that are unsupported, or that lose data without
+// refusedSteps returns the error for steps that are unsupported, or that lose data without
 // permission.
-func opposed(steps []catalog.Step, allowDataLoss bool) error {
+func refusedSteps(steps []catalog.Step, allowDataLoss bool) error {
 	var unsupported, destructive []catalog.Step
 	for _, s := range steps {
 		if s.Reason != "" {

@@ -83,7 +83,7 @@ func TestLargestAnswers(t *testing.T) {
 		"branch_delete":  {{args: args{"name": "branch-1"}, answer: `"`}},
 		"branch_merge":   {{args: args{"source": "branch-2"}, answer: `"`}},
 		"schema_apply": {
-			{args: args{"schema": servedtest.Source + schema.String(), "dry_run": true}, refused: "change through its configuration"},
+			{args: args{"schema": servedtest.Source + schema.String(), "dry_run": true}, refused: "whose configuration sets its schema"},
 		},
 	}
 	for _, tool := range builtin.All("1") {

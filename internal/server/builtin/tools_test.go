@@ -154,7 +154,7 @@ func TestExplain(t *testing.T) {
 		{"query_explain", r, args{"query": read + change}, 400, `name: missing, but the text has several queries`},
 		{"query_explain", r, args{"query": read + change, "name": "m"}, 0, `"query_name":"m"`},
 		{"query_explain", r, args{"query": "query"}, 400, `the query text has errors`},
-		{"query_explain", r, args{"query": read + " query broken() { match { $p: Persn } return { $p } }"}, 400, `the query text has errors; nothing ran, and the query q has none: send it alone`},
+		{"query_explain", r, args{"query": read + " query broken() { match { $p: Persn } return { $p } }"}, 400, `the query text has errors; nothing ran; the query q has no errors: send it alone`},
 		{"graph_query", r, args{"query": read + change + " query broken() { match { $p: Persn } return { $p } }"}, 400, `nothing ran; the queries q, m have no errors: send them without the others`},
 		{"query_validate", r, args{"query": read + " query broken() { match { $p: Persn } return { $p } }"}, 0, `"queries":[{"name":"q","kind":"read"`},
 		{"query_explain", servedtest.Bot, args{"query": read}, 404, `unknown tool: query_explain`},
@@ -216,7 +216,7 @@ func TestLoadFrom(t *testing.T) {
 		{"graph_snapshot", nil, args{"branch": "july"}, 404, `branch \"july\" not found`}, // the failed load deleted it
 		{"graph_load", nil, load(dan, "a//b", "main"), 400, `"error":"branch: the branch name`},
 		{"graph_load", nil, load(dan, "july", "none"), 404, `branch \"none\" not found`},
-		{"graph_load", nil, args{"data": dan, "mode": "merge", "from": "main"}, 400, `from: found a branch to start from, but no branch to create`},
+		{"graph_load", nil, args{"data": dan, "mode": "merge", "from": "main"}, 400, `from: found a branch to start at, but none to make`},
 		{"graph_load", servedtest.Drafter, load(dan, "july", "main"), 403, `does not allow read on branch main`},
 		{"graph_load", servedtest.Drafter, load(dan, "july", "june"), 0, `"base_branch":"june"`},
 	})

@@ -223,7 +223,7 @@ func Bytes[T Fixed](s []T) []byte {
 	if littleEndian || width == 1 {
 		return b
 	}
-	return swapped(b, width)
+	return swapBytes(b, width)
 }
 
 // Array is the inverse of [Bytes]. It returns n values, or false if b has a different
@@ -238,7 +238,7 @@ func Array[T Fixed](b []byte, n int) ([]T, bool) {
 		return []T{}, true
 	}
 	if !littleEndian && width > 1 {
-		b = swapped(b, width)
+		b = swapBytes(b, width)
 	}
 	if uintptr(unsafe.Pointer(&b[0]))%uintptr(width) != 0 {
 		s := make([]T, n)
@@ -250,7 +250,7 @@ func Array[T Fixed](b []byte, n int) ([]T, bool) {
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-func swapped(b []byte, width int) []byte {
+func swapBytes(b []byte, width int) []byte {
 	out := make([]byte, len(b))
 	for i := range b {
 		out[i] = b[i-i%width+width-1-i%width]

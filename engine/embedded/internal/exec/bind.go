@@ -32,7 +32,7 @@ func (b *binder) bind() error {
 		return err
 	}
 	var err error
-	if b.match, err = b.block(wanted(b.read)); err != nil {
+	if b.match, err = b.block(withRankFilters(b.read)); err != nil {
 		return err
 	}
 	b.ranks = true

@@ -102,7 +102,7 @@ func (x *explainer) result(rows int64) *engine.Operator {
 		} else {
 			est = 1
 		}
-		if x.tallies {
+		if x.countsOnly {
 			detail += ", counting without making rows"
 		}
 		op = over(&engine.Operator{Name: "group", Detail: detail, Estimate: est})

@@ -172,7 +172,7 @@ func (w *Write) update(ctx context.Context, s plan.Update) error {
 				return err
 			}
 		}
-		if err := w.follow(t, vectors, was, row.Vals); err != nil {
+		if err := w.updateDerived(t, vectors, was, row.Vals); err != nil {
 			err.(*engine.ConstraintViolation).ID = row.ID
 			return err
 		}

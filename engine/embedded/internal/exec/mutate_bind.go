@@ -37,7 +37,7 @@ func BindMutation(q *plan.Query, s *version.Schema) error {
 			return err
 		}
 		for _, a := range set {
-			if err := fits(t, a.Name, a.Type); err != nil {
+			if err := checkPropType(t, a.Name, a.Type); err != nil {
 				return err
 			}
 		}
@@ -45,7 +45,7 @@ func BindMutation(q *plan.Query, s *version.Schema) error {
 			continue
 		}
 		if _, ok := t.Prop(where.Name); ok || where.Name != "id" && (entity == plan.Node || where.Name != "from" && where.Name != "to") {
-			if err := fits(t, where.Name, where.Type); err != nil {
+			if err := checkPropType(t, where.Name, where.Type); err != nil {
 				return err
 			}
 		}
@@ -53,7 +53,7 @@ func BindMutation(q *plan.Query, s *version.Schema) error {
 	return nil
 }
 
-func fits(t *version.Type, name string, want value.Type) error {
+func checkPropType(t *version.Type, name string, want value.Type) error {
 	p, ok := t.Prop(name)
 	if !ok {
 		return mismatch("%s %s has no property %s", t.Entity, t.Name, name)

@@ -51,7 +51,7 @@ type query struct {
 	order   []orderKey
 	aggs    []aggregate
 	reads   [][]int // by variable: the properties that the result reads
-	asksNow bool
+	usesNow bool
 	ranking
 	grouping
 }
@@ -59,10 +59,10 @@ type query struct {
 // arrangement is the steps of a program. It depends on the sizes of the snapshot that the
 // planner saw.
 type arrangement struct {
-	body    *pipe
-	frames  int  // number of frames that the steps own
-	drift   int  // binary magnitude of the graph's size at the time of planning
-	tallies bool // the read returns only counts of all its rows
+	body        *pipe
+	frames      int  // number of frames that the steps own
+	plannedSize int  // binary magnitude of the graph's size at the time of planning
+	countsOnly  bool // the read returns only counts of all its rows
 }
 
 // projection is a column of the result.
@@ -88,7 +88,7 @@ func Bind(ctx context.Context, q *plan.Query, snap *version.Snapshot) (_ *Progra
 	if err := CheckUses(q, snap.Schema); err != nil {
 		return nil, err
 	}
-	p := &Program{query: query{read: q.Read, params: q.Params, schema: snap.Schema}, arrangement: arrangement{drift: magnitude(snap)}}
+	p := &Program{query: query{read: q.Read, params: q.Params, schema: snap.Schema}, arrangement: arrangement{plannedSize: magnitude(snap)}}
 	p.pool.New = func() any { return newRun(p) }
 	work := &meter{ctx: ctx}
 	if err := (&binder{query: &p.query, meter: work}).bind(); err != nil {
@@ -110,15 +110,15 @@ func (p *Program) Schema() *version.Schema { return p.schema }
 // Fits reports whether the program may run on a snapshot. The snapshot must have the same
 // schema, and a size similar enough that the order of the steps need not be chosen again.
 func (p *Program) Fits(snap *version.Snapshot) bool {
-	d := magnitude(snap) - p.drift
+	d := magnitude(snap) - p.plannedSize
 	return p.schema == snap.Schema && d >= -3 && d <= 3
 }
 
 // Parts returns roughly the number of parts of the program, as a measure of its size.
 func (p *Program) Parts() int { return p.frames + p.vecs + len(p.texts) + len(p.columns) }
 
-// AsksNow reports whether the program uses the current instant.
-func (p *Program) AsksNow() bool { return p.asksNow }
+// UsesNow reports whether the program uses the current instant.
+func (p *Program) UsesNow() bool { return p.usesNow }
 
 // CheckUses checks that the types and properties that a query uses exist in a schema, with
 // the same types. The error is a *engine.SchemaMismatch.

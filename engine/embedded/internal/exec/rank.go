@@ -121,10 +121,10 @@ func fuses(r *plan.Read) bool {
 		slices.ContainsFunc(r.Order, func(o plan.Order) bool { return is(o.Expr) })
 }
 
-// wanted returns the clauses of a read, with additional filters for its sort keys: bm25
+// withRankFilters returns the clauses of a read, with additional filters for its sort keys: bm25
 // requires that a token occurs. It adds no filters if the read has an rrf, because rows are
 // ranked before any is dropped.
-func wanted(r *plan.Read) []plan.Clause {
+func withRankFilters(r *plan.Read) []plan.Clause {
 	clauses := r.Match
 	if fuses(r) {
 		return clauses

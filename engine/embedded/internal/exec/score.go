@@ -139,9 +139,9 @@ func (ev *evaluator) evalScore(e *expr, f *frame, vec *column.Vec) {
 	}
 }
 
-// presence returns a vector that is null where a score is null. For a distance it returns
+// scorePresence returns a vector that is null where a score is null. For a distance it returns
 // the property's vectors, because computing distances is expensive.
-func (ev *evaluator) presence(e *expr, f *frame) *column.Vec {
+func (ev *evaluator) scorePresence(e *expr, f *frame) *column.Vec {
 	if e.kind != exprNearest {
 		return ev.eval(e, f)
 	}

@@ -20,7 +20,7 @@ type adjacencyBase struct {
 	edges, others uint32 // the greatest elements of edge and other, plus one
 
 	pending     column.Pending
-	stored      place
+	stored      blockPlace
 	nOff, nEdge int // only of a stored base
 }
 

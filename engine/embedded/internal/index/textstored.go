@@ -85,7 +85,7 @@ func (x *Text) Blocks(add func(name string, data []byte) error) error {
 // openText reads a stored index, which keeps src. It throws faults in the index; see
 // package corruption. A document's ordinal must be less than next.
 func openText(name string, src column.Source, next uint32) *Text {
-	at := place{src, "of texts"}
+	at := blockPlace{src, "of texts"}
 	meta := column.Bytestring(src, "text")
 	if len(meta) == 0 {
 		at.fail("block text is empty")
@@ -230,18 +230,18 @@ func (v *TextView) read(source Source) {
 			if ord >= v.next {
 				break
 			}
-			v.buryOthers(ord, row)
+			v.markOthersDead(ord, row)
 			if row != Dead {
 				add(ord, row)
 			}
 		}
 	}
 	identity(v.next)
-	free(v, Work{Ctx: context.Background()}.push(v, len(docs), handOut(docs)))
+	free(v, Work{Ctx: context.Background()}.push(v, len(docs), rangesOf(docs)))
 }
 
-// buryOthers marks the documents of an ordinal that belong to other rows as dead.
-func (v *TextView) buryOthers(ord, row uint32) {
+// markOthersDead marks the documents of an ordinal that belong to other rows as dead.
+func (v *TextView) markOthersDead(ord, row uint32) {
 	for i := range v.runs {
 		r := &v.runs[i]
 		d, ok := r.document(ord)

@@ -15,7 +15,7 @@ func (v *TextView) Verify(source Source) (part string, err error) {
 	}
 	for i := range v.runs {
 		x := v.runs[i].Text
-		again := Text{ords: x.ords, lens: x.lens, sum: x.sum, terms: x.terms, off: x.off, docs: x.docs, freqs: x.freqs, many: x.many}
+		again := Text{ords: x.ords, lens: x.lens, sum: x.sum, terms: x.terms, off: x.off, docs: x.docs, freqs: x.freqs, manyFreqs: x.manyFreqs}
 		again.findPeaks()
 		if !slices.EqualFunc(x.peaks, again.peaks, slices.Equal[[]uint8]) {
 			return x.name, fmt.Errorf("its block peaks does not match its texts")

@@ -20,24 +20,24 @@ import (
 
 // parser reads lines into batches. Only one goroutine may use it.
 type parser struct {
-	schema *version.Schema
-	embeds bool // missing vectors are computed later
-	nodes  []*batch
-	edges  []*batch
-	last   [2]*batch // by entity: the batch of the previous line
-	called [2]string // by entity: the type's name in that line
-	scan   scanner
-	line   uint32 // number in the current block
-	bad    engine.LoadErrors
+	schema   *version.Schema
+	embeds   bool // missing vectors are computed later
+	nodes    []*batch
+	edges    []*batch
+	last     [2]*batch // by entity: the batch of the previous line
+	lastName [2]string // by entity: the type's name in that line
+	scan     scanner
+	line     uint32 // number in the current block
+	bad      engine.LoadErrors
 
-	dec   *jsontext.Decoder
-	inner *jsontext.Decoder
-	arena []byte // unquoted texts of the current line
-	held  []byte // data that came before its type
-	vals  []value.Value
-	seen  []bool         // the properties that occur in the line
-	id    jsontext.Value // the member id of data, if it is not a property; else nil
-	key   []byte
+	dec      *jsontext.Decoder
+	inner    *jsontext.Decoder
+	arena    []byte // unquoted texts of the current line
+	heldData []byte // data that came before its type
+	vals     []value.Value
+	seen     []bool         // the properties that occur in the line
+	id       jsontext.Value // the member id of data, if it is not a property; else nil
+	key      []byte
 }
 
 func newParser(s *version.Schema, embeds bool) *parser {
@@ -50,10 +50,10 @@ var noInput = new(bytes.Buffer)
 
 // parsed is the content of a block of lines.
 type parsed struct {
-	batches []*batch
-	lines   uint32
-	bad     engine.LoadErrors // with line numbers in the block
-	stop    bool              // parsing stopped at a line that is too long
+	batches     []*batch
+	lines       uint32
+	bad         engine.LoadErrors // with line numbers in the block
+	lineTooLong bool              // parsing stopped at a line that is too long
 }
 
 // block parses whole lines. The last line need not have a newline.
@@ -72,11 +72,11 @@ func (p *parser) block(text []byte) parsed {
 			p.fail("", errTooLong)
 			break
 		}
-		if line = bytes.TrimSpace(line); len(line) > 0 && !p.fast(line) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && !p.parseFast(line) {
 			p.envelope(line)
 		}
 	}
-	out := parsed{lines: p.line, bad: p.bad, stop: stop}
+	out := parsed{lines: p.line, bad: p.bad, lineTooLong: stop}
 	for _, list := range [][]*batch{p.nodes, p.edges} {
 		for _, b := range list {
 			if b != nil && len(b.lines) > 0 {
@@ -102,7 +102,7 @@ func (p *parser) envelope(line []byte) {
 	if cap(p.arena) < len(line) {
 		p.arena = make([]byte, 0, 2*len(line))
 	}
-	p.arena, p.held, p.id = p.arena[:0], p.held[:0], nil
+	p.arena, p.heldData, p.id = p.arena[:0], p.heldData[:0], nil
 	p.dec.Reset(bytes.NewBuffer(line))
 	var t *version.Type
 	var kind, from, to string
@@ -158,7 +158,7 @@ func (p *parser) envelope(line []byte) {
 				p.fail("data", syntax(err, ""))
 				return
 			}
-			p.held = append(p.held, raw...)
+			p.heldData = append(p.heldData, raw...)
 		default:
 			p.fail(name, errors.New("unknown member; a line has type or edge, from, to and data"))
 			if err := p.dec.SkipValue(); err != nil {
@@ -178,8 +178,8 @@ func (p *parser) envelope(line []byte) {
 		p.fail("", errors.New("the line has neither type nor edge; name the node type or the edge type"))
 		return
 	}
-	if len(p.held) > 0 {
-		p.inner.Reset(bytes.NewBuffer(p.held))
+	if len(p.heldData) > 0 {
+		p.inner.Reset(bytes.NewBuffer(p.heldData))
 		if !p.data(p.inner, t) {
 			return
 		}
@@ -295,7 +295,7 @@ func (p *parser) finish(t *version.Type, from, to string) {
 	}
 	for i := range p.vals {
 		if p.leftOut(t, i) {
-			r.left = append(r.left, leftOut{len(r.lines), i})
+			r.left = append(r.left, missingVector{len(r.lines), i})
 		}
 	}
 	r.lines = append(r.lines, p.line)

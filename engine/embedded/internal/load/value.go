@@ -52,7 +52,7 @@ func (p *parser) value(raw jsontext.Value, t value.Type) (value.Value, error) {
 // elements calls f with each element of a JSON array. The error says which element is bad.
 func (p *parser) elements(raw jsontext.Value, t value.Type, f func(jsontext.Value) error) error {
 	if raw.Kind() != '[' {
-		return wanted(raw, t.String())
+		return wrongValue(raw, t.String())
 	}
 	// The tokenizer has accepted the array, so it can be split at the commas of its
 	// outermost level.
@@ -114,11 +114,11 @@ func scalar(raw jsontext.Value, text string, k value.Kind) (value.Value, error) 
 	case k.HasText() && number && k.Integer() != "":
 		n, err := strconv.ParseInt(digits, 10, 64)
 		if err != nil {
-			return value.Null, wanted(raw, k.Integer())
+			return value.Null, wrongValue(raw, k.Integer())
 		}
 		return value.OfBits(k, uint64(n)), k.CheckInteger(n)
 	}
-	return value.Null, wanted(raw, k.String())
+	return value.Null, wrongValue(raw, k.String())
 }
 
 // keyMember converts the text of a key member, in any spelling.
@@ -179,6 +179,6 @@ func float(s string, k value.Kind) (value.Value, error) {
 	return value.OfF64(f), nil
 }
 
-func wanted(raw []byte, what string) error {
+func wrongValue(raw []byte, what string) error {
 	return fmt.Errorf("found %s, expected %s", clip(raw), what)
 }

@@ -63,7 +63,7 @@ func (s *Store) Checkpoint(ctx context.Context, payload []byte, upTo uint64, seg
 	if upTo < before {
 		return &engine.Conflict{Reason: fmt.Sprintf("a checkpoint cannot cover only the records up to %d; the last one covers the records up to %d", upTo, before)}
 	}
-	if err := s.displaced(); err != nil {
+	if err := s.checkMoved(); err != nil {
 		return err
 	}
 	s.mu.Lock()

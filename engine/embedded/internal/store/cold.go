@@ -105,7 +105,7 @@ func (b *blockEntry) unpack(data []byte, file string) ([]byte, error) {
 		return nil, corrupt("it has %d bytes, expected %d", len(out), b.unpacked)
 	}
 	if b.codec == codecDelta {
-		undo(out)
+		undoDeltas(out)
 	}
 	return out, nil
 }
@@ -122,8 +122,8 @@ func deltas(data []byte) []byte {
 	return out
 }
 
-// undo reverses deltas in place.
-func undo(data []byte) {
+// undoDeltas reverses deltas in place.
+func undoDeltas(data []byte) {
 	last := uint32(0)
 	for i := 0; i+4 <= len(data); i += 4 {
 		last += binary.LittleEndian.Uint32(data[i:])

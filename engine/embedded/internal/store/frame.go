@@ -151,7 +151,7 @@ type logScan struct {
 	next      uint64   // LSN that follows the last record
 	end       int64    // offset after the last record
 	lastWrite int64    // offset of the first record of the last write
-	debris    int64    // end offset of the remains of a torn write; at most end if there are none
+	tornEnd   int64    // end offset of the remains of a torn write; at most end if there are none
 }
 
 // scanLog reads the frames of a log file; data includes the file's header. The error is an
@@ -171,7 +171,7 @@ func scanLog(data []byte, h logHeader, file string) (logScan, error) {
 		s.next++
 		s.end += frame.size()
 	}
-	s.debris = s.end
+	s.tornEnd = s.end
 	for off := s.end; ; off++ {
 		i := bytes.Index(data[min(off, int64(len(data))):], frameMagic)
 		if i < 0 {
@@ -187,7 +187,7 @@ func scanLog(data []byte, h logHeader, file string) (logScan, error) {
 				"offset %d: the frame of record %d is missing or not valid, but the record was durable before record %d at offset %d",
 				s.end, s.next, frame.lsn, off)}
 		}
-		s.debris = off + frameHeaderSize
+		s.tornEnd = off + frameHeaderSize
 	}
 	return s, nil
 }

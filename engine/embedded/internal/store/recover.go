@@ -61,7 +61,7 @@ func (s *Store) recover(ctx context.Context) (*Recovered, error) {
 	m.payload = nil
 	s.manifest = m
 	s.manifests = []uint64{m.number}
-	return rec, s.tidy(found, used)
+	return rec, s.removeLeftovers(found, used)
 }
 
 // recoverSegments checks that the segments of the manifest exist, and registers all other
@@ -83,9 +83,9 @@ func (s *Store) recoverSegments(m manifest, there []uint64) error {
 	return nil
 }
 
-// tidy removes the files that a crash left behind, and takes the obsolete log files for
+// removeLeftovers removes the files that a crash left behind, and takes the obsolete log files for
 // reuse.
-func (s *Store) tidy(found listing, used []openLog) error {
+func (s *Store) removeLeftovers(found listing, used []openLog) error {
 	for _, name := range found.temps {
 		if err := s.fsys.Remove(filepath.Join(s.dir, name)); err != nil {
 			return unavailable("removing a temporary file", err)
@@ -131,7 +131,7 @@ type openLog struct {
 
 // readLogs reads the log files that hold records after upTo, the last record in the
 // manifest. It checks that no file is missing and that the records up to end exist. The
-// last file's scan may have debris.
+// last file's scan may have a torn end.
 func readLogs(ctx context.Context, fsys fs.FS, dir string, numbers []uint64, upTo, end uint64) ([]openLog, []logScan, error) {
 	var files []openLog
 	var scans []logScan
@@ -215,7 +215,7 @@ func (l *wal) resume(files []openLog, last logScan) error {
 		return unavailable("opening the log", err)
 	}
 	l.active, l.path = f, name
-	tail := slices.Clone(active.data[last.lastWrite:max(last.end, last.debris)])
+	tail := slices.Clone(active.data[last.lastWrite:max(last.end, last.tornEnd)])
 	clear(tail[last.end-last.lastWrite:])
 	if len(tail) > 0 {
 		if _, err := f.WriteAt(tail, last.lastWrite); err != nil {
@@ -227,7 +227,7 @@ func (l *wal) resume(files []openLog, last logScan) error {
 	}
 	l.seed, l.offset = active.seed(), last.end
 	l.next, l.durable = last.next, last.next-1
-	l.planned, l.room = active.number, active.size-last.end
+	l.plannedFile, l.plannedBytes = active.number, active.size-last.end
 	return nil
 }
 

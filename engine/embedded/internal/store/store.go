@@ -213,7 +213,7 @@ func (s *Store) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	err := s.log.close()
-	if durable, ok := s.log.sound(); ok && s.displaced() == nil {
+	if durable, ok := s.log.lastDurable(); ok && s.checkMoved() == nil {
 		_ = s.noteEnd(durable)
 	}
 	return errors.Join(err, s.release())
@@ -301,9 +301,9 @@ func (s *Store) release() error {
 	return errors.Join(err, s.lock.Close())
 }
 
-// displaced returns an error when the store's path leads to another directory than the open
+// checkMoved returns an error when the store's path leads to another directory than the open
 // one, because an Open would not find the files written here.
-func (s *Store) displaced() error {
+func (s *Store) checkMoved() error {
 	if err := s.lock.Check(nil, ""); err != nil {
 		return unavailable("its folder cannot be written safely", err)
 	}

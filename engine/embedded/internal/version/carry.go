@@ -84,13 +84,13 @@ func NewCarry(from, to *Schema, steps []catalog.Step, anew func(t *Type) bool) *
 		return out
 	}
 	c := &Carry{Nodes: carry(to.Nodes), Edges: carry(to.Edges)}
-	c.unhinge(from, to)
+	c.clearUnjoined(from, to)
 	return c
 }
 
-// unhinge makes an edge type start without edges if the type of either end is not carried
+// clearUnjoined makes an edge type start without edges if the type of either end is not carried
 // over from its previous end: no edge could keep both its nodes.
-func (c *Carry) unhinge(from, to *Schema) {
+func (c *Carry) clearUnjoined(from, to *Schema) {
 	for i := range c.Edges {
 		e := &c.Edges[i]
 		if e.From < 0 {
@@ -108,8 +108,8 @@ func (c *Carry) unhinge(from, to *Schema) {
 	}
 }
 
-// then returns the carry that has the effect of c followed by next.
-func (c *Carry) then(next *Carry) *Carry {
+// compose returns the carry that has the effect of c followed by next.
+func (c *Carry) compose(next *Carry) *Carry {
 	chain := func(first, second []TypeCarry) []TypeCarry {
 		out := make([]TypeCarry, len(second))
 		for i, tc := range second {
@@ -129,8 +129,8 @@ func (c *Carry) then(next *Carry) *Carry {
 	return &Carry{Nodes: chain(c.Nodes, next.Nodes), Edges: chain(c.Edges, next.Edges), Hard: c.Hard || next.Hard}
 }
 
-// fits checks that the carry fits the two schemas. The error is a *engine.Corrupt.
-func (c *Carry) fits(from, to *Schema) error {
+// check checks that the carry fits the two schemas. The error is a *engine.Corrupt.
+func (c *Carry) check(from, to *Schema) error {
 	bad := func(format string, args ...any) error {
 		return &engine.Corrupt{Object: "schema change", Detail: fmt.Sprintf(format, args...)}
 	}
@@ -192,7 +192,7 @@ func convertible(from, to value.Type) bool {
 func (s *Schema) Descend(from *Schema, c *Carry) {
 	s.Ancestors = []Ancestor{{from.Digest, c}}
 	for _, a := range from.Ancestors {
-		s.Ancestors = append(s.Ancestors, Ancestor{a.Digest, a.Carry.then(c)})
+		s.Ancestors = append(s.Ancestors, Ancestor{a.Digest, a.Carry.compose(c)})
 	}
 }
 

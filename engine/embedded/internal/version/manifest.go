@@ -165,7 +165,7 @@ func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error
 		m.History = append(m.History, HistorySegment{Name: r.text(), N: int(r.ordinal())})
 	}
 	if r.format >= 3 {
-		r.past(m)
+		r.archive(m)
 	}
 	return m, r.err
 }
@@ -193,8 +193,8 @@ func (r *reader) pairs(states []*Snapshot, n int) (all []*Snapshot) {
 	return all
 }
 
-// past reads the archive and the anchors.
-func (r *reader) past(m *Manifest) {
+// archive reads the archive and the anchors.
+func (r *reader) archive(m *Manifest) {
 	end := 0
 	for range r.count() {
 		a := ArchiveSegment{Name: r.text(), Bytes: int(r.ordinal()), Runs: r.runs(), Refs: r.texts()}

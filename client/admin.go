@@ -21,9 +21,9 @@ type StoredFault struct {
 
 // CleanupBody is the body of a cleanup.
 type CleanupBody struct {
-	KeepCommits int32      `json:"keep_commits,omitempty" jsonschema:"anyof_required=keep_commits,minimum=1" jsonschema_description:"Keep as many commits of each branch, its head among them."`
-	KeepSince   *time.Time `json:"keep_since,omitempty" jsonschema:"anyof_required=keep_since" jsonschema_description:"Keep the commits that are not older. With both members, what either keeps is kept."`
-	DryRun      bool       `json:"dry_run,omitempty" jsonschema_description:"Say what would be reclaimed, and do nothing."`
+	KeepCommits int32      `json:"keep_commits,omitempty" jsonschema:"anyof_required=keep_commits,minimum=1" jsonschema_description:"Keep this many commits of each branch, including its head."`
+	KeepSince   *time.Time `json:"keep_since,omitempty" jsonschema:"anyof_required=keep_since" jsonschema_description:"Keep the commits that are not older than this. With both members, a commit is kept if either member keeps it."`
+	DryRun      bool       `json:"dry_run,omitempty" jsonschema_description:"Report what the cleanup would reclaim, and change nothing."`
 }
 
 // CleanedUp is the answer to a cleanup.

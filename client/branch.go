@@ -11,7 +11,7 @@ import (
 // BranchList is a page of the branches of a graph.
 type BranchList struct {
 	Branches []string     `json:"branches" jsonschema_description:"The names of the branches that the caller may read, in order."`
-	Heads    []BranchHead `json:"heads" jsonschema_description:"The last commit of each."`
+	Heads    []BranchHead `json:"heads" jsonschema_description:"The last commit of each branch."`
 
 	NextPageToken string `json:"next_page_token,omitempty" jsonschema_description:"There are more branches; send it as page_token to list them."`
 }
@@ -21,14 +21,14 @@ type BranchHead struct {
 	Name          string  `json:"name"`
 	GraphCommitID string  `json:"graph_commit_id"`
 	ActorID       *string `json:"actor_id" jsonschema_description:"The actor who made the commit; null if the commit has none."`
-	CreatedAt     int64   `json:"created_at" jsonschema_description:"When, in Unix microseconds."`
+	CreatedAt     int64   `json:"created_at" jsonschema_description:"The time of the commit in Unix microseconds."`
 }
 
 // BranchBody is the body of the creation of a branch.
 type BranchBody struct {
 	Name       string `json:"name" jsonschema:"minLength=1,maxLength=200,pattern=^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$" jsonschema_description:"Letters, digits and _ - . in segments separated by /, such as review/june."`
-	From       string `json:"from,omitempty" jsonschema_description:"The branch whose head it starts at; main when it is left out."`
-	FromCommit string `json:"from_commit,omitempty" jsonschema_description:"A commit to start at instead: of the line of from, or without from any made on a branch that the caller may read."`
+	From       string `json:"from,omitempty" jsonschema_description:"The branch whose head the new branch starts from; the default is main."`
+	FromCommit string `json:"from_commit,omitempty" jsonschema_description:"A commit to start from instead of a head. It must be in the history of from or, without from, made on a branch that the caller may read."`
 }
 
 // BranchCreated is the answer to the creation of a branch.
@@ -36,7 +36,7 @@ type BranchCreated struct {
 	URI     string  `json:"uri"`
 	From    string  `json:"from"`
 	Name    string  `json:"name"`
-	Commit  string  `json:"commit" jsonschema_description:"The commit that it starts at."`
+	Commit  string  `json:"commit" jsonschema_description:"The commit that the branch starts from."`
 	ActorID *string `json:"actor_id"`
 }
 
@@ -50,9 +50,9 @@ type BranchDeleted struct {
 // MergeBody is the body of a merge.
 type MergeBody struct {
 	Source       string `json:"source" jsonschema_description:"The branch to merge."`
-	Target       string `json:"target,omitempty" jsonschema_description:"The branch to merge into; main when it is left out."`
-	DeleteBranch bool   `json:"delete_branch,omitempty" jsonschema_description:"Delete the source once it is merged; needs branch_delete."`
-	DryRun       bool   `json:"dry_run,omitempty" jsonschema_description:"Say what would happen, conflicts included, and change nothing."`
+	Target       string `json:"target,omitempty" jsonschema_description:"The branch to merge into; the default is main."`
+	DeleteBranch bool   `json:"delete_branch,omitempty" jsonschema_description:"Delete the source after the merge; this needs branch_delete."`
+	DryRun       bool   `json:"dry_run,omitempty" jsonschema_description:"Report what the merge would do, including conflicts, and change nothing."`
 }
 
 // MergeAnswer is the answer to a merge.
@@ -64,7 +64,7 @@ type MergeAnswer struct {
 	BranchDeleteError *string `json:"branch_delete_error" jsonschema_description:"Why the server could not delete the source after the merge; null if it did not fail."`
 	AffectedNodes     int64   `json:"affected_nodes"`
 	AffectedEdges     int64   `json:"affected_edges"`
-	Commit            *string `json:"commit" jsonschema_description:"The commit on the target; null when nothing changed, and of a dry run."`
+	Commit            *string `json:"commit" jsonschema_description:"The commit on the target; null if nothing changed, and in a dry run."`
 	ActorID           *string `json:"actor_id"`
 	DryRun            bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 }

@@ -93,7 +93,7 @@ func New(baseURL string, options ...Option) (*Client, error) {
 	case u.User != nil:
 		return nil, errors.New("the server's URL holds a name or a password; leave them out and give a token")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return nil, fmt.Errorf("the server's URL is %q; leave out what follows ? or #", u)
+		return nil, fmt.Errorf("the server's URL is %q; leave out ? or # and the text after it", u)
 	}
 	c := &Client{base: strings.TrimRight(u.String(), "/"), tries: defaultTries, patience: defaultPatience, userAgent: "omnigraph-go-client"}
 	for _, o := range options {

@@ -90,8 +90,8 @@ func TestErrors(t *testing.T) {
 		{"no token", 401, "", `{"error":"no token","code":"unauthorized"}`, client.ErrUnauthorized, nil, "no token; give the client a valid token"},
 		{"internal", 500, "", `{"error":"internal error (id x)","code":"internal"}`, client.ErrInternal, nil, "internal error (id x)"},
 		{"busy", 429, "7200", `{"error":"e","code":"too_many_requests"}`, client.ErrBusy, func(e *client.Error) bool { return *e.RetryAfter == 2*time.Hour }, "e"},
-		{"a proxy's page", 502, "", "<html>Bad Gateway</html>", nil, func(e *client.Error) bool { return e.Status == 502 && e.Code == "" }, "the server answered 502 Bad Gateway, and no error envelope; check that"},
-		{"half an envelope", 500, "", `{"error":"e","diagnostics":7}`, client.ErrInternal, nil, "no error envelope"},
+		{"a proxy's page", 502, "", "<html>Bad Gateway</html>", nil, func(e *client.Error) bool { return e.Status == 502 && e.Code == "" }, "the server answered 502 Bad Gateway, without an error envelope; check that"},
+		{"half an envelope", 500, "", `{"error":"e","diagnostics":7}`, client.ErrInternal, nil, "without an error envelope"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := fake(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -117,7 +117,7 @@ func TestErrors(t *testing.T) {
 		})
 	}
 	g := fake(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") })
-	if _, err := g.Snapshot(t.Context()); err == nil || !strings.Contains(err.Error(), "another form than expected") {
+	if _, err := g.Snapshot(t.Context()); err == nil || !strings.Contains(err.Error(), "does not have the expected form") {
 		t.Errorf("a page instead of JSON: %v", err)
 	}
 }
@@ -377,13 +377,13 @@ func TestBrokenStreams(t *testing.T) {
 			fmt.Fprint(w, strings.Repeat("line\n", 1000))
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
-		}, "the export broke off, and is not whole"},
+		}, "the export ended early and is incomplete"},
 		{"shorter than announced", func(w http.ResponseWriter) {
 			hijacked(w, "HTTP/1.1 200 OK\r\nETag: \"C\"\r\nContent-Length: 1000\r\n\r\nline\n")
-		}, "is not whole"},
+		}, "is incomplete"},
 		{"without a mark of its end", func(w http.ResponseWriter) {
 			hijacked(w, "HTTP/1.0 200 OK\r\nETag: \"C\"\r\n\r\nline\n")
-		}, "could not be told from the whole"},
+		}, "cannot detect a missing part"},
 		{"without its commit", func(w http.ResponseWriter) { fmt.Fprint(w, "line\n") }, "does not say which commit"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -100,7 +100,7 @@ var (
 	ErrTooLarge     = errors.New("the request or its answer is too large")   // status 413
 	ErrBusy         = errors.New("too many requests")                        // status 429
 	ErrUnavailable  = errors.New("the server is unavailable")                // status 503
-	ErrNotModified  = errors.New("the client has the answer already")        // status 304
+	ErrNotModified  = errors.New("the client already has the answer")        // status 304
 	ErrInvalid      = errors.New("the request is invalid")                   // status 400
 	ErrInternal     = errors.New("the server failed to execute the request") // status 500
 )

@@ -11,9 +11,9 @@ import (
 
 // ExportBody is the body of an export.
 type ExportBody struct {
-	Branch    string   `json:"branch,omitempty" jsonschema_description:"The branch to export; main when it is left out."`
+	Branch    string   `json:"branch,omitempty" jsonschema_description:"The branch to export; the default is main."`
 	Snapshot  string   `json:"snapshot,omitempty" jsonschema_description:"The commit to export, instead of a branch."`
-	TypeNames []string `json:"type_names,omitempty" jsonschema_description:"The node and edge types to export; all when it is left out."`
+	TypeNames []string `json:"type_names,omitempty" jsonschema_description:"The node and edge types to export; the default is all."`
 }
 
 // Stream is the body of an answer that the client reads while the server sends it. The caller must
@@ -30,7 +30,7 @@ type Stream struct {
 func (s *Stream) Read(p []byte) (int, error) {
 	n, err := s.body.Read(p)
 	if err != nil && err != io.EOF {
-		err = fmt.Errorf("%s broke off, and is not whole: %w", s.what, err)
+		err = fmt.Errorf("%s ended early and is incomplete: %w", s.what, err)
 	}
 	return n, err
 }
@@ -60,7 +60,7 @@ func (g *Graph) stream(ctx context.Context, q *request, what string) (*Stream, e
 	case resp.ProtoMajor < 2 && resp.ContentLength < 0 && len(resp.TransferEncoding) == 0:
 		// Without this mark the body would end with the connection, and a broken connection would
 		// look like a whole body.
-		err = fmt.Errorf("a proxy on the way to the server, such as one that speaks HTTP/1.0, removes the mark of the end from %s: a part could not be told from the whole; use another way to the server", what)
+		err = fmt.Errorf("a proxy between the client and the server, such as one with HTTP/1.0, removes the end marker of %s, so the client cannot detect a missing part; connect without the proxy", what)
 	}
 	if err != nil {
 		resp.Body.Close()

@@ -13,10 +13,10 @@ import (
 // LoadBody is the body of a load whose data is a member of the body.
 type LoadBody struct {
 	Data   string `json:"data" jsonschema_description:"The lines of NDJSON as one string, with a line feed after each."`
-	Branch string `json:"branch,omitempty" jsonschema_description:"The branch to load into; main when it is left out."`
-	From   string `json:"from,omitempty" jsonschema_description:"The branch to make branch from, if it does not exist. It is gone again when the load fails."`
-	Mode   string `json:"mode,omitempty" jsonschema:"enum=merge,enum=append,enum=overwrite" jsonschema_description:"merge, also when it is left out, replaces entities that exist; append fails on them; overwrite first removes every entity of the types that occur in the data."`
-	DryRun bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be loaded."`
+	Branch string `json:"branch,omitempty" jsonschema_description:"The branch to load into; the default is main."`
+	From   string `json:"from,omitempty" jsonschema_description:"The branch from which the server creates branch, if branch does not exist. The server deletes it again if the load fails."`
+	Mode   string `json:"mode,omitempty" jsonschema:"enum=merge,enum=append,enum=overwrite" jsonschema_description:"merge, the default, replaces entities that exist; append fails on them; overwrite first removes every entity of the types that occur in the data."`
+	DryRun bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; report what the load would do."`
 }
 
 // The values of LoadBody.Mode and LoadQuery.Mode.
@@ -35,7 +35,7 @@ type LoadAnswer struct {
 	Nodes         []LoadedType `json:"nodes"`
 	Edges         []LoadedType `json:"edges"`
 	TotalEntities int64        `json:"total_entities"`
-	Commit        *string      `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed."`
+	Commit        *string      `json:"commit" jsonschema_description:"The id of the commit; null if nothing changed."`
 	ActorID       *string      `json:"actor_id"`
 	DryRun        bool         `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 }

@@ -7,7 +7,7 @@ import (
 
 // ErrNoProgress stops an iterator when the server sends the same page again, which would otherwise
 // go on without end.
-var ErrNoProgress = errors.New("the server answers one page again and again; check whether a proxy on the way caches answers")
+var ErrNoProgress = errors.New("the server returns the same page again and again; check whether a proxy between the client and the server caches answers")
 
 // items returns the items of all pages. After an error it stops.
 func items[P, T any](pages iter.Seq2[P, error], of func(P) []T) iter.Seq2[T, error] {

@@ -11,35 +11,35 @@ import (
 // QueryBody is the body of a read that is given as GQ text. Params, here and in the other bodies, is
 // a value that encodes to a JSON object: a map, a struct, or a [json.RawMessage].
 type QueryBody struct {
-	Query     string `json:"query" jsonschema_description:"The GQ text; it may hold several queries."`
-	Name      string `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
+	Query     string `json:"query" jsonschema_description:"The GQ text; it may contain several queries."`
+	Name      string `json:"name,omitempty" jsonschema_description:"The name of the query to run, if the text contains several."`
 	Params    any    `json:"params,omitempty" jsonschema:"type=object" jsonschema_description:"The query's parameters by name, without the $."`
-	Branch    string `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
+	Branch    string `json:"branch,omitempty" jsonschema_description:"The branch to read; the default is main."`
 	Snapshot  string `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
-	MaxRows   int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The most rows; all when it is left out, as far as one answer has room for them."`
-	PageToken string `json:"page_token,omitempty" jsonschema_description:"next_page_token of the page before."`
+	MaxRows   int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The maximum number of rows; the default is as many as fit in one answer."`
+	PageToken string `json:"page_token,omitempty" jsonschema_description:"The next_page_token of the previous page."`
 }
 
 // MutateBody is the body of a mutation that is given as GQ text.
 type MutateBody struct {
-	Query       string `json:"query,omitempty" jsonschema:"oneof_required=query" jsonschema_description:"The GQ text; it may hold several queries. Either this or query_source."`
-	QuerySource string `json:"query_source,omitempty" jsonschema:"oneof_required=query_source" jsonschema_description:"Another name of query."`
-	Name        string `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
-	QueryName   string `json:"query_name,omitempty" jsonschema_description:"Another name of name."`
+	Query       string `json:"query,omitempty" jsonschema:"oneof_required=query" jsonschema_description:"The GQ text; it may contain several queries. Send either query or query_source."`
+	QuerySource string `json:"query_source,omitempty" jsonschema:"oneof_required=query_source" jsonschema_description:"Another name for query."`
+	Name        string `json:"name,omitempty" jsonschema_description:"The name of the query to run, if the text contains several."`
+	QueryName   string `json:"query_name,omitempty" jsonschema_description:"Another name for name."`
 	Params      any    `json:"params,omitempty" jsonschema:"type=object" jsonschema_description:"The query's parameters by name, without the $."`
-	Branch      string `json:"branch,omitempty" jsonschema_description:"The branch to write to; main when it is left out."`
-	DryRun      bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be affected."`
+	Branch      string `json:"branch,omitempty" jsonschema_description:"The branch to write to; the default is main."`
+	DryRun      bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; report what the mutation would change."`
 }
 
 // InvokeBody is the body of a call of a stored query.
 type InvokeBody struct {
 	Params         any    `json:"params,omitempty" jsonschema:"type=object" jsonschema_description:"The query's parameters by name, without the $."`
-	Branch         string `json:"branch,omitempty" jsonschema_description:"The branch to use; main when it is left out."`
-	Snapshot       string `json:"snapshot,omitempty" jsonschema_description:"Of a read, the commit to read, instead of a branch."`
-	ExpectMutation *bool  `json:"expect_mutation,omitempty" jsonschema_description:"Fail unless the query is a mutation, or with false a read."`
-	MaxRows        int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"Of a read, the most rows; all when it is left out, as far as one answer has room for them."`
-	PageToken      string `json:"page_token,omitempty" jsonschema_description:"Of a read, next_page_token of the page before."`
-	DryRun         bool   `json:"dry_run,omitempty" jsonschema_description:"Of a mutation: commit nothing; say what would be affected."`
+	Branch         string `json:"branch,omitempty" jsonschema_description:"The branch to use; the default is main."`
+	Snapshot       string `json:"snapshot,omitempty" jsonschema_description:"For a read, the commit to read, instead of a branch."`
+	ExpectMutation *bool  `json:"expect_mutation,omitempty" jsonschema_description:"With true, fail unless the query is a mutation; with false, fail unless it is a read."`
+	MaxRows        int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"For a read, the maximum number of rows; the default is as many as fit in one answer."`
+	PageToken      string `json:"page_token,omitempty" jsonschema_description:"For a read, the next_page_token of the previous page."`
+	DryRun         bool   `json:"dry_run,omitempty" jsonschema_description:"For a mutation, commit nothing and report what it would change."`
 }
 
 // ReadAnswer is the answer to a read. Its members have the order of the wire.
@@ -52,7 +52,7 @@ type ReadAnswer struct {
 // ReadRows is the first part of the answer to a read.
 type ReadRows struct {
 	QueryName string     `json:"query_name"`
-	Target    ReadTarget `json:"target" jsonschema_description:"What was asked for."`
+	Target    ReadTarget `json:"target" jsonschema_description:"The branch or the commit that the request named."`
 	Columns   []string   `json:"columns" jsonschema_description:"The columns' names in order."`
 	Rows      []Row      `json:"rows" jsonschema_description:"Each row with its columns by name."`
 	RowCount  int64      `json:"row_count" jsonschema_description:"The number of rows in this answer."`
@@ -62,7 +62,7 @@ type ReadRows struct {
 type ReadMore struct {
 	Truncated     bool   `json:"truncated,omitempty" jsonschema_description:"There are more rows."`
 	TruncatedBy   string `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes"`
-	NextPageToken string `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token, with all else as it was, for the rows that follow."`
+	NextPageToken string `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token, with the other members unchanged, to get the next rows."`
 }
 
 // ReadTarget is the branch or the commit that a read asked for.
@@ -90,7 +90,7 @@ type MutationAnswer struct {
 	AffectedNodes int64   `json:"affected_nodes"`
 	AffectedEdges int64   `json:"affected_edges"`
 	ActorID       *string `json:"actor_id"`
-	Commit        *string `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed, and of a dry run."`
+	Commit        *string `json:"commit" jsonschema_description:"The id of the commit; null if nothing changed, and in a dry run."`
 	DryRun        bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 }
 

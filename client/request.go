@@ -120,7 +120,7 @@ func ask[T any](ctx context.Context, c *Client, q *request) (*T, error) {
 func decode[T any](b []byte) (*T, error) {
 	answer := new(T)
 	if err := json.Unmarshal(b, answer); err != nil {
-		return nil, fmt.Errorf("the server's answer has another form than expected: %w; check that the URL is that of an omnigraph-server", err)
+		return nil, fmt.Errorf("the server's answer does not have the expected form: %w; check that the URL is that of an omnigraph-server", err)
 	}
 	return answer, nil
 }
@@ -140,9 +140,9 @@ func (c *Client) read(ctx context.Context, q *request) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the server's answer broke off: %w", err)
+		return nil, fmt.Errorf("the server's answer ended early: %w", err)
 	case len(b) > maxAnswer:
-		return nil, fmt.Errorf("the server's answer is larger than the %d bytes that the client reads", maxAnswer)
+		return nil, fmt.Errorf("the server's answer is larger than the client's limit of %d bytes", maxAnswer)
 	}
 	return b, nil
 }
@@ -247,12 +247,12 @@ func refusal(resp *http.Response) error {
 	status := fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))
 	switch {
 	case e.Status == http.StatusNotModified:
-		e.Message = "the answer is the one that the client has already"
+		e.Message = "the client already has this answer"
 	case e.Status >= 300 && e.Status < 400:
-		e.Message = fmt.Sprintf("the server answered %s and points to %q, which the client does not follow", status, e.Location)
-		e.Hint = "if that is the right server, give its URL"
+		e.Message = fmt.Sprintf("the server answered %s and redirects to %q; the client does not follow redirects", status, e.Location)
+		e.Hint = "if that is the right server, give the client its URL"
 	case e.Message == "":
-		e.Message = "the server answered " + status + ", and no error envelope"
+		e.Message = "the server answered " + status + ", without an error envelope"
 		e.Hint = "check that the URL is that of an omnigraph-server"
 	case e.Status == http.StatusUnauthorized:
 		e.Hint = "give the client a valid token"

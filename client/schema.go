@@ -9,11 +9,11 @@ type SchemaAnswer struct {
 
 // SchemaBody is the body of the application of a schema.
 type SchemaBody struct {
-	SchemaSource  string `json:"schema_source" jsonschema_description:"The whole .pg source: what it leaves out is dropped."`
-	AllowDataLoss bool   `json:"allow_data_loss,omitempty" jsonschema_description:"Permit steps that take values from the graph."`
-	Branch        string `json:"branch,omitempty" jsonschema_description:"The branch to apply it to; main when it is left out."`
+	SchemaSource  string `json:"schema_source" jsonschema_description:"The whole .pg source. Types and properties that it leaves out are dropped."`
+	AllowDataLoss bool   `json:"allow_data_loss,omitempty" jsonschema_description:"Permit steps that remove values from the graph."`
+	Branch        string `json:"branch,omitempty" jsonschema_description:"The branch to apply it to; the default is main."`
 	DryRun        bool   `json:"dry_run,omitempty" jsonschema_description:"Report the steps and change nothing."`
-	Hard          bool   `json:"hard,omitempty" jsonschema_description:"Make drops of properties hard ones: what is stored of the head soon holds their values no longer."`
+	Hard          bool   `json:"hard,omitempty" jsonschema_description:"Also remove the values of dropped properties from the stored files of the branch's head, soon after the call."`
 }
 
 // SchemaApplied is the answer to the application of a schema.
@@ -27,7 +27,7 @@ type SchemaApplied struct {
 	GraphManifestVersion uint64       `json:"graph_manifest_version" jsonschema_description:"The sequence number of the branch's last commit."`
 	Branch               string       `json:"branch"`
 	Digest               string       `json:"digest" jsonschema_description:"Identifies the change. If two digests are equal, the changes are the same."`
-	Commit               *string      `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed, and of a dry run."`
+	Commit               *string      `json:"commit" jsonschema_description:"The id of the commit; null if nothing changed, and in a dry run."`
 	ActorID              *string      `json:"actor_id"`
 }
 

@@ -109,7 +109,7 @@ func (e *ConstraintViolation) Error() string {
 }
 func (e *BadArgument) Error() string    { return fmt.Sprintf("parameter $%s: %s", e.Param, e.Detail) }
 func (e *SchemaMismatch) Error() string { return "the query does not fit the schema: " + e.Detail }
-func (e *Unsupported) Error() string    { return e.Construct + " is not supported by this engine yet" }
+func (e *Unsupported) Error() string    { return e.Construct + " is not supported by this engine" }
 func (e *TooLarge) Error() string {
 	text := fmt.Sprintf("%s: %d is more than the limit of %d", e.Resource, e.Actual, e.Limit)
 	if e.Hint != "" {
@@ -119,7 +119,7 @@ func (e *TooLarge) Error() string {
 }
 func (e *Unavailable) Error() string { return "the graph is unavailable: " + e.Reason }
 func (e *Busy) Error() string {
-	return fmt.Sprintf("%s: the calls under way take all %d of them", e.Resource, e.Limit)
+	return fmt.Sprintf("%s: running calls use all %d of them; try again later", e.Resource, e.Limit)
 }
 func (e *Indeterminate) Error() string {
 	return "the outcome of the commit is unknown: " + e.Err.Error()
@@ -134,7 +134,7 @@ func (e *LoadErrors) Error() string {
 		b.WriteString(e.Lines[i].Error())
 	}
 	if e.More {
-		b.WriteString("\n(more lines are bad)")
+		b.WriteString("\n(there are more bad lines)")
 	}
 	return b.String()
 }

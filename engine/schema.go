@@ -76,7 +76,7 @@ func (e *UnsupportedMigration) Error() string {
 }
 
 func (e *DataLoss) Error() string {
-	return "the schema takes values from the graph; allow data loss to apply it:" + stepLines(e.Steps)
+	return "the schema removes values from the graph; allow data loss to apply it:" + stepLines(e.Steps)
 }
 
 func (e *ConstraintViolations) Error() string {
@@ -91,7 +91,7 @@ func (e *ConstraintViolations) Error() string {
 }
 
 func (e *SchemasDiverge) Error() string {
-	return fmt.Sprintf("branch %s has schema %s and branch %s has schema %s, and neither descends from the other; "+
+	return fmt.Sprintf("branch %s has schema %s, branch %s has schema %s, and neither schema descends from the other; "+
 		"apply the schema of one to the other, then merge", e.Source, e.SourceSchema, e.Target, e.TargetSchema)
 }
 

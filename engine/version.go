@@ -17,7 +17,7 @@ func CheckBranchName(name string) error {
 		return &BadArgument{Param: "name", Detail: fmt.Sprintf(format, args...)}
 	}
 	if n := utf8.RuneCountInString(name); n == 0 || n > MaxBranchName {
-		return bad("a branch name of %d characters, wanted 1 to %d", n, MaxBranchName)
+		return bad("the branch name has %d characters, expected 1 to %d", n, MaxBranchName)
 	}
 	start := 0
 	for i := 0; i <= len(name); i++ {
@@ -25,7 +25,7 @@ func CheckBranchName(name string) error {
 			c := name[i]
 			if c != '_' && c != '-' && c != '.' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
 				_, size := utf8.DecodeRuneInString(name[i:]) // 1 for a byte that is not UTF-8
-				return bad("the branch name %q has %q at position %d, wanted letters a to z and A to Z, digits, _ - . and /", name, name[i:i+size], i+1)
+				return bad("the branch name %q has %q at position %d, expected letters a to z and A to Z, digits, _ - . and /", name, name[i:i+size], i+1)
 			}
 			continue
 		}

@@ -232,7 +232,7 @@ func TestStrict(t *testing.T) {
 	if err := os.WriteFile("gq.yaml", []byte("strict: yes please\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := gqRun(flags()...); code != exitFailed || !strings.Contains(stderr, "strict is a string, wanted true or false") {
+	if code, _, stderr := gqRun(flags()...); code != exitFailed || !strings.Contains(stderr, "strict is a string, expected true or false") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 }

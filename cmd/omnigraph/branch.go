@@ -18,7 +18,7 @@ import (
 func init() { graphVerbs = append(graphVerbs, newBranch, newMerge) }
 
 func newBranch() *cobra.Command {
-	return group("branch", "List, make and delete branches", newBranchList(), newBranchCreate(), newBranchDelete())
+	return group("branch", "List, create and delete branches", newBranchList(), newBranchCreate(), newBranchDelete())
 }
 
 func newBranchList() *cobra.Command {
@@ -124,7 +124,7 @@ it is still there, and the exit code is 1.`,
 	}
 	f.flags(cmd)
 	cmd.Flags().StringVar(&into, "into", "", "the branch to merge into")
-	cmd.Flags().BoolVar(&remove, "delete-branch", false, "delete SOURCE once it is merged")
+	cmd.Flags().BoolVar(&remove, "delete-branch", false, "delete SOURCE after the merge")
 	w.flags(cmd)
 	return cmd
 }

@@ -31,11 +31,11 @@ A table and CSV have a row for each property; JSON and NDJSON an object for each
 		Args:    exactly("COMMIT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if r.Limit < 0 {
-				return usageError{fmt.Errorf("--limit is %d, wanted 1 or more", r.Limit)}
+				return usageError{fmt.Errorf("--limit is %d, expected 1 or more", r.Limit)}
 			}
 			var ok bool
 			if r.After, ok = parsePosition(after); !ok {
-				return usageError{fmt.Errorf("--after is %q, wanted the kind, type and id of an entity, such as node/Person/ada", after)}
+				return usageError{fmt.Errorf("--after is %q, expected the kind, type and id of an entity, such as node/Person/ada", after)}
 			}
 			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
 				a, err := s.Changes(ctx, args[0], r)
@@ -91,7 +91,7 @@ func changesReport(a *client.ChangesAnswer) *report {
 		}
 	}
 	if a.More {
-		r.note += "; and there are more"
+		r.note += "; there are more"
 	}
 	return r
 }
@@ -117,11 +117,11 @@ can no longer be read.`,
 			keep, period := cmd.Flags().Changed("keep"), cmd.Flags().Changed("keep-within")
 			switch {
 			case !keep && !period:
-				return usageError{fmt.Errorf("--keep or --keep-within is missing; cleanup cannot be undone, so give the commits to keep")}
+				return usageError{fmt.Errorf("--keep or --keep-within is missing; say which commits to keep, because a cleanup cannot be undone")}
 			case keep && opts.KeepCommits < 1:
-				return usageError{fmt.Errorf("--keep is %d, wanted 1 or more: a head is always kept", opts.KeepCommits)}
+				return usageError{fmt.Errorf("--keep is %d, expected 1 or more, because a head is always kept", opts.KeepCommits)}
 			case period && within <= 0:
-				return usageError{fmt.Errorf("--keep-within is %v, wanted a positive duration, such as 720h", within)}
+				return usageError{fmt.Errorf("--keep-within is %v, expected a positive duration, such as 720h", within)}
 			case period:
 				opts.Before = clock.Now().Add(-within)
 			}

@@ -20,7 +20,7 @@ const noPolicy = `The command opens the files of the storage folder with the per
 runs it. It does not check a policy.`
 
 func newCluster() *cobra.Command {
-	return group("cluster", "Check a cluster.yaml, and bring its storage to what it says", newClusterValidate(), newClusterPlan(), newClusterApply(), newClusterStatus())
+	return group("cluster", "Check a cluster.yaml, and apply it to its storage", newClusterValidate(), newClusterPlan(), newClusterApply(), newClusterStatus())
 }
 
 // clusterFlags are the flags that select a cluster and the output format.
@@ -41,7 +41,7 @@ func (f *clusterFlags) read(cmd *cobra.Command) (*cluster.Config, error) {
 	}
 	cfg, err := cluster.Read(filepath.Join(f.dir, "cluster.yaml"))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%w; name the folder that holds it with --cluster", err)
+		return nil, fmt.Errorf("%w; name its folder with --cluster", err)
 	}
 	return cfg, err
 }

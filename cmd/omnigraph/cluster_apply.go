@@ -14,7 +14,7 @@ func newClusterApply() *cobra.Command {
 	var o reconcile.Options
 	cmd := &cobra.Command{
 		Use:   "apply",
-		Short: "Make graphs and schemas as cluster.yaml says; record the revision",
+		Short: "Create and change graphs to match cluster.yaml, and record the revision",
 		Long: `Create the graphs of cluster.yaml, change the schema of main of each graph to the one in
 its file, and record the result as the revision that servers boot from. Stop the server
 first. If an apply was interrupted, apply again; a second apply changes nothing.
@@ -79,13 +79,13 @@ func applyReport(out *reconcile.Outcome, short bool) *report {
 	note := ""
 	switch {
 	case short:
-		note = "cut short; apply again to do what is left"
+		note = "the apply was interrupted; run it again to finish"
 	case out.Recorded:
 		note = fmt.Sprintf("revision %d is recorded", out.Revision.Number)
 	case len(out.Applied) == 0:
-		note = fmt.Sprintf("nothing was to be done; revision %d is in force", out.Revision.Number)
+		note = fmt.Sprintf("there was nothing to do; revision %d is in force", out.Revision.Number)
 	default:
-		note = fmt.Sprintf("the graphs are again as revision %d says", out.Revision.Number)
+		note = fmt.Sprintf("the graphs match revision %d again", out.Revision.Number)
 	}
 	return &report{doc: doc, columns: columns("graph_id", "change", "commit"), rows: rowsOf(graphs), note: note}
 }

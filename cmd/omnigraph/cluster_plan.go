@@ -155,9 +155,9 @@ func planRows(p *reconcile.Plan) (rows []planRow) {
 	for _, g := range p.Graphs {
 		add := func(change, detail string) { rows = append(rows, planRow{g.ID, change, detail}) }
 		if g.Drifted() {
-			detail := "the live schema " + g.Live + " is not the one that was applied, " + g.Recorded
+			detail := "the live schema " + g.Live + " differs from the applied schema " + g.Recorded
 			if g.Live == g.Digest {
-				detail += ", but the one that cluster.yaml wants: an apply was cut short, or somebody else applied it"
+				detail += ", but is the schema of cluster.yaml; an apply was interrupted, or someone else applied the schema"
 			}
 			add("drift", detail)
 		}
@@ -172,7 +172,7 @@ func planRows(p *reconcile.Plan) (rows []planRow) {
 		case reconcile.Create:
 			add("create", plural(int64(len(g.Schema.Nodes)), "node type")+", "+plural(int64(len(g.Schema.Edges)), "edge type"))
 		case reconcile.Record:
-			add("record", "the graph has its schema, and the revision is to say so")
+			add("record", "the graph already has its schema, but the revision must still record it")
 		case reconcile.UpToDate:
 			add("up_to_date", "")
 		case reconcile.Change:
@@ -184,17 +184,17 @@ func planRows(p *reconcile.Plan) (rows []planRow) {
 			add("step", s.String())
 		}
 		if len(g.Change.Steps) == 0 {
-			add("text", "the schema differs in layout or comments only")
+			add("text", "only the layout or the comments of the schema differ")
 		}
 		if a := g.Approval(); a != "" {
 			add("approve", "--approve "+a)
 		}
 	}
 	for _, k := range p.Kept {
-		detail := "cluster.yaml does not name it; its data stays where it is"
+		detail := "cluster.yaml does not name the graph; apply keeps its data"
 		switch {
 		case k.Missing:
-			detail = "cluster.yaml does not name it, and its folder is gone"
+			detail = "cluster.yaml does not name the graph, and its folder does not exist"
 		case k.Err != nil:
 			detail += " (" + k.Err.Error() + ")"
 		}
@@ -210,11 +210,11 @@ func planNote(p *reconcile.Plan) string {
 	}
 	switch {
 	case blockedIn(p) != "":
-		return recorded + "; apply would be refused"
+		return recorded + "; cluster apply would fail"
 	case p.Next != nil:
 		return fmt.Sprintf("%s; apply records revision %d", recorded, p.Next.Number)
 	case p.Pending():
-		return recorded + "; apply brings the graphs to it"
+		return recorded + "; cluster apply changes the graphs to match it"
 	}
 	return recorded + "; there is nothing to do"
 }

@@ -15,7 +15,7 @@ func newClusterValidate() *cobra.Command {
 	var f clusterFlags
 	cmd := &cobra.Command{
 		Use:   "validate",
-		Short: "Check cluster.yaml, and the schemas, queries and policies that it names",
+		Short: "Check cluster.yaml and the schemas, queries and policies that it names",
 		Long: `Check cluster.yaml and the schemas, queries and policies that it names, and print every
 fault with its place. The command does not read the storage folder. gq generate accepts
 all sources that this command accepts. With --format json the report contains the faults.`,

@@ -29,7 +29,7 @@ func newCommitList() *cobra.Command {
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if r.Limit < 0 {
-				return usageError{fmt.Errorf("--limit is %d, wanted 1 or more", r.Limit)}
+				return usageError{fmt.Errorf("--limit is %d, expected 1 or more", r.Limit)}
 			}
 			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
 				list, err := s.Commits(ctx, branch, r)

@@ -133,18 +133,18 @@ func TestStoredQueriesOfSources(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	write(t, "shop.gq", "query list_orders() { match { $o: Odrer } return { $o.slug } }\n")
-	if code, stdout, stderr := omnigraph(t, call, "mcp", "serve", "--store", store); code != 0 || !strings.Contains(stderr, "without stored queries") || strings.Contains(stdout, `"row_count"`) {
+	if code, stdout, stderr := omnigraph(t, call, "mcp", "serve", "--store", store); code != 0 || !strings.Contains(stderr, "the graph has no stored queries") || strings.Contains(stdout, `"row_count"`) {
 		t.Errorf("with a fault: exit %d\n%s%s", code, stdout, stderr)
 	}
 	if code, _, stderr := omnigraph(t, call, "mcp", "serve", "--store", store, "--graph", "shop"); code != exitFailed || !strings.Contains(stderr, "Odrer") {
 		t.Errorf("with a fault, of the graph by name: exit %d\n%s", code, stderr)
 	}
-	if code, _, stderr := omnigraph(t, call, "mcp", "serve", "--store", store, "--graph", "shp"); code != exitUsage || !strings.Contains(stderr, "nor are they in a cluster.yaml here") {
+	if code, _, stderr := omnigraph(t, call, "mcp", "serve", "--store", store, "--graph", "shp"); code != exitUsage || !strings.Contains(stderr, "neither this program nor a cluster.yaml here") {
 		t.Errorf("of no graph: exit %d\n%s", code, stderr)
 	}
 	// The same holds if cluster.yaml, which would name the queries, has a fault.
 	write(t, "cluster.yaml", "version: 1\nstorage: ./data\ngrafs: {}\n")
-	if code, _, stderr := omnigraph(t, call, "mcp", "serve", "--store", store); code != 0 || !strings.Contains(stderr, "without stored queries") {
+	if code, _, stderr := omnigraph(t, call, "mcp", "serve", "--store", store); code != 0 || !strings.Contains(stderr, "the graph has no stored queries") {
 		t.Errorf("with a fault of cluster.yaml: exit %d\n%s", code, stderr)
 	}
 	if code, _, stderr := omnigraph(t, call, "mcp", "serve", "--store", store, "--graph", "shop"); code != exitFailed || !strings.Contains(stderr, "grafs") {

@@ -42,7 +42,7 @@ func newInit() *cobra.Command {
 				diag.Render(cmd.ErrOrStderr(), faults, map[string]string{schema: string(text)}, isTerminal(cmd.ErrOrStderr()))
 			}
 			if faults.HasErrors() {
-				return fmt.Errorf("%s has errors; no graph was made", schema)
+				return fmt.Errorf("%s has errors; the command created no graph", schema)
 			}
 			g, err := embedded.Create(cmd.Context(), fs.OS(), store, string(text), catalog, embedded.Options{})
 			if err != nil {

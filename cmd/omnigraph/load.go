@@ -52,7 +52,7 @@ one as a whole. If the connection breaks, the command sends a file again.`,
 				return usageError{fmt.Errorf("--mode is %q; it is merge, append or overwrite", mode)}
 			}
 			if from != "" && branch == "" {
-				return usageError{errors.New("--from is given without --branch, which it would be the start of; name the branch to make")}
+				return usageError{errors.New("--from needs --branch; give the name of the branch to create")}
 			}
 			in, name := &loadData{r: cmd.InOrStdin()}, "standard input"
 			if data != "-" {
@@ -143,7 +143,7 @@ func loadReport(res *client.LoadAnswer) *report {
 	}
 	switch {
 	case len(r.rows) == 0:
-		r.note = "the input holds no entity; nothing was committed"
+		r.note = "the input has no entities; nothing was committed"
 	case res.Commit == nil:
 		r.note = "nothing was committed"
 	default:
@@ -172,5 +172,5 @@ func (r *remote) Load(ctx context.Context, data *loadData, opts engine.LoadOptio
 }
 
 // tooLargeToLoad is the advice if a load is too large for the server.
-const tooLargeToLoad = "Load it where the store is, with --store DIR; or split it at the ends of lines and load the parts, nodes before the edges\n" +
-	"between them, into a branch of their own (--branch NAME --from main): merge --into main --delete-branch then shows all of it at once."
+const tooLargeToLoad = "Load the file on the machine that has the store, with --store DIR; or split it at the ends of lines and load the parts, nodes before edges,\n" +
+	"into a separate branch (--branch NAME --from main); omnigraph merge NAME --into main --delete-branch then adds all of the data to main at once."

@@ -82,9 +82,9 @@ func others(r *wireerror.Rejected) string {
 	case 0:
 		return ""
 	case 1:
-		return "; the query " + r.Right[0] + " has none: move it to a file of its own to run it"
+		return "; the query " + r.Right[0] + " has no errors: move it to a separate file to run it"
 	default:
-		return "; the queries " + strings.Join(r.Right, ", ") + " have none: move them to a file of their own to run them"
+		return "; the queries " + strings.Join(r.Right, ", ") + " have no errors: move them to a separate file to run them"
 	}
 }
 
@@ -202,7 +202,7 @@ func exactly(what string) cobra.PositionalArgs {
 func atMostOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {
-			return usageError{fmt.Errorf("%s takes one argument, %s, found also %q; see --help", cmd.CommandPath(), what, args[1])}
+			return usageError{fmt.Errorf("%s takes one argument, %s, but %q was given too; see --help", cmd.CommandPath(), what, args[1])}
 		}
 		return nil
 	}
@@ -211,7 +211,7 @@ func atMostOne(what string) cobra.PositionalArgs {
 // noArgs rejects positional arguments as a usage error.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usageError{fmt.Errorf("%s takes no argument %q; see --help", cmd.CommandPath(), args[0])}
+		return usageError{fmt.Errorf("%s does not take an argument, but %q was given; see --help", cmd.CommandPath(), args[0])}
 	}
 	return nil
 }

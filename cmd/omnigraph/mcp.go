@@ -36,7 +36,7 @@ const localActor = "local"
 func newMCP() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Serve a graph to one MCP client, and set clients up for it",
+		Short: "Serve a graph to one MCP client, and configure clients",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usageError{fmt.Errorf("unknown command %q; the commands are serve and install", args[0])}
@@ -78,19 +78,19 @@ func (e *endpoint) check() error {
 	case e.server != "" && (e.actor != "" || e.policy != ""):
 		return usageError{fmt.Errorf("--as and --policy are for a local graph; a server takes the actor from the token in %s", tokenVar)}
 	case e.timeout < 0:
-		return usageError{fmt.Errorf("--timeout is %v, wanted a positive duration, such as 30s", e.timeout)}
+		return usageError{fmt.Errorf("--timeout is %v, expected a positive duration, such as 30s", e.timeout)}
 	case e.policy != "" && e.actor == "":
-		return usageError{errors.New("--as is missing; a policy decides by the actor")}
+		return usageError{errors.New("--as is missing; --policy needs an actor")}
 	}
 	if e.server != "" {
 		u, err := url.Parse(e.server)
 		switch {
 		case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-			return usageError{fmt.Errorf("--server is %q, wanted a URL such as http://127.0.0.1:8080", e.server)}
+			return usageError{fmt.Errorf("--server is %q, expected a URL such as http://127.0.0.1:8080", e.server)}
 		case u.User != nil:
-			return usageError{fmt.Errorf("--server holds a name or a password; leave them out, a server knows you by the token in %s", tokenVar)}
+			return usageError{fmt.Errorf("--server holds a name or a password; leave them out, because a server takes the token from %s", tokenVar)}
 		case u.RawQuery != "" || u.Fragment != "":
-			return usageError{fmt.Errorf("--server is %q, wanted a URL without ? and #", e.server)}
+			return usageError{fmt.Errorf("--server is %q, expected a URL without ? and #", e.server)}
 		}
 	}
 	return nil
@@ -204,7 +204,7 @@ func (e *endpoint) catalog(ctx context.Context, g engine.Graph, log *slog.Logger
 				e.graph = g.ID
 				stored, err := compiled(cfg, g)
 				if err != nil && !named { // optional here: the user did not name the graph
-					log.Warn("the graph is used without stored queries, because their sources have faults", "graph", g.ID, "fault", err)
+					log.Warn("the graph has no stored queries, because their sources have errors", "graph", g.ID, "fault", err)
 					err = nil
 				}
 				return stored, err
@@ -214,10 +214,10 @@ func (e *endpoint) catalog(ctx context.Context, g engine.Graph, log *slog.Logger
 	case e.graph != "":
 		return nil, err
 	default:
-		log.Warn("the graph is used without stored queries, because the "+clusterFile+" here has faults", "fault", err)
+		log.Warn("the graph has no stored queries, because the "+clusterFile+" here has errors", "fault", err)
 	}
 	if e.graph != "" {
-		return nil, usageError{fmt.Errorf("--graph is %q, but no stored queries of such a graph are compiled in, nor are they in a %s here; leave it out to serve none", e.graph, clusterFile)}
+		return nil, usageError{fmt.Errorf("--graph is %q, but neither this program nor a %s here has stored queries for this graph; leave --graph out to serve no stored queries", e.graph, clusterFile)}
 	}
 	e.graph = "local"
 	return nil, nil

@@ -60,12 +60,12 @@ for the other clients the configuration file of the user.`,
 				return err
 			}
 			if !changed {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s is as it should be already\n", file)
+				fmt.Fprintf(cmd.OutOrStdout(), "%s already has this configuration\n", file)
 				return nil
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "wrote the server %q to %s\n", server.Name, file)
 			if len(server.Env) > 0 && !c.ExpandsEnv() {
-				fmt.Fprintf(cmd.OutOrStdout(), "the client must be started with %s set\n", strings.Join(server.Env, ", "))
+				fmt.Fprintf(cmd.OutOrStdout(), "set %s in the environment of the client before you start it\n", strings.Join(server.Env, ", "))
 			}
 			return nil
 		},
@@ -73,7 +73,7 @@ for the other clients the configuration file of the user.`,
 	e.flags(cmd)
 	cmd.Flags().StringVar(&client, "client", "", "the client: "+strings.Join(clientconfig.Names(), ", "))
 	cmd.Flags().StringVar(&name, "name", "omnigraph", "the name of the server in the client")
-	cmd.Flags().StringVar(&file, "file", "", "the file to write, instead of the client's usual one")
+	cmd.Flags().StringVar(&file, "file", "", "the file to write, instead of the client's usual file")
 	cmd.Flags().BoolVar(&show, "print", false, "print the configuration instead of writing it")
 	return cmd
 }
@@ -84,7 +84,7 @@ func (e *endpoint) launch(name string) (clientconfig.Server, error) {
 	if strings.ContainsFunc(name, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", r)
 	}) || name == "" {
-		return s, usageError{fmt.Errorf("--name is %q, wanted letters, digits, _ and -", name)}
+		return s, usageError{fmt.Errorf("--name is %q, expected letters, digits, _ and -", name)}
 	}
 	executable, err := os.Executable()
 	if err != nil {

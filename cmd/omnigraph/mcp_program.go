@@ -49,5 +49,5 @@ func program(executable, dir string) ([]string, error) {
 		}
 		dir = up
 	}
-	return nil, fmt.Errorf("this omnigraph is at %s, where the go command does not leave it; install it with go install %s and run that, or run this in a module that has it among its tools", executable, thisTool)
+	return nil, fmt.Errorf("this omnigraph is at %s, where the go command will delete it; install it with go install %s and run that program, or run this command in a module that lists it as a tool", executable, thisTool)
 }

@@ -155,7 +155,7 @@ func TestMCPInstall(t *testing.T) {
 	if code, stdout, stderr := omnigraph(t, initialize, config.MCPServers["omnigraph"].Args...); code != 0 || !strings.Contains(stdout, `"serverInfo"`) {
 		t.Errorf("%d %s %s", code, stdout, stderr)
 	}
-	if code, stdout, _ := omnigraph(t, "", "mcp", "install", "--client", "claude-desktop", "--server", "http://h", "--graph", "code", "--file", "f.json"); code != 0 || !strings.Contains(stdout, "started with OMNIGRAPH_TOKEN set") {
+	if code, stdout, _ := omnigraph(t, "", "mcp", "install", "--client", "claude-desktop", "--server", "http://h", "--graph", "code", "--file", "f.json"); code != 0 || !strings.Contains(stdout, "set OMNIGRAPH_TOKEN in the environment of the client") {
 		t.Errorf("%d %s", code, stdout)
 	}
 }
@@ -171,7 +171,7 @@ func TestMCPFaults(t *testing.T) {
 		{"mcp serve", 2, "--store or --server is missing"},
 		{"mcp serve --store graph --server http://h --graph g", 2, "both given"},
 		{"mcp serve --server http://h", 2, "--graph is missing"},
-		{"mcp serve --server h:80 --graph g", 2, "wanted a URL"},
+		{"mcp serve --server h:80 --graph g", 2, "expected a URL"},
 		{"mcp serve --server http://h --graph g --as x", 2, "OMNIGRAPH_TOKEN"},
 		{"mcp serve --store graph --policy p.yaml", 2, "--as is missing"},
 		{"mcp serve --store graph --policy p.yaml --as x", 1, "p.yaml"},

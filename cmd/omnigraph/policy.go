@@ -109,15 +109,15 @@ func (s *policySource) binding(cmd *cobra.Command) (bound, policy.Options, error
 		// The server's policy is selected only if it is named, or if there is no other.
 		graphs := slices.DeleteFunc(slices.Clone(fits), func(b bound) bool { return b.graph == "" })
 		if len(graphs) != 1 {
-			return bound{}, policy.Options{}, usageError{fmt.Errorf("--graph is missing, and policies apply to %s", names(fits))}
+			return bound{}, policy.Options{}, usageError{fmt.Errorf("--graph is missing; policies apply to %s", names(fits))}
 		}
 		fits = graphs
 	case len(fits) == 0 && s.file != "":
 		return s.alone(cmd)
 	case len(fits) == 0 && cfg == nil:
-		return bound{}, policy.Options{}, usageError{errors.New("there is no cluster.yaml here: name its folder with --cluster, or a policy file")}
+		return bound{}, policy.Options{}, usageError{errors.New("there is no cluster.yaml here; name its folder with --cluster, or give a policy file")}
 	case len(fits) == 0 && s.graph != "":
-		return bound{}, policy.Options{}, fmt.Errorf("in %s no policy applies to %s; policies apply to %s", cfg.File, s.graph, names(bindings(cfg)))
+		return bound{}, policy.Options{}, fmt.Errorf("no policy in %s applies to %s; policies apply to %s", cfg.File, s.graph, names(bindings(cfg)))
 	case len(fits) == 0:
 		return bound{}, policy.Options{}, fmt.Errorf("%s names no policy", cfg.File)
 	}
@@ -134,7 +134,7 @@ func (s *policySource) alone(cmd *cobra.Command) (bound, policy.Options, error) 
 	case onServer:
 		b.graph = ""
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s: no cluster.yaml names the file, so the names of queries are not checked\n", s.file)
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s: no cluster.yaml names the file, so the command does not check the names of queries\n", s.file)
 	return b, policy.Options{Graph: b.graph, AnyQuery: true}, nil
 }
 
@@ -229,14 +229,14 @@ func reported(cmd *cobra.Command, err error) error {
 // format checks the value of the flag --format.
 func format(value string) error {
 	if value != "text" && value != "json" {
-		return usageError{fmt.Errorf("--format is %q, wanted text or json", value)}
+		return usageError{fmt.Errorf("--format is %q, expected text or json", value)}
 	}
 	return nil
 }
 
 // tokenGroupsFlag adds a flag for the groups that the actor's token names.
 func tokenGroupsFlag(cmd *cobra.Command, to *[]string) {
-	cmd.Flags().StringSliceVar(to, "token-groups", nil, "`GROUPS` that the actor's token claims, as the issuer calls them")
+	cmd.Flags().StringSliceVar(to, "token-groups", nil, "the `GROUPS` in the actor's token, with the issuer's names")
 }
 
 func formatFlag(cmd *cobra.Command, to *string) {
@@ -253,7 +253,7 @@ func writeJSON(w io.Writer, v any) error {
 // maxOneArg allows one file or none.
 func maxOneArg(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return usageError{fmt.Errorf("%s takes at most one file, found %q as well; see --help", cmd.CommandPath(), args[1])}
+		return usageError{fmt.Errorf("%s takes at most one file, but %q was given too; see --help", cmd.CommandPath(), args[1])}
 	}
 	return nil
 }
@@ -267,22 +267,22 @@ func actionNamed(action, query, via string, o policy.Options) error {
 		for i, a := range known {
 			all[i] = string(a)
 		}
-		help := "wanted one of " + strings.Join(all, ", ")
+		help := "expected one of " + strings.Join(all, ", ")
 		if near := diag.DidYouMean(action, all); near != "" {
 			help = near
 		}
 		return fmt.Errorf("unknown action %q; %s", action, help)
 	case action == string(tool.InvokeQuery) && query == "":
-		return errors.New("invoke_query is about a stored query, and none is named")
+		return errors.New("the action invoke_query needs the name of a stored query")
 	case query != "" && !o.AnyQuery && !slices.Contains(o.Queries, query):
 		if near := diag.DidYouMean(query, o.Queries); near != "" {
 			return fmt.Errorf("unknown query %q; %s", query, near)
 		}
 		return fmt.Errorf("unknown query %q; the graph has %s", query, strings.Join(o.Queries, ", "))
 	case via != "" && via != string(tool.AdHoc) && via != string(tool.Stored):
-		return fmt.Errorf("via is %q, wanted adhoc or stored", via)
+		return fmt.Errorf("via is %q, expected adhoc or stored", via)
 	case via != "" && action != string(tool.Read) && action != string(tool.Change):
-		return fmt.Errorf("via is for read and change, not for %s", action)
+		return fmt.Errorf("via applies only to read and change, not to %s", action)
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func readCases(file string, src []byte, o policy.Options) ([]policyCase, error) 
 			root.Require(f, "version", "the file of cases").Int("version", 1, 1)
 			list, ok := root.Require(f, "cases", "the file of cases").List("cases")
 			if ok && len(list) == 0 {
-				f["cases"].Fault(strictyaml.Missing, "there is no case", "add one")
+				f["cases"].Fault(strictyaml.Missing, "cases is an empty list", "add a case")
 			}
 			for _, n := range list {
 				if c, ok := readCase(n, o); ok {
@@ -92,7 +92,7 @@ func readCases(file string, src []byte, o policy.Options) ([]policyCase, error) 
 			}
 		}
 	} else if len(r.Faults()) == 0 {
-		r.Whole(strictyaml.Missing, "the file is empty", "say version and cases")
+		r.Whole(strictyaml.Missing, "the file is empty", "write the keys version and cases")
 	}
 	return cases, r.Faults().Err()
 }

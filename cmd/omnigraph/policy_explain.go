@@ -120,6 +120,6 @@ func writeDecision(w io.Writer, e policy.Explanation, indent string) {
 		fmt.Fprintf(w, "%s%s by rule %s (%s)\n", indent, verdict, r.ID, r.At)
 	}
 	for _, r := range e.Near {
-		fmt.Fprintf(w, "%s  rule %s (%s) allows it, but wants %s\n", indent, r.ID, r.At, r.Part)
+		fmt.Fprintf(w, "%s  rule %s (%s) would allow it, but requires %s\n", indent, r.ID, r.At, r.Part)
 	}
 }

@@ -18,8 +18,8 @@ func newPolicyTools() *cobra.Command {
 	var groups []string
 	cmd := &cobra.Command{
 		Use:   "tools --actor ACTOR [--cluster DIR] [--graph ID]",
-		Short: "Print the answer of tools/list to an actor",
-		Long: `Print the answer of tools/list to an actor, for a graph of cluster.yaml.
+		Short: "Print the answer that an actor gets to tools/list",
+		Long: `Print the answer that an actor gets to tools/list, for a graph of cluster.yaml.
 
 The command reads the data folder of the graph if no server has it open. It compiles the
 stored queries from their sources, so it shows the tools of a server that is built from
@@ -49,14 +49,14 @@ func printTools(cmd *cobra.Command, s *policySource, actor *access.Actor, as str
 		return err
 	}
 	if cfg == nil {
-		return usageError{fmt.Errorf("there is no cluster.yaml here: name its folder with --cluster")}
+		return usageError{fmt.Errorf("there is no cluster.yaml here; name its folder with --cluster")}
 	}
 	g := cfg.Graph(s.graph)
 	switch {
 	case s.graph == "" && len(cfg.Graphs) == 1:
 		g = &cfg.Graphs[0]
 	case s.graph == "":
-		return usageError{fmt.Errorf("--graph is missing, and %s names %d graphs", cfg.File, len(cfg.Graphs))}
+		return usageError{fmt.Errorf("--graph is missing, but %s names %d graphs", cfg.File, len(cfg.Graphs))}
 	case g == nil:
 		return fmt.Errorf("%s names no graph %q", cfg.File, s.graph)
 	}
@@ -69,7 +69,7 @@ func printTools(cmd *cobra.Command, s *policySource, actor *access.Actor, as str
 		return reported(cmd, err)
 	}
 	if list.Unopened != "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "this is the list for an empty graph with %s, because %s\n", g.Schema, list.Unopened)
+		fmt.Fprintf(cmd.ErrOrStderr(), "the list is for an empty graph with the schema %s, because %s\n", g.Schema, list.Unopened)
 	}
 	if as == "json" {
 		return writeJSON(cmd.OutOrStdout(), list.Tools)

@@ -33,8 +33,8 @@ func newQuery() *cobra.Command {
 	var f statementFlags
 	cmd := &cobra.Command{
 		Use:   "query (--store DIR | --server URL --graph ID) --query FILE [NAME]",
-		Short: "Run a read of a .gq file, or of standard input",
-		Long: `Run a read of a .gq file, or of standard input, and print its rows. NAME is the query
+		Short: "Run a read from a .gq file or from standard input",
+		Long: `Run a read from a .gq file or from standard input, and print its rows. NAME is the query
 to run; you can omit it if the text has only one query.`,
 		Example: "  omnigraph query --store data/code --query top.gq top --params '{\"least\": 10}'\n" +
 			"  echo 'query q() { match { $p: Package } return { count($p) as n } }' | omnigraph query --store data/code --query - --format csv\n" +
@@ -64,7 +64,7 @@ func newMutate() *cobra.Command {
 	var w writeFlags
 	cmd := &cobra.Command{
 		Use:   "mutate (--store DIR | --server URL --graph ID) --query FILE [NAME]",
-		Short: "Run a mutation of a .gq file, or of standard input, as one commit",
+		Short: "Run a mutation from a .gq file or from standard input, as one commit",
 		Example: "  omnigraph mutate --store data/people --query people.gq add --params '{\"name\": \"cyd\"}'\n" +
 			"  omnigraph mutate --store data/people --query people.gq add --params '{\"name\": \"dan\"}' --dry-run",
 		Args: atMostOne("NAME"),
@@ -134,7 +134,7 @@ func (f *statementFlags) call(args []string) (*statement, error) {
 		s.name = args[0]
 	}
 	if f.rows < 0 {
-		return nil, usageError{fmt.Errorf("--max-rows is %d, wanted 1 or more", f.rows)}
+		return nil, usageError{fmt.Errorf("--max-rows is %d, expected 1 or more", f.rows)}
 	}
 	if f.params == "" {
 		return s, nil
@@ -143,11 +143,11 @@ func (f *statementFlags) call(args []string) (*statement, error) {
 	var syntax *json.SyntaxError
 	switch err := json.Unmarshal(s.params, new(any)); {
 	case errors.As(err, &syntax):
-		return nil, usageError{fmt.Errorf("--params is not JSON: at byte %d: %w; wanted an object such as '{\"name\": \"ada\"}'", syntax.Offset, err)}
+		return nil, usageError{fmt.Errorf("--params is not JSON: at byte %d: %w; expected an object such as '{\"name\": \"ada\"}'", syntax.Offset, err)}
 	case err != nil:
 		return nil, usageError{fmt.Errorf("--params is not JSON: %w", err)}
 	case !bytes.HasPrefix(bytes.TrimSpace(s.params), []byte("{")):
-		return nil, usageError{fmt.Errorf("--params is %.40s, wanted an object such as '{\"name\": \"ada\"}'", f.params)}
+		return nil, usageError{fmt.Errorf("--params is %.40s, expected an object such as '{\"name\": \"ada\"}'", f.params)}
 	}
 	return s, nil
 }
@@ -160,7 +160,7 @@ type writeFlags struct {
 
 func (f *writeFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.ifCommit, "if-commit", "", "write only if this commit is the head of the branch; exit with 4 if not")
-	cmd.Flags().StringVar(&f.key, "idempotency-key", "", "write only once in 24 hours under this key")
+	cmd.Flags().StringVar(&f.key, "idempotency-key", "", "write only once in 24 hours with this key")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "report the changes, and commit nothing")
 }
 

@@ -28,7 +28,7 @@ func newRemote(e *endpoint, token string, notes io.Writer) (*remote, error) {
 	c, err := client.New(e.server, client.WithToken(token), client.WithGrace(grace), client.WithUserAgent("omnigraph/"+version()),
 		client.WithNotify(func(err error, wait time.Duration) {
 			if wait >= announced {
-				fmt.Fprintf(notes, "omnigraph: %s; asking again in %v\n", printableLines(err.Error()), wait.Round(time.Second/10))
+				fmt.Fprintf(notes, "omnigraph: %s; trying again in %v\n", printableLines(err.Error()), wait.Round(time.Second/10))
 			}
 		}))
 	if err != nil {

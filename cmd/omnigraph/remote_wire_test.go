@@ -199,7 +199,7 @@ func TestLoadTooLarge(t *testing.T) {
 	target := []string{"--server", u, "--graph", "people"}
 	for _, data := range []string{"large.ndjson", "-"} {
 		code, stdout, stderr := omnigraph(t, large.String(), at("load --data "+data, target)...)
-		if code != 1 || stdout != "" || !strings.Contains(stderr, "larger than the 1048576 bytes") || !strings.Contains(stderr, "--from main") {
+		if code != 1 || stdout != "" || !strings.Contains(stderr, "larger than the limit of 1048576 bytes") || !strings.Contains(stderr, "--from main") {
 			t.Errorf("%s: exit code %d, %q %s", data, code, stdout, stderr)
 		}
 	}
@@ -264,13 +264,13 @@ func TestBrokenExport(t *testing.T) {
 			fmt.Fprint(w, strings.Repeat(line, 1000))
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
-		}, "is not whole"},
+		}, "is incomplete"},
 		{"shorter than it says", func(w http.ResponseWriter) {
 			hijacked(w, "HTTP/1.1 200 OK\r\nETag: \"C\"\r\nContent-Length: 1000\r\n\r\n"+line)
-		}, "is not whole"},
+		}, "is incomplete"},
 		{"without a mark of its end", func(w http.ResponseWriter) {
 			hijacked(w, "HTTP/1.0 200 OK\r\nETag: \"C\"\r\n\r\n"+line)
-		}, "could not be told from the whole"},
+		}, "cannot detect a missing part"},
 		{"without its commit", func(w http.ResponseWriter) { fmt.Fprint(w, line) }, "does not say which commit"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -437,9 +437,9 @@ func TestTimeout(t *testing.T) {
 			t.Errorf("X-Timeout-Ms is %q", r.Header.Get("X-Timeout-Ms"))
 		}
 		w.WriteHeader(http.StatusServiceUnavailable)
-		fmt.Fprint(w, `{"error":"the request took longer than it may","code":"internal"}`)
+		fmt.Fprint(w, `{"error":"the request took longer than its time limit","code":"internal"}`)
 	})
-	if code, _, stderr := omnigraph(t, "", at("snapshot --timeout 500ms", target)...); code != 1 || !strings.Contains(stderr, "longer than it may") {
+	if code, _, stderr := omnigraph(t, "", at("snapshot --timeout 500ms", target)...); code != 1 || !strings.Contains(stderr, "longer than its time limit") {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
 	target = answering(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })

@@ -244,7 +244,7 @@ func members(row any) (map[string]json.RawMessage, error) {
 	}
 	var cells map[string]json.RawMessage
 	if err := json.Unmarshal(b, &cells); err != nil {
-		return nil, fmt.Errorf("a row of the answer is no object: %w", err)
+		return nil, fmt.Errorf("a row of the answer is not an object: %w", err)
 	}
 	return cells, nil
 }

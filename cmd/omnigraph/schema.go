@@ -15,7 +15,7 @@ import (
 )
 
 // errUnsupportedSteps is the error of a plan whose unsupported steps have been printed.
-var errUnsupportedSteps = errors.New("the schema cannot be applied; the steps that cannot be taken say why")
+var errUnsupportedSteps = errors.New("the schema cannot be applied; the unsupported steps give the reasons")
 
 func init() { graphVerbs = append(graphVerbs, newSchema) }
 
@@ -112,7 +112,7 @@ func (c *schemaChangeCommand) do(cmd *cobra.Command, _ []string) error {
 		case change.Commit != nil:
 			r.note = "commit " + *change.Commit
 		case change.StepCount == 0:
-			r.note = "the schema is in force already"
+			r.note = "the schema is already in force"
 		default:
 			r.note = "nothing was committed"
 		}

@@ -76,7 +76,7 @@ func rowsReport(a *client.ReadAnswer) *report {
 		r.columns[i].key = c
 	}
 	if a.Truncated {
-		r.note += ", and there are more"
+		r.note += "; there are more"
 	}
 	return r
 }
@@ -171,7 +171,7 @@ func openStore(ctx context.Context, dir string) (*embedded.Graph, error) {
 	g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{})
 	var missing *engine.NotFound
 	if errors.As(err, &missing) {
-		err = fmt.Errorf("%w; make it with: omnigraph init --schema FILE --store %s", err, shellescape.Quote(dir))
+		err = fmt.Errorf("%w; create it with: omnigraph init --schema FILE --store %s", err, shellescape.Quote(dir))
 	}
 	return g, err
 }

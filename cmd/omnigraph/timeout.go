@@ -33,7 +33,7 @@ func (e *endpoint) within(cmd *cobra.Command) (ctx context.Context, done func(er
 	return ctx, func(err error) error {
 		cancel()
 		if errors.Is(err, context.DeadlineExceeded) {
-			return fmt.Errorf("it took longer than --timeout %v: %w", e.timeout, err)
+			return fmt.Errorf("the command took longer than --timeout %v: %w", e.timeout, err)
 		}
 		return err
 	}

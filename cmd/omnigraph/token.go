@@ -35,7 +35,7 @@ func (e *endpoint) token() (string, error) {
 	}
 	// endpoint.check has parsed the URL.
 	if u, _ := url.Parse(e.server); u.Scheme == "http" && !onThisMachine(u.Hostname()) {
-		return "", usageError{fmt.Errorf("--server is %s, and the token would pass to it where others can read it; name the server by https://, or permit it with --insecure", u.Redacted())}
+		return "", usageError{fmt.Errorf("--server is %s, but others could read the token on its way over http://; use an https:// URL, or permit this with --insecure", u.Redacted())}
 	}
 	return token, nil
 }
@@ -65,9 +65,9 @@ func tokenFor(server string) (string, error) {
 	case err != nil:
 		return "", err
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return "", fmt.Errorf("%s holds tokens and can be read by others (mode %03o); mend it with: chmod 600 %s", path, info.Mode().Perm(), shellescape.Quote(path))
+		return "", fmt.Errorf("other users can read the tokens in %s (mode %03o); correct this with: chmod 600 %s", path, info.Mode().Perm(), shellescape.Quote(path))
 	case info.Size() > strictyaml.MaxBytes:
-		return "", fmt.Errorf("%s has %d bytes, wanted at most %d", path, info.Size(), strictyaml.MaxBytes)
+		return "", fmt.Errorf("%s has %d bytes, expected at most %d", path, info.Size(), strictyaml.MaxBytes)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -23,35 +23,35 @@ const archiveBytes = 1 << 20
 // retained is the part of a cut that retention owns: the archived records and the anchors that a
 // checkpoint keeps.
 type retained struct {
-	archive  []version.ArchiveSegment
-	archived int
-	fresh    []version.Archived
-	stored   []*anchor
-	anchors  []*anchor     // anchors to store, newest first
-	whole    bool          // the cut drops every state that is not in it, those of live branches too
-	live     engine.Bitmap // ancestors of live branches by number; nil if no other commits go
+	archive       []version.ArchiveSegment
+	archived      int
+	fresh         []version.Archived
+	stored        []*anchor
+	anchors       []*anchor     // anchors to store, newest first
+	replacesAll   bool          // the cut drops every state that is not in it, those of live branches too
+	liveAncestors engine.Bitmap // ancestors of live branches by number; nil if no other commits go
 }
 
-// cut collects the records and anchors to keep for the commits with numbers below n, up to the
+// collectRetained collects the records and anchors to keep for the commits with numbers below n, up to the
 // log record at lsn. heads are the commits at the tips of the branches. REQUIRES: branches.mu is
 // locked, so that lsn, n and heads belong to one state.
-func (r *retention) cut(heads []string, n int, lsn uint64) retained {
+func (r *retention) collectRetained(heads []string, n int, lsn uint64) retained {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := retained{archive: r.archive, archived: r.archived, fresh: r.fresh[: n-r.archived : n-r.archived]}
 	if r.removed {
-		c.live = engine.NewBitmap(n)
+		c.liveAncestors = engine.NewBitmap(n)
 		r.history.Ancestors(heads, "", func(ancestor int) bool {
-			c.live.Set(ancestor)
+			c.liveAncestors.Set(ancestor)
 			return true
 		})
-		c.archive = slices.DeleteFunc(slices.Clone(c.archive), func(a version.ArchiveSegment) bool { return !alive(a, c.live) })
+		c.archive = slices.DeleteFunc(slices.Clone(c.archive), func(a version.ArchiveSegment) bool { return !alive(a, c.liveAncestors) })
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.anchors)) {
 		a := r.anchors[id]
 		at, known := r.history.Number(id)
 		switch {
-		case c.live != nil && !(known && c.live.Get(at)):
+		case c.liveAncestors != nil && !(known && c.liveAncestors.Get(at)):
 		case a.Name != "":
 			c.stored = append(c.stored, a)
 		case a.lsn <= lsn:
@@ -178,7 +178,7 @@ func (f *segmentFiles) readArchive(ctx context.Context, seg *version.ArchiveSegm
 		var runs []version.Run
 		runs, records, err = version.ReadArchive(bytes.Clone(b)) // cloned because the records alias it
 		if err == nil && !slices.Equal(runs, seg.Runs) {
-			err = &engine.Corrupt{Object: "segment " + seg.Name, Detail: fmt.Sprintf("it holds the commits %v, wanted %v", runs, seg.Runs)}
+			err = &engine.Corrupt{Object: "segment " + seg.Name, Detail: fmt.Sprintf("it holds the commits %v, but its entry lists %v", runs, seg.Runs)}
 		}
 		return err
 	})
@@ -258,7 +258,7 @@ func (r *retention) adopt(c *cut) (dropped bool) {
 	}
 	r.fresh = slices.Clone(r.fresh[c.commits-r.archived:])
 	r.archive, r.archived, r.stale = c.retained.archive, c.commits, false
-	dropped = c.retained.live != nil || c.retained.whole
+	dropped = c.retained.liveAncestors != nil || c.retained.replacesAll
 	if dropped {
 		r.removed = false
 	}

@@ -71,8 +71,8 @@ func (l *mergeBases) drop(base *mergeBase) {
 	base.snap = nil
 }
 
-// keep drops the states of all commits that are not in commits.
-func (l *mergeBases) keep(commits map[string]bool) {
+// keepOnly drops the states of all commits that are not in commits.
+func (l *mergeBases) keepOnly(commits map[string]bool) {
 	for id, base := range l.at {
 		if !commits[id] {
 			l.drop(base)
@@ -122,7 +122,7 @@ func (r *restorer) mergeBase(ctx context.Context, a, b *version.Snapshot) (*vers
 // keeps only the merge bases of the branches that existed then, and a commit of the past may
 // have other bases. The error is a *engine.NotFound. REQUIRES: layout.merging is held.
 func (r *restorer) readableWith(id string) error {
-	if r.retention.whole() {
+	if r.retention.archiveComplete() {
 		return nil
 	}
 	return r.retention.readable(r.history.LowestWith(id, r.branches.tipIDs()))

@@ -147,7 +147,7 @@ func (c *commit) settled(ctx context.Context) error {
 }
 
 // settled waits until the commit with the record at lsn is durable. The caller need not hold
-// b.writing. The error is errPoisoned if the commit failed.
+// b.writing. The error is errLogFailed if the commit failed.
 func (b *branch) settled(ctx context.Context, lsn uint64) error {
 	b.mu.Lock()
 	i := slices.IndexFunc(b.pending, func(c *commit) bool { return c.lsn == lsn })
@@ -159,7 +159,7 @@ func (b *branch) settled(ctx context.Context, lsn uint64) error {
 	durable := lsn <= b.head.Load().lsn
 	b.mu.Unlock()
 	if !durable {
-		return errPoisoned
+		return errLogFailed
 	}
 	return nil
 }

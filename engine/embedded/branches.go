@@ -159,9 +159,9 @@ func (l *branches) source(from, to *branch) (*commit, error) {
 	return from.tip, nil
 }
 
-// sparse lists the branches that have more than n holes in a table, in name order. REQUIRES:
+// sparseBranches lists the branches that have more than n holes in a table, in name order. REQUIRES:
 // layout is locked for writing.
-func (l *branches) sparse(n uint32) (sparse []*branch) {
+func (l *branches) sparseBranches(n uint32) (sparse []*branch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, b := range l.sorted {
@@ -184,11 +184,11 @@ func (l *branches) noteStale() {
 func (l *branches) keepBases(commits map[string]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.bases.keep(commits)
+	l.bases.keepOnly(commits)
 }
 
-// rebase replaces each merge base in memory with its form in after.
-func (l *branches) rebase(after map[*version.Snapshot]*version.Snapshot) {
+// replaceBases replaces each merge base in memory with its form in after.
+func (l *branches) replaceBases(after map[*version.Snapshot]*version.Snapshot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, base := range l.bases.at {
@@ -213,7 +213,7 @@ func (l *branches) commit(b *branch, next *commit, rec record, w *write) (*store
 	l.advanceLocked(b, next)
 	l.history.Add(c, next.lsn)
 	b.keys.add(l.history, c, w.receipt)
-	l.retention.note(b, next, rec.kind, rec.rest, len(rec.ops))
+	l.retention.note(b, next, rec.kind, rec.afterHeader, len(rec.ops))
 	l.lsn, l.last = next.lsn, next.out
 	if w.source != nil {
 		l.bases.merged(b, w.from, w.source)
@@ -223,11 +223,11 @@ func (l *branches) commit(b *branch, next *commit, rec record, w *write) (*store
 }
 
 // errStaleRetention is the error of create while retention has a stale manifest.
-var errStaleRetention = &engine.Unavailable{Reason: "a cleanup failed, and branches from commits of the past wait for the next checkpoint"}
+var errStaleRetention = &engine.Unavailable{Reason: "a cleanup failed, so a branch cannot start from an old commit until the next checkpoint; try again later"}
 
 // errNeedsState is the error of create for a commit that is the tip of no branch, if the caller
 // has not restored its state.
-var errNeedsState = errors.New("the state of the commit has to be restored")
+var errNeedsState = errors.New("the state of the commit must be restored first")
 
 // created is a new branch whose record has its place in the log.
 type created struct {
@@ -246,7 +246,7 @@ func (l *branches) create(name string, at engine.Target, restored *version.Snaps
 		return made, &engine.Conflict{Reason: "branch " + name + " exists already"}
 	}
 	if n := len(l.byName); most > 0 && n >= most {
-		return made, &engine.TooLarge{Resource: "live branches", Limit: int64(most), Actual: int64(n) + 1, Hint: "delete branches that are not needed"}
+		return made, &engine.TooLarge{Resource: "live branches", Limit: int64(most), Actual: int64(n) + 1, Hint: "delete branches that you do not need"}
 	}
 	parent, err := l.originLocked(at)
 	if err != nil {

@@ -66,7 +66,7 @@ func dumpGraph(g *Graph) (string, error) {
 		}
 		var keys []string
 		for _, x := range line.keys.list {
-			r := x.whole(&g.history)
+			r := x.unpack(&g.history)
 			keys = append(keys, fmt.Sprintf("%s/%s=%d", r.Commit.Actor, r.Receipt.Key, r.Commit.Seq))
 		}
 		slices.Sort(keys)

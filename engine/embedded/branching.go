@@ -130,7 +130,7 @@ func (r *writer) deleteBranch(ctx context.Context, name, head string) error {
 		r.restorer.forget(true)
 		b.err = &engine.NotFound{What: "branch", Name: name}
 	} else {
-		b.err = errPoisoned
+		b.err = errLogFailed
 	}
 	close(out.done)
 	r.checkpoints.grown(len(payload))

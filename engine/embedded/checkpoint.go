@@ -117,7 +117,7 @@ func (c *checkpoints) make(ctx context.Context) (err error) {
 	c.layout.Lock()
 	defer c.layout.Unlock()
 	defer c.branches.noteStale()
-	if sparse := c.branches.sparse(c.opts.sparse); len(sparse) > 0 {
+	if sparse := c.branches.sparseBranches(c.opts.sparse); len(sparse) > 0 {
 		if done, err := c.rewriteLocked(ctx, sparse); done || err != nil {
 			if done && err == nil {
 				c.counts.rewrites.Add(1)
@@ -182,7 +182,7 @@ func (c *checkpoints) adopt(cut *cut, after map[*version.Snapshot]*version.Snaps
 	if err != nil {
 		return err
 	}
-	c.branches.rebase(after)
+	c.branches.replaceBases(after)
 	c.restorer.forget(false)
 	return nil
 }

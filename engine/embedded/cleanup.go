@@ -19,7 +19,7 @@ import (
 func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (_ *engine.CleanupResult, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	if opts.KeepCommits < 0 {
-		return nil, &engine.BadArgument{Param: "keep_commits", Detail: fmt.Sprintf("%d commits, wanted 0 or more", opts.KeepCommits)}
+		return nil, &engine.BadArgument{Param: "keep_commits", Detail: fmt.Sprintf("found %d, expected 0 or more", opts.KeepCommits)}
 	}
 	if err := g.enter(ctx); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (c *checkpoints) cleanup(ctx context.Context, opts engine.CleanupOptions) (
 	if opts.DryRun {
 		needed := c.neededLocked(cut, keep)
 		for id, size := range before {
-			if name := segmentName(id); needed[name] == onlyPast {
+			if name := segmentName(id); needed[name] == usedByReclaimed {
 				out.Segments++
 				out.Bytes += size
 			}
@@ -81,8 +81,8 @@ func (c *checkpoints) cleanup(ctx context.Context, opts engine.CleanupOptions) (
 type kept struct {
 	commits  map[string]bool
 	readable int // how many commits were readable before
-	// bare lists the kept commits that are not anchors and whose parent is not kept.
-	bare []string
+	// unanchored lists the kept commits that are not anchors and whose parent is not kept.
+	unanchored []string
 }
 
 // record reports whether the record of a commit is needed: whether the commit and its first
@@ -143,7 +143,7 @@ func (c *checkpoints) chooseKept(ctx context.Context, cut *cut, opts engine.Clea
 	k.readable = len(readable)
 	for _, c := range c.history.Slice(0, cut.commits) {
 		if k.commits[c.ID] && !k.record(c) && !anchored[c.ID] {
-			k.bare = append(k.bare, c.ID)
+			k.unanchored = append(k.unanchored, c.ID)
 		}
 	}
 	return k, nil
@@ -158,36 +158,36 @@ func (c *retained) has(n int) bool {
 	return ok
 }
 
-// use is the reason why a segment is needed.
-type use uint8
+// segmentUse is the reason why a segment is needed.
+type segmentUse uint8
 
 const (
-	onlyPast use = iota + 1 // needed by reclaimed commits alone
-	others
+	usedByReclaimed segmentUse = iota + 1 // needed by reclaimed commits alone
+	usedByKept
 )
 
 // neededLocked returns, by file name, whether a file of the cut stays needed after the cleanup, or
 // only the commits that it reclaims need it. REQUIRES: c.mu is locked.
-func (c *checkpoints) neededLocked(cut *cut, k *kept) map[string]use {
-	uses := map[string]use{}
-	by := func(u use, names ...string) {
+func (c *checkpoints) neededLocked(cut *cut, k *kept) map[string]segmentUse {
+	uses := map[string]segmentUse{}
+	by := func(u segmentUse, names ...string) {
 		for _, name := range names {
 			file := fileOf(name)
 			uses[file] = max(uses[file], u)
 		}
 	}
 	for s := range cut.states {
-		by(others, s.Refs()...)
+		by(usedByKept, s.Refs()...)
 	}
 	for _, h := range c.stored {
-		by(others, h.Name)
+		by(usedByKept, h.Name)
 	}
 	for _, a := range cut.retained.archive {
-		u := onlyPast
+		u := usedByReclaimed
 		for _, r := range a.Runs {
 			for _, c := range c.history.Slice(r.First, r.First+r.N) {
 				if k.record(c) {
-					u = others
+					u = usedByKept
 					break
 				}
 			}
@@ -195,9 +195,9 @@ func (c *checkpoints) neededLocked(cut *cut, k *kept) map[string]use {
 		by(u, append(a.Refs, a.Name)...)
 	}
 	for _, a := range cut.retained.stored {
-		u := onlyPast
+		u := usedByReclaimed
 		if k.commits[a.Commit] {
-			u = others
+			u = usedByKept
 		}
 		by(u, append(a.Refs, a.Name)...)
 	}
@@ -217,7 +217,7 @@ func (c *checkpoints) reclaimLocked(ctx context.Context, cut *cut, k *kept) erro
 	for _, a := range states {
 		p.anchored(a)
 	}
-	p.whole = true
+	p.replacesAll = true
 	made, err := c.thinArchive(ctx, p, k)
 	if err == nil {
 		c.retention.setStale() // until a manifest is certainly in force
@@ -230,7 +230,7 @@ func (c *checkpoints) reclaimLocked(ctx context.Context, cut *cut, k *kept) erro
 	return err
 }
 
-// bareStates returns a new anchor for each bare commit. It restores the states that are not in
+// bareStates returns a new anchor for each unanchored commit. It restores the states that are not in
 // memory.
 func (c *checkpoints) bareStates(ctx context.Context, cut *cut, k *kept) (all []*anchor, err error) {
 	inMemory := map[string]anchor{}
@@ -240,7 +240,7 @@ func (c *checkpoints) bareStates(ctx context.Context, cut *cut, k *kept) (all []
 	for _, b := range cut.branches {
 		inMemory[b.Head.Commit.ID] = anchor{snap: b.Head, lsn: b.tip.lsn, branch: b.branch}
 	}
-	for _, id := range k.bare {
+	for _, id := range k.unanchored {
 		a := inMemory[id]
 		a.Commit = id
 		if a.snap == nil {

@@ -41,7 +41,7 @@ func (l *branches) cut(now time.Time) *cut {
 		heads = append(heads, b.tip.snap.Commit.ID)
 	}
 	c.bases = l.bases.states()
-	c.retained = l.retention.cut(heads, c.commits, c.lsn)
+	c.retained = l.retention.collectRetained(heads, c.commits, c.lsn)
 	return c
 }
 

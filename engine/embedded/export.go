@@ -105,7 +105,7 @@ func appendEnvelope(dst []byte, s *version.Snapshot, t *version.Table, ord uint3
 		dst = append(text(dst, prop.Name), ':')
 		var ok bool
 		if dst, ok = appendValue(dst, v); !ok {
-			return nil, &engine.Unsupported{Construct: fmt.Sprintf("the export of %s %q, whose property %s is not finite,", t.Type.Name, t.ID(ord), prop.Name)}
+			return nil, &engine.Unsupported{Construct: fmt.Sprintf("exporting %s %q, whose property %s is not a finite number,", t.Type.Name, t.ID(ord), prop.Name)}
 		}
 		dst = append(dst, ',')
 	}

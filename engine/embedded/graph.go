@@ -146,8 +146,8 @@ func newGraph(opts Options) *Graph {
 	return g
 }
 
-// use gives the store to the parts of the graph that need it.
-func (g *Graph) use(st *store.Store) {
+// attachStore gives the store to the parts of the graph that need it.
+func (g *Graph) attachStore(st *store.Store) {
 	g.store, g.files.store, g.branches.store, g.checkpoints.store, g.writer.store = st, st, st, st, st
 }
 

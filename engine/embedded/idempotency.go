@@ -22,12 +22,12 @@ const pruneEvery = 1024
 //
 // A writer adds the receipt of a commit while the commit's record gets its place in the log.
 type idempotency struct {
-	mu    sync.Mutex
-	list  []receipt // in commit order; current returns parts of it, which must not change
-	first uint32    // the number of list[0]; receipts are numbered in order
-	at    map[uint64]uint32
-	more  map[receiptKey]uint32 // receipts whose hash another receipt has in at
-	blind uint64                // hash bits to ignore; tests set it to make hashes collide
+	mu          sync.Mutex
+	list        []receipt // in commit order; current returns parts of it, which must not change
+	first       uint32    // the number of list[0]; receipts are numbered in order
+	at          map[uint64]uint32
+	collisions  map[receiptKey]uint32 // receipts whose hash another receipt has in at
+	ignoredBits uint64                // hash bits to ignore; tests set it to make hashes collide
 }
 
 // receipt is the form of a receipt in memory.
@@ -41,7 +41,9 @@ type receiptKey struct{ actor, key string }
 
 var receiptSeed = maphash.MakeSeed()
 
-func (i *idempotency) hash(k receiptKey) uint64 { return maphash.Comparable(receiptSeed, k) &^ i.blind }
+func (i *idempotency) hash(k receiptKey) uint64 {
+	return maphash.Comparable(receiptSeed, k) &^ i.ignoredBits
+}
 
 func outdated(now, made time.Time) bool { return now.Sub(made) >= receiptAge }
 
@@ -64,13 +66,13 @@ func (i *idempotency) add(h *version.History, c engine.Commit, rec *version.Rece
 	}
 	sum := i.hash(k)
 	if other, taken := i.at[sum]; taken && i.keyLocked(h, other) != k {
-		if i.more == nil {
-			i.more = map[receiptKey]uint32{}
+		if i.collisions == nil {
+			i.collisions = map[receiptKey]uint32{}
 		}
-		i.more[k] = number
+		i.collisions[k] = number
 		return
 	}
-	delete(i.more, k)
+	delete(i.collisions, k)
 	i.at[sum] = number
 }
 
@@ -86,8 +88,8 @@ func (i *idempotency) pruneLocked(h *version.History, now time.Time) {
 		if sum := i.hash(k); i.at[sum] == number {
 			delete(i.at, sum)
 		}
-		if i.more[k] == number {
-			delete(i.more, k)
+		if i.collisions[k] == number {
+			delete(i.collisions, k)
 		}
 	}
 	i.list, i.first = slices.Clone(i.list[n:]), i.first+uint32(n)
@@ -103,13 +105,13 @@ func (i *idempotency) keyLocked(h *version.History, number uint32) receiptKey {
 func (i *idempotency) find(h *version.History, k receiptKey) (rec version.Receipted, ok bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	n, ok := i.more[k]
+	n, ok := i.collisions[k]
 	if !ok {
 		if n, ok = i.at[i.hash(k)]; !ok || i.keyLocked(h, n) != k {
 			return rec, false
 		}
 	}
-	return i.list[n-i.first].whole(h), true
+	return i.list[n-i.first].unpack(h), true
 }
 
 // repeated returns the receipt of the earlier write with the same key and actor; ok is false if
@@ -120,12 +122,12 @@ func (i *idempotency) repeated(h *version.History, actor string, w *version.Rece
 		return rec, false, nil
 	}
 	if rec.Receipt.Body != w.Body {
-		return rec, false, &engine.Conflict{Reason: "idempotency key " + w.Key + " was used for another write, commit " + rec.Commit.ID + "; choose another key"}
+		return rec, false, &engine.Conflict{Reason: "idempotency key " + w.Key + " was already used for a different write, commit " + rec.Commit.ID + "; choose another key"}
 	}
 	return rec, true, nil
 }
 
-func (x receipt) whole(h *version.History) version.Receipted {
+func (x receipt) unpack(h *version.History) version.Receipted {
 	return version.Receipted{Commit: h.At(x.commit), Receipt: version.UnpackReceipt(x.packed)}
 }
 

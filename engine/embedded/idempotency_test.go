@@ -15,7 +15,7 @@ func TestReceiptTable(t *testing.T) {
 	const n = 5 * pruneEvery
 	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var h version.History
-	r := idempotency{blind: ^uint64(0xfff)}
+	r := idempotency{ignoredBits: ^uint64(0xfff)}
 	model := map[receiptKey]engine.Commit{}
 	var handed []receipt
 	for i := range n {
@@ -32,8 +32,8 @@ func TestReceiptTable(t *testing.T) {
 	if got, most := len(r.list), n/2+pruneEvery; got > most || len(current) > n/2 {
 		t.Errorf("%d receipts are in memory and %d are current, wanted at most %d and %d", got, len(current), most, n/2)
 	}
-	if len(r.more) == 0 || len(r.at)+len(r.more) > len(r.list) {
-		t.Errorf("%d and %d places for %d receipts", len(r.at), len(r.more), len(r.list))
+	if len(r.collisions) == 0 || len(r.at)+len(r.collisions) > len(r.list) {
+		t.Errorf("%d and %d places for %d receipts", len(r.at), len(r.collisions), len(r.list))
 	}
 	for k, c := range model {
 		rec, ok := r.find(&h, k)
@@ -48,7 +48,7 @@ func TestReceiptTable(t *testing.T) {
 		t.Errorf("a key of another actor has the receipt of commit %s", rec.Commit.ID)
 	}
 	for i, x := range handed {
-		if got := x.whole(&h); got.Receipt.Nodes != int64(got.Commit.Seq) || i > 0 && got.Commit.Seq != handed[i-1].whole(&h).Commit.Seq+1 {
+		if got := x.unpack(&h); got.Receipt.Nodes != int64(got.Commit.Seq) || i > 0 && got.Commit.Seq != handed[i-1].unpack(&h).Commit.Seq+1 {
 			t.Fatalf("what was handed out has changed: %v", got)
 		}
 	}

@@ -27,7 +27,7 @@ func (s *ids) init(now func() time.Time) {
 func (s *ids) resume(commit string) error {
 	id, err := ulid.ParseStrict(commit)
 	if err != nil {
-		return &engine.Corrupt{Object: "manifest", Detail: "commit id \"" + commit + "\" is no ULID"}
+		return &engine.Corrupt{Object: "manifest", Detail: "commit id \"" + commit + "\" is not a ULID"}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,14 +48,14 @@ func (s *ids) next() string {
 	return id.String()
 }
 
-// manyIDs is the number of ids from which a run of ids gets a millisecond of its own.
-const manyIDs = 1 << 10
+// longRun is the number of ids from which a run of ids gets a millisecond of its own.
+const longRun = 1 << 10
 
 // run begins a run of n ids. The function that it returns appends the next id to dst. The ids of
 // a long run count up from a random number, and no other id of this graph falls between them. So
 // they ascend and differ in their last characters only.
 func (s *ids) run(n int) func(dst []byte) []byte {
-	if n < manyIDs {
+	if n < longRun {
 		return func(dst []byte) []byte { return append(dst, s.next()...) }
 	}
 	s.mu.Lock()

@@ -8,12 +8,12 @@ import (
 // inflight counts the calls in progress. A call takes one atomic addition at its beginning and
 // one at its end, so that reads on many processors share no lock.
 type inflight struct {
-	calls atomic.Int64  // number of calls in progress, plus shut once close was called
+	calls atomic.Int64  // number of calls in progress, plus closedMark once close was called
 	idle  chan struct{} // receives a token when the last call ends after close was called
 }
 
-// shut is so far below zero that no number of calls brings the sum back to zero.
-const shut = math.MinInt64 / 2
+// closedMark is so far below zero that no number of calls brings the sum back to zero.
+const closedMark = math.MinInt64 / 2
 
 func newInflight() inflight { return inflight{idle: make(chan struct{}, 1)} }
 
@@ -28,7 +28,7 @@ func (f *inflight) enter() bool {
 }
 
 func (f *inflight) leave() {
-	if f.calls.Add(-1) == shut {
+	if f.calls.Add(-1) == closedMark {
 		select {
 		case f.idle <- struct{}{}:
 		default: // the token is there already
@@ -39,7 +39,7 @@ func (f *inflight) leave() {
 // close makes enter return false from now on, and waits for the calls in progress. It must be
 // called only once.
 func (f *inflight) close() {
-	if f.calls.Add(shut) != shut {
+	if f.calls.Add(closedMark) != closedMark {
 		<-f.idle
 	}
 }

@@ -69,7 +69,7 @@ func TestLoadLeavesNothing(t *testing.T) {
 func TestNewIDs(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{quiet: true})
 	last := g.ids.next()
-	for _, n := range []int{3, manyIDs, 70_000} {
+	for _, n := range []int{3, longRun, 70_000} {
 		next := g.ids.run(n)
 		first := ""
 		for i := range n {
@@ -81,7 +81,7 @@ func TestNewIDs(t *testing.T) {
 				first = id
 			}
 		}
-		if n >= manyIDs && first[:20] != last[:20] {
+		if n >= longRun && first[:20] != last[:20] {
 			t.Errorf("%d ids from %s to %s", n, first, last)
 		}
 		if id := g.ids.next(); id <= last {

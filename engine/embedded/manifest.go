@@ -45,7 +45,7 @@ func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*v
 		b.ManifestBranch.Head = after[b.Head]
 		b.Receipts = func(yield func(version.Receipted) bool) {
 			for _, r := range b.receipts {
-				if !yield(r.whole(c.history)) {
+				if !yield(r.unpack(c.history)) {
 					return
 				}
 			}
@@ -79,7 +79,7 @@ func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*v
 // when it fails.
 func (c *checkpoints) storeFlushes(ctx context.Context, cut *cut, flushed *version.Checkpoint, after map[*version.Snapshot]*version.Snapshot) (made []store.SegmentID, err error) {
 	pack := packer{files: c.files}
-	defer func() { made = pack.made }()
+	defer func() { made = pack.written }()
 	keep := func(s *version.Snapshot, flush func(*version.Table) (version.Flush, bool, error)) error {
 		for _, t := range s.Tables() {
 			f, ok, err := flush(t)

@@ -195,7 +195,7 @@ func TestMergeBaseStates(t *testing.T) {
 					for _, b := range names[:i] {
 						if rng.IntN(4) == 0 {
 							g.branches.mu.Lock()
-							g.branches.bases.keep(nil)
+							g.branches.bases.keepOnly(nil)
 							g.branches.mu.Unlock()
 							rebuilt++
 						}

@@ -28,7 +28,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 		return nil, err
 	}
 	if from == to {
-		return nil, &engine.BadArgument{Param: "source", Detail: fmt.Sprintf("branch %s is the target too; name another", from.name)}
+		return nil, &engine.BadArgument{Param: "source", Detail: fmt.Sprintf("branch %s is both the source and the target; name another source", from.name)}
 	}
 	w := newWrite(engine.WriteOptions{Actor: opts.Actor, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun})
 	if w.receipt != nil {

@@ -117,7 +117,7 @@ func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog
 	if err != nil {
 		return nil, err
 	}
-	g.use(st)
+	g.attachStore(st)
 	g.history.Add(first.Commit, 0)
 	b := recovered(engine.MainBranch, first, 0)
 	g.branches.addLocked(b)
@@ -135,7 +135,7 @@ func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Graph, er
 	if err != nil {
 		return nil, err
 	}
-	g.use(st)
+	g.attachStore(st)
 	if err := g.recovery(ctx, found); err != nil {
 		var missing *engine.NotFound
 		if errors.As(err, &missing) { // NotFound is for a directory without a graph

@@ -26,17 +26,17 @@ const (
 // All parts of a file have the same type. So when a property is dropped for good on every
 // branch, no state needs a file that has values of it.
 type packer struct {
-	files *segmentFiles
-	small map[*version.Type][]*version.Segment // small segments that are not stored yet
-	types []*version.Type                      // the keys of small, in order of arrival
-	made  []store.SegmentID
+	files   *segmentFiles
+	small   map[*version.Type][]*version.Segment // small segments that are not stored yet
+	types   []*version.Type                      // the keys of small, in order of arrival
+	written []store.SegmentID
 }
 
 // add stores a large segment at once. It keeps a small one until there are packParts of its
 // type, or until finish.
 func (p *packer) add(ctx context.Context, t *version.Type, s *version.Segment) error {
 	if s.N > packRows || s.Bytes() > packBytes {
-		return p.alone(ctx, t, s)
+		return p.storeAlone(ctx, t, s)
 	}
 	if p.small == nil {
 		p.small = map[*version.Type][]*version.Segment{}
@@ -62,11 +62,11 @@ func (p *packer) finish(ctx context.Context) error {
 	return nil
 }
 
-// alone stores a segment in its own file.
-func (p *packer) alone(ctx context.Context, t *version.Type, s *version.Segment) error {
+// storeAlone stores a segment in its own file.
+func (p *packer) storeAlone(ctx context.Context, t *version.Type, s *version.Segment) error {
 	id, err := p.files.write(ctx, t, s)
 	if err == nil {
-		p.made = append(p.made, id)
+		p.written = append(p.written, id)
 	}
 	return err
 }
@@ -79,7 +79,7 @@ func (p *packer) pack(ctx context.Context, t *version.Type) error {
 	case 0:
 		return nil
 	case 1:
-		return p.alone(ctx, t, small[0])
+		return p.storeAlone(ctx, t, small[0])
 	}
 	id, err := p.files.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
 		for i, segment := range small {
@@ -97,7 +97,7 @@ func (p *packer) pack(ctx context.Context, t *version.Type) error {
 	if err != nil {
 		return err
 	}
-	p.made = append(p.made, id)
+	p.written = append(p.written, id)
 	file, err := p.files.store.OpenSegment(ctx, id)
 	for i, segment := range small {
 		name := segmentName(id) + "." + strconv.Itoa(i)

@@ -26,7 +26,7 @@ func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) (err 
 	}
 	prog, err := g.programs.get(ctx, q, snap)
 	if err == nil && prog.Embeds() && g.opts.Embedder == nil {
-		return &engine.Unsupported{Construct: "nearest to a text, without an embedding provider,"}
+		return &engine.Unsupported{Construct: "nearest with a text, without an embedding provider,"}
 	}
 	return err
 }
@@ -71,7 +71,7 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 	out := &engine.Explanation{Commit: snap.Commit.ID, Analyzed: analyze}
 	if q.Mutation != nil {
 		if analyze {
-			return nil, &engine.BadArgument{Param: "analyze", Detail: "it is set for a mutation, which would have to write, wanted a read"}
+			return nil, &engine.BadArgument{Param: "analyze", Detail: "a mutation cannot be analyzed, because that would run it; name a read"}
 		}
 		if err := exec.BindMutation(q, snap.Schema); err != nil {
 			return nil, err
@@ -119,7 +119,7 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 func (g *Graph) runOptions(prog *exec.Program, at engine.Target, analyze bool) exec.Options {
 	opts := exec.Options{Memory: max(0, g.opts.QueryMemory), Shared: g.opts.SharedMemory, Embedder: g.opts.Embedder, Analyze: analyze}
 	switch {
-	case !prog.AsksNow():
+	case !prog.UsesNow():
 	case at.Now.IsZero():
 		opts.Now = g.opts.now()
 	default:

@@ -13,11 +13,11 @@ const changeBlock = "change"
 
 // record is the log record of a commit.
 type record struct {
-	kind     uint8
-	payload  []byte
-	rest     []byte            // the payload after the header
-	ops      []byte            // the operations; nil for a bulk commit or a change of schema
-	segments []store.SegmentID // the segments that the record names
+	kind        uint8
+	payload     []byte
+	afterHeader []byte            // the payload after the header
+	ops         []byte            // the operations; nil for a bulk commit or a change of schema
+	segments    []store.SegmentID // the segments that the record names
 }
 
 // maxOps bounds the operations of one commit, in bytes. It is far below the limit of one column
@@ -37,7 +37,7 @@ func (r *writer) record(ctx context.Context, tx *version.Txn, parts []version.Pa
 			rec.segments = append(rec.segments, id)
 		}
 		rec.payload = version.AppendParts(payload, parts)
-		rec.rest = rec.payload[len(payload):]
+		rec.afterHeader = rec.payload[len(payload):]
 		return rec, nil
 	}
 	if tx.Change() != nil {
@@ -48,7 +48,7 @@ func (r *writer) record(ctx context.Context, tx *version.Txn, parts []version.Pa
 	ops := payload[header:]
 	switch {
 	case len(ops) <= r.opts.InlineBytes:
-		return record{kind: version.KindRows, payload: payload, rest: ops, ops: ops}, nil
+		return record{kind: version.KindRows, payload: payload, afterHeader: ops, ops: ops}, nil
 	case len(ops) > maxOps:
 		return record{}, &engine.TooLarge{Resource: "bytes of one commit", Limit: maxOps, Actual: int64(len(ops))}
 	}
@@ -57,7 +57,7 @@ func (r *writer) record(ctx context.Context, tx *version.Txn, parts []version.Pa
 		return record{}, err
 	}
 	payload = version.AppendSpilled(payload[:header:header], segmentName(id))
-	return record{kind: version.KindSpilled, payload: payload, rest: payload[header:], ops: ops, segments: []store.SegmentID{id}}, nil
+	return record{kind: version.KindSpilled, payload: payload, afterHeader: payload[header:], ops: ops, segments: []store.SegmentID{id}}, nil
 }
 
 // changeRecord makes the log record of a commit that puts a schema in force. It appends the

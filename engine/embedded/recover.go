@@ -30,14 +30,14 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 		for r := range mb.Receipts {
 			c, _, known := g.history.Get(r.Commit.ID)
 			if !known {
-				return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("branch %s has a receipt of commit %s, which is unknown", mb.Name, r.Commit.ID)}
+				return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("branch %s has an idempotency key of commit %s, which is unknown", mb.Name, r.Commit.ID)}
 			}
 			b.keys.add(&g.history, c, &r.Receipt)
 		}
 		g.branches.addLocked(b)
 	}
 	if g.branches.byName[engine.MainBranch] == nil {
-		return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("it holds %d branches, and no main", len(m.Branches))}
+		return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("it holds %d branches, but not main", len(m.Branches))}
 	}
 	g.retention.recover(m, found.ManifestLSN, g.branches.sorted)
 	if err := g.replayAll(ctx, found.Records, open); err != nil {
@@ -54,7 +54,7 @@ func (g *Graph) recoverHistory(ctx context.Context, m *version.Manifest) error {
 			return err
 		}
 		if n += h.N; g.history.Len() != n {
-			return &engine.Corrupt{Object: "segment " + h.Name, Detail: fmt.Sprintf("with it there are %d commits, wanted %d", g.history.Len(), n)}
+			return &engine.Corrupt{Object: "segment " + h.Name, Detail: fmt.Sprintf("the history now has %d commits, expected %d", g.history.Len(), n)}
 		}
 	}
 	g.checkpoints.stored = m.History
@@ -132,11 +132,11 @@ func (p *replay) branching(ctx context.Context, r store.Record) error {
 	}
 	from := l.byName[b.From]
 	if b.From != "" && (from == nil || from.tip.snap.Commit.ID != b.Commit) {
-		return corruptRecord(r, "branch %q begins at commit %s, which is not the head of %q", b.Name, b.Commit, b.From)
+		return corruptRecord(r, "branch %q starts at commit %s, which is not the head of %q", b.Name, b.Commit, b.From)
 	}
 	made := recovered(b.Name, origin.Fork(), r.LSN)
 	if made.line.run, err = p.g.retention.runOf(from, origin); err != nil {
-		return corruptRecord(r, "branch %q begins at commit %s, whose state is not kept", b.Name, b.Commit)
+		return corruptRecord(r, "branch %q starts at commit %s, whose state is not stored", b.Name, b.Commit)
 	}
 	l.addLocked(made)
 	l.bases.hold(made, origin)
@@ -150,7 +150,7 @@ func (p *replay) state(ctx context.Context, r store.Record, id string) (*version
 	}
 	s, err := p.g.restorer.restore(ctx, id)
 	if missing := (*engine.NotFound)(nil); errors.As(err, &missing) {
-		return nil, corruptRecord(r, "it needs the state of commit %s, which is not kept", id)
+		return nil, corruptRecord(r, "it needs the state of commit %s, which is not stored", id)
 	}
 	return s.snap, err
 }
@@ -167,7 +167,7 @@ func (p *replay) commit(r store.Record) error {
 	}
 	snap := b.tip.snap
 	if c.Seq != snap.Commit.Seq+1 || len(c.Parents) == 0 || c.Parents[0] != snap.Commit.ID {
-		return corruptRecord(r, "commit %s, number %d, does not follow commit %s, number %d", c.ID, c.Seq, snap.Commit.ID, snap.Commit.Seq)
+		return corruptRecord(r, "commit %s with number %d does not follow commit %s with number %d", c.ID, c.Seq, snap.Commit.ID, snap.Commit.Seq)
 	}
 	tx := version.Begin(snap)
 	if err := p.open.apply(tx, r.Kind, rest); err != nil {

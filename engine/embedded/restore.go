@@ -325,7 +325,7 @@ func (r *restorer) readAnchor(ctx context.Context, a *version.Anchor) (s *versio
 		return err
 	})
 	if err == nil && s.Commit.ID != a.Commit {
-		err = &engine.Corrupt{Object: "segment " + a.Name, Detail: a.BlockName() + " is of commit " + s.Commit.ID + ", wanted " + a.Commit}
+		err = &engine.Corrupt{Object: "segment " + a.Name, Detail: a.BlockName() + " is of commit " + s.Commit.ID + ", expected " + a.Commit}
 	}
 	return s, err
 }

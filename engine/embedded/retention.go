@@ -179,9 +179,9 @@ func (r *retention) readable(commits []string) error {
 	return nil
 }
 
-// whole reports whether the archive has the records of all archived commits but the first, which
+// archiveComplete reports whether the archive has the records of all archived commits but the first, which
 // has no record.
-func (r *retention) whole() bool {
+func (r *retention) archiveComplete() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	next := 1

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// catchUps bounds the rounds in which a rewrite replays the commits made meanwhile. A final
+	// maxCatchUps bounds the rounds in which a rewrite replays the commits made meanwhile. A final
 	// round follows with the writers stopped.
-	catchUps = 5
+	maxCatchUps = 5
 	// fewCommits is a number of commits that take less time to replay than the manifest takes
 	// to write.
 	fewCommits = 64
@@ -44,9 +44,9 @@ func (j *journal) note(c engine.Commit, lsn uint64, rec record) {
 // rewriting is the state of a rewrite of one branch.
 type rewriting struct {
 	*branch
-	tip  *commit   // the tip that is laid out anew
-	made []*commit // that tip and the commits after it, in the new layout
-	held bool      // whether the rewrite holds the write lock of the branch
+	tip        *commit   // the tip that is laid out anew
+	newCommits []*commit // that tip and the commits after it, in the new layout
+	holdsLock  bool      // whether the rewrite holds the write lock of the branch
 }
 
 // rewriteLocked lays out the tips of sparse branches anew, without holes. It works in three steps:
@@ -63,7 +63,7 @@ func (c *checkpoints) rewriteLocked(ctx context.Context, branches []*branch) (do
 	var all []*rewriting
 	defer func() {
 		for _, w := range all {
-			if !w.held {
+			if !w.holdsLock {
 				w.hold()
 			}
 			w.journal = nil
@@ -151,7 +151,7 @@ func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewrit
 		if w.tip == nil {
 			return false, nil // the branch is deleted
 		}
-		w.made = []*commit{{snap: after[w.tip.snap], lsn: w.tip.lsn}}
+		w.newCommits = []*commit{{snap: after[w.tip.snap], lsn: w.tip.lsn}}
 	}
 	for round, calm := 1, false; !calm; round++ {
 		calm = true
@@ -162,11 +162,11 @@ func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewrit
 			}
 			calm = calm && n <= fewCommits
 		}
-		calm = calm || round == catchUps
+		calm = calm || round == maxCatchUps
 	}
 	for _, w := range all {
 		w.hold()
-		w.held = true
+		w.holdsLock = true
 		if n, err := c.catchUp(ctx, w, anchors); n < 0 || err != nil {
 			return false, err
 		}
@@ -178,8 +178,8 @@ func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewrit
 	}
 	for _, w := range all {
 		w.stale = false
-		byLSN := make(map[uint64]*version.Snapshot, len(w.made))
-		for _, made := range w.made {
+		byLSN := make(map[uint64]*version.Snapshot, len(w.newCommits))
+		for _, made := range w.newCommits {
 			byLSN[made.lsn] = made.snap
 		}
 		w.replaceLocked(func(old *commit) *version.Snapshot { return byLSN[old.lsn] })
@@ -193,12 +193,12 @@ func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewrit
 // catchUp replays the commits made on a branch since the last call. It returns their number, or
 // -1 if one of them cannot be replayed. It enters the new states of anchors in anchors.
 func (c *checkpoints) catchUp(ctx context.Context, w *rewriting, anchors map[string]*version.Snapshot) (int, error) {
-	if !w.held {
+	if !w.holdsLock {
 		w.hold()
 	}
 	entries, bulk := w.journal.entries, w.journal.bulk
 	w.journal.entries = nil
-	if !w.held {
+	if !w.holdsLock {
 		w.unlock()
 	}
 	if bulk {
@@ -212,19 +212,19 @@ func (c *checkpoints) catchUp(ctx context.Context, w *rewriting, anchors map[str
 			if err := ctx.Err(); err != nil {
 				return 0, err
 			}
-			w.made = w.needed(w.made)
+			w.newCommits = w.needed(w.newCommits)
 		}
-		tx := version.Begin(w.made[len(w.made)-1].snap)
+		tx := version.Begin(w.newCommits[len(w.newCommits)-1].snap)
 		if err := tx.ApplyOps(e.ops); err != nil {
 			return 0, err
 		}
 		s := tx.Commit(e.commit)
-		w.made = append(w.made, &commit{snap: s, lsn: e.lsn})
+		w.newCommits = append(w.newCommits, &commit{snap: s, lsn: e.lsn})
 		if c.retention.anchored(e.commit.ID) {
 			anchors[e.commit.ID] = s
 		}
 	}
-	w.made = w.needed(w.made)
+	w.newCommits = w.needed(w.newCommits)
 	return len(entries), nil
 }
 

@@ -68,9 +68,9 @@ func migrate(ctx context.Context, tx *version.Txn, to *version.Schema, opts engi
 	from, base := tx.Schema(), tx.Base()
 	out.From, out.To = from.Digest, to.Digest
 	steps := stepsTo(from.Catalog, to.Catalog, opts)
-	anew := permit(steps, from, to, base)
+	anew := clearPermitted(steps, from, to, base)
 	*out = report(steps, from.Digest, to.Digest)
-	if refused := opposed(steps, opts.AllowDataLoss); !opts.DryRun && refused != nil {
+	if refused := refusedSteps(steps, opts.AllowDataLoss); !opts.DryRun && refused != nil {
 		return refused
 	}
 	if !out.Supported || from.Digest == to.Digest && from.Source == to.Source {
@@ -105,9 +105,9 @@ func stepsTo(from, to *catalog.Schema, opts engine.SchemaOptions) []catalog.Step
 	return m.Steps
 }
 
-// permit clears the reason of each step that the stored data permits, or that will be checked
+// clearPermitted clears the reason of each step that the stored data permits, or that will be checked
 // against the data. It returns the types whose tables begin empty.
-func permit(steps []catalog.Step, from, to *version.Schema, base *version.Snapshot) map[*version.Type]bool {
+func clearPermitted(steps []catalog.Step, from, to *version.Schema, base *version.Snapshot) map[*version.Type]bool {
 	anew := map[*version.Type]bool{}
 	tables := version.NewCarry(from, to, steps, func(*version.Type) bool { return false })
 	for i := range steps {
@@ -160,9 +160,9 @@ func report(steps []catalog.Step, from, to string) engine.SchemaChange {
 	return engine.SchemaChange{Steps: steps, Supported: m.Supported(), Destructive: m.Destructive(), From: from, To: to}
 }
 
-// opposed returns the error for steps that are unsupported, or that lose data without
+// refusedSteps returns the error for steps that are unsupported, or that lose data without
 // permission.
-func opposed(steps []catalog.Step, allowDataLoss bool) error {
+func refusedSteps(steps []catalog.Step, allowDataLoss bool) error {
 	var unsupported, destructive []catalog.Step
 	for _, s := range steps {
 		if s.Reason != "" {
@@ -243,7 +243,7 @@ func align(from, to string, base, source *version.Snapshot, tx *version.Txn, who
 			if err != nil || !ok {
 				return nil, nil, nil, orDiverge(err, diverge)
 			}
-			lost = version.Uncarried(before, source, down, whole, "the source changes it, and the schema of the target has dropped its type")
+			lost = version.Uncarried(before, source, down, whole, "the source changed it, but the target's schema dropped its type")
 			if source, err = source.Carried(version.Change{Schema: target.Schema, Carry: down}); err != nil {
 				return nil, nil, nil, err
 			}
@@ -261,7 +261,7 @@ func align(from, to string, base, source *version.Snapshot, tx *version.Txn, who
 	if err != nil || !ok {
 		return nil, nil, nil, orDiverge(err, diverge)
 	}
-	lost = version.Uncarried(before, target, down, whole, "the target changed it, and the schema of the source has dropped its type")
+	lost = version.Uncarried(before, target, down, whole, "the target changed it, but the source's schema dropped its type")
 	if err := tx.Migrate(version.Change{Schema: source.Schema, Carry: down}); err != nil {
 		return nil, nil, nil, err
 	}

@@ -132,7 +132,7 @@ func segmentName(id store.SegmentID) string { return strconv.FormatUint(uint64(i
 func segmentID(name string) (store.SegmentID, error) {
 	id, err := strconv.ParseUint(fileOf(name), 10, 64)
 	if err != nil {
-		return 0, &engine.Corrupt{Object: "log record or manifest", Detail: fmt.Sprintf("%q is no segment", name)}
+		return 0, &engine.Corrupt{Object: "log record or manifest", Detail: fmt.Sprintf("%q is not the name of a segment", name)}
 	}
 	return store.SegmentID(id), nil
 }

@@ -35,7 +35,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	var first *receipted
 	if g.opts.Embedder != nil {
 		// Computing vectors costs time and money, so look for a receipt first.
-		first, err = g.writer.answered(ctx, b, call)
+		first, err = g.writer.earlierReceipt(ctx, b, call)
 	}
 	w := exec.Write{Args: args, Now: g.opts.now(), NewID: g.ids.next}
 	if err == nil && first == nil {
@@ -52,7 +52,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 				return nil, err
 			}
 			if w.Vectors != nil && tx.Schema() != schema {
-				return nil, &engine.SchemaMismatch{Detail: "the schema changed while vectors were computed; try again"}
+				return nil, &engine.SchemaMismatch{Detail: "the schema changed while the embedding provider computed vectors; try again"}
 			}
 			w.Tx = tx
 			err := w.Run(ctx, q)
@@ -100,7 +100,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	}
 	var first *receipted
 	if in.LeftOut() > 0 {
-		if first, err = g.writer.answered(ctx, b, call); err == nil && first == nil {
+		if first, err = g.writer.earlierReceipt(ctx, b, call); err == nil && first == nil {
 			err = g.embed(ctx, in)
 		}
 		if err != nil {
@@ -112,7 +112,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	var head engine.Commit
 	build := func(tx *version.Txn) ([]version.Part, error) {
 		if tx.Schema() != schema {
-			return nil, &engine.SchemaMismatch{Detail: "the schema changed while the input was read; load it again"}
+			return nil, &engine.SchemaMismatch{Detail: "the schema changed while the load read its input; load it again"}
 		}
 		var store load.Store
 		if !opts.DryRun {

@@ -90,10 +90,10 @@ func (r *writer) repeated(b *branch, w *write) (*receipted, error) {
 	return &receipted{first, b, lsn}, nil
 }
 
-// answered returns the receipt of the earlier call with the idempotency key of w, or nil,
+// earlierReceipt returns the receipt of the earlier call with the idempotency key of w, or nil,
 // before w takes the write lock itself. It waits until the receipt's commit is durable. The
 // errors include those of repeated.
-func (r *writer) answered(ctx context.Context, b *branch, w *write) (*receipted, error) {
+func (r *writer) earlierReceipt(ctx context.Context, b *branch, w *write) (*receipted, error) {
 	if w.receipt == nil || w.dryRun {
 		return nil, nil
 	}
@@ -162,7 +162,7 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 	}
 	if parts != nil && b.stale {
 		r.checkpoints.request()
-		return nil, nil, nil, &engine.Unavailable{Reason: "a checkpoint failed, and large loads wait for the next one"}
+		return nil, nil, nil, &engine.Unavailable{Reason: "a checkpoint failed, so the graph refuses large loads until the next one; try again later"}
 	}
 	rec, err := r.record(ctx, tx, parts, c, w.receipt)
 	if err != nil {
@@ -186,15 +186,15 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 	return nil, next, &staged{ticket: ticket, bytes: int64(len(rec.payload) + rowWeight*tx.Copied()), bulk: parts != nil}, nil
 }
 
-// errPoisoned is the error of writes to a branch after a write to the log has failed.
-var errPoisoned = &engine.Unavailable{Reason: "a write to its log failed; open it again"}
+// errLogFailed is the error of writes to a branch after a write to the log has failed.
+var errLogFailed = &engine.Unavailable{Reason: "a write to its log failed; open it again"}
 
-// poisoned returns the failure of the log if it is known, and errPoisoned otherwise.
-func (r *writer) poisoned() error {
+// logFailure returns the failure of the log if it is known, and errLogFailed otherwise.
+func (r *writer) logFailure() error {
 	if err := r.store.Failure(); err != nil {
 		return err
 	}
-	return errPoisoned
+	return errLogFailed
 }
 
 // complete waits until a staged commit is durable or has failed. It takes no context: the
@@ -207,7 +207,7 @@ func (r *writer) complete(b *branch, c *commit, s *staged) error {
 	if c.out.err != nil {
 		b.hold()
 		if b.err == nil {
-			b.err = r.poisoned()
+			b.err = r.logFailure()
 		}
 		b.unlock()
 		return c.out.err

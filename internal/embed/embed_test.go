@@ -128,9 +128,9 @@ func TestFaults(t *testing.T) {
 	}{
 		{"refused", `{"error":` + "\n" + `"bad key"}`, `401 Unauthorized: {"error": "bad key"}`, 401},
 		{"a long refusal", strings.Repeat("no ", 1000), "…", 500},
-		{"no JSON", "<html>", "no JSON", 200},
+		{"no JSON", "<html>", "not JSON", 200},
 		{"too few", `{"data":[],"embeddings":[]}`, "", 200},
-		{"too short", `{"data":[{"index":0,"embedding":[1]}],"embeddings":[{"values":[1]}]}`, "1 components, wanted 2", 200},
+		{"too short", `{"data":[{"index":0,"embedding":[1]}],"embeddings":[{"values":[1]}]}`, "1 components, expected 2", 200},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(c.status)

@@ -149,7 +149,7 @@ func (c *Config) complete(provider, base string) error {
 		c.BaseURL = base
 	}
 	if u, err := url.Parse(c.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("embed: the address of the %s provider is %q, wanted a URL with http or https", provider, c.BaseURL)
+		return fmt.Errorf("embed: the address of the %s provider is %q, expected a URL with http or https", provider, c.BaseURL)
 	}
 	c.BaseURL = strings.TrimSuffix(c.BaseURL, "/")
 	if c.Timeout <= 0 {
@@ -185,7 +185,7 @@ func (c *Config) post(ctx context.Context, operation string, header http.Header,
 	defer cancel()
 	req, err := http.NewRequestWithContext(within, http.MethodPost, c.BaseURL+"/"+operation, bytes.NewReader(body))
 	if err != nil {
-		return c.fault("the request cannot be made: %v", err)
+		return c.fault("the request failed: %v", err)
 	}
 	req.Header = header.Clone()
 	req.Header.Set("Content-Type", "application/json")
@@ -207,7 +207,7 @@ func (c *Config) post(ctx context.Context, operation string, header http.Header,
 		return c.fault("it answered with more than %d bytes", maxResponse)
 	}
 	if err := json.Unmarshal(body, out); err != nil {
-		return c.fault("its answer is no JSON of the wanted form: %v", err)
+		return c.fault("its answer is not JSON of the expected form: %v", err)
 	}
 	return nil
 }
@@ -220,11 +220,11 @@ func (c *Config) check(vectors [][]float32, texts, dim int) error {
 	}
 	for _, v := range vectors {
 		if len(v) != dim {
-			return c.fault("it answered with a vector of %d components, wanted %d; choose a model that can give them", len(v), dim)
+			return c.fault("it answered with a vector of %d components, expected %d; choose a model that returns vectors of this length", len(v), dim)
 		}
 		for _, x := range v {
 			if math.IsInf(float64(x), 0) || math.IsNaN(float64(x)) {
-				return c.fault("it answered with a component that is no number")
+				return c.fault("it answered with a component that is not a number")
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrCrashed is the error of every operation of a [Mem] after its simulated crash.
-var ErrCrashed = errors.New("the power is cut")
+var ErrCrashed = errors.New("the simulated power is off")
 
 // Mem is a file system in memory. For each file and directory it keeps the state that a
 // power failure would leave; see [Mem.Crash].

@@ -65,7 +65,7 @@ func (t *tx) build(kind plan.Entity, typ, id string, props map[string]value.Valu
 			continue
 		}
 		if p.Type.Enum != nil && !slices.Contains(p.Type.Enum, v.Str()) && t.g.fault != EnumUnchecked {
-			t.violation(e, p.Name, "enum", fmt.Sprintf("%q is none of %s", v.Str(), strings.Join(p.Type.Enum, ", ")))
+			t.violation(e, p.Name, "enum", fmt.Sprintf("%q is not one of %s", v.Str(), strings.Join(p.Type.Enum, ", ")))
 		}
 		e.props[p.Name] = v
 	}
@@ -161,8 +161,8 @@ func (t *tx) checkUnique(kind plan.Entity, typ string, names []string) {
 	for i, a := range all {
 		for _, b := range all[:i] {
 			if t.sameTuple(a, b, names) {
-				t.violation(a, "", "unique", "another has the same "+strings.Join(names, ", "))
-				t.violation(b, "", "unique", "another has the same "+strings.Join(names, ", "))
+				t.violation(a, "", "unique", "another entity has the same "+strings.Join(names, ", "))
+				t.violation(b, "", "unique", "another entity has the same "+strings.Join(names, ", "))
 			}
 		}
 	}
@@ -241,7 +241,7 @@ func keyID(n *catalog.Node, props map[string]value.Value) string {
 
 // convert converts v to the type t. A number may change its kind if its value fits.
 func convert(v value.Value, t value.Type) (value.Value, error) {
-	misfit := fmt.Errorf("the value is %s and the property %s", v.Type(), t)
+	misfit := fmt.Errorf("the value is %s, but the property is %s", v.Type(), t)
 	if v.IsList() != t.List {
 		return value.Null, misfit
 	}
@@ -279,7 +279,7 @@ func convert(v value.Value, t value.Type) (value.Value, error) {
 		return value.Null, fmt.Errorf("%s is out of the range of %s", value.Text(v), t.Kind)
 	}
 	if v.Kind().IsFloat() && t.Kind.IsInteger() && v.Float() != math.Trunc(v.Float()) {
-		return value.Null, fmt.Errorf("%s is no integer", value.Text(v))
+		return value.Null, fmt.Errorf("%s is not an integer", value.Text(v))
 	}
 	switch t.Kind {
 	case value.F64:

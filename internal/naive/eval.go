@@ -37,7 +37,7 @@ func (ev *evaluation) eval(e plan.Expr) value.Value {
 		return ev.fused(e)
 	case plan.Whole, plan.Agg:
 	}
-	panic("naive: expression out of its place")
+	panic("naive: this expression is not allowed here")
 }
 
 func (ev *evaluation) isTrue(c plan.Cond) bool {

@@ -20,7 +20,7 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 	out := &engine.Explanation{Commit: head.ID, Analyzed: analyze}
 	if q.Mutation != nil {
 		if analyze {
-			return nil, &engine.BadArgument{Param: "analyze", Detail: "it is set for a mutation, wanted a read"}
+			return nil, &engine.BadArgument{Param: "analyze", Detail: "a mutation cannot be analyzed, because that would run it; name a read"}
 		}
 		for range q.Mutation.Statements {
 			out.Plan = append(out.Plan, &engine.Operator{Name: "write", Estimate: 1})

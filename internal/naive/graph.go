@@ -112,7 +112,7 @@ func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) error
 // Query evaluates a read. It computes the whole result before it returns.
 func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
 	if q.Read == nil {
-		return nil, &engine.SchemaMismatch{Detail: "query " + q.Name + " is no read"}
+		return nil, &engine.SchemaMismatch{Detail: "query " + q.Name + " is not a read"}
 	}
 	if err := g.Bind(ctx, q, at); err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (g *Graph) Verify(ctx context.Context) error {
 	if _, _, err := g.at(ctx, engine.Target{}); err != nil {
 		return err
 	}
-	return &engine.Unsupported{Construct: "verifying what is stored"}
+	return &engine.Unsupported{Construct: "verifying stored data"}
 }
 
 // Stats counts the branches and the commits.
@@ -240,7 +240,7 @@ func checkArgs(q *plan.Query, args engine.Args) error {
 	}
 	for i, p := range q.Params {
 		if !fits(args[i], p.Type) {
-			return &engine.BadArgument{Param: p.Name, Detail: "the argument is no " + p.Type.String()}
+			return &engine.BadArgument{Param: p.Name, Detail: "the argument is not of type " + p.Type.String()}
 		}
 	}
 	return nil

@@ -135,7 +135,7 @@ func (l *load) entities() []*entity {
 		}
 		if it.id != "" && it.id != e.id {
 			l.errs = append(l.errs, &engine.LineError{Line: it.line, Field: "data.id", Err: &engine.ConstraintViolation{
-				Entity: "node", Type: e.typ, ID: e.id, Rule: "key", Detail: fmt.Sprintf("the id is %q and the key %q", it.id, e.id)}})
+				Entity: "node", Type: e.typ, ID: e.id, Rule: "key", Detail: fmt.Sprintf("the id is %q, but the key is %q", it.id, e.id)}})
 			continue
 		}
 		e.from, e.to = it.from, it.to

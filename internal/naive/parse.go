@@ -23,13 +23,13 @@ type members map[string]jsontext.Value
 func (l *load) parse(line []byte, it *item) []*engine.LineError {
 	var m members
 	if err := json.Unmarshal(line, &m); err != nil || m == nil {
-		return fault("", "the line is no JSON object: %v", err)
+		return fault("", "the line is not a JSON object: %v", err)
 	}
 	allowed := []string{"type", "data"}
 	nodeType, isNode := m["type"]
 	edgeType, isEdge := m["edge"]
 	if isNode == isEdge {
-		return fault("", "an envelope has one of type and edge")
+		return fault("", "a line must have either type or edge")
 	}
 	if isEdge {
 		allowed = []string{"edge", "from", "to", "data"}
@@ -37,7 +37,7 @@ func (l *load) parse(line []byte, it *item) []*engine.LineError {
 	var errs []*engine.LineError
 	for name := range m {
 		if !slices.Contains(allowed, name) {
-			errs = append(errs, fault(name, "an envelope has no member of that name")...)
+			errs = append(errs, fault(name, "a line cannot have a member of this name")...)
 		}
 	}
 	if isNode {
@@ -51,7 +51,7 @@ func (l *load) parse(line []byte, it *item) []*engine.LineError {
 	var data members
 	if raw, ok := m["data"]; ok {
 		if err := json.Unmarshal(raw, &data); err != nil || data == nil {
-			return append(errs, fault("data", "the data is no JSON object")...)
+			return append(errs, fault("data", "the data is not a JSON object")...)
 		}
 	}
 	return append(errs, l.data(data, it)...)
@@ -79,7 +79,7 @@ func (l *load) edge(name jsontext.Value, m members, it *item) []*engine.LineErro
 	var errs []*engine.LineError
 	for member, id := range map[string]*string{"from": &it.from, "to": &it.to} {
 		if *id, err = jsonString(m[member]); err != nil {
-			errs = append(errs, fault(member, "the id of the endpoint is missing or no string")...)
+			errs = append(errs, fault(member, "the id of the endpoint is missing or is not a string")...)
 		}
 	}
 	return errs
@@ -136,7 +136,7 @@ func decode(raw jsontext.Value, t value.Type) (value.Value, error) {
 	case t.List:
 		var elems []jsontext.Value
 		if err := json.Unmarshal(raw, &elems); err != nil || elems == nil {
-			return value.Null, fmt.Errorf("%s is no list", raw)
+			return value.Null, fmt.Errorf("%s is not a list", raw)
 		}
 		vals := make([]value.Value, len(elems))
 		for i, e := range elems {
@@ -152,7 +152,7 @@ func decode(raw jsontext.Value, t value.Type) (value.Value, error) {
 	case t.Kind == value.Bool:
 		var b bool
 		if err := json.Unmarshal(raw, &b); err != nil || raw.Kind() == 'n' {
-			return value.Null, fmt.Errorf("%s is no Bool", raw)
+			return value.Null, fmt.Errorf("%s is not a Bool", raw)
 		}
 		return value.OfBool(b), nil
 	case t.Kind.IsInteger():
@@ -160,7 +160,7 @@ func decode(raw jsontext.Value, t value.Type) (value.Value, error) {
 	case t.Kind.IsFloat():
 		f, err := strconv.ParseFloat(string(raw), map[value.Kind]int{value.F32: 32, value.F64: 64}[t.Kind])
 		if err != nil || raw.Kind() != '0' {
-			return value.Null, fmt.Errorf("%s is no %s", raw, t.Kind)
+			return value.Null, fmt.Errorf("%s is not of type %s", raw, t.Kind)
 		}
 		if t.Kind == value.F32 {
 			return value.OfF32(float32(f)), nil
@@ -185,7 +185,7 @@ func decodeInteger(raw jsontext.Value, kind value.Kind) (value.Value, error) {
 	if raw.Kind() == '"' && (kind == value.I64 || kind == value.U64) {
 		digits, _ = jsonString(raw)
 	}
-	wrong := fmt.Errorf("%s is no %s", raw, kind)
+	wrong := fmt.Errorf("%s is not of type %s", raw, kind)
 	var err error
 	var n int64
 	var u uint64
@@ -211,7 +211,7 @@ func decodeText(raw jsontext.Value, kind value.Kind) (value.Value, error) {
 	if raw.Kind() == '0' && kind.Integer() != "" {
 		n, err := strconv.ParseInt(string(raw), 10, 64)
 		if err != nil {
-			return value.Null, fmt.Errorf("%s is no integer", raw)
+			return value.Null, fmt.Errorf("%s is not an integer", raw)
 		}
 		return value.OfBits(kind, uint64(n)), kind.CheckInteger(n)
 	}
@@ -225,7 +225,7 @@ func decodeText(raw jsontext.Value, kind value.Kind) (value.Value, error) {
 func decodeVector(raw jsontext.Value, dim int) (value.Value, error) {
 	var v []float32
 	if err := json.Unmarshal(raw, &v); err != nil || len(v) != dim {
-		return value.Null, fmt.Errorf("%s is no vector of %d numbers", raw, dim)
+		return value.Null, fmt.Errorf("%s is not a vector of %d numbers", raw, dim)
 	}
 	return value.OfVector(v), nil
 }
@@ -233,7 +233,7 @@ func decodeVector(raw jsontext.Value, dim int) (value.Value, error) {
 // jsonString decodes a JSON string.
 func jsonString(raw jsontext.Value) (string, error) {
 	if raw.Kind() != '"' {
-		return "", fmt.Errorf("%s is no string", raw)
+		return "", fmt.Errorf("%s is not a string", raw)
 	}
 	var s string
 	err := json.Unmarshal(raw, &s)

@@ -26,7 +26,7 @@ func (l *line) repeated(opts engine.WriteOptions, body string) (*outcome, error)
 	case opts.IdempotencyKey == "" || opts.DryRun || !ok:
 		return nil, nil
 	case first.body != body:
-		return nil, &engine.Conflict{Reason: "the idempotency key was used for another write"}
+		return nil, &engine.Conflict{Reason: "the idempotency key was used for a different write"}
 	}
 	return &first, nil
 }
@@ -221,7 +221,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 		return nil, err
 	}
 	if from == to {
-		return nil, &engine.BadArgument{Param: "source", Detail: "it is the target"}
+		return nil, &engine.BadArgument{Param: "source", Detail: "the source and the target are the same branch"}
 	}
 	name := source
 	if missing == nil {
@@ -288,7 +288,7 @@ type merge struct {
 }
 
 func (m *merge) conflict(kind engine.ConflictKind, e plan.Entity, typ, id, property string) {
-	m.conflicts = append(m.conflicts, engine.MergeConflict{Kind: kind, Entity: e.String(), Type: typ, ID: id, Property: property, Message: "the model says so"})
+	m.conflicts = append(m.conflicts, engine.MergeConflict{Kind: kind, Entity: e.String(), Type: typ, ID: id, Property: property, Message: "the branches conflict"})
 }
 
 func (m *merge) run() {

@@ -84,7 +84,7 @@ func (g *Graph) begin(opts engine.WriteOptions, body string) (t *tx, first *outc
 // Mutate runs the statements on a copy of the state.
 func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error) {
 	if q.Mutation == nil {
-		return engine.Change{}, &engine.SchemaMismatch{Detail: "query " + q.Name + " is no mutation"}
+		return engine.Change{}, &engine.SchemaMismatch{Detail: "query " + q.Name + " is not a mutation"}
 	}
 	if err := g.Bind(ctx, q, engine.Target{Branch: opts.Branch}); err != nil {
 		return engine.Change{}, err
@@ -114,7 +114,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 			case plan.Now:
 				return instant
 			}
-			panic("naive: no value in a mutation")
+			panic("naive: this expression is not allowed in a mutation")
 		})
 		if g.fault == PartialCommit && len(t.errs) > 0 {
 			t.line.state = earlier

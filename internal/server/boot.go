@@ -79,12 +79,12 @@ func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (_ *boot,
 	}
 	if len(b.served) == 0 {
 		if failures == nil {
-			failures = append(failures, errors.New("no graph of cluster.yaml is applied; run omnigraph cluster apply"))
+			failures = append(failures, errors.New("none of the graphs in cluster.yaml is applied; run omnigraph cluster apply"))
 		}
 		return nil, fmt.Errorf("there is no graph to serve: %w", errors.Join(failures...))
 	}
 	for _, q := range b.quarantined {
-		o.Log.Error("the graph is quarantined: requests to it answer 503 until the server is started again", "graph", q.id, "reason", q.err.Error())
+		o.Log.Error("the graph is quarantined: the server answers its requests with 503 until the server is restarted", "graph", q.id, "reason", q.err.Error())
 	}
 	return b, nil
 }
@@ -100,7 +100,7 @@ func patient[T any](ctx context.Context, o *Options, until time.Time, what strin
 			break
 		}
 		if !told {
-			o.Log.Info("waiting for what another process has open", "what", what, "reason", held.Reason, "until", until)
+			o.Log.Info("waiting for another process to close the files", "what", what, "reason", held.Reason, "until", until)
 		}
 		select {
 		case <-time.After(pause):
@@ -129,7 +129,7 @@ func applied(o *Options) (*boot, []*cluster.Graph, error) {
 		}
 		was := revision.Graph(c.ID)
 		if was == nil {
-			b.pending = append(b.pending, fmt.Sprintf("graph %s is not applied, and not served", c.ID))
+			b.pending = append(b.pending, fmt.Sprintf("graph %s is not applied, so the server does not serve it", c.ID))
 			continue
 		}
 		graphs = append(graphs, c)
@@ -138,21 +138,21 @@ func applied(o *Options) (*boot, []*cluster.Graph, error) {
 			return nil, nil, err
 		}
 		if string(text) != was.Source {
-			b.pending = append(b.pending, fmt.Sprintf("graph %s: %s is not the schema that is applied, which is served", c.ID, c.Schema))
+			b.pending = append(b.pending, fmt.Sprintf("graph %s: %s differs from the applied schema, which the server uses", c.ID, c.Schema))
 		}
 	}
 	if revision == nil {
-		o.Log.Info("no revision is recorded, so the graphs are served that cluster.yaml names; omnigraph cluster apply records one")
+		o.Log.Info("no revision is recorded, so the server serves the graphs that cluster.yaml names; run omnigraph cluster apply to record one")
 		return b, graphs, nil
 	}
 	for _, g := range revision.Graphs {
 		if o.Cluster.Graph(g.ID) == nil {
-			b.pending = append(b.pending, fmt.Sprintf("graph %s is applied, and not served, because cluster.yaml does not name it", g.ID))
+			b.pending = append(b.pending, fmt.Sprintf("graph %s is applied, but not served, because cluster.yaml does not name it", g.ID))
 		}
 	}
 	o.Log.Info("booting from the applied revision", "revision", revision.Number, "config", revision.Config)
 	for _, p := range b.pending {
-		o.Log.Warn("cluster.yaml says what is not applied: "+p, "apply", "omnigraph cluster apply")
+		o.Log.Warn("cluster.yaml has a change that is not applied: "+p, "apply", "omnigraph cluster apply")
 	}
 	return b, graphs, nil
 }
@@ -166,7 +166,7 @@ func (b *boot) compare(ctx context.Context, o *Options, g *servedgraph.Graph) {
 	}
 	if live, err := g.SchemaDigest(ctx); err == nil && live != was.Schema {
 		b.drifted[g.ID()] = true
-		o.Log.Warn("the schema of the graph is not the one that was applied, and is served all the same; see omnigraph cluster plan", "graph", g.ID(), "live", live, "applied", was.Schema)
+		o.Log.Warn("the schema of the graph differs from the applied schema; the server serves the graph anyway; see omnigraph cluster plan", "graph", g.ID(), "live", live, "applied", was.Schema)
 	}
 }
 

@@ -90,7 +90,7 @@ func granted(next http.Handler, overall access.Authorizer) http.Handler {
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET")
-			envelope.Write(w, envelope.New(wireerror.WrongMethod, client.CodeMethodNotAllowed, "found "+r.Method+", wanted GET"))
+			envelope.Write(w, envelope.New(wireerror.WrongMethod, client.CodeMethodNotAllowed, "found "+r.Method+", expected GET"))
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -50,7 +50,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	}
 	s.draining.Store(true)
 	s.metrics.Draining()
-	s.log.Info("stopping; calls under way may finish", "timeout", s.drainTimeout)
+	s.log.Info("stopping; waiting for running calls to finish", "timeout", s.drainTimeout)
 	err := s.shutdown(srv, cut)
 	<-failed
 	running.close() // the caller closes the graphs after this
@@ -64,7 +64,7 @@ func (s *Server) shutdown(srv *http.Server, cut context.CancelFunc) error {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	s.log.Warn("some calls did not finish in time, and are ended", "timeout", s.drainTimeout)
+	s.log.Warn("some calls did not finish in time; the server cancels them", "timeout", s.drainTimeout)
 	cut()
 	if err = within(s.cutTimeout, srv.Shutdown); !errors.Is(err, context.DeadlineExceeded) {
 		return err

@@ -47,8 +47,8 @@ func (s *Server) acceptOIDC(authenticator *auth.Authenticator, o *Options, c *cl
 		host = hosts[0]
 	case !hostcheck.IsLoopbackBind(o.Bind):
 		return &auth.StartError{
-			Found: fmt.Sprintf("there is an issuer of tokens, and clients that reach %s could not be told by what name to ask it for one", o.Bind),
-			Fix:   "list that host under server.public_hosts in cluster.yaml",
+			Found: fmt.Sprintf("cluster.yaml names an issuer of tokens, but the server at %s cannot tell clients its public name, which they need to request a token", o.Bind),
+			Fix:   "list that name under server.public_hosts in cluster.yaml",
 		}
 	}
 	groups := make([]string, len(c.Groups))

@@ -259,13 +259,13 @@ func TestIdentityStart(t *testing.T) {
 		{"an issuer alone", func(o *server.Options) { o.Tokens = &auth.Tokens{} }, ""},
 		{"without policy", func(o *server.Options) { o.Tokens = &auth.Tokens{}; o.Cluster.Graphs[0].Policy = "" }, ""},
 		{"unauthenticated", func(o *server.Options) { o.Tokens = &auth.Tokens{}; o.Unauthenticated = true }, "--unauthenticated would ignore them"},
-		{"every interface", func(o *server.Options) { o.Bind = "0.0.0.0:0" }, "list that host under server.public_hosts"},
+		{"every interface", func(o *server.Options) { o.Bind = "0.0.0.0:0" }, "list that name under server.public_hosts"},
 		{"every interface, with a name", func(o *server.Options) {
 			o.Bind, o.Cluster.Server.PublicHosts = "0.0.0.0:0", []string{"graph.example.com"}
 		}, ""},
 		{"group of no policy", func(o *server.Options) {
 			o.Cluster.Server.OIDC.Groups = []cluster.TokenGroup{{Token: "idp", Policy: "botz"}}
-		}, `unknown group "botz" in oidc.groups: no policy names it (help: did you mean bots?)`},
+		}, `unknown group "botz" in oidc.groups: no policy has this group (help: did you mean bots?)`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			config := openPeople(t, t.TempDir(), "")

@@ -107,11 +107,11 @@ func TestMemoryIsTaken(t *testing.T) {
 	var seen envelopes
 	a := m.send("the-token-of-act-admin", exchange{"POST", "/graphs/people/query", body, http.Header{"Content-Type": {"application/json"}}})
 	seen.check(t, "POST /query", "memory is taken", a, http.StatusServiceUnavailable)
-	if !strings.Contains(a.body, "all the memory that they may") || a.header.Get("Retry-After") != "1" {
+	if !strings.Contains(a.body, "all the memory that queries may use") || a.header.Get("Retry-After") != "1" {
 		t.Errorf("it answers %s, %v", a.body, a.header)
 	}
 	// Over MCP an operational fault is an error of the protocol.
-	if a := m.send("the-token-of-act-admin", onMCP("people", "graph_query", body)); a.status != http.StatusOK || !strings.Contains(a.body, `"code":-32603`) || !strings.Contains(a.body, "all the memory that they may") {
+	if a := m.send("the-token-of-act-admin", onMCP("people", "graph_query", body)); a.status != http.StatusOK || !strings.Contains(a.body, `"code":-32603`) || !strings.Contains(a.body, "all the memory that queries may use") {
 		t.Errorf("over MCP it answers %d %s", a.status, a.body)
 	}
 }

@@ -31,7 +31,7 @@ func limitsOf(o *Options) cluster.Limits {
 func warnOf(l cluster.Limits, log *slog.Logger) {
 	goMemory := debug.SetMemoryLimit(-1) // -1 only reads the limit
 	if l.MemoryBytes > goMemory-l.BodyBytes {
-		log.Warn("queries and bodies may together take more memory than GOMEMLIMIT; raise it, or lower limits.memory_bytes or limits.body_bytes in cluster.yaml",
+		log.Warn("queries and request bodies together may use more memory than GOMEMLIMIT; raise GOMEMLIMIT, or lower limits.memory_bytes or limits.body_bytes in cluster.yaml",
 			"memory_bytes", l.MemoryBytes, "body_bytes", l.BodyBytes, "gomemlimit", goMemory)
 	}
 }

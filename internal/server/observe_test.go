@@ -385,7 +385,7 @@ func TestDeadlineOfAClient(t *testing.T) {
 		t.Errorf("the lines are %v", lines)
 	}
 	for _, line := range log.lines(t, "") {
-		if line["level"] == "ERROR" || line["level"] == "WARN" && line["msg"] != "stored query left out" {
+		if line["level"] == "ERROR" || line["level"] == "WARN" && line["msg"] != "a stored query does not fit the schema and is left out" {
 			t.Errorf("an alarm: %v", line)
 		}
 	}

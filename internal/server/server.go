@@ -162,7 +162,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	}
 	for _, c := range o.Catalogs {
 		if o.Cluster.Graph(c.Graph) == nil {
-			o.Log.Warn("stored queries are compiled in for a graph that cluster.yaml does not name", "graph", c.Graph)
+			o.Log.Warn("this program contains stored queries for a graph that cluster.yaml does not name", "graph", c.Graph)
 		}
 	}
 	overall, err := serverPolicy(&o, mode)
@@ -204,23 +204,23 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 					Embedder: counted(provider, c.ID, s.metrics), QueryMemory: s.queryMemory, SharedMemory: s.memory,
 					StorageFailed: failed,
 					BackgroundFailed: func(err error) {
-						log.Error("a checkpoint failed; nothing is lost, and the next one tries again", "error", err)
+						log.Error("a checkpoint failed; no data is lost, and the graph tries again at the next checkpoint", "error", err)
 					},
 				})
 			},
 			Failed: func(err error) {
-				log.Error("the storage of the graph failed; writes are refused until it is opened again, which the server does by itself", "error", err)
+				log.Error("the storage of the graph failed; the graph refuses writes until the server has opened it again, which it does automatically", "error", err)
 			},
 			Retried: func(err error, wait time.Duration) {
-				log.Error("the graph cannot be opened again yet", "error", err, "next_attempt_in", wait)
+				log.Error("the server cannot open the graph again yet", "error", err, "next_attempt_in", wait)
 			},
-			Reopened: func() { log.Info("the graph was opened again and takes writes") },
+			Reopened: func() { log.Info("the server opened the graph again; the graph accepts writes") },
 		})
 	})
 	if err != nil {
 		var missing *engine.NotFound
 		if errors.As(err, &missing) {
-			err = fmt.Errorf("%w; make it with: omnigraph cluster apply, or: omnigraph init --schema %s --store %s", err, shellescape.Quote(c.Schema), shellescape.Quote(dir))
+			err = fmt.Errorf("%w; create it with: omnigraph cluster apply, or: omnigraph init --schema %s --store %s", err, shellescape.Quote(c.Schema), shellescape.Quote(dir))
 		}
 		return nil, unopened{err}
 	}
@@ -249,7 +249,7 @@ func (o *Options) engine() engine.Engine {
 func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer access.Authorizer, pageKey []byte, observer audit.Observer, memory encoding.Memory, texts *textlimit.Texts) (*servedgraph.Graph, error) {
 	catalog := catalogOf(o.Catalogs, c.ID)
 	if catalog == nil {
-		o.Log.Warn("no stored queries are compiled in for the graph", "graph", c.ID)
+		o.Log.Warn("this program contains no stored queries for the graph", "graph", c.ID)
 	}
 	return servedgraph.NewGraph(ctx, servedgraph.Config{
 		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: authorizer,
@@ -278,7 +278,7 @@ func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (access.Authorize
 	case mode == auth.ReadsOnly:
 		return policy.ReadOnly(c.ID), nil
 	case c.Policy == "":
-		o.Log.Warn("no policy applies to the graph, so nobody may use it; name it under applies_to in cluster.yaml", "graph", c.ID)
+		o.Log.Warn("no policy applies to the graph, so no one may use it; list the graph under applies_to of a policy in cluster.yaml", "graph", c.ID)
 		return policy.Nothing(c.ID), nil
 	}
 	var queries []string

@@ -57,7 +57,7 @@ func TestPrintRows(t *testing.T) {
 	if err := printRows(&b, content); err != nil {
 		t.Fatal(err)
 	}
-	if want := "\nq answers 1 rows; the first:\n\na            b\nx\\x1b[2J\\ny  für\n"; b.String() != want {
+	if want := "\nq returns 1 rows; the first is:\n\na            b\nx\\x1b[2J\\ny  für\n"; b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
 	}
 }

@@ -17,8 +17,8 @@ func newHealth() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "health [--addr HOST:PORT]",
 		Short: "Ask a running server whether it is alive",
-		Long: `Ask a running server whether it is alive: the exit code is 0 when it answers and 1 when
-it does not. It needs no token, and is what a container runs as its health check.`,
+		Long: `Ask a running server whether it is alive. The exit code is 0 if it answers, and 1 if it
+does not. The command needs no token, so a container can run it as its health check.`,
 		Example: "  omnigraph-server health\n  omnigraph-server health --addr 127.0.0.1:9090 --timeout 1s",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -40,7 +40,7 @@ it does not. It needs no token, and is what a container runs as its health check
 func alive(ctx context.Context, addr string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/healthz", nil)
 	if err != nil {
-		return usageError{fmt.Errorf("--addr is %q, wanted host:port, such as 127.0.0.1:8080", addr)}
+		return usageError{fmt.Errorf("--addr is %q, expected host:port, such as 127.0.0.1:8080", addr)}
 	}
 	res, err := http.DefaultClient.Do(req)
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -40,7 +40,7 @@ func TestHealth(t *testing.T) {
 		{"broken", addr, http.StatusInternalServerError, "answers 500"},
 		{"hanging", addr, 0, "no answer"},
 		{"gone", none.Addr().String(), http.StatusOK, "refused"},
-		{"no address", "a b", http.StatusOK, "wanted host:port"},
+		{"no address", "a b", http.StatusOK, "expected host:port"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			status.Store(tt.status)

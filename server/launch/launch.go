@@ -81,15 +81,15 @@ func newCommand(p Program) *cobra.Command {
 		Short: "Serve the graphs of a cluster.yaml over MCP and REST",
 		Long: `Serve the graphs of a cluster.yaml over MCP and REST.
 
-The graphs are those of the revision that omnigraph cluster apply has recorded, with the
-settings of cluster.yaml. A graph that cannot be opened is quarantined: requests to it
-answer 503 until the server is started again, and /readyz says so.
+The server serves the graphs of the revision that omnigraph cluster apply recorded, with
+the settings of cluster.yaml. If it cannot open a graph, it quarantines the graph: it
+answers requests to the graph with 503 until it is restarted, and /readyz lists the graph.
 
-Bearer tokens come from the file named by OMNIGRAPH_TOKENS_FILE, from variables
-OMNIGRAPH_TOKEN_<ACTOR>, and from the issuer that cluster.yaml names under server.oidc.
-The address that is listened on is printed as
-OMNIGRAPH_LISTEN_ADDR=host:port; port 0 takes a free one. The server keeps under the
-memory that GOMEMLIMIT names, such as 2GiB, by default four fifths of what there is.`,
+The server accepts the bearer tokens of the file that OMNIGRAPH_TOKENS_FILE names, of the
+variables OMNIGRAPH_TOKEN_<ACTOR>, and of the issuer that cluster.yaml names under
+server.oidc. It prints the address that it listens on as OMNIGRAPH_LISTEN_ADDR=host:port;
+with port 0 it chooses a free port. It tries to use no more memory than GOMEMLIMIT, such
+as 2GiB; the default is four fifths of the memory that is available.`,
 		Example:       "  omnigraph-server --cluster . --bind 127.0.0.1:8080\n  omnigraph-server --cluster . --bind 127.0.0.1:0 --dev",
 		Version:       version(),
 		SilenceErrors: true,
@@ -100,18 +100,18 @@ memory that GOMEMLIMIT names, such as 2GiB, by default four fifths of what there
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	cmd.Flags().StringVar(&o.cluster, "cluster", ".", "the folder that holds cluster.yaml")
 	cmd.Flags().StringVar(&o.bind, "bind", "127.0.0.1:8080", "the address to listen on")
-	cmd.Flags().BoolVar(&o.unauthenticated, "unauthenticated", false, "let anyone do anything; without tokens and policy only")
-	cmd.Flags().BoolVar(&o.requireAll, "require-all", false, "refuse to start when a graph cannot be opened, instead of serving the others")
-	cmd.Flags().BoolVar(&o.dev, "dev", false, "keep a development token in the data folder, print it, and show one call")
-	cmd.Flags().IntVar(&o.connections, "max-connections", 0, fmt.Sprintf("clients connected at a time; one more closes the quietest (default %d, or three quarters of the files that may be open)", server.DefaultMaxConnections))
+	cmd.Flags().BoolVar(&o.unauthenticated, "unauthenticated", false, "let anyone do anything; only if there are no tokens and no policy")
+	cmd.Flags().BoolVar(&o.requireAll, "require-all", false, "do not start if a graph cannot be opened, instead of serving the other graphs")
+	cmd.Flags().BoolVar(&o.dev, "dev", false, "write a development token to the data folder, print it, and show one call")
+	cmd.Flags().IntVar(&o.connections, "max-connections", 0, fmt.Sprintf("the most connections at a time; a new one then closes the connection that is idle longest (default %d, or three quarters of the files that may be open)", server.DefaultMaxConnections))
 	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "log at level debug")
 	_ = cmd.MarkFlagDirname("cluster")
 	_ = cmd.RegisterFlagCompletionFunc("bind", cobra.NoFileCompletions)
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cmd.AddCommand(newHealth(), newDocs())
-	cmd.Flags().StringVar(&o.logFormat, "log-format", "text", "the form of log lines: "+strings.Join(observe.Formats, ", "))
-	cmd.Flags().StringVar(&o.logLevel, "log-level", "info", "the least level of log lines: "+strings.Join(observe.Levels, ", "))
-	cmd.Flags().BoolVar(&o.logRequests, "log-requests", false, "log a line for every request, not only for failed and slow ones and for writes")
+	cmd.Flags().StringVar(&o.logFormat, "log-format", "text", "the format of log lines: "+strings.Join(observe.Formats, ", "))
+	cmd.Flags().StringVar(&o.logLevel, "log-level", "info", "the lowest level of log lines: "+strings.Join(observe.Levels, ", "))
+	cmd.Flags().BoolVar(&o.logRequests, "log-requests", false, "log every request, not only failed requests, slow requests and writes")
 	return cmd
 }
 

@@ -19,7 +19,7 @@ func limitMemory(log *slog.Logger) {
 		provider := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)
 		os.Unsetenv("GOMEMLIMIT") // the library would take an empty value for a limit
 		if _, err := memlimit.Set(memlimit.WithRatio(heapShare), memlimit.WithProvider(provider), memlimit.WithLogger(slog.New(slog.DiscardHandler))); err != nil {
-			log.Warn("how much memory there is cannot be told; set GOMEMLIMIT", "error", err)
+			log.Warn("the server cannot find out how much memory there is; set GOMEMLIMIT", "error", err)
 		}
 	}
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 { // -1 only reads the limit

@@ -38,7 +38,7 @@ func (counter) Decode(args json.RawMessage) (tool.Call, error) {
 		return nil, &tool.ArgumentError{Detail: err.Error()}
 	}
 	if c.Type == "" {
-		return nil, &tool.ArgumentError{Path: "type", Detail: "found none, wanted the name of a node type"}
+		return nil, &tool.ArgumentError{Path: "type", Detail: "found none, expected the name of a node type"}
 	}
 	return &c, nil
 }
@@ -62,7 +62,7 @@ func (c *countCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, erro
 			return &tool.Outcome{Value: map[string]int64{"count": n.Count}, Commit: s.Commit.ID}, nil
 		}
 	}
-	return nil, &tool.ArgumentError{Path: "type", Detail: fmt.Sprintf("found %q, wanted a node type of the schema", c.Type)}
+	return nil, &tool.ArgumentError{Path: "type", Detail: fmt.Sprintf("found %q, expected a node type of the schema", c.Type)}
 }
 
 const bookSchema = "node Book {\n  title: String @key\n  year: I32?\n}\n"
@@ -126,7 +126,7 @@ func ExampleTool() {
 	// Output:
 	// count_nodes is listed as Count nodes
 	// {"count":2}
-	// fault: type: found none, wanted the name of a node type
+	// fault: type: found none, expected the name of a node type
 }
 
 // A stored query needs no generated package. A server takes this Catalog in launch.Program and serves

@@ -31,7 +31,7 @@ func (e *Env) SealPage(p pagetoken.Place) string {
 // The token proves no permission: the caller of OpenPage must ask the policy for each page.
 func (e *Env) OpenPage(token string, list pagetoken.List) (*pagetoken.Place, error) {
 	if e.Pages == nil {
-		return nil, BadPageToken("cannot be opened here")
+		return nil, BadPageToken("cannot be opened by this server")
 	}
 	p, err := e.Pages.Open(token)
 	var invalid *pagetoken.Invalid
@@ -41,13 +41,13 @@ func (e *Env) OpenPage(token string, list pagetoken.List) (*pagetoken.Place, err
 	case err != nil:
 		return nil, err
 	case p.Graph != e.GraphID:
-		return nil, BadPageToken("is of another graph")
+		return nil, BadPageToken("belongs to another graph")
 	case p.Actor != e.Actor:
-		return nil, BadPageToken("was given to another actor")
+		return nil, BadPageToken("belongs to another actor")
 	case p.List != list && p.List == "":
-		return nil, BadPageToken("is of the rows of a query")
+		return nil, BadPageToken("belongs to the rows of a query")
 	case p.List != list:
-		return nil, BadPageToken("is of the list of " + string(p.List))
+		return nil, BadPageToken("belongs to the list of " + string(p.List))
 	}
 	return p, nil
 }
@@ -56,6 +56,6 @@ func (e *Env) OpenPage(token string, list pagetoken.List) (*pagetoken.Place, err
 func BadPageToken(reason string) error {
 	return &ArgumentError{
 		Path: "page_token", Detail: "it " + reason,
-		Help: "send next_page_token as it was, with the arguments of the first page; or leave it out, for the first page",
+		Help: "send next_page_token unchanged, with the arguments of the first page; or leave page_token out to get the first page",
 	}
 }

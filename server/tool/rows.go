@@ -99,7 +99,7 @@ func argument(k value.Kind, v reflect.Value) value.Value {
 		return value.OfBits(k, math.Float64bits(v.Float()))
 	case value.InNone, value.InVector:
 	}
-	panic(fmt.Sprintf("tool: no argument of kind %s", k))
+	panic(fmt.Sprintf("tool: an argument cannot have the kind %s", k))
 }
 
 // scanRow fills a struct from row i of the columns. A column that holds whole nodes fills a
@@ -148,7 +148,7 @@ func scanCell(to reflect.Value, col *engine.Column, i int) {
 	case value.InVector:
 		reflect.Copy(to, reflect.ValueOf(col.Vectors[i]))
 	default:
-		panic(fmt.Sprintf("tool: no column of kind %s", k))
+		panic(fmt.Sprintf("tool: a column cannot have the kind %s", k))
 	}
 }
 
@@ -168,6 +168,6 @@ func scanElem(to reflect.Value, e value.Value) {
 	case value.InBytes:
 		to.SetBytes(e.Bytes())
 	default:
-		panic(fmt.Sprintf("tool: no list of %s", k))
+		panic(fmt.Sprintf("tool: a list cannot hold %s", k))
 	}
 }

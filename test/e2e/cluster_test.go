@@ -223,7 +223,7 @@ func TestServedCluster(t *testing.T) {
 		t.Errorf("with a graph lost: %v", got)
 	}
 	p.stop()
-	if !strings.Contains(p.stderr.String(), "the graph is quarantined") || !strings.Contains(p.stderr.String(), "is not the schema that is applied") {
+	if !strings.Contains(p.stderr.String(), "the graph is quarantined") || !strings.Contains(p.stderr.String(), "differs from the applied schema") {
 		t.Errorf("the log says %s", p.stderr.String())
 	}
 	cmd := exec.Command(filepath.Join(bin, "omnigraph-server"), "--cluster", dir, "--bind", "127.0.0.1:0", "--unauthenticated", "--require-all")

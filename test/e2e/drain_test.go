@@ -190,7 +190,7 @@ func TestCollectorIsDown(t *testing.T) {
 	if took := clock.Since(began); took > 15*time.Second {
 		t.Errorf("the stop took %v", took)
 	}
-	if !strings.Contains(p.stderr.String(), "traces could not be exported") && !strings.Contains(p.stderr.String(), "last traces") {
+	if !strings.Contains(p.stderr.String(), "the server could not export traces") && !strings.Contains(p.stderr.String(), "last traces") {
 		t.Errorf("the log does not tell of it: %s", p.stderr.String())
 	}
 }

@@ -77,7 +77,7 @@ func TestIssuer(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if !strings.Contains(p.stderr.String(), "the keys of the issuer were fetched") {
+	if !strings.Contains(p.stderr.String(), "the server fetched the keys of the issuer") {
 		t.Errorf("the log: %s", p.stderr.String())
 	}
 }

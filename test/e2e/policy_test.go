@@ -137,12 +137,12 @@ func TestStartStates(t *testing.T) {
 		refuses              string            // the server's message if it refuses to start
 		status               map[string][3]int // by token: read, mutation, GET /graphs
 	}{
-		{name: "nothing", refuses: "neither tokens nor a policy"},
+		{name: "nothing", refuses: "there are no tokens and no policy"},
 		{name: "unauthenticated", open: true, status: map[string][3]int{"": {200, 200, 200}, "wrong": {200, 200, 200}}},
 		{name: "tokens", tokens: true, status: map[string][3]int{"": {401, 401, 401}, "wrong": {401, 401, 401}, "the-token-of-act-ada": {200, 403, 200}}},
 		{name: "tokens, unauthenticated", tokens: true, open: true, refuses: "--unauthenticated would ignore them"},
-		{name: "policy", policy: true, refuses: "there is a policy and no token"},
-		{name: "policy, unauthenticated", policy: true, open: true, refuses: "there is a policy, and --unauthenticated"},
+		{name: "policy", policy: true, refuses: "there is a policy, but no token"},
+		{name: "policy, unauthenticated", policy: true, open: true, refuses: "there is a policy, but with --unauthenticated"},
 		{name: "both", tokens: true, policy: true, status: map[string][3]int{
 			"": {401, 401, 401}, "wrong": {401, 401, 401}, "the-token-of-act-ada": {200, 403, 403}, "the-token-of-act-ci": {200, 200, 403}, "the-token-of-act-eve": {403, 403, 403},
 		}},

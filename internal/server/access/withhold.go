@@ -100,7 +100,7 @@ func withheldViolation(v *engine.ConstraintViolation, applies bool) *engine.Cons
 	case v.Rule == "unique":
 		short.Detail = "another entity has the same values"
 	case v.Rule == "cardinality":
-		short.Detail = "a node would have too few or too many edges of the type"
+		short.Detail = "a node would have too few or too many edges of this type"
 	case v.Rule == "endpoint":
 		short.Detail = "the write would remove a node that an edge joins"
 	default:

@@ -39,7 +39,7 @@ func convert(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 			return v, f
 		})
 		if f == nil && len(vec) != t.Dim {
-			f = &fault{detail: fmt.Sprintf("found %d numbers, wanted %s", len(vec), wanted(t))}
+			f = &fault{detail: fmt.Sprintf("found %d numbers, expected %s", len(vec), wanted(t))}
 		}
 		if f != nil {
 			return value.Null, f
@@ -52,7 +52,7 @@ func convert(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 // array reads the elements of a JSON array; elem reads one of them.
 func array(raw jsontext.Value, t value.Type, elem func(jsontext.Value) (value.Value, *fault)) ([]value.Value, *fault) {
 	if raw.Kind() != '[' {
-		return nil, &fault{detail: "found " + describe(raw) + ", wanted " + wanted(t)}
+		return nil, &fault{detail: "found " + describe(raw) + ", expected " + wanted(t)}
 	}
 	d := jsontext.NewDecoder(strings.NewReader(string(raw)))
 	if _, err := d.ReadToken(); err != nil {
@@ -90,7 +90,7 @@ func scalar(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 		text = string(raw)
 	}
 	miss := func(help string) (value.Value, *fault) {
-		return value.Null, &fault{detail: "found " + describe(raw) + ", wanted " + wanted(t), help: help}
+		return value.Null, &fault{detail: "found " + describe(raw) + ", expected " + wanted(t), help: help}
 	}
 	switch k := t.Kind; {
 	case k.Storage() == value.InText:

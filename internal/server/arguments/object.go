@@ -150,7 +150,7 @@ func newObject(noun string, raw json.RawMessage) *Object {
 		if v.Kind() == '"' {
 			help = "send the object itself, not a string that holds its text"
 		}
-		o.Fail("", "found "+describe(v)+", wanted a JSON object", help)
+		o.Fail("", "found "+describe(v)+", expected a JSON object", help)
 		return o
 	}
 	if _, err := d.ReadToken(); err != nil {
@@ -187,7 +187,7 @@ func newObject(noun string, raw json.RawMessage) *Object {
 // that no further fault follows from this one.
 func (o *Object) malformed(err error) {
 	o.members = nil
-	detail := "the text is no valid JSON: " + err.Error()
+	detail := "the text is not valid JSON: " + err.Error()
 	var s *jsontext.SyntacticError
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
@@ -196,7 +196,7 @@ func (o *Object) malformed(err error) {
 			detail = "the member " + string(s.JSONPointer) + " occurs twice"
 		}
 	case errors.As(err, &s):
-		detail = "the text is no valid JSON: " + s.Err.Error()
+		detail = "the text is not valid JSON: " + s.Err.Error()
 	}
 	o.faults = []*tool.ArgumentError{{Detail: detail}}
 }
@@ -227,7 +227,7 @@ func (o *Object) Value(name string, t value.Type) value.Value {
 	raw := o.find(name)
 	if raw == nil {
 		if !t.Nullable && !o.Broken() {
-			o.Fail(name, "missing, wanted "+wanted(t), "")
+			o.Fail(name, "missing, expected "+wanted(t), "")
 		}
 		return value.Null
 	}

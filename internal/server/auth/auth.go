@@ -76,7 +76,7 @@ func (g *Authenticator) Require(next http.Handler) http.Handler {
 				return
 			}
 		}
-		g.refuse(w, r, invalid, "the bearer token is not known to this server")
+		g.refuse(w, r, invalid, "this server does not know the bearer token")
 	})
 }
 
@@ -150,11 +150,11 @@ func bearer(h http.Header) (token, why string) {
 		return "", "no bearer token was sent; " + wanted
 	case 1:
 	default:
-		return "", "several Authorization headers were sent, wanted one; " + wanted
+		return "", "several Authorization headers were sent, expected one; " + wanted
 	}
 	scheme, rest, _ := strings.Cut(values[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return "", "the Authorization header is not of the scheme Bearer; " + wanted
+		return "", "the Authorization header does not have the scheme Bearer; " + wanted
 	}
 	token = strings.TrimLeft(rest, " ")
 	if token == "" || len(token) > maxJWT || !isB64Token(token) {

@@ -163,14 +163,14 @@ func TestStart(t *testing.T) {
 		want                   Mode
 		err                    string
 	}{
-		{false, false, false, 0, "there are neither tokens nor a policy; set OMNIGRAPH_TOKENS_FILE or OMNIGRAPH_TOKEN_<ACTOR>, or an authentication method under server in cluster.yaml, such as oidc, or start with --unauthenticated to let anyone do anything"},
+		{false, false, false, 0, "there are no tokens and no policy; set OMNIGRAPH_TOKENS_FILE or OMNIGRAPH_TOKEN_<ACTOR>, or an authentication method under server in cluster.yaml, such as oidc, or start with --unauthenticated to let anyone do anything"},
 		{false, false, true, Unauthenticated, ""},
-		{false, true, false, 0, "there is a policy and no token, so nobody could be who it speaks of; set OMNIGRAPH_TOKENS_FILE or OMNIGRAPH_TOKEN_<ACTOR>, or an authentication method under server in cluster.yaml, such as oidc"},
-		{false, true, true, 0, "there is a policy, and --unauthenticated leaves no actor that it could speak of; drop one of the two"},
+		{false, true, false, 0, "there is a policy, but no token, so no request could have an actor that it names; set OMNIGRAPH_TOKENS_FILE or OMNIGRAPH_TOKEN_<ACTOR>, or an authentication method under server in cluster.yaml, such as oidc"},
+		{false, true, true, 0, "there is a policy, but with --unauthenticated requests have no actor that it could apply to; remove the policy or the flag"},
 		{true, false, false, ReadsOnly, ""},
-		{true, false, true, 0, "there are tokens, and --unauthenticated would ignore them; drop one of the two"},
+		{true, false, true, 0, "there are tokens, but --unauthenticated would ignore them; remove the tokens or the flag"},
 		{true, true, false, Governed, ""},
-		{true, true, true, 0, "there are tokens, and --unauthenticated would ignore them; drop one of the two"},
+		{true, true, true, 0, "there are tokens, but --unauthenticated would ignore them; remove the tokens or the flag"},
 	}
 	for _, tt := range tests {
 		got, err := Start(tt.tokens, tt.policies, tt.open)
@@ -219,16 +219,16 @@ func TestTokenFaults(t *testing.T) {
 	tests := []struct {
 		name, src, want string
 	}{
-		{"empty", "", "t.yaml:1:1: error C4: the tokens file is empty (help: map the sha-256 of each token to its actor)"},
-		{"raw token", line(secret, "act-ada"), "t.yaml:1:1: error C7: a key that is not 64 hex digits (help: write the token's sha-256, as printf %s TOKEN | sha256sum prints it)"},
-		{"64 other letters", line(strings.Repeat("z", 64), "act-ada"), "t.yaml:1:1: error C7: a key that is not 64 hex digits (help: write the token's sha-256, as printf %s TOKEN | sha256sum prints it)"},
-		{"swapped", "act-ada: " + secret + "\n", "t.yaml:1:1: error C7: a key that is not 64 hex digits (help: write the token's sha-256, as printf %s TOKEN | sha256sum prints it)"},
-		{"no actor", line(digest("a"), ""), "t.yaml:1:67: error C4: the actor is empty, wanted a string"},
-		{"number", line(digest("a"), "7"), "t.yaml:1:67: error C3: the actor is a number, wanted a string (help: put it in quotes)"},
-		{"blank in the actor", line(digest("a"), secret+" x"), "t.yaml:1:67: error C7: the actor's name holds a blank or a character outside ascii; wanted a name such as act-ada"},
-		{"twice", line(digest("a"), "act-ada") + line(digest("a"), "act-bot"), "t.yaml:2:1: error C5: key (not shown) stands here and on line 1 (help: keep one of the two)"},
-		{"twice in other letters", line(digest("a"), "act-ada") + line(strings.ToUpper(digest("a")), "act-bot"), "t.yaml:2:67: error C7: this token is another actor's already; a token has one actor"},
-		{"a list", "- " + secret + "\n", "t.yaml:1:1: error C3: the tokens file is a list, wanted a mapping of keys to values"},
+		{"empty", "", "t.yaml:1:1: error C4: the tokens file is empty (help: map the SHA-256 of each token to its actor)"},
+		{"raw token", line(secret, "act-ada"), "t.yaml:1:1: error C7: a key that is not 64 hex digits (help: write the token's SHA-256, as printf %s TOKEN | sha256sum prints it)"},
+		{"64 other letters", line(strings.Repeat("z", 64), "act-ada"), "t.yaml:1:1: error C7: a key that is not 64 hex digits (help: write the token's SHA-256, as printf %s TOKEN | sha256sum prints it)"},
+		{"swapped", "act-ada: " + secret + "\n", "t.yaml:1:1: error C7: a key that is not 64 hex digits (help: write the token's SHA-256, as printf %s TOKEN | sha256sum prints it)"},
+		{"no actor", line(digest("a"), ""), "t.yaml:1:67: error C4: the actor is empty, expected a string"},
+		{"number", line(digest("a"), "7"), "t.yaml:1:67: error C3: the actor is a number, expected a string (help: put it in quotes)"},
+		{"blank in the actor", line(digest("a"), secret+" x"), "t.yaml:1:67: error C7: the actor's name holds a blank or a character outside ASCII; expected a name such as act-ada"},
+		{"twice", line(digest("a"), "act-ada") + line(digest("a"), "act-bot"), "t.yaml:2:1: error C5: key (not shown) is here and on line 1 (help: keep one of the two)"},
+		{"twice in other letters", line(digest("a"), "act-ada") + line(strings.ToUpper(digest("a")), "act-bot"), "t.yaml:2:67: error C7: this token already belongs to another actor; give each actor its own token"},
+		{"a list", "- " + secret + "\n", "t.yaml:1:1: error C3: the tokens file is a list, expected a mapping of keys to values"},
 		{"not yaml", "{" + secret, "t.yaml:1:2: error C1: not YAML"},
 	}
 	for _, tt := range tests {
@@ -250,10 +250,10 @@ func TestTokenFaults(t *testing.T) {
 
 func TestAddFaults(t *testing.T) {
 	for _, tt := range []struct{ variable, value, want string }{
-		{"OMNIGRAPH_TOKEN_ACT_ADA", "", "OMNIGRAPH_TOKEN_ACT_ADA: the token is empty; set one, such as openssl rand -hex 32 prints"},
-		{"OMNIGRAPH_TOKEN_ACT_ADA", "s3cret x", "OMNIGRAPH_TOKEN_ACT_ADA: the token holds a character that a header cannot carry; wanted letters, digits and -._~+/, then = signs"},
-		{"OMNIGRAPH_TOKEN_ACT_ADA", "s3cret\n", "OMNIGRAPH_TOKEN_ACT_ADA: the token holds a character that a header cannot carry; wanted letters, digits and -._~+/, then = signs"},
-		{"OMNIGRAPH_TOKEN_", "s3cret", "OMNIGRAPH_TOKEN_: the actor's name has 0 bytes, wanted 1 to 128"},
+		{"OMNIGRAPH_TOKEN_ACT_ADA", "", "OMNIGRAPH_TOKEN_ACT_ADA: the token is empty; set one, such as the output of openssl rand -hex 32"},
+		{"OMNIGRAPH_TOKEN_ACT_ADA", "s3cret x", "OMNIGRAPH_TOKEN_ACT_ADA: the token holds a character that a header cannot carry; expected letters, digits and -._~+/, then any = signs"},
+		{"OMNIGRAPH_TOKEN_ACT_ADA", "s3cret\n", "OMNIGRAPH_TOKEN_ACT_ADA: the token holds a character that a header cannot carry; expected letters, digits and -._~+/, then any = signs"},
+		{"OMNIGRAPH_TOKEN_", "s3cret", "OMNIGRAPH_TOKEN_: the actor's name has 0 bytes, expected 1 to 128"},
 		{"OMNIGRAPH_TOKENS_FILE", "/nowhere/at/all", "OMNIGRAPH_TOKENS_FILE: open /nowhere/at/all: no such file or directory"},
 	} {
 		_, err := Load([]string{tt.variable + "=" + tt.value})

@@ -109,9 +109,9 @@ func (k *issuerKeys) verify(ctx context.Context, kid, alg string, check func(key
 	case holds:
 		return nil
 	case known:
-		return &Rejected{"has a signature that does not hold"}
+		return &Rejected{"has a signature that is not valid"}
 	}
-	return &Rejected{"is signed with a key that the issuer does not publish for it"}
+	return &Rejected{"is signed with a key that the issuer does not publish"}
 }
 
 func try(keys []jose.JSONWebKey, kid, alg string, check func(key any) error) (known, holds bool) {
@@ -212,11 +212,11 @@ func (k *issuerKeys) startLocked() <-chan struct{} {
 		close(pending)
 		if err != nil {
 			k.next = now.Add(faultCooldown)
-			k.log.Warn("the keys of the issuer could not be fetched; the keys of the last fetch go on verifying", "issuer", k.issuer, "error", err, "keys", len(k.keys))
+			k.log.Warn("the server could not fetch the keys of the issuer; it continues to verify tokens with the keys that it fetched last", "issuer", k.issuer, "error", err, "keys", len(k.keys))
 			return
 		}
 		k.keys, k.fetched, k.next = keys, began, now.Add(keysCooldown)
-		k.log.Info("the keys of the issuer were fetched", "issuer", k.issuer, "keys", len(keys))
+		k.log.Info("the server fetched the keys of the issuer", "issuer", k.issuer, "keys", len(keys))
 	})
 	return pending
 }
@@ -232,7 +232,7 @@ func (k *issuerKeys) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 		return nil, err
 	}
 	if about.Issuer != k.issuer {
-		return nil, fmt.Errorf("%s names the issuer %.200q, wanted %q", discovery, about.Issuer, k.issuer)
+		return nil, fmt.Errorf("%s names the issuer %.200q, expected %q", discovery, about.Issuer, k.issuer)
 	}
 	if _, err := hostcheck.ParseSecureURL(about.Keys); err != nil {
 		return nil, fmt.Errorf("%s: jwks_uri: %w", discovery, err)
@@ -244,7 +244,7 @@ func (k *issuerKeys) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 		return nil, err
 	}
 	if set.Keys == nil || len(set.Keys) > maxKeys {
-		return nil, fmt.Errorf("%s: found %d keys, wanted a list keys of at most %d", about.Keys, len(set.Keys), maxKeys)
+		return nil, fmt.Errorf("%s: found %d keys, expected a list of at most %d under keys", about.Keys, len(set.Keys), maxKeys)
 	}
 	keys := make([]jose.JSONWebKey, 0, len(set.Keys))
 	for _, raw := range set.Keys {
@@ -269,14 +269,14 @@ func (k *issuerKeys) get(ctx context.Context, url string, into any) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answered status %d, wanted 200", url, resp.StatusCode)
+		return fmt.Errorf("%s answered status %d, expected 200", url, resp.StatusCode)
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
 	if err != nil {
 		return fmt.Errorf("%s: %w", url, err)
 	}
 	if len(b) > maxDocument {
-		return fmt.Errorf("%s answered more than %d bytes", url, maxDocument)
+		return fmt.Errorf("%s answered with more than %d bytes", url, maxDocument)
 	}
 	if err := json.Unmarshal(b, into); err != nil {
 		var syntax *json.SyntaxError

@@ -34,16 +34,16 @@ func TestIssuerDown(t *testing.T) {
 		{"the issuer is down at the start", func() { i.Down(true) }, first, "unreachable", 1},
 		{"and soon after not asked again", func() { i.Down(false) }, first, "unreachable", 1},
 		{"it is up", func() { c.Pass(faultCooldown) }, first, "oidc ada", 2},
-		{"an unknown key, too soon", nil, second, "rejected: is signed with a key that the issuer does not publish for it", 2},
-		{"an unknown key", func() { c.Pass(keysCooldown) }, second, "rejected: is signed with a key that the issuer does not publish for it", 3},
+		{"an unknown key, too soon", nil, second, "rejected: is signed with a key that the issuer does not publish", 2},
+		{"an unknown key", func() { c.Pass(keysCooldown) }, second, "rejected: is signed with a key that the issuer does not publish", 3},
 		{"rotated", func() { i.Publish(first, second); c.Pass(keysCooldown) }, second, "oidc ada", 4},
 		{"the old key meanwhile", nil, first, "oidc ada", 4},
 		{"down, cached", func() { i.Down(true); c.Pass(keysCooldown) }, first, "oidc ada", 4},
 		{"down, unknown", nil, authtest.NewKey(t, "k3", jose.ES256), "unreachable", 5},
 		{"down, cached all the same", nil, second, "oidc ada", 5},
 		{"down, unknown again", nil, authtest.NewKey(t, "k4", jose.ES256), "unreachable", 5},
-		{"withdrawn", func() { i.Down(false); i.Publish(second); c.Pass(keysCooldown) }, authtest.NewKey(t, "k5", jose.ES256), "rejected: is signed with a key that the issuer does not publish for it", 6},
-		{"the withdrawn key", nil, first, "rejected: is signed with a key that the issuer does not publish for it", 6},
+		{"withdrawn", func() { i.Down(false); i.Publish(second); c.Pass(keysCooldown) }, authtest.NewKey(t, "k5", jose.ES256), "rejected: is signed with a key that the issuer does not publish", 6},
+		{"the withdrawn key", nil, first, "rejected: is signed with a key that the issuer does not publish", 6},
 		{"the key that is left", nil, second, "oidc ada", 6},
 		{"another calls itself the issuer", func() { i.CallItself("https://evil.example"); c.Pass(keysCooldown) }, first, "unreachable", 7},
 		{"it publishes nothing of the kind", func() { i.CallItself(""); i.PublishText(`{"error":"later"}`); c.Pass(keysCooldown) }, first, "unreachable", 8},
@@ -53,7 +53,7 @@ func TestIssuerDown(t *testing.T) {
 		{"keys of unknown kinds", func() {
 			i.PublishText(`{"keys":[7,{"kty":"NEW"},{"kty":"oct","k":"c2VjcmV0","kid":"k1"}]}`)
 			c.Pass(keysCooldown)
-		}, first, "rejected: is signed with a key that the issuer does not publish for it", 12},
+		}, first, "rejected: is signed with a key that the issuer does not publish", 12},
 	}
 	for _, s := range steps {
 		if s.before != nil {
@@ -87,7 +87,7 @@ func TestOldKeys(t *testing.T) {
 	token := func(k *authtest.Key) string {
 		return i.Token(t, k, "ada", map[string]any{"exp": c.Now().Unix() + 60, "iat": nil})
 	}
-	const withdrawn = "rejected: is signed with a key that the issuer does not publish for it"
+	const withdrawn = "rejected: is signed with a key that the issuer does not publish"
 	if got := decided(t, v, token(first)); got != "oidc ada" {
 		t.Fatal(got)
 	}
@@ -140,7 +140,7 @@ func TestOldKeysOutage(t *testing.T) {
 	first, second := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
 	i := authtest.New(t, first)
 	v, c, _ := verifier(t, i)
-	const withdrawn = "rejected: is signed with a key that the issuer does not publish for it"
+	const withdrawn = "rejected: is signed with a key that the issuer does not publish"
 	hold := make(chan struct{})
 	release := sync.OnceFunc(func() { close(hold) })
 	defer release()
@@ -199,7 +199,7 @@ func TestIssuerIsAsked(t *testing.T) {
 	token := func(k *authtest.Key, header map[string]any) string {
 		return authtest.Sign(t, k.Private, k.Alg, header, i.Claims("ada", map[string]any{"exp": c.Now().Unix() + 60, "iat": nil}))
 	}
-	const noKey = "rejected: is signed with a key that the issuer does not publish for it"
+	const noKey = "rejected: is signed with a key that the issuer does not publish"
 	for _, s := range []struct {
 		name    string
 		before  func()
@@ -207,10 +207,10 @@ func TestIssuerIsAsked(t *testing.T) {
 		want    string
 		fetches int
 	}{
-		{"a token of another issuer", nil, func() string { return other.Token(t, key, "ada", nil) }, "rejected: is of another issuer", 0},
+		{"a token of another issuer", nil, func() string { return other.Token(t, key, "ada", nil) }, "rejected: is from another issuer", 0},
 		{"a token without kid", nil, func() string { return token(key, nil) }, "oidc ada", 1},
 		{"and of a new key", func() { i.Publish(next); c.Pass(keysCooldown) }, func() string { return token(next, nil) }, "oidc ada", 2},
-		{"and of none", func() { c.Pass(keysCooldown) }, func() string { return token(key, nil) }, "rejected: has a signature that does not hold", 3},
+		{"and of none", func() { c.Pass(keysCooldown) }, func() string { return token(key, nil) }, "rejected: has a signature that is not valid", 3},
 		{"keys that it is not to be trusted for", func() { i.KeysAt("http://keys.example/"); c.Pass(keysCooldown) }, func() string { return token(key, map[string]any{"kid": "k1"}) }, "unreachable", 4},
 		{"keys elsewhere", func() { i.KeysAt(other.URL + "/keys"); c.Pass(keysCooldown) }, func() string { return token(key, map[string]any{"kid": "k1"}) }, "oidc ada", 5},
 		{"being sent elsewhere for them", func() { i.Publish(); i.KeysAt(""); i.SendTo(other.URL + "/keys"); c.Pass(keysCooldown) }, func() string { return token(authtest.NewKey(t, "k3", jose.ES256), map[string]any{"kid": "k3"}) }, "unreachable", 6},
@@ -227,7 +227,7 @@ func TestIssuerIsAsked(t *testing.T) {
 			t.Fatalf("%s: the issuer was asked %d times, want %d", s.name, n, s.fetches)
 		}
 	}
-	for _, want := range []string{`jwks_uri: \"http://keys.example/\" is no address to trust`, "answered status 302"} {
+	for _, want := range []string{`jwks_uri: \"http://keys.example/\" is not a URL that the server can trust`, "answered status 302"} {
 		if !bytes.Contains(log.Bytes(), []byte(want)) {
 			t.Errorf("the log does not say %s:\n%s", want, log.Bytes())
 		}
@@ -243,7 +243,7 @@ func TestShortRSAKey(t *testing.T) {
 	short := &authtest.Key{ID: "short", Private: private, Alg: jose.RS256, PublishedAlg: "RS256", Use: "sig"}
 	i := authtest.New(t, short)
 	v, _, _ := verifier(t, i)
-	if got := decided(t, v, i.Token(t, short, "ada", nil)); got != "rejected: is signed with a key that the issuer does not publish for it" {
+	if got := decided(t, v, i.Token(t, short, "ada", nil)); got != "rejected: is signed with a key that the issuer does not publish" {
 		t.Error(got)
 	}
 }
@@ -282,7 +282,7 @@ func TestUnknownKeyFlood(t *testing.T) {
 	close(hold)
 	wg.Wait()
 	for _, got := range answers {
-		if got != "rejected: is signed with a key that the issuer does not publish for it" {
+		if got != "rejected: is signed with a key that the issuer does not publish" {
 			t.Fatalf("%s", got)
 		}
 	}

@@ -38,7 +38,7 @@ func (m *Metadata) Wrap(next http.Handler) http.Handler {
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET")
-			envelope.Write(w, envelope.New(wireerror.WrongMethod, client.CodeMethodNotAllowed, "found "+r.Method+", wanted GET"))
+			envelope.Write(w, envelope.New(wireerror.WrongMethod, client.CodeMethodNotAllowed, "found "+r.Method+", expected GET"))
 			return
 		}
 		b, err := json.Marshal(client.ResourceMetadata{

@@ -62,7 +62,7 @@ const (
 
 	// leavesGroupsOut begins the reason for rejecting a token whose actor has so many groups that
 	// the issuer left them out.
-	leavesGroupsOut = "leaves its groups out, which are too many for it: "
+	leavesGroupsOut = "has no groups, because there are too many for a token: "
 
 	// maxJWT bounds the length of a token in bytes. A token with many groups has a few thousand
 	// bytes.
@@ -120,14 +120,14 @@ func (v *OIDC) Verify(ctx context.Context, token string) (*access.Actor, error) 
 	}
 	parsed, err := jwt.ParseSigned(token, algorithms)
 	if err != nil {
-		return nil, &Rejected{"is not a signed token, or not signed in an algorithm that is taken here"}
+		return nil, &Rejected{"is not signed, or is signed with an algorithm that this server does not accept"}
 	}
 	header := parsed.Headers[0]
 	if !takenType(header.ExtraHeaders[jose.HeaderType]) {
 		return nil, &Rejected{"is not an access token or an ID token"}
 	}
 	if _, critical := header.ExtraHeaders["crit"]; critical {
-		return nil, &Rejected{"wants an extension that is not taken here"}
+		return nil, &Rejected{"needs an extension that this server does not support"}
 	}
 	// The signature is not verified yet. This check only avoids asking the issuer about tokens of
 	// other issuers.
@@ -138,7 +138,7 @@ func (v *OIDC) Verify(ctx context.Context, token string) (*access.Actor, error) 
 		return nil, &Rejected{"has no readable claims"}
 	}
 	if of.Issuer != v.o.Issuer {
-		return nil, &Rejected{"is of another issuer"}
+		return nil, &Rejected{"is from another issuer"}
 	}
 	if err := v.keys.verify(ctx, header.KeyID, header.Algorithm, func(key any) error { return parsed.Claims(key) }); err != nil {
 		return nil, err
@@ -181,11 +181,11 @@ func (v *OIDC) actor(c *claims) (*access.Actor, error) {
 	case errors.Is(err, jwt.ErrInvalidAudience):
 		return nil, &Rejected{"is for another audience"}
 	case err != nil:
-		return nil, &Rejected{"is of another issuer"}
+		return nil, &Rejected{"is from another issuer"}
 	case len(v.o.Audiences) == 0: // the library would accept any audience
 		return nil, &Rejected{"is for another audience"}
 	case c.registered.Expiry == nil:
-		return nil, &Rejected{"never expires; wanted the claim exp"}
+		return nil, &Rejected{"never expires; expected the claim exp"}
 	}
 	name, ok := c.all[v.o.ActorClaim].(string)
 	if !ok || name == "" {
@@ -194,14 +194,14 @@ func (v *OIDC) actor(c *claims) (*access.Actor, error) {
 	// A user may be able to register any address, so an unverified address does not identify its
 	// owner.
 	if verified, said := c.all["email_verified"]; v.o.ActorClaim == "email" && said && verified != true {
-		return nil, &Rejected{"names its actor by an address that was not verified"}
+		return nil, &Rejected{"names its actor by an email address that is not verified"}
 	}
 	name = v.o.ActorPrefix + name
 	if checkActor(name) != nil {
-		return nil, &Rejected{"names an actor that no policy could: wanted at most 128 characters of ascii without blanks"}
+		return nil, &Rejected{"names an actor that a policy cannot name; expected at most 128 ASCII characters without blanks"}
 	}
 	if v.o.Reserved != nil && v.o.Reserved(name) {
-		return nil, &Rejected{"names an actor that the issuer may not name"}
+		return nil, &Rejected{"names an actor that a token of this issuer may not have"}
 	}
 	groups, err := v.groups(c.all)
 	if err != nil {
@@ -220,7 +220,7 @@ func (v *OIDC) groups(all map[string]any) ([]string, error) {
 	// A distributed claim (OpenID Connect Core, section 5.6.2): instead of the groups, the token
 	// names a source that has them.
 	if elsewhere, ok := all["_claim_names"].(map[string]any); ok && elsewhere[v.o.GroupsClaim] != nil {
-		return nil, &Rejected{leavesGroupsOut + "the claim _claim_names names another source for them"}
+		return nil, &Rejected{leavesGroupsOut + "the claim _claim_names refers to another source"}
 	}
 	var named []any
 	switch claim := all[v.o.GroupsClaim].(type) {
@@ -228,7 +228,7 @@ func (v *OIDC) groups(all map[string]any) ([]string, error) {
 		// In tokens of the implicit flow, Entra ID may set hasgroups instead of listing the groups.
 		// hasgroups always refers to the claim groups.
 		if says := all["hasgroups"]; v.o.GroupsClaim == defaultGroupsClaim && says != nil && says != false && says != "false" {
-			return nil, &Rejected{leavesGroupsOut + "the claim hasgroups stands in their place"}
+			return nil, &Rejected{leavesGroupsOut + "the token has the claim hasgroups instead"}
 		}
 		return nil, nil
 	case string:

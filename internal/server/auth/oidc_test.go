@@ -130,14 +130,14 @@ func TestOIDC(t *testing.T) {
 	}
 	hs := map[string]any{"alg": "HS256", "kid": "k1", "typ": "JWT"}
 	const (
-		noAlg    = "rejected: is not a signed token, or not signed in an algorithm that is taken here"
-		noKey    = "rejected: is signed with a key that the issuer does not publish for it"
-		noHold   = "rejected: has a signature that does not hold"
+		noAlg    = "rejected: is not signed, or is signed with an algorithm that this server does not accept"
+		noKey    = "rejected: is signed with a key that the issuer does not publish"
+		noHold   = "rejected: has a signature that is not valid"
 		notYet   = "rejected: is not valid yet"
 		audience = "rejected: is for another audience"
-		issuer   = "rejected: is of another issuer"
+		issuer   = "rejected: is from another issuer"
 		noActor  = "rejected: names no actor in the claim sub"
-		badActor = "rejected: names an actor that no policy could: wanted at most 128 characters of ascii without blanks"
+		badActor = "rejected: names an actor that a policy cannot name; expected at most 128 ASCII characters without blanks"
 	)
 	tests := []struct{ name, token, want string }{
 		{"good", good(nil), "oidc ada"},
@@ -155,7 +155,7 @@ func TestOIDC(t *testing.T) {
 		{"for another party", good(map[string]any{"azp": "whoever"}), "oidc ada"},
 
 		{"expired", good(map[string]any{"exp": now - 60}), "rejected: has expired"},
-		{"never expires", good(map[string]any{"exp": nil}), "rejected: never expires; wanted the claim exp"},
+		{"never expires", good(map[string]any{"exp": nil}), "rejected: never expires; expected the claim exp"},
 		{"not yet", good(map[string]any{"nbf": now + 60}), notYet},
 		{"issued in the future", good(map[string]any{"iat": now + 60}), notYet},
 		{"wrong audience", good(map[string]any{"aud": "api://other"}), audience},
@@ -193,7 +193,7 @@ func TestOIDC(t *testing.T) {
 		{"names its own keys", authtest.Sign(t, stranger.Private, jose.RS256, map[string]any{"kid": "mine", "jku": "http://127.0.0.1:1/keys", "x5u": "http://127.0.0.1:1/cert"}, i.Claims("ada", nil)), noKey},
 		{"good, and brings another key", headed(map[string]any{"kid": "k1", "jwk": jose.JSONWebKey{Key: stranger.Private.Public(), KeyID: "mine"}, "jku": "http://127.0.0.1:1/"}), "oidc ada"},
 		{"logout token", headed(map[string]any{"kid": "k1", "typ": "logout+jwt"}), "rejected: is not an access token or an ID token"},
-		{"critical extension", headed(map[string]any{"kid": "k1", "crit": []string{"b64"}, "b64": true}), "rejected: wants an extension that is not taken here"},
+		{"critical extension", headed(map[string]any{"kid": "k1", "crit": []string{"b64"}, "b64": true}), "rejected: needs an extension that this server does not support"},
 
 		{"no token", "the-token-of-nobody", "unknown"},
 		{"two dots", "a.b.c", noAlg},
@@ -218,7 +218,7 @@ func TestOIDC(t *testing.T) {
 func TestOIDCClaims(t *testing.T) {
 	key := authtest.NewKey(t, "k1", jose.ES256)
 	i := authtest.New(t, key)
-	const overage = "rejected: leaves its groups out, which are too many for it: the claim hasgroups stands in their place"
+	const overage = "rejected: has no groups, because there are too many for a token: the token has the claim hasgroups instead"
 	groups := func(o *OIDCOptions) { o.Groups = []string{"idp-admins", "idp-readers"} }
 	for _, tt := range []struct {
 		name string
@@ -233,8 +233,8 @@ func TestOIDCClaims(t *testing.T) {
 		{"two in one", groups, map[string]any{"groups": []string{"idp-readers\x00idp-admins"}}, "oidc ada"},
 		{"groups that are numbers", groups, map[string]any{"groups": []any{"idp-readers", 1}}, "rejected: has no list of groups in the claim groups"},
 		{"groups that are none", groups, map[string]any{"groups": map[string]any{"idp-admins": true}}, "rejected: has no list of groups in the claim groups"},
-		{"groups elsewhere", groups, map[string]any{"_claim_names": map[string]any{"groups": "src1"}}, "rejected: leaves its groups out, which are too many for it: the claim _claim_names names another source for them"},
-		{"groups elsewhere, and some here", groups, map[string]any{"groups": []string{"idp-readers"}, "_claim_names": map[string]any{"groups": "src1"}}, "rejected: leaves its groups out, which are too many for it: the claim _claim_names names another source for them"},
+		{"groups elsewhere", groups, map[string]any{"_claim_names": map[string]any{"groups": "src1"}}, "rejected: has no groups, because there are too many for a token: the claim _claim_names refers to another source"},
+		{"groups elsewhere, and some here", groups, map[string]any{"groups": []string{"idp-readers"}, "_claim_names": map[string]any{"groups": "src1"}}, "rejected: has no groups, because there are too many for a token: the claim _claim_names refers to another source"},
 		{"another claim elsewhere", groups, map[string]any{"_claim_names": map[string]any{"address": "src1"}}, "oidc ada"},
 		{"has groups", groups, map[string]any{"hasgroups": true}, overage},
 		{"has groups, as a text", groups, map[string]any{"hasgroups": "true"}, overage},
@@ -247,10 +247,10 @@ func TestOIDCClaims(t *testing.T) {
 		{"actor in another claim", func(o *OIDCOptions) { o.ActorClaim = "preferred_username" }, map[string]any{"preferred_username": "lovelace"}, "oidc lovelace"},
 		{"actor missing there", func(o *OIDCOptions) { o.ActorClaim = "preferred_username" }, nil, "rejected: names no actor in the claim preferred_username"},
 		{"address", func(o *OIDCOptions) { o.ActorClaim = "email" }, map[string]any{"email": "ada@example.com", "email_verified": true}, "oidc ada@example.com"},
-		{"address not verified", func(o *OIDCOptions) { o.ActorClaim = "email" }, map[string]any{"email": "ada@example.com", "email_verified": false}, "rejected: names its actor by an address that was not verified"},
-		{"address verified in a way", func(o *OIDCOptions) { o.ActorClaim = "email" }, map[string]any{"email": "ada@example.com", "email_verified": "false"}, "rejected: names its actor by an address that was not verified"},
+		{"address not verified", func(o *OIDCOptions) { o.ActorClaim = "email" }, map[string]any{"email": "ada@example.com", "email_verified": false}, "rejected: names its actor by an email address that is not verified"},
+		{"address verified in a way", func(o *OIDCOptions) { o.ActorClaim = "email" }, map[string]any{"email": "ada@example.com", "email_verified": "false"}, "rejected: names its actor by an email address that is not verified"},
 		{"prefix", func(o *OIDCOptions) { o.ActorPrefix = "sso:" }, nil, "oidc sso:ada"},
-		{"reserved", func(o *OIDCOptions) { o.Reserved = func(a string) bool { return a == "ada" } }, nil, "rejected: names an actor that the issuer may not name"},
+		{"reserved", func(o *OIDCOptions) { o.Reserved = func(a string) bool { return a == "ada" } }, nil, "rejected: names an actor that a token of this issuer may not have"},
 		{"reserved without its prefix", func(o *OIDCOptions) { o.ActorPrefix, o.Reserved = "sso:", func(a string) bool { return a == "ada" } }, nil, "oidc sso:ada"},
 		{"of two audiences", func(o *OIDCOptions) { o.Audiences = []string{"other", authtest.Audience} }, nil, "oidc ada"},
 		{"of no audience", func(o *OIDCOptions) { o.Audiences = nil }, nil, "rejected: is for another audience"},

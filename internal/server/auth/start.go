@@ -30,18 +30,18 @@ func Start(tokens, policies, open bool) (Mode, error) {
 	const addToken = "set " + TokensFileVar + " or " + TokenVarPrefix + "<ACTOR>, or an authentication method under server in cluster.yaml, such as oidc"
 	switch {
 	case tokens && open:
-		return 0, &StartError{"there are tokens, and --unauthenticated would ignore them", "drop one of the two"}
+		return 0, &StartError{"there are tokens, but --unauthenticated would ignore them", "remove the tokens or the flag"}
 	case policies && open:
-		return 0, &StartError{"there is a policy, and --unauthenticated leaves no actor that it could speak of", "drop one of the two"}
+		return 0, &StartError{"there is a policy, but with --unauthenticated requests have no actor that it could apply to", "remove the policy or the flag"}
 	case tokens && policies:
 		return Governed, nil
 	case tokens:
 		return ReadsOnly, nil
 	case policies:
-		return 0, &StartError{"there is a policy and no token, so nobody could be who it speaks of", addToken}
+		return 0, &StartError{"there is a policy, but no token, so no request could have an actor that it names", addToken}
 	case open:
 		return Unauthenticated, nil
 	}
-	return 0, &StartError{"there are neither tokens nor a policy",
+	return 0, &StartError{"there are no tokens and no policy",
 		fmt.Sprintf("%s, or start with --unauthenticated to let anyone do anything", addToken)}
 }

@@ -110,7 +110,7 @@ func (t *Tokens) Verify(_ context.Context, token string) (*access.Actor, error) 
 func (t *Tokens) parse(path string, src []byte) error {
 	r := strictyaml.ReadSecret(path, src)
 	if r.Root() == nil && len(r.Faults()) == 0 {
-		r.Whole(strictyaml.Missing, "the tokens file is empty", "map the sha-256 of each token to its actor")
+		r.Whole(strictyaml.Missing, "the tokens file is empty", "map the SHA-256 of each token to its actor")
 	}
 	entries, _ := r.Root().Entries("the tokens file")
 	for _, e := range entries {
@@ -119,7 +119,7 @@ func (t *Tokens) parse(path string, src []byte) error {
 		// the key.
 		if n, err := hex.Decode(digest[:], hexOrNothing(e.Key)); err != nil || n != sha256.Size {
 			e.At.Fault(strictyaml.BadValue, "a key that is not 64 hex digits",
-				"write the token's sha-256, as printf %s TOKEN | sha256sum prints it")
+				"write the token's SHA-256, as printf %s TOKEN | sha256sum prints it")
 			continue
 		}
 		actor, ok := e.Value.Text("the actor")
@@ -142,7 +142,7 @@ func (t *Tokens) add(digest [sha256.Size]byte, actor string) error {
 			continue
 		}
 		if e.actor.ID != actor {
-			return fmt.Errorf("this token is another actor's already; a token has one actor")
+			return fmt.Errorf("this token already belongs to another actor; give each actor its own token")
 		}
 		return nil
 	}
@@ -164,11 +164,11 @@ func hexOrNothing(s string) []byte {
 func checkToken(token string) error {
 	switch {
 	case token == "":
-		return fmt.Errorf("the token is empty; set one, such as openssl rand -hex 32 prints")
+		return fmt.Errorf("the token is empty; set one, such as the output of openssl rand -hex 32")
 	case len(token) > maxToken:
-		return fmt.Errorf("the token has %d bytes, wanted at most %d", len(token), maxToken)
+		return fmt.Errorf("the token has %d bytes, expected at most %d", len(token), maxToken)
 	case !isB64Token(token):
-		return fmt.Errorf("the token holds a character that a header cannot carry; wanted letters, digits and -._~+/, then = signs")
+		return fmt.Errorf("the token holds a character that a header cannot carry; expected letters, digits and -._~+/, then any = signs")
 	}
 	return nil
 }
@@ -187,11 +187,11 @@ func isB64Token(s string) bool {
 // error does not repeat the name, because a digest or token may be there by mistake.
 func checkActor(actor string) error {
 	if actor == "" || len(actor) > 128 {
-		return fmt.Errorf("the actor's name has %d bytes, wanted 1 to 128", len(actor))
+		return fmt.Errorf("the actor's name has %d bytes, expected 1 to 128", len(actor))
 	}
 	for _, c := range []byte(actor) {
 		if c <= ' ' || c >= 0x7f {
-			return fmt.Errorf("the actor's name holds a blank or a character outside ascii; wanted a name such as act-ada")
+			return fmt.Errorf("the actor's name holds a blank or a character outside ASCII; expected a name such as act-ada")
 		}
 	}
 	return nil

@@ -62,6 +62,6 @@ func TestBranchListPages(t *testing.T) {
 	r := servedtest.Reader
 	run(t, c, []step{
 		{"branch_list", r, args{"limit": 501}, 400, `limit: found 501, wanted 1 to 500`},
-		{"branch_list", r, args{"page_token": "e30"}, 400, `page_token: it is damaged, or none of this server's; send next_page_token as it was, with the arguments of the first page; or leave it out, for the first page`},
+		{"branch_list", r, args{"page_token": "e30"}, 400, `page_token: it is damaged, or this server did not make it; send next_page_token unchanged, with the arguments of the first page; or leave page_token out to get the first page`},
 	})
 }

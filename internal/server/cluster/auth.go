@@ -72,7 +72,7 @@ func (a *Auth) CheckGroups(known []string) error {
 			}
 			faults = append(faults, diag.Diagnostic{
 				Code: strictyaml.UnknownName, Span: g.At, Help: help,
-				Message: fmt.Sprintf("unknown group %q in %s.groups: no policy names it", g.Policy, m.section()),
+				Message: fmt.Sprintf("unknown group %q in %s.groups: no policy has this group", g.Policy, m.section()),
 			})
 		}
 	}
@@ -139,14 +139,14 @@ func (p *reader) oidc(n *strictyaml.Node) {
 	if s, ok := f["actor_prefix"].Text("actor_prefix"); ok {
 		o.ActorPrefix = s
 		if !actorPrefix.MatchString(s) {
-			f["actor_prefix"].Fault(strictyaml.BadValue, "actor_prefix is at most 32 characters of ascii without blanks", "write one such as sso:")
+			f["actor_prefix"].Fault(strictyaml.BadValue, "actor_prefix must be at most 32 ASCII characters without blanks", "write one such as sso:")
 		}
 	}
 	o.SharedActors, _ = f["shared_actors"].Bool("shared_actors")
 	groups, _ := f["groups"].Entries(oidcSection + ".groups")
 	for _, g := range groups {
 		if !tokenWord.MatchString(g.Key) {
-			g.At.Fault(strictyaml.BadValue, "a token's group is at most 256 characters of ascii", "name it as tokens do")
+			g.At.Fault(strictyaml.BadValue, "a token's group must be at most 256 ASCII characters", "write the group as it is in the tokens")
 		}
 		if s, ok := g.Value.Text(oidcSection + ".groups"); ok {
 			o.Groups = append(o.Groups, TokenGroup{g.Key, s, g.Value.Span()})
@@ -158,9 +158,9 @@ func checkIssuer(n *strictyaml.Node, s string) {
 	u, err := hostcheck.ParseSecureURL(s)
 	switch {
 	case err != nil:
-		n.Fault(strictyaml.BadValue, "issuer: "+err.Error(), "write it as the claim iss of a token does")
+		n.Fault(strictyaml.BadValue, "issuer: "+err.Error(), "write the issuer as it is in the claim iss of a token")
 	case u.RawQuery != "" || u.ForceQuery:
-		n.Fault(strictyaml.BadValue, fmt.Sprintf("issuer %.80q has a query part, which no issuer has", s), "write it as the claim iss of a token does")
+		n.Fault(strictyaml.BadValue, fmt.Sprintf("issuer %.80q has a query part, but an issuer cannot have one", s), "write the issuer as it is in the claim iss of a token")
 	}
 }
 
@@ -177,7 +177,7 @@ func audiences(n *strictyaml.Node) []string {
 	}
 	list, ok := n.Texts("audience")
 	if ok && len(list) == 0 {
-		n.Fault(strictyaml.Missing, "audience names nothing", "name what the issuer calls this server")
+		n.Fault(strictyaml.Missing, "audience is an empty list", "write the name that the issuer has for this server")
 	}
 	var all []string
 	for _, e := range list {
@@ -193,6 +193,6 @@ func claim(n *strictyaml.Node, what string, to *string) {
 	}
 	*to = s
 	if !tokenWord.MatchString(s) {
-		n.Fault(strictyaml.BadValue, what+" is at most 256 characters of ascii", "name it as tokens do")
+		n.Fault(strictyaml.BadValue, what+" must be at most 256 ASCII characters", "write the claim's name as it is in the tokens")
 	}
 }

@@ -54,13 +54,13 @@ func (p *reader) providers(n *strictyaml.Node) map[string]*Embedding {
 		case x.Kind == EmbedMock:
 			for _, key := range []string{"base_url", "model", "api_key"} {
 				if n := f[key]; n != nil {
-					n.AtKey().Fault(strictyaml.Contradicts, fmt.Sprintf("a provider of kind mock takes no %s", key), "remove it, or name another kind")
+					n.AtKey().Fault(strictyaml.Contradicts, fmt.Sprintf("a provider of kind mock cannot have %s", key), "remove it, or name another kind")
 				}
 			}
 		case x.Kind != "":
 			e.At.Require(f, "model", what)
 			if x.BaseURL != "" && !strings.HasPrefix(x.BaseURL, "https://") && !strings.HasPrefix(x.BaseURL, "http://") {
-				f["base_url"].Fault(strictyaml.BadValue, fmt.Sprintf("base_url is %q, wanted an address that begins with https:// or http://", x.BaseURL), "")
+				f["base_url"].Fault(strictyaml.BadValue, fmt.Sprintf("base_url is %q, expected an address that begins with https:// or http://", x.BaseURL), "")
 			}
 		}
 	}

@@ -25,9 +25,9 @@ func (p *reader) file(n *strictyaml.Node, path, what string, endings ...string) 
 	info, err := os.Stat(full)
 	switch {
 	case err != nil && os.IsNotExist(err):
-		n.Fault(strictyaml.MissingFile, fmt.Sprintf("%s: there is no file %q", what, path), "paths count from the folder of this file")
+		n.Fault(strictyaml.MissingFile, fmt.Sprintf("%s: the file %q does not exist", what, path), "write the path relative to the folder of this file")
 	case err != nil:
-		n.Fault(strictyaml.MissingFile, fmt.Sprintf("%s: file %q cannot be read", what, path), "look at its permissions")
+		n.Fault(strictyaml.MissingFile, fmt.Sprintf("%s: the file %q cannot be read", what, path), "check its permissions")
 	case !info.Mode().IsRegular():
 		n.Fault(strictyaml.MissingFile, fmt.Sprintf("%s: %q is not a file", what, path), "")
 	case !slices.Contains(endings, filepath.Ext(full)):

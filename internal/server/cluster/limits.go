@@ -99,7 +99,7 @@ func (p *reader) limits(n *strictyaml.Node) {
 		if s, ok := n.Text("request_timeout"); ok {
 			d, err := time.ParseDuration(s)
 			if err != nil || d < minTimeout || d > maxTimeout {
-				n.Fault(strictyaml.BadValue, fmt.Sprintf("request_timeout is %q, wanted a duration from 1ms to 5m, such as 30s", s), "")
+				n.Fault(strictyaml.BadValue, fmt.Sprintf("request_timeout is %q, expected a duration from 1ms to 5m, such as 30s", s), "")
 				return
 			}
 			l.RequestTimeout = d

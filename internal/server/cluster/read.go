@@ -49,7 +49,7 @@ func parse(path string, src []byte) (*Config, error) {
 	if root := r.Root(); root != nil {
 		p.top(root)
 	} else if len(r.Faults()) == 0 {
-		r.Whole(strictyaml.Missing, "the file is empty", "say version, storage and graphs")
+		r.Whole(strictyaml.Missing, "the file is empty", "write the keys version, storage and graphs")
 	}
 	faults := r.Faults()
 	if err := faults.Err(); err != nil {
@@ -92,12 +92,12 @@ func (p *reader) storage(n *strictyaml.Node) {
 		return
 	}
 	if strings.Contains(s, "://") {
-		n.AtKey().Fault(strictyaml.Unsupported, "storage other than a folder is not supported yet", "name a folder, such as ./data")
+		n.AtKey().Fault(strictyaml.Unsupported, "storage must be a folder; other storage is not supported", "write the path of a folder, such as ./data")
 		return
 	}
 	p.cfg.Storage = p.join(s)
 	if info, err := os.Stat(p.cfg.Storage); err == nil && !info.IsDir() {
-		n.Fault(strictyaml.MissingFile, fmt.Sprintf("storage %q is a file, wanted a folder", s), "")
+		n.Fault(strictyaml.MissingFile, fmt.Sprintf("storage %q is a file, expected a folder", s), "")
 	}
 }
 
@@ -107,14 +107,14 @@ func (p *reader) graphs(n *strictyaml.Node) {
 		return
 	}
 	if len(entries) == 0 {
-		n.Fault(strictyaml.Missing, "graphs names no graph", "add one: name: {schema: schema.pg, queries: queries/}")
+		n.Fault(strictyaml.Missing, "graphs is empty", "add a graph, such as people: {schema: schema.pg, queries: queries/}")
 	}
 	for _, e := range entries {
 		switch {
 		case e.Key == reserved:
-			e.At.Fault(strictyaml.BadValue, fmt.Sprintf("a graph cannot be called %s: policies mean the server by it", reserved), "choose another name")
+			e.At.Fault(strictyaml.BadValue, fmt.Sprintf("a graph cannot have the name %s, because policies use it for the server", reserved), "choose another name")
 		case !graphID.MatchString(e.Key):
-			e.At.Fault(strictyaml.BadValue, "a graph's name is a lower-case letter and then at most 62 of a-z, 0-9, _ and -", "choose another name")
+			e.At.Fault(strictyaml.BadValue, "a graph's name must be a lower-case letter and then at most 62 of a-z, 0-9, _ and -", "choose another name")
 		}
 		p.graph(e)
 	}
@@ -151,7 +151,7 @@ func (p *reader) queries(g *Graph, n *strictyaml.Node) {
 		}
 		files, err := folder(p.join(s))
 		if err != nil {
-			n.Fault(strictyaml.MissingFile, fmt.Sprintf("queries %q is no folder that can be read", s), "name a folder of .gq files, or list the files")
+			n.Fault(strictyaml.MissingFile, fmt.Sprintf("queries: the folder %q cannot be read", s), "name a folder of .gq files, or list the files")
 			return
 		}
 		g.QueryFiles = files
@@ -224,7 +224,7 @@ func (p *reader) policies(n *strictyaml.Node) {
 		}
 		targets, ok := e.At.Require(f, "applies_to", what).Texts("applies_to")
 		if ok && len(targets) == 0 {
-			f["applies_to"].Fault(strictyaml.Missing, what+" applies to nothing", "list graphs, or cluster for the server itself")
+			f["applies_to"].Fault(strictyaml.Missing, what+" has an empty applies_to", "list graphs, or cluster for the server itself")
 		}
 		for _, t := range targets {
 			if !slices.Contains(known, t.Key) {
@@ -232,7 +232,7 @@ func (p *reader) policies(n *strictyaml.Node) {
 				continue
 			}
 			if other, twice := bound[t.Key]; twice {
-				t.At.Fault(strictyaml.Contradicts, fmt.Sprintf("policy %s applies to %s already", other, t.Key), "put the rules into one file")
+				t.At.Fault(strictyaml.Contradicts, fmt.Sprintf("policy %s already applies to %s", other, t.Key), "put the rules into one file")
 				continue
 			}
 			bound[t.Key] = e.Key

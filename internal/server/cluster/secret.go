@@ -16,7 +16,7 @@ func secret(n *strictyaml.Node, what string) (env string) {
 		return ""
 	}
 	if !n.IsText() {
-		n.Fault(strictyaml.ClearSecret, what+" is not a reference to the environment", `write "${NAME}" and set NAME`)
+		n.Fault(strictyaml.ClearSecret, what+" must refer to an environment variable", `write "${NAME}" and set NAME`)
 		return ""
 	}
 	s, ok := n.Text(what)
@@ -25,7 +25,7 @@ func secret(n *strictyaml.Node, what string) (env string) {
 	}
 	m := envReference.FindStringSubmatch(s)
 	if m == nil {
-		n.Fault(strictyaml.ClearSecret, what+" stands in the clear", `write "${NAME}" and set NAME; the secret that stood here is known now, so replace it`)
+		n.Fault(strictyaml.ClearSecret, what+" is written in the file itself", `write "${NAME}" and set NAME; replace the secret, because others may have read it here`)
 		return ""
 	}
 	return m[1]

@@ -35,7 +35,7 @@ func TestValueTooLarge(t *testing.T) {
 	} {
 		var large *wireerror.Oversize
 		err := test.e.answer(&tool.Outcome{Value: strings.Repeat("x", 100), Less: "ask for one"})
-		if !errors.As(err, &large) || err.Error() != "the answer has 102 bytes, wanted at most 100; ask for one" || len(test.e.buf) > 0 {
+		if !errors.As(err, &large) || err.Error() != "the answer has 102 bytes, expected at most 100; ask for one" || len(test.e.buf) > 0 {
 			t.Errorf("%s: %v", test.name, err)
 		}
 		if err := test.e.answer(&tool.Outcome{Value: strings.Repeat("x", 98)}); err != nil || len(test.e.buf) != 100 {

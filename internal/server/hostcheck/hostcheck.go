@@ -44,7 +44,7 @@ type Checker struct {
 func New(o Options) (*Checker, error) {
 	host, _, err := net.SplitHostPort(o.Bind)
 	if err != nil {
-		return nil, fmt.Errorf("bind address %q: wanted host:port, such as 127.0.0.1:8080", o.Bind)
+		return nil, fmt.Errorf("bind address %q: expected host:port, such as 127.0.0.1:8080", o.Bind)
 	}
 	g := &Checker{loopback: isLoopback(host), origins: map[string]bool{}}
 	for i, s := range o.Origins {
@@ -66,12 +66,12 @@ func New(o Options) (*Checker, error) {
 	case g.loopback:
 		g.hosts = map[string]bool{"127.0.0.1": true, "::1": true, "localhost": true}
 		if len(public) > 0 {
-			o.Log.Warn("public hosts have no effect on a loopback bind", "bind", o.Bind)
+			o.Log.Warn("public hosts have no effect when the server binds to a loopback address", "bind", o.Bind)
 		}
 	case len(public) > 0:
 		g.hosts = public
 	default:
-		o.Log.Warn("no public hosts are configured: requests for any host are served; list them under server.public_hosts in cluster.yaml", "bind", o.Bind)
+		o.Log.Warn("no public hosts are configured, so the server accepts requests for any host; list the hosts under server.public_hosts in cluster.yaml", "bind", o.Bind)
 	}
 	return g, nil
 }
@@ -86,7 +86,7 @@ func (g *Checker) Wrap(next http.Handler) http.Handler {
 		if !g.hostAllowed(r.Host) {
 			envelope.HangUp(w, r)
 			refuse(w,
-				fmt.Sprintf("this server is not reached as host %q; call it by its own name, or list that host under server.public_hosts", clip(r.Host)))
+				fmt.Sprintf("this server does not accept requests for host %q; use its own name, or list that host under server.public_hosts", clip(r.Host)))
 			return
 		}
 		origins := r.Header.Values("Origin")

@@ -193,12 +193,12 @@ func TestNewErrors(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Bind: "8080"}, `bind address "8080": wanted host:port, such as 127.0.0.1:8080`},
-		{Options{Bind: ":0", PublicHosts: []string{"ok.com", "https://a.com"}}, `public_hosts[1]: "https://a.com" is no host; wanted a name or an address alone, such as graph.example.com`},
-		{Options{Bind: ":0", PublicHosts: []string{"a.com:8080"}}, `public_hosts[0]: "a.com:8080" names port 8080; wanted the host alone, any port is served`},
-		{Options{Bind: ":0", Origins: []string{"app.example.com"}}, `browser_origins[0]: "app.example.com" is no origin: its scheme is not http or https; wanted scheme://host[:port], such as https://app.example.com`},
-		{Options{Bind: ":0", Origins: []string{"https://a.com/"}}, `browser_origins[0]: "https://a.com/" is no origin: it says more than scheme, host and port; wanted scheme://host[:port], such as https://app.example.com`},
-		{Options{Bind: ":0", Origins: []string{"*"}}, `browser_origins[0]: "*" is no origin: its scheme is not http or https; wanted scheme://host[:port], such as https://app.example.com`},
+		{Options{Bind: "8080"}, `bind address "8080": expected host:port, such as 127.0.0.1:8080`},
+		{Options{Bind: ":0", PublicHosts: []string{"ok.com", "https://a.com"}}, `public_hosts[1]: "https://a.com" is not a host; expected only a name or an address, such as graph.example.com`},
+		{Options{Bind: ":0", PublicHosts: []string{"a.com:8080"}}, `public_hosts[0]: "a.com:8080" has the port 8080; expected only the host, because the server accepts any port`},
+		{Options{Bind: ":0", Origins: []string{"app.example.com"}}, `browser_origins[0]: "app.example.com" is not an origin: its scheme is not http or https; expected scheme://host[:port], such as https://app.example.com`},
+		{Options{Bind: ":0", Origins: []string{"https://a.com/"}}, `browser_origins[0]: "https://a.com/" is not an origin: it has more than a scheme, a host and a port; expected scheme://host[:port], such as https://app.example.com`},
+		{Options{Bind: ":0", Origins: []string{"*"}}, `browser_origins[0]: "*" is not an origin: its scheme is not http or https; expected scheme://host[:port], such as https://app.example.com`},
 	}
 	for _, tt := range tests {
 		tt.o.Log = slog.New(slog.DiscardHandler)

@@ -15,10 +15,10 @@ import (
 func ParseHost(s string) (string, error) {
 	host, ok := splitHost(s)
 	if !ok {
-		return "", fmt.Errorf("%q is no host; wanted a name or an address alone, such as graph.example.com", s)
+		return "", fmt.Errorf("%q is not a host; expected only a name or an address, such as graph.example.com", s)
 	}
 	if _, port, err := net.SplitHostPort(s); err == nil {
-		return "", fmt.Errorf("%q names port %s; wanted the host alone, any port is served", s, port)
+		return "", fmt.Errorf("%q has the port %s; expected only the host, because the server accepts any port", s, port)
 	}
 	return host, nil
 }
@@ -28,7 +28,7 @@ func ParseHost(s string) (string, error) {
 // port.
 func ParseOrigin(s string) (string, error) {
 	fault := func(why string) (string, error) {
-		return "", fmt.Errorf("%q is no origin: %s; wanted scheme://host[:port], such as https://app.example.com", s, why)
+		return "", fmt.Errorf("%q is not an origin: %s; expected scheme://host[:port], such as https://app.example.com", s, why)
 	}
 	u, err := url.Parse(s)
 	if err != nil {
@@ -44,7 +44,7 @@ func ParseOrigin(s string) (string, error) {
 	case scheme != "http" && scheme != "https":
 		return fault("its scheme is not http or https")
 	case u.User != nil || u.Path != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(s, "#"):
-		return fault("it says more than scheme, host and port")
+		return fault("it has more than a scheme, a host and a port")
 	}
 	host, ok := splitHost(u.Host)
 	if !ok {
@@ -68,14 +68,14 @@ func ParseOrigin(s string) (string, error) {
 func ParseSecureURL(s string) (*url.URL, error) {
 	shown := strconv.Quote(clip(s))
 	if strings.Contains(s, "@") {
-		shown = "what stands there" // the text may contain a password
+		shown = "the address" // the text may contain a password
 	}
 	fault := func(why string) (*url.URL, error) {
-		return nil, fmt.Errorf("%s is no address to trust: %s; wanted one such as https://login.example.com", shown, why)
+		return nil, fmt.Errorf("%s is not a URL that the server can trust: %s; expected one such as https://login.example.com", shown, why)
 	}
 	u, err := url.Parse(s)
 	if err != nil {
-		return fault("it is no URL")
+		return fault("it is not a valid URL")
 	}
 	host, ok := splitHost(u.Host)
 	switch {
@@ -84,7 +84,7 @@ func ParseSecureURL(s string) (*url.URL, error) {
 	case !ok:
 		return fault("it has no valid host")
 	case u.Scheme == "http" && !isLoopback(host):
-		return fault("http is for this machine alone, and others are reached by https")
+		return fault("http is only for this machine; use https for another machine")
 	case u.User != nil || u.Fragment != "" || strings.HasSuffix(s, "#"):
 		return fault("it has a user or a fragment")
 	}

@@ -170,7 +170,7 @@ func TestLargestPrompts(t *testing.T) {
 	small := connect(t, serve(t, c, mcp.Options{}), servedtest.Writer)
 	for _, name := range []string{"write_query", "write_filter"} {
 		_, err := small.GetPrompt(ctx, &sdk.GetPromptParams{Name: name, Arguments: map[string]string{"intent": "who knows whom", "type": "Person"}})
-		if want := "wanted at most 400; shorten the intent, or name fewer types"; err == nil || !strings.Contains(err.Error(), want) {
+		if want := "expected at most 400; shorten the intent, or name fewer types"; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, wanted %s", name, err, want)
 		}
 	}

@@ -31,7 +31,7 @@ func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 	case "error":
 		l = slog.LevelError
 	default:
-		return nil, fmt.Errorf("log level %q: wanted debug, info, warn or error", level)
+		return nil, fmt.Errorf("log level %q: expected debug, info, warn or error", level)
 	}
 	opts := &slog.HandlerOptions{Level: l}
 	w = printable{w}
@@ -41,7 +41,7 @@ func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 	case "json":
 		return slog.New(slog.NewJSONHandler(w, opts)), nil
 	}
-	return nil, fmt.Errorf("log format %q: wanted text or json", format)
+	return nil, fmt.Errorf("log format %q: expected text or json", format)
 }
 
 // printable replaces with a question mark each control character that the handlers of

@@ -33,22 +33,22 @@ func Tracing(ctx context.Context, version string, getenv func(string) string, lo
 	}
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("traces, which %s asks for: %w", endpointVar, err)
+		return nil, nil, fmt.Errorf("%s is set, but the export of traces cannot start: %w", endpointVar, err)
 	}
 	about, err := resource.New(ctx,
 		resource.WithAttributes(attribute.String("service.name", "omnigraph-server"), attribute.String("service.version", version)),
 		resource.WithFromEnv(), // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override those
 		resource.WithTelemetrySDK())
 	if err != nil {
-		return nil, nil, fmt.Errorf("the resource of traces: %w", err)
+		return nil, nil, fmt.Errorf("describing this server for traces: %w", err)
 	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces could not be exported", "error", err) }))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("the server could not export traces", "error", err) }))
 	provider := trace.NewTracerProvider(trace.WithBatcher(exporter), trace.WithResource(about))
 	return provider, func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 		defer cancel()
 		if err := provider.Shutdown(ctx); err != nil {
-			log.Warn("the last traces could not be exported", "error", err)
+			log.Warn("the server could not export the last traces", "error", err)
 		}
 	}, nil
 }

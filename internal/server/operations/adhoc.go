@@ -149,20 +149,20 @@ func (c *AdHoc) choose(queries []*gq.Query) (*gq.Query, error) {
 	}
 	switch {
 	case len(queries) == 0:
-		return nil, &tool.ArgumentError{Path: "query", Detail: "found no query in the text", Help: "write query name() { … }"}
+		return nil, &tool.ArgumentError{Path: "query", Detail: "the text contains no query", Help: "write query name() { … }"}
 	case chosen == nil && c.Name == "":
-		return nil, &tool.ArgumentError{Path: "name", Detail: "missing, but the text holds several queries", Help: "choose one of " + some(names)}
+		return nil, &tool.ArgumentError{Path: "name", Detail: "missing, but the text has several queries", Help: "choose one of " + some(names)}
 	case chosen == nil:
-		e := &tool.ArgumentError{Path: "name", Detail: "the text holds no query " + c.Name, Help: "it holds " + some(names)}
+		e := &tool.ArgumentError{Path: "name", Detail: "the text does not contain the query " + c.Name, Help: "it contains " + some(names)}
 		if near := diag.DidYouMean(c.Name, names); near != "" {
 			e.Help = near
 		}
 		return nil, e
 	case chosen.Plan.Mutation != nil && !c.Write:
-		return nil, &tool.ArgumentError{Path: "query", Detail: chosen.Plan.Name + " is a mutation, wanted a read", Help: "run it with graph_mutate, or POST …/mutate",
+		return nil, &tool.ArgumentError{Path: "query", Detail: chosen.Plan.Name + " is a mutation, expected a read", Help: "run it with graph_mutate, or POST …/mutate",
 			HelpFor: &tool.Grant{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}
 	case chosen.Plan.Mutation == nil && c.Write:
-		return nil, &tool.ArgumentError{Path: "query", Detail: chosen.Plan.Name + " is a read, wanted a mutation", Help: "run it with graph_query, or POST …/query",
+		return nil, &tool.ArgumentError{Path: "query", Detail: chosen.Plan.Name + " is a read, expected a mutation", Help: "run it with graph_query, or POST …/query",
 			HelpFor: &tool.Grant{Action: tool.Read, Branch: c.Branch, Via: tool.AdHoc}}
 	}
 	return chosen, nil

@@ -84,7 +84,7 @@ func (p *BlobPlace) plan(s *catalog.Schema) (*plan.Query, error) {
 		return nil, &engine.NotFound{What: "property of " + use.Type, Name: p.Property}
 	}
 	if prop.Type.Kind != value.Blob || prop.Type.List {
-		return nil, &tool.ArgumentError{Path: "property", Detail: use.Type + "." + prop.Name + " is of type " + prop.Type.String() + ", wanted a Blob", Help: "read it with a query"}
+		return nil, &tool.ArgumentError{Path: "property", Detail: use.Type + "." + prop.Name + " is of type " + prop.Type.String() + ", expected a Blob", Help: "read it with a query"}
 	}
 	r.Match = append(r.Match, plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.ID{Var: v}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}})
 	r.Columns = []plan.Column{{Name: prop.Name, Expr: plan.Prop{Var: v, Name: prop.Name, Type: prop.Type}, Type: prop.Type}}

@@ -22,8 +22,8 @@ type CreateBranch struct {
 // BranchCreateResult is the answer of CreateBranch.
 type BranchCreateResult struct {
 	Name    string  `json:"name"`
-	From    string  `json:"from" jsonschema_description:"The branch that it was made from."`
-	Commit  string  `json:"commit" jsonschema_description:"The commit that it starts at."`
+	From    string  `json:"from" jsonschema_description:"The branch that it starts from."`
+	Commit  string  `json:"commit" jsonschema_description:"The commit that it starts from."`
 	ActorID *string `json:"actor_id"`
 }
 

@@ -22,10 +22,10 @@ type Explained struct {
 	QueryName     string     `json:"query_name"`
 	Kind          string     `json:"kind" jsonschema:"enum=read,enum=mutation"`
 	Branch        string     `json:"branch"`
-	GraphCommitID string     `json:"graph_commit_id" jsonschema_description:"The commit that the estimates are of."`
-	Analyzed      bool       `json:"analyzed" jsonschema_description:"The read was run, and rows and time_ns are set."`
-	Touches       []Touched  `json:"touches" jsonschema_description:"What of the schema the query reads or changes."`
-	Plan          []PlanStep `json:"plan" jsonschema_description:"The operators, the one that yields the result first; an operator takes the rows of those that follow it one level deeper."`
+	GraphCommitID string     `json:"graph_commit_id" jsonschema_description:"The commit whose data the estimates are for."`
+	Analyzed      bool       `json:"analyzed" jsonschema_description:"The server ran the read, so rows and time_ns are set."`
+	Touches       []Touched  `json:"touches" jsonschema_description:"The parts of the schema that the query reads or changes."`
+	Plan          []PlanStep `json:"plan" jsonschema_description:"The operators, starting with the one that returns the result. An operator reads the rows of the operators that follow it one level deeper."`
 	Text          string     `json:"text" jsonschema_description:"The plan as an indented tree."`
 }
 
@@ -41,10 +41,10 @@ type Touched struct {
 type PlanStep struct {
 	Depth    int     `json:"depth"`
 	Name     string  `json:"name"`
-	Detail   string  `json:"detail,omitempty" jsonschema_description:"What it touches: type, index, direction, condition."`
-	Estimate float64 `json:"estimate" jsonschema_description:"How many rows the engine expects of it."`
-	Rows     *int64  `json:"rows,omitempty" jsonschema_description:"How many it yielded."`
-	TimeNS   int64   `json:"time_ns,omitempty" jsonschema_description:"The nanoseconds that it took itself."`
+	Detail   string  `json:"detail,omitempty" jsonschema_description:"What the operator reads: type, index, direction, condition."`
+	Estimate float64 `json:"estimate" jsonschema_description:"The number of rows that the engine expects from the operator."`
+	Rows     *int64  `json:"rows,omitempty" jsonschema_description:"The number of rows that it returned."`
+	TimeNS   int64   `json:"time_ns,omitempty" jsonschema_description:"The nanoseconds that the operator took, without the operators below it."`
 }
 
 // Grants returns the permission to read the branch. A mutation is not run, so it needs no
@@ -63,7 +63,7 @@ func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	if q.Plan.Mutation != nil {
 		a.Kind = "mutation"
 		if c.Analyze {
-			return nil, &tool.ArgumentError{Path: "analyze", Detail: "found true, but " + q.Plan.Name + " is a mutation, which would have to write", Help: "leave it out to see the plan"}
+			return nil, &tool.ArgumentError{Path: "analyze", Detail: "found true, but " + q.Plan.Name + " is a mutation, and analyzing it would run it", Help: "leave analyze out to see only the plan"}
 		}
 	}
 	var args engine.Args

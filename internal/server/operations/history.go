@@ -150,7 +150,7 @@ func LookChanges(at engine.Target, r engine.ChangeRange, token string) *Look {
 
 // BadAfter returns the error for a position that is not one of a list of changes.
 func BadAfter(detail string) error {
-	return &tool.ArgumentError{Path: "after", Detail: detail, Help: "send what the page before had last: its entity_kind, type_name and id, separated by /, such as node/Person/ada"}
+	return &tool.ArgumentError{Path: "after", Detail: detail, Help: "send the last entity of the previous page: its entity_kind, type_name and id, separated by /, such as node/Person/ada"}
 }
 
 func changesAnswer(changes *engine.Changes) *client.ChangesAnswer {

@@ -34,7 +34,7 @@ type Look struct {
 // failure.
 type Unchanged struct{ Commit string }
 
-func (e *Unchanged) Error() string { return "the caller has the answer of commit " + e.Commit }
+func (e *Unchanged) Error() string { return "the caller already has the answer for commit " + e.Commit }
 
 // Grants returns the permission for the branch or for the commit.
 func (c *Look) Grants() []tool.Grant {

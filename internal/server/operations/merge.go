@@ -24,7 +24,7 @@ type BranchMergeResult struct {
 	Target  string  `json:"target"`
 	Outcome string  `json:"outcome" jsonschema:"enum=already_up_to_date,enum=fast_forward,enum=merged"`
 	DryRun  bool    `json:"dry_run" jsonschema_description:"Nothing was committed."`
-	Commit  *string `json:"commit" jsonschema_description:"The commit on the target; null when nothing changed."`
+	Commit  *string `json:"commit" jsonschema_description:"The commit on the target; null if nothing changed."`
 	Head    string  `json:"head" jsonschema_description:"The commit at the head of the target."`
 	ActorID *string `json:"actor_id"`
 }
@@ -100,7 +100,7 @@ func (c *DeleteBranch) Done(err error) error {
 	case errors.As(err, &missing):
 		return nil
 	case errors.As(err, &written):
-		return &engine.Conflict{Reason: "branch " + c.Name + " is at commit " + written.Actual + ", of which commit " + written.Expected + " is merged; it is kept for what it has besides"}
+		return &engine.Conflict{Reason: "branch " + c.Name + " is at commit " + written.Actual + ", but only commit " + written.Expected + " is merged; merge the later commits, then delete the branch"}
 	}
 	return err
 }

@@ -32,7 +32,7 @@ func OpenCommits(env *tool.Env, token, branch string) (before uint64, err error)
 	case err != nil:
 		return 0, err
 	case p.Branch != branch:
-		return 0, tool.BadPageToken("is of the branch " + p.Branch)
+		return 0, tool.BadPageToken("belongs to the branch " + p.Branch)
 	}
 	return strconv.ParseUint(p.After, 10, 64)
 }
@@ -60,7 +60,7 @@ func OpenChanges(env *tool.Env, token, commit string) (after engine.ChangePositi
 	case err != nil:
 		return after, err
 	case p.Commit != commit:
-		return after, tool.BadPageToken("is of the commit " + p.Commit)
+		return after, tool.BadPageToken("belongs to the commit " + p.Commit)
 	}
 	after, _ = ParseChangePosition(p.After)
 	return after, nil
@@ -83,5 +83,5 @@ func LostChanges(err error, token, commit string) error {
 	if token == "" || !errors.As(err, &missing) {
 		return err
 	}
-	return &tool.ArgumentError{Path: "page_token", Detail: "the commit that it reads, " + commit + ", was cleaned up", Help: "its changes cannot be read any more"}
+	return &tool.ArgumentError{Path: "page_token", Detail: "the commit that it reads, " + commit + ", was cleaned up", Help: "its changes can no longer be read"}
 }

@@ -32,18 +32,18 @@ type ApplySchema struct {
 }
 
 // FixedByCluster is the value of ApplySchema.Fixed for a graph of a cluster.
-const FixedByCluster = "the graph is served from a cluster, whose schemas change through its configuration: edit the .pg file and run omnigraph cluster apply"
+const FixedByCluster = "the graph belongs to a cluster, whose configuration sets its schema; edit the .pg file and run omnigraph cluster apply"
 
 // SchemaApplyResult is the answer of ApplySchema.
 type SchemaApplyResult struct {
-	Supported    bool              `json:"supported" jsonschema_description:"Every step can be taken; only of a dry run it may be false."`
-	Applied      bool              `json:"applied" jsonschema_description:"The schema is in force and was not before."`
-	Destructive  bool              `json:"destructive" jsonschema_description:"A step takes values from the graph."`
-	StepCount    int               `json:"step_count" jsonschema_description:"How many steps there are, listed or not."`
-	Steps        []SchemaApplyStep `json:"steps" jsonschema_description:"The steps, the first of them where the answer has no room for all."`
+	Supported    bool              `json:"supported" jsonschema_description:"The server can execute every step; false occurs only in a dry run."`
+	Applied      bool              `json:"applied" jsonschema_description:"The call put the schema in force."`
+	Destructive  bool              `json:"destructive" jsonschema_description:"A step removes values from the graph."`
+	StepCount    int               `json:"step_count" jsonschema_description:"The number of steps, including steps that are not listed."`
+	Steps        []SchemaApplyStep `json:"steps" jsonschema_description:"The steps; only the first steps, if the answer cannot hold all."`
 	Branch       string            `json:"branch"`
-	SchemaDigest string            `json:"schema_digest" jsonschema_description:"Of the schema that was given."`
-	Commit       *string           `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed, and of a dry run."`
+	SchemaDigest string            `json:"schema_digest" jsonschema_description:"The digest of the schema that was sent."`
+	Commit       *string           `json:"commit" jsonschema_description:"The id of the commit; null if nothing changed, and in a dry run."`
 	ActorID      *string           `json:"actor_id"`
 }
 
@@ -64,7 +64,7 @@ func (a *SchemaApplyResult) Cut(bytes int) {
 type SchemaApplyStep struct {
 	Step        string `json:"step"`
 	Destructive bool   `json:"destructive"`
-	Reason      string `json:"reason,omitempty" jsonschema_description:"Why the step cannot be taken, and what to do instead."`
+	Reason      string `json:"reason,omitempty" jsonschema_description:"Why the server cannot execute the step, and what to do instead."`
 }
 
 // Grants returns the permission to apply a schema to the branch; a dry run also requires

@@ -45,7 +45,7 @@ func parse(r *strictyaml.Reader) *bundle {
 	root := r.Root()
 	if root == nil {
 		if len(r.Faults()) == 0 {
-			r.Whole(strictyaml.Missing, "the policy is empty", "say version and rules")
+			r.Whole(strictyaml.Missing, "the policy is empty", "write the keys version and rules")
 		}
 		return b
 	}
@@ -58,7 +58,7 @@ func parse(r *strictyaml.Reader) *bundle {
 	groups, _ := f["groups"].Entries("groups")
 	for _, g := range groups {
 		if !ruleID.MatchString(g.Key) {
-			g.At.Fault(strictyaml.BadValue, "a group's name is at most 64 letters, digits and _ . -", "choose another name")
+			g.At.Fault(strictyaml.BadValue, "a group's name must be at most 64 letters, digits and _ . -", "choose another name")
 		}
 		members, _ := g.Value.Texts("group " + g.Key)
 		b.groups = append(b.groups, groupClause{g, actors(members)})
@@ -72,7 +72,7 @@ func parse(r *strictyaml.Reader) *bundle {
 			continue
 		}
 		if line, twice := first[rule.id]; twice && rule.id != "" {
-			rule.at.Fault(strictyaml.Duplicate, fmt.Sprintf("rule %s stands here and on line %d", rule.id, line), "give each rule an id of its own")
+			rule.at.Fault(strictyaml.Duplicate, fmt.Sprintf("rule %s is here and on line %d", rule.id, line), "give each rule its own id")
 		} else {
 			first[rule.id] = rule.at.Span().Start.Line
 		}
@@ -93,7 +93,7 @@ func parseRule(n *strictyaml.Node) (ruleClause, bool) {
 		if s, ok := id.Text("id"); ok {
 			c.id, c.at, what = s, id, "rule "+s
 			if !ruleID.MatchString(s) {
-				id.Fault(strictyaml.BadValue, "a rule's id is at most 64 letters, digits and _ . -", "choose another id")
+				id.Fault(strictyaml.BadValue, "a rule's id must be at most 64 letters, digits and _ . -", "choose another id")
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func parseRule(n *strictyaml.Node) (ruleClause, bool) {
 		}
 		return c, false
 	case allow && f["deny"] != nil:
-		f["deny"].Fault(strictyaml.Contradicts, what+" has both allow and deny", "make two rules of it")
+		f["deny"].Fault(strictyaml.Contradicts, what+" has both allow and deny", "split it into two rules")
 		return c, false
 	}
 	f, ok = body.Fields(what, "actors", "actions", "branch_scope", "target_branch_scope", "queries", "via")
@@ -120,7 +120,7 @@ func parseRule(n *strictyaml.Node) (ruleClause, bool) {
 	if a := body.Require(f, "actions", what); a != nil {
 		c.actions, ok = a.Texts("actions")
 		if ok && len(c.actions) == 0 {
-			a.Fault(strictyaml.Missing, what+" names no action", "list some of "+strings.Join(actionNames(), ", "))
+			a.Fault(strictyaml.Missing, what+" has no actions", "list some of "+strings.Join(actionNames(), ", "))
 		}
 	}
 	c.parseScopes(f)
@@ -147,10 +147,10 @@ func (c *ruleClause) parseActors(n *strictyaml.Node) bool {
 	case !ok:
 		return false
 	case len(f) == 0:
-		n.Fault(strictyaml.Missing, "actors names nobody", help)
+		n.Fault(strictyaml.Missing, "actors is empty", help)
 		return false
 	case len(f) == 2:
-		n.Fault(strictyaml.Contradicts, "actors has both group and ids", "make two rules of it")
+		n.Fault(strictyaml.Contradicts, "actors has both group and ids", "split it into two rules")
 		return false
 	case f["group"] != nil:
 		s, ok := f["group"].Text("actors.group")
@@ -164,7 +164,7 @@ func (c *ruleClause) parseActors(n *strictyaml.Node) bool {
 		if listed, _ := f["ids"].List("actors.ids"); len(listed) > 0 {
 			return false // Texts has reported each bad entry
 		}
-		f["ids"].Fault(strictyaml.Missing, "actors.ids names nobody", help)
+		f["ids"].Fault(strictyaml.Missing, "actors.ids is an empty list", help)
 	}
 	c.ids = actors(ids)
 	return len(c.ids) > 0
@@ -187,7 +187,7 @@ func (c *ruleClause) parseScopes(f strictyaml.Fields) {
 		case queriesScope:
 			var ok bool
 			if c.queries, ok = n.Texts("queries"); ok && len(c.queries) == 0 {
-				n.Fault(strictyaml.Missing, "queries names no query", "leave queries out to mean every stored query")
+				n.Fault(strictyaml.Missing, "queries is an empty list", "leave queries out if the rule is for every stored query")
 			}
 		}
 	}
@@ -198,7 +198,7 @@ func actors(entries []strictyaml.Entry) []strictyaml.Entry {
 	var kept []strictyaml.Entry
 	for _, e := range entries {
 		if strings.ContainsFunc(e.Key, func(c rune) bool { return c <= ' ' || c >= 0x7f }) || len(e.Key) > 128 {
-			e.At.Fault(strictyaml.BadValue, "an actor's name is at most 128 characters of ascii without blanks", "name it as its token does")
+			e.At.Fault(strictyaml.BadValue, "an actor's name must be at most 128 ASCII characters without blanks", "write it as it is in the actor's token")
 			continue
 		}
 		kept = append(kept, e)

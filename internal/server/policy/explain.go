@@ -46,7 +46,7 @@ type NearRule struct {
 func (p *Policy) Explain(actor *access.Actor, g tool.Grant) Explanation {
 	req, ok := p.request(actor, g)
 	if !ok {
-		return Explanation{Unanswerable: "no rule can speak of this: the action is not one of what the policy applies to, or the actor or the stored query is missing"}
+		return Explanation{Unanswerable: "no rule can decide this: the policy does not apply to the action, or the actor or the stored query is missing"}
 	}
 	known := p.known(actor)
 	decision, diagnostic := cedar.Authorize(p.byAction[g.Action], known, req)

@@ -80,7 +80,7 @@ func (n *native) read() policies {
 		return nil
 	}
 	if len(list) == 0 {
-		n.fault(strictyaml.Missing, start, "the policy is empty", "add a permit; without one everything is denied")
+		n.fault(strictyaml.Missing, start, "the policy is empty", "add a permit; without one the policy denies everything")
 	}
 	first := map[cedar.PolicyID]int{}
 	var all policies
@@ -91,11 +91,11 @@ func (n *native) read() policies {
 		if id, ok := p.Annotations()["id"]; ok {
 			c.id = cedar.PolicyID(id)
 			if !ruleID.MatchString(string(id)) {
-				n.fault(strictyaml.BadValue, at, "a policy's @id is at most 64 letters, digits and _ . -", "choose another id")
+				n.fault(strictyaml.BadValue, at, "a policy's @id must be at most 64 letters, digits and _ . -", "choose another id")
 			}
 		}
 		if line, twice := first[c.id]; twice {
-			n.fault(strictyaml.Duplicate, at, fmt.Sprintf("policy %s stands here and on line %d", c.id, line), "give each policy an @id of its own")
+			n.fault(strictyaml.Duplicate, at, fmt.Sprintf("policy %s is here and on line %d", c.id, line), "give each policy its own @id")
 		} else {
 			first[c.id] = at.Line
 		}
@@ -124,13 +124,13 @@ func (n *native) check(c compiled) {
 		for _, e := range flatten(err) {
 			if m := e.Error(); !seen[m] {
 				seen[m] = true
-				n.fault(strictyaml.BadValue, at, fmt.Sprintf("policy %s: %s", c.id, m), "omnigraph policy schema prints what there is")
+				n.fault(strictyaml.BadValue, at, fmt.Sprintf("policy %s: %s", c.id, m), "run omnigraph policy schema to see the types and actions that exist")
 			}
 		}
 		return
 	}
 	if m.protected {
-		n.fault(strictyaml.Contradicts, at, fmt.Sprintf("policy %s asks for context.protected, and a .cedar file declares no protected branch", c.id), `compare context.branch, as in context.branch == "main"`)
+		n.fault(strictyaml.Contradicts, at, fmt.Sprintf("policy %s uses context.protected, but a .cedar file cannot declare protected branches", c.id), `compare context.branch, as in context.branch == "main"`)
 	}
 	var groups []string
 	for _, g := range n.o.TokenGroups {
@@ -167,7 +167,7 @@ func (n *native) check(c compiled) {
 			if n.o.Graph != "" {
 				where = "graph " + n.o.Graph
 			}
-			n.fault(strictyaml.Contradicts, at, fmt.Sprintf("policy %s is about %s, and this file applies to %s", c.id, row.Action, where), "server and graph actions stand in files of their own")
+			n.fault(strictyaml.Contradicts, at, fmt.Sprintf("policy %s is about %s, but this file applies to %s", c.id, row.Action, where), "write server actions and graph actions in separate files")
 		}
 	}
 }
@@ -178,7 +178,7 @@ func choice(kind, name string, known []string) string {
 	}
 	if len(known) == 0 {
 		if kind == "group" {
-			return "a .cedar file has the groups of tokens alone: list the actors, or write the policy as YAML"
+			return "a .cedar file can use only the groups of tokens; list the actors, or write the policy as YAML"
 		}
 		return "there is none"
 	}

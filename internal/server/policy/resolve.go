@@ -62,7 +62,7 @@ func resolve(b *bundle, o Options) *resolved {
 	}
 	for _, token := range slices.Sorted(maps.Keys(o.TokenGroups)) {
 		if group := o.TokenGroups[token]; b.at != nil && !o.LooseGroups && !slices.Contains(res.groups, group) {
-			b.at.Unknown(strictyaml.UnknownName, "group", group, "the mapping of token group "+token, res.groups)
+			b.at.Unknown(strictyaml.UnknownName, "group", group, "the mapping for token group "+token, res.groups)
 		}
 	}
 	return res
@@ -92,10 +92,10 @@ func (c *ruleClause) resolve(groups []string, o Options) rule {
 			e.At.Unknown(strictyaml.UnknownName, "action", e.Key, "rule "+c.id, actionNames())
 			continue
 		case row.Server() && o.Graph != "":
-			e.At.Fault(strictyaml.Contradicts, fmt.Sprintf("%s is an action on the server, and this policy applies to graph %s", e.Key, o.Graph),
+			e.At.Fault(strictyaml.Contradicts, fmt.Sprintf("%s is an action on the server, but this policy applies to graph %s", e.Key, o.Graph),
 				"move the rule to a file that applies to cluster")
 		case !row.Server() && o.Graph == "":
-			e.At.Fault(strictyaml.Contradicts, fmt.Sprintf("%s is an action on a graph, and this policy applies to the server", e.Key),
+			e.At.Fault(strictyaml.Contradicts, fmt.Sprintf("%s is an action on a graph, but this policy applies to the server", e.Key),
 				"move the rule to a file that applies to graphs")
 		}
 		r.actions = append(r.actions, row.Action)
@@ -127,11 +127,11 @@ func (c *ruleClause) checkScopes(actions []tool.Action) {
 		if len(without) == 0 {
 			continue
 		}
-		help := "it narrows " + strings.Join(taking(s.scope), ", ")
+		help := "it applies only to " + strings.Join(taking(s.scope), ", ")
 		if len(without) < len(actions) {
-			help = "make a rule of its own for " + strings.Join(without, ", ")
+			help = "write a separate rule for " + strings.Join(without, ", ")
 		}
-		n.Fault(strictyaml.Contradicts, fmt.Sprintf("%s is not for %s", s.key, strings.Join(without, ", ")), help)
+		n.Fault(strictyaml.Contradicts, fmt.Sprintf("%s does not apply to %s", s.key, strings.Join(without, ", ")), help)
 	}
 }
 

@@ -24,7 +24,7 @@ func ReadOptions(o *arguments.Object) Options {
 	refuse(o, "a read", writeOnly)
 	k := Options{Snapshot: orEmpty(o.OptString("snapshot")), PageToken: orEmpty(o.OptString("page_token"))}
 	if k.Snapshot != "" && o.Has("branch") {
-		o.Fail("snapshot", "found beside branch, wanted one of the two", "a snapshot is a commit, whichever branch it is on")
+		o.Fail("snapshot", "found together with branch, expected only one of them", "a snapshot names a commit, so it needs no branch")
 	}
 	return k
 }
@@ -45,8 +45,8 @@ func WriteOptions(o *arguments.Object) Options {
 var (
 	readOnly  = [][2]string{{"snapshot", "a mutation writes to the head of a branch"}, {"page_token", "a mutation returns no rows"}}
 	writeOnly = [][2]string{
-		{"dry_run", "a read changes nothing"}, {"idempotency_key", "a read may be repeated as it is"},
-		{"if_commit", "a read names the commit that it wants as snapshot"},
+		{"dry_run", "a read changes nothing"}, {"idempotency_key", "a read can be repeated safely"},
+		{"if_commit", "to read a commit, use snapshot"},
 	}
 )
 
@@ -76,7 +76,7 @@ func (k *Options) Check(mutation bool, branch string) error {
 		}
 	}
 	if !mutation && k.Snapshot != "" && branch != "" {
-		o.Fail("snapshot", "found beside branch, wanted one of the two", "a snapshot is a commit, whichever branch it is on")
+		o.Fail("snapshot", "found together with branch, expected only one of them", "a snapshot names a commit, so it needs no branch")
 	}
 	return o.Done()
 }

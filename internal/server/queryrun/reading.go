@@ -39,9 +39,9 @@ func (k *Options) Reading(env *tool.Env, branch string) (*Reading, error) {
 	}
 	switch {
 	case p.Snapshot && p.Commit != k.Snapshot:
-		return nil, tool.BadPageToken("is of the snapshot " + p.Commit)
+		return nil, tool.BadPageToken("belongs to the snapshot " + p.Commit)
 	case !p.Snapshot && (k.Snapshot != "" || p.Branch != branch):
-		return nil, tool.BadPageToken("is of the branch " + p.Branch)
+		return nil, tool.BadPageToken("belongs to the branch " + p.Branch)
 	}
 	r.place = p
 	r.At = engine.Target{Commit: p.Commit, Now: p.Now}
@@ -55,9 +55,9 @@ func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args en
 	if r.place != nil {
 		switch {
 		case r.place.Plan != pagetoken.PlanDigest(q):
-			return nil, tool.BadPageToken("is of another query, or of another version of this one")
+			return nil, tool.BadPageToken("belongs to another query, or to another version of this query")
 		case r.place.Args != pagetoken.ArgsDigest(args):
-			return nil, tool.BadPageToken("is of a call with other parameters")
+			return nil, tool.BadPageToken("belongs to a call with other parameters")
 		}
 		out.Row = r.place.Row
 	}
@@ -78,7 +78,7 @@ func (r *Reading) Lost(err error) error {
 	}
 	return &tool.ArgumentError{
 		Path: "page_token", Detail: "the commit that it reads, " + r.place.Commit + ", was cleaned up",
-		Help: "call without page_token, for the first page of the present rows",
+		Help: "call without page_token to get the first page of the current rows",
 	}
 }
 

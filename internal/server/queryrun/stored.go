@@ -106,7 +106,7 @@ func misplaced(e *tool.ArgumentError, q *plan.Query) *tool.ArgumentError {
 		inside, in := strings.CutPrefix(f.Path, "params.")
 		switch {
 		case in && slices.Contains(optionNames, inside) && !isParam(q, inside):
-			f.Help = `put it beside "params", not inside`
+			f.Help = `put it next to "params", not inside`
 		case f.Path != "params" && !slices.Contains(optionNames, f.Path) && isParam(q, f.Path):
 			f.Help = `put it inside "params"`
 		}

@@ -47,7 +47,7 @@ func TestVerify(t *testing.T) {
 func TestCleanup(t *testing.T) {
 	writer := servedtest.Writer
 	steps(t, servedtest.Config(t), rest.Options{}, []request{
-		{name: "keep what", actor: writer, method: "POST", path: "/cleanup", body: `{"dry_run":true}`, status: 400, want: `say what to keep`},
+		{name: "keep what", actor: writer, method: "POST", path: "/cleanup", body: `{"dry_run":true}`, status: 400, want: `a cleanup cannot be undone`},
 		{name: "keep none", actor: writer, method: "POST", path: "/cleanup", body: `{"keep_commits":0}`, status: 400, want: `keep_commits: found less than 1`},
 		{name: "bad instant", actor: writer, method: "POST", path: "/cleanup", body: `{"keep_since":"yesterday"}`, status: 400, want: `keep_since: found`},
 		{name: "try", actor: writer, method: "POST", path: "/cleanup", body: `{"keep_commits":1,"dry_run":true}`, status: 200, want: `{"commits_reclaimed":1,"commits_kept":1,`},

@@ -53,9 +53,9 @@ func (x *exchange) blob() error {
 		h.Del("Content-Security-Policy")
 		h.Del("ETag")
 		h.Del("Content-Length")
-		outcome, code, message := wireerror.OutsideRange, client.CodeBadRequest, "header Range: no part of it is within the "+h.Get("Content-Range")
+		outcome, code, message := wireerror.OutsideRange, client.CodeBadRequest, "header Range: no requested byte is within the "+h.Get("Content-Range")
 		if w.refused == http.StatusPreconditionFailed {
-			outcome, code, message = wireerror.Precondition, "", "the blob is of commit "+answer.Commit+", which the condition in the header leaves out"
+			outcome, code, message = wireerror.Precondition, "", "the blob is at commit "+answer.Commit+", which does not match the header If-Match"
 		}
 		return &httpError{envelope.New(outcome, code, message)}
 	}

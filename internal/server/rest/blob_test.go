@@ -161,16 +161,16 @@ func testBlob(t *testing.T, g engine.Graph) {
 		status int
 		want   string
 	}{
-		{"range", at(), []string{"Range: bytes=2000-"}, 416, `no part of it is within the bytes */1040`},
+		{"range", at(), []string{"Range: bytes=2000-"}, 416, `no requested byte is within the bytes */1040`},
 		{"unit", at(), []string{"Range: bytes=x"}, 416, `"code":"bad_request"`},
-		{"other version", at(), []string{`If-Match: "x"`}, 412, `"error":"the blob is of commit ` + first.Head.ID},
+		{"other version", at(), []string{`If-Match: "x"`}, 412, `"error":"the blob is at commit ` + first.Head.ID},
 		{"no entity", at("id", "nope"), nil, 404, `node Doc \"nope\" not found`},
 		{"null", at("id", "none"), nil, 404, `blob of node Doc \"none\" not found`},
 		{"no type", at("type", "Dok"), nil, 404, `node type \"Dok\" not found`},
 		{"no edge type", at("entity", "edge"), nil, 404, `edge type \"Doc\" not found`},
 		{"no property", at("property", "foto"), nil, 404, `property of Doc \"foto\" not found`},
-		{"no blob", at("property", "name"), nil, 400, `property: Doc.name is of type String, wanted a Blob`},
-		{"entity", at("entity", "thing"), nil, 400, `entity: found \"thing\", wanted one of node, edge`},
+		{"no blob", at("property", "name"), nil, 400, `property: Doc.name is of type String, expected a Blob`},
+		{"entity", at("entity", "thing"), nil, 400, `entity: found \"thing\", expected one of node, edge`},
 		{"id", at("id", ""), nil, 400, `id: missing`},
 		{"branch", at("branch", "nope"), nil, 404, `branch \"nope\" not found`},
 	} {

@@ -137,7 +137,7 @@ func rulesOf(tag string) rules {
 func wantContent(r *http.Request, want string) error {
 	if coding := strings.Join(r.Header.Values("Content-Encoding"), ", "); coding != "" && coding != "identity" {
 		return &httpError{envelope.New(wireerror.WrongMedia, client.CodeBadRequest,
-			fmt.Sprintf("found content encoding %q, wanted none; send the body uncompressed", short(coding)))}
+			fmt.Sprintf("found content encoding %q, expected none; send the body uncompressed", short(coding)))}
 	}
 	// Joined, several header lines never parse as a media type, even if each line alone would.
 	got := strings.Join(r.Header.Values("Content-Type"), ", ")
@@ -146,7 +146,7 @@ func wantContent(r *http.Request, want string) error {
 		return nil
 	}
 	return &httpError{envelope.New(wireerror.WrongMedia, client.CodeBadRequest,
-		fmt.Sprintf("found content type %q, wanted %s", short(got), want))}
+		fmt.Sprintf("found content type %q, expected %s", short(got), want))}
 }
 
 // unreadable returns the error for a body that could not be read to its end.
@@ -160,7 +160,7 @@ func unreadable(err error) error {
 
 func tooLarge(limit int64) error {
 	return &httpError{envelope.New(wireerror.TooLarge, client.CodeBadRequest,
-		fmt.Sprintf("the request body is larger than the %d bytes that it may have", limit))}
+		fmt.Sprintf("the request body is larger than the limit of %d bytes", limit))}
 }
 
 // limited reads a body up to its limit and records the read error. The caller can then tell

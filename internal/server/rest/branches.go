@@ -98,7 +98,7 @@ func (x *exchange) mergeBranches() error {
 // would have no branch, and the policy would be asked about main.
 func wantName(o *arguments.Object, member, name string) {
 	if o.Has(member) && name == "" {
-		o.Fail(member, "found an empty text, wanted the name of a branch", "")
+		o.Fail(member, "found an empty text, expected the name of a branch", "")
 	}
 }
 

@@ -8,15 +8,15 @@ import (
 // deprecatedReadBody is the body of the deprecated route /read, which has two names each for the
 // text and for the choice of the query.
 type deprecatedReadBody struct {
-	Query       string `json:"query,omitempty" jsonschema:"oneof_required=query" jsonschema_description:"The GQ text; it may hold several queries. Either this or query_source."`
-	QuerySource string `json:"query_source,omitempty" jsonschema:"oneof_required=query_source" jsonschema_description:"Another name of query."`
-	Name        string `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
-	QueryName   string `json:"query_name,omitempty" jsonschema_description:"Another name of name."`
+	Query       string `json:"query,omitempty" jsonschema:"oneof_required=query" jsonschema_description:"The GQ text; it may contain several queries. Send either query or query_source."`
+	QuerySource string `json:"query_source,omitempty" jsonschema:"oneof_required=query_source" jsonschema_description:"Another name for query."`
+	Name        string `json:"name,omitempty" jsonschema_description:"The name of the query to run, if the text contains several."`
+	QueryName   string `json:"query_name,omitempty" jsonschema_description:"Another name for name."`
 	Params      any    `json:"params,omitempty" jsonschema:"type=object" jsonschema_description:"The query's parameters by name, without the $."`
-	Branch      string `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
+	Branch      string `json:"branch,omitempty" jsonschema_description:"The branch to read; the default is main."`
 	Snapshot    string `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
-	MaxRows     int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The most rows; all when it is left out, as far as one answer has room for them."`
-	PageToken   string `json:"page_token,omitempty" jsonschema_description:"next_page_token of the page before."`
+	MaxRows     int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The maximum number of rows; the default is as many as fit in one answer."`
+	PageToken   string `json:"page_token,omitempty" jsonschema_description:"The next_page_token of the previous page."`
 }
 
 // deprecatedReadAnswer is the answer of the deprecated route /read, which has no graph_commit_id.

@@ -144,13 +144,13 @@ func (x *exchange) check() error {
 		if !slices.Contains(known, name) {
 			help := "known are " + strings.Join(known, ", ")
 			if len(known) == 0 {
-				help = "none is taken here; a POST has its arguments in the body"
+				help = "this route has no query parameters; a POST has its arguments in the body"
 			}
 			return &tool.ArgumentError{Path: short(name), Detail: "unknown query parameter", Help: help}
 		}
 	}
 	if x.query.Has("branch") && x.query.Has("snapshot") {
-		return &tool.ArgumentError{Path: "snapshot", Detail: "found beside branch, wanted one of the two", Help: "a snapshot is a commit, whichever branch it is on"}
+		return &tool.ArgumentError{Path: "snapshot", Detail: "found together with branch, expected only one of them", Help: "a snapshot names a commit, so it needs no branch"}
 	}
 	return nil
 }
@@ -169,21 +169,21 @@ func (p *Param) check(values []string) error {
 	}
 	switch {
 	case len(values) > 1:
-		return fault("found several times, wanted once")
+		return fault("found several times, expected once")
 	case len(values) == 0 && !p.Required:
 		return nil
 	case p.Required && (len(values) == 0 || values[0] == ""):
-		return fault("missing, wanted %s", p.wanted())
+		return fault("missing, expected %s", p.wanted())
 	case p.Enum != nil && !slices.Contains(p.Enum, values[0]):
-		return fault("found %q, wanted %s", short(values[0]), p.wanted())
+		return fault("found %q, expected %s", short(values[0]), p.wanted())
 	case p.Max > 0 && len(values[0]) > p.Max:
-		return fault("found a text of %d bytes, wanted at most %d", len(values[0]), p.Max)
+		return fault("found a text of %d bytes, expected at most %d", len(values[0]), p.Max)
 	case p.In == Header && strings.Trim(values[0], `"`) == "":
 		// An empty condition would count as none.
-		return fault("found an empty text, wanted %s, or none at all", p.wanted())
+		return fault("found an empty text, expected %s; otherwise leave the header out", p.wanted())
 	case p.Kind == Number:
 		if n, err := strconv.ParseInt(values[0], 10, 32); err != nil || n < p.Min {
-			return fault("found %q, wanted %s", short(values[0]), p.wanted())
+			return fault("found %q, expected %s", short(values[0]), p.wanted())
 		}
 	}
 	return nil

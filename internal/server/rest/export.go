@@ -46,7 +46,7 @@ func (x *exchange) export() error {
 	}
 	// The status is sent already, so only a broken connection can report the fault to the client.
 	f := x.report(err)
-	x.g.Logger().WarnContext(x.ctx(), "an export broke off", "reason", f.Body.Message)
+	x.g.Logger().WarnContext(x.ctx(), "an export failed before its end", "reason", f.Body.Message)
 	panic(http.ErrAbortHandler)
 }
 

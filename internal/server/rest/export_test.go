@@ -39,7 +39,7 @@ func TestExport(t *testing.T) {
 		{name: "no types", actor: writer, method: "POST", path: "/export", body: `{"type_names":[]}`, status: 200, want: all},
 		{name: "unknown type", actor: writer, method: "POST", path: "/export", body: `{"type_names":["Persn"]}`, status: 400, want: `type_names: `},
 		{name: "snapshot", actor: writer, method: "POST", path: "/export", body: `{"snapshot":"COMMIT"}`, status: 200, want: all},
-		{name: "both", actor: writer, method: "POST", path: "/export", body: `{"snapshot":"COMMIT","branch":"main"}`, status: 400, want: `snapshot: found beside branch`},
+		{name: "both", actor: writer, method: "POST", path: "/export", body: `{"snapshot":"COMMIT","branch":"main"}`, status: 400, want: `snapshot: found together with branch`},
 		{name: "no branch", actor: writer, method: "POST", path: "/export", body: `{"branch":"nope"}`, status: 404, want: `branch \"nope\" not found`},
 		{name: "denied", actor: reader, method: "POST", path: "/export", status: 403, want: `export on branch main`},
 		{name: "empty it", actor: writer, method: "POST", path: "/mutate", body: `{"query":"query m() { delete Person where name >= \"\" }"}`, status: 200},

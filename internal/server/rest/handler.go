@@ -174,7 +174,7 @@ func (s *server) serve(m methods) http.Handler {
 			return
 		case e == nil:
 			w.Header().Set("Allow", allow)
-			envelope.Write(w, envelope.New(wireerror.WrongMethod, client.CodeMethodNotAllowed, "found "+r.Method+", wanted "+allow))
+			envelope.Write(w, envelope.New(wireerror.WrongMethod, client.CodeMethodNotAllowed, "found "+r.Method+", expected "+allow))
 			return
 		}
 		for name, v := range e.fixed {

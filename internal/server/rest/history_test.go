@@ -24,7 +24,7 @@ func TestHistory(t *testing.T) {
 		{name: "datasets", actor: reader, method: "GET", path: "/snapshot?branch=main", status: 200,
 			want: `"datasets":[{"type_name":"Person","entity_kind":"node","entity_count":3,"published_dataset_version":2,"dataset_path":"Person","native_dataset_branch":null},{"type_name":"Knows","entity_kind":"edge","entity_count":1,`},
 		{name: "snapshot of a commit", actor: reader, method: "GET", path: "/snapshot?snapshot=COMMIT", status: 200, want: `"graph_branch":"main"`},
-		{name: "snapshot of both", actor: reader, method: "GET", path: "/snapshot?snapshot=COMMIT&branch=main", status: 400, want: `snapshot: found beside branch`},
+		{name: "snapshot of both", actor: reader, method: "GET", path: "/snapshot?snapshot=COMMIT&branch=main", status: 400, want: `snapshot: found together with branch`},
 		{name: "snapshot denied", actor: bot, method: "GET", path: "/snapshot", status: 403, want: `read on branch main`},
 		{name: "snapshot of no branch", actor: reader, method: "GET", path: "/snapshot?branch=nope", status: 404, want: `branch \"nope\" not found`},
 		{name: "snapshot that is held", actor: reader, method: "GET", path: "/snapshot", send: `If-None-Match: "x", W/"COMMIT"`, status: 304, header: `ETag: "COMMIT"`},
@@ -40,12 +40,12 @@ func TestHistory(t *testing.T) {
 		{name: "a page of commits", actor: reader, method: "GET", path: "/commits?limit=1", status: 200, want: `"next_before":2,"next_page_token":"`},
 		{name: "no more commits", actor: reader, method: "GET", path: "/commits", status: 200, want: `"next_before":null}`},
 		{name: "commits that are held", actor: reader, method: "GET", path: "/commits", send: `If-None-Match: "COMMIT"`, status: 304},
-		{name: "two places of commits", actor: reader, method: "GET", path: "/commits?before=2&page_token=x", status: 400, want: `page_token: found together with before, wanted one of the two`},
-		{name: "two places of changes", actor: reader, method: "GET", path: "/commits/COMMIT/changes?after=node/Person/bob&page_token=x", status: 400, want: `page_token: found together with after, wanted one of the two`},
+		{name: "two places of commits", actor: reader, method: "GET", path: "/commits?before=2&page_token=x", status: 400, want: `page_token: found together with before, expected only one of them`},
+		{name: "two places of changes", actor: reader, method: "GET", path: "/commits/COMMIT/changes?after=node/Person/bob&page_token=x", status: 400, want: `page_token: found together with after, expected only one of them`},
 		{name: "damaged token of commits", actor: reader, method: "GET", path: "/commits?page_token=x", status: 400, want: `page_token: it is damaged`},
 		{name: "damaged token of changes", actor: reader, method: "GET", path: "/commits/COMMIT/changes?page_token=x", status: 400, want: `page_token: it is damaged`},
 		{name: "damaged token denied", actor: bot, method: "GET", path: "/commits?page_token=x", status: 403},
-		{name: "bad limit", actor: reader, method: "GET", path: "/commits?limit=0", status: 400, want: `limit: found \"0\", wanted a whole number, 1 or more`},
+		{name: "bad limit", actor: reader, method: "GET", path: "/commits?limit=0", status: 400, want: `limit: found \"0\", expected a whole number, 1 or more`},
 		{name: "bad before", actor: reader, method: "GET", path: "/commits?before=x", status: 400, want: `before: found \"x\"`},
 		{name: "commits denied", actor: bot, method: "GET", path: "/commits", status: 403},
 		{name: "commits of no branch", actor: reader, method: "GET", path: "/commits?branch=nope", status: 404, want: `branch \"nope\" not found`},
@@ -59,7 +59,7 @@ func TestHistory(t *testing.T) {
 		{name: "more changes", actor: reader, method: "GET", path: "/commits/COMMIT/changes?limit=1", status: 200, want: `"more":true,"next_page_token":"`},
 		{name: "the next changes", actor: reader, method: "GET", path: "/commits/COMMIT/changes?limit=1&after=node/Person/bob", status: 200, want: `"id":"cyd"`},
 		{name: "the last changes", actor: reader, method: "GET", path: "/commits/COMMIT/changes?after=node/Person/cyd", status: 200, want: `"from":"ada","to":"bob","properties":[]}],"more":false}`},
-		{name: "bad place", actor: reader, method: "GET", path: "/commits/COMMIT/changes?after=Person/cyd", status: 400, want: `after: found \"Person/cyd\"; send what the page before had last`},
+		{name: "bad place", actor: reader, method: "GET", path: "/commits/COMMIT/changes?after=Person/cyd", status: 400, want: `after: found \"Person/cyd\"; send the last entity of the previous page`},
 		{name: "place of no type", actor: reader, method: "GET", path: "/commits/COMMIT/changes?after=node/Persn/cyd", status: 400, want: `after: `},
 		{name: "changes of no commit", actor: reader, method: "GET", path: "/commits/zzz/changes", status: 404},
 		{name: "by name", actor: writer, method: "POST", path: "/load/ndjson", media: ndjson, body: `{"type":"Person","data":{"name":"cyd","age":1}}`, status: 200},
@@ -187,12 +187,12 @@ func TestPageTokens(t *testing.T) {
 	for list, path := range lists {
 		for of, token := range tokens {
 			w := do(h, servedtest.Writer, "GET", "/graphs/people"+path+"page_token="+token, "")
-			if wrong := "page_token: it is of the list of " + of; of != list && (w.Code != 400 || !strings.Contains(w.Body.String(), wrong)) {
+			if wrong := "page_token: it belongs to the list of " + of; of != list && (w.Code != 400 || !strings.Contains(w.Body.String(), wrong)) {
 				t.Errorf("a token of %s in the list of %s: %d %s", of, list, w.Code, w.Body)
 			}
 		}
 		other := do(h, servedtest.Reader, "GET", "/graphs/people"+path+"page_token="+tokens[list], "")
-		if other.Code != 400 || !strings.Contains(other.Body.String(), "it was given to another actor") {
+		if other.Code != 400 || !strings.Contains(other.Body.String(), "it belongs to another actor") {
 			t.Errorf("the token of another actor in the list of %s: %d %s", list, other.Code, other.Body)
 		}
 	}

@@ -117,7 +117,7 @@ func into(load *operations.Load, from string) (tool.Call, error) {
 	case from == "":
 		return load, nil
 	case load.Branch == "":
-		return nil, &tool.ArgumentError{Path: "from", Detail: "found a branch to start at, but none to make", Help: "name the one to make as branch"}
+		return nil, &tool.ArgumentError{Path: "from", Detail: "found a branch to start from, but no branch to create", Help: "name the branch to create in branch"}
 	}
 	return &operations.LoadFrom{Load: load, From: from}, nil
 }

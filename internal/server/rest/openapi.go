@@ -25,13 +25,13 @@ const (
 // mediaRanges is the media type of an answer with several byte ranges.
 const mediaRanges = "multipart/byteranges"
 
-const documentSummary = "Graphs over HTTP and JSON."
+const documentSummary = "Typed graphs over HTTP and JSON."
 
-const documentDescription = `Every fault is one envelope, the schema Error: a text for people, a code for programs, and the parts that go with the code.
+const documentDescription = `Every error has the schema Error: a text for people, a code for programs, and the members that belong to the code.
 
-The members of an answer are always there, null when empty, unless the schema marks them as optional. Integers are JSON numbers, also those of 64 bits; a body may spell them as strings. Members, query parameters and media types that are not listed are refused, and so is a member that occurs twice.
+An answer always has all members that the schema does not mark as optional; a member without a value is null. Integers are JSON numbers, including integers of 64 bits; a request body may also write them as strings. The server refuses members, query parameters and media types that are not listed, and a member that occurs twice.
 
-HEAD is answered wherever GET is, with the header that GET would have.`
+The server answers HEAD on every route that has GET, with the same headers.`
 
 // Document returns the OpenAPI 3.1 document of [Routes] as indented JSON. It is the same on
 // every server: it contains nothing about graphs, queries or policies.
@@ -122,7 +122,7 @@ func described(r *Route) string {
 	if r.Action != "" {
 		needs := "Needs `" + string(r.Action) + "`"
 		for i, also := range r.Also {
-			needs += [...]string{", for some requests also ", " and "}[min(i, 1)] + "`" + string(also) + "`"
+			needs += [...]string{"; some requests also need ", " and "}[min(i, 1)] + "`" + string(also) + "`"
 		}
 		text = joined(text, needs+".")
 	}
@@ -238,7 +238,7 @@ func (d *document) answer(r *Route) map[string]any {
 func textOf(media string) map[string]any {
 	switch media {
 	case mediaNDJSON:
-		return map[string]any{"type": "string", "description": "One JSON object a line."}
+		return map[string]any{"type": "string", "description": "One JSON object per line."}
 	case mediaText:
 		return map[string]any{"type": "string"}
 	}
@@ -268,7 +268,7 @@ func (d *document) components() *openapi31.Components {
 		Schemas:   d.schemas.made,
 		Responses: responses,
 		SecuritySchemes: map[string]openapi31.SecuritySchemeOrReference{bearerScheme: {SecurityScheme: &openapi31.SecurityScheme{
-			Description: new("A token that the server knows, or one of the issuer that it is configured with."),
+			Description: new("A token that the server knows, or a token of the issuer that the server's configuration names."),
 			HTTPBearer:  &openapi31.SecuritySchemeHTTPBearer{Scheme: bearerScheme},
 		}}},
 	}

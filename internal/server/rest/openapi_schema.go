@@ -70,7 +70,7 @@ func (s *schemas) refer(t reflect.Type, side side) string {
 		s.types[name] = typeOf{t, side}
 		s.made[name] = s.reflect(t, side)
 	case had != typeOf{t, side}:
-		panic(fmt.Sprintf("rest: the component %s of the OpenAPI document would be %s and %s, or a body and an answer; rename one", name, had.t, t))
+		panic(fmt.Sprintf("rest: two types, %[2]s and %[3]s, or a body and an answer, both need the name %[1]s in the OpenAPI document; rename one", name, had.t, t))
 	}
 	return schemaPrefix + name
 }
@@ -125,7 +125,7 @@ func leaf(t reflect.Type) *jsonschema.Schema {
 	case t == reflect.TypeFor[json.RawMessage]():
 		return &jsonschema.Schema{Extras: map[string]any{"type": []string{"object", "array", "string", "number", "boolean", "null"}}}
 	case t != reflect.TypeFor[time.Time]() && t.Implements(reflect.TypeFor[json.Marshaler]()):
-		panic(fmt.Sprintf("rest: %s writes its JSON itself; say here what that is", t))
+		panic(fmt.Sprintf("rest: %s writes its JSON itself; add its schema here", t))
 	case t != reflect.TypeFor[time.Time]() && t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
 		return &jsonschema.Schema{Type: "string"}
 	}
@@ -148,7 +148,7 @@ func (side side) members(s *jsonschema.Schema, t reflect.Type) {
 		name = cmp.Or(name, f.Name)
 		p, ok := s.Properties.Get(name)
 		if !ok {
-			panic(fmt.Sprintf("rest: the schema of %s lacks its member %s", t, name))
+			panic(fmt.Sprintf("rest: the schema of %s does not have the member %s", t, name))
 		}
 		pointer := f.Type.Kind() == reflect.Pointer
 		dropped := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")

@@ -18,8 +18,8 @@ type header struct {
 // successes describe the statuses that are not errors.
 var successes = map[int]string{
 	http.StatusOK:             "Done.",
-	http.StatusPartialContent: "The range that was asked for.",
-	http.StatusNotModified:    "The answer that the client has is still the answer.",
+	http.StatusPartialContent: "The requested range of bytes.",
+	http.StatusNotModified:    "The answer that the client already has is still current.",
 }
 
 // faults describe the error statuses and the headers that come with them.
@@ -27,26 +27,26 @@ var faults = map[int]struct {
 	description string
 	headers     []header
 }{
-	http.StatusBadRequest: {"The request has a fault: its JSON, a member, a parameter, a value that a constraint of the schema refuses, or the text of a query, whose faults are in diagnostics.", nil},
-	http.StatusUnauthorized: {"No bearer token was sent, or one that is nobody's.", []header{
+	http.StatusBadRequest: {"The request has an error in its JSON, a member, a parameter, a value that breaks a constraint of the schema, or the text of a query. The errors of a query text are in diagnostics.", nil},
+	http.StatusUnauthorized: {"The request has no bearer token, or a token that the server does not know.", []header{
 		{name: "WWW-Authenticate", description: "How to authenticate (RFC 6750).", kind: Text, always: true},
 	}},
-	http.StatusForbidden:        {"The policy does not allow it to the caller, or the server is not reached by this host or from this origin.", nil},
-	http.StatusNotFound:         {"There is no such graph, branch, commit, entity or stored query, as far as the caller may know.", nil},
-	http.StatusMethodNotAllowed: {"The path has no such method.", []header{{name: "Allow", description: "The methods that it has.", kind: Text, always: true}}},
-	http.StatusConflict:         {"It conflicts with what is there: a key, a branch, a merge, the schema.", nil},
+	http.StatusForbidden:        {"The policy does not allow the caller to do this, or the server does not accept requests for this host or from this origin.", nil},
+	http.StatusNotFound:         {"The graph, branch, commit, entity or stored query does not exist, or the caller may not know that it exists.", nil},
+	http.StatusMethodNotAllowed: {"The path does not have this method.", []header{{name: "Allow", description: "The methods of the path.", kind: Text, always: true}}},
+	http.StatusConflict:         {"The request conflicts with the graph: with a key, a branch, a merge or the schema.", nil},
 	http.StatusPreconditionFailed: {
-		"The branch is not at the commit that the request names. The envelope has no code.", nil},
-	http.StatusRequestEntityTooLarge: {"The body, or the answer, is larger than it may be.", nil},
-	http.StatusUnsupportedMediaType:  {"The body is of another media type, or it is compressed.", nil},
-	http.StatusRequestedRangeNotSatisfiable: {"The range is outside of the value.", []header{
-		{name: "Content-Range", description: "How long the value is.", kind: Text, always: true},
+		"The branch is not at the commit that the request names. The error has no code.", nil},
+	http.StatusRequestEntityTooLarge: {"The body or the answer is larger than its limit.", nil},
+	http.StatusUnsupportedMediaType:  {"The body has the wrong media type, or it is compressed.", nil},
+	http.StatusRequestedRangeNotSatisfiable: {"The requested range is outside the value.", []header{
+		{name: "Content-Range", description: "The length of the value.", kind: Text, always: true},
 	}},
-	http.StatusTooManyRequests: {"Too many requests of the caller, or of all, are under way.", []header{
+	http.StatusTooManyRequests: {"The caller, or all callers together, have too many requests in flight.", []header{
 		{name: "Retry-After", description: "How many seconds to wait.", kind: Number, always: true},
 	}},
-	http.StatusInternalServerError: {"A fault of the server; its id finds it in the log. After a write: whether it was made is unknown when the text says so.", nil},
-	http.StatusServiceUnavailable: {"The graph is not available, others take the memory of answers and queries, or the request took longer than it may.", []header{
+	http.StatusInternalServerError: {"The server failed; the error's id is also in the server's log. After a write, the text says so if its outcome is unknown.", nil},
+	http.StatusServiceUnavailable: {"The graph is not available, other calls use all the memory for answers and queries, or the request took longer than its time limit.", []header{
 		{name: "Retry-After", description: "How many seconds to wait.", kind: Number},
 	}},
 }
@@ -66,14 +66,14 @@ func (d *document) headers(r *Route, status int) map[string]openapi31.HeaderOrRe
 	add := func(h header) { all[h.name] = h.or() }
 	if r.Tagged {
 		_, several := r.Answer.(OneOf) // answers of writes have no tag
-		add(header{name: "ETag", description: "The commit that was read, in quotes.", kind: Text, always: !several})
+		add(header{name: "ETag", description: "The commit that the server read, in quotes.", kind: Text, always: !several})
 	}
 	if status == http.StatusPartialContent {
-		add(header{name: "Content-Range", description: "Which bytes of how many.", kind: Text})
+		add(header{name: "Content-Range", description: "The range of bytes and the length of the value.", kind: Text})
 	}
 	if r.Successor != "" {
-		add(header{name: "Deprecation", description: "That the route is deprecated.", kind: Text, always: true})
-		add(header{name: "Link", description: "The route that takes its place, with rel=\"successor-version\".", kind: Text, always: true})
+		add(header{name: "Deprecation", description: "The route is deprecated.", kind: Text, always: true})
+		add(header{name: "Link", description: "The route to use instead, with rel=\"successor-version\".", kind: Text, always: true})
 	}
 	return all
 }

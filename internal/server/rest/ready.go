@@ -17,7 +17,7 @@ func Ready(now func() client.Readiness, server access.Authorizer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.Method != http.MethodGet && req.Method != http.MethodHead {
 			w.Header().Set("Allow", http.MethodGet)
-			envelope.Write(w, envelope.New(wireerror.WrongMethod, client.CodeMethodNotAllowed, "found "+req.Method+", wanted "+http.MethodGet))
+			envelope.Write(w, envelope.New(wireerror.WrongMethod, client.CodeMethodNotAllowed, "found "+req.Method+", expected "+http.MethodGet))
 			return
 		}
 		answer, status := now(), http.StatusOK

@@ -35,7 +35,7 @@ take the server and the token from the environment:
 - Members, query parameters and media types that are not listed are refused, and so is a member that
   occurs twice. A body has at most 1 MiB, one with a GQ text or a schema 8 MiB, one of a load 32 MiB, and comes
   uncompressed. The text itself has at most 1 MiB.
-- HEAD is answered wherever GET is, with the header that GET would have.
+- The server answers HEAD on every route that has GET, with the same headers.
 - An answer with an ETag is that of one commit. If-None-Match with that tag, where it is taken, is
   answered 304 as long as the branch has not moved.
 - A / in the name of a branch is written %2F in a path.

@@ -160,7 +160,7 @@ func (r *Route) complete() {
 		path = append(path, Param{Name: m[1], In: Path, Kind: Text, Required: true, Description: pathParams[m[1]]})
 	}
 	r.Params = append(path, r.Params...)
-	timeout := Param{Name: headerTimeout, In: Header, Kind: Number, Min: 1, Description: "How many milliseconds the request may take."}
+	timeout := Param{Name: headerTimeout, In: Header, Kind: Number, Min: 1, Description: "The time limit of the request in milliseconds."}
 	if !r.Elsewhere {
 		r.Params = append(r.Params, timeout)
 	}
@@ -173,7 +173,7 @@ func (r *Route) complete() {
 var pathParams = map[string]string{
 	"id":     "The name of the graph.",
 	"name":   "The name of the stored query.",
-	"branch": "The name of the branch; a / in it is written %2F, and the name . is written %2E.",
+	"branch": "The name of the branch; write / in it as %2F, and the name . as %2E.",
 	"commit": "The id of the commit.",
 }
 

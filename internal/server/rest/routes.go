@@ -21,14 +21,14 @@ const (
 
 // The parameters that several routes share.
 var (
-	branchParam   = Param{Name: "branch", In: Query, Kind: Text, Description: "The branch to read; main when it is left out."}
+	branchParam   = Param{Name: "branch", In: Query, Kind: Text, Description: "The branch to read; the default is main."}
 	snapshotParam = Param{Name: "snapshot", In: Query, Kind: Text, Description: "The commit to read, instead of a branch."}
-	ifNoneParam   = Param{Name: headerIfNone, In: Header, Kind: Text, Description: "Entity tags of answers that the client has; if the answer would be one of them, it is 304 and empty."}
-	keyParam      = Param{Name: headerIdempotency, In: Header, Kind: Text, Max: 255, Description: "A request with the same key within a day answers as the first did, and changes nothing."}
-	ifCommitParam = Param{Name: headerIfCommit, In: Header, Kind: Text, Max: 255, Description: "Write only if this is the last commit of the branch that is written to; otherwise the answer is 412."}
+	ifNoneParam   = Param{Name: headerIfNone, In: Header, Kind: Text, Description: "The entity tags of answers that the client already has. If the answer would have one of these tags, the server answers 304 without a body."}
+	keyParam      = Param{Name: headerIdempotency, In: Header, Kind: Text, Max: 255, Description: "A key for the write. A repeated request with the same key within 24 hours gets the first answer again, and changes nothing."}
+	ifCommitParam = Param{Name: headerIfCommit, In: Header, Kind: Text, Max: 255, Description: "Write only if this is the last commit of the branch; otherwise the answer is 412."}
 
-	dryRunParam = Param{Name: "dry_run", In: Query, Kind: Text, Enum: []string{"true", "false"}, Description: "Commit nothing; say what would be done."}
-	lineParam   = Param{Name: "branch", In: Query, Kind: Text, Description: "A branch that the caller may read, and of whose line the commit is. Left out, the commit has to have been made on a branch that the caller may read."}
+	dryRunParam = Param{Name: "dry_run", In: Query, Kind: Text, Enum: []string{"true", "false"}, Description: "Commit nothing; report what the write would do."}
+	lineParam   = Param{Name: "branch", In: Query, Kind: Text, Description: "A branch that contains the commit and that the caller may read. Without it, the branch that the commit was made on must be one that the caller may read."}
 
 	writing    = []Param{keyParam, ifCommitParam}
 	mustCommit = func() []Param {
@@ -39,27 +39,27 @@ var (
 )
 
 // selecting says when a mutation given as text needs the right read in addition to the right change.
-const selecting = "A mutation that updates or deletes, and every dry run, needs read on the branch too: its answer depends on stored data."
+const selecting = "A mutation that updates or deletes, and every dry run, also needs read on the branch, because its answer depends on stored data."
 
 // routes is the table of all routes.
 var routes = []Route{
 	{
 		Method: http.MethodGet, Path: "/healthz", Operation: "health", Tag: tagServer,
-		Summary: "Say that the server answers, and how many graphs it serves.",
+		Summary: "Check that the server answers, and get the number of graphs that it serves.",
 		Answer:  client.Health{}, handle: (*exchange).health,
 	},
 	{
 		Method: http.MethodGet, Path: "/readyz", Operation: "ready", Tag: tagServer,
-		Summary: "Say whether the server serves everything that it is to serve.",
-		Description: "Without a token it tells how many graphs are served and quarantined, and how many queries are left out; with one whose actor has graph_list, which, and why. " +
-			"It answers 503, with the same body, while a graph is quarantined and once the server is told to stop.",
+		Summary: "Check whether the server is ready and serves all of its graphs.",
+		Description: "Without a token, the answer has the numbers of served graphs, quarantined graphs and queries that are left out. With a token whose actor has graph_list, it also has their names and the reasons. " +
+			"The status is 503, with the same body, while a graph is quarantined and after the server received the signal to stop.",
 		Answer: client.Readiness{}, Refusals: map[int]any{http.StatusServiceUnavailable: client.Readiness{}},
 		Statuses: []int{http.StatusUnauthorized, http.StatusServiceUnavailable}, Open: true, Elsewhere: true,
 	},
 	{
 		Method: http.MethodGet, Path: "/metrics", Operation: "metrics", Tag: tagServer,
 		Summary:     "Get the metrics, in the text format of Prometheus.",
-		Description: "They name all graphs and tools.",
+		Description: "The metrics name all graphs and tools.",
 		AnswerMedia: mediaText, Action: tool.GraphList,
 		Statuses: []int{http.StatusUnauthorized, http.StatusServiceUnavailable}, Elsewhere: true,
 	},
@@ -69,7 +69,7 @@ var routes = []Route{
 	{
 		Method: http.MethodGet, Path: "/openapi.json", Operation: "get_openapi", Tag: tagServer,
 		Summary:     "Get the OpenAPI document of these routes.",
-		Description: "It tells nothing of graphs or policies; whoever has a token may read it.",
+		Description: "The document contains nothing about graphs or policies, so every caller with a token may read it.",
 		Answer:      map[string]any{}, Statuses: []int{http.StatusUnauthorized, http.StatusTooManyRequests}, handle: (*exchange).openapi,
 	},
 	{
@@ -85,53 +85,53 @@ var routes = []Route{
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/query", Operation: "query", Tag: tagQueries,
-		Summary: "Run a read that is given as GQ text.",
+		Summary: "Run a read from GQ text.",
 		Body:    client.QueryBody{}, BodyRequired: true, Answer: client.ReadAnswer{},
 		Statuses: []int{http.StatusConflict}, Action: tool.Read, Tagged: true, handle: (*exchange).runQuery,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/mutate", Operation: "mutate", Tag: tagQueries,
-		Summary:     "Run a mutation that is given as GQ text.",
+		Summary:     "Run a mutation from GQ text.",
 		Description: selecting,
 		Params:      writing, Body: client.MutateBody{}, BodyRequired: true, Answer: client.MutationAnswer{},
 		Action: tool.Change, Also: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).runMutate,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/mutate/if-graph-commit", Operation: "mutate_if_graph_commit", Tag: tagQueries,
-		Summary:     "Run a mutation if the branch is still at a commit.",
+		Summary:     "Run a mutation only if the branch is still at the given commit.",
 		Description: selecting,
 		Params:      mustCommit, Body: client.MutateBody{}, BodyRequired: true, Answer: client.MutationAnswer{},
 		Action: tool.Change, Also: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).runMutate,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/read", Operation: "read", Tag: tagQueries, Successor: "/graphs/{id}/query",
-		Summary: "Run a read, under the names that query has taken the place of.",
+		Summary: "Run a read. This is the old name of the route query.",
 		Body:    deprecatedReadBody{}, BodyRequired: true, Answer: deprecatedReadAnswer{},
 		Statuses: []int{http.StatusConflict}, Action: tool.Read, Tagged: true, handle: (*exchange).runRead,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/change", Operation: "change", Tag: tagQueries, Successor: "/graphs/{id}/mutate",
-		Summary:     "Run a mutation, under the name that mutate has taken the place of.",
+		Summary:     "Run a mutation. This is the old name of the route mutate.",
 		Description: selecting,
 		Params:      writing, Body: client.MutateBody{}, BodyRequired: true, Answer: client.MutationAnswer{},
 		Action: tool.Change, Also: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).runMutate,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/queries", Operation: "list_queries", Tag: tagQueries,
-		Summary: "List the stored queries that the caller may invoke, hidden ones aside.",
+		Summary: "List the stored queries that the caller may invoke, except hidden ones.",
 		Answer:  client.QueryList{}, Action: tool.Read, handle: (*exchange).listQueries,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/queries/{name}", Operation: "invoke_query", Tag: tagQueries,
 		Summary:     "Run a stored query.",
-		Description: "What the query does is asked for as well: read or change, via stored. A query that the caller may not invoke is not found, like one that does not exist.",
+		Description: "The caller also needs the permission for what the query does: read or change, via stored. If the caller may not invoke the query, the answer is 404, as for a query that does not exist.",
 		Params:      writing, Body: client.InvokeBody{}, Answer: OneOf{client.ReadAnswer{}, client.MutationAnswer{}},
 		Action: tool.InvokeQuery, Also: []tool.Action{tool.Read, tool.Change}, Writes: true, Tagged: true, handle: (*exchange).runStored,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/queries/{name}/if-graph-commit", Operation: "invoke_query_if_graph_commit", Tag: tagQueries,
-		Summary:     "Run a stored mutation if the branch is still at a commit.",
-		Description: "The same as without the condition in all else; of a stored read it is refused.",
+		Summary:     "Run a stored mutation only if the branch is still at the given commit.",
+		Description: "Apart from the condition, this is the same as the route without it. The server refuses the condition for a stored read.",
 		Params:      mustCommit, Body: client.InvokeBody{}, Answer: client.MutationAnswer{},
 		Action: tool.InvokeQuery, Also: []tool.Action{tool.Change}, Writes: true, handle: (*exchange).runStored,
 	},
@@ -145,11 +145,11 @@ var routes = []Route{
 		Method: http.MethodPost, Path: "/graphs/{id}/load/ndjson", Operation: "load_ndjson", Tag: tagData,
 		Summary: "Load nodes and edges as NDJSON, as one commit or not at all.",
 		Description: "A line is {\"type\": …, \"data\": {…}} or {\"edge\": …, \"from\": …, \"to\": …, \"data\": {…}}. " +
-			"With from the branch is made if it does not exist, which needs branch_create, and read on from; it is gone again when the load fails. A dry run needs read on the branch.",
+			"With from, the server creates the branch if it does not exist, and deletes it again if the load fails; this needs branch_create, and read on from. A dry run needs read on the branch.",
 		Params: slices.Concat([]Param{
-			{Name: "branch", In: Query, Kind: Text, Description: "The branch to load into; main when it is left out."},
-			{Name: "from", In: Query, Kind: Text, Description: "The branch to make branch from, if it does not exist."},
-			{Name: "mode", In: Query, Kind: Text, Enum: modes, Description: "merge, also when it is left out, replaces entities that exist; append fails on them; overwrite first removes every entity of the types that occur in the data."},
+			{Name: "branch", In: Query, Kind: Text, Description: "The branch to load into; the default is main."},
+			{Name: "from", In: Query, Kind: Text, Description: "The branch from which the server creates branch, if branch does not exist."},
+			{Name: "mode", In: Query, Kind: Text, Enum: modes, Description: "merge, the default, replaces entities that exist; append fails on them; overwrite first removes every entity of the types that occur in the data."},
 			dryRunParam,
 		}, writing),
 		BodyMedia: mediaNDJSON, BodyRequired: true, Answer: client.LoadAnswer{},
@@ -157,36 +157,36 @@ var routes = []Route{
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/load", Operation: "load", Tag: tagData,
-		Summary:     "Load NDJSON that is a member of the body, as one commit or not at all.",
-		Description: "With from the branch is made if it does not exist, which needs branch_create, and read on from; it is gone again when the load fails. A dry run needs read on the branch.",
+		Summary:     "Load NDJSON from a member of the JSON body, as one commit or not at all.",
+		Description: "With from, the server creates the branch if it does not exist, and deletes it again if the load fails; this needs branch_create, and read on from. A dry run needs read on the branch.",
 		Params:      writing, Body: client.LoadBody{}, BodyRequired: true, Answer: client.TextLoadAnswer{},
 		Action: tool.Change, Also: []tool.Action{tool.BranchCreate, tool.Read}, Writes: true, handle: (*exchange).loadText,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/ingest", Operation: "ingest", Tag: tagData, Successor: "/graphs/{id}/load",
-		Summary:     "Load NDJSON into a branch that is made from main if it does not exist.",
-		Description: "To make the branch needs branch_create, and read on the branch that it starts from. A dry run needs read on the branch.",
+		Summary:     "Load NDJSON into a branch, and create the branch from main if it does not exist.",
+		Description: "Creating the branch needs branch_create, and read on the branch that it starts from. A dry run needs read on the branch.",
 		Params:      writing, Body: client.LoadBody{}, BodyRequired: true, Answer: client.TextLoadAnswer{},
 		Action: tool.Change, Also: []tool.Action{tool.BranchCreate, tool.Read}, Writes: true, handle: (*exchange).ingest,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/export", Operation: "export", Tag: tagData,
-		Summary:     "Export the entities of one commit as NDJSON that a load takes.",
-		Description: "Nodes, then edges, each with its id. The answer is written while it is made: one that breaks off is not whole.",
+		Summary:     "Export the entities of one commit as NDJSON that can be loaded again.",
+		Description: "The answer has the nodes, then the edges, each with its id. The server sends the answer while it reads the graph, so an answer that ends early is incomplete.",
 		Body:        client.ExportBody{}, AnswerMedia: mediaNDJSON,
 		Action: tool.Export, Tagged: true, handle: (*exchange).export,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/blob", Operation: "get_blob", Tag: tagData,
-		Summary: "Get the bytes of a Blob, or a part of them.",
+		Summary: "Get the bytes of a Blob, or some of them.",
 		Params: []Param{
-			{Name: "entity", In: Query, Kind: Text, Enum: []string{"node", "edge"}, Required: true, Description: "What has the property."},
-			{Name: "type", In: Query, Kind: Text, Required: true, Description: "The name of its type."},
-			{Name: "id", In: Query, Kind: Text, Required: true, Description: "Its id."},
+			{Name: "entity", In: Query, Kind: Text, Enum: []string{"node", "edge"}, Required: true, Description: "The kind of entity that has the property."},
+			{Name: "type", In: Query, Kind: Text, Required: true, Description: "The name of the entity's type."},
+			{Name: "id", In: Query, Kind: Text, Required: true, Description: "The id of the entity."},
 			{Name: "property", In: Query, Kind: Text, Required: true, Description: "The name of the property."},
 			branchParam, snapshotParam, ifNoneParam,
-			{Name: "Range", In: Header, Kind: Text, Description: "The part to send, such as bytes=0-99."},
-			{Name: "If-Range", In: Header, Kind: Text, Description: "Send the part only if this is the entity tag, and otherwise the whole."},
+			{Name: "Range", In: Header, Kind: Text, Description: "The range of bytes to send, such as bytes=0-99."},
+			{Name: "If-Range", In: Header, Kind: Text, Description: "Send the range only if this is the entity tag of the value; otherwise send the whole value."},
 		},
 		AnswerMedia: mediaBytes,
 		Statuses:    []int{http.StatusPartialContent, http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable},
@@ -194,8 +194,8 @@ var routes = []Route{
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/schema/apply", Operation: "apply_schema", Tag: tagSchema,
-		Summary:     "Make a schema the one in force on a branch, as one commit, and bring the data along.",
-		Description: "A type or property is renamed with @rename_from. A dry run needs read on the branch. A server whose graphs follow the configuration of a cluster answers 409.",
+		Summary:     "Apply a schema to a branch, and convert the stored data to it, as one commit.",
+		Description: "To rename a type or property, write @rename_from in the schema. A dry run needs read on the branch. If the configuration of a cluster sets the schema of the graph, the answer is 409.",
 		Params:      writing, Body: client.SchemaBody{}, BodyRequired: true, Answer: client.SchemaApplied{},
 		Action: tool.SchemaApply, Also: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).applySchema,
 	},
@@ -203,45 +203,45 @@ var routes = []Route{
 		Method: http.MethodGet, Path: "/graphs/{id}/branches", Operation: "list_branches", Tag: tagBranches,
 		Summary: "List the branches that the caller may read.",
 		Params: []Param{
-			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The most branches; all when it is left out."},
-			{Name: "page_token", In: Query, Kind: Text, Description: "The next_page_token of the answer before."},
+			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The maximum number of branches; the default is all."},
+			{Name: "page_token", In: Query, Kind: Text, Description: "The next_page_token of the previous answer."},
 		},
 		Answer: client.BranchList{}, Action: tool.Read, handle: (*exchange).listBranches,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/branches", Operation: "create_branch", Tag: tagBranches,
-		Summary:     "Make a branch, which shares all data with where it starts.",
-		Description: "Needs read where it starts as well: on the branch others may read the same data.",
+		Summary:     "Create a branch. It shares all data with the branch or commit that it starts from.",
+		Description: "The caller also needs read on the branch that it starts from, because the new branch shows the same data to other actors.",
 		Body:        client.BranchBody{}, BodyRequired: true, Answer: client.BranchCreated{},
 		Action: tool.BranchCreate, Also: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).createBranch,
 	},
 	{
 		Method: http.MethodDelete, Path: "/graphs/{id}/branches/{branch}", Operation: "delete_branch", Tag: tagBranches,
-		Summary: "Delete a branch, and with it what was not merged into another.",
+		Summary: "Delete a branch, including its changes that are not merged into another branch.",
 		Answer:  client.BranchDeleted{}, Action: tool.BranchDelete, Writes: true, handle: (*exchange).deleteBranch,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/branches/merge", Operation: "merge_branches", Tag: tagBranches,
-		Summary:     "Bring what a branch changed into another one, as one commit or not at all.",
-		Description: "Needs read on the source and the target, and with delete_branch also branch_delete. Where both changed the same, the answer is 409 with every conflict.",
+		Summary:     "Merge the changes of a branch into another branch, as one commit or not at all.",
+		Description: "The caller needs read on the source and the target, and with delete_branch also branch_delete. If both branches changed the same data in different ways, the answer is 409 with every conflict.",
 		Params:      writing, Body: client.MergeBody{}, BodyRequired: true, Answer: client.MergeAnswer{},
 		Action: tool.BranchMerge, Also: []tool.Action{tool.Read, tool.BranchDelete}, Writes: true, handle: (*exchange).mergeBranches,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/commits", Operation: "list_commits", Tag: tagHistory,
-		Summary: "List the commits of a branch, the newest first.",
+		Summary: "List the commits of a branch, newest first.",
 		Params: []Param{
-			{Name: "branch", In: Query, Kind: Text, Description: "The branch whose commits to list; main when it is left out."},
-			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The most commits; 10,000 when it is left out, and never more."},
-			{Name: "before", In: Query, Kind: Number, Min: 1, Description: "Leave out the commits from this sequence number on."},
-			{Name: "page_token", In: Query, Kind: Text, Description: "The next_page_token of the answer before, instead of before."},
+			{Name: "branch", In: Query, Kind: Text, Description: "The branch whose commits to list; the default is main."},
+			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The maximum number of commits; at most 10,000, which is the default."},
+			{Name: "before", In: Query, Kind: Number, Min: 1, Description: "List only commits with a lower sequence number than this."},
+			{Name: "page_token", In: Query, Kind: Text, Description: "The next_page_token of the previous answer; send it instead of before."},
 			ifNoneParam,
 		},
 		Answer: client.CommitList{}, Action: tool.Read, Tagged: true, handle: (*exchange).commits,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/commits/{commit}", Operation: "get_commit", Tag: tagHistory,
-		Summary: "Get a commit: who made it, when, and from what.",
+		Summary: "Get a commit: who made it, when, and its parents.",
 		Params:  []Param{lineParam, ifNoneParam}, Answer: client.CommitAnswer{},
 		Action: tool.Read, Tagged: true, handle: (*exchange).commit,
 	},
@@ -250,22 +250,22 @@ var routes = []Route{
 		Summary: "List what a commit changed against its first parent.",
 		Params: []Param{
 			lineParam,
-			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The most entities; 1,000 when it is left out, and never more than 10,000."},
-			{Name: "after", In: Query, Kind: Text, Description: "List what comes after this entity: its entity_kind, type_name and id, separated by /."},
-			{Name: "page_token", In: Query, Kind: Text, Description: "The next_page_token of the answer before, instead of after."},
+			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The maximum number of entities; at most 10,000, and 1,000 by default."},
+			{Name: "after", In: Query, Kind: Text, Description: "List only the entities after this one: its entity_kind, type_name and id, separated by /."},
+			{Name: "page_token", In: Query, Kind: Text, Description: "The next_page_token of the previous answer; send it instead of after."},
 			ifNoneParam,
 		},
 		Answer: client.ChangesAnswer{}, Action: tool.Read, Tagged: true, handle: (*exchange).changes,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/verify", Operation: "verify", Tag: tagAdmin,
-		Summary: "Read everything that is stored, and list each fault with its object.",
+		Summary: "Read all stored data, and list each fault with the object that has it.",
 		Body:    client.VerifyBody{}, Answer: client.Verified{}, Action: tool.Admin, handle: (*exchange).verify,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/cleanup", Operation: "cleanup", Tag: tagAdmin,
-		Summary:     "Make commits of the past unreadable, and reclaim what only they need.",
-		Description: "The heads of branches and the merge bases of every two always stay readable.",
+		Summary:     "Make old commits unreadable, and reclaim the storage that only they need.",
+		Description: "The heads of branches and the merge base of every two branches always stay readable.",
 		Body:        client.CleanupBody{}, BodyRequired: true, Answer: client.CleanedUp{},
 		Action: tool.Admin, Writes: true, handle: (*exchange).cleanup,
 	},

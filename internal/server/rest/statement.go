@@ -90,7 +90,7 @@ func adHoc(o *arguments.Object, query, querySource, name, queryName string) *ope
 func one(o *arguments.Object, name, a, other, b string) string {
 	switch {
 	case o.Has(name) && o.Has(other):
-		o.Fail(other, "found beside "+name+", wanted one of the two", "they are two names of one member")
+		o.Fail(other, "found together with "+name+", expected only one of them", "both are names of the same member")
 	case !o.Has(name):
 		return b
 	}
@@ -100,7 +100,7 @@ func one(o *arguments.Object, name, a, other, b string) string {
 // oneTarget records a fault if a read names both a branch and a commit.
 func oneTarget(o *arguments.Object) {
 	if o.Has("branch") && o.Has("snapshot") {
-		o.Fail("snapshot", "found beside branch, wanted one of the two", "a snapshot is a commit, whichever branch it is on")
+		o.Fail("snapshot", "found together with branch, expected only one of them", "a snapshot names a commit, so it needs no branch")
 	}
 }
 

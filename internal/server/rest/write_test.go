@@ -59,7 +59,7 @@ func TestConditions(t *testing.T) {
 		{name: "twice", actor: writer, method: "POST", path: "/load/ndjson?mode=append", media: ndjson, send: "Idempotency-Key: k", body: `{"type":"Person","data":{"name":"lee"}}`, status: 200, want: `"commit":"COMMIT"`},
 		{name: "another under the key", actor: writer, method: "POST", path: "/mutate", send: "Idempotency-Key: k", body: add, status: 409, want: `"code":"conflict"`},
 		{name: "a key on a read", actor: reader, method: "POST", path: "/queries/everyone", send: "Idempotency-Key: k", status: 200, want: `"row_count":`},
-		{name: "a long key", actor: writer, method: "POST", path: "/mutate", send: "Idempotency-Key: " + strings.Repeat("k", 256), body: add, status: 400, want: `header Idempotency-Key: found a text of 256 bytes, wanted at most 255`},
+		{name: "a long key", actor: writer, method: "POST", path: "/mutate", send: "Idempotency-Key: " + strings.Repeat("k", 256), body: add, status: 400, want: `header Idempotency-Key: found a text of 256 bytes, expected at most 255`},
 		{name: "cut on request", actor: reader, method: "POST", path: "/queries/everyone", body: `{"max_rows":1}`, status: 200, want: `"truncated":true,"truncated_by":"rows"`},
 	})
 }
@@ -70,7 +70,7 @@ func TestLoads(t *testing.T) {
 	steps(t, servedtest.Config(t), rest.Options{MaxBody: 100, MaxLoad: 1000}, []request{
 		{name: "from", actor: writer, method: "POST", path: "/load/ndjson?branch=a%2Fb&from=main&mode=append", media: ndjson, body: `{"type":"Person","data":{"name":"eve"}}`, status: 200,
 			want: `{"branch":"a/b","base_branch":"main","branch_created":true,"mode":"append"`},
-		{name: "from without a branch", actor: writer, method: "POST", path: "/load/ndjson?from=main", media: ndjson, status: 400, want: `name the one to make as branch`},
+		{name: "from without a branch", actor: writer, method: "POST", path: "/load/ndjson?from=main", media: ndjson, status: 400, want: `name the branch to create in branch`},
 		{name: "from nothing", actor: writer, method: "POST", path: "/load/ndjson?branch=x&from=nope", media: ndjson, status: 404, want: `branch \"nope\" not found`},
 		{name: "from what may not be read", actor: drafter, method: "POST", path: "/load/ndjson?branch=x&from=main", media: ndjson, status: 403, want: `read on branch main`},
 		{name: "from what may not be read, into a branch that is there", actor: drafter, method: "POST", path: "/load/ndjson?branch=a%2Fb&from=main", media: ndjson, body: `{"type":"Person","data":{"name":"eve"}}`, status: 200, want: `"base_branch":null,"branch_created":false`},
@@ -80,13 +80,13 @@ func TestLoads(t *testing.T) {
 		{name: "text above the limit of other bodies", actor: writer, method: "POST", path: "/load", body: `{"data":"` + eve + `","mode":"merge","branch":"main"}` + "                                     ", status: 200,
 			want: `"mode":"merge","nodes":[{"name":"Person","entities_loaded":1}],"edges":[],"total_entities":1,"commit":"COMMIT","actor_id":"act-writer","uri":"omnigraph://people"}`},
 		{name: "text from", actor: writer, method: "POST", path: "/load", body: `{"data":"` + eve + `","branch":"y","from":"main"}`, status: 200, want: `"branch_created":true`},
-		{name: "text from without a branch", actor: writer, method: "POST", path: "/load", body: `{"data":"","from":"main"}`, status: 400, want: `name the one to make as branch`},
+		{name: "text from without a branch", actor: writer, method: "POST", path: "/load", body: `{"data":"","from":"main"}`, status: 400, want: `name the branch to create in branch`},
 		{name: "bad mode", actor: writer, method: "POST", path: "/load", body: `{"data":"","mode":"upsert"}`, status: 400, want: `mode: found`},
 		{name: "no data", actor: writer, method: "POST", path: "/load", body: `{}`, status: 400, want: `data: missing`},
 		{name: "denied", actor: reader, method: "POST", path: "/load", body: `{"data":""}`, status: 403, want: `does not allow change on branch main`},
 		{name: "denied unread", actor: reader, method: "POST", path: "/load", body: `{"data":"` + string(make([]byte, 1000)) + `"}`, status: 403, want: `does not allow change"`},
 		{name: "on some branch", actor: drafter, method: "POST", path: "/load", body: `{"data":"` + eve + `","branch":"y"}`, status: 200, want: `"branch":"y"`},
-		{name: "too large", actor: writer, method: "POST", path: "/load", body: `{"data":"` + string(make([]byte, 1000)) + `"}`, status: 413, want: `larger than the 1000 bytes`},
+		{name: "too large", actor: writer, method: "POST", path: "/load", body: `{"data":"` + string(make([]byte, 1000)) + `"}`, status: 413, want: `larger than the limit of 1000 bytes`},
 		{name: "twice the member", actor: writer, method: "POST", path: "/load", body: `{"data":"","data":""}`, status: 400, want: `the member /data occurs twice`},
 		{name: "twice inside", actor: writer, method: "POST", path: "/queries/everyone", body: `{"params":{"a":{"b":1,"b":2}}}`, status: 400, want: `occurs twice`},
 	})

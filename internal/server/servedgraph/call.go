@@ -167,7 +167,7 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 }
 
 // errLimit is the cause of a context that ended at the graph's time limit.
-var errLimit = errors.New("the time limit of calls")
+var errLimit = errors.New("the call reached the time limit of the graph")
 
 // overdue wraps err in an *Overdue if the deadline of ctx caused it. It leaves errors of
 // other deadlines, which a part of the call set for itself, unchanged.

@@ -204,7 +204,7 @@ func (g *Graph) admit(ctx context.Context, q tool.StoredQuery) error {
 			return fmt.Errorf("checking stored query %s: %w", name, err)
 		}
 		g.leftOut = append(g.leftOut, LeftOut{Query: name, Reason: err.Error()})
-		g.log.WarnContext(ctx, "stored query left out", "query", name, "reason", err.Error())
+		g.log.WarnContext(ctx, "a stored query does not fit the schema and is left out", "query", name, "reason", err.Error())
 		return nil
 	}
 	if _, taken := g.queries[name]; taken {
@@ -223,7 +223,7 @@ func (g *Graph) admit(ctx context.Context, q tool.StoredQuery) error {
 func (g *Graph) register(t tool.Tool) error {
 	name := t.Descriptor().Name
 	if _, taken := g.tools[name]; taken {
-		return fmt.Errorf("two tools are called %s; rename one with @mcp(tool_name: …)", name)
+		return fmt.Errorf("two tools have the name %s; rename one with @mcp(tool_name: …)", name)
 	}
 	g.tools[name] = t
 	return nil

@@ -124,11 +124,11 @@ func TestCall(t *testing.T) {
 		{name: "no branch", actor: servedtest.Drafter, tool: "graph_snapshot", args: `{"branch":"b"}`, status: 404,
 			want: `{"error":"branch \"b\" not found","code":"not_found"}`},
 		{name: "bad argument", actor: servedtest.Bot, tool: "lookup_person", args: `{"params":{"nam":"ada"}}`, status: 400,
-			want: `{"error":"params.nam: unknown parameter; did you mean name?\nparams.name: missing, wanted a string","code":"bad_request"}`},
+			want: `{"error":"params.nam: unknown parameter; did you mean name?\nparams.name: missing, expected a string","code":"bad_request"}`},
 		{name: "misplaced", actor: servedtest.Bot, tool: "lookup_person", args: `{"name":"ada"}`, status: 400,
-			want: `{"error":"name: unknown member; put it inside \"params\"\nparams.name: missing, wanted a string","code":"bad_request"}`},
+			want: `{"error":"name: unknown member; put it inside \"params\"\nparams.name: missing, expected a string","code":"bad_request"}`},
 		{name: "branch inside", actor: servedtest.Bot, tool: "lookup_person", args: `{"params":{"name":"ada","branch":"b"}}`, status: 400,
-			want: `{"error":"params.branch: unknown parameter; put it beside \"params\", not inside","code":"bad_request"}`},
+			want: `{"error":"params.branch: unknown parameter; put it next to \"params\", not inside","code":"bad_request"}`},
 		{name: "mutation", actor: servedtest.Writer, tool: "add_person", args: `{"params":{"name":"dan"}}`,
 			want: `{"branch":"main","query_name":"add_person","affected_nodes":1,"affected_edges":0,"actor_id":"act-writer","commit":"COMMIT"}`},
 		{name: "load conflict", actor: servedtest.Writer, tool: "graph_load", args: `{"mode":"append","data":"{\"type\":\"Person\",\"data\":{\"name\":\"ada\"}}"}`, status: 409,
@@ -138,7 +138,7 @@ func TestCall(t *testing.T) {
 		{name: "bad line", actor: servedtest.Writer, tool: "graph_load", args: `{"mode":"merge","data":"{\"type\":\"Nope\",\"data\":{}}"}`, status: 400,
 			want: `"code":"bad_request"}`},
 		{name: "mode", actor: servedtest.Writer, tool: "graph_load", args: `{"mode":"merg","data":""}`, status: 400,
-			want: `{"error":"mode: found the string \"merg\", wanted one of merge, append, overwrite; did you mean merge?","code":"bad_request"}`},
+			want: `{"error":"mode: found the string \"merg\", expected one of merge, append, overwrite; did you mean merge?","code":"bad_request"}`},
 		{name: "branches", actor: servedtest.Reader, tool: "branch_list", want: `{"branches":[{"name":"main","head":{"commit":"COMMIT","actor_id":`},
 		{name: "schema", actor: servedtest.Reader, tool: "schema_get", want: `{"schema_source":"node Person {`},
 		{name: "health", actor: servedtest.Nobody, tool: "graph_health", want: `{"status":"ok","version":"1.2.3","schema_digest":"sha256:`},
@@ -279,7 +279,7 @@ func TestOperationalFaults(t *testing.T) {
 		if !f.Operational || envelope.Status(f.Outcome) != tt.status || strings.Contains(string(body), "secret") {
 			t.Errorf("%v: got %d %s", tt.err, envelope.Status(f.Outcome), body)
 		}
-		if unsure := strings.Contains(f.Body.Message, "may or may not be in the graph"); unsure != errors.As(tt.err, new(*engine.Indeterminate)) {
+		if unsure := strings.Contains(f.Body.Message, "may or may not have it"); unsure != errors.As(tt.err, new(*engine.Indeterminate)) {
 			t.Errorf("%v: got %s", tt.err, f.Body.Message)
 		}
 		_, id, _ := strings.Cut(f.Body.Message, "(id ")

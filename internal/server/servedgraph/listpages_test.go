@@ -102,21 +102,21 @@ func TestListTokens(t *testing.T) {
 		if token[len(token)-5] == end {
 			end = 'B'
 		}
-		refused("damaged", g, reader, name, with(name, token[:len(token)-5]+string(end)+token[len(token)-4:]), "is damaged, or none of this server's")
+		refused("damaged", g, reader, name, with(name, token[:len(token)-5]+string(end)+token[len(token)-4:]), "is damaged, or this server did not make it")
 		refused("cut short", g, reader, name, with(name, token[:40]), "is damaged")
-		refused("another key", strange, reader, name, with(name, token), "is damaged, or none of this server's")
-		refused("another graph", elsewhere, reader, name, with(name, token), "is of another graph")
-		refused("another actor", g, servedtest.Writer, name, with(name, token), "was given to another actor")
-		refused("the token of rows", g, reader, name, with(name, tokens["graph_query"]), "is of the rows of a query")
-		refused("rows", g, reader, "graph_query", with("graph_query", token), "is of the list of "+lists[name])
+		refused("another key", strange, reader, name, with(name, token), "is damaged, or this server did not make it")
+		refused("another graph", elsewhere, reader, name, with(name, token), "belongs to another graph")
+		refused("another actor", g, servedtest.Writer, name, with(name, token), "belongs to another actor")
+		refused("the token of rows", g, reader, name, with(name, tokens["graph_query"]), "belongs to the rows of a query")
+		refused("rows", g, reader, "graph_query", with("graph_query", token), "belongs to the list of "+lists[name])
 		for of := range lists {
 			if of != name {
-				refused("the token of "+of, g, reader, name, with(name, tokens[of]), "is of the list of "+lists[of])
+				refused("the token of "+of, g, reader, name, with(name, tokens[of]), "belongs to the list of "+lists[of])
 			}
 		}
 	}
-	refused("another branch", g, reader, "commit_list", with("commit_list", tokens["commit_list"], "branch", "draft1"), "is of the branch main")
-	refused("another commit", g, reader, "change_list", with("change_list", tokens["change_list"], "commit", commits[1].ID), "is of the commit "+commits[0].ID)
+	refused("another branch", g, reader, "commit_list", with("commit_list", tokens["commit_list"], "branch", "draft1"), "belongs to the branch main")
+	refused("another commit", g, reader, "change_list", with("change_list", tokens["change_list"], "commit", commits[1].ID), "belongs to the commit "+commits[0].ID)
 
 	load(t, c.Graph, people(6))
 	for i := range 3 {

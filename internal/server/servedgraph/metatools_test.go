@@ -180,7 +180,7 @@ func TestRunQuery(t *testing.T) {
 		{"dry run of a read", servedtest.Reader, metatools.RunQuery, `{"name":"everyone","dry_run":true}`, `dry_run: does not apply to a read; a read changes nothing`},
 		{"snapshot of a mutation", servedtest.Writer, metatools.RunQuery, `{"name":"add_person","params":{"name":"dan"},"snapshot":"HEAD"}`, `snapshot: does not apply to a mutation`},
 		{"bad parameter", servedtest.Bot, metatools.RunQuery, `{"name":"lookup_person","params":{"nme":"ada"}}`, `params.nme: unknown parameter; did you mean name?`},
-		{"no name", servedtest.Reader, metatools.RunQuery, `{}`, `name: missing, wanted a string`},
+		{"no name", servedtest.Reader, metatools.RunQuery, `{}`, `name: missing, expected a string`},
 		{"unknown member", servedtest.Reader, metatools.RunQuery, `{"name":"everyone","nam":"x"}`, `nam: unknown member; did you mean name?`},
 
 		// Suggestions name only queries that the actor may know of.

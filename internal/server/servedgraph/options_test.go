@@ -62,7 +62,7 @@ func TestOptions(t *testing.T) {
 			w, r, d := servedtest.Writer, servedtest.Reader, servedtest.Drafter
 			count := `"query":"query q() { match { $p: Person } return { count($p) as n } }"`
 			add := `"query":"query add($n: String) { insert Person { name: $n } }"`
-			both := `found beside branch, wanted one of the two`
+			both := `found together with branch, expected only one of them`
 			for _, s := range []step{
 				// Snapshots show old commits unchanged, under the policy of the branch they
 				// were made on.
@@ -73,7 +73,7 @@ func TestOptions(t *testing.T) {
 				{"beside queries", r, "graph_query", `{"queries":[{` + count + `}],"snapshot":"FIRST"}`, `snapshot: found beside queries`},
 				{"stored", r, "everyone", `{"snapshot":"FIRST"}`, `"row_count":3,"graph_commit_id":"FIRST"`},
 				{"with a branch", r, "everyone", `{"snapshot":"FIRST","branch":"main"}`, both},
-				{"inside", r, "everyone", `{"params":{"snapshot":"FIRST"}}`, `params.snapshot: unknown parameter; put it beside \"params\", not inside`},
+				{"inside", r, "everyone", `{"params":{"snapshot":"FIRST"}}`, `params.snapshot: unknown parameter; put it next to \"params\", not inside`},
 				{"no commit", r, "everyone", `{"snapshot":"01ARZ3NDEKTSV4RRFFQ69G5FAV"}`, `commit \"01ARZ3NDEKTSV4RRFFQ69G5FAV\" not found`},
 				{"made on main", d, "everyone", `{"snapshot":"FIRST"}`, `the policy does not allow read on branch main`},
 				{"made on the draft", d, "everyone", `{"snapshot":"DRAFT"}`, `"row_count":4,"graph_commit_id":"DRAFT"`},
@@ -99,7 +99,7 @@ func TestOptions(t *testing.T) {
 				{"page of a load", w, "graph_load", `{"mode":"merge","data":"","page_token":"x"}`, `page_token: does not apply to a mutation`},
 				{"dry run of a read", r, "everyone", `{"dry_run":false}`, `dry_run: does not apply to a read; a read changes nothing`},
 				{"key of a read", r, "graph_query", `{` + count + `,"idempotency_key":"x"}`, `idempotency_key: does not apply to a read`},
-				{"precondition of a read", r, "everyone", `{"if_commit":"FIRST"}`, `if_commit: does not apply to a read; a read names the commit that it wants as snapshot`},
+				{"precondition of a read", r, "everyone", `{"if_commit":"FIRST"}`, `if_commit: does not apply to a read; to read a commit, use snapshot`},
 				{"null is absent", r, "everyone", `{"if_commit":null,"dry_run":null,"snapshot":null,"branch":null,"page_token":null}`, `"row_count":`},
 			} {
 				now := head(t, c, "")

@@ -36,7 +36,7 @@ func TestRejectedIsBounded(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&names, "query q%d() { match { $p: Person } return { $p } } ", i)
 	}
-	for name, want := range map[string]string{"": "choose one of q0, ", "zzz": "it holds q0, "} {
+	for name, want := range map[string]string{"": "choose one of q0, ", "zzz": "it contains q0, "} {
 		_, err := g.Do(t.Context(), servedtest.Reader, "query", &operations.AdHoc{Source: names.String(), Name: name}, encoding.Options{})
 		if text := wireerror.Explain(err).Body.Message; len(text) > 300 || !strings.Contains(text, want) || !strings.HasSuffix(text, "q19 and 980 more") {
 			t.Errorf("name %q: %s", name, text)
@@ -73,7 +73,7 @@ func TestRejectedShowsTheForm(t *testing.T) {
 		{operations.AdHoc{Source: `query q() { match { $p: Persn } return { $p } }`}, false},
 	} {
 		_, err := g.Do(t.Context(), servedtest.Writer, "query", &tt.call, encoding.Options{})
-		_, form, shown := strings.Cut(wireerror.Explain(err).Body.Message, "the form is, for example: ")
+		_, form, shown := strings.Cut(wireerror.Explain(err).Body.Message, "write it, for example, like this: ")
 		if shown != tt.form {
 			t.Errorf("%s: %v", tt.call.Source, err)
 		}

@@ -13,10 +13,10 @@ func TestBool(t *testing.T) {
 		{"flag: true\n", "", true, true},
 		{"flag: false\n", "", false, true},
 		{"other: 1\n", "", false, false},
-		{"flag: yes\n", "flag is a string, wanted true or false", false, false},
-		{"flag: \"true\"\n", "flag is a string, wanted true or false", false, false},
-		{"flag: 1\n", "wanted true or false", false, false},
-		{"flag:\n", "wanted true or false", false, false},
+		{"flag: yes\n", "flag is a string, expected true or false", false, false},
+		{"flag: \"true\"\n", "flag is a string, expected true or false", false, false},
+		{"flag: 1\n", "expected true or false", false, false},
+		{"flag:\n", "expected true or false", false, false},
 	}
 	for _, tt := range tests {
 		r := Read("f.yaml", []byte(tt.src))

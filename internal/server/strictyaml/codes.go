@@ -29,19 +29,19 @@ type Info struct {
 // Codes returns every code with its purpose, in order.
 func Codes() []Info {
 	return []Info{
-		{Syntax, "the file is not YAML, or uses a part of YAML (anchors, aliases, tags, merge keys, directives, several documents) that configuration does not take; or, of a .cedar file, it is not Cedar"},
-		{UnknownKey, "a key that nothing reads"},
-		{WrongType, "a value of another type than the key takes"},
-		{Missing, "a required key or value is not there"},
-		{Duplicate, "the same key, id or name twice"},
+		{Syntax, "the file is not YAML, or it uses a part of YAML that configuration does not accept (anchors, aliases, tags, merge keys, directives, several documents); a .cedar file is not Cedar"},
+		{UnknownKey, "an unknown key"},
+		{WrongType, "a value that does not have the type of the key"},
+		{Missing, "a required key or value is missing"},
+		{Duplicate, "a key, id or name that occurs twice"},
 		{UnknownName, "a reference to something that is not declared"},
-		{BadValue, "a value of the right type outside what is allowed"},
-		{MissingFile, "a path that leads nowhere or to the wrong kind of file"},
-		{ClearSecret, "a secret that stands in the file itself instead of in the environment"},
-		{Unsupported, "a setting that is understood and that this server does not carry out"},
-		{Contradicts, "two parts of the file that cannot hold together"},
-		{Accepted, "a key that is taken for compatibility and has no effect"},
-		{TooLarge, "the file is larger or nested deeper than the reader takes"},
+		{BadValue, "a value that has the right type but is not allowed"},
+		{MissingFile, "a path to a file that does not exist or has the wrong kind"},
+		{ClearSecret, "a secret in the file itself instead of in an environment variable"},
+		{Unsupported, "a setting that this server knows but does not support"},
+		{Contradicts, "two parts of the file that contradict each other"},
+		{Accepted, "a key that is accepted for compatibility and has no effect"},
+		{TooLarge, "the file is too large or nested too deeply"},
 		{Undetermined, "the YAML library failed on the file"},
 	}
 }

@@ -71,13 +71,13 @@ func (n *Node) Entries(what string) ([]Entry, bool) {
 		kv := it.KeyValue()
 		key := &Node{r: n.r, n: kv.Key}
 		if _, scalar := kv.Key.(ast.ScalarNode); !scalar {
-			key.Fault(Syntax, "a key that is not a plain text", "write key: value")
+			key.Fault(Syntax, "the key is not plain text", "write key: value")
 			continue
 		}
 		// Use the token's text, so that a key such as 0123 or 1e5 is not read as a number.
 		name := kv.Key.GetToken().Value
 		if first, dup := seen[name]; dup {
-			key.Fault(Duplicate, fmt.Sprintf("%s stands here and on line %d", n.r.shown("key ", name), first), "keep one of the two")
+			key.Fault(Duplicate, fmt.Sprintf("%s is here and on line %d", n.r.shown("key ", name), first), "keep one of the two")
 			continue
 		}
 		seen[name] = kv.Key.GetToken().Position.Line
@@ -129,7 +129,7 @@ func (n *Node) Unknown(code diag.Code, kind, name, in string, known []string) {
 	case near != "":
 		help = fmt.Sprintf("did you mean %s?", near)
 	case len(known) == 0:
-		help = fmt.Sprintf("there is no %s to name", kind)
+		help = fmt.Sprintf("no %s exists", kind)
 	default:
 		sorted := slices.Sorted(slices.Values(known))
 		more := ""
@@ -209,7 +209,7 @@ func (n *Node) Texts(what string) ([]Entry, bool) {
 			continue
 		}
 		if seen[s] {
-			item.Fault(Duplicate, fmt.Sprintf("%s stands twice in %s", n.r.shown("", s), what), "remove one of the two")
+			item.Fault(Duplicate, fmt.Sprintf("%s occurs twice in %s", n.r.shown("", s), what), "remove one of the two")
 			continue
 		}
 		seen[s] = true
@@ -225,7 +225,7 @@ func (n *Node) OneOf(what string, allowed ...string) (string, bool) {
 		return "", false
 	}
 	if !slices.Contains(allowed, s) {
-		n.Fault(BadValue, fmt.Sprintf("%s is %s, wanted %s", what, n.r.shown("", s), alternatives(allowed)), "")
+		n.Fault(BadValue, fmt.Sprintf("%s is %s, expected %s", what, n.r.shown("", s), alternatives(allowed)), "")
 		return "", false
 	}
 	return s, true
@@ -251,7 +251,7 @@ func (n *Node) Int(what string, lo, hi int64) (int64, bool) {
 		if lo == hi {
 			wanted = strconv.FormatInt(lo, 10)
 		}
-		n.Fault(BadValue, fmt.Sprintf("%s is %s, wanted %s", what, n.r.shown("", i.Token.Value), wanted), "")
+		n.Fault(BadValue, fmt.Sprintf("%s is %s, expected %s", what, n.r.shown("", i.Token.Value), wanted), "")
 		return 0, false
 	}
 	return v, true
@@ -276,15 +276,15 @@ func (n *Node) wrongType(what, wanted string) {
 	case wanted != "a string":
 		help = ""
 	case colon && n.r.secret:
-		help = "put a text with a colon in quotes"
+		help = "put text with a colon in quotes"
 	case colon:
-		help = "put a text with a colon in quotes: " + strconv.Quote(clip(text))
+		help = "put text with a colon in quotes: " + strconv.Quote(clip(text))
 	}
 	code := WrongType
 	if _, null := n.n.(*ast.NullNode); null {
 		code = Missing
 	}
-	n.Fault(code, fmt.Sprintf("%s is %s, wanted %s", what, found, wanted), help)
+	n.Fault(code, fmt.Sprintf("%s is %s, expected %s", what, found, wanted), help)
 }
 
 // colonText returns the text of a node that the author meant as one string and that YAML reads as a

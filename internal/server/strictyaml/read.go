@@ -82,7 +82,7 @@ func read(file string, src []byte, secret bool) *Reader {
 // readable checks the text before the YAML library parses it.
 func (r *Reader) readable() bool {
 	if len(r.src) > MaxBytes {
-		r.Whole(TooLarge, fmt.Sprintf("the file has %d bytes, wanted at most %d", len(r.src), MaxBytes), "split it")
+		r.Whole(TooLarge, fmt.Sprintf("the file has %d bytes, expected at most %d", len(r.src), MaxBytes), "split it")
 		return false
 	}
 	for i := 0; i < len(r.src); {
@@ -127,7 +127,7 @@ func (r *Reader) parse() {
 			continue
 		}
 		if r.root != nil {
-			r.root.Fault(Syntax, "the file holds several documents, wanted one", "remove the line ---")
+			r.root.Fault(Syntax, "the file holds several documents, expected one", "remove the line ---")
 			return
 		}
 		r.root = &Node{r: r, n: d.Body}
@@ -168,11 +168,11 @@ func (r *Reader) plain(tokens token.Tokens) bool {
 			entries++
 		}
 		if what != "" {
-			r.report(diag.Error, Syntax, func() diag.Span { return r.tokenSpan(tk) }, what+" is not taken here", "write the value out in plain YAML")
+			r.report(diag.Error, Syntax, func() diag.Span { return r.tokenSpan(tk) }, what+" is not allowed here", "write the value in plain YAML")
 			return false
 		}
 		if depth > MaxDepth || entries > MaxDepth {
-			r.report(diag.Error, TooLarge, func() diag.Span { return r.tokenSpan(tk) }, fmt.Sprintf("nested more than %d deep", MaxDepth), "flatten it")
+			r.report(diag.Error, TooLarge, func() diag.Span { return r.tokenSpan(tk) }, fmt.Sprintf("the file is nested more than %d levels deep", MaxDepth), "flatten it")
 			return false
 		}
 	}

@@ -127,7 +127,7 @@ func (u *Use) take(argument string, bytes int64) error {
 		limit = min(limit, u.perCall)
 	}
 	if u.taken+bytes > limit {
-		return &engine.TooLarge{Resource: "bytes of memory to compile " + argument, Limit: limit, Actual: u.taken + bytes}
+		return &engine.TooLarge{Resource: "bytes of memory to compile the argument " + argument, Limit: limit, Actual: u.taken + bytes}
 	}
 	if !u.memory.Take(bytes) {
 		return &engine.Busy{Resource: "bytes of memory for texts and queries at once", Limit: u.memory.Limit()}

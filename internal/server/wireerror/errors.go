@@ -72,7 +72,7 @@ func (e *Rejected) Error() string {
 	b.WriteString(cmp.Or(e.What, "the query text") + " has errors" + e.Others("; ") + ":\n")
 	_ = diag.Render(&b, e.Diagnostics, e.Sources, false) // writing to a Builder cannot fail
 	if e.Example != "" && slices.ContainsFunc(e.Diagnostics, isParse) {
-		b.WriteString("the form is, for example: " + e.Example)
+		b.WriteString("write it, for example, like this: " + e.Example)
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
@@ -86,23 +86,23 @@ func (e *Rejected) Others(separator string) string {
 	case 0:
 		return ""
 	case 1:
-		return separator + "nothing ran, and the query " + names[0] + " has none: send it alone"
+		return separator + "nothing ran; the query " + names[0] + " has no errors: send it alone"
 	default:
-		return separator + "nothing ran, and the queries " + strings.Join(names[:min(len(names), maxNames)], ", ") + " have none: send them without the others"
+		return separator + "nothing ran; the queries " + strings.Join(names[:min(len(names), maxNames)], ", ") + " have no errors: send them without the others"
 	}
 }
 
 func (e *Oversize) Error() string {
 	if e.Less != "" {
-		return fmt.Sprintf("the answer has %d bytes, wanted at most %d; %s", e.Bytes, e.MaxBytes, e.Less)
+		return fmt.Sprintf("the answer has %d bytes, expected at most %d; %s", e.Bytes, e.MaxBytes, e.Less)
 	}
 	if e.Single {
-		return fmt.Sprintf("one row has about %d bytes, wanted at most %d for the whole answer; return fewer columns, or leave the row out", e.Bytes, e.MaxBytes)
+		return fmt.Sprintf("one row has about %d bytes, expected at most %d for the whole answer; return fewer columns, or leave the row out", e.Bytes, e.MaxBytes)
 	}
 	if e.MaxRows == 0 {
-		return fmt.Sprintf("the first %d rows have more than the %d bytes that an answer may have; take it in pages with max_rows and page_token, or export it", e.Rows, e.MaxBytes)
+		return fmt.Sprintf("the first %d rows are larger than the limit of %d bytes for an answer; read the rows in pages with max_rows and page_token, or export them", e.Rows, e.MaxBytes)
 	}
-	return fmt.Sprintf("the result has %d rows and about %d bytes, wanted at most %d rows and %d bytes; add a limit, or return fewer columns",
+	return fmt.Sprintf("the result has %d rows and about %d bytes, expected at most %d rows and %d bytes; add a limit, or return fewer columns",
 		e.Rows, e.Bytes, e.MaxRows, e.MaxBytes)
 }
 

@@ -56,7 +56,7 @@ func Explain(err error) *Fault {
 	case errors.As(err, &unsure):
 		// Check this kind first, since it may wrap any other. A caller that took it for a
 		// plain failure would write twice.
-		return servers(Failed, "the outcome of the write is unknown: it may or may not be in the graph; look before you write again")
+		return servers(Failed, "the outcome of the write is unknown: the graph may or may not have it; read the graph before you write again")
 	case errors.As(err, &unknownTool):
 		return callers(Missing, client.CodeNotFound, err)
 	case errors.As(err, &forbidden):
@@ -110,13 +110,13 @@ func Explain(err error) *Fault {
 	case errors.As(err, &unavailable):
 		return servers(stopped(err), "the graph is unavailable; try again later")
 	case errors.As(err, &busy):
-		f := servers(stopped(err), "the queries under way take all the memory that they may; ask for less, or try again later")
+		f := servers(stopped(err), "running queries use all the memory that queries may use; ask for less, or try again later")
 		f.RetryAfter = 1 // most calls are short
 		return f
 	case errors.Is(err, context.DeadlineExceeded):
-		return servers(stopped(err), "the request took longer than it may; ask for less, or try again later")
+		return servers(stopped(err), "the request took longer than its time limit; ask for less, or try again later")
 	case errors.Is(err, context.Canceled):
-		return servers(stopped(err), "the request was stopped before it was done, because its connection was lost or the server stops; try again later")
+		return servers(stopped(err), "the request was stopped before its end, because its connection was lost or the server is stopping; try again later")
 	}
 	return servers(Failed, "internal error")
 }

@@ -59,11 +59,11 @@ func TestMerged(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	for _, tt := range []struct{ client, text, want string }{
-		{"vscode", "{", "it is no JSON"},
-		{"vscode", "[]", "no JSON object"},
-		{"vscode", `{"servers":[]}`, "servers in it is no object"},
-		{"codex", "a = ", "it is no TOML"},
-		{"codex", "mcp_servers = { graph = { command = \"x\" } }\n", "not written as a table of its own"},
+		{"vscode", "{", "it is not JSON"},
+		{"vscode", "[]", "does not hold a JSON object"},
+		{"vscode", `{"servers":[]}`, "its member servers is not an object"},
+		{"codex", "a = ", "it is not TOML"},
+		{"codex", "mcp_servers = { graph = { command = \"x\" } }\n", "not written as a separate table"},
 		{"codex", "a = \"\"\"\n[mcp_servers.graph]\nx\n\"\"\"\n", "edit the file by hand"},
 	} {
 		c, _ := Lookup(tt.client)

@@ -25,10 +25,10 @@ func (f jsonForm) merge(text []byte, s Server) ([]byte, error) {
 	}
 	v, err := hujson.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("it is no JSON: %w", err)
+		return nil, fmt.Errorf("it is not JSON: %w", err)
 	}
 	if _, ok := v.Value.(*hujson.Object); !ok {
-		return nil, fmt.Errorf("it holds no JSON object")
+		return nil, fmt.Errorf("it does not hold a JSON object")
 	}
 	entry, err := json.Marshal(f.entry(s))
 	if err != nil {
@@ -43,7 +43,7 @@ func (f jsonForm) merge(text []byte, s Server) ([]byte, error) {
 	servers := l.member(root, 1, f.at[1:], func() hujson.ValueTrimmed { return &hujson.Object{} })
 	object, ok := servers.Value.(*hujson.Object)
 	if !ok {
-		return nil, fmt.Errorf("%s in it is no object", f.at[1:])
+		return nil, fmt.Errorf("its member %s is not an object", f.at[1:])
 	}
 	value, err := l.value(entry)
 	if err != nil {

@@ -18,7 +18,7 @@ const tomlServers = "mcp_servers"
 func (tomlForm) merge(text []byte, s Server) ([]byte, error) {
 	before, err := parseTOML(text)
 	if err != nil {
-		return nil, fmt.Errorf("it is no TOML: %w", err)
+		return nil, fmt.Errorf("it is not TOML: %w", err)
 	}
 	section, err := toml.Marshal(map[string]any{tomlServers: map[string]any{s.Name: tomlEntry(s)}})
 	if err != nil {
@@ -42,7 +42,7 @@ func (tomlForm) merge(text []byte, s Server) ([]byte, error) {
 	// table, could be lost. So compare the settings before and after.
 	after, err := parseTOML([]byte(merged))
 	if err != nil || !reflect.DeepEqual(serverOf(after, s.Name), serverOf(wanted, s.Name)) || !reflect.DeepEqual(rest(after, s.Name), rest(before, s.Name)) {
-		return nil, fmt.Errorf("%s.%s in it is not written as a table of its own; remove it, or edit the file by hand", tomlServers, s.Name)
+		return nil, fmt.Errorf("its entry %s.%s is not written as a separate table; remove the entry, or edit the file by hand", tomlServers, s.Name)
 	}
 	return []byte(merged), nil
 }

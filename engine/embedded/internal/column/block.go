@@ -104,14 +104,14 @@ func Decode(desc []byte, name string, src Source) (c *Column, rest []byte, err e
 	}
 	var nums [3]uint64
 	if len(desc) < 2 {
-		return nil, nil, corrupt("the descriptor is cut off")
+		return nil, nil, corrupt("the descriptor is truncated")
 	}
 	kind, flags := value.Kind(desc[0]), desc[1]
 	rest = desc[2:]
 	for i := range nums {
 		n, k := binary.Uvarint(rest)
 		if k <= 0 || n > 1<<32 {
-			return nil, nil, corrupt("the descriptor is cut off")
+			return nil, nil, corrupt("the descriptor is truncated")
 		}
 		nums[i], rest = n, rest[k:]
 	}
@@ -129,7 +129,7 @@ func Decode(desc []byte, name string, src Source) (c *Column, rest []byte, err e
 			return nil, nil, err
 		}
 		if e := c.elem.typ; e.Kind != kind || e.List {
-			return nil, nil, corrupt("elements of type %s, wanted kind %s", e, kind)
+			return nil, nil, corrupt("the elements are of type %s, expected kind %s", e, kind)
 		}
 	} else if flags&flagDict != 0 && kind != value.String {
 		return nil, nil, corrupt("a dictionary of kind %s", kind)
@@ -170,7 +170,7 @@ func (c *Column) read() {
 		c.code = Read[uint32](src, name+".x", n)
 		for i, x := range c.code {
 			if int(x) >= texts {
-				corruption.Corrupt(src.Name(), "block %q: value %d has code %d of %d", name+".x", i, x, texts)
+				corruption.Corrupt(src.Name(), "block %q: value %d has code %d, but there are only %d codes", name+".x", i, x, texts)
 			}
 		}
 	}
@@ -223,7 +223,7 @@ func Bytes[T Fixed](s []T) []byte {
 	if littleEndian || width == 1 {
 		return b
 	}
-	return swapped(b, width)
+	return swapBytes(b, width)
 }
 
 // Array is the inverse of [Bytes]. It returns n values, or false if b has a different
@@ -238,7 +238,7 @@ func Array[T Fixed](b []byte, n int) ([]T, bool) {
 		return []T{}, true
 	}
 	if !littleEndian && width > 1 {
-		b = swapped(b, width)
+		b = swapBytes(b, width)
 	}
 	if uintptr(unsafe.Pointer(&b[0]))%uintptr(width) != 0 {
 		s := make([]T, n)
@@ -250,7 +250,7 @@ func Array[T Fixed](b []byte, n int) ([]T, bool) {
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-func swapped(b []byte, width int) []byte {
+func swapBytes(b []byte, width int) []byte {
 	out := make([]byte, len(b))
 	for i := range b {
 		out[i] = b[i-i%width+width-1-i%width]

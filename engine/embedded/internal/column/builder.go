@@ -147,10 +147,10 @@ func (b *Builder) Finish(perm []uint32) *Column {
 		c.n = len(perm)
 	}
 	if b.nulls > 0 {
-		c.valid = bitmapOf(pick(b.null, perm), true)
+		c.valid = bitmapOf(permute(b.null, perm), true)
 	}
-	c.bits = bitmapOf(pick(b.bits, perm), false)
-	c.w32, c.w64, c.f64 = pick(b.w32, perm), pick(b.w64, perm), pick(b.f64, perm)
+	c.bits = bitmapOf(permute(b.bits, perm), false)
+	c.w32, c.w64, c.f64 = permute(b.w32, perm), permute(b.w64, perm), permute(b.f64, perm)
 	switch {
 	case b.typ.List:
 		b.finishList(c, perm)
@@ -169,7 +169,7 @@ func (b *Builder) Finish(perm []uint32) *Column {
 			copy(c.f32[i*d:(i+1)*d], b.vector(p))
 		}
 	default:
-		c.f32 = pick(b.f32, perm)
+		c.f32 = permute(b.f32, perm)
 	}
 	return c
 }
@@ -324,7 +324,7 @@ func (b *Builder) dictionary(c *Column, perm []uint32) bool {
 	return true
 }
 
-func pick[T any](s []T, perm []uint32) []T {
+func permute[T any](s []T, perm []uint32) []T {
 	if perm == nil || s == nil {
 		return s
 	}

@@ -8,13 +8,13 @@ const CodeStep = 32
 // Codes holds the directions of a column's vectors with one byte per component. For a
 // vector divided by its length, u, |u − Scale·codes| ≤ Error.
 type Codes struct {
-	Rows   []uint32 // rows of the vectors that are zero or have a direction, ascending
-	Bytes  []int8   // Stride codes for each of Rows, padded with zeros
-	Stride int      // a multiple of CodeStep
-	Scale  []float32
-	Error  []float32
-	Worst  float32  // the maximum of Error
-	Odd    []uint32 // rows of vectors that are not finite
+	Rows      []uint32 // rows of the vectors that are zero or have a direction, ascending
+	Bytes     []int8   // Stride codes for each of Rows, padded with zeros
+	Stride    int      // a multiple of CodeStep
+	Scale     []float32
+	Error     []float32
+	MaxError  float32  // the maximum of Error
+	NotFinite []uint32 // rows of vectors that are not finite
 }
 
 // codesTick is the number of components that are coded between two calls of proceed.
@@ -61,7 +61,7 @@ func (x *Codes) add(row uint32, v []float32) {
 		most = max(most, math.Abs(f))
 	}
 	if math.IsNaN(sum) || math.IsInf(sum, 0) {
-		x.Odd = append(x.Odd, row)
+		x.NotFinite = append(x.NotFinite, row)
 		return
 	}
 	at := len(x.Bytes)
@@ -88,5 +88,5 @@ func (x *Codes) add(row uint32, v []float32) {
 	// Round up by more than the possible rounding error of the computation.
 	err := float32(math.Sqrt(lack)*(1+1e-6) + 1e-9)
 	err = math.Nextafter32(err, float32(math.Inf(1)))
-	x.Scale, x.Error, x.Worst = append(x.Scale, scale), append(x.Error, err), max(x.Worst, err)
+	x.Scale, x.Error, x.MaxError = append(x.Scale, scale), append(x.Error, err), max(x.MaxError, err)
 }

@@ -34,8 +34,8 @@ type Column struct {
 	data  []byte
 	code  []uint32
 	elem  *Column
-	// absent is set if every value is null; then valid is the only array.
-	absent bool
+	// allNull is set if every value is null; then valid is the only array.
+	allNull bool
 
 	pending Pending // whether the arrays, including those of elem, must still be read
 	stored  stored
@@ -131,7 +131,7 @@ func (c *Column) Gather(dst *Vec, at int, rows []uint32) {
 				dst.SetNull(at + i)
 			}
 		}
-		if c.absent {
+		if c.allNull {
 			forget(dst, at, len(rows))
 			return
 		}

@@ -12,8 +12,8 @@ import (
 // The builder keeps its memory for reuse.
 func (b *Builder) Cut() *Builder {
 	out := &Builder{typ: b.typ, n: b.n, nulls: b.nulls,
-		null: exact(b.null), bits: exact(b.bits), w32: exact(b.w32), w64: exact(b.w64),
-		f32: exact(b.f32), f64: exact(b.f64), off: exact(b.off), data: exact(b.data), at: exact(b.at)}
+		null: trimCapacity(b.null), bits: trimCapacity(b.bits), w32: trimCapacity(b.w32), w64: trimCapacity(b.w64),
+		f32: trimCapacity(b.f32), f64: trimCapacity(b.f64), off: trimCapacity(b.off), data: trimCapacity(b.data), at: trimCapacity(b.at)}
 	if b.elem != nil {
 		out.elem = b.elem.Cut()
 	}
@@ -197,23 +197,23 @@ func (j *join) column() *Column {
 			at++
 		})
 	case value.InInt32, value.InUint32:
-		c.w32 = fixed(j, func(b *Builder) []int32 { return b.w32 })
+		c.w32 = concatFixed(j, func(b *Builder) []int32 { return b.w32 })
 	case value.InFloat32:
-		c.f32 = fixed(j, func(b *Builder) []float32 { return b.f32 })
+		c.f32 = concatFixed(j, func(b *Builder) []float32 { return b.f32 })
 	case value.InFloat64:
-		c.f64 = fixed(j, func(b *Builder) []float64 { return b.f64 })
+		c.f64 = concatFixed(j, func(b *Builder) []float64 { return b.f64 })
 	case value.InVector:
 		c.f32 = make([]float32, j.n*t.Dim)
 		at := 0
 		j.each(func(b *Builder, i int) { at += max(t.Dim, copy(c.f32[at:], b.vector(i))) })
 	default:
-		c.w64 = fixed(j, func(b *Builder) []int64 { return b.w64 })
+		c.w64 = concatFixed(j, func(b *Builder) []int64 { return b.w64 })
 	}
 	return c
 }
 
-// fixed concatenates arrays of fixed-width values.
-func fixed[T any](j *join, of func(*Builder) []T) []T {
+// concatFixed concatenates arrays of fixed-width values.
+func concatFixed[T any](j *join, of func(*Builder) []T) []T {
 	out := make([]T, 0, j.n)
 	if j.perm == nil {
 		for _, b := range j.parts {
@@ -314,8 +314,8 @@ func (j *join) dictionary(c *Column) bool {
 	return true
 }
 
-// exact returns a copy of s without spare capacity, or nil if s is empty.
-func exact[T any](s []T) []T {
+// trimCapacity returns a copy of s without spare capacity, or nil if s is empty.
+func trimCapacity[T any](s []T) []T {
 	if len(s) == 0 {
 		return nil
 	}

@@ -18,11 +18,11 @@ type Kernel struct {
 	kind kernelKind
 	not  bool // keep the values that are not between the bounds
 
-	lo, width  uint64  // integers: x-lo ≤ width, in the arithmetic of their width
-	from, upto float64 // for floats; both inclusive
-	op         plan.Op // for texts
-	text       string
-	truth      engine.Bitmap // by dictionary code
+	lo, width   uint64  // integers: x-lo ≤ width, in the arithmetic of their width
+	from, upto  float64 // for floats; both inclusive
+	op          plan.Op // for texts
+	text        string
+	codeMatches engine.Bitmap // by dictionary code
 }
 
 type kernelKind uint8
@@ -70,7 +70,7 @@ func (k *Kernel) Prepare(c *Column, op plan.Op, v value.Value) {
 	c.ready()
 	k.col, k.op, k.not = c, op, op == plan.Ne
 	switch {
-	case c.absent:
+	case c.allNull:
 		k.kind = keepNone
 	case c.typ.Kind == value.String:
 		k.prepareText(v.Str())
@@ -227,11 +227,11 @@ func (k *Kernel) prepareText(s string) {
 		return
 	}
 	k.kind = keepTruth
-	k.truth = resize(k.truth, (entries+63)/64)
-	clear(k.truth)
+	k.codeMatches = resize(k.codeMatches, (entries+63)/64)
+	clear(k.codeMatches)
 	for i := range entries {
 		if TextHolds(k.op, unsafeText(c.data[c.off[i]:c.off[i+1]]), s) {
-			k.truth.Set(i)
+			k.codeMatches.Set(i)
 		}
 	}
 }
@@ -276,7 +276,7 @@ func (k *Kernel) Narrow(first uint32, sel []uint64) {
 		k.narrowFloats(sel, func(i int) float64 { return c.f64[int(first)+i] })
 	case keepTruth:
 		code := c.code[first:][:n]
-		eachBit(sel, func(i int) bool { return k.truth.Get(int(code[i])) })
+		eachBit(sel, func(i int) bool { return k.codeMatches.Get(int(code[i])) })
 	case keepTexts:
 		k.narrowTexts(int(first), sel)
 	}

@@ -7,13 +7,13 @@ import (
 
 // Null returns a column of n nulls, which takes one bit per value.
 func Null(t value.Type, n int) *Column {
-	return &Column{typ: t.Optional(), n: n, valid: engine.NewBitmap(n), absent: true}
+	return &Column{typ: t.Optional(), n: n, valid: engine.NewBitmap(n), allNull: true}
 }
 
 // Stored returns the column with all the arrays of its type, in the form that Blocks
 // writes. For a column made by Null this is another column.
 func (c *Column) Stored() *Column {
-	if !c.absent {
+	if !c.allNull {
 		return c
 	}
 	b := NewBuilder(c.typ)
@@ -27,7 +27,7 @@ func (c *Column) Stored() *Column {
 // able to represent all of them. It converts lists element by element. The error is a
 // *engine.TooLarge.
 func (c *Column) Widened(t value.Type) (*Column, error) {
-	if c.absent {
+	if c.allNull {
 		return Null(t, c.n), nil
 	}
 	b := NewBuilder(t)

@@ -51,7 +51,7 @@ func Read[T Fixed](src Source, name string, n int) []T {
 	b := Bytestring(src, name)
 	s, ok := Array[T](b, n)
 	if !ok {
-		corruption.Corrupt(src.Name(), "block %q has %d bytes, which are not %d values", name, len(b), n)
+		corruption.Corrupt(src.Name(), "block %q has %d bytes, which is not the size of %d values", name, len(b), n)
 	}
 	return s
 }
@@ -74,11 +74,11 @@ func Ascending(src Source, name string, off []uint32, end int) {
 	last := uint32(0)
 	for i, o := range off {
 		if o < last || i == 0 && o != 0 {
-			corruption.Corrupt(src.Name(), "block %q: offset %d goes back", name, i)
+			corruption.Corrupt(src.Name(), "block %q: offset %d is lower than the one before it", name, i)
 		}
 		last = o
 	}
 	if int(last) != end {
-		corruption.Corrupt(src.Name(), "block %q: the last offset is %d, wanted %d", name, last, end)
+		corruption.Corrupt(src.Name(), "block %q: the last offset is %d, expected %d", name, last, end)
 	}
 }

@@ -17,8 +17,8 @@ type aggregate struct {
 	slot int
 }
 
-// folds makes the fold of each aggregate but count, which needs none.
-var folds = map[plan.AggFunc]func() fold{
+// newFold makes the fold of each aggregate but count, which needs none.
+var newFold = map[plan.AggFunc]func() fold{
 	plan.Sum: func() fold { return &sums{} },
 	plan.Avg: func() fold { return &sums{mean: true} },
 	plan.Min: func() fold { return &extremes{sign: -1} },
@@ -47,7 +47,7 @@ type accumulator struct {
 func newAccumulators(p *Program) []accumulator {
 	list := make([]accumulator, len(p.aggs))
 	for i, a := range p.aggs {
-		if make := folds[a.src.Func]; make != nil {
+		if make := newFold[a.src.Func]; make != nil {
 			list[i].fold = make()
 		}
 	}

@@ -15,12 +15,12 @@ import (
 // language returns the number of its values by mistake.
 func TestFolds(t *testing.T) {
 	for _, a := range plan.Aggregates {
-		if got := folds[a.Func] != nil; got != (a.Func != plan.Count) {
+		if got := newFold[a.Func] != nil; got != (a.Func != plan.Count) {
 			t.Errorf("%s has a fold: %t", a.Name, got)
 		}
 	}
-	if len(folds) != len(plan.Aggregates)-1 {
-		t.Errorf("%d folds for %d aggregates", len(folds), len(plan.Aggregates))
+	if len(newFold) != len(plan.Aggregates)-1 {
+		t.Errorf("%d folds for %d aggregates", len(newFold), len(plan.Aggregates))
 	}
 }
 

@@ -19,7 +19,7 @@ type binder struct {
 
 func (b *binder) bind() error {
 	if b.read == nil {
-		return mismatch("the query is no read")
+		return mismatch("the query is not a read")
 	}
 	for _, v := range b.read.Vars {
 		t := b.schema.Type(v.Entity, v.Type)
@@ -32,7 +32,7 @@ func (b *binder) bind() error {
 		return err
 	}
 	var err error
-	if b.match, err = b.block(wanted(b.read)); err != nil {
+	if b.match, err = b.block(withRankFilters(b.read)); err != nil {
 		return err
 	}
 	b.ranks = true
@@ -97,7 +97,7 @@ func (b *binder) orders() error {
 		key := orderKey{agg: -1, desc: o.Desc}
 		if agg, ok := o.Expr.(plan.Agg); ok {
 			if !b.read.Grouped {
-				return mismatch("it is ordered by the aggregate %s, but returns none", agg.Func)
+				return mismatch("it orders by the aggregate %s, but returns no aggregate", agg.Func)
 			}
 			n, err := b.aggregate(agg)
 			if err != nil {
@@ -108,7 +108,7 @@ func (b *binder) orders() error {
 			continue
 		}
 		if b.read.Grouped && !b.groups(o.Expr) {
-			return mismatch("it is ordered by an expression that is neither returned nor an aggregate")
+			return mismatch("it orders by an expression that is neither returned nor an aggregate")
 		}
 		uses(o.Expr, b.keepVar)
 		ex, err := b.expr(o.Expr)
@@ -168,7 +168,7 @@ func (b *binder) aggregate(e plan.Agg) (int, error) {
 			return 0, err
 		}
 		if !row.Arg.Accepts(a.ex.typ) {
-			return 0, mismatch("%s of a value of type %s", e.Func, a.ex.typ)
+			return 0, mismatch("%s does not take a value of type %s", e.Func, a.ex.typ)
 		}
 		a.typ = row.Result(a.ex.typ)
 	}

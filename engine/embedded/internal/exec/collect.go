@@ -35,7 +35,7 @@ const pruneAt = 8192
 
 // collect collects the rows that the match yields.
 func (co *collector) collect(f *frame) error {
-	if co.tallies {
+	if co.countsOnly {
 		co.tally(f.n)
 		return nil
 	}

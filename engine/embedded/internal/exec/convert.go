@@ -26,7 +26,7 @@ func convert(v value.Value, to value.Kind) (value.Value, error) {
 	if from == to || !from.IsNumeric() || !to.IsNumeric() {
 		return v, nil
 	}
-	outside := fmt.Errorf("%s is no value of type %s", value.Text(v), to)
+	outside := fmt.Errorf("%s is not a value of type %s", value.Text(v), to)
 	if to.IsFloat() {
 		var f float64
 		switch {

@@ -18,20 +18,20 @@ type Embedder = engine.Embedder
 func embed(ctx context.Context, e Embedder, p *catalog.Property, texts ...string) ([][]float32, error) {
 	switch {
 	case e == nil:
-		return nil, &engine.Unsupported{Construct: "a text in the place of a vector, without an embedding provider,"}
+		return nil, &engine.Unsupported{Construct: "a text where a vector is expected, without an embedding provider,"}
 	case p.Embed != nil && p.Embed.Model != "" && p.Embed.Model != e.Model():
-		return nil, mismatch("the vectors of %s are of the model %s, and the embedding provider's model is %s; configure the provider of that model, or give a vector", p.Name, p.Embed.Model, e.Model())
+		return nil, mismatch("the vectors of %s come from the model %s, but the embedding provider uses the model %s; configure a provider with the first model, or give a vector", p.Name, p.Embed.Model, e.Model())
 	}
 	vectors, err := e.Embed(ctx, texts, p.Type.Dim)
 	if err != nil {
 		return nil, err
 	}
 	if len(vectors) != len(texts) {
-		return nil, &engine.Unavailable{Reason: fmt.Sprintf("the embedding provider gave %d vectors for %d texts", len(vectors), len(texts))}
+		return nil, &engine.Unavailable{Reason: fmt.Sprintf("the embedding provider returned %d vectors for %d texts", len(vectors), len(texts))}
 	}
 	for _, v := range vectors {
 		if len(v) != p.Type.Dim {
-			return nil, &engine.Unavailable{Reason: fmt.Sprintf("the embedding provider gave a vector of %d components, wanted %d", len(v), p.Type.Dim)}
+			return nil, &engine.Unavailable{Reason: fmt.Sprintf("the embedding provider returned a vector of %d components, expected %d", len(v), p.Type.Dim)}
 		}
 	}
 	return vectors, nil
@@ -79,7 +79,7 @@ type EmbedError struct {
 
 func (e *EmbedError) Error() string {
 	if e.Line > 0 {
-		return fmt.Sprintf("from line %d on: property %s of %s cannot be embedded: %v", e.Line, e.Property, e.Type, e.Err)
+		return fmt.Sprintf("in the lines from %d on, property %s of %s cannot be embedded: %v", e.Line, e.Property, e.Type, e.Err)
 	}
 	return fmt.Sprintf("property %s of %s cannot be embedded: %v", e.Property, e.Type, e.Err)
 }

@@ -45,7 +45,7 @@ func (r *Result) Explain(ctx context.Context, q *plan.Query, rows int64) (*engin
 func (x *explainer) explain(rows int64) (op *engine.Operator, err error) {
 	defer catchEnd(&err)
 	if n := x.steps(x.body); n > maxOperators {
-		return nil, &engine.TooLarge{Resource: "operators of the plan", Limit: maxOperators, Actual: int64(n), Hint: "explain a query with fewer not blocks and variables"}
+		return nil, &engine.TooLarge{Resource: "operators of the plan", Limit: maxOperators, Actual: int64(n), Hint: "explain a query with fewer variables and not blocks"}
 	}
 	return x.result(rows), nil
 }
@@ -102,7 +102,7 @@ func (x *explainer) result(rows int64) *engine.Operator {
 		} else {
 			est = 1
 		}
-		if x.tallies {
+		if x.countsOnly {
 			detail += ", counting without making rows"
 		}
 		op = over(&engine.Operator{Name: "group", Detail: detail, Estimate: est})

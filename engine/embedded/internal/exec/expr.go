@@ -96,7 +96,7 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 		out.typ = b.params[e.Index].Type
 	case plan.Now:
 		out.typ = value.Of(value.DateTime)
-		b.asksNow = true
+		b.usesNow = true
 	case plan.Prop:
 		out.kind, out.v = exprProp, e.Var
 		out.prop, err = b.prop(e)
@@ -111,7 +111,7 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 	case plan.Endpoint:
 		out.kind, out.v, out.to, out.typ = exprEnd, e.Var, e.To, value.Of(value.String)
 		if b.types[e.Var].Entity != plan.Edge {
-			err = mismatch("$%s is no edge: it has no ends", b.read.Vars[e.Var].Name)
+			err = mismatch("$%s is not an edge, so it has no endpoints", b.read.Vars[e.Var].Name)
 		}
 	case plan.Matched:
 		out.kind, out.typ = exprMatch, value.Of(value.Bool)
@@ -119,7 +119,7 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 	case plan.BM25, plan.Nearest, plan.RRF:
 		err = b.score(e, out)
 	case plan.Agg:
-		return nil, mismatch("the aggregate %s stands where none can", e.Func)
+		return nil, mismatch("the aggregate %s is not allowed here", e.Func)
 	}
 	return out, err
 }
@@ -131,7 +131,7 @@ func (b *binder) prop(e plan.Prop) (int, error) {
 		return 0, mismatch("%s %s has no property %s", t.Entity, t.Name, e.Name)
 	}
 	if has := t.Props[p].Type; has.Kind != e.Type.Kind || has.List != e.Type.List {
-		return 0, mismatch("property %s of %s %s is of type %s, wanted %s", e.Name, t.Entity, t.Name, has, e.Type)
+		return 0, mismatch("property %s of %s %s is of type %s, expected %s", e.Name, t.Entity, t.Name, has, e.Type)
 	}
 	return p, nil
 }

@@ -13,14 +13,14 @@ type frame struct {
 	// of the block's input that it comes from. found holds the rows of that input for which
 	// the block already has a match.
 	outer []uint32
-	found *found
+	found *rowSet
 }
 
-// found is a set of rows of a frame.
-type found [frameSize / 64]uint64
+// rowSet is a set of rows of a frame.
+type rowSet [frameSize / 64]uint64
 
-func (s *found) get(i uint32) bool { return s[i>>6]>>(i&63)&1 != 0 }
-func (s *found) set(i uint32)      { s[i>>6] |= 1 << (i & 63) }
+func (s *rowSet) get(i uint32) bool { return s[i>>6]>>(i&63)&1 != 0 }
+func (s *rowSet) set(i uint32)      { s[i>>6] |= 1 << (i & 63) }
 
 // settled reports whether row i need not be processed any more.
 func (f *frame) settled(i int) bool { return f.found != nil && f.found.get(f.outer[i]) }

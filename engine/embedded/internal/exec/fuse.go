@@ -6,14 +6,14 @@ import (
 
 // fuser holds the rows of a match until all of them can be ranked.
 type fuser struct {
-	matched frame // all rows of the match
-	places  []uint32
-	feed    frame // rows for the collector
+	matched   frame // all rows of the match
+	places    []uint32
+	fusedRows frame // rows for the collector
 }
 
 func newFuser(p *Program) (fu fuser) {
 	if len(p.fusions) > 0 {
-		fu.matched.cols, fu.feed.cols = make([][]uint32, p.width()), make([][]uint32, p.width())
+		fu.matched.cols, fu.fusedRows.cols = make([][]uint32, p.width()), make([][]uint32, p.width())
 	}
 	return fu
 }
@@ -43,7 +43,7 @@ func (co *collector) drop(f *frame) {
 			f.n = 0
 			return
 		}
-		vec := co.presence(e, f)
+		vec := co.scorePresence(e, f)
 		rows := co.chosen[:0]
 		for i := range f.n {
 			if !vec.IsNull(i) && (e.kind != exprBM25 || vec.Floats[i] != 0) {
@@ -92,7 +92,7 @@ func (co *collector) fuse() error {
 			}
 		}
 	}
-	in, out := &co.matched, &co.feed
+	in, out := &co.matched, &co.fusedRows
 	for first := 0; first < in.n; first += frameSize {
 		n := min(frameSize, in.n-first)
 		for _, v := range co.keep {

@@ -17,19 +17,19 @@ type grouping struct {
 // grouper computes the key once per entity, as soon as there are enough rows to be worth
 // the memory.
 type grouper struct {
-	grouped  int               // number of groups
-	groups   map[string]uint32 // by key
-	sums     []accumulator     // by aggregate
-	key      []byte
-	ids      []uint32
-	arrived  int
-	remember bool
-	groupOf  []uint32 // by ordinal: the number of its group plus one; 0 if unknown
-	known    []uint32 // ordinals with a group in groupOf
-	missing  frame    // rows whose keys must be computed
-	shortcut frame    // groups to sort
-	leaders  []uint32 // groups that can be among the first rows
-	least    []int64
+	grouped       int               // number of groups
+	groups        map[string]uint32 // by key
+	sums          []accumulator     // by aggregate
+	key           []byte
+	ids           []uint32
+	rowsSeen      int
+	remember      bool
+	groupOf       []uint32 // by ordinal: the number of its group plus one; 0 if unknown
+	groupedOrds   []uint32 // ordinals with a group in groupOf
+	unkeyedRows   frame    // rows whose keys must be computed
+	groupRows     frame    // groups to sort
+	leadingGroups []uint32 // groups that can be among the first rows
+	least         []int64
 }
 
 // rememberAt is the ratio of a type's entities to the rows that have arrived, from which
@@ -76,14 +76,14 @@ func newGrouper(p *Program) grouper { return grouper{sums: newAccumulators(p)} }
 func (g *grouper) begin() {
 	g.grouped = 0
 	clear(g.groups)
-	if len(g.known) > len(g.groupOf)/8 {
+	if len(g.groupedOrds) > len(g.groupOf)/8 {
 		clear(g.groupOf)
 	} else {
-		for _, ord := range g.known {
+		for _, ord := range g.groupedOrds {
 			g.groupOf[ord] = 0
 		}
 	}
-	g.known, g.arrived, g.remember = g.known[:0], 0, false
+	g.groupedOrds, g.rowsSeen, g.remember = g.groupedOrds[:0], 0, false
 }
 
 // end empties the aggregates for the next run. It drops the values that they keep, which may be as
@@ -136,19 +136,19 @@ func (co *collector) assign(f *frame) ([]uint32, error) {
 					return nil, err
 				}
 				co.groupOf[ord] = id + 1
-				co.known = append(co.known, ord)
+				co.groupedOrds = append(co.groupedOrds, ord)
 			}
 			ids[i] = co.groupOf[ord] - 1
 		}
 		return ids, nil
 	}
-	if err := co.assignByKey(co.rowsOf(&co.missing, f, missing), missing, ids); err != nil {
+	if err := co.assignByKey(co.rowsOf(&co.unkeyedRows, f, missing), missing, ids); err != nil {
 		return nil, err
 	}
 	for _, i := range missing {
 		if ord := ords[i]; co.groupOf[ord] == 0 {
 			co.groupOf[ord] = ids[i] + 1
-			co.known = append(co.known, ord)
+			co.groupedOrds = append(co.groupedOrds, ord)
 		}
 	}
 	return ids, nil
@@ -160,7 +160,7 @@ func (co *collector) startRemembering(rows int) error {
 		return nil
 	}
 	n := int(co.table(co.by).Ordinals())
-	if co.arrived += rows; co.arrived < n/rememberAt {
+	if co.rowsSeen += rows; co.rowsSeen < n/rememberAt {
 		return nil
 	}
 	if err := co.spend(8 * n); err != nil {
@@ -175,7 +175,7 @@ func (co *collector) startRemembering(rows int) error {
 	}
 	for g, ord := range co.rows.cols[co.by][:co.grouped] {
 		co.groupOf[ord] = uint32(g) + 1
-		co.known = append(co.known, ord)
+		co.groupedOrds = append(co.groupedOrds, ord)
 	}
 	return nil
 }
@@ -299,7 +299,7 @@ func (co *collector) sortGroups() error {
 	if err := co.ctx.Err(); err != nil {
 		return err
 	}
-	rows := co.rowsOf(&co.shortcut, &co.rows, groups)
+	rows := co.rowsOf(&co.groupRows, &co.rows, groups)
 	keys := co.sortBy[:0]
 	for _, o := range co.order {
 		switch {
@@ -334,8 +334,8 @@ func (co *collector) leading() ([]uint32, error) {
 		return nil, err
 	}
 	defer co.spend(-4 * n)
-	groups := slices.Grow(co.leaders[:0], n)
-	defer func() { co.leaders = groups }()
+	groups := slices.Grow(co.leadingGroups[:0], n)
+	defer func() { co.leadingGroups = groups }()
 	limit := co.read.Limit
 	if limit > 0 && limit < int64(n/4) && len(co.order) > 0 && co.order[0].agg >= 0 && co.sums[co.order[0].agg].fold == nil {
 		counts, desc := co.sums[co.order[0].agg].counts[:n], co.order[0].desc

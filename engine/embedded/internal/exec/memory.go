@@ -8,9 +8,9 @@ import (
 type Memory = engine.Memory
 
 const (
-	// unasked is the number of bytes that each run may use without a reservation. Most runs
+	// unreserved is the number of bytes that each run may use without a reservation. Most runs
 	// need no more, and so do not contend for the shared counter.
-	unasked = 1 << 20
+	unreserved = 1 << 20
 
 	// memoryStep is the size of a reservation in bytes. It is large, so that runs rarely
 	// reserve.
@@ -24,11 +24,11 @@ type budget struct {
 	spent    int64
 	held     int64   // bytes that the pooled memory keeps from run to run; charged to each run
 	shared   *Memory // limit for all runs; nil for no limit, and between runs
-	reserved int64   // bytes reserved from shared, plus unasked
+	reserved int64   // bytes reserved from shared, plus unreserved
 }
 
 func (b *budget) begin(limit int64, shared *Memory) {
-	b.limit, b.spent, b.shared, b.reserved = limit, b.held, shared, unasked
+	b.limit, b.spent, b.shared, b.reserved = limit, b.held, shared, unreserved
 }
 
 // hold charges the run for bytes that its pooled memory keeps for later runs. The error is that of
@@ -65,7 +65,7 @@ func (b *budget) reserve() error {
 // release returns the run's reservation.
 func (b *budget) release() {
 	if b.shared != nil {
-		b.shared.Give(b.reserved - unasked)
+		b.shared.Give(b.reserved - unreserved)
 		b.shared = nil
 	}
 }

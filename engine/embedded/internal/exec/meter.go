@@ -25,21 +25,21 @@ func (m *meter) step(n int) {
 	}
 	m.left = stepsPerLook
 	if err := m.ctx.Err(); err != nil {
-		panic(ended{err})
+		panic(meterStop{err})
 	}
 	// Without this call, the scheduler might let a short request wait 10 ms for this one.
 	runtime.Gosched()
 }
 
-// ended carries an error from a meter to catchEnd.
-type ended struct{ err error }
+// meterStop carries an error from a meter to catchEnd.
+type meterStop struct{ err error }
 
 // catchEnd stores the error with which a meter ended the work. It must be called directly
 // by defer.
 func catchEnd(err *error) {
 	switch p := recover().(type) {
 	case nil:
-	case ended:
+	case meterStop:
 		*err = p.err
 	default:
 		panic(p)

@@ -62,7 +62,7 @@ func (w *Write) insert(s plan.Insert) error {
 	if s.ID != nil {
 		id := w.value(s.ID)
 		if !id.IsNull() && (id.Kind() != value.String || id.IsList()) {
-			return &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: "id", Rule: "type", Detail: fmt.Sprintf("found a value of type %s, wanted String", id.Type())}
+			return &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: "id", Rule: "type", Detail: fmt.Sprintf("found a value of type %s, expected String", id.Type())}
 		}
 		if id.IsNull() || id.Str() == "" {
 			return &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: "id", Rule: "required", Detail: "the id is empty; give one, or leave it out"}
@@ -75,7 +75,7 @@ func (w *Write) insert(s plan.Insert) error {
 	if t.Key != nil {
 		id := string(t.AppendID(nil, vals))
 		if row.ID != "" && row.ID != id {
-			return &engine.ConstraintViolation{Entity: "node", Type: t.Name, ID: row.ID, Property: "id", Rule: "key", Detail: fmt.Sprintf("the key gives the id %q", id)}
+			return &engine.ConstraintViolation{Entity: "node", Type: t.Name, ID: row.ID, Property: "id", Rule: "key", Detail: fmt.Sprintf("the key determines the id %q", id)}
 		}
 		row.ID = id
 		w.Tx.Put(t, row)
@@ -109,14 +109,14 @@ func (w *Write) endpoint(t *version.Type, end string, node int, e plan.Expr) (ui
 	}
 	nt := w.Tx.Schema().Nodes[node]
 	if e == nil {
-		return 0, fail("endpoint", "there is no value; give the id of a node "+nt.Name)
+		return 0, fail("endpoint", "the endpoint is missing; give the id of a node "+nt.Name)
 	}
 	id := w.value(e)
 	if id.IsNull() {
-		return 0, fail("endpoint", "it is null, wanted the id of a node "+nt.Name)
+		return 0, fail("endpoint", "the endpoint is null, expected the id of a node "+nt.Name)
 	}
 	if id.Kind() != value.String || id.IsList() {
-		return 0, fail("endpoint", fmt.Sprintf("found a value of type %s, wanted the id of a node %s", id.Type(), nt.Name))
+		return 0, fail("endpoint", fmt.Sprintf("found a value of type %s, expected the id of a node %s", id.Type(), nt.Name))
 	}
 	ord, ok := w.Tx.Table(nt).Lookup(id.Str())
 	if !ok {
@@ -140,7 +140,7 @@ func (w *Write) update(ctx context.Context, s plan.Update) error {
 		}
 		for _, k := range t.Key {
 			if k == p {
-				return &engine.ConstraintViolation{Entity: "node", Type: t.Name, Property: a.Name, Rule: "key", Detail: "a member of the key cannot be changed; insert another node and delete this one"}
+				return &engine.ConstraintViolation{Entity: "node", Type: t.Name, Property: a.Name, Rule: "key", Detail: "a key property cannot be changed; insert another node and delete this one"}
 			}
 		}
 		set = append(set, assign{p, v})
@@ -172,7 +172,7 @@ func (w *Write) update(ctx context.Context, s plan.Update) error {
 				return err
 			}
 		}
-		if err := w.follow(t, vectors, was, row.Vals); err != nil {
+		if err := w.updateDerived(t, vectors, was, row.Vals); err != nil {
 			err.(*engine.ConstraintViolation).ID = row.ID
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 // BindMutation checks that a mutation fits a schema. The error is a *engine.SchemaMismatch.
 func BindMutation(q *plan.Query, s *version.Schema) error {
 	if q.Mutation == nil {
-		return mismatch("the query is no mutation")
+		return mismatch("the query is not a mutation")
 	}
 	if err := CheckUses(q, s); err != nil {
 		return err
@@ -37,7 +37,7 @@ func BindMutation(q *plan.Query, s *version.Schema) error {
 			return err
 		}
 		for _, a := range set {
-			if err := fits(t, a.Name, a.Type); err != nil {
+			if err := checkPropType(t, a.Name, a.Type); err != nil {
 				return err
 			}
 		}
@@ -45,7 +45,7 @@ func BindMutation(q *plan.Query, s *version.Schema) error {
 			continue
 		}
 		if _, ok := t.Prop(where.Name); ok || where.Name != "id" && (entity == plan.Node || where.Name != "from" && where.Name != "to") {
-			if err := fits(t, where.Name, where.Type); err != nil {
+			if err := checkPropType(t, where.Name, where.Type); err != nil {
 				return err
 			}
 		}
@@ -53,13 +53,13 @@ func BindMutation(q *plan.Query, s *version.Schema) error {
 	return nil
 }
 
-func fits(t *version.Type, name string, want value.Type) error {
+func checkPropType(t *version.Type, name string, want value.Type) error {
 	p, ok := t.Prop(name)
 	if !ok {
 		return mismatch("%s %s has no property %s", t.Entity, t.Name, name)
 	}
 	if has := t.Props[p].Type; has.Kind != want.Kind || has.List != want.List {
-		return mismatch("property %s of %s %s is of type %s, wanted %s", name, t.Entity, t.Name, has, want)
+		return mismatch("property %s of %s %s is of type %s, expected %s", name, t.Entity, t.Name, has, want)
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func operands(q *plan.Query, s plan.Statement) error {
 			}
 			return nil
 		}
-		return mismatch("%T stands in a mutation, where only a literal, a parameter or now can", e)
+		return mismatch("a mutation holds a %T, but may hold only a literal, a parameter or now()", e)
 	}
 	var exprs []plan.Expr
 	var set []plan.Assign

@@ -44,7 +44,7 @@ func EmbedFor(ctx context.Context, e Embedder, q *plan.Query, s *version.Schema,
 			continue // the query does not match the schema; BindMutation reports this
 		}
 		for _, p := range t.Props {
-			v, ok := source(w, set, p)
+			v, ok := embedSource(w, set, p)
 			if !ok || v.IsNull() {
 				continue
 			}
@@ -64,9 +64,9 @@ func EmbedFor(ctx context.Context, e Embedder, q *plan.Query, s *version.Schema,
 	return out, nil
 }
 
-// source returns the text that the vector of p must be computed from, or null. It reports
+// embedSource returns the text that the vector of p must be computed from, or null. It reports
 // false if the assignments set the vector itself, or do not set its source.
-func source(w *Write, set []plan.Assign, p *catalog.Property) (text value.Value, ok bool) {
+func embedSource(w *Write, set []plan.Assign, p *catalog.Property) (text value.Value, ok bool) {
 	if p.Embed == nil {
 		return value.Null, false
 	}
@@ -89,7 +89,7 @@ func (w *Write) embedded(t *version.Type, s plan.Insert, vals []value.Value) {
 		return
 	}
 	for i, p := range t.Props {
-		if text, ok := source(w, s.Set, p); ok && !text.IsNull() {
+		if text, ok := embedSource(w, s.Set, p); ok && !text.IsNull() {
 			vals[i] = w.Vectors[embedding{p, text.Str()}]
 		}
 	}
@@ -105,7 +105,7 @@ type derived struct {
 func (w *Write) derive(t *version.Type, s plan.Update) []derived {
 	var out []derived
 	for i, p := range t.Props {
-		text, ok := source(w, s.Set, p)
+		text, ok := embedSource(w, s.Set, p)
 		if !ok {
 			continue
 		}
@@ -119,11 +119,11 @@ func (w *Write) derive(t *version.Type, s plan.Update) []derived {
 	return out
 }
 
-// follow updates the vectors of an entity whose sources the update assigned. If the source
+// updateDerived updates the vectors of an entity whose sources the update assigned. If the source
 // has not changed, it keeps a vector that is not null, because a user may have given it. If
 // the source has changed and the vector cannot be computed, the old vector is stale and
 // becomes null.
-func (w *Write) follow(t *version.Type, list []derived, was, row []value.Value) error {
+func (w *Write) updateDerived(t *version.Type, list []derived, was, row []value.Value) error {
 	for _, d := range list {
 		if value.Equal(was[d.source], row[d.source]) && (!was[d.p].IsNull() || d.v.IsNull()) {
 			continue

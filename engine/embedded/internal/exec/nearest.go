@@ -13,17 +13,17 @@ import (
 // and an upper bound of its distance, from its codes or exact. nearness keeps the vectors
 // whose lower bound is at most the limit-th least upper bound.
 type nearness struct {
-	target *target
-	query  []int16 // scale·query approximates the target's direction; empty if it has none
-	scale  float64
-	lack   float64 // length of the difference between the direction and scale·query
-	slack  float64 // more than the rounding error of any estimate
-	limit  int
-	worst  []float64 // a max-heap of the least upper bounds
-	ords   []uint32  // candidates
-	floor  []float64 // lower bounds of the candidates
-	sums   [nearBlock]int32
-	moved  []uint32
+	target         *target
+	query          []int16 // scale·query approximates the target's direction; empty if it has none
+	scale          float64
+	residual       float64 // length of the difference between the direction and scale·query
+	roundingMargin float64 // more than the rounding error of any estimate
+	limit          int
+	upperBounds    []float64 // a max-heap of the least upper bounds
+	ords           []uint32  // candidates
+	lowerBounds    []float64 // lower bounds of the candidates
+	sums           [nearBlock]int32
+	moved          []uint32
 }
 
 const (
@@ -58,7 +58,7 @@ func (m *matcher) closest(e *expr, limit int) ([]uint32, error) {
 		before := len(near.ords)
 		for _, ord := range ords {
 			if v := table.Value(ord, d.prop); !v.IsNull() {
-				near.exact(ord, v.Vector())
+				near.addExact(ord, v.Vector())
 			}
 		}
 		if err := m.tick(frameSize); err != nil {
@@ -77,7 +77,7 @@ func (m *matcher) closestIn(table *version.Table, s *version.Segment, prop int) 
 	if err != nil {
 		return err
 	}
-	for _, row := range codes.Odd {
+	for _, row := range codes.NotFinite {
 		if ord, ok := table.Home(s, row); ok {
 			near.add(ord, math.Inf(-1), math.Inf(1))
 		}
@@ -98,7 +98,7 @@ func (m *matcher) closestIn(table *version.Table, s *version.Segment, prop int) 
 func (near *nearness) begin(t *target, limit int) {
 	near.target, near.limit = t, limit
 	near.query = near.query[:0]
-	near.worst, near.ords, near.floor = near.worst[:0], near.ords[:0], near.floor[:0]
+	near.upperBounds, near.ords, near.lowerBounds = near.upperBounds[:0], near.ords[:0], near.lowerBounds[:0]
 	if t.length == 0 || math.IsNaN(t.length) || math.IsInf(t.length, 0) {
 		return
 	}
@@ -127,31 +127,33 @@ func (near *nearness) begin(t *target, limit int) {
 	}
 	// The rounding error of a sum of n products is at most n times the last of 53 bits,
 	// since the absolute values of the products add up to at most 1.
-	near.slack = 1e-9 + float64(dim)/(1<<50)
-	near.lack = math.Sqrt(lack) + near.slack
+	near.roundingMargin = 1e-9 + float64(dim)/(1<<50)
+	near.residual = math.Sqrt(lack) + near.roundingMargin
 }
 
 // block compares vectors with the target by their codes. Let u be the direction of a vector
 // and a the approximation in its codes; let q be the direction of the target and b the
-// approximation in query. Then |u·q − a·b| = |u·(q−b) + (u−a)·b| ≤ lack + Error·(1+lack).
+// approximation in query. Then |u·q − a·b| = |u·(q−b) + (u−a)·b| ≤ residual + Error·(1+residual).
 func (near *nearness) block(table *version.Table, s *version.Segment, c *column.Column, codes *column.Codes, first, n int) {
 	if len(near.query) == 0 {
 		for _, row := range codes.Rows[first : first+n] {
 			if ord, ok := table.Home(s, row); ok {
-				near.exact(ord, c.Value(row).Vector())
+				near.addExact(ord, c.Value(row).Vector())
 			}
 		}
 		return
 	}
 	sums, scales := near.sums[:n], codes.Scale[first:first+n]
 	index.Dots(sums, codes.Bytes[first*codes.Stride:], near.query)
-	margin := func(lack float32) float64 { return near.lack + float64(lack)*(1+near.lack) + near.slack }
+	margin := func(lack float32) float64 {
+		return near.residual + float64(lack)*(1+near.residual) + near.roundingMargin
+	}
 	// A vector whose product is below pass in single precision is certainly too far away.
 	pass := func() float32 {
-		if len(near.worst) < near.limit {
+		if len(near.upperBounds) < near.limit {
 			return float32(math.Inf(-1))
 		}
-		return float32((1 - near.worst[0] - margin(codes.Worst) - float32Slack) / near.scale)
+		return float32((1 - near.upperBounds[0] - margin(codes.MaxError) - float32Slack) / near.scale)
 	}
 	least := pass()
 	for i, scale := range scales {
@@ -170,8 +172,8 @@ func (near *nearness) block(table *version.Table, s *version.Segment, c *column.
 	}
 }
 
-// exact adds an entity with a vector, whose distance it computes exactly.
-func (near *nearness) exact(ord uint32, v []float32) {
+// addExact adds an entity with a vector, whose distance it computes exactly.
+func (near *nearness) addExact(ord uint32, v []float32) {
 	dist := near.target.distance(v)
 	if math.IsNaN(dist) {
 		near.add(ord, math.Inf(-1), math.Inf(1))
@@ -182,19 +184,19 @@ func (near *nearness) exact(ord uint32, v []float32) {
 
 // add adds an entity whose distance is between two bounds.
 func (near *nearness) add(ord uint32, low, high float64) {
-	full := len(near.worst) == near.limit
-	if full && low > near.worst[0] {
+	full := len(near.upperBounds) == near.limit
+	if full && low > near.upperBounds[0] {
 		return
 	}
-	near.ords, near.floor = append(near.ords, ord), append(near.floor, low)
-	h := near.worst
+	near.ords, near.lowerBounds = append(near.ords, ord), append(near.lowerBounds, low)
+	h := near.upperBounds
 	switch {
 	case !full:
 		h = append(h, high)
 		for i := len(h) - 1; i > 0 && h[(i-1)/2] < h[i]; i = (i - 1) / 2 {
 			h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
 		}
-		near.worst = h
+		near.upperBounds = h
 	case high < h[0]:
 		h[0] = high
 		for i := 0; ; {
@@ -218,7 +220,7 @@ func (near *nearness) add(ord uint32, low, high float64) {
 func (near *nearness) candidates() []uint32 {
 	kept := near.ords[:0]
 	for i, ord := range near.ords {
-		if len(near.worst) < near.limit || near.floor[i] <= near.worst[0] {
+		if len(near.upperBounds) < near.limit || near.lowerBounds[i] <= near.upperBounds[0] {
 			kept = append(kept, ord)
 		}
 	}

@@ -54,10 +54,10 @@ func (pl *planner) plan() error {
 // tallying finds out whether the read only counts its rows. Such a run need not make the
 // rows: the last step can return their number instead.
 func (pl *planner) tallying() {
-	pl.tallies = pl.read.Grouped && len(pl.fusions)+len(pl.drops) == 0 &&
+	pl.countsOnly = pl.read.Grouped && len(pl.fusions)+len(pl.drops) == 0 &&
 		!slices.ContainsFunc(pl.columns, func(c projection) bool { return c.agg < 0 }) &&
 		!slices.ContainsFunc(pl.aggs, func(a aggregate) bool { return !a.rows })
-	if !pl.tallies {
+	if !pl.countsOnly {
 		return
 	}
 	switch last := pl.body.steps[len(pl.body.steps)-1].(type) {
@@ -108,7 +108,7 @@ func (pl *planner) settle(s *scope) error {
 			continue
 		}
 		s.pipe.steps = append(s.pipe.steps, pl.check(s, l))
-		s.expect(pl.fanout(l, false) / max(1, float64(pl.live(l.To))))
+		s.scaleRows(pl.fanout(l, false) / max(1, float64(pl.live(l.To))))
 		if l.EdgeVar != plan.NoVar {
 			s.links = append(open, s.links[i+1:]...)
 			s.bind(l.EdgeVar)
@@ -122,7 +122,7 @@ func (pl *planner) settle(s *scope) error {
 func (pl *planner) settleFilters(s *scope) {
 	var conds []*cond
 	share := 1.0
-	slices.SortFunc(s.ready, func(a, b *waiting) int { return a.at - b.at })
+	slices.SortFunc(s.ready, func(a, b *pendingCond) int { return a.at - b.at })
 	for _, w := range s.ready {
 		pl.step(1)
 		if w.done {
@@ -136,7 +136,7 @@ func (pl *planner) settleFilters(s *scope) {
 			if !id.not {
 				kept = 1 / max(1, float64(pl.live(id.v)))
 			}
-			s.expect(kept)
+			s.scaleRows(kept)
 			continue
 		}
 		share *= w.cond.share()
@@ -148,7 +148,7 @@ func (pl *planner) settleFilters(s *scope) {
 		slices.SortStableFunc(conds, func(a, b *cond) int { return a.weight() - b.weight() })
 		s.pipe.steps = append(s.pipe.steps, &filter{conds: conds, vars: slices.Clip(s.vars)})
 	}
-	s.expect(share)
+	s.scaleRows(share)
 }
 
 func (pl *planner) settleNots(s *scope) error {
@@ -170,7 +170,7 @@ func (pl *planner) settleNots(s *scope) error {
 			}
 		}
 		s.pipe.steps = append(s.pipe.steps, out)
-		s.expect(notShare)
+		s.scaleRows(notShare)
 	}
 	s.nots = open
 	return nil
@@ -182,16 +182,16 @@ func (pl *planner) waits(s *scope, b *block) bool {
 	if len(s.unbound) == 0 {
 		return false
 	}
-	wanted := func(v plan.VarID) bool { return v != plan.NoVar && s.places[v] == wantedHere }
+	wanted := func(v plan.VarID) bool { return v != plan.NoVar && s.varStates[v] == neededHere }
 	pl.step(1 + len(b.vars) + len(b.conds))
 	return slices.ContainsFunc(b.vars, wanted) ||
 		slices.ContainsFunc(b.conds, func(c *cond) bool { return slices.ContainsFunc(c.vars, wanted) }) ||
 		slices.ContainsFunc(b.nots, func(n *block) bool { return pl.waits(s, n) })
 }
 
-// entrance is what the filters of a block offer for binding a variable, with the variables
+// accessPath is what the filters of a block offer for binding a variable, with the variables
 // that are bound so far.
-type entrance struct {
+type accessPath struct {
 	lookup *lookup // nil for none
 	probe  *probe  // nil for none
 	sorted *sorted // nil for none
@@ -199,13 +199,13 @@ type entrance struct {
 	share  float64 // estimated share of the variable's entities that the filters keep
 }
 
-// entrance finds the entrance of a variable. The scope keeps it until a variable is bound
+// accessPath finds the access path of a variable. The scope keeps it until a variable is bound
 // that a filter relates to this one.
-func (pl *planner) entrance(s *scope, v plan.VarID) *entrance {
-	if e := s.entries[v]; e != nil {
+func (pl *planner) accessPath(s *scope, v plan.VarID) *accessPath {
+	if e := s.accessPaths[v]; e != nil {
 		return e
 	}
-	e := &entrance{lookup: pl.lookup(s, v), text: -1, share: 1}
+	e := &accessPath{lookup: pl.lookup(s, v), text: -1, share: 1}
 	for w := range pl.filtersOn(s, v) {
 		if w.unbound == 1 {
 			e.share *= w.cond.share()
@@ -220,10 +220,10 @@ func (pl *planner) entrance(s *scope, v plan.VarID) *entrance {
 			e.text = t
 		}
 	}
-	if s.entries == nil {
-		s.entries = map[plan.VarID]*entrance{}
+	if s.accessPaths == nil {
+		s.accessPaths = map[plan.VarID]*accessPath{}
 	}
-	s.entries[v] = e
+	s.accessPaths[v] = e
 	return e
 }
 
@@ -254,7 +254,7 @@ func (pl *planner) extend(s *scope) error {
 			continue
 		}
 		live := float64(pl.live(v))
-		e := pl.entrance(s, v)
+		e := pl.accessPath(s, v)
 		if e.lookup != nil {
 			offer(lookupCost, 1, func() { pl.addLookup(s, e.lookup) })
 		}
@@ -273,7 +273,7 @@ func (pl *planner) extend(s *scope) error {
 		pl.step(1)
 		take := func() { s.links = slices.Delete(s.links, i, i+1) }
 		if l.EdgeVar != plan.NoVar && !s.bound(l.EdgeVar) {
-			if found := pl.entrance(s, l.EdgeVar).lookup; found != nil {
+			if found := pl.accessPath(s, l.EdgeVar).lookup; found != nil {
 				offer(lookupCost, 1, func() { take(); pl.addEdgeLookup(s, l, found) })
 			}
 		}
@@ -285,13 +285,13 @@ func (pl *planner) extend(s *scope) error {
 			to, back = l.From, true
 		}
 		fanout := pl.fanout(l, back)
-		offer(fanout*pl.entrance(s, to).share, fanout, func() { take(); pl.addExpand(s, l, back) })
+		offer(fanout*pl.accessPath(s, to).share, fanout, func() { take(); pl.addExpand(s, l, back) })
 	}
 	if math.IsInf(cost, 1) {
 		return mismatch("nothing binds $%s", pl.read.Vars[s.unbound[0]].Name)
 	}
 	best()
-	s.expect(rows)
+	s.scaleRows(rows)
 	return nil
 }
 
@@ -303,7 +303,7 @@ func (pl *planner) equals(s *scope, v plan.VarID, is func(*expr) bool, want valu
 			continue
 		}
 		for _, side := range [2][2]*expr{{w.cond.left, w.cond.right}, {w.cond.right, w.cond.left}} {
-			if is(side[0]) && side[1].typ.Kind == want && !side[1].typ.List && s.knows(side[1]) {
+			if is(side[0]) && side[1].typ.Kind == want && !side[1].typ.List && s.isKnown(side[1]) {
 				return side[1]
 			}
 		}
@@ -316,9 +316,9 @@ func (c *cond) determines() bool {
 	return c.text < 0 && c.op == plan.Eq && c.unless == plan.NoParam
 }
 
-// knows reports whether the value of an expression is known before the next variable is
+// isKnown reports whether the value of an expression is known before the next variable is
 // bound.
-func (s *scope) knows(e *expr) bool {
+func (s *scope) isKnown(e *expr) bool {
 	switch e.kind {
 	case exprConst:
 		return true

@@ -53,13 +53,13 @@ func (r *profile) charge(to *time.Duration) (was *time.Duration) {
 // phase charges time to a phase until done is called. Without a profile it does nothing.
 func (r *profile) phase(n int) (done func()) {
 	if r == nil {
-		return nothing
+		return noPhase
 	}
 	was := r.charge(&r.phases[n])
 	return func() { r.charge(was) }
 }
 
-func nothing() {}
+func noPhase() {}
 
 // profiled pushes a frame and records it in the profile.
 func (m *matcher) profiled(p *pipe, at int, f *frame) error {

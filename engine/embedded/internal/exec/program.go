@@ -51,7 +51,7 @@ type query struct {
 	order   []orderKey
 	aggs    []aggregate
 	reads   [][]int // by variable: the properties that the result reads
-	asksNow bool
+	usesNow bool
 	ranking
 	grouping
 }
@@ -59,10 +59,10 @@ type query struct {
 // arrangement is the steps of a program. It depends on the sizes of the snapshot that the
 // planner saw.
 type arrangement struct {
-	body    *pipe
-	frames  int  // number of frames that the steps own
-	drift   int  // binary magnitude of the graph's size at the time of planning
-	tallies bool // the read returns only counts of all its rows
+	body        *pipe
+	frames      int  // number of frames that the steps own
+	plannedSize int  // binary magnitude of the graph's size at the time of planning
+	countsOnly  bool // the read returns only counts of all its rows
 }
 
 // projection is a column of the result.
@@ -88,7 +88,7 @@ func Bind(ctx context.Context, q *plan.Query, snap *version.Snapshot) (_ *Progra
 	if err := CheckUses(q, snap.Schema); err != nil {
 		return nil, err
 	}
-	p := &Program{query: query{read: q.Read, params: q.Params, schema: snap.Schema}, arrangement: arrangement{drift: magnitude(snap)}}
+	p := &Program{query: query{read: q.Read, params: q.Params, schema: snap.Schema}, arrangement: arrangement{plannedSize: magnitude(snap)}}
 	p.pool.New = func() any { return newRun(p) }
 	work := &meter{ctx: ctx}
 	if err := (&binder{query: &p.query, meter: work}).bind(); err != nil {
@@ -110,15 +110,15 @@ func (p *Program) Schema() *version.Schema { return p.schema }
 // Fits reports whether the program may run on a snapshot. The snapshot must have the same
 // schema, and a size similar enough that the order of the steps need not be chosen again.
 func (p *Program) Fits(snap *version.Snapshot) bool {
-	d := magnitude(snap) - p.drift
+	d := magnitude(snap) - p.plannedSize
 	return p.schema == snap.Schema && d >= -3 && d <= 3
 }
 
 // Parts returns roughly the number of parts of the program, as a measure of its size.
 func (p *Program) Parts() int { return p.frames + p.vecs + len(p.texts) + len(p.columns) }
 
-// AsksNow reports whether the program uses the current instant.
-func (p *Program) AsksNow() bool { return p.asksNow }
+// UsesNow reports whether the program uses the current instant.
+func (p *Program) UsesNow() bool { return p.usesNow }
 
 // CheckUses checks that the types and properties that a query uses exist in a schema, with
 // the same types. The error is a *engine.SchemaMismatch.
@@ -130,7 +130,7 @@ func CheckUses(q *plan.Query, s *version.Schema) error {
 		}
 		if u.Property == "" {
 			if u.Entity == plan.Edge && (u.From != "" && s.Nodes[t.From].Name != u.From || u.To != "" && s.Nodes[t.To].Name != u.To) {
-				return mismatch("edge %s leads from %s to %s, wanted %s to %s", t.Name, s.Nodes[t.From].Name, s.Nodes[t.To].Name, u.From, u.To)
+				return mismatch("edge %s leads from %s to %s, expected %s to %s", t.Name, s.Nodes[t.From].Name, s.Nodes[t.To].Name, u.From, u.To)
 			}
 			continue
 		}
@@ -140,7 +140,7 @@ func CheckUses(q *plan.Query, s *version.Schema) error {
 		}
 		has := t.Props[i].Type
 		if has.Kind != u.Value.Kind || has.List != u.Value.List || has.Dim != u.Value.Dim || has.Nullable && !u.Value.Nullable {
-			return mismatch("property %s of %s %s is of type %s, wanted %s", u.Property, u.Entity, u.Type, has, u.Value)
+			return mismatch("property %s of %s %s is of type %s, expected %s", u.Property, u.Entity, u.Type, has, u.Value)
 		}
 	}
 	return nil
@@ -153,7 +153,7 @@ func CheckArgs(params []plan.Param, args engine.Args) error {
 		if len(args) < len(params) {
 			name = params[len(args)].Name
 		}
-		return &engine.BadArgument{Param: name, Detail: fmt.Sprintf("found %d arguments, wanted %d", len(args), len(params))}
+		return &engine.BadArgument{Param: name, Detail: fmt.Sprintf("found %d arguments, expected %d", len(args), len(params))}
 	}
 	for i := range params {
 		if err := checkArg(&params[i], &args[i]); err != nil {
@@ -167,14 +167,14 @@ func checkArg(p *plan.Param, v *value.Value) error {
 	switch {
 	case v.IsNull():
 		if !p.Type.Nullable {
-			return &engine.BadArgument{Param: p.Name, Detail: "it is null, wanted a value of type " + p.Type.String()}
+			return &engine.BadArgument{Param: p.Name, Detail: "it must not be null; give a value of type " + p.Type.String()}
 		}
 	case v.Kind() != p.Type.Kind || v.IsList() != p.Type.List:
-		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a value of type %s, wanted %s", v.Type(), p.Type)}
+		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a value of type %s, expected %s", v.Type(), p.Type)}
 	case v.IsList():
 		for i, e := range v.Elems() {
 			if e.Kind() != p.Type.Kind || e.IsList() {
-				return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("element %d is of type %s, wanted %s", i, typeName(e), p.Type.Elem())}
+				return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("element %d is of type %s, expected %s", i, typeName(e), p.Type.Elem())}
 			}
 			if e.Kind() == value.String && !utf8.ValidString(e.Str()) {
 				return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("element %d is not valid UTF-8", i)}
@@ -183,7 +183,7 @@ func checkArg(p *plan.Param, v *value.Value) error {
 	case v.Kind() == value.String && !utf8.ValidString(v.Str()):
 		return &engine.BadArgument{Param: p.Name, Detail: "it is not valid UTF-8"}
 	case v.Kind() == value.Vector && p.Type.Dim != 0 && len(v.Vector()) != p.Type.Dim:
-		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a vector of length %d, wanted %d", len(v.Vector()), p.Type.Dim)}
+		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a vector of length %d, expected %d", len(v.Vector()), p.Type.Dim)}
 	}
 	return nil
 }

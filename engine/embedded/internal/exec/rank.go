@@ -54,13 +54,13 @@ func (b *binder) score(e plan.Expr, out *expr) (err error) {
 			return err
 		}
 		if t := b.types[r.v].Props[r.prop].Type; t.Kind != value.String || t.List {
-			return mismatch("bm25 of a property of type %s", t)
+			return mismatch("bm25 cannot rank a property of type %s", t)
 		}
 		if !isText(r.query) {
-			return mismatch("bm25 for a value of type %s", r.query.typ)
+			return mismatch("bm25 cannot search for a value of type %s", r.query.typ)
 		}
 		if r.query.kind != exprConst {
-			return &engine.Unsupported{Construct: "bm25 for a text that differs from row to row"}
+			return &engine.Unsupported{Construct: "bm25 with a search text that differs from row to row"}
 		}
 		out.kind, out.v, out.score = exprBM25, r.v, len(b.relevances)
 		b.relevances = append(b.relevances, r)
@@ -74,10 +74,10 @@ func (b *binder) score(e plan.Expr, out *expr) (err error) {
 			return err
 		}
 		if t := b.types[d.v].Props[d.prop].Type; t.Kind != value.Vector {
-			return mismatch("nearest of a property of type %s", t)
+			return mismatch("nearest cannot rank a property of type %s", t)
 		}
 		if d.operand.kind != exprConst {
-			return &engine.Unsupported{Construct: "nearest to a vector that differs from row to row"}
+			return &engine.Unsupported{Construct: "nearest with a vector that differs from row to row"}
 		}
 		out.kind, out.v, out.score = exprNearest, d.v, len(b.distances)
 		b.distances = append(b.distances, d)
@@ -91,7 +91,7 @@ func (b *binder) score(e plan.Expr, out *expr) (err error) {
 				return err
 			}
 			if k := f.of[i].kind; k != exprBM25 && k != exprNearest {
-				return mismatch("rrf of what is no ranking")
+				return mismatch("an argument of rrf is not a ranking")
 			}
 		}
 		if e.K != nil {
@@ -121,10 +121,10 @@ func fuses(r *plan.Read) bool {
 		slices.ContainsFunc(r.Order, func(o plan.Order) bool { return is(o.Expr) })
 }
 
-// wanted returns the clauses of a read, with additional filters for its sort keys: bm25
+// withRankFilters returns the clauses of a read, with additional filters for its sort keys: bm25
 // requires that a token occurs. It adds no filters if the read has an rrf, because rows are
 // ranked before any is dropped.
-func wanted(r *plan.Read) []plan.Clause {
+func withRankFilters(r *plan.Read) []plan.Clause {
 	clauses := r.Match
 	if fuses(r) {
 		return clauses

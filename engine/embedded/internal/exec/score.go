@@ -82,7 +82,7 @@ func (ev *evaluator) fusionK(f *fusion) (float64, error) {
 		if p, ok := f.k.src.(plan.ParamRef); ok {
 			name = ev.params[p.Index].Name
 		}
-		return 0, &engine.BadArgument{Param: name, Detail: "found " + value.Text(v) + " for the k of rrf, wanted a positive number"}
+		return 0, &engine.BadArgument{Param: name, Detail: "found " + value.Text(v) + " as the k of rrf, expected a positive number"}
 	}
 	return float64(v.Bits()), nil
 }
@@ -135,13 +135,13 @@ func (ev *evaluator) evalScore(e *expr, f *frame, vec *column.Vec) {
 			}
 		}
 	case exprConst, exprProp, exprID, exprEnd, exprMatch:
-		panic("exec: expression is no score")
+		panic("exec: expression is not a score")
 	}
 }
 
-// presence returns a vector that is null where a score is null. For a distance it returns
+// scorePresence returns a vector that is null where a score is null. For a distance it returns
 // the property's vectors, because computing distances is expensive.
-func (ev *evaluator) presence(e *expr, f *frame) *column.Vec {
+func (ev *evaluator) scorePresence(e *expr, f *frame) *column.Vec {
 	if e.kind != exprNearest {
 		return ev.eval(e, f)
 	}

@@ -29,7 +29,7 @@ func (b *binder) shape() error {
 		var err error
 		uses(e, func(v plan.VarID) {
 			if !bound[v] {
-				err = mismatch("$%s is returned or ordered by, but bound nowhere outside a not block", b.read.Vars[v].Name)
+				err = mismatch("the result or its order uses $%s, which is not bound outside a not block", b.read.Vars[v].Name)
 			}
 		})
 		return err
@@ -94,19 +94,19 @@ func (b *binder) traversal(c plan.Traverse) error {
 		}
 	}
 	if c.Min < 1 || c.Max < c.Min {
-		return mismatch("a walk along %s has the bounds %d to %d", c.Edge, c.Min, c.Max)
+		return mismatch("a walk along %s has the invalid bounds %d to %d", c.Edge, c.Min, c.Max)
 	}
 	if c.EdgeVar == plan.NoVar {
 		return nil
 	}
 	if c.Max != 1 {
-		return mismatch("a walk along %s of up to %d edges binds an edge variable", c.Edge, c.Max)
+		return mismatch("a walk along %s binds an edge variable, but may have %d edges", c.Edge, c.Max)
 	}
 	if err := b.variable(c.EdgeVar, plan.Edge); err != nil {
 		return err
 	}
 	if t := b.schema.Type(plan.Edge, c.Edge); t != b.types[c.EdgeVar] {
-		return mismatch("$%s is no edge %s", b.read.Vars[c.EdgeVar].Name, c.Edge)
+		return mismatch("$%s is not an edge of type %s", b.read.Vars[c.EdgeVar].Name, c.Edge)
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (b *binder) condition(c plan.Cond) error {
 func (b *binder) known(e plan.Expr) error {
 	switch e := e.(type) {
 	case nil:
-		return mismatch("an expression is empty")
+		return mismatch("an expression is missing")
 	case plan.Agg:
 		if e.Func.Row() == nil {
 			return mismatch("there is no aggregate %d", uint8(e.Func))
@@ -147,7 +147,7 @@ func (b *binder) known(e plan.Expr) error {
 			switch rank.(type) {
 			case plan.BM25, plan.Nearest:
 			default:
-				return mismatch("rrf fuses a bm25 and a nearest, or two of one kind, and nothing else")
+				return mismatch("rrf takes only bm25 and nearest rankings")
 			}
 		}
 		if e.K == nil {
@@ -192,7 +192,7 @@ func (b *binder) variable(v plan.VarID, entity plan.Entity) error {
 		return mismatch("there is no variable %d", v)
 	}
 	if b.types[v].Entity != entity {
-		return mismatch("$%s is no %s", b.read.Vars[v].Name, entity)
+		return mismatch("$%s is not of the kind %s", b.read.Vars[v].Name, entity)
 	}
 	return nil
 }

@@ -33,11 +33,11 @@ type bound struct {
 }
 
 const (
-	// fewSorted is the number of entities that may always be read in the order of an index.
+	// alwaysSorted is the number of entities that may always be read in the order of an index.
 	// A larger number of entities is read in the order of their rows if it exceeds the
-	// share scanInstead of all entities.
-	fewSorted   = 64
-	scanInstead = 1.0 / 6
+	// share maxSortedShare of all entities.
+	alwaysSorted   = 64
+	maxSortedShare = 1.0 / 6
 )
 
 // sorted finds the filters that bound an indexed property of a variable. It returns nil if
@@ -141,7 +141,7 @@ func (pl *planner) inOrder() {
 		return
 	}
 	live := float64(pl.live(key.Var)) * step.share
-	if need := float64(r.Limit) / pl.passing(step, pl.body.steps[1:]); need > max(fewSorted, live*orderShare) {
+	if need := float64(r.Limit) / pl.passing(step, pl.body.steps[1:]); need > max(alwaysSorted, live*orderShare) {
 		return
 	}
 	pl.body.steps[0] = step
@@ -153,7 +153,7 @@ func (s *sorted) run(m *matcher, p *pipe, at int, f *frame) error {
 	if err != nil {
 		return err
 	}
-	if view == nil || !s.ordered && float64(span.Len()) > max(fewSorted, scanInstead*float64(table.Live())) {
+	if view == nil || !s.ordered && float64(span.Len()) > max(alwaysSorted, maxSortedShare*float64(table.Live())) {
 		return s.scan(m, p, at, f)
 	}
 	out := m.frame(s.id, s.vars)

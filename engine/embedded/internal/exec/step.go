@@ -145,7 +145,7 @@ func (s *anti) run(m *matcher, p *pipe, at int, f *frame) error {
 		return err
 	}
 	in := m.frame(s.id, s.vars)
-	var matched found
+	var matched rowSet
 	if cap(in.outer) < frameSize {
 		in.outer = make([]uint32, frameSize)
 		if err := m.hold(4 * frameSize); err != nil {

@@ -42,13 +42,13 @@ func (b *binder) text(m plan.TextMatch) (int, error) {
 		return 0, err
 	}
 	if t.prop.typ.Kind != value.String || t.prop.typ.List {
-		return 0, mismatch("%s on a property of type %s", m.Kind, t.prop.typ)
+		return 0, mismatch("%s cannot search a property of type %s", m.Kind, t.prop.typ)
 	}
 	if !isText(t.query) {
-		return 0, mismatch("%s for a value of type %s", m.Kind, t.query.typ)
+		return 0, mismatch("%s cannot search for a value of type %s", m.Kind, t.query.typ)
 	}
 	if t.query.kind != exprConst {
-		return 0, &engine.Unsupported{Construct: m.Kind.String() + " for a text that differs from row to row"}
+		return 0, &engine.Unsupported{Construct: m.Kind.String() + " with a search text that differs from row to row"}
 	}
 	if m.MaxEdits != nil {
 		if t.edits, err = b.expr(m.MaxEdits); err != nil {

@@ -24,10 +24,10 @@ type Version struct {
 // Versions lists what each number added, in order. The layouts themselves are drawn at
 // the types that write them; package store draws those of the files.
 var Versions = []Version{
-	{1, "log, segments of rows, and a manifest with one branch"},
-	{2, "branches, the history of commits, idempotency keys; compressed blocks in segments"},
-	{3, "stored indexes, schema changes, and stored states of past commits"},
-	{4, "one number for every kind; the file END with the last record at a clean close; files that hold the rows of several segments; no common ancestors of branches in the manifest, since they follow from the history"},
+	{1, "a log, segments of rows, and a manifest with one branch"},
+	{2, "branches, the history of commits and idempotency keys; compressed blocks in segments"},
+	{3, "stored indexes, schema changes, and stored states of old commits"},
+	{4, "one format number for every kind of file; a file END that names the last record after a clean close; files that hold the rows of several segments; no common ancestors of branches in the manifest, because the history gives them"},
 }
 
 // Kind is a kind of file, record or block that carries a format number.
@@ -58,7 +58,7 @@ var (
 func (k Kind) Check(n uint32) error {
 	switch {
 	case n > Current:
-		return fmt.Errorf("%s format %d is newer than %d, the last that this program knows; use a newer one", k.Name, n, Current)
+		return fmt.Errorf("%s format %d is newer than format %d, the newest that this program reads; use a newer program", k.Name, n, Current)
 	case n == 0, n > k.Own && n <= 3:
 		return fmt.Errorf("no %s has format %d", k.Name, n)
 	}

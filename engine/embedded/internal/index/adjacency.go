@@ -20,7 +20,7 @@ type adjacencyBase struct {
 	edges, others uint32 // the greatest elements of edge and other, plus one
 
 	pending     column.Pending
-	stored      place
+	stored      blockPlace
 	nOff, nEdge int // only of a stored base
 }
 
@@ -87,7 +87,7 @@ func (b *adjacencyBase) read() {
 	b.other = column.Read[uint32](src, name+".o", b.nEdge)
 	for i, e := range b.edge {
 		if e >= b.edges || b.other[i] >= b.others {
-			b.stored.fail("edge %d to node %d of %d and %d", e, b.other[i], b.edges, b.others)
+			b.stored.fail("edge %d leads to node %d, but the index covers only %d edges and %d nodes", e, b.other[i], b.edges, b.others)
 		}
 	}
 }

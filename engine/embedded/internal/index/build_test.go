@@ -32,8 +32,8 @@ func TestBuildInRanges(t *testing.T) {
 		return NewTextView(uint32(len(texts)), Rows{}, source)
 	}
 	want := build(1)
-	if len(want.runs) != 1 || want.docs != 19_800 || len(want.runs[0].many) != 200 {
-		t.Fatalf("%d runs of %d documents, %d with many", len(want.runs), want.docs, len(want.runs[0].many))
+	if len(want.runs) != 1 || want.docs != 19_800 || len(want.runs[0].manyFreqs) != 200 {
+		t.Fatalf("%d runs of %d documents, %d with many", len(want.runs), want.docs, len(want.runs[0].manyFreqs))
 	}
 	for _, processors := range []int{2, 3, 4} {
 		got := build(processors)

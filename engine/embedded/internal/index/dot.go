@@ -13,7 +13,7 @@ func Dots(sums []int32, codes []int8, y []int16) {
 		return
 	}
 	if len(y)%DotStep != 0 {
-		panic("index: the length of a vector is no multiple of DotStep")
+		panic("index: the length of a vector is not a multiple of DotStep")
 	}
 	dots(sums, codes[:len(sums)*len(y)], y)
 }

@@ -22,7 +22,7 @@ type hashBase struct {
 	next  []uint32 // by ordinal: the next one in its bucket, plus one
 
 	pending       column.Pending
-	stored        place
+	stored        blockPlace
 	nHeads, nNext int // only of a stored base
 }
 
@@ -200,25 +200,25 @@ func Mix(h uint64, s string) uint64 {
 	h ^= uint64(len(s)) * k1
 	var tail [8]byte
 	for len(s) >= 8 {
-		h = fold(h^word(s), k1)
+		h = multiplyFold(h^loadWord(s), k1)
 		s = s[8:]
 	}
 	if len(s) > 0 {
 		copy(tail[:], s)
-		h = fold(h^binary.LittleEndian.Uint64(tail[:]), k1)
+		h = multiplyFold(h^binary.LittleEndian.Uint64(tail[:]), k1)
 	}
-	return fold(h, k0)
+	return multiplyFold(h, k0)
 }
 
 // MixInt adds a number to a hash.
-func MixInt(h, n uint64) uint64 { return fold(fold(h^n, k1)^k0, k1) }
+func MixInt(h, n uint64) uint64 { return multiplyFold(multiplyFold(h^n, k1)^k0, k1) }
 
-func word(s string) uint64 {
+func loadWord(s string) uint64 {
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-func fold(a, b uint64) uint64 {
+func multiplyFold(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	return hi ^ lo ^ bits.RotateLeft64(a, 29)
 }

@@ -13,29 +13,29 @@ import (
 // Sorted does not know the values: the caller passes a function compare, which compares any
 // two rows of this or an earlier state.
 type Sorted struct {
-	base  []uint32 // ordinals
-	was   Rows     // at the build of the base
-	later []uint32 // ordinals, in the same order
-	rows  Rows     // of this state
-	next  uint32
-	dead  int  // an upper bound of the invalid entries of the base
-	fresh bool // all entries of the base are valid
+	base      []uint32 // ordinals
+	baseRows  Rows     // at the build of the base
+	laterOrds []uint32 // ordinals, in the same order
+	rows      Rows     // of this state
+	next      uint32
+	dead      int  // an upper bound of the invalid entries of the base
+	baseValid bool // all entries of the base are valid
 }
 
 // NewSorted returns an index with ords as its base: the ordinals of all live entities of a
 // state, in order. next is the number of ordinals that the state has assigned.
 func NewSorted(ords []uint32, rows Rows, next uint32) *Sorted {
-	return &Sorted{base: ords, was: rows, rows: rows, next: next, fresh: true}
+	return &Sorted{base: ords, baseRows: rows, rows: rows, next: next, baseValid: true}
 }
 
 // Len returns an upper bound of the number of entities.
-func (s *Sorted) Len() int { return len(s.base) + len(s.later) }
+func (s *Sorted) Len() int { return len(s.base) + len(s.laterOrds) }
 
 // Update returns the index for a later state of the same table, in which rows have kept
 // their numbers. Its time is proportional to the changes since s and the changes between
 // the base and s. It rebuilds the base when these become many.
 func (s *Sorted) Update(next uint32, rows Rows, compare func(a, b uint32) int) *Sorted {
-	u := &Sorted{base: s.base, was: s.was, rows: rows, next: next, dead: s.dead, fresh: s.fresh}
+	u := &Sorted{base: s.base, baseRows: s.baseRows, rows: rows, next: next, dead: s.dead, baseValid: s.baseValid}
 	var changed []uint32
 	rows.changes(&s.rows, s.next, next, func(ord uint32) {
 		was, is := uint32(Dead), uint32(Dead)
@@ -51,15 +51,15 @@ func (s *Sorted) Update(next uint32, rows Rows, compare func(a, b uint32) int) *
 		if was != Dead {
 			u.dead++
 		}
-		u.fresh = false
+		u.baseValid = false
 		if is != Dead {
 			changed = append(changed, ord)
 		}
 	})
 	byValue := func(a, b uint32) int { return compare(rows.Get(a), rows.Get(b)) }
 	slices.SortStableFunc(changed, byValue)
-	kept := make([]uint32, 0, len(s.later)+len(changed))
-	for _, ord := range s.later {
+	kept := make([]uint32, 0, len(s.laterOrds)+len(changed))
+	for _, ord := range s.laterOrds {
 		if rows.Get(ord) != s.rows.Get(ord) {
 			continue
 		}
@@ -69,8 +69,8 @@ func (s *Sorted) Update(next uint32, rows Rows, compare func(a, b uint32) int) *
 		}
 		kept = append(kept, ord)
 	}
-	u.later = append(kept, changed...)
-	if n := len(u.later) + u.dead; n > 1024 && n > len(u.base)/8 {
+	u.laterOrds = append(kept, changed...)
+	if n := len(u.laterOrds) + u.dead; n > 1024 && n > len(u.base)/8 {
 		return u.rebase(compare)
 	}
 	return u
@@ -78,7 +78,7 @@ func (s *Sorted) Update(next uint32, rows Rows, compare func(a, b uint32) int) *
 
 // rebase merges the base and the later entities into a new base.
 func (s *Sorted) rebase(compare func(a, b uint32) int) *Sorted {
-	base := make([]uint32, 0, len(s.base)+len(s.later))
+	base := make([]uint32, 0, len(s.base)+len(s.laterOrds))
 	rest := s.base
 	keep := func(ords []uint32) {
 		for _, ord := range ords {
@@ -87,9 +87,9 @@ func (s *Sorted) rebase(compare func(a, b uint32) int) *Sorted {
 			}
 		}
 	}
-	for _, ord := range s.later {
+	for _, ord := range s.laterOrds {
 		row := s.rows.Get(ord)
-		n := sort.Search(len(rest), func(i int) bool { return compare(s.was.Get(rest[i]), row) > 0 })
+		n := sort.Search(len(rest), func(i int) bool { return compare(s.baseRows.Get(rest[i]), row) > 0 })
 		keep(rest[:n])
 		rest, base = rest[n:], append(base, ord)
 	}
@@ -99,10 +99,10 @@ func (s *Sorted) rebase(compare func(a, b uint32) int) *Sorted {
 
 // counts reports whether an entry of the base is valid.
 func (s *Sorted) counts(ord uint32) bool {
-	if s.fresh {
+	if s.baseValid {
 		return true
 	}
-	row := s.was.Get(ord)
+	row := s.baseRows.Get(ord)
 	return row != Dead && s.rows.Get(ord) == row
 }
 
@@ -113,7 +113,7 @@ type Span struct{ from, upto, laterFrom, laterUpto int }
 func (s Span) Len() int { return max(0, s.upto-s.from) + max(0, s.laterUpto-s.laterFrom) }
 
 // All returns the span of all entities.
-func (s *Sorted) All() Span { return Span{0, len(s.base), 0, len(s.later)} }
+func (s *Sorted) All() Span { return Span{0, len(s.base), 0, len(s.laterOrds)} }
 
 // Between returns the span of the rows for which below and beyond are both false. In the
 // order of the index, below must be true for a prefix of the rows only, and beyond for a
@@ -123,9 +123,9 @@ func (s *Sorted) Between(below, beyond func(row uint32) bool) Span {
 		return sort.Search(len(ords), func(i int) bool { return f(rows.Get(ords[i])) })
 	}
 	not := func(row uint32) bool { return !below(row) }
-	span := Span{from: find(s.base, &s.was, not), laterFrom: find(s.later, &s.rows, not)}
-	span.upto = max(span.from, find(s.base, &s.was, beyond))
-	span.laterUpto = max(span.laterFrom, find(s.later, &s.rows, beyond))
+	span := Span{from: find(s.base, &s.baseRows, not), laterFrom: find(s.laterOrds, &s.rows, not)}
+	span.upto = max(span.from, find(s.base, &s.baseRows, beyond))
+	span.laterUpto = max(span.laterFrom, find(s.laterOrds, &s.rows, beyond))
 	return span
 }
 
@@ -155,9 +155,9 @@ func (w *Walk) Next() (ord, row uint32, ok bool) {
 			w.step(at, &left.from, &left.upto)
 			continue
 		}
-		row = s.was.Get(ord)
+		row = s.baseRows.Get(ord)
 		if left.laterFrom < left.laterUpto {
-			if c := w.compare(s.rows.Get(s.later[w.laterAt()]), row); c != 0 && (c < 0) != w.desc {
+			if c := w.compare(s.rows.Get(s.laterOrds[w.laterAt()]), row); c != 0 && (c < 0) != w.desc {
 				break
 			}
 		}
@@ -169,7 +169,7 @@ func (w *Walk) Next() (ord, row uint32, ok bool) {
 	}
 	at := w.laterAt()
 	w.step(at, &left.laterFrom, &left.laterUpto)
-	return s.later[at], s.rows.Get(s.later[at]), true
+	return s.laterOrds[at], s.rows.Get(s.laterOrds[at]), true
 }
 
 func (w *Walk) laterAt() int {

@@ -95,7 +95,7 @@ func TestSortedFollowsChanges(t *testing.T) {
 				}
 			}
 			x = x.Update(s.next, s.rows, s.compare)
-			if x.fresh {
+			if x.baseValid {
 				rebased++
 			}
 			low := r.IntN(500)

@@ -23,13 +23,13 @@ import (
 //	  name.e   edges
 //	  name.o   other ends
 
-// place says where a base is stored.
-type place struct {
+// blockPlace says where a base is stored.
+type blockPlace struct {
 	source column.Source
 	name   string
 }
 
-func (p *place) fail(format string, args ...any) {
+func (p *blockPlace) fail(format string, args ...any) {
 	corruption.Corrupt(p.source.Name(), "index "+p.name+": "+format, args...)
 }
 
@@ -68,7 +68,7 @@ func OpenHash(desc []byte, name string, src column.Source) (x Hash, rest []byte,
 	if n[0] == 0 {
 		return Hash{}, rest, n[1] == 0
 	}
-	b := &hashBase{nHeads: int(n[0]), nNext: int(n[1]), stored: place{src, name}}
+	b := &hashBase{nHeads: int(n[0]), nNext: int(n[1]), stored: blockPlace{src, name}}
 	b.pending.Defer()
 	return Hash{base: b}, rest, true
 }
@@ -127,7 +127,7 @@ func OpenAdjacency(desc []byte, name string, src column.Source) (a Adjacency, re
 	if n[0] == 0 {
 		return Adjacency{}, rest, n == [4]uint64{} && !multi
 	}
-	b := &adjacencyBase{nOff: int(n[0]), nEdge: int(n[1]), edges: uint32(n[2]), others: uint32(n[3]), multi: multi, stored: place{src, name}}
+	b := &adjacencyBase{nOff: int(n[0]), nEdge: int(n[1]), edges: uint32(n[2]), others: uint32(n[3]), multi: multi, stored: blockPlace{src, name}}
 	b.pending.Defer()
 	return Adjacency{base: b}, rest, true
 }

@@ -23,18 +23,18 @@ type Text struct {
 	lens []uint32 // by document: number of tokens
 	sum  uint64   // of lens
 
-	terms []string // ascending
-	off   []uint32 // by term: start of its postings; one more element for the end
-	docs  []uint32 // by posting
-	freqs []uint8  // by posting: occurrences; manyTimes if they are in many
-	many  map[uint32]uint32
-	peaks [][]uint8 // by term: see peaked; nil for a rare term
+	terms     []string // ascending
+	off       []uint32 // by term: start of its postings; one more element for the end
+	docs      []uint32 // by posting
+	freqs     []uint8  // by posting: occurrences; manyTimes if they are in manyFreqs
+	manyFreqs map[uint32]uint32
+	peaks     [][]uint8 // by term: see peaked; nil for a rare term
 
 	name   string        // of the segment that holds it; empty until it is stored
 	source column.Source // the arrays alias it, if they were read from storage
 }
 
-// manyTimes in Text.freqs means that Text.many has the number of occurrences.
+// manyTimes in Text.freqs means that Text.manyFreqs has the number of occurrences.
 const manyTimes = 255
 
 // textDoc is a document to index.
@@ -69,7 +69,7 @@ func (w Work) buildText(n int, each func(from, to int, yield func(textDoc) bool)
 		return failed == nil
 	}
 	parts = parts[:parallel.Ranges(n, len(parts), 1<<12, func(k, from, to int) {
-		b := &textBuilder{spend: spend, many: map[uint32]uint32{}}
+		b := &textBuilder{spend: spend, manyFreqs: map[uint32]uint32{}}
 		each(from, to, b.add)
 		parts[k] = b.finish()
 	})]
@@ -84,18 +84,18 @@ const chunkSize = 1 << 15
 
 // textBuilder indexes documents one by one.
 type textBuilder struct {
-	spend  func(bytes int) bool // returns false to abort
-	x      Text
-	a      *text.Analyzer
-	tokens []uint32
-	count  []uint32   // by token: occurrences in the current document
-	df     []uint32   // by token
-	ends   []uint32   // by document: number of postings up to and including it
-	terms  [][]uint32 // by posting, in document order
-	freqs  [][]uint8
-	n      uint32 // postings
-	many   map[uint32]uint32
-	failed bool
+	spend     func(bytes int) bool // returns false to abort
+	x         Text
+	a         *text.Analyzer
+	tokens    []uint32
+	count     []uint32   // by token: occurrences in the current document
+	df        []uint32   // by token
+	ends      []uint32   // by document: number of postings up to and including it
+	terms     [][]uint32 // by posting, in document order
+	freqs     [][]uint8
+	n         uint32 // postings
+	manyFreqs map[uint32]uint32
+	failed    bool
 }
 
 func (b *textBuilder) add(doc textDoc) bool {
@@ -120,7 +120,7 @@ func (b *textBuilder) add(doc textDoc) bool {
 		b.count[t] = 0
 		b.df[t]++
 		if n >= manyTimes {
-			b.many[b.n] = n
+			b.manyFreqs[b.n] = n
 			n = manyTimes
 		}
 		if b.n%chunkSize == 0 {
@@ -169,7 +169,7 @@ func (b *textBuilder) finish() *Text {
 			at[t]++
 			x.docs[to], x.freqs[to] = uint32(d), n
 			if n == manyTimes {
-				x.setMany(to, b.many[p])
+				x.setMany(to, b.manyFreqs[p])
 			}
 		}
 	}
@@ -203,7 +203,7 @@ func concatTexts(parts []*Text) *Text {
 	}
 	if len(parts) == 1 {
 		p := parts[0]
-		x.terms, x.off, x.docs, x.freqs, x.many = p.terms, p.off, p.docs, p.freqs, p.many
+		x.terms, x.off, x.docs, x.freqs, x.manyFreqs = p.terms, p.off, p.docs, p.freqs, p.manyFreqs
 		x.findPeaks()
 		return x
 	}
@@ -240,10 +240,10 @@ func concatTexts(parts []*Text) *Text {
 }
 
 func (x *Text) setMany(posting, n uint32) {
-	if x.many == nil {
-		x.many = map[uint32]uint32{}
+	if x.manyFreqs == nil {
+		x.manyFreqs = map[uint32]uint32{}
 	}
-	x.many[posting] = n
+	x.manyFreqs[posting] = n
 }
 
 // freq returns the number of occurrences of posting p.
@@ -251,7 +251,7 @@ func (x *Text) freq(p uint32) uint32 {
 	if n := x.freqs[p]; n != manyTimes {
 		return uint32(n)
 	}
-	return x.many[p]
+	return x.manyFreqs[p]
 }
 
 // term finds a term. Its postings are off[i] up to, but not including, off[i+1].

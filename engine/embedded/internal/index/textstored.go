@@ -85,7 +85,7 @@ func (x *Text) Blocks(add func(name string, data []byte) error) error {
 // openText reads a stored index, which keeps src. It throws faults in the index; see
 // package corruption. A document's ordinal must be less than next.
 func openText(name string, src column.Source, next uint32) *Text {
-	at := place{src, "of texts"}
+	at := blockPlace{src, "of texts"}
 	meta := column.Bytestring(src, "text")
 	if len(meta) == 0 {
 		at.fail("block text is empty")
@@ -95,15 +95,15 @@ func openText(name string, src column.Source, next uint32) *Text {
 	}
 	var n [7]uint64
 	if rest, ok := numbers(meta[1:], n[:1]); !ok {
-		at.fail("block text is cut off")
+		at.fail("block text is truncated")
 	} else {
 		sum, k := binary.Uvarint(rest) // up to 64 bits
 		if k <= 0 {
-			at.fail("block text is cut off")
+			at.fail("block text is truncated")
 		}
 		n[1] = sum
 		if rest, ok = numbers(rest[k:], n[2:]); !ok || len(rest) > 0 {
-			at.fail("block text is cut off")
+			at.fail("block text is truncated")
 		}
 	}
 	docs, terms, postings := int(n[0]), int(n[2]), int(n[4])
@@ -113,7 +113,7 @@ func openText(name string, src column.Source, next uint32) *Text {
 	}
 	for i, ord := range x.ords {
 		if ord >= next || i > 0 && ord <= x.ords[i-1] {
-			at.fail("document %d has ordinal %d of %d", i, ord, next)
+			at.fail("document %d has ordinal %d, which is out of order or not below %d", i, ord, next)
 		}
 	}
 	column.Ascending(src, "off", x.off, postings)
@@ -126,7 +126,7 @@ func openText(name string, src column.Source, next uint32) *Text {
 		last := -1
 		for _, d := range x.docs[x.off[t]:x.off[t+1]] {
 			if int(d) <= last || int(d) >= docs {
-				at.fail("a posting of term %d is document %d of %d", t, d, docs)
+				at.fail("a posting of term %d has document %d, which is out of order or not below %d", t, d, docs)
 			}
 			last = int(d)
 		}
@@ -143,7 +143,7 @@ func openText(name string, src column.Source, next uint32) *Text {
 	for t := range x.peaks {
 		if windows := x.peaked(t); windows > 0 {
 			if windows > len(peaks) {
-				at.fail("block peaks is cut off")
+				at.fail("block peaks is truncated")
 			}
 			x.peaks[t], peaks = peaks[:windows:windows], peaks[windows:]
 		}
@@ -230,18 +230,18 @@ func (v *TextView) read(source Source) {
 			if ord >= v.next {
 				break
 			}
-			v.buryOthers(ord, row)
+			v.markOthersDead(ord, row)
 			if row != Dead {
 				add(ord, row)
 			}
 		}
 	}
 	identity(v.next)
-	free(v, Work{Ctx: context.Background()}.push(v, len(docs), handOut(docs)))
+	free(v, Work{Ctx: context.Background()}.push(v, len(docs), rangesOf(docs)))
 }
 
-// buryOthers marks the documents of an ordinal that belong to other rows as dead.
-func (v *TextView) buryOthers(ord, row uint32) {
+// markOthersDead marks the documents of an ordinal that belong to other rows as dead.
+func (v *TextView) markOthersDead(ord, row uint32) {
 	for i := range v.runs {
 		r := &v.runs[i]
 		d, ok := r.document(ord)

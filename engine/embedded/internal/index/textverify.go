@@ -11,14 +11,14 @@ import (
 func (v *TextView) Verify(source Source) (part string, err error) {
 	fresh := NewTextView(v.next, v.rows, source)
 	if v.docs != fresh.docs || v.sum != fresh.sum {
-		return v.anyPart(), fmt.Errorf("%d texts of %d tokens are indexed, wanted %d of %d", v.docs, v.sum, fresh.docs, fresh.sum)
+		return v.anyPart(), fmt.Errorf("the index covers %d texts with %d tokens, expected %d texts with %d tokens", v.docs, v.sum, fresh.docs, fresh.sum)
 	}
 	for i := range v.runs {
 		x := v.runs[i].Text
-		again := Text{ords: x.ords, lens: x.lens, sum: x.sum, terms: x.terms, off: x.off, docs: x.docs, freqs: x.freqs, many: x.many}
+		again := Text{ords: x.ords, lens: x.lens, sum: x.sum, terms: x.terms, off: x.off, docs: x.docs, freqs: x.freqs, manyFreqs: x.manyFreqs}
 		again.findPeaks()
 		if !slices.EqualFunc(x.peaks, again.peaks, slices.Equal[[]uint8]) {
-			return x.name, fmt.Errorf("its peaks are not those of its texts")
+			return x.name, fmt.Errorf("its block peaks does not match its texts")
 		}
 	}
 	terms := map[string]bool{}
@@ -31,7 +31,7 @@ func (v *TextView) Verify(source Source) (part string, err error) {
 	}
 	for t := range terms {
 		if !slices.Equal(v.occurrences(t), fresh.occurrences(t)) {
-			return v.anyPart(), fmt.Errorf("the postings of %q are not those of the texts", t)
+			return v.anyPart(), fmt.Errorf("the postings of %q do not match the texts", t)
 		}
 	}
 	return "", nil

@@ -100,7 +100,7 @@ func (w Work) Update(v *TextView, next uint32, rows Rows, source Source) (*TextV
 			return
 		}
 		if was != Dead {
-			u.bury(ord, was)
+			u.markDead(ord, was)
 		}
 		if is != Dead {
 			if s, ok := source(is); ok {
@@ -108,7 +108,7 @@ func (w Work) Update(v *TextView, next uint32, rows Rows, source Source) (*TextV
 			}
 		}
 	})
-	err := w.push(u, len(docs), handOut(docs))
+	err := w.push(u, len(docs), rangesOf(docs))
 	if err != nil {
 		return nil, err
 	}
@@ -116,8 +116,8 @@ func (w Work) Update(v *TextView, next uint32, rows Rows, source Source) (*TextV
 	return u, nil
 }
 
-// handOut returns a function that yields the documents of a range of docs.
-func handOut(docs []textDoc) func(from, to int, yield func(textDoc) bool) {
+// rangesOf returns a function that yields the documents of a range of docs.
+func rangesOf(docs []textDoc) func(from, to int, yield func(textDoc) bool) {
 	return func(from, to int, yield func(textDoc) bool) {
 		for _, d := range docs[from:to] {
 			if !yield(d) {
@@ -144,8 +144,8 @@ func (w Work) push(v *TextView, n int, each func(from, to int, yield func(textDo
 	return nil
 }
 
-// bury marks the document of a row as dead, if there is one.
-func (v *TextView) bury(ord, row uint32) {
+// markDead marks the document of a row as dead, if there is one.
+func (v *TextView) markDead(ord, row uint32) {
 	for i := range v.runs {
 		r := &v.runs[i]
 		d, ok := r.document(ord)

@@ -86,12 +86,12 @@ func (in *Input) Counts() (nodes, edges []engine.TypeCount) {
 }
 
 type applier struct {
-	ctx   context.Context
-	tx    *version.Txn
-	in    *Input
-	mode  engine.LoadMode
-	store Store
-	let   int // bytes of memory released since the last collection
+	ctx        context.Context
+	tx         *version.Txn
+	in         *Input
+	mode       engine.LoadMode
+	store      Store
+	freedBytes int // bytes of memory released since the last collection
 	// perms holds the effective rows in id order; nil if these are all rows, in the order
 	// of the input.
 	perms map[*Rows][]uint32
@@ -169,10 +169,10 @@ func (a *applier) each(e plan.Entity, f func(r *Rows)) {
 	}
 }
 
-// strict reports ids that exist already as faults, in append mode.
-func (a *applier) strict(r *Rows) {
+// refuseExisting reports ids that exist already as faults, in append mode.
+func (a *applier) refuseExisting(r *Rows) {
 	table := a.tx.Table(r.Type)
-	if a.mode != engine.Append || table.Live() == 0 || r.fresh != nil {
+	if a.mode != engine.Append || table.Live() == 0 || r.newID != nil {
 		return
 	}
 	rd := reader{Rows: r}
@@ -218,7 +218,7 @@ func (a *applier) ends(r *Rows) (src, dst []uint32) {
 			for _, row := range rows {
 				b, at := rd.at(int(row))
 				a.fail(b.lines[at], field, &engine.ConstraintViolation{Entity: "edge", Type: r.Type.Name, Property: field, Rule: "endpoint",
-					Detail: fmt.Sprintf("node %s %q is neither in the graph nor in the input", nt.Name, ids(b).Raw(at))})
+					Detail: fmt.Sprintf("node %s %q is not in the graph or the input", nt.Name, ids(b).Raw(at))})
 			}
 		}
 		return out
@@ -248,7 +248,7 @@ func (a *applier) putRows() error {
 		a.each(plan.Node, a.clear)
 	}
 	a.each(plan.Node, func(r *Rows) {
-		a.strict(r)
+		a.refuseExisting(r)
 		rd := reader{Rows: r}
 		a.rows(r, func(_ int, row uint32) {
 			a.tx.Put(r.Type, version.Row{ID: string(rd.raw(int(row))), Vals: rd.values(int(row))})
@@ -258,7 +258,7 @@ func (a *applier) putRows() error {
 		return err
 	}
 	a.each(plan.Edge, func(r *Rows) {
-		a.strict(r)
+		a.refuseExisting(r)
 		src, dst := a.ends(r)
 		if len(a.bad.Lines) > 0 {
 			return
@@ -275,7 +275,7 @@ func (a *applier) putRows() error {
 func (a *applier) clear(r *Rows) {
 	table := a.tx.Table(r.Type)
 	named := make(map[uint32]bool, r.Len())
-	if rd := (reader{Rows: r}); r.fresh == nil {
+	if rd := (reader{Rows: r}); r.newID == nil {
 		a.rows(r, func(_ int, row uint32) {
 			if ord, ok := table.Lookup(rd.id(int(row))); ok {
 				named[ord] = true
@@ -304,7 +304,7 @@ func (a *applier) putSegments() ([]version.Part, error) {
 				return err
 			}
 		}
-		r.made = s
+		r.segmentMade = s
 		p := version.Part{Type: r.Type, Segment: s}
 		if a.mode == engine.Overwrite {
 			p.Replace, p.Reset = true, a.free(r.Type)
@@ -316,7 +316,7 @@ func (a *applier) putSegments() ([]version.Part, error) {
 	}
 	var err error
 	a.each(plan.Node, func(r *Rows) {
-		a.strict(r)
+		a.refuseExisting(r)
 		if len(a.bad.Lines) == 0 && err == nil {
 			err = put(r, nil, nil)
 		}
@@ -325,7 +325,7 @@ func (a *applier) putSegments() ([]version.Part, error) {
 		return parts, err
 	}
 	a.each(plan.Edge, func(r *Rows) {
-		a.strict(r)
+		a.refuseExisting(r)
 		src, dst := a.ends(r)
 		if len(a.bad.Lines) == 0 && err == nil {
 			err = put(r, src, dst)
@@ -342,9 +342,9 @@ const collectFrom = 16 << 20
 // collection is fast. Without it, the heap could grow to twice the size of the graph before
 // the next collection.
 func (a *applier) collect(bytes int) {
-	if a.let += bytes; a.let > collectFrom {
+	if a.freedBytes += bytes; a.freedBytes > collectFrom {
 		runtime.GC()
-		a.let = 0
+		a.freedBytes = 0
 	}
 }
 
@@ -372,7 +372,7 @@ func (a *applier) orphans() error {
 		}
 		if ord, lost, ok := a.tx.Orphan(t); ok {
 			return &engine.ConstraintViolation{Entity: "edge", Type: t.Name, ID: strings.Clone(a.tx.Table(t).ID(ord)), Rule: "endpoint",
-				Detail: fmt.Sprintf("the load would remove node %q, which the edge joins; add the node or the edges of type %s to the input", lost, t.Name)}
+				Detail: fmt.Sprintf("the load would remove node %q, an endpoint of this edge; add the node, or the edges of type %s, to the input", lost, t.Name)}
 		}
 	}
 	return nil
@@ -401,12 +401,12 @@ func (a *applier) lineOf(v version.Violation) (uint32, bool) {
 	i, ok := sort.Find(int(r.entities), func(i int) int {
 		id := ""
 		switch {
-		case r.made == nil:
+		case r.segmentMade == nil:
 			id = rd.id(row(i))
 		case r.Type.IDProp >= 0:
-			id = r.made.Props[r.Type.IDProp].Str(uint32(i))
+			id = r.segmentMade.Props[r.Type.IDProp].Str(uint32(i))
 		default:
-			id = r.made.ID.Str(uint32(i))
+			id = r.segmentMade.ID.Str(uint32(i))
 		}
 		return cmp.Compare(a.tx.Table(v.Type).ID(v.Ord), id)
 	})

@@ -135,7 +135,7 @@ func FuzzLine(f *testing.F) {
 		}
 		fast, slow := newParser(s, false), newParser(s, false)
 		fast.line, slow.line = 1, 1
-		taken := fast.fast(line)
+		taken := fast.parseFast(line)
 		slow.envelope(line)
 		if taken && len(slow.bad.Lines) > 0 {
 			t.Fatalf("the walker takes %q, which is bad: %v", line, &slow.bad)

@@ -35,7 +35,7 @@ func (in *Input) Embed(ctx context.Context, embed Embedding) error {
 			}
 			source, _ := r.Type.Prop(p.Embed.Source)
 			var texts []string
-			var at []place
+			var at []vectorPlace
 			flush := func() {
 				if err != nil || len(texts) == 0 {
 					return
@@ -53,7 +53,7 @@ func (in *Input) Embed(ctx context.Context, embed Embedding) error {
 					if l.prop != prop {
 						continue
 					}
-					texts, at = append(texts, b.props[source].Str(l.row)), append(at, place{b, l.row})
+					texts, at = append(texts, b.props[source].Str(l.row)), append(at, vectorPlace{b, l.row})
 					if len(texts) == embedTogether {
 						flush()
 					}
@@ -65,8 +65,8 @@ func (in *Input) Embed(ctx context.Context, embed Embedding) error {
 	return err
 }
 
-// place is the destination of a vector.
-type place struct {
+// vectorPlace is the destination of a vector.
+type vectorPlace struct {
 	*batch
 	row int
 }

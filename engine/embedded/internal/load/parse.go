@@ -20,24 +20,24 @@ import (
 
 // parser reads lines into batches. Only one goroutine may use it.
 type parser struct {
-	schema *version.Schema
-	embeds bool // missing vectors are computed later
-	nodes  []*batch
-	edges  []*batch
-	last   [2]*batch // by entity: the batch of the previous line
-	called [2]string // by entity: the type's name in that line
-	scan   scanner
-	line   uint32 // number in the current block
-	bad    engine.LoadErrors
+	schema   *version.Schema
+	embeds   bool // missing vectors are computed later
+	nodes    []*batch
+	edges    []*batch
+	last     [2]*batch // by entity: the batch of the previous line
+	lastName [2]string // by entity: the type's name in that line
+	scan     scanner
+	line     uint32 // number in the current block
+	bad      engine.LoadErrors
 
-	dec   *jsontext.Decoder
-	inner *jsontext.Decoder
-	arena []byte // unquoted texts of the current line
-	held  []byte // data that came before its type
-	vals  []value.Value
-	seen  []bool         // the properties that occur in the line
-	id    jsontext.Value // the member id of data, if it is not a property; else nil
-	key   []byte
+	dec      *jsontext.Decoder
+	inner    *jsontext.Decoder
+	arena    []byte // unquoted texts of the current line
+	heldData []byte // data that came before its type
+	vals     []value.Value
+	seen     []bool         // the properties that occur in the line
+	id       jsontext.Value // the member id of data, if it is not a property; else nil
+	key      []byte
 }
 
 func newParser(s *version.Schema, embeds bool) *parser {
@@ -50,10 +50,10 @@ var noInput = new(bytes.Buffer)
 
 // parsed is the content of a block of lines.
 type parsed struct {
-	batches []*batch
-	lines   uint32
-	bad     engine.LoadErrors // with line numbers in the block
-	stop    bool              // parsing stopped at a line that is too long
+	batches     []*batch
+	lines       uint32
+	bad         engine.LoadErrors // with line numbers in the block
+	lineTooLong bool              // parsing stopped at a line that is too long
 }
 
 // block parses whole lines. The last line need not have a newline.
@@ -72,11 +72,11 @@ func (p *parser) block(text []byte) parsed {
 			p.fail("", errTooLong)
 			break
 		}
-		if line = bytes.TrimSpace(line); len(line) > 0 && !p.fast(line) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && !p.parseFast(line) {
 			p.envelope(line)
 		}
 	}
-	out := parsed{lines: p.line, bad: p.bad, stop: stop}
+	out := parsed{lines: p.line, bad: p.bad, lineTooLong: stop}
 	for _, list := range [][]*batch{p.nodes, p.edges} {
 		for _, b := range list {
 			if b != nil && len(b.lines) > 0 {
@@ -102,13 +102,13 @@ func (p *parser) envelope(line []byte) {
 	if cap(p.arena) < len(line) {
 		p.arena = make([]byte, 0, 2*len(line))
 	}
-	p.arena, p.held, p.id = p.arena[:0], p.held[:0], nil
+	p.arena, p.heldData, p.id = p.arena[:0], p.heldData[:0], nil
 	p.dec.Reset(bytes.NewBuffer(line))
 	var t *version.Type
 	var kind, from, to string
 	var hasFrom, hasTo, hasData bool
 	if tok, err := p.dec.ReadToken(); err != nil || tok.Kind() != '{' {
-		p.fail("", syntax(err, "the line is no JSON object"))
+		p.fail("", syntax(err, "the line is not a JSON object"))
 		return
 	}
 	for p.dec.PeekKind() != '}' {
@@ -119,7 +119,7 @@ func (p *parser) envelope(line []byte) {
 		switch name {
 		case "type", "edge":
 			if kind != "" {
-				p.fail(name, errors.New("the line has both type and edge; a node has type, an edge has edge"))
+				p.fail(name, errors.New("the line has both type and edge; give type for a node, or edge for an edge"))
 				return
 			}
 			text, ok := p.text(p.dec, name)
@@ -158,9 +158,9 @@ func (p *parser) envelope(line []byte) {
 				p.fail("data", syntax(err, ""))
 				return
 			}
-			p.held = append(p.held, raw...)
+			p.heldData = append(p.heldData, raw...)
 		default:
-			p.fail(name, errors.New("no such member; an envelope has type or edge, from, to and data"))
+			p.fail(name, errors.New("unknown member; a line has type or edge, from, to and data"))
 			if err := p.dec.SkipValue(); err != nil {
 				return
 			}
@@ -171,15 +171,15 @@ func (p *parser) envelope(line []byte) {
 		return
 	}
 	if _, err := p.dec.ReadToken(); err != io.EOF {
-		p.fail("", errors.New("there is more than one JSON value in the line; write one a line"))
+		p.fail("", errors.New("the line has more than one JSON value; write one value per line"))
 		return
 	}
 	if t == nil {
-		p.fail("", errors.New("there is neither type nor edge; name the node type or the edge type"))
+		p.fail("", errors.New("the line has neither type nor edge; name the node type or the edge type"))
 		return
 	}
-	if len(p.held) > 0 {
-		p.inner.Reset(bytes.NewBuffer(p.held))
+	if len(p.heldData) > 0 {
+		p.inner.Reset(bytes.NewBuffer(p.heldData))
 		if !p.data(p.inner, t) {
 			return
 		}
@@ -188,13 +188,13 @@ func (p *parser) envelope(line []byte) {
 	}
 	if t.Entity == plan.Edge {
 		if !hasFrom {
-			p.fail("from", errors.New("there is none; give the id of the source node"))
+			p.fail("from", errors.New("missing; give the id of the source node"))
 		}
 		if !hasTo {
-			p.fail("to", errors.New("there is none; give the id of the target node"))
+			p.fail("to", errors.New("missing; give the id of the target node"))
 		}
 	} else if hasFrom || hasTo {
-		p.fail("", fmt.Errorf("a node has no ends; is %s meant as an edge?", t.Name))
+		p.fail("", fmt.Errorf("a node has no endpoints; write edge instead of type if %s is an edge", t.Name))
 	}
 	if len(p.bad.Lines) == before {
 		p.finish(t, from, to)
@@ -217,7 +217,7 @@ func (p *parser) data(dec *jsontext.Decoder, t *version.Type) bool {
 	p.begin(t)
 	tok, err := dec.ReadToken()
 	if err != nil || tok.Kind() != '{' {
-		p.fail("data", syntax(err, "data is no JSON object"))
+		p.fail("data", syntax(err, "data is not a JSON object"))
 		return false
 	}
 	for dec.PeekKind() != '}' {
@@ -243,7 +243,7 @@ func (p *parser) data(dec *jsontext.Decoder, t *version.Type) bool {
 		case name == "id":
 			p.id = append(jsontext.Value(nil), raw...)
 		default:
-			p.fail("data."+name, fmt.Errorf("%s %s has no such property; it has %s", t.Entity, t.Name, propNames(t)))
+			p.fail("data."+name, fmt.Errorf("%s %s has no such property; its properties are %s", t.Entity, t.Name, propNames(t)))
 		}
 	}
 	_, err = dec.ReadToken()
@@ -295,7 +295,7 @@ func (p *parser) finish(t *version.Type, from, to string) {
 	}
 	for i := range p.vals {
 		if p.leftOut(t, i) {
-			r.left = append(r.left, leftOut{len(r.lines), i})
+			r.left = append(r.left, missingVector{len(r.lines), i})
 		}
 	}
 	r.lines = append(r.lines, p.line)
@@ -317,7 +317,7 @@ func (p *parser) identity(t *version.Type) (string, bool) {
 		p.key = t.AppendID(p.key[:0], p.vals)
 		id := unsafe.String(unsafe.SliceData(p.key), len(p.key))
 		if p.id != nil && !p.sameKey(t, id) {
-			p.fail("data.id", fmt.Errorf("found %s, but the key gives the id %q", p.id, id))
+			p.fail("data.id", fmt.Errorf("found %s, but the key determines the id %q", p.id, id))
 			return "", false
 		}
 		return id, true
@@ -327,7 +327,7 @@ func (p *parser) identity(t *version.Type) (string, bool) {
 	}
 	id, err := jsontext.AppendUnquote(nil, p.id)
 	if err != nil || p.id.Kind() != '"' {
-		p.fail("data.id", fmt.Errorf("found %s, wanted a string", p.id))
+		p.fail("data.id", fmt.Errorf("found %s, expected a string", p.id))
 		return "", false
 	}
 	if len(id) == 0 {
@@ -415,7 +415,7 @@ func (p *parser) text(dec *jsontext.Decoder, field string) (string, bool) {
 		return "", false
 	}
 	if raw.Kind() != '"' {
-		p.fail(field, fmt.Errorf("found %s, wanted a string", clip(raw)))
+		p.fail(field, fmt.Errorf("found %s, expected a string", clip(raw)))
 		return "", false
 	}
 	return p.unquote(raw), true

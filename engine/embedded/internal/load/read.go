@@ -188,7 +188,7 @@ func (c *collector) add(out parsed) bool {
 		}
 	}
 	c.lines += int64(out.lines)
-	c.stopped = c.bad.More || out.stop
+	c.stopped = c.bad.More || out.lineTooLong
 	return !c.stopped
 }
 

@@ -26,9 +26,9 @@ type Rows struct {
 	batches []*batch
 	first   []int           // by batch: the number of its first row; then the total
 	ids     *column.Builder // ids of all rows; nil if a property is the id, or if fresh is set
-	// fresh makes the ids if the input has none. They ascend in the order of the rows.
-	fresh func(dst []byte) []byte
-	made  *version.Segment // the segment made from the effective rows, in id order
+	// newID makes the ids if the input has none. They ascend in the order of the rows.
+	newID       func(dst []byte) []byte
+	segmentMade *version.Segment // the segment made from the effective rows, in id order
 
 	entities int64 // number of effective rows
 }
@@ -40,15 +40,15 @@ type batch struct {
 	from  *column.Builder // ids of an edge's ends
 	to    *column.Builder
 	props []*column.Builder
-	lines []uint32  // line of each row in its block; once the batch is collected, in the input
-	left  []leftOut // in row order
-	order []int     // properties in the order of the previous line
-	stamp []uint64  // by property: stamp of the last line that has it
-	rules []bool    // by property: see version.Type.HasRules
+	lines []uint32        // line of each row in its block; once the batch is collected, in the input
+	left  []missingVector // in row order
+	order []int           // properties in the order of the previous line
+	stamp []uint64        // by property: stamp of the last line that has it
+	rules []bool          // by property: see version.Type.HasRules
 }
 
-// leftOut is a vector that must be computed from its source.
-type leftOut struct{ row, prop int }
+// missingVector is a vector that must be computed from its source.
+type missingVector struct{ row, prop int }
 
 func newBatch(t *version.Type) *batch {
 	b := &batch{typ: t, order: make([]int, len(t.Props)), stamp: make([]uint64, len(t.Props)), rules: make([]bool, len(t.Props))}
@@ -171,8 +171,8 @@ func (r *Rows) bytes() int {
 	if r.ids != nil {
 		n += r.ids.Bytes()
 	}
-	if r.fresh != nil {
-		n += freshBytes * r.Len()
+	if r.newID != nil {
+		n += madeIDBytes * r.Len()
 	}
 	for _, b := range r.batches {
 		b.builders(func(x **column.Builder) { n += (*x).Bytes() })
@@ -180,8 +180,8 @@ func (r *Rows) bytes() int {
 	return n
 }
 
-// freshBytes is the size of a made id and its offset, in bytes.
-const freshBytes = 30
+// madeIDBytes is the size of a made id and its offset, in bytes.
+const madeIDBytes = 30
 
 // segment makes a segment of the rows in perm, or of all rows if perm is nil. It releases
 // each array once it has copied it.
@@ -227,10 +227,10 @@ func (r *Rows) collectIDs(ids func(n int) func(dst []byte) []byte) error {
 		}
 	}
 	if made > 0 {
-		r.fresh = ids(made)
+		r.newID = ids(made)
 	}
 	if made < r.Len() {
-		return r.layIDs(func(b *batch, i int) []byte { return b.ids.Raw(i) })
+		return r.fillIDs(func(b *batch, i int) []byte { return b.ids.Raw(i) })
 	}
 	for _, b := range r.batches {
 		b.ids = nil
@@ -240,22 +240,22 @@ func (r *Rows) collectIDs(ids func(n int) func(dst []byte) []byte) error {
 
 // makeIDs makes the missing ids, if collectIDs has left that to it.
 func (r *Rows) makeIDs() error {
-	if r.fresh == nil {
+	if r.newID == nil {
 		return nil
 	}
-	return r.layIDs(func(*batch, int) []byte { return nil })
+	return r.fillIDs(func(*batch, int) []byte { return nil })
 }
 
-// layIDs fills the id column of all rows. given returns the id of a row in the input; if it
-// is empty, layIDs makes one.
-func (r *Rows) layIDs(given func(b *batch, i int) []byte) error {
+// fillIDs fills the id column of all rows. given returns the id of a row in the input; if it
+// is empty, fillIDs makes one.
+func (r *Rows) fillIDs(given func(b *batch, i int) []byte) error {
 	size := 0
 	for _, b := range r.batches {
 		for i := range b.lines {
 			if n := len(given(b, i)); n > 0 {
 				size += n
 			} else {
-				size += freshBytes - 4
+				size += madeIDBytes - 4
 			}
 		}
 	}
@@ -266,7 +266,7 @@ func (r *Rows) layIDs(given func(b *batch, i int) []byte) error {
 		for i := range b.lines {
 			id := given(b, i)
 			if len(id) == 0 {
-				buf = r.fresh(buf[:0])
+				buf = r.newID(buf[:0])
 				id = buf
 			}
 			if err := r.ids.AppendString(view(id)); err != nil {
@@ -275,14 +275,14 @@ func (r *Rows) layIDs(given func(b *batch, i int) []byte) error {
 		}
 		b.ids = nil
 	}
-	r.fresh = nil
+	r.newID = nil
 	return nil
 }
 
 // sorted returns the row numbers in the order of their ids; equal ids keep the order of the
 // input. It returns nil if the rows already have that order and no id occurs twice.
 func (r *Rows) sorted() []uint32 {
-	if r.fresh != nil {
+	if r.newID != nil {
 		return nil
 	}
 	rd := reader{Rows: r}

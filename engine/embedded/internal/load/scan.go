@@ -22,9 +22,9 @@ type scanner struct {
 	key   []byte
 }
 
-// fast reads a line that starts with its type and has no fault, and adds its row. If it
+// parseFast reads a line that starts with its type and has no fault, and adds its row. If it
 // reports false, it has added nothing.
-func (p *parser) fast(line []byte) bool {
+func (p *parser) parseFast(line []byte) bool {
 	s := &p.scan
 	s.b, s.i, s.arena = line, 0, s.arena[:0]
 	if !s.take('{') {
@@ -101,7 +101,7 @@ func (p *parser) members(b *batch) bool {
 		return false
 	}
 	for i := range b.props {
-		if b.stamp[i] != s.stamp && !p.absent(b, i) {
+		if b.stamp[i] != s.stamp && !p.appendMissing(b, i) {
 			return false
 		}
 	}
@@ -160,9 +160,9 @@ func (p *parser) fields(b *batch) (id []byte, ok bool) {
 	}
 }
 
-// absent appends a null for a property that the line does not have. It reports false if the
+// appendMissing appends a null for a property that the line does not have. It reports false if the
 // property cannot be null, or if its value may have to be computed.
-func (p *parser) absent(b *batch, i int) bool {
+func (p *parser) appendMissing(b *batch, i int) bool {
 	prop := b.typ.Props[i]
 	if !prop.Type.Nullable || prop.Embed != nil && p.embeds {
 		return false
@@ -199,7 +199,7 @@ func (s *scanner) value(to *column.Builder, t value.Type) bool {
 		return false
 	}
 	if s.b[s.i] == 'n' {
-		if !t.Nullable || !s.word("null") {
+		if !t.Nullable || !s.literal("null") {
 			return false
 		}
 		to.AppendNull()
@@ -310,10 +310,10 @@ func (s *scanner) integer(k value.Kind) (int64, bool) {
 	quoted := s.i < len(s.b) && s.b[s.i] == '"'
 	switch k {
 	case value.Bool:
-		if s.word("true") {
+		if s.literal("true") {
 			return 1, true
 		}
-		return 0, s.word("false")
+		return 0, s.literal("false")
 	case value.I32, value.U32, value.I64, value.U64:
 		if quoted {
 			return 0, false
@@ -354,7 +354,7 @@ func (s *scanner) textOf(k value.Kind) (int64, bool) {
 // batch returns the batch of the type with this name, or nil if the type does not exist.
 func (p *parser) batch(e plan.Entity, name []byte) *batch {
 	last := p.last[e]
-	if last != nil && p.called[e] == string(name) {
+	if last != nil && p.lastName[e] == string(name) {
 		return last
 	}
 	t := p.schema.Type(e, string(name))
@@ -362,6 +362,6 @@ func (p *parser) batch(e plan.Entity, name []byte) *batch {
 		return nil
 	}
 	b := p.rows(t)
-	p.last[e], p.called[e] = b, string(name)
+	p.last[e], p.lastName[e] = b, string(name)
 	return b
 }

@@ -199,7 +199,7 @@ func (s *scanner) space() {
 	}
 }
 
-func (s *scanner) word(w string) bool {
+func (s *scanner) literal(w string) bool {
 	if len(s.b)-s.i >= len(w) && string(s.b[s.i:s.i+len(w)]) == w {
 		s.i += len(w)
 		return true

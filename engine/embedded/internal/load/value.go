@@ -24,7 +24,7 @@ func (p *parser) value(raw jsontext.Value, t value.Type) (value.Value, error) {
 		var elems []value.Value
 		err := p.elements(raw, t, func(e jsontext.Value) error {
 			if e.Kind() == 'n' {
-				return errors.New("a list holds no null")
+				return errors.New("a list cannot hold null")
 			}
 			v, err := p.value(e, t.Elem())
 			elems = append(elems, v)
@@ -52,7 +52,7 @@ func (p *parser) value(raw jsontext.Value, t value.Type) (value.Value, error) {
 // elements calls f with each element of a JSON array. The error says which element is bad.
 func (p *parser) elements(raw jsontext.Value, t value.Type, f func(jsontext.Value) error) error {
 	if raw.Kind() != '[' {
-		return wanted(raw, t.String())
+		return wrongValue(raw, t.String())
 	}
 	// The tokenizer has accepted the array, so it can be split at the commas of its
 	// outermost level.
@@ -98,7 +98,7 @@ func scalar(raw jsontext.Value, text string, k value.Kind) (value.Value, error) 
 	case s == value.InBytes && quoted:
 		b, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(text, "base64:"))
 		if err != nil {
-			return value.Null, errors.New("the text is no base64 with padding")
+			return value.Null, errors.New("the text is not base64 with padding")
 		}
 		return value.OfBlob(b), nil
 	case s == value.InBits && (raw.Kind() == 't' || raw.Kind() == 'f'):
@@ -114,11 +114,11 @@ func scalar(raw jsontext.Value, text string, k value.Kind) (value.Value, error) 
 	case k.HasText() && number && k.Integer() != "":
 		n, err := strconv.ParseInt(digits, 10, 64)
 		if err != nil {
-			return value.Null, wanted(raw, k.Integer())
+			return value.Null, wrongValue(raw, k.Integer())
 		}
 		return value.OfBits(k, uint64(n)), k.CheckInteger(n)
 	}
-	return value.Null, wanted(raw, k.String())
+	return value.Null, wrongValue(raw, k.String())
 }
 
 // keyMember converts the text of a key member, in any spelling.
@@ -150,7 +150,7 @@ func integer(s string, k value.Kind) (value.Value, error) {
 		if err == nil || errors.Is(err, strconv.ErrRange) {
 			return fmt.Errorf("%s is out of range of %s", strings.Clone(s), k)
 		}
-		return fmt.Errorf("found %q, wanted a whole number of type %s", strings.Clone(s), k)
+		return fmt.Errorf("found %q, expected an integer of type %s", strings.Clone(s), k)
 	}
 	v, ok := value.ParseNumber(s, k)
 	if ok {
@@ -179,6 +179,6 @@ func float(s string, k value.Kind) (value.Value, error) {
 	return value.OfF64(f), nil
 }
 
-func wanted(raw []byte, what string) error {
-	return fmt.Errorf("found %s, wanted %s", clip(raw), what)
+func wrongValue(raw []byte, what string) error {
+	return fmt.Errorf("found %s, expected %s", clip(raw), what)
 }

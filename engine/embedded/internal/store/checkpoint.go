@@ -40,7 +40,7 @@ func (s *Store) Checkpoint(ctx context.Context, payload []byte, upTo uint64, seg
 		return err
 	}
 	if durable := s.Durable(); upTo > durable {
-		return &engine.Conflict{Reason: fmt.Sprintf("a checkpoint up to record %d: only %d are durable", upTo, durable)}
+		return &engine.Conflict{Reason: fmt.Sprintf("a checkpoint cannot cover the records up to %d; only the records up to %d are durable", upTo, durable)}
 	}
 	if err := s.usable(); err != nil {
 		return err
@@ -61,9 +61,9 @@ func (s *Store) Checkpoint(ctx context.Context, payload []byte, upTo uint64, seg
 	before := s.manifest.upTo
 	s.mu.Unlock()
 	if upTo < before {
-		return &engine.Conflict{Reason: fmt.Sprintf("a checkpoint up to record %d: there is one up to %d", upTo, before)}
+		return &engine.Conflict{Reason: fmt.Sprintf("a checkpoint cannot cover only the records up to %d; the last one covers the records up to %d", upTo, before)}
 	}
-	if err := s.displaced(); err != nil {
+	if err := s.checkMoved(); err != nil {
 		return err
 	}
 	s.mu.Lock()

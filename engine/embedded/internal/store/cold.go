@@ -92,20 +92,20 @@ func (b *blockEntry) unpack(data []byte, file string) ([]byte, error) {
 	// which has a bound.
 	var h zstd.Header
 	if err := h.Decode(data); err != nil {
-		return nil, corrupt("it is no Zstandard frame: %v", err)
+		return nil, corrupt("it is not a Zstandard frame: %v", err)
 	}
 	if !h.HasFCS || h.FrameContentSize != uint64(b.unpacked) {
-		return nil, corrupt("its frame holds %d bytes, wanted %d", h.FrameContentSize, b.unpacked)
+		return nil, corrupt("its frame holds %d bytes, expected %d", h.FrameContentSize, b.unpacked)
 	}
 	out, err := decoder().DecodeAll(data, nil)
 	if err != nil {
 		return nil, corrupt("it cannot be decompressed: %v", err)
 	}
 	if int64(len(out)) != b.unpacked {
-		return nil, corrupt("it has %d bytes, wanted %d", len(out), b.unpacked)
+		return nil, corrupt("it has %d bytes, expected %d", len(out), b.unpacked)
 	}
 	if b.codec == codecDelta {
-		undo(out)
+		undoDeltas(out)
 	}
 	return out, nil
 }
@@ -122,8 +122,8 @@ func deltas(data []byte) []byte {
 	return out
 }
 
-// undo reverses deltas in place.
-func undo(data []byte) {
+// undoDeltas reverses deltas in place.
+func undoDeltas(data []byte) {
 	last := uint32(0)
 	for i := 0; i+4 <= len(data); i += 4 {
 		last += binary.LittleEndian.Uint32(data[i:])

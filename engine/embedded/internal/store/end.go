@@ -34,13 +34,13 @@ func decodeEnd(data []byte, file string) (durable uint64, err error) {
 		return 0, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(text, args...)}
 	}
 	if len(data) != endSize {
-		return corrupt("the file has %d bytes, wanted %d", len(data), endSize)
+		return corrupt("the file has %d bytes, expected %d", len(data), endSize)
 	}
 	if !bytes.HasPrefix(data, endMagic) {
 		return corrupt("offset 0: the file does not start with %q", endMagic)
 	}
 	if want, got := le.Uint32(data[endSize-4:]), checksum(data[:endSize-4]); got != want {
-		return corrupt("the file has checksum %08x, wanted %08x", got, want)
+		return corrupt("the file has checksum %08x, expected %08x", got, want)
 	}
 	if err := format.End.Check(le.Uint32(data[8:])); err != nil {
 		return corrupt("offset 8: %v", err)
@@ -57,7 +57,7 @@ func readEnd(fsys fs.FS, dir string, m manifest) (durable uint64, there bool, er
 	case errors.Is(err, iofs.ErrNotExist) && m.format <= 3:
 		return 0, false, nil
 	case errors.Is(err, iofs.ErrNotExist):
-		return 0, false, &engine.Corrupt{Object: name, Detail: fmt.Sprintf("the file is missing, manifest %d needs it", m.number)}
+		return 0, false, &engine.Corrupt{Object: name, Detail: fmt.Sprintf("the file is missing, but manifest %d needs it", m.number)}
 	case err != nil:
 		return 0, false, unavailable("reading "+endName, err)
 	}

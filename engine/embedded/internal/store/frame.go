@@ -53,10 +53,10 @@ func decodeLogHeader(page []byte, size int64, file string, number uint64) (logHe
 	}
 	page = page[:logHeaderSize]
 	if !bytes.HasPrefix(page, logMagic) {
-		return corrupt("offset 0: no log file starts with %q", page[:len(logMagic)])
+		return corrupt("offset 0: a log file cannot start with %q", page[:len(logMagic)])
 	}
 	if want, got := le.Uint32(page[logHeaderSize-4:]), checksum(page[:logHeaderSize-4]); got != want {
-		return corrupt("offset 0: the header has checksum %08x, wanted %08x", got, want)
+		return corrupt("offset 0: the header has checksum %08x, expected %08x", got, want)
 	}
 	if err := format.Log.Check(le.Uint32(page[8:])); err != nil {
 		return corrupt("offset 8: %v", err)
@@ -69,11 +69,11 @@ func decodeLogHeader(page []byte, size int64, file string, number uint64) (logHe
 	}
 	switch {
 	case h.number != number:
-		return corrupt("offset 16: the header is that of log file %d, wanted %d", h.number, number)
+		return corrupt("offset 16: the header is that of log file %d, expected %d", h.number, number)
 	case h.first == 0:
-		return corrupt("offset 24: the first record is number 0, the lowest is 1")
+		return corrupt("offset 24: the first record has number 0, expected 1 or more")
 	case h.size != size:
-		return corrupt("offset 40: the file had %d bytes, it has %d", h.size, size)
+		return corrupt("offset 40: the header gives the file %d bytes, but it has %d", h.size, size)
 	}
 	return h, nil
 }
@@ -151,7 +151,7 @@ type logScan struct {
 	next      uint64   // LSN that follows the last record
 	end       int64    // offset after the last record
 	lastWrite int64    // offset of the first record of the last write
-	debris    int64    // end offset of the remains of a torn write; at most end if there are none
+	tornEnd   int64    // end offset of the remains of a torn write; at most end if there are none
 }
 
 // scanLog reads the frames of a log file; data includes the file's header. The error is an
@@ -171,7 +171,7 @@ func scanLog(data []byte, h logHeader, file string) (logScan, error) {
 		s.next++
 		s.end += frame.size()
 	}
-	s.debris = s.end
+	s.tornEnd = s.end
 	for off := s.end; ; off++ {
 		i := bytes.Index(data[min(off, int64(len(data))):], frameMagic)
 		if i < 0 {
@@ -184,10 +184,10 @@ func scanLog(data []byte, h logHeader, file string) (logScan, error) {
 		}
 		if frame.durable() >= s.next {
 			return s, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(
-				"offset %d: no valid frame of record %d, which was durable before record %d at offset %d",
+				"offset %d: the frame of record %d is missing or not valid, but the record was durable before record %d at offset %d",
 				s.end, s.next, frame.lsn, off)}
 		}
-		s.debris = off + frameHeaderSize
+		s.tornEnd = off + frameHeaderSize
 	}
 	return s, nil
 }

@@ -32,7 +32,7 @@ func (s *Store) Failure() error {
 		return s.log.notWritten()
 	}
 	s.log.mu.Unlock()
-	if err := s.displaced(); err != nil {
+	if err := s.checkMoved(); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -43,8 +43,8 @@ func (s *Store) Failure() error {
 // MustReopen reports whether the store accepts no more writes until it is closed and opened
 // again.
 func (s *Store) MustReopen() bool {
-	_, sound := s.log.sound()
-	return !sound || s.displaced() != nil
+	_, sound := s.log.lastDurable()
+	return !sound || s.checkMoved() != nil
 }
 
 // Full reports whether a write was refused for lack of space since Retry last succeeded.
@@ -57,7 +57,7 @@ func (s *Store) Full() bool {
 // Retry tries to make a spare log file, to find out whether a full disk has space again.
 // Call it from time to time while Full reports true.
 func (s *Store) Retry() error {
-	err := s.log.tryRoom()
+	err := s.log.probeSpace()
 	if err == nil {
 		s.mu.Lock()
 		s.full = nil
@@ -66,9 +66,9 @@ func (s *Store) Retry() error {
 	return err
 }
 
-// tryRoom makes a spare log file. If there is one already, it makes another and removes it
+// probeSpace makes a spare log file. If there is one already, it makes another and removes it
 // again.
-func (l *wal) tryRoom() error {
+func (l *wal) probeSpace() error {
 	l.mu.Lock()
 	spare := l.spare
 	l.mu.Unlock()

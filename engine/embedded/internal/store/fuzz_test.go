@@ -39,17 +39,17 @@ func scanAny(t *testing.T, h logHeader, frames []byte) {
 	if !onlyCorrupt(err, "log") && err != nil {
 		t.Fatal(err)
 	}
-	if s.end < logHeaderSize || s.lastWrite > s.end || s.debris < s.end || max(s.debris, s.end) > int64(len(data)) {
-		t.Fatalf("%d bytes: the last write starts at %d, the end is %d, debris to %d", len(data), s.lastWrite, s.end, s.debris)
+	if s.end < logHeaderSize || s.lastWrite > s.end || s.tornEnd < s.end || max(s.tornEnd, s.end) > int64(len(data)) {
+		t.Fatalf("%d bytes: the last write starts at %d, the end is %d, debris to %d", len(data), s.lastWrite, s.end, s.tornEnd)
 	}
 	if s.next != h.first+uint64(len(s.records)) {
 		t.Fatalf("%d records, the next is %d", len(s.records), s.next)
 	}
 	// After the debris is cleared, a second scan finds no debris and the same records.
-	clear(data[s.end:max(s.end, s.debris)])
+	clear(data[s.end:max(s.end, s.tornEnd)])
 	again, err := scanLog(data, h, "log")
-	if err == nil && (again.next != s.next || again.debris != again.end) {
-		t.Fatalf("records up to %d and debris to %d after clearing, before: %d", again.next, again.debris, s.next)
+	if err == nil && (again.next != s.next || again.tornEnd != again.end) {
+		t.Fatalf("records up to %d and debris to %d after clearing, before: %d", again.next, again.tornEnd, s.next)
 	}
 }
 

@@ -221,7 +221,7 @@ func (h *history) check(t *testing.T, fsys fs.FS) (*Store, *Recovered) {
 	for _, r := range rec.Records {
 		last++
 		if r.LSN != last || r.Kind != 1 || !bytes.Equal(r.Payload, h.records[last]) {
-			t.Fatalf("record %d of kind %d with %d bytes, wanted record %d with %d bytes", r.LSN, r.Kind, len(r.Payload), last, len(h.records[last]))
+			t.Fatalf("record %d of kind %d with %d bytes, expected record %d with %d bytes", r.LSN, r.Kind, len(r.Payload), last, len(h.records[last]))
 		}
 		if h.outcomes[last] == notWritten {
 			t.Fatalf("record %d is there, its writer was told that it is not", last)

@@ -32,7 +32,7 @@ type Ticket struct {
 	waiting bool
 	done    bool
 	err     error
-	wake    chan struct{} // capacity 1; signalled when the ticket is done or should lead
+	wake    chan struct{} // capacity 1; signalled when the ticket is done or should lead the next write
 }
 
 // wal is the log. It has no goroutine: one at a time of the callers that wait is the
@@ -61,8 +61,8 @@ type wal struct {
 
 	// Where the next record will go once the queue is written: the number of the last file,
 	// and the bytes that remain in it.
-	planned uint64
-	room    int64
+	plannedFile  uint64
+	plannedBytes int64
 
 	// Used by the leader only.
 	active fs.File
@@ -102,12 +102,12 @@ func (l *wal) enqueue(kind uint8, payload []byte) (*Ticket, error) {
 		case l.failed != nil:
 			return nil, l.notWritten()
 		}
-		if size <= l.room {
+		if size <= l.plannedBytes {
 			break
 		}
 		if t.file = l.nextFileLocked(size); t.file != nil {
-			l.planned++
-			l.room = t.file.size - logHeaderSize
+			l.plannedFile++
+			l.plannedBytes = t.file.size - logHeaderSize
 			break
 		}
 		l.mu.Unlock()
@@ -117,7 +117,7 @@ func (l *wal) enqueue(kind uint8, payload []byte) (*Ticket, error) {
 			return nil, err
 		}
 	}
-	l.room -= size
+	l.plannedBytes -= size
 	t.LSN = l.next
 	l.next++
 	l.queue = append(l.queue, t)
@@ -129,7 +129,7 @@ func (l *wal) wait(t *Ticket) error {
 	defer l.mu.Unlock()
 	for !t.done {
 		if !l.leading {
-			l.lead()
+			l.leadWrite()
 			continue
 		}
 		t.waiting = true
@@ -148,8 +148,8 @@ func (l *wal) wait(t *Ticket) error {
 	return t.err
 }
 
-// lead performs one write. mu is held on entry and on return; lead unlocks it in between.
-func (l *wal) lead() {
+// leadWrite performs one write. mu is held on entry and on return; leadWrite unlocks it in between.
+func (l *wal) leadWrite() {
 	l.leading = true
 	l.mu.Unlock()
 	// The callers that the last write woke get to enqueue their next record: a short wait
@@ -292,11 +292,11 @@ func (l *wal) notWritten() error {
 	var refused *refusedError
 	switch {
 	case errors.As(l.failed, &moved):
-		return unavailable("its folder or its log was moved, removed or replaced, open it again", l.failed)
+		return unavailable("its folder or its log was moved, removed or replaced; open it again", l.failed)
 	case errors.As(l.failed, &refused) && fs.IsNoSpace(l.failed):
-		return unavailable("its disk is full, open it again", l.failed)
+		return unavailable("its disk is full; free some space and open it again", l.failed)
 	}
-	return unavailable("its log failed, open it again", l.failed)
+	return unavailable("its log failed; open it again", l.failed)
 }
 
 // close writes the queued records and refuses later ones.
@@ -312,7 +312,7 @@ func (l *wal) close() error {
 		if l.leading {
 			l.idle.Wait()
 		} else {
-			l.lead()
+			l.leadWrite()
 		}
 	}
 	if last != nil {
@@ -321,8 +321,8 @@ func (l *wal) close() error {
 	return nil
 }
 
-// sound returns the LSN of the last durable record, and whether no write has failed.
-func (l *wal) sound() (durable uint64, ok bool) {
+// lastDurable returns the LSN of the last durable record, and whether no write has failed.
+func (l *wal) lastDurable() (durable uint64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.durable, l.failed == nil

@@ -62,11 +62,11 @@ func decodeManifest(data []byte, file string, number uint64) (manifest, error) {
 		return corrupt("the file has %d bytes, fewer than a header", len(data))
 	}
 	if !bytes.HasPrefix(data, manifestMagic) {
-		return corrupt("offset 0: no manifest starts with %q", data[:len(manifestMagic)])
+		return corrupt("offset 0: a manifest cannot start with %q", data[:len(manifestMagic)])
 	}
 	body := data[:len(data)-4]
 	if want, got := le.Uint32(data[len(body):]), checksum(body); got != want {
-		return corrupt("the file has checksum %08x, wanted %08x", got, want)
+		return corrupt("the file has checksum %08x, expected %08x", got, want)
 	}
 	written := le.Uint32(data[8:])
 	if err := format.StoreRoot.Check(written); err != nil {
@@ -74,12 +74,12 @@ func decodeManifest(data []byte, file string, number uint64) (manifest, error) {
 	}
 	m := manifest{format: written, number: le.Uint64(data[16:]), upTo: le.Uint64(data[24:]), next: SegmentID(le.Uint64(data[32:]))}
 	if m.number != number {
-		return corrupt("offset 16: this is manifest %d, wanted %d", m.number, number)
+		return corrupt("offset 16: this is manifest %d, expected %d", m.number, number)
 	}
 	entries := body[manifestHeaderSize:]
 	count, length := uint64(le.Uint32(data[12:])), le.Uint64(data[40:])
 	if count > uint64(len(entries))/manifestEntrySize || length != uint64(len(entries))-count*manifestEntrySize {
-		return corrupt("offset 40: %d segments and %d bytes of payload do not make %d bytes", count, length, len(data))
+		return corrupt("offset 40: %d segments and %d bytes of payload do not add up to %d bytes", count, length, len(data))
 	}
 	for range count {
 		e := manifestEntry{id: SegmentID(le.Uint64(entries)), size: int64(le.Uint64(entries[8:])), crc: le.Uint32(entries[16:])}

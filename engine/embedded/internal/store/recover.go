@@ -61,7 +61,7 @@ func (s *Store) recover(ctx context.Context) (*Recovered, error) {
 	m.payload = nil
 	s.manifest = m
 	s.manifests = []uint64{m.number}
-	return rec, s.tidy(found, used)
+	return rec, s.removeLeftovers(found, used)
 }
 
 // recoverSegments checks that the segments of the manifest exist, and registers all other
@@ -76,16 +76,16 @@ func (s *Store) recoverSegments(m manifest, there []uint64) error {
 		state := s.segments[e.id]
 		if state == nil {
 			return &engine.Corrupt{Object: filename(s.dir, uint64(e.id), segmentExt), Detail: fmt.Sprintf(
-				"the file is missing, manifest %d names it", m.number)}
+				"the file is missing, but manifest %d names it", m.number)}
 		}
 		*state = segmentState{size: e.size, crc: e.crc, known: true, manifest: m.number}
 	}
 	return nil
 }
 
-// tidy removes the files that a crash left behind, and takes the obsolete log files for
+// removeLeftovers removes the files that a crash left behind, and takes the obsolete log files for
 // reuse.
-func (s *Store) tidy(found listing, used []openLog) error {
+func (s *Store) removeLeftovers(found listing, used []openLog) error {
 	for _, name := range found.temps {
 		if err := s.fsys.Remove(filepath.Join(s.dir, name)); err != nil {
 			return unavailable("removing a temporary file", err)
@@ -117,7 +117,7 @@ func (s *Store) tidy(found listing, used []openLog) error {
 			s.log.free = append(s.log.free, number)
 		}
 		if err != nil {
-			return unavailable("looking at a free log file", err)
+			return unavailable("inspecting a free log file", err)
 		}
 	}
 	return nil
@@ -131,7 +131,7 @@ type openLog struct {
 
 // readLogs reads the log files that hold records after upTo, the last record in the
 // manifest. It checks that no file is missing and that the records up to end exist. The
-// last file's scan may have debris.
+// last file's scan may have a torn end.
 func readLogs(ctx context.Context, fsys fs.FS, dir string, numbers []uint64, upTo, end uint64) ([]openLog, []logScan, error) {
 	var files []openLog
 	var scans []logScan
@@ -151,16 +151,16 @@ func readLogs(ctx context.Context, fsys fs.FS, dir string, numbers []uint64, upT
 				return nil, nil, missingLog(dir, later.number-1, upTo)
 			case scan.next != later.first:
 				return nil, nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
-					"offset %d: no valid frame of record %d; the next log file starts with record %d",
+					"offset %d: the frame of record %d is missing or not valid; the next log file starts with record %d",
 					scan.end, scan.next, later.first)}
 			}
 		} else if scan.next <= upTo {
 			return nil, nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
-				"offset %d: no valid frame of record %d; the manifest says that record %d is durable",
+				"offset %d: the frame of record %d is missing or not valid; the manifest records that record %d is durable",
 				scan.end, scan.next, upTo)}
 		} else if scan.next <= end {
 			return nil, nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
-				"offset %d: no valid frame of record %d; record %d was durable when the graph was last closed",
+				"offset %d: the frame of record %d is missing or not valid; record %d was durable when the graph was last closed",
 				scan.end, scan.next, end)}
 		}
 		files, scans = append(files, file), append(scans, scan)
@@ -179,7 +179,7 @@ func readLogs(ctx context.Context, fsys fs.FS, dir string, numbers []uint64, upT
 
 func missingLog(dir string, number, upTo uint64) error {
 	return &engine.Corrupt{Object: filename(dir, number, logExt), Detail: fmt.Sprintf(
-		"the file is missing, and with it records after %d", upTo)}
+		"the file is missing, and so are the records after %d", upTo)}
 }
 
 func readLog(fsys fs.FS, dir string, number uint64) (openLog, logScan, error) {
@@ -210,12 +210,12 @@ func (l *wal) resume(files []openLog, last logScan) error {
 	var held *fs.LockedError
 	switch {
 	case errors.As(err, &held):
-		return &engine.Unavailable{Reason: name + " is in another folder too, by a hard link, and open there; copy the folder without hard links"}
+		return &engine.Unavailable{Reason: name + " is hard-linked into another folder and open there; copy the folder without hard links"}
 	case err != nil:
 		return unavailable("opening the log", err)
 	}
 	l.active, l.path = f, name
-	tail := slices.Clone(active.data[last.lastWrite:max(last.end, last.debris)])
+	tail := slices.Clone(active.data[last.lastWrite:max(last.end, last.tornEnd)])
 	clear(tail[last.end-last.lastWrite:])
 	if len(tail) > 0 {
 		if _, err := f.WriteAt(tail, last.lastWrite); err != nil {
@@ -227,7 +227,7 @@ func (l *wal) resume(files []openLog, last logScan) error {
 	}
 	l.seed, l.offset = active.seed(), last.end
 	l.next, l.durable = last.next, last.next-1
-	l.planned, l.room = active.number, active.size-last.end
+	l.plannedFile, l.plannedBytes = active.number, active.size-last.end
 	return nil
 }
 

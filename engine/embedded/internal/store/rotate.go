@@ -62,7 +62,7 @@ func (l *wal) nextFileLocked(need int64) *nextFile {
 func (l *wal) reserve(payload int) error {
 	size := frameSize(payload)
 	l.mu.Lock()
-	enough := size <= l.room || l.failed != nil || l.closed ||
+	enough := size <= l.plannedBytes || l.failed != nil || l.closed ||
 		l.spare != nil && l.spare.size >= l.fileSize(size) ||
 		len(l.free) > 0 && l.fileSize(size) == l.size
 	l.mu.Unlock()
@@ -83,7 +83,7 @@ func (l *wal) prepare(need int64) error {
 		return nil
 	}
 	l.spare = nil
-	next := &nextFile{size: l.fileSize(need), temp: filename(l.dir, l.planned+1, logExt) + tempExt}
+	next := &nextFile{size: l.fileSize(need), temp: filename(l.dir, l.plannedFile+1, logExt) + tempExt}
 	l.mu.Unlock()
 	old.discard(l)
 	f, err := createTemp(l.fsys, next.temp)
@@ -228,6 +228,6 @@ func (l *wal) begin() error {
 		return err
 	}
 	next := l.spare
-	l.spare, l.planned, l.room = nil, 1, next.size-logHeaderSize
+	l.spare, l.plannedFile, l.plannedBytes = nil, 1, next.size-logHeaderSize
 	return l.rotate(next, 1)
 }

@@ -59,7 +59,7 @@ func (s *Store) OpenSegment(ctx context.Context, id SegmentID) (*Segment, error)
 		return nil, &engine.Unavailable{Reason: "it is closed"}
 	case state.known && (state.size != seg.size || state.crc != seg.crc):
 		return nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
-			"it has %d bytes and footer checksum %08x, wanted %d and %08x", seg.size, seg.crc, state.size, state.crc)}
+			"it has %d bytes and footer checksum %08x, expected %d bytes and checksum %08x", seg.size, seg.crc, state.size, state.crc)}
 	}
 	state.known, state.size, state.crc = true, seg.size, seg.crc
 	return seg, nil
@@ -123,7 +123,7 @@ func (b *blockEntry) verify(data []byte, file string) error {
 		piece := data[start:min(start+pieceSize, len(data))]
 		if got := checksum(piece); got != want {
 			return &engine.Corrupt{Object: file, Detail: fmt.Sprintf(
-				"block %q, offset %d: %d bytes have checksum %08x, wanted %08x",
+				"block %q, offset %d: %d bytes have checksum %08x, expected %08x",
 				b.name, b.offset+int64(start), len(piece), got, want)}
 		}
 	}
@@ -180,7 +180,7 @@ func readFooter(f io.ReaderAt, size int64, name string, id SegmentID) (*Segment,
 	g := &Segment{name: name, size: size, crc: crc, blocks: make(map[string]*block, len(entries))}
 	for _, e := range entries {
 		if g.blocks[e.name] != nil {
-			return nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf("two blocks are called %q", e.name)}
+			return nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf("two blocks have the name %q", e.name)}
 		}
 		g.names = append(g.names, e.name)
 		g.blocks[e.name] = &block{blockEntry: e}
@@ -193,16 +193,16 @@ func checkSegmentHeader(h []byte, file string, id SegmentID) error {
 		return &engine.Corrupt{Object: file, Detail: fmt.Sprintf(text, args...)}
 	}
 	if !bytes.HasPrefix(h, segmentMagic) {
-		return corrupt("offset 0: no segment starts with %q", h[:len(segmentMagic)])
+		return corrupt("offset 0: a segment cannot start with %q", h[:len(segmentMagic)])
 	}
 	if want, got := le.Uint32(h[60:]), checksum(h[:60]); got != want {
-		return corrupt("offset 0: the header has checksum %08x, wanted %08x", got, want)
+		return corrupt("offset 0: the header has checksum %08x, expected %08x", got, want)
 	}
 	if err := format.SegmentFile.Check(le.Uint32(h[8:])); err != nil {
 		return corrupt("offset 8: %v", err)
 	}
 	if got := SegmentID(le.Uint64(h[16:])); got != id {
-		return corrupt("offset 16: the header is that of segment %d, wanted %d", got, id)
+		return corrupt("offset 16: the header is that of segment %d, expected %d", got, id)
 	}
 	return nil
 }
@@ -211,7 +211,7 @@ func checkSegmentHeader(h []byte, file string, id SegmentID) error {
 func footerOffset(trailer []byte, file string, size int64) (int64, error) {
 	if !bytes.Equal(trailer[32:], segmentEndMagic) {
 		return 0, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(
-			"offset %d: no segment ends with %q", size-8, trailer[32:])}
+			"offset %d: a segment cannot end with %q", size-8, trailer[32:])}
 	}
 	start := le.Uint64(trailer)
 	if start < segmentHeaderSize || start > uint64(size-segmentTrailerSize) || start%blockAlign != 0 {
@@ -236,7 +236,7 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 	trailer := footer[len(rest):]
 	crc := le.Uint32(trailer[28:])
 	if got := checksum(footer[:len(rest)+28]); got != crc {
-		return corrupt("it has checksum %08x, wanted %08x", got, crc)
+		return corrupt("it has checksum %08x, expected %08x", got, crc)
 	}
 	if !bytes.Equal(trailer[32:], segmentEndMagic) {
 		return corrupt("it ends with %q", trailer[32:])
@@ -246,39 +246,39 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 		return corrupt("%v", err)
 	}
 	if got := le.Uint64(trailer[8:]); got != uint64(size) {
-		return corrupt("the segment had %d bytes, it has %d", got, size)
+		return corrupt("the footer gives the segment %d bytes, but it has %d", got, size)
 	}
 	if got := le.Uint64(trailer); got != uint64(start) {
-		return corrupt("it starts at %d, wanted %d", start, got)
+		return corrupt("it starts at %d, expected %d", start, got)
 	}
 	count := le.Uint32(trailer[16:])
 	var blocks []blockEntry
 	end := int64(segmentHeaderSize)
 	for i := range count {
 		if len(rest) < 18 {
-			return corrupt("it breaks off in block %d of %d", i+1, count)
+			return corrupt("it ends within the entry of block %d of %d", i+1, count)
 		}
 		offset, length, nameLen := le.Uint64(rest), le.Uint64(rest[8:]), int(le.Uint16(rest[16:]))
 		rest = rest[18:]
 		if offset != uint64(end) || length > uint64(start-end) || pad(int64(length), blockAlign) > start-end {
-			return corrupt("block %d of %d has offset %d and length %d, wanted offset %d and an end before %d",
+			return corrupt("block %d of %d has offset %d and length %d, expected offset %d and an end before %d",
 				i+1, count, offset, length, end, start)
 		}
 		end += pad(int64(length), blockAlign)
 		pieces := int((end - int64(offset) + pieceSize - 1) / pieceSize)
 		if len(rest) < nameLen || (len(rest)-nameLen)/4 < pieces {
-			return corrupt("it breaks off in block %d of %d", i+1, count)
+			return corrupt("it ends within the entry of block %d of %d", i+1, count)
 		}
 		b := blockEntry{name: string(rest[:nameLen]), offset: int64(offset), length: int64(length), pieces: make([]uint32, pieces)}
 		rest = rest[nameLen:]
 		b.unpacked = b.length
 		if written > 1 {
 			if (len(rest)-coldEntrySize)/4 < pieces {
-				return corrupt("it breaks off in block %d of %d", i+1, count)
+				return corrupt("it ends within the entry of block %d of %d", i+1, count)
 			}
 			b.codec, b.unpacked = rest[0], int64(le.Uint64(rest[1:]))
 			if b.codec > codecDelta || b.unpacked < 0 || b.unpacked > maxCold || b.unpacked/maxRatio > b.length || b.codec == codecNone && b.unpacked != b.length {
-				return corrupt("block %d of %d has codec %d and %d bytes in %d", i+1, count, b.codec, b.unpacked, b.length)
+				return corrupt("block %d of %d has codec %d and claims %d bytes packed into %d, which is not possible", i+1, count, b.codec, b.unpacked, b.length)
 			}
 			rest = rest[coldEntrySize:]
 		}
@@ -289,7 +289,7 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 		blocks = append(blocks, b)
 	}
 	if len(rest) > 0 || end != start {
-		return corrupt("%d bytes are left after %d blocks, which end at %d of %d", len(rest), count, end, start)
+		return corrupt("%d bytes are left after the entries of %d blocks, which end at %d of %d", len(rest), count, end, start)
 	}
 	return blocks, crc, nil
 }
@@ -298,7 +298,7 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 // *engine.Unavailable for a file that cannot be read.
 func readFailure(file string, err error) error {
 	if err == io.EOF {
-		return &engine.Corrupt{Object: file, Detail: "it ends too soon"}
+		return &engine.Corrupt{Object: file, Detail: "the file ends too early"}
 	}
 	return unavailable("reading a segment", err)
 }

@@ -89,7 +89,7 @@ func (w *SegmentWriter) AddBlock(name string, data []byte) error {
 func (w *SegmentWriter) add(name string, data []byte, codec byte, unpacked int64) error {
 	switch {
 	case w.names[name]:
-		return &engine.Conflict{Reason: fmt.Sprintf("the segment has a block %q already", name)}
+		return &engine.Conflict{Reason: fmt.Sprintf("the segment already has a block %q", name)}
 	case len(name) > math.MaxUint16:
 		return &engine.TooLarge{Resource: "bytes of a block's name", Limit: math.MaxUint16, Actual: int64(len(name))}
 	}
@@ -149,7 +149,7 @@ func (s *Store) writeSegment(ctx context.Context, id SegmentID, write func(w *Se
 	}()
 	w := &SegmentWriter{
 		ctx:   ctx,
-		out:   bufio.NewWriterSize(&failingWriter{w: io.NewOffsetWriter(f, 0), doing: doing}, 256<<10),
+		out:   bufio.NewWriterSize(&failingWriter{w: io.NewOffsetWriter(f, 0), operation: doing}, 256<<10),
 		names: map[string]bool{},
 	}
 	if err := w.write(encodeSegmentHeader(id)); err != nil {
@@ -184,7 +184,7 @@ func (s *Store) writeSegment(ctx context.Context, id SegmentID, write func(w *Se
 	}
 	// Fail if the path leads elsewhere: a record that names the segment would be read
 	// there.
-	if err := s.displaced(); err != nil {
+	if err := s.checkMoved(); err != nil {
 		return nil, err
 	}
 	return &segmentState{known: true, size: w.offset, crc: crc}, nil
@@ -227,14 +227,14 @@ func encodeFooter(blocks []blockEntry, offset int64) ([]byte, uint32) {
 
 // failingWriter adds the name of the current action to the error of a failed write.
 type failingWriter struct {
-	w     io.Writer
-	doing string
+	w         io.Writer
+	operation string
 }
 
 func (f *failingWriter) Write(p []byte) (int, error) {
 	n, err := f.w.Write(p)
 	if err != nil {
-		err = unavailable(f.doing, err)
+		err = unavailable(f.operation, err)
 	}
 	return n, err
 }

@@ -213,7 +213,7 @@ func (s *Store) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	err := s.log.close()
-	if durable, ok := s.log.sound(); ok && s.displaced() == nil {
+	if durable, ok := s.log.lastDurable(); ok && s.checkMoved() == nil {
 		_ = s.noteEnd(durable)
 	}
 	return errors.Join(err, s.release())
@@ -224,7 +224,7 @@ func lockStore(fsys fs.FS, dir string, opts Options) (*Store, error) {
 	var held *fs.LockedError
 	switch {
 	case errors.As(err, &held):
-		return nil, &engine.Unavailable{Reason: held.Error() + ", only one may have a graph open"}
+		return nil, &engine.Unavailable{Reason: held.Error() + "; only one process may have a graph open"}
 	case errors.Is(err, iofs.ErrNotExist):
 		return nil, &engine.NotFound{What: "graph directory", Name: dir}
 	case err != nil:
@@ -261,13 +261,13 @@ func (s *Store) create(opts Options) error {
 	found := classify(names)
 	switch {
 	case len(found.manifests) > 0:
-		return &engine.Conflict{Reason: fmt.Sprintf("directory %s holds a graph already", s.dir)}
+		return &engine.Conflict{Reason: fmt.Sprintf("directory %s already holds a graph", s.dir)}
 	case len(found.segments) > 0 || len(found.logs) > 0 && found.logs[0] != 1 || len(found.logs) > 1:
-		return &engine.Corrupt{Object: s.dir, Detail: "it holds the files of a graph, but no manifest; move them away to make another"}
+		return &engine.Corrupt{Object: s.dir, Detail: "it holds files of a graph, but no manifest; move the files away before you create a graph here"}
 	}
 	for _, name := range found.temps {
 		if err := s.fsys.Remove(filepath.Join(s.dir, name)); err != nil {
-			return unavailable("removing what an earlier attempt left", err)
+			return unavailable("removing files that an earlier attempt left", err)
 		}
 	}
 	if len(found.logs) > 0 {
@@ -279,10 +279,10 @@ func (s *Store) create(opts Options) error {
 			return err
 		}
 		if len(scan.records) > 0 {
-			return &engine.Corrupt{Object: s.dir, Detail: fmt.Sprintf("%s has records, but there is no manifest; move it away to make another graph", name)}
+			return &engine.Corrupt{Object: s.dir, Detail: fmt.Sprintf("%s has records, but there is no manifest; move the file away before you create a graph here", name)}
 		}
 		if err := s.fsys.Remove(name); err != nil {
-			return unavailable("removing what an earlier attempt left", err)
+			return unavailable("removing files that an earlier attempt left", err)
 		}
 	}
 	if err := s.log.begin(); err != nil {
@@ -301,9 +301,9 @@ func (s *Store) release() error {
 	return errors.Join(err, s.lock.Close())
 }
 
-// displaced returns an error when the store's path leads to another directory than the open
+// checkMoved returns an error when the store's path leads to another directory than the open
 // one, because an Open would not find the files written here.
-func (s *Store) displaced() error {
+func (s *Store) checkMoved() error {
 	if err := s.lock.Check(nil, ""); err != nil {
 		return unavailable("its folder cannot be written safely", err)
 	}

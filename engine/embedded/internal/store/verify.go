@@ -189,7 +189,7 @@ func (l *wal) verify(ctx context.Context, faults *faultList) error {
 			faults.add(err)
 		case scan.next != want:
 			faults.add(&engine.Corrupt{Object: name, Detail: fmt.Sprintf(
-				"offset %d: no valid frame of record %d, records up to %d are durable", scan.end, scan.next, want-1)})
+				"offset %d: the frame of record %d is missing or not valid, but the records up to %d are durable", scan.end, scan.next, want-1)})
 		}
 	}
 	return nil
@@ -230,7 +230,7 @@ func (l *faultList) segment(ctx context.Context, fsys fs.FS, dir string, id Segm
 	defer f.Close()
 	if want.known && (want.size != g.size || want.crc != g.crc) {
 		l.add(&engine.Corrupt{Object: name, Detail: fmt.Sprintf(
-			"it has %d bytes and footer checksum %08x, the manifest wants %d and %08x", g.size, g.crc, want.size, want.crc)})
+			"it has %d bytes and footer checksum %08x, but the manifest gives %d bytes and checksum %08x", g.size, g.crc, want.size, want.crc)})
 	}
 	for _, block := range g.names {
 		if err := ctx.Err(); err != nil {

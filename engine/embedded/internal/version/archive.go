@@ -120,7 +120,7 @@ func ReadArchive(b []byte) (runs []Run, records []Archived, err error) {
 		}
 	}
 	if r.err == nil && len(r.b) > 0 {
-		r.fail("bytes behind the records")
+		r.fail("there are bytes after the last record")
 	}
 	return runs, records, r.err
 }
@@ -140,7 +140,7 @@ func (r *reader) runs() (runs []Run) {
 	for range r.count() {
 		run := Run{int(r.ordinal()), int(r.ordinal())}
 		if r.err == nil && (run.First < end || run.N == 0) {
-			r.fail(fmt.Sprintf("a run of %d commits from %d on, behind %d", run.N, run.First, end))
+			r.fail(fmt.Sprintf("a run of %d commits starts at %d, which must not be before %d", run.N, run.First, end))
 		}
 		if r.err != nil {
 			return nil

@@ -87,7 +87,7 @@ func (tx *Txn) PutSegment(p Part) {
 		ord, ok := e.Lookup(id)
 		if ok && p.Type.Entity == plan.Edge {
 			if src, dst := e.Ends(ord); src != from[i] || dst != to[i] {
-				tx.kill(e, ord)
+				tx.deleteEntity(e, ord)
 				ok = false
 			}
 		}
@@ -95,7 +95,7 @@ func (tx *Txn) PutSegment(p Part) {
 			kept.Set(int(ord))
 		}
 		if !ok {
-			ord = e.claim(strings.Clone(id))
+			ord = e.assignOrdinal(strings.Clone(id))
 			e.live++
 		}
 		e.touched[ord] = true
@@ -103,7 +103,7 @@ func (tx *Txn) PutSegment(p Part) {
 	}
 	for ord := range first {
 		if kept != nil && e.Alive(ord) && !kept.Get(int(ord)) {
-			tx.kill(e, ord)
+			tx.deleteEntity(e, ord)
 		}
 	}
 	e.reindex()
@@ -214,7 +214,7 @@ const parallelFrom = 1 << 12
 
 func (t *Table) endsAt(row uint32) (src, dst uint32) {
 	if row >= t.base {
-		r := t.late(row)
+		r := t.tailRow(row)
 		return r.Src, r.Dst
 	}
 	s := t.segment(row)

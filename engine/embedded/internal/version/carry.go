@@ -84,13 +84,13 @@ func NewCarry(from, to *Schema, steps []catalog.Step, anew func(t *Type) bool) *
 		return out
 	}
 	c := &Carry{Nodes: carry(to.Nodes), Edges: carry(to.Edges)}
-	c.unhinge(from, to)
+	c.clearUnjoined(from, to)
 	return c
 }
 
-// unhinge makes an edge type start without edges if the type of either end is not carried
+// clearUnjoined makes an edge type start without edges if the type of either end is not carried
 // over from its previous end: no edge could keep both its nodes.
-func (c *Carry) unhinge(from, to *Schema) {
+func (c *Carry) clearUnjoined(from, to *Schema) {
 	for i := range c.Edges {
 		e := &c.Edges[i]
 		if e.From < 0 {
@@ -108,8 +108,8 @@ func (c *Carry) unhinge(from, to *Schema) {
 	}
 }
 
-// then returns the carry that has the effect of c followed by next.
-func (c *Carry) then(next *Carry) *Carry {
+// compose returns the carry that has the effect of c followed by next.
+func (c *Carry) compose(next *Carry) *Carry {
 	chain := func(first, second []TypeCarry) []TypeCarry {
 		out := make([]TypeCarry, len(second))
 		for i, tc := range second {
@@ -129,30 +129,30 @@ func (c *Carry) then(next *Carry) *Carry {
 	return &Carry{Nodes: chain(c.Nodes, next.Nodes), Edges: chain(c.Edges, next.Edges), Hard: c.Hard || next.Hard}
 }
 
-// fits checks that the carry fits the two schemas. The error is a *engine.Corrupt.
-func (c *Carry) fits(from, to *Schema) error {
+// check checks that the carry fits the two schemas. The error is a *engine.Corrupt.
+func (c *Carry) check(from, to *Schema) error {
 	bad := func(format string, args ...any) error {
 		return &engine.Corrupt{Object: "schema change", Detail: fmt.Sprintf(format, args...)}
 	}
 	check := func(carries []TypeCarry, olds, news []*Type) error {
 		if len(carries) != len(news) {
-			return bad("it has %d types, wanted %d", len(carries), len(news))
+			return bad("it maps %d types, expected %d", len(carries), len(news))
 		}
 		for i, tc := range carries {
 			now := news[i]
 			if len(tc.Props) != len(now.Props) || tc.From >= len(olds) {
-				return bad("type %s takes over %d properties of type %d, of %d", now.Name, len(tc.Props), tc.From, len(olds))
+				return bad("type %s takes %d properties from type %d of %d, which do not match", now.Name, len(tc.Props), tc.From, len(olds))
 			}
 			if tc.From < 0 {
 				continue
 			}
 			old := olds[tc.From]
 			if (old.IDProp < 0) != (now.IDProp < 0) || now.IDProp >= 0 && tc.Props[now.IDProp] != old.IDProp {
-				return bad("type %s takes over ids that its key does not make", now.Name)
+				return bad("type %s takes its ids from a type with another key", now.Name)
 			}
 			for p, q := range tc.Props {
 				if q >= len(old.Props) || q >= 0 && !convertible(old.Props[q].Type, now.Props[p].Type) {
-					return bad("property %s of %s takes over another", now.Props[p].Name, now.Name)
+					return bad("property %s of %s takes its values from a property that does not exist or has another type", now.Props[p].Name, now.Name)
 				}
 			}
 		}
@@ -170,7 +170,7 @@ func (c *Carry) fits(from, to *Schema) error {
 		}
 		old, now := from.Edges[tc.From], to.Edges[i]
 		if c.Nodes[now.From].From != old.From || c.Nodes[now.To].From != old.To {
-			return bad("edge %s takes over edges between other nodes", now.Name)
+			return bad("edge %s takes its edges from a type that joins other node types", now.Name)
 		}
 	}
 	return nil
@@ -192,7 +192,7 @@ func convertible(from, to value.Type) bool {
 func (s *Schema) Descend(from *Schema, c *Carry) {
 	s.Ancestors = []Ancestor{{from.Digest, c}}
 	for _, a := range from.Ancestors {
-		s.Ancestors = append(s.Ancestors, Ancestor{a.Digest, a.Carry.then(c)})
+		s.Ancestors = append(s.Ancestors, Ancestor{a.Digest, a.Carry.compose(c)})
 	}
 }
 

@@ -107,7 +107,7 @@ func (r *reader) ancestors(s *Schema) (all []Ancestor) {
 	for range r.count() {
 		a := Ancestor{Digest: r.text(), Carry: r.carry()}
 		if r.err == nil && !(a.Carry.reaches(a.Carry.Nodes, s.Nodes) && a.Carry.reaches(a.Carry.Edges, s.Edges)) {
-			r.fail("an ancestor of a schema with other types")
+			r.fail("the types of a schema do not match those of its ancestor")
 		}
 		if r.err != nil {
 			return nil

@@ -104,7 +104,7 @@ func (r *reader) fail(what string) {
 
 func (r *reader) bytes(n int) []byte {
 	if n < 0 || n > len(r.b) {
-		r.fail(fmt.Sprintf("wanted %d bytes", n))
+		r.fail(fmt.Sprintf("expected %d more bytes", n))
 		return nil
 	}
 	out := r.b[:n:n]

@@ -23,22 +23,22 @@ func (t *Type) CheckValue(p int, v value.Value) error {
 	}
 	if v.IsNull() {
 		if !typ.Nullable {
-			return fail("required", "there is no value; give one of type %s", typ)
+			return fail("required", "the value is missing; give one of type %s", typ)
 		}
 		return nil
 	}
 	if v.Kind() != typ.Kind || v.IsList() != typ.List {
-		return fail("type", "found a value of type %s, wanted %s", v.Type(), typ)
+		return fail("type", "found a value of type %s, expected %s", v.Type(), typ)
 	}
 	if typ.List {
 		for i, e := range v.Elems() {
 			if e.Kind() != typ.Kind || e.IsList() {
-				return fail("type", "element %d is no value of type %s", i, typ.Elem())
+				return fail("type", "element %d is not a value of type %s", i, typ.Elem())
 			}
 		}
 	}
 	if typ.Kind == value.Vector && !typ.List && len(v.Vector()) != typ.Dim {
-		return fail("type", "found a vector of length %d, wanted %d", len(v.Vector()), typ.Dim)
+		return fail("type", "found a vector of length %d, expected %d", len(v.Vector()), typ.Dim)
 	}
 	if typ.Enum != nil {
 		elems := []value.Value{v}
@@ -47,7 +47,7 @@ func (t *Type) CheckValue(p int, v value.Value) error {
 		}
 		for _, e := range elems {
 			if !slices.Contains(typ.Enum, e.Str()) {
-				return fail("enum", "found %q, wanted one of %s", e.Str(), strings.Join(typ.Enum, ", "))
+				return fail("enum", "found %q, expected one of %s", e.Str(), strings.Join(typ.Enum, ", "))
 			}
 		}
 	}
@@ -57,22 +57,22 @@ func (t *Type) CheckValue(p int, v value.Value) error {
 	for _, r := range t.ranges[p] {
 		if r.Min != nil {
 			if c, ok := value.Compare(v, *r.Min); !ok || c < 0 {
-				return fail("range", "found %s, wanted at least %s", value.Text(v), value.Text(*r.Min))
+				return fail("range", "found %s, expected at least %s", value.Text(v), value.Text(*r.Min))
 			}
 		}
 		if r.Max != nil {
 			if c, ok := value.Compare(v, *r.Max); !ok || c > 0 {
-				return fail("range", "found %s, wanted at most %s", value.Text(v), value.Text(*r.Max))
+				return fail("range", "found %s, expected at most %s", value.Text(v), value.Text(*r.Max))
 			}
 		}
 	}
 	for _, c := range t.checks[p] {
 		if typ.Kind == value.String && !c.re.MatchString(v.Str()) {
-			return fail("check", "found %q, wanted a match of %s", v.Str(), c.text)
+			return fail("check", "found %q, expected a text that matches %s", v.Str(), c.text)
 		}
 	}
 	if typ.Kind.IsFloat() && slices.Contains(t.Key, p) && (math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0)) {
-		return fail("key", "found %s, wanted a finite number", value.Text(v))
+		return fail("key", "found %s, expected a finite number", value.Text(v))
 	}
 	return nil
 }
@@ -250,7 +250,7 @@ func (t *Table) uniqueViolation(i int, ord, other uint32) *engine.ConstraintViol
 		}
 	}
 	return &engine.ConstraintViolation{Entity: t.Type.Entity.String(), Type: t.Type.Name, ID: strings.Clone(t.ID(ord)), Property: strings.Join(names, ", "),
-		Rule: "unique", Detail: fmt.Sprintf("%q has the same values already", t.ID(other))}
+		Rule: "unique", Detail: fmt.Sprintf("%q already has the same values", t.ID(other))}
 }
 
 func checkDegree(edges, nodes *Table, src uint32) *engine.ConstraintViolation {
@@ -261,7 +261,7 @@ func checkDegree(edges, nodes *Table, src uint32) *engine.ConstraintViolation {
 			most = fmt.Sprint(card.Max)
 		}
 		return &engine.ConstraintViolation{Entity: "edge", Type: edges.Type.Name, Rule: "cardinality",
-			Detail: fmt.Sprintf("node %q would have %d edges, wanted %d to %s", nodes.ID(src), n, card.Min, most)}
+			Detail: fmt.Sprintf("node %q would have %d edges of this type, expected %d to %s", nodes.ID(src), n, card.Min, most)}
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (h *History) Len() int {
 
 // Latest returns the greatest id of all commits, or "" if there are none.
 func (h *History) Latest() string {
-	v := h.now()
+	v := h.current()
 	if v.n == 0 {
 		return ""
 	}
@@ -62,8 +62,8 @@ func (h *History) Latest() string {
 	return v.id(latest)
 }
 
-// now returns a view of the current commits.
-func (h *History) now() commits {
+// current returns a view of the current commits.
+func (h *History) current() commits {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return h.view()
@@ -72,7 +72,7 @@ func (h *History) now() commits {
 // Slice yields each number n with from <= n < to, and the commit that has it.
 func (h *History) Slice(from, to int) iter.Seq2[int, engine.Commit] {
 	return func(yield func(int, engine.Commit) bool) {
-		v := h.now()
+		v := h.current()
 		for n := from; n < to; n++ {
 			if !yield(n, v.commit(n)) {
 				return

@@ -87,7 +87,7 @@ func TestStoredIndexes(t *testing.T) {
 	if n := got.nodes[1].keys.Covered(); n == 0 || n == got.nodes[1].next || got.nodes[1].keys.Overlay() != int(got.nodes[1].next-n) {
 		t.Errorf("of %d ordinals the base covers %d and the overlay %d", got.nodes[1].next, n, got.nodes[1].keys.Overlay())
 	}
-	if _, _, unread := got.nodes[1].texts.past[0].Unread(); !unread {
+	if _, _, unread := got.nodes[1].texts.earlier[0].Unread(); !unread {
 		t.Error("the text index has been read already")
 	}
 	var v Verifier

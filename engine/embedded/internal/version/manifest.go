@@ -165,7 +165,7 @@ func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error
 		m.History = append(m.History, HistorySegment{Name: r.text(), N: int(r.ordinal())})
 	}
 	if r.format >= 3 {
-		r.past(m)
+		r.archive(m)
 	}
 	return m, r.err
 }
@@ -175,7 +175,7 @@ func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error
 func (r *reader) pairs(states []*Snapshot, n int) (all []*Snapshot) {
 	count := r.count()
 	if r.err == nil && count != n*(n-1)/2 {
-		r.fail(fmt.Sprintf("%d lowest common ancestors of %d branches", count, n))
+		r.fail(fmt.Sprintf("there are %d lowest common ancestors for %d branches", count, n))
 	}
 	seen := make([]bool, len(states))
 	for range count {
@@ -193,8 +193,8 @@ func (r *reader) pairs(states []*Snapshot, n int) (all []*Snapshot) {
 	return all
 }
 
-// past reads the archive and the anchors.
-func (r *reader) past(m *Manifest) {
+// archive reads the archive and the anchors.
+func (r *reader) archive(m *Manifest) {
 	end := 0
 	for range r.count() {
 		a := ArchiveSegment{Name: r.text(), Bytes: int(r.ordinal()), Runs: r.runs(), Refs: r.texts()}
@@ -254,7 +254,7 @@ func (r *reader) states(schemas []*Schema, tables []*Table, open Opener) ([]*Sna
 					return nil, r.err
 				}
 				if tables[k].Type != t.Type {
-					r.fail(fmt.Sprintf("table %d is of %s, wanted %s", k, tables[k].Type.Name, t.Type.Name))
+					r.fail(fmt.Sprintf("table %d has the type %s, expected %s", k, tables[k].Type.Name, t.Type.Name))
 					return nil, r.err
 				}
 				list[i] = tables[k]
@@ -304,7 +304,7 @@ func (r *reader) manifest1(decode Decoder, open Opener) (*Manifest, error) {
 		c.Schema = schema.Digest
 		s := NewSnapshot(schema, c)
 		if n := r.count(); n != len(s.nodes)+len(s.edges) {
-			r.fail(fmt.Sprintf("%d tables, wanted %d", n, len(s.nodes)+len(s.edges)))
+			r.fail(fmt.Sprintf("%d tables, expected %d", n, len(s.nodes)+len(s.edges)))
 		}
 		for _, list := range [][]*Table{s.nodes, s.edges} {
 			for _, t := range list {
@@ -338,7 +338,7 @@ func (t *Table) appendManifest(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(t.Segs)))
 	for _, s := range t.Segs {
 		if s.Name == "" {
-			panic("version: manifest over a segment that is not stored")
+			panic("version: manifest names a segment that is not stored")
 		}
 		dst = appendText(dst, s.Name)
 		dst = binary.AppendUvarint(dst, uint64(s.N))
@@ -381,10 +381,10 @@ func (t *Table) readManifest(r *reader, open Opener) error {
 			return err
 		}
 		if s.N != n {
-			r.fail(fmt.Sprintf("segment %s has %d rows, wanted %d", name, s.N, n))
+			r.fail(fmt.Sprintf("segment %s has %d rows, expected %d", name, s.N, n))
 		}
 		if uint64(t.base)+uint64(n) > math.MaxUint32 {
-			r.fail(fmt.Sprintf("%s %s: more rows than 32 bits can count", t.Type.Entity, t.Type.Name))
+			r.fail(fmt.Sprintf("%s %s has more rows than 32 bits can count", t.Type.Entity, t.Type.Name))
 			return r.err
 		}
 		s.Start = t.base
@@ -394,7 +394,7 @@ func (t *Table) readManifest(r *reader, open Opener) error {
 	owner := new(index.Owner)
 	pages := r.count()
 	if most := uint64(t.base) + 256*uint64(pages); uint64(t.next) > most {
-		r.fail(fmt.Sprintf("%s %s: %d ordinals, but rows for %d at most", t.Type.Entity, t.Type.Name, t.next, most))
+		r.fail(fmt.Sprintf("%s %s has %d ordinals, but rows for at most %d", t.Type.Entity, t.Type.Name, t.next, most))
 	}
 	for range pages {
 		if r.err != nil {
@@ -515,7 +515,7 @@ type basesKey struct {
 // without a page.
 func (t *Table) checkRows(r *reader) {
 	if t.live > t.next {
-		r.fail(fmt.Sprintf("%s %s: %d entities of %d are alive", t.Type.Entity, t.Type.Name, t.live, t.next))
+		r.fail(fmt.Sprintf("%s %s has %d live entities, but only %d ordinals", t.Type.Entity, t.Type.Name, t.live, t.next))
 	}
 	for first := uint64(0); first < uint64(t.next) && r.err == nil; first += 256 {
 		end := uint32(min(first+256, uint64(t.next)))

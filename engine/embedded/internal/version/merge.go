@@ -55,7 +55,7 @@ type merge struct {
 	base, source *Snapshot
 	puts         []mergePut
 	deletes      []mergeDelete
-	lost         map[*Type][]uint32 // by edge type, sources of edges that lost an end
+	lostEnds     map[*Type][]uint32 // by edge type, sources of edges that lost an end
 	out          Merged
 }
 
@@ -179,14 +179,14 @@ func (m *merge) apply() {
 			orphans = append(orphans, m.orphans(d)...)
 		}
 	}
-	m.lost = map[*Type][]uint32{}
+	m.lostEnds = map[*Type][]uint32{}
 	for _, o := range orphans {
 		edges := m.tx.Table(o.t)
 		if !edges.Alive(o.ord) {
 			continue // it lost both ends and is removed already
 		}
 		src, _ := edges.Ends(o.ord)
-		m.lost[o.t] = append(m.lost[o.t], src)
+		m.lostEnds[o.t] = append(m.lostEnds[o.t], src)
 		m.tx.Remove(o.t, o.ord)
 	}
 	for _, d := range m.deletes {
@@ -236,14 +236,14 @@ func (m *merge) orphans(d mergeDelete) (out []orphan) {
 func (m *merge) check() {
 	for i, before := range m.tx.base.Tables() {
 		e := slices.Concat(m.tx.nodes, m.tx.edges)[i]
-		rules := m.tx.strictness(before.Type)
+		rules := m.tx.stricterRules(before.Type)
 		m.carried(before.Type, e, rules)
 		if e == nil && rules.tuples == nil {
 			continue
 		}
 		t := m.tx.Table(before.Type)
 		for i := range t.Type.Unique {
-			for _, ord := range m.suspects(t, e, slices.Contains(rules.tuples, i)) {
+			for _, ord := range m.uniqueSuspects(t, e, slices.Contains(rules.tuples, i)) {
 				if !t.Alive(ord) {
 					continue
 				}
@@ -264,10 +264,10 @@ func (m *merge) check() {
 		if e != nil {
 			sources = m.tx.sources(e)
 		}
-		for _, src := range m.lost[typ] {
+		for _, src := range m.lostEnds[typ] {
 			sources[src] = NoOrd
 		}
-		if m.tx.strictness(typ).card {
+		if m.tx.stricterRules(typ).card {
 			for _, src := range edges.sources(nodes) {
 				sources[src] = NoOrd
 			}
@@ -285,7 +285,7 @@ func (m *merge) check() {
 
 // carried checks entities that come from a schema with looser rules and that the merge did
 // not put. It records a conflict for each value that violates a rule.
-func (m *merge) carried(typ *Type, e *edit, rules strict) {
+func (m *merge) carried(typ *Type, e *edit, rules stricterRules) {
 	if rules.props == nil {
 		return
 	}
@@ -303,9 +303,9 @@ func (m *merge) carried(typ *Type, e *edit, rules strict) {
 	}
 }
 
-// suspects lists the entities that may violate a unique rule: the entities that were put or
+// uniqueSuspects lists the entities that may violate a unique rule: the entities that were put or
 // deleted, or all entities if the schema they come from lacked the rule.
-func (m *merge) suspects(t *Table, e *edit, all bool) []uint32 {
+func (m *merge) uniqueSuspects(t *Table, e *edit, all bool) []uint32 {
 	switch {
 	case all:
 		ords := make([]uint32, t.next)

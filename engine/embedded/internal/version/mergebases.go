@@ -19,7 +19,7 @@ const maxCovered = 1 << 18
 func (h *History) MergeBases(heads []string) []string { return h.mergeBases(heads, maxCovered) }
 
 func (h *History) mergeBases(heads []string, maxCovered int) []string {
-	f := baseFinder{v: h.now(), reached: map[int][][]int32{}, maxCovered: maxCovered}
+	f := baseFinder{v: h.current(), reached: map[int][][]int32{}, maxCovered: maxCovered}
 	f.queue.of = &f.v
 	times := map[int]int{} // number of heads that are this commit
 	for _, id := range heads {
@@ -92,7 +92,7 @@ func (f *baseFinder) visit(n int) (base bool) {
 	if len(lists) > 1 {
 		// Longest first: most of the other lists then add no tokens to it.
 		slices.SortStableFunc(lists, func(a, b []int32) int { return len(b) - len(a) })
-		all, base = f.meet(lists)
+		all, base = f.mergeTokens(lists)
 		all = f.collapse(all)
 	}
 	for _, p := range f.v.parents(n) {
@@ -103,10 +103,10 @@ func (f *baseFinder) visit(n int) (base bool) {
 	return base
 }
 
-// meet returns the union of the lists of tokens that reach a commit, and reports whether
+// mergeTokens returns the union of the lists of tokens that reach a commit, and reports whether
 // two of the tokens meet here for the first time. It records the pairs that meet here,
 // except pairs with a token that reaches no other queued commit; see collapse.
-func (f *baseFinder) meet(lists [][]int32) (all []int32, base bool) {
+func (f *baseFinder) mergeTokens(lists [][]int32) (all []int32, base bool) {
 	all = lists[0]
 	for _, list := range lists[1:] {
 		if base {
@@ -122,9 +122,9 @@ func (f *baseFinder) meet(lists [][]int32) (all []int32, base bool) {
 		slices.Sort(all)
 		all = slices.Compact(all)
 	}
-	stay := f.staying(lists[0])
+	stay := f.stillQueued(lists[0])
 	for _, list := range lists[1:] {
-		list = f.staying(list)
+		list = f.stillQueued(list)
 		if added := without(list, stay); len(added) > 0 {
 			f.cover(added, stay, list)
 			stay = union(stay, added)
@@ -133,8 +133,8 @@ func (f *baseFinder) meet(lists [][]int32) (all []int32, base bool) {
 	return all, base
 }
 
-// staying returns the tokens that also reach another queued commit.
-func (f *baseFinder) staying(tokens []int32) (left []int32) {
+// stillQueued returns the tokens that also reach another queued commit.
+func (f *baseFinder) stillQueued(tokens []int32) (left []int32) {
 	for _, t := range tokens {
 		if f.paths[t] > 0 {
 			left = append(left, t)
@@ -214,7 +214,7 @@ func (f *baseFinder) collapse(tokens []int32) []int32 {
 		}
 		delete(f.covered, x)
 	}
-	f.cover(one[:1], f.staying(left), nil)
+	f.cover(one[:1], f.stillQueued(left), nil)
 	return left
 }
 
@@ -252,7 +252,7 @@ func union(a, b []int32) []int32 {
 // LowestWith returns the lowest common ancestors of a commit with each of the heads, each
 // commit once. The time is proportional to the size of the history.
 func (h *History) LowestWith(id string, heads []string) []string {
-	v := h.now()
+	v := h.current()
 	of := engine.NewBitmap(v.n) // the ancestors of the commit
 	h.Ancestors([]string{id}, "", func(n int) bool {
 		if n < v.n {

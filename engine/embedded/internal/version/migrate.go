@@ -31,7 +31,7 @@ func (s *Snapshot) Carried(ch Change) (*Snapshot, error) {
 	if ch.Carry == nil { // the state has the schema already
 		return s, nil
 	}
-	if err := ch.Carry.fits(s.Schema, ch.Schema); err != nil {
+	if err := ch.Carry.check(s.Schema, ch.Schema); err != nil {
 		return nil, err
 	}
 	out := NewSnapshot(ch.Schema, s.Commit)
@@ -153,11 +153,11 @@ func (s *searches) carried(from, to *Type, props []int) *searches {
 	n := &searches{typ: to}
 	before := s.next(from)
 	for p, q := range props {
-		if view := before.past[q]; q >= 0 && view != nil {
-			if n.past == nil {
-				n.past = map[int]*index.TextView{}
+		if view := before.earlier[q]; q >= 0 && view != nil {
+			if n.earlier == nil {
+				n.earlier = map[int]*index.TextView{}
 			}
-			n.past[p] = view
+			n.earlier[p] = view
 		}
 	}
 	return n

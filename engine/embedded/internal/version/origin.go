@@ -148,10 +148,10 @@ func (r *reader) origin(t *Type) *Origin {
 	for _, prop := range t.Props {
 		p := OriginProp{r.text(), value.Kind(r.byte())}
 		if was := (value.Type{Kind: p.Kind, List: prop.Type.List, Dim: prop.Type.Dim}); r.err == nil && p.Name != "" && !convertible(was, prop.Type) {
-			r.fail(fmt.Sprintf("property %s of %s is stored as %s", prop.Name, t.Name, was))
+			r.fail(fmt.Sprintf("property %s of %s is stored with the type %s, which cannot be converted", prop.Name, t.Name, was))
 		}
 		if r.err == nil && p.Name != "" && slices.ContainsFunc(o.Props, func(x OriginProp) bool { return x.Name == p.Name }) {
-			r.fail(fmt.Sprintf("two properties of %s are stored as %s", t.Name, p.Name))
+			r.fail(fmt.Sprintf("two properties of %s are stored under the name %s", t.Name, p.Name))
 		}
 		o.Props = append(o.Props, p)
 	}

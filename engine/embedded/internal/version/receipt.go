@@ -64,7 +64,7 @@ func UnpackReceipt(s string) Receipt {
 	r := &reader{b: appendText(nil, s)}
 	c := r.receipt(format.Current)
 	if c == nil {
-		panic("version: " + strconv.Quote(s) + " is no receipt")
+		panic("version: " + strconv.Quote(s) + " is not a receipt")
 	}
 	return *c
 }

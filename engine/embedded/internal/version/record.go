@@ -166,7 +166,7 @@ func (tx *Txn) ApplyOps(ops []byte) error {
 					r.fail(fmt.Sprintf("node %s is deleted before its edges", t.Name))
 					break
 				}
-				tx.kill(tx.edit(t), ord)
+				tx.deleteEntity(tx.edit(t), ord)
 			}
 		case opPutNode:
 			id := r.text()
@@ -181,7 +181,7 @@ func (tx *Txn) ApplyOps(ops []byte) error {
 				tx.Put(t, Row{ID: id, Src: src, Dst: dst, Vals: row})
 			}
 		case opSkipNode, opSkipEdge:
-			tx.burn(t)
+			tx.skipOrdinal(t)
 		default:
 			r.fail(fmt.Sprintf("operation %d", code))
 		}
@@ -242,7 +242,7 @@ func (r *reader) ulid() string {
 func appendULID(dst []byte, id string) []byte {
 	u, err := ulid.ParseStrict(id)
 	if err != nil {
-		panic("version: commit id " + id + " is no ULID")
+		panic("version: commit id " + id + " is not a ULID")
 	}
 	return append(dst, u[:]...)
 }

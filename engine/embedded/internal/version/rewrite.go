@@ -66,8 +66,8 @@ type Rewriter struct {
 	// Flushes has the tables that are not rewritten.
 	Flushes Checkpoint
 
-	numbers map[*Table][]uint32 // of renumbered node tables: the new ordinals, by old ordinal
-	anew    map[rewriteKey]*Table
+	numbers   map[*Table][]uint32 // of renumbered node tables: the new ordinals, by old ordinal
+	rewritten map[rewriteKey]*Table
 }
 
 // rewriteKey is a table and, for an edge table, the renumbered ones of its two node tables.
@@ -76,8 +76,8 @@ type rewriteKey struct{ table, from, to *Table }
 // Add rewrites the tables of a snapshot. It returns the new segments that earlier calls did
 // not return. The caller stores and names them.
 func (w *Rewriter) Add(ctx context.Context, s *Snapshot) (fresh []Fresh, err error) {
-	if w.anew == nil {
-		w.numbers, w.anew = map[*Table][]uint32{}, map[rewriteKey]*Table{}
+	if w.rewritten == nil {
+		w.numbers, w.rewritten = map[*Table][]uint32{}, map[rewriteKey]*Table{}
 	}
 	for _, t := range s.Tables() {
 		key := w.key(s, t)
@@ -85,7 +85,7 @@ func (w *Rewriter) Add(ctx context.Context, s *Snapshot) (fresh []Fresh, err err
 		if t.Type.Entity == plan.Edge && (how == compact || key.from != nil || key.to != nil) {
 			how = renumber // nothing outside the table refers to an edge's ordinal
 		}
-		if w.anew[key] != nil {
+		if w.rewritten[key] != nil {
 			continue
 		}
 		if how == keep {
@@ -106,11 +106,11 @@ func (w *Rewriter) Add(ctx context.Context, s *Snapshot) (fresh []Fresh, err err
 			}
 			w.numbers[t] = of
 		}
-		n, err := t.laidOut(ctx, ords, how, w.numbers[key.from], w.numbers[key.to])
+		n, err := t.rewriteRows(ctx, ords, how, w.numbers[key.from], w.numbers[key.to])
 		if err != nil {
 			return nil, err
 		}
-		w.anew[key] = n
+		w.rewritten[key] = n
 		for _, seg := range n.Segs {
 			fresh = append(fresh, Fresh{t.Type, seg})
 		}
@@ -122,7 +122,7 @@ func (w *Rewriter) Add(ctx context.Context, s *Snapshot) (fresh []Fresh, err err
 func (w *Rewriter) Snapshot(s *Snapshot) *Snapshot {
 	out := w.Flushes.Snapshot(s)
 	for _, t := range s.Tables() {
-		if n := w.anew[w.key(s, t)]; n != nil {
+		if n := w.rewritten[w.key(s, t)]; n != nil {
 			out.set(n)
 			// Tails of the previous lineage belong to tables with other ordinals.
 			out.line = new(line)
@@ -158,9 +158,9 @@ func (t *Table) inOrder(how layout) []uint32 {
 	return ords
 }
 
-// laidOut returns a table with the listed entities. src and dst map the ordinals of the
+// rewriteRows returns a table with the listed entities. src and dst map the ordinals of the
 // nodes at the ends of edges to new ones; nil leaves them unchanged.
-func (t *Table) laidOut(ctx context.Context, ords []uint32, how layout, src, dst []uint32) (*Table, error) {
+func (t *Table) rewriteRows(ctx context.Context, ords []uint32, how layout, src, dst []uint32) (*Table, error) {
 	n := newTable(t.Type)
 	c := t.collector(0)
 	cut := func() {

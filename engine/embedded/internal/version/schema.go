@@ -74,7 +74,7 @@ func NewSchema(source, digest string, c *catalog.Schema) (*Schema, error) {
 		for _, k := range n.Key {
 			p, ok := t.byName[k]
 			if !ok {
-				return nil, fmt.Errorf("node %s: key member %q is no property", n.Name, k)
+				return nil, fmt.Errorf("node %s: @key names %q, which is not a property", n.Name, k)
 			}
 			t.Key = append(t.Key, p)
 		}
@@ -96,7 +96,7 @@ func NewSchema(source, digest string, c *catalog.Schema) (*Schema, error) {
 		t.names()
 		from, to := s.nodes[e.From], s.nodes[e.To]
 		if from == nil || to == nil {
-			return nil, fmt.Errorf("edge %s: an endpoint type, %s or %s, is no node type", e.Name, e.From, e.To)
+			return nil, fmt.Errorf("edge %s: the endpoint type %s or %s is not a node type", e.Name, e.From, e.To)
 		}
 		t.From, t.To = from.Index, to.Index
 		from.Out = append(from.Out, i)
@@ -177,7 +177,7 @@ func (t *Type) tuples(unique, index [][]string) error {
 			case t.Entity == plan.Edge && n == "dst":
 				tuple[i] = Target
 			default:
-				return fmt.Errorf("%s %s: indexed member %q is no property", t.Entity, t.Name, n)
+				return fmt.Errorf("%s %s: @index or @unique names %q, which is not a property", t.Entity, t.Name, n)
 			}
 		}
 		t.Tuples = append(t.Tuples, tuple)
@@ -192,18 +192,18 @@ func (t *Type) rules(ranges []catalog.Range, checks []catalog.Check) error {
 	for _, r := range ranges {
 		p, ok := t.byName[r.Property]
 		if !ok {
-			return fmt.Errorf("%s %s: range on %q, which is no property", t.Entity, t.Name, r.Property)
+			return fmt.Errorf("%s %s: @range names %q, which is not a property", t.Entity, t.Name, r.Property)
 		}
 		t.ranges[p] = append(t.ranges[p], r)
 	}
 	for _, c := range checks {
 		p, ok := t.byName[c.Property]
 		if !ok {
-			return fmt.Errorf("%s %s: check on %q, which is no property", t.Entity, t.Name, c.Property)
+			return fmt.Errorf("%s %s: @check names %q, which is not a property", t.Entity, t.Name, c.Property)
 		}
 		re, err := regexp.Compile(c.Pattern)
 		if err != nil {
-			return fmt.Errorf("%s %s, property %s: the check's pattern: %w", t.Entity, t.Name, c.Property, err)
+			return fmt.Errorf("%s %s, property %s: the pattern of @check is not valid: %w", t.Entity, t.Name, c.Property, err)
 		}
 		t.checks[p] = append(t.checks[p], pattern{c.Pattern, re})
 	}

@@ -16,10 +16,10 @@ import (
 // same rows under the same row numbers share one searches; a table with new row numbers
 // starts with an empty one.
 type searches struct {
-	typ  *Type                   // the table's type; maps below are keyed by property position
-	mu   sync.Mutex              // guards made and past
-	made map[int]*search         // by property
-	past map[int]*index.TextView // indexes of an earlier state, by property
+	typ     *Type                   // the table's type; maps below are keyed by property position
+	mu      sync.Mutex              // guards built and earlier
+	built   map[int]*search         // by property
+	earlier map[int]*index.TextView // indexes of an earlier state, by property
 
 	orders orders
 
@@ -30,8 +30,8 @@ type searches struct {
 
 // search is the text index of one property.
 type search struct {
-	turn chan struct{} // a mutex (capacity 1), held during the build
-	view atomic.Pointer[index.TextView]
+	buildLock chan struct{} // a mutex (capacity 1), held during the build
+	view      atomic.Pointer[index.TextView]
 }
 
 // Text returns the inverted index of String property p; see [Table.TextWithin].
@@ -57,11 +57,11 @@ func (t *Table) TextWithin(w index.Work, p int) (*index.TextView, error) {
 		return v, nil
 	}
 	select {
-	case s.turn <- struct{}{}:
+	case s.buildLock <- struct{}{}:
 	case <-w.Ctx.Done():
 		return nil, w.Ctx.Err()
 	}
-	defer func() { <-s.turn }()
+	defer func() { <-s.buildLock }()
 	if v := s.view.Load(); v != nil {
 		return v, nil
 	}
@@ -83,7 +83,7 @@ func (t *Table) TextWithin(w index.Work, p int) (*index.TextView, error) {
 // textAt returns the text of a row and whether it has one. The text aliases the table.
 func (t *Table) textAt(row uint32, p int) (string, bool) {
 	if row >= t.base {
-		v := t.late(row).Vals[p]
+		v := t.tailRow(row).Vals[p]
 		if v.IsNull() {
 			return "", false
 		}
@@ -108,22 +108,22 @@ func (t *Table) EachColumn(p int, ords []uint32, scratch *[]uint32, run func(at 
 func (s *searches) of(p int) (*search, *index.TextView) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := s.made[p]
+	m := s.built[p]
 	if m == nil {
-		if s.made == nil {
-			s.made = map[int]*search{}
+		if s.built == nil {
+			s.built = map[int]*search{}
 		}
-		m = &search{turn: make(chan struct{}, 1)}
-		s.made[p] = m
+		m = &search{buildLock: make(chan struct{}, 1)}
+		s.built[p] = m
 	}
-	return m, s.past[p]
+	return m, s.earlier[p]
 }
 
 // drop forgets the earlier index of a property whose current index has been built.
 func (s *searches) drop(p int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.past, p)
+	delete(s.earlier, p)
 }
 
 // next returns the searches of the next state, for a table of type typ. Its indexes will be
@@ -136,15 +136,15 @@ func (s *searches) next(typ *Type) *searches {
 	n.orders.follow(&s.orders)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.past) > 0 {
-		n.past = maps.Clone(s.past)
+	if len(s.earlier) > 0 {
+		n.earlier = maps.Clone(s.earlier)
 	}
-	for p, m := range s.made {
+	for p, m := range s.built {
 		if v := m.view.Load(); v != nil {
-			if n.past == nil {
-				n.past = map[int]*index.TextView{}
+			if n.earlier == nil {
+				n.earlier = map[int]*index.TextView{}
 			}
-			n.past[p] = v
+			n.earlier[p] = v
 		}
 	}
 	return n

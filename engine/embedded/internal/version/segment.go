@@ -104,10 +104,10 @@ func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 	s := &Segment{Name: name, N: r.ordinal(), file: src.Name()}
 	n := r.count()
 	if r.err != nil {
-		return nil, corrupt("block meta is cut off")
+		return nil, corrupt("block meta is truncated")
 	}
 	if entity != byte(t.Entity) || typeName != t.Name {
-		return nil, corrupt("it holds %s, wanted %s", typeName, t.Name)
+		return nil, corrupt("it holds %s, expected %s", typeName, t.Name)
 	}
 	if t.Entity == plan.Edge {
 		s.ends = &storedEnds{source: src, n: s.N}
@@ -117,7 +117,7 @@ func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 	for i := range n {
 		prop := r.text()
 		if r.err != nil {
-			return nil, corrupt("block meta is cut off")
+			return nil, corrupt("block meta is truncated")
 		}
 		c, rest, err := column.Decode(r.b, "c"+strconv.Itoa(i), src)
 		if err != nil {
@@ -125,14 +125,14 @@ func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 		}
 		r.b = rest
 		if c.Len() != int(s.N) {
-			return nil, corrupt("column %s has %d values, wanted %d", prop, c.Len(), s.N)
+			return nil, corrupt("column %s has %d values, expected %d", prop, c.Len(), s.N)
 		}
 		if prop == "" {
 			s.ID = c
 		} else if p, ok := t.Prop(prop); ok {
 			want := t.Props[p].Type
 			if got := c.Type(); got.Kind != want.Kind || got.List != want.List || got.Dim != want.Dim {
-				return nil, corrupt("column %s is of type %s, wanted %s", prop, got, want)
+				return nil, corrupt("column %s is of type %s, expected %s", prop, got, want)
 			}
 			s.Props[p] = c
 		}

@@ -16,16 +16,16 @@ import (
 // orders holds the sorted indexes of one state of a table. The first reader that needs an
 // index builds it.
 type orders struct {
-	mu   sync.Mutex            // guards made and past
-	made map[int]*order        // by property
-	past map[int]*index.Sorted // indexes of an earlier state, by property
+	mu      sync.Mutex            // guards built and earlier
+	built   map[int]*order        // by property
+	earlier map[int]*index.Sorted // indexes of an earlier state, by property
 }
 
 // order is the sorted index of one property.
 type order struct {
-	turn chan struct{} // a mutex (capacity 1), held by the goroutine that builds view
-	view *index.Sorted // guarded by turn until set is closed
-	set  chan struct{} // closed when view is ready
+	buildLock chan struct{} // a mutex (capacity 1), held by the goroutine that builds view
+	view      *index.Sorted // guarded by buildLock until set is closed
+	set       chan struct{} // closed when view is ready
 }
 
 // sortBytes is the memory per entity while an index is built, in bytes: a key, an ordinal,
@@ -57,8 +57,8 @@ func (t *Table) SortedBy(ctx context.Context, p int, afford func(bytes int) bool
 	default:
 	}
 	select {
-	case o.turn <- struct{}{}:
-		defer func() { <-o.turn }()
+	case o.buildLock <- struct{}{}:
+		defer func() { <-o.buildLock }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -218,22 +218,22 @@ func orderedKey(vec *column.Vec, i int) uint64 {
 func (o *orders) of(p int) (*order, *index.Sorted) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	m := o.made[p]
+	m := o.built[p]
 	if m == nil {
-		if o.made == nil {
-			o.made = map[int]*order{}
+		if o.built == nil {
+			o.built = map[int]*order{}
 		}
-		m = &order{turn: make(chan struct{}, 1), set: make(chan struct{})}
-		o.made[p] = m
+		m = &order{buildLock: make(chan struct{}, 1), set: make(chan struct{})}
+		o.built[p] = m
 	}
-	return m, o.past[p]
+	return m, o.earlier[p]
 }
 
 // drop forgets the earlier index of a property whose current index has been built.
 func (o *orders) drop(p int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.past, p)
+	delete(o.earlier, p)
 }
 
 // follow takes the latest built indexes of the previous state; new ones will derive from
@@ -241,16 +241,16 @@ func (o *orders) drop(p int) {
 func (o *orders) follow(before *orders) {
 	before.mu.Lock()
 	defer before.mu.Unlock()
-	if len(before.past) > 0 {
-		o.past = maps.Clone(before.past)
+	if len(before.earlier) > 0 {
+		o.earlier = maps.Clone(before.earlier)
 	}
-	for p, m := range before.made {
+	for p, m := range before.built {
 		select {
 		case <-m.set:
-			if o.past == nil {
-				o.past = map[int]*index.Sorted{}
+			if o.earlier == nil {
+				o.earlier = map[int]*index.Sorted{}
 			}
-			o.past[p] = m.view
+			o.earlier[p] = m.view
 		default:
 		}
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// strictness returns the rules of type t that the transaction's schema change makes
+// stricterRules returns the rules of type t that the transaction's schema change makes
 // stricter for the entities that it takes over.
-func (tx *Txn) strictness(t *Type) strict {
+func (tx *Txn) stricterRules(t *Type) stricterRules {
 	if tx.change == nil {
-		return strict{}
+		return stricterRules{}
 	}
 	carries, olds := tx.change.Carry.Nodes, tx.from.Nodes
 	if t.Entity == plan.Edge {
@@ -23,7 +23,7 @@ func (tx *Txn) strictness(t *Type) strict {
 	}
 	tc := carries[t.Index]
 	if tc.From < 0 {
-		return strict{}
+		return stricterRules{}
 	}
 	return t.stricter(olds[tc.From], tc.Props)
 }
@@ -32,7 +32,7 @@ func (tx *Txn) strictness(t *Type) strict {
 // takes over. The error is the context's.
 func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintViolation, err error) {
 	for _, t := range tx.base.Tables() {
-		s := tx.strictness(t.Type)
+		s := tx.stricterRules(t.Type)
 		if s.props == nil && s.tuples == nil && !s.card {
 			continue
 		}
@@ -83,8 +83,8 @@ func (t *Table) sources(nodes *Table) (out []uint32) {
 	return out
 }
 
-// strict says which rules of a type may be violated by entities of a previous schema.
-type strict struct {
+// stricterRules says which rules of a type may be violated by entities of a previous schema.
+type stricterRules struct {
 	props  []int
 	tuples []int // unique ones
 	card   bool
@@ -92,7 +92,7 @@ type strict struct {
 
 // stricter returns the rules of t that are stricter than those of old, its previous type.
 // props gives the previous position of each property.
-func (t *Type) stricter(old *Type, props []int) (s strict) {
+func (t *Type) stricter(old *Type, props []int) (s stricterRules) {
 	for p, q := range props {
 		if q < 0 {
 			if !t.Props[p].Type.Nullable {

@@ -135,7 +135,7 @@ func (t *Table) Value(ord uint32, p int) value.Value { return t.valueAt(t.rows.G
 func (t *Table) Values(ord uint32) []value.Value {
 	row := t.rows.Get(ord)
 	if row >= t.base {
-		return t.late(row).Vals
+		return t.tailRow(row).Vals
 	}
 	vals := make([]value.Value, len(t.Type.Props))
 	for p := range vals {
@@ -209,7 +209,7 @@ func (t *Table) eachRun(ords []uint32, scratch *[]uint32, seg func(at int, s *Se
 	for i := 0; i < len(ords); {
 		row := t.rows.Get(ords[i])
 		if row >= t.base {
-			tail(i, t.late(row))
+			tail(i, t.tailRow(row))
 			i++
 			continue
 		}
@@ -237,7 +237,7 @@ func (t *Table) ids(s *Segment) *column.Column {
 
 func (t *Table) idAt(row uint32) string {
 	if row >= t.base {
-		return t.late(row).ID
+		return t.tailRow(row).ID
 	}
 	s := t.segment(row)
 	return t.ids(s).Str(row - s.Start)
@@ -245,15 +245,15 @@ func (t *Table) idAt(row uint32) string {
 
 func (t *Table) valueAt(row uint32, p int) value.Value {
 	if row >= t.base {
-		return t.late(row).Vals[p]
+		return t.tailRow(row).Vals[p]
 	}
 	s := t.segment(row)
 	return s.Props[p].Value(row - s.Start)
 }
 
-// late returns a row of the tail. It throws if the row does not exist: a stored index, or
+// tailRow returns a row of the tail. It throws if the row does not exist: a stored index, or
 // the stored end of an edge, may hold a wrong number.
-func (t *Table) late(row uint32) *Row {
+func (t *Table) tailRow(row uint32) *Row {
 	if row-t.base >= uint32(len(t.tail)) {
 		corruption.Corrupt(t.object(), "%s %s: row %d of %d", t.Type.Entity, t.Type.Name, row, t.base+uint32(len(t.tail)))
 	}

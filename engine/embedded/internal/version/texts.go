@@ -142,7 +142,7 @@ func (t *Table) readTexts(r *reader, open Opener) error {
 			return r.err
 		}
 		if typ := t.Type.Props[p].Type; typ.Kind != value.String || typ.List || covered > t.base {
-			r.fail(fmt.Sprintf("%s %s: a text index of %s over %d rows of %d", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name, covered, t.base))
+			r.fail(fmt.Sprintf("%s %s: the text index of %s covers %d rows of %d, or the property is not a String", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name, covered, t.base))
 			return r.err
 		}
 		var parts []index.TextPart
@@ -157,10 +157,10 @@ func (t *Table) readTexts(r *reader, open Opener) error {
 			}
 			parts = append(parts, index.TextPart{Name: name, Source: src})
 		}
-		if t.texts.past == nil {
-			t.texts.past = map[int]*index.TextView{}
+		if t.texts.earlier == nil {
+			t.texts.earlier = map[int]*index.TextView{}
 		}
-		t.texts.past[p] = index.OpenTextView(t.next, t.rows, covered, parts)
+		t.texts.earlier[p] = index.OpenTextView(t.next, t.rows, covered, parts)
 	}
 	return r.err
 }
@@ -169,9 +169,9 @@ func (t *Table) readTexts(r *reader, open Opener) error {
 func (s *searches) known() []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	props := slices.Collect(maps.Keys(s.past))
-	for p, m := range s.made {
-		if _, ok := s.past[p]; !ok && m.view.Load() != nil {
+	props := slices.Collect(maps.Keys(s.earlier))
+	for p, m := range s.built {
+		if _, ok := s.earlier[p]; !ok && m.view.Load() != nil {
 			props = append(props, p)
 		}
 	}
@@ -183,12 +183,12 @@ func (s *searches) known() []int {
 func (s *searches) latest(p int) *index.TextView {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m := s.made[p]; m != nil {
+	if m := s.built[p]; m != nil {
 		if v := m.view.Load(); v != nil {
 			return v
 		}
 	}
-	return s.past[p]
+	return s.earlier[p]
 }
 
 // unread returns the stored parts of an index that has not been read yet.

@@ -70,7 +70,7 @@ func (tx *Txn) Put(t *Type, r Row) (ord uint32, existed bool) {
 	ord, existed = e.Lookup(r.ID)
 	if existed && t.Entity == plan.Edge {
 		if src, dst := e.Ends(ord); src != r.Src || dst != r.Dst {
-			tx.kill(e, ord)
+			tx.deleteEntity(e, ord)
 			return tx.add(e, r), true
 		}
 	}
@@ -101,7 +101,7 @@ func (tx *Txn) Put(t *Type, r Row) (ord uint32, existed bool) {
 // Delete removes a live entity and, for a node, its edges. It returns the number of edges
 // removed with a node.
 func (tx *Txn) Delete(t *Type, ord uint32) (edges int64) {
-	tx.kill(tx.edit(t), ord)
+	tx.deleteEntity(tx.edit(t), ord)
 	if t.Entity == plan.Edge {
 		return 0
 	}
@@ -109,7 +109,7 @@ func (tx *Txn) Delete(t *Type, ord uint32) (edges int64) {
 		typ := tx.base.Schema.Edges[et]
 		tab := tx.Table(typ)
 		for _, edge := range liveEdges(tab, pick(tab), ord) {
-			tx.kill(tx.edit(typ), edge)
+			tx.deleteEntity(tx.edit(typ), edge)
 			edges++
 		}
 	}
@@ -169,7 +169,7 @@ func (tx *Txn) Room() error {
 }
 
 // Remove removes a live entity but not the edges of a node. The caller must remove these.
-func (tx *Txn) Remove(t *Type, ord uint32) { tx.kill(tx.edit(t), ord) }
+func (tx *Txn) Remove(t *Type, ord uint32) { tx.deleteEntity(tx.edit(t), ord) }
 
 // Orphan finds an edge of a type that has lost an end, and returns the id of that end.
 func (tx *Txn) Orphan(t *Type) (ord uint32, lost string, ok bool) {
@@ -232,7 +232,7 @@ func (tx *Txn) edit(t *Type) *edit {
 }
 
 func (tx *Txn) add(e *edit, r Row) uint32 {
-	ord := e.claim(r.ID)
+	ord := e.assignOrdinal(r.ID)
 	row := e.base + uint32(len(e.tail))
 	e.tail = append(e.tail, r)
 	e.rows.Set(tx.owner, ord, row)
@@ -251,8 +251,8 @@ func (tx *Txn) add(e *edit, r Row) uint32 {
 	return ord
 }
 
-// burn consumes an ordinal without giving it to an entity.
-func (tx *Txn) burn(t *Type) {
+// skipOrdinal consumes an ordinal without giving it to an entity.
+func (tx *Txn) skipOrdinal(t *Type) {
 	e := tx.edit(t)
 	ord := e.next
 	e.next++
@@ -260,15 +260,15 @@ func (tx *Txn) burn(t *Type) {
 	e.touched[ord] = true
 }
 
-func (tx *Txn) kill(e *edit, ord uint32) {
+func (tx *Txn) deleteEntity(e *edit, ord uint32) {
 	e.touched[ord] = true
-	e.unlist(tx.owner, ord)
+	e.removeFromIndexes(tx.owner, ord)
 	e.rows.Set(tx.owner, ord, index.Dead)
 	e.live--
 }
 
-// unlist removes a live entity from the overlays of the indexes.
-func (t *Table) unlist(owner *index.Owner, ord uint32) {
+// removeFromIndexes removes a live entity from the overlays of the indexes.
+func (t *Table) removeFromIndexes(owner *index.Owner, ord uint32) {
 	row := t.rows.Get(ord)
 	if t.keys.Overlay() > 0 {
 		t.keys.Remove(owner, index.String(t.idAt(row)), ord)
@@ -289,8 +289,8 @@ func (t *Table) unlist(owner *index.Owner, ord uint32) {
 	}
 }
 
-// claim assigns the next ordinal to the entity with an id.
-func (t *Table) claim(id string) uint32 {
+// assignOrdinal assigns the next ordinal to the entity with an id.
+func (t *Table) assignOrdinal(id string) uint32 {
 	if t.sorted {
 		if t.next == 0 || id > t.last {
 			t.last = id

@@ -79,7 +79,7 @@ func (t *Table) verify(ctx context.Context) (err error) {
 		live++
 		id := t.ID(ord)
 		if t.sorted && live > 1 && id <= last {
-			return fail("id %q follows %q, though ids ascend", id, last)
+			return fail("id %q comes after %q, but ids must ascend", id, last)
 		}
 		last = id
 		if found, ok := t.Lookup(id); !ok || found != ord {
@@ -90,10 +90,10 @@ func (t *Table) verify(ctx context.Context) (err error) {
 		}
 	}
 	if live != t.live {
-		return fail("%d entities are alive, wanted %d", live, t.live)
+		return fail("%d entities are alive, expected %d", live, t.live)
 	}
 	if t.sorted && last > t.last {
-		return fail("the greatest id is %q, wanted %q", last, t.last)
+		return fail("the greatest id is %q, expected %q", last, t.last)
 	}
 	return t.verifyTexts(ctx)
 }
@@ -139,7 +139,7 @@ func (t *Table) verifyTuples(ord uint32) error {
 			found = c.Ord == ord
 		}
 		if !found {
-			return t.indexFault("the index of tuple %d does not find %q", i+1, t.ID(ord))
+			return t.indexFault("index %d does not find %q", i+1, t.ID(ord))
 		}
 	}
 	return nil
@@ -165,7 +165,7 @@ func (t *Table) verifyEnds(ctx context.Context, s *Snapshot) (err error) {
 				return nil
 			}
 			if src, dst := ends(edge); src != node || dst != other || seen.Get(int(edge)) {
-				return t.indexFault("edge %q is listed at a node where it is not, or twice", t.ID(edge))
+				return t.indexFault("edge %q is listed twice, or at a node that it does not join", t.ID(edge))
 			}
 			seen.Set(int(edge))
 			count++
@@ -190,7 +190,7 @@ func (t *Table) verifyEnds(ctx context.Context, s *Snapshot) (err error) {
 			}
 		}
 		if count != t.live {
-			return t.indexFault("%d edges are listed, wanted %d", count, t.live)
+			return t.indexFault("%d edges are listed, expected %d", count, t.live)
 		}
 		return nil
 	}

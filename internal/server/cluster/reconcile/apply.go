@@ -54,7 +54,7 @@ type Unapproved struct {
 
 func (e *GraphsInUse) Error() string {
 	return "nothing was applied, because graphs are in use:" + lines(e.Graphs, func(g *GraphPlan) string { return g.InUse.Reason }) +
-		"\nstop what has them open, such as omnigraph-server, apply, and start it again"
+		"\nstop the process that has them open, such as omnigraph-server; apply; then start it again"
 }
 
 func (e *CannotApply) Error() string {
@@ -63,7 +63,7 @@ func (e *CannotApply) Error() string {
 
 func (e *Unapproved) Error() string {
 	var b strings.Builder
-	b.WriteString("nothing was applied, because steps that take values from graphs are not approved:")
+	b.WriteString("nothing was applied, because steps that remove values from graphs are not approved:")
 	for _, g := range e.Graphs {
 		fmt.Fprintf(&b, "\ngraph %s:", g.ID)
 		for _, s := range g.Change.Steps {
@@ -74,7 +74,7 @@ func (e *Unapproved) Error() string {
 		b.WriteString("\n  approve this with --approve " + g.Approval())
 	}
 	for _, s := range e.Stale {
-		fmt.Fprintf(&b, "\nthe approval %s is of none of these changes: the graph or its schema is another than when that was planned; look at the steps, and approve the digest above", s)
+		fmt.Fprintf(&b, "\nthe approval %s matches none of these changes, because a graph or its schema changed after the plan; check the steps, and approve the digest above", s)
 	}
 	return b.String()
 }
@@ -143,7 +143,7 @@ func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcom
 	r := *plan.Next
 	r.Applied, r.Actor = c.now().UnixMicro(), o.Actor
 	if err := c.record(&r); err != nil {
-		return out, fmt.Errorf("recording the revision, which the next cluster apply does again: %w", err)
+		return out, fmt.Errorf("recording the revision failed; run cluster apply again to record it: %w", err)
 	}
 	out.Revision, out.Recorded = &r, true
 	return out, nil

@@ -56,7 +56,7 @@ type Lost struct {
 }
 
 func (e *Lost) Error() string {
-	return fmt.Sprintf("revision %d has the graph, and there is none in %s: bring the folder back; or, to begin with an empty one, take the graph out of cluster.yaml, apply, and put it in again", e.Revision, e.Dir)
+	return fmt.Sprintf("revision %d has the graph, but there is no graph in %s: restore the folder; or, to start with an empty graph, remove the graph from cluster.yaml, apply, add it again, and apply", e.Revision, e.Dir)
 }
 
 // Kept is a graph that the revision or the storage folder has and that cluster.yaml does not name.

@@ -39,7 +39,7 @@ func Lock(fsys fs.FS, storage string) (io.Closer, error) {
 	var held *fs.LockedError
 	switch {
 	case errors.As(err, &held):
-		return nil, &engine.Unavailable{Reason: held.Error() + ": a cluster apply or the start of a server is under way; try again when it has ended"}
+		return nil, &engine.Unavailable{Reason: held.Error() + ": a cluster apply or a starting server holds it; try again later"}
 	case err != nil:
 		return nil, fmt.Errorf("locking the storage folder: %w", err)
 	}

@@ -277,9 +277,9 @@ func TestRefusals(t *testing.T) {
 	less := sources(t, "things", more, "other", things, "people", peopleLess)
 	digest := c.mustPlan(t, less).Graphs[2].Approval()
 	refused("no approval", less, nil, &unapproved, "drop_property node Person.age", "--approve "+digest)
-	refused("another's approval", less, []string{"sha256:00"}, &unapproved, "--approve "+digest, "the approval sha256:00 is of none of these changes")
+	refused("another's approval", less, []string{"sha256:00"}, &unapproved, "--approve "+digest, "the approval sha256:00 matches none of these changes")
 	least := sources(t, "things", more, "people", peopleLeast)
-	refused("a stale approval", least, []string{digest}, &unapproved, "drop_edge edge Knows", "the approval "+digest+" is of none", "--approve "+c.mustPlan(t, least).Graphs[1].Approval())
+	refused("a stale approval", least, []string{digest}, &unapproved, "drop_edge edge Knows", "the approval "+digest+" matches none", "--approve "+c.mustPlan(t, least).Graphs[1].Approval())
 	var cannot *CannotApply
 	var unsupported *engine.UnsupportedMigration
 	refused("a change that cannot be made", sources(t, "things", more, "people", peopleWrong), nil, &cannot, "graph people", "change_type")
@@ -328,7 +328,7 @@ func TestInUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Apply(t.Context(), less, Options{}); !errors.As(err, &unavailable) || !strings.Contains(err.Error(), "a cluster apply or the start of a server is under way") {
+	if _, err := c.Apply(t.Context(), less, Options{}); !errors.As(err, &unavailable) || !strings.Contains(err.Error(), "a cluster apply or a starting server holds it") {
 		t.Errorf("beside another apply: %v", err)
 	}
 	if err := lock.Close(); err != nil {

@@ -60,7 +60,7 @@ type FormatError struct {
 }
 
 func (e *FormatError) Error() string {
-	return fmt.Sprintf("%s is of format %d, and this program reads formats up to %d; use the program that wrote it, or a later one", e.File, e.Format, RevisionFormat)
+	return fmt.Sprintf("%s has format %d, but this program reads formats up to %d; use the program that wrote the file, or a newer one", e.File, e.Format, RevisionFormat)
 }
 
 // Graph returns the graph with that id, or nil if there is none. r may be nil.
@@ -123,7 +123,7 @@ func encode(r *Revision) []byte {
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	if err := e.Encode(r); err != nil {
-		panic("converge: a revision of plain fields cannot be encoded: " + err.Error())
+		panic("reconcile: encode a revision: " + err.Error())
 	}
 	return append([]byte(revisionMagic+strconv.Itoa(RevisionFormat)+" "+digest(body.Bytes())+"\n"), body.Bytes()...)
 }
@@ -131,7 +131,7 @@ func encode(r *Revision) []byte {
 // decode reads the text that encode writes. Errors use file as its name.
 func decode(file string, b []byte) (*Revision, error) {
 	corrupt := func(detail string) error {
-		return &engine.Corrupt{Object: file, Detail: detail + "; move it away and run omnigraph cluster apply, which records what it finds"}
+		return &engine.Corrupt{Object: file, Detail: detail + "; move the file away and run omnigraph cluster apply, which records the graphs that it finds"}
 	}
 	head, body, ok := bytes.Cut(b, []byte("\n"))
 	text, isRevision := strings.CutPrefix(string(head), revisionMagic)
@@ -139,20 +139,20 @@ func decode(file string, b []byte) (*Revision, error) {
 	format, err := strconv.Atoi(number)
 	switch {
 	case !ok || !isRevision || !spaced || err != nil || format < 1 || strconv.Itoa(format) != number:
-		return nil, corrupt("it does not begin as a revision does")
+		return nil, corrupt("it does not start with the header of a revision")
 	case format > RevisionFormat:
 		return nil, &FormatError{File: file, Format: format}
 	case sum != digest(body):
-		return nil, corrupt("its content has digest " + digest(body) + ", and its first line says " + sum)
+		return nil, corrupt("its content has digest " + digest(body) + ", but its first line gives " + sum)
 	}
 	r := &Revision{}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(r); err != nil {
-		return nil, corrupt("its content is no revision: " + err.Error())
+		return nil, corrupt("its content is not a revision: " + err.Error())
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, corrupt("something stands behind the revision")
+		return nil, corrupt("there is text after the revision")
 	}
 	if detail := r.fault(); detail != "" {
 		return nil, corrupt(detail)
@@ -168,13 +168,13 @@ func (r *Revision) fault() string {
 	for i, g := range r.Graphs {
 		switch {
 		case !cluster.IsGraphID(g.ID):
-			return fmt.Sprintf("%q is no name of a graph", g.ID)
+			return fmt.Sprintf("%q is not a valid name of a graph", g.ID)
 		case i > 0 && r.Graphs[i-1].ID >= g.ID:
 			return "its graphs are not in order"
 		}
 	}
 	if want := configDigest(r.Graphs); r.Config != want {
-		return "its graphs have digest " + want + ", and it says " + r.Config
+		return "its graphs have digest " + want + ", but it gives " + r.Config
 	}
 	return ""
 }

@@ -124,7 +124,7 @@ func compileGraph(c *cluster.Graph) (*Source, diag.List, error) {
 	for _, name := range slices.Sorted(maps.Keys(missing)) {
 		found = append(found, diag.Diagnostic{
 			Code: strictyaml.UnknownName, Span: c.SelectedAt[name],
-			Message: fmt.Sprintf("%s has no query %s for graph %s", missing[name], name, c.ID),
+			Message: fmt.Sprintf("%s does not contain the query %s, which graph %s lists", missing[name], name, c.ID),
 			Help:    "correct the name, or add the query",
 		})
 	}

@@ -59,10 +59,10 @@ func readKey(name string) ([]byte, error) {
 		text = text[:len(text)-1]
 	}
 	if len(text) != hex.EncodedLen(KeySize) {
-		return nil, fmt.Errorf("%s has %d characters, wanted %d hexadecimal digits; remove it to have another made, which ends all page tokens", name, len(text), hex.EncodedLen(KeySize))
+		return nil, fmt.Errorf("%s has %d characters, expected %d hexadecimal digits; remove the file, and the server writes a new key; existing page tokens then stop working", name, len(text), hex.EncodedLen(KeySize))
 	}
 	if _, err := hex.Decode(key, text); err != nil {
-		return nil, fmt.Errorf("%s does not hold hexadecimal digits; remove it to have another made, which ends all page tokens", name)
+		return nil, fmt.Errorf("%s does not hold hexadecimal digits; remove the file, and the server writes a new key; existing page tokens then stop working", name)
 	}
 	return key, nil
 }

@@ -25,7 +25,7 @@ func NewSealer(key []byte) (*Sealer, error) {
 	// in practice.
 	aead, err := chacha20poly1305.NewX(key)
 	if err != nil {
-		return nil, fmt.Errorf("the key of page tokens has %d bytes, wanted %d", len(key), KeySize)
+		return nil, fmt.Errorf("the key of page tokens has %d bytes, expected %d", len(key), KeySize)
 	}
 	return &Sealer{aead}, nil
 }
@@ -43,7 +43,7 @@ func (s *Sealer) Seal(p *pagetoken.Place) string {
 
 // Open returns the place that a token encodes. The error is a *[pagetoken.Invalid].
 func (s *Sealer) Open(token string) (*pagetoken.Place, error) {
-	damaged := &pagetoken.Invalid{Reason: "is damaged, or none of this server's"}
+	damaged := &pagetoken.Invalid{Reason: "is damaged, or this server did not make it"}
 	if len(token) > maxToken {
 		return nil, damaged
 	}

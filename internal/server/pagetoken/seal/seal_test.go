@@ -118,7 +118,7 @@ func TestKey(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, KeyFile), []byte(bad), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Key(dir); err == nil || !strings.Contains(err.Error(), "remove it") {
+		if _, err := Key(dir); err == nil || !strings.Contains(err.Error(), "remove the file") {
 			t.Errorf("%q: got %v", bad, err)
 		}
 	}

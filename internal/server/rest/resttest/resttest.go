@@ -127,7 +127,7 @@ func (x *exchange) check() error {
 	if f.op == nil {
 		// The document has no schema for such a request; the answer must be an error in any case.
 		if x.status != http.StatusNotFound && x.status != http.StatusMethodNotAllowed {
-			return errors.New("the document has no such operation")
+			return errors.New("the document does not have this operation")
 		}
 		return x.isFault()
 	}
@@ -146,13 +146,13 @@ func (x *exchange) check() error {
 		RequestValidationInput: in, Status: x.status, Header: x.header, Options: options, Body: x.answer.reader(),
 	})
 	if err != nil {
-		return fmt.Errorf("the document has no such answer: %w", err)
+		return fmt.Errorf("the document does not have this answer: %w", err)
 	}
 	if !x.requests || x.status >= http.StatusBadRequest {
 		return nil
 	}
 	if err := openapi3filter.ValidateRequest(r.Context(), in); err != nil {
-		return fmt.Errorf("the document allows no such request: %w", err)
+		return fmt.Errorf("the document does not allow this request: %w", err)
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func (x *exchange) isFault() error {
 	var v any
 	if x.r.Method != http.MethodHead {
 		if err := json.Unmarshal(x.answer.bytes.Bytes(), &v); err != nil {
-			return fmt.Errorf("the answer is no fault: %w", err)
+			return fmt.Errorf("the answer is not an error: %w", err)
 		}
 		return x.doc.Components.Schemas["Error"].Value.VisitJSON(v, openapi3.EnableJSONSchema2020())
 	}

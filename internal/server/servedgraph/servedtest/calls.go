@@ -67,6 +67,6 @@ func Calls(head string) []Call {
 		{Tool: "branch_create", Args: args{"name": "other"}, Answer: `"`},
 		{Tool: "branch_delete", Args: args{"name": "branch-1"}, Answer: `"`},
 		{Tool: "branch_merge", Args: args{"source": "branch-2"}, Answer: `"`},
-		{Tool: "schema_apply", Args: args{"schema": Source + schema.String(), "dry_run": true}, Refused: "change through its configuration"},
+		{Tool: "schema_apply", Args: args{"schema": Source + schema.String(), "dry_run": true}, Refused: "whose configuration sets its schema"},
 	}
 }

@@ -166,7 +166,7 @@ await check('a load of nothing changes nothing', async () => {
 await check('a text of another language is answered with the form', async () => {
   const res = await client.callTool({ name: 'graph_query', arguments: { query: 'MATCH (p:Package) RETURN p' } });
   assert.equal(res.isError, true);
-  assert.match(JSON.parse(res.content[0].text).error, /the form is, for example: query /);
+  assert.match(JSON.parse(res.content[0].text).error, /write it, for example, like this: query /);
 });
 
 await check('a mutation and its removal', async () => {

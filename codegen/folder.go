@@ -144,7 +144,7 @@ func (files Files) leftover(dir string) (Files, error) {
 }
 
 // emptiedHead starts a file of [Empty].
-const emptiedHead = golang.Header + "\n\n//go:build ignore\n\n// The next gq generate deletes this file: nothing is generated into it.\n"
+const emptiedHead = golang.Header + "\n\n//go:build ignore\n\n// This file has no generated code any more. The next gq generate deletes it.\n"
 
 func emptied(text []byte) bool { return bytes.HasPrefix(text, []byte(emptiedHead)) }
 

@@ -27,22 +27,23 @@ func breakingCommand() *cobra.Command {
 	var b breaker
 	cmd := &cobra.Command{
 		Use:   "breaking --against REF|FILE [--schema FILE --queries DIR|FILE…] [--format text|json|github]",
-		Short: "Tell which changes break those who call the tools",
-		Long: `Compare the tools that the sources of cluster.yaml make with those of a git commit,
-branch or tag, or of a catalog.json, and sort what changed into breaking and safe.
+		Short: "Report changes that break clients of the tools",
+		Long: `Compare the tools of the graphs in cluster.yaml with the tools of a git commit, branch
+or tag, or of a catalog.json file, and list the breaking and the safe changes.
 
-The exit code is 1 when a change is breaking. Of a commit the committed
-generated/<graph>/catalog.json is read; the sources need not be generated anew.
+The exit code is 1 when a change is breaking. The command reads the file
+generated/<graph>/catalog.json of the commit and the sources of the current directory;
+you need not run gq generate first.
 
-With --schema and --queries one graph is compared, and no cluster.yaml is read. Its name
-is --graph, or the one that the earlier side has.`,
+With --schema and --queries the command compares one graph and reads no cluster.yaml.
+--graph names the graph; the default is the only graph of the earlier side.`,
 		Example: `  gq breaking --against main
   gq breaking --against v1.2.0 --format github
   gq breaking --against old/catalog.json
   gq breaking --against old/catalog.json --schema queries/code/schema.pg --queries queries/code`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{cmd, fmt.Errorf("found the argument %q, wanted flags only", args[0])}
+				return &usageError{cmd, fmt.Errorf("found the argument %q; the command takes only flags", args[0])}
 			}
 			return nil
 		},
@@ -51,10 +52,10 @@ is --graph, or the one that the earlier side has.`,
 			return b.run(cmd)
 		},
 	}
-	cmd.Flags().StringVar(&b.against, "against", "", "a git `REF`, or the path of a catalog.json")
+	cmd.Flags().StringVar(&b.against, "against", "", "compare with this git `REF`, or with the catalog.json at this path")
 	cmd.Flags().StringVar(&b.format, "format", "text", "text, json, or github")
 	cmd.Flags().StringVar(&b.schema, "schema", "", "the schema `FILE` (.pg)")
-	cmd.Flags().StringSliceVar(&b.queries, "queries", nil, "a `PATH` of queries: a .gq file, or a folder of them")
+	cmd.Flags().StringSliceVar(&b.queries, "queries", nil, "a .gq file or a folder of .gq files at `PATH`")
 	cmd.Flags().StringVar(&b.graph, "graph", "", "the `NAME` of the graph of --schema (default: the only one of the earlier side)")
 	return cmd
 }
@@ -77,12 +78,12 @@ type graphChanges struct {
 func (b *breaker) run(cmd *cobra.Command) error {
 	switch {
 	case b.against == "":
-		return &usageError{cmd, errors.New("--against is missing, wanted a git ref or the path of a catalog.json")}
+		return &usageError{cmd, errors.New("--against is missing; give a git ref or the path of a catalog.json")}
 	case !slices.Contains([]string{"text", "json", "github"}, b.format):
-		return &usageError{cmd, fmt.Errorf("--format is %q, wanted text, json or github", b.format)}
+		return &usageError{cmd, fmt.Errorf("--format is %q; use text, json or github", b.format)}
 	}
 	if (b.schema != "") != (b.queries != nil) || b.graph != "" && b.schema == "" {
-		return &usageError{cmd, errors.New("--schema and --queries go together, and --graph with them: give both, or none to read cluster.yaml")}
+		return &usageError{cmd, errors.New("--schema and --queries go together, and --graph needs both; give both, or none of the three to read cluster.yaml")}
 	}
 	after, before, now, thresholds, err := b.sides(cmd)
 	if err != nil {
@@ -110,7 +111,7 @@ func (b *breaker) run(cmd *cobra.Command) error {
 	for _, c := range before {
 		if !slices.ContainsFunc(after, func(o *codegen.Contract) bool { return o.Graph == c.Graph }) {
 			if b.file() {
-				return fmt.Errorf("%s is the contract of the graph %s, which %s does not have", b.against, c.Graph, clusterFile)
+				return fmt.Errorf("%s is the contract of the graph %s, but %s has no such graph", b.against, c.Graph, clusterFile)
 			}
 			all = append(all, graphChanges{Graph: c.Graph, Removed: true, Changes: []breaking.Change{}})
 		}
@@ -210,7 +211,7 @@ func (b *breaker) earlier(root string) ([]*codegen.Contract, map[string]int, err
 		return []*codegen.Contract{c}, nil, err
 	}
 	if strings.HasPrefix(b.against, "-") {
-		return nil, nil, fmt.Errorf("--against is %q, which is no git ref and no file", b.against)
+		return nil, nil, fmt.Errorf("--against is %q, which is not a git ref or a file", b.against)
 	}
 	if _, err := git(root, "rev-parse", "--verify", "--quiet", b.against+"^{commit}"); err != nil {
 		var exit *exec.ExitError
@@ -242,7 +243,7 @@ func (b *breaker) earlier(root string) ([]*codegen.Contract, map[string]int, err
 		}
 	}
 	if len(contracts) == 0 {
-		return nil, nil, fmt.Errorf("%s has no generated/<graph>/%s to compare with; commit what gq generate writes", b.against, codegen.ContractFile)
+		return nil, nil, fmt.Errorf("%s has no generated/<graph>/%s to compare with; run gq generate and commit the files that it writes", b.against, codegen.ContractFile)
 	}
 	text, err := git(root, "show", b.against+":./"+clusterFile)
 	if err != nil { // the commit has no such file; the current thresholds apply
@@ -272,7 +273,7 @@ func readContract(text []byte, name string) (*codegen.Contract, error) {
 		return nil, fmt.Errorf("read the contract %s: %w", name, err)
 	}
 	if c.Graph == "" {
-		return nil, fmt.Errorf("read the contract %s: it names no graph; gq generate writes it", name)
+		return nil, fmt.Errorf("read the contract %s: it names no graph; write the file again with gq generate", name)
 	}
 	return &c, nil
 }
@@ -315,10 +316,10 @@ func (b *breaker) print(all []graphChanges, now map[string]*job) (broken int, er
 	}
 	for _, g := range all {
 		if g.Removed {
-			fmt.Fprintf(b.stdout, "breaking: the graph %s is gone\n", g.Graph)
+			fmt.Fprintf(b.stdout, "breaking: the graph %s was removed\n", g.Graph)
 		}
 		if g.Added {
-			fmt.Fprintf(b.stdout, "safe: the graph %s is there\n", g.Graph)
+			fmt.Fprintf(b.stdout, "safe: the graph %s was added\n", g.Graph)
 		}
 		for _, c := range g.Changes {
 			word := "safe"

@@ -57,12 +57,12 @@ func TestBreaking(t *testing.T) {
 	}{
 		{"nothing", goodQuery, nil, exitDone, []string{"0 breaking, 0 safe\n"}},
 		{"safe", goodQuery + more, nil, exitDone, []string{"safe: g/a.gq:2: all: query-added", "0 breaking, 1 safe"}},
-		{"breaking", more, nil, exitFailed, []string{"breaking: g/a.gq: find: query-removed: the query find, tool find, is gone", "1 breaking, 1 safe"}},
+		{"breaking", more, nil, exitFailed, []string{"breaking: g/a.gq: find: query-removed: the query find (tool find) was removed", "1 breaking, 1 safe"}},
 		{"github", more, []string{"--format", "github"}, exitFailed, []string{"::error file=g/a.gq,title=query-removed::find: ", "::notice file=g/a.gq,line=1,title=query-added::all: "}},
 		{"fault", "query all() {", nil, exitFailed, []string{"g/a.gq:1:"}},
 		{"bad format", goodQuery, []string{"--format", "xml"}, exitUsage, []string{"xml"}},
 		{"no such ref", goodQuery, []string{"--against", "mian"}, exitFailed, []string{"mian is neither a commit"}},
-		{"an option", goodQuery, []string{"--against=--output=x"}, exitFailed, []string{"no git ref"}},
+		{"an option", goodQuery, []string{"--against=--output=x"}, exitFailed, []string{"not a git ref"}},
 		{"nothing given", goodQuery, []string{"--against", ""}, exitUsage, []string{"--against is missing"}},
 		{"an argument", goodQuery, []string{"main"}, exitUsage, []string{`"main"`}},
 		{"a file", more, []string{"--against", "generated/people/catalog.json"}, exitFailed, []string{"1 breaking"}},
@@ -118,7 +118,7 @@ func TestBreakingMode(t *testing.T) {
 	}
 	write(t, "cluster.yaml", string(cluster)+"    mcp: { meta_threshold: 1 }\n")
 	code, stdout, stderr := gqRun("breaking", "--against", "main")
-	if want := "breaking: cluster.yaml: tools-paired: the number of exposed queries is 1, and from 1 on"; code != exitFailed || !strings.Contains(stdout, want) {
+	if want := "breaking: cluster.yaml: tools-paired: the number of exposed queries is 1; from 1 on"; code != exitFailed || !strings.Contains(stdout, want) {
 		t.Errorf("exit %d, wanted %q in\n%s%s", code, want, stdout, stderr)
 	}
 	code, stdout, stderr = gqRun("breaking", "--against", "main", "--format", "github")

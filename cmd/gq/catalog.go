@@ -22,22 +22,22 @@ func catalogCommand() *cobra.Command {
 	var c cataloger
 	cmd := &cobra.Command{
 		Use:   "catalog [--graph NAME] [--schema FILE --queries DIR|FILE…] [--format table|json]",
-		Short: "Print the types and the stored queries of a graph, compiled",
-		Long: `Print what the sources of a graph come to: node and edge types with their properties and
-constraints, and the stored queries with their parameters and columns.
+		Short: "Print the types and the stored queries of a graph",
+		Long: `Compile the sources of a graph and print the result: the node and edge types with their
+properties and constraints, and the stored queries with their parameters and columns.
 
-It is for whoever wants to know what a graph offers without reading its sources: a list
-for people, and JSON for programs and for generators of other languages. The JSON is that
-of generated/<graph>/catalog.json with the types beside the queries, and gq breaking
---against takes it as well. Types and constraints are spelled as a schema spells them.
+The command shows what a graph offers without its sources: a table for people, and JSON
+for programs and for generators of other languages. The JSON has the same form as
+generated/<graph>/catalog.json, with the types added, and gq breaking --against accepts
+it. Types and constraints are written as in a schema.
 
-Without --schema the graph is one of cluster.yaml in the current directory or a parent.`,
+Without --schema the command reads cluster.yaml in the current directory or a parent.`,
 		Example: `  gq catalog
   gq catalog --graph code --format json
   gq catalog --schema queries/code/schema.pg --queries queries/code --format table`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{cmd, fmt.Errorf("found the argument %q, wanted flags only", args[0])}
+				return &usageError{cmd, fmt.Errorf("found the argument %q; the command takes only flags", args[0])}
 			}
 			return nil
 		},
@@ -46,7 +46,7 @@ Without --schema the graph is one of cluster.yaml in the current directory or a 
 	f := cmd.Flags()
 	f.StringVar(&c.graph, "graph", "", "the `NAME` of the graph (default: the only one)")
 	f.StringVar(&c.schema, "schema", "", "the schema `FILE` (.pg)")
-	f.StringSliceVar(&c.queries, "queries", nil, "a `PATH` of queries: a .gq file, or a folder of them")
+	f.StringSliceVar(&c.queries, "queries", nil, "a .gq file or a folder of .gq files at `PATH`")
 	f.StringVar(&c.format, "format", "", "table or json (default: table on a terminal, json elsewhere)")
 	return cmd
 }
@@ -86,7 +86,7 @@ type catalogProperty struct {
 
 func (c *cataloger) run(cmd *cobra.Command) error {
 	if !slices.Contains([]string{"", "table", "json"}, c.format) {
-		return &usageError{cmd, fmt.Errorf("--format is %q, wanted table or json", c.format)}
+		return &usageError{cmd, fmt.Errorf("--format is %q; use table or json", c.format)}
 	}
 	g := generator{stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
 	j, err := c.job(cmd, &g)
@@ -124,7 +124,7 @@ func (c *cataloger) job(cmd *cobra.Command, g *generator) (*job, error) {
 		return &job{graph: cmp.Or(c.graph, "graph"), schema: c.schema, queries: files, strict: cfg.strict}, err
 	}
 	if c.queries != nil {
-		return nil, &usageError{cmd, errors.New("--queries goes with --schema: give both, or none to read cluster.yaml")}
+		return nil, &usageError{cmd, errors.New("--schema and --queries go together; give both, or none of the two to read cluster.yaml")}
 	}
 	jobs, err := g.clusterJobs()
 	if err != nil {
@@ -138,9 +138,9 @@ func (c *cataloger) job(cmd *cobra.Command, g *generator) (*job, error) {
 		names = append(names, jobs[i].graph)
 	}
 	if c.graph == "" {
-		return nil, &usageError{cmd, fmt.Errorf("--graph is missing, and %s has the graphs %s", clusterFile, strings.Join(names, ", "))}
+		return nil, &usageError{cmd, fmt.Errorf("--graph is missing, and %s has more than one graph; choose one of %s", clusterFile, strings.Join(names, ", "))}
 	}
-	return nil, fmt.Errorf("%s has no graph %q; it has %s", clusterFile, c.graph, strings.Join(names, ", "))
+	return nil, fmt.Errorf("%s has no graph %q; choose one of %s", clusterFile, c.graph, strings.Join(names, ", "))
 }
 
 func newCatalogDoc(out *codegen.Output) (*catalogDoc, error) {

@@ -85,13 +85,13 @@ func TestCatalog(t *testing.T) {
 		args, want string
 		code       int
 	}{
-		{"", "--graph is missing, and cluster.yaml has the graphs people, others", exitUsage},
-		{"--graph peple", `cluster.yaml has no graph "peple"; it has people, others`, exitFailed},
-		{"--queries q", "--queries goes with --schema", exitUsage},
-		{"--format csv", `--format is "csv", wanted table or json`, exitUsage},
+		{"", "--graph is missing, and cluster.yaml has more than one graph; choose one of people, others", exitUsage},
+		{"--graph peple", `cluster.yaml has no graph "peple"; choose one of people, others`, exitFailed},
+		{"--queries q", "--schema and --queries go together", exitUsage},
+		{"--format csv", `--format is "csv"; use table or json`, exitUsage},
 		{"--schema schema.pg --queries bad.gq", "Nobody", exitFailed},
 		{"--schema none.pg", "none.pg", exitFailed},
-		{"people", "wanted flags only", exitUsage},
+		{"people", "the command takes only flags", exitUsage},
 	} {
 		code, stdout, stderr := gqRun(append([]string{"catalog"}, strings.Fields(tt.args)...)...)
 		if code != tt.code || stdout != "" || !strings.Contains(stderr, tt.want) {

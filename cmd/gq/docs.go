@@ -29,20 +29,20 @@ func docsCommand() *cobra.Command {
 	check, out := false, ""
 	cmd := &cobra.Command{
 		Use:   "docs [--check] [--out DIR]",
-		Short: "Print the references of the language and of the tools",
-		Long: `Print the references: diagnostics.md, every code with an example and what it reports,
-grammar.md, both grammars, gq.md, the verbs of this command, and tools/<graph>.md, the
-tools of each graph of cluster.yaml with an example call each, which gq generate writes as
-well.
+		Short: "Write the reference pages of the language and of the tools",
+		Long: `Write the reference pages: diagnostics.md lists every code with an example and its report;
+grammar.md holds both grammars; gq.md describes the subcommands of gq; tools/<graph>.md
+lists the tools of a graph of cluster.yaml, each with an example call. gq generate writes
+tools/<graph>.md too.
 
-They go to docs/reference in the module of the current directory. Without a cluster.yaml
-there, or with --out, the references of the language are all.`,
+The pages go to docs/reference in the module of the current directory. Without a
+cluster.yaml there, or with --out, the command writes only the pages of the language.`,
 		Example: `  gq docs
   gq docs --check
   gq docs --out language`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{cmd, fmt.Errorf("found the argument %q, wanted flags only", args[0])}
+				return &usageError{cmd, fmt.Errorf("found the argument %q; the command takes only flags", args[0])}
 			}
 			return nil
 		},
@@ -67,8 +67,8 @@ there, or with --out, the references of the language are all.`,
 			return placePages(cmd, folders, check)
 		},
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "write nothing; fail when what is committed is stale")
-	cmd.Flags().StringVar(&out, "out", "", "the `DIR` of the pages")
+	cmd.Flags().BoolVar(&check, "check", false, "write nothing; fail when a committed file is stale")
+	cmd.Flags().StringVar(&out, "out", "", "write the pages to `DIR`")
 	return cmd
 }
 
@@ -125,7 +125,7 @@ func placePages(cmd *cobra.Command, folders map[string]codegen.Files, check bool
 		}
 	}
 	if anyStale {
-		fmt.Fprintln(cmd.ErrOrStderr(), "run gq docs, and commit what it writes")
+		fmt.Fprintln(cmd.ErrOrStderr(), "run gq docs, and commit the files that it writes")
 		return &reportedError{}
 	}
 	return nil
@@ -198,12 +198,12 @@ type family struct{ letter, title, intro string }
 
 // families are the groups of codes, with an introduction for each.
 var families = []family{
-	{"P", "Parsing", "What does not follow the grammar. Only the declaration around the fault is lost; the others of the file are read and checked."},
-	{"S", "Schemas", "What a schema may not say."},
-	{"T", "Types", "What a query may not say of its schema. The examples are queries on the schema at the end of this page."},
-	{"L", "Lint", "What is legal and probably not meant: reported by `gq lint` only. A rule is set under `lint.rules` in gq.yaml to `off`, `note`, `warning` or `error`, or silenced for one declaration by a comment in it or before it: `// gq:ignore L105 the table is small`. The rules from L201 on look at the whole catalog. The examples are on the schema at the end of this page unless they bring their own."},
-	{"G", "Generation", "Queries that check, and that no package can be generated from: reported by `gq generate`. The examples are on `" + strings.TrimSpace(generationSchema) + "`."},
-	{"C", "Configuration", "Faults of cluster.yaml, policies and gq.yaml."},
+	{"P", "Parsing", "The text does not follow the grammar. The parser skips only the declaration with the error; it reads and checks the other declarations of the file."},
+	{"S", "Schemas", "Errors in a schema that the grammar allows."},
+	{"T", "Types", "Queries that do not fit their schema. The examples are queries on the schema at the end of this page."},
+	{"L", "Lint", "Legal code that is probably a mistake. Only `gq lint` reports it. Set a rule to `off`, `note`, `warning` or `error` under `lint.rules` in gq.yaml, or silence it for one declaration with a comment in or before the declaration: `// gq:ignore L105 the table is small`. The rules from L201 on look at the whole catalog. The examples use the schema at the end of this page unless they contain one."},
+	{"G", "Generation", "Queries that are correct, but from which `gq generate` cannot generate a package. The examples use the schema `" + strings.TrimSpace(generationSchema) + "`."},
+	{"C", "Configuration", "Errors in cluster.yaml, policies and gq.yaml."},
 }
 
 func diagnosticsPage() ([]byte, error) {
@@ -212,9 +212,9 @@ func diagnosticsPage() ([]byte, error) {
 	p.line("")
 	p.line("# Diagnostics")
 	p.line("")
-	p.line("Every report has a code that stays the same, a severity, the place, a message, and a help")
-	p.line("line where the fix is known. Each code stands here with an example and what it reports;")
-	p.line("both are run when this page is printed.")
+	p.line("Every report has a code that stays the same between versions, a severity, a place and a")
+	p.line("message, and if the fix is known, a help line. This page lists each code with an example")
+	p.line("and its report. `gq docs` runs the examples when it writes the page.")
 	p.line("")
 	all := entries()
 	for _, f := range families {
@@ -271,7 +271,7 @@ func (p *page) entry(e diag.Entry) error {
 		p.line("")
 	}
 	if e.Example == "" {
-		p.line("No text is known that yields it.")
+		p.line("No example is known.")
 		p.line("")
 		return nil
 	}
@@ -304,11 +304,11 @@ func grammarPage() []byte {
 	p.line("")
 	p.line("# Grammars")
 	p.line("")
-	p.line("Both grammars in EBNF, as the parser has them. `|` separates alternatives, `?` marks what may")
-	p.line("be left out, `*` what may be repeated or left out, `+` what may be repeated; `(?= x)` and")
-	p.line("`(?! x)` look ahead: what follows must, or must not, begin with x. Words in quotes stand for")
-	p.line("themselves; they are keywords only where the grammar has them, so that a property may be")
-	p.line("called `limit`. The tokens are")
+	p.line("Both grammars in EBNF, as the parser uses them. `|` separates alternatives. `?` marks an optional")
+	p.line("part, `*` a part that may be repeated or left out, `+` a part that may be repeated. `(?= x)` and")
+	p.line("`(?! x)` look ahead: the following text must, or must not, begin with x. Words in quotes stand for")
+	p.line("themselves. They are keywords only where the grammar mentions them, so a property may be")
+	p.line("called `limit`. The tokens are:")
 	p.line("")
 	p.line("| Token | |")
 	p.line("|---|---|")
@@ -317,14 +317,14 @@ func grammarPage() []byte {
 	}
 	p.line("")
 	p.line("White space and comments, `// to the end of the line` and `/* block */`, may stand between any")
-	p.line("two tokens; the tokens of an EnumValue alone stand without a gap. A clause that begins")
+	p.line("two tokens, except between the tokens of an EnumValue. A clause that begins with")
 	p.line("`$a contains $b` or `$a starts_with $b` is a Traversal.")
 	p.line("")
 	p.grammar("Schemas: .pg", syntax.SchemaGrammar())
 	p.grammar("Queries: .gq", syntax.QueryGrammar())
-	p.line("After parsing, the names in a Type must be scalar types, the functions of a Call known, and the")
-	p.line("value of a PropMatch, Assign or Pred a literal, a parameter or `now()`; a parameter is no enum.")
-	p.line("See [diagnostics](diagnostics.md) for what is reported.")
+	p.line("After parsing, the checker requires that the names in a Type are scalar types, that the functions of a")
+	p.line("Call are known, that the value of a PropMatch, Assign or Pred is a literal, a parameter or `now()`, and\nthat the type of a parameter is not an enum.")
+	p.line("[Diagnostics](diagnostics.md) lists the errors.")
 	return p.Bytes()
 }
 

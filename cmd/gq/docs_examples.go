@@ -58,7 +58,7 @@ var moreExamples = map[diag.Code]string{
 var configTitles = map[diag.Code]string{
 	strictyaml.Syntax: "bad YAML", strictyaml.UnknownKey: "unknown key", strictyaml.WrongType: "value of the wrong type",
 	strictyaml.Missing: "missing key or value", strictyaml.Duplicate: "duplicate", strictyaml.UnknownName: "unknown name",
-	strictyaml.BadValue: "bad value", strictyaml.MissingFile: "missing file", strictyaml.ClearSecret: "secret in the clear",
+	strictyaml.BadValue: "bad value", strictyaml.MissingFile: "missing file", strictyaml.ClearSecret: "secret in plain text",
 	strictyaml.Unsupported: "unsupported setting", strictyaml.Contradicts: "contradiction", strictyaml.Accepted: "setting without effect",
 	strictyaml.TooLarge: "file too large", strictyaml.Undetermined: "unreadable file",
 }

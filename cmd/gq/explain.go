@@ -16,16 +16,17 @@ func explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [--schema FILE] FILE [QUERY]",
 		Short: "Print the plans of the queries in a file",
-		Long: `Print the plan of a query, or of every query in a file, without data: variables,
-clauses, columns, order, and what it touches of the schema.
+		Long: `Print the plan of a query, or of every query in a file: its variables, clauses,
+columns and order, and the types and properties of the schema that it uses. The
+command reads no data.
 
-Without --schema the schema is that of the graph in cluster.yaml, in the current
-directory or a parent, that the file belongs to.`,
+Without --schema the command reads cluster.yaml in the current directory or a parent,
+and uses the schema of the graph that the file belongs to.`,
 		Example: `  gq explain queries/code/calls.gq callers
   gq explain --schema schema.pg people.gq`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return &usageError{cmd, fmt.Errorf("found %d arguments, wanted a .gq file, and the name of a query if not all", len(args))}
+				return &usageError{cmd, fmt.Errorf("found %d arguments; give a .gq file and, to explain only one of its queries, the name of the query", len(args))}
 			}
 			return nil
 		},

@@ -17,7 +17,7 @@ func TestExplain(t *testing.T) {
 		{"by a schema", []string{"--schema", "g/schema.pg", "g/b.gq", "all"}, exitDone, []string{"query all()", "ties $p"}},
 		{"no such query", []string{"g/b.gq", "al"}, exitFailed, []string{"g/b.gq has no query al; did you mean all?"}},
 		{"no such file", []string{"g/c.gq"}, exitFailed, []string{"no such file"}},
-		{"of no graph", []string{"cluster.yaml"}, exitFailed, []string{"belongs to no graph of cluster.yaml; give --schema"}},
+		{"of no graph", []string{"cluster.yaml"}, exitFailed, []string{"does not belong to a graph of cluster.yaml; name its schema with --schema"}},
 		{"with an error", []string{"--schema", "g/schema.pg", "cluster.yaml"}, exitFailed, []string{"cluster.yaml:1:1: error P7"}},
 		{"nothing", nil, exitUsage, []string{"found 0 arguments"}},
 	}

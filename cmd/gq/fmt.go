@@ -24,16 +24,16 @@ func fmtCommand() *cobra.Command {
 	var f formatter
 	cmd := &cobra.Command{
 		Use:   "fmt [-l] [-d] [-w] [FILE|DIR…]",
-		Short: "Write schemas and queries in their canonical layout",
-		Long: `Write schemas and queries in their canonical layout.
+		Short: "Format schemas and queries",
+		Long: `Format schemas and queries in the canonical layout.
 
-The arguments are .pg and .gq files, and folders that are searched for them; hidden
-folders inside are passed over. Without arguments standard input is formatted.
-Without a flag the result goes to standard output. A file that does not parse is
-reported and left alone; the others are formatted all the same.
+The arguments are .pg and .gq files, and folders. The command searches folders for
+such files, except in hidden folders. Without arguments it formats standard input.
+Without a flag it writes the result to standard output. It reports a file that does
+not parse, leaves that file unchanged, and formats the others.
 
-The exit code is 1 when a file does not parse, and when -l or -d finds a layout that
-differs and -w does not mend it.`,
+The exit code is 1 when a file does not parse, and when -l or -d finds a file that is
+not formatted and -w is not given.`,
 		Example: `  gq fmt -l queries
   gq fmt -w queries schema.pg
   gq fmt --stdin-name schema.pg < schema.pg`,
@@ -43,10 +43,10 @@ differs and -w does not mend it.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&f.list, "list", "l", false, "list the files whose layout differs")
-	flags.BoolVarP(&f.diff, "diff", "d", false, "print what differs as unified diffs")
+	flags.BoolVarP(&f.list, "list", "l", false, "list the files that are not formatted")
+	flags.BoolVarP(&f.diff, "diff", "d", false, "print the changes as unified diffs")
 	flags.BoolVarP(&f.write, "write", "w", false, "write the result to the files")
-	flags.StringVar(&f.stdinName, "stdin-name", stdinName, "what standard input is called; the ending of `NAME`, .gq or .pg, is its language")
+	flags.StringVar(&f.stdinName, "stdin-name", stdinName, "the `NAME` of standard input in messages; its ending, .gq or .pg, selects the language")
 	return cmd
 }
 
@@ -83,12 +83,12 @@ func (f *formatter) run(cmd *cobra.Command, args []string) error {
 func (f *formatter) checkUsage(cmd *cobra.Command, args []string) error {
 	switch named := cmd.Flags().Changed("stdin-name"); {
 	case len(args) > 0 && named:
-		return errors.New("--stdin-name names standard input, which is not read when files are given; leave one out")
+		return errors.New("--stdin-name names standard input, but gq fmt does not read standard input when files are given; leave out --stdin-name or the files")
 	case len(args) > 0:
 	case f.write:
-		return errors.New("-w with standard input; name the files to write")
+		return errors.New("-w cannot write to standard input; name the files to write")
 	case !isSource(f.stdinName):
-		return fmt.Errorf("--stdin-name %s: wanted a name that ends in .gq or .pg", f.stdinName)
+		return fmt.Errorf("--stdin-name is %s; use a name that ends in .gq or .pg", f.stdinName)
 	default:
 		if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
 			return errors.New("nothing to format; name files or folders, or redirect standard input")
@@ -96,7 +96,7 @@ func (f *formatter) checkUsage(cmd *cobra.Command, args []string) error {
 	}
 	for _, arg := range args {
 		if info, err := os.Stat(arg); err == nil && !info.IsDir() && !isSource(arg) {
-			return fmt.Errorf("%s: wanted a folder, or a file that ends in .gq or .pg", arg)
+			return fmt.Errorf("%s is not a folder or a file that ends in .gq or .pg; name one", arg)
 		}
 	}
 	return nil

@@ -145,10 +145,10 @@ func TestFmtFaults(t *testing.T) {
 		want string
 	}{
 		{[]string{"-x"}, exitUsage, "-x"},
-		{[]string{"-w"}, exitUsage, "-w with standard input"},
+		{[]string{"-w"}, exitUsage, "-w cannot write to standard input"},
 		{[]string{"--stdin-name", "a"}, exitUsage, "ends in .gq or .pg"},
-		{[]string{"--stdin-name", "a.pg", "a.gq"}, exitUsage, "leave one out"},
-		{[]string{"a.txt"}, exitUsage, "a.txt: wanted a folder, or"},
+		{[]string{"--stdin-name", "a.pg", "a.gq"}, exitUsage, "leave out --stdin-name"},
+		{[]string{"a.txt"}, exitUsage, "a.txt is not a folder or"},
 		{[]string{"gone.gq", "-l", "a.gq"}, exitFailed, "gone.gq"},
 	}
 	for _, tt := range tests {

@@ -29,16 +29,16 @@ func generateCommand() *cobra.Command {
 		Short: "Generate the Go package and the contract of each graph",
 		Long: `Generate the Go package and the contract of each graph.
 
-Without --schema the graphs are those of cluster.yaml in the current directory or
-a parent; each package goes to generated/<graph> beside it, and the page of its
-tools to docs/reference/tools. Nothing is written
-unless every source of every graph compiles.`,
+Without --schema the command reads cluster.yaml in the current directory or a
+parent. It writes the package of each graph to generated/<graph> in the folder of
+cluster.yaml, and a page about the tools of the graph to docs/reference/tools. It
+writes nothing if a source of any graph does not compile.`,
 		Example: `  gq generate
   gq generate --check
   gq generate --schema queries/code/schema.pg --queries queries/code --graph code --out generated/code`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{cmd, fmt.Errorf("found the argument %q, wanted flags only", args[0])}
+				return &usageError{cmd, fmt.Errorf("found the argument %q; the command takes only flags", args[0])}
 			}
 			return nil
 		},
@@ -48,11 +48,11 @@ unless every source of every graph compiles.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&g.check, "check", false, "write nothing; fail when what is committed is stale")
+	f.BoolVar(&g.check, "check", false, "write nothing; fail when a committed file is stale")
 	f.StringVar(&g.schema, "schema", "", "the schema `FILE` (.pg)")
-	f.StringSliceVar(&g.queries, "queries", nil, "a `PATH` of queries: a .gq file, or a folder of them")
+	f.StringSliceVar(&g.queries, "queries", nil, "a .gq file or a folder of .gq files at `PATH`")
 	f.StringVar(&g.graph, "graph", "", "the `NAME` of the graph")
-	f.StringVar(&g.out, "out", "", "the `DIR` of the package")
+	f.StringVar(&g.out, "out", "", "write the package to `DIR`")
 	return cmd
 }
 
@@ -139,7 +139,7 @@ func (g *generator) report(jobs []job) error {
 		}
 	}
 	if stale {
-		fmt.Fprintln(g.stderr, "run gq generate, and commit what it writes")
+		fmt.Fprintln(g.stderr, "run gq generate, and commit the files that it writes")
 		return &reportedError{}
 	}
 	return nil
@@ -333,7 +333,7 @@ func findUp(name string) (string, error) {
 			return "", err
 		}
 		if full := filepath.Join(dir, up); filepath.Dir(full) == full {
-			return "", fmt.Errorf("there is no %s in %s or a parent of it; make one, or name the sources by flags", name, dir)
+			return "", fmt.Errorf("there is no %s in %s or a parent of it; create one, or name the sources with --schema and --queries", name, dir)
 		}
 	}
 }

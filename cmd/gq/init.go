@@ -22,22 +22,22 @@ func initCommand() *cobra.Command {
 	var i initializer
 	cmd := &cobra.Command{
 		Use:   "init DIR [--module PATH] [--graph NAME] [--replace CHECKOUT] [--bind HOST:PORT] [--dry-run]",
-		Short: "Make a module of your own: a schema, queries, a policy and a server",
-		Long: `Make a module of your own in an empty folder: a schema, stored queries with their tests,
-a policy with its cases, data to start with, a server that has the queries built in, a
-Makefile, a CI workflow and a Dockerfile. The commands that it prints lead to a running
-server and a call of one of its queries; they are for a POSIX shell.
+		Short: "Create a Go module with a schema, queries, a policy and a server",
+		Long: `Create a Go module in an empty folder: a schema, stored queries with their tests, a
+policy with its test cases, initial data, a server with the queries compiled in, a
+Makefile, a CI workflow and a Dockerfile. The command then prints shell commands (POSIX)
+that start the server and call one of its queries.
 
-The module requires Omnigraph at the version of this gq. A gq that was built from a
-checkout has no version that could be fetched: it wants --replace with the checkout. A
-folder that holds anything but .git is refused, and nothing is written.`,
+The module requires the version of Omnigraph that this gq belongs to. A gq that was built
+from a checkout has no released version and needs --replace with the checkout. The folder
+may hold .git; if it holds anything else, the command fails and writes nothing.`,
 		Example: `  gq init brain
   gq init brain --module example.com/acme/brain --dry-run
   gq init brain --graph library
   gq init brain --replace ../omnigraph`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &usageError{cmd, fmt.Errorf("found %d arguments, wanted the folder of the module", len(args))}
+				return &usageError{cmd, fmt.Errorf("found %d arguments; give only the folder of the new module", len(args))}
 			}
 			return nil
 		},
@@ -50,7 +50,7 @@ folder that holds anything but .git is refused, and nothing is written.`,
 	f.StringVar(&i.path, "module", "", "the module `PATH` (default: the name of DIR)")
 	f.StringVar(&i.graph, "graph", "team", "the `NAME` of the graph")
 	f.StringVar(&i.replace, "replace", "", "the `DIR` of a checkout of Omnigraph to build with, instead of a released version")
-	f.StringVar(&i.bind, "bind", "127.0.0.1:8080", "the `ADDRESS` where the printed commands have the server listen")
+	f.StringVar(&i.bind, "bind", "127.0.0.1:8080", "the `ADDRESS` on which the server of the printed commands listens")
 	f.BoolVar(&i.dryRun, "dry-run", false, "write nothing; list the files")
 	_ = cmd.MarkFlagDirname("replace")
 	_ = cmd.RegisterFlagCompletionFunc("module", cobra.NoFileCompletions)
@@ -92,7 +92,7 @@ func (i *initializer) run(cmd *cobra.Command, dir string) error {
 	if i.dryRun {
 		return nil
 	}
-	fmt.Fprintf(w, "\nThe module %s is made. Next:\n\n", m.Path)
+	fmt.Fprintf(w, "\nCreated the module %s. Run these commands next:\n\n", m.Path)
 	if filepath.Clean(dir) != "." {
 		fmt.Fprintf(w, "  cd %s\n", quoteFolder(dir))
 	}
@@ -119,7 +119,7 @@ func (i *initializer) module(dir string) (*scaffold.Module, error) {
 		return nil, err
 	}
 	if !cluster.IsGraphID(i.graph) {
-		return nil, fmt.Errorf("--graph is %q, wanted a lower-case letter and then at most 62 of a-z, 0-9, _ and -, and not cluster", i.graph)
+		return nil, fmt.Errorf("--graph is %q; use a lower-case letter and then at most 62 of a-z, 0-9, _ and -, but not the name cluster", i.graph)
 	}
 	m := &scaffold.Module{Path: cmp.Or(i.path, filepath.Base(full)), Bind: i.bind, Graph: i.graph, Workspace: inWorkspace(full)}
 	if err := m.Check(); err != nil {
@@ -135,7 +135,7 @@ func (i *initializer) module(dir string) (*scaffold.Module, error) {
 	}
 	m.Version = "v0.0.0" // the folder replaces all versions, so any version will do
 	if !isCheckout(m.Replace) {
-		return nil, fmt.Errorf("--replace is %s, which has no go.mod of %s; name a checkout of it", i.replace, scaffold.Omnigraph)
+		return nil, fmt.Errorf("--replace is %s, but that folder does not hold the go.mod of %s; name a checkout of Omnigraph", i.replace, scaffold.Omnigraph)
 	}
 	return m, nil
 }
@@ -158,7 +158,7 @@ func released(info *debug.BuildInfo) (string, error) {
 	if path, err := findUp("go.mod"); err == nil && isCheckout(filepath.Dir(path)) {
 		checkout = shellescape.Quote(filepath.Dir(path))
 	}
-	return "", errors.New("this gq was built from a checkout, and no released version is known to have its code; " +
+	return "", errors.New("this gq was built from a checkout, so the version of Omnigraph to require is unknown; " +
 		"name the checkout with --replace " + checkout + ", or install a released gq: go install " + scaffold.Omnigraph + "/cmd/gq@latest")
 }
 

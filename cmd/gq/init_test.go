@@ -108,13 +108,13 @@ func TestInitRefuses(t *testing.T) {
 		{"full --replace " + root, "full is not empty, it holds .hidden, notes.txt", exitFailed},
 		{"file --replace " + root, "file", exitFailed},
 		{"brain", "--replace DIR, or install a released gq", exitFailed},
-		{"brain --replace full", "has no go.mod of " + scaffold.Omnigraph, exitFailed},
+		{"brain --replace full", "does not hold the go.mod of " + scaffold.Omnigraph, exitFailed},
 		{"brain --replace " + root + " --module a:b", "module path", exitFailed},
-		{"brain --replace " + root + " --module " + scaffold.Omnigraph, "the module to build on", exitFailed},
+		{"brain --replace " + root + " --module " + scaffold.Omnigraph, "the path of Omnigraph itself", exitFailed},
 		{"brain --replace " + root + " --bind 80", "host:port", exitFailed},
-		{"brain --replace " + root + " --bind $(id):1", `whose host "$(id)" is neither a name nor an IP address`, exitFailed},
-		{"brain --replace " + root + " --bind localhost:x", `whose port "x" is not a number from 1 to 65535`, exitFailed},
-		{"", "found 0 arguments, wanted the folder", exitUsage},
+		{"brain --replace " + root + " --bind $(id):1", `its host "$(id)" is not a name or an IP address`, exitFailed},
+		{"brain --replace " + root + " --bind localhost:x", `its port "x" is not a number from 1 to 65535`, exitFailed},
+		{"", "found 0 arguments; give only the folder", exitUsage},
 		{"a b", "found 2 arguments", exitUsage},
 	} {
 		code, stdout, stderr := gqRun(append([]string{"init"}, strings.Fields(tt.args)...)...)

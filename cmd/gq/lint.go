@@ -22,15 +22,15 @@ func lintCommand() *cobra.Command {
 	var l linter
 	cmd := &cobra.Command{
 		Use:   "lint [--schema FILE FILE…] [--format text|json|sarif|github] [--max-warnings N] [--fix]",
-		Short: "Report what schemas and queries probably do not mean",
-		Long: `Report what schemas and queries probably do not mean, beside what they get wrong.
+		Short: "Report errors and probable mistakes in schemas and queries",
+		Long: `Report errors and probable mistakes in schemas and queries.
 
-Without --schema the graphs are those of cluster.yaml in the current directory or a
-parent, and the rules across files run too; gq.yaml beside it sets the levels of the
-rules. With --schema the arguments are the .gq files, or folders of them, and gq.yaml
-is that of the current directory. The rules stand in docs/reference/diagnostics.md.
+Without --schema the command reads cluster.yaml in the current directory or a parent,
+and also runs the rules that compare files. The gq.yaml in the same folder sets the
+levels of the rules. With --schema the arguments are .gq files or folders of them, and
+gq.yaml is read from the current directory. docs/reference/diagnostics.md lists the rules.
 
-It exits with 1 when there is an error, or more warnings than allowed.`,
+The exit code is 1 when there is an error, or when there are more warnings than allowed.`,
 		Example: `  gq lint
   gq lint --max-warnings 0 --format github
   gq lint --schema queries/code/schema.pg queries/code/calls.gq`,
@@ -41,10 +41,10 @@ It exits with 1 when there is an error, or more warnings than allowed.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&l.schema, "schema", "", "the schema `FILE` (.pg)")
-	f.BoolVar(&l.whole, "whole", false, "the files are all of the catalog: run the rules across files")
+	f.BoolVar(&l.whole, "whole", false, "the arguments are all files of the graph; also run the rules that compare files")
 	f.StringVar(&l.format, "format", "text", "the `FORMAT` of the report: text, json, sarif or github")
 	f.IntVar(&l.maxWarnings, "max-warnings", -1, "fail when there are more than `N` warnings; negative for no limit")
-	f.BoolVar(&l.fix, "fix", false, "make the fixes that change the meaning of no query")
+	f.BoolVar(&l.fix, "fix", false, "apply the fixes that do not change the meaning of a query")
 	return cmd
 }
 
@@ -69,7 +69,7 @@ type lintJob struct {
 
 func (l *linter) run(cmd *cobra.Command, args []string) error {
 	if !slices.Contains([]string{"text", "json", "sarif", "github"}, l.format) {
-		return &usageError{cmd, fmt.Errorf("--format is %q, wanted text, json, sarif or github", l.format)}
+		return &usageError{cmd, fmt.Errorf("--format is %q; use text, json, sarif or github", l.format)}
 	}
 	jobs, cfg, err := l.jobs(cmd, args)
 	if err != nil {
@@ -104,7 +104,7 @@ func (l *linter) run(cmd *cobra.Command, args []string) error {
 func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, config, error) {
 	if l.schema == "" {
 		if len(args) > 0 || l.whole {
-			return nil, config{}, &usageError{cmd, errors.New("files are linted with their schema: give --schema, or no file to read cluster.yaml")}
+			return nil, config{}, &usageError{cmd, errors.New("--schema is missing; give the schema of the files, or no files to read cluster.yaml")}
 		}
 		path, cluster, err := readCluster(l.stderr)
 		if err != nil {
@@ -221,7 +221,7 @@ func (l *linter) fixAll(jobs []lintJob, report *lint.Report, texts map[string]st
 				continue
 			}
 			if !gq.SameMeaning(gq.Source{Name: j.schema, Text: texts[filepath.ToSlash(j.schema)]}, gq.Source{Name: name, Text: texts[name]}, after) {
-				fmt.Fprintf(l.stderr, "%s: not fixed: it has errors, or the fixes would change its meaning\n", name)
+				fmt.Fprintf(l.stderr, "%s: not fixed, because the file has errors or the fixes would change its meaning\n", name)
 				continue
 			}
 			if err := replaceFile(path, after); err != nil {

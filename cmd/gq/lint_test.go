@@ -82,7 +82,7 @@ func TestLintExit(t *testing.T) {
 		{"as many as allowed", []string{"--max-warnings", "3"}, exitDone, "L105"},
 		{"one file", []string{"--schema", "g/schema.pg", "g/b.gq"}, exitDone, "L105"},
 		{"a folder", []string{"--schema", "g/schema.pg", "--whole", "g"}, exitDone, "tools/list: 2 tools"},
-		{"files without a schema", []string{"g/a.gq"}, exitUsage, "give --schema"},
+		{"files without a schema", []string{"g/a.gq"}, exitUsage, "--schema is missing"},
 		{"unknown format", []string{"--format", "xml"}, exitUsage, `--format is "xml"`},
 		{"unknown flag", []string{"--fox"}, exitUsage, "unknown flag"},
 		{"no such file", []string{"--schema", "g/schema.pg", "g/c.gq"}, exitFailed, "no such file"},

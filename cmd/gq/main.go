@@ -54,7 +54,7 @@ func newRoot() *cobra.Command {
 		if len(args) == 0 {
 			return cmd.Help()
 		}
-		return &usageError{cmd, fmt.Errorf("unknown command %q, wanted one of those below", args[0])}
+		return &usageError{cmd, fmt.Errorf("unknown command %q; use one of the commands below", args[0])}
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
 	root.AddCommand(generateCommand())

@@ -26,7 +26,7 @@ func TestLintRefusesWhatGenerateRefuses(t *testing.T) {
 		{"files", "g/x_y.gq:1:1: error G7", map[string]string{"g/x-y.gq": find("q"), "g/x_y.gq": find("r")}},
 		{"a query that cluster.yaml lists", "cluster.yaml:8:7: error G8: g/a.gq has no query grups",
 			map[string]string{"cluster.yaml": strings.ReplaceAll(graph, " g/\n", "\n      q: {file: g/a.gq}\n      grups: {file: g/a.gq}\n"), "g/a.gq": find("q")}},
-		{"graphs", "cluster.yaml:7:3: error G10: graph pe-ople would be generated into the package people, as graph people at cluster.yaml:4:3 is",
+		{"graphs", "cluster.yaml:7:3: error G10: graph pe-ople would be generated into the package people, which is the package of graph people at cluster.yaml:4:3",
 			map[string]string{"cluster.yaml": graph + "  pe-ople:\n    schema: g/schema.pg\n    queries: g/\n", "g/a.gq": find("q")}},
 	}
 	for _, tt := range tests {

@@ -24,5 +24,5 @@ func schemaOf(cmd *cobra.Command, file string) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("%s belongs to no graph of %s; give --schema", file, path)
+	return "", fmt.Errorf("%s does not belong to a graph of %s; name its schema with --schema", file, path)
 }

@@ -120,7 +120,7 @@ func pair[T any](d *differ, kind TypeKind, from, to []T, name func(T) naming, ty
 			}
 			if i, ok = old[was]; ok && (now[was] || taken[i]) {
 				s := Step{Code: AmbiguousRename, Kind: kind, Type: called.name, Was: called.was,
-					Reason: called.was + " is kept, or renamed to something else; drop the @rename_from or the other"}
+					Reason: called.was + " still exists or was renamed to another name; remove this @rename_from or the other declaration"}
 				if len(typ) > 0 {
 					s.Type, s.Property = typ[0], called.name
 				}
@@ -237,7 +237,7 @@ func (d *differ) edge(from, to *Edge) {
 	if d.renamed[from.From] != to.From || d.renamed[from.To] != to.To {
 		s := at
 		s.Code, s.From, s.To = ChangeEndpoints, from.From+" -> "+from.To, to.From+" -> "+to.To
-		s.Reason = "the stored edges lead elsewhere; add an edge type of another name, and drop this one"
+		s.Reason = "the stored edges have other endpoint types; add an edge type with another name, and remove this one"
 		d.step(s)
 	}
 	props := d.pairProperties(at, from.Properties, to.Properties)
@@ -278,9 +278,9 @@ func (d *differ) key(s Step, from, to []string) {
 		return
 	}
 	s.Code, s.From, s.To = ChangeKey, spellKey(from), spellKey(to)
-	s.Reason = "every id is made of the key; add a node type with the new key, and drop this one"
+	s.Reason = "the id of every stored node is made from its key; add a node type with the new key, and remove this one"
 	if slices.Equal(slices.Sorted(slices.Values(from)), to) {
-		s.Reason = "the new names stand in another order, in which every id would be spelled anew"
+		s.Reason = "the new names of the key properties sort in another order, which would change the id of every stored node"
 	}
 	d.step(s)
 }

@@ -44,7 +44,7 @@ func (d *differ) properties(at Step, p propertyPairing) {
 		s.Property, s.Element, s.At = a.item.Name, a.item, a.at
 		if s.Code = AddProperty; !a.item.Type.Nullable {
 			s.Code, s.To = AddRequired, a.item.Type.String()
-			s.Reason = "what is stored has no value for it; make it nullable"
+			s.Reason = "the stored data has no value for it; make it nullable"
 		}
 		d.step(s)
 	}
@@ -77,13 +77,13 @@ func (d *differ) propertyType(s Step, from value.Type, now *Property, key bool) 
 		s.Code, s.Element, s.From, s.To = WidenType, now, from.String(), to.String()
 		d.step(s)
 	default:
-		unsupported(ChangeType, "stored values are not converted; add a property of another name, and drop this one")
+		unsupported(ChangeType, "stored values cannot be converted; add a property with another name, and remove this one")
 		return
 	}
 	d.enum(s, from.Enum, to.Enum, unsupported)
 	switch {
 	case from.Nullable && !to.Nullable:
-		unsupported(MakeRequired, "what is stored may be null")
+		unsupported(MakeRequired, "stored values may be null")
 	case !from.Nullable && to.Nullable:
 		s := s
 		s.Code = MakeNullable
@@ -102,7 +102,7 @@ func (d *differ) enum(s Step, from, to []string, unsupported func(StepCode, stri
 	case from == nil && to == nil:
 		return
 	case from == nil:
-		unsupported(NarrowEnum, "what is stored may be none of the values")
+		unsupported(NarrowEnum, "a stored value may be missing from the enum")
 		return
 	case to == nil:
 		s.Code, s.Element = WidenEnum, Enum(nil)
@@ -121,7 +121,7 @@ func (d *differ) enum(s Step, from, to []string, unsupported func(StepCode, stri
 	}
 	switch {
 	case lost != nil:
-		unsupported(NarrowEnum, "what is stored may be "+strings.Join(lost, " or "))
+		unsupported(NarrowEnum, "stored values may be "+strings.Join(lost, " or "))
 	case len(to) > len(from):
 		s.Code, s.Element = WidenEnum, Enum(to)
 		d.step(s)
@@ -141,7 +141,7 @@ func (d *differ) embed(s Step, from, to *Embed, renamed map[string]string) {
 	}
 	if from != nil && to != nil && (from.Source != to.Source || from.Model != "" && to.Model != "") {
 		s.Code, s.From, s.To = ReplaceEmbed, spell(*from), spell(*to)
-		s.Reason = "the stored vectors were made otherwise; add a property of another name, and drop this one"
+		s.Reason = "the stored vectors were made from another property or with another model; add a property with another name, and remove this one"
 		d.step(s)
 		return
 	}

@@ -25,7 +25,7 @@ type envelope struct {
 func Encode(s *Schema) []byte {
 	b, err := json.Marshal(envelope{encodingVersion, s})
 	if err != nil {
-		panic("catalog: a schema of plain fields cannot be encoded: " + err.Error())
+		panic("catalog: cannot encode the schema: " + err.Error())
 	}
 	return b
 }
@@ -34,7 +34,7 @@ func Encode(s *Schema) []byte {
 type VersionError struct{ Version int }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("schema encoding version %d is unknown; this program reads version %d", e.Version, encodingVersion)
+	return fmt.Sprintf("schema encoding version %d is unknown; this program reads version %d; use the program that wrote the schema", e.Version, encodingVersion)
 }
 
 // Decode decodes the output of Encode. The error is a *VersionError when the encoding has
@@ -54,7 +54,7 @@ func Decode(b []byte) (*Schema, error) {
 		return nil, fmt.Errorf("schema encoding: %w", err)
 	}
 	if env.Schema == nil {
-		return nil, fmt.Errorf("schema encoding: no schema in it")
+		return nil, fmt.Errorf("schema encoding: the data holds no schema")
 	}
 	if err := env.Schema.verify(); err != nil {
 		return nil, fmt.Errorf("schema encoding: %w", err)
@@ -109,7 +109,7 @@ func (r *Range) UnmarshalJSON(b []byte) error {
 		}
 		v, ok := value.ParseNumber(*end.s, kind)
 		if !ok {
-			return fmt.Errorf("range of %s: %q is no %s", j.Property, *end.s, j.Kind)
+			return fmt.Errorf("range of %s: %q is not a valid %s", j.Property, *end.s, j.Kind)
 		}
 		*end.dst = &v
 	}

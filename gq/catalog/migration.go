@@ -239,7 +239,7 @@ func (s Step) mark() string {
 		}
 		return "!"
 	}
-	panic("catalog: step of no code")
+	panic("catalog: step has no code")
 }
 
 func orNothing(s string) string {
@@ -289,7 +289,7 @@ func spell(e Element) string {
 	case Notes:
 		return e.Description
 	}
-	panic("catalog: element of no kind")
+	panic("catalog: element has an unknown type")
 }
 
 func spellAll(props []*Property) string {

@@ -23,7 +23,7 @@ func (s *Schema) verify() error {
 	}
 	for _, n := range s.Nodes {
 		if n == nil || nodes[n.Name] {
-			return fmt.Errorf("an empty or repeated node type")
+			return fmt.Errorf("a node type has an empty or repeated name")
 		}
 		nodes[n.Name] = true
 		if err := n.verify(); err != nil {
@@ -32,11 +32,11 @@ func (s *Schema) verify() error {
 	}
 	for _, e := range s.Edges {
 		if e == nil || edges[strings.ToLower(e.Name)] {
-			return fmt.Errorf("an empty or repeated edge type")
+			return fmt.Errorf("an edge type has an empty or repeated name")
 		}
 		edges[strings.ToLower(e.Name)] = true
 		if !nodes[e.From] || !nodes[e.To] {
-			return fmt.Errorf("edge %s leads from %q to %q, which are not both node types", e.Name, e.From, e.To)
+			return fmt.Errorf("edge %s goes from %q to %q, which are not both node types", e.Name, e.From, e.To)
 		}
 		names, err := verifyProperties("edge "+e.Name, e.Properties)
 		if err != nil {
@@ -71,9 +71,9 @@ func verifyProperties(where string, props []*Property) (map[string]bool, error) 
 	for _, p := range props {
 		switch {
 		case p == nil || names[p.Name]:
-			return nil, fmt.Errorf("%s has an empty or repeated property", where)
+			return nil, fmt.Errorf("%s has a property with an empty or repeated name", where)
 		case !p.Type.Kind.IsKind(), p.Type.Kind == value.Vector && p.Type.Dim < 1:
-			return nil, fmt.Errorf("%s has a property %s of no type", where, p.Name)
+			return nil, fmt.Errorf("%s has a property %s without a valid type", where, p.Name)
 		}
 		names[p.Name] = true
 	}
@@ -84,7 +84,7 @@ func verifyNames(where string, names map[string]bool, lists [][]string) error {
 	for _, list := range lists {
 		for _, name := range list {
 			if !names[name] {
-				return fmt.Errorf("%s has a constraint on %q, which is no property", where, name)
+				return fmt.Errorf("%s has a constraint on %q, which is not a property", where, name)
 			}
 		}
 	}

@@ -69,17 +69,17 @@ func extremes() string {
 // Aggregates lists the aggregates in the order of their numbers.
 var Aggregates = []Aggregate{
 	{Func: Count, Name: "count", Arg: anything, Result: always(value.Of(value.I64)),
-		Doc: "counts the rows of a node variable, or the rows in which a property is not null"},
+		Doc: "counts the rows that bind a node variable, or the rows in which a property is not null"},
 	{Func: Sum, Name: "sum", Arg: number, Result: always(value.Of(value.F64).Optional()),
-		Doc: "adds the values and rounds the sum once"},
+		Doc: "adds the values, rounding only the final sum"},
 	{Func: Avg, Name: "avg", Arg: number, Result: always(value.Of(value.F64).Optional()),
 		Doc: "divides the sum by the number of values"},
 	{Func: Min, Name: "min", Arg: sortable, Result: value.Type.Optional, Member: true,
-		Doc: "returns the least value"},
+		Doc: "returns the smallest value"},
 	{Func: Max, Name: "max", Arg: sortable, Result: value.Type.Optional, Member: true,
-		Doc: "returns the greatest value"},
+		Doc: "returns the largest value"},
 	{Func: Median, Name: "median", Arg: number, Result: always(value.Of(value.F64).Optional()),
-		Doc: "returns the middle value in order, or for an even number the mean of the two in the middle"},
+		Doc: "returns the middle value, or the mean of the two middle values if the number of values is even"},
 }
 
 func always(t value.Type) func(value.Type) value.Type {

@@ -34,13 +34,13 @@ func Encode(q *Query) string {
 // Decode decodes the output of Encode. The strings of the query share the memory of s.
 func Decode(s string) (*Query, error) {
 	if s == "" || s[0] != encoding {
-		return nil, errors.New("the plan was encoded by another version of gq; run gq generate")
+		return nil, errors.New("another version of gq encoded the plan; run gq generate with this version")
 	}
 	c := &coder{decoding: true, in: s[1:]}
 	q := &Query{}
 	c.query(q)
 	if c.err == nil && c.in != "" {
-		c.fail("%d bytes after the plan", len(c.in))
+		c.fail("%d bytes follow the end of the plan", len(c.in))
 	}
 	if c.err != nil {
 		return nil, c.err
@@ -84,7 +84,7 @@ func (c *coder) number(n uint64) uint64 {
 			return n
 		}
 	}
-	c.fail("it ends within a number")
+	c.fail("the plan ends inside a number")
 	return 0
 }
 
@@ -94,7 +94,7 @@ func (c *coder) byte(b byte) byte {
 		c.out = append(c.out, b)
 		return b
 	case c.in == "":
-		c.fail("it ends too early")
+		c.fail("the plan ends too early")
 		return 0
 	}
 	b, c.in = c.in[0], c.in[1:]
@@ -133,13 +133,13 @@ func (c *coder) string(p *string) {
 	}
 	switch place := c.number(0); {
 	case place > uint64(len(c.strings)):
-		c.fail("it names string %d of %d", place, len(c.strings))
+		c.fail("the plan refers to string %d of %d", place, len(c.strings))
 	case place > 0:
 		*p = c.strings[place-1]
 	default:
 		n := c.number(0)
 		if n > uint64(len(c.in)) {
-			c.fail("it ends within a string")
+			c.fail("the plan ends inside a string")
 			return
 		}
 		*p, c.in = c.in[:n], c.in[n:]
@@ -159,7 +159,7 @@ func slice[T any](c *coder, p *[]T, each func(*coder, *T)) {
 			return
 		}
 		if n-1 > uint64(len(c.in)) {
-			c.fail("it ends within a list of %d", n-1)
+			c.fail("the plan ends inside a list of %d elements", n-1)
 			return
 		}
 		*p = make([]T, n-1)

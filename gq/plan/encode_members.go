@@ -277,7 +277,7 @@ func (c *coder) expr(p *Expr) {
 // decoding, the bytes are invalid.
 func (c *coder) unnumbered(sum string, n byte, x any) {
 	if !c.decoding {
-		panic(fmt.Sprintf("plan: no number for the %s %T", sum, x))
+		panic(fmt.Sprintf("plan: the encoding has no number for the %s %T", sum, x))
 	}
 	c.fail("a %s of number %d", sum, n)
 }

@@ -20,7 +20,7 @@ type DurationValue int64
 const durationPattern = `^-?P([0-9]+W|([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+([.][0-9]{1,9})?S)?)?)$`
 
 // errDurationRange says that a text is a duration that 64 bits do not hold.
-var errDurationRange = errors.New("it is longer than PT2562047H47M16.854775807S, about 292 years")
+var errDurationRange = errors.New("the duration is longer than PT2562047H47M16.854775807S, about 292 years")
 
 // The lengths of the units in nanoseconds, in the order in which a text has them. Up to a day they
 // follow each other; a week stands alone.
@@ -56,7 +56,7 @@ func parseDuration(s string) (DurationValue, error) {
 		s = s[1:]
 	}
 	if len(s) < 2 || s[0] != 'P' {
-		return 0, errors.New("it needs a P and a number with a unit")
+		return 0, errors.New("a duration has a P, and then at least one number with a unit")
 	}
 	s = s[1:]
 	var total uint64
@@ -70,7 +70,7 @@ func parseDuration(s string) (DurationValue, error) {
 		}
 		digits := leadingDigits(s)
 		if digits == 0 {
-			return 0, errors.New("a number is missing before a unit, or has a sign of its own")
+			return 0, errors.New("a number before a unit is missing or has a sign")
 		}
 		whole, rest := s[:digits], s[digits:]
 		fraction := ""
@@ -78,7 +78,7 @@ func parseDuration(s string) (DurationValue, error) {
 			n := leadingDigits(rest[1:])
 			fraction, rest = rest[1:1+n], rest[1+n:]
 			if n == 0 || n > 9 {
-				return 0, errors.New("a fraction has one to nine digits")
+				return 0, errors.New("a fraction must have one to nine digits")
 			}
 		}
 		if rest == "" {
@@ -94,7 +94,7 @@ func parseDuration(s string) (DurationValue, error) {
 		case i == len(durationUnits):
 			return 0, fmt.Errorf("the unit %q is unknown, repeated or out of order", rest[:1])
 		case fraction != "" && rest[0] != 'S':
-			return 0, errors.New("only seconds have a fraction")
+			return 0, errors.New("only seconds may have a fraction")
 		case rest[0] == 'W' && len(rest) > 1:
 			return 0, errors.New("weeks stand alone")
 		}

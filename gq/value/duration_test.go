@@ -52,15 +52,15 @@ func TestDurations(t *testing.T) {
 // TestHostileDurations wants each text refused, and told why.
 func TestHostileDurations(t *testing.T) {
 	for text, why := range map[string]string{
-		"": "needs a P", "P": "needs a P", "PT": "nothing follows", "-": "needs a P", "-P": "needs a P", "1H": "needs a P",
-		"pt1h": "needs a P", "PT1h": "unknown", " PT1H": "needs a P", "PT1H ": "number is missing", "PT1H\x00": "number is missing",
-		"+PT1H": "needs a P", "--PT1H": "needs a P", "PT-1H": "sign of its own", "PT1H-30M": "sign of its own", "-PT-1H": "sign of its own",
-		"P1DT": "nothing follows", "P1TD": "unknown", "PT1": "unit is missing", "PTH": "number is missing", "PT1HT1M": "number is missing",
+		"": "a duration has a P", "P": "a duration has a P", "PT": "nothing follows", "-": "a duration has a P", "-P": "a duration has a P", "1H": "a duration has a P",
+		"pt1h": "a duration has a P", "PT1h": "unknown", " PT1H": "a duration has a P", "PT1H ": "number before a unit", "PT1H\x00": "number before a unit",
+		"+PT1H": "a duration has a P", "--PT1H": "a duration has a P", "PT-1H": "or has a sign", "PT1H-30M": "or has a sign", "-PT-1H": "or has a sign",
+		"P1DT": "nothing follows", "P1TD": "unknown", "PT1": "unit is missing", "PTH": "number before a unit", "PT1HT1M": "number before a unit",
 		"P1H": "unknown", "PT1D": "unknown", "PT1M1H": "out of order", "PT1S1S": "repeated", "PT1H1H": "repeated",
 		"P1Y": "fixed length", "P1M": "fixed length", "P1Y2DT3H": "fixed length", "P1DT1M1Y": "unknown",
 		"P1W1D": "stand alone", "P1WT1H": "stand alone", "P1D1W": "out of order", "PT1W": "unknown",
-		"PT1.5H": "only seconds", "P0.5D": "only seconds", "P1.5W": "only seconds", "PT1.S": "one to nine", "PT.5S": "number is missing",
-		"PT1.0000000000S": "one to nine", "PT1,5S": "unknown", "PT1.5.5S": "unknown", "PT1e3S": "unknown", "PT0x1S": "unknown", "PT１S": "number is missing",
+		"PT1.5H": "only seconds", "P0.5D": "only seconds", "P1.5W": "only seconds", "PT1.S": "one to nine", "PT.5S": "number before a unit",
+		"PT1.0000000000S": "one to nine", "PT1,5S": "unknown", "PT1.5.5S": "unknown", "PT1e3S": "unknown", "PT0x1S": "unknown", "PT１S": "number before a unit",
 		"PT2562047H47M16.854775808S": "292 years", "-PT2562047H47M16.854775809S": "292 years", "PT2562048H": "292 years",
 		"P106752D": "292 years", "P15251W": "292 years", "PT9223372037S": "292 years", "PT18446744073709551615S": "292 years",
 		"PT18446744073709551616H": "292 years", "PT5124095H34M33.709551616S": "292 years", "PT5124095H34M33.709551617S": "292 years",

@@ -44,7 +44,7 @@ func ExampleKind_Parse() {
 	fmt.Println(err)
 	// Output:
 	// 2026-02-28
-	// "2026-02-30" is no date; write it as YYYY-MM-DD
+	// "2026-02-30" is not a date; write it as YYYY-MM-DD
 }
 
 // An I64 is a string in JSON, because a JSON number loses precision above 2^53.

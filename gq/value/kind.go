@@ -106,7 +106,7 @@ func (k *Kind) UnmarshalText(b []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is not a scalar kind that this program knows; use a newer one", b)
+	return fmt.Errorf("this program does not know the scalar kind %q; use a newer version of the program", b)
 }
 
 // KindOf returns the kind with the given name in a schema and reports whether there is one. It

@@ -12,7 +12,7 @@ import (
 // for lists, vectors and null.
 func AppendText(dst []byte, v Value) []byte {
 	if v.list {
-		panic("value: text of a list")
+		panic("value: a list has no text form")
 	}
 	if v.kind.HasText() {
 		return v.kind.AppendText(dst, int64(v.bits))

@@ -26,7 +26,7 @@ type DateTimeValue int64
 func ParseDate(s string) (DateValue, error) {
 	t, err := time.Parse(dateLayout, s)
 	if err != nil || t.Year() < 1 {
-		return 0, fmt.Errorf("%q is no date; write it as YYYY-MM-DD", s)
+		return 0, fmt.Errorf("%q is not a date; write it as YYYY-MM-DD", s)
 	}
 	return DateValue(floorDiv(t.Unix(), 86400)), nil
 }
@@ -70,7 +70,7 @@ func (d *DateValue) UnmarshalJSON(b []byte) error {
 func ParseDateTime(s string) (DateTimeValue, error) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil || t.Year() < 1 {
-		return 0, fmt.Errorf("%q is no instant; write it as RFC 3339, such as 2024-05-01T12:30:00Z", s)
+		return 0, fmt.Errorf("%q is not an instant; write it as RFC 3339, such as 2024-05-01T12:30:00Z", s)
 	}
 	return DateTimeFromMillis(floorDiv(t.UnixMicro(), 1000))
 }
@@ -79,7 +79,7 @@ func ParseDateTime(s string) (DateTimeValue, error) {
 // outside the years 0001 to 9999.
 func DateTimeFromMillis(ms int64) (DateTimeValue, error) {
 	if ms < minMillis || ms > maxMillis {
-		return 0, fmt.Errorf("%d milliseconds lies outside the years 0001 to 9999", ms)
+		return 0, fmt.Errorf("the instant %d milliseconds since 1970 is outside the years 0001 to 9999", ms)
 	}
 	return DateTimeValue(ms), nil
 }
@@ -103,7 +103,7 @@ func (t DateTimeValue) MarshalJSON() ([]byte, error) { return json.Marshal(t.Str
 func (t *DateTimeValue) UnmarshalJSON(b []byte) error {
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil {
-		return fmt.Errorf("an instant is a string: %w", err)
+		return fmt.Errorf("an instant must be a string: %w", err)
 	}
 	v, err := ParseDateTime(s)
 	if err != nil {

@@ -25,7 +25,7 @@ func (n BigInt) MarshalJSON() ([]byte, error) {
 func (n *BigInt) UnmarshalJSON(b []byte) error {
 	v, err := strconv.ParseInt(unquoteNumber(b), 10, 64)
 	if err != nil {
-		return fmt.Errorf("%s is no 64-bit integer", b)
+		return fmt.Errorf("%s is not a 64-bit integer", b)
 	}
 	*n = BigInt(v)
 	return nil
@@ -40,7 +40,7 @@ func (n BigUint) MarshalJSON() ([]byte, error) {
 func (n *BigUint) UnmarshalJSON(b []byte) error {
 	v, err := strconv.ParseUint(unquoteNumber(b), 10, 64)
 	if err != nil {
-		return fmt.Errorf("%s is no unsigned 64-bit integer", b)
+		return fmt.Errorf("%s is not an unsigned 64-bit integer", b)
 	}
 	*n = BigUint(v)
 	return nil

@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-const branchDoc = "The branch to use; main when it is left out."
+const branchDoc = "The branch to use. The default is main."
 
 // ReadInput returns the input schema of a stored read. params is the struct type of its parameters.
 func ReadInput(params reflect.Type) json.RawMessage {

@@ -60,7 +60,7 @@ func reflectObject(t reflect.Type, dir direction) json.RawMessage {
 		t = t.Elem()
 	}
 	if t.Kind() != reflect.Struct {
-		panic(fmt.Sprintf("jsonschema: %s is no struct; the arguments and results of tools are objects", t))
+		panic(fmt.Sprintf("jsonschema: %s is not a struct; the arguments and results of tools must be objects", t))
 	}
 	r := &jsonschema.Reflector{Anonymous: true, DoNotReference: true, Mapper: dir.leaf}
 	s := r.ReflectFromType(t)
@@ -136,7 +136,7 @@ func (dir direction) bounded(lo, hi string) *jsonschema.Schema {
 
 func (dir direction) any(t reflect.Type) *jsonschema.Schema {
 	if dir == input {
-		panic(fmt.Sprintf("jsonschema: %s has no type of its own; an argument needs one, or a map for an open object", t))
+		panic(fmt.Sprintf("jsonschema: %s has no JSON type; give the argument a concrete type, or a map for an object with any members", t))
 	}
 	return union("object", "array", "string", "number", "boolean", "null")
 }

@@ -161,11 +161,11 @@ func TestCheckInputFinds(t *testing.T) {
 	}
 	tests := []struct{ from, to, want string }{
 		{`{"type":"object"`, `{"$schema":"x","type":"object"`, "keyword $schema"},
-		{`{"type":"object"`, `{"type":"array"`, "wanted an object"},
+		{`{"type":"object"`, `{"type":"array"`, "want an object"},
 		{`,"required":[]`, ``, "without required"},
-		{`"required":[]`, `"required":["b"]`, "no property"},
+		{`"required":[]`, `"required":["b"]`, "not a property"},
 		{`,"additionalProperties":false`, ``, "additionalProperties"},
-		{`{"type":"string"}`, `{"type":["string","null"]}`, "type array"},
+		{`{"type":"string"}`, `{"type":["string","null"]}`, "array of types"},
 		{`{"type":"string"}`, `{"oneOf":[]}`, "has no type"},
 		{`{"type":"string"}`, `{"type":"string","anyOf":[{"type":"string"}]}`, "keyword anyOf"},
 		{`{"type":"string"}`, `{"type":"string","allOf":[]}`, "keyword allOf"},
@@ -179,7 +179,7 @@ func TestCheckInputFinds(t *testing.T) {
 		{`{"type":"string"}`, `{"type":"array"}`, "without items"},
 		{`{"type":"string"}`, `{"type":"integer","enum":[1]}`, "in an enum"},
 		{`{"type":"string"}`, `{"type":"null"}`, "null"},
-		{`{"type":"string"}`, `true`, "no schema object"},
+		{`{"type":"string"}`, `true`, "not a schema object"},
 		{`"a"`, `"a b"`, "property key"},
 		{`{"type":"string"}`, `{"type":"object"}`, "without properties"},
 	}

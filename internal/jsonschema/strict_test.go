@@ -46,9 +46,9 @@ func TestCheckStrictFinds(t *testing.T) {
 	}
 	tests := []struct{ from, to, want string }{
 		{`"required":["a"]`, `"required":[]`, "does not require a"},
-		{`,null]}`, `]}`, "enum alone"},
-		{`["string","null"]`, `"string"`, "enum alone"},
-		{`["string","null"]`, `["string","integer"]`, "one and null"},
+		{`,null]}`, `]}`, "only one of its type and its enum"},
+		{`["string","null"]`, `"string"`, "only one of its type and its enum"},
+		{`["string","null"]`, `["string","integer"]`, "one type and null"},
 		{`["string","null"]`, `["null","null"]`, "schema#/a"},
 		{`{"type":["string","null"],"enum":["x",null]}`, `{"type":"null"}`, "may be null"},
 		{`{"type":["string","null"],"enum":["x",null]}`, `{"type":["object","null"]}`, "without properties"},

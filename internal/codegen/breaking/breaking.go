@@ -63,40 +63,40 @@ type KindDoc struct {
 
 // Kinds lists all kinds, in the order of the constants.
 var Kinds = []KindDoc{
-	{QueryAdded, false, "nobody calls it yet"},
-	{QueryRemoved, true, "calls answer that the tool is unknown"},
-	{QueryRenamed, true, "its route under /queries, and its name in policies, are others"},
-	{ToolRenamed, true, "calls by the former name answer that the tool is unknown"},
-	{ToolHidden, true, "MCP and listings do not have it any more"},
-	{ToolExposed, false, "it is listed, and was not"},
-	{ToolsPaired, true, "calls by the names of queries answer that the tool is unknown"},
-	{ToolsUnpaired, true, "stored_query_list and stored_query_run are unknown tools"},
-	{BecameMutation, true, "what was safe to call writes now, and answers with counts instead of rows"},
-	{BecameRead, true, "it answers with rows instead of counts"},
-	{BecameDestructive, true, "clients that ask before they destroy did not ask"},
-	{NotDestructive, false, "clients may stop to ask"},
-	{NotIdempotent, true, "clients that repeat a call do more than they did"},
-	{BecameIdempotent, false, "a call may be repeated"},
-	{TextChanged, false, "titles and descriptions are for reading"},
-	{ParamAdded, false, "it may be left out"},
+	{QueryAdded, false, "no client calls it yet"},
+	{QueryRemoved, true, "calls fail because the tool is unknown"},
+	{QueryRenamed, true, "its route under /queries and its name in policies change"},
+	{ToolRenamed, true, "calls by the old name fail because the tool is unknown"},
+	{ToolHidden, true, "MCP and listings no longer show it"},
+	{ToolExposed, false, "MCP and listings now show it"},
+	{ToolsPaired, true, "calls by the name of a query fail because the tool is unknown"},
+	{ToolsUnpaired, true, "calls of stored_query_list and stored_query_run fail because these tools are unknown"},
+	{BecameMutation, true, "calls used to only read; now they write, and return counts instead of rows"},
+	{BecameRead, true, "calls return rows instead of counts"},
+	{BecameDestructive, true, "clients have been calling it without asking their users first"},
+	{NotDestructive, false, "clients no longer need to ask their users before a call"},
+	{NotIdempotent, true, "a client that repeats a call changes the data again"},
+	{BecameIdempotent, false, "clients may repeat a call"},
+	{TextChanged, false, "people and models read titles and descriptions; programs do not depend on them"},
+	{ParamAdded, false, "calls may leave it out"},
 	{ParamAddedRequired, true, "calls without it are refused"},
 	{ParamRemoved, true, "calls with it are refused: an unknown parameter is an error"},
 	{ParamRequired, true, "calls without it are refused"},
-	{ParamOptional, false, "it may be left out"},
-	{ParamRetyped, true, "arguments that were taken are refused"},
-	{ParamWidened, false, "every argument that was taken is taken"},
-	{ParamTightened, true, "arguments that were taken are refused"},
-	{ParamLoosened, false, "every argument that was taken is taken"},
+	{ParamOptional, false, "calls may leave it out"},
+	{ParamRetyped, true, "arguments that were accepted are refused"},
+	{ParamWidened, false, "every argument that was accepted is still accepted"},
+	{ParamTightened, true, "arguments that were accepted are refused"},
+	{ParamLoosened, false, "every argument that was accepted is still accepted"},
 	{ArgumentRemoved, true, "calls with it are refused"},
-	{ArgumentAdded, false, "it may be left out"},
+	{ArgumentAdded, false, "calls may leave it out"},
 	{ColumnAdded, false, "rows have one more member"},
-	{ColumnRemoved, true, "who reads it finds nothing"},
-	{ColumnRetyped, true, "who reads it finds values of another type"},
-	{ColumnNullable, true, "who reads it finds null"},
-	{ColumnNotNullable, false, "null is not there any more"},
-	{EnumValueAdded, true, "who knows all values finds another"},
-	{EnumValueRemoved, false, "a value is not there any more"},
-	{ResultRemoved, true, "who reads it finds nothing"},
+	{ColumnRemoved, true, "clients that read the column find nothing"},
+	{ColumnRetyped, true, "clients that read the column find values of another type"},
+	{ColumnNullable, true, "clients that read the column may find null"},
+	{ColumnNotNullable, false, "clients no longer find null"},
+	{EnumValueAdded, true, "clients that handle every old value find a new one"},
+	{EnumValueRemoved, false, "clients no longer find the value"},
+	{ResultRemoved, true, "clients that read the member find nothing"},
 	{ResultAdded, false, "results have one more member"},
 }
 
@@ -150,9 +150,9 @@ func Compare(before, after *codegen.Contract) []Change {
 		} else if next = tools[q.Tool]; next != nil {
 			c.query = next
 			renamed[next.Name] = true
-			c.note(QueryRenamed, "the query %s is called %s now", q.Name, next.Name)
+			c.note(QueryRenamed, "the query %s was renamed to %s", q.Name, next.Name)
 		} else {
-			c.note(QueryRemoved, "the query %s, tool %s, is gone", q.Name, q.Tool)
+			c.note(QueryRemoved, "the query %s (tool %s) was removed", q.Name, q.Tool)
 			continue
 		}
 		c.compare(q, next)
@@ -160,7 +160,7 @@ func Compare(before, after *codegen.Contract) []Change {
 	for i := range after.Queries {
 		if q := &after.Queries[i]; was[q.Name] == nil && !renamed[q.Name] {
 			c.query = q
-			c.note(QueryAdded, "the query %s, tool %s, is there", q.Name, q.Tool)
+			c.note(QueryAdded, "the query %s (tool %s) was added", q.Name, q.Tool)
 		}
 	}
 	slices.SortStableFunc(c.changes, func(a, b Change) int { return cmp.Compare(rank(a), rank(b)) })
@@ -195,38 +195,38 @@ func (c *comparer) note(k Kind, format string, args ...any) {
 
 func (c *comparer) compare(was, is *codegen.ContractQuery) {
 	if was.Tool != is.Tool {
-		c.note(ToolRenamed, "the tool %s is called %s now", was.Tool, is.Tool)
+		c.note(ToolRenamed, "the tool %s was renamed to %s", was.Tool, is.Tool)
 	}
 	switch {
 	case was.Exposed && !is.Exposed:
-		c.note(ToolHidden, "the tool %s is hidden now", is.Tool)
+		c.note(ToolHidden, "the tool %s is now hidden", is.Tool)
 	case !was.Exposed && is.Exposed:
-		c.note(ToolExposed, "the tool %s is exposed now", is.Tool)
+		c.note(ToolExposed, "the tool %s is now exposed", is.Tool)
 	}
 	if was.Title != is.Title {
-		c.note(TextChanged, "the title is %q now, and was %q", is.Title, was.Title)
+		c.note(TextChanged, "the title is now %q; it was %q", is.Title, was.Title)
 	}
 	if was.Description != is.Description {
-		c.note(TextChanged, "the description is another")
+		c.note(TextChanged, "the description of the tool changed")
 	}
 	c.params(was, is)
 	switch {
 	case !was.Mutation && is.Mutation:
-		c.note(BecameMutation, "the read is a mutation now")
+		c.note(BecameMutation, "the query was a read and is now a mutation")
 		return // a mutation has no columns, and its hints differ from those of a read
 	case was.Mutation && !is.Mutation:
-		c.note(BecameRead, "the mutation is a read now")
+		c.note(BecameRead, "the query was a mutation and is now a read")
 		return
 	case !was.Destructive && is.Destructive:
-		c.note(BecameDestructive, "the tool is destructive now")
+		c.note(BecameDestructive, "the tool is now destructive")
 	case was.Destructive && !is.Destructive:
-		c.note(NotDestructive, "the tool is not destructive any more")
+		c.note(NotDestructive, "the tool is no longer destructive")
 	}
 	switch {
 	case was.Idempotent && !is.Idempotent:
-		c.note(NotIdempotent, "the tool is not idempotent any more")
+		c.note(NotIdempotent, "the tool is no longer idempotent")
 	case !was.Idempotent && is.Idempotent:
-		c.note(BecameIdempotent, "the tool is idempotent now")
+		c.note(BecameIdempotent, "the tool is now idempotent")
 	}
 	c.columns("", was.Columns, is.Columns)
 	c.results(was, is)

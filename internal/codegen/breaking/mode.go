@@ -15,9 +15,9 @@ func CompareMode(before, after *codegen.Contract, was, is int, file string) []Ch
 	if old == 0 || now == 0 || (old >= was) == (now >= is) {
 		return nil // no queries, no callers; a removed tool is reported as its own change
 	}
-	kind, message := ToolsPaired, "the number of exposed queries is %d, and from %d on stored_query_run runs them: they are tools no more"
+	kind, message := ToolsPaired, "the number of exposed queries is %d; from %d on, stored_query_run runs them, and they are no longer tools"
 	if now < is {
-		kind, message = ToolsUnpaired, "the number of exposed queries is %d, and below %d each is a tool: stored_query_run does not run them any more"
+		kind, message = ToolsUnpaired, "the number of exposed queries is %d; below %d, each query is a tool, and stored_query_run no longer runs them"
 	}
 	return []Change{{Kind: kind, Breaking: kind.Breaking(), File: file, Message: fmt.Sprintf(message, now, is)}}
 }

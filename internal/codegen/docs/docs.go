@@ -24,8 +24,8 @@ func Tools(p *model.Package, s *catalog.Schema, pathToRoot string) []byte {
 	w.line("")
 	w.line("# Tools of the graph %s", p.Graph)
 	w.line("")
-	w.line("Each stored query is a tool over MCP and a route over REST. The tools that every")
-	w.line("graph has stand on a page of their own.")
+	w.line("Each stored query is a tool over MCP and a route over REST. Another page describes")
+	w.line("the tools that every graph has.")
 	w.line("")
 	w.overview(p)
 	w.diagram(s)
@@ -147,11 +147,11 @@ func effect(q *model.Query) string {
 	case q.Tool.ReadOnly:
 		s = "Reads."
 	case q.Tool.Destructive && q.Tool.Idempotent:
-		s = "Writes; may replace or delete what is there; calling it twice is calling it once."
+		s = "Writes; may replace or delete existing data; a repeated call has no further effect."
 	case q.Tool.Destructive:
-		s = "Writes; may replace or delete what is there."
+		s = "Writes; may replace or delete existing data."
 	case q.Tool.Idempotent:
-		s = "Writes; calling it twice is calling it once."
+		s = "Writes; a repeated call has no further effect."
 	default:
 		s = "Writes; adds only."
 	}

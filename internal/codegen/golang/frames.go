@@ -24,7 +24,7 @@ func frames(f *jen.File, fr *model.Frames, reads, writes bool) {
 		return
 	}
 	f.Line()
-	f.Comment("// What the schemas have in common, around those of the parameters and the rows.")
+	f.Comment("// The parts that the schemas of all tools share.")
 	f.Const().DefsFunc(func(g *jen.Group) {
 		def := func(name, text string) { g.Id(name).Op("=").Add(rawString(text)) }
 		def(inputHead, fr.InputHead)

@@ -65,8 +65,8 @@ func OnePackage(graphs []string, at func(graph string) diag.Span) diag.List {
 		name := PackageName(graph)
 		if other, taken := first[name]; taken {
 			diags = append(diags, diag.Diagnostic{
-				Code: PackageCollides, Severity: diag.Error, Span: at(graph), Help: "rename one of the two",
-				Message: fmt.Sprintf("graph %s would be generated into the package %s, as graph %s at %s is", graph, name, other, at(other)),
+				Code: PackageCollides, Severity: diag.Error, Span: at(graph), Help: "rename one of them",
+				Message: fmt.Sprintf("graph %s would be generated into the package %s, which is the package of graph %s at %s", graph, name, other, at(other)),
 			})
 			continue
 		}
@@ -172,7 +172,7 @@ func (b *builder) fail(code diag.Code, span diag.Span, help, format string, args
 // reports the collision and returns false.
 func (b *builder) declare(goName string, o owner) bool {
 	if other, taken := b.decls[goName]; taken {
-		b.fail(GoNameTaken, o.at(), "rename one of the two",
+		b.fail(GoNameTaken, o.at(), "rename one of them",
 			"%s would be declared in Go as %s, which is the name of %s", o.name, goName, other)
 		return false
 	}
@@ -225,7 +225,7 @@ func (b *builder) buildFiles(sources []gq.Source) {
 	for _, src := range sources {
 		f := &File{Source: src.Name, GoFile: goFile(src.Name)}
 		if other, taken := owner[f.GoFile]; taken {
-			b.fail(FileCollides, top(src.Name), "rename one of the two", "%s would be generated into %s, as %s is", src.Name, f.GoFile, other)
+			b.fail(FileCollides, top(src.Name), "rename one of them", "%s would be generated into %s, which is the Go file of %s", src.Name, f.GoFile, other)
 		}
 		owner[f.GoFile] = src.Name
 		b.pkg.Files = append(b.pkg.Files, f)
@@ -246,7 +246,7 @@ func (b *builder) buildQuery(src *gq.Query) {
 	}
 	i := slices.IndexFunc(b.pkg.Files, func(f *File) bool { return f.Source == src.File })
 	if i < 0 {
-		panic("codegen: query " + q.Name + " comes from " + src.File + ", which is no source")
+		panic("codegen: query " + q.Name + " comes from " + src.File + ", which is not a source")
 	}
 	b.pkg.Files[i].Queries = append(b.pkg.Files[i].Queries, q)
 }
@@ -270,17 +270,17 @@ func (b *builder) buildTool(q *Query, src *gq.Query) {
 		t.Title = InWords(q.Name)
 	}
 	if !toolName.MatchString(t.Name) {
-		b.fail(BadToolName, src.Places.ToolName, `set another with @mcp(tool_name: "…")`,
-			"the tool name %q is not 1 to %d characters out of A-Z, a-z, 0-9, _ and -", t.Name, maxName)
+		b.fail(BadToolName, src.Places.ToolName, `set another name with @mcp(tool_name: "…")`,
+			"the tool name is %q, but it must have 1 to %d characters of A-Z, a-z, 0-9, _ and -", t.Name, maxName)
 	} else if other, taken := b.tools[t.Name]; taken {
-		b.fail(ToolNameTaken, src.Places.ToolName, `set another with @mcp(tool_name: "…")`,
-			"the tool name %s of query %s belongs to %s", t.Name, q.Name, other)
+		b.fail(ToolNameTaken, src.Places.ToolName, `set another name with @mcp(tool_name: "…")`,
+			"the tool name %s of query %s is already the name of %s", t.Name, q.Name, other)
 	}
 	if len(t.Name) > LongTool && len(t.Name) <= maxName {
 		b.diags = append(b.diags, diag.Diagnostic{
 			Code: LongToolName, Severity: diag.Warning, Span: src.Places.ToolName,
-			Message: fmt.Sprintf("the tool name %s has %d characters; clients that put the name of the server before it cut it past %d", t.Name, len(t.Name), LongTool),
-			Help:    `set a shorter one with @mcp(tool_name: "…")`,
+			Message: fmt.Sprintf("the tool name %s has %d characters; clients that add the name of the server in front cut tool names longer than %d characters", t.Name, len(t.Name), LongTool),
+			Help:    `set a shorter name with @mcp(tool_name: "…")`,
 		})
 	}
 	b.tools[t.Name] = owner{"query " + q.Name, fixed(src.Places.ToolName)}
@@ -308,12 +308,12 @@ func (b *builder) buildParams(q *Query, src *gq.Query) {
 		m.Doc = m.OwnDoc
 		b.inherit(&m, fl[i])
 		if other, taken := fields[m.GoName]; taken {
-			b.fail(ParamCollides, src.Info.Params[i].Span, "rename one of the two",
-				"parameter $%s of query %s would be the field %s in Go, as $%s at %s is", p.Name, q.Name, m.GoName, other, places[m.GoName])
+			b.fail(ParamCollides, src.Info.Params[i].Span, "rename one of them",
+				"parameter $%s of query %s would be the field %s in Go, which is the field of $%s at %s", p.Name, q.Name, m.GoName, other, places[m.GoName])
 		}
 		if len(p.Name) > maxName {
 			b.fail(LongParamName, src.Info.Params[i].Span, "shorten it",
-				"the name of parameter $%s has %d characters; clients accept %d", p.Name, len(p.Name), maxName)
+				"the name of parameter $%s has %d characters; clients accept at most %d", p.Name, len(p.Name), maxName)
 		}
 		fields[m.GoName], places[m.GoName] = p.Name, src.Info.Params[i].Span
 		q.Params = append(q.Params, m)
@@ -327,8 +327,8 @@ func (b *builder) buildColumns(q *Query, src *gq.Query) {
 		at := src.Places.Columns[i]
 		f := Field{Name: c.Name, GoName: GoName(c.Name), Type: c.Type}
 		if other, taken := fields[f.GoName]; taken {
-			b.fail(FieldCollides, at, "give one of them another alias with as",
-				"column %s of query %s would be the field %s in Go, as %s at %s is", c.Name, q.Name, f.GoName, other, places[f.GoName])
+			b.fail(FieldCollides, at, "give one of them another name with as",
+				"column %s of query %s would be the field %s in Go, which is the field of %s at %s", c.Name, q.Name, f.GoName, other, places[f.GoName])
 		}
 		fields[f.GoName], places[f.GoName] = c.Name, at
 		if c.Fields != nil {
@@ -358,8 +358,8 @@ func (b *builder) wholeNode(q *Query, at diag.Span, column string, c plan.Column
 			f.Enum = b.enums[propKey{plan.Node, typ, pf.Name}]
 		}
 		if other, taken := fields[f.GoName]; taken {
-			b.fail(FieldCollides, at, "return the properties one by one, with aliases",
-				"the properties %s and %s of %s, which query %s returns whole, are both %s in Go",
+			b.fail(FieldCollides, at, "return the properties one by one and name them with as",
+				"the properties %s and %s of the node %s, which query %s returns whole, would both be the field %s in Go",
 				other, pf.Name, typ, q.Name, f.GoName)
 		}
 		fields[f.GoName] = pf.Name

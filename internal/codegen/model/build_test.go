@@ -85,9 +85,9 @@ func TestToolClashes(t *testing.T) {
 		want     string
 	}{
 		{strings.NewReplacer("%s() %s", "one()").Replace(query) + strings.NewReplacer("%s() %s", `two() @mcp(tool_name: "one")`).Replace(query),
-			model.ToolNameTaken, diag.Error, "the tool name one of query two belongs to query one at a.gq:1:"},
-		{strings.NewReplacer("%s() %s", `q() @mcp(tool_name: "schema_get")`).Replace(query), model.ToolNameTaken, diag.Error, "belongs to a built-in tool"},
-		{strings.NewReplacer("%s() %s", `q() @mcp(tool_name: "stored_query_run")`).Replace(query), model.ToolNameTaken, diag.Error, "belongs to a built-in tool"},
+			model.ToolNameTaken, diag.Error, "the tool name one of query two is already the name of query one at a.gq:1:"},
+		{strings.NewReplacer("%s() %s", `q() @mcp(tool_name: "schema_get")`).Replace(query), model.ToolNameTaken, diag.Error, "is already the name of a built-in tool"},
+		{strings.NewReplacer("%s() %s", `q() @mcp(tool_name: "stored_query_run")`).Replace(query), model.ToolNameTaken, diag.Error, "is already the name of a built-in tool"},
 		{strings.NewReplacer("%s() %s", `q() @mcp(tool_name: "`+long+`")`).Replace(query), model.LongToolName, diag.Warning, "has 41 characters"},
 		{strings.NewReplacer("%s() %s", `q() @mcp(tool_name: "`+strings.Repeat("x", 65)+`")`).Replace(query), model.BadToolName, diag.Error, "1 to 64 characters"},
 	}
@@ -126,13 +126,13 @@ node ArtifactSource { slug: String @key  enum: enum(a) }
 		{"a query and the rows of another", "node Task { slug: String @key }", "query task() { match { $t: Task } return { $t.slug } }\n  query task_row() { match { $t: Task } return { $t.slug } }",
 			"G1 q.gq:2:9 query task_row would be declared in Go as TaskRow, which is the name of the rows of query task at q.gq:1:7"},
 		{"two columns", "node Task { slug: String @key }", "query q() {\n  match { $t: Task }\n  return { $t.slug as a_b, $t.slug as aB }\n}",
-			"G3 q.gq:3:39 column aB of query q would be the field AB in Go, as a_b at q.gq:3:23 is"},
+			"G3 q.gq:3:39 column aB of query q would be the field AB in Go, which is the field of a_b at q.gq:3:23"},
 		{"two parameters", "node Task { slug: String @key }", "query q($a_b: String, $aB: String) { match { $t: Task { slug: $a_b } $t.slug = $aB } return { $t.slug } }",
-			"G2 q.gq:1:23 parameter $aB of query q would be the field AB in Go, as $a_b at q.gq:1:9 is"},
+			"G2 q.gq:1:23 parameter $aB of query q would be the field AB in Go, which is the field of $a_b at q.gq:1:9"},
 		{"a tool's name", "node Task { slug: String @key }", "query q() @mcp(tool_name: \"graph_query\") { match { $t: Task } return { $t.slug } }",
-			"G5 q.gq:1:27 belongs to a built-in tool"},
+			"G5 q.gq:1:27 is already the name of a built-in tool"},
 		{"a query's name as a tool's", "node Task { slug: String @key }", "query a() @mcp(tool_name: \"b\") { match { $t: Task } return { $t.slug } }\nquery b() { match { $t: Task } return { $t.slug } }",
-			"G5 q.gq:2:7 the tool name b of query b belongs to query a at q.gq:1:27"},
+			"G5 q.gq:2:7 the tool name b of query b is already the name of query a at q.gq:1:27"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestEnumSuffix(t *testing.T) {
 func TestOnePackage(t *testing.T) {
 	at := func(graph string) diag.Span { return diag.Span{File: graph, Start: diag.Pos{Line: 4, Column: 3}} }
 	diags := model.OnePackage([]string{"a-b", "b", "ab"}, at)
-	if len(diags) != 1 || diags[0].Span != at("ab") || !strings.Contains(diags[0].Message, "as graph a-b at a-b:4:3 is") {
+	if len(diags) != 1 || diags[0].Span != at("ab") || !strings.Contains(diags[0].Message, "which is the package of graph a-b at a-b:4:3") {
 		t.Errorf("found %v", diags)
 	}
 }
@@ -292,9 +292,9 @@ edge Two: B -> A @card(2..2)
 		{`insert A { slug: $s, size: $s, n: $n, code: $s }`, "an A with the same slug is replaced; A.size is one of s, l; A.n is from 1 to 10; A.code matches /^x/; code of an A is unique"},
 		{`update A set { n: $n, size: "s" } where slug = $s`, "A.n is from 1 to 10"},
 		{`insert B { text: $s }`, ""},
-		{`insert Of { from: $s, to: $s, how: $s }`, "Of leads from an existing B to an existing A; Of.how is one of p, q; src with dst of an Of edge is unique; a B has at most 3 Of"},
-		{`insert Two { from: $s, to: $s }`, "Two leads from an existing B to an existing A; a B has 2 Two"},
-		{`delete A where slug = $s`, "the edges of a deleted A are deleted with it"},
+		{`insert Of { from: $s, to: $s, how: $s }`, "Of goes from an existing B to an existing A; Of.how is one of p, q; src with dst of an Of edge is unique; a B has at most 3 Of"},
+		{`insert Two { from: $s, to: $s }`, "Two goes from an existing B to an existing A; a B has 2 Two"},
+		{`delete A where slug = $s`, "deleting an A also deletes its edges"},
 	}
 	for _, tt := range tests {
 		pkg, diags := build(t, schema, gq.Source{Name: "a.gq", Text: `query q($s: String, $n: I32) @description("D.") { ` + tt.body + " }"})

@@ -38,7 +38,7 @@ func cut(schema []byte, marker string) (head, body, tail string) {
 	dec := json.NewDecoder(bytes.NewReader(schema[start:]))
 	var v json.RawMessage
 	if err := dec.Decode(&v); err != nil {
-		panic(fmt.Sprintf("codegen: no JSON behind %s in %s: %v", marker, schema, err))
+		panic(fmt.Sprintf("codegen: no JSON value follows %s in %s: %v", marker, schema, err))
 	}
 	end := start + int(dec.InputOffset())
 	return string(schema[:start]), string(schema[start:end]), string(schema[end:])
@@ -54,13 +54,13 @@ func (f *Frames) cut(q *Query) {
 	head, params, tail := cut(t.InputSchema, beforeParams)
 	t.ParamsSchema, t.ParamsOptional = params, tail != required
 	if head != f.InputHead || tail != required && tail != optional {
-		panic(fmt.Sprintf("codegen: the input schema of %s has another frame: %s", q.Name, t.InputSchema))
+		panic(fmt.Sprintf("codegen: the input schema of %s does not have the shared parts: %s", q.Name, t.InputSchema))
 	}
 	if q.Mutation() {
 		return
 	}
 	head, t.RowSchema, tail = cut(t.OutputSchema, beforeRow)
 	if head != f.RowsHead || tail != f.RowsTail {
-		panic(fmt.Sprintf("codegen: the output schema of %s has another frame: %s", q.Name, t.OutputSchema))
+		panic(fmt.Sprintf("codegen: the output schema of %s does not have the shared parts: %s", q.Name, t.OutputSchema))
 	}
 }

@@ -60,16 +60,16 @@ type Module struct {
 func (m *Module) Check() error {
 	// The go command reserves these names.
 	if first, _, _ := strings.Cut(m.Path, "/"); slices.Contains([]string{"all", "cmd", "std", "tool", "work"}, first) {
-		return fmt.Errorf("the module path is %q, which the go command reads as its own; name another, such as --module example.com/%s", m.Path, m.Path)
+		return fmt.Errorf("the module path is %q, which the go command reserves; name another, such as --module example.com/%s", m.Path, m.Path)
 	}
 	if slices.Contains(strings.Split(m.Path, "/"), "vendor") {
-		return fmt.Errorf("the module path is %q, and the go command imports nothing from below a folder vendor; name another with --module", m.Path)
+		return fmt.Errorf("the module path is %q, but the go command cannot import packages from a folder named vendor; name another with --module", m.Path)
 	}
 	if m.Path == Omnigraph {
-		return fmt.Errorf("the module path is %s, which is the module to build on; name another with --module", m.Path)
+		return fmt.Errorf("the module path is %s, which is the path of Omnigraph itself; name another with --module", m.Path)
 	}
 	if err := module.CheckImportPath(m.Path); err != nil {
-		return fmt.Errorf("the module path is %q, wanted one such as example.com/brain: %w; name it with --module", m.Path, err)
+		return fmt.Errorf("the module path %q is not valid: %w; name another with --module, such as example.com/brain", m.Path, err)
 	}
 	return checkBind(m.Bind)
 }
@@ -79,13 +79,13 @@ func (m *Module) Check() error {
 func checkBind(bind string) error {
 	host, port, err := net.SplitHostPort(bind)
 	if err != nil {
-		return fmt.Errorf("the server's address is %q, wanted host:port, such as 127.0.0.1:8080", bind)
+		return fmt.Errorf("the address of the server is %q; use host:port, such as 127.0.0.1:8080", bind)
 	}
 	if ip, err := netip.ParseAddr(host); host != "" && !hostName.MatchString(host) && (err != nil || ip.Zone() != "") {
-		return fmt.Errorf("the server's address is %q, whose host %q is neither a name nor an IP address; wanted one such as 127.0.0.1:8080", bind, host)
+		return fmt.Errorf("the address of the server is %q, but its host %q is not a name or an IP address; use an address such as 127.0.0.1:8080", bind, host)
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return fmt.Errorf("the server's address is %q, whose port %q is not a number from 1 to 65535; wanted one such as 127.0.0.1:8080", bind, port)
+		return fmt.Errorf("the address of the server is %q, but its port %q is not a number from 1 to 65535; use an address such as 127.0.0.1:8080", bind, port)
 	}
 	return nil
 }

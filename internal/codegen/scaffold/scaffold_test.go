@@ -131,9 +131,9 @@ func TestModuleIsRead(t *testing.T) {
 func TestCheck(t *testing.T) {
 	for path, want := range map[string]string{
 		"brain": "", "example.com/brain/v2": "", "example.com/Brain": "",
-		"a b": "wanted one such as", "": "wanted one such as", "/brain": "wanted one such as", "..": "wanted one such as",
-		"cmd": "as its own", "std/x": "as its own", "brä": "wanted one such as", "-brain": "wanted one such as",
-		"vendor": "a folder vendor", "example.com/vendor/brain": "a folder vendor", "example.com/vendors": "", "internal": "", "func": "",
+		"a b": "is not valid", "": "is not valid", "/brain": "is not valid", "..": "is not valid",
+		"cmd": "the go command reserves", "std/x": "the go command reserves", "brä": "is not valid", "-brain": "is not valid",
+		"vendor": "a folder named vendor", "example.com/vendor/brain": "a folder named vendor", "example.com/vendors": "", "internal": "", "func": "",
 	} {
 		m := brain()
 		m.Path = path
@@ -143,9 +143,9 @@ func TestCheck(t *testing.T) {
 	}
 	for bind, want := range map[string]string{
 		"127.0.0.1:8080": "", ":8080": "", "0.0.0.0:1": "", "[::1]:65535": "", "localhost:80": "", "graph-1.example.com:80": "",
-		"8080": "wanted host:port", "": "wanted host:port", "::1:80": "wanted host:port",
-		"$(id):1": "neither a name nor an IP address", "a b:1": "neither a name", "a'b:1": "neither a name", "`id`:1": "neither a name", "-x:1": "neither a name",
-		"a;id:1": "neither a name", "a\nb:1": "neither a name", "[fe80::1%$(id)]:1": "neither a name", "ä:1": "neither a name", "$x:1": "neither a name", "a/b:1": "neither a name",
+		"8080": "use host:port", "": "use host:port", "::1:80": "use host:port",
+		"$(id):1": "not a name or an IP address", "a b:1": "not a name or an IP", "a'b:1": "not a name or an IP", "`id`:1": "not a name or an IP", "-x:1": "not a name or an IP",
+		"a;id:1": "not a name or an IP", "a\nb:1": "not a name or an IP", "[fe80::1%$(id)]:1": "not a name or an IP", "ä:1": "not a name or an IP", "$x:1": "not a name or an IP", "a/b:1": "not a name or an IP",
 		"localhost:": "not a number", "localhost:0": "not a number", "localhost:$(id)": "not a number", "localhost:http": "not a number", "localhost:65536": "not a number", "localhost:+1": "not a number",
 	} {
 		m := brain()

@@ -134,7 +134,7 @@ func (c *checker) declare(params []*syntax.Param) {
 		name := p.Var.Value[1:]
 		at := syntax.SpanOf(p.Var)
 		if name == "_" {
-			c.fault(DuplicateName, at, "give it a name", "a parameter cannot be called $_")
+			c.fault(DuplicateName, at, "give the parameter a name", "a parameter cannot be called $_")
 			continue
 		}
 		if first, ok := c.params[name]; ok {
@@ -143,7 +143,7 @@ func (c *checker) declare(params []*syntax.Param) {
 		}
 		t := p.Type.Value()
 		if t.Kind == value.Vector && t.Dim == 0 {
-			c.fault(BadOperand, p.Type.Span(), "", "vector of length 0")
+			c.fault(BadOperand, p.Type.Span(), "", "the Vector has length 0, want at least 1")
 		}
 		c.params[name] = len(c.plan.Params)
 		c.plan.Params = append(c.plan.Params, plan.Param{Name: name, Type: t})

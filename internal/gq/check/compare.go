@@ -27,8 +27,8 @@ func (c *checker) filter(left syntax.Operand, op syntax.Token, right syntax.Oper
 	}
 	cmp := plan.Compare{Op: operators[op.Value], Unless: plan.NoParam}
 	if _, bare := left.(*syntax.VarRef); bare && cmp.Op == plan.Contains && l.node == "" {
-		c.fault(Incomparable, left.Source().Span(), "a bare variable before contains is the start of a traversal",
-			"contains takes a property or a literal on its left")
+		c.fault(Incomparable, left.Source().Span(), "write a property, as in $p.name contains $word; a variable alone before contains starts a traversal",
+			"the left side of contains must be a property or a literal")
 		return cmp, false
 	}
 	if !c.comparable(&l, &r, cmp.Op, left.Source().Span(), right.Source().Span(), at) {
@@ -46,7 +46,7 @@ func (c *checker) filter(left syntax.Operand, op syntax.Token, right syntax.Oper
 // that remain after the conditions, so no condition can depend on it.
 func (c *checker) compared(o syntax.Operand, sc *scope) (typed, bool) {
 	if call, ok := o.(*syntax.Call); ok && call.Name.Value == "rrf" {
-		c.fault(BadFusion, call.Span(), "return it, or order by it", "rrf in a condition")
+		c.fault(BadFusion, call.Span(), "return it, or order by it", "a condition cannot use rrf")
 		return typed{}, false
 	}
 	return c.operand(o, sc)
@@ -60,13 +60,13 @@ func (c *checker) unless(cmp *plan.Compare, at diag.Span, code diag.Code) bool {
 			continue
 		}
 		if cmp.Unless != plan.NoParam && cmp.Unless != ref.Index {
-			c.fault(code, at, "compare a property with one of them", "two optional parameters before ?")
+			c.fault(code, at, "compare a property with one of them", "the condition before ? has two optional parameters")
 			return false
 		}
 		cmp.Unless = ref.Index
 	}
 	if cmp.Unless == plan.NoParam {
-		c.fault(code, at, "declare the parameter with a trailing ?, or drop the ? here", "? without an optional parameter")
+		c.fault(code, at, "end the type of a parameter in the condition with ?, or remove the ? after the condition", "the condition before ? has no optional parameter")
 		return false
 	}
 	return true
@@ -81,7 +81,7 @@ func (c *checker) comparable(l, r *typed, op plan.Op, atL, atR, at diag.Span) bo
 	}{{l, atL}, {r, atR}} {
 		switch {
 		case side.t.node != "":
-			c.fault(Incomparable, side.at, "compare a property, or its id", "a %s cannot be compared", side.t.node)
+			c.fault(Incomparable, side.at, "compare a property or the id of the node", "a %s node cannot be compared", side.t.node)
 			return false
 		case !side.t.typ.Kind.IsComparable():
 			c.fault(Incomparable, side.at, "", "%s cannot be compared", side.t)
@@ -103,7 +103,7 @@ func (c *checker) comparable(l, r *typed, op plan.Op, atL, atR, at diag.Span) bo
 		at diag.Span
 	}{{l, atL}, {r, atR}} {
 		if side.t.typ.List {
-			c.fault(Incomparable, side.at, "test membership with contains", "a list cannot be compared")
+			c.fault(Incomparable, side.at, "use contains to test for an element", "a list cannot be compared")
 			return false
 		}
 	}
@@ -114,7 +114,7 @@ func (c *checker) comparable(l, r *typed, op plan.Op, atL, atR, at diag.Span) bo
 		return c.adapt(r, l, atR)
 	}
 	if !fits(l.typ, r.typ) {
-		c.fault(Incomparable, at, "", "comparison of %s with %s", l, r)
+		c.fault(Incomparable, at, "", "cannot compare %s with %s", l, r)
 		return false
 	}
 	return true
@@ -129,7 +129,7 @@ func (c *checker) adapt(lit, other *typed, at diag.Span) bool {
 	case err == errFraction:
 		return true
 	case errors.As(err, &mm):
-		c.fault(Incomparable, at, literalHelp(lit.lit, other.typ), "comparison of %s with %s", other, lit)
+		c.fault(Incomparable, at, literalHelp(lit.lit, other.typ), "cannot compare %s with %s", other, lit)
 		return false
 	case err != nil:
 		c.fault(Incomparable, at, "", "%v", err)
@@ -144,12 +144,12 @@ func (c *checker) member(l, r *typed, atR diag.Span) bool {
 	elem := typed{typ: l.typ.Elem()}
 	switch {
 	case r.typ.List:
-		c.fault(Incomparable, atR, "test one element at a time", "contains takes one element, not a list")
+		c.fault(Incomparable, atR, "write one condition for each element", "the right side of contains must be one element, not a list")
 		return false
 	case r.lit != nil:
 		return c.adapt(r, &elem, atR)
 	case !fits(r.typ, elem.typ):
-		c.fault(Incomparable, atR, "", "contains on %s, given %s", l, r)
+		c.fault(Incomparable, atR, "", "cannot test whether %s contains %s", l, r)
 		return false
 	}
 	return true
@@ -159,9 +159,9 @@ func (c *checker) texts(l, r *typed, op plan.Op, atL, atR diag.Span, want string
 	str := func(t *typed) bool { return t.typ.Kind == value.String && !t.typ.List }
 	switch {
 	case !str(l):
-		c.fault(Incomparable, atL, "", "%s on %s, want %s", op, l, want)
+		c.fault(Incomparable, atL, "", "the left side of %s is %s, want %s", op, l, want)
 	case !str(r):
-		c.fault(Incomparable, atR, "", "%s with %s, want a String", op, r)
+		c.fault(Incomparable, atR, "", "the right side of %s is %s, want a String", op, r)
 	default:
 		return true
 	}
@@ -176,7 +176,7 @@ func (c *checker) inlineCompare(m *syntax.PropMatch, p *catalog.Property, id pla
 		cmp.Op = plan.Contains
 	}
 	if !p.Type.Kind.IsComparable() {
-		c.fault(BadValue, syntax.SpanOf(m.Name), "", "%s is %s, which cannot be matched", p.Name, withoutNull(p.Type))
+		c.fault(BadValue, syntax.SpanOf(m.Name), "", "%s is %s, and the braces of a binding cannot test such a value", p.Name, withoutNull(p.Type))
 		return cmp, false
 	}
 	want := p.Type.Elem()
@@ -194,7 +194,7 @@ func (c *checker) inlineCompare(m *syntax.PropMatch, p *catalog.Property, id pla
 			ok = c.fit(t.typ, want, p, v.Span())
 		}
 	case *syntax.PropRef, *syntax.AliasRef, *syntax.Call:
-		panic("check: the parser let through an expression as a value")
+		panic("check: the parser accepted an expression as a value")
 	}
 	if ok && m.Optional {
 		ok = c.unless(&cmp, m.Span(), BadValue)
@@ -204,7 +204,7 @@ func (c *checker) inlineCompare(m *syntax.PropMatch, p *catalog.Property, id pla
 
 func (c *checker) inlineLiteral(l *syntax.Literal, want value.Type, p *catalog.Property) (plan.Expr, bool) {
 	if l.Kind == syntax.ListLiteral {
-		c.fault(BadValue, l.Span(), "test membership of one element", "a list cannot be matched")
+		c.fault(BadValue, l.Span(), "write one element to test whether the list contains it", "the braces of a binding cannot test for a whole list")
 		return nil, false
 	}
 	if want.Kind.IsInteger() && l.Kind == syntax.FloatLiteral {
@@ -223,6 +223,6 @@ func (c *checker) fit(from, to value.Type, p *catalog.Property, at diag.Span) bo
 	if fits(from, to) {
 		return true
 	}
-	c.fault(BadValue, at, "", "found %s for %s, want %s", withoutNull(from), p.Name, withoutNull(to))
+	c.fault(BadValue, at, "", "the value of type %s does not fit %s, which has type %s", withoutNull(from), p.Name, withoutNull(to))
 	return false
 }

@@ -33,12 +33,12 @@ func (t typed) String() string {
 // advice on what to write instead.
 var foreignNames = map[string]string{
 	"null": noNull, "nil": noNull, "none": noNull,
-	"distinct": "there is no distinct: columns beside an aggregate are grouped",
-	"limit":    "limit and an integer stand after return { … }",
-	"desc":     "desc stands in order { … }", "asc": "asc stands in order { … }",
+	"distinct": "there is no distinct: columns next to an aggregate are grouping keys",
+	"limit":    "write limit and an integer after return { … }",
+	"desc":     "write desc in order { … }", "asc": "write asc in order { … }",
 }
 
-const noNull = "a comparison with null never holds: $p.x = $p.x keeps what has a value, not { $p.x = $p.x } the rest"
+const noNull = "a comparison with null is never true: $p.x = $p.x keeps the rows with a value, and not { $p.x = $p.x } keeps the rows without one"
 
 // operand resolves an operand. ok is false if the operand, or something that it depends on, has
 // an error that has been reported.
@@ -63,14 +63,14 @@ func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
 		name := o.Tokens[0].Value
 		help, ok := foreignNames[name]
 		if !ok {
-			help = fmt.Sprintf("write %q for a text, $%s for a parameter, $p.%s for a property", name, name, name)
+			help = fmt.Sprintf("write %q for a text, $%s for a parameter or $p.%s for a property", name, name, name)
 		}
-		c.fault(Unbound, o.Span(), help, "%s names nothing here", name)
+		c.fault(Unbound, o.Span(), help, "%s is not a known name here", name)
 		return typed{}, false
 	case *syntax.Call:
 		return c.call(o, sc)
 	}
-	panic("check: operand of no kind")
+	panic("check: operand has an unknown type")
 }
 
 func (c *checker) variable(o *syntax.VarRef, sc *scope) (typed, bool) {
@@ -87,7 +87,7 @@ func (c *checker) variable(o *syntax.VarRef, sc *scope) (typed, bool) {
 	c.info.Vars[id].Uses++
 	v := c.read.Vars[id]
 	if v.Entity == plan.Edge {
-		c.fault(EdgeBindingMisuse, o.Span(), "name a property, or "+tok.Value+".id, .from or .to", "%s binds an edge, which is no value", tok.Value)
+		c.fault(EdgeBindingMisuse, o.Span(), "use a property, or "+tok.Value+".id, .from or .to", "%s binds an edge, which cannot be used as a value", tok.Value)
 		return typed{}, false
 	}
 	return typed{expr: plan.Whole{Var: id}, node: v.Type}, v.Type != ""
@@ -96,7 +96,7 @@ func (c *checker) variable(o *syntax.VarRef, sc *scope) (typed, bool) {
 func (c *checker) unbound(tok syntax.Token, sc *scope) {
 	name := tok.Value[1:]
 	if name == "_" {
-		c.fault(Unbound, syntax.SpanOf(tok), "give the binding a name", "$_ binds nothing")
+		c.fault(Unbound, syntax.SpanOf(tok), "give the variable a name in its binding", "$_ cannot be used as a value")
 		return
 	}
 	names := func() []string {
@@ -116,7 +116,7 @@ func (c *checker) property(o *syntax.PropRef, sc *scope) (typed, bool) {
 	id, ok := sc.find(name)
 	if !ok {
 		if _, isParam := c.params[name]; isParam {
-			c.fault(Unbound, syntax.SpanOf(o.Prop), "", "$%s is a parameter and has no properties", name)
+			c.fault(Unbound, syntax.SpanOf(o.Prop), "", "$%s is a parameter, and a parameter has no properties", name)
 			return typed{}, false
 		}
 		c.unbound(o.Var, sc)
@@ -167,7 +167,7 @@ func (c *checker) noProperty(o *syntax.PropRef, typ string, names func() []strin
 func (c *checker) value(o syntax.Operand, sc *scope) (typed, bool) {
 	t, ok := c.operand(o, sc)
 	if ok && t.typ.Kind == value.Blob {
-		c.fault(BlobValue, o.Source().Span(), "", "a blob is no value")
+		c.fault(BlobValue, o.Source().Span(), "", "a query cannot use a blob as a value")
 		return t, false
 	}
 	return t, ok
@@ -175,7 +175,7 @@ func (c *checker) value(o syntax.Operand, sc *scope) (typed, bool) {
 
 func (c *checker) call(o *syntax.Call, sc *scope) (typed, bool) {
 	if row := plan.AggregateNamed(o.Name.Value); row != nil {
-		c.fault(BadAggregate, o.Span(), "aggregates stand alone in return and order", "%s inside another expression or a condition", row.Name)
+		c.fault(BadAggregate, o.Span(), "use an aggregate only as a whole column of return or a key of order", "%s is inside another expression or a condition", row.Name)
 		return typed{}, false
 	}
 	switch o.Name.Value {
@@ -187,7 +187,7 @@ func (c *checker) call(o *syntax.Call, sc *scope) (typed, bool) {
 		return typed{expr: e, typ: value.Of(value.F64)}, ok
 	case "nearest":
 		if !c.limit {
-			c.fault(NearestLimit, o.Span(), "add limit 10", "nearest without a limit")
+			c.fault(NearestLimit, o.Span(), "add limit 10", "a query with nearest needs a limit")
 		}
 		e, ok := c.nearestCall(o, sc)
 		return typed{expr: e, typ: value.Of(value.F64)}, ok
@@ -195,7 +195,7 @@ func (c *checker) call(o *syntax.Call, sc *scope) (typed, bool) {
 		e, ok := c.rrf(o, sc)
 		return typed{expr: e, typ: value.Of(value.F64)}, ok
 	}
-	panic("check: the parser let through function " + o.Name.Value)
+	panic("check: the parser accepted the unknown function " + o.Name.Value)
 }
 
 // aggregate resolves an operand that may be an aggregate.
@@ -209,7 +209,7 @@ func (c *checker) aggregate(o syntax.Operand, sc *scope) (typed, bool) {
 		return c.value(o, sc)
 	}
 	if len(call.Args) != 1 {
-		c.fault(BadAggregate, call.Span(), "", "%s of %d arguments, want 1", row.Name, len(call.Args))
+		c.fault(BadAggregate, call.Span(), "", "%s has %d arguments, want 1", row.Name, len(call.Args))
 		return typed{}, false
 	}
 	arg, ok := c.value(call.Args[0], sc)
@@ -220,11 +220,11 @@ func (c *checker) aggregate(o syntax.Operand, sc *scope) (typed, bool) {
 	at := call.Args[0].Source().Span()
 	switch arg.expr.(type) {
 	case plan.Lit, plan.ParamRef, plan.Now:
-		c.fault(BadAggregate, at, "", "%s of a constant", row.Name)
+		c.fault(BadAggregate, at, "", "%s has a constant as its argument, want a variable or a property", row.Name)
 		return t, false
 	}
 	if arg.node != "" && !row.Arg.Nodes || arg.node == "" && !row.Arg.Accepts(arg.typ) {
-		c.fault(BadAggregate, at, "", "%s of %s, want %s", row.Name, arg, row.Arg.Text)
+		c.fault(BadAggregate, at, "", "the argument of %s is %s, want %s", row.Name, arg, row.Arg.Text)
 		return t, false
 	}
 	return t, true

@@ -15,7 +15,7 @@ func TestForeignNames(t *testing.T) {
 	if faults != nil || more != nil {
 		t.Fatal(faults, more)
 	}
-	const ordinary = `write "ada" for a text, $ada for a parameter, $p.ada for a property`
+	const ordinary = `write "ada" for a text, $ada for a parameter or $p.ada for a property`
 	tests := []struct{ text, help string }{
 		{match("$p: Person $p.name = ada", "$p"), ordinary},
 		{match("$p: Person $p.name = null", "$p"), noNull},

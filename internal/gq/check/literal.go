@@ -29,17 +29,17 @@ func natural(l *syntax.Literal) (value.Value, error) {
 		if n, err := strconv.ParseUint(l.Text, 10, 64); err == nil {
 			return value.OfU64(n), nil
 		}
-		return value.Null, fmt.Errorf("%s is out of range of every integer type", l.Text)
+		return value.Null, fmt.Errorf("%s is outside the range of every integer type", l.Text)
 	case syntax.FloatLiteral:
 		f, err := strconv.ParseFloat(l.Text, 64)
 		if err != nil {
-			return value.Null, fmt.Errorf("%s is out of range of F64", l.Text)
+			return value.Null, fmt.Errorf("%s is outside the range of F64", l.Text)
 		}
 		return value.OfF64(f), nil
 	case syntax.ListLiteral:
 		return naturalList(l)
 	}
-	panic("check: literal of no kind")
+	panic("check: literal has an unknown kind")
 }
 
 func naturalList(l *syntax.Literal) (value.Value, error) {
@@ -105,14 +105,14 @@ func convert(l *syntax.Literal, t value.Type) (value.Value, error) {
 		if v, ok := value.ParseNumber(l.Text, t.Kind); ok {
 			return v, nil
 		}
-		return value.Null, fmt.Errorf("%s is out of range of %s", l.Text, t.Kind)
+		return value.Null, fmt.Errorf("%s is outside the range of %s", l.Text, t.Kind)
 	case t.Kind.IsInteger() && l.Kind == syntax.FloatLiteral:
 		return value.Null, errFraction
 	case t.Kind.IsFloat() && number:
 		if v, ok := value.ParseNumber(l.Text, t.Kind); ok {
 			return v, nil
 		}
-		return value.Null, fmt.Errorf("%s is out of range of %s", l.Text, t.Kind)
+		return value.Null, fmt.Errorf("%s is outside the range of %s", l.Text, t.Kind)
 	}
 	if kindOf(l) != t.Kind {
 		return value.Null, mismatch(l, t)
@@ -185,11 +185,11 @@ func literalHelp(l *syntax.Literal, t value.Type) string {
 	case l.Kind == syntax.StringLiteral && t.Kind.IsKind() && t.Kind.Literal() != "" && !t.List:
 		return "write " + t.Kind.Literal() + "(" + t.Kind.Example() + ")"
 	case l.Kind == syntax.StringLiteral && t.Kind.IsNumeric():
-		return "drop the quotes"
+		return "remove the quotes"
 	case (l.Kind == syntax.IntLiteral || l.Kind == syntax.FloatLiteral) && t.Kind == value.String:
-		return "put it in quotes"
+		return "put the value in quotes"
 	case t.List && l.Kind != syntax.ListLiteral:
-		return "put it in brackets"
+		return "put the value in brackets"
 	}
 	return ""
 }
@@ -202,10 +202,10 @@ func (c *checker) assignable(l *syntax.Literal, t value.Type, prop string, code 
 	var mm *mismatchError
 	switch {
 	case err == errFraction:
-		c.fault(code, l.Span(), "drop the fraction", "found a decimal for %s, want %s", prop, withoutNull(t))
+		c.fault(code, l.Span(), "remove the fraction", "the value of %s is a decimal, want %s", prop, withoutNull(t))
 		return v, false
 	case errors.As(err, &mm):
-		c.fault(code, l.Span(), literalHelp(l, t), "found %s for %s, want %s", describe(mm.lit), prop, withoutNull(t))
+		c.fault(code, l.Span(), literalHelp(l, t), "found %s as the value of %s, want %s", describe(mm.lit), prop, withoutNull(t))
 		return v, false
 	case err != nil:
 		c.fault(code, l.Span(), "", "bad value for %s: %v", prop, err)
@@ -213,7 +213,7 @@ func (c *checker) assignable(l *syntax.Literal, t value.Type, prop string, code 
 	}
 	if t.Enum != nil && !t.List && !slices.Contains(t.Enum, v.Str()) {
 		help := diag.DidYouMean(v.Str(), t.Enum)
-		c.fault(code, l.Span(), help, "%s takes %s, not %q", prop, withoutNull(t), v.Str())
+		c.fault(code, l.Span(), help, "%s has type %s, which does not include %q", prop, withoutNull(t), v.Str())
 		return v, false
 	}
 	return v, true

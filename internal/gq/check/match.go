@@ -91,8 +91,8 @@ func (c *checker) not(n *syntax.Not, outer *scope) plan.Clause {
 	sc := &scope{outer: outer, vars: map[string]plan.VarID{}}
 	match := c.block(n.Match, sc)
 	if !sc.usesOuter {
-		c.fault(Uncorrelated, syntax.SpanOf(n.Tokens[0]), "use a variable of the match around it inside the braces",
-			"not block without a variable from outside")
+		c.fault(Uncorrelated, syntax.SpanOf(n.Tokens[0]), "use a variable of the surrounding match inside the braces",
+			"the not block does not use a variable from outside the block")
 	}
 	return plan.Not{Match: match}
 }
@@ -132,7 +132,7 @@ func (c *checker) bind(b *syntax.Binding, sc *scope) plan.VarID {
 	case v.Type == "":
 		v.Type = typ
 	case typ != "" && v.Type != typ:
-		c.fault(WrongEndpoint, at, "use another variable", "%s is bound as %s already", b.Var.Value, v.Type)
+		c.fault(WrongEndpoint, at, "use another variable", "%s is already bound as %s", b.Var.Value, v.Type)
 	}
 	return id
 }
@@ -169,7 +169,7 @@ func (c *checker) declareSteps(clauses []syntax.Clause, sc *scope) map[*syntax.T
 
 func (c *checker) edgeVar(t syntax.Token, e *catalog.Edge, sc *scope) plan.VarID {
 	if _, taken := sc.find(t.Value[1:]); taken {
-		c.fault(EdgeBindingMisuse, syntax.SpanOf(t), "use another name", "%s is bound already", t.Value)
+		c.fault(EdgeBindingMisuse, syntax.SpanOf(t), "use another name", "%s is already bound", t.Value)
 		return plan.NoVar
 	}
 	typ := ""
@@ -186,7 +186,7 @@ func (c *checker) endpoint(t syntax.Token, sc *scope) plan.VarID {
 	}
 	c.info.Vars[id].Uses++
 	if c.read.Vars[id].Entity == plan.Edge {
-		c.fault(EdgeBindingMisuse, syntax.SpanOf(t), "", "%s binds an edge and cannot be an endpoint", t.Value)
+		c.fault(EdgeBindingMisuse, syntax.SpanOf(t), "", "%s binds an edge, so it cannot be the end of a traversal", t.Value)
 		return plan.NoVar
 	}
 	return id
@@ -276,7 +276,7 @@ func (c *checker) give(st *step, reversed bool) {
 		if i == 1 {
 			t = st.src.To
 		}
-		c.fault(WrongEndpoint, syntax.SpanOf(t), "", "%s is a %s; %s leads from %s to %s",
+		c.fault(WrongEndpoint, syntax.SpanOf(t), "", "%s is a %s, but %s goes from %s to %s",
 			t.Value, v.Type, st.src.Edge.Value, st.edge.From, st.edge.To)
 	}
 }
@@ -292,26 +292,26 @@ func (c *checker) traverse(st *step) (plan.Traverse, bool) {
 	}
 	if st.src.Undirected && ok && st.edge.From != st.edge.To {
 		c.fault(UnlikeEndpoints, syntax.SpanOf(st.src.Edge), "write it without < >",
-			"%s leads from %s to %s and has a direction", st.src.Edge.Value, st.edge.From, st.edge.To)
+			"%s goes from %s to %s, two different types, so it can be followed in one direction only", st.src.Edge.Value, st.edge.From, st.edge.To)
 	}
 	b := st.src.Bounds
 	if b == nil {
 		return t, ok
 	}
 	if st.src.EdgeVar != nil {
-		c.fault(EdgeBindingMisuse, b.Span(), "drop the bounds, or the binding", "an edge binding with hop bounds")
+		c.fault(EdgeBindingMisuse, b.Span(), "remove the bounds, or the variable of the edge", "a traversal with hop bounds cannot bind its edge")
 	}
 	if b.Max == nil {
-		c.fault(BadOperand, b.Span(), "write {"+b.Min.Value+",5}", "hop bounds without a maximum")
+		c.fault(BadOperand, b.Span(), "write {"+b.Min.Value+",5}", "the hop bounds have no maximum")
 		return t, false
 	}
 	t.Min, _ = syntax.Small(b.Min)
 	t.Max, _ = syntax.Small(*b.Max)
 	switch {
 	case t.Min < 1:
-		c.fault(BadOperand, syntax.SpanOf(b.Min), "a walk has at least one hop", "minimum of %d hops", t.Min)
+		c.fault(BadOperand, syntax.SpanOf(b.Min), "a walk has at least one hop", "the minimum is %d hops, want at least 1", t.Min)
 	case t.Max < t.Min:
-		c.fault(BadOperand, b.Span(), "", "minimum of %d hops above the maximum of %d", t.Min, t.Max)
+		c.fault(BadOperand, b.Span(), "", "the minimum of %d hops is above the maximum of %d", t.Min, t.Max)
 	}
 	return t, ok
 }

@@ -26,7 +26,7 @@ func (c *checker) mutation(m *syntax.Mutation) {
 			c.delete(st)
 		}
 		if deletes && writes {
-			c.fault(MixedMutation, syntax.SpanOf(keyword), "split it into two queries", "inserts or updates beside deletes")
+			c.fault(MixedMutation, syntax.SpanOf(keyword), "split it into two queries", "a query cannot mix deletes with inserts or updates")
 			deletes, writes = false, false
 		}
 	}
@@ -93,7 +93,7 @@ func (c *checker) insert(st *syntax.Insert) {
 	}
 	ins := plan.Insert{Entity: t.entity, Type: t.name}
 	if len(st.Set) == 0 {
-		c.fault(UnknownTarget, st.Span(), "", "insert of %s assigns nothing", t.name)
+		c.fault(UnknownTarget, st.Span(), "", "the insert of %s assigns no property", t.name)
 		return
 	}
 	assigned := map[string]bool{}
@@ -130,7 +130,7 @@ func (c *checker) complete(st *syntax.Insert, t target, assigned map[string]bool
 	if t.edge != nil {
 		for _, end := range []string{"from", "to"} {
 			if !assigned[end] {
-				c.fault(Missing, at, "add "+end+": and the id of a node", "insert of %s without %s", t.name, end)
+				c.fault(Missing, at, "add "+end+": …, with the id of a node", "the insert of %s does not assign %s", t.name, end)
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func (c *checker) complete(st *syntax.Insert, t target, assigned map[string]bool
 		if p.Type.Nullable || assigned[p.Name] || p.Embed != nil && assigned[p.Embed.Source] {
 			continue
 		}
-		c.fault(Missing, at, "add "+p.Name+": a value of type "+p.Type.String(), "insert of %s without the required %s", t.name, p.Name)
+		c.fault(Missing, at, "add "+p.Name+": …, with a value of type "+p.Type.String(), "the insert of %s does not assign the required property %s", t.name, p.Name)
 	}
 }
 
@@ -164,12 +164,12 @@ func (c *checker) assign(a *syntax.Assign, t target, insert bool) (plan.Assign, 
 		}
 		help := c.suggest(a.Name.Value, func() []string { return slices.Concat(propNames(t.properties()), own) })
 		if t.node != nil && a.Name.Value == "id" {
-			help = "the id is made of the key"
+			help = "the id is computed from the key, and a mutation cannot assign it"
 		}
-		c.fault(UnknownAssigned, at, help, "%s has no property %s to assign", t.name, a.Name.Value)
+		c.fault(UnknownAssigned, at, help, "%s has no property %s that can be assigned", t.name, a.Name.Value)
 		return plan.Assign{}, false
 	case p.Type.Kind == value.Blob:
-		c.fault(UnknownAssigned, at, "load blobs instead", "%s is a Blob, which a mutation cannot assign", p.Name)
+		c.fault(UnknownAssigned, at, "write blobs with a load", "%s is a Blob, and a mutation cannot assign blobs", p.Name)
 		return plan.Assign{}, false
 	}
 	c.useProp(t.entity, t.name, p, true)
@@ -190,7 +190,7 @@ func (c *checker) assigned(o syntax.Operand, p *catalog.Property) (plan.Expr, bo
 		return t.expr, ok && c.fit(t.typ, p.Type, p, o.Span())
 	case *syntax.PropRef, *syntax.AliasRef, *syntax.Call:
 	}
-	panic("check: the parser let through an expression as a value")
+	panic("check: the parser accepted an expression as a value")
 }
 
 func (c *checker) update(st *syntax.Update) {
@@ -199,12 +199,12 @@ func (c *checker) update(st *syntax.Update) {
 		return
 	}
 	if t.edge != nil {
-		c.fault(Immutable, syntax.SpanOf(st.Type), "delete the edge and insert another", "%s is an edge, which cannot be updated", t.name)
+		c.fault(Immutable, syntax.SpanOf(st.Type), "delete the edge and insert another", "%s is an edge, and an edge cannot be updated", t.name)
 		return
 	}
 	up := plan.Update{Type: t.name}
 	if len(st.Set) == 0 {
-		c.fault(UnknownTarget, st.Span(), "", "update of %s assigns nothing", t.name)
+		c.fault(UnknownTarget, st.Span(), "", "the update of %s assigns no property", t.name)
 	}
 	assigned := map[string]bool{}
 	for _, a := range st.Set {
@@ -212,7 +212,7 @@ func (c *checker) update(st *syntax.Update) {
 			continue
 		}
 		if t.node.IsKey(a.Name.Value) {
-			c.fault(Immutable, syntax.SpanOf(a.Name), "delete the node and insert another", "%s is part of the key, which cannot be updated", a.Name.Value)
+			c.fault(Immutable, syntax.SpanOf(a.Name), "delete the node and insert another", "%s is part of the key, and a key cannot be updated", a.Name.Value)
 			continue
 		}
 		if as, ok := c.assign(a, t, false); ok {
@@ -241,7 +241,7 @@ func (c *checker) predicate(p *syntax.Pred, t target) plan.Pred {
 		c.fault(UnknownAssigned, at, c.suggest(name, names), "%s has no property %s", t.name, name)
 		return pred
 	case prop != nil && prop.Type.Kind == value.Blob:
-		c.fault(UnknownAssigned, at, "", "%s is a Blob, which a predicate cannot ask for", name)
+		c.fault(UnknownAssigned, at, "", "%s is a Blob, and where cannot test blobs", name)
 		return pred
 	case prop != nil:
 		c.useProp(t.entity, t.name, prop, false)
@@ -255,7 +255,7 @@ func (c *checker) predicate(p *syntax.Pred, t target) plan.Pred {
 	case *syntax.VarRef:
 		right, ok = c.param(v.Tokens[0])
 	case *syntax.PropRef, *syntax.AliasRef, *syntax.Call:
-		panic("check: the parser let through an expression as a value")
+		panic("check: the parser accepted an expression as a value")
 	}
 	if ok && c.comparable(&left, &right, pred.Op, at, p.Value.Source().Span(), p.Span()) {
 		pred.Value = right.expr

@@ -35,7 +35,7 @@ func (c *checker) project(ps []*syntax.Projection, sc *scope) {
 		at := p.Expr.Source().Span()
 		switch {
 		case !named && ok:
-			c.fault(DuplicateColumn, at, "add as and a name", "column without a name")
+			c.fault(DuplicateColumn, at, "name it with as", "the column has no name")
 			continue
 		case taken[name]:
 			if p.Alias != nil {
@@ -104,7 +104,7 @@ func operandName(o syntax.Operand) (string, bool) {
 	case *syntax.Literal:
 		return "", false
 	}
-	panic("check: operand of no kind")
+	panic("check: operand has an unknown type")
 }
 
 // order lowers the sort keys.
@@ -126,10 +126,10 @@ func (c *checker) order(keys []*syntax.Ordering, sc *scope) {
 		_, agg := t.expr.(plan.Agg)
 		switch {
 		case agg && !c.read.Grouped:
-			c.fault(Uncorrelated, at, "return an aggregate too", "order by an aggregate of rows that are not grouped")
+			c.fault(Uncorrelated, at, "add an aggregate to return", "order uses an aggregate, but return has no aggregate")
 			continue
 		case c.read.Grouped && !agg && !grouping[spelled(t.expr)]:
-			c.fault(Uncorrelated, at, "return it as a grouping key, or order by an aggregate", "order by an expression that is not grouped")
+			c.fault(Uncorrelated, at, "add the expression to return as a grouping key, or order by an aggregate", "order uses an expression that is not a grouping key")
 			continue
 		}
 		c.read.Order = append(c.read.Order, plan.Order{Expr: t.expr, Desc: descending(k.Dir, t.expr)})
@@ -152,7 +152,7 @@ func (c *checker) sortKey(o syntax.Operand, sc *scope) (typed, bool) {
 		return t, true
 	}
 	if !c.failed[name] {
-		c.fault(Unbound, alias.Span(), c.suggest(name, c.columnNames), "no column %s", name)
+		c.fault(Unbound, alias.Span(), c.suggest(name, c.columnNames), "return has no column %s", name)
 	}
 	return typed{}, false
 }

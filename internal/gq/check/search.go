@@ -30,7 +30,7 @@ func (c *checker) textMatch(o *syntax.Call, sc *scope) (plan.TextMatch, bool) {
 		m.Kind, most = plan.Fuzzy, 3
 	}
 	if len(o.Args) < 2 || len(o.Args) > most {
-		c.fault(code, o.Span(), "", "%s of %d arguments, want a property and a text", m.Kind, len(o.Args))
+		c.fault(code, o.Span(), "", "%s has %d arguments, want a property and a text", m.Kind, len(o.Args))
 		return m, false
 	}
 	ok := c.document(o, &m.Prop, &m.Query, code, sc)
@@ -45,7 +45,7 @@ func (c *checker) textMatch(o *syntax.Call, sc *scope) (plan.TextMatch, bool) {
 func (c *checker) document(o *syntax.Call, prop *plan.Prop, query *plan.Expr, code diag.Code, sc *scope) bool {
 	ref, ok := o.Args[0].(*syntax.PropRef)
 	if !ok {
-		c.fault(code, o.Args[0].Source().Span(), "write $variable.property", "%s takes a property first", o.Name.Value)
+		c.fault(code, o.Args[0].Source().Span(), "write $variable.property", "the first argument of %s must be a property", o.Name.Value)
 		return false
 	}
 	t, ok := c.operand(ref, sc)
@@ -53,7 +53,7 @@ func (c *checker) document(o *syntax.Call, prop *plan.Prop, query *plan.Expr, co
 		return false
 	}
 	if *prop, ok = t.expr.(plan.Prop); !ok || t.typ.Kind != value.String || t.typ.List {
-		c.fault(code, ref.Span(), "", "%s takes a String property, found %s", o.Name.Value, t)
+		c.fault(code, ref.Span(), "", "the property of %s must be a String, found %s", o.Name.Value, t)
 		return false
 	}
 	*query, ok = c.text(o.Args[1], o.Name.Value, code, sc)
@@ -69,7 +69,7 @@ func (c *checker) text(o syntax.Operand, fn string, code diag.Code, sc *scope) (
 	if constant(t) && t.typ.Kind == value.String && !t.typ.List {
 		return t.expr, true
 	}
-	c.fault(code, o.Source().Span(), "", "%s takes a String literal or parameter as its text, found %s", fn, t)
+	c.fault(code, o.Source().Span(), "", "the text of %s must be a String literal or parameter, found %s", fn, t)
 	return nil, false
 }
 
@@ -92,14 +92,14 @@ func (c *checker) edits(o syntax.Operand, sc *scope) (plan.Expr, bool) {
 		ok = constant(t) && t.typ.Kind.IsInteger() && !t.typ.List
 	}
 	if !ok {
-		c.fault(BadSearch, o.Source().Span(), "", "fuzzy takes 0 to %d edits", maxEdits)
+		c.fault(BadSearch, o.Source().Span(), "", "the number of edits of fuzzy must be an integer from 0 to %d", maxEdits)
 	}
 	return t.expr, ok
 }
 
 func (c *checker) bm25(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 	if len(o.Args) != 2 {
-		c.fault(BadRanking, o.Span(), "", "bm25 of %d arguments, want a property and a text", len(o.Args))
+		c.fault(BadRanking, o.Span(), "", "bm25 has %d arguments, want a property and a text", len(o.Args))
 		return nil, false
 	}
 	e := plan.BM25{}
@@ -109,12 +109,12 @@ func (c *checker) bm25(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 
 func (c *checker) nearestCall(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 	if len(o.Args) != 2 {
-		c.fault(BadOperand, o.Span(), "", "nearest of %d arguments, want a property and a vector", len(o.Args))
+		c.fault(BadOperand, o.Span(), "", "nearest has %d arguments, want a property and a vector", len(o.Args))
 		return nil, false
 	}
 	ref, ok := o.Args[0].(*syntax.PropRef)
 	if !ok {
-		c.fault(BadOperand, o.Args[0].Source().Span(), "write $variable.property", "nearest takes a property first")
+		c.fault(BadOperand, o.Args[0].Source().Span(), "write $variable.property", "the first argument of nearest must be a property")
 		return nil, false
 	}
 	t, ok := c.operand(ref, sc)
@@ -123,14 +123,14 @@ func (c *checker) nearestCall(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 	}
 	prop, ok := t.expr.(plan.Prop)
 	if !ok || t.typ.Kind != value.Vector {
-		c.fault(BadOperand, ref.Span(), "", "nearest takes a Vector property, found %s", t)
+		c.fault(BadOperand, ref.Span(), "", "the property of nearest must be a Vector, found %s", t)
 		return nil, false
 	}
 	at := o.Args[1].Source().Span()
 	if lit, isLit := o.Args[1].(*syntax.Literal); isLit && lit.Kind == syntax.ListLiteral {
 		v, err := convert(lit, t.typ)
 		if err != nil {
-			c.fault(BadOperand, at, "", "bad vector: %v", err)
+			c.fault(BadOperand, at, "", "the vector of nearest is not valid: %v", err)
 			return nil, false
 		}
 		return plan.Nearest{Prop: prop, Vector: plan.Lit{Value: v}}, true
@@ -143,7 +143,7 @@ func (c *checker) nearestCall(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 	case constant(v) && v.typ.Kind == value.String && !v.typ.List:
 	case constant(v) && v.typ.Kind == value.Vector && v.typ.Dim == t.typ.Dim:
 	default:
-		c.fault(BadOperand, at, "", "nearest wants a %s or a String to embed, found %s", withoutNull(t.typ), v)
+		c.fault(BadOperand, at, "", "the second argument of nearest must be a %s or a String to embed, found %s", withoutNull(t.typ), v)
 		return nil, false
 	}
 	return plan.Nearest{Prop: prop, Vector: v.expr}, true
@@ -151,10 +151,10 @@ func (c *checker) nearestCall(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 
 func (c *checker) rrf(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 	if !c.limit {
-		c.fault(BadFusion, o.Span(), "add limit 10", "rrf without a limit")
+		c.fault(BadFusion, o.Span(), "add limit 10", "a query with rrf needs a limit")
 	}
 	if len(o.Args) < 2 || len(o.Args) > 3 {
-		c.fault(BadFusion, o.Span(), "", "rrf of %d arguments, want two rankings", len(o.Args))
+		c.fault(BadFusion, o.Span(), "", "rrf has %d arguments, want two rankings and optionally k", len(o.Args))
 		return nil, false
 	}
 	e := plan.RRF{}
@@ -176,7 +176,7 @@ func (c *checker) rrf(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 		okK = constant(k) && k.typ.Kind.IsInteger() && !k.typ.List
 	}
 	if !okK {
-		c.fault(BadFusion, o.Args[2].Source().Span(), "", "rrf takes a positive integer k")
+		c.fault(BadFusion, o.Args[2].Source().Span(), "", "the third argument of rrf, k, must be a positive integer")
 	}
 	e.K = k.expr
 	return e, ok && okK
@@ -191,6 +191,6 @@ func (c *checker) rank(o syntax.Operand, sc *scope) (plan.Expr, bool) {
 			return c.bm25(call, sc)
 		}
 	}
-	c.fault(BadFusion, o.Source().Span(), "", "rrf takes nearest and bm25")
+	c.fault(BadFusion, o.Source().Span(), "", "the first two arguments of rrf must be nearest or bm25")
 	return nil, false
 }

@@ -77,7 +77,7 @@ func (p *parser) declarations() []*declaration {
 		case "{", "(", "[":
 			if depth++; depth > maxNesting && !d.deep {
 				d.deep = true
-				p.fault(TooDeep, SpanOf(t), "split it up", "nesting deeper than %d levels", maxNesting)
+				p.fault(TooDeep, SpanOf(t), "nest fewer brackets", "brackets are nested more than %d levels deep", maxNesting)
 			}
 		case "}", ")", "]":
 			depth = max(depth-1, 0)

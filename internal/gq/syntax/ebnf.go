@@ -61,9 +61,9 @@ type TokenDoc struct{ Name, Purpose string }
 var Tokens = []TokenDoc{
 	{"name", "a lower-case ASCII letter or `_`, then letters, digits and `_`"},
 	{"typename", "an upper-case ASCII letter, then letters, digits and `_`"},
-	{"var", "`$` and a name; `$_` binds nothing"},
+	{"var", "`$` and a name; `$_` is a variable without a name"},
 	{"int", "digits, with an optional leading `-`"},
 	{"float", "digits, a point and digits, with an optional leading `-`; no exponent"},
-	{"string", "double quotes around anything, line ends too, with the escapes `\\\"` `\\\\` `\\n` `\\r` `\\t`"},
+	{"string", "text in double quotes, which may contain line breaks and the escapes `\\\"` `\\\\` `\\n` `\\r` `\\t`"},
 	{"relation", "`=` `!=` `<` `<=` `>` `>=`"},
 }

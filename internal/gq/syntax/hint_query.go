@@ -9,18 +9,18 @@ import (
 
 // Help texts that several rows share.
 const (
-	queryForm    = "put it into a query: query people() { match { $p: Person } return { $p.name } }"
-	mutationForm = "put it into a query: query add($name: String) { insert Person { name: $name } }"
-	commentForm  = "a comment starts with //, or stands between /* and */"
+	queryForm    = "write it as a query: query people() { match { $p: Person } return { $p.name } }"
+	mutationForm = "write it as a query: query add($name: String) { insert Person { name: $name } }"
+	commentForm  = "write a comment after // or between /* and */"
 	orderForm    = "write order { $p.name desc }, after return { … }"
-	offsetForm   = "there is no offset: order by a key, and ask for what comes after the last one seen, as in $p.name > $last"
-	whereForm    = "conditions stand in match, beside the bindings: match { $p: Person $p.age > 30 }"
-	onePredicate = "where takes one comparison: find the keys with a query first, then write by key"
-	which        = "say which ones, as in where name = $name"
-	signForm     = "a number is written without a space after its sign"
+	offsetForm   = "there is no offset: order by a key, and ask for the rows after the last key, as in $p.name > $last"
+	whereForm    = "write conditions in match, after the bindings: match { $p: Person $p.age > 30 }"
+	onePredicate = "where takes one comparison: find the keys with a query first, then update or delete by key"
+	which        = "add a condition, as in where name = $name"
+	signForm     = "write a number without a space after its sign"
 	noArithmetic = "there is no arithmetic: return the values, or store the result as a property"
 	dollarParam  = "a parameter starts with $, as in $name"
-	noDistinct   = "there is no distinct: columns beside an aggregate are grouped, so return { $p.name count($p) } has each name once"
+	noDistinct   = "there is no distinct: columns next to an aggregate are grouping keys, so return { $p.name count($p) } returns each name once"
 )
 
 // aggregates is the part of a hint that matches the name of an aggregate.
@@ -30,45 +30,45 @@ var aggregates = strings.Join(plan.AggregateNames(), "|")
 var queryHints = []hint{
 	// Between queries.
 	{in: inQueries, text: "^{", help: queryForm},
-	{in: inQueries, text: "^mutation <name> (", help: "a mutation is a query too: query %2(…) { insert … }"},
+	{in: inQueries, text: "^mutation <name> (", help: "write a mutation as a query: query %2(…) { insert … }"},
 	{in: inQueries, text: "^mutation|insert|update|delete|create|merge|upsert|remove", help: mutationForm},
 	{in: inQueries, text: "^match|select|return|with|find|get|from|optional", help: queryForm},
 	{in: inQueries, text: "^node|edge|interface|type|enum <word>", help: "types are declared in the schema, a .pg file"},
-	{in: inSchema, text: "^query|mutation|match|select|insert|update|delete", help: "queries stand in .gq files"},
+	{in: inSchema, text: "^query|mutation|match|select|insert|update|delete", help: "write queries in .gq files"},
 	{in: inQueries, text: "^query <word>", help: "keywords are lower case: %l1"},
 	{in: inSchema, text: "^node|edge|interface <word>", help: "keywords are lower case: %l1"},
 	{in: inQueries + " " + inSchema, text: "^- -", help: commentForm},
-	{in: inQueries + " " + inSchema, text: "^}", help: "remove it: the brackets before it are closed already"},
+	{in: inQueries + " " + inSchema, text: "^}", help: "remove it: all brackets before it are already closed"},
 
 	// Heads.
-	{in: inQueryHead, text: "query ^{", help: "a query has a name and parentheses: query people() {"},
+	{in: inQueryHead, text: "query ^{", help: "a query needs a name and parentheses: query people() {"},
 	{in: inQueryHead, text: "query ^<typename>", help: "names start with a lower-case letter: query %l2()"},
-	{in: inQueryHead, text: "query ^<string>", help: "a name stands without quotes: query people()"},
-	{in: inQueryHead, text: "query <name> ^{", help: "parentheses follow the name, without parameters too: query %2() {"},
-	{in: inQueryHead, text: "query <name> ^-", help: "names hold letters, digits and _, no -"},
-	{in: inQueryHead, text: ") ^:|->|returns", help: "a query declares no result: its columns follow from return { … }"},
-	{in: inQueryHead, text: ") ^match|insert|update|delete|return", help: "braces stand around the body: query people() { match { … } return { … } }"},
-	{in: inQueryHead, text: "description|instruction ^<string>", help: "parentheses stand around the text: @%1(%2)"},
+	{in: inQueryHead, text: "query ^<string>", help: "write a name without quotes: query people()"},
+	{in: inQueryHead, text: "query <name> ^{", help: "put parentheses after the name, even if there are no parameters: query %2() {"},
+	{in: inQueryHead, text: "query <name> ^-", help: "names contain only letters, digits and _"},
+	{in: inQueryHead, text: ") ^:|->|returns", help: "a query does not declare its result: return { … } defines the columns"},
+	{in: inQueryHead, text: ") ^match|insert|update|delete|return", help: "put braces around the body: query people() { match { … } return { … } }"},
+	{in: inQueryHead, text: "description|instruction ^<string>", help: "put parentheses around the text: @%1(%2)"},
 
 	// Parameters.
-	{in: inParams, text: "<var> ^)|,", want: "`:`", help: "a parameter has a type: %1: String"},
-	{in: inParams, text: "<var> ^<word>", help: "a colon stands before the type: %1: %s2"},
-	{in: inParams, text: "<var> ^? : <word>", help: "the ? stands after the type: %1: %s4?"},
-	{in: inParams, text: "<var> ^=", help: "a parameter has a type, and no default: %1: String?"},
+	{in: inParams, text: "<var> ^)|,", want: "`:`", help: "a parameter needs a type: %1: String"},
+	{in: inParams, text: "<var> ^<word>", help: "write a colon before the type: %1: %s2"},
+	{in: inParams, text: "<var> ^? : <word>", help: "write the ? after the type: %1: %s4?"},
+	{in: inParams, text: "<var> ^=", help: "a parameter needs a type and has no default: %1: String?"},
 	{in: inParams, text: "(|, ^<word> :", help: "a parameter starts with $: $%2"},
 	{in: inParams, text: "(|, ^:|@ <name> :|,|)", help: "a parameter starts with $: $%3"},
-	{in: inParams + " " + inType, text: ": ^list|array|set", help: "a list is written [String]"},
-	{in: inParams + " " + inType, text: "<typename> ^[ ]", help: "a list is written [%1]"},
-	{in: inParams + " " + inType, text: "List|Array|Set ^<", help: "a list is written [String]"},
+	{in: inParams + " " + inType, text: ": ^list|array|set", help: "write a list as [String]"},
+	{in: inParams + " " + inType, text: "<typename> ^[ ]", help: "write a list as [%1]"},
+	{in: inParams + " " + inType, text: "List|Array|Set ^<", help: "write a list as [String]"},
 	{in: inParams, text: ": ^<name>", help: "%S2"},
-	{in: inParams, text: "<typename>|]|?|) ^=", help: "a parameter has no default: end its type with ?, as in $name: String?, and it may be left out"},
+	{in: inParams, text: "<typename>|]|?|) ^=", help: "a parameter has no default: to make it optional, end its type with ?, as in $name: String?"},
 	{in: inParams, text: "<typename>|]|?|) ^<var>", help: "separate the parameters with commas"},
 
 	// Bodies: the beginning.
 	{in: inBody, text: ") { ^where|order|limit", help: "a read starts with match { … } and return { … }"},
 	{in: inBody, text: ") { ^return", help: "a read starts with match { … }: match { $p: Person } return { $p.name }"},
 	{in: inBody, text: ") { ^select|find|get|from", help: "write match { $p: Person } return { $p.name }"},
-	{in: inBody, text: "{|} ^create|add|merge|upsert", help: "write insert Person { name: $name }; when the type has a key, that replaces the node there is"},
+	{in: inBody, text: "{|} ^create|add|merge|upsert", help: "write insert Person { name: $name }; if the type has a key, insert replaces the node with the same key"},
 	{in: inBody, text: "{|} ^remove|drop|detach", help: "write delete Person where name = $name"},
 	{in: inBody, text: ") { ^<var>", help: "put match { … } around the clauses, and return { … } after them"},
 	{in: inBody, text: ") { ^<name>", help: "write match { $p: Person } return { $p.name }, or insert, update and delete"},
@@ -79,69 +79,69 @@ var queryHints = []hint{
 	{in: inBody, text: "return ^distinct", help: noDistinct},
 	{in: inBody, text: "return ^<var> . <name>", help: "put braces around the columns: return { %2.%4 }"},
 	{in: inBody, text: "return ^<any>", want: "`{`", help: "put braces around the columns: return { $p.name }"},
-	{in: inBody, text: "^order|limit|sort|orderby", want: "`return`", help: "order and limit stand after return { … }"},
+	{in: inBody, text: "^order|limit|sort|orderby", want: "`return`", help: "write order and limit after return { … }"},
 	{in: inBody, text: "^where", want: "`return`", help: whereForm},
 	{in: inBody, text: "return <group> ^where", help: whereForm},
-	{in: inBody, text: "^insert|update|delete|create|set|merge", want: "`return`", help: "a match ends in return { … }: insert, update and delete stand in a query of their own, which matches nothing"},
+	{in: inBody, text: "^insert|update|delete|create|set|merge", want: "`return`", help: "a query with match ends with return { … }: write insert, update and delete in a separate query without match"},
 	{in: inBody, text: "match <group> ^}", want: "`return`", help: "return { … } follows match { … }"},
-	{in: inBody, text: "^,", help: "remove the comma: one part follows the other"},
+	{in: inBody, text: "^,", help: "remove the comma: the parts of a query need no separator"},
 	{in: inBody, text: "order ^by <var> . <name> asc|desc", help: "write order { %3.%5 %l6 }"},
 	{in: inBody, text: "order ^by <var> . <name>", help: "write order { %3.%5 }"},
 	{in: inBody, text: "^order by", help: orderForm},
 	{in: inBody, text: "order ^<any>", want: "`{`", help: "put braces around the keys: order { $p.name desc }"},
 	{in: inBody, text: "^sort|orderby|sortby", help: orderForm},
-	{in: inBody, text: "^group|groupby|having", help: "there is no group by: the columns beside an aggregate are the keys, as in return { $p.name count($q) }"},
+	{in: inBody, text: "^group|groupby|having", help: "there is no group by: the columns next to an aggregate are the grouping keys, as in return { $p.name count($q) }"},
 	{in: inBody, text: "^union", help: "a query has one match: write two queries"},
-	{in: inBody, text: "limit ^<var>", help: "a limit is an integer, and no parameter: limit 100"},
+	{in: inBody, text: "limit ^<var>", help: "a limit must be an integer, not a parameter: limit 100"},
 	{in: inBody, text: "limit ^:|(|{|= <int>", help: "write limit %3"},
-	{in: inBody, text: "limit <int> ^order", help: "order stands before limit"},
+	{in: inBody, text: "limit <int> ^order", help: "write order before limit"},
 	{in: inBody, text: "^offset|skip", help: offsetForm},
 	{in: inBody, text: "^top|first|take <int>", help: "write limit %2, at the end"},
 
 	// Bodies: mutations.
 	{in: inBody, text: "insert ^into <word>", help: "write insert %u3 { name: $name }"},
-	{in: inBody, text: "insert ^node|edge|vertex <typename>", help: "a type name follows insert at once: insert %3 { … }"},
-	{in: inBody, text: "insert|update|delete ^<var>", help: "a statement names a type, and no variable: %1 Person …"},
+	{in: inBody, text: "insert ^node|edge|vertex <typename>", help: "write the type name directly after insert: insert %3 { … }"},
+	{in: inBody, text: "insert|update|delete ^<var>", help: "a statement names a type, not a variable: %1 Person …"},
 	{in: inBody, text: "delete ^from <word>", help: "write delete %u3 where name = $name"},
 	{in: inBody, text: "insert|update|delete ^<name>", help: "type names start with an upper-case letter: %1 %u2"},
 	{in: inBody, text: "insert <typename> ^(", help: "put braces around the values, each with its name: insert %2 { name: $name }"},
 	{in: inBody, text: "insert <typename> ^set|values", help: "write insert %2 { name: $name }"},
-	{in: inBody, text: "insert <typename> <group> ^where", help: "insert has no condition: update has"},
-	{in: inBody, text: "update <typename> ^where", help: "set stands first: update %2 set { … } where …"},
+	{in: inBody, text: "insert <typename> <group> ^where", help: "insert takes no condition: to change existing nodes, use update"},
+	{in: inBody, text: "update <typename> ^where", help: "write set before where: update %2 set { … } where …"},
 	{in: inBody, text: "update <typename> ^<any>", want: "`set`", help: "write update %2 set { name: $name } where …"},
 	{in: inBody, text: "set ^<name> =|: <constant>|<var>", help: "put braces around the values: set { %2: %4 }"},
 	{in: inBody, text: "set ^<name> =|:", help: "put braces around the values: set { %2: … }"},
 	{in: inBody, text: "set ^<var> . <name>", help: "put braces around the values, without the variable: set { %4: … }"},
 	{in: inBody, text: "set <group> ^<any>|<end>", want: "`where`", help: which},
 	{in: inBody, text: "delete <typename> ^<any>|<end>", want: "`where`", help: which},
-	{in: inBody, text: "where ^{|(", help: "the condition stands without brackets: where name = $name"},
-	{in: inBody, text: "where ^<var> . <name>", help: "the condition names the property alone: where %4 = …"},
+	{in: inBody, text: "where ^{|(", help: "write the condition without brackets: where name = $name"},
+	{in: inBody, text: "where ^<var> . <name>", help: "write the property in the condition without a variable: where %4 = …"},
 	{in: inBody, text: "where <name> ^: <any>", help: "write where %2 = %4"},
-	{in: inBody, text: "where <name> ^in|like|is|contains|starts_with|not", help: "where compares with =, !=, <, <=, > or >=: find the keys with a query first, then write by key"},
+	{in: inBody, text: "where <name> ^in|like|is|contains|starts_with|not", help: "where compares only with =, !=, <, <=, > or >=: find the keys with a query first, then update or delete by key"},
 	{in: inBody, text: "^and", help: onePredicate},
 	{in: inBody, text: "^or", help: "where takes one comparison: write a statement for each case"},
 	{in: inBody, text: "^<keyword>", help: "keywords are lower case: %l1"},
 
 	// Assignments.
-	{in: inAssigns, text: "<name> ^= <constant>|<var>", help: "a colon stands between a property and its value: %1: %3"},
-	{in: inAssigns, text: "<name> ^=", help: "a colon stands between a property and its value: %1: …"},
-	{in: inAssigns, text: "{|, ^<string> :", help: "property names stand without quotes"},
-	{in: inAssigns, text: "^<var> . <name>", help: "the property stands alone: %3: …"},
+	{in: inAssigns, text: "<name> ^= <constant>|<var>", help: "write a colon between a property and its value: %1: %3"},
+	{in: inAssigns, text: "<name> ^=", help: "write a colon between a property and its value: %1: …"},
+	{in: inAssigns, text: "{|, ^<string> :", help: "write property names without quotes"},
+	{in: inAssigns, text: "^<var> . <name>", help: "write the property without a variable: %3: …"},
 	{in: inAssigns, text: "^<typename> :", help: "property names start with a lower-case letter: %l1"},
-	{in: inAssigns, text: "^<var> -> <var>", help: "an edge names its ends: from: %1 to: %3"},
+	{in: inAssigns, text: "^<var> -> <var>", help: "name the two ends of an edge: from: %1 to: %3"},
 
 	// Columns.
 	{in: inReturn, text: "as ^<string>", help: "an alias is a name without quotes, as in as total"},
 	{in: inReturn, text: "as ^<typename>", help: "an alias starts with a lower-case letter: as %l2"},
 	{in: inReturn, text: "^" + aggregates + " (", help: "functions are lower case: %l1(…)"},
-	{in: inReturn, text: "!order|limit|match|where ^{|<var>", help: "a } is missing before %1: nothing closes the %o"},
+	{in: inReturn, text: "!order|limit|match|where ^{|<var>", help: "add a } before %1 to close the %o"},
 	{in: inReturn, text: "<var> . <name> ^: <name>", help: "write %1.%3 as %5"},
-	{in: inReturn, text: ". <name> ^=", help: "a column is no condition: write it in match"},
-	{in: inReturn, text: "<name> ^:|= <var> . <name>", help: "an alias follows its expression: %3.%5 as %1"},
-	{in: inReturn, text: "<name> ^:|=", help: "an alias follows its expression, as in count($p) as %1"},
+	{in: inReturn, text: ". <name> ^=", help: "a column is not a condition: write the condition in match"},
+	{in: inReturn, text: "<name> ^:|= <var> . <name>", help: "write an alias after its expression: %3.%5 as %1"},
+	{in: inReturn, text: "<name> ^:|=", help: "write an alias after its expression, as in count($p) as %1"},
 	{in: inReturn, text: "<var> ^{", help: "name each column: %1.name"},
 	{in: inReturn, text: "<name> ^{", help: "name each column, as in $p.name"},
-	{in: inReturn, text: "^<relation>|contains|starts_with", help: "a column is no condition: write it in match"},
+	{in: inReturn, text: "^<relation>|contains|starts_with", help: "a column is not a condition: write the condition in match"},
 
 	// Sort keys.
 	{in: inOrder, text: "<var> . <name> ^: <word>", help: "write %1.%3 desc, or asc"},

@@ -30,7 +30,7 @@ func expand(help string, at []Token, pl place) string {
 			if c == 'c' {
 				b.WriteString(map[string]string{"{": "}", "(": ")", "[": "]"}[t.Value])
 			} else {
-				fmt.Fprintf(&b, "%s of line %d, column %d", t.Value, t.Pos.Line, t.Pos.Column)
+				fmt.Fprintf(&b, "%s at line %d, column %d", t.Value, t.Pos.Line, t.Pos.Column)
 			}
 		case 'l', 'u', 'q', 's', 'S':
 			i++

@@ -78,7 +78,7 @@ func TestHelpIsRight(t *testing.T) {
 	clause := func(s string) string { return "query q() { match { $p: P " + s + " } return { $p } }" }
 	body := func(s string) string { return "query q() { " + s + " }" }
 	for _, text := range []string{
-		strings.TrimPrefix(queryForm, "put it into a query: "), strings.TrimPrefix(mutationForm, "put it into a query: "),
+		strings.TrimPrefix(queryForm, "write it as a query: "), strings.TrimPrefix(mutationForm, "write it as a query: "),
 		clause(`["a", "b"] contains $p.name`), clause("$p.name = $p.name"), clause("not { $p.name = $p.name }"),
 		clause(`$p.name contains "x"`), clause(`$p.name starts_with "x"`), clause(`search($p.name, "word")`),
 		clause("$p knows{1,3} $q"), clause("$p $e:knows $q $e.since > 3"), clause("$p <knows> $q"), clause("$p.name > $last"),

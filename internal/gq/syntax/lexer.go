@@ -79,7 +79,7 @@ func (s *scanner) readable() bool {
 	}
 	for i, r := range s.text {
 		if r == 0 {
-			s.faultAt(i, i+1, NUL, "a NUL byte in the text", "remove it; the source must be text")
+			s.faultAt(i, i+1, NUL, "the text contains a NUL byte", "remove the byte, or save the file as text")
 			return false
 		}
 		if r == utf8.RuneError {
@@ -205,7 +205,7 @@ func (s *scanner) next() {
 			s.off++
 			return
 		case !startsLower(rest[1]):
-			s.faultAt(s.off, s.off+1+n, BadCharacter, "a variable starts with a lower-case letter or _, not as in "+cut(rest[:1+n]), "")
+			s.faultAt(s.off, s.off+1+n, BadCharacter, "the name of a variable must start with a lower-case letter or _, but this one is "+cut(rest[:1+n]), "")
 		}
 		s.emit(Var, 1+n)
 	case isDigit(c), c == '-' && len(rest) > 1 && isDigit(rest[1]):

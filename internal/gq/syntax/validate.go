@@ -99,7 +99,7 @@ func (p *parser) scalar(t Token) {
 		help = scalarHelp(t.Value)
 	}
 	if len(p.keywords) > 1 && help == scalarList {
-		help += "; an edge leads to another node, as in edge Knows: Person -> Person"
+		help += "; to refer to another node, declare an edge, as in edge Knows: Person -> Person"
 	}
 	p.fault(UnknownScalar, SpanOf(t), help, "unknown scalar type %s", t.Value)
 }
@@ -126,7 +126,7 @@ var foreignScalars = map[string]string{
 
 func (p *parser) small(t Token) {
 	if _, ok := Small(t); !ok {
-		p.fault(NumberTooLarge, SpanOf(t), "", "%s lies outside 0 to 2147483647", t.Value)
+		p.fault(NumberTooLarge, SpanOf(t), "", "%s is outside the range 0 to 2147483647", t.Value)
 	}
 }
 
@@ -152,7 +152,7 @@ func (p *parser) checkQuery(q *Query) bool {
 		}
 		if b.Limit != nil {
 			if _, ok := Large(*b.Limit); !ok {
-				p.fault(NumberTooLarge, SpanOf(*b.Limit), "", "limit %s lies outside 0 to 9223372036854775807", b.Limit.Value)
+				p.fault(NumberTooLarge, SpanOf(*b.Limit), "", "limit %s is outside the range 0 to 9223372036854775807", b.Limit.Value)
 			}
 		}
 	case *Mutation:

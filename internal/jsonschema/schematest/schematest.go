@@ -50,11 +50,11 @@ var propertyKey = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 func check(schema json.RawMessage, dir direction) error {
 	var root map[string]any
 	if err := json.Unmarshal(schema, &root); err != nil {
-		return fmt.Errorf("the schema is no JSON object: %w", err)
+		return fmt.Errorf("the schema is not a JSON object: %w", err)
 	}
 	w := &walker{dir: dir}
 	if root["type"] != "object" || root["properties"] == nil {
-		w.fault("", "the root is %v, wanted an object with properties", root["type"])
+		w.fault("", "the root is %v, want an object with properties", root["type"])
 	}
 	w.schema("", root)
 	return errors.Join(w.faults...)
@@ -82,7 +82,7 @@ func (w *walker) fault(path, format string, args ...any) {
 func (w *walker) schema(path string, s map[string]any) {
 	for _, k := range slices.Sorted(maps.Keys(s)) {
 		if !slices.Contains(keywords, k) {
-			w.fault(path, "found the keyword %s, wanted one of the profile", k)
+			w.fault(path, "found the keyword %s, which the profile does not allow", k)
 		}
 	}
 	var types []string
@@ -91,10 +91,10 @@ func (w *walker) schema(path string, s map[string]any) {
 		types = []string{t}
 	case []any:
 		if w.dir == input {
-			w.fault(path, "found a type array, wanted one type")
+			w.fault(path, "found an array of types, want one type")
 		}
 		if w.dir == strict && (len(t) != 2 || t[0] == "null" || t[1] != "null") {
-			w.fault(path, "found the types %v, wanted one, or one and null", t)
+			w.fault(path, "found the types %v, want one type, or one type and null", t)
 		}
 		for _, one := range t {
 			name, _ := one.(string)
@@ -149,7 +149,7 @@ func (w *walker) object(path string, s map[string]any) {
 	}
 	for _, r := range required {
 		if name, _ := r.(string); properties[name] == nil {
-			w.fault(path, "requires %v, which is no property", r)
+			w.fault(path, "requires %v, which is not a property", r)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
@@ -157,11 +157,11 @@ func (w *walker) object(path string, s map[string]any) {
 			w.fault(path, "does not require %s", name)
 		}
 		if !propertyKey.MatchString(name) {
-			w.fault(path, "found the property key %q, wanted 1 to 64 characters out of A-Z, a-z, 0-9, _, . and -", name)
+			w.fault(path, "found the property key %q, want 1 to 64 characters of A-Z, a-z, 0-9, _, . and -", name)
 		}
 		p, ok := properties[name].(map[string]any)
 		if !ok {
-			w.fault(path+"/"+name, "is no schema object")
+			w.fault(path+"/"+name, "is not a schema object")
 			continue
 		}
 		w.schema(path+"/"+name, p)
@@ -174,11 +174,11 @@ func (w *walker) enum(path string, s map[string]any, nullable bool) {
 		return
 	}
 	if w.dir == strict && nullable != slices.Contains(values, nil) {
-		w.fault(path, "is nullable by its type or its enum alone")
+		w.fault(path, "has null in only one of its type and its enum")
 	}
 	for _, v := range values {
 		if _, ok := v.(string); !ok && (w.dir == input || v != nil) {
-			w.fault(path, "found %v in an enum, wanted strings", v)
+			w.fault(path, "found %v in an enum, want strings", v)
 		}
 	}
 }

@@ -117,7 +117,7 @@ type LoadError struct{ Problems []packages.Error }
 func (e *LoadError) Error() string {
 	const most = 10
 	var b strings.Builder
-	fmt.Fprintf(&b, "the packages cannot be read; `go vet` them first (%d problems)", len(e.Problems))
+	fmt.Fprintf(&b, "cannot load the packages because they have %d problems; run go vet and fix them first", len(e.Problems))
 	for i, p := range e.Problems {
 		if i == most {
 			fmt.Fprintf(&b, "\n… and %d more", len(e.Problems)-most)
@@ -144,7 +144,7 @@ func Read(ctx context.Context, opts Options) (*Graph, error) {
 		if info, err := os.Stat(opts.Dir); err != nil {
 			return nil, err
 		} else if !info.IsDir() {
-			return nil, fmt.Errorf("%s is no folder; name the one that holds go.mod", opts.Dir)
+			return nil, fmt.Errorf("%s is not a folder; name the folder that holds go.mod", opts.Dir)
 		}
 	}
 	opts.Progress("type-checking packages", 0, 0)
@@ -168,7 +168,7 @@ func Read(ctx context.Context, opts Options) (*Graph, error) {
 		return nil, &faults
 	}
 	if len(own) == 0 {
-		return nil, errors.New("no package of a Go module matches; run it inside a module, with patterns such as ./... for all packages")
+		return nil, errors.New("no package of a Go module matches the patterns; run the command inside a module, with patterns such as ./... for all packages")
 	}
 	if !opts.Deps {
 		pkgs = own

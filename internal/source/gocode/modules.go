@@ -19,7 +19,7 @@ func (r *reader) readModules() error {
 		}
 		file, err := modfile.ParseLax(m.GoMod, text, nil)
 		if err != nil {
-			return fmt.Errorf("reading the module file: %w", err)
+			return fmt.Errorf("read the module file: %w", err)
 		}
 		for _, req := range file.Require {
 			r.graph.Requires = append(r.graph.Requires, Requires{Link{m.Path, req.Mod.Path}, req.Indirect})

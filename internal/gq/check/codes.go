@@ -83,7 +83,7 @@ var Codes = []diag.Entry{
 		Example: `query q() { insert Person { name: "Ada" name: "Eda" } }`},
 	{Code: UndeclaredParam, Title: "undeclared parameter", Explanation: "A $name as the value of a property is a parameter of the query.",
 		Example: `query q() { match { $p: Person { name: $name } } return { $p } }`},
-	{Code: BadOperand, Title: "bad hop bounds, or bad operands of nearest", Explanation: "Bounds are {min,max} with 1 <= min <= max. nearest takes a Vector property and a vector of its length, or a String to embed.",
+	{Code: BadOperand, Title: "bad hop bounds, or bad operands of nearest", Explanation: "Bounds are {min,max} with 0 <= min <= max <= 64; from a variable back to itself min is at least 1. nearest takes a Vector property and a vector of its length, or a String to embed.",
 		Example: `query q() { match { $p: Person $p knows{2,} $q } return { $q } }`},
 	{Code: Immutable, Title: "update of an edge or of a key", Explanation: "Edges and keys do not change: delete and insert instead.",
 		Example: `query q() { update Person set { name: "Ada" } where name = "Eda" }`},

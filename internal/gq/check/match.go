@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -305,13 +306,20 @@ func (c *checker) traverse(st *step) (plan.Traverse, bool) {
 		c.fault(BadOperand, b.Span(), "write {"+b.Min.Value+",5}", "hop bounds without a maximum")
 		return t, false
 	}
+	t.Walk = true
 	t.Min, _ = syntax.Small(b.Min)
 	t.Max, _ = syntax.Small(*b.Max)
 	switch {
-	case t.Min < 1:
-		c.fault(BadOperand, syntax.SpanOf(b.Min), "a walk has at least one hop", "minimum of %d hops", t.Min)
+	case t.Min < 0:
+		c.fault(BadOperand, syntax.SpanOf(b.Min), "write 0 to report the node that the walk starts at, or 1", "minimum of %d hops", t.Min)
+	case t.Min == 0 && t.From == t.To && t.From != plan.NoVar:
+		c.fault(BadOperand, syntax.SpanOf(b.Min), fmt.Sprintf("write {1,%d}", max(1, t.Max)),
+			"minimum of 0 hops for a way from %s back to itself", st.src.From.Value)
 	case t.Max < t.Min:
 		c.fault(BadOperand, b.Span(), "", "minimum of %d hops above the maximum of %d", t.Min, t.Max)
+	case t.Max > plan.MaxHops:
+		c.fault(BadOperand, syntax.SpanOf(*b.Max), fmt.Sprintf("write {%d,%d}", min(t.Min, plan.MaxHops), plan.MaxHops),
+			"maximum of %d hops, above the %d that a walk may have", t.Max, plan.MaxHops)
 	}
 	return t, ok
 }

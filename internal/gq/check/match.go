@@ -310,8 +310,6 @@ func (c *checker) traverse(st *step) (plan.Traverse, bool) {
 	t.Min, _ = syntax.Small(b.Min)
 	t.Max, _ = syntax.Small(*b.Max)
 	switch {
-	case t.Min < 0:
-		c.fault(BadOperand, syntax.SpanOf(b.Min), "write 0 to report the node that the walk starts at, or 1", "minimum of %d hops", t.Min)
 	case t.Min == 0 && t.From == t.To && t.From != plan.NoVar:
 		c.fault(BadOperand, syntax.SpanOf(b.Min), fmt.Sprintf("write {1,%d}", max(1, t.Max)),
 			"minimum of 0 hops for a way from %s back to itself", st.src.From.Value)
@@ -320,6 +318,9 @@ func (c *checker) traverse(st *step) (plan.Traverse, bool) {
 	case t.Max > plan.MaxHops:
 		c.fault(BadOperand, syntax.SpanOf(*b.Max), fmt.Sprintf("write {%d,%d}", min(t.Min, plan.MaxHops), plan.MaxHops),
 			"maximum of %d hops, above the %d that a walk may have", t.Max, plan.MaxHops)
+	case ok && st.edge.From != st.edge.To && t.Min <= 1 && t.Max >= 1:
+		// No edge of the type follows another, so the walk holds for the same pairs as a traversal.
+		t.Walk, t.Min, t.Max = false, 1, 1
 	}
 	return t, ok
 }

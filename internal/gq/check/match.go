@@ -118,6 +118,12 @@ func (c *checker) bind(b *syntax.Binding, sc *scope) plan.VarID {
 		c.useType(plan.Node, typ, false)
 	} else if e := c.schema.Edge(b.Type.Value); e != nil {
 		c.fault(UnknownNode, at, "bind an edge in its traversal: $a "+b.Var.Value+":"+lowerFirst(e.Name)+" $b", "%s is an edge", e.Name)
+	} else if names, ok := c.implementers(b.Type.Value); ok {
+		help := "no node type implements it"
+		if names != "" {
+			help = "bind a type that implements it (" + names + "), in a query for each type"
+		}
+		c.fault(UnknownNode, at, help, "%s is an interface, and a variable ranges over one node type", b.Type.Value)
 	} else {
 		c.fault(UnknownNode, at, c.suggest(b.Type.Value, func() []string { return nodeNames(c.schema) }), "unknown node type %s", b.Type.Value)
 	}

@@ -86,9 +86,8 @@ func changedWalk(p *queryPass) {
 		case w.Undirected && w.Min > 2: // the shortest way back is along one edge and back
 		case w.apart():
 		default:
-			start := w.source.From.Value
-			p.report(w.source.Bounds.Span(), "write {0,"+w.source.Bounds.Max.Value+"} to report "+start+" in every case; silence L120 here if the walk is meant so", nil,
-				"the walk no longer reports %s when a cycle leads back to it", start)
+			p.report(w.source.Bounds.Span(), "write {0,"+w.source.Bounds.Max.Value+"} to join every node with itself; silence L120 here if the walk is right as it is", nil,
+				"the walk no longer joins a node with itself when a cycle leads back to it")
 		}
 	}
 }

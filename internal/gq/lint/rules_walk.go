@@ -76,9 +76,6 @@ func (p *queryPass) walks() []walk {
 }
 
 func changedWalk(p *queryPass) {
-	if !p.Stored {
-		return // a text that no graph has stored had no meaning before
-	}
 	for _, w := range p.walks() {
 		e := p.in.Schema.Edge(w.Edge)
 		switch {

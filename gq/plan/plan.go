@@ -106,8 +106,8 @@ type Traverse struct {
 	Edge       string
 	EdgeVar    VarID // NoVar without an edge binding
 	Undirected bool  // the edge may have either direction
-	Walk       bool  // the query has bounds
-	Min, Max   int   // numbers of edges; both are 1 unless Walk is set
+	Walk       bool  // Min and Max bound the number of edges
+	Min, Max   int   // both are 1 unless Walk is set
 }
 
 // MaxHops is the largest upper bound that the language allows for a walk. Engines run plans with

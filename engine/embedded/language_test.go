@@ -72,7 +72,7 @@ func compileText(t *testing.T, s *catalog.Schema, text string) *gq.Query {
 func TestTexts(t *testing.T) {
 	g, schema := storyGraph(t)
 	tests := []struct{ match, rest, want string }{
-		// A traversal without bounds reports a self-loop. A walk reports its start at the distance 0 alone.
+		// A traversal without bounds reports a self-loop. A walk reports its start only at the distance 0.
 		{`$p: Person { name: "eve" } $p knows $f`, `return { $f.name }`, "eve"},
 		{`$p: Person { name: "eve" } $p knows{1,1} $f`, `return { $f.name }`, ""},
 		{`$p: Person { name: "eve" } $p knows{0,1} $f`, `return { $f.name }`, "eve"},

@@ -110,7 +110,7 @@ var Rules = []Rule{
 		Explanation: "A comparison with null is never true, != included: nodes without a value are left out too. A not block around = keeps them.",
 		Example:     `query q() { match { $p: Person $p.age != 30 } return { $p.name } }`}},
 	{Level: Note, query: changedWalk, Entry: diag.Entry{Code: ChangedWalk, Title: "walk that reported its start",
-		Explanation: "A traversal with bounds reports the node that it starts at only when the minimum is 0. Programs before this rule also reported that node when a cycle led back to it. The rule names each walk in which a cycle is possible and which no filter keeps from its start. Look whether the query relied on that, and silence the rule there with gq:ignore, or for all queries in gq.yaml.",
+		Explanation: "A traversal with bounds reports the node that it starts at only when the minimum is 0. Programs before this rule also reported that node when a cycle led back to it. The rule names each walk whose edge can form a cycle, unless a filter keeps the two ends apart. Check whether the query needs its start; if not, silence the rule with gq:ignore, or for all queries in gq.yaml.",
 		Example:     `query q() { match { $p: Person { name: "Ada" } $p knows{1,3} $f } return { $f.name } }`}},
 	{Level: Warning, Entry: diag.Entry{Code: BadDirective, Title: "malformed directive",
 		Explanation: "A directive names lint codes, joined by commas, and gives a reason: // gq:ignore L105 the table is small.",

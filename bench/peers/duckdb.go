@@ -48,11 +48,15 @@ var duckReads = map[string]string{
 	"w1": `SELECT name, age, city, bio FROM person WHERE slug = ?`,
 	"w2": `SELECT f.slug, f.name, f.age FROM knows k JOIN person f ON f.id = k.dst
 		WHERE k.src = (SELECT id FROM person WHERE slug = ?) ORDER BY f.name, f.id LIMIT 50`,
-	"w3": `WITH f AS MATERIALIZED (SELECT dst AS id FROM knows WHERE src = (SELECT id FROM person WHERE slug = ?))
-		SELECT count(DISTINCT k.dst) FROM f JOIN knows k ON k.src = f.id WHERE k.dst NOT IN (SELECT id FROM f)`,
-	"w4": `WITH a AS MATERIALIZED (SELECT dst AS id FROM knows WHERE src = (SELECT id FROM person WHERE slug = ?)),
+	"w3": `WITH p AS MATERIALIZED (SELECT id FROM person WHERE slug = ?),
+		f AS MATERIALIZED (SELECT dst AS id FROM knows WHERE src = (SELECT id FROM p))
+		SELECT count(DISTINCT k.dst) FROM f JOIN knows k ON k.src = f.id
+		WHERE k.dst NOT IN (SELECT id FROM f) AND k.dst <> (SELECT id FROM p)`,
+	"w4": `WITH p AS MATERIALIZED (SELECT id FROM person WHERE slug = ?),
+		a AS MATERIALIZED (SELECT dst AS id FROM knows WHERE src = (SELECT id FROM p)),
 		b AS MATERIALIZED (SELECT DISTINCT k.dst AS id FROM a JOIN knows k ON k.src = a.id)
-		SELECT count(*) FROM (SELECT id FROM a UNION SELECT id FROM b UNION SELECT k.dst FROM b JOIN knows k ON k.src = b.id)`,
+		SELECT count(*) FROM (SELECT id FROM a UNION SELECT id FROM b UNION SELECT k.dst FROM b JOIN knows k ON k.src = b.id)
+		WHERE id <> (SELECT id FROM p)`,
 	"w5": `WITH x AS MATERIALIZED (SELECT id FROM person WHERE slug = ?)
 		SELECT y.slug, y.name FROM works_at v JOIN person y ON y.id = v.person
 		WHERE v.company IN (SELECT company FROM works_at WHERE person = (SELECT id FROM x)) AND v.person <> (SELECT id FROM x)

@@ -52,11 +52,15 @@ var pgReads = map[string]string{
 	"w1": `SELECT name, age, city, bio FROM person WHERE slug = $1`,
 	"w2": `SELECT f.slug, f.name, f.age FROM person p JOIN knows k ON k.src = p.id JOIN person f ON f.id = k.dst
 		WHERE p.slug = $1 ORDER BY f.name, f.id LIMIT 50`,
-	"w3": `WITH f (id) AS MATERIALIZED (SELECT k.dst FROM person p JOIN knows k ON k.src = p.id WHERE p.slug = $1)
-		SELECT count(DISTINCT k.dst) FROM f JOIN knows k ON k.src = f.id WHERE k.dst NOT IN (SELECT id FROM f)`,
-	"w4": `WITH a (id) AS MATERIALIZED (SELECT k.dst FROM person p JOIN knows k ON k.src = p.id WHERE p.slug = $1),
+	"w3": `WITH p (id) AS MATERIALIZED (SELECT id FROM person WHERE slug = $1),
+		f (id) AS MATERIALIZED (SELECT k.dst FROM p JOIN knows k ON k.src = p.id)
+		SELECT count(DISTINCT k.dst) FROM f JOIN knows k ON k.src = f.id
+		WHERE k.dst NOT IN (SELECT id FROM f) AND k.dst <> (SELECT id FROM p)`,
+	"w4": `WITH p (id) AS MATERIALIZED (SELECT id FROM person WHERE slug = $1),
+		a (id) AS MATERIALIZED (SELECT k.dst FROM p JOIN knows k ON k.src = p.id),
 		b (id) AS MATERIALIZED (SELECT DISTINCT k.dst FROM a JOIN knows k ON k.src = a.id)
-		SELECT count(*) FROM (SELECT id FROM a UNION SELECT id FROM b UNION SELECT k.dst FROM b JOIN knows k ON k.src = b.id) r`,
+		SELECT count(*) FROM (SELECT id FROM a UNION SELECT id FROM b UNION SELECT k.dst FROM b JOIN knows k ON k.src = b.id) r
+		WHERE r.id <> (SELECT id FROM p)`,
 	"w5": `SELECT y.slug, y.name FROM person x JOIN works_at w ON w.person = x.id JOIN works_at v ON v.company = w.company
 		JOIN person y ON y.id = v.person
 		WHERE x.slug = $1 AND y.id <> x.id AND NOT EXISTS (SELECT 1 FROM knows k WHERE k.src = v.person AND k.dst = x.id)

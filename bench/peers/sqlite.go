@@ -58,13 +58,17 @@ var sqliteReads = map[string]string{
 	"w2": `SELECT f.slug, f.name, f.age FROM person p JOIN knows k ON k.src = p.id JOIN person f ON f.id = k.dst
 		WHERE p.slug = ? ORDER BY f.name, f.id LIMIT 50`,
 	// The friends once, then the friends of each friend, without the friends themselves.
-	"w3": `WITH f (id) AS MATERIALIZED (SELECT k.dst FROM person p JOIN knows k ON k.src = p.id WHERE p.slug = ?)
-		SELECT count(DISTINCT k.dst) FROM f CROSS JOIN knows k ON k.src = f.id WHERE k.dst NOT IN (SELECT id FROM f)`,
+	"w3": `WITH p (id) AS MATERIALIZED (SELECT id FROM person WHERE slug = ?),
+		f (id) AS MATERIALIZED (SELECT k.dst FROM p CROSS JOIN knows k ON k.src = p.id)
+		SELECT count(DISTINCT k.dst) FROM f CROSS JOIN knows k ON k.src = f.id
+		WHERE k.dst NOT IN (SELECT id FROM f) AND k.dst <> (SELECT id FROM p)`,
 	// One step per level. A recursive query would keep a node once per level, and it cannot stop at
 	// nodes that it has already visited.
-	"w4": `WITH a (id) AS MATERIALIZED (SELECT k.dst FROM person p JOIN knows k ON k.src = p.id WHERE p.slug = ?),
+	"w4": `WITH p (id) AS MATERIALIZED (SELECT id FROM person WHERE slug = ?),
+		a (id) AS MATERIALIZED (SELECT k.dst FROM p CROSS JOIN knows k ON k.src = p.id),
 		b (id) AS MATERIALIZED (SELECT DISTINCT k.dst FROM a CROSS JOIN knows k ON k.src = a.id)
-		SELECT count(*) FROM (SELECT id FROM a UNION SELECT id FROM b UNION SELECT k.dst FROM b CROSS JOIN knows k ON k.src = b.id)`,
+		SELECT count(*) FROM (SELECT id FROM a UNION SELECT id FROM b UNION SELECT k.dst FROM b CROSS JOIN knows k ON k.src = b.id)
+		WHERE id <> (SELECT id FROM p)`,
 	"w5": `SELECT y.slug, y.name FROM person x JOIN works_at w ON w.person = x.id JOIN works_at v ON v.company = w.company
 		JOIN person y ON y.id = v.person
 		WHERE x.slug = ? AND y.id <> x.id AND NOT EXISTS (SELECT 1 FROM knows k WHERE k.src = v.person AND k.dst = x.id)

@@ -124,9 +124,9 @@ func (d *dense) compare(t *testing.T) {
 			same(name+"not joined", count(older, plan.Not{Match: []plan.Clause{knows}}), least, apart)
 			same(name+"not joined after a filter", count(older, plan.Not{Match: []plan.Clause{knows, plan.Filter{Cond: older.Cond}}}), least, apart)
 		}
-		for _, bounds := range [][2]int{{1, 1}, {2, 2}, {1, 3}, {2, 3}, {3, 9}, {30, 40}} {
+		for _, bounds := range [][2]int{{0, 0}, {0, 2}, {1, 1}, {2, 2}, {1, 3}, {2, 3}, {3, 9}, {30, 40}} {
 			far := knows
-			far.Min, far.Max = bounds[0], bounds[1]
+			far.Walk, far.Min, far.Max = true, bounds[0], bounds[1]
 			reached := 0
 			for i := range d.n {
 				reached += walked(m, i, far.Min, far.Max)
@@ -142,7 +142,11 @@ func (d *dense) compare(t *testing.T) {
 // walked counts the nodes whose distance from node one is from least to most.
 func walked(m [][]bool, from, least, most int) (n int) {
 	seen := make([]bool, len(m))
+	seen[from] = true
 	level := []int{from}
+	if least == 0 {
+		n++
+	}
 	for d := 1; d <= most; d++ {
 		var next []int
 		for _, i := range level {

@@ -218,7 +218,7 @@ func TestWalkMemory(t *testing.T) {
 	walk := func(most int) *plan.Query {
 		q := walkFrom(1)
 		far := q.Read.Match[len(q.Read.Match)-1].(plan.Traverse)
-		far.Max = most
+		far.Walk, far.Max = true, most
 		q.Read.Match[len(q.Read.Match)-1] = far
 		q.Read.Grouped, q.Read.Ties = true, nil
 		q.Read.Columns = []plan.Column{{Name: "n", Expr: plan.Agg{Func: plan.Count, Arg: plan.Whole{Var: 1}}, Type: value.Of(value.I64)}}

@@ -126,7 +126,12 @@ func (r *readDraw) clause(scope *[]plan.VarID, depth int) []plan.Clause {
 		t.EdgeVar = r.edge(r.name(), t.Edge)
 		*scope = append(*scope, t.EdgeVar)
 	case edge.From == edge.To && r.percent(45), r.percent(8):
-		t.Min = r.between(1, 3)
+		least := 0
+		if t.From == t.To {
+			least = 1
+		}
+		t.Walk = true
+		t.Min = r.between(least, 3)
 		t.Max = t.Min + r.IntN(3)
 	}
 	clauses := []plan.Clause{t}

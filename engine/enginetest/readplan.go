@@ -194,7 +194,7 @@ func over(from plan.VarID, e plan.VarID, edge string, to plan.VarID) plan.Traver
 // walk returns a traversal with bounds on the number of edges.
 func walk(from plan.VarID, edge string, low, high int, to plan.VarID) plan.Traverse {
 	t := hop(from, edge, to)
-	t.Min, t.Max = low, high
+	t.Walk, t.Min, t.Max = true, low, high
 	return t
 }
 

@@ -143,16 +143,22 @@ func walkCases() []testCase {
 	return readCases("walk", []readCase{
 		reach("one to two", "ann", 1, 2, "bob\ncid"),
 		reach("exactly two", "ann", 2, 2, "cid"),
-		reach("exactly three: back to the source", "ann", 3, 3, "ann\ndan"),
-		reach("two to four", "ann", 2, 4, "ann\ncid\ndan\neve"),
+		reach("exactly three: a cycle does not report the start", "ann", 3, 3, "dan"),
+		reach("two to four", "ann", 2, 4, "cid\ndan\neve"),
 		reach("four alone: nothing twice", "ann", 4, 4, "eve"),
 		reach("beyond the end", "ann", 5, 9, ""),
-		reach("all", "ann", 1, 100, "ann\nbob\ncid\ndan\neve"),
-		reach("self-loop is one way back", "dan", 1, 1, "dan\neve"),
-		reach("self-loop at one or two", "dan", 1, 2, "dan\neve"),
+		reach("all", "ann", 1, 100, "bob\ncid\ndan\neve"),
+		reach("all, from none on", "ann", 0, 100, "ann\nbob\ncid\ndan\neve"),
+		reach("none to one", "ann", 0, 1, "ann\nbob"),
+		reach("none at all: the start alone", "ann", 0, 0, "ann"),
+		reach("bounds of one: no self-loop", "dan", 1, 1, "eve"),
+		reach("self-loop at one or two", "dan", 1, 2, "eve"),
+		reach("self-loop at none to one: once", "dan", 0, 1, "dan\neve"),
 		reach("self-loop is not reported at two", "dan", 2, 2, ""),
 		reach("from a dead end", "eve", 1, 5, ""),
-		back("backwards one to two", "dan", 1, 2, "bob\ncid\ndan"),
+		reach("from a dead end, from none on", "eve", 0, 5, "eve"),
+		back("backwards one to two", "dan", 1, 2, "bob\ncid"),
+		back("backwards none to two", "dan", 0, 2, "bob\ncid\ndan"),
 		back("backwards exactly two", "dan", 2, 2, "bob"),
 		back("backwards all", "eve", 1, 9, "ann\nbob\ncid\ndan"),
 		{name: "parallel edges once", want: "bob\ncid", build: func(p *readPlan) {
@@ -167,21 +173,53 @@ func walkCases() []testCase {
 			a, b := p.bind("a", "Person"), p.bind("b", "Person")
 			p.match(walk(a, "Follows", 2, 3, b), where(id(a), plan.Eq, "ann"), where(id(b), plan.Eq, "dan")).ret(id(a), id(b))
 		}},
-		{name: "to itself", want: "ann\nbob\ncid", build: func(p *readPlan) {
+		{name: "both ends known, the same node", want: "", build: func(p *readPlan) {
+			a, b := p.bind("a", "Person"), p.bind("b", "Person")
+			p.match(walk(a, "Follows", 1, 3, b), where(id(a), plan.Eq, "ann"), where(id(b), plan.Eq, "ann")).ret(id(a), id(b))
+		}},
+		{name: "both ends known, the same node, from none on", want: "ann | ann", build: func(p *readPlan) {
+			a, b := p.bind("a", "Person"), p.bind("b", "Person")
+			p.match(walk(a, "Follows", 0, 3, b), where(id(a), plan.Eq, "ann"), where(id(b), plan.Eq, "ann")).ret(id(a), id(b))
+		}},
+		{name: "both ends equal by a filter: no way back", want: "", build: func(p *readPlan) {
+			a, b := p.node("a", "Person"), p.node("b", "Person")
+			p.match(walk(a, "Follows", 1, 9, b), where(id(a), plan.Eq, id(b))).ret(id(a))
+		}},
+		{name: "way back", want: "ann\nbob\ncid", build: func(p *readPlan) {
 			a := p.node("a", "Person")
 			p.match(walk(a, "Follows", 2, 3, a)).ret(id(a))
 		}},
-		{name: "undirected, back by the same edge", want: "ann\nbob\ncid\ndan\neve", build: func(p *readPlan) {
+		{name: "way back, by a self-loop", want: "dan", build: func(p *readPlan) {
+			a := p.node("a", "Person")
+			p.match(walk(a, "Follows", 1, 2, a)).ret(id(a))
+		}},
+		{name: "way back: the shortest counts", want: "", build: func(p *readPlan) {
+			a := p.bind("a", "Person")
+			p.match(walk(a, "Follows", 4, 9, a)).ret(id(a))
+		}},
+		{name: "undirected way back by the same edge", want: "ann\nbob\ncid\neve", build: func(p *readPlan) {
+			a := p.node("a", "Person")
+			p.match(undirected(walk(a, "Follows", 2, 2, a))).ret(id(a))
+		}},
+		{name: "no way back inside a not", want: "dan\neve", build: func(p *readPlan) {
+			a := p.bind("a", "Person")
+			p.match(not(walk(a, "Knows", 1, 9, a))).ret(id(a))
+		}},
+		{name: "undirected, not back by the same edge", want: "ann\nbob\ncid\ndan", build: func(p *readPlan) {
 			a, b := p.bind("a", "Person"), p.node("b", "Person")
 			p.match(undirected(walk(a, "Follows", 1, 3, b)), where(id(a), plan.Eq, "eve")).ret(id(b))
 		}},
-		{name: "undirected, exactly two", want: "cid\neve", build: func(p *readPlan) {
+		{name: "undirected, exactly two", want: "cid", build: func(p *readPlan) {
 			a, b := p.bind("a", "Person"), p.node("b", "Person")
 			p.match(undirected(walk(a, "Follows", 2, 2, b)), where(id(a), plan.Eq, "eve")).ret(id(b))
 		}},
 		{name: "unlike endpoints end after a step", want: "c1", build: func(p *readPlan) {
 			a, b := p.bind("a", "Person"), p.node("b", "City")
 			p.match(walk(a, "LivesIn", 1, 3, b), where(id(a), plan.Eq, "ann")).ret(id(b))
+		}},
+		{name: "unlike endpoints: the start fits no end", want: "c1", build: func(p *readPlan) {
+			a, b := p.bind("a", "Person"), p.node("b", "City")
+			p.match(walk(a, "LivesIn", 0, 3, b), where(id(a), plan.Eq, "ann")).ret(id(b))
 		}},
 		{name: "walk, then hop", want: "bob | c1\ncid | c2", build: func(p *readPlan) {
 			a, b, c := p.bind("a", "Person"), p.node("b", "Person"), p.node("c", "City")
@@ -232,7 +270,7 @@ func notCases() []testCase {
 			a, b, c := p.bind("a", "Person"), p.node("b", "Person"), p.node("c", "City")
 			p.match(not(hop(a, "LivesIn", c)), not(hop(a, "Follows", b), where(id(b), plan.Eq, "zoe")), where(id(a), plan.Lt, "eve")).ret(id(a))
 		}},
-		{name: "walk inside", want: "dan\neve", build: func(p *readPlan) {
+		{name: "walk inside", want: "ann\ndan\neve", build: func(p *readPlan) {
 			a, b := p.bind("a", "Person"), p.node("b", "Person")
 			p.match(not(walk(a, "Follows", 1, 5, b), where(id(b), plan.Eq, "ann"))).ret(id(a))
 		}},

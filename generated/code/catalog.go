@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "code",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:f5af1e709e606681211575569180823d9266a911c9fb920eaa5b3cef01a2984d",
-		SourceDigest: "sha256:81ca198986cd85a6f8f7feed09379596fe392816addc7f10cb55a42bd4df97d9",
+		SourceDigest: "sha256:eb93e36a405ccd033799a7f8350d74679e95e7b639a4d08142b38365fde19299",
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 //	type     a uvarint of the kind and three flags; the length of a vector; the values
 //	         of an enum
 //	sum      one byte: the number of the type, 0 for nil; then its members
-const encoding = 1
+const encoding = 2
 
 // Encode returns a query in the compact form that generated packages contain.
 func Encode(q *Query) string {

@@ -157,6 +157,7 @@ func (c *coder) clause(p *Clause) {
 			c.string(&t.Edge)
 			integer(c, &t.EdgeVar)
 			c.bool(&t.Undirected)
+			c.bool(&t.Walk)
 			integer(c, &t.Min)
 			integer(c, &t.Max)
 		})

@@ -32,7 +32,7 @@ var everyNode = &plan.Query{
 		Match: []plan.Clause{
 			plan.Bind{Var: 0},
 			plan.Traverse{From: 0, To: 1, Edge: "Knows", EdgeVar: 2, Min: 1, Max: 1},
-			plan.Traverse{From: 0, To: 1, Edge: "Knows", EdgeVar: plan.NoVar, Undirected: true, Min: 2, Max: 5},
+			plan.Traverse{From: 0, To: 1, Edge: "Knows", EdgeVar: plan.NoVar, Undirected: true, Walk: true, Min: 2, Max: 5},
 			plan.Filter{Cond: plan.Compare{Op: plan.Contains, Left: plan.Prop{Var: 0, Name: "tags", Type: value.Type{Kind: value.String, List: true}}, Right: plan.Lit{Value: value.OfString("x`\n\"")}, Unless: plan.NoParam}},
 			plan.Filter{Cond: plan.TextMatch{Kind: plan.Fuzzy, Prop: plan.Prop{Var: 0, Name: "name", Type: value.Of(value.String)}, Query: plan.ParamRef{Index: 0}, MaxEdits: plan.Lit{Value: value.OfI32(1)}}},
 			plan.Not{Match: []plan.Clause{
@@ -183,7 +183,7 @@ func TestDecodeFaults(t *testing.T) {
 	}
 	whole := plan.Encode(everyNode)
 	for name, s := range map[string]string{
-		"an older gq": "\x00" + whole[1:], "bytes too many": whole + "\x00", "a place of no string": "\x01\x09", "a number too long": "\x01" + strings.Repeat("\xff", 12),
+		"an older gq": "\x01" + whole[1:], "bytes too many": whole + "\x00", "a place of no string": whole[:1] + "\x09", "a number too long": whole[:1] + strings.Repeat("\xff", 12),
 	} {
 		if _, err := plan.Decode(s); err == nil || !strings.Contains(err.Error(), "run gq generate") {
 			t.Errorf("%s: found %v, wanted an error that says what to run", name, err)

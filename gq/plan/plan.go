@@ -94,16 +94,25 @@ type Bind struct{ Var VarID }
 // which the query was written.
 //
 // Without EdgeVar, the clause yields a pair of nodes once, however many edges join them. With
-// EdgeVar, each edge is an assignment of its own. If the bounds differ from {1,1}, the clause
-// holds for the pairs whose breadth-first distance is between Min and Max. The distance from a
-// node to itself is the length of its shortest non-empty cycle.
+// EdgeVar, each edge is an assignment of its own.
+//
+// A walk has no EdgeVar. It holds for the pairs whose breadth-first distance is between Min and
+// Max. The distance from a node to itself is 0, even if a cycle leads back to it, so that a walk
+// yields its start only if Min is 0. If From and To are the same variable, the walk asks for a way
+// back instead: it holds for a node whose shortest closed walk of at least one edge has a length
+// between Min and Max. A closed walk may take an edge twice.
 type Traverse struct {
 	From, To   VarID // the edge's source and target
 	Edge       string
 	EdgeVar    VarID // NoVar without an edge binding
 	Undirected bool  // the edge may have either direction
-	Min, Max   int
+	Walk       bool  // Min and Max bound the number of edges
+	Min, Max   int   // both are 1 unless Walk is set
 }
+
+// MaxHops is the largest upper bound that the language allows for a walk. Engines run plans with
+// any bounds.
+const MaxHops = 64
 
 // Filter keeps the assignments for which the condition is true.
 type Filter struct{ Cond Cond }

@@ -125,7 +125,13 @@ func (p *printer) match(clauses []Clause) {
 	}
 }
 
-func (p *printer) traverse(t Traverse) { p.line("traverse %s", Speller{p}.Traverse(t)) }
+func (p *printer) traverse(t Traverse) {
+	verb := "traverse"
+	if t.Walk {
+		verb = "walk"
+	}
+	p.line("%s %s", verb, Speller{p}.Traverse(t))
+}
 
 func (p *printer) cond(c Cond) string {
 	switch c := c.(type) {

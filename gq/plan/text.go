@@ -30,7 +30,7 @@ func (s Speller) Traverse(t Traverse) string {
 	if t.EdgeVar != NoVar {
 		edge = s.p.vars[t.EdgeVar] + ":" + edge
 	}
-	if t.Min != 1 || t.Max != 1 {
+	if t.Walk {
 		edge += fmt.Sprintf("{%d,%d}", t.Min, t.Max)
 	}
 	arrow := "->"

@@ -11,7 +11,8 @@ const (
 	// Reads: bounds and traversals.
 	MaxHopsShort      // a walk with bounds omits its last hop
 	MinHopsIgnored    // a walk reports destinations nearer than the lower bound
-	SourceVisited     // a walk never reports its own source
+	SourceVisited     // a walk that asks for a way back finds none
+	StartReported     // a walk reports the node that it starts at if a cycle leads back to it
 	WalkNotShortest   // a destination is also reported at a longer distance
 	UndirectedOneWay  // an undirected traversal only follows edges forwards
 	ParallelRows      // parallel edges multiply rows
@@ -134,6 +135,7 @@ func Faults() []Fault {
 
 var faultNames = [...]string{
 	Sound: "Sound", MaxHopsShort: "MaxHopsShort", MinHopsIgnored: "MinHopsIgnored", SourceVisited: "SourceVisited",
+	StartReported:   "StartReported",
 	WalkNotShortest: "WalkNotShortest", UndirectedOneWay: "UndirectedOneWay", ParallelRows: "ParallelRows",
 	ParallelMerged: "ParallelMerged", SelfLoopDropped: "SelfLoopDropped", NestedNotIgnored: "NestedNotIgnored",
 	NotUncorrelated: "NotUncorrelated", FilterInNotPassed: "FilterInNotPassed",

@@ -89,7 +89,7 @@ func (ev *evaluation) repeats(clauses []plan.Clause) int {
 	n := 1
 	if ev.g.fault == ParallelRows {
 		for _, c := range clauses {
-			if t, ok := c.(plan.Traverse); ok && t.EdgeVar == plan.NoVar && t.Min == 1 && t.Max == 1 {
+			if t, ok := c.(plan.Traverse); ok && t.EdgeVar == plan.NoVar && !t.Walk {
 				n *= ev.parallels(t)
 			}
 		}

@@ -19,8 +19,12 @@ func (ev *evaluation) traverses(t plan.Traverse) bool {
 			}
 		}
 		return true
-	case t.Min == 1 && t.Max == 1:
+	case !t.Walk:
 		return ev.parallels(t) > 0
+	case t.From == t.To || ev.g.fault == StartReported:
+		return ev.reaches(t, from, to)
+	case from == to:
+		return t.Min == 0 || ev.g.fault == MinHopsIgnored
 	default:
 		return ev.reaches(t, from, to)
 	}
@@ -49,13 +53,13 @@ func (ev *evaluation) joins(t plan.Traverse, e, from, to *entity) bool {
 	return t.Undirected && ev.g.fault != UndirectedOneWay && e.from == to.id && e.to == from.id
 }
 
-// reaches reports whether the breadth-first distance between two nodes lies within the bounds of a
-// traversal. The source starts unvisited, so its distance to itself is the length of the shortest
-// non-empty path back to it.
+// reaches reports whether the length of the shortest walk of at least one edge from one node to
+// another lies within the bounds of a traversal. The search starts with no node visited, so the
+// length from a node to itself is that of its shortest closed walk.
 func (ev *evaluation) reaches(t plan.Traverse, from, to *entity) bool {
-	visited := map[string]bool{}
+	visited := map[*entity]bool{}
 	if ev.g.fault == SourceVisited {
-		visited[from.id] = true
+		visited[from] = true
 	}
 	maxHops := t.Max
 	if ev.g.fault == MaxHopsShort && maxHops > 1 {
@@ -66,13 +70,13 @@ func (ev *evaluation) reaches(t plan.Traverse, from, to *entity) bool {
 		var next []*entity
 		for _, source := range level {
 			for _, neighbour := range ev.neighbours(t, source) {
-				if visited[neighbour.id] {
+				if visited[neighbour] {
 					if ev.g.fault == WalkNotShortest && neighbour == to && distance >= t.Min {
 						return true
 					}
 					continue
 				}
-				visited[neighbour.id] = true
+				visited[neighbour] = true
 				if neighbour == to {
 					if distance >= t.Min || ev.g.fault == MinHopsIgnored {
 						return true

@@ -4,6 +4,8 @@ package check
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -127,6 +129,30 @@ func (c *checker) suggest(name string, names func() []string) string {
 		return "did you mean " + n + "?"
 	}
 	return ""
+}
+
+// maxImplementers bounds the number of types that a help line lists.
+const maxImplementers = 5
+
+// implementers lists the node types that implement an interface, for a help line. It reports false
+// if no interface has the name.
+func (c *checker) implementers(name string) (list string, ok bool) {
+	if !slices.ContainsFunc(c.schema.Interfaces, func(i *catalog.Interface) bool { return i.Name == name }) {
+		return "", false
+	}
+	var names []string
+	for _, n := range c.schema.Nodes {
+		c.step(1)
+		if !slices.Contains(n.Implements, name) {
+			continue
+		}
+		if len(names) == maxImplementers {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, n.Name)
+	}
+	return strings.Join(names, ", "), true
 }
 
 func (c *checker) declare(params []*syntax.Param) {

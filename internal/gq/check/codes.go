@@ -83,7 +83,7 @@ var Codes = []diag.Entry{
 		Example: `query q() { insert Person { name: "Ada" name: "Eda" } }`},
 	{Code: UndeclaredParam, Title: "undeclared parameter", Explanation: "A $name used as the value of a property must be a parameter of the query.",
 		Example: `query q() { match { $p: Person { name: $name } } return { $p } }`},
-	{Code: BadOperand, Title: "bad hop bounds, or bad operands of nearest", Explanation: "Bounds must be {min,max} with 1 <= min <= max. The arguments of nearest must be a Vector property and either a vector of the same length or a String to embed.",
+	{Code: BadOperand, Title: "bad hop bounds, or bad operands of nearest", Explanation: "Bounds must be {min,max} with 0 <= min <= max <= 64; from a variable back to itself min must be at least 1. The arguments of nearest must be a Vector property and either a vector of the same length or a String to embed.",
 		Example: `query q() { match { $p: Person $p knows{2,} $q } return { $q } }`},
 	{Code: Immutable, Title: "update of an edge or of a key", Explanation: "Edges and keys cannot be updated. Delete and insert instead.",
 		Example: `query q() { update Person set { name: "Ada" } where name = "Eda" }`},

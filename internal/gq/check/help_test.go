@@ -3,6 +3,7 @@ package check
 import (
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
@@ -31,6 +32,37 @@ func TestForeignNames(t *testing.T) {
 		}
 		_, _, got := Query(s, file.Queries[0])
 		if len(got) == 0 || got[0].Code != Unbound || got[0].Help != test.help {
+			t.Errorf("%s\n%v", test.text, got)
+		}
+	}
+}
+
+// TestInterfaceHelp checks the help for an interface in the place of a type.
+func TestInterfaceHelp(t *testing.T) {
+	const source = "interface Named { name: String } interface Idle { x: I32 } interface Many { name: String }\n" +
+		"node A implements Named, Many { } node B implements Named, Many { } node C implements Many { } node D implements Many { } node E implements Many { } node F implements Many { }"
+	tree, faults := syntax.ParseSchema("x.pg", source)
+	s, more := resolve.Schema(tree)
+	if faults != nil || more != nil {
+		t.Fatal(faults, more)
+	}
+	tests := []struct {
+		text, help string
+		code       diag.Code
+	}{
+		{match("$n: Named", "$n"), "bind a type that implements it (A, B), in a query for each type", UnknownNode},
+		{match("$n: Many", "$n"), "bind a type that implements it (A, B, C, D, E, …), in a query for each type", UnknownNode},
+		{match("$n: Idle", "$n"), "no node type implements it", UnknownNode},
+		{"query q() { delete Named where name = \"x\" }", "name a type that implements it: A, B", UnknownTarget},
+		{"query q() { delete Idle where x = 1 }", "no node type implements it", UnknownTarget},
+	}
+	for _, test := range tests {
+		file, faults := syntax.ParseQueries("x.gq", test.text)
+		if faults != nil {
+			t.Fatal(faults)
+		}
+		_, _, got := Query(s, file.Queries[0])
+		if len(got) == 0 || got[0].Code != test.code || got[0].Help != test.help {
 			t.Errorf("%s\n%v", test.text, got)
 		}
 	}

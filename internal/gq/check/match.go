@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -117,6 +118,12 @@ func (c *checker) bind(b *syntax.Binding, sc *scope) plan.VarID {
 		c.useType(plan.Node, typ, false)
 	} else if e := c.schema.Edge(b.Type.Value); e != nil {
 		c.fault(UnknownNode, at, "bind an edge in its traversal: $a "+b.Var.Value+":"+lowerFirst(e.Name)+" $b", "%s is an edge", e.Name)
+	} else if names, ok := c.implementers(b.Type.Value); ok {
+		help := "no node type implements it"
+		if names != "" {
+			help = "bind a type that implements it (" + names + "), in a query for each type"
+		}
+		c.fault(UnknownNode, at, help, "%s is an interface, and a variable ranges over one node type", b.Type.Value)
 	} else {
 		c.fault(UnknownNode, at, c.suggest(b.Type.Value, func() []string { return nodeNames(c.schema) }), "unknown node type %s", b.Type.Value)
 	}
@@ -305,13 +312,21 @@ func (c *checker) traverse(st *step) (plan.Traverse, bool) {
 		c.fault(BadOperand, b.Span(), "write {"+b.Min.Value+",5}", "the hop bounds have no maximum")
 		return t, false
 	}
+	t.Walk = true
 	t.Min, _ = syntax.Small(b.Min)
 	t.Max, _ = syntax.Small(*b.Max)
 	switch {
-	case t.Min < 1:
-		c.fault(BadOperand, syntax.SpanOf(b.Min), "a walk has at least one hop", "the minimum is %d hops, want at least 1", t.Min)
+	case t.Min == 0 && t.From == t.To && t.From != plan.NoVar:
+		c.fault(BadOperand, syntax.SpanOf(b.Min), fmt.Sprintf("write {1,%d}", max(1, t.Max)),
+			"the minimum is 0 hops for a way from %s back to itself", st.src.From.Value)
 	case t.Max < t.Min:
 		c.fault(BadOperand, b.Span(), "", "the minimum of %d hops is above the maximum of %d", t.Min, t.Max)
+	case t.Max > plan.MaxHops:
+		c.fault(BadOperand, syntax.SpanOf(*b.Max), fmt.Sprintf("write {%d,%d}", min(t.Min, plan.MaxHops), plan.MaxHops),
+			"the maximum is %d hops, above the %d that a walk may have", t.Max, plan.MaxHops)
+	case ok && st.edge.From != st.edge.To && t.Min <= 1 && t.Max >= 1:
+		// No edge of the type follows another, so the walk holds for the same pairs as a traversal.
+		t.Walk, t.Min, t.Max = false, 1, 1
 	}
 	return t, ok
 }

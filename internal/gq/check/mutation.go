@@ -49,6 +49,14 @@ func (c *checker) target(t syntax.Token) (target, bool) {
 		c.useType(plan.Edge, e.Name, true)
 		return target{plan.Edge, e.Name, nil, e}, true
 	}
+	if types, ok := c.implementers(t.Value); ok {
+		help := "no node type implements it"
+		if types != "" {
+			help = "name a type that implements it: " + types
+		}
+		c.fault(UnknownTarget, syntax.SpanOf(t), help, "%s is an interface, and a mutation names a node or edge type", t.Value)
+		return target{}, false
+	}
 	names := func() []string {
 		names := nodeNames(c.schema)
 		for _, e := range c.schema.Edges {

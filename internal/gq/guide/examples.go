@@ -171,8 +171,19 @@ func loopQuery(s *catalog.Schema, form string) string {
 	return query("", []string{x.a + " " + fmt.Sprintf(form, EdgeName(e)) + " " + x.b}, returns(from, to), limit20)
 }
 
-func hops(s *catalog.Schema) string       { return loopQuery(s, "%s{1,3}") }
-func undirected(s *catalog.Schema) string { return loopQuery(s, "<%s>") }
+func hops(s *catalog.Schema) string          { return loopQuery(s, "%s{1,3}") }
+func hopsFromStart(s *catalog.Schema) string { return loopQuery(s, "%s{0,1}") }
+func undirected(s *catalog.Schema) string    { return loopQuery(s, "<%s>") }
+
+func wayBack(s *catalog.Schema) string {
+	e := edge(s, isLoop)
+	if e == nil {
+		return ""
+	}
+	x := endsOf(s, e)
+	from, _ := x.labels()
+	return query("", []string{x.a + " " + EdgeName(e) + "{1,10} " + x.a}, returns(from), limit20)
+}
 
 func edgeBinding(s *catalog.Schema) string {
 	e := edge(s, func(e *catalog.Edge) bool { return shown(e) != "" })

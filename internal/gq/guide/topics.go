@@ -20,15 +20,20 @@ into the text. Strings take double quotes. Comments are // and /* */.`,
 		cases: []example{{"A read", overviewRead}, {"A mutation", insertNode}}},
 	{Name: "match", Summary: "Binding variables to nodes.",
 		text: `$v: Type ranges over the nodes of a type; { property: value } keeps those with that value, a literal,
-a parameter or now(). On a list the value has to be one of its elements. Bindings that nothing connects are a
-cross product. $_ stands for a node of no further interest.`,
+a parameter or now(). On a list the value has to be one of its elements. Type is a node type and not an interface.
+Bindings that nothing connects are a cross product. $_ stands for a node of no further interest; each $_ is a
+variable of its own, and outside not it makes a row for each node that it matches. The id of a node with a key of
+several properties is a JSON array of their values as strings, in the order of the property names: ["7","north"].`,
 		cases: []example{{"One node by its key", byKey}, {"All nodes of a type", allNodes}, {"An optional condition, left out when the parameter is", optionalInline}}},
 	{Name: "traversal", Summary: "Following edges: direction, distance, properties of the edge.",
 		text: `$a edge $b follows the edge from its source to its target; when $a can only be its target, backwards.
-A pair of nodes appears once, however many parallel edges join it. {min,max} after the edge walks so many
-hops, each destination once, at its shortest distance. <edge> takes either direction, of an edge between nodes
-of one type. $w:edge binds the edge itself: a row for each edge, with $w.property, $w.id, $w.from and $w.to.`,
-		cases: []example{{"Along an edge", along}, {"One to three hops", hops}, {"Either direction", undirected}, {"The edge itself", edgeBinding}}},
+A pair of nodes appears once, however many parallel edges join it. {min,max} after the edge walks min to max hops,
+from 0 to 64, and reports each destination once, at its shortest distance. A walk reports its start only when min
+is 0, even if a cycle leads back to it; $a edge{1,10} $a, with one variable at both ends, asks for a way back.
+<edge> takes either direction, of an edge between nodes of one type. $w:edge binds the edge itself: a row for each
+edge, with $w.property, $w.id, $w.from and $w.to. A walk binds no edge.`,
+		cases: []example{{"Along an edge", along}, {"One to three hops", hops}, {"The start and its direct neighbours", hopsFromStart},
+			{"Nodes with a way back to themselves", wayBack}, {"Either direction", undirected}, {"The edge itself", edgeBinding}}},
 	{Name: "filters", Summary: "Conditions on properties.",
 		text: `= != < <= > >= compare a property with a literal, a parameter or another property of a fitting type.
 contains tests for an element of a list, or a part of a String; starts_with for the start of a String; both are
@@ -41,11 +46,13 @@ variables bound inside are not seen outside. It may nest.`,
 		cases: []example{{"Nodes without such an edge", without}}},
 	{Name: "aggregates", Summary: "Counting and grouping.",
 		text: "Aggregates stand in return and order. Every other column is then a grouping key: there is no group by.\n" +
-			"Nulls do not count. When nothing matches, an aggregate alone is one row: count 0, the others null.\n\n" + aggregateList(),
+			"Nulls do not count. When nothing matches, an aggregate alone is one row: count 0, the others null. An aggregate\n" +
+			"without as has the name of its argument: count($p) is the column p. A count beyond 2^53-1 is a string in JSON.\n\n" + aggregateList(),
 		cases: []example{{"Count all", countAll}, {"Count by node", countByNode}, {"Over a number", overNumber}}},
 	{Name: "return", Summary: "Columns and their names.",
 		text: `$v.property is the column v.property; as gives another name, and two columns of one name are an error. $v
-alone is the whole node as an object with its id, blobs left out. Every node has $v.id; of a keyed node it is the key.`,
+alone is the whole node as an object with its id, blobs left out. Every node has $v.id; of a keyed node it is the key,
+of a key of several properties a JSON array of strings in the order of the property names.`,
 		cases: []example{{"A property, an alias and the whole node", columns}}},
 	{Name: "order", Summary: "Sorting and limiting.",
 		text: `order { expression desc, … } sorts, asc when nothing is said, by properties, aggregates or the names of
@@ -55,14 +62,18 @@ limit deterministic. limit comes last. Always set one.`,
 	{Name: "search", Summary: "Full text, similarity, and both.",
 		text: `In match: search keeps what has any of the words, match_text the phrase, fuzzy words with up to two wrong
 letters. In return and order: bm25 scores by words, nearest is the cosine distance to a vector or to a text that is
-embedded first; rrf fuses two rankings. In order the best come first; nearest and rrf need a limit. Words are
-compared by their stems, in lower case.`,
+embedded first; rrf fuses two rankings. In order the best come first unless asc or desc is written; nearest and rrf
+need a limit. order by bm25, also by its alias, keeps only what has one of the words; bm25 in return alone keeps
+everything, with 0 for what has none. Words are compared in lower case and by their English stems: running finds
+run. Stop words such as the, of, not are dropped from texts and queries; stop words alone find nothing.`,
 		cases: []example{{"Any of the words", search}, {"Best first", ranked}, {"Small misspellings", fuzzy}, {"Nearest", nearest}, {"Two rankings in one", fused}}},
 	{Name: "mutations", Summary: "Inserting, updating and deleting.",
 		text: `All statements of a query are one commit or none. Inserts and updates do not mix with deletes. Inserting a
 node whose key exists replaces its whole row: a property left out becomes null. update changes the assigned
 properties of all nodes that fit, never the key. Deleting a node deletes its edges. from and to of an edge are the
-ids of nodes; the id of a keyed node is its key. Commas between assignments may be left out.`,
+ids of nodes; the id of a keyed node is its key, and of a key of several properties a JSON array of their values as
+strings, in the order of the property names: "[\"7\",\"north\"]". @card(1..) of an edge is checked for the sources
+whose edges a write adds or removes, so that a new node may have none. Commas between assignments may be left out.`,
 		cases: []example{{"Insert or replace a node", insertNode}, {"Insert an edge", insertEdge}, {"Update", update}, {"Delete", deleteNode}}},
 	{Name: "types", Summary: "Types of properties and parameters, and how values are written.",
 		text:  typesText(),

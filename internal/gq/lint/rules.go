@@ -23,10 +23,11 @@ const (
 	MCPEquals        diag.Code = "L113"
 	LimitNoOrder     diag.Code = "L114"
 	ConstantFilter   diag.Code = "L115"
-	DefaultBounds    diag.Code = "L116"
+	IdleBounds       diag.Code = "L116"
 	UpsertClears     diag.Code = "L117"
 	NullAssigned     diag.Code = "L118"
 	NotEqualNull     diag.Code = "L119"
+	ChangedWalk      diag.Code = "L120"
 	BadDirective     diag.Code = "L198"
 	IdleDirective    diag.Code = "L199"
 	NeverUpdated     diag.Code = "L201"
@@ -96,9 +97,9 @@ var Rules = []Rule{
 	{Level: Warning, query: constantFilter, Entry: diag.Entry{Code: ConstantFilter, Title: "comparison with a constant outcome",
 		Explanation: "A comparison of two literals, or of a property with itself, is the same for every row. That a nullable property equals itself is the test for null, and not reported.",
 		Example:     `query q() { match { $p: Person $p.name = $p.name } return { $p.name } }`}},
-	{Level: Note, query: defaultBounds, Entry: diag.Entry{Code: DefaultBounds, Title: "bounds {1,1}",
-		Explanation: "One hop is what a traversal without bounds takes. gq lint --fix removes them.",
-		Example:     `query q() { match { $p: Person $p knows{1,1} $f } return { $f.name } }`}},
+	{Level: Note, query: idleBounds, Entry: diag.Entry{Code: IdleBounds, Title: "bounds that change nothing",
+		Explanation: "An edge between nodes of different types never follows another edge of its type: bounds that include 1 keep what a traversal without bounds keeps. gq lint --fix removes them.",
+		Example:     `query q() { match { $p: Person $p worksAt{1,2} $c } return { $c.name } }`}},
 	{Level: Note, query: upsertClears, Entry: diag.Entry{Code: UpsertClears, Title: "insert that clears properties",
 		Explanation: "An insert of a keyed node replaces the whole node if the key exists: nullable properties that it does not assign become null.",
 		Example:     `query q($name: String, $age: I32) { insert Person { name: $name, age: $age } }`}},
@@ -108,6 +109,9 @@ var Rules = []Rule{
 	{Level: Note, query: notEqualNull, Entry: diag.Entry{Code: NotEqualNull, Title: "inequality on a nullable property",
 		Explanation: "A comparison with null is never true, != included: nodes without a value are left out too. A not block around = keeps them.",
 		Example:     `query q() { match { $p: Person $p.age != 30 } return { $p.name } }`}},
+	{Level: Note, query: changedWalk, Entry: diag.Entry{Code: ChangedWalk, Title: "walk that reported its start",
+		Explanation: "A traversal with bounds reports the node that it starts at only when the minimum is 0. Programs before this rule also reported that node when a cycle led back to it. The rule names each walk whose edge can form a cycle, unless a filter keeps the two ends apart. Check whether the query needs its start; if not, silence the rule with gq:ignore, or for all queries in gq.yaml.",
+		Example:     `query q() { match { $p: Person { name: "Ada" } $p knows{1,3} $f } return { $f.name } }`}},
 	{Level: Warning, Entry: diag.Entry{Code: BadDirective, Title: "malformed directive",
 		Explanation: "A directive names lint codes, joined by commas, and gives a reason: // gq:ignore L105 the table is small.",
 		Example:     "// gq:ignore L105\nquery q() { match { $p: Person } return { $p.name } }"}},

@@ -223,21 +223,3 @@ func notEqualNull(p *queryPass) {
 		}
 	}
 }
-
-func defaultBounds(p *queryPass) {
-	r, ok := p.Syntax.Body.(*syntax.Read)
-	if !ok {
-		return
-	}
-	walkTraversals(r.Match, func(t *syntax.Traversal) {
-		if t.Bounds == nil || t.Bounds.Max == nil {
-			return
-		}
-		lo, _ := syntax.Small(t.Bounds.Min)
-		hi, _ := syntax.Small(*t.Bounds.Max)
-		if lo == 1 && hi == 1 {
-			at := t.Bounds.Span()
-			p.report(at, "remove the bounds", []diag.Edit{{Span: p.withBlanksBefore(at)}}, "one hop is the default")
-		}
-	})
-}

@@ -225,7 +225,7 @@ func pinned(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.VarI
 	}
 	single := map[plan.VarID][]plan.Traverse{} // by source: the traversals with at most one target
 	for _, c := range r.Match {
-		if t, ok := c.(plan.Traverse); ok && !t.Undirected && t.Max == 1 {
+		if t, ok := c.(plan.Traverse); ok && !t.Undirected && t.Min == 1 && t.Max == 1 {
 			if card := s.Edge(t.Edge).Card; card != nil && card.Max == 1 {
 				single[t.From] = append(single[t.From], t)
 			}

@@ -98,6 +98,7 @@ func validate() tool.Tool {
 var offForAdHoc = map[diag.Code]lint.Level{
 	lint.NoDescription: lint.Off, lint.NoParamDoc: lint.Off, lint.LongToolName: lint.Off, lint.VectorParam: lint.Off,
 	lint.LongDescription: lint.Off, lint.MCPEquals: lint.Off, lint.HardCoded: lint.Off, lint.UpsertClears: lint.Off,
+	lint.ChangedWalk: lint.Off,
 }
 
 const (

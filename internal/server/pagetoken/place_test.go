@@ -25,9 +25,20 @@ func TestDigests(t *testing.T) {
 			t.Errorf("%v has two digests", l)
 		}
 	}
-	a, b := &plan.Query{Name: "q", Read: &plan.Read{Limit: 1}}, &plan.Query{Name: "q", Read: &plan.Read{Limit: 2}}
-	again := *a
-	if PlanDigest(a) == PlanDigest(b) || PlanDigest(a) != PlanDigest(&again) {
-		t.Error("plans and digests do not go together")
+	hop := plan.Traverse{EdgeVar: plan.NoVar, Edge: "Knows", Min: 1, Max: 1}
+	walk := hop
+	walk.Walk = true
+	vars := []plan.Var{{Name: "p"}}
+	plans := map[Digest]plan.Read{}
+	for _, r := range []plan.Read{{Limit: 1}, {Limit: 2},
+		{Vars: vars, Match: []plan.Clause{hop}}, {Vars: vars, Match: []plan.Clause{walk}}} {
+		d := PlanDigest(&plan.Query{Name: "q", Read: &r})
+		if other, ok := plans[d]; ok {
+			t.Errorf("%v and %v look alike", other, r)
+		}
+		if again := r; d != PlanDigest(&plan.Query{Name: "q", Read: &again}) {
+			t.Errorf("%v has two digests", r)
+		}
+		plans[d] = r
 	}
 }

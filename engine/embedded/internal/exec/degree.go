@@ -21,7 +21,7 @@ func (pl *planner) degrees() *degrees {
 		return nil
 	}
 	l := m.links[0]
-	if l.Min != 1 || l.Max != 1 || l.EdgeVar != plan.NoVar || l.Undirected || l.From == l.To {
+	if l.Walk || l.EdgeVar != plan.NoVar || l.Undirected || l.From == l.To {
 		return nil
 	}
 	// The traversal must bind every variable.

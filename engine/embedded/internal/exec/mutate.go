@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -120,7 +121,8 @@ func (w *Write) endpoint(t *version.Type, end string, node int, e plan.Expr) (ui
 	}
 	ord, ok := w.Tx.Table(nt).Lookup(id.Str())
 	if !ok {
-		return 0, fail("endpoint", fmt.Sprintf("node %s %q does not exist; insert it first", nt.Name, id.Str()))
+		help := cmp.Or(nt.IDForm(id.Str()), "insert it first")
+		return 0, fail("endpoint", fmt.Sprintf("node %s %q does not exist; %s", nt.Name, id.Str(), help))
 	}
 	return ord, nil
 }

@@ -93,14 +93,19 @@ func (b *binder) traversal(c plan.Traverse) error {
 			return err
 		}
 	}
-	if c.Min < 1 || c.Max < c.Min {
+	least := 0
+	if c.From == c.To {
+		least = 1
+	}
+	switch {
+	case c.Walk && (c.Min < least || c.Max < c.Min):
 		return mismatch("a walk along %s has the invalid bounds %d to %d", c.Edge, c.Min, c.Max)
-	}
-	if c.EdgeVar == plan.NoVar {
+	case !c.Walk && (c.Min != 1 || c.Max != 1):
+		return mismatch("a traversal of %s that is not a walk has the bounds %d to %d", c.Edge, c.Min, c.Max)
+	case c.EdgeVar == plan.NoVar:
 		return nil
-	}
-	if c.Max != 1 {
-		return mismatch("a walk along %s binds an edge variable, but may have %d edges", c.Edge, c.Max)
+	case c.Walk:
+		return mismatch("a walk along %s binds an edge variable", c.Edge)
 	}
 	if err := b.variable(c.EdgeVar, plan.Edge); err != nil {
 		return err

@@ -46,13 +46,10 @@ func (pl *planner) traverse(s *scope, l *link, back bool) traverse {
 	return tr
 }
 
-// far reports whether the traversal is not exactly one hop long.
-func (t *traverse) far() bool { return t.Min != 1 || t.Max != 1 }
-
 // addExpand adds the step that binds the other end of a traversal.
 func (pl *planner) addExpand(s *scope, l *link, back bool) {
 	tr := pl.traverse(s, l, back)
-	if tr.far() {
+	if tr.Walk {
 		s.pipe.steps = append(s.pipe.steps, &reach{tr, false, 0})
 	} else {
 		s.pipe.steps = append(s.pipe.steps, &expand{tr})
@@ -64,7 +61,7 @@ func (pl *planner) addExpand(s *scope, l *link, back bool) {
 // check returns the step for a traversal with both ends bound.
 func (pl *planner) check(s *scope, l *link) step {
 	tr := pl.traverse(s, l, false)
-	if tr.far() {
+	if tr.Walk {
 		return &reach{tr, true, pl.frame()}
 	}
 	return &check{traverse: tr}

@@ -117,21 +117,36 @@ func (m *matcher) trail(w *walk, h hop, nodes []uint32) error {
 }
 
 // breadthFirst returns the nodes whose distance from a node is within the bounds of the
-// traversal. The list belongs to the walk.
+// traversal. If the traversal asks for a way back, breadthFirst returns the node itself if the
+// shortest way back is within the bounds. The list is valid until the next call.
 func (m *matcher) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, error) {
 	most := s.Max - hopsLost
-	if s.From != s.To && m.types[s.From] != m.types[s.To] {
+	closed := s.From == s.To
+	like := m.types[s.From] == m.types[s.To]
+	if !like {
 		most = min(most, 1) // an edge of the type never follows another
 	}
 	hops, n := m.hops(s.edge, s.Undirected || !s.back, s.Undirected || s.back)
 	w.begin(m.table(s.to).Ordinals())
+	if like && !closed {
+		w.visit(from) // at the distance 0
+	}
+	m.source[0] = from
+	if err := m.tick(1); err != nil {
+		return nil, err
+	}
+	if err := m.charge(w); err != nil {
+		return nil, err
+	}
 	// w.visited lists the nodes in the order of their distance, so it is also the queue.
-	within := 0 // index in it of the first node at the least distance
+	within := -1 // index in it of the first node at the least distance
+	if s.Min == 0 {
+		within = 0
+	}
 	for first, d := 0, 1; d <= most; d++ {
 		level := len(w.visited)
 		nodes := w.visited[first:level]
 		if d == 1 {
-			m.source[0] = from
 			nodes = m.source[:]
 		}
 		for _, h := range hops[:n] {
@@ -148,6 +163,12 @@ func (m *matcher) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, err
 		if err := m.charge(w); err != nil {
 			return nil, err
 		}
+		if closed && w.bits.Get(int(from)) {
+			if d < s.Min {
+				return nil, nil
+			}
+			return m.source[:], nil
+		}
 		if d == s.Min {
 			within = level
 		}
@@ -155,8 +176,8 @@ func (m *matcher) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, err
 			break
 		}
 	}
-	if most < s.Min || within == 0 && s.Min > 1 {
-		return nil, nil // no node is that far
+	if closed || within < 0 {
+		return nil, nil // no way back, or no node as far as Min
 	}
 	return w.visited[within:], nil
 }

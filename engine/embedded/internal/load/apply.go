@@ -217,8 +217,12 @@ func (a *applier) ends(r *Rows) (src, dst []uint32) {
 		for _, rows := range missing {
 			for _, row := range rows {
 				b, at := rd.at(int(row))
-				a.fail(b.lines[at], field, &engine.ConstraintViolation{Entity: "edge", Type: r.Type.Name, Property: field, Rule: "endpoint",
-					Detail: fmt.Sprintf("node %s %q is not in the graph or the input", nt.Name, ids(b).Raw(at))})
+				id := string(ids(b).Raw(at))
+				detail := fmt.Sprintf("node %s %q is not in the graph or the input", nt.Name, id)
+				if form := nt.IDForm(id); form != "" {
+					detail += "; " + form
+				}
+				a.fail(b.lines[at], field, &engine.ConstraintViolation{Entity: "edge", Type: r.Type.Name, Property: field, Rule: "endpoint", Detail: detail})
 			}
 		}
 		return out

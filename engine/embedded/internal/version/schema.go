@@ -4,6 +4,7 @@
 package version
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -155,6 +156,23 @@ func (t *Type) appendKey(dst []byte, member func(i int) value.Value) []byte {
 		dst = appendJSON(dst, text)
 	}
 	return append(dst, ']')
+}
+
+// IDForm describes the form of the ids of a type with a composite key if id does not have that
+// form. Otherwise it returns "".
+func (t *Type) IDForm(id string) string {
+	if len(t.Key) < 2 {
+		return ""
+	}
+	var members []string
+	if err := json.Unmarshal([]byte(id), &members); err == nil && len(members) == len(t.Key) {
+		return ""
+	}
+	names := make([]string, len(t.Key))
+	for i, k := range t.Key {
+		names[i] = `"<` + t.Props[k].Name + `>"`
+	}
+	return "the id of a " + t.Name + " is a JSON array of strings, [" + strings.Join(names, ",") + "], with the values of its key"
 }
 
 func (t *Type) names() {

@@ -134,6 +134,18 @@ func TestCompositeKey(t *testing.T) {
 	}
 }
 
+func TestIDForm(t *testing.T) {
+	nodes := testSchema(t).Nodes
+	for id, want := range map[string]bool{`["-5","x"]`: false, `["", "x"]`: false, `[-5,"x"]`: true, `["x"]`: true, "x": true, "": true} {
+		if got := nodes[0].IDForm(id); (got != "") != want {
+			t.Errorf("the form for %s is %q, wanted one: %t", id, got, want)
+		}
+	}
+	if got := nodes[1].IDForm("x"); got != "" {
+		t.Errorf("the form of ids without a composite key is %q", got)
+	}
+}
+
 func TestOpsRoundTrip(t *testing.T) {
 	s := testSchema(t)
 	tx := change(t, s)

@@ -1,0 +1,144 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+// The rules about the bounds of walks.
+
+func idleBounds(p *queryPass) {
+	r, ok := p.Syntax.Body.(*syntax.Read)
+	if !ok {
+		return
+	}
+	walkTraversals(r.Match, func(t *syntax.Traversal) {
+		e := p.in.Schema.Edge(t.Edge.Value)
+		if t.Bounds == nil || e == nil || e.From == e.To {
+			return
+		}
+		lo, _ := syntax.Small(t.Bounds.Min)
+		hi, _ := syntax.Small(*t.Bounds.Max)
+		if lo <= 1 && hi >= 1 {
+			at := t.Bounds.Span()
+			p.report(at, "remove the bounds", []diag.Edit{{Span: p.withBlanksBefore(at)}},
+				"%s leads to another type, so that the bounds change nothing", t.Edge.Value)
+		}
+	})
+}
+
+// walk is a walk of a read, with the comparisons that hold for its rows: those of its block and of
+// the blocks around it.
+type walk struct {
+	plan.Traverse
+	source   *syntax.Traversal
+	compares []plan.Compare
+}
+
+// walks lists the walks of a read in source order.
+func (p *queryPass) walks() []walk {
+	r, ok := p.Syntax.Body.(*syntax.Read)
+	if !ok {
+		return nil
+	}
+	// The plan of a query without faults has its traversals in the order of the source.
+	var sources []*syntax.Traversal
+	walkTraversals(r.Match, func(t *syntax.Traversal) { sources = append(sources, t) })
+	var out []walk
+	var block func(clauses []plan.Clause, compares []plan.Compare)
+	block = func(clauses []plan.Clause, compares []plan.Compare) {
+		compares = slices.Clip(compares)
+		for _, c := range clauses {
+			if f, ok := c.(plan.Filter); ok {
+				if cmp, ok := f.Cond.(plan.Compare); ok {
+					compares = append(compares, cmp)
+				}
+			}
+		}
+		for _, c := range clauses {
+			switch c := c.(type) {
+			case plan.Traverse:
+				if c.Walk {
+					out = append(out, walk{c, sources[0], compares})
+				}
+				sources = sources[1:]
+			case plan.Not:
+				block(c.Match, compares)
+			case plan.Bind, plan.Filter:
+			}
+		}
+	}
+	block(p.Plan.Read.Match, nil)
+	return out
+}
+
+func changedWalk(p *queryPass) {
+	for _, w := range p.walks() {
+		e := p.in.Schema.Edge(w.Edge)
+		switch {
+		case e.From != e.To, w.From == w.To, w.Min == 0:
+		case w.Undirected && w.Min > 2: // the shortest way back is along one edge and back
+		case w.apart():
+		default:
+			p.report(w.source.Bounds.Span(), "write {0,"+w.source.Bounds.Max.Value+"} to join every node with itself; silence L120 here if the walk is right as it is", nil,
+				"the walk no longer joins a node with itself when a cycle leads back to it")
+		}
+	}
+}
+
+// apart reports whether a comparison keeps the ends of the walk from being the same node: a
+// property of theirs must differ, or one end has the value that the other must not have.
+func (w *walk) apart() bool {
+	given := map[plan.VarID]map[string]int{w.From: {}, w.To: {}} // the parameter that a property must equal
+	w.sides(plan.Eq, func(end plan.VarID, name string, other plan.Expr) {
+		if param, ok := other.(plan.ParamRef); ok {
+			given[end][name] = param.Index
+		}
+	})
+	found := false
+	w.sides(plan.Ne, func(end plan.VarID, name string, other plan.Expr) {
+		opposite := w.From
+		if end == w.From {
+			opposite = w.To
+		}
+		switch other := other.(type) {
+		case plan.ParamRef:
+			param, ok := given[opposite][name]
+			found = found || ok && param == other.Index
+		default:
+			v, same := member(other)
+			found = found || v == opposite && same == name
+		}
+	})
+	return found
+}
+
+// sides calls visit for each comparison of the operator with a property of an end of the walk.
+// other is the opposite operand.
+func (w *walk) sides(op plan.Op, visit func(end plan.VarID, name string, other plan.Expr)) {
+	for _, c := range w.compares {
+		if c.Op != op || c.Unless != plan.NoParam {
+			continue
+		}
+		sides(c, func(one, other plan.Expr) {
+			if v, name := member(one); v == w.From || v == w.To {
+				visit(v, name, other)
+			}
+		})
+	}
+}
+
+// member returns the variable and the name of a property or of an id, or NoVar.
+func member(e plan.Expr) (plan.VarID, string) {
+	switch e := e.(type) {
+	case plan.ID:
+		return e.Var, "id"
+	case plan.Prop:
+		return e.Var, e.Name
+	case plan.Lit, plan.ParamRef, plan.Endpoint, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF:
+	}
+	return plan.NoVar, ""
+}

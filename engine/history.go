@@ -42,8 +42,8 @@ type EntityChange struct {
 	// only the previous schema had. For an updated edge, "from" and "to" come first. For an
 	// inserted or deleted entity, Properties are all that are not null.
 	Properties []PropertyChange
-	// Before and After are the whole entity in the two states, if ChangeRange.Images asks for them.
-	// Before is nil for an inserted entity, After for a deleted one.
+	// Before and After are the whole entity in the two states, if ChangeRange.Images asks for them;
+	// then Properties is empty. Before is nil for an inserted entity, After for a deleted one.
 	Before, After *Image
 }
 
@@ -84,7 +84,7 @@ type ChangeRange struct {
 	Entities []string // "node" or "edge"
 	Types    []string // names as the schema writes them
 	Kinds    []ChangeKind
-	// Images asks for EntityChange.Before and EntityChange.After.
+	// Images asks for EntityChange.Before and EntityChange.After in place of Properties.
 	Images bool
 }
 

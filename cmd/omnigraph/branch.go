@@ -56,7 +56,7 @@ func newBranchCreate() *cobra.Command {
 				if err != nil {
 					return nil, err
 				}
-				return single(only(b, "name", "from", "commit", "actor_id"), "", "name", "from", "commit"), nil
+				return single(only(b, "name", "from", "graph_commit_id", "actor_id"), "", "name", "from", "graph_commit_id"), nil
 			})
 		},
 	}
@@ -132,13 +132,13 @@ it is still there, and the exit code is 1.`,
 // mergeReport returns the report of a merge, and an error if the source could not be deleted.
 func mergeReport(a *client.MergeAnswer) (*report, error) {
 	var notes []string
-	if a.Commit == nil {
+	if a.GraphCommitID == nil {
 		notes = append(notes, "nothing was committed")
 	}
 	if a.BranchDeleted {
 		notes = append(notes, "branch "+a.Source+" was deleted")
 	}
-	r := single(a, strings.Join(notes, "; "), "source", "target", "outcome", "affected_nodes", "affected_edges", "commit")
+	r := single(a, strings.Join(notes, "; "), "source", "target", "outcome", "affected_nodes", "affected_edges", "graph_commit_id")
 	if a.BranchDeleteError != nil {
 		return r, fmt.Errorf("branch %s was merged, but not deleted: %s", a.Source, *a.BranchDeleteError)
 	}

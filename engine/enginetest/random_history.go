@@ -33,6 +33,7 @@ func (d *drawer) drawHistory() *history {
 		return &history{cleanup: true, keep: keep}
 	}
 	h := &history{back: d.IntN(10), limit: d.IntN(8)}
+	h.only.Images = d.percent(50)
 	if d.percent(20) {
 		h.only.Entities = []string{[]string{"node", "edge"}[d.IntN(2)]}
 	}
@@ -121,7 +122,7 @@ func (p *pair) changes(ctx context.Context, g engine.Graph, h *history) (text st
 	}
 	var b strings.Builder
 	r := h.only
-	r.Limit, r.Images = h.limit, true
+	r.Limit = h.limit
 	for {
 		page, err := g.Changes(ctx, commits[len(commits)-1].ID, r)
 		if err != nil {

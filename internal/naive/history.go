@@ -89,7 +89,7 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 		}
 		c.TypeID = state.typeID(entityOf(c.Entity), c.Type, g.fault)
 		if r.Images {
-			c.Before, c.After = was.state.image(c), is.state.image(c)
+			c.Before, c.After, c.Properties = was.state.image(c), is.state.image(c), nil
 		}
 	}
 	out.List = all

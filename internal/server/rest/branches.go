@@ -37,7 +37,7 @@ func (x *exchange) createBranch() error {
 	call := &operations.CreateBranch{Name: b.Name, From: b.From, Commit: b.FromCommit}
 	return x.answer(reshaped(call, func(v any) any {
 		made := v.(*operations.BranchCreateResult)
-		return &client.BranchCreated{URI: x.uri(), From: made.From, Name: made.Name, Commit: made.Commit, ActorID: made.ActorID}
+		return &client.BranchCreated{URI: x.uri(), From: made.From, Name: made.Name, GraphCommitID: made.Commit, ActorID: made.ActorID}
 	}), encoding.Options{})
 }
 

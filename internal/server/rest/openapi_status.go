@@ -35,6 +35,7 @@ var faults = map[int]struct {
 	http.StatusNotFound:         {"There is no such graph, branch, commit, entity or stored query, as far as the caller may know.", nil},
 	http.StatusMethodNotAllowed: {"The path has no such method.", []header{{name: "Allow", description: "The methods that it has.", kind: Text, always: true}}},
 	http.StatusConflict:         {"It conflicts with what is there: a key, a branch, a merge, the schema.", nil},
+	http.StatusGone:             {"A cleanup has reclaimed what the answer needs.", nil},
 	http.StatusPreconditionFailed: {
 		"The branch is not at the commit that the request names. The envelope has no code.", nil},
 	http.StatusRequestEntityTooLarge: {"The body, or the answer, is larger than it may be.", nil},

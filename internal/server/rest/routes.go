@@ -45,7 +45,7 @@ const selecting = "A mutation that updates or deletes, and every dry run, needs 
 var routes = []Route{
 	{
 		Method: http.MethodGet, Path: "/healthz", Operation: "health", Tag: tagServer,
-		Summary: "Say that the server answers, and how many graphs it serves.",
+		Summary: "Say that the server answers, which version it is, and how many graphs it serves.",
 		Answer:  client.Health{}, handle: (*exchange).health,
 	},
 	{
@@ -186,6 +186,7 @@ var routes = []Route{
 			{Name: "property", In: Query, Kind: Text, Required: true, Description: "The name of the property."},
 			branchParam, snapshotParam, ifNoneParam,
 			{Name: "Range", In: Header, Kind: Text, Description: "The part to send, such as bytes=0-99."},
+			{Name: headerIfMatch, In: Header, Kind: Text, Many: true, Description: "Send the bytes only if one of these is the entity tag; otherwise the answer is 412."},
 			{Name: "If-Range", In: Header, Kind: Text, Description: "Send the part only if this is the entity tag, and otherwise the whole."},
 		},
 		AnswerMedia: mediaBytes,
@@ -248,14 +249,19 @@ var routes = []Route{
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/commits/{commit}/changes", Operation: "list_changes", Tag: tagHistory,
 		Summary: "List what a commit changed against its first parent.",
+		Description: "Each change has the entity before and after. The answer is 409, with the reason in change_diff_refusal, for a commit without a parent and for one that changed the schema. " +
+			"It is 410, with change_feed_gap, when a cleanup has reclaimed the state of the commit or of its parent.",
 		Params: []Param{
 			lineParam,
 			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The most entities; 1,000 when it is left out, and never more than 10,000."},
-			{Name: "after", In: Query, Kind: Text, Description: "List what comes after this entity: its entity_kind, type_name and id, separated by /."},
-			{Name: "page_token", In: Query, Kind: Text, Description: "The next_page_token of the answer before, instead of after."},
+			{Name: "kind", In: Query, Kind: Text, Enum: []string{client.KindNode, client.KindEdge}, Many: true, Description: "List only changes of nodes, or only those of edges; both when it is left out."},
+			{Name: "type", In: Query, Kind: Text, Many: true, Description: "List only changes of entities of this type, by its name at the commit; all types when it is left out."},
+			{Name: "op", In: Query, Kind: Text, Enum: []string{client.OpInsert, client.OpUpdate, client.OpDelete}, Many: true, Description: "List only changes of this kind; all when it is left out."},
+			{Name: "page_token", In: Query, Kind: Text, Description: "The next_page_token of the answer before."},
 			ifNoneParam,
 		},
-		Answer: client.ChangesAnswer{}, Action: tool.Read, Tagged: true, handle: (*exchange).changes,
+		Statuses: []int{http.StatusConflict, http.StatusGone},
+		Answer:   client.ChangesAnswer{}, Action: tool.Read, Tagged: true, handle: (*exchange).changes,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/verify", Operation: "verify", Tag: tagAdmin,

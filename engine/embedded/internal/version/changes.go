@@ -137,13 +137,14 @@ func (d *Difference) describe(t typeDifference, c changed, images bool) engine.E
 		out.From, out.To = was.from, was.to
 	}
 	out.From, out.To = strings.Clone(out.From), strings.Clone(out.To)
+	if images {
+		out.Before, out.After = was.image(t.was), is.image(t.is)
+		return out
+	}
 	out.Properties = t.differing(&was, &is)
 	for i := range out.Properties {
 		p := &out.Properties[i]
 		p.Old, p.New = Detached(p.Old), Detached(p.New)
-	}
-	if images {
-		out.Before, out.After = was.image(t.was), is.image(t.is)
 	}
 	return out
 }

@@ -185,8 +185,9 @@ func (l *local) Branches(ctx context.Context) (list []client.BranchHead, err err
 }
 
 func (l *local) CreateBranch(ctx context.Context, name string, from engine.Target) (*client.BranchCreated, error) {
-	a := &client.BranchCreated{}
-	return a, l.call(ctx, "create_branch", &operations.CreateBranch{Name: name, From: from.Branch, Commit: from.Commit}, a)
+	made := &operations.BranchCreateResult{}
+	err := l.call(ctx, "create_branch", &operations.CreateBranch{Name: name, From: from.Branch, Commit: from.Commit}, made)
+	return made.OverREST(), err
 }
 
 func (l *local) DeleteBranch(ctx context.Context, name string) error {

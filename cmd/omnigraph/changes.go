@@ -198,17 +198,18 @@ can no longer be read.`,
 	return cmd
 }
 
-// Changes asks for as many pages as needed, like the iterators of package client.
+// Changes asks for as many pages as needed, like the iterators of package client. It continues after
+// a position instead of with a token, because ids can be longer than tokens.
 func (l *local) Changes(ctx context.Context, commit string, q client.ChangeQuery) (*client.ChangesAnswer, error) {
 	r := engine.ChangeRange{Entities: q.Kinds, Types: q.Types, Limit: q.Limit}
 	for _, op := range q.Ops {
 		kind, _ := operations.ParseOp(op) // the command has refused other names
 		r.Kinds = append(r.Kinds, kind)
 	}
-	all, token := &client.ChangesAnswer{}, ""
+	all := &client.ChangesAnswer{}
 	for {
 		page := &client.ChangesAnswer{}
-		if err := l.call(ctx, "list_changes", operations.LookChanges(engine.Target{Commit: commit}, r, token), page); err != nil {
+		if err := l.call(ctx, "list_changes", operations.LookChanges(engine.Target{Commit: commit}, r, ""), page); err != nil {
 			return nil, err
 		}
 		page.Changes = append(all.Changes, page.Changes...)
@@ -220,7 +221,8 @@ func (l *local) Changes(ctx context.Context, commit string, q client.ChangeQuery
 		if q.Limit > 0 {
 			r.Limit = q.Limit - n
 		}
-		token = *all.NextPageToken
+		last := all.Changes[n-1]
+		r.After = engine.ChangePosition{Entity: last.Kind, Type: last.Type.Name, ID: last.ID}
 	}
 }
 

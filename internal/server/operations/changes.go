@@ -37,7 +37,7 @@ func ParseOp(name string) (kind engine.ChangeKind, ok bool) {
 }
 
 // LookChanges returns the call that lists a page of the changes of a commit. token is the token of
-// the page, or empty for the first page. The answer is a client.ChangesAnswer. The error is a
+// the page, or empty; without it r.After says where the page starts. The answer is a client.ChangesAnswer. The error is a
 // *DiffRefused for a commit without a parent or with another schema than its parent, a *HistoryGap
 // if the state of the commit or of its parent was reclaimed, and an *engine.NotFound for a type in
 // r.Types that the schema lacks.
@@ -49,8 +49,10 @@ func LookChanges(at engine.Target, r engine.ChangeRange, token string) *Look {
 	return &Look{At: at, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 		r := r
 		var err error
-		if r.After, err = OpenChanges(env, token, c.ID); err != nil {
-			return nil, err
+		if token != "" {
+			if r.After, err = OpenChanges(env, token, c.ID); err != nil {
+				return nil, err
+			}
 		}
 		if err := comparable(ctx, env.Graph, c); err != nil {
 			return nil, err

@@ -64,6 +64,42 @@ func (c *EntityChange) Position() ChangePosition {
 	return ChangePosition{Entity: c.Entity, Type: c.Type, ID: c.ID}
 }
 
+// Bytes returns the approximate size of the values of the change.
+func (c *EntityChange) Bytes() int {
+	n := 0
+	for _, p := range c.Properties {
+		n += sizeOf(p.Old) + sizeOf(p.New)
+	}
+	for _, i := range []*Image{c.Before, c.After} {
+		if i != nil {
+			for _, p := range i.Properties {
+				n += sizeOf(p.Value)
+			}
+		}
+	}
+	return n
+}
+
+// sizeOf returns the approximate size of a value in bytes.
+func sizeOf(v value.Value) int {
+	const fixed = 8
+	switch {
+	case v.IsList():
+		n := fixed
+		for _, e := range v.Elems() {
+			n += sizeOf(e)
+		}
+		return n
+	case v.Kind().Storage() == value.InText:
+		return fixed + len(v.Str())
+	case v.Kind().Storage() == value.InBytes:
+		return fixed + len(v.Bytes())
+	case v.Kind().Storage() == value.InVector:
+		return fixed + 4*len(v.Vector())
+	}
+	return fixed
+}
+
 // ChangePosition is a position in the list of changes of a commit. The list has nodes, then edges,
 // each ordered by the name of the type and then by id, byte by byte.
 type ChangePosition struct {
@@ -79,6 +115,9 @@ type ChangeRange struct {
 	After ChangePosition
 	// Limit is the maximum number of changes to return; 0 means no limit.
 	Limit int
+	// MaxBytes ends the list after the change with which the changes reach this size, as
+	// EntityChange.Bytes counts it; 0 means no limit.
+	MaxBytes int
 	// Entities, Types and Kinds select the changes whose entity, type and kind are in the list; an
 	// empty list selects all. A type that neither state has selects nothing.
 	Entities []string // "node" or "edge"

@@ -35,6 +35,9 @@ func (d *drawer) drawHistory() *history {
 	h := &history{back: d.IntN(10), limit: d.IntN(8)}
 	h.only.Images = d.percent(50)
 	if d.percent(20) {
+		h.only.MaxBytes = 1 + d.IntN(200)
+	}
+	if d.percent(20) {
 		h.only.Entities = []string{[]string{"node", "edge"}[d.IntN(2)]}
 	}
 	if d.percent(20) {

@@ -216,6 +216,31 @@ func historyCases() []testCase {
 				s.Errorf("the images of an edge are %s and %s", imageText(e.Before), imageText(e.After))
 			}
 		},
+		"a list of changes ends at a size": func(s *session) {
+			s.load(engine.Merge, manyPeople(300))
+			commit := s.head().ID
+			for _, images := range []bool{false, true} {
+				all, err := s.graph.Changes(s.ctx, commit, engine.ChangeRange{Images: images})
+				if err != nil || len(all.List) != 300 || all.More {
+					s.Fatalf("%d changes, %v", len(all.List), err)
+				}
+				r, pages, n := engine.ChangeRange{Images: images, MaxBytes: 10 * all.List[0].Bytes()}, 0, 0
+				for more := true; more; pages++ {
+					page, err := s.graph.Changes(s.ctx, commit, r)
+					if err != nil || len(page.List) == 0 || len(page.List) > 20 {
+						s.Fatalf("a page of %d bytes has %d changes, %v", r.MaxBytes, len(page.List), err)
+					}
+					n, more, r.After = n+len(page.List), page.More, page.List[len(page.List)-1].Position()
+				}
+				if n != 300 || pages < 15 {
+					s.Errorf("%d pages have %d changes, want 300", pages, n)
+				}
+			}
+			one, err := s.graph.Changes(s.ctx, commit, engine.ChangeRange{MaxBytes: 1})
+			if err != nil || len(one.List) != 1 || !one.More {
+				s.Errorf("a page has at least one change: %+v, %v", one, err)
+			}
+		},
 		"changes of edges": func(s *session) {
 			s.load(engine.Merge, `{"edge":"Knows","from":"ann","to":"dan","data":{"id":"kx","since":2020}}`)
 			s.expectChanges(s.head().ID, engine.ChangeRange{}, `inserted edge Knows "kx" "ann" "dan"; since: null, 2020`)

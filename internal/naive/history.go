@@ -92,6 +92,13 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 			c.Before, c.After, c.Properties = was.state.image(c), is.state.image(c), nil
 		}
 	}
+	bytes := 0
+	for i := range all {
+		if bytes += all[i].Bytes(); r.MaxBytes > 0 && bytes >= r.MaxBytes {
+			all, out.More = all[:i+1], out.More || i+1 < len(all)
+			break
+		}
+	}
 	out.List = all
 	return out, nil
 }

@@ -18,8 +18,8 @@ const (
 	// page of this size.
 	maxChanges = 10_000
 
-	// maxChangeBytes limits the bytes of the values in a page of changes. A page always has at
-	// least one change.
+	// maxChangeBytes limits the values in a page of changes, in memory and as JSON. A page always
+	// has at least one change.
 	maxChangeBytes = 8 << 20
 )
 
@@ -45,7 +45,7 @@ func LookChanges(at engine.Target, r engine.ChangeRange, token string) *Look {
 	if r.Limit <= 0 || r.Limit > maxChanges {
 		r.Limit = maxChanges
 	}
-	r.Images = true
+	r.Images, r.MaxBytes = true, maxChangeBytes
 	return &Look{At: at, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 		r := r
 		var err error

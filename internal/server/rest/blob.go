@@ -64,7 +64,7 @@ func (x *exchange) blob() error {
 		}
 		fault := envelope.New(outcome, code, message)
 		if outcome == wireerror.Precondition {
-			fault.Body.Precondition = &client.Precondition{Expected: strings.Trim(x.r.Header.Get(headerIfMatch), `"`), Actual: &answer.Commit}
+			fault.Body.Precondition = &client.Precondition{Expected: short(strings.Trim(x.r.Header.Get(headerIfMatch), `"`)), Actual: &answer.Commit}
 		}
 		return &httpError{fault}
 	}

@@ -178,7 +178,8 @@ var routes = []Route{
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/blob", Operation: "get_blob", Tag: tagData,
-		Summary: "Get the bytes of a Blob, or a part of them.",
+		Summary:     "Get the bytes of a Blob, or a part of them.",
+		Description: "The graph itself holds every Blob, so the answer never redirects to another place.",
 		Params: []Param{
 			{Name: "entity", In: Query, Kind: Text, Enum: []string{"node", "edge"}, Required: true, Description: "What has the property."},
 			{Name: "type", In: Query, Kind: Text, Required: true, Description: "The name of its type."},

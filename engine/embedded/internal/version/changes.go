@@ -82,7 +82,7 @@ func Compare(ctx context.Context, was, is *Snapshot) (*Difference, error) {
 // *engine.BadArgument.
 func (d *Difference) Page(r *engine.ChangeRange) (list []engine.EntityChange, more bool, err error) {
 	defer runtime.KeepAlive(d) // the values alias memory of the states until they are copied
-	from, after := 0, r.After
+	from, after, bytes := 0, r.After, 0
 	if after.Entity != "" {
 		from = slices.IndexFunc(d.types, func(t typeDifference) bool {
 			return t.of().Entity.String() == after.Entity && t.of().Name == after.Type
@@ -105,7 +105,7 @@ func (d *Difference) Page(r *engine.ChangeRange) (list []engine.EntityChange, mo
 			if !r.Selects(t.of().Entity.String(), t.of().Name, c.kind) {
 				continue
 			}
-			if r.Limit > 0 && len(list) == r.Limit {
+			if r.Limit > 0 && len(list) == r.Limit || r.MaxBytes > 0 && bytes >= r.MaxBytes {
 				return list, true, nil
 			}
 			if id == "" {
@@ -113,6 +113,7 @@ func (d *Difference) Page(r *engine.ChangeRange) (list []engine.EntityChange, mo
 			}
 			change := d.describe(t, c, r.Images)
 			change.TypeID = id
+			bytes += change.Bytes()
 			list = append(list, change)
 		}
 	}

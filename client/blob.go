@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"strconv"
 )
 
 // BlobPlace is a property of one node or edge that holds a Blob.
@@ -32,4 +33,10 @@ func ByteRange(first, last int64) ReadOption {
 		}
 		q.header.Set("Range", fmt.Sprintf("bytes=%d-%d", first, last))
 	}
+}
+
+// IfUnchanged reads a Blob only if the state to read is still this commit, such as the
+// [Stream].Commit of an earlier read. Otherwise the error matches [ErrPrecondition].
+func IfUnchanged(commit string) ReadOption {
+	return func(q *request) { q.header.Set("If-Match", strconv.Quote(commit)) }
 }

@@ -36,8 +36,9 @@ type BranchCreated struct {
 	URI     string  `json:"uri"`
 	From    string  `json:"from"`
 	Name    string  `json:"name"`
-	Commit  string  `json:"commit" jsonschema_description:"The commit that the branch starts from."`
 	ActorID *string `json:"actor_id"`
+
+	GraphCommitID string `json:"graph_commit_id" jsonschema_description:"The commit that the branch starts from."`
 }
 
 // BranchDeleted is the answer to the deletion of a branch.
@@ -64,7 +65,7 @@ type MergeAnswer struct {
 	BranchDeleteError *string `json:"branch_delete_error" jsonschema_description:"Why the server could not delete the source after the merge; null if it did not fail."`
 	AffectedNodes     int64   `json:"affected_nodes"`
 	AffectedEdges     int64   `json:"affected_edges"`
-	Commit            *string `json:"commit" jsonschema_description:"The commit on the target; null if nothing changed, and in a dry run."`
+	GraphCommitID     *string `json:"graph_commit_id" jsonschema_description:"The commit on the target; null if nothing changed, and in a dry run."`
 	ActorID           *string `json:"actor_id"`
 	DryRun            bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 }

@@ -6,57 +6,83 @@ import (
 	"iter"
 )
 
-// ChangesAnswer is a page of the difference between a commit and its first parent.
+// ChangesAnswer is a page of the changes that a commit made against its first parent. The changes
+// of all pages are in order: nodes, then edges, each by the name of the type and by id, byte by
+// byte.
 type ChangesAnswer struct {
-	GraphCommitID string         `json:"graph_commit_id"`
-	Nodes         ChangeCounts   `json:"nodes" jsonschema_description:"Counts all changes of the commit, not only those on this page."`
-	Edges         ChangeCounts   `json:"edges" jsonschema_description:"Counts all changes of the commit, not only those on this page."`
-	Changes       []EntityChange `json:"changes" jsonschema_description:"Nodes, then edges, each by type in schema order and by id."`
-	More          bool           `json:"more" jsonschema_description:"There are more changes; send the last one as after to list them."`
-
-	NextPageToken string `json:"next_page_token,omitempty" jsonschema_description:"There are more changes; send it as page_token to list them."`
+	Cause         ChangeCause    `json:"cause" jsonschema_description:"The commit that made the changes."`
+	Changes       []EntityChange `json:"changes" jsonschema_description:"Nodes, then edges, each by the name of the type and by id."`
+	NextPageToken *string        `json:"next_page_token" jsonschema_description:"There are more changes; send it as page_token to list them. Null on the last page."`
 }
 
-// ChangeCounts counts the nodes, or the edges, that a commit changed.
-type ChangeCounts struct {
-	Inserted int64 `json:"inserted"`
-	Updated  int64 `json:"updated"`
-	Deleted  int64 `json:"deleted"`
+// ChangeCause is a commit as the cause of changes.
+type ChangeCause struct {
+	GraphCommitID        string  `json:"graph_commit_id"`
+	ParentCommitID       *string `json:"parent_commit_id"`
+	MergedParentCommitID *string `json:"merged_parent_commit_id"`
+	ActorID              *string `json:"actor_id"`
+	AuthoredAt           int64   `json:"authored_at" jsonschema_description:"In Unix microseconds."`
+	AuthoredBranch       string  `json:"authored_branch" jsonschema_description:"The branch that the commit was made on."`
 }
 
 // EntityChange is the change that a commit made to an entity.
 type EntityChange struct {
-	Kind       string           `json:"kind" jsonschema:"enum=inserted,enum=updated,enum=deleted"`
-	EntityKind string           `json:"entity_kind" jsonschema:"enum=node,enum=edge"`
-	TypeName   string           `json:"type_name"`
-	ID         string           `json:"id"`
-	From       string           `json:"from,omitempty" jsonschema_description:"Of an edge: the id of its source."`
-	To         string           `json:"to,omitempty" jsonschema_description:"Of an edge: the id of its target."`
-	Properties []PropertyChange `json:"properties" jsonschema_description:"Those with another value than before; of an inserted or deleted entity those that are not null."`
+	Kind   string       `json:"kind" jsonschema:"enum=node,enum=edge"`
+	Type   ChangedType  `json:"type"`
+	ID     string       `json:"id"`
+	Op     string       `json:"op" jsonschema:"enum=insert,enum=update,enum=delete"`
+	Before *EntityImage `json:"before" jsonschema_description:"The entity before the commit; null if the commit inserted it."`
+	After  *EntityImage `json:"after" jsonschema_description:"The entity after the commit; null if the commit deleted it."`
 }
 
-// PropertyChange is a property whose value a commit changed.
-type PropertyChange struct {
-	Name string          `json:"name"`
-	Old  json.RawMessage `json:"old" jsonschema_description:"Null where there was none."`
-	New  json.RawMessage `json:"new" jsonschema_description:"Null where there is none."`
+// The values of EntityChange.Kind and EntityChange.Op.
+const (
+	KindNode = "node"
+	KindEdge = "edge"
+	OpInsert = "insert"
+	OpUpdate = "update"
+	OpDelete = "delete"
+)
+
+// ChangedType is the type of a changed entity.
+type ChangedType struct {
+	ID   string `json:"id" jsonschema_description:"Stays the same when the type is renamed."`
+	Name string `json:"name" jsonschema_description:"The name at the commit."`
+}
+
+// EntityImage is an entity in one state.
+type EntityImage struct {
+	Properties map[string]json.RawMessage `json:"properties" jsonschema_description:"All properties of the type by name; null where the entity has no value."`
+	Endpoints  *EdgeEndpoints             `json:"endpoints" jsonschema_description:"The ends of an edge; null for a node."`
+}
+
+// EdgeEndpoints are the ids of the nodes that an edge joins.
+type EdgeEndpoints struct {
+	From string `json:"from"`
+	To   string `json:"to"`
 }
 
 // ChangeQuery selects a page of the changes of a commit.
 type ChangeQuery struct {
-	After string // the Position of the last change of the page before; empty for the first page
-	Limit int    // the maximum number of changes; 0 lists 1,000
+	Kinds []string // KindNode, KindEdge; none means both
+	Types []string // the names of types; none means all
+	Ops   []string // OpInsert, OpUpdate, OpDelete; none means all
+	Limit int      // the maximum number of changes; 0 lists 1,000
 
-	PageToken string // the NextPageToken of the page before, instead of After
+	PageToken string // the NextPageToken of the page before; empty for the first page
 }
 
-// Position returns the position of the change in the list, for ChangeQuery.After.
-func (c *EntityChange) Position() string { return c.EntityKind + "/" + c.TypeName + "/" + c.ID }
-
-// Changes lists a page of the changes that a commit made against its first parent.
+// Changes lists a page of the changes that a commit made against its first parent. If the commit
+// has no parent or changed the schema, the error matches [ErrConflict] and has a
+// ChangeDiffRefusal. If the server no longer keeps the states to compare, the error matches
+// [ErrGone] and has a ChangeFeedGap.
 func (g *Graph) Changes(ctx context.Context, commit string, page ChangeQuery, options ...ReadOption) (*ChangesAnswer, error) {
 	q := g.get("/commits/"+segment(commit)+"/changes", options)
-	setText(q.query, "after", page.After)
+	for name, values := range map[string][]string{"kind": page.Kinds, "type": page.Types, "op": page.Ops} {
+		for _, v := range values {
+			q.query.Add(name, v)
+		}
+	}
 	setText(q.query, "page_token", page.PageToken)
 	setNumber(q.query, "limit", page.Limit)
 	return ask[ChangesAnswer](ctx, g.c, q)
@@ -70,7 +96,7 @@ const changePage = 10_000
 // number of changes of all pages; 0 means all.
 func (g *Graph) ChangePages(ctx context.Context, commit string, all ChangeQuery, options ...ReadOption) iter.Seq2[*ChangesAnswer, error] {
 	return func(yield func(*ChangesAnswer, error) bool) {
-		page, left, last := all, all.Limit, all.After
+		page, left := all, all.Limit
 		for {
 			if page.Limit = changePage; left > 0 {
 				page.Limit = min(page.Limit, left)
@@ -81,19 +107,14 @@ func (g *Graph) ChangePages(ctx context.Context, commit string, all ChangeQuery,
 				return
 			}
 			n := len(a.Changes)
-			if !yield(a, nil) || !a.More || n == 0 || left > 0 && n >= left {
+			if !yield(a, nil) || a.NextPageToken == nil || left > 0 && n >= left {
 				return
 			}
-			next := a.Changes[n-1].Position()
-			if next == last {
+			if n == 0 || *a.NextPageToken == page.PageToken {
 				yield(nil, ErrNoProgress)
 				return
 			}
-			last = next
-			page.After, page.PageToken = next, ""
-			if a.NextPageToken != "" {
-				page.After, page.PageToken = "", a.NextPageToken
-			}
+			page.PageToken = *a.NextPageToken
 			if left > 0 {
 				left -= n
 			}

@@ -237,7 +237,7 @@ func TestNoProgress(t *testing.T) {
 			return
 		}
 		fmt.Fprint(w, `{"columns":["a"],"rows":[{"a":1}],"truncated":true,"next_page_token":"t","branches":["b"],"heads":[{"name":"b"}],
-			"commits":[{"graph_commit_id":"c"}],"next_before":5,"changes":[{"entity_kind":"node","type_name":"T","id":"a"}],"more":true}`)
+			"commits":[{"graph_commit_id":"c"}],"next_before":5,"changes":[{"kind":"node","type":{"id":"1","name":"T"},"id":"a","op":"insert"}]}`)
 	})
 	ctx := t.Context()
 	last := func(name string, err error) {

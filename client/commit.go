@@ -16,7 +16,8 @@ type CommitList struct {
 	NextPageToken string `json:"next_page_token,omitempty" jsonschema_description:"There are older commits; send it as page_token to list them."`
 }
 
-// CommitAnswer is a commit.
+// CommitAnswer is a commit. In the answer to a write of a caller who may not read the branch, the
+// ids of the parents are null.
 type CommitAnswer struct {
 	GraphCommitID        string  `json:"graph_commit_id"`
 	GraphBranch          string  `json:"graph_branch" jsonschema_description:"The branch that the commit was made on."`
@@ -25,6 +26,14 @@ type CommitAnswer struct {
 	MergedParentCommitID *string `json:"merged_parent_commit_id"`
 	ActorID              *string `json:"actor_id"`
 	CreatedAt            int64   `json:"created_at" jsonschema_description:"In Unix microseconds."`
+}
+
+// ID returns the id of the commit, or nil for no commit.
+func (c *CommitAnswer) ID() *string {
+	if c == nil {
+		return nil
+	}
+	return &c.GraphCommitID
 }
 
 // SnapshotAnswer is the state of a branch or of a commit.

@@ -37,6 +37,9 @@ type Envelope struct {
 	Precondition  *Precondition     `json:"precondition_failure,omitempty"`
 	Diagnostics   []diag.Diagnostic `json:"diagnostics,omitempty"` // the faults of a GQ text or a schema
 
+	ChangeDiffRefusal *ChangeDiffRefusal `json:"change_diff_refusal,omitempty"`
+	ChangeFeedGap     *ChangeFeedGap     `json:"change_feed_gap,omitempty"`
+
 	MergeConflicts []MergeConflict `json:"merge_conflicts,omitempty"` // the first hundred
 
 	// MergeConflictCount is the number of conflicts, if it exceeds the number listed.
@@ -90,6 +93,26 @@ type MergeConflict struct {
 	Message    string `json:"message"`
 }
 
+// ChangeDiffRefusal says why the changes of a commit cannot be listed.
+type ChangeDiffRefusal struct {
+	GraphCommitID string  `json:"graph_commit_id"`
+	Reason        string  `json:"reason" jsonschema:"enum=parentless_commit,enum=schema_boundary" jsonschema_description:"parentless_commit: the commit has no parent to compare it with. schema_boundary: the schemas of the commit and of its parent differ."`
+	TypeName      *string `json:"type_name" jsonschema_description:"The first type that differs between the two schemas; null if no type does."`
+}
+
+// The values of ChangeDiffRefusal.Reason.
+const (
+	ReasonParentless     = "parentless_commit"
+	ReasonSchemaBoundary = "schema_boundary"
+)
+
+// ChangeFeedGap says which commit is needed to list changes and cannot be read any more, because a
+// cleanup reclaimed its state.
+type ChangeFeedGap struct {
+	FirstUnreadableCommitID string  `json:"first_unreadable_commit_id"`
+	Cursor                  *string `json:"cursor" jsonschema_description:"Null: the changes of a single commit have no cursor."`
+}
+
 // The sentinel errors that match an [*Error] with [errors.Is]. Several may match the same error.
 var (
 	ErrUnauthorized = errors.New("the request has no valid token")           // status 401
@@ -97,6 +120,7 @@ var (
 	ErrNotFound     = errors.New("not found")                                // status 404
 	ErrConflict     = errors.New("the request conflicts with the graph")     // status 409
 	ErrPrecondition = errors.New("the branch is at another commit")          // status 412
+	ErrGone         = errors.New("the server no longer keeps the history")   // status 410
 	ErrTooLarge     = errors.New("the request or its answer is too large")   // status 413
 	ErrBusy         = errors.New("too many requests")                        // status 429
 	ErrUnavailable  = errors.New("the server is unavailable")                // status 503
@@ -111,6 +135,7 @@ var sentinels = map[int]error{
 	http.StatusNotFound:              ErrNotFound,
 	http.StatusConflict:              ErrConflict,
 	http.StatusPreconditionFailed:    ErrPrecondition,
+	http.StatusGone:                  ErrGone,
 	http.StatusRequestEntityTooLarge: ErrTooLarge,
 	http.StatusTooManyRequests:       ErrBusy,
 	http.StatusServiceUnavailable:    ErrUnavailable,

@@ -155,7 +155,7 @@ func ExampleIdempotencyKey() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		commits = append(commits, *answer.Commit)
+		commits = append(commits, answer.Commit.GraphCommitID)
 	}
 	fmt.Println(commits[0] == commits[1])
 	// Output: true

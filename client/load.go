@@ -26,8 +26,16 @@ const (
 	ModeOverwrite = "overwrite"
 )
 
-// LoadAnswer is the answer to a load.
+// LoadAnswer is the answer to a load. Its members have the order of the wire.
 type LoadAnswer struct {
+	LoadedData
+	Commit  *CommitAnswer `json:"commit" jsonschema_description:"The commit; null if nothing changed, and in a dry run."`
+	ActorID *string       `json:"actor_id"`
+	DryRun  bool          `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
+}
+
+// LoadedData is the part of the answer to a load that says what was loaded, and where.
+type LoadedData struct {
 	Branch        string       `json:"branch" jsonschema_description:"The branch that was loaded into."`
 	BaseBranch    *string      `json:"base_branch" jsonschema_description:"The branch that the load created it from; null if it existed."`
 	BranchCreated bool         `json:"branch_created"`
@@ -35,9 +43,6 @@ type LoadAnswer struct {
 	Nodes         []LoadedType `json:"nodes"`
 	Edges         []LoadedType `json:"edges"`
 	TotalEntities int64        `json:"total_entities"`
-	Commit        *string      `json:"commit" jsonschema_description:"The id of the commit; null if nothing changed."`
-	ActorID       *string      `json:"actor_id"`
-	DryRun        bool         `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 }
 
 // LoadedType counts the entities of one type in the input of a load.

@@ -85,13 +85,13 @@ func (r *Row) UnmarshalJSON(b []byte) error { return (*json.RawMessage)(r).Unmar
 
 // MutationAnswer is the answer to a mutation.
 type MutationAnswer struct {
-	Branch        string  `json:"branch"`
-	QueryName     string  `json:"query_name"`
-	AffectedNodes int64   `json:"affected_nodes"`
-	AffectedEdges int64   `json:"affected_edges"`
-	ActorID       *string `json:"actor_id"`
-	Commit        *string `json:"commit" jsonschema_description:"The id of the commit; null if nothing changed, and in a dry run."`
-	DryRun        bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
+	Branch        string        `json:"branch"`
+	QueryName     string        `json:"query_name"`
+	AffectedNodes int64         `json:"affected_nodes"`
+	AffectedEdges int64         `json:"affected_edges"`
+	ActorID       *string       `json:"actor_id"`
+	Commit        *CommitAnswer `json:"commit" jsonschema_description:"The commit; null if nothing changed, and in a dry run."`
+	DryRun        bool          `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 }
 
 // InvokeAnswer is the answer to a call of a stored query. Exactly one of its fields is set.

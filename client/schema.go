@@ -27,7 +27,7 @@ type SchemaApplied struct {
 	GraphManifestVersion uint64       `json:"graph_manifest_version" jsonschema_description:"The sequence number of the branch's last commit."`
 	Branch               string       `json:"branch"`
 	Digest               string       `json:"digest" jsonschema_description:"Identifies the change. If two digests are equal, the changes are the same."`
-	Commit               *string      `json:"commit" jsonschema_description:"The id of the commit; null if nothing changed, and in a dry run."`
+	GraphCommitID        *string      `json:"graph_commit_id" jsonschema_description:"The id of the commit; null if nothing changed, and in a dry run."`
 	ActorID              *string      `json:"actor_id"`
 }
 

@@ -10,8 +10,12 @@ import (
 
 // Health is the answer of /healthz.
 type Health struct {
-	Status string `json:"status"`
-	Graphs int    `json:"graphs"`
+	Status        string  `json:"status"`
+	Version       string  `json:"version" jsonschema_description:"The version of the server."`
+	SourceVersion *string `json:"source_version" jsonschema_description:"The commit of the source code that the server was built from; null where the build does not record it."`
+	Graphs        int     `json:"graphs" jsonschema_description:"How many graphs are served."`
+
+	InternalSchemaVersion int `json:"internal_schema_version" jsonschema_description:"The version of the layout of the graphs' own records."`
 }
 
 // GraphList is the list of the graphs of a server.

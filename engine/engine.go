@@ -52,7 +52,8 @@ type Graph interface {
 
 	// Changes lists the differences between a commit and its first parent, in an order that is
 	// always the same. The commit must be an ancestor of the head of a live branch. The error is a
-	// *NotFound if the commit or its parent cannot be read any more.
+	// *NotFound if the commit or its parent cannot be read any more. If a cleanup is the reason, the
+	// error has Reclaimed set and names the earlier of the two that cannot be read.
 	Changes(ctx context.Context, commit string, r ChangeRange) (*Changes, error)
 
 	// Cleanup makes old commits unreadable and reclaims the data that only they need. It always

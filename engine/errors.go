@@ -17,6 +17,9 @@ type Error interface {
 type NotFound struct {
 	What string // "branch", "commit", "node", …
 	Name string
+	// Reclaimed is true if Name is the id of a commit that is still listed, but whose state was
+	// removed by a cleanup.
+	Reclaimed bool
 }
 
 // Conflict says that something already exists or is in use.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -29,15 +30,33 @@ type PropertyChange struct {
 // EntityChange is the change that a commit made to one entity. If a commit deletes an entity and
 // inserts another with the same type and id, the two count as one update.
 type EntityChange struct {
-	Kind     ChangeKind
-	Entity   string // "node" or "edge"
-	Type     string
+	Kind   ChangeKind
+	Entity string // "node" or "edge"
+	Type   string
+	// TypeID identifies the type in all commits of the graph. A rename of the type keeps it. A type
+	// that takes the name of a dropped type has another one.
+	TypeID   string
 	ID       string
 	From, To string // ids of an edge's ends; for a deleted edge, the ends that it had
 	// Properties are the properties whose values changed, in schema order, followed by those that
 	// only the previous schema had. For an updated edge, "from" and "to" come first. For an
 	// inserted or deleted entity, Properties are all that are not null.
 	Properties []PropertyChange
+	// Before and After are the whole entity in the two states, if ChangeRange.Images asks for them;
+	// then Properties is empty. Before is nil for an inserted entity, After for a deleted one.
+	Before, After *Image
+}
+
+// Image is an entity in one state.
+type Image struct {
+	From, To   string          // ids of an edge's ends
+	Properties []PropertyValue // all properties of the type, in schema order
+}
+
+// PropertyValue is a property with its value, which may be null.
+type PropertyValue struct {
+	Name  string
+	Value value.Value
 }
 
 // Position returns the entity's place in the order of changes.
@@ -45,8 +64,44 @@ func (c *EntityChange) Position() ChangePosition {
 	return ChangePosition{Entity: c.Entity, Type: c.Type, ID: c.ID}
 }
 
+// Bytes returns the approximate size of the values of the change.
+func (c *EntityChange) Bytes() int {
+	n := 0
+	for _, p := range c.Properties {
+		n += sizeOf(p.Old) + sizeOf(p.New)
+	}
+	for _, i := range []*Image{c.Before, c.After} {
+		if i != nil {
+			for _, p := range i.Properties {
+				n += sizeOf(p.Value)
+			}
+		}
+	}
+	return n
+}
+
+// sizeOf returns the approximate size of a value in bytes.
+func sizeOf(v value.Value) int {
+	const fixed = 8
+	switch {
+	case v.IsList():
+		n := fixed
+		for _, e := range v.Elems() {
+			n += sizeOf(e)
+		}
+		return n
+	case v.Kind().Storage() == value.InText:
+		return fixed + len(v.Str())
+	case v.Kind().Storage() == value.InBytes:
+		return fixed + len(v.Bytes())
+	case v.Kind().Storage() == value.InVector:
+		return fixed + 4*len(v.Vector())
+	}
+	return fixed
+}
+
 // ChangePosition is a position in the list of changes of a commit. The list has nodes, then edges,
-// each ordered by type (in schema order) and then by id. Types that the commit dropped come last.
+// each ordered by the name of the type and then by id, byte by byte.
 type ChangePosition struct {
 	Entity string // "node" or "edge"; empty for the position before the first change
 	Type   string
@@ -60,6 +115,22 @@ type ChangeRange struct {
 	After ChangePosition
 	// Limit is the maximum number of changes to return; 0 means no limit.
 	Limit int
+	// MaxBytes ends the list after the change with which the changes reach this size, as
+	// EntityChange.Bytes counts it; 0 means no limit.
+	MaxBytes int
+	// Entities, Types and Kinds select the changes whose entity, type and kind are in the list; an
+	// empty list selects all. A type that neither state has selects nothing.
+	Entities []string // "node" or "edge"
+	Types    []string // names as the schema writes them
+	Kinds    []ChangeKind
+	// Images asks for EntityChange.Before and EntityChange.After in place of Properties.
+	Images bool
+}
+
+// Selects reports whether r selects changes of a kind of a type. It does not look at After.
+func (r *ChangeRange) Selects(entity, typ string, kind ChangeKind) bool {
+	in := func(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
+	return in(r.Entities, entity) && in(r.Types, typ) && (len(r.Kinds) == 0 || slices.Contains(r.Kinds, kind))
 }
 
 // ChangeCounts are the numbers of changed nodes, or of changed edges, by kind of change.
@@ -71,7 +142,7 @@ type Changes struct {
 	Commit       Commit
 	Nodes, Edges ChangeCounts // counts of all changes, regardless of the range
 	List         []EntityChange
-	More         bool // there are changes after the last of the list
+	More         bool // r selects changes after the last of the list
 }
 
 // CleanupOptions select the commits that stay readable in addition to the heads of branches and the

@@ -56,7 +56,7 @@ func newBranchCreate() *cobra.Command {
 				if err != nil {
 					return nil, err
 				}
-				return single(only(b, "name", "from", "commit", "actor_id"), "", "name", "from", "commit"), nil
+				return single(only(b, "name", "from", "graph_commit_id", "actor_id"), "", "name", "from", "graph_commit_id"), nil
 			})
 		},
 	}
@@ -132,13 +132,13 @@ it is still there, and the exit code is 1.`,
 // mergeReport returns the report of a merge, and an error if the source could not be deleted.
 func mergeReport(a *client.MergeAnswer) (*report, error) {
 	var notes []string
-	if a.Commit == nil {
+	if a.GraphCommitID == nil {
 		notes = append(notes, "nothing was committed")
 	}
 	if a.BranchDeleted {
 		notes = append(notes, "branch "+a.Source+" was deleted")
 	}
-	r := single(a, strings.Join(notes, "; "), "source", "target", "outcome", "affected_nodes", "affected_edges", "commit")
+	r := single(a, strings.Join(notes, "; "), "source", "target", "outcome", "affected_nodes", "affected_edges", "graph_commit_id")
 	if a.BranchDeleteError != nil {
 		return r, fmt.Errorf("branch %s was merged, but not deleted: %s", a.Source, *a.BranchDeleteError)
 	}
@@ -185,8 +185,9 @@ func (l *local) Branches(ctx context.Context) (list []client.BranchHead, err err
 }
 
 func (l *local) CreateBranch(ctx context.Context, name string, from engine.Target) (*client.BranchCreated, error) {
-	a := &client.BranchCreated{}
-	return a, l.call(ctx, "create_branch", &operations.CreateBranch{Name: name, From: from.Branch, Commit: from.Commit}, a)
+	made := &operations.BranchCreateResult{}
+	err := l.call(ctx, "create_branch", &operations.CreateBranch{Name: name, From: from.Branch, Commit: from.Commit}, made)
+	return made.OverREST(), err
 }
 
 func (l *local) DeleteBranch(ctx context.Context, name string) error {

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 )
 
@@ -20,25 +24,27 @@ func init() { graphVerbs = append(graphVerbs, newChanges, newCleanup) }
 
 func newChanges() *cobra.Command {
 	var f graphFlags
-	var r engine.ChangeRange
-	var after string
+	var q client.ChangeQuery
 	cmd := &cobra.Command{
 		Use:   "changes (--store DIR | --server URL --graph ID) COMMIT",
 		Short: "List what a commit changed against its first parent",
-		Long: `List what a commit changed against its first parent: nodes, then edges, by type and id.
-A table and CSV have a row for each property; JSON and NDJSON an object for each entity.`,
-		Example: "  omnigraph changes --store data/people $HEAD\n  omnigraph changes --store data/people $HEAD --limit 1 --after node/Person/ada",
+		Long: `List what a commit changed against its first parent: nodes, then edges, by the name of the
+type and by id. A table and CSV have a row for each property with another value than before;
+JSON and NDJSON have an object for each entity, which shows the entity before and after.`,
+		Example: "  omnigraph changes --store data/people $HEAD\n  omnigraph changes --store data/people $HEAD --type Person --op update,delete",
 		Args:    exactly("COMMIT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if r.Limit < 0 {
-				return usageError{fmt.Errorf("--limit is %d, expected 1 or more", r.Limit)}
+			if q.Limit < 0 {
+				return usageError{fmt.Errorf("--limit is %d, expected 1 or more", q.Limit)}
 			}
-			var ok bool
-			if r.After, ok = parsePosition(after); !ok {
-				return usageError{fmt.Errorf("--after is %q, expected the kind, type and id of an entity, such as node/Person/ada", after)}
+			if err := oneOf("kind", q.Kinds, client.KindNode, client.KindEdge); err != nil {
+				return err
+			}
+			if err := oneOf("op", q.Ops, client.OpInsert, client.OpUpdate, client.OpDelete); err != nil {
+				return err
 			}
 			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				a, err := s.Changes(ctx, args[0], r)
+				a, err := s.Changes(ctx, args[0], q)
 				if err != nil {
 					return nil, err
 				}
@@ -47,57 +53,104 @@ A table and CSV have a row for each property; JSON and NDJSON an object for each
 		},
 	}
 	f.flags(cmd)
-	cmd.Flags().IntVar(&r.Limit, "limit", 0, "the most entities to list (default: all)")
-	cmd.Flags().StringVar(&after, "after", "", "list only the entities after this `ENTITY`: its kind, type and id, separated by /")
+	cmd.Flags().IntVar(&q.Limit, "limit", 0, "the most entities to list (default: all)")
+	cmd.Flags().StringSliceVar(&q.Kinds, "kind", nil, "list only changes of this `KIND`: node or edge")
+	cmd.Flags().StringSliceVar(&q.Types, "type", nil, "list only changes of entities of these `TYPES`, separated by commas")
+	cmd.Flags().StringSliceVar(&q.Ops, "op", nil, "list only these `OPS`, separated by commas: insert, update, delete")
 	return cmd
 }
 
-// parsePosition parses an entity such as node/Person/ada. The id may contain a slash.
-func parsePosition(s string) (engine.ChangePosition, bool) {
-	if s == "" {
-		return engine.ChangePosition{}, true
+// oneOf returns a usage error for the first value of a flag that is not one of the known ones.
+func oneOf(flag string, values []string, known ...string) error {
+	for _, v := range values {
+		if !slices.Contains(known, v) {
+			return usageError{fmt.Errorf("--%s is %q, wanted %s", flag, v, strings.Join(known, ", "))}
+		}
 	}
-	parts := strings.SplitN(s, "/", 3)
-	if len(parts) != 3 || parts[0] != "node" && parts[0] != "edge" {
-		return engine.ChangePosition{}, false
-	}
-	return engine.ChangePosition{Entity: parts[0], Type: parts[1], ID: parts[2]}, true
+	return nil
 }
 
 // changeRow describes one property of a changed entity, or a changed entity without properties.
 type changeRow struct {
-	Kind     string          `json:"kind"`
+	Op       string          `json:"op"`
 	Entity   string          `json:"entity"`
 	Property string          `json:"property"`
-	Old      json.RawMessage `json:"old"`
-	New      json.RawMessage `json:"new"`
+	Before   json.RawMessage `json:"before"`
+	After    json.RawMessage `json:"after"`
 }
 
 // changesReport returns the report of the changes of a commit.
 func changesReport(a *client.ChangesAnswer) *report {
-	r := &report{doc: a, columns: columns("kind", "entity", "property", "old", "new"), objects: rowsOf(a.Changes),
-		note: "nodes: " + counted(a.Nodes) + "; edges: " + counted(a.Edges)}
-	for _, c := range a.Changes {
-		row := changeRow{Kind: c.Kind, Entity: c.EntityKind + "/" + c.TypeName + "/" + c.ID}
-		if c.EntityKind == "edge" && c.Kind != "updated" {
-			row.Property = c.From + " -> " + c.To
-		}
-		if len(c.Properties) == 0 || row.Property != "" {
-			r.rows = append(r.rows, row)
-		}
-		for _, p := range c.Properties {
-			row.Property, row.Old, row.New = p.Name, p.Old, p.New
-			r.rows = append(r.rows, row)
-		}
+	r := &report{doc: a, columns: columns("op", "entity", "property", "before", "after"), objects: rowsOf(a.Changes)}
+	counts := map[string]int{}
+	for i := range a.Changes {
+		c := &a.Changes[i]
+		counts[c.Kind+c.Op]++
+		r.rows = append(r.rows, rowsOfChange(c)...)
 	}
-	if a.More {
+	var parts []string
+	for _, kind := range []string{client.KindNode, client.KindEdge} {
+		parts = append(parts, fmt.Sprintf("%ss: %d inserted, %d updated, %d deleted", kind, counts[kind+client.OpInsert], counts[kind+client.OpUpdate], counts[kind+client.OpDelete]))
+	}
+	r.note = strings.Join(parts, "; ")
+	if a.NextPageToken != nil {
 		r.note += "; there are more"
 	}
 	return r
 }
 
-func counted(c client.ChangeCounts) string {
-	return fmt.Sprintf("%d inserted, %d updated, %d deleted", c.Inserted, c.Updated, c.Deleted)
+// rowsOfChange returns a row for each property with another value than before, in name order. The
+// ends of an edge are a row of their own.
+func rowsOfChange(c *client.EntityChange) (rows []any) {
+	before, after := c.Before, c.After
+	if before == nil {
+		before = &client.EntityImage{}
+	}
+	if after == nil {
+		after = &client.EntityImage{}
+	}
+	row := changeRow{Op: c.Op, Entity: c.Kind + "/" + c.Type.Name + "/" + c.ID}
+	was, is := ends(before), ends(after)
+	if was != is {
+		row.Property = "from -> to"
+		row.Before, row.After = quoted(was), quoted(is)
+		rows = append(rows, row)
+	}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(before.Properties)), maps.Keys(after.Properties))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		row.Property, row.Before, row.After = name, orNull(before.Properties[name]), orNull(after.Properties[name])
+		if !bytes.Equal(row.Before, row.After) {
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) == 0 {
+		rows = append(rows, changeRow{Op: row.Op, Entity: row.Entity})
+	}
+	return rows
+}
+
+// ends returns the ids of the ends of an edge, or "" if there are none.
+func ends(i *client.EntityImage) string {
+	if i.Endpoints == nil {
+		return ""
+	}
+	return i.Endpoints.From + " -> " + i.Endpoints.To
+}
+
+func quoted(s string) json.RawMessage {
+	if s == "" {
+		return orNull(nil)
+	}
+	b, _ := encoding.JSON(s) // a string always encodes
+	return b
+}
+
+func orNull(v json.RawMessage) json.RawMessage {
+	if v == nil {
+		return json.RawMessage("null")
+	}
+	return v
 }
 
 func newCleanup() *cobra.Command {
@@ -145,29 +198,31 @@ can no longer be read.`,
 	return cmd
 }
 
-// Changes asks for as many pages as needed, like the iterators of package client.
-func (l *local) Changes(ctx context.Context, commit string, r engine.ChangeRange) (*client.ChangesAnswer, error) {
-	var all *client.ChangesAnswer
-	for most := r.Limit; ; {
+// Changes asks for as many pages as needed, like the iterators of package client. It continues after
+// a position instead of with a token, because ids can be longer than tokens.
+func (l *local) Changes(ctx context.Context, commit string, q client.ChangeQuery) (*client.ChangesAnswer, error) {
+	r := engine.ChangeRange{Entities: q.Kinds, Types: q.Types, Limit: q.Limit}
+	for _, op := range q.Ops {
+		kind, _ := operations.ParseOp(op) // the command has refused other names
+		r.Kinds = append(r.Kinds, kind)
+	}
+	all := &client.ChangesAnswer{}
+	for {
 		page := &client.ChangesAnswer{}
 		if err := l.call(ctx, "list_changes", operations.LookChanges(engine.Target{Commit: commit}, r, ""), page); err != nil {
 			return nil, err
 		}
-		if all == nil {
-			all = page
-		} else {
-			all.Changes, all.More = append(all.Changes, page.Changes...), page.More
-		}
+		page.Changes = append(all.Changes, page.Changes...)
+		all = page
 		n := len(all.Changes)
-		if !page.More || most > 0 && n >= most {
-			all.NextPageToken = "" // the command continues after a position
+		if all.NextPageToken == nil || q.Limit > 0 && n >= q.Limit {
 			return all, nil
 		}
-		if most > 0 {
-			r.Limit = most - n
+		if q.Limit > 0 {
+			r.Limit = q.Limit - n
 		}
 		last := all.Changes[n-1]
-		r.After = engine.ChangePosition{Entity: last.EntityKind, Type: last.TypeName, ID: last.ID}
+		r.After = engine.ChangePosition{Entity: last.Kind, Type: last.Type.Name, ID: last.ID}
 	}
 }
 
@@ -176,24 +231,15 @@ func (l *local) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*clien
 	return a, l.call(ctx, "cleanup", &operations.Cleanup{Options: opts}, a)
 }
 
-func (r *remote) Changes(ctx context.Context, commit string, c engine.ChangeRange) (*client.ChangesAnswer, error) {
-	query := client.ChangeQuery{Limit: c.Limit}
-	if c.After != (engine.ChangePosition{}) {
-		after := client.EntityChange{EntityKind: c.After.Entity, TypeName: c.After.Type, ID: c.After.ID}
-		query.After = after.Position()
-	}
-	var all *client.ChangesAnswer
-	for page, err := range r.graph.ChangePages(ctx, commit, query) {
-		switch {
-		case err != nil:
+func (r *remote) Changes(ctx context.Context, commit string, q client.ChangeQuery) (*client.ChangesAnswer, error) {
+	all := &client.ChangesAnswer{}
+	for page, err := range r.graph.ChangePages(ctx, commit, q) {
+		if err != nil {
 			return answered[*client.ChangesAnswer](nil, err)
-		case all == nil:
-			all = page
-		default:
-			all.Changes, all.More = append(all.Changes, page.Changes...), page.More
 		}
+		page.Changes = append(all.Changes, page.Changes...)
+		all = page
 	}
-	all.NextPageToken = "" // the command continues after a position
 	return all, nil
 }
 

@@ -147,7 +147,7 @@ func loadReport(res *client.LoadAnswer) *report {
 	case res.Commit == nil:
 		r.note = "nothing was committed"
 	default:
-		r.note = "commit " + *res.Commit
+		r.note = "commit " + res.Commit.GraphCommitID
 	}
 	return r
 }

@@ -21,7 +21,7 @@ func FuzzServerAnswer(f *testing.F) {
 	for _, body := range []string{
 		"", "null", "[]", "{}", "<html>", `{"columns":["a"],"rows":[{"a":1}],"truncated":true,"next_page_token":"t"}`,
 		`{"columns":null,"rows":[null,3],"row_count":7}`, `{"commits":[{"graph_commit_id":"c"}],"next_before":5}`,
-		`{"changes":[{"kind":"inserted","entity_kind":"node","type_name":"T","id":"a","properties":[{"name":"p","old":null,"new":1}]}],"more":true}`,
+		`{"changes":[{"kind":"node","type":{"id":"1","name":"T"},"id":"a","op":"insert","before":null,"after":{"properties":{"p":1}}}],"next_page_token":null}`,
 		`{"branches":["main",""],"heads":[{"name":"main"}]}`, `{"error":"e","merge_conflicts":[{}],"merge_conflict_count":-3}`,
 		`{"error":"e","diagnostics":[{"code":"T1","severity":"error","message":"m"}]}`, `{"schema_source":"node A { a: String @key }","steps":[{}],"branch_delete_error":"e"}`,
 		`{"error":"e","resource_limit":{"resource":"bytes","limit":1,"actual":2}}`,
@@ -74,7 +74,7 @@ func FuzzServerAnswer(f *testing.F) {
 		} else {
 			show(invokeReport(a), nil)
 		}
-		if a, err := r.Changes(ctx, "c", engine.ChangeRange{}); err != nil {
+		if a, err := r.Changes(ctx, "c", client.ChangeQuery{}); err != nil {
 			show(nil, err)
 		} else {
 			show(changesReport(a), nil)

@@ -96,16 +96,16 @@ func TestValues(t *testing.T) {
 	if err := json.Unmarshal(run("changes --store g "+read.Commit), &changes); err != nil {
 		t.Fatal(err)
 	}
-	if len(changes.Changes) != 1 || len(changes.Changes[0].Properties) != 14 {
+	if len(changes.Changes) != 1 || changes.Changes[0].After == nil || len(changes.Changes[0].After.Properties) != 15 {
 		t.Fatalf("%+v", changes)
 	}
-	for _, p := range changes.Changes[0].Properties {
-		want := string(read.Rows[0][p.Name])
-		if p.Name == "raw" {
+	for name, value := range changes.Changes[0].After.Properties {
+		want := string(read.Rows[0][name])
+		if name == "raw" {
 			want = `"AQID"` // a query cannot return blobs
 		}
-		if got := string(p.New); got != want {
-			t.Errorf("%s is %s in the changes, %s in the read", p.Name, got, want)
+		if got := string(value); got != want {
+			t.Errorf("%s is %s in the changes, %s in the read", name, got, want)
 		}
 	}
 }

@@ -305,7 +305,7 @@ func TestPages(t *testing.T) {
 	lines := []string{
 		"query --query q.gq all", "query --query q.gq all --max-rows 7", "query --query q.gq all --max-rows 7 --format table", "query --query q.gq all --max-rows 20",
 		"query --query q.gq all --at " + first, "commit list", "commit list --limit 5", "commit list --before 5 --limit 3", "commit list --before 4",
-		"changes " + first, "changes --limit 2 " + first, "changes --format table --after node/Person/ada " + first,
+		"changes " + first, "changes --limit 2 " + first, "changes --format table --type Person,Knows --op insert " + first,
 	}
 	want := map[string]string{}
 	for _, line := range lines {

@@ -105,12 +105,12 @@ func (c *schemaChangeCommand) do(cmd *cobra.Command, _ []string) error {
 		case err != nil:
 			return nil, err
 		}
-		r := &report{doc: only(change, "supported", "applied", "destructive", "step_count", "steps", "digest", "commit"), columns: columns("step"), rows: rowsOf(change.Steps)}
+		r := &report{doc: only(change, "supported", "applied", "destructive", "step_count", "steps", "digest", "graph_commit_id"), columns: columns("step"), rows: rowsOf(change.Steps)}
 		switch {
 		case !change.Supported:
 			return r, errUnsupportedSteps
-		case change.Commit != nil:
-			r.note = "commit " + *change.Commit
+		case change.GraphCommitID != nil:
+			r.note = "commit " + *change.GraphCommitID
 		case change.StepCount == 0:
 			r.note = "the schema is already in force"
 		default:

@@ -176,13 +176,13 @@ func serveWith(t *testing.T, store, policyFile string, opts rest.Options) (url s
 // and it numbers ids in the order of their first appearance.
 type steady struct{ tokens map[string]string }
 
-var varying = regexp.MustCompile(`\b[0-9A-HJKMNP-TV-Z]{26}\b|\b\d{4}-\d\d-\d\dT[0-9:.]{15}Z|"created_at":\d+|\b\d{16}\b|"next_page_token":"[^"]*"|127\.0\.0\.1:\d+|go1\.[0-9.]+`)
+var varying = regexp.MustCompile(`\b[0-9A-HJKMNP-TV-Z]{26}\b|\b\d{4}-\d\d-\d\dT[0-9:.]{15}Z|"(?:created|authored)_at":\d+|\b\d{16}\b|"next_page_token":"[^"]*"|127\.0\.0\.1:\d+|go1\.[0-9.]+`)
 
 func (s *steady) replace(text string) string {
 	return varying.ReplaceAllStringFunc(text, func(m string) string {
 		switch {
-		case strings.HasPrefix(m, `"created_at"`):
-			return `"created_at":0`
+		case strings.HasPrefix(m, `"created_at"`), strings.HasPrefix(m, `"authored_at"`):
+			return strings.TrimRight(m, "0123456789") + "0"
 		case strings.HasPrefix(m, `"next_page_token"`):
 			return `"next_page_token":"TOKEN"`
 		case strings.Contains(m, "T") && strings.HasSuffix(m, "Z") && len(m) == 27:

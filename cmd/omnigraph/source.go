@@ -52,7 +52,7 @@ type source interface {
 	Commits(ctx context.Context, branch string, r engine.CommitRange) ([]client.CommitAnswer, error)
 	Commit(ctx context.Context, id string) (*client.CommitAnswer, error)
 	// Changes lists the differences between a commit and its first parent.
-	Changes(ctx context.Context, commit string, r engine.ChangeRange) (*client.ChangesAnswer, error)
+	Changes(ctx context.Context, commit string, q client.ChangeQuery) (*client.ChangesAnswer, error)
 	// Merge merges a branch, and then deletes it if remove is true. If there are conflicts, the
 	// error is a *conflicted.
 	Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error)
@@ -87,7 +87,17 @@ func mutationReport(a *client.MutationAnswer) *report {
 	if a.Commit == nil {
 		note = "nothing was committed"
 	}
-	return single(a, note, "branch", "query_name", "affected_nodes", "affected_edges", "commit")
+	r := single(a, note, "branch", "query_name", "affected_nodes", "affected_edges", "commit")
+	r.objects = r.rows
+	r.rows = []any{mutationRow{a, a.Commit.ID()}}
+	return r
+}
+
+// mutationRow is a mutation as the row of a table, which has the id of the commit in place of the
+// commit.
+type mutationRow struct {
+	*client.MutationAnswer
+	Commit *string `json:"commit"`
 }
 
 // invokeReport returns the report of a stored query.

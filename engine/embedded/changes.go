@@ -27,7 +27,7 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 		return nil, err
 	}
 	out := &engine.Changes{Commit: is.Commit, Nodes: d.Nodes, Edges: d.Edges}
-	out.List, out.More, err = d.Page(r.After, r.Limit)
+	out.List, out.More, err = d.Page(&r)
 	if err != nil {
 		return nil, err
 	}

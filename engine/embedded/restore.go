@@ -212,7 +212,7 @@ func (r *restorer) restore(ctx context.Context, id string) (s restored, err erro
 	defer r.reading.RUnlock()
 	way, ok := r.route(id)
 	if !ok {
-		return s, &engine.NotFound{What: notKept, Name: id}
+		return s, &engine.NotFound{What: notKept, Name: id, Reclaimed: true}
 	}
 	if s = way.from; s.snap == nil {
 		if s.snap, err = r.readAnchor(ctx, &way.anchor); err != nil {
@@ -238,7 +238,7 @@ func (r *restorer) restore(ctx context.Context, id string) (s restored, err erro
 			}
 		}
 		if !ok || rec.Kind == 0 {
-			return restored{}, &engine.NotFound{What: notKept, Name: id}
+			return restored{}, &engine.NotFound{What: notKept, Name: id, Reclaimed: true}
 		}
 		if err := open.apply(tx, rec.Kind, rec.Rest); err != nil {
 			return restored{}, err

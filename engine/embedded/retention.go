@@ -161,7 +161,7 @@ func (r *retention) runOf(parent *branch, origin *version.Snapshot) (run, error)
 	}
 	since, ok := r.runToLocked(origin.Commit.ID)
 	if !ok {
-		return run{}, &engine.NotFound{What: notKept, Name: origin.Commit.ID}
+		return run{}, &engine.NotFound{What: notKept, Name: origin.Commit.ID, Reclaimed: true}
 	}
 	return since, nil
 }
@@ -173,7 +173,7 @@ func (r *retention) readable(commits []string) error {
 	defer r.mu.Unlock()
 	for _, id := range commits {
 		if _, ok := r.runToLocked(id); !ok {
-			return &engine.NotFound{What: notKept, Name: id}
+			return &engine.NotFound{What: notKept, Name: id, Reclaimed: true}
 		}
 	}
 	return nil

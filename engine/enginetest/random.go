@@ -190,6 +190,8 @@ type pair struct {
 	reads  int                            // number of compared reads
 	seen   tally                          // nil if outcomes are not counted
 	known  map[string]map[string][]string // ids in the model by branch, as of the last write
+
+	typeIDs map[string]string // the id of a type in the other graph, by "model " or "engine " and its id
 }
 
 // heldRead is an open result that will be read after the next write.

@@ -10,17 +10,18 @@ import (
 
 // history is a step about the history of a branch.
 type history struct {
-	back    int  // list the changes of the commit that is so many commits before the head
-	limit   int  // size of the first page of the list
-	cleanup bool // clean up instead of listing changes
-	keep    int  // KeepCommits of the cleanup
+	back    int                // list the changes of the commit that is so many commits before the head
+	limit   int                // size of a page of the list
+	only    engine.ChangeRange // selects the changes to list
+	cleanup bool               // clean up instead of listing changes
+	keep    int                // KeepCommits of the cleanup
 }
 
 func (h *history) String() string {
 	if h.cleanup {
 		return fmt.Sprintf("cleanup that keeps %d commits", h.keep)
 	}
-	return fmt.Sprintf("changes %d commits back, %d on a page", h.back, h.limit)
+	return fmt.Sprintf("changes %d commits back, %d on a page, of %v %v %v", h.back, h.limit, h.only.Entities, h.only.Types, h.only.Kinds)
 }
 
 func (d *drawer) drawHistory() *history {
@@ -31,7 +32,24 @@ func (d *drawer) drawHistory() *history {
 		}
 		return &history{cleanup: true, keep: keep}
 	}
-	return &history{back: d.IntN(10), limit: d.IntN(8)}
+	h := &history{back: d.IntN(10), limit: d.IntN(8)}
+	h.only.Images = d.percent(50)
+	if d.percent(20) {
+		h.only.MaxBytes = 1 + d.IntN(200)
+	}
+	if d.percent(20) {
+		h.only.Entities = []string{[]string{"node", "edge"}[d.IntN(2)]}
+	}
+	if d.percent(20) {
+		h.only.Types = []string{d.schema.Nodes[d.IntN(len(d.schema.Nodes))].Name}
+		if len(d.schema.Edges) > 0 {
+			h.only.Types = append(h.only.Types, d.schema.Edges[d.IntN(len(d.schema.Edges))].Name)
+		}
+	}
+	if d.percent(20) {
+		h.only.Kinds = []engine.ChangeKind{engine.ChangeKind(d.IntN(3)), engine.ChangeKind(d.IntN(3))}
+	}
+	return h
 }
 
 // commitBack returns a target for the commit that is back commits before the head of a branch, or
@@ -70,36 +88,57 @@ func (p *pair) runHistory(ctx context.Context, h *history) string {
 	if absent, difference := p.missing(ctx); absent {
 		return difference
 	}
-	want, wantErr := p.changes(ctx, p.model, h)
-	got, gotErr := p.changes(ctx, p.engine, h)
+	want, wantIDs, wantErr := p.changes(ctx, p.model, h)
+	got, gotIDs, gotErr := p.changes(ctx, p.engine, h)
 	if wantErr != nil || gotErr != nil {
 		return compareErrors(wantErr, gotErr)
 	}
 	if want != got {
 		return fmt.Sprintf("changes differ\nmodel:\n%s\nengine:\n%s", want, got)
 	}
+	return p.sameTypes(wantIDs, gotIDs)
+}
+
+// sameTypes checks that the ids of types in the two graphs stand for each other: those of these
+// changes, and those of all earlier ones.
+func (p *pair) sameTypes(model, got []string) string {
+	if p.typeIDs == nil {
+		p.typeIDs = map[string]string{}
+	}
+	for i, id := range model {
+		for _, known := range [][2]string{{"model " + id, got[i]}, {"engine " + got[i], id}} {
+			if other, ok := p.typeIDs[known[0]]; ok && other != known[1] {
+				return fmt.Sprintf("the id of a type: %s stands for %s, and before for %s", known[0], known[1], other)
+			}
+			p.typeIDs[known[0]] = known[1]
+		}
+	}
 	return ""
 }
 
-// changes lists the changes of a commit as text. It gets them page by page.
-func (p *pair) changes(ctx context.Context, g engine.Graph, h *history) (string, error) {
+// changes lists the changes of a commit as text, and the ids of their types. It gets them page by
+// page.
+func (p *pair) changes(ctx context.Context, g engine.Graph, h *history) (text string, typeIDs []string, err error) {
 	commits, err := g.Commits(ctx, p.branch, engine.CommitRange{Limit: h.back + 1})
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	var b strings.Builder
-	r := engine.ChangeRange{Limit: h.limit}
+	r := h.only
+	r.Limit = h.limit
 	for {
 		page, err := g.Changes(ctx, commits[len(commits)-1].ID, r)
 		if err != nil {
-			return "", err
+			return "", nil, err
 		}
 		fmt.Fprintf(&b, "%d: nodes %v edges %v\n", page.Commit.Seq, page.Nodes, page.Edges)
 		for i := range page.List {
-			b.WriteString(changeText(&page.List[i]))
+			c := &page.List[i]
+			b.WriteString(changeText(c) + "\tbefore" + imageText(c.Before) + "\n\tafter" + imageText(c.After) + "\n")
+			typeIDs = append(typeIDs, c.TypeID)
 		}
 		if !page.More {
-			return b.String(), nil
+			return b.String(), typeIDs, nil
 		}
 		r.After = page.List[len(page.List)-1].Position()
 	}
@@ -111,4 +150,15 @@ func changeText(c *engine.EntityChange) string {
 		text += fmt.Sprintf("; %s: %s, %s", p.Name, valueText(p.Old), valueText(p.New))
 	}
 	return text + "\n"
+}
+
+func imageText(i *engine.Image) string {
+	if i == nil {
+		return " nothing"
+	}
+	text := fmt.Sprintf(" %q %q", i.From, i.To)
+	for _, p := range i.Properties {
+		text += fmt.Sprintf("; %s: %s", p.Name, valueText(p.Value))
+	}
+	return text
 }

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,6 +40,17 @@ func (s *session) expectGone(c engine.Commit) {
 	expectError[*engine.NotFound](s, err)
 	_, err = s.graph.Changes(s.ctx, c.ID, engine.ChangeRange{})
 	expectError[*engine.NotFound](s, err)
+}
+
+// expectReclaimed checks that the changes of a commit, which is on a live branch, cannot be listed
+// because a cleanup took the state of the commit first.
+func (s *session) expectReclaimed(c, first engine.Commit) {
+	s.Helper()
+	_, err := s.graph.Changes(s.ctx, c.ID, engine.ChangeRange{})
+	var missing *engine.NotFound
+	if !errors.As(err, &missing) || !missing.Reclaimed || missing.Name != first.ID {
+		s.Errorf("the changes of commit %d give %v, want that the state of commit %d was reclaimed", c.Seq, err, first.Seq)
+	}
 }
 
 // expectChanges compares the changes of a commit with want, which has one line per change.
@@ -172,6 +184,63 @@ func historyCases() []testCase {
 			expectError[*engine.NotFound](s, err)
 			s.expectChanges(s.line("")[0].ID, engine.ChangeRange{}, "")
 		},
+		"changes that a range selects, with images": func(s *session) {
+			c := s.on("", s.change().insert("Person", set{"name": "abe", "age": 7}).
+				update("Person", set{"age": 31}, "name", plan.Eq, "ann").
+				remove("Person", "name", plan.Eq, "dan")).Commit
+			s.expectChanges(c.ID, engine.ChangeRange{Entities: []string{"edge"}, Limit: 3}, `
+				deleted edge Follows "f4" "dan" "dan"
+				deleted edge Follows "f5" "dan" "eve"
+				deleted edge Follows "f6" "cid" "dan"`)
+			s.expectChanges(c.ID, engine.ChangeRange{Types: []string{"Knows", "None"}}, "")
+			got := s.expectChanges(c.ID, engine.ChangeRange{Types: []string{"Person"}, Kinds: []engine.ChangeKind{engine.Updated, engine.Deleted}, Limit: 1, Images: true},
+				`updated node Person "ann" "" ""`)
+			if !got.More || got.Nodes.Inserted != 1 || got.Edges.Deleted != 3 {
+				s.Errorf("the counts are not of all changes, or the rest is missing: %+v", got)
+			}
+			age := func(i *engine.Image) string {
+				for _, p := range i.Properties {
+					if p.Name == "age" {
+						return valueText(p.Value)
+					}
+				}
+				return "none"
+			}
+			if c := got.List[0]; age(c.Before) != "30" || age(c.After) != "31" || len(c.After.Properties) < 2 {
+				s.Errorf("the images are %s and %s", imageText(c.Before), imageText(c.After))
+			}
+			got = s.expectChanges(c.ID, engine.ChangeRange{After: got.List[0].Position(), Types: []string{"Person", "Follows"}, Limit: 2, Images: true}, `
+				deleted node Person "dan" "" ""
+				deleted edge Follows "f4" "dan" "dan"`)
+			if e := got.List[1]; e.After != nil || e.Before == nil || e.Before.From != "dan" || e.Before.To != "dan" {
+				s.Errorf("the images of an edge are %s and %s", imageText(e.Before), imageText(e.After))
+			}
+		},
+		"a list of changes ends at a size": func(s *session) {
+			s.load(engine.Merge, manyPeople(300))
+			commit := s.head().ID
+			for _, images := range []bool{false, true} {
+				all, err := s.graph.Changes(s.ctx, commit, engine.ChangeRange{Images: images})
+				if err != nil || len(all.List) != 300 || all.More {
+					s.Fatalf("%d changes, %v", len(all.List), err)
+				}
+				r, pages, n := engine.ChangeRange{Images: images, MaxBytes: 10 * all.List[0].Bytes()}, 0, 0
+				for more := true; more; pages++ {
+					page, err := s.graph.Changes(s.ctx, commit, r)
+					if err != nil || len(page.List) == 0 || len(page.List) > 20 {
+						s.Fatalf("a page of %d bytes has %d changes, %v", r.MaxBytes, len(page.List), err)
+					}
+					n, more, r.After = n+len(page.List), page.More, page.List[len(page.List)-1].Position()
+				}
+				if n != 300 || pages < 15 {
+					s.Errorf("%d pages have %d changes, want 300", pages, n)
+				}
+			}
+			one, err := s.graph.Changes(s.ctx, commit, engine.ChangeRange{MaxBytes: 1})
+			if err != nil || len(one.List) != 1 || !one.More {
+				s.Errorf("a page has at least one change: %+v, %v", one, err)
+			}
+		},
 		"changes of edges": func(s *session) {
 			s.load(engine.Merge, `{"edge":"Knows","from":"ann","to":"dan","data":{"id":"kx","since":2020}}`)
 			s.expectChanges(s.head().ID, engine.ChangeRange{}, `inserted edge Knows "kx" "ann" "dan"; since: null, 2020`)
@@ -226,6 +295,8 @@ func historyCases() []testCase {
 			s.expectPast(main[len(main)-1], "ann 30, bob 14, cid 30, dan null, eve 41")
 			s.expectGone(main[len(main)-3])
 			s.expectGone(before[0])
+			s.expectReclaimed(main[len(main)-2], main[len(main)-3])
+			s.expectReclaimed(main[len(main)-3], main[len(main)-4])
 			if got := len(s.line("")); got != len(main) {
 				s.Errorf("%d commits are listed, want %d", got, len(main))
 			}

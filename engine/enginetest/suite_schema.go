@@ -117,6 +117,20 @@ func renameProperty(was, now string) func(c *catalog.Schema) {
 	})
 }
 
+// renameNode renames a node type, also where edge types name it.
+func renameNode(c *catalog.Schema, was, now string) {
+	n := c.Node(was)
+	n.Name, n.RenameFrom = now, was
+	for _, e := range c.Edges {
+		if e.From == was {
+			e.From = now
+		}
+		if e.To == was {
+			e.To = now
+		}
+	}
+}
+
 func retype(name string, t value.Type) func(c *catalog.Schema) {
 	return person(func(n *catalog.Node) { n.Property(name).Type = t })
 }
@@ -229,15 +243,7 @@ func schemaCases() []testCase {
 		},
 		"renamed types keep their entities": func(s *session) {
 			s.apply("", func(c *catalog.Schema) {
-				c.Nodes[0].Name, c.Nodes[0].RenameFrom = "Human", "Person"
-				for _, e := range c.Edges {
-					if e.From == "Person" {
-						e.From = "Human"
-					}
-					if e.To == "Person" {
-						e.To = "Human"
-					}
-				}
+				renameNode(c, "Person", "Human")
 				c.Edges[0].Name, c.Edges[0].RenameFrom = "Likes", "knows"
 			})
 			p := s.read()
@@ -247,6 +253,67 @@ func schemaCases() []testCase {
 				k2 | ann | bob | 2015
 				k3 | bob | cid | 2010
 				k4 | cid | ann | null`)
+		},
+		"the id of a type survives renames, and belongs to no other type": func(s *session) {
+			// idOf writes an edge of a type between persons, and returns the id of the type.
+			idOf := func(edge string) string {
+				s.Helper()
+				s.load(engine.Merge, `{"edge":"`+edge+`","from":"ann","to":"eve","data":{"id":"`+s.head().ID+`"}}`)
+				c, err := s.graph.Changes(s.ctx, s.head().ID, engine.ChangeRange{})
+				if err != nil || len(c.List) != 1 || c.List[0].TypeID == "" {
+					s.Fatalf("changes %+v, %v", c, err)
+				}
+				return c.List[0].TypeID
+			}
+			knows, follows := idOf("Knows"), idOf("Follows")
+			if knows == follows {
+				s.Errorf("two types have the id %s", knows)
+			}
+			original := s.schema
+			for i, names := range [][2]string{{"Knows", "Likes"}, {"Likes", "Loves"}} {
+				s.apply("", func(c *catalog.Schema) {
+					renameNode(c, []string{"Person", "Human"}[i], []string{"Human", "Being"}[i])
+					slices.Reverse(c.Edges)
+					c.Edge(names[0]).RenameFrom = names[0]
+					c.Edge(names[0]).Name = names[1]
+				})
+				if id := idOf(names[1]); id != knows {
+					s.Errorf("%s has the id %s, as %s it had %s", names[1], id, names[0], knows)
+				}
+			}
+			if id := idOf("Follows"); id != follows {
+				s.Errorf("a type that was not renamed has the id %s, it had %s", id, follows)
+			}
+			s.apply("", func(c *catalog.Schema) {
+				c.Edges = slices.DeleteFunc(c.Edges, func(e *catalog.Edge) bool { return e.Name == "Loves" })
+			})
+			s.apply("", func(c *catalog.Schema) {
+				added := *original.Edge("Knows")
+				added.From, added.To = "Being", "Being"
+				c.Edges = append(c.Edges, &added)
+			})
+			if id := idOf("Knows"); id == knows || id == follows {
+				s.Errorf("a type with the name of a dropped one has the id %s of another type", id)
+			}
+		},
+		"a schema that returns does not bring back the ids of dropped types": func(s *session) {
+			idOf := func() string {
+				s.Helper()
+				s.load(engine.Merge, `{"edge":"Knows","from":"ann","to":"eve","data":{"id":"`+s.head().ID+`"}}`)
+				c, err := s.graph.Changes(s.ctx, s.head().ID, engine.ChangeRange{})
+				if err != nil || len(c.List) != 1 {
+					s.Fatalf("changes %+v, %v", c, err)
+				}
+				return c.List[0].TypeID
+			}
+			knows, original := idOf(), s.schema
+			s.apply("", func(c *catalog.Schema) {
+				c.Edges = slices.DeleteFunc(c.Edges, func(e *catalog.Edge) bool { return e.Name == "Knows" })
+			})
+			s.apply("", func(c *catalog.Schema) { c.Edges = original.Edges })
+			if id := idOf(); id == knows {
+				s.Errorf("the type has the id %s of the type that was dropped", id)
+			}
 		},
 		"wider types": func(s *session) {
 			s.apply("", retype("age", i64Type.Optional()), retype("small", f64Type.Optional()), retype("ratio", f64Type.Optional()), retype("lucky", listOf(i64Type).Optional()))

@@ -1,7 +1,9 @@
 package naive
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -16,7 +18,7 @@ func (g *Graph) moment(id string) (moment, error) {
 	for _, l := range g.lines {
 		if g.ancestors(l.head.ID, map[string]bool{})[id] {
 			if g.gone[id] {
-				return moment{}, &engine.NotFound{What: "state of commit", Name: id}
+				return moment{}, &engine.NotFound{What: "state of commit", Name: id, Reclaimed: true}
 			}
 			return g.commits[id], nil
 		}
@@ -34,11 +36,13 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 	if _, err := g.line(""); err != nil {
 		return nil, err
 	}
-	is, err := g.moment(commit)
-	if err != nil {
-		return nil, err
+	is, fault := g.moment(commit)
+	if fault != nil && !g.gone[commit] {
+		return nil, fault
 	}
-	was := moment{state: newState(is.state.source, is.state.schema)}
+	is.commit = g.commits[commit].commit // of a reclaimed commit too, for its parent
+	var err error
+	var was moment
 	if len(is.commit.Parents) > 0 {
 		parent := is.commit.Parents[0]
 		if g.fault == ChangesOfMerged {
@@ -47,6 +51,12 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 		if was, err = g.moment(parent); err != nil {
 			return nil, err
 		}
+	}
+	if fault != nil {
+		return nil, fault
+	}
+	if was.state == nil {
+		was.state = newState(is.state.source, is.state.schema)
 	}
 	out := &engine.Changes{Commit: is.commit}
 	var all []engine.EntityChange
@@ -58,6 +68,7 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 		}
 		all = append(all, differences(t, was.state, is.state, n)...)
 	}
+	all = slices.DeleteFunc(all, func(c engine.EntityChange) bool { return !r.Selects(c.Entity, c.Type, c.Kind) })
 	if r.After != (engine.ChangePosition{}) {
 		if !slices.ContainsFunc(types, func(t changedType) bool { return t.is(r.After) }) {
 			return nil, &engine.BadArgument{Param: "after", Detail: "no such type"}
@@ -69,6 +80,24 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 	}
 	if r.Limit > 0 && len(all) > r.Limit {
 		all, out.More = all[:r.Limit], true
+	}
+	for i := range all {
+		c := &all[i]
+		state := is.state
+		if _, ok := shapeOf(state.schema, entityOf(c.Entity), c.Type); !ok {
+			state = was.state
+		}
+		c.TypeID = state.typeID(entityOf(c.Entity), c.Type, g.fault)
+		if r.Images {
+			c.Before, c.After, c.Properties = was.state.image(c), is.state.image(c), nil
+		}
+	}
+	bytes := 0
+	for i := range all {
+		if bytes += all[i].Bytes(); r.MaxBytes > 0 && bytes >= r.MaxBytes {
+			all, out.More = all[:i+1], out.More || i+1 < len(all)
+			break
+		}
 	}
 	out.List = all
 	return out, nil
@@ -85,8 +114,50 @@ func (t changedType) is(p engine.ChangePosition) bool {
 	return t.kind.String() == p.Entity && t.name == p.Type
 }
 
-// changedTypes lists the types in the order of changes: the types of the later schema, then those
-// that only the earlier one has. It orders the properties of each type in the same way.
+func entityOf(entity string) plan.Entity {
+	if entity == plan.Edge.String() {
+		return plan.Edge
+	}
+	return plan.Node
+}
+
+// image returns the entity that a change is about, or nil if the state does not have it.
+func (s *state) image(c *engine.EntityChange) *engine.Image {
+	e := s.of(entityOf(c.Entity), c.Type)[c.ID]
+	if e == nil {
+		return nil
+	}
+	out := &engine.Image{From: e.from, To: e.to}
+	typ, _ := shapeOf(s.schema, entityOf(c.Entity), c.Type)
+	for _, p := range typ.props {
+		out.Properties = append(out.Properties, engine.PropertyValue{Name: p.Name, Value: e.props[p.Name]})
+	}
+	return out
+}
+
+// typeID follows the type back to the schema in which it first occurred. It returns the digest of
+// that schema, the number of earlier times that the schema was in force, and the name of the type
+// there.
+func (s *state) typeID(kind plan.Entity, name string, fault Fault) string {
+	digest, first, rest := s.digest, name, s.ancestors
+	for i, a := range s.ancestors {
+		before, ok := a.way[kind][name]
+		if !ok || fault == RenameAnew && before.was != name {
+			break
+		}
+		digest, first, rest = a.digest, before.was, s.ancestors[i+1:]
+	}
+	times := 0
+	for _, a := range rest {
+		if a.digest == digest {
+			times++
+		}
+	}
+	return fmt.Sprint(digest, times, kind, first)
+}
+
+// changedTypes lists the types of two schemas in the order of changes. A type has the properties of
+// the later schema first, then those that only the earlier one has.
 func changedTypes(was, is *catalog.Schema) (all []changedType) {
 	for _, s := range []*catalog.Schema{is, was} {
 		add := func(kind plan.Entity, name string, props []*catalog.Property) {
@@ -108,6 +179,9 @@ func changedTypes(was, is *catalog.Schema) (all []changedType) {
 			add(plan.Edge, e.Name, e.Properties)
 		}
 	}
+	slices.SortFunc(all, func(a, b changedType) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
+	})
 	return all
 }
 

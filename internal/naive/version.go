@@ -141,7 +141,7 @@ func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Targe
 	}
 	for _, l := range g.lines {
 		if base := g.lowest(head.ID, l.head.ID); g.gone[base] {
-			return engine.Branch{}, &engine.NotFound{What: "state of commit", Name: base}
+			return engine.Branch{}, &engine.NotFound{What: "state of commit", Name: base, Reclaimed: true}
 		}
 	}
 	g.lines[name] = &line{name: name, head: head, state: s, done: map[[2]string]outcome{}}

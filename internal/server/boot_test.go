@@ -214,7 +214,7 @@ func TestQuarantine(t *testing.T) {
 	if status, answer := ask(h, "POST", "/graphs/other/query", "ada", anyThing); status != http.StatusNotFound {
 		t.Errorf("an unknown graph: %d %s", status, answer)
 	}
-	if status, answer := ask(h, "GET", "/healthz", "", ""); status != http.StatusOK || answer != `{"status":"ok","graphs":1}` {
+	if status, answer := ask(h, "GET", "/healthz", "", ""); status != http.StatusOK || answer != `{"status":"ok","version":"test","source_version":null,"graphs":1,"internal_schema_version":1}` {
 		t.Errorf("/healthz: %d %s", status, answer)
 	}
 	for _, who := range []string{"", "bo"} {

@@ -32,7 +32,9 @@ func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall a
 		}
 		overMCP["/graphs/"+url.PathEscape(g.ID())+"/mcp"] = mcp.Handler(g, surface)
 	}
-	overREST := byPattern(rest.Handler(byID, rest.Options{Server: overall, SchemasFixed: operations.FixedByCluster, Logger: o.Log}))
+	overREST := byPattern(rest.Handler(byID, rest.Options{
+		Server: overall, SchemasFixed: operations.FixedByCluster, Version: o.Version, SourceVersion: o.SourceVersion, Logger: o.Log,
+	}))
 	ready := rest.Ready(s.readiness, overall)
 	// Do not use a ServeMux here: it would answer some requests before they are authenticated.
 	var known http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

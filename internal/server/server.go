@@ -70,7 +70,10 @@ type Options struct {
 	MaxConnections int
 
 	Version string
-	Log     *slog.Logger
+	// SourceVersion is the commit of the source code that the program was built from; empty if
+	// unknown.
+	SourceVersion string
+	Log           *slog.Logger
 
 	// LogRequests logs every request; without it only failed and slow requests are logged.
 	LogRequests bool

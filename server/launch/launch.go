@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -168,7 +169,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 		Engine:         p.Engine,
 		MaxConnections: o.connections,
 		Cluster:        config, Catalogs: p.Catalogs, Bind: o.bind, Tokens: tokens,
-		Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Patience: patience, Version: version(), Log: log, LogRequests: o.logRequests, Tracer: tracer,
+		Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Patience: patience, Version: version(), SourceVersion: sourceVersion(), Log: log, LogRequests: o.logRequests, Tracer: tracer,
 	})
 	if err != nil {
 		return err
@@ -210,4 +211,22 @@ func version() string {
 		return info.Main.Version
 	}
 	return "(devel)"
+}
+
+// sourceVersion returns the commit of the source code that the program was built from, or "" if the
+// build does not record it.
+func sourceVersion() string {
+	info, _ := debug.ReadBuildInfo()
+	return revision(info)
+}
+
+func revision(info *debug.BuildInfo) string {
+	if info == nil {
+		return ""
+	}
+	i := slices.IndexFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "vcs.revision" })
+	if i < 0 {
+		return ""
+	}
+	return info.Settings[i].Value
 }

@@ -36,15 +36,17 @@ func TestDrainUnderLoad(t *testing.T) {
 			for i := 0; ; i++ {
 				slug := fmt.Sprintf("drain-%d-%d", w, i)
 				var answer struct {
-					Commit string `json:"commit"`
+					Commit struct {
+						ID string `json:"graph_commit_id"`
+					} `json:"commit"`
 				}
 				status, err := p.post("/graphs/code/queries/add_note", "application/json",
 					fmt.Sprintf(`{"params":{"slug":%q,"symbol":"example.com/p.F%d","text":"t"}}`, slug, i%10), &answer)
 				switch {
 				case err != nil && stopping.Load() && status == 0:
 					return // the server accepts no more connections
-				case err != nil || status != http.StatusOK || answer.Commit == "":
-					t.Errorf("status %d, commit %q, %v", status, answer.Commit, err)
+				case err != nil || status != http.StatusOK || answer.Commit.ID == "":
+					t.Errorf("status %d, commit %q, %v", status, answer.Commit.ID, err)
 					return
 				}
 				acknowledged[w] = append(acknowledged[w], slug)

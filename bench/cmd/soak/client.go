@@ -217,10 +217,12 @@ func (c *client) failed(err error) (int, []byte, error) {
 // commitOf returns the id of the commit in the answer to a write.
 func commitOf(o *outcome) string {
 	var answer struct {
-		Commit string `json:"commit"`
+		Commit struct {
+			ID string `json:"graph_commit_id"`
+		} `json:"commit"`
 	}
 	if json.Unmarshal(o.body, &answer) != nil {
 		return ""
 	}
-	return answer.Commit
+	return answer.Commit.ID
 }

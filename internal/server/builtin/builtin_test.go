@@ -238,7 +238,7 @@ func call(t *testing.T, c servedgraph.Config, g *servedgraph.Graph, actor *acces
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := g.Call(context.Background(), actor, name, raw, encoding.Options{})
+	answer, err := g.Call(context.Background(), actor, name, raw, encoding.Options{CommitIDs: true})
 	if err != nil {
 		f := wireerror.Explain(err)
 		b, _ := json.Marshal(f.Body)

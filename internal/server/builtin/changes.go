@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
@@ -33,7 +32,7 @@ type ChangeListResult struct {
 	Commit        string         `json:"commit"`
 	Nodes         CountsAnswer   `json:"nodes" jsonschema_description:"Of all of the commit's changes, whatever the page."`
 	Edges         CountsAnswer   `json:"edges" jsonschema_description:"Of all of the commit's changes, whatever the page."`
-	Changes       []ChangeAnswer `json:"changes" jsonschema_description:"Nodes, then edges, each by type in schema order and by id."`
+	Changes       []ChangeAnswer `json:"changes" jsonschema_description:"Nodes, then edges, each by the name of the type and by id."`
 	NextPageToken string         `json:"next_page_token,omitempty" jsonschema_description:"There are more; send it to see them."`
 }
 
@@ -49,7 +48,11 @@ type ChangeAnswer struct {
 }
 
 // PropertyChange is a property whose value changed.
-type PropertyChange = client.PropertyChange
+type PropertyChange struct {
+	Name string          `json:"name"`
+	Old  json.RawMessage `json:"old" jsonschema_description:"Null where there was none."`
+	New  json.RawMessage `json:"new" jsonschema_description:"Null where there is none."`
+}
 
 func changeList() tool.Tool {
 	return &builtin{

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
@@ -102,7 +101,11 @@ type CommitDetail struct {
 }
 
 // CountsAnswer counts the changes that a commit made to nodes or to edges.
-type CountsAnswer = client.ChangeCounts
+type CountsAnswer struct {
+	Inserted int64 `json:"inserted"`
+	Updated  int64 `json:"updated"`
+	Deleted  int64 `json:"deleted"`
+}
 
 func commitGet() tool.Tool {
 	return &builtin{

@@ -7,9 +7,9 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -24,7 +24,7 @@ type indexArgs struct {
 
 func codeIndex() tool.Tool {
 	return &builtin{
-		desc: writer[indexArgs, client.LoadAnswer](tool.Descriptor{
+		desc: writer[indexArgs, encoding.LoadResult](tool.Descriptor{
 			Name:  "code_index",
 			Title: "Index Go code",
 			Description: "Reads a Go module into the graph, as one commit: modules, packages, files, symbols, and which calls, imports and implements which. " +

@@ -5,10 +5,10 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -34,7 +34,7 @@ func load() tool.Tool {
 				"When any line is bad nothing is loaded, and up to a hundred bad lines are reported with number, member and reason. " +
 				"Better than many inserts with graph_mutate.",
 			InputSchema:  jsonschema.Input(reflect.TypeFor[loadArgs]()),
-			OutputSchema: jsonschema.Output(reflect.TypeFor[client.LoadAnswer]()),
+			OutputSchema: jsonschema.Output(reflect.TypeFor[encoding.LoadResult]()),
 			Destructive:  true,
 		},
 		gates: gate(tool.Change),

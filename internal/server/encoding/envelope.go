@@ -51,7 +51,7 @@ func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutc
 }
 
 // changeAnswer writes the envelope of a mutation.
-func (e *Writer) changeAnswer(c *tool.ChangeOutcome, actor string) {
+func (e *Writer) changeAnswer(c *tool.ChangeOutcome, actor string, reads bool) error {
 	e.buf = append(e.buf, `{"branch":`...)
 	e.buf = appendString(e.buf, c.Branch)
 	e.buf = append(e.buf, `,"query_name":`...)
@@ -63,11 +63,16 @@ func (e *Writer) changeAnswer(c *tool.ChangeOutcome, actor string) {
 	e.buf = append(e.buf, `,"actor_id":`...)
 	e.orNull(actor)
 	e.buf = append(e.buf, `,"commit":`...)
-	e.orNull(CommitID(c.Change.Commit))
+	if e.enc.CommitIDs {
+		e.orNull(CommitID(c.Change.Commit))
+	} else if err := e.Value(written(c.Change.Commit, reads)); err != nil {
+		return err
+	}
 	if c.DryRun {
 		e.buf = append(e.buf, `,"dry_run":true`...)
 	}
 	e.buf = append(e.buf, '}')
+	return nil
 }
 
 // orNull writes s, or null if s is empty.
@@ -79,11 +84,28 @@ func (e *Writer) orNull(s string) {
 	e.buf = appendString(e.buf, s)
 }
 
-func loadAnswer(l *tool.LoadOutcome, actor string) *client.LoadAnswer {
-	a := &client.LoadAnswer{
+// LoadResult is the answer to a load for a model. It is client.LoadAnswer with the id of the commit
+// in place of the commit.
+type LoadResult struct {
+	client.LoadedData
+	Commit  *string `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed."`
+	ActorID *string `json:"actor_id"`
+	DryRun  bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
+}
+
+// loadAnswer returns the answer to a load, in the form of the options.
+func (e *Writer) loadAnswer(l *tool.LoadOutcome, actor string, reads bool) any {
+	data := loadedData(l)
+	if e.enc.CommitIDs {
+		return &LoadResult{LoadedData: data, Commit: OrNil(CommitID(l.Result.Commit)), ActorID: OrNil(actor), DryRun: l.DryRun}
+	}
+	return &client.LoadAnswer{LoadedData: data, Commit: written(l.Result.Commit, reads), ActorID: OrNil(actor), DryRun: l.DryRun}
+}
+
+func loadedData(l *tool.LoadOutcome) client.LoadedData {
+	a := client.LoadedData{
 		Branch: l.Branch, BaseBranch: OrNil(l.From), BranchCreated: l.From != "", Mode: l.Mode.String(),
 		Nodes: loadedTypes(l.Result.Nodes), Edges: loadedTypes(l.Result.Edges),
-		Commit: OrNil(CommitID(l.Result.Commit)), ActorID: OrNil(actor), DryRun: l.DryRun,
 	}
 	for _, counts := range [][]engine.TypeCount{l.Result.Nodes, l.Result.Edges} {
 		for _, c := range counts {
@@ -99,6 +121,31 @@ func loadedTypes(counts []engine.TypeCount) []client.LoadedType {
 		loaded[i] = client.LoadedType{Name: c.Type, EntitiesLoaded: c.Count}
 	}
 	return loaded
+}
+
+// Commit returns a commit in the form of the wire.
+func Commit(c engine.Commit) client.CommitAnswer {
+	a := client.CommitAnswer{GraphCommitID: c.ID, GraphBranch: c.Branch, GraphManifestVersion: c.Seq, ActorID: OrNil(c.Actor), CreatedAt: c.Time.UnixMicro()}
+	if len(c.Parents) > 0 {
+		a.ParentCommitID = &c.Parents[0]
+	}
+	if len(c.Parents) > 1 {
+		a.MergedParentCommitID = &c.Parents[1]
+	}
+	return a
+}
+
+// written returns the commit of a write, or nil if the write made none. For a caller who may not
+// read the branch it leaves out the parents, which are commits of others.
+func written(c *engine.Commit, reads bool) *client.CommitAnswer {
+	if c == nil {
+		return nil
+	}
+	a := Commit(*c)
+	if !reads {
+		a.ParentCommitID, a.MergedParentCommitID = nil, nil
+	}
+	return &a
 }
 
 // CommitID returns the id of a commit, or "" for nil.

@@ -42,6 +42,9 @@ type Options struct {
 
 	NoCommit bool // omit from the answer the commit that was read
 
+	// CommitIDs writes the commit of a mutation or a load as its id instead of an object.
+	CommitIDs bool
+
 	// Parts allows a long answer to consist of several parts; see [Answer]. It has no
 	// effect if MaxBytes is set.
 	Parts bool
@@ -124,17 +127,17 @@ func (e *Writer) Value(v any) error {
 }
 
 // Outcome writes the answer of a call, other than a batch, and returns the commit that the
-// answer describes. It does not close the result of a read.
-func (e *Writer) Outcome(ctx context.Context, env *tool.Env, out *tool.Outcome) (commit string, err error) {
+// answer describes. reads says whether the caller may read the branch of a write. Outcome does not
+// close the result of a read.
+func (e *Writer) Outcome(ctx context.Context, env *tool.Env, out *tool.Outcome, reads bool) (commit string, err error) {
 	switch {
 	case out.Read != nil:
 		e.read = true
 		return out.Read.Result.Commit(), e.rowsAnswer(ctx, env, out.Read)
 	case out.Change != nil:
-		e.changeAnswer(out.Change, env.Actor)
-		return out.Change.Change.Head.ID, nil
+		return out.Change.Change.Head.ID, e.changeAnswer(out.Change, env.Actor, reads)
 	case out.Load != nil:
-		return out.Load.Result.Head.ID, e.Value(loadAnswer(out.Load, env.Actor))
+		return out.Load.Result.Head.ID, e.Value(e.loadAnswer(out.Load, env.Actor, reads))
 	}
 	return out.Commit, e.answer(out)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -25,6 +26,11 @@ type BranchCreateResult struct {
 	From    string  `json:"from" jsonschema_description:"The branch that it starts from."`
 	Commit  string  `json:"commit" jsonschema_description:"The commit that it starts from."`
 	ActorID *string `json:"actor_id"`
+}
+
+// OverREST returns the answer in the form of REST, without the URI.
+func (r *BranchCreateResult) OverREST() *client.BranchCreated {
+	return &client.BranchCreated{From: r.From, Name: r.Name, GraphCommitID: r.Commit, ActorID: r.ActorID}
 }
 
 // Grants returns the permissions to create the branch and to read its start. The second is

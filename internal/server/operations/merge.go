@@ -86,7 +86,7 @@ func (c *MergeBranches) MergeAway(ctx context.Context, env *tool.Env) (r *engine
 func (c *MergeBranches) Merged(env *tool.Env, r *engine.MergeResult) *client.MergeAnswer {
 	return &client.MergeAnswer{
 		Source: c.Source, Target: orMain(c.Target), Outcome: r.Outcome.String(), AffectedNodes: r.Nodes, AffectedEdges: r.Edges,
-		Commit: encoding.OrNil(encoding.CommitID(r.Commit)), ActorID: encoding.OrNil(env.Actor), DryRun: c.Options.DryRun,
+		GraphCommitID: encoding.OrNil(encoding.CommitID(r.Commit)), ActorID: encoding.OrNil(env.Actor), DryRun: c.Options.DryRun,
 	}
 }
 

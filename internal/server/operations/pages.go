@@ -62,13 +62,13 @@ func OpenChanges(env *tool.Env, token, commit string) (after engine.ChangePositi
 	case p.Commit != commit:
 		return after, tool.BadPageToken("belongs to the commit " + p.Commit)
 	}
-	after, _ = ParseChangePosition(p.After)
+	after, _ = parseChangePosition(p.After)
 	return after, nil
 }
 
-// ParseChangePosition reads a position as the kind of the entity, its type and its id, separated by
+// parseChangePosition reads a position as the kind of the entity, its type and its id, separated by
 // slashes. The id may contain slashes.
-func ParseChangePosition(text string) (engine.ChangePosition, bool) {
+func parseChangePosition(text string) (engine.ChangePosition, bool) {
 	parts := strings.SplitN(text, "/", 3)
 	if len(parts) != 3 || parts[0] != "node" && parts[0] != "edge" {
 		return engine.ChangePosition{}, false

@@ -128,7 +128,7 @@ func (c *ApplySchema) Applied(env *tool.Env, change *engine.SchemaChange) *clien
 	a := &client.SchemaApplied{
 		Supported: change.Supported, Applied: change.Commit != nil, Destructive: change.Destructive,
 		StepCount: len(change.Steps), Steps: make([]client.SchemaStep, len(change.Steps)), GraphManifestVersion: change.Head.Seq,
-		Branch: orMain(c.Options.Branch), Digest: change.Digest(), Commit: encoding.OrNil(encoding.CommitID(change.Commit)), ActorID: encoding.OrNil(env.Actor),
+		Branch: orMain(c.Options.Branch), Digest: change.Digest(), GraphCommitID: encoding.OrNil(encoding.CommitID(change.Commit)), ActorID: encoding.OrNil(env.Actor),
 	}
 	for i, s := range change.Steps {
 		a.Steps[i] = client.SchemaStep{Code: string(s.Code), Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason}

@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
@@ -43,6 +44,10 @@ func (x *exchange) blob() error {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": p.Property}))
+	// http.ServeContent reads one line of the header only.
+	if lines := x.r.Header.Values(headerIfMatch); len(lines) > 1 {
+		x.r.Header.Set(headerIfMatch, strings.Join(lines, ", "))
+	}
 	w := &ranged{ResponseWriter: x.w}
 	http.ServeContent(w, x.r, "", time.Time{}, bytes.NewReader(content))
 	if w.refused != 0 {
@@ -55,9 +60,13 @@ func (x *exchange) blob() error {
 		h.Del("Content-Length")
 		outcome, code, message := wireerror.OutsideRange, client.CodeBadRequest, "header Range: no requested byte is within the "+h.Get("Content-Range")
 		if w.refused == http.StatusPreconditionFailed {
-			outcome, code, message = wireerror.Precondition, "", "the blob is at commit "+answer.Commit+", which does not match the header If-Match"
+			outcome, code, message = wireerror.Precondition, "", "header If-Match: the blob is at commit "+answer.Commit+", which the header does not name; read the blob again, or leave the header out"
 		}
-		return &httpError{envelope.New(outcome, code, message)}
+		fault := envelope.New(outcome, code, message)
+		if outcome == wireerror.Precondition {
+			fault.Body.Precondition = &client.Precondition{Expected: short(strings.Trim(x.r.Header.Get(headerIfMatch), `"`)), Actual: &answer.Commit}
+		}
+		return &httpError{fault}
 	}
 	return nil
 }

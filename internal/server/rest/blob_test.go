@@ -131,6 +131,10 @@ func testBlob(t *testing.T, g engine.Graph) {
 		{"beyond the end", []string{"Range: bytes=1030-99999"}, 206, page[1030:], "bytes 1030-1039/1040"},
 		{"of the same commit", []string{"Range: bytes=0-3", "If-Range: " + tag}, 206, page[:4], "bytes 0-3/1040"},
 		{"of another commit", []string{"Range: bytes=0-3", `If-Range: "x"`}, 200, page, ""},
+		{"if it is the same", []string{"If-Match: " + tag}, 200, page, ""},
+		{"if it is one of two", []string{`If-Match: "y", ` + tag}, 200, page, ""},
+		{"if it is one of two lines", []string{`If-Match: "y"`, "If-Match: " + tag}, 200, page, ""},
+		{"if there is any", []string{"If-Match: *"}, 200, page, ""},
 		{"that is held", []string{`If-None-Match: "y", ` + tag}, 304, nil, ""},
 		{"that is not held", []string{`If-None-Match: "y"`}, 200, page, ""},
 	} {
@@ -163,7 +167,10 @@ func testBlob(t *testing.T, g engine.Graph) {
 	}{
 		{"range", at(), []string{"Range: bytes=2000-"}, 416, `no requested byte is within the bytes */1040`},
 		{"unit", at(), []string{"Range: bytes=x"}, 416, `"code":"bad_request"`},
-		{"other version", at(), []string{`If-Match: "x"`}, 412, `"error":"the blob is at commit ` + first.Head.ID},
+		{"other version", at(), []string{`If-Match: "x"`}, 412,
+			`"precondition_failure":{"expected":"x","actual":"` + first.Head.ID + `"}`},
+		{"weak tag", at(), []string{"If-Match: W/" + tag}, 412, `header If-Match: the blob is at commit`},
+		{"empty condition", at(), []string{`If-Match: ""`}, 400, `header If-Match: found an empty text`},
 		{"no entity", at("id", "nope"), nil, 404, `node Doc \"nope\" not found`},
 		{"null", at("id", "none"), nil, 404, `blob of node Doc \"none\" not found`},
 		{"no type", at("type", "Dok"), nil, 404, `node type \"Dok\" not found`},

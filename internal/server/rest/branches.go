@@ -36,8 +36,9 @@ func (x *exchange) createBranch() error {
 	}
 	call := &operations.CreateBranch{Name: b.Name, From: b.From, Commit: b.FromCommit}
 	return x.answer(reshaped(call, func(v any) any {
-		made := v.(*operations.BranchCreateResult)
-		return &client.BranchCreated{URI: x.uri(), From: made.From, Name: made.Name, Commit: made.Commit, ActorID: made.ActorID}
+		made := v.(*operations.BranchCreateResult).OverREST()
+		made.URI = x.uri()
+		return made
 	}), encoding.Options{})
 }
 

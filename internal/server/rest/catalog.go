@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -13,7 +14,10 @@ import (
 
 // health answers that the server is alive. It needs no actor.
 func (x *exchange) health() error {
-	return x.reply(client.Health{Status: "ok", Graphs: len(x.graphs)})
+	return x.reply(client.Health{
+		Status: "ok", Version: x.opts.Version, SourceVersion: encoding.OrNil(x.opts.SourceVersion),
+		InternalSchemaVersion: operations.InternalSchemaVersion, Graphs: len(x.graphs),
+	})
 }
 
 // listGraphs lists all graphs, including those on which the caller has no rights.

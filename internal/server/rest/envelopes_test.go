@@ -26,7 +26,7 @@ var varying = []struct {
 	instead string
 }{
 	{regexp.MustCompile(`01[0-9A-HJKMNP-TV-Z]{24}`), "ULID"},
-	{regexp.MustCompile(`"created_at":\d+`), `"created_at":INSTANT`},
+	{regexp.MustCompile(`"(created_at|authored_at)":\d+`), `"$1":INSTANT`},
 	{regexp.MustCompile(`sha256:[0-9a-f]{64}`), "DIGEST"},
 	{regexp.MustCompile(`\(id [0-9a-z]{26}\)`), "(id ID)"},
 	{regexp.MustCompile(`Content-Length: \d+\n`), ""},

@@ -167,6 +167,16 @@ func (p *Param) check(values []string) error {
 	if p.Name == headerIfNone { // a list, which may come in several header lines
 		return nil
 	}
+	if p.Many {
+		one := *p
+		one.Many = false
+		for i := range values {
+			if err := one.check(values[i : i+1]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	switch {
 	case len(values) > 1:
 		return fault("found several times, expected once")

@@ -39,6 +39,9 @@ type Options struct {
 	// cluster sets it if its schemas come from its configuration. Empty allows schema changes.
 	SchemasFixed string
 
+	Version       string // the version of the server, for /healthz
+	SourceVersion string // the commit of the source code that it was built from; empty if unknown
+
 	Logger *slog.Logger // for faults outside of a graph; nil discards them
 }
 

@@ -52,16 +52,10 @@ func (x *exchange) commitTarget() engine.Target {
 
 // changes lists the changes of a commit.
 func (x *exchange) changes() error {
-	r := engine.ChangeRange{Limit: x.number("limit", defaultChanges)}
-	token := x.query.Get("page_token")
-	if err := x.onePosition("after", token); err != nil {
-		return err
+	r := engine.ChangeRange{Limit: x.number("limit", defaultChanges), Entities: x.query["kind"], Types: x.query["type"]}
+	for _, op := range x.query["op"] {
+		kind, _ := operations.ParseOp(op) // check has refused other names
+		r.Kinds = append(r.Kinds, kind)
 	}
-	if after := x.query.Get("after"); after != "" {
-		var ok bool
-		if r.After, ok = operations.ParseChangePosition(after); !ok {
-			return operations.BadAfter("found \"" + short(after) + "\"")
-		}
-	}
-	return x.look(operations.LookChanges(x.commitTarget(), r, token))
+	return x.look(operations.LookChanges(x.commitTarget(), r, x.query.Get("page_token")))
 }

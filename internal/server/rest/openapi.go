@@ -149,6 +149,9 @@ func parameter(p *Param, example string) openapi31.ParameterOrReference {
 	case p.Required:
 		schema["minLength"] = 1
 	}
+	if p.Many && p.In == Query {
+		schema = map[string]any{"type": "array", "items": schema}
+	}
 	out := openapi31.Parameter{Name: p.Name, In: openapi31.ParameterIn(p.In), Schema: schema}
 	if p.Description != "" {
 		out.Description = &p.Description

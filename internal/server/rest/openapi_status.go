@@ -35,6 +35,7 @@ var faults = map[int]struct {
 	http.StatusNotFound:         {"The graph, branch, commit, entity or stored query does not exist, or the caller may not know that it exists.", nil},
 	http.StatusMethodNotAllowed: {"The path does not have this method.", []header{{name: "Allow", description: "The methods of the path.", kind: Text, always: true}}},
 	http.StatusConflict:         {"The request conflicts with the graph: with a key, a branch, a merge or the schema.", nil},
+	http.StatusGone:             {"A cleanup removed the data that the answer needs.", nil},
 	http.StatusPreconditionFailed: {
 		"The branch is not at the commit that the request names. The error has no code.", nil},
 	http.StatusRequestEntityTooLarge: {"The body or the answer is larger than its limit.", nil},

@@ -19,9 +19,11 @@ import (
 func TestRoutes(t *testing.T) {
 	writer, reader, bot := servedtest.Writer, servedtest.Reader, servedtest.Bot
 	c := servedtest.Config(t, builtin.All("1")...)
-	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{MaxBody: 1000, MaxLoad: 1000, Server: servedtest.Policy{}}))
+	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{
+		MaxBody: 1000, MaxLoad: 1000, Server: servedtest.Policy{}, Version: "v9.9.9", SourceVersion: "0a1b2c",
+	}))
 	for _, q := range []request{
-		{name: "health", method: "GET", path: "//healthz", status: 200, want: `{"status":"ok","graphs":1}`},
+		{name: "health", method: "GET", path: "//healthz", status: 200, want: `{"status":"ok","version":"v9.9.9","source_version":"0a1b2c","graphs":1,"internal_schema_version":1}`},
 		{name: "no path", method: "GET", path: "//nope", status: 404, want: `"code":"not_found"`},
 		{name: "graphs", actor: writer, method: "GET", path: "//graphs", status: 200, want: `{"graphs":[{"graph_id":"people","uri":"omnigraph://people"}]}`},
 		{name: "no graphs", actor: servedtest.Nobody, method: "GET", path: "//graphs", status: 403, want: `{"error":"the policy does not allow graph_list","code":"forbidden"}`},
@@ -67,16 +69,16 @@ func TestRoutes(t *testing.T) {
 		{name: "rejected", actor: reader, method: "POST", path: "/query", body: `{"query":"query q() { match { $p: Persn } return { $p.name } }"}`, status: 400,
 			want: `"diagnostics":[{"code":"T1","severity":"error","span":{"file":"query","start":{"offset":24,"line":1,"column":25}`},
 		{name: "mutate", actor: writer, method: "POST", path: "/mutate", body: `{"query_source":"query m() { insert Person { name: \"zoe\" } } query n() { delete Person where name = \"zoe\" }","query_name":"m"}`, status: 200,
-			want: `"affected_nodes":1,"affected_edges":0,"actor_id":"act-writer","commit":"COMMIT"}`},
+			want: `"affected_nodes":1,"affected_edges":0,"actor_id":"act-writer","commit":{"graph_commit_id":"COMMIT","graph_branch":"main","graph_manifest_version":`},
 		{name: "unmutate", actor: writer, method: "POST", path: "/mutate", body: `{"query":"query n() { delete Person where name = \"zoe\" }"}`, status: 200, want: `"affected_nodes":1,`},
 		{name: "mutate denied", actor: reader, method: "POST", path: "/mutate", body: `{"query":"query n() { delete Person where name = \"ada\" }"}`, status: 403, want: `change on branch main`},
 		{name: "two names", actor: writer, method: "POST", path: "/mutate", body: `{"query":"query n() { delete Person where name = \"ada\" }","query_source":"query m() { delete Person where name = \"bob\" }"}`, status: 400, want: `query_source: found together with query, expected only one of them`},
 		{name: "mutate without text", actor: writer, method: "POST", path: "/mutate", body: `{}`, status: 400, want: `query: missing, expected a string`},
 		{name: "mutation", actor: writer, method: "POST", path: "/queries/add_person", body: `{"params":{"name":"dan"},"expect_mutation":true}`, status: 200,
-			want: `{"branch":"main","query_name":"add_person","affected_nodes":1,"affected_edges":0,"actor_id":"act-writer","commit":"COMMIT"}`, header: "ETag: "},
+			want: `{"branch":"main","query_name":"add_person","affected_nodes":1,"affected_edges":0,"actor_id":"act-writer","commit":{"graph_commit_id":"COMMIT","graph_branch":"main","graph_manifest_version":`, header: "ETag: "},
 		{name: "inner denied", actor: reader, method: "POST", path: "/queries/add_person", body: `{"params":{"name":"dan"}}`, status: 403, want: `change on branch main`},
 		{name: "load", actor: writer, method: "POST", path: "/load/ndjson?mode=merge", media: "application/x-ndjson", body: `{"type":"Person","data":{"name":"eve"}}`, status: 200,
-			want: `"total_entities":1,"commit":"COMMIT","actor_id":"act-writer"`},
+			want: `"total_entities":1,"commit":{"graph_commit_id":"COMMIT",`},
 		{name: "load conflict", actor: writer, method: "POST", path: "/load/ndjson?mode=append", media: "application/x-ndjson", body: `{"type":"Person","data":{"name":"eve"}}`, status: 409, want: `"key_conflict":`},
 		{name: "load denied", actor: reader, method: "POST", path: "/load/ndjson?mode=merge", media: "application/x-ndjson", status: 403, want: `"code":"forbidden"`},
 		{name: "load mode", actor: writer, method: "POST", path: "/load/ndjson?mode=upsert", media: "application/x-ndjson", status: 400, want: `expected one of merge, append, overwrite`},

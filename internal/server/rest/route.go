@@ -73,6 +73,7 @@ type Param struct {
 	Min         int64    // the minimum of a Number
 	Max         int      // the limit of a Text in bytes; 0 for no limit of its own
 	Required    bool
+	Many        bool // a request may give it several times; all values count
 	Description string
 }
 
@@ -101,6 +102,7 @@ const (
 	headerIdempotency = "Idempotency-Key"
 	headerIfCommit    = "Omnigraph-If-Graph-Commit"
 	headerIfNone      = "If-None-Match"
+	headerIfMatch     = "If-Match"
 )
 
 // Routes returns the routes in the order of the reference. The caller owns the slice.

@@ -45,7 +45,7 @@ const selecting = "A mutation that updates or deletes, and every dry run, also n
 var routes = []Route{
 	{
 		Method: http.MethodGet, Path: "/healthz", Operation: "health", Tag: tagServer,
-		Summary: "Check that the server answers, and get the number of graphs that it serves.",
+		Summary: "Check that the server answers, and get its version and the number of graphs that it serves.",
 		Answer:  client.Health{}, handle: (*exchange).health,
 	},
 	{
@@ -178,7 +178,8 @@ var routes = []Route{
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/blob", Operation: "get_blob", Tag: tagData,
-		Summary: "Get the bytes of a Blob, or some of them.",
+		Summary:     "Get the bytes of a Blob, or some of them.",
+		Description: "The graph itself stores every Blob, so the answer is never a redirect.",
 		Params: []Param{
 			{Name: "entity", In: Query, Kind: Text, Enum: []string{"node", "edge"}, Required: true, Description: "The kind of entity that has the property."},
 			{Name: "type", In: Query, Kind: Text, Required: true, Description: "The name of the entity's type."},
@@ -186,6 +187,7 @@ var routes = []Route{
 			{Name: "property", In: Query, Kind: Text, Required: true, Description: "The name of the property."},
 			branchParam, snapshotParam, ifNoneParam,
 			{Name: "Range", In: Header, Kind: Text, Description: "The range of bytes to send, such as bytes=0-99."},
+			{Name: headerIfMatch, In: Header, Kind: Text, Many: true, Description: "Send the bytes only if one of these is the entity tag; otherwise the answer is 412."},
 			{Name: "If-Range", In: Header, Kind: Text, Description: "Send the range only if this is the entity tag of the value; otherwise send the whole value."},
 		},
 		AnswerMedia: mediaBytes,
@@ -248,14 +250,19 @@ var routes = []Route{
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/commits/{commit}/changes", Operation: "list_changes", Tag: tagHistory,
 		Summary: "List what a commit changed against its first parent.",
+		Description: "Each change has the entity before and after. The answer is 409, with the reason in change_diff_refusal, for a commit without a parent and for one that changed the schema. " +
+			"It is 410, with change_feed_gap, when a cleanup has reclaimed the state of the commit or of its parent.",
 		Params: []Param{
 			lineParam,
 			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The maximum number of entities; at most 10,000, and 1,000 by default."},
-			{Name: "after", In: Query, Kind: Text, Description: "List only the entities after this one: its entity_kind, type_name and id, separated by /."},
-			{Name: "page_token", In: Query, Kind: Text, Description: "The next_page_token of the previous answer; send it instead of after."},
+			{Name: "kind", In: Query, Kind: Text, Enum: []string{client.KindNode, client.KindEdge}, Many: true, Description: "List only changes of nodes, or only changes of edges; both by default."},
+			{Name: "type", In: Query, Kind: Text, Many: true, Description: "List only changes of entities of this type, by its name at the commit; all types by default."},
+			{Name: "op", In: Query, Kind: Text, Enum: []string{client.OpInsert, client.OpUpdate, client.OpDelete}, Many: true, Description: "List only changes of this kind; all by default."},
+			{Name: "page_token", In: Query, Kind: Text, Description: "The next_page_token of the previous answer."},
 			ifNoneParam,
 		},
-		Answer: client.ChangesAnswer{}, Action: tool.Read, Tagged: true, handle: (*exchange).changes,
+		Statuses: []int{http.StatusConflict, http.StatusGone},
+		Answer:   client.ChangesAnswer{}, Action: tool.Read, Tagged: true, handle: (*exchange).changes,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/verify", Operation: "verify", Tag: tagAdmin,

@@ -159,7 +159,7 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 	if out.Read != nil {
 		defer out.Read.Result.Close()
 	}
-	commit, err = e.Outcome(ctx, env, out)
+	commit, err = e.Outcome(ctx, env, out, reads)
 	if !reads && !w.Changed() {
 		commit = "" // the head, which another write made
 	}

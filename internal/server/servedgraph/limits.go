@@ -37,8 +37,8 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// ForModel returns the encoding for answers to models: safe integers, and the limits of the
-// graph.
+// ForModel returns the encoding for answers to models: safe integers, commits as ids, and the
+// limits of the graph.
 func (g *Graph) ForModel() encoding.Options {
-	return encoding.Options{SafeIntegers: true, MaxRows: g.limits.MaxRows, MaxBytes: g.limits.MaxBytes, Refuse: g.limits.Refuse}
+	return encoding.Options{SafeIntegers: true, CommitIDs: true, MaxRows: g.limits.MaxRows, MaxBytes: g.limits.MaxBytes, Refuse: g.limits.Refuse}
 }

@@ -1,14 +1,17 @@
 package servedgraph_test
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -42,5 +45,30 @@ func TestSchemaWithheld(t *testing.T) {
 	var denied *wireerror.Forbidden
 	if err := apply(true); !errors.As(err, &denied) || denied.Action != tool.Read {
 		t.Errorf("a dry run: %v", err)
+	}
+}
+
+// TestParentsWithheld checks that the commit in the answer to a write names its parents only for an
+// actor that may read the branch.
+func TestParentsWithheld(t *testing.T) {
+	load := func(c servedgraph.Config) (answer client.LoadAnswer) {
+		t.Helper()
+		a, err := servedtest.Graph(t, c).Do(t.Context(), servedtest.Writer, "load", &operations.Load{Data: strings.NewReader(`{"type":"Person","data":{"name":"` + t.Name() + head(t, c, "main") + `"}}`)}, encoding.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(a.JSON, &answer); err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+	c := servedtest.Config(t)
+	before := head(t, c, "main")
+	if a := load(c).Commit; a == nil || a.ParentCommitID == nil || *a.ParentCommitID != before {
+		t.Errorf("an actor that may read gets the commit %+v, want the parent %s", a, before)
+	}
+	c.Authorizer = unreadable{}
+	if a := load(c).Commit; a == nil || a.GraphCommitID == "" || a.ParentCommitID != nil || a.MergedParentCommitID != nil {
+		t.Errorf("an actor that may not read gets the commit %+v, want no parents", a)
 	}
 }

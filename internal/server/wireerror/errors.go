@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -45,6 +46,17 @@ type Oversize struct {
 	Less string
 }
 
+// DiffRefused reports that the changes of a commit cannot be listed.
+type DiffRefused struct {
+	Commit string
+	Reason string // one of the values of client.ChangeDiffRefusal.Reason
+	Type   string // the first type that differs between the schemas; may be empty
+}
+
+// HistoryGap reports that the changes of a commit cannot be listed because a cleanup reclaimed a
+// state that they need.
+type HistoryGap struct{ Commit string } // the first commit that cannot be read any more
+
 // Overdue reports a call that was stopped because it exceeded its time limit.
 type Overdue struct {
 	Limit bool // true for the server's limit, false for one that the client requested
@@ -58,6 +70,21 @@ type Panic struct {
 }
 
 func (e *UnknownTool) Error() string { return "unknown tool: " + e.Name }
+
+func (e *DiffRefused) Error() string {
+	if e.Reason == client.ReasonParentless {
+		return "commit " + e.Commit + " has no parent to compare it with; export it to list its entities"
+	}
+	changed := ""
+	if e.Type != "" {
+		changed = ", of type " + e.Type + " first"
+	}
+	return "commit " + e.Commit + " changed the schema" + changed + ", so that its entities cannot be compared with those of its parent; export both commits instead"
+}
+
+func (e *HistoryGap) Error() string {
+	return "a cleanup reclaimed the state of commit " + e.Commit + ", so that the changes cannot be listed any more; export the head of the branch instead"
+}
 
 func (e *Forbidden) Error() string {
 	if e.Branch == "" {

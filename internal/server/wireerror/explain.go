@@ -51,6 +51,8 @@ func Explain(err error) *Fault {
 		busy        *engine.Busy
 		unsure      *engine.Indeterminate
 		elsewhere   *engine.PreconditionFailed
+		diff        *DiffRefused
+		gap         *HistoryGap
 	)
 	switch {
 	case errors.As(err, &unsure):
@@ -83,6 +85,17 @@ func Explain(err error) *Fault {
 		if keyConflict != nil {
 			f.Outcome, f.Body.Code, f.Body.KeyConflict = Conflicted, client.CodeConflict, wireKeyConflict(keyConflict)
 		}
+		return f
+	case errors.As(err, &diff):
+		f := callers(Conflicted, client.CodeConflict, err)
+		f.Body.ChangeDiffRefusal = &client.ChangeDiffRefusal{GraphCommitID: diff.Commit, Reason: diff.Reason}
+		if diff.Type != "" {
+			f.Body.ChangeDiffRefusal.TypeName = &diff.Type
+		}
+		return f
+	case errors.As(err, &gap):
+		f := callers(Reclaimed, client.CodeNotFound, err)
+		f.Body.ChangeFeedGap = &client.ChangeFeedGap{FirstUnreadableCommitID: gap.Commit}
 		return f
 	case errors.As(err, &notFound):
 		return callers(Missing, client.CodeNotFound, err)

@@ -10,6 +10,7 @@ const (
 	OfRequest    Outcome = "bad_request"
 	OfPolicy     Outcome = "forbidden"
 	Missing      Outcome = "not_found"
+	Reclaimed    Outcome = "reclaimed" // a cleanup removed the state of a commit
 	Conflicted   Outcome = "conflict"
 	Precondition Outcome = "precondition_failed"
 	TooLarge     Outcome = "too_large"
@@ -30,7 +31,7 @@ const (
 )
 
 // Outcomes lists the outcomes of calls.
-var Outcomes = []Outcome{Done, OfRequest, OfPolicy, Missing, Conflicted, Precondition, TooLarge, TimedOut, GivenUp, Canceled, Unavailable, Failed}
+var Outcomes = []Outcome{Done, OfRequest, OfPolicy, Missing, Reclaimed, Conflicted, Precondition, TooLarge, TimedOut, GivenUp, Canceled, Unavailable, Failed}
 
 // OutcomeOf returns the outcome for the error of a call. For nil it returns Done.
 func OutcomeOf(err error) Outcome {

@@ -1,6 +1,7 @@
 package version
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"slices"
@@ -77,11 +78,11 @@ func Compare(ctx context.Context, was, is *Snapshot) (*Difference, error) {
 	return d, nil
 }
 
-// Page returns the changes after a position, at most limit of them unless limit is 0, and
-// reports whether more follow. The error is a *engine.BadArgument.
-func (d *Difference) Page(after engine.ChangePosition, limit int) (list []engine.EntityChange, more bool, err error) {
+// Page returns the changes that r selects, and reports whether more follow. The error is a
+// *engine.BadArgument.
+func (d *Difference) Page(r *engine.ChangeRange) (list []engine.EntityChange, more bool, err error) {
 	defer runtime.KeepAlive(d) // the values alias memory of the states until they are copied
-	from := 0
+	from, after, bytes := 0, r.After, 0
 	if after.Entity != "" {
 		from = slices.IndexFunc(d.types, func(t typeDifference) bool {
 			return t.of().Entity.String() == after.Entity && t.of().Name == after.Type
@@ -99,28 +100,65 @@ func (d *Difference) Page(after engine.ChangePosition, limit int) (list []engine
 			}
 			rest = rest[k:]
 		}
+		id := ""
 		for _, c := range rest {
-			if limit > 0 && len(list) == limit {
+			if !r.Selects(t.of().Entity.String(), t.of().Name, c.kind) {
+				continue
+			}
+			if r.Limit > 0 && len(list) == r.Limit || r.MaxBytes > 0 && bytes >= r.MaxBytes {
 				return list, true, nil
 			}
-			list = append(list, d.describe(t, c))
+			if id == "" {
+				id = d.typeID(t)
+			}
+			change := d.describe(t, c, r.Images)
+			change.TypeID = id
+			bytes += change.Bytes()
+			list = append(list, change)
 		}
 	}
 	return list, false, nil
 }
 
-// describe returns the change of one entity. The result holds no reference to a segment.
-func (d *Difference) describe(t typeDifference, c changed) engine.EntityChange {
+// typeID returns the id of the current type, or that of the previous one if the current schema
+// lacks the type.
+func (d *Difference) typeID(t typeDifference) string {
+	if t.is != nil {
+		return d.is.Schema.TypeID(t.is)
+	}
+	return d.was.Schema.TypeID(t.was)
+}
+
+// describe returns the change of one entity, except for the id of its type. The result holds no
+// reference to a segment.
+func (d *Difference) describe(t typeDifference, c changed, images bool) engine.EntityChange {
 	was, is := entityOf(d.was, t.was, c.id), entityOf(d.is, t.is, c.id)
 	out := engine.EntityChange{Kind: c.kind, Entity: t.of().Entity.String(), Type: t.of().Name, ID: c.id, From: is.from, To: is.to}
 	if c.kind == engine.Deleted {
 		out.From, out.To = was.from, was.to
 	}
 	out.From, out.To = strings.Clone(out.From), strings.Clone(out.To)
+	if images {
+		out.Before, out.After = was.image(t.was), is.image(t.is)
+		return out
+	}
 	out.Properties = t.differing(&was, &is)
 	for i := range out.Properties {
 		p := &out.Properties[i]
 		p.Old, p.New = Detached(p.Old), Detached(p.New)
+	}
+	return out
+}
+
+// image returns a copy of an entity of type t, or nil if the entity does not exist. The copy holds
+// no reference to a segment.
+func (e *entityState) image(t *Type) *engine.Image {
+	if !e.there {
+		return nil
+	}
+	out := &engine.Image{From: strings.Clone(e.from), To: strings.Clone(e.to), Properties: make([]engine.PropertyValue, len(t.Props))}
+	for i, p := range t.Props {
+		out.Properties[i] = engine.PropertyValue{Name: p.Name, Value: Detached(e.vals[i])}
 	}
 	return out
 }
@@ -163,6 +201,9 @@ func typePairs(was, is *Schema) (pairs []typeDifference) {
 			}
 		}
 	}
+	slices.SortStableFunc(pairs, func(a, b typeDifference) int {
+		return cmp.Or(cmp.Compare(a.of().Entity, b.of().Entity), strings.Compare(a.of().Name, b.of().Name))
+	})
 	return pairs
 }
 

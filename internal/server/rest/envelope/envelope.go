@@ -19,6 +19,7 @@ var statuses = map[wireerror.Outcome]int{
 	wireerror.Missing:       http.StatusNotFound,
 	wireerror.WrongMethod:   http.StatusMethodNotAllowed,
 	wireerror.Conflicted:    http.StatusConflict,
+	wireerror.Reclaimed:     http.StatusGone,
 	wireerror.Precondition:  http.StatusPreconditionFailed,
 	wireerror.TooLarge:      http.StatusRequestEntityTooLarge,
 	wireerror.WrongMedia:    http.StatusUnsupportedMediaType,

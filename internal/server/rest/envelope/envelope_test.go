@@ -13,7 +13,7 @@ import (
 func TestStatus(t *testing.T) {
 	want := map[wireerror.Outcome]int{
 		wireerror.OfRequest: 400, wireerror.NotIdentified: 401, wireerror.OfPolicy: 403, wireerror.Missing: 404, wireerror.WrongMethod: 405,
-		wireerror.Conflicted: 409, wireerror.Precondition: 412, wireerror.TooLarge: 413, wireerror.WrongMedia: 415, wireerror.OutsideRange: 416,
+		wireerror.Conflicted: 409, wireerror.Reclaimed: 410, wireerror.Precondition: 412, wireerror.TooLarge: 413, wireerror.WrongMedia: 415, wireerror.OutsideRange: 416,
 		wireerror.Overloaded: 429, wireerror.Failed: 500,
 		wireerror.TimedOut: 503, wireerror.GivenUp: 503, wireerror.Canceled: 503, wireerror.Unavailable: 503,
 	}

@@ -37,7 +37,7 @@ NEVER_SERVED = {
 operations = set()
 statuses = Counter()
 with open("loaded.json", encoding="utf-8") as loaded:
-    commits = [json.load(loaded)["commit"]]  # of main, the last one last
+    commits = [json.load(loaded)["commit"]["graph_commit_id"]]  # of main, the last one last
 stand_in = None  # what examples have for the last commit of main
 
 
@@ -104,8 +104,9 @@ def after_call(context, case, response):
     media = response.headers.get("content-type", [""])[0]
     if response.status_code == 200 and media == "application/json":
         answer = response.json()
-        if answer.get("branch", answer.get("target")) == "main" and answer.get("commit"):
-            commits.append(answer["commit"])
+        commit = answer.get("graph_commit_id") or (answer.get("commit") or {}).get("graph_commit_id")
+        if answer.get("branch", answer.get("target")) == "main" and commit:
+            commits.append(commit)
 
 
 @atexit.register

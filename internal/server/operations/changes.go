@@ -1,0 +1,181 @@
+package operations
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+const (
+	// maxChanges is the largest page of changes. A request with a higher limit, or with none, gets a
+	// page of this size.
+	maxChanges = 10_000
+
+	// maxChangeBytes limits the values in a page of changes, in memory and as JSON. A page always
+	// has at least one change.
+	maxChangeBytes = 8 << 20
+)
+
+// ops are the names of the kinds of change over REST.
+var ops = map[engine.ChangeKind]string{engine.Inserted: client.OpInsert, engine.Updated: client.OpUpdate, engine.Deleted: client.OpDelete}
+
+// ParseOp returns the kind of change that has a name over REST.
+func ParseOp(name string) (kind engine.ChangeKind, ok bool) {
+	for kind, op := range ops {
+		if op == name {
+			return kind, true
+		}
+	}
+	return 0, false
+}
+
+// LookChanges returns the call that lists a page of the changes of a commit. token is the token of
+// the page, or empty; without it r.After says where the page starts. The answer is a client.ChangesAnswer. The error is a
+// *DiffRefused for a commit without a parent or with another schema than its parent, a *HistoryGap
+// if the state of the commit or of its parent was reclaimed, and an *engine.NotFound for a type in
+// r.Types that the schema lacks.
+func LookChanges(at engine.Target, r engine.ChangeRange, token string) *Look {
+	if r.Limit <= 0 || r.Limit > maxChanges {
+		r.Limit = maxChanges
+	}
+	r.Images, r.MaxBytes = true, maxChangeBytes
+	return &Look{At: at, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+		r := r
+		var err error
+		if token != "" {
+			if r.After, err = OpenChanges(env, token, c.ID); err != nil {
+				return nil, err
+			}
+		}
+		if err := comparable(ctx, env.Graph, c); err != nil {
+			return nil, err
+		}
+		if r.Types, err = typesNamed(ctx, env.Graph, c, r.Types); err != nil {
+			return nil, asGap(err)
+		}
+		changes, err := env.Graph.Changes(ctx, c.ID, r)
+		if err != nil {
+			return nil, asGap(err)
+		}
+		return changesAnswer(env, changes), nil
+	}}
+}
+
+// comparable returns a *DiffRefused unless the commit has a parent with the same schema.
+func comparable(ctx context.Context, g engine.Graph, c engine.Commit) error {
+	if len(c.Parents) == 0 {
+		return &wireerror.DiffRefused{Commit: c.ID, Reason: client.ReasonParentless}
+	}
+	parent, err := g.Commit(ctx, c.Parents[0])
+	if err != nil || parent.Schema == c.Schema {
+		return err
+	}
+	typ, err := firstChanged(ctx, g, parent.ID, c.ID)
+	if err = asGap(err); err != nil && !errors.As(err, new(*wireerror.HistoryGap)) {
+		return err
+	}
+	return &wireerror.DiffRefused{Commit: c.ID, Reason: client.ReasonSchemaBoundary, Type: typ}
+}
+
+// firstChanged returns the first node or edge type that the schemas of two commits declare in
+// different ways, or "" if all are the same.
+func firstChanged(ctx context.Context, g engine.Graph, from, to string) (string, error) {
+	was, err := g.Schema(ctx, engine.Target{Commit: from})
+	if err != nil {
+		return "", err
+	}
+	is, err := g.Schema(ctx, engine.Target{Commit: to})
+	if err != nil {
+		return "", err
+	}
+	for _, step := range catalog.Diff(was.Catalog, is.Catalog).Steps {
+		if step.Type != "" && step.Kind != catalog.InterfaceType {
+			return step.Type, nil
+		}
+	}
+	return "", nil
+}
+
+// typesNamed returns the names as the schema of a commit writes them. The error is an
+// *engine.NotFound.
+func typesNamed(ctx context.Context, g engine.Graph, c engine.Commit, names []string) ([]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	schema, err := g.Schema(ctx, engine.Target{Commit: c.ID})
+	if err != nil {
+		return nil, err
+	}
+	types := make([]string, len(names))
+	for i, name := range names {
+		if n := schema.Catalog.Node(name); n != nil {
+			types[i] = n.Name
+		} else if e := schema.Catalog.Edge(name); e != nil {
+			types[i] = e.Name
+		} else {
+			return nil, &engine.NotFound{What: "type", Name: name}
+		}
+	}
+	return types, nil
+}
+
+// asGap converts the error for a commit whose state was reclaimed to a *HistoryGap.
+func asGap(err error) error {
+	var missing *engine.NotFound
+	if errors.As(err, &missing) && missing.Reclaimed {
+		return &wireerror.HistoryGap{Commit: missing.Name}
+	}
+	return err
+}
+
+func changesAnswer(env *tool.Env, changes *engine.Changes) *client.ChangesAnswer {
+	cause := encoding.Commit(changes.Commit)
+	a := &client.ChangesAnswer{
+		Cause: client.ChangeCause{
+			GraphCommitID: cause.GraphCommitID, ParentCommitID: cause.ParentCommitID, MergedParentCommitID: cause.MergedParentCommitID,
+			ActorID: cause.ActorID, AuthoredAt: cause.CreatedAt, AuthoredBranch: cause.GraphBranch,
+		},
+		Changes: []client.EntityChange{},
+	}
+	more, bytes := changes.More, 0
+	for i := range changes.List {
+		c := &changes.List[i]
+		before, n := image(c.Entity, c.Before)
+		after, m := image(c.Entity, c.After)
+		if bytes += n + m; i > 0 && bytes > maxChangeBytes {
+			more = true
+			break
+		}
+		a.Changes = append(a.Changes, client.EntityChange{
+			Kind: c.Entity, Type: client.ChangedType{ID: c.TypeID, Name: c.Type}, ID: c.ID, Op: ops[c.Kind], Before: before, After: after,
+		})
+	}
+	if n := len(a.Changes); more && n > 0 {
+		a.NextPageToken = new(ChangePage{Commit: changes.Commit.ID, After: changes.List[n-1].Position()}.Token(env))
+	}
+	return a
+}
+
+// image returns an entity in the form of the wire, and the number of bytes of its values.
+func image(entity string, i *engine.Image) (out *client.EntityImage, bytes int) {
+	if i == nil {
+		return nil, 0
+	}
+	out = &client.EntityImage{Properties: make(map[string]json.RawMessage, len(i.Properties))}
+	if entity == client.KindEdge {
+		out.Endpoints = &client.EdgeEndpoints{From: i.From, To: i.To}
+	}
+	for _, p := range i.Properties {
+		v := encoding.ValueJSON(p.Value, encoding.Options{})
+		out.Properties[p.Name] = v
+		bytes += len(v)
+	}
+	return out, bytes
+}

@@ -30,7 +30,7 @@ func compiled(cfg *cluster.Config, g *cluster.Graph) (*tool.Catalog, error) {
 		return nil, err
 	}
 	in := model.Input{Graph: g.ID, Schema: schema, Source: source}
-	if in.Strict, err = strict(dir); err != nil {
+	if in.Strict, err = readStrict(dir); err != nil {
 		return nil, err
 	}
 	// While the sources may have faults, name them by their paths, so that the faults can be shown.
@@ -43,8 +43,8 @@ func compiled(cfg *cluster.Config, g *cluster.Graph) (*tool.Catalog, error) {
 			return nil, err
 		}
 		sources = append(sources, gq.Source{Name: file, Text: string(text)})
-		in.Sources = append(in.Sources, gq.Source{Name: named(dir, file), Text: string(text)})
-		names[file] = named(dir, file)
+		in.Sources = append(in.Sources, gq.Source{Name: generatedName(dir, file), Text: string(text)})
+		names[file] = generatedName(dir, file)
 	}
 	queries, faults := gq.CompileQueries(schema, sources...)
 	if err := faults.Err(); err != nil {
@@ -117,17 +117,17 @@ func schemaOf(g *cluster.Graph) (*catalog.Schema, gq.Source, error) {
 	return schema, source, faults.Err()
 }
 
-// named returns the name that gq generate gives a file.
-func named(dir, path string) string {
+// generatedName returns the name that gq generate gives a file.
+func generatedName(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil {
 		path = rel
 	}
 	return filepath.ToSlash(path)
 }
 
-// strict reads from the gq.yaml in the folder of cluster.yaml, if there is one, whether the schemas
+// readStrict reads from the gq.yaml in the folder of cluster.yaml, if there is one, whether the schemas
 // of arguments require every key. It ignores the rest of the file and its faults, which gq checks.
-func strict(dir string) (bool, error) {
+func readStrict(dir string) (bool, error) {
 	path := filepath.Join(dir, "gq.yaml")
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -227,7 +227,7 @@ func (o *Object) Value(name string, t value.Type) value.Value {
 	raw := o.find(name)
 	if raw == nil {
 		if !t.Nullable && !o.Broken() {
-			o.Fail(name, "missing, expected "+wanted(t), "")
+			o.Fail(name, "missing, expected "+expectedValue(t), "")
 		}
 		return value.Null
 	}

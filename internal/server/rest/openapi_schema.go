@@ -169,7 +169,7 @@ func (side side) members(s *jsonschema.Schema, t reflect.Type) {
 		}
 		if len(types) > 1 {
 			p.Type = ""
-			extra(p, "type", types)
+			setExtra(p, "type", types)
 		}
 	}
 }
@@ -190,7 +190,7 @@ func nullable(p *jsonschema.Schema, types []string) (*jsonschema.Schema, []strin
 	return p, append(types, "null")
 }
 
-func extra(s *jsonschema.Schema, name string, v any) {
+func setExtra(s *jsonschema.Schema, name string, v any) {
 	if s.Extras == nil {
 		s.Extras = map[string]any{}
 	}

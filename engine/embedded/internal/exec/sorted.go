@@ -33,10 +33,10 @@ type bound struct {
 }
 
 const (
-	// alwaysSorted is the number of entities that may always be read in the order of an index.
+	// fewSorted is the number of entities that may always be read in the order of an index.
 	// A larger number of entities is read in the order of their rows if it exceeds the
 	// share maxSortedShare of all entities.
-	alwaysSorted   = 64
+	fewSorted      = 64
 	maxSortedShare = 1.0 / 6
 )
 
@@ -141,7 +141,7 @@ func (pl *planner) inOrder() {
 		return
 	}
 	live := float64(pl.live(key.Var)) * step.share
-	if need := float64(r.Limit) / pl.passing(step, pl.body.steps[1:]); need > max(alwaysSorted, live*orderShare) {
+	if need := float64(r.Limit) / pl.passing(step, pl.body.steps[1:]); need > max(fewSorted, live*orderShare) {
 		return
 	}
 	pl.body.steps[0] = step
@@ -153,7 +153,7 @@ func (s *sorted) run(m *matcher, p *pipe, at int, f *frame) error {
 	if err != nil {
 		return err
 	}
-	if view == nil || !s.ordered && float64(span.Len()) > max(alwaysSorted, maxSortedShare*float64(table.Live())) {
+	if view == nil || !s.ordered && float64(span.Len()) > max(fewSorted, maxSortedShare*float64(table.Live())) {
 		return s.scan(m, p, at, f)
 	}
 	out := m.frame(s.id, s.vars)

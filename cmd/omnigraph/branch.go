@@ -49,7 +49,7 @@ func newBranchCreate() *cobra.Command {
 		Use:     "create (--store DIR | --server URL --graph ID) NAME",
 		Short:   "Create a branch from the head of a branch, or from a commit",
 		Example: "  omnigraph branch create --store data/people try\n  omnigraph branch create --store data/people again --from feature",
-		Args:    oneArg("NAME"),
+		Args:    exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
 				b, err := s.CreateBranch(ctx, args[0], from)
@@ -72,7 +72,7 @@ func newBranchDelete() *cobra.Command {
 		Use:     "delete (--store DIR | --server URL --graph ID) NAME",
 		Short:   "Delete a branch; other branches keep the data that they share with it",
 		Example: "  omnigraph branch delete --store data/people feature",
-		Args:    oneArg("NAME"),
+		Args:    exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
 				if err := s.DeleteBranch(ctx, args[0]); err != nil {
@@ -104,7 +104,7 @@ it is still there, and the exit code is 1.`,
 		Example: "  omnigraph merge --store data/people feature --into main --dry-run\n" +
 			"  omnigraph merge --store data/people feature --into main --delete-branch\n" +
 			"  omnigraph merge --server http://127.0.0.1:8080 --graph people feature --into main",
-		Args: oneArg("SOURCE"),
+		Args: exactly("SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := required(cmd, "into"); err != nil {
 				return err
@@ -228,21 +228,21 @@ func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts 
 }
 
 func (r *remote) Branches(ctx context.Context) ([]client.BranchHead, error) {
-	return withCommandHint(collectPages(r.graph.AllBranches(ctx)))
+	return answered(collectPages(r.graph.AllBranches(ctx)))
 }
 
 func (r *remote) CreateBranch(ctx context.Context, name string, from engine.Target) (*client.BranchCreated, error) {
-	return withCommandHint(r.graph.CreateBranch(ctx, client.BranchBody{Name: name, From: from.Branch, FromCommit: from.Commit}))
+	return answered(r.graph.CreateBranch(ctx, client.BranchBody{Name: name, From: from.Branch, FromCommit: from.Commit}))
 }
 
 func (r *remote) DeleteBranch(ctx context.Context, name string) error {
-	_, err := withCommandHint(r.graph.DeleteBranch(ctx, name))
+	_, err := answered(r.graph.DeleteBranch(ctx, name))
 	return err
 }
 
 func (r *remote) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error) {
 	body := client.MergeBody{Source: from, Target: into, DeleteBranch: remove, DryRun: opts.DryRun}
-	a, err := withCommandHint(r.graph.MergeBranches(ctx, body, writeOptions(engine.WriteOptions{IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey})...))
+	a, err := answered(r.graph.MergeBranches(ctx, body, writeOptions(engine.WriteOptions{IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey})...))
 	var refused *client.Error
 	if errors.As(err, &refused) && len(refused.MergeConflicts) > 0 {
 		return nil, &conflicted{n: max(refused.MergeConflictCount, len(refused.MergeConflicts)), list: refused.MergeConflicts}

@@ -28,7 +28,7 @@ func newChanges() *cobra.Command {
 		Long: `List what a commit changed against its first parent: nodes, then edges, by type and id.
 A table and CSV have a row for each property; JSON and NDJSON an object for each entity.`,
 		Example: "  omnigraph changes --store data/people $HEAD\n  omnigraph changes --store data/people $HEAD --limit 1 --after node/Person/ada",
-		Args:    oneArg("COMMIT"),
+		Args:    exactly("COMMIT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if r.Limit < 0 {
 				return usageError{fmt.Errorf("--limit is %d, expected 1 or more", r.Limit)}
@@ -76,7 +76,7 @@ type changeRow struct {
 // changesReport returns the report of the changes of a commit.
 func changesReport(a *client.ChangesAnswer) *report {
 	r := &report{doc: a, columns: columns("kind", "entity", "property", "old", "new"), objects: rowsOf(a.Changes),
-		note: "nodes: " + countsText(a.Nodes) + "; edges: " + countsText(a.Edges)}
+		note: "nodes: " + counted(a.Nodes) + "; edges: " + counted(a.Edges)}
 	for _, c := range a.Changes {
 		row := changeRow{Kind: c.Kind, Entity: c.EntityKind + "/" + c.TypeName + "/" + c.ID}
 		if c.EntityKind == "edge" && c.Kind != "updated" {
@@ -96,7 +96,7 @@ func changesReport(a *client.ChangesAnswer) *report {
 	return r
 }
 
-func countsText(c client.ChangeCounts) string {
+func counted(c client.ChangeCounts) string {
 	return fmt.Sprintf("%d inserted, %d updated, %d deleted", c.Inserted, c.Updated, c.Deleted)
 }
 
@@ -186,7 +186,7 @@ func (r *remote) Changes(ctx context.Context, commit string, c engine.ChangeRang
 	for page, err := range r.graph.ChangePages(ctx, commit, query) {
 		switch {
 		case err != nil:
-			return withCommandHint[*client.ChangesAnswer](nil, err)
+			return answered[*client.ChangesAnswer](nil, err)
 		case all == nil:
 			all = page
 		default:
@@ -202,5 +202,5 @@ func (r *remote) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*clie
 	if !opts.Before.IsZero() {
 		body.KeepSince = &opts.Before
 	}
-	return withCommandHint(r.graph.Cleanup(ctx, body))
+	return answered(r.graph.Cleanup(ctx, body))
 }

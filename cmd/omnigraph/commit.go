@@ -56,7 +56,7 @@ func newCommitShow() *cobra.Command {
 		Use:     "show (--store DIR | --server URL --graph ID) COMMIT",
 		Short:   "Show a commit",
 		Example: "  omnigraph commit show --store data/people $HEAD",
-		Args:    oneArg("COMMIT"),
+		Args:    exactly("COMMIT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
 				c, err := s.Commit(ctx, args[0])
@@ -132,13 +132,13 @@ func (l *local) Commit(ctx context.Context, id string) (*client.CommitAnswer, er
 }
 
 func (r *remote) Snapshot(ctx context.Context, at engine.Target) (*client.SnapshotAnswer, error) {
-	return withCommandHint(r.graph.Snapshot(ctx, readOptions(at)...))
+	return answered(r.graph.Snapshot(ctx, readOptions(at)...))
 }
 
 func (r *remote) Commits(ctx context.Context, branch string, c engine.CommitRange) ([]client.CommitAnswer, error) {
-	return withCommandHint(collectPages(r.graph.AllCommits(ctx, client.CommitQuery{Branch: branch, Before: c.Before, Limit: c.Limit})))
+	return answered(collectPages(r.graph.AllCommits(ctx, client.CommitQuery{Branch: branch, Before: c.Before, Limit: c.Limit})))
 }
 
 func (r *remote) Commit(ctx context.Context, id string) (*client.CommitAnswer, error) {
-	return withCommandHint(r.graph.Commit(ctx, id))
+	return answered(r.graph.Commit(ctx, id))
 }

@@ -30,7 +30,7 @@ func compiled(cfg *cluster.Config, g *cluster.Graph) (*tool.Catalog, error) {
 		return nil, err
 	}
 	in := model.Input{Graph: g.ID, Schema: schema, Source: source}
-	if in.Strict, err = readStrict(dir); err != nil {
+	if in.Strict, err = strict(dir); err != nil {
 		return nil, err
 	}
 	// While the sources may have faults, name them by their paths, so that the faults can be shown.
@@ -125,9 +125,9 @@ func generatedName(dir, path string) string {
 	return filepath.ToSlash(path)
 }
 
-// readStrict reads from the gq.yaml in the folder of cluster.yaml, if there is one, whether the schemas
+// strict reads from the gq.yaml in the folder of cluster.yaml, if there is one, whether the schemas
 // of arguments require every key. It ignores the rest of the file and its faults, which gq checks.
-func readStrict(dir string) (bool, error) {
+func strict(dir string) (bool, error) {
 	path := filepath.Join(dir, "gq.yaml")
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -213,7 +213,7 @@ func (r *remote) Export(ctx context.Context, e *export) (commit string, err erro
 	if e.format == "parquet" {
 		return r.exportParquet(ctx, e)
 	}
-	stream, err := withCommandHint(r.graph.Export(ctx, client.ExportBody{Branch: e.at.Branch, Snapshot: e.at.Commit, TypeNames: e.types}))
+	stream, err := answered(r.graph.Export(ctx, client.ExportBody{Branch: e.at.Branch, Snapshot: e.at.Commit, TypeNames: e.types}))
 	if err != nil {
 		return "", err
 	}

@@ -21,7 +21,7 @@ import (
 // temporary graph in the destination folder and removes it when the files are written. It selects
 // types only in that graph, so that the graph satisfies the rules of its schema.
 func (r *remote) exportParquet(ctx context.Context, e *export) (commit string, err error) {
-	stream, err := withCommandHint(r.graph.Export(ctx, client.ExportBody{Branch: e.at.Branch, Snapshot: e.at.Commit}))
+	stream, err := answered(r.graph.Export(ctx, client.ExportBody{Branch: e.at.Branch, Snapshot: e.at.Commit}))
 	if err != nil {
 		return "", err
 	}

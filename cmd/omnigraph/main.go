@@ -188,8 +188,8 @@ func group(name, short string, subs ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// oneArg requires one positional argument.
-func oneArg(what string) cobra.PositionalArgs {
+// exactly requires one positional argument.
+func exactly(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return usageError{fmt.Errorf("%s is missing; see %s --help", what, cmd.CommandPath())}

@@ -206,7 +206,7 @@ func newQueriesRun() *cobra.Command {
 limits the rows. For a mutation, the other flags set the conditions of the write.`,
 		Example: "  omnigraph queries run --store data/code heaviest_packages\n" +
 			"  omnigraph queries run --server http://127.0.0.1:8080 --graph code heaviest_packages --format table",
-		Args: oneArg("NAME"),
+		Args: exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.call(args)
 			if err != nil {
@@ -272,7 +272,7 @@ func (r *remote) Query(ctx context.Context, s *statement) (*client.ReadAnswer, e
 	if err := s.check(false); err != nil {
 		return nil, err
 	}
-	a, err := withCommandHint(r.graph.QueryAll(ctx, client.QueryBody{
+	a, err := answered(r.graph.QueryAll(ctx, client.QueryBody{
 		Query: s.text, Name: s.name, Params: s.parameters(), Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: int32(min(s.rows, math.MaxInt32)),
 	}))
 	return a, withFileName(err, s.file, s.text)
@@ -282,14 +282,14 @@ func (r *remote) Mutate(ctx context.Context, s *statement, opts engine.WriteOpti
 	if err := s.check(true); err != nil {
 		return nil, err
 	}
-	a, err := withCommandHint(r.graph.Mutate(ctx, client.MutateBody{
+	a, err := answered(r.graph.Mutate(ctx, client.MutateBody{
 		Query: s.text, Name: s.name, Params: s.parameters(), Branch: opts.Branch, DryRun: opts.DryRun,
 	}, writeOptions(opts)...))
 	return a, withFileName(err, s.file, s.text)
 }
 
 func (r *remote) Queries(ctx context.Context) ([]client.QueryEntry, error) {
-	list, err := withCommandHint(r.graph.Queries(ctx))
+	list, err := answered(r.graph.Queries(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -297,7 +297,7 @@ func (r *remote) Queries(ctx context.Context) ([]client.QueryEntry, error) {
 }
 
 func (r *remote) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.InvokeAnswer, error) {
-	return withCommandHint(r.graph.InvokeAll(ctx, s.name, client.InvokeBody{
+	return answered(r.graph.InvokeAll(ctx, s.name, client.InvokeBody{
 		Params: s.parameters(), Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: int32(min(s.rows, math.MaxInt32)), DryRun: opts.DryRun,
 	}, writeOptions(opts)...))
 }

@@ -42,8 +42,8 @@ func (r *remote) Close() error {
 	return nil
 }
 
-// withCommandHint passes an answer on. It replaces the hint of an error by one about this command.
-func withCommandHint[T any](answer T, err error) (T, error) {
+// answered passes an answer on. It replaces the hint of an error by one about this command.
+func answered[T any](answer T, err error) (T, error) {
 	var refused *client.Error
 	if errors.As(err, &refused) {
 		switch {

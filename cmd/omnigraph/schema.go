@@ -143,12 +143,12 @@ func (l *local) ApplySchema(ctx context.Context, s *schemaFile, opts engine.Sche
 }
 
 func (r *remote) Schema(ctx context.Context, at engine.Target) (*client.SchemaAnswer, error) {
-	return withCommandHint(r.graph.Schema(ctx, readOptions(at)...))
+	return answered(r.graph.Schema(ctx, readOptions(at)...))
 }
 
 func (r *remote) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*client.SchemaApplied, error) {
 	body := client.SchemaBody{SchemaSource: s.text, Branch: opts.Branch, AllowDataLoss: opts.AllowDataLoss, Hard: opts.Hard, DryRun: opts.DryRun}
-	a, err := withCommandHint(r.graph.ApplySchema(ctx, body, writeOptions(opts.WriteOptions)...))
+	a, err := answered(r.graph.ApplySchema(ctx, body, writeOptions(opts.WriteOptions)...))
 	err = withFileName(err, s.name, s.text)
 	if opts.AllowDataLoss || opts.DryRun || !errors.Is(err, client.ErrConflict) {
 		return a, err

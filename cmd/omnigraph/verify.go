@@ -81,7 +81,7 @@ func (l *local) Verify(ctx context.Context) ([]client.StoredFault, error) {
 }
 
 func (r *remote) Verify(ctx context.Context) ([]client.StoredFault, error) {
-	a, err := withCommandHint(r.graph.Verify(ctx))
+	a, err := answered(r.graph.Verify(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -6,4 +6,4 @@ import (
 )
 
 // SeenQueries returns the stored queries that texts may name to an actor.
-func (g *Graph) SeenQueries(actor *access.Actor) []tool.StoredQuery { return g.visibleQueries(actor) }
+func (g *Graph) SeenQueries(actor *access.Actor) []tool.StoredQuery { return g.seenQueries(actor) }

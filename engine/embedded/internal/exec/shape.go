@@ -94,13 +94,13 @@ func (b *binder) traversal(c plan.Traverse) error {
 		}
 	}
 	if c.Min < 1 || c.Max < c.Min {
-		return mismatch("a walk along %s has the invalid bounds %d to %d", c.Edge, c.Min, c.Max)
+		return mismatch("a walk along %s has the bounds %d to %d", c.Edge, c.Min, c.Max)
 	}
 	if c.EdgeVar == plan.NoVar {
 		return nil
 	}
 	if c.Max != 1 {
-		return mismatch("a walk along %s binds an edge variable, but may have %d edges", c.Edge, c.Max)
+		return mismatch("a walk along %s of up to %d edges binds an edge variable", c.Edge, c.Max)
 	}
 	if err := b.variable(c.EdgeVar, plan.Edge); err != nil {
 		return err

@@ -221,7 +221,7 @@ func TokenPieces(token string) [][]byte {
 func LeakedPiece(text []byte, token string) error {
 	for _, piece := range TokenPieces(token) {
 		if i := bytes.Index(text, piece); i >= 0 {
-			return fmt.Errorf("%q of a token shows in …%s…", piece, text[max(0, i-40):min(len(text), i+48)])
+			return fmt.Errorf("the piece %q of a token is visible in …%s…", piece, text[max(0, i-40):min(len(text), i+48)])
 		}
 	}
 	return nil

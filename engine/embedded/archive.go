@@ -45,7 +45,7 @@ func (r *retention) collectRetained(heads []string, n int, lsn uint64) retained 
 			c.liveAncestors.Set(ancestor)
 			return true
 		})
-		c.archive = slices.DeleteFunc(slices.Clone(c.archive), func(a version.ArchiveSegment) bool { return !alive(a, c.liveAncestors) })
+		c.archive = slices.DeleteFunc(slices.Clone(c.archive), func(a version.ArchiveSegment) bool { return !hasLiveRecord(a, c.liveAncestors) })
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.anchors)) {
 		a := r.anchors[id]
@@ -70,8 +70,8 @@ func (c *retained) anchored(a *anchor) {
 	c.anchors = append([]*anchor{a}, slices.DeleteFunc(c.anchors, same)...)
 }
 
-// alive reports whether an archive segment holds the record of at least one live commit.
-func alive(a version.ArchiveSegment, live engine.Bitmap) bool {
+// hasLiveRecord reports whether an archive segment holds the record of at least one live commit.
+func hasLiveRecord(a version.ArchiveSegment, live engine.Bitmap) bool {
 	for _, r := range a.Runs {
 		for n := r.First; n < r.First+r.N; n++ {
 			if live.Get(n) {
@@ -132,7 +132,7 @@ func (r *retention) storeArchive(ctx context.Context, p *retained) (made []store
 		if err != nil {
 			return nil, err
 		}
-		runs = joined(archive[k].Runs, runs[0])
+		runs = appendRun(archive[k].Runs, runs[0])
 		records = slices.Concat(before, records)
 		archive = archive[:k:k]
 	}
@@ -144,7 +144,7 @@ func (r *retention) storeArchive(ctx context.Context, p *retained) (made []store
 	return []store.SegmentID{id}, nil
 }
 
-func joined(runs []version.Run, next version.Run) []version.Run {
+func appendRun(runs []version.Run, next version.Run) []version.Run {
 	runs = slices.Clone(runs)
 	if last := &runs[len(runs)-1]; last.First+last.N == next.First {
 		last.N += next.N

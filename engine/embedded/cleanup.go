@@ -42,7 +42,7 @@ func (c *checkpoints) cleanup(ctx context.Context, opts engine.CleanupOptions) (
 		}
 	}
 	cut := c.branches.cut(c.opts.time())
-	if err := cut.settled(ctx); err != nil {
+	if err := cut.waitDurable(ctx); err != nil {
 		return nil, err
 	}
 	keep, err := c.chooseKept(ctx, cut, opts)

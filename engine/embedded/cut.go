@@ -45,15 +45,15 @@ func (l *branches) cut(now time.Time) *cut {
 	return c
 }
 
-// settled waits until every record of the cut is durable. Then the head of each branch is at
+// waitDurable waits until every record of the cut is durable. Then the head of each branch is at
 // least as new as in the cut.
-func (c *cut) settled(ctx context.Context) error {
+func (c *cut) waitDurable(ctx context.Context) error {
 	for _, b := range c.branches {
-		if err := b.tip.settled(ctx); err != nil {
+		if err := b.tip.waitDurable(ctx); err != nil {
 			return err
 		}
 	}
-	return (&commit{out: c.last}).settled(ctx)
+	return (&commit{out: c.last}).waitDurable(ctx)
 }
 
 // states calls yield once for each distinct state of the cut.

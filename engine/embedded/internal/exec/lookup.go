@@ -91,7 +91,7 @@ func (l *lookup) run(m *matcher, p *pipe, at int, f *frame) error {
 		m.column(out, l.edge.To)
 	}
 	for i := range f.n {
-		if f.settled(i) {
+		if f.isDone(i) {
 			continue
 		}
 		ord, ok := m.find(l, table, f, i)
@@ -221,7 +221,7 @@ func (s *probe) run(m *matcher, p *pipe, at int, f *frame) error {
 	m.column(out, s.v)
 rows:
 	for i := range f.n {
-		if f.settled(i) {
+		if f.isDone(i) {
 			continue
 		}
 		var h uint64

@@ -23,13 +23,13 @@ const archiveBytes = 1 << 20
 // retained is the part of a cut that retention owns: the archived records and the anchors that a
 // checkpoint keeps.
 type retained struct {
-	archive       []version.ArchiveSegment
-	archived      int
-	fresh         []version.Archived
-	stored        []*anchor
-	anchors       []*anchor     // anchors to store, newest first
-	replacesAll   bool          // the cut drops every state that is not in it, those of live branches too
-	liveAncestors engine.Bitmap // ancestors of live branches by number; nil if no other commits go
+	archive       []version.ArchiveSegment // the stored segments of records
+	archived      int                      // archive holds the records of the commits with lower numbers than this
+	fresh         []version.Archived       // records that no segment holds yet
+	stored        []*anchor                // anchors that are stored already
+	anchors       []*anchor                // anchors to store, newest first
+	replacesAll   bool                     // the cut drops every state that is not in it, those of live branches too
+	liveAncestors engine.Bitmap            // ancestors of live branches by number; nil if no other commits go
 }
 
 // collectRetained collects the records and anchors to keep for the commits with numbers below n, up to the

@@ -27,14 +27,14 @@ const (
 // frame.
 type expr struct {
 	kind  exprKind
-	src   plan.Expr
-	typ   value.Type
-	v     plan.VarID
-	prop  int
-	to    bool // for exprEnd: the target end instead of the source
-	match int  // position in query.texts
-	score int  // position in query.relevances, distances or fusions
-	slot  int  // the vector for its values
+	src   plan.Expr  // the expression in the plan
+	typ   value.Type // of the value
+	v     plan.VarID // the variable, unless the value is constant
+	prop  int        // for exprProp: position in the properties of the type
+	to    bool       // for exprEnd: the target end instead of the source
+	match int        // position in query.texts
+	score int        // position in query.relevances, distances or fusions
+	slot  int        // the vector for its values
 }
 
 // uses calls f for each variable of an expression.

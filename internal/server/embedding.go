@@ -43,7 +43,7 @@ func embedder(c *cluster.Embedding) (engine.Embedder, error) {
 		}
 		return p, nil
 	}
-	return fail(fmt.Errorf("its kind is %q", c.Kind))
+	return fail(fmt.Errorf("the kind %q is unknown", c.Kind))
 }
 
 // counted wraps a provider so that the metrics count its calls; it returns nil for nil.

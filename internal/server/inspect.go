@@ -105,7 +105,7 @@ func listTools(ctx context.Context, h http.Handler) (json.RawMessage, error) {
 		} `json:"result"`
 	}
 	if err := json.Unmarshal(w.body.Bytes(), &answer); err != nil || answer.Result.Tools == nil {
-		return nil, fmt.Errorf("tools/list answered %d %s", w.status, w.body.Bytes())
+		return nil, fmt.Errorf("tools/list answered with status %d: %s", w.status, w.body.Bytes())
 	}
 	return answer.Result.Tools, nil
 }

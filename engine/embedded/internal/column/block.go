@@ -123,7 +123,7 @@ func Decode(desc []byte, name string, src Source) (c *Column, rest []byte, err e
 	c.pending.Defer()
 	if c.typ.List {
 		if flags&flagDict != 0 {
-			return nil, nil, corrupt("a dictionary of lists")
+			return nil, nil, corrupt("a column of lists cannot have a dictionary")
 		}
 		if c.elem, rest, err = Decode(rest, name+".e", src); err != nil {
 			return nil, nil, err

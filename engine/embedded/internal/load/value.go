@@ -142,7 +142,7 @@ func keyMember(text []byte, t value.Type) (value.Value, error) {
 		}
 		return k.Parse(s)
 	}
-	return value.Null, errors.New("no key type")
+	return value.Null, errors.New("the type of the property cannot be a key")
 }
 
 func integer(s string, k value.Kind) (value.Value, error) {

@@ -131,7 +131,7 @@ func (r *reader) formatOf(k format.Kind) byte {
 func (r *reader) uvarint() uint64 {
 	n, k := binary.Uvarint(r.b)
 	if k <= 0 {
-		r.fail("no varint")
+		r.fail("the varint is not valid")
 		return 0
 	}
 	r.b = r.b[k:]
@@ -141,7 +141,7 @@ func (r *reader) uvarint() uint64 {
 func (r *reader) varint() int64 {
 	n, k := binary.Varint(r.b)
 	if k <= 0 {
-		r.fail("no varint")
+		r.fail("the varint is not valid")
 		return 0
 	}
 	r.b = r.b[k:]
@@ -153,7 +153,7 @@ func (r *reader) varint() int64 {
 func (r *reader) count() int {
 	n := r.uvarint()
 	if n > uint64(len(r.b)) {
-		r.fail(fmt.Sprintf("a count of %d", n))
+		r.fail(fmt.Sprintf("the count %d is too large", n))
 		return 0
 	}
 	return int(n)
@@ -162,7 +162,7 @@ func (r *reader) count() int {
 func (r *reader) index(limit int) int {
 	n := r.uvarint()
 	if n >= uint64(limit) {
-		r.fail(fmt.Sprintf("number %d of %d", n, limit))
+		r.fail(fmt.Sprintf("number %d is not below %d", n, limit))
 		return 0
 	}
 	return int(n)
@@ -171,7 +171,7 @@ func (r *reader) index(limit int) int {
 func (r *reader) ordinal() uint32 {
 	n := r.uvarint()
 	if n > math.MaxUint32 {
-		r.fail(fmt.Sprintf("a number of %d", n))
+		r.fail(fmt.Sprintf("the number %d is too large", n))
 		return 0
 	}
 	return uint32(n)

@@ -96,6 +96,7 @@ func changesReport(a *client.ChangesAnswer) *report {
 	return r
 }
 
+// counted returns the counts of changes as text.
 func counted(c client.ChangeCounts) string {
 	return fmt.Sprintf("%d inserted, %d updated, %d deleted", c.Inserted, c.Updated, c.Deleted)
 }

@@ -69,6 +69,7 @@ func completions(cmd *cobra.Command) {
 	}
 }
 
+// completeWords completes with fixed words.
 func completeWords(words ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 }
@@ -221,6 +222,7 @@ func actions() []string {
 	return names
 }
 
+// mapped returns the result of f for each element.
 func mapped[T any](list []T, f func(T) string) []string {
 	words := make([]string, len(list))
 	for i := range list {

@@ -88,6 +88,7 @@ func validQueriesNote(r *wireerror.Rejected) string {
 	}
 }
 
+// exitCode returns the exit code of the command for an error.
 func exitCode(err error) int {
 	var (
 		usage     usageError

@@ -125,7 +125,8 @@ func (s *policySource) binding(cmd *cobra.Command) (bound, policy.Options, error
 	return fits[0], o, err
 }
 
-// unboundFile is used for a file that no cluster.yaml names. The names of its queries cannot be checked.
+// unboundFile is used for a file that no cluster.yaml names. The names of its queries cannot be
+// checked.
 func (s *policySource) unboundFile(cmd *cobra.Command) (bound, policy.Options, error) {
 	b := bound{file: s.file, graph: s.graph}
 	switch s.graph {
@@ -209,8 +210,8 @@ func storedQueries(cmd *cobra.Command, g *cluster.Graph) ([]string, error) {
 	return queries, nil
 }
 
-// printFaults prints the faults of a file with their lines, and returns the error that remains to be
-// printed.
+// printFaults prints the faults of a file with their lines, and returns the error that remains to
+// be printed.
 func printFaults(cmd *cobra.Command, err error) error {
 	var faults diag.List
 	if !errors.As(err, &faults) {

@@ -75,8 +75,8 @@ func readOptions(at engine.Target) []client.ReadOption {
 // maxServerFaults is the number of faults from which on the answer of a server may lack some.
 const maxServerFaults = 20
 
-// withFileName adds the name of the file to the faults of a text that a server refused. They then look
-// like the faults of a local graph.
+// withFileName adds the name of the file to the faults of a text that a server refused. They then
+// look like the faults of a local graph.
 func withFileName(err error, file, text string) error {
 	var refused *client.Error
 	if !errors.As(err, &refused) || len(refused.Diagnostics) == 0 {

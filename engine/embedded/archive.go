@@ -32,9 +32,9 @@ type retained struct {
 	liveAncestors engine.Bitmap            // ancestors of live branches by number; nil if no other commits go
 }
 
-// collectRetained collects the records and anchors to keep for the commits with numbers below n, up to the
-// log record at lsn. heads are the commits at the tips of the branches. REQUIRES: branches.mu is
-// locked, so that lsn, n and heads belong to one state.
+// collectRetained collects the records and anchors to keep for the commits with numbers below n, up
+// to the log record at lsn. heads are the commits at the tips of the branches. REQUIRES:
+// branches.mu is locked, so that lsn, n and heads belong to one state.
 func (r *retention) collectRetained(heads []string, n int, lsn uint64) retained {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -144,6 +144,7 @@ func (r *retention) storeArchive(ctx context.Context, p *retained) (made []store
 	return []store.SegmentID{id}, nil
 }
 
+// appendRun returns runs with next appended. It extends the last run if next follows it directly.
 func appendRun(runs []version.Run, next version.Run) []version.Run {
 	runs = slices.Clone(runs)
 	if last := &runs[len(runs)-1]; last.First+last.N == next.First {

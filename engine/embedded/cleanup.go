@@ -230,8 +230,8 @@ func (c *checkpoints) reclaimLocked(ctx context.Context, cut *cut, k *kept) erro
 	return err
 }
 
-// bareStates returns a new anchor for each unanchored commit. It restores the states that are not in
-// memory.
+// bareStates returns a new anchor for each unanchored commit. It restores the states that are not
+// in memory.
 func (c *checkpoints) bareStates(ctx context.Context, cut *cut, k *kept) (all []*anchor, err error) {
 	inMemory := map[string]anchor{}
 	for _, s := range cut.bases {

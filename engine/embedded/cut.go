@@ -17,6 +17,7 @@ type cut struct {
 	retained retained
 }
 
+// cutBranch is the state of one branch in a cut.
 type cutBranch struct {
 	*branch
 	tip      *commit

@@ -190,6 +190,7 @@ func (p *replay) commit(r store.Record) error {
 	return nil
 }
 
+// corruptRecord returns the *engine.Corrupt of a record of the log.
 func corruptRecord(r store.Record, format string, args ...any) error {
 	return &engine.Corrupt{Object: fmt.Sprintf("log record %d", r.LSN), Detail: fmt.Sprintf(format, args...)}
 }

@@ -335,7 +335,8 @@ func (m *merge) broken(e *entity, property, rule, detail string) {
 	m.conflict(engine.ValueConstraintViolation, e.kind, e.typ, e.id, property)
 }
 
-// hadUniqueRule reports whether the target already had this unique rule, with properties of the same kinds.
+// hadUniqueRule reports whether the target already had this unique rule, with properties of the
+// same kinds.
 func (m *merge) hadUniqueRule(typ shape, names []string) bool {
 	if m.way == nil {
 		return true

@@ -69,8 +69,8 @@ func withActor(next http.Handler, limiter *admission.Limiter, watched map[string
 	})
 }
 
-// recordRoute records the pattern of the route that serves a request, without the method prefix of a
-// ServeMux pattern.
+// recordRoute records the pattern of the route that serves a request, without the method prefix of
+// a ServeMux pattern.
 func recordRoute(r *http.Request, pattern string) {
 	if _, path, ok := strings.Cut(pattern, " "); ok {
 		pattern = path

@@ -98,6 +98,7 @@ func (a *handlers) close() {
 	a.closed = true
 }
 
+// runWithin calls f with a context that ends after d.
 func runWithin(d time.Duration, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()

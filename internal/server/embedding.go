@@ -54,6 +54,7 @@ func counted(p engine.Embedder, graph string, set *observe.Set) engine.Embedder 
 	return &countedEmbedder{p, graph, set}
 }
 
+// countedEmbedder counts the calls of an embedding provider in the metrics.
 type countedEmbedder struct {
 	engine.Embedder
 	graph string

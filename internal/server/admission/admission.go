@@ -76,6 +76,7 @@ type share struct {
 // maxSpare bounds the number of shares that are kept for reuse.
 const maxSpare = 64
 
+// waiter is a request that waits for admission.
 type waiter struct {
 	actor          Actor
 	bytes          int64

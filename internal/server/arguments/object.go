@@ -29,6 +29,7 @@ type Object struct {
 	faults  []*tool.ArgumentError
 }
 
+// member is one member of an object.
 type member struct {
 	name string
 	raw  jsontext.Value

@@ -114,6 +114,8 @@ func (k *issuerKeys) verify(ctx context.Context, kid, alg string, check func(key
 	return &Rejected{"is signed with a key that the issuer does not publish"}
 }
 
+// tryKeys calls check with each key that fits kid and alg. known reports whether there is such a
+// key, and holds whether check accepted one.
 func tryKeys(keys []jose.JSONWebKey, kid, alg string, check func(key any) error) (known, holds bool) {
 	for i := range keys {
 		if (kid == "" || keys[i].KeyID == kid) && signs(&keys[i], alg) {

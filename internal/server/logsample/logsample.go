@@ -20,6 +20,7 @@ type Sampler struct {
 	kinds map[string]kind
 }
 
+// kind is the state of one kind of lines.
 type kind struct {
 	last       time.Time // when the last line of the kind passed
 	suppressed int       // lines held back since then

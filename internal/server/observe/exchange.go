@@ -59,6 +59,7 @@ func Requests(next http.Handler, opts Options) http.Handler {
 	return o
 }
 
+// requestHandler logs, measures and traces each request.
 type requestHandler struct {
 	next        http.Handler
 	log         *slog.Logger

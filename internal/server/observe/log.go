@@ -73,6 +73,7 @@ func (w printable) Write(b []byte) (int, error) {
 // and also the trace id if the request is traced.
 func WithRequests(log *slog.Logger) *slog.Logger { return slog.New(infoHandler{log.Handler()}) }
 
+// infoHandler adds the id of the request in the context to each log line.
 type infoHandler struct{ slog.Handler }
 
 func (h infoHandler) Handle(ctx context.Context, r slog.Record) error {

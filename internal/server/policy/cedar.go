@@ -34,6 +34,7 @@ const (
 	queryAttr     types.String = "query" // the stored query; "" if via is adhoc
 )
 
+// uid returns the Cedar id of an entity.
 func uid(t types.EntityType, id string) types.EntityUID {
 	return types.NewEntityUID(t, types.String(id))
 }
@@ -191,8 +192,8 @@ func byAction(all policies) map[tool.Action]policies {
 	return index
 }
 
-// includesAction reports whether the action scope of a policy includes an action. Actions have no parents
-// here, so "in" only means equality.
+// includesAction reports whether the action scope of a policy includes an action. Actions have no
+// parents here, so "in" only means equality.
 func includesAction(scope ast.IsActionScopeNode, action types.EntityUID) bool {
 	switch s := scope.(type) {
 	case ast.ScopeTypeAll:

@@ -82,8 +82,8 @@ func (c compiled) rule() Rule {
 	return Rule{ID: string(c.id), Deny: c.policy.Effect() == cedar.Forbid, At: c.at}
 }
 
-// onlyFailing evaluates each part of a policy alone. If exactly one part does not hold, missing returns
-// that part and true.
+// onlyFailing evaluates each part of a policy alone. If exactly one part does not hold, missing
+// returns that part and true.
 func (c compiled) onlyFailing(holds func(*ast.Policy) bool) (part string, one bool) {
 	whole := (*ast.Policy)(c.policy.AST())
 	var parts []*ast.Policy
@@ -107,8 +107,8 @@ func (c compiled) onlyFailing(holds func(*ast.Policy) bool) (part string, one bo
 	return part, failed == 1
 }
 
-// partText returns the Cedar text of the one part of p that is set. The rest of p is the default permit
-// policy.
+// partText returns the Cedar text of the one part of p that is set. The rest of p is the default
+// permit policy.
 func partText(p *ast.Policy) string {
 	var text bytes.Buffer
 	text.Write((*build.Policy)(p).MarshalCedar())

@@ -172,6 +172,7 @@ func (n *native) check(c compiled) {
 	}
 }
 
+// nameHelp returns the help for an unknown name: the nearest known name, or all known names.
 func nameHelp(kind, name string, known []string) string {
 	if near := diag.DidYouMean(name, known); near != "" {
 		return near

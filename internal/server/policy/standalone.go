@@ -42,8 +42,8 @@ func (p *Policy) Standalone() string {
 	return b.String()
 }
 
-// standaloneRule writes one rule without the bundle's groups and protected branches. It returns false if the
-// rule can apply to nothing.
+// standaloneRule writes one rule without the bundle's groups and protected branches. It returns
+// false if the rule can apply to nothing.
 func (p *Policy) standaloneRule(r rule) (compiled, bool) {
 	var also []build.Node
 	if g, ok := r.actors.(groupActor); ok {

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// minRetryWait is the time from a failure to the first attempt. Each further attempt waits twice
-	// as long as the one before, up to maxRetryWait. After a graph has stayed open for steadyTime, the wait
-	// is minRetryWait again.
+	// minRetryWait is the time from a failure to the first attempt. Each further attempt waits
+	// twice as long as the one before, up to maxRetryWait. After a graph has stayed open for
+	// steadyTime, the wait is minRetryWait again.
 	minRetryWait = 100 * time.Millisecond
 	maxRetryWait = 30 * time.Second
 	steadyTime   = time.Minute

@@ -80,6 +80,7 @@ func ID(h http.Header) string {
 // the id out. A shorter match may be chance.
 const minLeak = 8
 
+// revealsToken reports whether an id contains a token of the credentials, or is a part of one.
 func revealsToken(id string, credentials []string) bool {
 	for _, c := range credentials {
 		_, token, _ := strings.Cut(c, " ")

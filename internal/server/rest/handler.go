@@ -242,6 +242,7 @@ type httpError struct{ fault *wireerror.Fault }
 
 func (e *httpError) Error() string { return e.fault.Body.Message }
 
+// notFound returns the 404 for a thing with a name.
 func notFound(what, name string) *wireerror.Fault {
 	return envelope.New(wireerror.Missing, client.CodeNotFound, what+" \""+short(name)+"\" not found")
 }

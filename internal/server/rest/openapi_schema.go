@@ -190,6 +190,7 @@ func nullable(p *jsonschema.Schema, types []string) (*jsonschema.Schema, []strin
 	return p, append(types, "null")
 }
 
+// setExtra sets a keyword that jsonschema.Schema has no field for.
 func setExtra(s *jsonschema.Schema, name string, v any) {
 	if s.Extras == nil {
 		s.Extras = map[string]any{}
@@ -197,6 +198,7 @@ func setExtra(s *jsonschema.Schema, name string, v any) {
 	s.Extras[name] = v
 }
 
+// elem returns the type that a pointer type points to.
 func elem(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -85,8 +85,8 @@ func adHoc(o *arguments.Object, query, querySource, name, queryName string) *ope
 	return call
 }
 
-// eitherName returns a member that has two names. It records a fault if both are present, because the
-// server would have to ignore one of the values.
+// eitherName returns a member that has two names. It records a fault if both are present, because
+// the server would have to ignore one of the values.
 func eitherName(o *arguments.Object, name, a, other, b string) string {
 	switch {
 	case o.Has(name) && o.Has(other):

@@ -350,8 +350,8 @@ func clip(s string) string {
 	return s
 }
 
-// kindOf describes the kind of a node. If the author may have meant a string, help says how to write
-// one.
+// kindOf describes the kind of a node. If the author may have meant a string, help says how to
+// write one.
 func kindOf(n ast.Node) (what, help string) {
 	const quote = "put it in quotes"
 	switch n.(type) {

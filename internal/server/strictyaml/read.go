@@ -134,8 +134,8 @@ func (r *Reader) parse() {
 	}
 }
 
-// checkPlain rejects the parts of YAML that configuration does not use. It works on the tokens, so that
-// no alias is expanded and no deep nesting is parsed.
+// checkPlain rejects the parts of YAML that configuration does not use. It works on the tokens, so
+// that no alias is expanded and no deep nesting is parsed.
 func (r *Reader) checkPlain(tokens token.Tokens) bool {
 	depth, entries, line := 0, 0, 0
 	for i, tk := range tokens {

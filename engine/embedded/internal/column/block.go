@@ -250,6 +250,7 @@ func Array[T Fixed](b []byte, n int) ([]T, bool) {
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
+// swapBytes returns a copy of b with the bytes of each value of the given width reversed.
 func swapBytes(b []byte, width int) []byte {
 	out := make([]byte, len(b))
 	for i := range b {

@@ -324,6 +324,7 @@ func (b *Builder) dictionary(c *Column, perm []uint32) bool {
 	return true
 }
 
+// permute returns the values of s in the order of perm.
 func permute[T any](s []T, perm []uint32) []T {
 	if perm == nil || s == nil {
 		return s

@@ -63,11 +63,13 @@ func uses(e plan.Expr, f func(plan.VarID)) {
 	}
 }
 
+// usesMatch calls f for each variable of a text match.
 func usesMatch(m plan.TextMatch, f func(plan.VarID)) {
 	f(m.Prop.Var)
 	uses(m.Query, f)
 }
 
+// usesCond calls f for each variable of a condition.
 func usesCond(c plan.Cond, f func(plan.VarID)) {
 	switch c := c.(type) {
 	case plan.Compare:

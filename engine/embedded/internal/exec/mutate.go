@@ -282,6 +282,7 @@ func (w *Write) edgesAt(edges *version.Table, in bool, id string) []uint32 {
 	return out
 }
 
+// one returns a list of ord, or nil if ok is false.
 func one(ord uint32, ok bool) []uint32 {
 	if ok {
 		return []uint32{ord}

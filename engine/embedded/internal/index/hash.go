@@ -213,11 +213,13 @@ func Mix(h uint64, s string) uint64 {
 // MixInt adds a number to a hash.
 func MixInt(h, n uint64) uint64 { return multiplyFold(multiplyFold(h^n, k1)^k0, k1) }
 
+// loadWord reads the first eight bytes of s as a little-endian number.
 func loadWord(s string) uint64 {
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
+// multiplyFold mixes two numbers into one hash, by exclusive or of the halves of their product.
 func multiplyFold(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	return hi ^ lo ^ bits.RotateLeft64(a, 29)

@@ -179,6 +179,7 @@ func float(s string, k value.Kind) (value.Value, error) {
 	return value.OfF64(f), nil
 }
 
+// wrongValue returns the error for a value that is not of the expected kind.
 func wrongValue(raw []byte, what string) error {
 	return fmt.Errorf("found %s, expected %s", clip(raw), what)
 }

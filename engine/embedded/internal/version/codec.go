@@ -72,10 +72,12 @@ func appendScalar(dst []byte, v value.Value) []byte {
 	panic("version: value of type " + v.Type().String())
 }
 
+// appendText appends the length of s and its bytes.
 func appendText(dst []byte, s string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
 }
 
+// appendTexts appends the number of texts, then each text.
 func appendTexts(dst []byte, all []string) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(all)))
 	for _, s := range all {

@@ -97,6 +97,7 @@ func (e *CannotApply) Unwrap() []error {
 	return errs
 }
 
+// listGraphs returns a line for each graph, with the text that why returns.
 func listGraphs(graphs []*GraphPlan, why func(*GraphPlan) string) string {
 	var b strings.Builder
 	for _, g := range graphs {

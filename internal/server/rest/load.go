@@ -111,7 +111,7 @@ func (x *exchange) load(data io.Reader, branch, mode string, dry bool) *operatio
 }
 
 // loadInto returns a call that loads into a branch, and first creates that branch from another one
-// if it does not exist. If from is empty, into returns load itself.
+// if it does not exist. If from is empty, loadInto returns load itself.
 func loadInto(load *operations.Load, from string) (tool.Call, error) {
 	switch {
 	case from == "":

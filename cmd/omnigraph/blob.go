@@ -80,7 +80,7 @@ func (l *local) Blob(ctx context.Context, p operations.BlobPlace, at engine.Targ
 }
 
 func (r *remote) Blob(ctx context.Context, p operations.BlobPlace, at engine.Target) ([]byte, error) {
-	stream, err := answered(r.graph.Blob(ctx, client.BlobPlace{Entity: p.Entity.String(), Type: p.Type, ID: p.ID, Property: p.Property}, place(at)...))
+	stream, err := answered(r.graph.Blob(ctx, client.BlobPlace{Entity: p.Entity.String(), Type: p.Type, ID: p.ID, Property: p.Property}, readOptions(at)...))
 	if err != nil {
 		return nil, err
 	}

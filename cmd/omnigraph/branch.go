@@ -110,7 +110,7 @@ it is still there, and the exit code is 1.`,
 				return err
 			}
 			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				res, err := s.Merge(ctx, args[0], into, remove, engine.MergeOptions{IfCommit: w.ifCommit, IdempotencyKey: w.key, DryRun: w.dry})
+				res, err := s.Merge(ctx, args[0], into, remove, engine.MergeOptions{IfCommit: w.ifCommit, IdempotencyKey: w.key, DryRun: w.dryRun})
 				var conflicts *conflicted
 				switch {
 				case errors.As(err, &conflicts):
@@ -229,7 +229,7 @@ func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts 
 }
 
 func (r *remote) Branches(ctx context.Context) ([]client.BranchHead, error) {
-	return answered(collected(r.graph.AllBranches(ctx)))
+	return answered(collectPages(r.graph.AllBranches(ctx)))
 }
 
 func (r *remote) CreateBranch(ctx context.Context, name string, from engine.Target) (*client.BranchCreated, error) {
@@ -243,7 +243,7 @@ func (r *remote) DeleteBranch(ctx context.Context, name string) error {
 
 func (r *remote) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error) {
 	body := client.MergeBody{Source: from, Target: into, DeleteBranch: remove, DryRun: opts.DryRun}
-	a, err := answered(r.graph.MergeBranches(ctx, body, conditions(engine.WriteOptions{IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey})...))
+	a, err := answered(r.graph.MergeBranches(ctx, body, writeOptions(engine.WriteOptions{IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey})...))
 	var refused *client.Error
 	if errors.As(err, &refused) && len(refused.MergeConflicts) > 0 {
 		return nil, &conflicted{n: max(refused.MergeConflictCount, len(refused.MergeConflicts)), list: refused.MergeConflicts}

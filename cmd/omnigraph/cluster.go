@@ -51,7 +51,7 @@ func (f *clusterFlags) read(cmd *cobra.Command) (*cluster.Config, error) {
 func (f *clusterFlags) compile(cmd *cobra.Command) (*reconcile.Cluster, *reconcile.Sources, error) {
 	cfg, err := f.read(cmd)
 	if err != nil {
-		return nil, nil, reported(cmd, err)
+		return nil, nil, printFaults(cmd, err)
 	}
 	s, found, err := reconcile.Compile(cfg)
 	if err != nil {

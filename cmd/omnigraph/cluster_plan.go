@@ -135,6 +135,7 @@ func problem(g *reconcile.GraphPlan) string {
 	return ""
 }
 
+// blockedIn returns the first graph that cannot change to its schema, or "".
 func blockedIn(p *reconcile.Plan) (graph string) {
 	for _, g := range p.Graphs {
 		if g.State() == reconcile.Blocked {

@@ -132,11 +132,11 @@ func (l *local) Commit(ctx context.Context, id string) (*client.CommitAnswer, er
 }
 
 func (r *remote) Snapshot(ctx context.Context, at engine.Target) (*client.SnapshotAnswer, error) {
-	return answered(r.graph.Snapshot(ctx, place(at)...))
+	return answered(r.graph.Snapshot(ctx, readOptions(at)...))
 }
 
 func (r *remote) Commits(ctx context.Context, branch string, c engine.CommitRange) ([]client.CommitAnswer, error) {
-	return answered(collected(r.graph.AllCommits(ctx, client.CommitQuery{Branch: branch, Before: c.Before, Limit: c.Limit})))
+	return answered(collectPages(r.graph.AllCommits(ctx, client.CommitQuery{Branch: branch, Before: c.Before, Limit: c.Limit})))
 }
 
 func (r *remote) Commit(ctx context.Context, id string) (*client.CommitAnswer, error) {

@@ -43,8 +43,8 @@ func compiled(cfg *cluster.Config, g *cluster.Graph) (*tool.Catalog, error) {
 			return nil, err
 		}
 		sources = append(sources, gq.Source{Name: file, Text: string(text)})
-		in.Sources = append(in.Sources, gq.Source{Name: named(dir, file), Text: string(text)})
-		names[file] = named(dir, file)
+		in.Sources = append(in.Sources, gq.Source{Name: generatedName(dir, file), Text: string(text)})
+		names[file] = generatedName(dir, file)
 	}
 	queries, faults := gq.CompileQueries(schema, sources...)
 	if err := faults.Err(); err != nil {
@@ -117,8 +117,8 @@ func schemaOf(g *cluster.Graph) (*catalog.Schema, gq.Source, error) {
 	return schema, source, faults.Err()
 }
 
-// named returns the name that gq generate gives a file.
-func named(dir, path string) string {
+// generatedName returns the name that gq generate gives a file.
+func generatedName(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil {
 		path = rel
 	}

@@ -32,16 +32,16 @@ var byFlag = map[string]cobra.CompletionFunc{
 	"data": files("jsonl", "ndjson"), "policy": files("yaml", "cedar"), "tests": files("yaml"), "schema": files("pg"),
 	"query": files("gq"), "out": anyFile, "file": anyFile,
 	"branch": branches, "from": branches, "into": branches, "type": types,
-	"graph": graphs, "format": fixed("text", "json"), "via": fixed("adhoc", "stored"), "client": fixed(clientconfig.Names()...),
-	"action": fixed(actions()...), "at": commits, "if-commit": commits,
+	"graph": graphs, "format": completeWords("text", "json"), "via": completeWords("adhoc", "stored"), "client": completeWords(clientconfig.Names()...),
+	"action": completeWords(actions()...), "at": commits, "if-commit": commits,
 }
 
 // byVerb maps verbs to the functions that complete their arguments.
 var byVerb = map[string]cobra.CompletionFunc{
-	"omnigraph branch delete": first(branches), "omnigraph merge": first(branches),
-	"omnigraph commit show": first(commits), "omnigraph changes": first(commits),
-	"omnigraph query": first(queriesOfFile), "omnigraph mutate": first(queriesOfFile), "omnigraph queries run": first(storedQueryNames),
-	"omnigraph policy validate": first(files("yaml", "cedar")), "omnigraph policy test": first(files("yaml", "cedar")), "omnigraph policy explain": first(files("yaml", "cedar")),
+	"omnigraph branch delete": firstArgument(branches), "omnigraph merge": firstArgument(branches),
+	"omnigraph commit show": firstArgument(commits), "omnigraph changes": firstArgument(commits),
+	"omnigraph query": firstArgument(queriesOfFile), "omnigraph mutate": firstArgument(queriesOfFile), "omnigraph queries run": firstArgument(storedQueryNames),
+	"omnigraph policy validate": firstArgument(files("yaml", "cedar")), "omnigraph policy test": firstArgument(files("yaml", "cedar")), "omnigraph policy explain": firstArgument(files("yaml", "cedar")),
 }
 
 // completions adds the completions of flags and arguments to every verb below cmd.
@@ -69,7 +69,8 @@ func completions(cmd *cobra.Command) {
 	}
 }
 
-func fixed(words ...string) cobra.CompletionFunc {
+// completeWords completes with fixed words.
+func completeWords(words ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 }
 
@@ -85,8 +86,8 @@ func anyFile(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirecti
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// first completes only the first argument.
-func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
+// firstArgument completes only the first argument.
+func firstArgument(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -221,6 +222,7 @@ func actions() []string {
 	return names
 }
 
+// mapped returns the result of f for each element.
 func mapped[T any](list []T, f func(T) string) []string {
 	words := make([]string, len(list))
 	for i := range list {

@@ -163,7 +163,7 @@ func (l *local) Load(ctx context.Context, data *loadData, opts engine.LoadOption
 
 func (r *remote) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error) {
 	load := client.LoadQuery{Branch: opts.Branch, From: data.from, Mode: opts.Mode.String(), DryRun: opts.DryRun}
-	a, err := answered(r.graph.Load(ctx, data, load, conditions(opts.WriteOptions)...))
+	a, err := answered(r.graph.Load(ctx, data, load, writeOptions(opts.WriteOptions)...))
 	var refused *client.Error
 	if errors.As(err, &refused) && errors.Is(err, client.ErrTooLarge) && refused.ResourceLimit == nil {
 		err = fmt.Errorf("%w\n%s", err, tooLargeToLoad)

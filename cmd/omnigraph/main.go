@@ -52,12 +52,12 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		return 0
 	}
-	tell(stderr, err)
+	printError(stderr, err)
 	return exitCode(err)
 }
 
-// tell prints an error. It prints the faults of a source text together with their lines.
-func tell(w io.Writer, err error) {
+// printError prints an error. It prints the faults of a source text together with their lines.
+func printError(w io.Writer, err error) {
 	var rejected *wireerror.Rejected
 	if errors.As(err, &rejected) {
 		_ = diag.Render(w, rejected.Diagnostics, rejected.Sources, isTerminal(w))
@@ -67,7 +67,7 @@ func tell(w io.Writer, err error) {
 				n++
 			}
 		}
-		err = fmt.Errorf("nothing was run: %s%s", plural(int64(n), "error"), others(rejected))
+		err = fmt.Errorf("nothing was run: %s%s", plural(int64(n), "error"), validQueriesNote(rejected))
 	}
 	fmt.Fprintf(w, "omnigraph: %s\n", printableLines(err.Error()))
 	var p *wireerror.Panic
@@ -76,18 +76,19 @@ func tell(w io.Writer, err error) {
 	}
 }
 
-// others says which queries of a faulty text have no errors.
-func others(r *wireerror.Rejected) string {
-	switch len(r.Right) {
+// validQueriesNote says which queries of a faulty text have no errors.
+func validQueriesNote(r *wireerror.Rejected) string {
+	switch len(r.Valid) {
 	case 0:
 		return ""
 	case 1:
-		return "; the query " + r.Right[0] + " has no errors: move it to a separate file to run it"
+		return "; the query " + r.Valid[0] + " has no errors: move it to a separate file to run it"
 	default:
-		return "; the queries " + strings.Join(r.Right, ", ") + " have no errors: move them to a separate file to run them"
+		return "; the queries " + strings.Join(r.Valid, ", ") + " have no errors: move them to a separate file to run them"
 	}
 }
 
+// exitCode returns the exit code of the command for an error.
 func exitCode(err error) int {
 	var (
 		usage     usageError

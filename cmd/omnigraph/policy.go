@@ -64,7 +64,7 @@ func (s *policySource) config(cmd *cobra.Command) (*cluster.Config, error) {
 	if s.cluster == "" && errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	return cfg, reported(cmd, err)
+	return cfg, printFaults(cmd, err)
 }
 
 // bindings lists the policies of a cluster.
@@ -88,7 +88,7 @@ func (s *policySource) choose(cmd *cobra.Command) (*policy.Policy, policy.Option
 		return nil, o, err
 	}
 	p, err := policy.Read(b.file, o)
-	return p, o, reported(cmd, err)
+	return p, o, printFaults(cmd, err)
 }
 
 func (s *policySource) binding(cmd *cobra.Command) (bound, policy.Options, error) {
@@ -109,15 +109,15 @@ func (s *policySource) binding(cmd *cobra.Command) (bound, policy.Options, error
 		// The server's policy is selected only if it is named, or if there is no other.
 		graphs := slices.DeleteFunc(slices.Clone(fits), func(b bound) bool { return b.graph == "" })
 		if len(graphs) != 1 {
-			return bound{}, policy.Options{}, usageError{fmt.Errorf("--graph is missing; policies apply to %s", names(fits))}
+			return bound{}, policy.Options{}, usageError{fmt.Errorf("--graph is missing; policies apply to %s", boundNames(fits))}
 		}
 		fits = graphs
 	case len(fits) == 0 && s.file != "":
-		return s.alone(cmd)
+		return s.unboundFile(cmd)
 	case len(fits) == 0 && cfg == nil:
 		return bound{}, policy.Options{}, usageError{errors.New("there is no cluster.yaml here; name its folder with --cluster, or give a policy file")}
 	case len(fits) == 0 && s.graph != "":
-		return bound{}, policy.Options{}, fmt.Errorf("no policy in %s applies to %s; policies apply to %s", cfg.File, s.graph, names(bindings(cfg)))
+		return bound{}, policy.Options{}, fmt.Errorf("no policy in %s applies to %s; policies apply to %s", cfg.File, s.graph, boundNames(bindings(cfg)))
 	case len(fits) == 0:
 		return bound{}, policy.Options{}, fmt.Errorf("%s names no policy", cfg.File)
 	}
@@ -125,8 +125,9 @@ func (s *policySource) binding(cmd *cobra.Command) (bound, policy.Options, error
 	return fits[0], o, err
 }
 
-// alone is used for a file that no cluster.yaml names. The names of its queries cannot be checked.
-func (s *policySource) alone(cmd *cobra.Command) (bound, policy.Options, error) {
+// unboundFile is used for a file that no cluster.yaml names. The names of its queries cannot be
+// checked.
+func (s *policySource) unboundFile(cmd *cobra.Command) (bound, policy.Options, error) {
 	b := bound{file: s.file, graph: s.graph}
 	switch s.graph {
 	case "":
@@ -145,7 +146,7 @@ func (b bound) name() string {
 	return b.graph
 }
 
-func names(all []bound) string {
+func boundNames(all []bound) string {
 	var s []string
 	for _, b := range all {
 		s = append(s, b.name())
@@ -186,7 +187,7 @@ func storedQueries(cmd *cobra.Command, g *cluster.Graph) ([]string, error) {
 	}
 	schema, faults := gq.CompileSchema(gq.Source{Name: g.Schema, Text: string(text)})
 	if err := faults.Err(); err != nil {
-		return nil, reported(cmd, err)
+		return nil, printFaults(cmd, err)
 	}
 	var sources []gq.Source
 	for _, f := range g.QueryFiles {
@@ -198,7 +199,7 @@ func storedQueries(cmd *cobra.Command, g *cluster.Graph) ([]string, error) {
 	}
 	compiled, faults := gq.CompileQueries(schema, sources...)
 	if err := faults.Err(); err != nil {
-		return nil, reported(cmd, err)
+		return nil, printFaults(cmd, err)
 	}
 	var queries []string
 	for _, q := range compiled {
@@ -209,9 +210,9 @@ func storedQueries(cmd *cobra.Command, g *cluster.Graph) ([]string, error) {
 	return queries, nil
 }
 
-// reported prints the faults of a file with their lines, and returns the error that remains to be
-// printed.
-func reported(cmd *cobra.Command, err error) error {
+// printFaults prints the faults of a file with their lines, and returns the error that remains to
+// be printed.
+func printFaults(cmd *cobra.Command, err error) error {
 	var faults diag.List
 	if !errors.As(err, &faults) {
 		return err
@@ -226,8 +227,8 @@ func reported(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%s has faults", faults[0].Span.File)
 }
 
-// format checks the value of the flag --format.
-func format(value string) error {
+// checkFormat checks the value of the flag --format.
+func checkFormat(value string) error {
 	if value != "text" && value != "json" {
 		return usageError{fmt.Errorf("--format is %q, expected text or json", value)}
 	}

@@ -36,7 +36,7 @@ rule that decided it, and exits with code 1.`,
 		Example: "  omnigraph policy test --tests policy.cases.yaml",
 		Args:    maxOneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := format(as); err != nil {
+			if err := checkFormat(as); err != nil {
 				return err
 			}
 			if err := required(cmd, "tests"); err != nil {
@@ -55,7 +55,7 @@ rule that decided it, and exits with code 1.`,
 			}
 			cases, err := readCases(tests, src, o)
 			if err != nil {
-				return reported(cmd, err)
+				return printFaults(cmd, err)
 			}
 			return runCases(cmd, p, cases, as)
 		},

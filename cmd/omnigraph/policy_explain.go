@@ -27,7 +27,7 @@ defaults to stored if --query names a query, and to adhoc otherwise.`,
 		Example: "  omnigraph policy explain --actor act-ada --action change --branch main\n  omnigraph policy explain --actor act-ada --action invoke_query --query find_symbols",
 		Args:    maxOneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := format(as); err != nil {
+			if err := checkFormat(as); err != nil {
 				return err
 			}
 			if err := required(cmd, "actor", "action"); err != nil {

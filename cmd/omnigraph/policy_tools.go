@@ -27,7 +27,7 @@ the same sources. --format json prints the tools in the form that clients receiv
 		Example: "  omnigraph policy tools --actor act-ada\n  omnigraph policy tools --actor act-ada --format json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := format(as); err != nil {
+			if err := checkFormat(as); err != nil {
 				return err
 			}
 			if err := required(cmd, "actor"); err != nil {
@@ -62,11 +62,11 @@ func printTools(cmd *cobra.Command, s *policySource, actor *access.Actor, as str
 	}
 	stored, err := compiled(cfg, g)
 	if err != nil {
-		return reported(cmd, err)
+		return printFaults(cmd, err)
 	}
 	list, err := server.ListTools(cmd.Context(), server.Options{Cluster: cfg, Catalogs: []*tool.Catalog{stored}, Version: version()}, g.ID, actor)
 	if err != nil {
-		return reported(cmd, err)
+		return printFaults(cmd, err)
 	}
 	if list.Unopened != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the list is for an empty graph with the schema %s, because %s\n", g.Schema, list.Unopened)

@@ -25,7 +25,7 @@ checks FILE alone, and cannot check the names of queries.`,
 		Example: "  omnigraph policy validate\n  omnigraph policy validate queries/code/policy.yaml --format json",
 		Args:    maxOneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := format(as); err != nil {
+			if err := checkFormat(as); err != nil {
 				return err
 			}
 			if len(args) > 0 {
@@ -88,7 +88,7 @@ func validate(cmd *cobra.Command, s *policySource, as string) error {
 		case as == "json" && errors.As(err, &r.Faults):
 			failed = fmt.Errorf("%s has faults", j.file)
 		default:
-			failed = reported(cmd, err)
+			failed = printFaults(cmd, err)
 		}
 		reports = append(reports, r)
 		if r.Valid && as == "text" {
@@ -98,7 +98,7 @@ func validate(cmd *cobra.Command, s *policySource, as string) error {
 	if cfg != nil && failed == nil && len(jobs) == len(bindings(cfg)) {
 		slices.Sort(groups)
 		if err := cfg.Server.CheckGroups(slices.Compact(groups)); err != nil {
-			failed = reported(cmd, err)
+			failed = printFaults(cmd, err)
 		}
 	}
 	if as == "json" {

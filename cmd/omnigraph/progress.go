@@ -18,6 +18,7 @@ type progress struct {
 
 func newProgress(w io.Writer) *progress { return &progress{w: w, tty: isTerminal(w)} }
 
+// isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -155,17 +155,17 @@ func (f *statementFlags) call(args []string) (*statement, error) {
 // writeFlags are the flags for the conditions of a write.
 type writeFlags struct {
 	ifCommit, key string
-	dry           bool
+	dryRun        bool
 }
 
 func (f *writeFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.ifCommit, "if-commit", "", "write only if this commit is the head of the branch; exit with 4 if not")
 	cmd.Flags().StringVar(&f.key, "idempotency-key", "", "write only once in 24 hours with this key")
-	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "report the changes, and commit nothing")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "report the changes, and commit nothing")
 }
 
 func (f *writeFlags) options(branch string) engine.WriteOptions {
-	return engine.WriteOptions{Branch: branch, IfCommit: f.ifCommit, IdempotencyKey: f.key, DryRun: f.dry}
+	return engine.WriteOptions{Branch: branch, IfCommit: f.ifCommit, IdempotencyKey: f.key, DryRun: f.dryRun}
 }
 
 func newQueries() *cobra.Command {
@@ -234,7 +234,7 @@ func (l *local) Query(ctx context.Context, s *statement) (*client.ReadAnswer, er
 	call := s.adHoc(false, s.at.Branch, queryrun.Options{Snapshot: s.at.Commit})
 	answer, err := l.served.Do(ctx, l.actor, "query", call, encoding.Options{MaxRows: s.rows})
 	if err != nil {
-		return nil, s.chosen(false, err)
+		return nil, s.choiceError(false, err)
 	}
 	a := &client.ReadAnswer{}
 	return a, json.Unmarshal(answer.JSON, a)
@@ -242,7 +242,7 @@ func (l *local) Query(ctx context.Context, s *statement) (*client.ReadAnswer, er
 
 func (l *local) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.MutationAnswer, error) {
 	a := &client.MutationAnswer{}
-	return a, s.chosen(true, l.call(ctx, "mutate", s.adHoc(true, opts.Branch, runOptions(opts)), a))
+	return a, s.choiceError(true, l.call(ctx, "mutate", s.adHoc(true, opts.Branch, runOptions(opts)), a))
 }
 
 func (l *local) Queries(context.Context) ([]client.QueryEntry, error) {
@@ -275,7 +275,7 @@ func (r *remote) Query(ctx context.Context, s *statement) (*client.ReadAnswer, e
 	a, err := answered(r.graph.QueryAll(ctx, client.QueryBody{
 		Query: s.text, Name: s.name, Params: s.parameters(), Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: int32(min(s.rows, math.MaxInt32)),
 	}))
-	return a, atFile(err, s.file, s.text)
+	return a, withFileName(err, s.file, s.text)
 }
 
 func (r *remote) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.MutationAnswer, error) {
@@ -284,8 +284,8 @@ func (r *remote) Mutate(ctx context.Context, s *statement, opts engine.WriteOpti
 	}
 	a, err := answered(r.graph.Mutate(ctx, client.MutateBody{
 		Query: s.text, Name: s.name, Params: s.parameters(), Branch: opts.Branch, DryRun: opts.DryRun,
-	}, conditions(opts)...))
-	return a, atFile(err, s.file, s.text)
+	}, writeOptions(opts)...))
+	return a, withFileName(err, s.file, s.text)
 }
 
 func (r *remote) Queries(ctx context.Context) ([]client.QueryEntry, error) {
@@ -299,5 +299,5 @@ func (r *remote) Queries(ctx context.Context) ([]client.QueryEntry, error) {
 func (r *remote) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.InvokeAnswer, error) {
 	return answered(r.graph.InvokeAll(ctx, s.name, client.InvokeBody{
 		Params: s.parameters(), Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: int32(min(s.rows, math.MaxInt32)), DryRun: opts.DryRun,
-	}, conditions(opts)...))
+	}, writeOptions(opts)...))
 }

@@ -21,13 +21,13 @@ type remote struct {
 	graph  *client.Graph
 }
 
-// announced is the shortest wait for the server that the user is told about.
-const announced = time.Second
+// minAnnounced is the shortest wait for the server that the user is told about.
+const minAnnounced = time.Second
 
 func newRemote(e *endpoint, token string, notes io.Writer) (*remote, error) {
 	c, err := client.New(e.server, client.WithToken(token), client.WithGrace(grace), client.WithUserAgent("omnigraph/"+version()),
 		client.WithNotify(func(err error, wait time.Duration) {
-			if wait >= announced {
+			if wait >= minAnnounced {
 				fmt.Fprintf(notes, "omnigraph: %s; trying again in %v\n", printableLines(err.Error()), wait.Round(time.Second/10))
 			}
 		}))
@@ -56,8 +56,8 @@ func answered[T any](answer T, err error) (T, error) {
 	return answer, err
 }
 
-// conditions returns the options of a write.
-func conditions(opts engine.WriteOptions) (options []client.WriteOption) {
+// writeOptions returns the options of a write.
+func writeOptions(opts engine.WriteOptions) (options []client.WriteOption) {
 	if opts.IdempotencyKey != "" {
 		options = append(options, client.IdempotencyKey(opts.IdempotencyKey))
 	}
@@ -67,17 +67,17 @@ func conditions(opts engine.WriteOptions) (options []client.WriteOption) {
 	return options
 }
 
-// place returns the options that select the state to read.
-func place(at engine.Target) []client.ReadOption {
+// readOptions returns the options that select the state to read.
+func readOptions(at engine.Target) []client.ReadOption {
 	return []client.ReadOption{client.OnBranch(at.Branch), client.AtSnapshot(at.Commit)}
 }
 
 // maxServerFaults is the number of faults from which on the answer of a server may lack some.
 const maxServerFaults = 20
 
-// atFile adds the name of the file to the faults of a text that a server refused. They then look
-// like the faults of a local graph.
-func atFile(err error, file, text string) error {
+// withFileName adds the name of the file to the faults of a text that a server refused. They then
+// look like the faults of a local graph.
+func withFileName(err error, file, text string) error {
 	var refused *client.Error
 	if !errors.As(err, &refused) || len(refused.Diagnostics) == 0 {
 		return err
@@ -88,13 +88,13 @@ func atFile(err error, file, text string) error {
 	}
 	r := &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{file: text}}
 	if len(found) < maxServerFaults {
-		r.Right = gq.RightQueries(gq.Source{Name: file, Text: text}, found)
+		r.Valid = gq.RightQueries(gq.Source{Name: file, Text: text}, found)
 	}
 	return r
 }
 
-// collected returns all items of a list that is read page by page.
-func collected[T any](all iter.Seq2[T, error]) ([]T, error) {
+// collectPages returns all items of a list that is read page by page.
+func collectPages[T any](all iter.Seq2[T, error]) ([]T, error) {
 	list := []T{}
 	for item, err := range all {
 		if err != nil {

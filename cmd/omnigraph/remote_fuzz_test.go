@@ -54,7 +54,7 @@ func FuzzServerAnswer(f *testing.F) {
 		show := func(r *report, err error) {
 			asked = 0
 			if err != nil {
-				tell(io.Discard, err)
+				printError(io.Discard, err)
 				_ = exitCode(err)
 			}
 			if r == nil {

@@ -307,6 +307,7 @@ func escapeControls(s string) string {
 	return b.String()
 }
 
+// unprintable reports whether a character cannot be shown.
 func unprintable(r rune) bool { return !strconv.IsPrint(r) }
 
 // plural returns a count with its noun in the right form.

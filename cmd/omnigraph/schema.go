@@ -50,7 +50,7 @@ func newSchemaShow() *cobra.Command {
 }
 
 func newSchemaPlan() *cobra.Command {
-	c := schemaChangeCommand{dry: true}
+	c := schemaChangeCommand{dryRun: true}
 	return c.command("plan (--store DIR | --server URL --graph ID) --schema FILE",
 		"Show the steps that schema apply would take",
 		"Show the steps that schema apply would take. The exit code is 1 if a step is not supported.",
@@ -74,7 +74,7 @@ type schemaChangeCommand struct {
 	f            graphFlags
 	w            writeFlags
 	file, branch string
-	dry          bool
+	dryRun       bool
 	opts         engine.SchemaOptions
 }
 
@@ -95,7 +95,7 @@ func (c *schemaChangeCommand) do(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	c.opts.WriteOptions = c.w.options(c.branch)
-	c.opts.DryRun = c.opts.DryRun || c.dry
+	c.opts.DryRun = c.opts.DryRun || c.dryRun
 	return c.f.run(cmd, func(ctx context.Context, s source) (*report, error) {
 		change, err := s.ApplySchema(ctx, &schemaFile{c.file, string(text)}, c.opts)
 		var loss *engine.DataLoss
@@ -143,13 +143,13 @@ func (l *local) ApplySchema(ctx context.Context, s *schemaFile, opts engine.Sche
 }
 
 func (r *remote) Schema(ctx context.Context, at engine.Target) (*client.SchemaAnswer, error) {
-	return answered(r.graph.Schema(ctx, place(at)...))
+	return answered(r.graph.Schema(ctx, readOptions(at)...))
 }
 
 func (r *remote) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*client.SchemaApplied, error) {
 	body := client.SchemaBody{SchemaSource: s.text, Branch: opts.Branch, AllowDataLoss: opts.AllowDataLoss, Hard: opts.Hard, DryRun: opts.DryRun}
-	a, err := answered(r.graph.ApplySchema(ctx, body, conditions(opts.WriteOptions)...))
-	err = atFile(err, s.name, s.text)
+	a, err := answered(r.graph.ApplySchema(ctx, body, writeOptions(opts.WriteOptions)...))
+	err = withFileName(err, s.name, s.text)
 	if opts.AllowDataLoss || opts.DryRun || !errors.Is(err, client.ErrConflict) {
 		return a, err
 	}

@@ -166,15 +166,15 @@ func (e *endpoint) open(cmd *cobra.Command) (source, error) {
 	if err != nil {
 		return nil, err
 	}
-	served, err := e.local(ctx, g, slog.New(slog.DiscardHandler), servedgraph.Limits{Timeout: unhurried})
+	served, err := e.local(ctx, g, slog.New(slog.DiscardHandler), servedgraph.Limits{Timeout: noTimeLimit})
 	if err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
 	return &local{Graph: g, served: served, actor: e.localActor()}, nil
 }
 
-// unhurried is the time limit of a command on a local graph: in effect, none.
-const unhurried = 10 * 365 * 24 * time.Hour
+// noTimeLimit is the time limit of a command on a local graph: in effect, none.
+const noTimeLimit = 10 * 365 * 24 * time.Hour
 
 // openStore opens a local graph.
 func openStore(ctx context.Context, dir string) (*embedded.Graph, error) {

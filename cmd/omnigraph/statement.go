@@ -81,9 +81,9 @@ func (s *statement) adHoc(write bool, branch string, opts queryrun.Options) *ope
 	return &operations.AdHoc{Source: s.text, File: s.file, Name: s.name, Params: s.params, Branch: branch, Write: write, Options: opts}
 }
 
-// chosen returns the error of a call of the statement. If the fault is the choice of the query, the
-// message uses the terms of the command.
-func (s *statement) chosen(write bool, err error) error {
+// choiceError returns the error of a call of the statement. If the fault is the choice of the
+// query, the message uses the terms of the command.
+func (s *statement) choiceError(write bool, err error) error {
 	var a *tool.ArgumentError
 	if errors.As(err, &a) && (a.Path == "query" || a.Path == "name") {
 		return cmp.Or(s.check(write), err)

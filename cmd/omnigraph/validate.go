@@ -107,7 +107,7 @@ func validateReport(w io.Writer, src gq.Source, queries []*gq.Query, faults diag
 	v := &validity{Valid: !faults.HasErrors(), Queries: []validQuery{}, Diagnostics: append(diag.List{}, faults...)}
 	r := &report{doc: v, columns: columns("name", "kind", "params", "columns", "reads", "writes"), objects: []any{}}
 	for _, q := range queries {
-		answer := valid(q)
+		answer := describeValid(q)
 		v.Queries = append(v.Queries, answer)
 		r.objects = append(r.objects, answer)
 		r.rows = append(r.rows, answer.line())
@@ -128,7 +128,7 @@ func validateReport(w io.Writer, src gq.Source, queries []*gq.Query, faults diag
 	return r, fmt.Errorf("%s has %s; correct the marked lines", src.Name, plural(count, "error"))
 }
 
-func valid(q *gq.Query) validQuery {
+func describeValid(q *gq.Query) validQuery {
 	a := validQuery{Name: q.Plan.Name, Kind: "mutation", Params: []typedName{}, Columns: []typedName{}, Reads: []usedType{}, Writes: []usedType{}}
 	for _, p := range q.Plan.Params {
 		a.Params = append(a.Params, typedName{p.Name, p.Type.String()})

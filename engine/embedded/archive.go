@@ -23,18 +23,18 @@ const archiveBytes = 1 << 20
 // retained is the part of a cut that retention owns: the archived records and the anchors that a
 // checkpoint keeps.
 type retained struct {
-	archive       []version.ArchiveSegment
-	archived      int
-	fresh         []version.Archived
-	stored        []*anchor
-	anchors       []*anchor     // anchors to store, newest first
-	replacesAll   bool          // the cut drops every state that is not in it, those of live branches too
-	liveAncestors engine.Bitmap // ancestors of live branches by number; nil if no other commits go
+	archive       []version.ArchiveSegment // the stored segments of records
+	archived      int                      // archive holds the records of the commits with lower numbers than this
+	fresh         []version.Archived       // records that no segment holds yet
+	stored        []*anchor                // anchors that are stored already
+	anchors       []*anchor                // anchors to store, newest first
+	replacesAll   bool                     // the cut drops every state that is not in it, those of live branches too
+	liveAncestors engine.Bitmap            // ancestors of live branches by number; nil if no other commits go
 }
 
-// collectRetained collects the records and anchors to keep for the commits with numbers below n, up to the
-// log record at lsn. heads are the commits at the tips of the branches. REQUIRES: branches.mu is
-// locked, so that lsn, n and heads belong to one state.
+// collectRetained collects the records and anchors to keep for the commits with numbers below n, up
+// to the log record at lsn. heads are the commits at the tips of the branches. REQUIRES:
+// branches.mu is locked, so that lsn, n and heads belong to one state.
 func (r *retention) collectRetained(heads []string, n int, lsn uint64) retained {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -45,7 +45,7 @@ func (r *retention) collectRetained(heads []string, n int, lsn uint64) retained 
 			c.liveAncestors.Set(ancestor)
 			return true
 		})
-		c.archive = slices.DeleteFunc(slices.Clone(c.archive), func(a version.ArchiveSegment) bool { return !alive(a, c.liveAncestors) })
+		c.archive = slices.DeleteFunc(slices.Clone(c.archive), func(a version.ArchiveSegment) bool { return !hasLiveRecord(a, c.liveAncestors) })
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.anchors)) {
 		a := r.anchors[id]
@@ -70,8 +70,8 @@ func (c *retained) anchored(a *anchor) {
 	c.anchors = append([]*anchor{a}, slices.DeleteFunc(c.anchors, same)...)
 }
 
-// alive reports whether an archive segment holds the record of at least one live commit.
-func alive(a version.ArchiveSegment, live engine.Bitmap) bool {
+// hasLiveRecord reports whether an archive segment holds the record of at least one live commit.
+func hasLiveRecord(a version.ArchiveSegment, live engine.Bitmap) bool {
 	for _, r := range a.Runs {
 		for n := r.First; n < r.First+r.N; n++ {
 			if live.Get(n) {
@@ -132,7 +132,7 @@ func (r *retention) storeArchive(ctx context.Context, p *retained) (made []store
 		if err != nil {
 			return nil, err
 		}
-		runs = joined(archive[k].Runs, runs[0])
+		runs = appendRun(archive[k].Runs, runs[0])
 		records = slices.Concat(before, records)
 		archive = archive[:k:k]
 	}
@@ -144,7 +144,8 @@ func (r *retention) storeArchive(ctx context.Context, p *retained) (made []store
 	return []store.SegmentID{id}, nil
 }
 
-func joined(runs []version.Run, next version.Run) []version.Run {
+// appendRun returns runs with next appended. It extends the last run if next follows it directly.
+func appendRun(runs []version.Run, next version.Run) []version.Run {
 	runs = slices.Clone(runs)
 	if last := &runs[len(runs)-1]; last.First+last.N == next.First {
 		last.N += next.N

@@ -63,8 +63,8 @@ func newBranch(name string, snap *version.Snapshot, lsn uint64) *branch {
 	return b
 }
 
-// recovered returns a branch whose record is durable already.
-func recovered(name string, snap *version.Snapshot, lsn uint64) *branch {
+// recoveredBranch returns a branch whose record is durable already.
+func recoveredBranch(name string, snap *version.Snapshot, lsn uint64) *branch {
 	b := newBranch(name, snap, lsn)
 	b.live.Store(true)
 	return b
@@ -132,9 +132,9 @@ func (b *branch) replaceLocked(f func(*commit) *version.Snapshot) {
 	}
 }
 
-// settled waits until the commit is durable. It returns the commit's error, or the error of ctx
+// waitDurable waits until the commit is durable. It returns the commit's error, or the error of ctx
 // if that ends first.
-func (c *commit) settled(ctx context.Context) error {
+func (c *commit) waitDurable(ctx context.Context) error {
 	if c.out == nil {
 		return nil
 	}
@@ -146,15 +146,15 @@ func (c *commit) settled(ctx context.Context) error {
 	}
 }
 
-// settled waits until the commit with the record at lsn is durable. The caller need not hold
+// waitDurable waits until the commit with the record at lsn is durable. The caller need not hold
 // b.writing. The error is errLogFailed if the commit failed.
-func (b *branch) settled(ctx context.Context, lsn uint64) error {
+func (b *branch) waitDurable(ctx context.Context, lsn uint64) error {
 	b.mu.Lock()
 	i := slices.IndexFunc(b.pending, func(c *commit) bool { return c.lsn == lsn })
 	if i >= 0 {
 		c := b.pending[i]
 		b.mu.Unlock()
-		return c.settled(ctx)
+		return c.waitDurable(ctx)
 	}
 	durable := lsn <= b.head.Load().lsn
 	b.mu.Unlock()

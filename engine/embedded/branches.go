@@ -159,8 +159,8 @@ func (l *branches) source(from, to *branch) (*commit, error) {
 	return from.tip, nil
 }
 
-// sparseBranches lists the branches that have more than n holes in a table, in name order. REQUIRES:
-// layout is locked for writing.
+// sparseBranches lists the branches that have more than n holes in a table, in name order.
+// REQUIRES: layout is locked for writing.
 func (l *branches) sparseBranches(n uint32) (sparse []*branch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -383,4 +383,5 @@ func (l *branches) atTipLocked(c engine.Commit) *branch {
 	return nil
 }
 
+// byName orders branches by name for a binary search.
 func byName(b *branch, name string) int { return strings.Compare(b.name, name) }

@@ -66,7 +66,7 @@ func (r *writer) createBranch(ctx context.Context, name string, from engine.Targ
 	if err != nil {
 		return engine.Branch{}, err
 	}
-	r.checkpoints.grown(made.bytes)
+	r.checkpoints.countLogged(made.bytes)
 	made.out.err = r.store.Wait(made.ticket)
 	if made.out.err == nil {
 		made.branch.live.Store(true)
@@ -133,6 +133,6 @@ func (r *writer) deleteBranch(ctx context.Context, name, head string) error {
 		b.err = errLogFailed
 	}
 	close(out.done)
-	r.checkpoints.grown(len(payload))
+	r.checkpoints.countLogged(len(payload))
 	return out.err
 }

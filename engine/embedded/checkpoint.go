@@ -68,12 +68,12 @@ func (c *checkpoints) request() {
 	}
 }
 
-// grown counts bytes of log that need no checkpoint by themselves.
-func (c *checkpoints) grown(bytes int) { c.logged.Add(int64(bytes)) }
+// countLogged counts bytes of log that need no checkpoint by themselves.
+func (c *checkpoints) countLogged(bytes int) { c.logged.Add(int64(bytes)) }
 
-// committed counts the weight of a durable commit, in bytes. It requests a checkpoint if the log
+// countCommit counts the weight of a durable commit, in bytes. It requests a checkpoint if the log
 // is long, or if must is set.
-func (c *checkpoints) committed(weight int64, must bool) {
+func (c *checkpoints) countCommit(weight int64, must bool) {
 	if c.logged.Add(weight) > c.opts.CheckpointBytes || must {
 		c.request()
 	}
@@ -92,13 +92,13 @@ func (c *checkpoints) close() {
 	if c.logged.Load() <= closeBytes && !c.indexesToStore() {
 		return
 	}
-	if err := c.closing(); err != nil {
+	if err := c.closingCheckpoint(); err != nil {
 		c.failed(err)
 	}
 }
 
-// closing makes the checkpoint of close.
-func (c *checkpoints) closing() (err error) {
+// closingCheckpoint makes the checkpoint of close.
+func (c *checkpoints) closingCheckpoint() (err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,7 +144,7 @@ func (c *checkpoints) flushLocked(ctx context.Context, must bool) error {
 // for writing.
 func (c *checkpoints) flushCutLocked(ctx context.Context, cut *cut) error {
 	logged := c.logged.Load()
-	if err := cut.settled(ctx); err != nil {
+	if err := cut.waitDurable(ctx); err != nil {
 		return err
 	}
 	var flushed version.Checkpoint

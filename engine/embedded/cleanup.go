@@ -42,7 +42,7 @@ func (c *checkpoints) cleanup(ctx context.Context, opts engine.CleanupOptions) (
 		}
 	}
 	cut := c.branches.cut(c.opts.time())
-	if err := cut.settled(ctx); err != nil {
+	if err := cut.waitDurable(ctx); err != nil {
 		return nil, err
 	}
 	keep, err := c.chooseKept(ctx, cut, opts)
@@ -230,8 +230,8 @@ func (c *checkpoints) reclaimLocked(ctx context.Context, cut *cut, k *kept) erro
 	return err
 }
 
-// bareStates returns a new anchor for each unanchored commit. It restores the states that are not in
-// memory.
+// bareStates returns a new anchor for each unanchored commit. It restores the states that are not
+// in memory.
 func (c *checkpoints) bareStates(ctx context.Context, cut *cut, k *kept) (all []*anchor, err error) {
 	inMemory := map[string]anchor{}
 	for _, s := range cut.bases {

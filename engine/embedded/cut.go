@@ -9,14 +9,15 @@ import (
 
 // cut is the state of a graph after one of its log records.
 type cut struct {
-	lsn      uint64
+	lsn      uint64   // of the last record
 	last     *outcome // outcome of the record at lsn
 	branches []cutBranch
 	bases    []*version.Snapshot // the merge bases in memory
-	commits  int
+	commits  int                 // number of commits in the history
 	retained retained
 }
 
+// cutBranch is the state of one branch in a cut.
 type cutBranch struct {
 	*branch
 	tip      *commit
@@ -45,15 +46,15 @@ func (l *branches) cut(now time.Time) *cut {
 	return c
 }
 
-// settled waits until every record of the cut is durable. Then the head of each branch is at
+// waitDurable waits until every record of the cut is durable. Then the head of each branch is at
 // least as new as in the cut.
-func (c *cut) settled(ctx context.Context) error {
+func (c *cut) waitDurable(ctx context.Context) error {
 	for _, b := range c.branches {
-		if err := b.tip.settled(ctx); err != nil {
+		if err := b.tip.waitDurable(ctx); err != nil {
 			return err
 		}
 	}
-	return (&commit{out: c.last}).settled(ctx)
+	return (&commit{out: c.last}).waitDurable(ctx)
 }
 
 // states calls yield once for each distinct state of the cut.

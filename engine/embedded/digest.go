@@ -18,12 +18,14 @@ func newReceipt(key string) *version.Receipt {
 	return &version.Receipt{Key: key}
 }
 
+// loadDigest returns the hash of a load, to which the caller writes the input.
 func loadDigest(mode engine.LoadMode) hash.Hash {
 	h := sha256.New()
 	h.Write([]byte{'l', byte(mode)})
 	return h
 }
 
+// mergeDigest returns the digest of a merge of the branch source.
 func mergeDigest(source string) [32]byte { return sha256.Sum256([]byte("m" + source)) }
 
 // mutationDigest digests the statements and the arguments of a mutation. Each part is written
@@ -44,6 +46,7 @@ func mutationDigest(q *plan.Query, args engine.Args) (sum [32]byte) {
 	return sum
 }
 
+// digest hashes the parts of a mutation.
 type digest struct{ h hash.Hash }
 
 func (d digest) number(n int) {

@@ -200,4 +200,5 @@ func (g *Graph) snapshot(ctx context.Context, at engine.Target) (*version.Snapsh
 	return snap, nil
 }
 
+// encode returns the stored form of a schema.
 func encode(s *version.Schema) []byte { return catalog.Encode(s.Catalog) }

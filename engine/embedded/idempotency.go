@@ -45,6 +45,7 @@ func (i *idempotency) hash(k receiptKey) uint64 {
 	return maphash.Comparable(receiptSeed, k) &^ i.ignoredBits
 }
 
+// outdated reports whether a receipt made at a time has expired.
 func outdated(now, made time.Time) bool { return now.Sub(made) >= receiptAge }
 
 // add adds the receipt of commit c, unless rec is nil. REQUIRES: c is in the history h.

@@ -69,7 +69,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 func (r *writer) merge(ctx context.Context, from, to *branch, tx *version.Txn, w *write, out *engine.MergeResult) error {
 	tip, err := r.branches.source(from, to)
 	if err == nil {
-		err = tip.settled(ctx)
+		err = tip.waitDurable(ctx)
 	}
 	if err != nil {
 		return err

@@ -119,7 +119,7 @@ func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog
 	}
 	g.attachStore(st)
 	g.history.Add(first.Commit, 0)
-	b := recovered(engine.MainBranch, first, 0)
+	b := recoveredBranch(engine.MainBranch, first, 0)
 	g.branches.addLocked(b)
 	g.retention.begin(b)
 	g.start()

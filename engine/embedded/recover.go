@@ -26,7 +26,7 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 	g.branches.lsn = found.ManifestLSN
 	for _, mb := range m.Branches {
 		g.history.Add(mb.Head.Commit, 0)
-		b := recovered(mb.Name, mb.Head, found.ManifestLSN)
+		b := recoveredBranch(mb.Name, mb.Head, found.ManifestLSN)
 		for r := range mb.Receipts {
 			c, _, known := g.history.Get(r.Commit.ID)
 			if !known {
@@ -99,7 +99,7 @@ func (g *Graph) replayAll(ctx context.Context, records []store.Record, open *ope
 			return err
 		}
 		g.branches.lsn = r.LSN
-		g.checkpoints.grown(len(r.Payload))
+		g.checkpoints.countLogged(len(r.Payload))
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func (p *replay) branching(ctx context.Context, r store.Record) error {
 	if b.From != "" && (from == nil || from.tip.snap.Commit.ID != b.Commit) {
 		return corruptRecord(r, "branch %q starts at commit %s, which is not the head of %q", b.Name, b.Commit, b.From)
 	}
-	made := recovered(b.Name, origin.Fork(), r.LSN)
+	made := recoveredBranch(b.Name, origin.Fork(), r.LSN)
 	if made.line.run, err = p.g.retention.runOf(from, origin); err != nil {
 		return corruptRecord(r, "branch %q starts at commit %s, whose state is not stored", b.Name, b.Commit)
 	}
@@ -190,6 +190,7 @@ func (p *replay) commit(r store.Record) error {
 	return nil
 }
 
+// corruptRecord returns the *engine.Corrupt of a record of the log.
 func corruptRecord(r store.Record, format string, args ...any) error {
 	return &engine.Corrupt{Object: fmt.Sprintf("log record %d", r.LSN), Detail: fmt.Sprintf(format, args...)}
 }

@@ -179,8 +179,8 @@ func (r *retention) readable(commits []string) error {
 	return nil
 }
 
-// archiveComplete reports whether the archive has the records of all archived commits but the first, which
-// has no record.
+// archiveComplete reports whether the archive has the records of all archived commits but the
+// first, which has no record.
 func (r *retention) archiveComplete() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -81,7 +81,7 @@ func (c *checkpoints) rewriteLocked(ctx context.Context, branches []*branch) (do
 		all = append(all, &rewriting{branch: b})
 	}
 	cut := c.branches.cut(c.opts.time())
-	if err := cut.settled(ctx); err != nil {
+	if err := cut.waitDurable(ctx); err != nil {
 		return false, err
 	}
 	logged := c.logged.Load()

@@ -97,6 +97,7 @@ func migrate(ctx context.Context, tx *version.Txn, to *version.Schema, opts engi
 	return nil
 }
 
+// stepsTo returns the steps from one schema to another.
 func stepsTo(from, to *catalog.Schema, opts engine.SchemaOptions) []catalog.Step {
 	m := catalog.Diff(from, to)
 	if opts.Hard {
@@ -105,8 +106,8 @@ func stepsTo(from, to *catalog.Schema, opts engine.SchemaOptions) []catalog.Step
 	return m.Steps
 }
 
-// clearPermitted clears the reason of each step that the stored data permits, or that will be checked
-// against the data. It returns the types whose tables begin empty.
+// clearPermitted clears the reason of each step that the stored data permits, or that will be
+// checked against the data. It returns the types whose tables begin empty.
 func clearPermitted(steps []catalog.Step, from, to *version.Schema, base *version.Snapshot) map[*version.Type]bool {
 	anew := map[*version.Type]bool{}
 	tables := version.NewCarry(from, to, steps, func(*version.Type) bool { return false })

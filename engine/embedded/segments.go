@@ -126,6 +126,7 @@ func (f *segmentFiles) readBlock(ctx context.Context, name, block string, use fu
 	return use(b)
 }
 
+// segmentName returns the name of a stored segment in manifests and records.
 func segmentName(id store.SegmentID) string { return strconv.FormatUint(uint64(id), 10) }
 
 // segmentID returns the id of the file that holds a named segment.
@@ -137,6 +138,7 @@ func segmentID(name string) (store.SegmentID, error) {
 	return store.SegmentID(id), nil
 }
 
+// segmentIDs returns the ids of the named segments.
 func segmentIDs(names map[string]bool) ([]store.SegmentID, error) {
 	all := map[store.SegmentID]bool{}
 	for name := range names {

@@ -54,9 +54,9 @@ func (r *writer) write(ctx context.Context, b *branch, w *write, build func(*ver
 	case err != nil:
 		return nil, nil, engine.Commit{}, err
 	case first != nil:
-		return first, nil, engine.Commit{}, first.settled(ctx)
+		return first, nil, engine.Commit{}, first.waitDurable(ctx)
 	case s == nil:
-		return nil, nil, c.snap.Commit, c.settled(ctx)
+		return nil, nil, c.snap.Commit, c.waitDurable(ctx)
 	}
 	if err := r.complete(b, c, s); err != nil {
 		return nil, nil, engine.Commit{}, err
@@ -72,8 +72,8 @@ type receipted struct {
 	lsn    uint64 // 0 if recovery restored the commit
 }
 
-// settled waits until the commit of the receipt is durable.
-func (r *receipted) settled(ctx context.Context) error { return r.branch.settled(ctx, r.lsn) }
+// waitDurable waits until the commit of the receipt is durable.
+func (r *receipted) waitDurable(ctx context.Context) error { return r.branch.waitDurable(ctx, r.lsn) }
 
 // repeated returns the receipt of the earlier call with the idempotency key of w, or nil if
 // there is none. The error is a *engine.Conflict if that call had another body. REQUIRES: the
@@ -105,7 +105,7 @@ func (r *writer) earlierReceipt(ctx context.Context, b *branch, w *write) (*rece
 	if first == nil || err != nil {
 		return nil, err
 	}
-	return first, first.settled(ctx)
+	return first, first.waitDurable(ctx)
 }
 
 // staged is a commit whose record has its place in the log.
@@ -212,7 +212,7 @@ func (r *writer) complete(b *branch, c *commit, s *staged) error {
 		b.unlock()
 		return c.out.err
 	}
-	r.checkpoints.committed(s.bytes+commitWeight, s.bulk)
+	r.checkpoints.countCommit(s.bytes+commitWeight, s.bulk)
 	return nil
 }
 

@@ -32,6 +32,7 @@ func (Mock) Embed(_ context.Context, texts []string, dim int) ([][]float32, erro
 	return out, nil
 }
 
+// unit returns a vector of length 1 whose direction depends only on seed.
 func unit(seed uint64, dim int) []float32 {
 	raw := make([]float64, dim)
 	var sum float64

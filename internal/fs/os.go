@@ -123,6 +123,7 @@ func open(name string, flag int) (File, error) {
 	return osFile{File: f}, nil
 }
 
+// listed returns the names of directory entries.
 func listed(entries []os.DirEntry) []string {
 	names := make([]string, len(entries))
 	for i, e := range entries {

@@ -37,10 +37,10 @@ type Graph struct {
 
 // line is a branch.
 type line struct {
-	name  string
-	head  engine.Commit
-	state *state                // a commit replaces it; it is never changed in place
-	done  map[[2]string]outcome // outcomes of calls with an idempotency key, by actor and key
+	name     string
+	head     engine.Commit
+	state    *state                // a commit replaces it; it is never changed in place
+	outcomes map[[2]string]outcome // outcomes of calls with an idempotency key, by actor and key
 }
 
 // moment is a commit and the state that it made.
@@ -56,7 +56,7 @@ var _ engine.Graph = (*Graph)(nil)
 func New(source string, schema *catalog.Schema, fault Fault) *Graph {
 	g := &Graph{fault: fault, commits: map[string]moment{}, gone: map[string]bool{}}
 	first := newState(source, schema)
-	main := &line{name: engine.MainBranch, done: map[[2]string]outcome{}}
+	main := &line{name: engine.MainBranch, outcomes: map[[2]string]outcome{}}
 	g.publish(main, engine.Commit{ID: freshID(), Seq: 1, Branch: engine.MainBranch, Time: now(), Schema: first.digest}, first)
 	g.lines = map[string]*line{engine.MainBranch: main}
 	return g

@@ -234,6 +234,7 @@ func differences(t changedType, was, is *state, n *engine.ChangeCounts) (list []
 	return list
 }
 
+// appendDifferent appends a change of the property unless both values are equal.
 func appendDifferent(list []engine.PropertyChange, name string, old, now value.Value) []engine.PropertyChange {
 	if value.Equal(old, now) {
 		return list

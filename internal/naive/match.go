@@ -112,6 +112,7 @@ func (ev *evaluation) matches(clauses []plan.Clause) bool {
 	return found
 }
 
+// without returns the clauses that are not of type C.
 func without[C plan.Clause](clauses []plan.Clause) []plan.Clause {
 	return slices.DeleteFunc(slices.Clone(clauses), func(c plan.Clause) bool {
 		_, is := c.(C)

@@ -335,8 +335,9 @@ func (m *merge) broken(e *entity, property, rule, detail string) {
 	m.conflict(engine.ValueConstraintViolation, e.kind, e.typ, e.id, property)
 }
 
-// kept reports whether the target already had this unique rule, with properties of the same kinds.
-func (m *merge) kept(typ shape, names []string) bool {
+// hadUniqueRule reports whether the target already had this unique rule, with properties of the
+// same kinds.
+func (m *merge) hadUniqueRule(typ shape, names []string) bool {
 	if m.way == nil {
 		return true
 	}

@@ -21,7 +21,7 @@ type outcome struct {
 
 // repeated returns the outcome of an earlier call with the same key, or nil.
 func (l *line) repeated(opts engine.WriteOptions, body string) (*outcome, error) {
-	first, ok := l.done[[2]string{opts.Actor, opts.IdempotencyKey}]
+	first, ok := l.outcomes[[2]string{opts.Actor, opts.IdempotencyKey}]
 	switch {
 	case opts.IdempotencyKey == "" || opts.DryRun || !ok:
 		return nil, nil
@@ -33,7 +33,7 @@ func (l *line) repeated(opts engine.WriteOptions, body string) (*outcome, error)
 
 func (l *line) keep(opts engine.WriteOptions, commit *engine.Commit, o outcome) {
 	if opts.IdempotencyKey != "" && commit != nil {
-		l.done[[2]string{opts.Actor, opts.IdempotencyKey}] = o
+		l.outcomes[[2]string{opts.Actor, opts.IdempotencyKey}] = o
 	}
 }
 
@@ -60,7 +60,7 @@ func (g *Graph) publish(l *line, c engine.Commit, s *state) {
 		}
 	}
 	if g.fault == KeyIgnored {
-		l.done = map[[2]string]outcome{}
+		l.outcomes = map[[2]string]outcome{}
 	}
 }
 
@@ -144,7 +144,7 @@ func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Targe
 			return engine.Branch{}, &engine.NotFound{What: "state of commit", Name: base, Reclaimed: true}
 		}
 	}
-	g.lines[name] = &line{name: name, head: head, state: s, done: map[[2]string]outcome{}}
+	g.lines[name] = &line{name: name, head: head, state: s, outcomes: map[[2]string]outcome{}}
 	return engine.Branch{Name: name, Head: head}, nil
 }
 
@@ -446,7 +446,7 @@ func (m *merge) constraints() {
 	unique := func(kind plan.Entity, typ string, rules [][]string) {
 		shape, _ := shapeOf(m.after.schema, kind, typ)
 		for _, names := range rules {
-			all, added := m.after.sorted(kind, typ), !m.kept(shape, names)
+			all, added := m.after.sorted(kind, typ), !m.hadUniqueRule(shape, names)
 			for _, a := range all {
 				if (m.changed[a] || added) && slices.ContainsFunc(all, func(b *entity) bool { return a != b && m.sameTuple(a, b, names) }) {
 					m.conflict(engine.UniqueViolation, kind, typ, a.id, strings.Join(names, ", "))

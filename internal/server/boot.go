@@ -53,12 +53,12 @@ func (e unopened) Unwrap() error { return e.error }
 // quarantines a graph that cannot be opened if at least one other graph can be.
 func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (_ *boot, err error) {
 	s.patience = o.Now().Add(o.Patience)
-	lock, err := patient(ctx, o, s.patience, "the storage folder", func() (io.Closer, error) { return reconcile.Lock(fs.OS(), o.Cluster.Storage) })
+	lock, err := openWithin(ctx, o, s.patience, "the storage folder", func() (io.Closer, error) { return reconcile.Lock(fs.OS(), o.Cluster.Storage) })
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	b, graphs, err := applied(o)
+	b, graphs, err := graphsToServe(o)
 	if err != nil {
 		return nil, err
 	}
@@ -89,9 +89,9 @@ func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (_ *boot,
 	return b, nil
 }
 
-// patient calls open, and calls it again while another process holds the resource, until the
+// openWithin calls open, and calls it again while another process holds the resource, until the
 // given time: see [Options.Patience]. It compares that time with [Options.Now].
-func patient[T any](ctx context.Context, o *Options, until time.Time, what string, open func() (T, error)) (T, error) {
+func openWithin[T any](ctx context.Context, o *Options, until time.Time, what string, open func() (T, error)) (T, error) {
 	const pause = 100 * time.Millisecond
 	v, err := open()
 	for told := false; o.Now().Before(until); told = true {
@@ -112,9 +112,9 @@ func patient[T any](ctx context.Context, o *Options, until time.Time, what strin
 	return v, err
 }
 
-// applied returns the graphs to serve: the graphs that both cluster.yaml and the applied
+// graphsToServe returns the graphs to serve: the graphs that both cluster.yaml and the applied
 // revision name. Without a revision it returns all graphs of cluster.yaml.
-func applied(o *Options) (*boot, []*cluster.Graph, error) {
+func graphsToServe(o *Options) (*boot, []*cluster.Graph, error) {
 	revision, err := reconcile.ReadRevision(fs.OS(), o.Cluster.Storage)
 	if err != nil {
 		return nil, nil, err

@@ -49,9 +49,9 @@ func newLimiter(l cluster.Limits, set *observe.Set) *admission.Limiter {
 	return limiter
 }
 
-// identified records the actor of a request, serves the paths in watched directly, and passes
+// withActor records the actor of a request, serves the paths in watched directly, and passes
 // all other requests through admission to next.
-func identified(next http.Handler, limiter *admission.Limiter, watched map[string]http.Handler) http.Handler {
+func withActor(next http.Handler, limiter *admission.Limiter, watched map[string]http.Handler) http.Handler {
 	admitted := limiter.Wrap(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if rec := requestinfo.From(r.Context()); rec != nil {
@@ -61,7 +61,7 @@ func identified(next http.Handler, limiter *admission.Limiter, watched map[strin
 			rec.Route = "/" // until the router sets the route
 		}
 		if h, ok := watched[r.URL.Path]; ok {
-			routed(r, r.URL.Path)
+			recordRoute(r, r.URL.Path)
 			h.ServeHTTP(w, r)
 			return
 		}
@@ -69,9 +69,9 @@ func identified(next http.Handler, limiter *admission.Limiter, watched map[strin
 	})
 }
 
-// routed records the pattern of the route that serves a request, without the method prefix of a
-// ServeMux pattern.
-func routed(r *http.Request, pattern string) {
+// recordRoute records the pattern of the route that serves a request, without the method prefix of
+// a ServeMux pattern.
+func recordRoute(r *http.Request, pattern string) {
 	if _, path, ok := strings.Cut(pattern, " "); ok {
 		pattern = path
 	}
@@ -80,8 +80,8 @@ func routed(r *http.Request, pattern string) {
 	}
 }
 
-// granted requires the right to list graphs, because the metrics name all graphs.
-func granted(next http.Handler, overall access.Authorizer) http.Handler {
+// requireGraphList requires the right to list graphs, because the metrics name all graphs.
+func requireGraphList(next http.Handler, overall access.Authorizer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		grant := tool.Grant{Action: tool.GraphList}
 		if !overall.Allowed(access.ActorFrom(r.Context()), grant) {

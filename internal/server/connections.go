@@ -30,13 +30,13 @@ func maxConnections(asked int) int {
 type connections struct {
 	max int
 
-	mu    sync.Mutex
-	open  map[net.Conn]*list.Element // nil while a request is in flight
-	quiet *list.List                 // of net.Conn, longest idle first
+	mu   sync.Mutex
+	open map[net.Conn]*list.Element // nil while a request is in flight
+	idle *list.List                 // of net.Conn, longest idle first
 }
 
 func newConnections(most int) *connections {
-	return &connections{max: most, open: map[net.Conn]*list.Element{}, quiet: list.New()}
+	return &connections{max: most, open: map[net.Conn]*list.Element{}, idle: list.New()}
 }
 
 // state is the ConnState hook of a server.
@@ -51,21 +51,21 @@ func (c *connections) enter(conn net.Conn, state http.ConnState) (over net.Conn)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if place := c.open[conn]; place != nil {
-		c.quiet.Remove(place)
+		c.idle.Remove(place)
 	}
 	switch state {
 	case http.StateNew:
 		if len(c.open) >= c.max {
 			over = conn // if all other connections are busy
-			if oldest := c.quiet.Front(); oldest != nil {
+			if oldest := c.idle.Front(); oldest != nil {
 				over = oldest.Value.(net.Conn)
-				c.quiet.Remove(oldest)
+				c.idle.Remove(oldest)
 				c.open[over] = nil
 			}
 		}
-		c.open[conn] = c.quiet.PushBack(conn)
+		c.open[conn] = c.idle.PushBack(conn)
 	case http.StateIdle:
-		c.open[conn] = c.quiet.PushBack(conn)
+		c.open[conn] = c.idle.PushBack(conn)
 	case http.StateActive:
 		c.open[conn] = nil
 	case http.StateHijacked, http.StateClosed:

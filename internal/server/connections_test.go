@@ -43,8 +43,8 @@ func TestConnections(t *testing.T) {
 			t.Fatalf("step %d: closed is not %q", i, step.over)
 		}
 	}
-	if len(c.open) != 3 || c.quiet.Len() != 1 {
-		t.Errorf("%d are open and %d of them quiet, wanted 3 and 1", len(c.open), c.quiet.Len())
+	if len(c.open) != 3 || c.idle.Len() != 1 {
+		t.Errorf("%d are open and %d of them quiet, wanted 3 and 1", len(c.open), c.idle.Len())
 	}
 }
 

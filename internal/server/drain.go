@@ -60,13 +60,13 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 // shutdown ends all in-flight calls: it first waits for them, then cancels their contexts, then
 // closes the connections.
 func (s *Server) shutdown(srv *http.Server, cut context.CancelFunc) error {
-	err := within(s.drainTimeout, srv.Shutdown)
+	err := runWithin(s.drainTimeout, srv.Shutdown)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	s.log.Warn("some calls did not finish in time; the server cancels them", "timeout", s.drainTimeout)
 	cut()
-	if err = within(s.cutTimeout, srv.Shutdown); !errors.Is(err, context.DeadlineExceeded) {
+	if err = runWithin(s.cutTimeout, srv.Shutdown); !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	// The remaining calls wait for clients that send too slowly or do not read.
@@ -98,7 +98,8 @@ func (a *handlers) close() {
 	a.closed = true
 }
 
-func within(d time.Duration, f func(context.Context) error) error {
+// runWithin calls f with a context that ends after d.
+func runWithin(d time.Duration, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
 	return f(ctx)

@@ -43,7 +43,7 @@ func embedder(c *cluster.Embedding) (engine.Embedder, error) {
 		}
 		return p, nil
 	}
-	return fail(fmt.Errorf("its kind is %q", c.Kind))
+	return fail(fmt.Errorf("the kind %q is unknown", c.Kind))
 }
 
 // counted wraps a provider so that the metrics count its calls; it returns nil for nil.
@@ -54,6 +54,7 @@ func counted(p engine.Embedder, graph string, set *observe.Set) engine.Embedder 
 	return &countedEmbedder{p, graph, set}
 }
 
+// countedEmbedder counts the calls of an embedding provider in the metrics.
 type countedEmbedder struct {
 	engine.Embedder
 	graph string

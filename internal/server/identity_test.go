@@ -510,13 +510,13 @@ func TestNoTokenShows(t *testing.T) {
 				for _, header := range []http.Header{{"X-Request-Id": {token}}, {"X-Request-Id": {token[:min(len(token), 24)]}, "Tracestate": {"a=b"}, "Proxy-Authorization": {"Bearer " + token}, "Cookie": {"token=" + token}, "X-Access-Token": {token}}} {
 					a := m.send("", r.method, r.path, r.body, header)
 					statuses[a.status]++
-					if err := authtest.Shown(fmt.Append([]byte(a.body), a.header), token); err != nil {
+					if err := authtest.LeakedPiece(fmt.Append([]byte(a.body), a.header), token); err != nil {
 						t.Errorf("%s: %s %s: %v", name, r.method, r.path, err)
 					}
 				}
 			}
 			a := m.send("", "GET", "/schema?access_token="+url.QueryEscape(token), "", nil)
-			if err := authtest.Shown(fmt.Append([]byte(a.body), a.header), token); err != nil {
+			if err := authtest.LeakedPiece(fmt.Append([]byte(a.body), a.header), token); err != nil {
 				t.Errorf("%s: in a parameter: %v", name, err)
 			}
 		}
@@ -545,7 +545,7 @@ func TestNoTokenShows(t *testing.T) {
 	}
 	for name, token := range tokens {
 		for where, text := range map[string][]byte{"log": log, "metrics": []byte(metrics.body), "traces": traced} {
-			if err := authtest.Shown(text, token); err != nil {
+			if err := authtest.LeakedPiece(text, token); err != nil {
 				t.Errorf("%s, in the %s: %v", name, where, err)
 			}
 		}

@@ -43,7 +43,7 @@ func ListTools(ctx context.Context, o Options, graph string, actor *access.Actor
 	}
 	o.Log = slog.New(slog.DiscardHandler)
 	mode := auth.ReadsOnly
-	if governed(&o) {
+	if hasPolicy(&o) {
 		mode = auth.Governed
 	}
 	authorizer, err := graphPolicy(&o, c, mode)
@@ -59,7 +59,7 @@ func ListTools(ctx context.Context, o Options, graph string, actor *access.Actor
 	if err != nil {
 		return nil, err
 	}
-	tools, err := ask(access.WithActor(ctx, actor), mcp.Handler(served, mcp.Options{}))
+	tools, err := listTools(access.WithActor(ctx, actor), mcp.Handler(served, mcp.Options{}))
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +88,8 @@ func storedOrEmpty(ctx context.Context, o *Options, c *cluster.Graph) (g engine.
 	return g, unopened, err
 }
 
-// ask sends tools/list to an MCP handler and returns the array of tools.
-func ask(ctx context.Context, h http.Handler) (json.RawMessage, error) {
+// listTools sends tools/list to an MCP handler and returns the array of tools.
+func listTools(ctx context.Context, h http.Handler) (json.RawMessage, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func ask(ctx context.Context, h http.Handler) (json.RawMessage, error) {
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
-	w := &kept{header: http.Header{}, status: http.StatusOK}
+	w := &recordedAnswer{header: http.Header{}, status: http.StatusOK}
 	h.ServeHTTP(w, r)
 	var answer struct {
 		Result struct {
@@ -105,18 +105,18 @@ func ask(ctx context.Context, h http.Handler) (json.RawMessage, error) {
 		} `json:"result"`
 	}
 	if err := json.Unmarshal(w.body.Bytes(), &answer); err != nil || answer.Result.Tools == nil {
-		return nil, fmt.Errorf("tools/list answered %d %s", w.status, w.body.Bytes())
+		return nil, fmt.Errorf("tools/list answered with status %d: %s", w.status, w.body.Bytes())
 	}
 	return answer.Result.Tools, nil
 }
 
-// kept is an http.ResponseWriter that records the answer.
-type kept struct {
+// recordedAnswer is an http.ResponseWriter that records the answer.
+type recordedAnswer struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-func (w *kept) Header() http.Header         { return w.header }
-func (w *kept) WriteHeader(status int)      { w.status = status }
-func (w *kept) Write(b []byte) (int, error) { return w.body.Write(b) }
+func (w *recordedAnswer) Header() http.Header         { return w.header }
+func (w *recordedAnswer) WriteHeader(status int)      { w.status = status }
+func (w *recordedAnswer) Write(b []byte) (int, error) { return w.body.Write(b) }

@@ -26,9 +26,9 @@ func limitsOf(o *Options) cluster.Limits {
 	return l
 }
 
-// warnOf logs a warning if a process that uses all that its limits allow would exceed
+// warnAboutMemory logs a warning if a process that uses all that its limits allow would exceed
 // GOMEMLIMIT.
-func warnOf(l cluster.Limits, log *slog.Logger) {
+func warnAboutMemory(l cluster.Limits, log *slog.Logger) {
 	goMemory := debug.SetMemoryLimit(-1) // -1 only reads the limit
 	if l.MemoryBytes > goMemory-l.BodyBytes {
 		log.Warn("queries and request bodies together may use more memory than GOMEMLIMIT; raise GOMEMLIMIT, or lower limits.memory_bytes or limits.body_bytes in cluster.yaml",

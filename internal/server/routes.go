@@ -39,13 +39,13 @@ func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall a
 	// Do not use a ServeMux here: it would answer some requests before they are authenticated.
 	var known http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h, ok := overMCP[r.URL.EscapedPath()]; ok {
-			routed(r, mcpRoute)
+			recordRoute(r, mcpRoute)
 			h.ServeHTTP(w, r)
 			return
 		}
 		overREST.ServeHTTP(w, r)
 	})
-	known = identified(b.refuse(known), limiter, map[string]http.Handler{metricsRoute: granted(s.metrics.Handler(), overall), readyPath: ready})
+	known = withActor(b.refuse(known), limiter, map[string]http.Handler{metricsRoute: requireGraphList(s.metrics.Handler(), overall), readyPath: ready})
 	if authenticator == nil {
 		known = auth.Open(known)
 	} else {
@@ -60,7 +60,7 @@ func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall a
 			return
 		}
 		if r.URL.Path == readyPath && authenticator != nil && r.Header.Get("Authorization") == "" {
-			routed(r, readyPath)
+			recordRoute(r, readyPath)
 			ready.ServeHTTP(w, r)
 			return
 		}
@@ -72,7 +72,7 @@ func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall a
 // aborts the connection with a panic.
 func byPattern(next http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		defer func() { routed(r, r.Pattern) }()
+		defer func() { recordRoute(r, r.Pattern) }()
 		next.ServeHTTP(w, r)
 	}
 }

@@ -138,7 +138,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	mode, err := auth.Start(o.Tokens.Len() > 0 || len(o.Cluster.Server.Methods()) > 0, governed(&o), o.Unauthenticated)
+	mode, err := auth.Start(o.Tokens.Len() > 0 || len(o.Cluster.Server.Methods()) > 0, hasPolicy(&o), o.Unauthenticated)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 		return nil, fmt.Errorf("the key of page tokens: %w", err)
 	}
 	limits := limitsOf(&o)
-	warnOf(limits, o.Log)
+	warnAboutMemory(limits, o.Log)
 	s.memory = engine.NewMemory(limits.MemoryBytes)
 	s.queryMemory = limits.QueryBytes
 	s.texts = textlimit.New(s.memory, s.queryMemory)
@@ -182,8 +182,8 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	return s, nil
 }
 
-// governed reports whether any graph, or the server, has a policy.
-func governed(o *Options) bool {
+// hasPolicy reports whether any graph, or the server, has a policy.
+func hasPolicy(o *Options) bool {
 	return slices.ContainsFunc(o.Cluster.Graphs, func(g cluster.Graph) bool { return g.Policy != "" }) || o.Cluster.ServerPolicy != ""
 }
 
@@ -199,7 +199,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		return nil, err
 	}
 	log := o.Log.With("graph", c.ID)
-	g, err := patient(ctx, o, s.patience, "graph "+c.ID, func() (*reopen.Graph, error) {
+	g, err := openWithin(ctx, o, s.patience, "graph "+c.ID, func() (*reopen.Graph, error) {
 		return reopen.New(ctx, reopen.Options{
 			Open: func(ctx context.Context, failed func(error)) (engine.Graph, error) {
 				return o.engine().Open(ctx, dir, engine.OpenOptions{

@@ -59,7 +59,7 @@ func devToken(storage string) (string, error) {
 // showCall prints how to connect a client. It then calls a sample query over MCP, as any client
 // would, and prints the rows. A sample that cannot be called is reported, and stops nothing.
 func showCall(ctx context.Context, w io.Writer, bind string, addr net.Addr, s *server.Server, config *cluster.Config, p Program, token string) {
-	dial, name := reached(bind, addr, config.Server.PublicHosts)
+	dial, name := reachableAddress(bind, addr, config.Server.PublicHosts)
 	c := newCaller(dial, token)
 	defer c.transport.CloseIdleConnections()
 	shown := false

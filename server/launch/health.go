@@ -24,7 +24,7 @@ does not. The command needs no token, so a container can run it as its health ch
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
-			return alive(ctx, addr)
+			return checkAlive(ctx, addr)
 		},
 	}
 	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:8080", "the `ADDRESS` of the server")
@@ -35,9 +35,9 @@ does not. The command needs no token, so a container can run it as its health ch
 	return cmd
 }
 
-// alive returns nil if a server answers at addr. A server that does not accept this host name
+// checkAlive returns nil if a server answers at addr. A server that does not accept this host name
 // answers 403 from its host check; it is alive too.
-func alive(ctx context.Context, addr string) error {
+func checkAlive(ctx context.Context, addr string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/healthz", nil)
 	if err != nil {
 		return usageError{fmt.Errorf("--addr is %q, expected host:port, such as 127.0.0.1:8080", addr)}

@@ -8,10 +8,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
 )
 
-// reached returns the address to dial to reach the server, and the host:port that the server
-// accepts as its own name. They differ in two cases: one cannot dial the address of a bind to
-// all interfaces, and a server with public hosts refuses every other name.
-func reached(bind string, addr net.Addr, publicHosts []string) (dial, name string) {
+// reachableAddress returns the address to dial to reach the server, and the host:port that the
+// server accepts as its own name. They differ in two cases: one cannot dial the address of a bind
+// to all interfaces, and a server with public hosts refuses every other name.
+func reachableAddress(bind string, addr net.Addr, publicHosts []string) (dial, name string) {
 	dial = addr.String()
 	host, port, err := net.SplitHostPort(dial)
 	if err != nil {

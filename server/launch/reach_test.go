@@ -25,7 +25,7 @@ func TestReached(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if dial, name := reached(tt.bind, addr, tt.public); dial != tt.dial || name != tt.name {
+		if dial, name := reachableAddress(tt.bind, addr, tt.public); dial != tt.dial || name != tt.name {
 			t.Errorf("bound to %s, listening on %s as %v: dials %s and says %s, want %s and %s", tt.bind, tt.addr, tt.public, dial, name, tt.dial, tt.name)
 		}
 	}

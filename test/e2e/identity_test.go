@@ -73,7 +73,7 @@ func TestIssuer(t *testing.T) {
 	}
 	p.stop()
 	for _, token := range tokens {
-		if err := authtest.Shown(p.stderr.Bytes(), token); err != nil {
+		if err := authtest.LeakedPiece(p.stderr.Bytes(), token); err != nil {
 			t.Error(err)
 		}
 	}

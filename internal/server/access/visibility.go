@@ -39,9 +39,9 @@ func asksBranches(t tool.Tool) bool {
 // Branches holds the branch names that are tried for "some branch". It starts with
 // main and lists the others only when they are needed, since a graph may have thousands.
 type Branches struct {
-	list func() ([]string, error)
-	rest []string
-	done bool
+	list   func() ([]string, error)
+	others []string
+	listed bool
 }
 
 // Branches returns the names to try for one list of tools or one lookup.
@@ -54,14 +54,14 @@ func (a *Branches) Some(f func(branch string) bool) (bool, error) {
 	if f(engine.MainBranch) {
 		return true, nil
 	}
-	if !a.done {
+	if !a.listed {
 		var err error
-		if a.rest, err = a.list(); err != nil {
+		if a.others, err = a.list(); err != nil {
 			return false, err
 		}
-		a.done = true
+		a.listed = true
 	}
-	return slices.ContainsFunc(a.rest, f), nil
+	return slices.ContainsFunc(a.others, f), nil
 }
 
 // otherBranches lists the names that represent all branches except main, one for each

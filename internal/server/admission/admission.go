@@ -76,11 +76,12 @@ type share struct {
 // maxSpare bounds the number of shares that are kept for reuse.
 const maxSpare = 64
 
+// waiter is a request that waits for admission.
 type waiter struct {
-	actor   Actor
-	bytes   int64
-	entered bool
-	turn    chan struct{} // closed once the request is admitted
+	actor          Actor
+	bytes          int64
+	admitted       bool
+	admittedSignal chan struct{} // closed once the request is admitted
 }
 
 // New returns a limiter with no requests in flight.
@@ -100,7 +101,7 @@ func (g *Limiter) Load() Load {
 // must then call Leave.
 func (g *Limiter) Enter(ctx context.Context, a Actor, bytes int64) *Refusal {
 	g.mu.Lock()
-	refusal := g.meets(a, bytes)
+	refusal := g.exceeded(a, bytes)
 	if refusal == nil {
 		g.take(a, bytes)
 		g.mu.Unlock()
@@ -110,25 +111,25 @@ func (g *Limiter) Enter(ctx context.Context, a Actor, bytes int64) *Refusal {
 		g.mu.Unlock()
 		return g.refuse(refusal)
 	}
-	w := &waiter{actor: a, bytes: bytes, turn: make(chan struct{})}
+	w := &waiter{actor: a, bytes: bytes, admittedSignal: make(chan struct{})}
 	g.waiting = append(g.waiting, w)
 	g.mu.Unlock()
 
 	timer := time.NewTimer(g.opts.Wait)
 	defer timer.Stop()
 	select {
-	case <-w.turn:
+	case <-w.admittedSignal:
 		return nil
 	case <-timer.C:
 	case <-ctx.Done():
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if w.entered {
+	if w.admitted {
 		return nil
 	}
 	g.waiting = slices.DeleteFunc(g.waiting, func(o *waiter) bool { return o == w })
-	if still := g.meets(a, bytes); still != nil {
+	if still := g.exceeded(a, bytes); still != nil {
 		refusal = still
 	}
 	return g.refuse(refusal)
@@ -158,19 +159,19 @@ func (g *Limiter) Leave(a Actor, bytes int64) {
 // does not fit does not hold up the ones behind it. Called with g.mu locked.
 func (g *Limiter) admitWaiting() {
 	g.waiting = slices.DeleteFunc(g.waiting, func(w *waiter) bool {
-		if g.meets(w.actor, w.bytes) != nil {
+		if g.exceeded(w.actor, w.bytes) != nil {
 			return false
 		}
 		g.take(w.actor, w.bytes)
-		w.entered = true
-		close(w.turn)
+		w.admitted = true
+		close(w.admittedSignal)
 		return true
 	})
 }
 
-// meets returns a refusal if one more request would exceed a limit, or nil. Called with
+// exceeded returns a refusal if one more request would exceed a limit, or nil. Called with
 // g.mu locked.
-func (g *Limiter) meets(a Actor, bytes int64) *Refusal {
+func (g *Limiter) exceeded(a Actor, bytes int64) *Refusal {
 	o := &g.opts
 	if o.Total > 0 && g.load.Requests >= o.Total {
 		return &Refusal{ByTotal, int64(o.Total), int64(g.load.Requests) + 1}

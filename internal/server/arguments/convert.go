@@ -39,7 +39,7 @@ func convert(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 			return v, f
 		})
 		if f == nil && len(vec) != t.Dim {
-			f = &fault{detail: fmt.Sprintf("found %d numbers, expected %s", len(vec), wanted(t))}
+			f = &fault{detail: fmt.Sprintf("found %d numbers, expected %s", len(vec), expectedValue(t))}
 		}
 		if f != nil {
 			return value.Null, f
@@ -52,7 +52,7 @@ func convert(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 // array reads the elements of a JSON array; elem reads one of them.
 func array(raw jsontext.Value, t value.Type, elem func(jsontext.Value) (value.Value, *fault)) ([]value.Value, *fault) {
 	if raw.Kind() != '[' {
-		return nil, &fault{detail: "found " + describe(raw) + ", expected " + wanted(t)}
+		return nil, &fault{detail: "found " + describe(raw) + ", expected " + expectedValue(t)}
 	}
 	d := jsontext.NewDecoder(strings.NewReader(string(raw)))
 	if _, err := d.ReadToken(); err != nil {
@@ -90,7 +90,7 @@ func scalar(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 		text = string(raw)
 	}
 	miss := func(help string) (value.Value, *fault) {
-		return value.Null, &fault{detail: "found " + describe(raw) + ", expected " + wanted(t), help: help}
+		return value.Null, &fault{detail: "found " + describe(raw) + ", expected " + expectedValue(t), help: help}
 	}
 	switch k := t.Kind; {
 	case k.Storage() == value.InText:
@@ -150,7 +150,7 @@ func enum(text string, t value.Type, miss func(string) (value.Value, *fault)) (v
 
 // integer reads an integer in any JSON notation: 300, 300.0 and 3e2 are equal.
 func integer(text string, k value.Kind) (value.Value, bool) {
-	neg, digits, ok := whole(text)
+	neg, digits, ok := splitInteger(text)
 	if !ok {
 		return value.Null, false
 	}
@@ -163,9 +163,9 @@ func integer(text string, k value.Kind) (value.Value, bool) {
 // maxDigits is the number of digits of the longest 64-bit integer.
 const maxDigits = 20
 
-// whole splits a JSON number into sign and digits if its value is an integer. It does not
+// splitInteger splits a JSON number into sign and digits if its value is an integer. It does not
 // compute powers, because the exponent may be huge.
-func whole(text string) (neg bool, digits string, ok bool) {
+func splitInteger(text string) (neg bool, digits string, ok bool) {
 	if !isNumber(text) {
 		return false, "", false
 	}
@@ -210,10 +210,10 @@ func isNumber(text string) bool {
 		text[len(text)-1] >= '0' && v.Kind() == '0' && v.IsValid()
 }
 
-// wanted describes the JSON values that type t accepts.
-func wanted(t value.Type) string {
+// expectedValue describes the JSON values that type t accepts.
+func expectedValue(t value.Type) string {
 	if t.List {
-		return "an array, each element " + wanted(t.Elem())
+		return "an array, each element " + expectedValue(t.Elem())
 	}
 	switch {
 	case t.Enum != nil:

@@ -48,6 +48,7 @@ func (o *Object) OptStrings(name string) []string {
 	return all
 }
 
+// text returns a String, or "" for null.
 func text(v value.Value) string {
 	if v.IsNull() {
 		return ""
@@ -55,6 +56,7 @@ func text(v value.Value) string {
 	return v.Str()
 }
 
+// optional reads a member that may be missing or null. The result is then nil.
 func optional[T any](o *Object, name string, t value.Type, as func(value.Value) T) *T {
 	v := o.Value(name, t.Optional())
 	if v.IsNull() {

@@ -29,6 +29,7 @@ type Object struct {
 	faults  []*tool.ArgumentError
 }
 
+// member is one member of an object.
 type member struct {
 	name string
 	raw  jsontext.Value
@@ -227,7 +228,7 @@ func (o *Object) Value(name string, t value.Type) value.Value {
 	raw := o.find(name)
 	if raw == nil {
 		if !t.Nullable && !o.Broken() {
-			o.Fail(name, "missing, expected "+wanted(t), "")
+			o.Fail(name, "missing, expected "+expectedValue(t), "")
 		}
 		return value.Null
 	}

@@ -60,8 +60,8 @@ func (r *Recorder) Begin(ctx context.Context, actor *access.Actor, name string, 
 	return ctx, w
 }
 
-// Asks records what a call wants to do.
-func (w *Watch) Asks(grants []tool.Grant) {
+// RecordGrants records what a call wants to do.
+func (w *Watch) RecordGrants(grants []tool.Grant) {
 	found := false
 	for i := range grants {
 		g := &grants[i]
@@ -76,8 +76,8 @@ func (w *Watch) Asks(grants []tool.Grant) {
 	}
 }
 
-// Wrote records what the call wrote, if it wrote anything.
-func (w *Watch) Wrote(out *tool.Outcome) {
+// RecordWrite records what the call wrote, if it wrote anything.
+func (w *Watch) RecordWrite(out *tool.Outcome) {
 	switch {
 	case out.Change != nil:
 		w.committed(out.Change.Branch, out.Change.Change.Commit)
@@ -94,8 +94,8 @@ func (w *Watch) Wrote(out *tool.Outcome) {
 // Changed reports whether the call wrote anything.
 func (w *Watch) Changed() bool { return w.wrote != nil }
 
-// Batch records that the call consists of calls that are reported one by one.
-func (w *Watch) Batch() { w.batch = true }
+// MarkBatch records that the call consists of calls that are reported one by one.
+func (w *Watch) MarkBatch() { w.batch = true }
 
 // committed records what the call wrote. A write that changed nothing made no commit.
 func (w *Watch) committed(branch string, c *engine.Commit) {

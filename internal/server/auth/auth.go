@@ -47,7 +47,7 @@ type Authenticator struct {
 
 	Now func() time.Time // limits the rate of log lines; nil means clock.Now
 
-	lines logsample.Lines // limits log lines, because clients without a token can cause them
+	sampler logsample.Sampler // limits log lines, because clients without a token can cause them
 }
 
 // Require puts authentication in front of next. The first verifier that knows the token determines
@@ -72,7 +72,7 @@ func (g *Authenticator) Require(next http.Handler) http.Handler {
 				return
 			}
 			if actor != nil {
-				pass(next, w, r, actor)
+				serveAs(next, w, r, actor)
 				return
 			}
 		}
@@ -84,11 +84,11 @@ func (g *Authenticator) Require(next http.Handler) http.Handler {
 // if the request carries a token.
 func Open(next http.Handler) http.Handler {
 	actor := &access.Actor{ID: Anonymous, Source: "none"}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { pass(next, w, r, actor) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serveAs(next, w, r, actor) })
 }
 
-// pass hands the request to next with its actor and without its token.
-func pass(next http.Handler, w http.ResponseWriter, r *http.Request, actor *access.Actor) {
+// serveAs hands the request to next with its actor and without its token.
+func serveAs(next http.Handler, w http.ResponseWriter, r *http.Request, actor *access.Actor) {
 	r = r.WithContext(access.WithActor(r.Context(), actor))
 	if _, ok := r.Header["Authorization"]; ok {
 		r.Header = r.Header.Clone()
@@ -109,13 +109,13 @@ func (g *Authenticator) fail(w http.ResponseWriter, r *http.Request, err error) 
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(unreachable.Retry.Seconds())))))
 	}
 	envelope.HangUp(w, r)
-	g.line(r, slog.LevelError, "a token could not be verified", "error", err.Error())
+	g.logSampled(r, slog.LevelError, "a token could not be verified", "error", err.Error())
 	envelope.Write(w, envelope.New(wireerror.Unavailable, client.CodeInternal, "authentication is not available; try again later"))
 }
 
 func (g *Authenticator) refuse(w http.ResponseWriter, r *http.Request, header, why string) {
 	envelope.HangUp(w, r)
-	g.line(r, slog.LevelInfo, "authentication refused", "reason", why)
+	g.logSampled(r, slog.LevelInfo, "authentication refused", "reason", why)
 	if g.Metadata != nil {
 		header += `, resource_metadata="` + g.Metadata.url(r) + `"`
 	}
@@ -123,14 +123,14 @@ func (g *Authenticator) refuse(w http.ResponseWriter, r *http.Request, header, w
 	envelope.Write(w, envelope.New(wireerror.NotIdentified, client.CodeUnauthorized, why))
 }
 
-// line logs a message about a request. If a line for the same reason was logged a moment ago, line
-// only counts the message, and the next line reports the count.
-func (g *Authenticator) line(r *http.Request, level slog.Level, message, key, why string) {
+// logSampled logs a message about a request. If a line for the same reason was logged a moment
+// ago, logSampled only counts the message, and the next line reports the count.
+func (g *Authenticator) logSampled(r *http.Request, level slog.Level, message, key, why string) {
 	now := clock.Now
 	if g.Now != nil {
 		now = g.Now
 	}
-	held, ok := g.lines.Pass(message+why, now())
+	held, ok := g.sampler.Allow(message+why, now())
 	if !ok {
 		return
 	}

@@ -97,13 +97,13 @@ func (k *issuerKeys) verify(ctx context.Context, kid, alg string, check func(key
 	if err != nil {
 		return err
 	}
-	known, holds := try(keys, kid, alg, check)
+	known, holds := tryKeys(keys, kid, alg, check)
 	// A token that names no key may be signed with a key that was published after the last fetch.
 	if !holds && (!known || kid == "") {
 		if keys, err = k.renew(ctx); err != nil {
 			return err
 		}
-		known, holds = try(keys, kid, alg, check)
+		known, holds = tryKeys(keys, kid, alg, check)
 	}
 	switch {
 	case holds:
@@ -114,7 +114,9 @@ func (k *issuerKeys) verify(ctx context.Context, kid, alg string, check func(key
 	return &Rejected{"is signed with a key that the issuer does not publish"}
 }
 
-func try(keys []jose.JSONWebKey, kid, alg string, check func(key any) error) (known, holds bool) {
+// tryKeys calls check with each key that fits kid and alg. known reports whether there is such a
+// key, and holds whether check accepted one.
+func tryKeys(keys []jose.JSONWebKey, kid, alg string, check func(key any) error) (known, holds bool) {
 	for i := range keys {
 		if (kid == "" || keys[i].KeyID == kid) && signs(&keys[i], alg) {
 			known = true

@@ -60,9 +60,9 @@ var algorithms = []jose.SignatureAlgorithm{
 const (
 	defaultGroupsClaim = "groups"
 
-	// leavesGroupsOut begins the reason for rejecting a token whose actor has so many groups that
+	// groupsOmitted begins the reason for rejecting a token whose actor has so many groups that
 	// the issuer left them out.
-	leavesGroupsOut = "has no groups, because there are too many for a token: "
+	groupsOmitted = "has no groups, because there are too many for a token: "
 
 	// maxJWT bounds the length of a token in bytes. A token with many groups has a few thousand
 	// bytes.
@@ -123,7 +123,7 @@ func (v *OIDC) Verify(ctx context.Context, token string) (*access.Actor, error) 
 		return nil, &Rejected{"is not signed, or is signed with an algorithm that this server does not accept"}
 	}
 	header := parsed.Headers[0]
-	if !takenType(header.ExtraHeaders[jose.HeaderType]) {
+	if !acceptedType(header.ExtraHeaders[jose.HeaderType]) {
 		return nil, &Rejected{"is not an access token or an ID token"}
 	}
 	if _, critical := header.ExtraHeaders["crit"]; critical {
@@ -156,9 +156,9 @@ type claims struct {
 	all        map[string]any
 }
 
-// takenType reports whether the header typ allows the token as a bearer token. Tokens of other
+// acceptedType reports whether the header typ allows the token as a bearer token. Tokens of other
 // kinds, such as logout tokens, have the same issuer, audience and keys.
-func takenType(typ any) bool {
+func acceptedType(typ any) bool {
 	if typ == nil {
 		return true
 	}
@@ -220,7 +220,7 @@ func (v *OIDC) groups(all map[string]any) ([]string, error) {
 	// A distributed claim (OpenID Connect Core, section 5.6.2): instead of the groups, the token
 	// names a source that has them.
 	if elsewhere, ok := all["_claim_names"].(map[string]any); ok && elsewhere[v.o.GroupsClaim] != nil {
-		return nil, &Rejected{leavesGroupsOut + "the claim _claim_names refers to another source"}
+		return nil, &Rejected{groupsOmitted + "the claim _claim_names refers to another source"}
 	}
 	var named []any
 	switch claim := all[v.o.GroupsClaim].(type) {
@@ -228,7 +228,7 @@ func (v *OIDC) groups(all map[string]any) ([]string, error) {
 		// In tokens of the implicit flow, Entra ID may set hasgroups instead of listing the groups.
 		// hasgroups always refers to the claim groups.
 		if says := all["hasgroups"]; v.o.GroupsClaim == defaultGroupsClaim && says != nil && says != false && says != "false" {
-			return nil, &Rejected{leavesGroupsOut + "the token has the claim hasgroups instead"}
+			return nil, &Rejected{groupsOmitted + "the token has the claim hasgroups instead"}
 		}
 		return nil, nil
 	case string:

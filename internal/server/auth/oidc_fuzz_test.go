@@ -33,7 +33,7 @@ func FuzzOIDC(f *testing.F) {
 			t.Errorf("%q is of %+v, %v", token, actor, err)
 		}
 		if err != nil && len(token) >= 8 {
-			if shown := authtest.Shown([]byte(err.Error()), string(token)); shown != nil {
+			if shown := authtest.LeakedPiece([]byte(err.Error()), string(token)); shown != nil {
 				t.Errorf("%q: %v", token, shown)
 			}
 		}

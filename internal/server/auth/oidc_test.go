@@ -206,7 +206,7 @@ func TestOIDC(t *testing.T) {
 		if got := decided(t, v, tt.token); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
-		if err := authtest.Shown(log.Bytes(), tt.token); err != nil {
+		if err := authtest.LeakedPiece(log.Bytes(), tt.token); err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
@@ -307,7 +307,7 @@ func TestGateOfTwo(t *testing.T) {
 			continue
 		}
 		for what, text := range map[string][]byte{"log": log.Bytes(), "body": w.Body.Bytes(), "header": fmt.Append(nil, w.Header())} {
-			if err := authtest.Shown(text, tt.token); err != nil {
+			if err := authtest.LeakedPiece(text, tt.token); err != nil {
 				t.Errorf("%s: %s: %v", tt.name, what, err)
 			}
 		}

@@ -34,6 +34,7 @@ type Tokens struct {
 	entries []entry
 }
 
+// entry is the digest of a token with its actor.
 type entry struct {
 	digest [sha256.Size]byte
 	actor  *access.Actor

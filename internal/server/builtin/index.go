@@ -54,7 +54,7 @@ type indexCall struct {
 }
 
 func (c *indexCall) Grants() []tool.Grant { return c.load.Grants() }
-func (c *indexCall) Unhurried()           {}
+func (c *indexCall) NoTimeLimit()         {}
 
 // LogArguments returns the arguments of the call for the log.
 func (c *indexCall) LogArguments() [][]byte {

@@ -34,6 +34,7 @@ func columnKeys(cols []plan.Column) []columnKey {
 	return keys
 }
 
+// keyText returns the name of a column as a JSON key with its colon.
 func keyText(name string) string { return string(append(appendString(nil, name), ':')) }
 
 // object writes row i as an object.

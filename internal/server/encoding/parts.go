@@ -22,11 +22,11 @@ const partSize = 1 << 20
 // parts is the beginning of a long answer. A single buffer would be copied each time it
 // grows, and during the copy both buffers would take memory.
 type parts struct {
-	full   [][]byte
-	size   int64 // bytes in full
-	taken  int64 // bytes taken from memory
-	memory Memory
-	most   int64 // the maximum size of an answer, if memory is not nil
+	full     [][]byte
+	size     int64 // bytes in full
+	taken    int64 // bytes taken from memory
+	memory   Memory
+	maxBytes int64 // the maximum size of an answer, if memory is not nil
 }
 
 // part finishes a part with the bytes written so far, if there are enough of them. The
@@ -38,8 +38,8 @@ func (e *Writer) part() error {
 	e.full, e.size = append(e.full, e.buf), e.size+int64(len(e.buf))
 	if e.memory != nil {
 		more := int64(cap(e.buf))
-		if e.taken+more > e.most { // independent of other users
-			return &wireerror.Oversize{Rows: e.rows, Bytes: e.taken + more, MaxBytes: int(e.most)}
+		if e.taken+more > e.maxBytes { // independent of other users
+			return &wireerror.Oversize{Rows: e.rows, Bytes: e.taken + more, MaxBytes: int(e.maxBytes)}
 		}
 		if !e.memory.Take(more) {
 			return &engine.Busy{Resource: "bytes of memory for answers and queries at once", Limit: e.memory.Limit()}
@@ -53,8 +53,8 @@ func (e *Writer) part() error {
 // written returns the number of bytes of the answer so far.
 func (e *Writer) written() int { return int(e.size) + len(e.buf) }
 
-// drop discards the parts and returns their memory to the budget.
-func (p *parts) drop() {
+// release discards the parts and returns their memory to the budget.
+func (p *parts) release() {
 	if p.taken > 0 {
 		p.memory.Give(p.taken)
 	}

@@ -94,7 +94,7 @@ func (e *Writer) rowsOf(ctx context.Context, r engine.Result, from int64, head i
 		estimate := int64(len(e.buf)-start+over) * total / int64(counted)
 		return n, why, &wireerror.Oversize{Rows: int(total), Bytes: estimate, MaxRows: e.enc.MaxRows, MaxBytes: e.enc.MaxBytes}
 	case why == byBytes && n == 0 && head+over > e.enc.MaxBytes:
-		return n, why, &wireerror.Oversize{Rows: 1, Bytes: int64(over), MaxBytes: e.enc.MaxBytes, Single: true}
+		return n, why, &wireerror.Oversize{Rows: 1, Bytes: int64(over), MaxBytes: e.enc.MaxBytes, SingleRow: true}
 	}
 	e.truncated = e.truncated || why != whole
 	e.buf = append(e.buf, ']')

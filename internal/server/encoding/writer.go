@@ -26,7 +26,7 @@ type Answer struct {
 
 // Release frees the memory of a long answer. The answer must not be used afterwards.
 func (a *Answer) Release() {
-	a.parts.drop()
+	a.parts.release()
 	a.Head = nil
 }
 
@@ -81,7 +81,7 @@ const firstAnswer = 1 << 10
 // is not nil, most is the maximum number of bytes of an answer in parts.
 func NewWriter(enc Options, memory Memory, most int64) *Writer {
 	enc.Parts = enc.Parts && enc.MaxBytes == 0
-	return &Writer{enc: enc, buf: make([]byte, 0, firstAnswer), parts: parts{memory: memory, most: most}}
+	return &Writer{enc: enc, buf: make([]byte, 0, firstAnswer), parts: parts{memory: memory, maxBytes: most}}
 }
 
 // Answer returns what was written. commit is the commit that the answer describes, if any.
@@ -104,7 +104,7 @@ func (e *Writer) Mark() Mark { return Mark{len(e.buf), e.rows, e.truncated} }
 
 // Reset discards what was written after the mark.
 func (e *Writer) Reset(m Mark) {
-	e.drop()
+	e.release()
 	e.buf, e.rows, e.truncated = e.buf[:m.bytes], m.rows, m.truncated
 }
 
@@ -152,7 +152,7 @@ func (e *Writer) answer(out *tool.Outcome) error {
 	}
 	most := e.enc.MaxBytes
 	if e.enc.Parts && e.memory != nil {
-		most = int(e.most)
+		most = int(e.maxBytes)
 	}
 	room := most - len(e.buf)
 	if c, ok := out.Value.(tool.Cutter); ok && most > 0 && len(b) > room {
@@ -162,7 +162,7 @@ func (e *Writer) answer(out *tool.Outcome) error {
 		}
 	}
 	if most > 0 && len(b) > room && out.Wrote == nil {
-		return &wireerror.Oversize{Bytes: int64(len(e.buf) + len(b)), MaxBytes: most, Less: cmp.Or(out.Less, "ask for less")}
+		return &wireerror.Oversize{Bytes: int64(len(e.buf) + len(b)), MaxBytes: most, Advice: cmp.Or(out.Less, "ask for less")}
 	}
 	e.buf = append(e.buf, b...)
 	return nil

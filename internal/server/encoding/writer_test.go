@@ -31,7 +31,7 @@ func TestValueTooLarge(t *testing.T) {
 		e    *Writer
 	}{
 		{"max_bytes", &Writer{enc: Options{MaxBytes: 100}}},
-		{"answers over REST", &Writer{enc: Options{Parts: true}, parts: parts{memory: &budget{left: 1000}, most: 100}}},
+		{"answers over REST", &Writer{enc: Options{Parts: true}, parts: parts{memory: &budget{left: 1000}, maxBytes: 100}}},
 	} {
 		var large *wireerror.Oversize
 		err := test.e.answer(&tool.Outcome{Value: strings.Repeat("x", 100), Less: "ask for one"})

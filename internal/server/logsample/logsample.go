@@ -13,22 +13,23 @@ const Interval = time.Second
 // one.
 const maxKinds = 256
 
-// Lines lets one line of each kind pass per [Interval]. The zero value is ready to use.
-// Lines is safe for concurrent use.
-type Lines struct {
+// Sampler lets one line of each kind pass per [Interval]. The zero value is ready to use.
+// Sampler is safe for concurrent use.
+type Sampler struct {
 	mu    sync.Mutex // guards kinds
 	kinds map[string]kind
 }
 
+// kind is the state of one kind of lines.
 type kind struct {
-	last time.Time // when the last line of the kind passed
-	held int       // lines held back since then
+	last       time.Time // when the last line of the kind passed
+	suppressed int       // lines held back since then
 }
 
-// Pass reports whether to write a line of the named kind now. If so, held is the number of
+// Allow reports whether to write a line of the named kind now. If so, held is the number of
 // lines of that kind that were held back since the last one that passed. Lines that are
 // held back now are counted by the next line that passes, however late it comes.
-func (l *Lines) Pass(name string, now time.Time) (held int, ok bool) {
+func (l *Sampler) Allow(name string, now time.Time) (held int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.kinds == nil {
@@ -40,10 +41,10 @@ func (l *Lines) Pass(name string, now time.Time) (held int, ok bool) {
 		k, known = l.kinds[name]
 	}
 	if known && now.Sub(k.last) < Interval {
-		k.held++
+		k.suppressed++
 		l.kinds[name] = k
 		return 0, false
 	}
 	l.kinds[name] = kind{last: now}
-	return k.held, true
+	return k.suppressed, true
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestLines(t *testing.T) {
-	var l Lines
+	var l Sampler
 	start := clocktest.Start
 	for _, step := range []struct {
 		kind string
@@ -21,7 +21,7 @@ func TestLines(t *testing.T) {
 		{"a", 0, 0, true}, {"a", 1, 0, false}, {"b", 2, 0, true}, {"a", Interval - 1, 0, false},
 		{"a", Interval, 2, true}, {"a", Interval + 1, 0, false}, {"b", 3 * Interval, 0, true}, {"a", 9 * Interval, 1, true},
 	} {
-		if held, ok := l.Pass(step.kind, start.Add(step.at)); held != step.held || ok != step.ok {
+		if held, ok := l.Allow(step.kind, start.Add(step.at)); held != step.held || ok != step.ok {
 			t.Errorf("%s at %v: %d, %t; want %d, %t", step.kind, step.at, held, ok, step.held, step.ok)
 		}
 	}
@@ -29,10 +29,10 @@ func TestLines(t *testing.T) {
 
 // TestKindsAreBounded passes more kinds than are told apart. The kinds kept stay bounded.
 func TestKindsAreBounded(t *testing.T) {
-	var l Lines
+	var l Sampler
 	now, passed := clocktest.Start, 0
 	for i := range 10 * maxKinds {
-		if _, ok := l.Pass(fmt.Sprint(i), now); ok {
+		if _, ok := l.Allow(fmt.Sprint(i), now); ok {
 			passed++
 		}
 	}
@@ -44,7 +44,7 @@ func TestKindsAreBounded(t *testing.T) {
 // TestEachLineCounts passes lines from many goroutines. Each line either passes or is
 // counted.
 func TestEachLineCounts(t *testing.T) {
-	var l Lines
+	var l Sampler
 	var wg sync.WaitGroup
 	start := clocktest.Start
 	var mu sync.Mutex
@@ -52,7 +52,7 @@ func TestEachLineCounts(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			for j := range 1000 {
-				if held, ok := l.Pass("a", start.Add(time.Duration(i+8*j)*Interval/100)); ok {
+				if held, ok := l.Allow("a", start.Add(time.Duration(i+8*j)*Interval/100)); ok {
 					mu.Lock()
 					sum += held + 1
 					mu.Unlock()
@@ -61,7 +61,7 @@ func TestEachLineCounts(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	held, _ := l.Pass("a", start.Add(10000*Interval))
+	held, _ := l.Allow("a", start.Add(10000*Interval))
 	if sum += held; sum != 8000 {
 		t.Errorf("%d lines are told of, want 8000", sum)
 	}

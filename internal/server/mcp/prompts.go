@@ -277,7 +277,7 @@ func uses(q *plan.Query, types map[string]bool) bool {
 // limit most, in bytes.
 func (w *prompt) result(description string, most int) (*mcp.GetPromptResult, error) {
 	if n := w.b.Len(); n > most {
-		return nil, &wireerror.Oversize{Bytes: int64(n), MaxBytes: most, Less: "shorten the intent, or name fewer types"}
+		return nil, &wireerror.Oversize{Bytes: int64(n), MaxBytes: most, Advice: "shorten the intent, or name fewer types"}
 	}
 	return &mcp.GetPromptResult{
 		Description: description,

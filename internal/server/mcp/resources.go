@@ -119,7 +119,7 @@ func (s *surface) readCatalog(ctx context.Context, req *mcp.ReadResourceRequest)
 // error is a *wireerror.Oversize, and less names a smaller request.
 func (s *surface) text(text, less string) (*mcp.ReadResourceResult, error) {
 	if most := s.graph.ForModel().MaxBytes; len(text) > most {
-		return nil, &wireerror.Oversize{Bytes: int64(len(text)), MaxBytes: most, Less: less}
+		return nil, &wireerror.Oversize{Bytes: int64(len(text)), MaxBytes: most, Advice: less}
 	}
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: text}}}, nil
 }

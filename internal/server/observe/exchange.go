@@ -46,12 +46,12 @@ const Slow = time.Second
 // Requests returns a handler that follows each request from its header to the end of the
 // answer: it gives the request an id, counts it, logs it, and makes a span for it.
 func Requests(next http.Handler, opts Options) http.Handler {
-	o := &outermost{next: next, log: opts.Log, set: opts.Set, all: opts.All, quiet: map[string]bool{}, now: opts.Now}
+	o := &requestHandler{next: next, log: opts.Log, set: opts.Set, all: opts.All, quietRoutes: map[string]bool{}, now: opts.Now}
 	if o.now == nil {
 		o.now = clock.Now
 	}
 	for _, path := range opts.Quiet {
-		o.quiet[path] = true
+		o.quietRoutes[path] = true
 	}
 	if opts.Tracer != nil {
 		o.tracer = opts.Tracer.Tracer(tracerName)
@@ -59,15 +59,16 @@ func Requests(next http.Handler, opts Options) http.Handler {
 	return o
 }
 
-type outermost struct {
-	next   http.Handler
-	log    *slog.Logger
-	set    *Set
-	tracer trace.Tracer // nil if there are no traces
-	all    bool
-	quiet  map[string]bool
-	now    func() time.Time
-	lines  logsample.Lines // samples the log lines of requests that may come in floods
+// requestHandler logs, measures and traces each request.
+type requestHandler struct {
+	next        http.Handler
+	log         *slog.Logger
+	set         *Set
+	tracer      trace.Tracer // nil if there are no traces
+	all         bool
+	quietRoutes map[string]bool
+	now         func() time.Time
+	sampler     logsample.Sampler // samples the log lines of requests that may come in floods
 }
 
 // exchange is a request and its answer.
@@ -79,7 +80,7 @@ type exchange struct {
 	bytes  int64
 }
 
-func (o *outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (o *requestHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := o.now()
 	o.set.inFlight.Add(1)
 	x := &exchange{ResponseWriter: w}
@@ -114,30 +115,30 @@ func (o *outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case x.status == http.StatusUnauthorized:
 			o.set.auth.WithLabelValues().Inc()
 		case x.status == http.StatusForbidden:
-			o.set.guarded.WithLabelValues().Inc()
+			o.set.hostRefusals.WithLabelValues().Inc()
 		}
 		if span != nil {
 			x.trace(span, route, methodOf(r.Method))
 		}
-		o.line(r, x, route, took)
+		o.logRequest(r, x, route, took)
 	}()
 	o.next.ServeHTTP(x, r)
 	answered = true
 }
 
-// line logs a request. It names the route, not the path, because the client chooses the
+// logRequest logs a request. It names the route, not the path, because the client chooses the
 // path.
-func (o *outermost) line(r *http.Request, x *exchange, route string, took time.Duration) {
+func (o *requestHandler) logRequest(r *http.Request, x *exchange, route string, took time.Duration) {
 	level := slog.LevelDebug
 	// A request without a valid token has a log line of its own, which gives the reason.
 	fault := x.status >= http.StatusBadRequest && (x.status != http.StatusUnauthorized || x.record.Route != "")
-	if (o.all || fault || took >= Slow) && !o.quiet[r.URL.Path] {
+	if (o.all || fault || took >= Slow) && !o.quietRoutes[r.URL.Path] {
 		level = slog.LevelInfo
 	}
 	held := 0
-	if kind := floods(x); kind != "" && !o.all && level == slog.LevelInfo {
+	if kind := sampledKind(x); kind != "" && !o.all && level == slog.LevelInfo {
 		var ok bool
-		if held, ok = o.lines.Pass(kind, o.now()); !ok {
+		if held, ok = o.sampler.Allow(kind, o.now()); !ok {
 			level = slog.LevelDebug
 		}
 	}
@@ -170,11 +171,11 @@ func (o *outermost) line(r *http.Request, x *exchange, route string, took time.D
 	_ = o.log.Handler().Handle(ctx, line) // an error of the log itself cannot be reported
 }
 
-// floods returns the kind under which the log line of a request is sampled, or "" if it is
+// sampledKind returns the kind under which the log line of a request is sampled, or "" if it is
 // not sampled. It samples requests that cost a client next to nothing and so may come in
 // any number: requests refused before authentication succeeded, and requests answered with
 // 429.
-func floods(x *exchange) string {
+func sampledKind(x *exchange) string {
 	switch {
 	case x.record.Route == "":
 		return "unknown " + strconv.Itoa(x.status)

@@ -71,11 +71,12 @@ func (w printable) Write(b []byte) (int, error) {
 
 // WithRequests returns a logger that adds the request's id to each log line of a request,
 // and also the trace id if the request is traced.
-func WithRequests(log *slog.Logger) *slog.Logger { return slog.New(ofRequest{log.Handler()}) }
+func WithRequests(log *slog.Logger) *slog.Logger { return slog.New(infoHandler{log.Handler()}) }
 
-type ofRequest struct{ slog.Handler }
+// infoHandler adds the id of the request in the context to each log line.
+type infoHandler struct{ slog.Handler }
 
-func (h ofRequest) Handle(ctx context.Context, r slog.Record) error {
+func (h infoHandler) Handle(ctx context.Context, r slog.Record) error {
 	if rec := requestinfo.From(ctx); rec != nil {
 		r.AddAttrs(slog.String("request", rec.ID))
 		if sc := trace.SpanContextFromContext(ctx); sc.IsValid() {
@@ -85,8 +86,10 @@ func (h ofRequest) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-func (h ofRequest) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return ofRequest{h.Handler.WithAttrs(attrs)}
+func (h infoHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return infoHandler{h.Handler.WithAttrs(attrs)}
 }
 
-func (h ofRequest) WithGroup(name string) slog.Handler { return ofRequest{h.Handler.WithGroup(name)} }
+func (h infoHandler) WithGroup(name string) slog.Handler {
+	return infoHandler{h.Handler.WithGroup(name)}
+}

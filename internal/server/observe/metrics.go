@@ -22,9 +22,9 @@ type Set struct {
 	inFlight atomic.Int64
 	stopping atomic.Bool
 
-	requests, refused, auth, guarded *prometheus.CounterVec
-	seconds                          *prometheus.HistogramVec
-	bytes                            *prometheus.CounterVec
+	requests, refused, auth, hostRefusals *prometheus.CounterVec
+	seconds                               *prometheus.HistogramVec
+	bytes                                 *prometheus.CounterVec
 
 	calls, callRows, callBytes, denials *prometheus.CounterVec
 	callSeconds                         *prometheus.HistogramVec
@@ -34,12 +34,12 @@ type Set struct {
 
 	// mu guards the fields below. The maps keep each series, because a lookup by labels in
 	// the library takes longer than the rest of the bookkeeping for a request.
-	mu        sync.RWMutex
-	ofRoutes  map[routeKey]*routeSeries
-	ofCalls   map[callKey]*callSeries
-	graphs    []Measured
-	admission func() Admission
-	memory    func() int64
+	mu            sync.RWMutex
+	seriesByRoute map[routeKey]*routeSeries
+	seriesByCall  map[callKey]*callSeries
+	graphs        []Measured
+	admission     func() Admission
+	memory        func() int64
 }
 
 // Measured is a graph with the figures of its engine.
@@ -79,7 +79,7 @@ var (
 
 // New returns the metrics of a server of the given version.
 func New(version string) *Set {
-	s := &Set{registry: prometheus.NewRegistry(), ofRoutes: map[routeKey]*routeSeries{}, ofCalls: map[callKey]*callSeries{}}
+	s := &Set{registry: prometheus.NewRegistry(), seriesByRoute: map[routeKey]*routeSeries{}, seriesByCall: map[callKey]*callSeries{}}
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	s.gauge(buildInfo, []string{version, runtime.Version()}, func() float64 { return 1 })
 	s.gauge(draining, nil, func() float64 {
@@ -93,9 +93,9 @@ func New(version string) *Set {
 	s.gauge(admissionWaiting, nil, func() float64 { return float64(s.admitted().Waiting) })
 	s.gauge(admissionActors, nil, func() float64 { return float64(s.admitted().Actors) })
 	s.gauge(admissionBytes, nil, func() float64 { return float64(s.admitted().Bytes) })
-	s.gauge(queryMemory, nil, func() float64 { return float64(s.taken()) })
+	s.gauge(queryMemory, nil, func() float64 { return float64(s.memoryTaken()) })
 	s.requests, s.bytes, s.refused = s.counter(httpRequests), s.counter(httpBytes), s.counter(admissionRefused)
-	s.auth, s.guarded = s.counter(authFailures), s.counter(guardRefusals)
+	s.auth, s.hostRefusals = s.counter(authFailures), s.counter(guardRefusals)
 	s.calls, s.callRows, s.callBytes, s.denials = s.counter(calls), s.counter(callRows), s.counter(callBytes), s.counter(policyDenials)
 	s.embeddings, s.embeddingTexts = s.counter(embeddings), s.counter(embeddingTexts)
 	s.seconds = s.histogram(httpSeconds, otherBuckets)
@@ -105,7 +105,7 @@ func New(version string) *Set {
 	// Create the series now: a rate over a counter that appears with its first event misses
 	// that event.
 	s.auth.WithLabelValues()
-	s.guarded.WithLabelValues()
+	s.hostRefusals.WithLabelValues()
 	return s
 }
 
@@ -140,7 +140,7 @@ func (s *Set) Refused(reason string) { s.refused.WithLabelValues(reason).Inc() }
 func (s *Set) Called(c audit.Called) {
 	key := callKey{c.Graph, c.Tool, c.Outcome}
 	s.mu.RLock()
-	series := s.ofCalls[key]
+	series := s.seriesByCall[key]
 	s.mu.RUnlock()
 	if series == nil {
 		series = s.newCall(key)
@@ -167,7 +167,7 @@ func (s *Set) newCall(k callKey) *callSeries {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ofCalls[k] = c
+	s.seriesByCall[k] = c
 	return c
 }
 
@@ -175,7 +175,7 @@ func (s *Set) newCall(k callKey) *callSeries {
 func (s *Set) answered(route, method string, status int, bytes int64, took time.Duration) {
 	key := routeKey{route, method, classes[min(status/100, len(classes)-1)]}
 	s.mu.RLock()
-	series := s.ofRoutes[key]
+	series := s.seriesByRoute[key]
 	s.mu.RUnlock()
 	if series == nil {
 		series = &routeSeries{
@@ -183,7 +183,7 @@ func (s *Set) answered(route, method string, status int, bytes int64, took time.
 			bytes:    s.bytes.WithLabelValues(route), seconds: s.seconds.WithLabelValues(route),
 		}
 		s.mu.Lock()
-		s.ofRoutes[key] = series
+		s.seriesByRoute[key] = series
 		s.mu.Unlock()
 	}
 	series.requests.Inc()
@@ -234,7 +234,7 @@ func (s *Set) admitted() Admission {
 	return f()
 }
 
-func (s *Set) taken() int64 {
+func (s *Set) memoryTaken() int64 {
 	s.mu.RLock()
 	f := s.memory
 	s.mu.RUnlock()

@@ -91,9 +91,9 @@ func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*
 	switch {
 	case !found.HasErrors():
 	case c.File != "":
-		return nil, nil, &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{c.File: c.Source}, Right: gq.RightQueries(gq.Source{Name: c.File, Text: c.Source}, found)}
+		return nil, nil, &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{c.File: c.Source}, Valid: gq.RightQueries(gq.Source{Name: c.File, Text: c.Source}, found)}
 	default:
-		r := &wireerror.Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead, Right: queryNames(queries)}
+		r := &wireerror.Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead, Valid: queryNames(queries)}
 		if c.Write {
 			r.Example = exampleMutation
 		}
@@ -151,9 +151,9 @@ func (c *AdHoc) choose(queries []*gq.Query) (*gq.Query, error) {
 	case len(queries) == 0:
 		return nil, &tool.ArgumentError{Path: "query", Detail: "the text contains no query", Help: "write query name() { … }"}
 	case chosen == nil && c.Name == "":
-		return nil, &tool.ArgumentError{Path: "name", Detail: "missing, but the text has several queries", Help: "choose one of " + some(names)}
+		return nil, &tool.ArgumentError{Path: "name", Detail: "missing, but the text has several queries", Help: "choose one of " + listNames(names)}
 	case chosen == nil:
-		e := &tool.ArgumentError{Path: "name", Detail: "the text does not contain the query " + c.Name, Help: "it contains " + some(names)}
+		e := &tool.ArgumentError{Path: "name", Detail: "the text does not contain the query " + c.Name, Help: "it contains " + listNames(names)}
 		if near := diag.DidYouMean(c.Name, names); near != "" {
 			e.Help = near
 		}
@@ -168,18 +168,18 @@ func (c *AdHoc) choose(queries []*gq.Query) (*gq.Query, error) {
 	return chosen, nil
 }
 
-// some lists the names, at most maxFaults of them.
-func some(names []string) string {
+// listNames lists the names, at most maxFaults of them.
+func listNames(names []string) string {
 	if len(names) <= maxFaults {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxFaults], ", "), len(names)-maxFaults)
 }
 
-// selects reports whether a mutation finds entities by a condition on stored data. The
+// readsStored reports whether a mutation finds entities by a condition on stored data. The
 // counts of such a mutation answer a question about the graph. Inserts do not find
 // entities.
-func selects(m *plan.Mutation) bool {
+func readsStored(m *plan.Mutation) bool {
 	for _, s := range m.Statements {
 		switch s.(type) {
 		case plan.Update, plan.Delete:
@@ -194,7 +194,7 @@ func selects(m *plan.Mutation) bool {
 // condition requires permission to read the branch as well as to change it; without it the
 // error is a *Forbidden.
 func mutateAdHoc(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args, branch string, k *queryrun.Options) (*tool.Outcome, error) {
-	if selects(q.Mutation) {
+	if readsStored(q.Mutation) {
 		if err := env.Require(access.ReadOn(branch)); err != nil {
 			return nil, err
 		}

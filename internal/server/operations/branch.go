@@ -130,6 +130,7 @@ func OnLine(ctx context.Context, g engine.Graph, branch, commit string) error {
 	return err
 }
 
+// orMain returns the branch, or main if it is empty.
 func orMain(branch string) string {
 	if branch == "" {
 		return engine.MainBranch

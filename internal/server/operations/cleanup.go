@@ -16,9 +16,9 @@ type Cleanup struct{ Options engine.CleanupOptions }
 // Grants returns the permission to administer the graph.
 func (*Cleanup) Grants() []tool.Grant { return []tool.Grant{{Action: tool.Admin}} }
 
-// Unhurried exempts the call from the time limit, because it rewrites the data that is
+// NoTimeLimit exempts the call from the time limit, because it rewrites the data that is
 // kept.
-func (*Cleanup) Unhurried() {}
+func (*Cleanup) NoTimeLimit() {}
 
 func (c *Cleanup) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	r, err := env.Graph.Cleanup(ctx, c.Options)

@@ -101,7 +101,7 @@ func (c *ExplainQuery) query(ctx context.Context, env *tool.Env) (*gq.Query, err
 		return nil, err
 	}
 	if found.HasErrors() {
-		return nil, &wireerror.Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead, Right: queryNames(queries)}
+		return nil, &wireerror.Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead, Valid: queryNames(queries)}
 	}
 	either := c.AdHoc
 	for _, q := range queries {

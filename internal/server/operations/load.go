@@ -38,9 +38,9 @@ func (c *Load) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	return &tool.Outcome{Load: &tool.LoadOutcome{Branch: opts.Branch, Mode: c.Mode, Result: res, DryRun: c.Options.DryRun}}, nil
 }
 
-// Unhurried exempts a load from the time limit: it may take as long as the client needs to
+// NoTimeLimit exempts a load from the time limit: it may take as long as the client needs to
 // send it.
-func (c *Load) Unhurried() {}
+func (c *Load) NoTimeLimit() {}
 
 // LoadFrom is a load into a branch that the call creates if it does not exist. Its Grants
 // are those of the load. If Run creates the branch, it also requires the grants of a
@@ -66,7 +66,7 @@ func (c *LoadFrom) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error
 		return nil, err
 	}
 	if c.Options.DryRun {
-		return c.try(ctx, env)
+		return c.dryRun(ctx, env)
 	}
 	made, err := env.Graph.CreateBranch(ctx, orMain(c.Branch), engine.Target{Branch: c.From})
 	var exists *engine.Conflict
@@ -78,16 +78,16 @@ func (c *LoadFrom) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error
 	}
 	out, err := c.Load.Run(ctx, env)
 	if err != nil {
-		return nil, undo(ctx, env.Graph, made, err)
+		return nil, deleteCreated(ctx, env.Graph, made, err)
 	}
 	out.Load.From = c.From
 	return out, nil
 }
 
-// try makes a dry run of the load. It does not create the branch, because others could see
+// dryRun makes a dry run of the load. It does not create the branch, because others could see
 // a branch that exists even for a moment and write to it. It runs the load on From instead,
 // which has the data that the new branch would start with.
-func (c *LoadFrom) try(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+func (c *LoadFrom) dryRun(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	if err := engine.CheckBranchName(c.Branch); err != nil {
 		return nil, asArgument("branch", err)
 	}
@@ -101,10 +101,10 @@ func (c *LoadFrom) try(ctx context.Context, env *tool.Env) (*tool.Outcome, error
 	return out, nil
 }
 
-// undo deletes the branch that a load created before it failed with err. It keeps the
+// deleteCreated deletes the branch that a load created before it failed with err. It keeps the
 // branch if the outcome of the load is unknown or if somebody has written to the branch
 // since.
-func undo(ctx context.Context, g engine.Graph, made engine.Branch, err error) error {
+func deleteCreated(ctx context.Context, g engine.Graph, made engine.Branch, err error) error {
 	var unsure *engine.Indeterminate
 	if errors.As(err, &unsure) {
 		return err

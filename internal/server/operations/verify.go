@@ -15,8 +15,8 @@ type Verify struct{}
 // Grants returns the permission to administer the graph.
 func (*Verify) Grants() []tool.Grant { return []tool.Grant{{Action: tool.Admin}} }
 
-// Unhurried exempts the call from the time limit, because it reads all stored data.
-func (*Verify) Unhurried() {}
+// NoTimeLimit exempts the call from the time limit, because it reads all stored data.
+func (*Verify) NoTimeLimit() {}
 
 // Run verifies the stored data and answers with the faults found. The error is an
 // *engine.Unsupported if the engine stores nothing.

@@ -62,6 +62,7 @@ func (b *branchTests) add(p *cedar.Policy) {
 	b.opaque = b.opaque || used != known
 }
 
+// comparesBranch returns 1 if n compares the branch with a literal text, and 0 otherwise.
 func comparesBranch(n ast.BinaryNode) int {
 	if isBranch(n.Left) && isText(n.Right) || isText(n.Left) && isBranch(n.Right) {
 		return 1

@@ -34,6 +34,7 @@ const (
 	queryAttr     types.String = "query" // the stored query; "" if via is adhoc
 )
 
+// uid returns the Cedar id of an entity.
 func uid(t types.EntityType, id string) types.EntityUID {
 	return types.NewEntityUID(t, types.String(id))
 }
@@ -152,29 +153,29 @@ func groupSet(groups []string) types.EntityUIDSet {
 	return types.NewEntityUIDSet(parents...)
 }
 
-// member is a set of entities in which one actor is in additional groups.
-type member struct {
+// actorInGroups is a set of entities in which one actor is in additional groups.
+type actorInGroups struct {
 	*entities
 	actor types.Entity
 }
 
 // Get implements types.EntityGetter.
-func (m *member) Get(id types.EntityUID) (types.Entity, bool) {
+func (m *actorInGroups) Get(id types.EntityUID) (types.Entity, bool) {
 	if id == m.actor.UID {
 		return m.actor, true
 	}
 	return m.entities.Get(id)
 }
 
-// with returns the entities with actor also in groups.
-func (e *entities) with(actor types.EntityUID, groups []string) types.EntityGetter {
+// withGroups returns the entities with actor also in groups.
+func (e *entities) withGroups(actor types.EntityUID, groups []string) types.EntityGetter {
 	all := groups
 	if known, ok := e.actors[actor]; ok {
 		for g := range known.Parents.All() {
 			all = append(all, string(g.ID))
 		}
 	}
-	return &member{e, types.Entity{UID: actor, Parents: groupSet(all)}}
+	return &actorInGroups{e, types.Entity{UID: actor, Parents: groupSet(all)}}
 }
 
 // byAction indexes policies by the actions in their scope. The other policies of a set can neither
@@ -183,7 +184,7 @@ func byAction(all policies) map[tool.Action]policies {
 	index := map[tool.Action]policies{}
 	for _, c := range all {
 		for _, row := range tool.Actions() {
-			if admits(c.policy.AST().Action, uid(actionType, string(row.Action))) {
+			if includesAction(c.policy.AST().Action, uid(actionType, string(row.Action))) {
 				index[row.Action] = append(index[row.Action], c)
 			}
 		}
@@ -191,9 +192,9 @@ func byAction(all policies) map[tool.Action]policies {
 	return index
 }
 
-// admits reports whether the action scope of a policy includes an action. Actions have no parents
-// here, so "in" only means equality.
-func admits(scope ast.IsActionScopeNode, action types.EntityUID) bool {
+// includesAction reports whether the action scope of a policy includes an action. Actions have no
+// parents here, so "in" only means equality.
+func includesAction(scope ast.IsActionScopeNode, action types.EntityUID) bool {
 	switch s := scope.(type) {
 	case ast.ScopeTypeAll:
 		return true

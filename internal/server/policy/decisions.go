@@ -13,8 +13,8 @@ import (
 // tool by the same actor asks them again. A decision takes time in proportion to the rules about
 // the action: docs/benchmarks.md has the figures with and without the cache.
 type decisions struct {
-	mu   sync.RWMutex
-	made map[question]bool // guarded by mu
+	mu     sync.RWMutex
+	cached map[question]bool // guarded by mu
 }
 
 // question holds all inputs of a decision. Its branch is a class of branches, so that a list of
@@ -51,7 +51,7 @@ func (p *Policy) Allowed(actor *access.Actor, g tool.Grant) bool {
 func (d *decisions) of(q question) (allowed, ok bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	allowed, ok = d.made[q]
+	allowed, ok = d.cached[q]
 	return allowed, ok
 }
 
@@ -61,8 +61,8 @@ func (d *decisions) keep(q question, allowed bool) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.made == nil || len(d.made) >= maxDecisions {
-		d.made = map[question]bool{}
+	if d.cached == nil || len(d.cached) >= maxDecisions {
+		d.cached = map[question]bool{}
 	}
-	d.made[q] = allowed
+	d.cached[q] = allowed
 }

@@ -49,7 +49,7 @@ rules:
 			}
 		}
 	}
-	if n := len(p.decisions.made); n != 10 {
+	if n := len(p.decisions.cached); n != 10 {
 		t.Errorf("%d decisions are cached, wanted one for each question with an actor", n)
 	}
 }
@@ -78,10 +78,10 @@ func TestDecisionCacheBounds(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	before := len(p.decisions.made)
+	before := len(p.decisions.cached)
 	long := tool.Grant{Action: tool.Change, Branch: strings.Repeat("b", maxNames+1)}
-	if !p.Allowed(actor("act-wil"), long) || len(p.decisions.made) != before || before > maxDecisions {
-		t.Errorf("%d decisions are cached, then %d", before, len(p.decisions.made))
+	if !p.Allowed(actor("act-wil"), long) || len(p.decisions.cached) != before || before > maxDecisions {
+		t.Errorf("%d decisions are cached, then %d", before, len(p.decisions.cached))
 	}
 }
 
@@ -94,7 +94,7 @@ func TestDecisionsByClass(t *testing.T) {
 			t.Fatal("denied")
 		}
 	}
-	if n := len(p.decisions.made); n != 1 {
+	if n := len(p.decisions.cached); n != 1 {
 		t.Errorf("%d decisions about branches of one class", n)
 	}
 }

@@ -48,7 +48,7 @@ func (p *Policy) Explain(actor *access.Actor, g tool.Grant) Explanation {
 	if !ok {
 		return Explanation{Unanswerable: "no rule can decide this: the policy does not apply to the action, or the actor or the stored query is missing"}
 	}
-	known := p.known(actor)
+	known := p.entitiesFor(actor)
 	decision, diagnostic := cedar.Authorize(p.byAction[g.Action], known, req)
 	e := Explanation{Allowed: decision == cedar.Allow && len(diagnostic.Errors) == 0}
 	deciding := map[cedar.PolicyID]bool{}
@@ -67,7 +67,7 @@ func (p *Policy) Explain(actor *access.Actor, g tool.Grant) Explanation {
 		case deciding[c.id]:
 			e.Deciding = append(e.Deciding, c.rule())
 		case len(deciding) == 0 && c.policy.Effect() == cedar.Permit:
-			if part, near := c.missing(func(one *ast.Policy) bool {
+			if part, near := c.onlyFailing(func(one *ast.Policy) bool {
 				d, diagnostic := cedar.Authorize(policies{{policy: cedar.NewPolicyFromAST((*build.Policy)(one))}}, known, req)
 				return d == cedar.Allow && len(diagnostic.Errors) == 0
 			}); near {
@@ -82,9 +82,9 @@ func (c compiled) rule() Rule {
 	return Rule{ID: string(c.id), Deny: c.policy.Effect() == cedar.Forbid, At: c.at}
 }
 
-// missing evaluates each part of a policy alone. If exactly one part does not hold, missing returns
-// that part and true.
-func (c compiled) missing(holds func(*ast.Policy) bool) (part string, one bool) {
+// onlyFailing evaluates each part of a policy alone. If exactly one part does not hold, onlyFailing
+// returns that part and true.
+func (c compiled) onlyFailing(holds func(*ast.Policy) bool) (part string, one bool) {
 	whole := (*ast.Policy)(c.policy.AST())
 	var parts []*ast.Policy
 	add := func(set func(*ast.Policy)) {
@@ -101,15 +101,15 @@ func (c compiled) missing(holds func(*ast.Policy) bool) (part string, one bool) 
 	for _, p := range parts {
 		if !holds(p) {
 			failed++
-			part = only(p)
+			part = partText(p)
 		}
 	}
 	return part, failed == 1
 }
 
-// only returns the Cedar text of the one part of p that is set. The rest of p is the default permit
-// policy.
-func only(p *ast.Policy) string {
+// partText returns the Cedar text of the one part of p that is set. The rest of p is the default
+// permit policy.
+func partText(p *ast.Policy) string {
 	var text bytes.Buffer
 	text.Write((*build.Policy)(p).MarshalCedar())
 	for _, line := range strings.Split(text.String(), "\n") {

@@ -113,7 +113,7 @@ func (n *native) check(c compiled) {
 	for _, a := range m.actions {
 		if _, ok := rowOf(tool.Action(a)); !ok {
 			unknown = true
-			n.fault(strictyaml.UnknownName, n.place(c, uid(actionType, a)), fmt.Sprintf("unknown action %q in policy %s", a, c.id), choice("action", a, actionNames()))
+			n.fault(strictyaml.UnknownName, n.place(c, uid(actionType, a)), fmt.Sprintf("unknown action %q in policy %s", a, c.id), nameHelp("action", a, actionNames()))
 		}
 	}
 	if unknown {
@@ -159,7 +159,7 @@ func (n *native) check(c compiled) {
 		if slices.Contains(known, string(e.ID)) {
 			continue
 		}
-		n.fault(strictyaml.UnknownName, n.place(c, e), fmt.Sprintf("unknown %s %q in policy %s", kind, e.ID, c.id), choice(kind, string(e.ID), known))
+		n.fault(strictyaml.UnknownName, n.place(c, e), fmt.Sprintf("unknown %s %q in policy %s", kind, e.ID, c.id), nameHelp(kind, string(e.ID), known))
 	}
 	for _, row := range tool.Actions() {
 		if row.Server() != (n.o.Graph == "") && slices.Contains(m.actions, string(row.Action)) {
@@ -172,7 +172,8 @@ func (n *native) check(c compiled) {
 	}
 }
 
-func choice(kind, name string, known []string) string {
+// nameHelp returns the help for an unknown name: the nearest known name, or all known names.
+func nameHelp(kind, name string, known []string) string {
 	if near := diag.DidYouMean(name, known); near != "" {
 		return near
 	}

@@ -151,7 +151,7 @@ func (p *Policy) decide(actor *access.Actor, g tool.Grant) bool {
 	if !ok {
 		return false
 	}
-	decision, diagnostic := cedar.Authorize(rules, p.known(actor), req)
+	decision, diagnostic := cedar.Authorize(rules, p.entitiesFor(actor), req)
 	// Cedar skips a rule that fails to evaluate. If that rule forbids, skipping it would allow the
 	// request.
 	return decision == cedar.Allow && len(diagnostic.Errors) == 0
@@ -177,23 +177,23 @@ func (p *Policy) request(actor *access.Actor, g tool.Grant) (req cedar.Request, 
 	}
 	branch := cmp.Or(g.Branch, mainBranch)
 	attributes := types.RecordMap{branchAttr: types.String(branch), protectedAttr: types.Boolean(p.isProtected(branch))}
-	switch aboutOf(row) {
-	case aboutNothing:
+	switch contextAttrsOf(row) {
+	case noAttrs:
 		return req, true
-	case aboutAccess:
+	case accessAttrs:
 		via := cmp.Or(g.Via, tool.AdHoc)
 		if via != tool.AdHoc && via != tool.Stored {
 			return req, false
 		}
 		attributes[viaAttr], attributes[queryAttr] = types.String(via), types.String(g.Query)
-	case aboutBranch:
+	case branchAttrs:
 	}
 	req.Context = types.NewRecord(attributes)
 	return req, true
 }
 
-// known returns the entities that Cedar uses for a decision about an actor.
-func (p *Policy) known(actor *access.Actor) types.EntityGetter {
+// entitiesFor returns the entities that Cedar uses for a decision about an actor.
+func (p *Policy) entitiesFor(actor *access.Actor) types.EntityGetter {
 	var groups []string
 	if len(p.tokenGroups) > 0 {
 		for _, g := range actor.Groups {
@@ -205,7 +205,7 @@ func (p *Policy) known(actor *access.Actor) types.EntityGetter {
 	if groups == nil {
 		return p.entities
 	}
-	return p.entities.with(uid(actorType, actor.ID), groups)
+	return p.entities.withGroups(uid(actorType, actor.ID), groups)
 }
 
 // Branches implements access.Authorizer. It returns the protected branches and the branches that
@@ -234,21 +234,21 @@ func (p *Policy) isProtected(branch string) bool {
 	return found
 }
 
-// about says which attributes the context of an action has.
-type about uint8
+// contextAttrs says which attributes the context of an action has.
+type contextAttrs uint8
 
 const (
-	aboutNothing about = iota
-	aboutBranch        // the attributes branch and protected
-	aboutAccess        // the attributes branch, protected, via and query
+	noAttrs     contextAttrs = iota
+	branchAttrs              // the attributes branch and protected
+	accessAttrs              // the attributes branch, protected, via and query
 )
 
-func aboutOf(row *tool.ActionRow) about {
+func contextAttrsOf(row *tool.ActionRow) contextAttrs {
 	switch {
 	case scopesOf(row)&viaScope != 0:
-		return aboutAccess
+		return accessAttrs
 	case scopesOf(row)&(branchScope|targetBranchScope) != 0:
-		return aboutBranch
+		return branchAttrs
 	}
-	return aboutNothing
+	return noAttrs
 }

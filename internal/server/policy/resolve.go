@@ -127,7 +127,7 @@ func (c *ruleClause) checkScopes(actions []tool.Action) {
 		if len(without) == 0 {
 			continue
 		}
-		help := "it applies only to " + strings.Join(taking(s.scope), ", ")
+		help := "it applies only to " + strings.Join(actionsWith(s.scope), ", ")
 		if len(without) < len(actions) {
 			help = "write a separate rule for " + strings.Join(without, ", ")
 		}
@@ -135,8 +135,8 @@ func (c *ruleClause) checkScopes(actions []tool.Action) {
 	}
 }
 
-// taking lists the actions that support a scope.
-func taking(s scope) []string {
+// actionsWith lists the actions that support a scope.
+func actionsWith(s scope) []string {
 	var names []string
 	for _, r := range tool.Actions() {
 		if scopesOf(&r)&s != 0 {

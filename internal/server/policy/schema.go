@@ -42,20 +42,20 @@ func cedarSchema() *schema.Schema {
 			on = queryType
 		}
 		s.Actions[types.String(row.Action)] = ast.Action{AppliesTo: &ast.AppliesTo{
-			Principals: []ast.EntityTypeRef{ref(actorType)}, Resources: []ast.EntityTypeRef{ref(on)}, Context: contextType(aboutOf(&row)),
+			Principals: []ast.EntityTypeRef{ref(actorType)}, Resources: []ast.EntityTypeRef{ref(on)}, Context: contextType(contextAttrsOf(&row)),
 		}}
 	}
 	return schema.NewSchemaFromAST(s)
 }
 
-func contextType(a about) ast.RecordType {
+func contextType(a contextAttrs) ast.RecordType {
 	rec := ast.RecordType{}
 	switch a {
-	case aboutNothing:
-	case aboutAccess:
+	case noAttrs:
+	case accessAttrs:
 		rec[viaAttr], rec[queryAttr] = ast.Attribute{Type: ast.String()}, ast.Attribute{Type: ast.String()}
 		fallthrough
-	case aboutBranch:
+	case branchAttrs:
 		rec[branchAttr], rec[protectedAttr] = ast.Attribute{Type: ast.String()}, ast.Attribute{Type: ast.Bool()}
 	}
 	return rec

@@ -23,7 +23,7 @@ func (p *Policy) Standalone() string {
 	}
 	var all policies
 	for _, r := range p.source.rules {
-		if written, ok := p.alone(r); ok {
+		if written, ok := p.standaloneRule(r); ok {
 			all = append(all, written)
 		}
 	}
@@ -42,9 +42,9 @@ func (p *Policy) Standalone() string {
 	return b.String()
 }
 
-// alone writes one rule without the bundle's groups and protected branches. It returns false if the
-// rule can apply to nothing.
-func (p *Policy) alone(r rule) (compiled, bool) {
+// standaloneRule writes one rule without the bundle's groups and protected branches. It returns
+// false if the rule can apply to nothing.
+func (p *Policy) standaloneRule(r rule) (compiled, bool) {
 	var also []build.Node
 	if g, ok := r.actors.(groupActor); ok {
 		members := p.members(string(g))

@@ -21,7 +21,7 @@ type Options struct {
 // ReadOptions reads the run options of a read, except the branch. It notes a fault if both
 // snapshot and branch are present, and for each option that only mutations have.
 func ReadOptions(o *arguments.Object) Options {
-	refuse(o, "a read", writeOnly)
+	refuseOptions(o, "a read", writeOnly)
 	k := Options{Snapshot: orEmpty(o.OptString("snapshot")), PageToken: orEmpty(o.OptString("page_token"))}
 	if k.Snapshot != "" && o.Has("branch") {
 		o.Fail("snapshot", "found together with branch, expected only one of them", "a snapshot names a commit, so it needs no branch")
@@ -32,7 +32,7 @@ func ReadOptions(o *arguments.Object) Options {
 // WriteOptions reads the run options of a mutation or a load, except the branch. It notes a
 // fault for each option that only reads have.
 func WriteOptions(o *arguments.Object) Options {
-	refuse(o, "a mutation", readOnly)
+	refuseOptions(o, "a mutation", readOnly)
 	k := Options{IdempotencyKey: orEmpty(o.OptString("idempotency_key")), IfCommit: orEmpty(o.OptString("if_commit"))}
 	if dry := o.OptBool("dry_run"); dry != nil {
 		k.DryRun = *dry
@@ -50,9 +50,9 @@ var (
 	}
 )
 
-// refuse notes a fault for each of the given options that is present, because it does not
+// refuseOptions notes a fault for each of the given options that is present, because it does not
 // apply to this kind of query.
-func refuse(o *arguments.Object, kind string, options [][2]string) {
+func refuseOptions(o *arguments.Object, kind string, options [][2]string) {
 	for _, k := range options {
 		o.Refuse(k[0], "does not apply to "+kind, k[1])
 	}

@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	// firstWait is the time from a failure to the first attempt. Each further attempt waits twice
-	// as long as the one before, up to lastWait. After a graph has stayed open for steady, the wait
-	// is firstWait again.
-	firstWait = 100 * time.Millisecond
-	lastWait  = 30 * time.Second
-	steady    = time.Minute
+	// minRetryWait is the time from a failure to the first attempt. Each further attempt waits
+	// twice as long as the one before, up to maxRetryWait. After a graph has stayed open for
+	// steadyTime, the wait is minRetryWait again.
+	minRetryWait = 100 * time.Millisecond
+	maxRetryWait = 30 * time.Second
+	steadyTime   = time.Minute
 )
 
 // Options say how to open a graph and which functions to call when it fails.
@@ -35,25 +35,25 @@ type Options struct {
 	Retried  func(err error, wait time.Duration)
 	Reopened func()
 
-	wait time.Duration // replaces firstWait in tests
+	wait time.Duration // replaces minRetryWait in tests
 }
 
 // Graph is a graph that opens itself again when its storage fails. Until the first attempt, reads
 // go to the failed inner graph. Between its close and the next successful open, every call returns
 // an *engine.Unavailable.
 type Graph struct {
-	opts    Options
-	current atomic.Pointer[inner]
-	kick    chan struct{} // capacity 1; holds an element after the inner graph failed
-	stop    context.CancelFunc
-	stopped chan struct{}
+	opts         Options
+	current      atomic.Pointer[openState]
+	failedSignal chan struct{} // capacity 1; holds an element after the inner graph failed
+	stop         context.CancelFunc
+	stopped      chan struct{}
 
 	closing  sync.Once
 	closeErr error
 }
 
-// inner is the open graph, or the reason why no graph is open.
-type inner struct {
+// openState is the open graph, or the reason why no graph is open.
+type openState struct {
 	graph engine.Graph
 	err   error        // set if graph is nil
 	stats engine.Stats // the last known figures, if graph is nil
@@ -64,14 +64,14 @@ var _ engine.Graph = (*Graph)(nil)
 // New opens the graph for the first time. It returns the error of Open unchanged.
 func New(ctx context.Context, opts Options) (*Graph, error) {
 	if opts.wait == 0 {
-		opts.wait = firstWait
+		opts.wait = minRetryWait
 	}
-	r := &Graph{opts: opts, kick: make(chan struct{}, 1), stopped: make(chan struct{})}
+	r := &Graph{opts: opts, failedSignal: make(chan struct{}, 1), stopped: make(chan struct{})}
 	g, err := opts.Open(ctx, r.failed)
 	if err != nil {
 		return nil, err
 	}
-	r.current.Store(&inner{graph: g})
+	r.current.Store(&openState{graph: g})
 	watch, stop := context.WithCancel(context.Background())
 	r.stop = stop
 	go r.run(watch)
@@ -82,7 +82,7 @@ func New(ctx context.Context, opts Options) (*Graph, error) {
 // call it.
 func (r *Graph) failed(error) {
 	select {
-	case r.kick <- struct{}{}:
+	case r.failedSignal <- struct{}{}:
 	default:
 	}
 }
@@ -91,7 +91,7 @@ func (r *Graph) failed(error) {
 func (r *Graph) run(ctx context.Context) {
 	defer close(r.stopped)
 	wait := r.opts.wait
-	lasted := time.NewTimer(steady) // since the last Open
+	lasted := time.NewTimer(steadyTime) // since the last Open
 	defer lasted.Stop()
 	for {
 		select {
@@ -100,12 +100,12 @@ func (r *Graph) run(ctx context.Context) {
 		case <-lasted.C:
 			wait = r.opts.wait
 			continue
-		case <-r.kick:
+		case <-r.failedSignal:
 		}
 		if r.opts.Failed != nil {
 			r.opts.Failed(r.Failure())
 		}
-		for done := false; !done; wait = min(2*wait, lastWait) {
+		for done := false; !done; wait = min(2*wait, maxRetryWait) {
 			select {
 			case <-ctx.Done():
 				return
@@ -113,12 +113,12 @@ func (r *Graph) run(ctx context.Context) {
 			}
 			err := r.reopen(ctx)
 			if done = err == nil; done {
-				lasted.Reset(steady)
+				lasted.Reset(steadyTime)
 				if r.opts.Reopened != nil {
 					r.opts.Reopened()
 				}
 			} else if r.opts.Retried != nil && ctx.Err() == nil {
-				r.opts.Retried(err, min(2*wait, lastWait))
+				r.opts.Retried(err, min(2*wait, maxRetryWait))
 			}
 		}
 	}
@@ -131,21 +131,21 @@ func (r *Graph) reopen(ctx context.Context) error {
 		if why == nil {
 			why = errors.New("its storage failed")
 		}
-		r.current.Store(&inner{err: unavailable(why), stats: was.graph.Stats()})
+		r.current.Store(&openState{err: unavailable(why), stats: was.graph.Stats()})
 		// The storage failure was reported already; the error of Close adds nothing to it.
 		_ = was.graph.Close()
 	}
 	// Drop a failure that the graph reported before its close: the next open handles it.
 	select {
-	case <-r.kick:
+	case <-r.failedSignal:
 	default:
 	}
 	g, err := r.opts.Open(ctx, r.failed)
 	if err != nil {
-		r.current.Store(&inner{err: unavailable(err), stats: r.current.Load().stats})
+		r.current.Store(&openState{err: unavailable(err), stats: r.current.Load().stats})
 		return err
 	}
-	r.current.Store(&inner{graph: g})
+	r.current.Store(&openState{graph: g})
 	return nil
 }
 

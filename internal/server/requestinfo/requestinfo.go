@@ -70,21 +70,22 @@ func From(ctx context.Context) *Info {
 // answers, logs and traces, so ID also replaces an id that contains the client's token or
 // is a part of it.
 func ID(h http.Header) string {
-	if id := h.Get(Header); wellFormed(id) && !tells(id, h["Authorization"]) {
+	if id := h.Get(Header); wellFormed(id) && !revealsToken(id, h["Authorization"]) {
 		return id
 	}
 	return NewID()
 }
 
-// piece is the minimum length in bytes of a match between an id and the token that rules
+// minLeak is the minimum length in bytes of a match between an id and the token that rules
 // the id out. A shorter match may be chance.
-const piece = 8
+const minLeak = 8
 
-func tells(id string, credentials []string) bool {
+// revealsToken reports whether an id contains a token of the credentials, or is a part of one.
+func revealsToken(id string, credentials []string) bool {
 	for _, c := range credentials {
 		_, token, _ := strings.Cut(c, " ")
 		token = strings.TrimLeft(token, " ")
-		if len(id) >= piece && strings.Contains(token, id) || len(token) >= piece && strings.Contains(id, token) {
+		if len(id) >= minLeak && strings.Contains(token, id) || len(token) >= minLeak && strings.Contains(id, token) {
 			return true
 		}
 	}

@@ -48,7 +48,7 @@ func TestCleanup(t *testing.T) {
 	writer := servedtest.Writer
 	steps(t, servedtest.Config(t), rest.Options{}, []request{
 		{name: "keep what", actor: writer, method: "POST", path: "/cleanup", body: `{"dry_run":true}`, status: 400, want: `a cleanup cannot be undone`},
-		{name: "keep none", actor: writer, method: "POST", path: "/cleanup", body: `{"keep_commits":0}`, status: 400, want: `keep_commits: found less than 1`},
+		{name: "keep none", actor: writer, method: "POST", path: "/cleanup", body: `{"keep_commits":0}`, status: 400, want: `keep_commits: the number must be at least 1`},
 		{name: "bad instant", actor: writer, method: "POST", path: "/cleanup", body: `{"keep_since":"yesterday"}`, status: 400, want: `keep_since: found`},
 		{name: "try", actor: writer, method: "POST", path: "/cleanup", body: `{"keep_commits":1,"dry_run":true}`, status: 200, want: `{"commits_reclaimed":1,"commits_kept":1,`},
 		{name: "since", actor: writer, method: "POST", path: "/cleanup", body: `{"keep_commits":1,"keep_since":"2000-01-01T00:00:00Z"}`, status: 200, want: `{"commits_reclaimed":0,"commits_kept":2,`},

@@ -87,7 +87,7 @@ func members(o *arguments.Object, into reflect.Value) {
 		case *int32:
 			if n := o.OptI32(name); n != nil {
 				if *p = *n; *p < r.least {
-					o.Fail(name, fmt.Sprintf("found less than %d", r.least), "")
+					o.Fail(name, fmt.Sprintf("the number must be at least %d", r.least), "")
 				}
 			}
 		case **time.Time:

@@ -97,8 +97,8 @@ func (x *exchange) ifCommit() string {
 	return strings.Trim(x.r.Header.Get(headerIfCommit), `"`)
 }
 
-// held reports whether If-None-Match says that the client has the answer for a commit already.
-func (x *exchange) held(commit string) bool {
+// clientHas reports whether If-None-Match says that the client has the answer for a commit already.
+func (x *exchange) clientHas(commit string) bool {
 	for _, line := range x.r.Header.Values(headerIfNone) {
 		for tag := range strings.SplitSeq(line, ",") {
 			if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == entityTag(commit) || tag == "*" {

@@ -25,7 +25,7 @@ func (x *exchange) export() error {
 		return err
 	}
 	out := &stream{w: x.w, control: http.NewResponseController(x.w)}
-	_, err = x.do(&exporting{operations.Look{
+	_, err = x.do(&exportCall{operations.Look{
 		At: engine.Target{Branch: b.Branch, Commit: b.Snapshot}, Action: tool.Export,
 		Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 			out.commit = c.ID
@@ -50,14 +50,14 @@ func (x *exchange) export() error {
 	panic(http.ErrAbortHandler)
 }
 
-// exporting is a call that may take as long as its client takes to read the answer.
-type exporting struct{ operations.Look }
+// exportCall is a call that may take as long as its client takes to read the answer.
+type exportCall struct{ operations.Look }
 
-// Unhurried exempts the call from the time limit of requests.
-func (*exporting) Unhurried() {}
+// NoTimeLimit exempts the call from the time limit of requests.
+func (*exportCall) NoTimeLimit() {}
 
-// stalled is how long a client may take to read one piece of a stream.
-const stalled = 2 * time.Minute
+// maxStall is how long a client may take to read one piece of a stream.
+const maxStall = 2 * time.Minute
 
 // stream is the body of an answer that is written while it is produced.
 type stream struct {
@@ -83,7 +83,7 @@ func (s *stream) start() {
 // Write sets a new write deadline for each piece, so that the number of pieces has no limit.
 func (s *stream) Write(p []byte) (int, error) {
 	s.start()
-	if err := s.control.SetWriteDeadline(time.Now().Add(stalled)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := s.control.SetWriteDeadline(time.Now().Add(maxStall)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return 0, err
 	}
 	return s.w.Write(p)

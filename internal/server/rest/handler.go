@@ -108,7 +108,7 @@ func byPath(routes []Route) map[string]methods {
 	}
 	for _, r := range routes {
 		for p, m := range paths {
-			if fixed, ok := standsFor(r.Path, p); ok && m[r.Method] == nil {
+			if fixed, ok := matchesAll(r.Path, p); ok && m[r.Method] == nil {
 				m[r.Method] = &endpoint{Route: r, fixed: fixed}
 			}
 		}
@@ -116,9 +116,9 @@ func byPath(routes []Route) map[string]methods {
 	return paths
 }
 
-// standsFor reports whether pattern matches every path that other matches. If so, it returns
+// matchesAll reports whether pattern matches every path that other matches. If so, it returns
 // the values of the parameters of pattern that are fixed in other.
-func standsFor(pattern, other string) (map[string]string, bool) {
+func matchesAll(pattern, other string) (map[string]string, bool) {
 	a, b := strings.Split(pattern, "/"), strings.Split(other, "/")
 	if pattern == other || len(a) != len(b) {
 		return nil, false
@@ -245,6 +245,7 @@ type httpError struct{ fault *wireerror.Fault }
 
 func (e *httpError) Error() string { return e.fault.Body.Message }
 
+// notFound returns the 404 for a thing with a name.
 func notFound(what, name string) *wireerror.Fault {
 	return envelope.New(wireerror.Missing, client.CodeNotFound, what+" \""+short(name)+"\" not found")
 }

@@ -13,7 +13,7 @@ const defaultChanges = 1000
 // look answers with what a commit holds. If the client already has the answer for that commit, look
 // answers 304 and reads nothing.
 func (x *exchange) look(call *operations.Look) error {
-	call.Unless = x.held
+	call.Unless = x.clientHas
 	return x.answer(call, encoding.Options{})
 }
 

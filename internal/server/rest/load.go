@@ -28,7 +28,7 @@ func (x *exchange) loadLines() error {
 	}
 	body := &limited{r: http.MaxBytesReader(x.w, x.r.Body, x.opts.MaxLoad)}
 	load := x.load(body, x.query.Get("branch"), x.query.Get("mode"), x.query.Get("dry_run") == "true")
-	call, err := into(load, x.query.Get("from"))
+	call, err := loadInto(load, x.query.Get("from"))
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (x *exchange) loadText() error {
 	if err != nil {
 		return err
 	}
-	call, err := into(load, b.From)
+	call, err := loadInto(load, b.From)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (x *exchange) ingest() error {
 	if from == "" && load.Branch != "" {
 		from = engine.MainBranch
 	}
-	call, err := into(load, from)
+	call, err := loadInto(load, from)
 	if err != nil {
 		return err
 	}
@@ -110,9 +110,9 @@ func (x *exchange) load(data io.Reader, branch, mode string, dry bool) *operatio
 	return load
 }
 
-// into returns a call that loads into a branch, and first creates that branch from another one
-// if it does not exist. If from is empty, into returns load itself.
-func into(load *operations.Load, from string) (tool.Call, error) {
+// loadInto returns a call that loads into a branch, and first creates that branch from another one
+// if it does not exist. If from is empty, loadInto returns load itself.
+func loadInto(load *operations.Load, from string) (tool.Call, error) {
 	switch {
 	case from == "":
 		return load, nil

@@ -132,6 +132,7 @@ func described(r *Route) string {
 	return text
 }
 
+// joined returns two paragraphs as one text.
 func joined(text, more string) string {
 	if text == "" {
 		return more

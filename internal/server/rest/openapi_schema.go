@@ -169,7 +169,7 @@ func (side side) members(s *jsonschema.Schema, t reflect.Type) {
 		}
 		if len(types) > 1 {
 			p.Type = ""
-			extra(p, "type", types)
+			setExtra(p, "type", types)
 		}
 	}
 }
@@ -190,13 +190,15 @@ func nullable(p *jsonschema.Schema, types []string) (*jsonschema.Schema, []strin
 	return p, append(types, "null")
 }
 
-func extra(s *jsonschema.Schema, name string, v any) {
+// setExtra sets a keyword that jsonschema.Schema has no field for.
+func setExtra(s *jsonschema.Schema, name string, v any) {
 	if s.Extras == nil {
 		s.Extras = map[string]any{}
 	}
 	s.Extras[name] = v
 }
 
+// elem returns the type that a pointer type points to.
 func elem(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

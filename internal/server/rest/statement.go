@@ -72,7 +72,7 @@ func (x *exchange) runStored() error {
 // adHoc returns the call for a text and a choice of a query, each given under either of its names.
 func adHoc(o *arguments.Object, query, querySource, name, queryName string) *operations.AdHoc {
 	call := &operations.AdHoc{
-		Source: one(o, "query", query, "query_source", querySource), Name: one(o, "name", name, "query_name", queryName),
+		Source: eitherName(o, "query", query, "query_source", querySource), Name: eitherName(o, "name", name, "query_name", queryName),
 		Params: o.Raw("params"),
 	}
 	switch {
@@ -85,9 +85,9 @@ func adHoc(o *arguments.Object, query, querySource, name, queryName string) *ope
 	return call
 }
 
-// one returns a member that has two names. It records a fault if both are present, because the
-// server would have to ignore one of the values.
-func one(o *arguments.Object, name, a, other, b string) string {
+// eitherName returns a member that has two names. It records a fault if both are present, because
+// the server would have to ignore one of the values.
+func eitherName(o *arguments.Object, name, a, other, b string) string {
 	switch {
 	case o.Has(name) && o.Has(other):
 		o.Fail(other, "found together with "+name+", expected only one of them", "both are names of the same member")

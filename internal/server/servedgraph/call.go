@@ -95,7 +95,7 @@ func (g *Graph) invocation(name string, in Invocation) (*queryrun.Call, error) {
 // returned as a *Panic. A call that exceeds the graph's time limit returns an *Overdue,
 // which wraps context.DeadlineExceeded.
 func (g *Graph) Do(ctx context.Context, actor *access.Actor, name string, call tool.Call, enc encoding.Options) (*encoding.Answer, error) {
-	if _, ok := call.(unhurried); !ok {
+	if _, ok := call.(noTimeLimit); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, g.limits.Timeout, errLimit)
 		defer cancel()
@@ -108,9 +108,9 @@ func (g *Graph) Do(ctx context.Context, actor *access.Actor, name string, call t
 	return e.Answer(commit), nil
 }
 
-// unhurried is implemented by calls that the graph's time limit does not apply to, because
+// noTimeLimit is implemented by calls that the graph's time limit does not apply to, because
 // they read or write much.
-type unhurried interface{ Unhurried() }
+type noTimeLimit interface{ NoTimeLimit() }
 
 // do works like Do but writes to a given writer, so that the calls of a batch share one
 // writer and its limits. If it fails, it resets the writer.
@@ -131,7 +131,7 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 	if err != nil {
 		return "", err
 	}
-	w.Asks(grants)
+	w.RecordGrants(grants)
 	if err := g.access.Require(actor, grants...); err != nil {
 		return "", err
 	}
@@ -151,9 +151,9 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 		}
 		return "", g.access.HelpFor(actor, err)
 	}
-	w.Wrote(out)
+	w.RecordWrite(out)
 	if out.Calls != nil {
-		w.Batch()
+		w.MarkBatch()
 		return "", g.batch(ctx, actor, name, out.Calls, e)
 	}
 	if out.Read != nil {

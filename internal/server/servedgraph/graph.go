@@ -127,21 +127,21 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	}
 	if c.Catalog != nil {
 		for _, q := range c.Catalog.Queries {
-			if err := g.admit(ctx, q); err != nil {
+			if err := g.addQuery(ctx, q); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if err := g.project(cmp.Or(c.MetaThreshold, DefaultMetaThreshold)); err != nil {
+	if err := g.makeTools(cmp.Or(c.MetaThreshold, DefaultMetaThreshold)); err != nil {
 		return nil, err
 	}
 	g.catalogDigest = g.digest()
 	return g, nil
 }
 
-// project makes tools from the exposed stored queries: one for each query, or only the two
+// makeTools makes tools from the exposed stored queries: one for each query, or only the two
 // meta tools if the number of queries reaches the threshold.
-func (g *Graph) project(threshold int) error {
+func (g *Graph) makeTools(threshold int) error {
 	exposed := 0
 	for _, q := range g.stored {
 		if q.Info().Exposed {
@@ -194,8 +194,8 @@ func (g *Graph) SchemaDigest(ctx context.Context) (string, error) {
 	return s.Digest, nil
 }
 
-// admit adds a stored query to the catalog if its plan fits the live schema.
-func (g *Graph) admit(ctx context.Context, q tool.StoredQuery) error {
+// addQuery adds a stored query to the catalog if its plan fits the live schema.
+func (g *Graph) addQuery(ctx context.Context, q tool.StoredQuery) error {
 	name := q.Info().Name
 	if err := g.engine.Bind(ctx, q.Plan(), engine.Target{}); err != nil {
 		var mismatch *engine.SchemaMismatch

@@ -319,7 +319,7 @@ func TestRowTooLarge(t *testing.T) {
 	args["page_token"] = page.Next
 	_, err = ask(g, servedtest.Reader, "graph_query", args, enc)
 	var o *wireerror.Oversize
-	if !errors.As(err, &o) || !o.Single || o.Bytes < 10_000 || envelope.Status(wireerror.Explain(err).Outcome) != 413 {
+	if !errors.As(err, &o) || !o.SingleRow || o.Bytes < 10_000 || envelope.Status(wireerror.Explain(err).Outcome) != 413 {
 		t.Errorf("got %v", err)
 	}
 }

@@ -29,8 +29,8 @@ type Info struct {
 // Codes returns every code with its purpose, in order.
 func Codes() []Info {
 	return []Info{
-		{Syntax, "the file is not YAML, or it uses a part of YAML that configuration does not accept (anchors, aliases, tags, merge keys, directives, several documents); a .cedar file is not Cedar"},
-		{UnknownKey, "an unknown key"},
+		{Syntax, "the file is not YAML, or it uses a part of YAML that configuration does not accept (anchors, aliases, tags, merge keys, directives, several documents), or a .cedar file is not Cedar"},
+		{UnknownKey, "a key that this place in the file cannot have"},
 		{WrongType, "a value that does not have the type of the key"},
 		{Missing, "a required key or value is missing"},
 		{Duplicate, "a key, id or name that occurs twice"},

@@ -271,7 +271,7 @@ func (n *Node) Bool(what string) (v, ok bool) {
 }
 
 func (n *Node) wrongType(what, wanted string) {
-	found, help := found(n.n)
+	found, help := kindOf(n.n)
 	switch text, colon := n.colonText(); {
 	case wanted != "a string":
 		help = ""
@@ -350,9 +350,9 @@ func clip(s string) string {
 	return s
 }
 
-// found describes the kind of a node. If the author may have meant a string, help says how to write
-// one.
-func found(n ast.Node) (what, help string) {
+// kindOf describes the kind of a node. If the author may have meant a string, help says how to
+// write one.
+func kindOf(n ast.Node) (what, help string) {
 	const quote = "put it in quotes"
 	switch n.(type) {
 	case *ast.NullNode:

@@ -28,13 +28,13 @@ const (
 
 // Reader holds a file and the faults that were found in it so far.
 type Reader struct {
-	file   string
-	src    []byte
-	lines  []int // byte offset of the start of each line
-	secret bool
-	root   *Node
-	faults diag.List
-	untold int
+	file     string
+	src      []byte
+	lines    []int // byte offset of the start of each line
+	secret   bool
+	root     *Node
+	faults   diag.List
+	unlisted int
 }
 
 // Read parses src, which error messages call file. The root is nil if the file is empty or cannot
@@ -51,12 +51,12 @@ func (r *Reader) Root() *Node { return r.root }
 // Faults returns the faults found so far, in the order of the text.
 func (r *Reader) Faults() diag.List {
 	r.faults.Sort()
-	if r.untold == 0 {
+	if r.unlisted == 0 {
 		return r.faults
 	}
 	last := r.faults[len(r.faults)-1].Span
 	return append(slices.Clone(r.faults), diag.Diagnostic{
-		Code: TooLarge, Severity: diag.Note, Span: last, Message: fmt.Sprintf("%d more faults are not listed", r.untold),
+		Code: TooLarge, Severity: diag.Note, Span: last, Message: fmt.Sprintf("%d more faults are not listed", r.unlisted),
 	})
 }
 
@@ -73,14 +73,14 @@ func read(file string, src []byte, secret bool) *Reader {
 			r.lines = append(r.lines, i+1)
 		}
 	}
-	if r.readable() {
+	if r.checkText() {
 		r.parse()
 	}
 	return r
 }
 
-// readable checks the text before the YAML library parses it.
-func (r *Reader) readable() bool {
+// checkText checks the text before the YAML library parses it.
+func (r *Reader) checkText() bool {
 	if len(r.src) > MaxBytes {
 		r.Whole(TooLarge, fmt.Sprintf("the file has %d bytes, expected at most %d", len(r.src), MaxBytes), "split it")
 		return false
@@ -114,7 +114,7 @@ func (r *Reader) parse() {
 	}()
 	// In some places the library counts a carriage return as a line of its own.
 	tokens := lexer.Tokenize(strings.ReplaceAll(string(r.src), "\r\n", "\n"))
-	if !r.plain(tokens) {
+	if !r.checkPlain(tokens) {
 		return
 	}
 	f, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
@@ -134,9 +134,9 @@ func (r *Reader) parse() {
 	}
 }
 
-// plain rejects the parts of YAML that configuration does not use. It works on the tokens, so that
-// no alias is expanded and no deep nesting is parsed.
-func (r *Reader) plain(tokens token.Tokens) bool {
+// checkPlain rejects the parts of YAML that configuration does not use. It works on the tokens, so
+// that no alias is expanded and no deep nesting is parsed.
+func (r *Reader) checkPlain(tokens token.Tokens) bool {
 	depth, entries, line := 0, 0, 0
 	for i, tk := range tokens {
 		what := ""
@@ -196,7 +196,7 @@ func (r *Reader) syntax(err error) {
 // its line. In a hostile file with many faults, that cost would add up.
 func (r *Reader) report(sev diag.Severity, code diag.Code, where func() diag.Span, message, help string) {
 	if len(r.faults) >= MaxFaults {
-		r.untold++
+		r.unlisted++
 		return
 	}
 	span := where()

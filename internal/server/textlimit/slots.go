@@ -42,7 +42,7 @@ func (t *slots) wait(ctx context.Context, actor string) error {
 	if t.forget(actor, turn) {
 		return ctx.Err()
 	}
-	t.next() // the slot was given at the same time
+	t.handOver() // the slot was given at the same time
 	return ctx.Err()
 }
 
@@ -72,12 +72,12 @@ func (t *slots) forget(actor string, turn chan struct{}) bool {
 func (t *slots) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.next()
+	t.handOver()
 }
 
-// next gives the slot to the next actor, or marks it free.
+// handOver gives the slot to the next actor, or marks it free.
 // REQUIRES: t.mu is held.
-func (t *slots) next() {
+func (t *slots) handOver() {
 	if len(t.actors) == 0 {
 		t.free++
 		return

@@ -18,17 +18,17 @@ const (
 
 	// textMemory is the maximum number of bytes of memory per byte of text that compiling,
 	// checking, linting and rendering take. Only the first textCounted bytes of a text
-	// count, because a longer text has no more tokens. The first textUnasked bytes of
+	// count, because a longer text has no more tokens. The first textUnreserved bytes of
 	// memory are not reserved, because most texts need no more and then do not touch the
 	// shared budget.
-	textMemory  = 320
-	textCounted = 512 << 10
-	textUnasked = 1 << 20
+	textMemory     = 320
+	textCounted    = 512 << 10
+	textUnreserved = 1 << 20
 
-	// turnAfter is the maximum time that a call keeps its compile slot after its text is
+	// maxSlotHold is the maximum time that a call keeps its compile slot after its text is
 	// compiled. It covers planning, and a short run or a large answer. A long run must not
 	// keep others from compiling.
-	turnAfter = 5 * time.Second
+	maxSlotHold = 5 * time.Second
 
 	// smallText is the size in bytes up to which a text is compiled without a slot.
 	smallText = 16 << 10
@@ -81,7 +81,7 @@ func (t *Texts) For(caller string) *Use { return &Use{Texts: t, caller: caller} 
 
 // Admit waits for a compile slot and reserves memory for a text. The caller calls done
 // after compiling. The call keeps the memory until Release. It keeps the slot until Release
-// too, but at most turnAfter longer than the compilation.
+// too, but at most maxSlotHold longer than the compilation.
 func (u *Use) Admit(ctx context.Context, argument, text string) (done func(), err error) {
 	if err := Check(argument, len(text)); err != nil {
 		return nil, err
@@ -94,14 +94,14 @@ func (u *Use) Admit(ctx context.Context, argument, text string) (done func(), er
 		return nil, err
 	}
 	u.leave = leave
-	if err := u.take(argument, int64(min(len(text), textCounted))*textMemory-textUnasked); err != nil {
+	if err := u.take(argument, int64(min(len(text), textCounted))*textMemory-textUnreserved); err != nil {
 		leave()
 		return nil, err
 	}
 	if len(text) <= smallText {
 		return leave, nil
 	}
-	return func() { time.AfterFunc(turnAfter, leave) }, nil
+	return func() { time.AfterFunc(maxSlotHold, leave) }, nil
 }
 
 // Turn waits for a slot for work on the given number of bytes. The caller calls done

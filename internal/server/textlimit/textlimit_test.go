@@ -46,8 +46,8 @@ func TestTextMemory(t *testing.T) {
 		large, isBusy bool
 	}{
 		{name: "a short text", text: 1000, memory: 1 << 20},
-		{name: "a text", text: 100_000, memory: 1 << 30, taken: 100_000*textMemory - textUnasked},
-		{name: "the largest text", text: Max, memory: 1 << 30, taken: textCounted*textMemory - textUnasked},
+		{name: "a text", text: 100_000, memory: 1 << 30, taken: 100_000*textMemory - textUnreserved},
+		{name: "the largest text", text: Max, memory: 1 << 30, taken: textCounted*textMemory - textUnreserved},
 		{name: "a larger text", text: Max + 1, memory: 1 << 40, large: true},
 		{name: "more than a call may have", text: 100_000, memory: 1 << 30, call: 1 << 20, large: true},
 		{name: "more than there is", text: 100_000, memory: 1 << 20, large: true},
@@ -165,7 +165,7 @@ func TestTurnEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	done()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*turnAfter)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*maxSlotHold)
 	defer cancel()
 	next := &Use{Texts: texts, caller: "b"}
 	if _, err := next.Admit(ctx, "query", large); err != nil {

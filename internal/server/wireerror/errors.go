@@ -30,20 +30,20 @@ type Rejected struct {
 	Diagnostics diag.List
 	Sources     map[string]string // the texts, by the file names in the diagnostics
 	Example     string            // a correct text of that kind, shown with parse errors
-	Right       []string          // the names of the queries of the text that have no errors
+	Valid       []string          // the names of the queries of the text that have no errors
 }
 
 // Oversize reports a result that exceeds the graph's limits when the limits say to refuse
 // it.
 type Oversize struct {
-	Rows     int   // rows in the result; if MaxRows is 0, the rows that are too many
-	Bytes    int64 // estimated size as JSON, from the rows that fit
-	MaxRows  int   // zero for no limit
-	MaxBytes int
-	Single   bool // a single row is too large for any answer
+	Rows      int   // rows in the result; if MaxRows is 0, the rows that are too many
+	Bytes     int64 // estimated size as JSON, from the rows that fit
+	MaxRows   int   // zero for no limit
+	MaxBytes  int
+	SingleRow bool // a single row is too large for any answer
 
 	// Less, if not empty, is advice on what to request instead, for an answer without rows.
-	Less string
+	Advice string
 }
 
 // DiffRefused reports that the changes of a commit cannot be listed.
@@ -109,7 +109,7 @@ const maxNames = 20
 
 // Others says, after a separator, which queries of the text would have run, or returns "".
 func (e *Rejected) Others(separator string) string {
-	switch names := e.Right; len(names) {
+	switch names := e.Valid; len(names) {
 	case 0:
 		return ""
 	case 1:
@@ -120,10 +120,10 @@ func (e *Rejected) Others(separator string) string {
 }
 
 func (e *Oversize) Error() string {
-	if e.Less != "" {
-		return fmt.Sprintf("the answer has %d bytes, expected at most %d; %s", e.Bytes, e.MaxBytes, e.Less)
+	if e.Advice != "" {
+		return fmt.Sprintf("the answer has %d bytes, expected at most %d; %s", e.Bytes, e.MaxBytes, e.Advice)
 	}
-	if e.Single {
+	if e.SingleRow {
 		return fmt.Sprintf("one row has about %d bytes, expected at most %d for the whole answer; return fewer columns, or leave the row out", e.Bytes, e.MaxBytes)
 	}
 	if e.MaxRows == 0 {

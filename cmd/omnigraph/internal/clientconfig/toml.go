@@ -33,7 +33,7 @@ func (tomlForm) merge(text []byte, s Server) ([]byte, error) {
 	}
 	// Write only the server's section; its parent table needs no header.
 	own := strings.TrimSpace(strings.TrimPrefix(string(section), "["+tomlServers+"]\n"))
-	merged := without(string(text), tomlServers+"."+s.Name)
+	merged := removeTable(string(text), tomlServers+"."+s.Name)
 	if merged = strings.TrimRight(merged, "\n"); merged != "" {
 		merged += "\n\n"
 	}
@@ -41,7 +41,7 @@ func (tomlForm) merge(text []byte, s Server) ([]byte, error) {
 	// The sections were found by their header lines. A table in another notation, such as an inline
 	// table, could be lost. So compare the settings before and after.
 	after, err := parseTOML([]byte(merged))
-	if err != nil || !reflect.DeepEqual(serverOf(after, s.Name), serverOf(wanted, s.Name)) || !reflect.DeepEqual(rest(after, s.Name), rest(before, s.Name)) {
+	if err != nil || !reflect.DeepEqual(serverOf(after, s.Name), serverOf(wanted, s.Name)) || !reflect.DeepEqual(withoutServer(after, s.Name), withoutServer(before, s.Name)) {
 		return nil, fmt.Errorf("its entry %s.%s is not written as a separate table; remove the entry, or edit the file by hand", tomlServers, s.Name)
 	}
 	return []byte(merged), nil
@@ -65,8 +65,8 @@ func serverOf(v map[string]any, name string) any {
 	return servers[name]
 }
 
-// rest returns the content of a file without the server.
-func rest(v map[string]any, name string) map[string]any {
+// withoutServer returns the content of a file without the server.
+func withoutServer(v map[string]any, name string) map[string]any {
 	out := map[string]any{}
 	for k, m := range v {
 		if servers, ok := m.(map[string]any); ok && k == tomlServers {
@@ -85,8 +85,8 @@ func rest(v map[string]any, name string) map[string]any {
 	return out
 }
 
-// without removes the table of that name and its subtables.
-func without(text, table string) string {
+// removeTable removes the table of that name and its subtables.
+func removeTable(text, table string) string {
 	var b strings.Builder
 	inside := false
 	for l := range strings.Lines(text) {

@@ -123,7 +123,7 @@ func Decode(desc []byte, name string, src Source) (c *Column, rest []byte, err e
 	c.pending.Defer()
 	if c.typ.List {
 		if flags&flagDict != 0 {
-			return nil, nil, corrupt("a dictionary of lists")
+			return nil, nil, corrupt("a column of lists cannot have a dictionary")
 		}
 		if c.elem, rest, err = Decode(rest, name+".e", src); err != nil {
 			return nil, nil, err
@@ -250,6 +250,7 @@ func Array[T Fixed](b []byte, n int) ([]T, bool) {
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
+// swapBytes returns a copy of b with the bytes of each value of the given width reversed.
 func swapBytes(b []byte, width int) []byte {
 	out := make([]byte, len(b))
 	for i := range b {

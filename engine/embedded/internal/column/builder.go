@@ -17,18 +17,18 @@ const maxDict = 1 << 12
 // Builder collects values into a Column. Only one goroutine may use it.
 type Builder struct {
 	typ   value.Type
-	n     int
-	nulls int
-	null  []bool
-	bits  []bool
-	w32   []int32
-	w64   []int64
-	f32   []float32
-	f64   []float64
-	off   []uint32
-	data  []byte
-	elem  *Builder
-	at    []uint32 // by vector: its place in f32, in vectors; nulls take none
+	n     int       // number of values
+	nulls int       // number of nulls
+	null  []bool    // by value: whether it is null; used only if nulls is not 0
+	bits  []bool    // values of type Bool
+	w32   []int32   // values of 32-bit integer types
+	w64   []int64   // values of 64-bit integer types
+	f32   []float32 // values of type F32, or the components of vectors
+	f64   []float64 // values of type F64
+	off   []uint32  // by text or list: where its bytes or elements start; then the end of the last
+	data  []byte    // bytes of texts
+	elem  *Builder  // elements of lists
+	at    []uint32  // by vector: its place in f32, in vectors; nulls take none
 }
 
 // NewBuilder returns an empty builder for values of type t.
@@ -324,6 +324,7 @@ func (b *Builder) dictionary(c *Column, perm []uint32) bool {
 	return true
 }
 
+// permute returns the values of s in the order of perm.
 func permute[T any](s []T, perm []uint32) []T {
 	if perm == nil || s == nil {
 		return s

@@ -8,13 +8,13 @@ const CodeStep = 32
 // Codes holds the directions of a column's vectors with one byte per component. For a
 // vector divided by its length, u, |u − Scale·codes| ≤ Error.
 type Codes struct {
-	Rows      []uint32 // rows of the vectors that are zero or have a direction, ascending
-	Bytes     []int8   // Stride codes for each of Rows, padded with zeros
-	Stride    int      // a multiple of CodeStep
-	Scale     []float32
-	Error     []float32
-	MaxError  float32  // the maximum of Error
-	NotFinite []uint32 // rows of vectors that are not finite
+	Rows      []uint32  // rows of the vectors that are zero or have a direction, ascending
+	Bytes     []int8    // Stride codes for each of Rows, padded with zeros
+	Stride    int       // a multiple of CodeStep
+	Scale     []float32 // for each of Rows: the length of one step of its codes
+	Error     []float32 // for each of Rows: the bound above
+	MaxError  float32   // the maximum of Error
+	NotFinite []uint32  // rows of vectors that are not finite
 }
 
 // codesTick is the number of components that are coded between two calls of proceed.

@@ -134,12 +134,12 @@ func Concat(parts []*Builder, perm []uint32) (*Column, error) {
 
 // join concatenates builders.
 type join struct {
-	parts []*Builder
-	first []int // by part: the number of its first value; then the total
-	perm  []uint32
-	n     int // number of values in the result
-	nulls bool
-	last  int // the part of the last value that was looked up
+	parts []*Builder // the builders to concatenate
+	first []int      // by part: the number of its first value; then the total
+	perm  []uint32   // order of the values; nil for the order of the parts
+	n     int        // number of values in the result
+	nulls bool       // whether any part has a null
+	last  int        // the part of the last value that was looked up
 }
 
 // of returns the part that has value i, and the value's position there.

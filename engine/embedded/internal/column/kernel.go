@@ -393,8 +393,10 @@ func between32Go(found []uint64, x []int32, lo, width uint32) {
 	}
 }
 
+// unsafeText returns b as a string without a copy.
 func unsafeText(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
+// signed returns the same memory as signed integers.
 func signed(x []uint32) []int32 {
 	return unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }

@@ -103,6 +103,8 @@ func (v *Vec) size() int {
 	return len(v.Ints)
 }
 
+// resize returns s with length n. It reuses the memory of s if it is large enough; the values are
+// undefined.
 func resize[S ~[]E, E any](s S, n int) S {
 	if cap(s) < n {
 		return slices.Grow(s[:0], n)[:n]

@@ -10,11 +10,11 @@ import (
 
 // aggregate is a bound aggregate.
 type aggregate struct {
-	src  plan.Agg
-	rows bool // counts rows
-	ex   *expr
+	src  plan.Agg   // the aggregate in the plan
+	rows bool       // counts rows
+	ex   *expr      // the argument; nil if it counts rows
 	typ  value.Type // of the result
-	slot int
+	slot int        // the vector for its values
 }
 
 // newFold makes the fold of each aggregate but count, which needs none.

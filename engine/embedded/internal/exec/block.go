@@ -6,9 +6,9 @@ import "github.com/omnigraph-go/omnigraph/gq/plan"
 // of its clauses has no meaning, except that it breaks ties between equally good steps.
 type block struct {
 	vars  []plan.VarID // that bindings and traversals name, in the order of the clauses
-	links []*link
-	conds []*cond
-	nots  []*block
+	links []*link      // the traversals
+	conds []*cond      // the filters
+	nots  []*block     // the not blocks
 }
 
 // link is a bound traversal.

@@ -88,6 +88,8 @@ func scalarHeads(v *column.Vec, list []entry) (exact bool) {
 	return true
 }
 
+// noHeads fills the list with row numbers and no head, so that only full comparisons order the
+// rows.
 func noHeads(list []entry) {
 	for i := range list {
 		list[i] = entry{0, uint32(i)}

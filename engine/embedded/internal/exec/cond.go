@@ -94,6 +94,7 @@ func (ev *evaluator) test(c *cond, f *frame, rows []uint32) []uint32 {
 	return rows
 }
 
+// flip returns the operator for exchanged operands. ok is false if there is none.
 func flip(op plan.Op) (plan.Op, bool) {
 	switch op {
 	case plan.Eq, plan.Ne:
@@ -169,6 +170,7 @@ func holds(op plan.Op, a, b value.Value) bool {
 	return ok && holdsOrder(op, c < 0, c == 0)
 }
 
+// holdsOrder reports whether op is true of two values, given whether the left one is less or equal.
 func holdsOrder(op plan.Op, less, equal bool) bool {
 	switch op {
 	case plan.Eq:

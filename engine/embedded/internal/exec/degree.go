@@ -80,7 +80,7 @@ func (s *degrees) run(m *matcher, _ *pipe, _ int, _ *frame) error {
 		adj, other = edges.In(), s.From
 	}
 	out := m.frame(s.id, nil)
-	m.room(out, s.v)
+	m.makeColumns(out, s.v)
 	nodes := m.table(s.v)
 	plain := adj.Simple() && edges.AllLive()
 	weights := m.weights[:0]

@@ -20,15 +20,15 @@ type evaluator struct {
 	ctx     context.Context // nil between calls of the result's methods
 	snap    *version.Snapshot
 	args    engine.Args
-	now     value.Value
+	now     value.Value      // the value of now()
 	tables  []*version.Table // by variable
-	ticks   int
-	textErr error // why an inverted index could not be built
+	ticks   int              // entities examined since the context was last checked
+	textErr error            // why an inverted index could not be built
 
 	vecs    []column.Vec // by slot of an expression
-	scratch []uint32
-	chosen  []uint32    // rows that a condition or a step keeps; valid until the next one
-	queries []textQuery // by position in query.texts
+	scratch []uint32     // memory for one use at a time
+	chosen  []uint32     // rows that a condition or a step keeps; valid until the next one
+	queries []textQuery  // by position in query.texts
 	scores
 }
 

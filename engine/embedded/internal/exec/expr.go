@@ -27,14 +27,14 @@ const (
 // frame.
 type expr struct {
 	kind  exprKind
-	src   plan.Expr
-	typ   value.Type
-	v     plan.VarID
-	prop  int
-	to    bool // for exprEnd: the target end instead of the source
-	match int  // position in query.texts
-	score int  // position in query.relevances, distances or fusions
-	slot  int  // the vector for its values
+	src   plan.Expr  // the expression in the plan
+	typ   value.Type // of the value
+	v     plan.VarID // the variable, unless the value is constant
+	prop  int        // for exprProp: position in the properties of the type
+	to    bool       // for exprEnd: the target end instead of the source
+	match int        // position in query.texts
+	score int        // position in query.relevances, distances or fusions
+	slot  int        // the vector for its values
 }
 
 // uses calls f for each variable of an expression.
@@ -63,11 +63,13 @@ func uses(e plan.Expr, f func(plan.VarID)) {
 	}
 }
 
+// usesMatch calls f for each variable of a text match.
 func usesMatch(m plan.TextMatch, f func(plan.VarID)) {
 	f(m.Prop.Var)
 	uses(m.Query, f)
 }
 
+// usesCond calls f for each variable of a condition.
 func usesCond(c plan.Cond, f func(plan.VarID)) {
 	switch c := c.(type) {
 	case plan.Compare:

@@ -22,8 +22,8 @@ type rowSet [frameSize / 64]uint64
 func (s *rowSet) get(i uint32) bool { return s[i>>6]>>(i&63)&1 != 0 }
 func (s *rowSet) set(i uint32)      { s[i>>6] |= 1 << (i & 63) }
 
-// settled reports whether row i need not be processed any more.
-func (f *frame) settled(i int) bool { return f.found != nil && f.found.get(f.outer[i]) }
+// isDone reports whether row i need not be processed any more.
+func (f *frame) isDone(i int) bool { return f.found != nil && f.found.get(f.outer[i]) }
 
 // repeat appends row i of in up to times times, as long as there is room, for the given
 // variables. It returns the number of copies.

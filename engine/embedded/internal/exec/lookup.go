@@ -11,11 +11,11 @@ import (
 // lookup binds a variable to the entity with an id or a key, if there is one.
 type lookup struct {
 	v    plan.VarID
-	byID bool
-	exs  []*expr // the id, or the values of the key's members, in name order
-	vars []plan.VarID
-	out  int
-	edge *link // the traversal whose edge variable v is, or nil
+	byID bool         // exs holds the id, not a key
+	exs  []*expr      // the id, or the values of the key's members, in name order
+	vars []plan.VarID // variables that are already bound
+	out  int          // position in matcher.frames of the frame for the result
+	edge *link        // the traversal whose edge variable v is, or nil
 	// ahead is the memory to prefetch for the entity; nil for nothing.
 	ahead *ahead
 }
@@ -91,7 +91,7 @@ func (l *lookup) run(m *matcher, p *pipe, at int, f *frame) error {
 		m.column(out, l.edge.To)
 	}
 	for i := range f.n {
-		if f.settled(i) {
+		if f.isDone(i) {
 			continue
 		}
 		ord, ok := m.find(l, table, f, i)
@@ -180,10 +180,10 @@ func (m *matcher) find(l *lookup, table *version.Table, f *frame, i int) (uint32
 // properties.
 type probe struct {
 	v     plan.VarID
-	tuple int
-	exs   []*expr // the values, in the order of the tuple
-	vars  []plan.VarID
-	out   int
+	tuple int          // position in the tuples of the type
+	exs   []*expr      // the values, in the order of the tuple
+	vars  []plan.VarID // variables that are already bound
+	out   int          // position in matcher.frames of the frame for the result
 }
 
 // probe finds the filters that determine the values of an indexed tuple. It returns nil if
@@ -221,7 +221,7 @@ func (s *probe) run(m *matcher, p *pipe, at int, f *frame) error {
 	m.column(out, s.v)
 rows:
 	for i := range f.n {
-		if f.settled(i) {
+		if f.isDone(i) {
 			continue
 		}
 		var h uint64

@@ -59,7 +59,7 @@ func (m *matcher) advance(p *pipe, at int, f *frame) error {
 	case at < len(p.steps):
 		if at == len(p.steps)-1 && p.counts != nil {
 			n, err := p.counts.count(m, f)
-			m.yielded(p, n)
+			m.countRows(p, n)
 			m.out.tally(n)
 			return err
 		}
@@ -107,8 +107,8 @@ func (m *matcher) column(f *frame, v plan.VarID) {
 	}
 }
 
-// room makes columns for the variables that a step binds.
-func (m *matcher) room(out *frame, vars ...plan.VarID) {
+// makeColumns makes columns for the variables that a step binds.
+func (m *matcher) makeColumns(out *frame, vars ...plan.VarID) {
 	for _, v := range vars {
 		if v != plan.NoVar {
 			m.column(out, v)

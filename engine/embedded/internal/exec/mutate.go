@@ -51,7 +51,7 @@ func (w *Write) insert(s plan.Insert) error {
 	t := w.Tx.Schema().Type(s.Entity, s.Type)
 	vals := make([]value.Value, len(t.Props))
 	for _, a := range s.Set {
-		p, v, err := w.assigned(t, a)
+		p, v, err := w.assignment(t, a)
 		if err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (w *Write) update(ctx context.Context, s plan.Update) error {
 	var set []assign
 	var unfit error // matters only if there is an entity to update
 	for _, a := range s.Set {
-		p, v, err := w.assigned(t, a)
+		p, v, err := w.assignment(t, a)
 		if err != nil && unfit == nil {
 			unfit = err
 		}
@@ -284,6 +284,7 @@ func (w *Write) edgesAt(edges *version.Table, in bool, id string) []uint32 {
 	return out
 }
 
+// one returns a list of ord, or nil if ok is false.
 func one(ord uint32, ok bool) []uint32 {
 	if ok {
 		return []uint32{ord}
@@ -291,9 +292,9 @@ func one(ord uint32, ok bool) []uint32 {
 	return nil
 }
 
-// assigned returns the property of an assignment, and the value, converted to the
+// assignment returns the property of an assignment, and the value, converted to the
 // property's type.
-func (w *Write) assigned(t *version.Type, a plan.Assign) (int, value.Value, error) {
+func (w *Write) assignment(t *version.Type, a plan.Assign) (int, value.Value, error) {
 	p, _ := t.Prop(a.Name)
 	v := w.value(a.Value)
 	if v.IsNull() || v.Kind() == a.Type.Kind || v.IsList() != a.Type.List {

@@ -53,6 +53,7 @@ func BindMutation(q *plan.Query, s *version.Schema) error {
 	return nil
 }
 
+// checkPropType returns a mismatch unless the type has the property with the expected type.
 func checkPropType(t *version.Type, name string, want value.Type) error {
 	p, ok := t.Prop(name)
 	if !ok {

@@ -39,7 +39,7 @@ func (pl *planner) plan() error {
 			return err
 		}
 	}
-	pl.inOrder()
+	pl.followOrder()
 	pl.sweeps(pl.body)
 	if d := pl.degrees(); d != nil && d.countsRows(pl.query) {
 		d.id = pl.frame()

@@ -75,8 +75,8 @@ func (m *matcher) profiled(p *pipe, at int, f *frame) error {
 	return err
 }
 
-// yielded counts rows that the last step of a pipe yields without pushing them.
-func (m *matcher) yielded(p *pipe, rows int) {
+// countRows counts rows that the last step of a pipe yields without pushing them.
+func (m *matcher) countRows(p *pipe, rows int) {
 	if m.prof != nil {
 		m.prof.of(p, len(p.steps)).rows += int64(rows)
 	}

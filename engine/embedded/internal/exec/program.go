@@ -163,6 +163,7 @@ func CheckArgs(params []plan.Param, args engine.Args) error {
 	return nil
 }
 
+// checkArg checks that one argument fits its parameter.
 func checkArg(p *plan.Param, v *value.Value) error {
 	switch {
 	case v.IsNull():
@@ -196,8 +197,10 @@ func typeName(v value.Value) string {
 	return v.Type().String()
 }
 
+// magnitude returns the binary magnitude of the number of entities.
 func magnitude(s *version.Snapshot) int { return bits.Len64(s.Size()) }
 
+// mismatch returns a *engine.SchemaMismatch.
 func mismatch(format string, args ...any) error {
 	return &engine.SchemaMismatch{Detail: fmt.Sprintf(format, args...)}
 }

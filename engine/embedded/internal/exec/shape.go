@@ -23,7 +23,7 @@ func (b *binder) shape() error {
 	}
 	// The result may use the variables that the match binds outside of not blocks.
 	result := func(e plan.Expr) error {
-		if err := b.known(e); err != nil {
+		if err := b.checkNames(e); err != nil {
 			return err
 		}
 		var err error
@@ -119,18 +119,18 @@ func (b *binder) traversal(c plan.Traverse) error {
 func (b *binder) condition(c plan.Cond) error {
 	switch c := c.(type) {
 	case plan.Compare:
-		if err := b.known(c.Left); err != nil {
+		if err := b.checkNames(c.Left); err != nil {
 			return err
 		}
-		return b.known(c.Right)
+		return b.checkNames(c.Right)
 	case plan.TextMatch:
 		return b.textMatch(c)
 	}
 	return mismatch("a filter is empty")
 }
 
-// known checks that the names in an expression exist.
-func (b *binder) known(e plan.Expr) error {
+// checkNames checks that the names in an expression exist.
+func (b *binder) checkNames(e plan.Expr) error {
 	switch e := e.(type) {
 	case nil:
 		return mismatch("an expression is missing")
@@ -138,7 +138,7 @@ func (b *binder) known(e plan.Expr) error {
 		if e.Func.Row() == nil {
 			return mismatch("there is no aggregate %d", uint8(e.Func))
 		}
-		return b.known(e.Arg)
+		return b.checkNames(e.Arg)
 	case plan.Matched:
 		return b.textMatch(e.Match)
 	case plan.Whole:
@@ -172,7 +172,7 @@ func (b *binder) known(e plan.Expr) error {
 
 func (b *binder) all(list ...plan.Expr) error {
 	for _, e := range list {
-		if err := b.known(e); err != nil {
+		if err := b.checkNames(e); err != nil {
 			return err
 		}
 	}
@@ -189,7 +189,7 @@ func (b *binder) textMatch(m plan.TextMatch) error {
 	if m.MaxEdits == nil {
 		return nil
 	}
-	return b.known(m.MaxEdits)
+	return b.checkNames(m.MaxEdits)
 }
 
 func (b *binder) variable(v plan.VarID, entity plan.Entity) error {

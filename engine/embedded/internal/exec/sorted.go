@@ -33,10 +33,10 @@ type bound struct {
 }
 
 const (
-	// alwaysSorted is the number of entities that may always be read in the order of an index.
+	// fewSorted is the number of entities that may always be read in the order of an index.
 	// A larger number of entities is read in the order of their rows if it exceeds the
 	// share maxSortedShare of all entities.
-	alwaysSorted   = 64
+	fewSorted      = 64
 	maxSortedShare = 1.0 / 6
 )
 
@@ -111,9 +111,9 @@ func (pl *planner) addSorted(s *scope, r *sorted) {
 	s.bind(r.v)
 }
 
-// inOrder makes the first step of a read follow the index of its first sort key, if few
+// followOrder makes the first step of a read follow the index of its first sort key, if few
 // entities are likely to yield enough rows for the limit.
-func (pl *planner) inOrder() {
+func (pl *planner) followOrder() {
 	r := pl.read
 	if r.Grouped || r.Limit <= 0 || len(r.Order) == 0 || len(pl.body.steps) == 0 || fuses(r) {
 		return
@@ -141,7 +141,7 @@ func (pl *planner) inOrder() {
 		return
 	}
 	live := float64(pl.live(key.Var)) * step.share
-	if need := float64(r.Limit) / pl.passing(step, pl.body.steps[1:]); need > max(alwaysSorted, live*orderShare) {
+	if need := float64(r.Limit) / pl.passing(step, pl.body.steps[1:]); need > max(fewSorted, live*orderShare) {
 		return
 	}
 	pl.body.steps[0] = step
@@ -153,20 +153,20 @@ func (s *sorted) run(m *matcher, p *pipe, at int, f *frame) error {
 	if err != nil {
 		return err
 	}
-	if view == nil || !s.ordered && float64(span.Len()) > max(alwaysSorted, maxSortedShare*float64(table.Live())) {
+	if view == nil || !s.ordered && float64(span.Len()) > max(fewSorted, maxSortedShare*float64(table.Live())) {
 		return s.scan(m, p, at, f)
 	}
 	out := m.frame(s.id, s.vars)
-	m.room(out, s.v)
+	m.makeColumns(out, s.v)
 	for i := range f.n {
-		if f.settled(i) || span.Len() == 0 {
+		if f.isDone(i) || span.Len() == 0 {
 			continue
 		}
 		walk := view.Walk(span, s.desc, table.CompareRows(s.prop))
 		if s.ordered {
 			return s.first(m, p, at, out, table, &walk)
 		}
-		for ord, _, ok := walk.Next(); ok && !f.settled(i); ord, _, ok = walk.Next() {
+		for ord, _, ok := walk.Next(); ok && !f.isDone(i); ord, _, ok = walk.Next() {
 			if err := m.tick(1); err != nil {
 				return err
 			}
@@ -211,7 +211,7 @@ func (s *sorted) first(m *matcher, p *pipe, at int, out *frame, table *version.T
 		if err := m.flush(p, at, out); err != nil {
 			return err
 		}
-		m.room(out, s.v)
+		m.makeColumns(out, s.v)
 		size = min(2*size, frameSize)
 		if !enough {
 			enough, last = int64(m.out.rows.n) >= m.read.Limit, row

@@ -37,7 +37,7 @@ func (s *scan) run(m *matcher, p *pipe, at int, f *frame) error {
 	out := m.frame(s.id, s.vars)
 	m.column(out, s.v)
 	for i := range f.n {
-		for next := uint32(0); next < table.Ordinals() && !f.settled(i); {
+		for next := uint32(0); next < table.Ordinals() && !f.isDone(i); {
 			if err := m.tick(frameSize); err != nil {
 				return err
 			}
@@ -154,7 +154,7 @@ func (s *anti) run(m *matcher, p *pipe, at int, f *frame) error {
 	}
 	in.outer = in.outer[:frameSize]
 	for i := range f.n {
-		if f.settled(i) {
+		if f.isDone(i) {
 			matched.set(uint32(i)) // marked as matched, so that it is skipped
 			continue
 		}

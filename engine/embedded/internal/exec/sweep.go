@@ -113,7 +113,7 @@ func newSweepTest(c *cond, v plan.VarID) (sweepTest, bool) {
 func (s *sweep) run(m *matcher, p *pipe, at int, _ *frame) error {
 	table := m.table(s.v)
 	out := m.frame(s.id, nil)
-	m.room(out, s.v)
+	m.makeColumns(out, s.v)
 	w := &m.sweeper
 	if len(w.kernels) < len(s.tests) {
 		w.kernels = make([]column.Kernel, len(s.tests))
@@ -147,7 +147,7 @@ func (s *sweep) run(m *matcher, p *pipe, at int, _ *frame) error {
 				if err := m.flush(p, at, out); err != nil {
 					return err
 				}
-				m.room(out, s.v)
+				m.makeColumns(out, s.v)
 			}
 		}
 		return nil
@@ -158,7 +158,7 @@ func (s *sweep) run(m *matcher, p *pipe, at int, _ *frame) error {
 		if err := m.flush(p, at, out); err != nil {
 			return err
 		}
-		m.room(out, s.v)
+		m.makeColumns(out, s.v)
 		out.n = copy(out.cols[s.v], ords)
 		if !s.slow.keep(m, out) {
 			out.n = 0

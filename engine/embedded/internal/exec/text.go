@@ -259,7 +259,7 @@ func (s *textScan) run(m *matcher, p *pipe, at int, f *frame) error {
 	}
 	for i := range f.n {
 		for w, word := range q.set {
-			if f.settled(i) {
+			if f.isDone(i) {
 				break
 			}
 			if err := m.tick(1); err != nil {

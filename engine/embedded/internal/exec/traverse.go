@@ -72,11 +72,11 @@ type expand struct{ traverse }
 
 func (s *expand) run(m *matcher, p *pipe, at int, f *frame) error {
 	out := m.frame(s.id, s.vars)
-	m.room(out, s.to, s.EdgeVar)
+	m.makeColumns(out, s.to, s.EdgeVar)
 	hops, n := m.hops(s.edge, s.Undirected || !s.back, s.Undirected || s.back)
 	last := p.inner && at == len(p.steps)-1
 	for i := range f.n {
-		if f.settled(i) {
+		if f.isDone(i) {
 			continue
 		}
 		edges, others, err := m.neighbours(s, hops[:n], f.cols[s.from][i])
@@ -85,7 +85,7 @@ func (s *expand) run(m *matcher, p *pipe, at int, f *frame) error {
 		}
 		if last && len(others) > 0 {
 			f.found.set(f.outer[i]) // one match is enough
-			m.yielded(p, 1)
+			m.countRows(p, 1)
 			continue
 		}
 		for len(others) > 0 {
@@ -102,7 +102,7 @@ func (s *expand) run(m *matcher, p *pipe, at int, f *frame) error {
 			if err := m.flush(p, at, out); err != nil {
 				return err
 			}
-			if f.settled(i) {
+			if f.isDone(i) {
 				break
 			}
 		}
@@ -271,10 +271,10 @@ func (j *joins) to(other uint32) bool {
 func (s *check) bind(m *matcher, p *pipe, at int, f *frame) error {
 	hops, n := m.hops(s.edge, true, s.Undirected)
 	out := m.frame(s.id, s.vars)
-	m.room(out, s.EdgeVar)
+	m.makeColumns(out, s.EdgeVar)
 	var err error
 	for i := range f.n {
-		if f.settled(i) {
+		if f.isDone(i) {
 			continue
 		}
 		if err := m.tick(1); err != nil {

@@ -195,11 +195,11 @@ func (s *reach) run(m *matcher, p *pipe, at int, f *frame) error {
 		return s.check(m, p, at, f)
 	}
 	out := m.frame(s.id, s.vars)
-	m.room(out, s.to)
+	m.makeColumns(out, s.to)
 	var reached []uint32
 	last := version.NoOrd
 	for i := range f.n {
-		if f.settled(i) {
+		if f.isDone(i) {
 			continue
 		}
 		if node := f.cols[s.from][i]; node != last {
@@ -219,7 +219,7 @@ func (s *reach) run(m *matcher, p *pipe, at int, f *frame) error {
 			if err := m.flush(p, at, out); err != nil {
 				return err
 			}
-			if f.settled(i) {
+			if f.isDone(i) {
 				break
 			}
 		}
@@ -244,7 +244,7 @@ func (s *reach) check(m *matcher, p *pipe, at int, f *frame) error {
 	last := version.NoOrd
 	rows := m.chosen[:0]
 	for i := range f.n {
-		if f.settled(i) {
+		if f.isDone(i) {
 			continue
 		}
 		if node := f.cols[s.from][i]; node != last {

@@ -48,7 +48,7 @@ func BuildAdjacency(n uint32, ends func(edge uint32) (here, other uint32, ok boo
 	}
 	// Two stable counting sorts: by the other end, then by this one.
 	byOther := make([]uint32, listed)
-	at := starts(maxOther, n, func(e uint32) (uint32, bool) { _, o, ok := ends(e); return o, ok })
+	at := startPositions(maxOther, n, func(e uint32) (uint32, bool) { _, o, ok := ends(e); return o, ok })
 	for e := range n {
 		if _, o, ok := ends(e); ok {
 			byOther[at[o]] = e
@@ -56,7 +56,7 @@ func BuildAdjacency(n uint32, ends func(edge uint32) (here, other uint32, ok boo
 		}
 	}
 	a := &adjacencyBase{edge: make([]uint32, listed), other: make([]uint32, listed), edges: maxEdge + 1, others: maxOther + 1}
-	at = starts(maxHere, n, func(e uint32) (uint32, bool) { h, _, ok := ends(e); return h, ok })
+	at = startPositions(maxHere, n, func(e uint32) (uint32, bool) { h, _, ok := ends(e); return h, ok })
 	a.off = append(make([]uint32, 0, len(at)), at...)
 	for _, e := range byOther {
 		h, o, _ := ends(e)
@@ -92,9 +92,9 @@ func (b *adjacencyBase) read() {
 	}
 }
 
-// starts counts the keys of 0 up to n. It returns, for each key, the position at which its
+// startPositions counts the keys of 0 up to n. It returns, for each key, the position at which its
 // entries start in sorted order.
-func starts(largest, n uint32, key func(uint32) (uint32, bool)) []uint32 {
+func startPositions(largest, n uint32, key func(uint32) (uint32, bool)) []uint32 {
 	off := make([]uint32, largest+2)
 	for i := range n {
 		if k, ok := key(i); ok {

@@ -212,7 +212,7 @@ func (s *Scorer) Top(k int) []Scored {
 		return nil
 	}
 	for i := range s.view.runs {
-		s.topOf(i, k)
+		s.searchRun(i, k)
 	}
 	if least := s.threshold(k); least > 0 {
 		s.found = slices.DeleteFunc(s.found, func(f Scored) bool { return f.Score < least })
@@ -228,10 +228,10 @@ func (s *Scorer) threshold(k int) float64 {
 	return s.best[0]
 }
 
-// topOf searches one run for the best entities. The sum of its terms' peaks bounds the
-// scores in a window. topOf scans the windows with the greatest bounds first, which raises
+// searchRun searches one run for the best entities. The sum of its terms' peaks bounds the
+// scores in a window. searchRun scans the windows with the greatest bounds first, which raises
 // the threshold for the rest.
-func (s *Scorer) topOf(run, k int) {
+func (s *Scorer) searchRun(run, k int) {
 	r := &s.view.runs[run]
 	windows := (len(r.ords) + windowSize - 1) / windowSize
 	s.bounds = slices.Grow(s.bounds[:0], windows)[:windows]
@@ -259,7 +259,7 @@ func (s *Scorer) topOf(run, k int) {
 			s.bounds[w] += peak * slack
 		}
 	}
-	first := s.promising(min(windows, 64, 4+k/8))
+	first := s.bestWindows(min(windows, 64, 4+k/8))
 	for _, w := range first {
 		if s.bounds[w] > 0 && s.bounds[w] >= s.threshold(k) {
 			s.scan(r, run, w, k)
@@ -273,8 +273,8 @@ func (s *Scorer) topOf(run, k int) {
 	}
 }
 
-// promising returns the n windows with the greatest bounds, in descending order of bounds.
-func (s *Scorer) promising(n int) []uint32 {
+// bestWindows returns the n windows with the greatest bounds, in descending order of bounds.
+func (s *Scorer) bestWindows(n int) []uint32 {
 	list := s.order[:0]
 	for w, bound := range s.bounds {
 		if len(list) == n && bound <= s.bounds[list[n-1]] {
@@ -317,13 +317,13 @@ func (s *Scorer) scan(r *textRun, run int, w uint32, k int) {
 			continue
 		}
 		s.found = append(s.found, Scored{r.ords[d], score})
-		s.offer(score, k)
+		s.addScore(score, k)
 		least = max(least, s.threshold(k))
 	}
 }
 
-// offer adds a score to the heap of the best k.
-func (s *Scorer) offer(score float64, k int) {
+// addScore adds a score to the heap of the best k.
+func (s *Scorer) addScore(score float64, k int) {
 	h := s.best
 	if len(h) < k {
 		h = append(h, score)

@@ -165,7 +165,7 @@ func (c *Cursor) Next() bool {
 // from the disk, so that a corrupt chain cannot loop.
 func (b *hashBase) after(place uint32) uint32 {
 	if place > uint32(len(b.next)) {
-		b.stored.fail("place %d of %d", place, len(b.next))
+		b.stored.fail("place %d is not among the %d places", place, len(b.next))
 	}
 	next := b.next[place-1]
 	if next != 0 && next <= place {
@@ -213,11 +213,13 @@ func Mix(h uint64, s string) uint64 {
 // MixInt adds a number to a hash.
 func MixInt(h, n uint64) uint64 { return multiplyFold(multiplyFold(h^n, k1)^k0, k1) }
 
+// loadWord reads the first eight bytes of s as a little-endian number.
 func loadWord(s string) uint64 {
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
+// multiplyFold mixes two numbers into one hash, by exclusive or of the halves of their product.
 func multiplyFold(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	return hi ^ lo ^ bits.RotateLeft64(a, 29)

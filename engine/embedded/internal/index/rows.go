@@ -31,6 +31,7 @@ func (r *Rows) Set(owner *Owner, ord, row uint32) {
 // All yields each existing page with its first ordinal, in order.
 func (r *Rows) All(yield func(first uint32, rows *[256]uint32) bool) { r.pages.All(yield) }
 
+// identity sets each place to its own number, counted from first.
 func identity(first uint32, places *[256]uint32) {
 	for i := range places {
 		places[i] = first + uint32(i)

@@ -62,7 +62,7 @@ func (x *Hash) Blocks(name string, add func(name string, data []byte) error) err
 // faults; see package corruption.
 func OpenHash(desc []byte, name string, src column.Source) (x Hash, rest []byte, ok bool) {
 	var n [2]uint64
-	if rest, ok = numbers(desc, n[:]); !ok || n[0] > 0 && bits.OnesCount64(n[0]) != 1 {
+	if rest, ok = readUvarints(desc, n[:]); !ok || n[0] > 0 && bits.OnesCount64(n[0]) != 1 {
 		return Hash{}, nil, false
 	}
 	if n[0] == 0 {
@@ -119,7 +119,7 @@ func (a *Adjacency) Blocks(name string, add func(name string, data []byte) error
 // OpenAdjacency returns the index of a stored base, under the same rules as [OpenHash].
 func OpenAdjacency(desc []byte, name string, src column.Source) (a Adjacency, rest []byte, ok bool) {
 	var n [4]uint64
-	if rest, ok = numbers(desc, n[:]); !ok || len(rest) == 0 || rest[0] > 1 {
+	if rest, ok = readUvarints(desc, n[:]); !ok || len(rest) == 0 || rest[0] > 1 {
 		return Adjacency{}, nil, false
 	}
 	multi := rest[0] == 1
@@ -145,8 +145,8 @@ func (a *Adjacency) Bounds() (here, others, edges uint32) {
 	return uint32(len(b.off) - 1), b.others, b.edges
 }
 
-// numbers reads len(out) uvarints, each less than 1<<32.
-func numbers(b []byte, out []uint64) (rest []byte, ok bool) {
+// readUvarints reads len(out) uvarints, each less than 1<<32.
+func readUvarints(b []byte, out []uint64) (rest []byte, ok bool) {
 	for i := range out {
 		n, k := binary.Uvarint(b)
 		if k <= 0 || n >= 1<<32 {

@@ -94,7 +94,7 @@ func openText(name string, src column.Source, next uint32) *Text {
 		at.fail("%v", err)
 	}
 	var n [7]uint64
-	if rest, ok := numbers(meta[1:], n[:1]); !ok {
+	if rest, ok := readUvarints(meta[1:], n[:1]); !ok {
 		at.fail("block text is truncated")
 	} else {
 		sum, k := binary.Uvarint(rest) // up to 64 bits
@@ -102,7 +102,7 @@ func openText(name string, src column.Source, next uint32) *Text {
 			at.fail("block text is truncated")
 		}
 		n[1] = sum
-		if rest, ok = numbers(rest[k:], n[2:]); !ok || len(rest) > 0 {
+		if rest, ok = readUvarints(rest[k:], n[2:]); !ok || len(rest) > 0 {
 			at.fail("block text is truncated")
 		}
 	}

@@ -85,6 +85,7 @@ func (in *Input) Counts() (nodes, edges []engine.TypeCount) {
 	return nodes, edges
 }
 
+// applier applies the parsed input to a transaction.
 type applier struct {
 	ctx        context.Context
 	tx         *version.Txn

@@ -430,6 +430,7 @@ func (p *parser) unquote(raw []byte) string {
 	return unsafe.String(unsafe.SliceData(out[at:]), len(out)-at)
 }
 
+// propNames lists the names of the properties of a type, for messages.
 func propNames(t *version.Type) string {
 	if len(t.Props) == 0 {
 		return "none"

@@ -87,9 +87,9 @@ func (s *scanner) name() ([]byte, bool) {
 	start := s.i
 	for i := start; i < len(s.b); i++ {
 		switch class[s.b[i]] {
-		case plain:
+		case plainByte:
 			continue
-		case quote:
+		case quoteByte:
 			s.i = i + 1
 			return s.b[start:i], s.take(':')
 		}
@@ -107,14 +107,14 @@ func (s *scanner) text() ([]byte, bool) {
 	wide := false
 	for ; i < len(s.b); i++ {
 		switch class[s.b[i]] {
-		case plain:
-		case high:
+		case plainByte:
+		case highByte:
 			wide = true
-		case quote:
+		case quoteByte:
 			out := s.b[start:i]
 			s.i = i + 1
 			return out, !wide || utf8.Valid(out)
-		case escape:
+		case escapeByte:
 			return s.unescape(start, i)
 		default:
 			return nil, false
@@ -131,16 +131,16 @@ func (s *scanner) unescape(start, i int) ([]byte, bool) {
 		c := s.b[i]
 		i++
 		switch class[c] {
-		case quote:
+		case quoteByte:
 			s.i = i
 			out := s.arena[at:len(s.arena):len(s.arena)]
 			if out == nil {
 				out = []byte{}
 			}
 			return out, utf8.Valid(out)
-		case control:
+		case controlByte:
 			return nil, false
-		case escape:
+		case escapeByte:
 			if i == len(s.b) {
 				return nil, false
 			}
@@ -209,24 +209,24 @@ func (s *scanner) literal(w string) bool {
 
 // Classes of bytes in a string.
 const (
-	plain = iota
-	quote
-	escape
-	control
-	high
+	plainByte = iota
+	quoteByte
+	escapeByte
+	controlByte
+	highByte
 )
 
 var class = func() (c [256]uint8) {
 	for b := range c {
 		switch {
 		case b == '"':
-			c[b] = quote
+			c[b] = quoteByte
 		case b == '\\':
-			c[b] = escape
+			c[b] = escapeByte
 		case b < ' ':
-			c[b] = control
+			c[b] = controlByte
 		case b >= utf8.RuneSelf:
-			c[b] = high
+			c[b] = highByte
 		}
 	}
 	return c

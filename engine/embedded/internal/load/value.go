@@ -142,7 +142,7 @@ func keyMember(text []byte, t value.Type) (value.Value, error) {
 		}
 		return k.Parse(s)
 	}
-	return value.Null, errors.New("no key type")
+	return value.Null, errors.New("the type of the property cannot be a key")
 }
 
 func integer(s string, k value.Kind) (value.Value, error) {
@@ -179,6 +179,7 @@ func float(s string, k value.Kind) (value.Value, error) {
 	return value.OfF64(f), nil
 }
 
+// wrongValue returns the error for a value that is not of the expected kind.
 func wrongValue(raw []byte, what string) error {
 	return fmt.Errorf("found %s, expected %s", clip(raw), what)
 }

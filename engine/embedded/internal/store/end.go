@@ -29,6 +29,7 @@ func encodeEnd(durable uint64) []byte {
 	return le.AppendUint32(b, checksum(b))
 }
 
+// decodeEnd returns the LSN of the last durable record, which the file END holds.
 func decodeEnd(data []byte, file string) (durable uint64, err error) {
 	corrupt := func(text string, args ...any) (uint64, error) {
 		return 0, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(text, args...)}

@@ -96,6 +96,7 @@ func (h frameHeader) size() int64 { return frameSize(int(h.length)) }
 // durable returns the LSN up to which the log was durable when the frame was written.
 func (h frameHeader) durable() uint64 { return h.lsn - uint64(h.position) }
 
+// frameSize returns the size in bytes of the frame of a payload of the given size.
 func frameSize(payload int) int64 { return frameHeaderSize + pad(int64(payload), frameAlign) }
 
 // payloadChecksum returns the checksum of a payload with its padding.
@@ -104,6 +105,7 @@ func payloadChecksum(payload []byte) uint32 {
 	return updateChecksum(crc, noBytes[:pad(len(payload), frameAlign)-len(payload)])
 }
 
+// appendFrame appends the frame of a record: the header, the payload and padding.
 func appendFrame(buf []byte, h frameHeader, seed uint32, payload []byte) []byte {
 	start := len(buf)
 	buf = append(buf, frameMagic...)

@@ -95,6 +95,7 @@ func decodeManifest(data []byte, file string, number uint64) (manifest, error) {
 	return m, nil
 }
 
+// readManifest reads and decodes the manifest with a number.
 func readManifest(fsys fs.FS, dir string, number uint64) (manifest, error) {
 	name := filename(dir, number, manifestExt)
 	data, err := fs.ReadFile(fsys, name)

@@ -21,6 +21,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// checksum returns the CRC-32C of data.
 func checksum(data []byte) uint32 { return crc32.Checksum(data, castagnoli) }
 
 // updateChecksum continues a checksum with more data.

@@ -216,6 +216,7 @@ func (l *wal) recycle(upTo uint64) error {
 	return failure
 }
 
+// randomSalt returns a random salt for the header of a log file.
 func randomSalt() uint64 {
 	var b [8]byte
 	rand.Read(b[:]) // never fails

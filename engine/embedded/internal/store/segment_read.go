@@ -239,7 +239,7 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 		return corrupt("it has checksum %08x, expected %08x", got, crc)
 	}
 	if !bytes.Equal(trailer[32:], segmentEndMagic) {
-		return corrupt("it ends with %q", trailer[32:])
+		return corrupt("it cannot end with %q", trailer[32:])
 	}
 	written := le.Uint32(trailer[20:])
 	if err := format.SegmentFile.Check(written); err != nil {

@@ -219,6 +219,7 @@ func (s *Store) Close() error {
 	return errors.Join(err, s.release())
 }
 
+// lockStore returns an empty store after it has locked the directory.
 func lockStore(fsys fs.FS, dir string, opts Options) (*Store, error) {
 	lock, err := fsys.LockDir(dir, lockName)
 	var held *fs.LockedError

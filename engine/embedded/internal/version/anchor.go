@@ -41,7 +41,7 @@ func ReadState(b []byte, decode Decoder, known []*Schema, open Opener) (*Snapsho
 		return nil, err
 	}
 	if len(states) != 1 || len(r.b) > 0 {
-		r.fail(fmt.Sprintf("%d states, expected 1", len(states)))
+		r.fail(fmt.Sprintf("found %d states, expected 1", len(states)))
 		return nil, r.err
 	}
 	return states[0], nil

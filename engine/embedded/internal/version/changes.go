@@ -29,6 +29,7 @@ type typeDifference struct {
 	changed []changed // in id order
 }
 
+// changed is an entity that differs between two states.
 type changed struct {
 	id   string
 	kind engine.ChangeKind

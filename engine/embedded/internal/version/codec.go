@@ -72,10 +72,12 @@ func appendScalar(dst []byte, v value.Value) []byte {
 	panic("version: value of type " + v.Type().String())
 }
 
+// appendText appends the length of s and its bytes.
 func appendText(dst []byte, s string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
 }
 
+// appendTexts appends the number of texts, then each text.
 func appendTexts(dst []byte, all []string) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(all)))
 	for _, s := range all {
@@ -131,7 +133,7 @@ func (r *reader) formatOf(k format.Kind) byte {
 func (r *reader) uvarint() uint64 {
 	n, k := binary.Uvarint(r.b)
 	if k <= 0 {
-		r.fail("no varint")
+		r.fail("the varint is not valid")
 		return 0
 	}
 	r.b = r.b[k:]
@@ -141,7 +143,7 @@ func (r *reader) uvarint() uint64 {
 func (r *reader) varint() int64 {
 	n, k := binary.Varint(r.b)
 	if k <= 0 {
-		r.fail("no varint")
+		r.fail("the varint is not valid")
 		return 0
 	}
 	r.b = r.b[k:]
@@ -153,7 +155,7 @@ func (r *reader) varint() int64 {
 func (r *reader) count() int {
 	n := r.uvarint()
 	if n > uint64(len(r.b)) {
-		r.fail(fmt.Sprintf("a count of %d", n))
+		r.fail(fmt.Sprintf("the count %d is too large", n))
 		return 0
 	}
 	return int(n)
@@ -162,7 +164,7 @@ func (r *reader) count() int {
 func (r *reader) index(limit int) int {
 	n := r.uvarint()
 	if n >= uint64(limit) {
-		r.fail(fmt.Sprintf("number %d of %d", n, limit))
+		r.fail(fmt.Sprintf("number %d is not below %d", n, limit))
 		return 0
 	}
 	return int(n)
@@ -171,7 +173,7 @@ func (r *reader) index(limit int) int {
 func (r *reader) ordinal() uint32 {
 	n := r.uvarint()
 	if n > math.MaxUint32 {
-		r.fail(fmt.Sprintf("a number of %d", n))
+		r.fail(fmt.Sprintf("the number %d is too large", n))
 		return 0
 	}
 	return uint32(n)

@@ -253,6 +253,7 @@ func (t *Table) uniqueViolation(i int, ord, other uint32) *engine.ConstraintViol
 		Rule: "unique", Detail: fmt.Sprintf("%q already has the same values", t.ID(other))}
 }
 
+// checkDegree returns the violation of a node with too few or too many edges, or nil.
 func checkDegree(edges, nodes *Table, src uint32) *engine.ConstraintViolation {
 	n, card := Degree(edges, edges.Out(), src), edges.Type.Card
 	if n < card.Min || card.Max >= 0 && n > card.Max {

@@ -304,7 +304,7 @@ func (r *reader) manifest1(decode Decoder, open Opener) (*Manifest, error) {
 		c.Schema = schema.Digest
 		s := NewSnapshot(schema, c)
 		if n := r.count(); n != len(s.nodes)+len(s.edges) {
-			r.fail(fmt.Sprintf("%d tables, expected %d", n, len(s.nodes)+len(s.edges)))
+			r.fail(fmt.Sprintf("found %d tables, expected %d", n, len(s.nodes)+len(s.edges)))
 		}
 		for _, list := range [][]*Table{s.nodes, s.edges} {
 			for _, t := range list {

@@ -37,6 +37,7 @@ func (tx *Txn) Merge(base, source *Snapshot, whole bool) *Merged {
 	return &m.out
 }
 
+// sortConflicts puts conflicts into a fixed order.
 func sortConflicts(all []engine.MergeConflict) {
 	slices.SortStableFunc(all, func(a, b engine.MergeConflict) int {
 		if c := int(a.Kind) - int(b.Kind); c != 0 {
@@ -324,6 +325,7 @@ func (e *entityState) same(o *entityState) bool {
 	return e.there == o.there && e.from == o.from && e.to == o.to && slices.EqualFunc(e.vals, o.vals, value.Equal)
 }
 
+// describe returns a value as a conflict message shows it.
 func describe(v value.Value) string {
 	switch {
 	case v.IsNull():

@@ -218,6 +218,7 @@ func (f *baseFinder) collapse(tokens []int32) []int32 {
 	return left
 }
 
+// contains reports whether the ascending list contains x.
 func contains(ascending []int32, x int32) bool {
 	_, found := slices.BinarySearch(ascending, x)
 	return found

@@ -183,7 +183,7 @@ func (tx *Txn) ApplyOps(ops []byte) error {
 		case opSkipNode, opSkipEdge:
 			tx.skipOrdinal(t)
 		default:
-			r.fail(fmt.Sprintf("operation %d", code))
+			r.fail(fmt.Sprintf("an operation has the unknown code %d", code))
 		}
 	}
 	return r.err

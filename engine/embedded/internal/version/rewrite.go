@@ -17,9 +17,9 @@ const DefaultSparse = 4096
 type layout uint8
 
 const (
-	keep     layout = iota // rows stay in place
-	compact                // drops dead rows, keeps ordinals
-	renumber               // drops dead rows and ordinals; sorts the rest by id
+	keepOrdinals     layout = iota // rows stay in place
+	compactRows                    // drops dead rows, keeps ordinals
+	renumberEntities               // drops dead rows and ordinals; sorts the rest by id
 )
 
 // layout chooses the layout by the share of holes: more than 30 percent are too many.
@@ -28,17 +28,17 @@ func (t *Table) layout(floor uint32) layout {
 	rows := t.base + uint32(len(t.tail))
 	switch {
 	case sparse(t.next-t.live, t.next):
-		return renumber
+		return renumberEntities
 	case sparse(rows-t.live, rows):
-		return compact
+		return compactRows
 	}
-	return keep
+	return keepOrdinals
 }
 
 // Sparse reports whether a rewrite is worthwhile: whether some table has more than floor
 // holes and these are more than 30 percent of its rows or ordinals.
 func (s *Snapshot) Sparse(floor uint32) bool {
-	return slices.ContainsFunc(s.Tables(), func(t *Table) bool { return t.layout(floor) != keep })
+	return slices.ContainsFunc(s.Tables(), func(t *Table) bool { return t.layout(floor) != keepOrdinals })
 }
 
 // Fresh is a segment in memory that a rewrite made, for the caller to store and name.
@@ -82,13 +82,13 @@ func (w *Rewriter) Add(ctx context.Context, s *Snapshot) (fresh []Fresh, err err
 	for _, t := range s.Tables() {
 		key := w.key(s, t)
 		how := t.layout(w.Floor)
-		if t.Type.Entity == plan.Edge && (how == compact || key.from != nil || key.to != nil) {
-			how = renumber // nothing outside the table refers to an edge's ordinal
+		if t.Type.Entity == plan.Edge && (how == compactRows || key.from != nil || key.to != nil) {
+			how = renumberEntities // nothing outside the table refers to an edge's ordinal
 		}
 		if w.rewritten[key] != nil {
 			continue
 		}
-		if how == keep {
+		if how == keepOrdinals {
 			f, ok, err := w.Flushes.Flush(t)
 			if err != nil {
 				return nil, err
@@ -99,7 +99,7 @@ func (w *Rewriter) Add(ctx context.Context, s *Snapshot) (fresh []Fresh, err err
 			continue
 		}
 		ords := t.inOrder(how)
-		if t.Type.Entity == plan.Node && how == renumber {
+		if t.Type.Entity == plan.Node && how == renumberEntities {
 			of := make([]uint32, t.next)
 			for i, ord := range ords {
 				of[ord] = uint32(i)
@@ -152,7 +152,7 @@ func (t *Table) inOrder(how layout) []uint32 {
 			ords = append(ords, ord)
 		}
 	}
-	if how == renumber && !t.sorted {
+	if how == renumberEntities && !t.sorted {
 		slices.SortFunc(ords, func(a, b uint32) int { return strings.Compare(t.ID(a), t.ID(b)) })
 	}
 	return ords
@@ -196,7 +196,7 @@ func (t *Table) rewriteRows(ctx context.Context, ords []uint32, how layout, src,
 	}
 	cut()
 	n.live = uint32(len(ords))
-	if how == renumber {
+	if how == renumberEntities {
 		n.next = n.live
 		if n.live > 0 {
 			n.last = strings.Clone(t.ID(ords[n.live-1]))

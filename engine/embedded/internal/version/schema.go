@@ -60,6 +60,7 @@ type Type struct {
 	checks [][]pattern
 }
 
+// pattern is the compiled pattern of a check, with its source.
 type pattern struct {
 	text string
 	re   *regexp.Regexp

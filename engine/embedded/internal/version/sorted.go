@@ -110,6 +110,7 @@ func CompareValues(a, b value.Value) int {
 	return cmp.Compare(nan(a), nan(b))
 }
 
+// nan returns 1 for a NaN and 0 for any other value.
 func nan(v value.Value) int {
 	if v.Kind().IsFloat() && math.IsNaN(v.Float()) {
 		return 1

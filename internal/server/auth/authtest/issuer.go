@@ -67,16 +67,16 @@ type Issuer struct {
 	URL string
 	Now func() time.Time // the clock for the dates in tokens; set it before the first token
 
-	mu       sync.Mutex
-	keys     []*Key
-	document []byte // replaces the key set
-	named    string // replaces URL as the issuer's name
-	keysAt   string // replaces the address of the keys
-	sentTo   string // where requests for the keys are redirected
-	down     bool
-	wait     chan struct{} // answers wait until it is closed; nil means that they do not wait
-	fetches  int
-	token    string // the token that the token endpoint returns
+	mu           sync.Mutex
+	keys         []*Key
+	document     []byte // replaces the key set
+	named        string // replaces URL as the issuer's name
+	keysAt       string // replaces the address of the keys
+	redirectKeys string // where requests for the keys are redirected
+	down         bool
+	wait         chan struct{} // answers wait until it is closed; nil means that they do not wait
+	fetches      int
+	token        string // the token that the token endpoint returns
 }
 
 // New starts an issuer that publishes keys. It stops when the test ends.
@@ -102,7 +102,7 @@ func (i *Issuer) CallItself(name string) { i.set(func() { i.named = name }) }
 func (i *Issuer) KeysAt(url string) { i.set(func() { i.keysAt = url }) }
 
 // SendTo redirects requests for the keys to url.
-func (i *Issuer) SendTo(url string) { i.set(func() { i.sentTo = url }) }
+func (i *Issuer) SendTo(url string) { i.set(func() { i.redirectKeys = url }) }
 
 // Down makes the issuer answer every request with status 503, or ends that state.
 func (i *Issuer) Down(down bool) { i.set(func() { i.down = down }) }
@@ -149,8 +149,8 @@ func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) {
 			"issuer": name, "jwks_uri": keysAt, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token",
 			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"},
 		})
-	case r.URL.Path == "/keys" && i.sentTo != "":
-		http.Redirect(w, r, i.sentTo, http.StatusFound)
+	case r.URL.Path == "/keys" && i.redirectKeys != "":
+		http.Redirect(w, r, i.redirectKeys, http.StatusFound)
 	case r.URL.Path == "/keys" && i.document != nil:
 		_, _ = w.Write(i.document)
 	case r.URL.Path == "/keys":
@@ -206,8 +206,8 @@ func Sign(t testing.TB, key any, alg jose.SignatureAlgorithm, header, claims map
 	return token
 }
 
-// Slices returns the pieces of a token that must not appear in a log or an answer.
-func Slices(token string) [][]byte {
+// TokenPieces returns the pieces of a token that must not appear in a log or an answer.
+func TokenPieces(token string) [][]byte {
 	const size = 8
 	var all [][]byte
 	for i := range max(0, len(token)-size+1) {
@@ -216,12 +216,12 @@ func Slices(token string) [][]byte {
 	return all
 }
 
-// Shown returns an error that names a piece of the token that text contains, or nil if text
+// LeakedPiece returns an error that names a piece of the token that text contains, or nil if text
 // contains none.
-func Shown(text []byte, token string) error {
-	for _, piece := range Slices(token) {
+func LeakedPiece(text []byte, token string) error {
+	for _, piece := range TokenPieces(token) {
 		if i := bytes.Index(text, piece); i >= 0 {
-			return fmt.Errorf("%q of a token shows in …%s…", piece, text[max(0, i-40):min(len(text), i+48)])
+			return fmt.Errorf("the piece %q of a token is visible in …%s…", piece, text[max(0, i-40):min(len(text), i+48)])
 		}
 	}
 	return nil

@@ -53,12 +53,12 @@ type Unapproved struct {
 }
 
 func (e *GraphsInUse) Error() string {
-	return "nothing was applied, because graphs are in use:" + lines(e.Graphs, func(g *GraphPlan) string { return g.InUse.Reason }) +
+	return "nothing was applied, because graphs are in use:" + listGraphs(e.Graphs, func(g *GraphPlan) string { return g.InUse.Reason }) +
 		"\nstop the process that has them open, such as omnigraph-server; apply; then start it again"
 }
 
 func (e *CannotApply) Error() string {
-	return "nothing was applied:" + lines(e.Graphs, func(g *GraphPlan) string { return g.Blocked.Error() })
+	return "nothing was applied:" + listGraphs(e.Graphs, func(g *GraphPlan) string { return g.Blocked.Error() })
 }
 
 func (e *Unapproved) Error() string {
@@ -97,7 +97,8 @@ func (e *CannotApply) Unwrap() []error {
 	return errs
 }
 
-func lines(graphs []*GraphPlan, why func(*GraphPlan) string) string {
+// listGraphs returns a line for each graph, with the text that why returns.
+func listGraphs(graphs []*GraphPlan, why func(*GraphPlan) string) string {
 	var b strings.Builder
 	for _, g := range graphs {
 		b.WriteString("\ngraph " + g.ID + ": " + strings.ReplaceAll(why(g), "\n", "\n  "))
@@ -129,7 +130,7 @@ func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcom
 		return out, err
 	}
 	for _, g := range plan.Graphs {
-		a, err := c.converge(ctx, g, open, o)
+		a, err := c.applyGraph(ctx, g, open, o)
 		if err != nil {
 			return out, fmt.Errorf("graph %s: %w", g.ID, err)
 		}
@@ -149,9 +150,9 @@ func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcom
 	return out, nil
 }
 
-// converge creates one graph or migrates it to its schema. It returns nil if the graph needed no
+// applyGraph creates one graph or migrates it to its schema. It returns nil if the graph needed no
 // work.
-func (c *Cluster) converge(ctx context.Context, g *GraphPlan, open opened, o Options) (*Applied, error) {
+func (c *Cluster) applyGraph(ctx context.Context, g *GraphPlan, open opened, o Options) (*Applied, error) {
 	switch {
 	case g.Create:
 		eg, err := c.Engine.Create(ctx, c.dir(g.ID), g.Text, g.Schema, engine.OpenOptions{})

@@ -222,6 +222,7 @@ func (g *GraphPlan) fromRecord(before *Graph) error {
 	return nil
 }
 
+// unsupported returns the error for the steps that cannot be executed, or nil if there are none.
 func unsupported(steps []catalog.Step) error {
 	var bad []catalog.Step
 	for _, s := range steps {

@@ -59,7 +59,7 @@ func wrap(t testing.TB, h http.Handler, requests bool) http.Handler {
 			h.ServeHTTP(w, r)
 			return
 		}
-		var sent kept
+		var sent recordedBody
 		out := &tee{ResponseWriter: w, status: http.StatusOK}
 		in := r.Clone(r.Context())
 		in.Body = struct {
@@ -74,29 +74,29 @@ func wrap(t testing.TB, h http.Handler, requests bool) http.Handler {
 	})
 }
 
-// mostKept is the limit of a recorded body, in bytes.
-const mostKept = 1 << 20
+// maxRecorded is the limit of a recorded body, in bytes.
+const maxRecorded = 1 << 20
 
-// kept records a body of up to mostKept bytes.
-type kept struct {
+// recordedBody records a body of up to maxRecorded bytes.
+type recordedBody struct {
 	bytes   bytes.Buffer
 	tooLong bool
 }
 
-func (k *kept) Write(b []byte) (int, error) {
-	if k.tooLong = k.tooLong || k.bytes.Len()+len(b) > mostKept; !k.tooLong {
+func (k *recordedBody) Write(b []byte) (int, error) {
+	if k.tooLong = k.tooLong || k.bytes.Len()+len(b) > maxRecorded; !k.tooLong {
 		k.bytes.Write(b)
 	}
 	return len(b), nil
 }
 
-func (k *kept) reader() io.ReadCloser { return io.NopCloser(bytes.NewReader(k.bytes.Bytes())) }
+func (k *recordedBody) reader() io.ReadCloser { return io.NopCloser(bytes.NewReader(k.bytes.Bytes())) }
 
 // tee records the response while it writes it.
 type tee struct {
 	http.ResponseWriter
 	status int
-	body   kept
+	body   recordedBody
 }
 
 func (w *tee) WriteHeader(status int) {
@@ -116,10 +116,10 @@ type exchange struct {
 	doc      *openapi3.T
 	requests bool // whether to check requests too
 	r        *http.Request
-	sent     *kept
+	sent     *recordedBody
 	status   int
 	header   http.Header
-	answer   *kept
+	answer   *recordedBody
 }
 
 func (x *exchange) check() error {

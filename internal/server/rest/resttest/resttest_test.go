@@ -45,7 +45,7 @@ func TestCheck(t *testing.T) {
 			if strings.Contains(tt.path, "ndjson") {
 				r.Header.Set("Content-Type", "application/x-ndjson")
 			}
-			x := exchange{doc: Document(t), requests: true, r: r, sent: &kept{}, status: tt.status, header: tt.header, answer: &kept{}}
+			x := exchange{doc: Document(t), requests: true, r: r, sent: &recordedBody{}, status: tt.status, header: tt.header, answer: &recordedBody{}}
 			fmt.Fprint(x.sent, tt.body)
 			fmt.Fprint(x.answer, tt.answer)
 			err := x.check()

@@ -59,7 +59,7 @@ type PropertyAnswer struct {
 type EdgeAnswer struct {
 	Edge        string   `json:"edge"`
 	Other       string   `json:"other" jsonschema_description:"The type at the other end."`
-	Clause      string   `json:"clause" jsonschema_description:"How a match follows it."`
+	Clause      string   `json:"clause" jsonschema_description:"How a match follows it; the variable of the type's own clause is the type described."`
 	Properties  []string `json:"properties,omitempty"`
 	Description string   `json:"description,omitempty"`
 }
@@ -124,31 +124,32 @@ func allTypes(s *catalog.Schema) *DescribeAnswer {
 }
 
 func nodeAnswer(s *catalog.Schema, n *catalog.Node, queries []tool.StoredQuery) TypeAnswer {
-	v := guide.Variable(n.Name)
+	v := guide.NodeVariable(n)
 	a := TypeAnswer{
 		Kind: "node", Name: n.Name, Description: n.Description, Implements: n.Implements, Clause: v + ": " + n.Name,
 		Rules: append([]string{}, n.Rules()...), Properties: properties(v, n.Properties), Queries: using(queries, plan.Node, n.Name),
 	}
 	for _, e := range s.Edges {
 		if e.From == n.Name {
-			a.EdgesOut = append(a.EdgesOut, endAnswer(e, e.To))
+			a.EdgesOut = append(a.EdgesOut, endAnswer(e, e.To, guide.EdgeOut(n, e)))
 		}
 		if e.To == n.Name {
-			a.EdgesIn = append(a.EdgesIn, endAnswer(e, e.From))
+			a.EdgesIn = append(a.EdgesIn, endAnswer(e, e.From, guide.EdgeIn(n, e)))
 		}
 	}
 	return a
 }
 
 func edgeAnswer(e *catalog.Edge, queries []tool.StoredQuery) TypeAnswer {
+	v, clause := guide.BoundEdge(e)
 	return TypeAnswer{
-		Kind: "edge", Name: e.Name, Description: e.Description, From: e.From, To: e.To, Clause: guide.Clause(e, "$w:"),
-		Rules: append([]string{}, e.Rules()...), Properties: properties("$w", e.Properties), Queries: using(queries, plan.Edge, e.Name),
+		Kind: "edge", Name: e.Name, Description: e.Description, From: e.From, To: e.To, Clause: clause,
+		Rules: append([]string{}, e.Rules()...), Properties: properties(v, e.Properties), Queries: using(queries, plan.Edge, e.Name),
 	}
 }
 
-func endAnswer(e *catalog.Edge, other string) EdgeAnswer {
-	a := EdgeAnswer{Edge: e.Name, Other: other, Clause: guide.Clause(e, ""), Description: e.Description}
+func endAnswer(e *catalog.Edge, other, clause string) EdgeAnswer {
+	a := EdgeAnswer{Edge: e.Name, Other: other, Clause: clause, Description: e.Description}
 	for _, p := range e.Properties {
 		a.Properties = append(a.Properties, p.Name+": "+p.Type.String())
 	}

@@ -140,7 +140,7 @@ func (s *surface) filterGuide(ctx context.Context, intent, name string) (*mcp.Ge
 		w.line(rule)
 	}
 	w.section("What each property takes")
-	v := guide.Variable(n.Name)
+	v := guide.NodeVariable(n)
 	for _, p := range n.Properties {
 		ops := guide.Operators(p.Type)
 		if len(ops) == 0 {
@@ -215,7 +215,7 @@ func (w *prompt) types(s *catalog.Schema, names map[string]bool) {
 	shown = 0
 	for _, e := range s.Edges {
 		if (of(e.From) || of(e.To)) && shown < maxPromptTypes {
-			w.line("- " + guide.Clause(e, "") + ": " + guide.EdgeLine(e))
+			w.line("- " + guide.Clause(e) + ": " + guide.EdgeLine(e))
 			shown++
 		}
 	}

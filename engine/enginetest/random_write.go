@@ -23,12 +23,17 @@ type writeDraw struct {
 // drawMutation draws a mutation with its arguments. It also returns unnamed of [writeDraw].
 func (d *drawer) drawMutation() (*plan.Query, engine.Args, string) {
 	w := &writeDraw{drawer: d, mutationPlan: newMutation(d.schema)}
-	if d.percent(30) {
-		for range d.between(1, 2) {
+	deletes := 0 // per cent of the statements
+	switch draw := d.IntN(100); {
+	case draw < 30:
+		deletes = 100
+	case draw < 50:
+		deletes = 50
+	}
+	for range d.between(1, 3) {
+		if d.percent(deletes) {
 			w.drawDelete()
-		}
-	} else {
-		for range d.between(1, 3) {
+		} else {
 			w.drawChange()
 		}
 	}

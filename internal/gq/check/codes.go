@@ -32,7 +32,6 @@ const (
 	UnlikeEndpoints   diag.Code = "T22"
 	EdgeBindingMisuse diag.Code = "T23"
 	BlobValue         diag.Code = "T24"
-	MixedMutation     diag.Code = "T25"
 	DuplicateColumn   diag.Code = "T26"
 	DuplicateName     diag.Code = "T27"
 )
@@ -101,8 +100,6 @@ var Codes = []diag.Entry{
 		Example: `query q() { match { $p: Person $p $w:knows $q } return { $w } }`},
 	{Code: BlobValue, Title: "blob as a value", Explanation: "Blobs are no values in a read query.",
 		Example: `query q() { match { $p: Person } return { $p.photo } }`},
-	{Code: MixedMutation, Title: "inserts and deletes mixed", Explanation: "A query inserts and updates, or deletes.",
-		Example: `query q() { insert Company { name: "X" } delete Person where name = "Ada" }`},
 	{Code: DuplicateColumn, Title: "duplicate column", Explanation: "Every column has a name of its own; as gives it one.",
 		Example: `query q() { match { $p: Person } return { $p.name $p.name } }`},
 	{Code: DuplicateName, Title: "duplicate parameter or query", Explanation: "A query has a name of its own in the graph, and a parameter in its query.",

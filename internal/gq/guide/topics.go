@@ -59,10 +59,10 @@ embedded first; rrf fuses two rankings. In order the best come first; nearest an
 compared by their stems, in lower case.`,
 		cases: []example{{"Any of the words", search}, {"Best first", ranked}, {"Small misspellings", fuzzy}, {"Nearest", nearest}, {"Two rankings in one", fused}}},
 	{Name: "mutations", Summary: "Inserting, updating and deleting.",
-		text: `All statements of a query are one commit or none. Inserts and updates do not mix with deletes. Inserting a
-node whose key exists replaces its whole row: a property left out becomes null. update changes the assigned
-properties of all nodes that fit, never the key. Deleting a node deletes its edges. from and to of an edge are the
-ids of nodes; the id of a keyed node is its key. Commas between assignments may be left out.`,
+		text: `All statements of a query are one commit or none, and run in order: to replace an edge, delete it and then
+insert it. Inserting a node whose key exists replaces its whole row: a property left out becomes null. update
+changes the assigned properties of all nodes that fit, never the key. Deleting a node deletes its edges. from and
+to of an edge are the ids of nodes; the id of a keyed node is its key. Commas between assignments may be left out.`,
 		cases: []example{{"Insert or replace a node", insertNode}, {"Insert an edge", insertEdge}, {"Update", update}, {"Delete", deleteNode}}},
 	{Name: "types", Summary: "Types of properties and parameters, and how values are written.",
 		text:  typesText(),

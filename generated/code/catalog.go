@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "code",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:f5af1e709e606681211575569180823d9266a911c9fb920eaa5b3cef01a2984d",
-		SourceDigest: "sha256:81ca198986cd85a6f8f7feed09379596fe392816addc7f10cb55a42bd4df97d9",
+		SourceDigest: "sha256:d6574b7d93d73d17fda5aff9b5b6598a97e3dfed1d4f43deb1fad4350e52aa03",
 	}
 }
 

@@ -273,45 +273,6 @@ func TestOwnDescriptionWins(t *testing.T) {
 	}
 }
 
-func TestConstraintLine(t *testing.T) {
-	const schema = `
-node A {
-  slug: String @key
-  size: enum(s, l)?
-  n: I32?
-  code: String?
-  @range(n, 1..10)
-  @check(code, "^x")
-  @unique(code)
-}
-node B { text: String }
-edge Of: B -> A @card(0..3) { how: enum(p, q)? @unique(src, dst) }
-edge Two: B -> A @card(2..2)
-`
-	tests := []struct{ body, want string }{
-		{`insert A { slug: $s }`, "an A with the same slug is replaced"},
-		{`insert A { slug: $s, size: $s, n: $n, code: $s }`, "an A with the same slug is replaced; A.size is one of s, l; A.n is from 1 to 10; A.code matches /^x/; code of an A is unique"},
-		{`update A set { n: $n, size: "s" } where slug = $s`, "A.n is from 1 to 10"},
-		{`insert B { text: $s }`, ""},
-		{`insert Of { from: $s, to: $s, how: $s }`, "Of leads from an existing B to an existing A; Of.how is one of p, q; src with dst of an Of edge is unique; a B has at most 3 Of"},
-		{`insert Two { from: $s, to: $s }`, "Two leads from an existing B to an existing A; a B has 2 Two"},
-		{`delete A where slug = $s`, "the edges of a deleted A are deleted with it"},
-	}
-	for _, tt := range tests {
-		pkg, diags := build(t, schema, gq.Source{Name: "a.gq", Text: `query q($s: String, $n: I32) @description("D.") { ` + tt.body + " }"})
-		if err := diags.Err(); err != nil {
-			t.Fatal(err)
-		}
-		want := "D."
-		if tt.want != "" {
-			want += "\n\nConstraints: " + tt.want + "."
-		}
-		if got := pkg.Queries()[0].Tool.Description; got != want {
-			t.Errorf("%s: found %q, wanted %q", tt.body, got, want)
-		}
-	}
-}
-
 func TestReservedToolsAreSorted(t *testing.T) {
 	if !slices.IsSorted(model.ReservedTools) {
 		t.Error("ReservedTools is not sorted")

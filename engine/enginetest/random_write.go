@@ -18,6 +18,9 @@ type writeDraw struct {
 	// unnamed is the type, as in [key], of the one entity that the mutation inserts without an id;
 	// empty if there is none.
 	unnamed string
+	// named says that each insert gives an id. A mutation that deletes could remove an unnamed entity
+	// again, and then the model could not learn its id from the engine.
+	named bool
 }
 
 // drawMutation draws a mutation with its arguments. It also returns unnamed of [writeDraw].
@@ -30,6 +33,7 @@ func (d *drawer) drawMutation() (*plan.Query, engine.Args, string) {
 	case draw < 50:
 		deletes = 50
 	}
+	w.named = deletes > 0
 	for range d.between(1, 3) {
 		if d.percent(deletes) {
 			w.drawDelete()
@@ -73,7 +77,7 @@ func (w *writeDraw) leavesID(kind plan.Entity, typ string) bool {
 	if kind == plan.Edge {
 		room = maxEdges
 	}
-	if w.unnamed != "" || len(w.ids[key(kind, typ)]) >= room || !w.percent(30) {
+	if w.named || w.unnamed != "" || len(w.ids[key(kind, typ)]) >= room || !w.percent(30) {
 		return false
 	}
 	w.unnamed = key(kind, typ)

@@ -70,6 +70,10 @@ type Env struct {
 	// Queries returns the stored queries that the caller may see, in source order.
 	Queries func() []StoredQuery
 
+	// RunTool is the tool that runs a stored query by the name of the query's tool. It is empty
+	// if each stored query is a tool of its own.
+	RunTool string
+
 	// Require returns an error if the caller lacks one of the grants. A call uses it for
 	// grants that turn out to be needed only while the call runs.
 	Require func(grants ...Grant) error

@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/guide"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -67,7 +68,8 @@ type EdgeAnswer struct {
 // UsingAnswer is a stored query that uses a type.
 type UsingAnswer struct {
 	Query       string `json:"query"`
-	Tool        string `json:"tool"`
+	Tool        string `json:"tool" jsonschema_description:"The tool that runs it."`
+	Call        string `json:"call" jsonschema_description:"How to call it: the tool and its arguments, with the type of each parameter in place of its value; a ? says that the parameter may be left out."`
 	Description string `json:"description,omitempty"`
 	Mutation    bool   `json:"mutation"`
 }
@@ -98,10 +100,10 @@ func describeType() tool.Tool {
 				}
 				a := &DescribeAnswer{}
 				if n := s.Catalog.Node(name); n != nil {
-					a.Types = append(a.Types, nodeAnswer(s.Catalog, n, env.Queries()))
+					a.Types = append(a.Types, nodeAnswer(s.Catalog, n, env))
 				}
 				if e := s.Catalog.Edge(name); e != nil {
-					a.Types = append(a.Types, edgeAnswer(e, env.Queries()))
+					a.Types = append(a.Types, edgeAnswer(e, env))
 				}
 				if a.Types == nil {
 					return nil, "", noType("name", name, s.Catalog, true)
@@ -123,11 +125,11 @@ func allTypes(s *catalog.Schema) *DescribeAnswer {
 	return a
 }
 
-func nodeAnswer(s *catalog.Schema, n *catalog.Node, queries []tool.StoredQuery) TypeAnswer {
+func nodeAnswer(s *catalog.Schema, n *catalog.Node, env *tool.Env) TypeAnswer {
 	v := guide.NodeVariable(n)
 	a := TypeAnswer{
 		Kind: "node", Name: n.Name, Description: n.Description, Implements: n.Implements, Clause: v + ": " + n.Name,
-		Rules: append([]string{}, n.Rules()...), Properties: properties(v, n.Properties), Queries: using(queries, plan.Node, n.Name),
+		Rules: append([]string{}, n.Rules()...), Properties: properties(v, n.Properties), Queries: using(env, plan.Node, n.Name),
 	}
 	for _, e := range s.Edges {
 		if e.From == n.Name {
@@ -140,11 +142,11 @@ func nodeAnswer(s *catalog.Schema, n *catalog.Node, queries []tool.StoredQuery) 
 	return a
 }
 
-func edgeAnswer(e *catalog.Edge, queries []tool.StoredQuery) TypeAnswer {
+func edgeAnswer(e *catalog.Edge, env *tool.Env) TypeAnswer {
 	v, clause := guide.BoundEdge(e)
 	return TypeAnswer{
 		Kind: "edge", Name: e.Name, Description: e.Description, From: e.From, To: e.To, Clause: clause,
-		Rules: append([]string{}, e.Rules()...), Properties: properties(v, e.Properties), Queries: using(queries, plan.Edge, e.Name),
+		Rules: append([]string{}, e.Rules()...), Properties: properties(v, e.Properties), Queries: using(env, plan.Edge, e.Name),
 	}
 }
 
@@ -169,12 +171,13 @@ func properties(variable string, props []*catalog.Property) []PropertyAnswer {
 }
 
 // using lists the queries that use a type.
-func using(queries []tool.StoredQuery, entity plan.Entity, name string) []UsingAnswer {
+func using(env *tool.Env, entity plan.Entity, name string) []UsingAnswer {
 	answers := []UsingAnswer{}
-	for _, q := range queries {
+	for _, q := range env.Queries() {
 		if slices.ContainsFunc(q.Plan().Uses, func(u plan.Use) bool { return u.Entity == entity && u.Type == name }) {
 			info := q.Info()
-			answers = append(answers, UsingAnswer{Query: info.Name, Tool: q.Descriptor().Name, Description: info.Description, Mutation: info.Mutation})
+			name, call := queryrun.HowToCall(q, env.RunTool)
+			answers = append(answers, UsingAnswer{Query: info.Name, Tool: name, Call: call, Description: info.Description, Mutation: info.Mutation})
 		}
 	}
 	return answers

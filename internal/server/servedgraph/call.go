@@ -140,7 +140,7 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 	env := &tool.Env{
 		Text: texts.Admit, MaxBytes: e.MaxBytes(),
 		Graph: g.engine, Actor: access.IDOf(actor), GraphID: g.id, Now: pagetoken.Instant(g.now()), Pages: g.pages,
-		Queries: func() []tool.StoredQuery { return g.seenQueries(actor) },
+		Queries: func() []tool.StoredQuery { return g.SeenQueries(actor) }, RunTool: g.runTool(),
 		Require: func(grants ...tool.Grant) error { return g.access.Require(actor, grants...) },
 	}
 	reads := g.access.ReadsTargets(actor, grants)

@@ -70,7 +70,7 @@ func (g *Graph) Queries(actor *access.Actor) ([]tool.StoredQuery, error) {
 	if err := g.access.Require(actor, tool.Grant{Action: tool.Read, Via: tool.AdHoc}); err != nil {
 		return nil, err
 	}
-	return g.seenQueries(actor), nil
+	return g.SeenQueries(actor), nil
 }
 
 // Invocable returns nil if the actor may know of the query, or else the error that

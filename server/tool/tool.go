@@ -198,8 +198,12 @@ type ArgumentError struct {
 	Detail string // what was found and what was wanted
 	Help   string // how to correct the argument, or ""
 
-	// HelpFor is the grant that a caller needs to be shown Help, for example because Help
-	// names another tool. If it is nil, every caller is shown Help.
+	// Route is the REST route to use instead, such as POST …/mutate, or "". A caller over REST is
+	// shown it in place of Help, which names a tool.
+	Route string
+
+	// HelpFor is the grant that a caller needs to be shown Help or Route, because they name
+	// another tool or route. If it is nil, every caller is shown them.
 	HelpFor *Grant
 
 	// Also lists further faults of the same arguments. Their own Also is nil.

@@ -90,7 +90,7 @@ func describeType() tool.Tool {
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &call{grants: readOn(branch), less: "describe one type by its name; schema_get and GET …/schema have them all", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
+			return &call{grants: readOn(branch), less: "describe one type by its name; schema_get has them all", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
 				s, err := env.Graph.Schema(ctx, engine.Target{Branch: branch})
 				if err != nil {
 					return nil, "", err

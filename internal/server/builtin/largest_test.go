@@ -95,7 +95,7 @@ func TestLargestAnswers(t *testing.T) {
 			answer, err := ask(name, test.args)
 			if test.refused != "" {
 				var large *wireerror.Oversize
-				if err == nil || !strings.Contains(err.Error(), test.refused) || name != "schema_apply" && !errors.As(err, &large) {
+				if err == nil || !strings.Contains(err.Error(), test.refused) || strings.Contains(err.Error(), "…/") || name != "schema_apply" && !errors.As(err, &large) {
 					t.Errorf("%s: %v %.300s, wanted %s", name, err, answer, test.refused)
 				}
 				continue

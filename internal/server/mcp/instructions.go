@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -12,6 +13,7 @@ import (
 
 // The sentences of the instructions, which tell a model how to begin.
 const (
+	noCode         = `This code graph is empty: call code_index first, such as with {"dir": "."}.`
 	whatItIs       = "This server is one typed property graph with branches and commits."
 	learnTypes     = "Start with type_describe: it lists the node and edge types, and says of one what a query needs of it."
 	learnLanguage  = "Before you write a query, read gq_reference: it teaches the query language by topic, with examples in this graph's own names."
@@ -39,7 +41,18 @@ func (s *surface) instructions(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return instructionsFor(seen, len(s.graph.SeenQueries(actor)) > 0, s.graph.Meta()), nil
+	text := instructionsFor(seen, len(s.graph.SeenQueries(actor)) > 0, s.graph.Meta())
+	if !namesOf(seen)["code_index"] || !s.granted(ctx, readMain()) {
+		return text, nil
+	}
+	counts, err := s.graph.Counts(ctx, actor)
+	if err != nil {
+		return "", err
+	}
+	if slices.Contains(counts.Nodes, engine.TypeCount{Type: "Symbol"}) {
+		text = noCode + " " + text
+	}
+	return text, nil
 }
 
 // instructionsFor returns the instructions for a caller who sees the tools. They name no other

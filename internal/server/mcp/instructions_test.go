@@ -2,16 +2,21 @@ package mcp_test
 
 import (
 	"encoding/json"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/naive"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
 	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // TestInstructions checks the instructions of actors with different rights, in both modes.
@@ -51,6 +56,50 @@ func TestInstructions(t *testing.T) {
 				t.Errorf("%s: wanted %q: %t, found %s", tt.name, part, slices.Contains(tt.want, part), got)
 			}
 		}
+	}
+}
+
+// TestEmptyCodeGraph checks that the instructions of a local code graph begin with code_index as
+// long as the graph is empty, for those who see the tool.
+func TestEmptyCodeGraph(t *testing.T) {
+	text, err := os.ReadFile("../../../queries/code/schema.pg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const first = "This code graph is empty: call code_index first"
+	for _, tt := range []struct {
+		name     string
+		source   string
+		line     string // loaded before
+		builtins []tool.Tool
+		actor    *access.Actor
+		want     bool
+	}{
+		{"empty", string(text), "", builtin.Local("1"), servedtest.Writer, true},
+		{"with a symbol", string(text), `{"type":"Symbol","data":{"path":"m.F","name":"F","kind":"func","exported":true,"line":1,"words":"f"}}`, builtin.Local("1"), servedtest.Writer, false},
+		{"with a package alone", string(text), `{"type":"Package","data":{"path":"m","name":"m","files":1,"lines":1}}`, builtin.Local("1"), servedtest.Writer, true},
+		{"another schema", servedtest.Source, "", builtin.Local("1"), servedtest.Writer, false},
+		{"a server", string(text), "", builtin.All("1"), servedtest.Writer, false},
+		{"a reader", string(text), "", builtin.Local("1"), servedtest.Reader, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			g := naive.New(tt.source, servedtest.SchemaOf(t, tt.source), naive.Sound)
+			defer g.Close()
+			if tt.line != "" {
+				if _, err := g.Load(t.Context(), strings.NewReader(tt.line), engine.LoadOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s := converse(t, servedgraph.Config{ID: "code", Graph: g, Builtins: tt.builtins, Authorizer: servedtest.Policy{}}, tt.actor, false)
+			s.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`)
+			if got := s.receive(); strings.Contains(got, `"instructions":"`+first) != tt.want {
+				t.Errorf("wanted %q at the beginning: %t, found %s", first, tt.want, got)
+			}
+			s.in.Close()
+			if err := <-s.done; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -62,7 +62,7 @@ func TestRoutes(t *testing.T) {
 		{name: "mutate a snapshot", actor: writer, method: "POST", path: "/queries/add_person", body: `{"params":{"name":"dan"},"snapshot":"COMMIT"}`, status: 400, want: `snapshot: does not apply to a mutation`},
 		{name: "no such snapshot", actor: reader, method: "POST", path: "/queries/everyone", body: `{"snapshot":"zzz"}`, status: 404, want: `commit \"zzz\" not found`},
 		{name: "max_rows", actor: reader, method: "POST", path: "/query", body: `{"query":"query q() { match { $p: Person } return { $p.name } }","max_rows":0}`, status: 400, want: `max_rows: found less than 1`},
-		{name: "query of a mutation", actor: writer, method: "POST", path: "/query", body: `{"query":"query m() { insert Person { name: \"zoe\" } }"}`, status: 400, want: `is a mutation`},
+		{name: "query of a mutation", actor: writer, method: "POST", path: "/query", body: `{"query":"query m() { insert Person { name: \"zoe\" } }"}`, status: 400, want: `query: m is a mutation, wanted a read; send it to POST …/mutate"`},
 		{name: "query denied", actor: bot, method: "POST", path: "/query", body: `{"query":"nonsense"}`, status: 403, want: `"code":"forbidden"`},
 		{name: "rejected", actor: reader, method: "POST", path: "/query", body: `{"query":"query q() { match { $p: Persn } return { $p.name } }"}`, status: 400,
 			want: `"diagnostics":[{"code":"T1","severity":"error","span":{"file":"query","start":{"offset":24,"line":1,"column":25}`},

@@ -160,6 +160,10 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 		defer out.Read.Result.Close()
 	}
 	commit, err = e.Outcome(ctx, env, out)
+	var large *wireerror.Oversize
+	if _, stored := call.(*queryrun.Call); stored && errors.As(err, &large) {
+		large.Stored = true
+	}
 	if !reads && !w.Changed() {
 		commit = "" // the head, which another write made
 	}

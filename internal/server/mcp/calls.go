@@ -31,7 +31,7 @@ func bindToolCall(s *surface, m *message) (run, error) {
 // call runs a tool of the graph.
 func (s *surface) call(ctx context.Context, name string, args json.RawMessage) (mcp.Result, error) {
 	if !s.names[name] {
-		return nil, s.graph.NotKnown(ctx, s.noTool(ctx, name))
+		return nil, s.graph.NotKnown(ctx, unknown(name))
 	}
 	answer, err := s.graph.Call(ctx, access.ActorFrom(ctx), name, args, s.graph.ForModel())
 	if err != nil {
@@ -153,20 +153,6 @@ func (s *surface) getPrompt(ctx context.Context, p *mcp.GetPromptParams) (mcp.Re
 // session, so it cannot resume the call.
 func asksClient(kind, name string) error {
 	return fmt.Errorf("the handler of the %s %s asks the client for input, which this server does not support", kind, name)
-}
-
-// noTool returns the error for a name that no tool has. If it is the name of a stored query that the
-// caller runs through a meta tool, the error says how.
-func (s *surface) noTool(ctx context.Context, name string) error {
-	if s.graph.Meta() {
-		for _, q := range s.graph.SeenQueries(access.ActorFrom(ctx)) {
-			if q.Descriptor().Name == name {
-				_, call := s.graph.HowToCall(q)
-				return invalidParams((&wireerror.UnknownTool{Name: name}).Error() + "; it is a stored query, so call " + call)
-			}
-		}
-	}
-	return unknown(name)
 }
 
 // unknown returns the error for a tool that does not exist. It also serves for a tool that the

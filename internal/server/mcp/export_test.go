@@ -61,7 +61,7 @@ func (s *surface) perCaller(next mcp.MethodHandler) mcp.MethodHandler {
 			return nil, notFound(name)
 		}
 		if p, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && !s.names[p.Name] {
-			return nil, s.noTool(ctx, p.Name)
+			return nil, unknown(p.Name)
 		}
 		res, err := next(ctx, name, req)
 		if err != nil {

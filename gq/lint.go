@@ -25,10 +25,10 @@ type Catalog struct {
 	// set.
 	Whole bool
 
-	// Build builds the tools of the stored queries. It returns the size in bytes of each exposed
-	// one in tools/list, by query name, and the errors for which no package can be generated.
-	// Lint calls it if the sources compile. If it is nil, the size rule has nothing to report.
-	Build func(*catalog.Schema, []*Query) (sizes map[string]int, faults Faults)
+	// Build builds the tools of the stored queries. It returns the sizes of tools/list, which may
+	// be nil, and the errors for which no package can be generated. Lint calls it if the sources
+	// compile. If it is nil, the size rule has nothing to report.
+	Build func(*catalog.Schema, []*Query) (sizes *lint.ToolList, faults Faults)
 
 	Config lint.Config
 }
@@ -72,7 +72,7 @@ func Lint(c Catalog) *lint.Report {
 	}
 	in.Faults = append(faults, duplicates(in.Files, c.Whole)...)
 	if c.Build != nil && !in.Faults.HasErrors() && !crossFile(in.Files) {
-		in.ToolBytes, faults = c.Build(schema, stored)
+		in.ToolList, faults = c.Build(schema, stored)
 		in.Faults = append(in.Faults, faults...)
 	}
 	return lint.Run(in)

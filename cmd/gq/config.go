@@ -23,7 +23,7 @@ const configFile = "gq.yaml"
 //	  rules: { L105: off, L112: error }
 //	  max_tool_name: 40
 //	  max_description: 1024
-//	  token_budget: 10000
+//	  token_budget: 20000
 type config struct {
 	strict bool // every key of a tool's arguments is required; null stands for an omitted value
 	lint   lint.Config

@@ -172,8 +172,8 @@ func (ex *example) lint() diag.List {
 			c.Queries = append(c.Queries, f)
 		}
 	}
-	c.Build = func(s *catalog.Schema, queries []*gq.Query) (map[string]int, diag.List) {
-		return toolSizes(model.Input{Graph: "graph", Schema: s, Source: c.Schema, Sources: c.Queries, Queries: queries})
+	c.Build = func(s *catalog.Schema, queries []*gq.Query) (*lint.ToolList, diag.List) {
+		return toolSizes(model.Input{Graph: "graph", Schema: s, Source: c.Schema, Sources: c.Queries, Queries: queries}, 0)
 	}
 	return gq.Lint(c).List
 }

@@ -63,6 +63,7 @@ type lintJob struct {
 	queries  []string
 	selected map[string]string // maps query names to files; nil means all queries
 	whole    bool
+	meta     int // exposed queries from which the meta tools stand for them; 0 for the default
 
 	selectedAt map[string]diag.Span // the places of the names of selected in cluster.yaml
 }
@@ -116,7 +117,7 @@ func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, config, err
 		}
 		var jobs []lintJob
 		for _, g := range cluster.Graphs {
-			j := lintJob{graph: g.ID, schema: fromHere(g.Schema), whole: true, selectedAt: g.SelectedAt}
+			j := lintJob{graph: g.ID, schema: fromHere(g.Schema), whole: true, selectedAt: g.SelectedAt, meta: g.MetaThreshold}
 			for _, path := range g.QueryFiles {
 				j.queries = append(j.queries, fromHere(path))
 			}
@@ -163,21 +164,18 @@ func lintAll(jobs []lintJob, cfg config, texts map[string]string) (*lint.Report,
 				c.Selected[name] = filepath.ToSlash(path)
 			}
 		}
-		c.Build = func(schema *catalog.Schema, queries []*gq.Query) (map[string]int, diag.List) {
+		c.Build = func(schema *catalog.Schema, queries []*gq.Query) (*lint.ToolList, diag.List) {
 			in := model.Input{Graph: "graph", Schema: schema, Source: c.Schema, Sources: c.Queries, Queries: queries, Strict: cfg.strict}
 			if j.whole {
 				in.Selected, in.SelectedAt = c.Selected, j.selectedAt
 			}
-			sizes, faults := toolSizes(in)
+			sizes, faults := toolSizes(in, j.meta)
 			if !j.whole || faults.HasErrors() {
 				return nil, faults
 			}
-			list := toolList{Graph: j.graph, Tools: len(sizes)}
-			for _, n := range sizes {
-				list.Bytes += n
-			}
-			list.Tokens = lint.Tokens(list.Bytes)
-			lists = append(lists, list)
+			lists = append(lists, toolList{
+				Graph: j.graph, Tools: sizes.Tools, Queries: len(sizes.Queries), Bytes: sizes.Bytes, Tokens: lint.Tokens(sizes.Bytes),
+			})
 			return sizes, nil
 		}
 		r := gq.Lint(c)

@@ -5,21 +5,20 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"golang.org/x/term"
 
-	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 )
 
-// toolList is the size of the stored queries' tools in the answer to tools/list.
+// toolList is the size of the answer to tools/list.
 type toolList struct {
-	Graph  string `json:"graph"`
-	Tools  int    `json:"tools"`
-	Bytes  int    `json:"bytes"`
-	Tokens int    `json:"tokens"` // estimated with lint.BytesPerToken
+	Graph   string `json:"graph"`
+	Tools   int    `json:"tools"`
+	Queries int    `json:"queries"` // how many of the tools are stored queries; 0 with the meta tools
+	Bytes   int    `json:"bytes"`
+	Tokens  int    `json:"tokens"` // estimated with lint.BytesPerToken
 }
 
 // print writes a report in the requested format.
@@ -46,8 +45,8 @@ func (l *linter) print(report *lint.Report, counts diag.Report, lists []toolList
 		if t.Graph != "" {
 			of = " of " + t.Graph
 		}
-		fmt.Fprintf(l.stdout, "tools/list%s: %s for stored queries, %s, about %s (at %d bytes a token)\n",
-			of, plural(t.Tools, "tool"), plural(t.Bytes, "byte"), plural(t.Tokens, "token"), lint.BytesPerToken)
+		fmt.Fprintf(l.stdout, "tools/list%s: %s, %d of them stored queries, %s, about %s (at %d bytes a token)\n",
+			of, plural(t.Tools, "tool"), t.Queries, plural(t.Bytes, "byte"), plural(t.Tokens, "token"), lint.BytesPerToken)
 	}
 	fixable := ""
 	if n := len(report.Edits); n > 0 {
@@ -68,31 +67,4 @@ func plural(n int, what string) string {
 func colored(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(f.Fd()))
-}
-
-// toolSizes returns the size of each exposed query in tools/list, by query name. If no package can
-// be generated from the queries, it returns the errors.
-func toolSizes(in model.Input) (map[string]int, diag.List) {
-	pkg, diags := model.Build(in)
-	if diags.HasErrors() {
-		return nil, slices.DeleteFunc(diags, func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
-	}
-	sizes := map[string]int{}
-	for _, q := range pkg.Queries() {
-		if !q.Exposed {
-			continue
-		}
-		t := q.Tool
-		b, err := json.Marshal(map[string]any{
-			"name": t.Name, "title": t.Title, "description": t.Description, "inputSchema": t.InputSchema, "outputSchema": t.OutputSchema,
-			"annotations": map[string]any{
-				"title": t.Title, "readOnlyHint": t.ReadOnly, "destructiveHint": t.Destructive, "idempotentHint": t.Idempotent, "openWorldHint": false,
-			},
-		})
-		if err != nil {
-			panic(err) // schemas are valid JSON
-		}
-		sizes[q.Name] = len(b)
-	}
-	return sizes, nil
 }

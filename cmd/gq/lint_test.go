@@ -45,7 +45,7 @@ func TestLintFormats(t *testing.T) {
 			if err := json.Unmarshal([]byte(stdout), &report); err != nil || len(report.Diagnostics) < report.Warnings || report.Warnings == 0 {
 				t.Errorf("json: %v\n%s", err, stdout)
 			}
-			if len(report.ToolLists) != 1 || report.ToolLists[0].Tools != 2 || report.ToolLists[0].Tokens*4 < report.ToolLists[0].Bytes {
+			if len(report.ToolLists) != 1 || report.ToolLists[0].Queries != 2 || report.ToolLists[0].Tokens*4 < report.ToolLists[0].Bytes {
 				t.Errorf("tool lists %+v", report.ToolLists)
 			}
 		}
@@ -81,7 +81,7 @@ func TestLintExit(t *testing.T) {
 		{"more than allowed", []string{"--max-warnings", "0"}, exitFailed, "L105"},
 		{"as many as allowed", []string{"--max-warnings", "3"}, exitDone, "L105"},
 		{"one file", []string{"--schema", "g/schema.pg", "g/b.gq"}, exitDone, "L105"},
-		{"a folder", []string{"--schema", "g/schema.pg", "--whole", "g"}, exitDone, "tools/list: 2 tools"},
+		{"a folder", []string{"--schema", "g/schema.pg", "--whole", "g"}, exitDone, "2 of them stored queries"},
 		{"files without a schema", []string{"g/a.gq"}, exitUsage, "--schema is missing"},
 		{"unknown format", []string{"--format", "xml"}, exitUsage, `--format is "xml"`},
 		{"unknown flag", []string{"--fox"}, exitUsage, "unknown flag"},

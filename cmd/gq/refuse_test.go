@@ -42,7 +42,7 @@ func TestLintRefusesWhatGenerateRefuses(t *testing.T) {
 				if (code == exitDone) != (tt.want == "") || !strings.Contains(out, "\n"+tt.want) {
 					t.Errorf("gq %s: exit %d, want %q\n%s", verb, code, tt.want, out)
 				}
-				if strings.Contains(out, " 0 tools") || tt.want == "" && verb == "lint" && !strings.Contains(out, ": 2 tools for stored queries") {
+				if strings.Contains(out, ", 0 of them stored queries") || tt.want == "" && verb == "lint" && !strings.Contains(out, ", 2 of them stored queries") {
 					t.Errorf("gq %s counts the tools wrong:\n%s", verb, out)
 				}
 			}

@@ -18,17 +18,26 @@ type writeDraw struct {
 	// unnamed is the type, as in [key], of the one entity that the mutation inserts without an id;
 	// empty if there is none.
 	unnamed string
+	// named says that each insert gives an id. A mutation that deletes could remove an unnamed entity
+	// again, and then the model could not learn its id from the engine.
+	named bool
 }
 
 // drawMutation draws a mutation with its arguments. It also returns unnamed of [writeDraw].
 func (d *drawer) drawMutation() (*plan.Query, engine.Args, string) {
 	w := &writeDraw{drawer: d, mutationPlan: newMutation(d.schema)}
-	if d.percent(30) {
-		for range d.between(1, 2) {
+	deletes := 0 // per cent of the statements
+	switch draw := d.IntN(100); {
+	case draw < 30:
+		deletes = 100
+	case draw < 50:
+		deletes = 50
+	}
+	w.named = deletes > 0
+	for range d.between(1, 3) {
+		if d.percent(deletes) {
 			w.drawDelete()
-		}
-	} else {
-		for range d.between(1, 3) {
+		} else {
 			w.drawChange()
 		}
 	}
@@ -68,7 +77,7 @@ func (w *writeDraw) leavesID(kind plan.Entity, typ string) bool {
 	if kind == plan.Edge {
 		room = maxEdges
 	}
-	if w.unnamed != "" || len(w.ids[key(kind, typ)]) >= room || !w.percent(30) {
+	if w.named || w.unnamed != "" || len(w.ids[key(kind, typ)]) >= room || !w.percent(30) {
 		return false
 	}
 	w.unnamed = key(kind, typ)

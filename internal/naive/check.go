@@ -195,7 +195,7 @@ func (e *entity) member(name string) value.Value {
 // exists.
 func (t *tx) checkCardinality(typ *catalog.Edge) {
 	for _, source := range t.after.sorted(plan.Node, typ.From) {
-		if !t.touched[[2]string{typ.Name, source.id}] {
+		if !t.touches(typ.Name, source.id) {
 			continue
 		}
 		var out []*entity

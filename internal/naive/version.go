@@ -469,7 +469,7 @@ func (m *merge) constraints() {
 					n++
 				}
 			}
-			if (m.touched[[2]string{e.Name, source.id}] || n > 0 && !m.bounded(e)) && (n < e.Card.Min || e.Card.Max >= 0 && n > e.Card.Max) {
+			if (m.touches(e.Name, source.id) || n > 0 && !m.bounded(e)) && (n < e.Card.Min || e.Card.Max >= 0 && n > e.Card.Max) {
 				m.conflict(engine.CardinalityViolation, plan.Edge, e.Name, source.id, "")
 			}
 		}

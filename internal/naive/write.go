@@ -61,7 +61,7 @@ type tx struct {
 	before       *state
 	after        *state
 	nodes, edges int64
-	touched      map[[2]string]bool // edge type and source id of every edge added or removed
+	touched      map[[3]string]bool // edge type, source id and edge id of every edge added or removed
 	lines        map[*entity]int64  // line numbers of loaded entities
 	errs         []error
 	parents      []string // parents of the commit, in addition to the head of the branch
@@ -78,7 +78,7 @@ func (g *Graph) begin(opts engine.WriteOptions, body string) (t *tx, first *outc
 	if opts.IfCommit != "" && opts.IfCommit != l.head.ID && g.fault != IfCommitIgnored {
 		return nil, nil, &engine.PreconditionFailed{Expected: opts.IfCommit, Actual: l.head.ID}
 	}
-	return &tx{g: g, line: l, before: l.state, after: l.state.clone(), touched: map[[2]string]bool{}, lines: map[*entity]int64{}}, nil, nil
+	return &tx{g: g, line: l, before: l.state, after: l.state.clone(), touched: map[[3]string]bool{}, lines: map[*entity]int64{}}, nil, nil
 }
 
 // Mutate runs the statements on a copy of the state.
@@ -283,8 +283,24 @@ func (t *tx) put(e *entity) {
 
 func (t *tx) touch(e *entity) {
 	if e.kind == plan.Edge {
-		t.touched[[2]string{e.typ, e.from}] = true
+		t.touched[[3]string{e.typ, e.from, e.id}] = true
 	}
+}
+
+// touches reports whether the write adds or removes an edge of a type at a source. An edge that the
+// write itself adds and removes again does not count.
+func (t *tx) touches(typ, source string) bool {
+	for key := range t.touched {
+		if key[0] != typ || key[1] != source {
+			continue
+		}
+		for _, s := range []*state{t.before, t.after} {
+			if e := s.of(plan.Edge, typ)[key[2]]; e != nil && e.from == source {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // remove removes an entity. With a node it also removes every edge that begins or ends there.

@@ -70,6 +70,10 @@ type Env struct {
 	// Queries returns the stored queries that the caller may see, in source order.
 	Queries func() []StoredQuery
 
+	// RunTool is the tool that runs a stored query by the name of the query's tool. It is empty
+	// if each stored query is a tool of its own.
+	RunTool string
+
 	// Require returns an error if the caller lacks one of the grants. A call uses it for
 	// grants that turn out to be needed only while the call runs.
 	Require func(grants ...Grant) error
@@ -194,8 +198,12 @@ type ArgumentError struct {
 	Detail string // what was found and what was wanted
 	Help   string // how to correct the argument, or ""
 
-	// HelpFor is the grant that a caller needs to be shown Help, for example because Help
-	// names another tool. If it is nil, every caller is shown Help.
+	// Route is the REST route to use instead, such as POST …/mutate, or "". A caller over REST is
+	// shown it in place of Help, which names a tool.
+	Route string
+
+	// HelpFor is the grant that a caller needs to be shown Help or Route, because they name
+	// another tool or route. If it is nil, every caller is shown them.
 	HelpFor *Grant
 
 	// Also lists further faults of the same arguments. Their own Also is nil.

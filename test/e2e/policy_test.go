@@ -114,7 +114,7 @@ func TestPolicyToolsIsToolsList(t *testing.T) {
 		}
 	}
 	// The description of add_note mentions remove_note, which the bot must not see.
-	if !strings.Contains(served["act-ada"], "remove_note frees it") || strings.Contains(served["act-bot"], "remove_note") {
+	if !strings.Contains(served["act-ada"], "remove_note removes it") || strings.Contains(served["act-bot"], "remove_note") {
 		t.Errorf("the bot reads: %s", served["act-bot"])
 	}
 	p.stop()

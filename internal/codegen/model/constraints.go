@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -16,37 +17,177 @@ func constraintLine(q *plan.Query, s *catalog.Schema) string {
 	if q.Mutation == nil {
 		return ""
 	}
-	var rules []string
-	add := func(format string, args ...any) {
-		if r := fmt.Sprintf(format, args...); !slices.Contains(rules, r) {
-			rules = append(rules, r)
-		}
-	}
-	for _, st := range q.Mutation.Statements {
+	c := &constraints{schema: s, statements: q.Mutation.Statements}
+	for i, st := range c.statements {
 		switch st := st.(type) {
 		case plan.Insert:
 			if st.Entity == plan.Edge {
-				edgeRules(s.Edge(st.Type), st.Set, add)
+				c.edge(i, st)
 				break
 			}
 			n := s.Node(st.Type)
 			if len(n.Key) > 0 {
-				add("%s with the same %s is replaced", one(n.Name), strings.Join(n.Key, " and "))
+				c.add("%s with the same %s is replaced%s", one(n.Name), strings.Join(n.Key, " and "), c.replacement(n, st))
 			}
-			nodeRules(n, st.Set, add)
+			c.node(n, st.Set)
 		case plan.Update:
-			nodeRules(s.Node(st.Type), st.Set, add)
+			c.node(s.Node(st.Type), st.Set)
 		case plan.Delete:
 			if st.Entity == plan.Node {
-				add("deleting %s also deletes its edges", one(st.Type))
+				c.add("deleting %s also deletes its edges", one(st.Type))
 			}
 		}
 	}
-	if len(rules) == 0 {
+	if len(c.rules) == 0 {
 		return ""
 	}
-	return "Constraints: " + strings.Join(rules, "; ") + "."
+	return "Constraints: " + strings.Join(c.rules, "; ") + "."
 }
+
+// constraints collects the rules of one mutation.
+type constraints struct {
+	schema     *catalog.Schema
+	statements []plan.Statement
+	rules      []string
+}
+
+func (c *constraints) add(format string, args ...any) {
+	if r := fmt.Sprintf(format, args...); !slices.Contains(c.rules, r) {
+		c.rules = append(c.rules, r)
+	}
+}
+
+// replacement completes the sentence that a node is replaced. A replaced node keeps its edges, so
+// an edge that the same mutation inserts at it may be one too many.
+func (c *constraints) replacement(n *catalog.Node, st plan.Insert) string {
+	id := idOf(n, st)
+	if id == nil {
+		return ""
+	}
+	var replaced, blocking []string
+	for i, other := range c.statements {
+		ins, ok := other.(plan.Insert)
+		if !ok || ins.Entity != plan.Edge {
+			continue
+		}
+		e := c.schema.Edge(ins.Type)
+		from, to := e.From == n.Name && same(ins.From, id), e.To == n.Name && same(ins.To, id)
+		switch {
+		case from && c.clears(i, ins):
+			replaced = appendNew(replaced, e.Name)
+		case from:
+			blocking = appendNew(blocking, c.blocks(e, ins))
+		case to:
+			blocking = appendNew(blocking, blocksTarget(e))
+		}
+	}
+	text := ""
+	if len(replaced) > 0 {
+		text = ", and so are its " + strings.Join(replaced, " and ") + " edges"
+	}
+	if len(blocking) > 0 {
+		text += ", unless it has " + strings.Join(blocking, " or ") + " already: then the call fails"
+	}
+	return text
+}
+
+// blocks names the edges of a replaced node that make the insert of an edge from it fail, such as
+// "an About". It is empty if the node may have any number of such edges.
+func (c *constraints) blocks(e *catalog.Edge, ins plan.Insert) string {
+	for _, u := range e.Unique {
+		switch {
+		case slices.Equal(u, []string{"src"}):
+			return one(e.Name)
+		case ofEnds(u):
+			return one(e.Name) + " to the same " + e.To
+		}
+	}
+	if e.Card == nil || e.Card.Max < 0 {
+		return ""
+	}
+	// The mutation's own edges leave less room for those that the node has before.
+	if room := e.Card.Max - c.count(ins); room > 0 {
+		return fmt.Sprintf("more than %d %s", room, e.Name)
+	}
+	return one(e.Name)
+}
+
+// blocksTarget is like blocks, for an edge to the replaced node.
+func blocksTarget(e *catalog.Edge) string {
+	for _, u := range e.Unique {
+		switch {
+		case slices.Equal(u, []string{"dst"}):
+			return one(e.Name) + " to it"
+		case ofEnds(u):
+			return one(e.Name) + " from the same " + e.From
+		}
+	}
+	return ""
+}
+
+// ofEnds reports whether a unique rule is about the two ends of an edge alone.
+func ofEnds(unique []string) bool {
+	return !slices.ContainsFunc(unique, func(name string) bool { return name != "src" && name != "dst" })
+}
+
+// appendNew appends a text that is neither empty nor in the list.
+func appendNew(list []string, text string) []string {
+	if text == "" || slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
+}
+
+// count returns the number of edges that the mutation inserts with the type and source of ins.
+func (c *constraints) count(ins plan.Insert) int {
+	n := 0
+	for _, st := range c.statements {
+		if other, ok := st.(plan.Insert); ok && other.Entity == plan.Edge && other.Type == ins.Type && same(other.From, ins.From) {
+			n++
+		}
+	}
+	return n
+}
+
+// clears reports whether an earlier statement deletes all edges with the type and source of ins.
+func (c *constraints) clears(at int, ins plan.Insert) bool {
+	for _, st := range c.statements[:at] {
+		if d, ok := st.(plan.Delete); ok && d.Entity == plan.Edge && d.Type == ins.Type &&
+			d.Where.Name == "from" && d.Where.Op == plan.Eq && same(d.Where.Value, ins.From) {
+			return true
+		}
+	}
+	return false
+}
+
+// inserted reports whether an earlier statement inserts the node of the type with the id.
+func (c *constraints) inserted(before int, typ string, id plan.Expr) bool {
+	for _, st := range c.statements[:before] {
+		if ins, ok := st.(plan.Insert); ok && ins.Entity == plan.Node && ins.Type == typ && same(idOf(c.schema.Node(typ), ins), id) {
+			return true
+		}
+	}
+	return false
+}
+
+// idOf returns the expression of the id of an inserted node. It is nil if the id is generated, or is
+// made of several properties.
+func idOf(n *catalog.Node, st plan.Insert) plan.Expr {
+	switch len(n.Key) {
+	case 0:
+		return st.ID
+	case 1:
+		for _, a := range st.Set {
+			if a.Name == n.Key[0] {
+				return a.Value
+			}
+		}
+	}
+	return nil
+}
+
+// same reports whether two expressions are the same parameter or the same literal.
+func same(a, b plan.Expr) bool { return a != nil && reflect.DeepEqual(a, b) }
 
 // given returns a function that reports whether a parameter is assigned to a property. The caller
 // cannot affect the other properties, so rules about them do not matter here.
@@ -59,52 +200,64 @@ func given(set []plan.Assign) func(prop string) bool {
 	}
 }
 
-func nodeRules(n *catalog.Node, set []plan.Assign, add func(string, ...any)) {
+// node adds the rules about the properties of a node.
+func (c *constraints) node(n *catalog.Node, set []plan.Assign) {
 	touched := given(set)
 	for _, p := range n.Properties {
 		if p.Type.Enum != nil && touched(p.Name) {
-			add("%s.%s is one of %s", n.Name, p.Name, strings.Join(p.Type.Enum, ", "))
+			c.add("%s.%s is one of %s", n.Name, p.Name, strings.Join(p.Type.Enum, ", "))
 		}
 	}
 	for _, r := range n.Ranges {
 		if touched(r.Property) && (r.Min != nil || r.Max != nil) {
-			add("%s.%s is %s", n.Name, r.Property, rangeText(r.Min, r.Max))
+			c.add("%s.%s is %s", n.Name, r.Property, rangeText(r.Min, r.Max))
 		}
 	}
-	for _, c := range n.Checks {
-		if touched(c.Property) {
-			add("%s.%s matches /%s/", n.Name, c.Property, c.Pattern)
+	for _, check := range n.Checks {
+		if touched(check.Property) {
+			c.add("%s.%s matches /%s/", n.Name, check.Property, check.Pattern)
 		}
 	}
 	for _, u := range n.Unique {
 		if slices.ContainsFunc(u, touched) {
-			add("%s of %s is unique", strings.Join(u, " with "), one(n.Name))
+			c.add("%s of %s is unique", strings.Join(u, " with "), one(n.Name))
 		}
 	}
 }
 
-func edgeRules(e *catalog.Edge, set []plan.Assign, add func(string, ...any)) {
-	add("%s goes from an existing %s to an existing %s", e.Name, e.From, e.To)
+// edge adds the rules about the edge that statement i inserts.
+func (c *constraints) edge(i int, st plan.Insert) {
+	e := c.schema.Edge(st.Type)
+	var ends []string
+	if !c.inserted(i, e.From, st.From) {
+		ends = append(ends, "from an existing "+e.From)
+	}
+	if !c.inserted(i, e.To, st.To) {
+		ends = append(ends, "to an existing "+e.To)
+	}
+	if len(ends) > 0 {
+		c.add("%s goes %s", e.Name, strings.Join(ends, " "))
+	}
 	for _, p := range e.Properties {
-		if p.Type.Enum != nil && given(set)(p.Name) {
-			add("%s.%s is one of %s", e.Name, p.Name, strings.Join(p.Type.Enum, ", "))
+		if p.Type.Enum != nil && given(st.Set)(p.Name) {
+			c.add("%s.%s is one of %s", e.Name, p.Name, strings.Join(p.Type.Enum, ", "))
 		}
 	}
 	for _, u := range e.Unique {
-		add("%s of %s edge is unique", strings.Join(u, " with "), one(e.Name))
+		c.add("%s of %s edge is unique", strings.Join(u, " with "), one(e.Name))
 	}
-	if e.Card != nil {
+	if n := c.count(st); e.Card != nil && !(c.clears(i, st) && n >= e.Card.Min && (e.Card.Max < 0 || n <= e.Card.Max)) {
 		switch {
 		case e.Card.Max < 0:
 			if e.Card.Min > 0 {
-				add("%s has at least %d %s", one(e.From), e.Card.Min, e.Name)
+				c.add("%s has at least %d %s", one(e.From), e.Card.Min, e.Name)
 			}
 		case e.Card.Min == 0:
-			add("%s has at most %d %s", one(e.From), e.Card.Max, e.Name)
+			c.add("%s has at most %d %s", one(e.From), e.Card.Max, e.Name)
 		case e.Card.Min == e.Card.Max:
-			add("%s has %d %s", one(e.From), e.Card.Max, e.Name)
+			c.add("%s has %d %s", one(e.From), e.Card.Max, e.Name)
 		default:
-			add("%s has %d to %d %s", one(e.From), e.Card.Min, e.Card.Max, e.Name)
+			c.add("%s has %d to %d %s", one(e.From), e.Card.Min, e.Card.Max, e.Name)
 		}
 	}
 }

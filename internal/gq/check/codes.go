@@ -32,7 +32,6 @@ const (
 	UnlikeEndpoints   diag.Code = "T22"
 	EdgeBindingMisuse diag.Code = "T23"
 	BlobValue         diag.Code = "T24"
-	MixedMutation     diag.Code = "T25"
 	DuplicateColumn   diag.Code = "T26"
 	DuplicateName     diag.Code = "T27"
 )
@@ -101,8 +100,6 @@ var Codes = []diag.Entry{
 		Example: `query q() { match { $p: Person $p $w:knows $q } return { $w } }`},
 	{Code: BlobValue, Title: "blob as a value", Explanation: "A read query cannot use blobs as values.",
 		Example: `query q() { match { $p: Person } return { $p.photo } }`},
-	{Code: MixedMutation, Title: "inserts and deletes mixed", Explanation: "A query may contain inserts and updates, or deletes, but not both.",
-		Example: `query q() { insert Company { name: "X" } delete Person where name = "Ada" }`},
 	{Code: DuplicateColumn, Title: "duplicate column", Explanation: "Every column must have a different name. Use as to name a column.",
 		Example: `query q() { match { $p: Person } return { $p.name $p.name } }`},
 	{Code: DuplicateName, Title: "duplicate parameter or query", Explanation: "The name of a query must be unique in the graph, and the name of a parameter in its query.",

@@ -11,23 +11,14 @@ import (
 
 func (c *checker) mutation(m *syntax.Mutation) {
 	c.plan.Mutation = &plan.Mutation{}
-	deletes, writes := false, false
 	for _, st := range m.Statements {
-		var keyword syntax.Token
 		switch st := st.(type) {
 		case *syntax.Insert:
-			keyword, writes = st.Tokens[0], true
 			c.insert(st)
 		case *syntax.Update:
-			keyword, writes = st.Tokens[0], true
 			c.update(st)
 		case *syntax.Delete:
-			keyword, deletes = st.Tokens[0], true
 			c.delete(st)
-		}
-		if deletes && writes {
-			c.fault(MixedMutation, syntax.SpanOf(keyword), "split it into two queries", "a query cannot mix deletes with inserts or updates")
-			deletes, writes = false, false
 		}
 	}
 }

@@ -63,6 +63,18 @@ func (p *Page) String() string {
 	return b.String()
 }
 
+// Own returns the page with only the examples that are written for the graph's own schema.
+func (p *Page) Own() *Page {
+	own := *p
+	own.Examples = nil
+	for _, e := range p.Examples {
+		if e.Schema == "" {
+			own.Examples = append(own.Examples, e)
+		}
+	}
+	return &own
+}
+
 // Reference renders all topics as one Markdown text.
 func Reference(s *catalog.Schema) string {
 	var b strings.Builder

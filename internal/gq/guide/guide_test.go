@@ -114,6 +114,28 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// TestOwnExamples checks every example of a page that has only examples of the graph's own schema.
+func TestOwnExamples(t *testing.T) {
+	own, left := 0, 0
+	for name, s := range schemas(t) {
+		for _, topic := range guide.Topics() {
+			whole := guide.Explain(s, topic.Name)
+			page := whole.Own()
+			left += len(whole.Examples) - len(page.Examples)
+			for _, e := range page.Examples {
+				own++
+				check(t, s, name+", "+topic.Name+", "+e.Title, e.Query)
+			}
+			if strings.Contains(page.String(), "the example is of one with this schema") {
+				t.Errorf("%s, %s: the page has a schema of its own", name, topic.Name)
+			}
+		}
+	}
+	if own < 500 || left < 50 {
+		t.Errorf("kept %d examples and left out %d, wanted at least 500 and 50", own, left)
+	}
+}
+
 // TestFilters checks that a property takes each operator that Operators and Rankings list for
 // it.
 func TestFilters(t *testing.T) {

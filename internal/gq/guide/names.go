@@ -150,14 +150,47 @@ func lowerFirst(s string) string {
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
-// Variable returns a variable name for a type.
-func Variable(typ string) string { return variables{}.of(typ) }
+// NodeVariable returns the variable of a node type in conditions and clauses about it. No
+// property of the type has that name, because conditions name parameters after properties.
+func NodeVariable(n *catalog.Node) string { return variable(n) }
+
+// EdgeOut writes how a match follows an edge away from the node that NodeVariable names, such as
+// `$person knows $person2`.
+func EdgeOut(n *catalog.Node, e *catalog.Edge) string {
+	node, other := endsAt(n, e.To)
+	return node + " " + EdgeName(e) + " " + other
+}
+
+// EdgeIn writes how a match follows an edge to the node that NodeVariable names, such as
+// `$person2 knows $person`.
+func EdgeIn(n *catalog.Node, e *catalog.Edge) string {
+	node, other := endsAt(n, e.From)
+	return other + " " + EdgeName(e) + " " + node
+}
+
+// endsAt returns the variable of a node, and a variable for the node at the other end of an edge.
+func endsAt(n *catalog.Node, otherType string) (node, other string) {
+	names := beside(n)
+	node = names.of(n.Name)
+	return node, names.of(otherType)
+}
+
+// BoundEdge writes how a match binds an edge, such as `$person $w:knows $person2`, and returns the
+// variable of the edge. No property of the edge has the name of a variable.
+func BoundEdge(e *catalog.Edge) (variable, clause string) {
+	names := variables{}
+	for _, p := range e.Properties {
+		names["$"+p.Name] = true
+	}
+	variable = names.of("W")
+	from := names.of(e.From)
+	return variable, from + " " + variable + ":" + EdgeName(e) + " " + names.of(e.To)
+}
 
 // Clause writes how a match follows an edge from its source to its target, such as `$person
-// knows $person2`. binding is the text before the edge's name, which binds the edge to $w, or
-// "".
-func Clause(e *catalog.Edge, binding string) string {
-	names := variables{"$w": binding != ""}
+// knows $person2`.
+func Clause(e *catalog.Edge) string {
+	names := variables{}
 	from := names.of(e.From)
-	return from + " " + binding + EdgeName(e) + " " + names.of(e.To)
+	return from + " " + EdgeName(e) + " " + names.of(e.To)
 }

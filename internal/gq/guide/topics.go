@@ -68,12 +68,13 @@ everything, with 0 for what has none. Words are compared in lower case and by th
 run. Stop words such as the, of, not are dropped from texts and queries; stop words alone find nothing.`,
 		cases: []example{{"Any of the words", search}, {"Best first", ranked}, {"Small misspellings", fuzzy}, {"Nearest", nearest}, {"Two rankings in one", fused}}},
 	{Name: "mutations", Summary: "Inserting, updating and deleting.",
-		text: `All statements of a query are one commit or none. Inserts and updates do not mix with deletes. Inserting a
-node whose key exists replaces its whole row: a property left out becomes null. update changes the assigned
-properties of all nodes that fit, never the key. Deleting a node deletes its edges. from and to of an edge are the
-ids of nodes; the id of a keyed node is its key, and of a key of several properties a JSON array of their values as
-strings, in the order of the property names: "[\"7\",\"north\"]". @card(1..) of an edge is checked for the sources
-whose edges a write adds or removes, so that a new node may have none. Commas between assignments may be left out.`,
+		text: `All statements of a query are one commit or none, and run in order: to replace an edge, delete it and then
+insert it. Inserting a node whose key exists replaces its whole row: a property left out becomes null. update
+changes the assigned properties of all nodes that fit, never the key. Deleting a node deletes its edges. from and
+to of an edge are the ids of nodes; the id of a keyed node is its key, and of a key of several properties a JSON
+array of their values as strings, in the order of the property names: "[\"7\",\"north\"]". @card(1..) of an edge is
+checked for the sources whose edges a write adds or removes, so that a new node may have none. Commas between
+assignments may be left out.`,
 		cases: []example{{"Insert or replace a node", insertNode}, {"Insert an edge", insertEdge}, {"Update", update}, {"Delete", deleteNode}}},
 	{Name: "types", Summary: "Types of properties and parameters, and how values are written.",
 		text:  typesText(),

@@ -45,7 +45,7 @@ func (l Level) severity() diag.Severity {
 const (
 	DefaultMaxToolName    = 40     // characters; clients put the server's name before it
 	DefaultMaxDescription = 1024   // characters
-	DefaultTokenBudget    = 10_000 // tokens of the tools/list response
+	DefaultTokenBudget    = 20_000 // tokens of the whole tools/list response; the built-in tools take about half
 )
 
 // BytesPerToken is the number of bytes per token with which sizes are converted to tokens.

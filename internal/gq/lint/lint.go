@@ -28,13 +28,21 @@ type Input struct {
 	// error may contain the use that the rule finds missing.
 	Whole bool
 
-	// ToolBytes maps the name of each exposed query to its size in tools/list, in bytes. It is
-	// nil if the sizes are not known.
-	ToolBytes map[string]int
+	ToolList *ToolList // nil if the sizes are not known
 
 	Config Config
 
 	Meter *work.Meter // may panic to end Run; nil for no limits
+}
+
+// ToolList holds sizes of the answer to tools/list, for a caller who may use all tools.
+type ToolList struct {
+	Tools int // the number of tools: the built-in ones, and those of stored queries or the meta tools
+	Bytes int // of the whole answer
+
+	// Queries maps the name of each exposed query to the bytes of its tool in the answer. It is
+	// empty if the meta tools stand for the queries.
+	Queries map[string]int
 }
 
 // Query is a checked query with its source and the contents of its annotations.

@@ -74,10 +74,11 @@ func TestRules(t *testing.T) {
 				}
 			case lint.OverBudget:
 				c.Config.TokenBudget = 40
-				c.Build = func(_ *catalog.Schema, queries []*gq.Query) (map[string]int, diag.List) {
-					sizes := map[string]int{}
+				c.Build = func(_ *catalog.Schema, queries []*gq.Query) (*lint.ToolList, diag.List) {
+					sizes := &lint.ToolList{Queries: map[string]int{}, Bytes: 100}
 					for _, q := range queries {
-						sizes[q.Plan.Name] = len(q.Text)
+						sizes.Queries[q.Plan.Name] = len(q.Text)
+						sizes.Bytes += len(q.Text)
 					}
 					return sizes, nil
 				}

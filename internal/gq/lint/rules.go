@@ -125,7 +125,7 @@ var Rules = []Rule{
 		Explanation: "A query has a name of its own in the graph, whatever file it stands in. Compiling reports the same fault as T27.",
 		Example:     "-- a.gq --\nquery people() { match { $p: Person } return { $p.name } }\n-- b.gq --\nquery people() { match { $p: Person } return { $p.age } }"}},
 	{Level: Warning, catalog: overBudget, Option: "token_budget", Entry: diag.Entry{Code: OverBudget, Title: "catalog over the token budget",
-		Explanation: "Every client sends tools/list to its model with every request. Its size is that of the exposed queries' descriptors as JSON, at four bytes a token; the budget is 10,000 tokens by default.",
+		Explanation: "Every client sends tools/list to its model with every request. Its size is that of the whole answer, with the built-in tools, all schemas and annotations, at four bytes a token; the budget is 20,000 tokens by default.",
 		Example:     `query q() @description("` + tediously + `") { match { $p: Person } return { $p.name } }`}},
 	{Level: Note, catalog: untouchedType, Entry: diag.Entry{Code: UntouchedType, Title: "type that no query touches",
 		Explanation: "No stored query reads or writes the type: only ad-hoc queries reach it.",

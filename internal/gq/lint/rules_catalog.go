@@ -91,25 +91,28 @@ func duplicateQuery(p *pass) {
 }
 
 func overBudget(p *pass) {
-	total, largest := 0, ""
-	for _, name := range slices.Sorted(maps.Keys(p.in.ToolBytes)) {
-		n := p.in.ToolBytes[name]
-		total += n
-		if n > p.in.ToolBytes[largest] {
+	list, budget := p.in.ToolList, p.in.Config.tokenBudget()
+	if list == nil || Tokens(list.Bytes) <= budget || len(p.stored) == 0 {
+		return
+	}
+	queries, largest := 0, ""
+	for _, name := range slices.Sorted(maps.Keys(list.Queries)) {
+		n := list.Queries[name]
+		queries += n
+		if n > list.Queries[largest] {
 			largest = name
 		}
 	}
-	budget := p.in.Config.tokenBudget()
-	if Tokens(total) <= budget {
-		return
-	}
 	for _, q := range p.stored {
 		if q.Plan.Name == largest {
-			p.report(syntax.SpanOf(q.Syntax.Name), "shorten descriptions, or hide queries that no model calls with @mcp(expose: false)", nil,
-				"tools/list takes about %d tokens, over the budget of %d; the largest tool is %s with %d",
-				Tokens(total), budget, q.Tool(), Tokens(p.in.ToolBytes[largest]))
+			p.report(syntax.SpanOf(q.Syntax.Name), "shorten descriptions, hide queries that no model calls with @mcp(expose: false), or lower mcp.meta_threshold in cluster.yaml, so that two tools stand for the queries", nil,
+				"tools/list takes about %d tokens, over the budget of %d; the stored queries take %d of them, and the largest is %s with %d",
+				Tokens(list.Bytes), budget, Tokens(queries), q.Tool(), Tokens(list.Queries[largest]))
+			return
 		}
 	}
+	p.report(syntax.SpanOf(p.stored[0].Syntax.Name), "set a higher token_budget in gq.yaml", nil,
+		"tools/list takes about %d tokens, over the budget of %d, and no tool of them is that of a query", Tokens(list.Bytes), budget)
 }
 
 // Tokens estimates the number of tokens in a text of the given size, at BytesPerToken bytes a

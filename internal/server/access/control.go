@@ -44,14 +44,14 @@ func (c *Control) Require(actor *Actor, grants ...tool.Grant) error {
 	return nil
 }
 
-// HelpFor removes the help from an argument error if the actor lacks the grant in HelpFor.
+// HelpFor removes the help and the route from an argument error if the actor lacks the grant in HelpFor.
 func (c *Control) HelpFor(actor *Actor, err error) error {
 	var a *tool.ArgumentError
 	if !errors.As(err, &a) || a.HelpFor == nil || c.Allowed(actor, *a.HelpFor) {
 		return err
 	}
 	short := *a
-	short.Help, short.HelpFor = "", nil
+	short.Help, short.Route, short.HelpFor = "", "", nil
 	return &short
 }
 

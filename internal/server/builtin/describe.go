@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/guide"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -59,7 +60,7 @@ type PropertyAnswer struct {
 type EdgeAnswer struct {
 	Edge        string   `json:"edge"`
 	Other       string   `json:"other" jsonschema_description:"The type at the other end."`
-	Clause      string   `json:"clause" jsonschema_description:"How a match follows it."`
+	Clause      string   `json:"clause" jsonschema_description:"How a match follows it; the variable of the type's own clause is the type described."`
 	Properties  []string `json:"properties,omitempty"`
 	Description string   `json:"description,omitempty"`
 }
@@ -67,7 +68,8 @@ type EdgeAnswer struct {
 // UsingAnswer is a stored query that uses a type.
 type UsingAnswer struct {
 	Query       string `json:"query"`
-	Tool        string `json:"tool"`
+	Tool        string `json:"tool" jsonschema_description:"The tool that runs it."`
+	Call        string `json:"call" jsonschema_description:"How to call it: the tool and its arguments, with the type of each parameter in place of its value; a ? says that the parameter may be left out."`
 	Description string `json:"description,omitempty"`
 	Mutation    bool   `json:"mutation"`
 }
@@ -88,7 +90,7 @@ func describeType() tool.Tool {
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &call{grants: readOn(branch), less: "describe one type by its name; schema_get and GET …/schema have them all", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
+			return &call{grants: readOn(branch), less: "describe one type by its name; schema_get has them all", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
 				s, err := env.Graph.Schema(ctx, engine.Target{Branch: branch})
 				if err != nil {
 					return nil, "", err
@@ -98,10 +100,10 @@ func describeType() tool.Tool {
 				}
 				a := &DescribeAnswer{}
 				if n := s.Catalog.Node(name); n != nil {
-					a.Types = append(a.Types, nodeAnswer(s.Catalog, n, env.Queries()))
+					a.Types = append(a.Types, nodeAnswer(s.Catalog, n, env))
 				}
 				if e := s.Catalog.Edge(name); e != nil {
-					a.Types = append(a.Types, edgeAnswer(e, env.Queries()))
+					a.Types = append(a.Types, edgeAnswer(e, env))
 				}
 				if a.Types == nil {
 					return nil, "", noType("name", name, s.Catalog, true)
@@ -123,32 +125,33 @@ func allTypes(s *catalog.Schema) *DescribeAnswer {
 	return a
 }
 
-func nodeAnswer(s *catalog.Schema, n *catalog.Node, queries []tool.StoredQuery) TypeAnswer {
-	v := guide.Variable(n.Name)
+func nodeAnswer(s *catalog.Schema, n *catalog.Node, env *tool.Env) TypeAnswer {
+	v := guide.NodeVariable(n)
 	a := TypeAnswer{
 		Kind: "node", Name: n.Name, Description: n.Description, Implements: n.Implements, Clause: v + ": " + n.Name,
-		Rules: append([]string{}, n.Rules()...), Properties: properties(v, n.Properties), Queries: using(queries, plan.Node, n.Name),
+		Rules: append([]string{}, n.Rules()...), Properties: properties(v, n.Properties), Queries: using(env, plan.Node, n.Name),
 	}
 	for _, e := range s.Edges {
 		if e.From == n.Name {
-			a.EdgesOut = append(a.EdgesOut, endAnswer(e, e.To))
+			a.EdgesOut = append(a.EdgesOut, endAnswer(e, e.To, guide.EdgeOut(n, e)))
 		}
 		if e.To == n.Name {
-			a.EdgesIn = append(a.EdgesIn, endAnswer(e, e.From))
+			a.EdgesIn = append(a.EdgesIn, endAnswer(e, e.From, guide.EdgeIn(n, e)))
 		}
 	}
 	return a
 }
 
-func edgeAnswer(e *catalog.Edge, queries []tool.StoredQuery) TypeAnswer {
+func edgeAnswer(e *catalog.Edge, env *tool.Env) TypeAnswer {
+	v, clause := guide.BoundEdge(e)
 	return TypeAnswer{
-		Kind: "edge", Name: e.Name, Description: e.Description, From: e.From, To: e.To, Clause: guide.Clause(e, "$w:"),
-		Rules: append([]string{}, e.Rules()...), Properties: properties("$w", e.Properties), Queries: using(queries, plan.Edge, e.Name),
+		Kind: "edge", Name: e.Name, Description: e.Description, From: e.From, To: e.To, Clause: clause,
+		Rules: append([]string{}, e.Rules()...), Properties: properties(v, e.Properties), Queries: using(env, plan.Edge, e.Name),
 	}
 }
 
-func endAnswer(e *catalog.Edge, other string) EdgeAnswer {
-	a := EdgeAnswer{Edge: e.Name, Other: other, Clause: guide.Clause(e, ""), Description: e.Description}
+func endAnswer(e *catalog.Edge, other, clause string) EdgeAnswer {
+	a := EdgeAnswer{Edge: e.Name, Other: other, Clause: clause, Description: e.Description}
 	for _, p := range e.Properties {
 		a.Properties = append(a.Properties, p.Name+": "+p.Type.String())
 	}
@@ -168,12 +171,13 @@ func properties(variable string, props []*catalog.Property) []PropertyAnswer {
 }
 
 // using lists the queries that use a type.
-func using(queries []tool.StoredQuery, entity plan.Entity, name string) []UsingAnswer {
+func using(env *tool.Env, entity plan.Entity, name string) []UsingAnswer {
 	answers := []UsingAnswer{}
-	for _, q := range queries {
+	for _, q := range env.Queries() {
 		if slices.ContainsFunc(q.Plan().Uses, func(u plan.Use) bool { return u.Entity == entity && u.Type == name }) {
 			info := q.Info()
-			answers = append(answers, UsingAnswer{Query: info.Name, Tool: q.Descriptor().Name, Description: info.Description, Mutation: info.Mutation})
+			name, call := queryrun.HowToCall(q, env.RunTool)
+			answers = append(answers, UsingAnswer{Query: info.Name, Tool: name, Call: call, Description: info.Description, Mutation: info.Mutation})
 		}
 	}
 	return answers

@@ -26,7 +26,7 @@ func schemaGet() tool.Tool {
 				"type_describe says what a query needs of one type.",
 		}),
 		gates: gate(tool.Read),
-		decode: onBranch("describe one type at a time with type_describe, or take it over REST: GET …/schema", func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {
+		decode: onBranch("describe one type at a time with type_describe", func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {
 			s, err := env.Graph.Schema(ctx, engine.Target{Branch: branch})
 			if err != nil {
 				return nil, "", err

@@ -93,9 +93,9 @@ func (s *surface) queryGuide(ctx context.Context, intent, listed string) (*mcp.G
 	if err := w.paths(ctx, schema, types); err != nil {
 		return nil, err
 	}
-	w.queries(queries, wanted)
+	s.listQueries(w, queries, wanted)
 	w.section("The language")
-	w.line(guide.Explain(schema, "overview").String())
+	w.line(guide.Explain(schema, "overview").Own().String())
 	w.section("Then")
 	w.line("Give values as parameters and set a limit. Check the text with query_validate, and mend what it reports. " +
 		"Run it with graph_query if it reads. gq_reference explains traversals, filters, aggregates and the rest, by topic.")
@@ -140,7 +140,7 @@ func (s *surface) filterGuide(ctx context.Context, intent, name string) (*mcp.Ge
 		w.line(rule)
 	}
 	w.section("What each property takes")
-	v := guide.Variable(n.Name)
+	v := guide.NodeVariable(n)
 	for _, p := range n.Properties {
 		ops := guide.Operators(p.Type)
 		if len(ops) == 0 {
@@ -151,9 +151,9 @@ func (s *surface) filterGuide(ctx context.Context, intent, name string) (*mcp.Ge
 		w.line("- " + p.Name + ": " + p.Type.String() + "; " + strings.Join(ops, " ") + "; such as " + cond + " with the parameter " + param)
 	}
 	w.section("The rules")
-	w.line(guide.Explain(schema, "filters").String())
+	w.line(guide.Explain(schema, "filters").Own().String())
 	w.section("Then")
-	w.line("Put the conditions beside the binding " + v + ": " + n.Name + " in the match. Check the whole query with query_validate.")
+	w.line("Put the conditions next to the binding " + v + ": " + n.Name + " in the match. Check the whole query with query_validate.")
 	return w.result("A guide to conditions on "+n.Name, s.graph.ForModel().MaxBytes)
 }
 
@@ -215,7 +215,7 @@ func (w *prompt) types(s *catalog.Schema, names map[string]bool) {
 	shown = 0
 	for _, e := range s.Edges {
 		if (of(e.From) || of(e.To)) && shown < maxPromptTypes {
-			w.line("- " + guide.Clause(e, "") + ": " + guide.EdgeLine(e))
+			w.line("- " + guide.Clause(e) + ": " + guide.EdgeLine(e))
 			shown++
 		}
 	}
@@ -245,8 +245,9 @@ func (w *prompt) paths(ctx context.Context, s *catalog.Schema, types []string) e
 	return nil
 }
 
-// queries lists the stored queries that use one of the types, or all if types is empty.
-func (w *prompt) queries(queries []tool.StoredQuery, types map[string]bool) {
+// listQueries writes how to call the stored queries that use one of the types, or all if types is
+// empty.
+func (s *surface) listQueries(w *prompt, queries []tool.StoredQuery, types map[string]bool) {
 	shown := 0
 	for _, q := range queries {
 		if len(types) > 0 && !uses(q.Plan(), types) {
@@ -254,13 +255,16 @@ func (w *prompt) queries(queries []tool.StoredQuery, types map[string]bool) {
 		}
 		if shown == 0 {
 			w.section("Stored queries: prefer one that fits")
+			w.line("Each with its tool and arguments; a type such as <String> stands for a value.")
+			w.line("")
 		}
 		if shown++; shown > maxPromptQueries {
 			w.line("There are more.")
 			return
 		}
 		line, _, _ := strings.Cut(q.Info().Description, "\n")
-		w.line("- " + q.Descriptor().Name + ": " + line)
+		_, call := s.graph.HowToCall(q)
+		w.line("- " + call + ": " + line)
 	}
 }
 

@@ -41,7 +41,7 @@ func (s *surface) graphResources() []Resource {
 		}},
 		{Gates: gates, Read: s.readCatalog, Info: &mcp.Resource{
 			URI: catalogURI, Name: "catalog", Title: "Stored queries", MIMEType: "application/json",
-			Description: "The graph's stored queries that you may run, with their parameters.",
+			Description: "The graph's stored queries that you may run, with their parameters and how to call each.",
 		}},
 	}
 }
@@ -51,7 +51,7 @@ func (s *surface) readSchema(ctx context.Context, req *mcp.ReadResourceRequest) 
 	if err != nil {
 		return nil, masked(req.Params.URI, err)
 	}
-	return s.text(schema.Source, "describe one type at a time with type_describe, or take it over REST: GET …/schema")
+	return s.text(schema.Source, "describe one type at a time with type_describe")
 }
 
 func (s *surface) readBranches(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
@@ -77,7 +77,8 @@ func (s *surface) readReference(ctx context.Context, req *mcp.ReadResourceReques
 // catalogQuery is a stored query in the catalog.
 type catalogQuery struct {
 	Name        string         `json:"name"`
-	Tool        string         `json:"tool"`
+	Tool        string         `json:"tool"` // runs the query
+	Call        string         `json:"call"` // the tool and its arguments
 	Title       string         `json:"title"`
 	Description string         `json:"description"`
 	Instruction string         `json:"instruction,omitempty"`
@@ -100,8 +101,9 @@ func (s *surface) readCatalog(ctx context.Context, req *mcp.ReadResourceRequest)
 	entries := make([]catalogQuery, len(queries))
 	for i, q := range queries {
 		info, d := q.Info(), q.Descriptor()
+		name, call := s.graph.HowToCall(q)
 		entries[i] = catalogQuery{
-			Name: info.Name, Tool: d.Name, Title: d.Title, Description: info.Description, Instruction: info.Instruction,
+			Name: info.Name, Tool: name, Call: call, Title: d.Title, Description: info.Description, Instruction: info.Instruction,
 			Mutation: info.Mutation, Params: []catalogParam{},
 		}
 		for j, p := range q.Plan().Params {

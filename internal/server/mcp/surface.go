@@ -7,37 +7,10 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
-	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
-
-// instructions tell a model how to begin. %s stands for the way to run stored queries.
-const instructions = `This server is one typed property graph with branches and commits. ` +
-	`Start with type_describe: it lists the node and edge types, and says of one what a query needs of it. ` +
-	`Before you write a query, read gq_reference: it teaches the query language by topic, with examples in this graph's own names. ` +
-	`Prefer a stored query, %s, when one fits; ` +
-	`otherwise write GQ, check it with query_validate and run it with graph_query; of a graph with nodes Person and edges Knows, for example: ` +
-	`query example($name: String) { match { $p: Person { name: $name } $p knows $q } return { $q.name } order { $q.name } limit 20 }. ` +
-	`Type names start upper-case; an edge is written with a lower-case first letter. ` +
-	`Tools that write say so in their hints; each write is one commit. ` +
-	`A result that was cut says truncated: true; then ask for less, or call again with its next_page_token as page_token. ` +
-	`An error names what was found and what was wanted.`
-
-// How a model runs stored queries in the two modes.
-const (
-	queriesAsTools     = `which is a tool of its own with typed parameters inside "params"`
-	queriesByMetaTools = `which ` + metatools.ListQueries + ` finds and ` + metatools.RunQuery + ` runs`
-)
-
-func instructionsFor(g *servedgraph.Graph) string {
-	if g.Meta() {
-		return fmt.Sprintf(instructions, queriesByMetaTools)
-	}
-	return fmt.Sprintf(instructions, queriesAsTools)
-}
 
 // surface is what a graph offers over MCP. All callers share it; each caller sees the part that
 // the policy allows.
@@ -112,16 +85,6 @@ func describe(d *tool.Descriptor) *mcp.Tool {
 		t.OutputSchema = d.OutputSchema
 	}
 	return t
-}
-
-// instructions returns the instructions without the sentences that name a tool that the caller
-// may not see.
-func (s *surface) instructions(ctx context.Context) (string, error) {
-	seen, err := s.graph.Tools(ctx, access.ActorFrom(ctx))
-	if err != nil {
-		return "", err
-	}
-	return s.redaction.text(instructionsFor(s.graph), namesOf(seen)), nil
 }
 
 // The members of _meta that Omnigraph adds.

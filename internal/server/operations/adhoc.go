@@ -159,10 +159,10 @@ func (c *AdHoc) choose(queries []*gq.Query) (*gq.Query, error) {
 		}
 		return nil, e
 	case chosen.Plan.Mutation != nil && !c.Write:
-		return nil, &tool.ArgumentError{Path: "query", Detail: chosen.Plan.Name + " is a mutation, expected a read", Help: "run it with graph_mutate, or POST …/mutate",
+		return nil, &tool.ArgumentError{Path: "query", Detail: chosen.Plan.Name + " is a mutation, expected a read", Help: "run it with graph_mutate", Route: "POST …/mutate",
 			HelpFor: &tool.Grant{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}
 	case chosen.Plan.Mutation == nil && c.Write:
-		return nil, &tool.ArgumentError{Path: "query", Detail: chosen.Plan.Name + " is a read, expected a mutation", Help: "run it with graph_query, or POST …/query",
+		return nil, &tool.ArgumentError{Path: "query", Detail: chosen.Plan.Name + " is a read, expected a mutation", Help: "run it with graph_query", Route: "POST …/query",
 			HelpFor: &tool.Grant{Action: tool.Read, Branch: c.Branch, Via: tool.AdHoc}}
 	}
 	return chosen, nil

@@ -20,6 +20,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // Options configures how graphs are served. The zero value takes the defaults.
@@ -219,6 +220,7 @@ func (x *exchange) deprecated() {
 func (x *exchange) fault(err error) {
 	var same *operations.Unchanged
 	var request *httpError
+	var argument *tool.ArgumentError
 	switch {
 	case errors.As(err, &same):
 		h := x.w.Header()
@@ -229,6 +231,10 @@ func (x *exchange) fault(err error) {
 	case errors.As(err, &request):
 		envelope.Write(x.w, request.fault)
 		return
+	case errors.As(err, &argument) && argument.Route != "":
+		overREST := *argument
+		overREST.Help = "send it to " + argument.Route
+		err = &overREST
 	}
 	envelope.Write(x.w, x.report(err))
 }

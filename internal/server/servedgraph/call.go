@@ -140,7 +140,7 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 	env := &tool.Env{
 		Text: texts.Admit, MaxBytes: e.MaxBytes(),
 		Graph: g.engine, Actor: access.IDOf(actor), GraphID: g.id, Now: pagetoken.Instant(g.now()), Pages: g.pages,
-		Queries: func() []tool.StoredQuery { return g.seenQueries(actor) },
+		Queries: func() []tool.StoredQuery { return g.SeenQueries(actor) }, RunTool: g.runTool(),
 		Require: func(grants ...tool.Grant) error { return g.access.Require(actor, grants...) },
 	}
 	reads := g.access.ReadsTargets(actor, grants)
@@ -160,6 +160,10 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 		defer out.Read.Result.Close()
 	}
 	commit, err = e.Outcome(ctx, env, out, reads)
+	var large *wireerror.Oversize
+	if _, stored := call.(*queryrun.Call); stored && errors.As(err, &large) {
+		large.Stored = true
+	}
 	if !reads && !w.Changed() {
 		commit = "" // the head, which another write made
 	}

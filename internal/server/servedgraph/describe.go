@@ -56,6 +56,15 @@ func (g *Graph) Schema(ctx context.Context, actor *access.Actor, branch string) 
 	return g.engine.Schema(ctx, engine.Target{Branch: branch})
 }
 
+// Counts returns the number of nodes and edges of each type on main. The actor must have the right
+// to read main.
+func (g *Graph) Counts(ctx context.Context, actor *access.Actor) (*engine.Snapshot, error) {
+	if err := g.access.Require(actor, access.ReadOn("")); err != nil {
+		return nil, err
+	}
+	return g.engine.Snapshot(ctx, engine.Target{})
+}
+
 // Branches lists the branches that the actor may read, in name order.
 func (g *Graph) Branches(ctx context.Context, actor *access.Actor) ([]engine.Branch, error) {
 	if err := g.access.Require(actor, access.ReadOn("")); err != nil {
@@ -70,7 +79,7 @@ func (g *Graph) Queries(actor *access.Actor) ([]tool.StoredQuery, error) {
 	if err := g.access.Require(actor, tool.Grant{Action: tool.Read, Via: tool.AdHoc}); err != nil {
 		return nil, err
 	}
-	return g.seenQueries(actor), nil
+	return g.SeenQueries(actor), nil
 }
 
 // Invocable returns nil if the actor may know of the query, or else the error that

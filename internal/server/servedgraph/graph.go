@@ -148,7 +148,7 @@ func (g *Graph) makeTools(threshold int) error {
 			exposed++
 		}
 	}
-	if exposed < threshold {
+	if !needsMeta(exposed, threshold) {
 		return nil
 	}
 	p := metatools.New(func(actor *access.Actor, query string) bool {

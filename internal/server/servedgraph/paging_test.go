@@ -15,6 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
@@ -321,6 +322,41 @@ func TestRowTooLarge(t *testing.T) {
 	var o *wireerror.Oversize
 	if !errors.As(err, &o) || !o.SingleRow || o.Bytes < 10_000 || envelope.Status(wireerror.Explain(err).Outcome) != 413 {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestAdviceOfOversize checks that the error of an answer that is too large advises what the caller can
+// do. A caller can change a query of its own, and cannot change a stored query.
+func TestAdviceOfOversize(t *testing.T) {
+	c := stored(t, servedtest.Config(t, builtin.All("1")...))
+	load(t, c.Graph, `{"type":"Person","data":{"name":"aaa","tags":["`+strings.Repeat("x", 10_000)+`"]}}`)
+	read := map[string]any{"query": `query q() { match { $p: Person } return { $p.name, $p.tags } }`}
+	for _, tt := range []struct {
+		name, tool string
+		args       map[string]any
+		enc        encoding.Options
+		want       string
+	}{
+		{"rows of a text", "graph_query", read, encoding.Options{MaxRows: 2, MaxBytes: 1 << 20, Refuse: true}, "; add a limit, or return fewer columns"},
+		{"rows of a stored query", "everyone", nil, encoding.Options{MaxRows: 2, MaxBytes: 1 << 20, Refuse: true},
+			"; call with parameters that fewer rows match, or ask the author of the query for a limit or fewer columns"},
+		{"a row of a text", "graph_query", read, encoding.Options{MaxBytes: 2000}, "; return fewer columns, or leave the row out"},
+		{"a row of a stored query", "everyone", nil, encoding.Options{MaxBytes: 2000},
+			"; call with parameters that leave the row out, or ask the author of the query to return fewer columns"},
+	} {
+		for _, meta := range []bool{false, true} {
+			name, args, c := tt.tool, tt.args, c
+			if meta {
+				c.MetaThreshold = 1
+				if args == nil {
+					name, args = metatools.RunQuery, map[string]any{"name": tt.tool}
+				}
+			}
+			_, err := ask(servedtest.Graph(t, c), servedtest.Reader, name, args, tt.enc)
+			if err == nil || !strings.HasSuffix(err.Error(), tt.want) {
+				t.Errorf("%s, meta %t: %v, wanted the advice %q", tt.name, meta, err, tt.want)
+			}
+		}
 	}
 }
 

@@ -41,6 +41,7 @@ type Oversize struct {
 	MaxRows   int   // zero for no limit
 	MaxBytes  int
 	SingleRow bool // a single row is too large for any answer
+	Stored    bool // the rows are those of a stored query, whose text the caller cannot change
 
 	// Less, if not empty, is advice on what to request instead, for an answer without rows.
 	Advice string
@@ -123,14 +124,20 @@ func (e *Oversize) Error() string {
 	if e.Advice != "" {
 		return fmt.Sprintf("the answer has %d bytes, expected at most %d; %s", e.Bytes, e.MaxBytes, e.Advice)
 	}
+	if e.SingleRow && e.Stored {
+		return fmt.Sprintf("one row has about %d bytes, expected at most %d for the whole answer; call with parameters that leave the row out, or ask the author of the query to return fewer columns", e.Bytes, e.MaxBytes)
+	}
 	if e.SingleRow {
 		return fmt.Sprintf("one row has about %d bytes, expected at most %d for the whole answer; return fewer columns, or leave the row out", e.Bytes, e.MaxBytes)
 	}
 	if e.MaxRows == 0 {
 		return fmt.Sprintf("the first %d rows are larger than the limit of %d bytes for an answer; read the rows in pages with max_rows and page_token, or export them", e.Rows, e.MaxBytes)
 	}
-	return fmt.Sprintf("the result has %d rows and about %d bytes, expected at most %d rows and %d bytes; add a limit, or return fewer columns",
-		e.Rows, e.Bytes, e.MaxRows, e.MaxBytes)
+	less := "add a limit, or return fewer columns"
+	if e.Stored {
+		less = "call with parameters that fewer rows match, or ask the author of the query for a limit or fewer columns"
+	}
+	return fmt.Sprintf("the result has %d rows and about %d bytes, expected at most %d rows and %d bytes; %s", e.Rows, e.Bytes, e.MaxRows, e.MaxBytes, less)
 }
 
 // isParse reports whether a diagnostic is a parse error.

@@ -167,7 +167,8 @@ func (tx *Txn) sources(e *edit) map[uint32]uint32 {
 	for _, ord := range e.sortedTouched() {
 		if e.before.Alive(ord) {
 			src, _ := e.before.Ends(ord)
-			if renumbered {
+			// A source that the write deletes and inserts again has another ordinal.
+			if renumbered || !tx.Table(from).Alive(src) {
 				now, ok := tx.Table(from).Lookup(tx.base.Table(plan.Node, from.Index).ID(src))
 				if !ok {
 					continue

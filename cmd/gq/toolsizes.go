@@ -1,0 +1,55 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
+	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
+	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// toolSizes returns the sizes of the answer to tools/list of a server with the queries. From
+// threshold exposed queries on, the meta tools stand for them; 0 is the default of the server. If no
+// package can be generated from the queries, toolSizes returns the errors.
+func toolSizes(in model.Input, threshold int) (*lint.ToolList, diag.List) {
+	pkg, diags := model.Build(in)
+	if diags.HasErrors() {
+		return nil, slices.DeleteFunc(diags, func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
+	}
+	var queries []tool.StoredQuery
+	for _, q := range pkg.Queries() {
+		queries = append(queries, listedQuery{q})
+	}
+	tools, meta := servedgraph.ListedTools(builtin.All(""), queries, threshold)
+	whole, each := mcp.ListBytes(tools)
+	sizes := &lint.ToolList{Tools: len(tools), Bytes: whole, Queries: map[string]int{}}
+	for _, q := range pkg.Queries() {
+		if q.Exposed && !meta {
+			sizes.Queries[q.Name] = each[q.Tool.Name]
+		}
+	}
+	return sizes, nil
+}
+
+// listedQuery is a query of the model as a server would list it.
+type listedQuery struct{ q *model.Query }
+
+func (l listedQuery) Descriptor() *tool.Descriptor {
+	t := l.q.Tool
+	return &tool.Descriptor{
+		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema, OutputSchema: t.OutputSchema,
+		ReadOnly: t.ReadOnly, Destructive: t.Destructive, Idempotent: t.Idempotent,
+	}
+}
+
+func (l listedQuery) Info() *tool.QueryInfo {
+	return &tool.QueryInfo{Name: l.q.Name, Exposed: l.q.Exposed, Mutation: l.q.Mutation()}
+}
+
+func (l listedQuery) Plan() *plan.Query    { return l.q.Plan }
+func (l listedQuery) Params() []plan.Param { return l.q.Plan.Params }

@@ -1,0 +1,92 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// The sentences of the instructions, which tell a model how to begin.
+const (
+	noCode         = `This code graph is empty: call code_index first, such as with {"dir": "."}.`
+	whatItIs       = "This server is one typed property graph with branches and commits."
+	learnTypes     = "Start with type_describe: it lists the node and edge types, and says of one what a query needs of it."
+	learnLanguage  = "Before you write a query, read gq_reference: it teaches the query language by topic, with examples in this graph's own names."
+	writingQueries = "check it with query_validate and run it with graph_query; of a graph with nodes Person and edges Knows, for example: " +
+		"query example($name: String) { match { $p: Person { name: $name } $p knows $q } return { $q.name } order { $q.name } limit 20 }."
+	spelling = "Type names start upper-case; an edge is written with a lower-case first letter."
+	writes   = "Tools that write say so in their hints; each write is one commit."
+	cut      = "A result that was cut says truncated: true; then ask for less, or call again with its next_page_token as page_token."
+	faults   = "An error names what was found and what was wanted."
+)
+
+// How a model runs stored queries in the two modes: as part of a sentence about all queries, and as
+// a sentence for a caller who has no other queries.
+const (
+	preferTools     = `Prefer a stored query, which is a tool of its own with typed parameters inside "params", when one fits; otherwise write GQ, `
+	preferMetaTools = "Prefer a stored query, which " + metatools.ListQueries + " finds and " + metatools.RunQuery + " runs, when one fits; otherwise write GQ, "
+	useTools        = `Use the stored queries: each is a tool of its own with typed parameters inside "params".`
+	useMetaTools    = "Use the stored queries, which " + metatools.ListQueries + " finds and " + metatools.RunQuery + " runs."
+)
+
+// instructions returns the instructions for the caller.
+func (s *surface) instructions(ctx context.Context) (string, error) {
+	actor := access.ActorFrom(ctx)
+	seen, err := s.graph.Tools(ctx, actor)
+	if err != nil {
+		return "", err
+	}
+	text := instructionsFor(seen, len(s.graph.SeenQueries(actor)) > 0, s.graph.Meta())
+	if !namesOf(seen)["code_index"] || !s.granted(ctx, readMain()) {
+		return text, nil
+	}
+	counts, err := s.graph.Counts(ctx, actor)
+	if err != nil {
+		return "", err
+	}
+	if slices.Contains(counts.Nodes, engine.TypeCount{Type: "Symbol"}) {
+		text = noCode + " " + text
+	}
+	return text, nil
+}
+
+// instructionsFor returns the instructions for a caller who sees the tools. They name no other
+// tool. stored says that the caller may run stored queries.
+func instructionsFor(seen []*tool.Descriptor, stored, meta bool) string {
+	sees := namesOf(seen)
+	sentences := []string{whatItIs}
+	if sees["type_describe"] {
+		sentences = append(sentences, learnTypes)
+	}
+	own := sees["query_validate"] && sees["graph_query"]
+	if (own || sees["graph_mutate"]) && sees["gq_reference"] {
+		sentences = append(sentences, learnLanguage)
+	}
+	prefer, use := preferTools, useTools
+	if meta {
+		prefer, use = preferMetaTools, useMetaTools
+	}
+	switch {
+	case stored && own:
+		sentences = append(sentences, prefer+writingQueries)
+	case stored:
+		sentences = append(sentences, use)
+	case own:
+		sentences = append(sentences, "Write GQ, "+writingQueries)
+	}
+	if own || sees["graph_mutate"] {
+		sentences = append(sentences, spelling)
+	}
+	if slices.ContainsFunc(seen, func(d *tool.Descriptor) bool { return !d.ReadOnly }) {
+		sentences = append(sentences, writes)
+	}
+	if len(seen) > 0 {
+		sentences = append(sentences, cut)
+	}
+	return strings.Join(append(sentences, faults), " ")
+}

@@ -1,0 +1,37 @@
+package servedgraph
+
+import (
+	"cmp"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// ListedTools returns the tools that a graph lists on MCP to an actor who may use all of them: the
+// built-in tools, and then a tool for each exposed query, or the two meta tools. It reports whether
+// they are the meta tools. threshold is that of [Config].
+func ListedTools(builtins []tool.Tool, queries []tool.StoredQuery, threshold int) (listed []*tool.Descriptor, meta bool) {
+	for _, t := range builtins {
+		listed = append(listed, t.Descriptor())
+	}
+	p := metatools.New(func(*access.Actor, string) bool { return true })
+	for _, q := range queries {
+		if q.Info().Exposed {
+			p.Queries = append(p.Queries, q)
+		}
+	}
+	if !needsMeta(len(p.Queries), cmp.Or(threshold, DefaultMetaThreshold)) {
+		for _, q := range p.Queries {
+			listed = append(listed, q.Descriptor())
+		}
+		return listed, false
+	}
+	for _, t := range p.Tools() {
+		listed = append(listed, t.Descriptor())
+	}
+	return listed, true
+}
+
+// needsMeta reports whether so many exposed queries are run through the meta tools.
+func needsMeta(exposed, threshold int) bool { return exposed >= threshold }

@@ -56,7 +56,7 @@ func (r *run) silence() {
 			if len(idle) == len(d.codes) {
 				edits = []diag.Edit{{Span: r.wholeLine(d.span)}}
 			}
-			p.report(d.span, "remove it", edits, "gq:ignore of %s silences nothing", strings.Join(idle, ", "))
+			p.report(d.span, "remove it", edits, "gq:ignore %s has no effect, because the rule reports nothing here", strings.Join(idle, ", "))
 		}
 	}
 }
@@ -104,12 +104,12 @@ func (r *run) fileDirectives(comments []syntax.Comment, decls []diag.Span) []*di
 	return out
 }
 
-const directiveForm = "write // gq:ignore L107 and the reason"
+const directiveForm = "write a code and a reason: // gq:ignore L107 because …"
 
 func parseDirective(m *work.Meter, rest string) (d *directive, fault, help string) {
 	fields := strings.Fields(rest)
 	if len(fields) == 0 {
-		return nil, "gq:ignore without a code", directiveForm
+		return nil, "gq:ignore has no code", directiveForm
 	}
 	d = &directive{}
 	for name := range strings.SplitSeq(fields[0], ",") {
@@ -117,16 +117,16 @@ func parseDirective(m *work.Meter, rest string) (d *directive, fault, help strin
 		code := diag.Code(name)
 		switch rule := ruleOf(code); {
 		case rule == nil && len(name) > 1 && strings.IndexByte("PSTGC", name[0]) >= 0 && strings.Trim(name[1:], "0123456789") == "":
-			return nil, "gq:ignore of " + name + ", which is no lint rule", "only L codes can be silenced; correct what " + name + " reports"
+			return nil, "gq:ignore cannot silence " + name + ", which is not a lint rule", "only L codes can be silenced; fix the cause of " + name
 		case rule == nil:
-			return nil, "gq:ignore of an unknown code " + name, cmpHelp(diag.DidYouMean(name, ruleCodes()), directiveForm)
+			return nil, "gq:ignore has the unknown code " + name, cmpHelp(diag.DidYouMean(name, ruleCodes()), directiveForm)
 		case rule.query == nil && rule.catalog == nil:
-			return nil, "gq:ignore of " + name + ", which cannot be silenced here", "set it in gq.yaml"
+			return nil, "gq:ignore cannot silence " + name, "set the level of the rule in gq.yaml"
 		}
 		d.codes = append(d.codes, code)
 	}
 	if len(fields) == 1 {
-		return nil, "gq:ignore without a reason", "say why, after the code: // gq:ignore " + fields[0] + " because …"
+		return nil, "gq:ignore has no reason", "write the reason after the code: // gq:ignore " + fields[0] + " because …"
 	}
 	d.used = make([]bool, len(d.codes))
 	return d, "", ""

@@ -37,8 +37,8 @@ func neverUpdated(p *pass) {
 		}
 		for _, prop := range n.Properties {
 			if prop.Type.Nullable && prop.Embed == nil && prop.Type.Kind != value.Blob && !set[n.Name][prop.Name] {
-				p.report(p.propertySpan(n.Name, n.Implements, prop.Name), "set it in an update, or drop it", nil,
-					"no update of %s sets %s", n.Name, prop.Name)
+				p.report(p.propertySpan(n.Name, n.Implements, prop.Name), "set the property in an update, or remove it", nil,
+					"no query that updates %s sets %s", n.Name, prop.Name)
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func duplicateQuery(p *pass) {
 			case !again:
 				first[q.Name.Value] = at
 			case before.File != at.File: // the checker reports duplicates within a file
-				p.report(at, "rename one of them", nil, "query %s stands at %s too", q.Name.Value, before)
+				p.report(at, "rename one of them", nil, "query %s is also declared at %s", q.Name.Value, before)
 			}
 		}
 	}
@@ -106,7 +106,7 @@ func overBudget(p *pass) {
 	for _, q := range p.stored {
 		if q.Plan.Name == largest {
 			p.report(syntax.SpanOf(q.Syntax.Name), "shorten descriptions, or hide queries that no model calls with @mcp(expose: false)", nil,
-				"tools/list takes about %d tokens, over the budget of %d; the largest tool is %s with %d",
+				"tools/list has about %d tokens, but the budget is %d; the largest tool is %s with %d",
 				Tokens(total), budget, q.Tool(), Tokens(p.in.ToolBytes[largest]))
 		}
 	}
@@ -132,11 +132,11 @@ func untouchedType(p *pass) {
 		case *syntax.Interface:
 		case *syntax.Node:
 			if !touched[key{plan.Node, d.Name.Value}] {
-				p.report(syntax.SpanOf(d.Name), "", nil, "no query touches node %s", d.Name.Value)
+				p.report(syntax.SpanOf(d.Name), "", nil, "no query uses node %s", d.Name.Value)
 			}
 		case *syntax.Edge:
 			if !touched[key{plan.Edge, d.Name.Value}] {
-				p.report(syntax.SpanOf(d.Name), "", nil, "no query touches edge %s", d.Name.Value)
+				p.report(syntax.SpanOf(d.Name), "", nil, "no query uses edge %s", d.Name.Value)
 			}
 		}
 	}
@@ -154,6 +154,6 @@ func sameDescription(p *pass) {
 			first[text] = q
 			continue
 		}
-		p.report(syntax.SpanOf(q.Syntax.Name), "say in which they differ", nil, "%s is described in the same words as %s", q.Plan.Name, before.Plan.Name)
+		p.report(syntax.SpanOf(q.Syntax.Name), "describe the difference between them", nil, "%s has the same description as %s", q.Plan.Name, before.Plan.Name)
 	}
 }

@@ -34,13 +34,13 @@ func (b *builder) known(a *syntax.Annotation, here []string, seen map[string]dia
 	case !slices.Contains(all, "@"+name):
 		help := b.suggest("@"+name, func() []string { return all })
 		if help == "" {
-			help = ownHelp + name + " if it is your own"
+			help = ownHelp + name + " if it is an annotation of your team"
 		}
 		b.fault(UnknownAnnotation, at, help, "unknown annotation @%s", name)
 	case !slices.Contains(here, "@"+name):
-		b.fault(MisplacedAnnotation, at, "here may stand "+strings.Join(here, ", "), "@%s cannot stand here", name)
+		b.fault(MisplacedAnnotation, at, "allowed here: "+strings.Join(here, ", "), "@%s is not allowed here", name)
 	case again:
-		b.fault(RepeatedAnnotation, at, "keep one", "@%s stands here twice, first at %s", name, first)
+		b.fault(RepeatedAnnotation, at, "remove one of them", "@%s occurs twice here, first at %s", name, first)
 	}
 }
 
@@ -110,7 +110,7 @@ func (b *builder) oneString(a *syntax.Annotation) string {
 			return s
 		}
 	}
-	b.fault(BadAnnotation, a.Span(), `write @`+a.Name.Value+`("…")`, "@%s takes one string", a.Name.Value)
+	b.fault(BadAnnotation, a.Span(), `write @`+a.Name.Value+`("…")`, "the argument of @%s must be one string", a.Name.Value)
 	return ""
 }
 
@@ -132,9 +132,9 @@ func (b *builder) embed(prop *catalog.Property, a *syntax.Annotation) {
 	}
 	switch {
 	case !ok || e.Source == "":
-		b.fault(BadEmbed, a.Span(), `write @embed("source", model="…")`, "@embed takes a property name, and a model")
+		b.fault(BadEmbed, a.Span(), `write @embed("source", model="…")`, "the arguments of @embed must be a property name and optionally a model")
 	case prop.Type.Kind != value.Vector:
-		b.fault(BadEmbed, a.Span(), "make the property a Vector", "@embed on %s, which is %s and no Vector", prop.Name, prop.Type)
+		b.fault(BadEmbed, a.Span(), "make the property a Vector", "@embed needs a Vector property, but %s is %s", prop.Name, prop.Type)
 	default:
 		prop.Embed = e
 	}
@@ -162,10 +162,10 @@ func (b *builder) embeds(props []*catalog.Property, lookup func(string) *catalog
 		}
 		if src == nil {
 			help := b.suggest(p.Embed.Source, func() []string { return propertyNames(props) })
-			b.fault(BadEmbed, at, help, "unknown property %s to embed", p.Embed.Source)
+			b.fault(BadEmbed, at, help, "the type has no property %s to embed", p.Embed.Source)
 			continue
 		}
-		b.fault(BadEmbed, at, "", "property %s is %s; only a String can be embedded", src.Name, src.Type)
+		b.fault(BadEmbed, at, "", "property %s is %s, and only a String can be embedded", src.Name, src.Type)
 	}
 }
 

@@ -105,7 +105,7 @@ func TestLintExit(t *testing.T) {
 func TestLintConfig(t *testing.T) {
 	lintModule(t, map[string]string{"gq.yaml": "lint:\n  rules: { L105: error, L113: off, L199: off }\n  token_budget: 100\n"})
 	code, stdout, stderr := gqRun("lint")
-	if code != exitFailed || !strings.Contains(stdout, "error L105") || strings.Contains(stdout, "L113") || !strings.Contains(stdout, "but the budget is 100") {
+	if code != exitFailed || !strings.Contains(stdout, "error L105") || strings.Contains(stdout, "L113") || !strings.Contains(stdout, "over the budget of 100") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	t.Chdir("g")

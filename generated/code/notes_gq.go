@@ -41,7 +41,7 @@ var addNoteTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "add_note",
 		Title:        "Add note",
-		Description:  "Leave a note about a symbol for whoever reads the code next.\n\nConstraints: a Note with the same slug is replaced; About leads from an existing Note to an existing Symbol; a Note has at most 1 About.",
+		Description:  "Leave a note about a symbol for whoever reads the code next.\n\nConstraints: a Note with the same slug is replaced; About goes from an existing Note to an existing Symbol; a Note has at most 1 About.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name for the note that no other note has; remove_note frees it."},"symbol":{"type":"string","description":"The path of the symbol that the note is about."},"text":{"type":"string","description":"What the next reader should know."}},"additionalProperties":false,"type":"object","required":["slug","symbol","text"]}` + writeTail),
 		OutputSchema: json.RawMessage(changeSchema),
 		Destructive:  true,
@@ -77,7 +77,7 @@ var removeNoteTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "remove_note",
 		Title:        "Remove note",
-		Description:  "Remove a note.\n\nConstraints: the edges of a deleted Note are deleted with it.",
+		Description:  "Remove a note.\n\nConstraints: deleting a Note also deletes its edges.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"The note's name."}},"additionalProperties":false,"type":"object","required":["slug"]}` + writeTail),
 		OutputSchema: json.RawMessage(changeSchema),
 		Destructive:  true,

@@ -181,7 +181,7 @@ var introduceTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "introduce",
 		Title:        "Introduce",
-		Description:  "Constraints: Knows leads from an existing Person to an existing Person; Knows.how is one of work, school.",
+		Description:  "Constraints: Knows goes from an existing Person to an existing Person; Knows.how is one of work, school.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"from":{"type":"string","description":"The id of a Person: its slug."},"to":{"type":"string","description":"The id of a Person: its slug."},"how":{"type":"string","enum":["work","school"]}},"additionalProperties":false,"type":"object","required":["from","to","how"]}` + writeTail),
 		OutputSchema: json.RawMessage(changeSchema),
 	},
@@ -249,7 +249,7 @@ var removePersonTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "remove_person",
 		Title:        "Remove person",
-		Description:  "Constraints: the edges of a deleted Person are deleted with it.",
+		Description:  "Constraints: deleting a Person also deletes its edges.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."}},"additionalProperties":false,"type":"object","required":["slug"]}` + writeTail),
 		OutputSchema: json.RawMessage(changeSchema),
 		Destructive:  true,
@@ -315,7 +315,7 @@ var adoptTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "adopt",
 		Title:        "Adopt",
-		Description:  "Constraints: a Person with the same slug is replaced; Knows leads from an existing Person to an existing Person.",
+		Description:  "Constraints: a Person with the same slug is replaced; Knows goes from an existing Person to an existing Person.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."},"friend":{"type":"string","description":"The id of a Person: its slug."}},"additionalProperties":false,"type":"object","required":["slug","friend"]}` + writeTail),
 		OutputSchema: json.RawMessage(changeSchema),
 		Destructive:  true,
@@ -441,7 +441,7 @@ var ownTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "own",
 		Title:        "Own",
-		Description:  "Constraints: Owns leads from an existing Person to an existing Sample; a Person has at most 5 Owns.",
+		Description:  "Constraints: Owns goes from an existing Person to an existing Sample; a Person has at most 5 Owns.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"person":{"type":"string","description":"The id of a Person: its slug."},"sample":{"type":"string","description":"The id of a Sample."}},"additionalProperties":false,"type":"object","required":["person","sample"]}` + writeTail),
 		OutputSchema: json.RawMessage(changeSchema),
 	},

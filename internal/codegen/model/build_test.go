@@ -293,9 +293,9 @@ edge Two: B -> A @card(2..2)
 		{`insert A { slug: $s, size: $s, n: $n, code: $s }`, "an A with the same slug is replaced; A.size is one of s, l; A.n is from 1 to 10; A.code matches /^x/; code of an A is unique"},
 		{`update A set { n: $n, size: "s" } where slug = $s`, "A.n is from 1 to 10"},
 		{`insert B { text: $s }`, ""},
-		{`insert Of { from: $s, to: $s, how: $s }`, "Of leads from an existing B to an existing A; Of.how is one of p, q; src with dst of an Of edge is unique; a B has at most 3 Of"},
-		{`insert Two { from: $s, to: $s }`, "Two leads from an existing B to an existing A; a B has 2 Two"},
-		{`delete A where slug = $s`, "the edges of a deleted A are deleted with it"},
+		{`insert Of { from: $s, to: $s, how: $s }`, "Of goes from an existing B to an existing A; Of.how is one of p, q; src with dst of an Of edge is unique; a B has at most 3 Of"},
+		{`insert Two { from: $s, to: $s }`, "Two goes from an existing B to an existing A; a B has 2 Two"},
+		{`delete A where slug = $s`, "deleting an A also deletes its edges"},
 	}
 	for _, tt := range tests {
 		pkg, diags := build(t, schema, gq.Source{Name: "a.gq", Text: `query q($s: String, $n: I32) @description("D.") { ` + tt.body + " }"})

@@ -38,7 +38,7 @@ func constraintLine(q *plan.Query, s *catalog.Schema) string {
 			nodeRules(s.Node(st.Type), st.Set, add)
 		case plan.Delete:
 			if st.Entity == plan.Node {
-				add("the edges of a deleted %s are deleted with it", st.Type)
+				add("deleting %s also deletes its edges", one(st.Type))
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func nodeRules(n *catalog.Node, set []plan.Assign, add func(string, ...any)) {
 }
 
 func edgeRules(e *catalog.Edge, set []plan.Assign, add func(string, ...any)) {
-	add("%s leads from an existing %s to an existing %s", e.Name, e.From, e.To)
+	add("%s goes from an existing %s to an existing %s", e.Name, e.From, e.To)
 	for _, p := range e.Properties {
 		if p.Type.Enum != nil && given(set)(p.Name) {
 			add("%s.%s is one of %s", e.Name, p.Name, strings.Join(p.Type.Enum, ", "))

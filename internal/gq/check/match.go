@@ -309,7 +309,7 @@ func (c *checker) traverse(st *step) (plan.Traverse, bool) {
 	t.Max, _ = syntax.Small(*b.Max)
 	switch {
 	case t.Min < 1:
-		c.fault(BadOperand, syntax.SpanOf(b.Min), "a walk has at least one hop", "minimum of %d hops", t.Min)
+		c.fault(BadOperand, syntax.SpanOf(b.Min), "a walk has at least one hop", "the minimum is %d hops, want at least 1", t.Min)
 	case t.Max < t.Min:
 		c.fault(BadOperand, b.Span(), "", "the minimum of %d hops is above the maximum of %d", t.Min, t.Max)
 	}

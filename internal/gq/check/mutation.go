@@ -26,7 +26,7 @@ func (c *checker) mutation(m *syntax.Mutation) {
 			c.delete(st)
 		}
 		if deletes && writes {
-			c.fault(MixedMutation, syntax.SpanOf(keyword), "split it into two queries", "inserts or updates beside deletes")
+			c.fault(MixedMutation, syntax.SpanOf(keyword), "split it into two queries", "a query cannot mix deletes with inserts or updates")
 			deletes, writes = false, false
 		}
 	}

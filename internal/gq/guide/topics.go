@@ -22,7 +22,7 @@ them into the text. Strings need double quotes. Comments are // and /* */.`,
 		text: `$v: Type ranges over the nodes of a type; { property: value } keeps those with that value, a literal,
 a parameter or now(). On a list the value has to be one of its elements. Bindings that nothing connects are a
 cross product. $_ stands for a node of no further interest.`,
-		cases: []example{{"One node by its key", byKey}, {"All nodes of a type", allNodes}, {"A condition that is ignored if the parameter is left out", optionalInline}}},
+		cases: []example{{"One node by its key", byKey}, {"All nodes of a type", allNodes}, {"An optional condition, left out when the parameter is", optionalInline}}},
 	{Name: "traversal", Summary: "Following edges: direction, distance, properties of the edge.",
 		text: `$a edge $b follows the edge from its source to its target; when $a can only be its target, backwards.
 A pair of nodes appears once, however many parallel edges join it. {min,max} after the edge walks so many
@@ -40,7 +40,7 @@ parameter, a call without the parameter ignores the condition. There is no or: r
 from outside; variables that it binds are not visible outside. Blocks may be nested.`,
 		cases: []example{{"Nodes without an edge", without}}},
 	{Name: "aggregates", Summary: "Counting and grouping.",
-		text: "Use aggregates in return and order. Every other column is then a grouping key: there is no group by.\n" +
+		text: "Aggregates stand in return and order. Every other column is then a grouping key: there is no group by.\n" +
 			"Nulls do not count. When nothing matches, an aggregate alone is one row: count 0, the others null.\n\n" + aggregateList(),
 		cases: []example{{"Count all", countAll}, {"Count by node", countByNode}, {"Over a number", overNumber}}},
 	{Name: "return", Summary: "Columns and their names.",

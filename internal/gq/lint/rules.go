@@ -121,7 +121,7 @@ var Rules = []Rule{
 		Explanation: "The name of a query must be unique in the graph, across all files. The compiler reports the same error as T27.",
 		Example:     "-- a.gq --\nquery people() { match { $p: Person } return { $p.name } }\n-- b.gq --\nquery people() { match { $p: Person } return { $p.age } }"}},
 	{Level: Warning, catalog: overBudget, Option: "token_budget", Entry: diag.Entry{Code: OverBudget, Title: "catalog over the token budget",
-		Explanation: "Every client sends tools/list to its model with every request. The rule measures the JSON descriptors of the exposed queries and counts four bytes as one token. The default budget is 10,000 tokens.",
+		Explanation: "Every client sends tools/list to its model with every request. Its size is that of the exposed queries' descriptors as JSON, at four bytes a token; the budget is 10,000 tokens by default.",
 		Example:     `query q() @description("` + tediously + `") { match { $p: Person } return { $p.name } }`}},
 	{Level: Note, catalog: untouchedType, Entry: diag.Entry{Code: UntouchedType, Title: "type that no query uses",
 		Explanation: "No stored query reads or writes the type, so only ad-hoc queries can use it.",

@@ -106,7 +106,7 @@ func overBudget(p *pass) {
 	for _, q := range p.stored {
 		if q.Plan.Name == largest {
 			p.report(syntax.SpanOf(q.Syntax.Name), "shorten descriptions, or hide queries that no model calls with @mcp(expose: false)", nil,
-				"tools/list has about %d tokens, but the budget is %d; the largest tool is %s with %d",
+				"tools/list takes about %d tokens, over the budget of %d; the largest tool is %s with %d",
 				Tokens(total), budget, q.Tool(), Tokens(p.in.ToolBytes[largest]))
 		}
 	}

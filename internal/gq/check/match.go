@@ -227,7 +227,7 @@ func (c *checker) direct(steps map[*syntax.Traversal]*step) {
 			}
 		}
 		if !open.done {
-			c.give(open, false)
+			c.setDirection(open, false)
 			woken(open)
 		}
 	}
@@ -244,19 +244,19 @@ func (c *checker) decide(st *step) bool {
 	left, right := c.read.Vars[st.from].Type, c.read.Vars[st.to].Type
 	switch {
 	case e.From == e.To:
-		c.give(st, false)
+		c.setDirection(st, false)
 	case left != "":
-		c.give(st, left == e.To)
+		c.setDirection(st, left == e.To)
 	case right != "":
-		c.give(st, right == e.From)
+		c.setDirection(st, right == e.From)
 	default:
 		return false
 	}
 	return true
 }
 
-// give sets the direction of a traversal and the types of its ends.
-func (c *checker) give(st *step, reversed bool) {
+// setDirection sets the direction of a traversal and the types of its ends.
+func (c *checker) setDirection(st *step, reversed bool) {
 	st.done, st.reversed = true, reversed
 	want := [2]string{st.edge.From, st.edge.To}
 	if reversed {

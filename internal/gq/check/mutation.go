@@ -184,10 +184,10 @@ func (c *checker) assigned(o syntax.Operand, p *catalog.Property) (plan.Expr, bo
 		v, ok := c.assignable(o, p.Type, p.Name, BadValue)
 		return plan.Lit{Value: v}, ok
 	case *syntax.Now:
-		return plan.Now{}, c.fit(value.Of(value.DateTime), p.Type, p, o.Span())
+		return plan.Now{}, c.checkFit(value.Of(value.DateTime), p.Type, p, o.Span())
 	case *syntax.VarRef:
 		t, ok := c.param(o.Tokens[0])
-		return t.expr, ok && c.fit(t.typ, p.Type, p, o.Span())
+		return t.expr, ok && c.checkFit(t.typ, p.Type, p, o.Span())
 	case *syntax.PropRef, *syntax.AliasRef, *syntax.Call:
 	}
 	panic("check: the parser accepted an expression as a value")

@@ -208,7 +208,7 @@ func (c *checker) inlineLiteral(l *syntax.Literal, want value.Type, p *catalog.P
 		return nil, false
 	}
 	if want.Kind.IsInteger() && l.Kind == syntax.FloatLiteral {
-		v, err := natural(l)
+		v, err := literalValue(l)
 		if err != nil {
 			c.fault(BadValue, l.Span(), "", "%v", err)
 		}

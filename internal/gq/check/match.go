@@ -60,7 +60,7 @@ func (c *checker) block(clauses []syntax.Clause, sc *scope) []plan.Clause {
 		}
 	}
 	steps := c.declareSteps(clauses, sc)
-	c.direct(steps)
+	c.directTraversals(steps)
 	out := make([]plan.Clause, 0, len(clauses))
 	c.step(len(clauses))
 	for _, cl := range clauses {
@@ -192,10 +192,10 @@ func (c *checker) endpoint(t syntax.Token, sc *scope) plan.VarID {
 	return id
 }
 
-// direct determines the direction of every traversal. A known type at either end determines it.
+// directTraversals determines the direction of every traversal. A known type at either end determines it.
 // The remaining traversals are read from left to right, one at a time, because each may
 // determine the types of others.
-func (c *checker) direct(steps map[*syntax.Traversal]*step) {
+func (c *checker) directTraversals(steps map[*syntax.Traversal]*step) {
 	order := slices.SortedFunc(maps.Values(steps), func(a, b *step) int {
 		return cmp.Compare(a.src.From.Pos.Offset, b.src.From.Pos.Offset)
 	})
@@ -222,7 +222,7 @@ func (c *checker) direct(steps map[*syntax.Traversal]*step) {
 			st := ready[0]
 			ready = ready[1:]
 			c.step(1)
-			if !st.done && c.decide(st) {
+			if !st.done && c.decideDirection(st) {
 				woken(st)
 			}
 		}
@@ -233,9 +233,9 @@ func (c *checker) direct(steps map[*syntax.Traversal]*step) {
 	}
 }
 
-// decide sets the direction of a traversal if the known types determine it, and reports whether
+// decideDirection sets the direction of a traversal if the known types determine it, and reports whether
 // it did.
-func (c *checker) decide(st *step) bool {
+func (c *checker) decideDirection(st *step) bool {
 	if st.edge == nil || st.from == plan.NoVar || st.to == plan.NoVar {
 		st.done = true
 		return true

@@ -43,9 +43,9 @@ type Rule struct {
 	Level  Level  // the default; gq.yaml can change it
 	Option string // the key in gq.yaml that configures the rule, or ""
 
-	query   func(*queryPass)
-	catalog func(*pass)
-	beside  bool // the catalog function runs even if the sources have errors
+	query         func(*queryPass)
+	catalog       func(*pass)
+	despiteFaults bool // the catalog function runs even if the sources have errors
 }
 
 // Rules lists all rules, sorted by code. An example is a .gq text on check.ExampleSchema, or a
@@ -83,7 +83,7 @@ var Rules = []Rule{
 		Example:     `query q($v: Vector(3)) { match { $p: Person } return { $p.name } order { nearest($p.face, $v) } limit 5 }`}},
 	{Level: Warning, query: longDescription, Option: "max_description", Entry: diag.Entry{Code: LongDescription, Title: "long description",
 		Explanation: "Every client sends all descriptions to its model with every request. The default limit is 1,024 characters for a tool (@description and @instruction together) and for a parameter.",
-		Example:     `query q() @description("` + tediously + `") { match { $p: Person } return { $p.name } }`}},
+		Example:     `query q() @description("` + longExample + `") { match { $p: Person } return { $p.name } }`}},
 	{Level: Warning, query: notOptional, Entry: diag.Entry{Code: NotOptional, Title: "optional parameter without the optional-filter form",
 		Explanation: "A comparison with null is never true, so a call without the parameter returns no rows. If the condition ends with ?, such a call ignores the condition.",
 		Example:     `query q($min: I32?) { match { $p: Person $p.age >= $min } return { $p.name } }`}},
@@ -117,12 +117,12 @@ var Rules = []Rule{
 	{Level: Warning, catalog: neverUpdated, Entry: diag.Entry{Code: NeverUpdated, Title: "nullable property that no update sets",
 		Explanation: "Queries update the type, but none of them sets this property, so a value that an insert left out can never be added. The rule does not report blobs or Vectors with @embed, because queries do not set them.",
 		Example:     "-- schema.pg --\nnode Task { slug: String @key state: String? owner: String? }\n-- tasks.gq --\nquery close_task($slug: String) { update Task set { state: \"done\" } where slug = $slug }"}},
-	{Level: Error, catalog: duplicateQuery, beside: true, Entry: diag.Entry{Code: DuplicateQuery, Title: "duplicate query name across files",
+	{Level: Error, catalog: duplicateQuery, despiteFaults: true, Entry: diag.Entry{Code: DuplicateQuery, Title: "duplicate query name across files",
 		Explanation: "The name of a query must be unique in the graph, across all files. The compiler reports the same error as T27.",
 		Example:     "-- a.gq --\nquery people() { match { $p: Person } return { $p.name } }\n-- b.gq --\nquery people() { match { $p: Person } return { $p.age } }"}},
 	{Level: Warning, catalog: overBudget, Option: "token_budget", Entry: diag.Entry{Code: OverBudget, Title: "catalog over the token budget",
 		Explanation: "Every client sends tools/list to its model with every request. Its size is that of the exposed queries' descriptors as JSON, at four bytes a token; the budget is 10,000 tokens by default.",
-		Example:     `query q() @description("` + tediously + `") { match { $p: Person } return { $p.name } }`}},
+		Example:     `query q() @description("` + longExample + `") { match { $p: Person } return { $p.name } }`}},
 	{Level: Note, catalog: untouchedType, Entry: diag.Entry{Code: UntouchedType, Title: "type that no query uses",
 		Explanation: "No stored query reads or writes the type, so only ad-hoc queries can use it.",
 		Example:     "-- schema.pg --\nnode Task { slug: String @key }\nnode Label { name: String @key }\n-- tasks.gq --\nquery tasks() { match { $t: Task } return { $t.slug } }"}},
@@ -131,8 +131,8 @@ var Rules = []Rule{
 		Example:     "-- people.gq --\nquery by_name() @description(\"Lists people.\") { match { $p: Person } return { $p.name } }\nquery by_age() @description(\"Lists people.\") { match { $p: Person } return { $p.age } }"}},
 }
 
-// tediously is a description that exceeds the default limit.
-var tediously = func() string {
+// longExample is a description that exceeds the default limit.
+var longExample = func() string {
 	var b []byte
 	for len(b) <= DefaultMaxDescription {
 		b = append(b, "Lists people and says at length what could be said in few words. "...)

@@ -80,7 +80,7 @@ func (p *queryPass) components() *components {
 			c.root[max(a, b)] = min(a, b)
 		})
 	}
-	pins := pinned(p.in.Meter, p.in.Schema, r, p.inner)
+	pins := atMostOne(p.in.Meter, p.in.Schema, r, p.inner)
 	open := map[plan.VarID]bool{} // roots of the groups with a variable that is not pinned
 	for id := range r.Vars {
 		if v := plan.VarID(id); !p.inner(v) {
@@ -124,7 +124,7 @@ func (p *queryPass) oneRow() bool {
 			return true
 		}
 	}
-	pins := pinned(p.in.Meter, p.in.Schema, r, p.inner)
+	pins := atMostOne(p.in.Meter, p.in.Schema, r, p.inner)
 	for id := range r.Vars {
 		if !pins[plan.VarID(id)] && !p.inner(plan.VarID(id)) {
 			return false

@@ -15,13 +15,13 @@ import (
 func (b *builder) nodeConstraints(d *syntax.Node, n *catalog.Node) {
 	for _, p := range n.Properties {
 		tr := b.traits[p]
-		if tr.key && b.bearable(p, "key", tr.span) {
+		if tr.key && b.canConstrain(p, "key", tr.span) {
 			b.key(n, []string{p.Name}, tr.span)
 		}
-		if tr.unique && b.bearable(p, "unique", tr.span) {
+		if tr.unique && b.canConstrain(p, "unique", tr.span) {
 			n.Unique = append(n.Unique, []string{p.Name})
 		}
-		if tr.index && b.bearable(p, "index", tr.span) {
+		if tr.index && b.canConstrain(p, "index", tr.span) {
 			n.Index = append(n.Index, []string{p.Name})
 		}
 	}
@@ -29,7 +29,7 @@ func (b *builder) nodeConstraints(d *syntax.Node, n *catalog.Node) {
 		switch m := m.(type) {
 		case *syntax.Property:
 		case *syntax.ListConstraint:
-			names, ok := b.listed(m, n.Properties, n.Property, nil)
+			names, ok := b.constraintNames(m, n.Properties, n.Property, nil)
 			if !ok {
 				continue
 			}
@@ -42,11 +42,11 @@ func (b *builder) nodeConstraints(d *syntax.Node, n *catalog.Node) {
 				n.Index = append(n.Index, names)
 			}
 		case *syntax.RangeConstraint:
-			if p := b.named(m.Name, n.Properties, n.Property); p != nil {
+			if p := b.propertyNamed(m.Name, n.Properties, n.Property); p != nil {
 				b.bounds(n, p, m)
 			}
 		case *syntax.CheckConstraint:
-			if p := b.named(m.Name, n.Properties, n.Property); p != nil {
+			if p := b.propertyNamed(m.Name, n.Properties, n.Property); p != nil {
 				b.pattern(n, p, m)
 			}
 		}
@@ -59,10 +59,10 @@ func (b *builder) edgeConstraints(d *syntax.Edge, e *catalog.Edge) {
 		if tr.key {
 			b.fault(EdgeConstraint, tr.span, "use @unique", "an edge cannot have a key")
 		}
-		if tr.unique && b.bearable(p, "unique", tr.span) {
+		if tr.unique && b.canConstrain(p, "unique", tr.span) {
 			e.Unique = append(e.Unique, []string{p.Name})
 		}
-		if tr.index && b.bearable(p, "index", tr.span) {
+		if tr.index && b.canConstrain(p, "index", tr.span) {
 			e.Index = append(e.Index, []string{p.Name})
 		}
 	}
@@ -74,7 +74,7 @@ func (b *builder) edgeConstraints(d *syntax.Edge, e *catalog.Edge) {
 				b.fault(EdgeConstraint, m.Span(), "use @unique", "an edge cannot have a key")
 				continue
 			}
-			names, ok := b.listed(m, e.Properties, e.Property, []string{"src", "dst"})
+			names, ok := b.constraintNames(m, e.Properties, e.Property, []string{"src", "dst"})
 			switch {
 			case !ok:
 			case m.Kind.Value == "unique":
@@ -103,8 +103,8 @@ func (b *builder) key(n *catalog.Node, names []string, at diag.Span) {
 	n.Key = slices.Sorted(slices.Values(names))
 }
 
-// listed resolves the names of a constraint over properties. The names in extra are allowed too.
-func (b *builder) listed(c *syntax.ListConstraint, props []*catalog.Property, lookup func(string) *catalog.Property, extra []string) (names []string, ok bool) {
+// constraintNames resolves the names of a constraint over properties. The names in extra are allowed too.
+func (b *builder) constraintNames(c *syntax.ListConstraint, props []*catalog.Property, lookup func(string) *catalog.Property, extra []string) (names []string, ok bool) {
 	ok = true
 	seen := make(map[string]bool, len(c.Names))
 	for _, ref := range c.Names {
@@ -120,13 +120,13 @@ func (b *builder) listed(c *syntax.ListConstraint, props []*catalog.Property, lo
 		if slices.Contains(extra, name) {
 			continue
 		}
-		p := b.named(ref.Name, props, lookup)
-		ok = p != nil && b.bearable(p, c.Kind.Value, ref.Span()) && ok
+		p := b.propertyNamed(ref.Name, props, lookup)
+		ok = p != nil && b.canConstrain(p, c.Kind.Value, ref.Span()) && ok
 	}
 	return names, ok
 }
 
-func (b *builder) named(t syntax.Token, props []*catalog.Property, lookup func(string) *catalog.Property) *catalog.Property {
+func (b *builder) propertyNamed(t syntax.Token, props []*catalog.Property, lookup func(string) *catalog.Property) *catalog.Property {
 	if p := lookup(t.Value); p != nil {
 		return p
 	}
@@ -135,8 +135,8 @@ func (b *builder) named(t syntax.Token, props []*catalog.Property, lookup func(s
 	return nil
 }
 
-// bearable reports whether a property can be part of a key, a unique tuple or an index.
-func (b *builder) bearable(p *catalog.Property, kind string, at diag.Span) bool {
+// canConstrain reports whether a property can be part of a key, a unique tuple or an index.
+func (b *builder) canConstrain(p *catalog.Property, kind string, at diag.Span) bool {
 	unfit := !p.Type.Kind.IsComparable() || p.Type.List
 	if kind == "index" { // a search index takes texts in lists, and nearest takes vectors
 		unfit = p.Type.Kind == value.Blob

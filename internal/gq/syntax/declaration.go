@@ -12,10 +12,10 @@ const maxNesting = 256
 
 // declaration is a run of tokens that starts with a keyword.
 type declaration struct {
-	tokens []Token
-	end    int     // offset of the next declaration
-	stray  []Token // tokens from the first one between this declaration and the next, or nil
-	tooDeep   bool    // it is nested too deeply to be parsed
+	tokens  []Token
+	end     int     // offset of the next declaration
+	stray   []Token // tokens from the first one between this declaration and the next, or nil
+	tooDeep bool    // it is nested too deeply to be parsed
 }
 
 // head returns the number of tokens in the declaration of a type, or before the body of a query.

@@ -50,8 +50,8 @@ const (
 // stopped, and ! the token to underline if that is a different one.
 type rule struct {
 	*hint
-	settings      []string
-	terms         [][]string
+	settings          []string
+	terms             [][]string
 	found, underlined int
 }
 

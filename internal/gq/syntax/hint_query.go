@@ -16,7 +16,7 @@ const (
 	offsetForm   = "there is no offset: order by a key, and ask for the rows after the last key, as in $p.name > $last"
 	whereForm    = "write conditions in match, after the bindings: match { $p: Person $p.age > 30 }"
 	onePredicate = "where takes one comparison: find the keys with a query first, then update or delete by key"
-	whichForm        = "add a condition, as in where name = $name"
+	whichForm    = "add a condition, as in where name = $name"
 	signForm     = "write a number without a space after its sign"
 	noArithmetic = "there is no arithmetic: return the values, or store the result as a property"
 	dollarParam  = "a parameter starts with $, as in $name"

@@ -13,11 +13,11 @@ import (
 // scanner splits a text into tokens. It collects errors and continues after each one, so that
 // the declarations around an error are still parsed.
 type scanner struct {
-	file, text string
-	off        int
-	line       int
-	lineStart  int // offset of the first byte of the line
-	continuation       int // number of UTF-8 continuation bytes on the line so far
+	file, text   string
+	off          int
+	line         int
+	lineStart    int // offset of the first byte of the line
+	continuation int // number of UTF-8 continuation bytes on the line so far
 
 	// The last position that locate computed. Errors come roughly in source order, so that
 	// counting continues from here.

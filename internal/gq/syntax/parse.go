@@ -55,12 +55,12 @@ func ParseQueriesWithin(m *work.Meter, file, text string) (*File, diag.List) {
 }
 
 type parser struct {
-	tokens   []Token
-	keywords []string // the keywords that start a declaration
-	garbled  []int    // see scanner.garbled
-	faults   diag.List
-	faultCount    int // number of errors, including the unlisted ones
-	meter    *work.Meter
+	tokens     []Token
+	keywords   []string // the keywords that start a declaration
+	garbled    []int    // see scanner.garbled
+	faults     diag.List
+	faultCount int // number of errors, including the unlisted ones
+	meter      *work.Meter
 }
 
 func newParser(s *scanner, keywords ...string) *parser {

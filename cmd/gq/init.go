@@ -69,7 +69,7 @@ func (i *initializer) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return err
 	}
-	taken, err := scaffold.InTheWay(dir)
+	taken, err := scaffold.BlockingEntries(dir)
 	if err != nil {
 		return err
 	}

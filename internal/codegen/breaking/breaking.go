@@ -150,9 +150,9 @@ func Compare(before, after *codegen.Contract) []Change {
 		} else if next = tools[q.Tool]; next != nil {
 			c.query = next
 			renamed[next.Name] = true
-			c.note(QueryRenamed, "the query %s was renamed to %s", q.Name, next.Name)
+			c.add(QueryRenamed, "the query %s was renamed to %s", q.Name, next.Name)
 		} else {
-			c.note(QueryRemoved, "the query %s (tool %s) was removed", q.Name, q.Tool)
+			c.add(QueryRemoved, "the query %s (tool %s) was removed", q.Name, q.Tool)
 			continue
 		}
 		c.compare(q, next)
@@ -160,14 +160,15 @@ func Compare(before, after *codegen.Contract) []Change {
 	for i := range after.Queries {
 		if q := &after.Queries[i]; was[q.Name] == nil && !renamed[q.Name] {
 			c.query = q
-			c.note(QueryAdded, "the query %s (tool %s) was added", q.Name, q.Tool)
+			c.add(QueryAdded, "the query %s (tool %s) was added", q.Name, q.Tool)
 		}
 	}
-	slices.SortStableFunc(c.changes, func(a, b Change) int { return cmp.Compare(rank(a), rank(b)) })
+	slices.SortStableFunc(c.changes, func(a, b Change) int { return cmp.Compare(breakingFirst(a), breakingFirst(b)) })
 	return c.changes
 }
 
-func rank(c Change) int {
+// breakingFirst is a sort key that puts breaking changes before safe ones.
+func breakingFirst(c Change) int {
 	if c.Breaking {
 		return 0
 	}
@@ -187,7 +188,8 @@ type comparer struct {
 	changes []Change
 }
 
-func (c *comparer) note(k Kind, format string, args ...any) {
+// add appends a change of the current query.
+func (c *comparer) add(k Kind, format string, args ...any) {
 	c.changes = append(c.changes, Change{
 		Kind: k, Breaking: k.Breaking(), Query: c.query.Name, File: c.query.File, Message: fmt.Sprintf(format, args...),
 	})
@@ -195,38 +197,38 @@ func (c *comparer) note(k Kind, format string, args ...any) {
 
 func (c *comparer) compare(was, is *codegen.ContractQuery) {
 	if was.Tool != is.Tool {
-		c.note(ToolRenamed, "the tool %s was renamed to %s", was.Tool, is.Tool)
+		c.add(ToolRenamed, "the tool %s was renamed to %s", was.Tool, is.Tool)
 	}
 	switch {
 	case was.Exposed && !is.Exposed:
-		c.note(ToolHidden, "the tool %s is now hidden", is.Tool)
+		c.add(ToolHidden, "the tool %s is now hidden", is.Tool)
 	case !was.Exposed && is.Exposed:
-		c.note(ToolExposed, "the tool %s is now exposed", is.Tool)
+		c.add(ToolExposed, "the tool %s is now exposed", is.Tool)
 	}
 	if was.Title != is.Title {
-		c.note(TextChanged, "the title is now %q; it was %q", is.Title, was.Title)
+		c.add(TextChanged, "the title is now %q; it was %q", is.Title, was.Title)
 	}
 	if was.Description != is.Description {
-		c.note(TextChanged, "the description of the tool changed")
+		c.add(TextChanged, "the description of the tool changed")
 	}
 	c.params(was, is)
 	switch {
 	case !was.Mutation && is.Mutation:
-		c.note(BecameMutation, "the query was a read and is now a mutation")
+		c.add(BecameMutation, "the query was a read and is now a mutation")
 		return // a mutation has no columns, and its hints differ from those of a read
 	case was.Mutation && !is.Mutation:
-		c.note(BecameRead, "the query was a mutation and is now a read")
+		c.add(BecameRead, "the query was a mutation and is now a read")
 		return
 	case !was.Destructive && is.Destructive:
-		c.note(BecameDestructive, "the tool is now destructive")
+		c.add(BecameDestructive, "the tool is now destructive")
 	case was.Destructive && !is.Destructive:
-		c.note(NotDestructive, "the tool is no longer destructive")
+		c.add(NotDestructive, "the tool is no longer destructive")
 	}
 	switch {
 	case was.Idempotent && !is.Idempotent:
-		c.note(NotIdempotent, "the tool is no longer idempotent")
+		c.add(NotIdempotent, "the tool is no longer idempotent")
 	case !was.Idempotent && is.Idempotent:
-		c.note(BecameIdempotent, "the tool is now idempotent")
+		c.add(BecameIdempotent, "the tool is now idempotent")
 	}
 	c.columns("", was.Columns, is.Columns)
 	c.results(was, is)

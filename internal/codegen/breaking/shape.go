@@ -17,8 +17,8 @@ type schema struct {
 	Pattern    string             `json:"pattern"`
 }
 
-// parse decodes a schema. If it cannot be decoded, the result has no properties.
-func parse(raw json.RawMessage) *schema {
+// parseSchema decodes a schema. If it cannot be decoded, the result has no properties.
+func parseSchema(raw json.RawMessage) *schema {
 	var s schema
 	if json.Unmarshal(raw, &s) != nil {
 		return &schema{}
@@ -34,11 +34,11 @@ func (s *schema) property(name string) *schema {
 }
 
 func (c *comparer) params(was, is *codegen.ContractQuery) {
-	before, after := parse(was.InputSchema), parse(is.InputSchema)
+	before, after := parseSchema(was.InputSchema), parseSchema(is.InputSchema)
 	for _, p := range was.Params {
 		i := slices.IndexFunc(is.Params, func(q codegen.ContractParam) bool { return q.Name == p.Name })
 		if i < 0 {
-			c.note(ParamRemoved, "the parameter %s was removed", p.Name)
+			c.add(ParamRemoved, "the parameter %s was removed", p.Name)
 			continue
 		}
 		next := &is.Params[i]
@@ -64,9 +64,9 @@ func (c *comparer) params(was, is *codegen.ContractQuery) {
 		switch {
 		case slices.ContainsFunc(was.Params, func(q codegen.ContractParam) bool { return q.Name == p.Name }):
 		case p.Optional:
-			c.note(ParamAdded, "the optional parameter %s: %s was added", p.Name, p.Type)
+			c.add(ParamAdded, "the optional parameter %s: %s was added", p.Name, p.Type)
 		default:
-			c.note(ParamAddedRequired, "the required parameter %s: %s was added", p.Name, p.Type)
+			c.add(ParamAddedRequired, "the required parameter %s: %s was added", p.Name, p.Type)
 		}
 	}
 	if was.Mutation == is.Mutation { // reads and mutations have different run options
@@ -77,12 +77,12 @@ func (c *comparer) params(was, is *codegen.ContractQuery) {
 func (c *comparer) param(was, is *codegen.ContractParam) {
 	switch {
 	case was.Optional && !is.Optional:
-		c.note(ParamRequired, "the parameter %s is now required", is.Name)
+		c.add(ParamRequired, "the parameter %s is now required", is.Name)
 	case !was.Optional && is.Optional:
-		c.note(ParamOptional, "the parameter %s is now optional", is.Name)
+		c.add(ParamOptional, "the parameter %s is now optional", is.Name)
 	}
 	if was.Description != is.Description {
-		c.note(TextChanged, "the description of the parameter %s changed", is.Name)
+		c.add(TextChanged, "the description of the parameter %s changed", is.Name)
 	}
 	if was.Type == is.Type {
 		return
@@ -90,17 +90,17 @@ func (c *comparer) param(was, is *codegen.ContractParam) {
 	gone, came, both := enumChange(was.Type, is.Type)
 	switch {
 	case both && len(gone) > 0:
-		c.note(ParamTightened, "the parameter %s no longer accepts %s", is.Name, strings.Join(gone, ", "))
+		c.add(ParamTightened, "the parameter %s no longer accepts %s", is.Name, strings.Join(gone, ", "))
 		if len(came) > 0 {
-			c.note(ParamLoosened, "the parameter %s now accepts %s", is.Name, strings.Join(came, ", "))
+			c.add(ParamLoosened, "the parameter %s now accepts %s", is.Name, strings.Join(came, ", "))
 		}
 	case both && len(came) > 0:
-		c.note(ParamLoosened, "the parameter %s now accepts %s", is.Name, strings.Join(came, ", "))
+		c.add(ParamLoosened, "the parameter %s now accepts %s", is.Name, strings.Join(came, ", "))
 	case both: // the same values in another order
 	case wider(was.Type, is.Type):
-		c.note(ParamWidened, "the type of the parameter %s is now %s; it was %s", is.Name, is.Type, was.Type)
+		c.add(ParamWidened, "the type of the parameter %s is now %s; it was %s", is.Name, is.Type, was.Type)
 	default:
-		c.note(ParamRetyped, "the type of the parameter %s is now %s; it was %s", is.Name, is.Type, was.Type)
+		c.add(ParamRetyped, "the type of the parameter %s is now %s; it was %s", is.Name, is.Type, was.Type)
 	}
 }
 
@@ -110,9 +110,9 @@ func (c *comparer) bounds(name string, was, is *schema) {
 		switch {
 		case was == nil && is == nil || was != nil && is != nil && *was == *is:
 		case was == nil:
-			c.note(ParamTightened, "the parameter %s now has the %s %s", name, what, *is)
+			c.add(ParamTightened, "the parameter %s now has the %s %s", name, what, *is)
 		case is == nil:
-			c.note(ParamLoosened, "the parameter %s no longer has a %s; it was %s", name, what, *was)
+			c.add(ParamLoosened, "the parameter %s no longer has a %s; it was %s", name, what, *was)
 		default:
 			a, _ := was.Float64()
 			b, _ := is.Float64()
@@ -120,7 +120,7 @@ func (c *comparer) bounds(name string, was, is *schema) {
 			if sign*b > sign*a {
 				kind = ParamTightened
 			}
-			c.note(kind, "the %s of the parameter %s is now %s; it was %s", what, name, *is, *was)
+			c.add(kind, "the %s of the parameter %s is now %s; it was %s", what, name, *is, *was)
 		}
 	}
 	bound("minimum", was.Minimum, is.Minimum, 1)
@@ -132,9 +132,9 @@ func (c *comparer) pattern(name string, was, is *schema) {
 	switch {
 	case was.Pattern == is.Pattern:
 	case is.Pattern == "":
-		c.note(ParamLoosened, "the parameter %s no longer has to match %s", name, was.Pattern)
+		c.add(ParamLoosened, "the parameter %s no longer has to match %s", name, was.Pattern)
 	default:
-		c.note(ParamTightened, "the parameter %s must now match %s", name, is.Pattern)
+		c.add(ParamTightened, "the parameter %s must now match %s", name, is.Pattern)
 	}
 }
 
@@ -144,13 +144,13 @@ func (c *comparer) columns(under string, was, is []codegen.ContractColumn) {
 		name := under + col.Name
 		i := slices.IndexFunc(is, func(o codegen.ContractColumn) bool { return o.Name == col.Name })
 		if i < 0 {
-			c.note(ColumnRemoved, "the column %s was removed", name)
+			c.add(ColumnRemoved, "the column %s was removed", name)
 			continue
 		}
 		next := &is[i]
 		switch {
 		case col.Node != next.Node:
-			c.note(ColumnRetyped, "the column %s is now %s; it was %s", name, shape(next), shape(&col))
+			c.add(ColumnRetyped, "the column %s is now %s; it was %s", name, columnType(next), columnType(&col))
 		case col.Node != "":
 			c.columns(name+".", col.Fields, next.Fields)
 		default:
@@ -159,12 +159,13 @@ func (c *comparer) columns(under string, was, is []codegen.ContractColumn) {
 	}
 	for _, col := range is {
 		if !slices.ContainsFunc(was, func(o codegen.ContractColumn) bool { return o.Name == col.Name }) {
-			c.note(ColumnAdded, "the column %s was added", under+col.Name)
+			c.add(ColumnAdded, "the column %s was added", under+col.Name)
 		}
 	}
 }
 
-func shape(c *codegen.ContractColumn) string {
+// columnType names the type of a column in a message.
+func columnType(c *codegen.ContractColumn) string {
 	if c.Node != "" {
 		return "the node " + c.Node
 	}
@@ -176,28 +177,28 @@ func (c *comparer) column(name, was, is string) {
 	after, isNull := strings.CutSuffix(is, "?")
 	switch {
 	case !wasNull && isNull:
-		c.note(ColumnNullable, "the column %s may now be null", name)
+		c.add(ColumnNullable, "the column %s may now be null", name)
 	case wasNull && !isNull:
-		c.note(ColumnNotNullable, "the column %s is now never null", name)
+		c.add(ColumnNotNullable, "the column %s is now never null", name)
 	}
 	gone, came, both := enumChange(before, after)
 	switch {
 	case before == after:
 	case both:
 		if len(came) > 0 {
-			c.note(EnumValueAdded, "the column %s may now be %s", name, strings.Join(came, ", "))
+			c.add(EnumValueAdded, "the column %s may now be %s", name, strings.Join(came, ", "))
 		}
 		if len(gone) > 0 {
-			c.note(EnumValueRemoved, "the column %s is no longer %s", name, strings.Join(gone, ", "))
+			c.add(EnumValueRemoved, "the column %s is no longer %s", name, strings.Join(gone, ", "))
 		}
 	default:
-		c.note(ColumnRetyped, "the type of the column %s is now %s; it was %s", name, after, before)
+		c.add(ColumnRetyped, "the type of the column %s is now %s; it was %s", name, after, before)
 	}
 }
 
 // results compares the members of the structured result.
 func (c *comparer) results(was, is *codegen.ContractQuery) {
-	c.members(parse(was.OutputSchema), parse(is.OutputSchema), []string{"rows"}, ResultRemoved, ResultAdded, "member")
+	c.members(parseSchema(was.OutputSchema), parseSchema(is.OutputSchema), []string{"rows"}, ResultRemoved, ResultAdded, "member")
 }
 
 // members compares the members of two schemas, except those in but, which are compared in more
@@ -205,12 +206,12 @@ func (c *comparer) results(was, is *codegen.ContractQuery) {
 func (c *comparer) members(was, is *schema, but []string, removed, added Kind, noun string) {
 	for _, name := range slices.Sorted(maps.Keys(was.Properties)) {
 		if is.Properties[name] == nil && !slices.Contains(but, name) {
-			c.note(removed, "the %s %s was removed", noun, name)
+			c.add(removed, "the %s %s was removed", noun, name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(is.Properties)) {
 		if was.Properties[name] == nil && !slices.Contains(but, name) {
-			c.note(added, "the %s %s was added", noun, name)
+			c.add(added, "the %s %s was added", noun, name)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (w *writer) overview(p *model.Package) {
 	w.line("|---|---|")
 	for _, q := range p.Queries() {
 		summary, _, _ := strings.Cut(q.Description, "\n")
-		w.line("| [%s](#%s) | %s |", q.Tool.Name, strings.ToLower(q.Tool.Name), cell(summary))
+		w.line("| [%s](#%s) | %s |", q.Tool.Name, strings.ToLower(q.Tool.Name), tableCell(summary))
 	}
 	w.line("")
 }
@@ -119,7 +119,7 @@ func (w *writer) query(p *model.Package, q *model.Query) {
 			if p.Type.Nullable {
 				required = "no"
 			}
-			w.line("| `%s` | %s | %s | %s |", p.Name, cell(p.Type.Required().String()), required, cell(p.Doc+bounds(&p)))
+			w.line("| `%s` | %s | %s | %s |", p.Name, tableCell(p.Type.Required().String()), required, tableCell(p.Doc+bounds(&p)))
 		}
 		w.line("")
 	}
@@ -131,7 +131,7 @@ func (w *writer) query(p *model.Package, q *model.Query) {
 			if c.Node != nil {
 				typ = c.Node.NodeType + " as an object"
 			}
-			w.line("| `%s` | %s | %s |", c.Name, cell(typ), cell(c.Doc))
+			w.line("| `%s` | %s | %s |", c.Name, tableCell(typ), tableCell(c.Doc))
 		}
 		w.line("")
 	}
@@ -178,7 +178,7 @@ func bounds(p *model.Param) string {
 func (w *writer) example(p *model.Package, q *model.Query) {
 	if q.Exposed {
 		w.line("```json")
-		w.line(`{"name":%s,"arguments":%s}`, encode(q.Tool.Name), exampleArguments(q, p.Strict))
+		w.line(`{"name":%s,"arguments":%s}`, jsonText(q.Tool.Name), exampleArguments(q, p.Strict))
 		w.line("```")
 		w.line("")
 	}
@@ -198,17 +198,17 @@ func exampleArguments(q *model.Query, strict bool) string {
 		members = append(members, `"params":`+params)
 	}
 	if strict {
-		for _, name := range required(q.Tool.InputSchema) {
+		for _, name := range requiredMembers(q.Tool.InputSchema) {
 			if name != "params" || len(members) == 0 {
-				members = append(members, encode(name)+":null")
+				members = append(members, jsonText(name)+":null")
 			}
 		}
 	}
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// required returns the members that a schema requires at its top level.
-func required(schema json.RawMessage) []string {
+// requiredMembers returns the members that a schema requires at its top level.
+func requiredMembers(schema json.RawMessage) []string {
 	var s struct {
 		Required []string `json:"required"`
 	}
@@ -225,9 +225,9 @@ func exampleParams(q *model.Query, all bool) string {
 	for _, p := range q.Params {
 		switch {
 		case !p.Type.Nullable:
-			members = append(members, encode(p.Name)+":"+exampleValue(&p))
+			members = append(members, jsonText(p.Name)+":"+exampleValue(&p))
 		case all:
-			members = append(members, encode(p.Name)+":null")
+			members = append(members, jsonText(p.Name)+":null")
 		}
 	}
 	if members == nil {
@@ -247,11 +247,11 @@ func exampleValue(p *model.Param) string {
 func exampleScalar(p *model.Param) string {
 	switch k := p.Type.Kind; {
 	case k == value.Vector:
-		return encode(make([]float32, p.Type.Dim))
+		return jsonText(make([]float32, p.Type.Dim))
 	case len(p.Type.Enum) > 0:
-		return encode(p.Type.Enum[0])
+		return jsonText(p.Type.Enum[0])
 	case p.Pattern != "" && sampleMatch(p.Pattern) != "":
-		return encode(sampleMatch(p.Pattern))
+		return jsonText(sampleMatch(p.Pattern))
 	case p.Minimum != "":
 		return p.Minimum
 	case p.Maximum != "":
@@ -261,8 +261,8 @@ func exampleScalar(p *model.Param) string {
 	}
 }
 
-// encode returns v as JSON without HTML escapes.
-func encode(v any) string {
+// jsonText returns v as JSON without HTML escapes.
+func jsonText(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -272,7 +272,7 @@ func encode(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// cell escapes a text for a cell of a Markdown table.
-func cell(s string) string { return cells.Replace(strings.TrimSpace(s)) }
+// tableCell escapes a text for a cell of a Markdown table.
+func tableCell(s string) string { return cellEscaper.Replace(strings.TrimSpace(s)) }
 
-var cells = strings.NewReplacer("|", `\|`, "\n", " ")
+var cellEscaper = strings.NewReplacer("|", `\|`, "\n", " ")

@@ -20,16 +20,16 @@ func catalogFile(p *model.Package) *jen.File {
 	}
 	list := jen.Values()
 	if len(tools) > 0 {
-		list = multi(tools...)
+		list = multiLineList(tools...)
 	}
 	f.Line()
 	f.Comment("// Catalog returns the stored queries of the graph as tools, in source order.")
 	f.Func().Id("Catalog").Params().Op("*").Qual(toolPath, "Catalog").Block(
-		jen.Return(jen.Op("&").Qual(toolPath, "Catalog").Add(multi(
-			key("Graph", jen.Lit(p.Graph)),
-			key("Queries", jen.Qual("slices", "Clone").Call(jen.Id("queries"))),
-			key("SchemaDigest", jen.Lit(p.SchemaDigest)),
-			key("SourceDigest", jen.Lit(p.SourceDigest)),
+		jen.Return(jen.Op("&").Qual(toolPath, "Catalog").Add(multiLineList(
+			keyValue("Graph", jen.Lit(p.Graph)),
+			keyValue("Queries", jen.Qual("slices", "Clone").Call(jen.Id("queries"))),
+			keyValue("SchemaDigest", jen.Lit(p.SchemaDigest)),
+			keyValue("SourceDigest", jen.Lit(p.SourceDigest)),
 		))),
 	)
 	f.Line()

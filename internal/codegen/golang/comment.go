@@ -19,7 +19,7 @@ func comment(to interface{ Comment(string) *jen.Statement }, text string) {
 // commentLines yields the lines of a comment with the given text.
 func commentLines(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for line := range strings.Lines(strings.TrimSpace(sayable(text))) {
+		for line := range strings.Lines(strings.TrimSpace(cleanText(text))) {
 			line = strings.TrimRight(line, " \t\n")
 			switch {
 			case line == "":
@@ -45,14 +45,14 @@ func doc(f *jen.File, sentence, more string) {
 	}
 }
 
-// sayable removes the characters that Go source must not contain, and those that gofmt drops.
-func sayable(text string) string {
+// cleanText removes the characters that Go source must not contain, and those that gofmt drops.
+func cleanText(text string) string {
 	for _, s := range []string{"\r", "\x00", "\uFEFF"} {
 		if strings.Contains(text, s) { // rare; calling the replacer always would copy every text
-			return unsayable.Replace(text)
+			return textCleaner.Replace(text)
 		}
 	}
 	return text
 }
 
-var unsayable = strings.NewReplacer("\r", "", "\x00", "\uFFFD", "\uFEFF", "\uFFFD")
+var textCleaner = strings.NewReplacer("\r", "", "\x00", "\uFFFD", "\uFEFF", "\uFFFD")

@@ -16,18 +16,18 @@ func query(f *jen.File, q *model.Query) {
 	if !q.Mutation() {
 		rowStructs(f, q)
 	}
-	function(f, q)
+	queryFunction(f, q)
 	handler(f, q)
 }
 
-// named returns a phrase that identifies the query of a declaration. It omits the line number,
+// queryPhrase returns a phrase that identifies the query of a declaration. It omits the line number,
 // which would change when earlier queries change.
-func named(q *model.Query) string { return "the query " + q.Name + " in " + q.File }
+func queryPhrase(q *model.Query) string { return "the query " + q.Name + " in " + q.File }
 
-// function adds the typed function that runs a query.
-func function(f *jen.File, q *model.Query) {
+// queryFunction adds the typed function that runs a query.
+func queryFunction(f *jen.File, q *model.Query) {
 	f.Line()
-	doc(f, q.GoName+" runs "+named(q)+".", q.Description)
+	doc(f, q.GoName+" runs "+queryPhrase(q)+".", q.Description)
 	params := []jen.Code{
 		jen.Id("ctx").Qual("context", "Context"), jen.Id("g").Qual(enginePath, "Graph"), jen.Id("p").Id(q.GoName + "Params"),
 	}
@@ -51,57 +51,57 @@ func toolName(q *model.Query) string { return q.GoLower + "Tool" }
 // handler adds the variable that serves a query as a tool.
 func handler(f *jen.File, q *model.Query) {
 	f.Line()
-	comment(f, toolName(q)+" serves "+named(q)+" as a tool.")
+	comment(f, toolName(q)+" serves "+queryPhrase(q)+" as a tool.")
 	members := []jen.Code{
-		key("Query", jen.Qual(toolPath, "QueryInfo").Add(multi(infoMembers(q)...))),
-		key("Tool", jen.Qual(toolPath, "Descriptor").Add(multi(descriptorMembers(q)...))),
+		keyValue("Query", jen.Qual(toolPath, "QueryInfo").Add(multiLineList(infoMembers(q)...))),
+		keyValue("Tool", jen.Qual(toolPath, "Descriptor").Add(multiLineList(descriptorMembers(q)...))),
 	}
 	if enums := enums(q.Params); len(enums) > 0 {
-		members = append(members, key("Enums", jen.Index().Index().String().Values(enums...)))
+		members = append(members, keyValue("Enums", jen.Index().Index().String().Values(enums...)))
 	}
-	members = append(members, key("Encoded", encoded(plan.Encode(q.Plan))))
-	f.Var().Id(toolName(q)).Op("=").Qual(toolPath, "Compiled").Add(multi(members...))
+	members = append(members, keyValue("Encoded", bytesLiteral(plan.Encode(q.Plan))))
+	f.Var().Id(toolName(q)).Op("=").Qual(toolPath, "Compiled").Add(multiLineList(members...))
 }
 
 func infoMembers(q *model.Query) []jen.Code {
-	members := []jen.Code{key("Name", jen.Lit(q.Name))}
+	members := []jen.Code{keyValue("Name", jen.Lit(q.Name))}
 	if q.Exposed {
-		members = append(members, key("Exposed", jen.True()))
+		members = append(members, keyValue("Exposed", jen.True()))
 	}
 	if q.Description != "" {
-		members = append(members, key("Description", jen.Lit(q.Description)))
+		members = append(members, keyValue("Description", jen.Lit(q.Description)))
 	}
 	if q.Instruction != "" {
-		members = append(members, key("Instruction", jen.Lit(q.Instruction)))
+		members = append(members, keyValue("Instruction", jen.Lit(q.Instruction)))
 	}
 	if q.Mutation() {
-		members = append(members, key("Mutation", jen.True()))
+		members = append(members, keyValue("Mutation", jen.True()))
 	}
 	if len(q.Params) > 0 {
 		docs := make([]string, len(q.Params))
 		for i, p := range q.Params {
 			docs[i] = p.Doc
 		}
-		members = append(members, key("ParamDocs", jen.Index().String().Values(literals(docs)...)))
+		members = append(members, keyValue("ParamDocs", jen.Index().String().Values(stringLiterals(docs)...)))
 	}
-	return append(members, key("File", jen.Lit(q.File)))
+	return append(members, keyValue("File", jen.Lit(q.File)))
 }
 
 func descriptorMembers(q *model.Query) []jen.Code {
 	t := q.Tool
 	members := []jen.Code{
-		key("Name", jen.Lit(t.Name)),
-		key("Title", jen.Lit(t.Title)),
-		key("Description", jen.Lit(t.Description)),
-		key("InputSchema", jen.Qual(jsonPath, "RawMessage").Call(inputSchema(q))),
-		key("OutputSchema", jen.Qual(jsonPath, "RawMessage").Call(outputSchema(q))),
+		keyValue("Name", jen.Lit(t.Name)),
+		keyValue("Title", jen.Lit(t.Title)),
+		keyValue("Description", jen.Lit(t.Description)),
+		keyValue("InputSchema", jen.Qual(jsonPath, "RawMessage").Call(inputSchema(q))),
+		keyValue("OutputSchema", jen.Qual(jsonPath, "RawMessage").Call(outputSchema(q))),
 	}
 	for _, hint := range []struct {
 		name string
 		set  bool
 	}{{"ReadOnly", t.ReadOnly}, {"Destructive", t.Destructive}, {"Idempotent", t.Idempotent}} {
 		if hint.set {
-			members = append(members, key(hint.name, jen.True()))
+			members = append(members, keyValue(hint.name, jen.True()))
 		}
 	}
 	return members
@@ -116,12 +116,12 @@ func enums(params []model.Param) []jen.Code {
 			all = append(all, jen.Nil())
 			continue
 		}
-		all, last = append(all, jen.Values(literals(p.Enum.Names())...)), i+1
+		all, last = append(all, jen.Values(stringLiterals(p.Enum.Names())...)), i+1
 	}
 	return all[:last]
 }
 
-func literals(texts []string) []jen.Code {
+func stringLiterals(texts []string) []jen.Code {
 	all := make([]jen.Code, len(texts))
 	for i, t := range texts {
 		all[i] = jen.Lit(t)
@@ -129,12 +129,13 @@ func literals(texts []string) []jen.Code {
 	return all
 }
 
-// multi returns a list in braces with one item per line.
-func multi(items ...jen.Code) *jen.Statement {
+// multiLineList returns a list in braces with one item per line.
+func multiLineList(items ...jen.Code) *jen.Statement {
 	return jen.Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, items...)
 }
 
-func key(name string, v jen.Code) jen.Code { return jen.Id(name).Op(":").Add(v) }
+// keyValue returns a member of a composite literal.
+func keyValue(name string, v jen.Code) jen.Code { return jen.Id(name).Op(":").Add(v) }
 
 // rawString returns a string literal, as a raw string if Go allows it.
 func rawString(s string) *jen.Statement {
@@ -147,8 +148,8 @@ func rawString(s string) *jen.Statement {
 // lineWidth is the number of plan bytes per line of source. Escapes make the line longer.
 const lineWidth = 80
 
-// encoded returns a string of bytes as a literal of several lines.
-func encoded(s string) *jen.Statement {
+// bytesLiteral returns a string of bytes as a literal of several lines.
+func bytesLiteral(s string) *jen.Statement {
 	lines := []string{`""`}
 	for len(s) > 0 {
 		n := min(lineWidth, len(s))

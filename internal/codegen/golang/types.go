@@ -13,7 +13,7 @@ import (
 func paramsStruct(f *jen.File, q *model.Query) {
 	name := q.GoName + "Params"
 	f.Line()
-	comment(f, name+" are the parameters of "+named(q)+".")
+	comment(f, name+" are the parameters of "+queryPhrase(q)+".")
 	f.Type().Id(name).StructFunc(func(g *jen.Group) {
 		for i := range q.Params {
 			p := &q.Params[i]
@@ -26,12 +26,12 @@ func paramsStruct(f *jen.File, q *model.Query) {
 func rowStructs(f *jen.File, q *model.Query) {
 	name := q.GoName + "Row"
 	f.Line()
-	comment(f, name+" is a row of "+named(q)+".")
+	comment(f, name+" is a row of "+queryPhrase(q)+".")
 	rowStruct(f, name, q.Columns)
 	for _, c := range q.Columns {
 		if c.Node != nil {
 			f.Line()
-			comment(f, c.Node.GoName+" is the node "+c.Name+", a "+c.Node.NodeType+", in a row of "+named(q)+".")
+			comment(f, c.Node.GoName+" is the node "+c.Name+", a "+c.Node.NodeType+", in a row of "+queryPhrase(q)+".")
 			rowStruct(f, c.Node.GoName, c.Node.Fields)
 		}
 	}

@@ -107,7 +107,7 @@ func Build(in Input) (*Package, diag.List) {
 	for _, name := range slices.Sorted(maps.Keys(missing)) {
 		at, ok := in.SelectedAt[name]
 		if !ok {
-			at = top(missing[name])
+			at = startOfFile(missing[name])
 		}
 		b.fail(NoSuchQuery, at, "correct the name, or add the query", "%s has no query %s", missing[name], name)
 	}
@@ -151,8 +151,8 @@ func (o owner) String() string {
 	return o.name + " at " + o.at().String()
 }
 
-// fixed returns a function that returns at.
-func fixed(at diag.Span) func() diag.Span { return func() diag.Span { return at } }
+// constantPlace returns a function that returns at.
+func constantPlace(at diag.Span) func() diag.Span { return func() diag.Span { return at } }
 
 // schemaPlaces parses the source of the schema when it is called for the first time.
 func (b *builder) schemaPlaces() *gq.SchemaPlaces {
@@ -225,7 +225,7 @@ func (b *builder) buildFiles(sources []gq.Source) {
 	for _, src := range sources {
 		f := &File{Source: src.Name, GoFile: goFile(src.Name)}
 		if other, taken := owner[f.GoFile]; taken {
-			b.fail(FileCollides, top(src.Name), "rename one of them", "%s would be generated into %s, which is the Go file of %s", src.Name, f.GoFile, other)
+			b.fail(FileCollides, startOfFile(src.Name), "rename one of them", "%s would be generated into %s, which is the Go file of %s", src.Name, f.GoFile, other)
 		}
 		owner[f.GoFile] = src.Name
 		b.pkg.Files = append(b.pkg.Files, f)
@@ -238,7 +238,7 @@ func (b *builder) buildQuery(src *gq.Query) {
 		Name: p.Name, GoName: GoName(p.Name), GoLower: LowerGoName(p.Name), File: src.File, Line: src.Span.Start.Line,
 		Description: src.Description, Instruction: src.Instruction, Exposed: src.Expose, Plan: p,
 	}
-	b.declareQuery(q, fixed(src.Places.Name))
+	b.declareQuery(q, constantPlace(src.Places.Name))
 	b.buildTool(q, src)
 	b.buildParams(q, src)
 	if p.Read != nil {
@@ -283,7 +283,7 @@ func (b *builder) buildTool(q *Query, src *gq.Query) {
 			Help:    `set a shorter name with @mcp(tool_name: "…")`,
 		})
 	}
-	b.tools[t.Name] = owner{"query " + q.Name, fixed(src.Places.ToolName)}
+	b.tools[t.Name] = owner{"query " + q.Name, constantPlace(src.Places.ToolName)}
 	t.ReadOnly, t.Destructive, t.Idempotent = hints(q.Plan, b.schema, src.Idempotent)
 
 	var parts []string
@@ -347,7 +347,7 @@ func (b *builder) buildColumns(q *Query, src *gq.Query) {
 func (b *builder) wholeNode(q *Query, at diag.Span, column string, c plan.Column) *Struct {
 	typ := q.Plan.Read.Vars[c.Expr.(plan.Whole).Var].Type
 	s := &Struct{NodeType: typ, GoName: q.GoName + "Row" + column}
-	b.declare(s.GoName, owner{fmt.Sprintf("the column %s of query %s", c.Name, q.Name), fixed(at)})
+	b.declare(s.GoName, owner{fmt.Sprintf("the column %s of query %s", c.Name, q.Name), constantPlace(at)})
 	fields := map[string]string{}
 	for i, pf := range c.Fields {
 		f := Field{Name: pf.Name, GoName: GoName(pf.Name), Type: pf.Type}
@@ -395,8 +395,8 @@ func columnProp(e plan.Expr) (plan.Prop, bool) {
 	return p, ok
 }
 
-// top returns the position at the start of a file.
-func top(file string) diag.Span {
+// startOfFile returns the position at the start of a file.
+func startOfFile(file string) diag.Span {
 	start := diag.Pos{Line: 1, Column: 1}
 	return diag.Span{File: file, Start: start, End: start}
 }

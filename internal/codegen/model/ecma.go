@@ -25,7 +25,7 @@ func ecmaSafe(re string) bool {
 			if i == len(re) || !safeEscape(re[i], inClass) {
 				return false
 			}
-			if inClass && isClassEscape(re[i]) && besideRange(re, i) {
+			if inClass && isClassEscape(re[i]) && nextToHyphen(re, i) {
 				return false // RE2 takes the - literally; the u flag rejects it
 			}
 		case inClass:
@@ -63,8 +63,8 @@ func ecmaSafe(re string) bool {
 
 func isClassEscape(c byte) bool { return strings.IndexByte("dDwW", c) >= 0 }
 
-// besideRange reports whether a - stands directly before or after the escape that ends at i.
-func besideRange(re string, i int) bool {
+// nextToHyphen reports whether a - stands directly before or after the escape that ends at i.
+func nextToHyphen(re string, i int) bool {
 	return i >= 2 && re[i-2] == '-' || i+1 < len(re) && re[i+1] == '-'
 }
 

@@ -45,7 +45,7 @@ type flowCollector struct {
 	found map[int][]flow
 }
 
-func (c *flowCollector) note(e plan.Expr, f flow) {
+func (c *flowCollector) record(e plan.Expr, f flow) {
 	if p, ok := e.(plan.ParamRef); ok {
 		c.found[p.Index] = append(c.found[p.Index], f)
 	}
@@ -67,24 +67,24 @@ func (c *flowCollector) cond(cond plan.Cond, outside bool) {
 	switch cond := cond.(type) {
 	case plan.Compare:
 		binds := outside && cond.Op == plan.Eq
-		c.meet(cond.Left, cond.Right, binds)
-		c.meet(cond.Right, cond.Left, binds)
+		c.recordArgument(cond.Left, cond.Right, binds)
+		c.recordArgument(cond.Right, cond.Left, binds)
 	case plan.TextMatch:
-		c.meet(cond.Prop, cond.Query, false)
+		c.recordArgument(cond.Prop, cond.Query, false)
 	}
 }
 
-// meet records a flow if arg is an argument: it flows to the property or id that with denotes.
-func (c *flowCollector) meet(with, arg plan.Expr, binds bool) {
+// recordArgument records a flow if arg is an argument: it flows to the property or id that with denotes.
+func (c *flowCollector) recordArgument(with, arg plan.Expr, binds bool) {
 	switch with := with.(type) {
 	case plan.Prop:
 		v := c.q.Read.Vars[with.Var]
-		c.note(arg, flow{v.Entity, v.Type, with.Name, binds})
+		c.record(arg, flow{v.Entity, v.Type, with.Name, binds})
 	case plan.ID:
 		v := c.q.Read.Vars[with.Var]
-		c.note(arg, flow{v.Entity, v.Type, "", false})
+		c.record(arg, flow{v.Entity, v.Type, "", false})
 	case plan.Agg:
-		c.meet(with.Arg, arg, false)
+		c.recordArgument(with.Arg, arg, false)
 	}
 }
 
@@ -96,9 +96,9 @@ func (c *flowCollector) expr(e plan.Expr) {
 	case plan.Matched:
 		c.cond(e.Match, false)
 	case plan.BM25:
-		c.meet(e.Prop, e.Query, false)
+		c.recordArgument(e.Prop, e.Query, false)
 	case plan.Nearest:
-		c.meet(e.Prop, e.Vector, false)
+		c.recordArgument(e.Prop, e.Vector, false)
 	case plan.RRF:
 		c.expr(e.First)
 		c.expr(e.Second)
@@ -109,31 +109,31 @@ func (c *flowCollector) expr(e plan.Expr) {
 func (c *flowCollector) statement(st plan.Statement) {
 	assign := func(entity plan.Entity, typ string, set []plan.Assign) {
 		for _, a := range set {
-			c.note(a.Value, flow{entity, typ, a.Name, true})
+			c.record(a.Value, flow{entity, typ, a.Name, true})
 		}
 	}
 	where := func(entity plan.Entity, typ string, p plan.Pred) {
 		switch p.Name {
 		case "id":
-			c.note(p.Value, flow{entity, typ, "", false})
+			c.record(p.Value, flow{entity, typ, "", false})
 		case "from", "to":
 			if entity == plan.Edge {
-				c.note(p.Value, flow{entity, typ, "@" + p.Name, false})
+				c.record(p.Value, flow{entity, typ, "@" + p.Name, false})
 				return
 			}
 			fallthrough
 		default:
-			c.note(p.Value, flow{entity, typ, p.Name, p.Op == plan.Eq})
+			c.record(p.Value, flow{entity, typ, p.Name, p.Op == plan.Eq})
 		}
 	}
 	switch st := st.(type) {
 	case plan.Insert:
 		if st.Entity == plan.Edge {
-			c.note(st.From, flow{st.Entity, st.Type, "@from", false})
-			c.note(st.To, flow{st.Entity, st.Type, "@to", false})
+			c.record(st.From, flow{st.Entity, st.Type, "@from", false})
+			c.record(st.To, flow{st.Entity, st.Type, "@to", false})
 		}
 		if st.ID != nil {
-			c.note(st.ID, flow{st.Entity, st.Type, "", false})
+			c.record(st.ID, flow{st.Entity, st.Type, "", false})
 		}
 		assign(st.Entity, st.Type, st.Set)
 	case plan.Update:

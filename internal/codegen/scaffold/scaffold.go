@@ -174,9 +174,9 @@ func generate(files codegen.Files, graph string) error {
 	return nil
 }
 
-// InTheWay lists the entries of dir that prevent a module from being created there: all entries
+// BlockingEntries lists the entries of dir that prevent a module from being created there: all entries
 // except the folder of git. A folder that does not exist has no entries.
-func InTheWay(dir string) ([]string, error) {
+func BlockingEntries(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -193,23 +193,23 @@ func TestWriteUndoes(t *testing.T) {
 	if text, _ := os.ReadFile(kept); string(text) != "mine" {
 		t.Errorf("the file holds %q", text)
 	}
-	if names, err := InTheWay(root); err != nil || !slices.Equal(names, []string{"z"}) {
+	if names, err := BlockingEntries(root); err != nil || !slices.Equal(names, []string{"z"}) {
 		t.Errorf("left: %v %v", names, err)
 	}
 }
 
 func TestInTheWay(t *testing.T) {
 	dir := t.TempDir()
-	if names, err := InTheWay(filepath.Join(dir, "none")); err != nil || names != nil {
+	if names, err := BlockingEntries(filepath.Join(dir, "none")); err != nil || names != nil {
 		t.Errorf("of no folder: %v %v", names, err)
 	}
 	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if names, err := InTheWay(dir); err != nil || names != nil {
+	if names, err := BlockingEntries(dir); err != nil || names != nil {
 		t.Errorf("of a fresh clone: %v %v", names, err)
 	}
-	if _, err := InTheWay("scaffold.go"); err == nil {
+	if _, err := BlockingEntries("scaffold.go"); err == nil {
 		t.Error("a file passes for a folder")
 	}
 }

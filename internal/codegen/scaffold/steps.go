@@ -39,11 +39,11 @@ func (m *Module) Call() string {
 	return fmt.Sprintf(`curl -s %s -H "Authorization: Bearer $(cat data/dev-token)" `+
 		`-H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' `+
 		`-d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"why","arguments":{"params":{"slug":"price-by-invoice"}}}}'`,
-		shellescape.Quote("http://"+m.reachedAt()+"/graphs/"+m.graph()+"/mcp"))
+		shellescape.Quote("http://"+m.localAddress()+"/graphs/"+m.graph()+"/mcp"))
 }
 
-// reachedAt returns the address at which this machine reaches the server.
-func (m *Module) reachedAt() string {
+// localAddress returns the address at which this machine reaches the server.
+func (m *Module) localAddress() string {
 	host, port, err := net.SplitHostPort(m.Bind)
 	if err != nil || host != "" && host != "0.0.0.0" && host != "::" {
 		return m.Bind

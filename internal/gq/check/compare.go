@@ -35,7 +35,7 @@ func (c *checker) filter(left syntax.Operand, op syntax.Token, right syntax.Oper
 		return cmp, false
 	}
 	cmp.Left, cmp.Right = l.expr, r.expr
-	if optional && !c.unless(&cmp, at, Incomparable) {
+	if optional && !c.setOptional(&cmp, at, Incomparable) {
 		return cmp, false
 	}
 	c.info.Compares = append(c.info.Compares, Comparison{at, cmp})
@@ -52,8 +52,8 @@ func (c *checker) compared(o syntax.Operand, sc *scope) (typed, bool) {
 	return c.operand(o, sc)
 }
 
-// unless sets cmp.Unless to the parameter that an optional condition depends on.
-func (c *checker) unless(cmp *plan.Compare, at diag.Span, code diag.Code) bool {
+// setOptional sets cmp.Unless to the parameter that an optional condition depends on.
+func (c *checker) setOptional(cmp *plan.Compare, at diag.Span, code diag.Code) bool {
 	for _, side := range []plan.Expr{cmp.Left, cmp.Right} {
 		ref, ok := side.(plan.ParamRef)
 		if !ok || !c.plan.Params[ref.Index].Type.Nullable {
@@ -91,11 +91,11 @@ func (c *checker) comparable(l, r *typed, op plan.Op, atL, atR, at diag.Span) bo
 	switch op {
 	case plan.Contains:
 		if l.typ.List {
-			return c.member(l, r, atR)
+			return c.checkElement(l, r, atR)
 		}
-		return c.texts(l, r, op, atL, atR, "a list or a String")
+		return c.checkStrings(l, r, op, atL, atR, "a list or a String")
 	case plan.StartsWith:
-		return c.texts(l, r, op, atL, atR, "a String")
+		return c.checkStrings(l, r, op, atL, atR, "a String")
 	case plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge:
 	}
 	for _, side := range []struct {
@@ -109,9 +109,9 @@ func (c *checker) comparable(l, r *typed, op plan.Op, atL, atR, at diag.Span) bo
 	}
 	switch {
 	case l.lit != nil && r.lit == nil:
-		return c.adapt(l, r, atL)
+		return c.adaptLiteral(l, r, atL)
 	case r.lit != nil && l.lit == nil:
-		return c.adapt(r, l, atR)
+		return c.adaptLiteral(r, l, atR)
 	}
 	if !fits(l.typ, r.typ) {
 		c.fault(Incomparable, at, "", "cannot compare %s with %s", l, r)
@@ -120,9 +120,9 @@ func (c *checker) comparable(l, r *typed, op plan.Op, atL, atR, at diag.Span) bo
 	return true
 }
 
-// adapt converts a literal to the type of the other side of the comparison. A decimal that is
+// adaptLiteral converts a literal to the type of the other side of the comparison. A decimal that is
 // compared with an integer stays a decimal, because numbers are compared by value.
-func (c *checker) adapt(lit, other *typed, at diag.Span) bool {
+func (c *checker) adaptLiteral(lit, other *typed, at diag.Span) bool {
 	v, err := convert(lit.lit, other.typ.Required())
 	var mm *mismatchError
 	switch {
@@ -139,15 +139,15 @@ func (c *checker) adapt(lit, other *typed, at diag.Span) bool {
 	return true
 }
 
-// member checks the right side of contains when the left side is a list.
-func (c *checker) member(l, r *typed, atR diag.Span) bool {
+// checkElement checks the right side of contains when the left side is a list.
+func (c *checker) checkElement(l, r *typed, atR diag.Span) bool {
 	elem := typed{typ: l.typ.Elem()}
 	switch {
 	case r.typ.List:
 		c.fault(Incomparable, atR, "write one condition for each element", "the right side of contains must be one element, not a list")
 		return false
 	case r.lit != nil:
-		return c.adapt(r, &elem, atR)
+		return c.adaptLiteral(r, &elem, atR)
 	case !fits(r.typ, elem.typ):
 		c.fault(Incomparable, atR, "", "cannot test whether %s contains %s", l, r)
 		return false
@@ -155,7 +155,7 @@ func (c *checker) member(l, r *typed, atR diag.Span) bool {
 	return true
 }
 
-func (c *checker) texts(l, r *typed, op plan.Op, atL, atR diag.Span, want string) bool {
+func (c *checker) checkStrings(l, r *typed, op plan.Op, atL, atR diag.Span, want string) bool {
 	str := func(t *typed) bool { return t.typ.Kind == value.String && !t.typ.List }
 	switch {
 	case !str(l):
@@ -186,18 +186,18 @@ func (c *checker) inlineCompare(m *syntax.PropMatch, p *catalog.Property, id pla
 		cmp.Right, ok = c.inlineLiteral(v, want, p)
 	case *syntax.Now:
 		cmp.Right = plan.Now{}
-		ok = c.fit(value.Of(value.DateTime), want, p, v.Span())
+		ok = c.checkFit(value.Of(value.DateTime), want, p, v.Span())
 	case *syntax.VarRef:
 		var t typed
 		if t, ok = c.param(v.Tokens[0]); ok {
 			cmp.Right = t.expr
-			ok = c.fit(t.typ, want, p, v.Span())
+			ok = c.checkFit(t.typ, want, p, v.Span())
 		}
 	case *syntax.PropRef, *syntax.AliasRef, *syntax.Call:
 		panic("check: the parser accepted an expression as a value")
 	}
 	if ok && m.Optional {
-		ok = c.unless(&cmp, m.Span(), BadValue)
+		ok = c.setOptional(&cmp, m.Span(), BadValue)
 	}
 	return cmp, ok
 }
@@ -208,7 +208,7 @@ func (c *checker) inlineLiteral(l *syntax.Literal, want value.Type, p *catalog.P
 		return nil, false
 	}
 	if want.Kind.IsInteger() && l.Kind == syntax.FloatLiteral {
-		v, err := natural(l)
+		v, err := literalValue(l)
 		if err != nil {
 			c.fault(BadValue, l.Span(), "", "%v", err)
 		}
@@ -218,8 +218,8 @@ func (c *checker) inlineLiteral(l *syntax.Literal, want value.Type, p *catalog.P
 	return plan.Lit{Value: v}, ok
 }
 
-// fit reports a value whose type does not fit the property.
-func (c *checker) fit(from, to value.Type, p *catalog.Property, at diag.Span) bool {
+// checkFit reports a value whose type does not checkFit the property.
+func (c *checker) checkFit(from, to value.Type, p *catalog.Property, at diag.Span) bool {
 	if fits(from, to) {
 		return true
 	}

@@ -47,7 +47,7 @@ func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
 	switch o := o.(type) {
 	case *syntax.Literal:
 		c.step(len(o.Elems))
-		v, err := natural(o)
+		v, err := literalValue(o)
 		if err != nil {
 			c.fault(Incomparable, o.Span(), "", "%v", err)
 			return typed{}, false

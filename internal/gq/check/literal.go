@@ -11,10 +11,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
-// natural returns the value of a literal without regard to its context. An integer is an I64, or
+// literalValue returns the value of a literal without regard to its context. An integer is an I64, or
 // a U64 if it is too large for an I64. A decimal is an F64. The elements of a list are of one
 // kind, which is F64 if integers and decimals are mixed.
-func natural(l *syntax.Literal) (value.Value, error) {
+func literalValue(l *syntax.Literal) (value.Value, error) {
 	switch l.Kind {
 	case syntax.StringLiteral:
 		return value.OfString(l.Text), nil
@@ -37,16 +37,16 @@ func natural(l *syntax.Literal) (value.Value, error) {
 		}
 		return value.OfF64(f), nil
 	case syntax.ListLiteral:
-		return naturalList(l)
+		return listValue(l)
 	}
 	panic("check: literal has an unknown kind")
 }
 
-func naturalList(l *syntax.Literal) (value.Value, error) {
+func listValue(l *syntax.Literal) (value.Value, error) {
 	elems := make([]value.Value, len(l.Elems))
 	kind := value.Invalid
 	for i, e := range l.Elems {
-		v, err := natural(e)
+		v, err := literalValue(e)
 		if err != nil {
 			return value.Null, err
 		}
@@ -117,7 +117,7 @@ func convert(l *syntax.Literal, t value.Type) (value.Value, error) {
 	if kindOf(l) != t.Kind {
 		return value.Null, mismatch(l, t)
 	}
-	return natural(l)
+	return literalValue(l)
 }
 
 // kindOf returns the kind of a literal that is not a number or a list, or else Invalid.

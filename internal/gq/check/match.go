@@ -61,7 +61,7 @@ func (c *checker) block(clauses []syntax.Clause, sc *scope) []plan.Clause {
 		}
 	}
 	steps := c.declareSteps(clauses, sc)
-	c.direct(steps)
+	c.directTraversals(steps)
 	out := make([]plan.Clause, 0, len(clauses))
 	c.step(len(clauses))
 	for _, cl := range clauses {
@@ -199,10 +199,10 @@ func (c *checker) endpoint(t syntax.Token, sc *scope) plan.VarID {
 	return id
 }
 
-// direct determines the direction of every traversal. A known type at either end determines it.
+// directTraversals determines the direction of every traversal. A known type at either end determines it.
 // The remaining traversals are read from left to right, one at a time, because each may
 // determine the types of others.
-func (c *checker) direct(steps map[*syntax.Traversal]*step) {
+func (c *checker) directTraversals(steps map[*syntax.Traversal]*step) {
 	order := slices.SortedFunc(maps.Values(steps), func(a, b *step) int {
 		return cmp.Compare(a.src.From.Pos.Offset, b.src.From.Pos.Offset)
 	})
@@ -229,20 +229,20 @@ func (c *checker) direct(steps map[*syntax.Traversal]*step) {
 			st := ready[0]
 			ready = ready[1:]
 			c.step(1)
-			if !st.done && c.decide(st) {
+			if !st.done && c.decideDirection(st) {
 				woken(st)
 			}
 		}
 		if !open.done {
-			c.give(open, false)
+			c.setDirection(open, false)
 			woken(open)
 		}
 	}
 }
 
-// decide sets the direction of a traversal if the known types determine it, and reports whether
+// decideDirection sets the direction of a traversal if the known types determine it, and reports whether
 // it did.
-func (c *checker) decide(st *step) bool {
+func (c *checker) decideDirection(st *step) bool {
 	if st.edge == nil || st.from == plan.NoVar || st.to == plan.NoVar {
 		st.done = true
 		return true
@@ -251,19 +251,19 @@ func (c *checker) decide(st *step) bool {
 	left, right := c.read.Vars[st.from].Type, c.read.Vars[st.to].Type
 	switch {
 	case e.From == e.To:
-		c.give(st, false)
+		c.setDirection(st, false)
 	case left != "":
-		c.give(st, left == e.To)
+		c.setDirection(st, left == e.To)
 	case right != "":
-		c.give(st, right == e.From)
+		c.setDirection(st, right == e.From)
 	default:
 		return false
 	}
 	return true
 }
 
-// give sets the direction of a traversal and the types of its ends.
-func (c *checker) give(st *step, reversed bool) {
+// setDirection sets the direction of a traversal and the types of its ends.
+func (c *checker) setDirection(st *step, reversed bool) {
 	st.done, st.reversed = true, reversed
 	want := [2]string{st.edge.From, st.edge.To}
 	if reversed {

@@ -73,9 +73,9 @@ func (t target) property(name string) *catalog.Property {
 	return t.edge.Property(name)
 }
 
-// ownNames lists the names that the entity has in addition to its properties: the ones that an
+// builtinNames lists the names that the entity has in addition to its properties: the ones that an
 // insert can assign, or the ones that a predicate can use.
-func (t target) ownNames(insert bool) []string {
+func (t target) builtinNames(insert bool) []string {
 	switch {
 	case t.edge != nil:
 		return []string{"id", "from", "to"}
@@ -98,10 +98,10 @@ func (c *checker) insert(st *syntax.Insert) {
 	assigned := map[string]bool{}
 	for _, a := range st.Set {
 		name := a.Name.Value
-		if !c.once(a, assigned) {
+		if !c.checkOnce(a, assigned) {
 			continue
 		}
-		if t.property(name) == nil && slices.Contains(t.ownNames(true), name) {
+		if t.property(name) == nil && slices.Contains(t.builtinNames(true), name) {
 			own := &catalog.Property{Name: name, Type: value.Of(value.String)}
 			v, ok := c.assigned(a.Value, own)
 			switch {
@@ -119,12 +119,12 @@ func (c *checker) insert(st *syntax.Insert) {
 			ins.Set = append(ins.Set, as)
 		}
 	}
-	c.complete(st, t, assigned)
+	c.checkComplete(st, t, assigned)
 	c.plan.Mutation.Statements = append(c.plan.Mutation.Statements, ins)
 }
 
-// complete reports the required properties and endpoints that an insert leaves out.
-func (c *checker) complete(st *syntax.Insert, t target, assigned map[string]bool) {
+// checkComplete reports the required properties and endpoints that an insert leaves out.
+func (c *checker) checkComplete(st *syntax.Insert, t target, assigned map[string]bool) {
 	at := syntax.SpanOf(st.Type)
 	if t.edge != nil {
 		for _, end := range []string{"from", "to"} {
@@ -141,7 +141,7 @@ func (c *checker) complete(st *syntax.Insert, t target, assigned map[string]bool
 	}
 }
 
-func (c *checker) once(a *syntax.Assign, assigned map[string]bool) bool {
+func (c *checker) checkOnce(a *syntax.Assign, assigned map[string]bool) bool {
 	c.step(1)
 	if assigned[a.Name.Value] {
 		c.fault(AssignedTwice, syntax.SpanOf(a.Name), "", "%s is assigned twice", a.Name.Value)
@@ -159,7 +159,7 @@ func (c *checker) assign(a *syntax.Assign, t target, insert bool) (plan.Assign, 
 	case p == nil:
 		var own []string
 		if insert {
-			own = t.ownNames(true)
+			own = t.builtinNames(true)
 		}
 		help := c.suggest(a.Name.Value, func() []string { return slices.Concat(propNames(t.properties()), own) })
 		if t.node != nil && a.Name.Value == "id" {
@@ -183,10 +183,10 @@ func (c *checker) assigned(o syntax.Operand, p *catalog.Property) (plan.Expr, bo
 		v, ok := c.assignable(o, p.Type, p.Name, BadValue)
 		return plan.Lit{Value: v}, ok
 	case *syntax.Now:
-		return plan.Now{}, c.fit(value.Of(value.DateTime), p.Type, p, o.Span())
+		return plan.Now{}, c.checkFit(value.Of(value.DateTime), p.Type, p, o.Span())
 	case *syntax.VarRef:
 		t, ok := c.param(o.Tokens[0])
-		return t.expr, ok && c.fit(t.typ, p.Type, p, o.Span())
+		return t.expr, ok && c.checkFit(t.typ, p.Type, p, o.Span())
 	case *syntax.PropRef, *syntax.AliasRef, *syntax.Call:
 	}
 	panic("check: the parser accepted an expression as a value")
@@ -207,7 +207,7 @@ func (c *checker) update(st *syntax.Update) {
 	}
 	assigned := map[string]bool{}
 	for _, a := range st.Set {
-		if !c.once(a, assigned) {
+		if !c.checkOnce(a, assigned) {
 			continue
 		}
 		if t.node.IsKey(a.Name.Value) {
@@ -235,8 +235,8 @@ func (c *checker) predicate(p *syntax.Pred, t target) plan.Pred {
 	at := syntax.SpanOf(p.Name)
 	prop := t.property(name)
 	switch {
-	case prop == nil && !slices.Contains(t.ownNames(false), name):
-		names := func() []string { return slices.Concat(propNames(t.properties()), t.ownNames(false)) }
+	case prop == nil && !slices.Contains(t.builtinNames(false), name):
+		names := func() []string { return slices.Concat(propNames(t.properties()), t.builtinNames(false)) }
 		c.fault(UnknownAssigned, at, c.suggest(name, names), "%s has no property %s", t.name, name)
 		return pred
 	case prop != nil && prop.Type.Kind == value.Blob:

@@ -22,7 +22,7 @@ func (c *checker) readQuery(r *syntax.Read) {
 	c.read.Match = c.block(r.Match, sc)
 	c.project(r.Returns, sc)
 	c.order(r.Order, sc)
-	c.ties()
+	c.addTies()
 }
 
 // project lowers the projections.
@@ -128,7 +128,7 @@ func (c *checker) order(keys []*syntax.Ordering, sc *scope) {
 		case agg && !c.read.Grouped:
 			c.fault(Uncorrelated, at, "add an aggregate to return", "order uses an aggregate, but return has no aggregate")
 			continue
-		case c.read.Grouped && !agg && !grouping[spelled(t.expr)]:
+		case c.read.Grouped && !agg && !grouping[exprText(t.expr)]:
 			c.fault(Uncorrelated, at, "add the expression to return as a grouping key, or order by an aggregate", "order uses an expression that is not a grouping key")
 			continue
 		}
@@ -170,12 +170,12 @@ func (c *checker) columnNames() []string {
 func (c *checker) grouping() map[string]bool {
 	set := make(map[string]bool, len(c.read.Columns))
 	for _, col := range c.read.Columns {
-		set[spelled(col.Expr)] = true
+		set[exprText(col.Expr)] = true
 	}
 	return set
 }
 
-func spelled(e plan.Expr) string { return fmt.Sprintf("%#v", e) }
+func exprText(e plan.Expr) string { return fmt.Sprintf("%#v", e) }
 
 // descending reports whether a sort key sorts in descending order. Without an explicit
 // direction, relevance scores sort best first.
@@ -190,7 +190,7 @@ func descending(dir *syntax.Token, e plan.Expr) bool {
 	return false
 }
 
-func (c *checker) ties() {
+func (c *checker) addTies() {
 	for i := range c.read.Vars {
 		if !c.info.Vars[i].Inner {
 			c.read.Ties = append(c.read.Ties, plan.VarID(i))

@@ -13,6 +13,6 @@ func (l List) Cut(n int) List {
 	next := l[n]
 	return append(l[:n:n], Diagnostic{
 		Code: next.Code, Severity: Note, Span: next.Span,
-		Message: "there are more faults, from here on not listed", Help: "fix those above first",
+		Message: "the list ends here, because there are too many errors", Help: "fix the errors above first",
 	})
 }

@@ -51,7 +51,7 @@ func (s *Severity) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("found the severity %q, wanted error, warning or note", text)
+	return fmt.Errorf("the severity %q is unknown; use error, warning or note", text)
 }
 
 // Code is the stable code of a kind of diagnostic: a letter (P parse, S schema, T types, L lint,

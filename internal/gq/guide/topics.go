@@ -12,11 +12,11 @@ import (
 
 var topics = []Topic{
 	{Name: "overview", Summary: "The form of a query, and what to read next.",
-		text: `A text holds queries; each has a name, typed parameters and a body. A read is match, return, and if
-wanted order and limit, in this order. What stands side by side in match must all hold, in any order:
-there is no and, no or, no where. Type names start upper-case; variables start with $. An edge is
-written with a lower-case first letter between two variables. Values come in as parameters, not pasted
-into the text. Strings take double quotes. Comments are // and /* */.`,
+		text: `A text holds queries; each has a name, typed parameters and a body. A read has match and return, and
+optionally order and limit, in this order. All clauses in match must hold, and their order does not matter:
+there is no and, no or, no where. Type names start with an upper-case letter; variables start with $. Write the
+name of an edge with a lower-case first letter between two variables. Pass values as parameters; do not paste
+them into the text. Strings need double quotes. Comments are // and /* */.`,
 		cases: []example{{"A read", overviewRead}, {"A mutation", insertNode}}},
 	{Name: "match", Summary: "Binding variables to nodes.",
 		text: `$v: Type ranges over the nodes of a type; { property: value } keeps those with that value, a literal,
@@ -35,15 +35,15 @@ edge, with $w.property, $w.id, $w.from and $w.to. A walk binds no edge.`,
 		cases: []example{{"Along an edge", along}, {"One to three hops", hops}, {"The start and its direct neighbours", hopsFromStart},
 			{"Nodes with a way back to themselves", wayBack}, {"Either direction", undirected}, {"The edge itself", edgeBinding}}},
 	{Name: "filters", Summary: "Conditions on properties.",
-		text: `= != < <= > >= compare a property with a literal, a parameter or another property of a fitting type.
-contains tests for an element of a list, or a part of a String; starts_with for the start of a String; both are
-exact and case-sensitive. A comparison with null is never true. A ? after an optional parameter drops the
-condition when the parameter is left out. There is no or: run two queries.`,
+		text: `= != < <= > >= compare a property with a literal, a parameter or another property of a comparable type.
+contains tests for an element of a list, or for a part of a String; starts_with tests for the start of a String. Both
+are exact and case-sensitive. A comparison with null is never true. If a condition ends with ? after an optional
+parameter, a call without the parameter ignores the condition. There is no or: run two queries.`,
 		cases: []example{{"A comparison", compare}, {"Part of a String", contains}, {"An element of a list", element}, {"A value of an enum", enumValue}, {"An optional condition", optionalFilter}}},
-	{Name: "not", Summary: "Keeping what has no match.",
-		text: `not { … } keeps the rows for which the block has no match. It uses at least one variable from outside;
-variables bound inside are not seen outside. It may nest.`,
-		cases: []example{{"Nodes without such an edge", without}}},
+	{Name: "not", Summary: "Keeping rows without a match.",
+		text: `not { … } keeps the rows for which the block has no match. The block must use at least one variable
+from outside; variables that it binds are not visible outside. Blocks may be nested.`,
+		cases: []example{{"Nodes without an edge", without}}},
 	{Name: "aggregates", Summary: "Counting and grouping.",
 		text: "Aggregates stand in return and order. Every other column is then a grouping key: there is no group by.\n" +
 			"Nulls do not count. When nothing matches, an aggregate alone is one row: count 0, the others null. An aggregate\n" +
@@ -55,9 +55,9 @@ alone is the whole node as an object with its id, blobs left out. Every node has
 of a key of several properties a JSON array of strings in the order of the property names.`,
 		cases: []example{{"A property, an alias and the whole node", columns}}},
 	{Name: "order", Summary: "Sorting and limiting.",
-		text: `order { expression desc, … } sorts, asc when nothing is said, by properties, aggregates or the names of
-columns. Nulls come first ascending, last descending. Ties are broken by ids, so that every order is total and a
-limit deterministic. limit comes last. Always set one.`,
+		text: `order { expression desc, … } sorts by properties, aggregates or the names of columns. The default is asc.
+Nulls come first ascending, last descending. Ids break ties, so the order and the limit are deterministic. limit
+comes last. Always set one.`,
 		cases: []example{{"The first ten", firstTen}, {"By a count", countByNode}}},
 	{Name: "search", Summary: "Full text, similarity, and both.",
 		text: `In match: search keeps what has any of the words, match_text the phrase, fuzzy words with up to two wrong
@@ -76,10 +76,10 @@ array of their values as strings, in the order of the property names: "[\"7\",\"
 checked for the sources whose edges a write adds or removes, so that a new node may have none. Commas between
 assignments may be left out.`,
 		cases: []example{{"Insert or replace a node", insertNode}, {"Insert an edge", insertEdge}, {"Update", update}, {"Delete", deleteNode}}},
-	{Name: "types", Summary: "Types of properties and parameters, and how values are written.",
+	{Name: "types", Summary: "Types of properties and parameters, and how to write their values.",
 		text:  typesText(),
 		cases: []example{{"A parameter of a date", dateParam}, {"An optional parameter", optionalFilter}}},
-	{Name: "errors", Summary: "What the codes of faults mean.", text: errorText()},
+	{Name: "errors", Summary: "The meaning of the error codes.", text: errorText()},
 }
 
 // typesText lists the notation of each type, and says how they combine.
@@ -93,14 +93,14 @@ func typesText() string {
 		}
 	}
 	return strings.Join(notation, ", ") + `; now() is a DateTime,
-[T] ["a", "b"], Vector(n), Blob. A parameter of an enum's property is a String. Numbers fit one another;
-a String is never taken for a ` + strings.Join(written, " or ") + `. As JSON: those are strings too, 64-bit integers
-numbers or strings, vectors arrays. A ? after the type of a property or parameter makes it optional.`
+[T] ["a", "b"], Vector(n), Blob. The parameter for an enum property is a String. Number types can be mixed;
+a String is not accepted as a ` + strings.Join(written, " or ") + `. In JSON these are strings too, 64-bit
+integers are numbers or strings, and vectors are arrays. A ? after the type of a property or parameter makes it optional.`
 }
 
 func errorText() string {
 	var b strings.Builder
-	b.WriteString("A fault names its place, what was found, what was wanted, and often the remedy after help. P codes are about the\nform of the text; lint codes L are advice and stop nothing.\n\n")
+	b.WriteString("An error names its place, what was found and what was expected, and often gives the fix after help. P codes are\nsyntax errors. L codes are warnings of the linter and do not stop a query.\n\n")
 	for _, e := range check.Codes {
 		writeCode(&b, e)
 	}

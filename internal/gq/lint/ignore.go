@@ -51,12 +51,12 @@ func (r *run) silence() {
 		if broken[d.span.File] {
 			continue
 		}
-		if idle := r.idle(d); len(idle) > 0 {
+		if idle := r.unusedCodes(d); len(idle) > 0 {
 			var edits []diag.Edit
 			if len(idle) == len(d.codes) {
 				edits = []diag.Edit{{Span: r.wholeLine(d.span)}}
 			}
-			p.report(d.span, "remove it", edits, "gq:ignore of %s silences nothing", strings.Join(idle, ", "))
+			p.report(d.span, "remove it", edits, "gq:ignore %s has no effect, because the rule reports nothing here", strings.Join(idle, ", "))
 		}
 	}
 }
@@ -104,12 +104,12 @@ func (r *run) fileDirectives(comments []syntax.Comment, decls []diag.Span) []*di
 	return out
 }
 
-const directiveForm = "write // gq:ignore L107 and the reason"
+const directiveForm = "write a code and a reason: // gq:ignore L107 because …"
 
 func parseDirective(m *work.Meter, rest string) (d *directive, fault, help string) {
 	fields := strings.Fields(rest)
 	if len(fields) == 0 {
-		return nil, "gq:ignore without a code", directiveForm
+		return nil, "gq:ignore has no code", directiveForm
 	}
 	d = &directive{}
 	for name := range strings.SplitSeq(fields[0], ",") {
@@ -117,22 +117,22 @@ func parseDirective(m *work.Meter, rest string) (d *directive, fault, help strin
 		code := diag.Code(name)
 		switch rule := ruleOf(code); {
 		case rule == nil && len(name) > 1 && strings.IndexByte("PSTGC", name[0]) >= 0 && strings.Trim(name[1:], "0123456789") == "":
-			return nil, "gq:ignore of " + name + ", which is no lint rule", "only L codes can be silenced; correct what " + name + " reports"
+			return nil, "gq:ignore cannot silence " + name + ", which is not a lint rule", "only L codes can be silenced; fix the cause of " + name
 		case rule == nil:
-			return nil, "gq:ignore of an unknown code " + name, cmpHelp(diag.DidYouMean(name, ruleCodes()), directiveForm)
+			return nil, "gq:ignore has the unknown code " + name, helpOr(diag.DidYouMean(name, ruleCodes()), directiveForm)
 		case rule.query == nil && rule.catalog == nil:
-			return nil, "gq:ignore of " + name + ", which cannot be silenced here", "set it in gq.yaml"
+			return nil, "gq:ignore cannot silence " + name, "set the level of the rule in gq.yaml"
 		}
 		d.codes = append(d.codes, code)
 	}
 	if len(fields) == 1 {
-		return nil, "gq:ignore without a reason", "say why, after the code: // gq:ignore " + fields[0] + " because …"
+		return nil, "gq:ignore has no reason", "write the reason after the code: // gq:ignore " + fields[0] + " because …"
 	}
 	d.used = make([]bool, len(d.codes))
 	return d, "", ""
 }
 
-func cmpHelp(near, form string) string {
+func helpOr(near, form string) string {
 	if near != "" {
 		return near
 	}
@@ -157,11 +157,11 @@ func targetOf(comment diag.Span, decls []diag.Span) diag.Span {
 // target is a declaration and the rules that directives silence in it.
 type target struct {
 	span  diag.Span
-	codes map[diag.Code][]naming // the entry is nil once all of its directives are marked as used
+	codes map[diag.Code][]directiveCode // the entry is nil once all of its directives are marked as used
 }
 
-// naming is the first place where a directive names a code.
-type naming struct {
+// directiveCode is the first place where a directive names a code.
+type directiveCode struct {
 	*directive
 	at int // index in codes
 }
@@ -173,7 +173,7 @@ func (r *run) targets(all []*directive) map[string][]*target {
 	for _, d := range all {
 		t := bySpan[d.target]
 		if t == nil {
-			t = &target{span: d.target, codes: map[diag.Code][]naming{}}
+			t = &target{span: d.target, codes: map[diag.Code][]directiveCode{}}
 			bySpan[d.target] = t
 			byFile[d.target.File] = append(byFile[d.target.File], t)
 		}
@@ -182,7 +182,7 @@ func (r *run) targets(all []*directive) map[string][]*target {
 			// All codes of one directive are processed together. A repeated code therefore comes
 			// right after its first naming and is recognised by the last element.
 			if list := t.codes[code]; len(list) == 0 || list[len(list)-1].directive != d {
-				t.codes[code] = append(list, naming{d, i})
+				t.codes[code] = append(list, directiveCode{d, i})
 			}
 		}
 	}
@@ -210,12 +210,12 @@ func silenced(list []*target, f diag.Diagnostic) bool {
 	return named
 }
 
-// idle returns the codes of a directive whose rules ran but had no finding to silence.
-func (r *run) idle(d *directive) []string {
+// unusedCodes returns the codes of a directive whose rules ran but had no finding to silence.
+func (r *run) unusedCodes(d *directive) []string {
 	var out []string
 	for i, code := range d.codes {
 		r.in.Meter.Step(1)
-		if !d.used[i] && r.runs(ruleOf(code)) {
+		if !d.used[i] && r.applies(ruleOf(code)) {
 			out = append(out, string(code))
 		}
 	}

@@ -71,7 +71,7 @@ type Report struct {
 
 // Run applies every rule that the configuration does not turn off.
 func Run(in Input) *Report {
-	r := &run{in: &in, faulty: in.Faults.HasErrors()}
+	r := &run{in: &in, hasFaults: in.Faults.HasErrors()}
 	for _, q := range in.Queries {
 		if q.Stored {
 			r.stored = append(r.stored, q)
@@ -80,7 +80,7 @@ func Run(in Input) *Report {
 	for i := range Rules {
 		rule := &Rules[i]
 		switch {
-		case !r.runs(rule):
+		case !r.applies(rule):
 		case rule.query != nil:
 			for _, q := range in.Queries {
 				in.Meter.Step(1)
@@ -110,18 +110,18 @@ func Run(in Input) *Report {
 }
 
 type run struct {
-	in       *Input
-	stored   []*Query // the queries that belong to the catalog
-	faulty   bool     // the sources have errors
-	findings []finding
+	in        *Input
+	stored    []*Query // the queries that belong to the catalog
+	hasFaults bool     // the sources have errors
+	findings  []finding
 }
 
-// runs reports whether a rule applies to the input.
-func (r *run) runs(rule *Rule) bool {
+// applies reports whether a rule applies to the input.
+func (r *run) applies(rule *Rule) bool {
 	if r.in.Config.level(rule) == Off {
 		return false
 	}
-	return rule.catalog == nil || r.in.Whole && (!r.faulty || rule.beside)
+	return rule.catalog == nil || r.in.Whole && (!r.hasFaults || rule.despiteFaults)
 }
 
 type finding struct {

@@ -187,12 +187,12 @@ func TestOptions(t *testing.T) {
 		Text: `query people() @description("Lists.") { match { $p: Person } return { $p.name } }`}}}
 	c.Config = lint.Only(lint.LongToolName)
 	c.Config.MaxToolName = 5
-	if got := gq.Lint(c).List.Error(); !strings.Contains(got, "6 characters, wanted at most 5") {
+	if got := gq.Lint(c).List.Error(); !strings.Contains(got, "6 characters; the limit is 5") {
 		t.Error(got)
 	}
 	c.Config = lint.Only(lint.LongDescription)
 	c.Config.MaxDescription = 5
-	if got := gq.Lint(c).List.Error(); !strings.Contains(got, "6 characters, wanted at most 5") {
+	if got := gq.Lint(c).List.Error(); !strings.Contains(got, "6 characters; the limit is 5") {
 		t.Error(got)
 	}
 }

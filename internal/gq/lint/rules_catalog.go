@@ -37,8 +37,8 @@ func neverUpdated(p *pass) {
 		}
 		for _, prop := range n.Properties {
 			if prop.Type.Nullable && prop.Embed == nil && prop.Type.Kind != value.Blob && !set[n.Name][prop.Name] {
-				p.report(p.propertySpan(n.Name, n.Implements, prop.Name), "set it in an update, or drop it", nil,
-					"no update of %s sets %s", n.Name, prop.Name)
+				p.report(p.propertySpan(n.Name, n.Implements, prop.Name), "set the property in an update, or remove it", nil,
+					"no query that updates %s sets %s", n.Name, prop.Name)
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func duplicateQuery(p *pass) {
 			case !again:
 				first[q.Name.Value] = at
 			case before.File != at.File: // the checker reports duplicates within a file
-				p.report(at, "rename one of them", nil, "query %s stands at %s too", q.Name.Value, before)
+				p.report(at, "rename one of them", nil, "query %s is also declared at %s", q.Name.Value, before)
 			}
 		}
 	}
@@ -135,11 +135,11 @@ func untouchedType(p *pass) {
 		case *syntax.Interface:
 		case *syntax.Node:
 			if !touched[key{plan.Node, d.Name.Value}] {
-				p.report(syntax.SpanOf(d.Name), "", nil, "no query touches node %s", d.Name.Value)
+				p.report(syntax.SpanOf(d.Name), "", nil, "no query uses node %s", d.Name.Value)
 			}
 		case *syntax.Edge:
 			if !touched[key{plan.Edge, d.Name.Value}] {
-				p.report(syntax.SpanOf(d.Name), "", nil, "no query touches edge %s", d.Name.Value)
+				p.report(syntax.SpanOf(d.Name), "", nil, "no query uses edge %s", d.Name.Value)
 			}
 		}
 	}
@@ -157,6 +157,6 @@ func sameDescription(p *pass) {
 			first[text] = q
 			continue
 		}
-		p.report(syntax.SpanOf(q.Syntax.Name), "say in which they differ", nil, "%s is described in the same words as %s", q.Plan.Name, before.Plan.Name)
+		p.report(syntax.SpanOf(q.Syntax.Name), "describe the difference between them", nil, "%s has the same description as %s", q.Plan.Name, before.Plan.Name)
 	}
 }

@@ -22,10 +22,10 @@ func unusedBinding(p *queryPass) {
 		switch {
 		case v.Name == "_" || sym.Uses > 0:
 		case v.Entity == plan.Edge:
-			p.report(sym.Span, "drop $"+v.Name+":, unless each parallel edge is to count", nil, "edge binding $%s is never used", v.Name)
+			p.report(sym.Span, "remove $"+v.Name+": unless you want one row for each parallel edge", nil, "edge binding $%s is never used", v.Name)
 		case c.alone(plan.VarID(id)): // the cross product is the real fault
 		default:
-			p.report(sym.Span, "write $_ if it only has to exist", nil, "$%s is bound and never used", v.Name)
+			p.report(sym.Span, "write $_ to test only that a node exists", nil, "$%s is bound and never used", v.Name)
 		}
 	}
 }
@@ -80,7 +80,7 @@ func (p *queryPass) components() *components {
 			c.root[max(a, b)] = min(a, b)
 		})
 	}
-	pins := pinned(p.in.Meter, p.in.Schema, r, p.inner)
+	pins := atMostOne(p.in.Meter, p.in.Schema, r, p.inner)
 	open := map[plan.VarID]bool{} // roots of the groups with a variable that is not pinned
 	for id := range r.Vars {
 		if v := plan.VarID(id); !p.inner(v) {
@@ -105,8 +105,8 @@ func crossProduct(p *queryPass) {
 		return
 	}
 	for _, v := range c.many[1:] {
-		p.report(p.Info.Vars[v].Span, "join them by a traversal or a comparison, or make two queries of it", nil,
-			"%s is joined with %s by nothing: every one is combined with every other", p.varName(v), p.varName(c.many[0]))
+		p.report(p.Info.Vars[v].Span, "connect them with a traversal or a comparison, or write two queries", nil,
+			"nothing connects %s with %s, so every node of one is combined with every node of the other", p.varName(v), p.varName(c.many[0]))
 	}
 }
 
@@ -124,7 +124,7 @@ func (p *queryPass) oneRow() bool {
 			return true
 		}
 	}
-	pins := pinned(p.in.Meter, p.in.Schema, r, p.inner)
+	pins := atMostOne(p.in.Meter, p.in.Schema, r, p.inner)
 	for id := range r.Vars {
 		if !pins[plan.VarID(id)] && !p.inner(plan.VarID(id)) {
 			return false
@@ -135,14 +135,14 @@ func (p *queryPass) oneRow() bool {
 
 func noLimit(p *queryPass) {
 	if r := p.Plan.Read; r != nil && r.Limit == plan.NoLimit && !p.oneRow() {
-		p.report(syntax.SpanOf(p.Syntax.Name), "end it with a limit, such as limit 100", nil, "%s has no limit", p.Plan.Name)
+		p.report(syntax.SpanOf(p.Syntax.Name), "add a limit at the end, such as limit 100", nil, "%s has no limit", p.Plan.Name)
 	}
 }
 
 func limitNoOrder(p *queryPass) {
 	if r := p.Plan.Read; r != nil && r.Limit > 1 && len(r.Order) == 0 && !p.oneRow() {
 		at := *p.Syntax.Body.(*syntax.Read).Limit
-		p.report(syntax.SpanOf(at), "say which rows come first: order { … }", nil, "limit %s without an order keeps the rows with the smallest ids", at.Value)
+		p.report(syntax.SpanOf(at), "add an order: order { … }", nil, "without an order, limit %s keeps the rows with the smallest ids", at.Value)
 	}
 }
 
@@ -165,7 +165,7 @@ func unknownEnumValue(p *queryPass) {
 				return
 			}
 			if (c.Cond.Op == plan.Eq || c.Cond.Op == plan.Ne) && !slices.Contains(prop.Type.Enum, lit.Value.Str()) {
-				p.report(c.Span, diag.DidYouMean(lit.Value.Str(), prop.Type.Enum), nil, "%s is %s, and never %q",
+				p.report(c.Span, diag.DidYouMean(lit.Value.Str(), prop.Type.Enum), nil, "%s is %s, so it is never %q",
 					prop.Name, prop.Type.Required(), lit.Value.Str())
 			}
 		})
@@ -179,7 +179,7 @@ func notOptional(p *queryPass) {
 		}
 		for _, e := range []plan.Expr{c.Cond.Left, c.Cond.Right} {
 			if ref, ok := e.(plan.ParamRef); ok && p.Plan.Params[ref.Index].Type.Nullable {
-				p.report(c.Span, "end the condition with ? to drop it then", nil, "no row comes when the optional $%s is left out", p.Plan.Params[ref.Index].Name)
+				p.report(c.Span, "end the condition with ? to ignore it when the parameter is left out", nil, "the query returns no rows when the optional $%s is left out", p.Plan.Params[ref.Index].Name)
 				break
 			}
 		}
@@ -191,7 +191,7 @@ func constantFilter(p *queryPass) {
 		_, litL := c.Cond.Left.(plan.Lit)
 		_, litR := c.Cond.Right.(plan.Lit)
 		if litL && litR {
-			p.report(c.Span, "compare a property, or remove it", nil, "two literals are compared")
+			p.report(c.Span, "compare a property, or remove it", nil, "the comparison has two literals, so its result is constant")
 			continue
 		}
 		l, okL := c.Cond.Left.(plan.Prop)
@@ -202,10 +202,10 @@ func constantFilter(p *queryPass) {
 		switch c.Cond.Op {
 		case plan.Eq, plan.Le, plan.Ge, plan.Contains, plan.StartsWith:
 			if !l.Type.Nullable {
-				p.report(c.Span, "remove it", nil, "%s is compared with itself, which always holds", l.Name)
+				p.report(c.Span, "remove it", nil, "%s is compared with itself, which is always true", l.Name)
 			}
 		case plan.Ne, plan.Lt, plan.Gt:
-			p.report(c.Span, "compare it with something else", nil, "%s is compared with itself, which never holds", l.Name)
+			p.report(c.Span, "compare it with something else", nil, "%s is compared with itself, which is never true", l.Name)
 		}
 	}
 }
@@ -217,7 +217,7 @@ func notEqualNull(p *queryPass) {
 		}
 		for _, e := range []plan.Expr{c.Cond.Left, c.Cond.Right} {
 			if prop, ok := e.(plan.Prop); ok && prop.Type.Nullable {
-				p.report(c.Span, "", nil, "rows without %s are left out: != does not hold for null", prop.Name)
+				p.report(c.Span, "", nil, "rows without %s are left out, because != is never true for null", prop.Name)
 				break
 			}
 		}

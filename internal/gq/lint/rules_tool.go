@@ -14,7 +14,7 @@ import (
 func unusedParam(p *queryPass) {
 	for i, sym := range p.Info.Params {
 		if sym.Uses == 0 {
-			p.report(sym.Span, "use it, or remove it: callers need not give it then", nil, "parameter $%s is never used", p.Plan.Params[i].Name)
+			p.report(sym.Span, "use the parameter, or remove it", nil, "parameter $%s is never used", p.Plan.Params[i].Name)
 		}
 	}
 }
@@ -49,14 +49,14 @@ func longToolName(p *queryPass) {
 		if arg := p.mcpArg("tool_name"); arg != nil {
 			at = syntax.SpanOf(arg.Value)
 		}
-		p.report(at, "shorten it, or set @mcp(tool_name: …)", nil, "the tool name has %d characters, wanted at most %d", n, most)
+		p.report(at, "shorten it, or set @mcp(tool_name: …)", nil, "the tool name has %d characters; the limit is %d", n, most)
 	}
 }
 
 func vectorParam(p *queryPass) {
 	for i, prm := range p.Plan.Params {
 		if p.Expose && prm.Type.Kind == value.Vector {
-			p.report(p.Info.Params[i].Span, "take a String to embed, or add @mcp(expose: false)", nil, "no model can supply the %s of $%s", prm.Type.Required(), prm.Name)
+			p.report(p.Info.Params[i].Span, "declare a String parameter to embed, or add @mcp(expose: false)", nil, "a model cannot supply the %s of $%s", prm.Type.Required(), prm.Name)
 		}
 	}
 }
@@ -74,11 +74,11 @@ func longDescription(p *queryPass) {
 				at = syntax.SpanOf(a.Text)
 			}
 		}
-		p.report(at, "say less; what a caller needs only later can stand in the results", nil, "the tool's description has %d characters, wanted at most %d", n, most)
+		p.report(at, "shorten it; move details that a caller needs later into the results", nil, "the description of the tool has %d characters; the limit is %d", n, most)
 	}
 	for i, doc := range p.ParamDocs {
 		if n := utf8.RuneCountInString(doc); p.Expose && n > most {
-			p.report(p.Info.Params[i].Span, "say less", nil, "the description of $%s has %d characters, wanted at most %d", p.Plan.Params[i].Name, n, most)
+			p.report(p.Info.Params[i].Span, "shorten it", nil, "the description of $%s has %d characters; the limit is %d", p.Plan.Params[i].Name, n, most)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func mcpEquals(p *queryPass) {
 			if next := syntax.SpanOf(arg.Tokens[2]); next.Start.Offset == at.End.Offset {
 				edit.Text = ": "
 			}
-			p.report(at, "write a colon", []diag.Edit{edit}, "@mcp takes %s: …", arg.Tokens[0].Value)
+			p.report(at, "write a colon", []diag.Edit{edit}, "the argument %s of @mcp has = instead of a colon", arg.Tokens[0].Value)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 func hardCoded(p *queryPass) {
 	used := func(s check.Symbol) bool { return s.Uses > 0 }
 	if p.Plan.Mutation != nil && !slices.ContainsFunc(p.Info.Params, used) {
-		p.report(syntax.SpanOf(p.Syntax.Name), "give its values as parameters", nil, "mutation %s writes the same on every call", p.Plan.Name)
+		p.report(syntax.SpanOf(p.Syntax.Name), "declare parameters for the values", nil, "mutation %s writes the same data on every call", p.Plan.Name)
 	}
 }
 
@@ -37,8 +37,8 @@ func upsertClears(p *queryPass) {
 		}
 		if len(cleared) > 0 {
 			at := p.Syntax.Body.(*syntax.Mutation).Statements[i].(*syntax.Insert).Type
-			p.report(syntax.SpanOf(at), "assign them, or update a node that exists", nil,
-				"where the key exists, the insert of %s clears %s", ins.Type, strings.Join(cleared, ", "))
+			p.report(syntax.SpanOf(at), "assign them, or use update for an existing node", nil,
+				"if the key exists, the insert of %s sets %s to null", ins.Type, strings.Join(cleared, ", "))
 		}
 	}
 }
@@ -65,7 +65,7 @@ func nullAssigned(p *queryPass) {
 					at = w.Value.Source().Span()
 				}
 			}
-			p.report(at, "declare the parameter without ?", nil, "the required %s is given $%s, which may be left out", a.Name, p.Plan.Params[ref.Index].Name)
+			p.report(at, "declare the parameter without ?", nil, "the property %s is required, but a call may leave out its value $%s", a.Name, p.Plan.Params[ref.Index].Name)
 		}
 	}
 }

@@ -177,10 +177,10 @@ func property(s *catalog.Schema, entity plan.Entity, typ, name string) *catalog.
 	return s.Node(typ).Property(name)
 }
 
-// pinned returns the variables outside not blocks that can match at most one entity. These are
+// atMostOne returns the variables outside not blocks that can match at most one entity. These are
 // nodes whose key is given, and the target of an edge type that allows at most one target, if
 // its source is pinned.
-func pinned(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.VarID) bool) map[plan.VarID]bool {
+func atMostOne(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.VarID) bool) map[plan.VarID]bool {
 	given := map[plan.VarID]map[string]bool{}
 	pins := map[plan.VarID]bool{}
 	for _, c := range r.Match {

@@ -14,48 +14,48 @@ import (
 var (
 	onTypes      = []string{"@description", "@instruction", "@rename_from"}
 	onProperties = []string{"@description", "@rename_from", "@embed", "@key", "@unique", "@index"}
-	elsewhere    = []string{"@card", "@range", "@check"}
+	onOthers     = []string{"@card", "@range", "@check"}
 )
 
-// ownPrefix starts the names of annotations that the language leaves to its users.
-const ownPrefix = "x_"
+// customPrefix starts the names of annotations that the language leaves to its users.
+const customPrefix = "x_"
 
-// known reports an annotation that the language does not have, or not in this place, or that stands
+// checkAnnotation reports an annotation that the language does not have, or not in this place, or that stands
 // a second time. here are the annotations that may stand in this place, and seen the places of the
 // earlier ones.
-func (b *builder) known(a *syntax.Annotation, here []string, seen map[string]diag.Span) {
+func (b *builder) checkAnnotation(a *syntax.Annotation, here []string, seen map[string]diag.Span) {
 	name, at := a.Name.Value, syntax.SpanOf(a.Name)
-	if strings.HasPrefix(name, ownPrefix) {
+	if strings.HasPrefix(name, customPrefix) {
 		return
 	}
 	first, again := seen[name]
 	seen[name] = at
-	switch all := slices.Concat(here, onTypes, onProperties, elsewhere); {
+	switch all := slices.Concat(here, onTypes, onProperties, onOthers); {
 	case !slices.Contains(all, "@"+name):
 		help := b.suggest("@"+name, func() []string { return all })
 		if help == "" {
-			help = ownHelp + name + " if it is your own"
+			help = customHelp + name + " if it is an annotation of your team"
 		}
 		b.fault(UnknownAnnotation, at, help, "unknown annotation @%s", name)
 	case !slices.Contains(here, "@"+name):
-		b.fault(MisplacedAnnotation, at, "here may stand "+strings.Join(here, ", "), "@%s cannot stand here", name)
+		b.fault(MisplacedAnnotation, at, "allowed here: "+strings.Join(here, ", "), "@%s is not allowed here", name)
 	case again:
-		b.fault(RepeatedAnnotation, at, "keep one", "@%s stands here twice, first at %s", name, first)
+		b.fault(RepeatedAnnotation, at, "remove one of them", "@%s occurs twice here, first at %s", name, first)
 	}
 }
 
-// ownHelp starts the help for a name that is near no annotation of the language.
-const ownHelp = "call it @" + ownPrefix
+// customHelp starts the help for a name that is near no annotation of the language.
+const customHelp = "call it @" + customPrefix
 
 // OwnName returns the edit that makes an unknown annotation one of the user's own, and whether there
 // is one: a name near that of an annotation of the language is more likely misspelt.
 func OwnName(d diag.Diagnostic) (diag.Edit, bool) {
-	if d.Code != UnknownAnnotation || !strings.HasPrefix(d.Help, ownHelp) {
+	if d.Code != UnknownAnnotation || !strings.HasPrefix(d.Help, customHelp) {
 		return diag.Edit{}, false
 	}
 	at := d.Span
 	at.End = at.Start
-	return diag.Edit{Span: at, Text: ownPrefix}, true
+	return diag.Edit{Span: at, Text: customPrefix}, true
 }
 
 // StoredAnnotations are the codes of faults of annotations that earlier versions of the language kept
@@ -67,14 +67,14 @@ var StoredAnnotations = []diag.Code{UnknownAnnotation, MisplacedAnnotation, Repe
 func (b *builder) typeAnnotations(as []*syntax.Annotation) (desc, renamed string, rest []catalog.Annotation) {
 	seen := map[string]diag.Span{}
 	for _, a := range as {
-		b.known(a, onTypes, seen)
+		b.checkAnnotation(a, onTypes, seen)
 		switch a.Name.Value {
 		case "description":
 			desc = b.oneString(a)
 		case "rename_from":
 			renamed = b.oneString(a)
 		default:
-			rest = append(rest, kept(a))
+			rest = append(rest, customAnnotation(a))
 		}
 	}
 	return desc, renamed, rest
@@ -84,7 +84,7 @@ func (b *builder) propertyAnnotations(prop *catalog.Property, p *syntax.Property
 	var tr traits
 	seen := make(map[string]diag.Span, len(p.Annotations))
 	for _, a := range p.Annotations {
-		b.known(a, onProperties, seen)
+		b.checkAnnotation(a, onProperties, seen)
 		switch a.Name.Value {
 		case "description":
 			prop.Description = b.oneString(a)
@@ -98,7 +98,7 @@ func (b *builder) propertyAnnotations(prop *catalog.Property, p *syntax.Property
 			tr.index = tr.index || a.Name.Value == "index"
 			tr.span = a.Span()
 		default:
-			prop.Annotations = append(prop.Annotations, kept(a))
+			prop.Annotations = append(prop.Annotations, customAnnotation(a))
 		}
 	}
 	b.traits[prop] = tr
@@ -110,7 +110,7 @@ func (b *builder) oneString(a *syntax.Annotation) string {
 			return s
 		}
 	}
-	b.fault(BadAnnotation, a.Span(), `write @`+a.Name.Value+`("…")`, "@%s takes one string", a.Name.Value)
+	b.fault(BadAnnotation, a.Span(), `write @`+a.Name.Value+`("…")`, "the argument of @%s must be one string", a.Name.Value)
 	return ""
 }
 
@@ -132,9 +132,9 @@ func (b *builder) embed(prop *catalog.Property, a *syntax.Annotation) {
 	}
 	switch {
 	case !ok || e.Source == "":
-		b.fault(BadEmbed, a.Span(), `write @embed("source", model="…")`, "@embed takes a property name, and a model")
+		b.fault(BadEmbed, a.Span(), `write @embed("source", model="…")`, "the arguments of @embed must be a property name and optionally a model")
 	case prop.Type.Kind != value.Vector:
-		b.fault(BadEmbed, a.Span(), "make the property a Vector", "@embed on %s, which is %s and no Vector", prop.Name, prop.Type)
+		b.fault(BadEmbed, a.Span(), "make the property a Vector", "@embed needs a Vector property, but %s is %s", prop.Name, prop.Type)
 	default:
 		prop.Embed = e
 	}
@@ -162,10 +162,10 @@ func (b *builder) embeds(props []*catalog.Property, lookup func(string) *catalog
 		}
 		if src == nil {
 			help := b.suggest(p.Embed.Source, func() []string { return propertyNames(props) })
-			b.fault(BadEmbed, at, help, "unknown property %s to embed", p.Embed.Source)
+			b.fault(BadEmbed, at, help, "the type has no property %s to embed", p.Embed.Source)
 			continue
 		}
-		b.fault(BadEmbed, at, "", "property %s is %s; only a String can be embedded", src.Name, src.Type)
+		b.fault(BadEmbed, at, "", "property %s is %s, and only a String can be embedded", src.Name, src.Type)
 	}
 }
 
@@ -194,8 +194,8 @@ func stringArg(arg *syntax.AnnotationArg) (string, bool) {
 	return l.Text, true
 }
 
-// kept converts an annotation that the language does not interpret.
-func kept(a *syntax.Annotation) catalog.Annotation {
+// customAnnotation converts an annotation that the language does not interpret.
+func customAnnotation(a *syntax.Annotation) catalog.Annotation {
 	k := catalog.Annotation{Name: a.Name.Value}
 	for _, arg := range a.Args {
 		var text strings.Builder

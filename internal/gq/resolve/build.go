@@ -185,7 +185,7 @@ func (b *builder) node(d *syntax.Node) {
 			i := place[prop.Name]
 			if !n.Properties[i].Type.Equal(prop.Type) {
 				b.fault(InterfaceClash, syntax.SpanOf(p.Name), "declare it as "+n.Properties[i].Type.String()+", or leave it out",
-					"property %s is %s here and %s in interface %s", prop.Name, prop.Type, n.Properties[i].Type, from)
+					"property %s is %s here, but %s in interface %s", prop.Name, prop.Type, n.Properties[i].Type, from)
 				continue
 			}
 			n.Properties[i] = prop
@@ -225,7 +225,7 @@ func (b *builder) inherit(d *syntax.Node, n *catalog.Node) map[string]string {
 			b.step(1)
 			if other, ok := from[p.Name]; ok {
 				if first := n.Properties[place[p.Name]]; !first.Type.Equal(p.Type) {
-					b.fault(InterfaceClash, at, "", "property %s is %s in interface %s and %s in %s",
+					b.fault(InterfaceClash, at, "", "property %s is %s in interface %s, but %s in interface %s",
 						p.Name, first.Type, other, p.Type, name)
 				}
 				continue
@@ -254,7 +254,7 @@ func (b *builder) edge(d *syntax.Edge) {
 	e := &catalog.Edge{Name: d.Name.Value, From: d.From.Value, To: d.To.Value}
 	for _, end := range []syntax.Token{d.From, d.To} {
 		if !b.nodes[end.Value] && !b.broken[end.Value] {
-			b.fault(UnknownEndpoint, syntax.SpanOf(end), b.suggest(end.Value, func() []string { return b.nodeNames }), "no node type %s", end.Value)
+			b.fault(UnknownEndpoint, syntax.SpanOf(end), b.suggest(end.Value, func() []string { return b.nodeNames }), "the schema has no node type %s", end.Value)
 		}
 	}
 	e.Description, e.RenameFrom, e.Annotations = b.typeAnnotations(d.Annotations)
@@ -268,7 +268,7 @@ func (b *builder) edge(d *syntax.Edge) {
 			if prop := b.property(p, seen); prop != nil {
 				e.Properties = append(e.Properties, prop)
 				if slices.Contains(edgeNames, prop.Name) {
-					b.fault(ReservedName, syntax.SpanOf(p.Name), "choose another name", "%s is what every edge calls its own", prop.Name)
+					b.fault(ReservedName, syntax.SpanOf(p.Name), "choose another name", "%s is a reserved name that every edge has", prop.Name)
 				}
 			}
 		}
@@ -291,10 +291,10 @@ func (b *builder) card(e *catalog.Edge, c *syntax.Card, again bool) {
 	}
 	switch {
 	case again:
-		b.fault(BadCardinality, c.Span(), "keep one", "edge %s has a second @card", e.Name)
+		b.fault(BadCardinality, c.Span(), "remove one of them", "edge %s has a second @card", e.Name)
 	case card.Max >= 0 && card.Min > card.Max:
 		b.fault(BadCardinality, c.Span(), fmt.Sprintf("write @card(%d..%d)", card.Max, card.Min),
-			"minimum %d above maximum %d", card.Min, card.Max)
+			"the minimum %d is above the maximum %d", card.Min, card.Max)
 	}
 	e.Card = card
 }
@@ -314,13 +314,13 @@ func (b *builder) property(p *syntax.Property, seen map[string]bool) *catalog.Pr
 func (b *builder) typ(t *syntax.Type) value.Type {
 	v := t.Value()
 	if v.Kind == value.Vector && v.Dim == 0 {
-		b.fault(EmptyVector, t.Span(), "give it the length of your embeddings", "vector of length 0")
+		b.fault(EmptyVector, t.Span(), "write the length of your embeddings, such as Vector(384)", "the Vector has length 0")
 	}
 	if t.EnumEnd == nil {
 		return v
 	}
 	if len(v.Enum) == 0 {
-		b.fault(BadEnum, t.Span(), "list the values: enum(on, off)", "enum without values")
+		b.fault(BadEnum, t.Span(), "list the values, as in enum(on, off)", "the enum has no values")
 	}
 	seen := make(map[string]bool, len(t.Enum))
 	for _, e := range t.Enum {
@@ -343,5 +343,5 @@ func (b *builder) reservedNode(d *syntax.Node, n *catalog.Node) {
 			at = syntax.SpanOf(m.Name)
 		}
 	}
-	b.fault(ReservedName, at, "make it `id: String @key`, or choose another name", "every %s has an id of its own", n.Name)
+	b.fault(ReservedName, at, "write `id: String @key`, or choose another name", "id is a reserved name: every %s node already has an id", n.Name)
 }

@@ -15,13 +15,13 @@ import (
 func (b *builder) nodeConstraints(d *syntax.Node, n *catalog.Node) {
 	for _, p := range n.Properties {
 		tr := b.traits[p]
-		if tr.key && b.bearable(p, "key", tr.span) {
+		if tr.key && b.canConstrain(p, "key", tr.span) {
 			b.key(n, []string{p.Name}, tr.span)
 		}
-		if tr.unique && b.bearable(p, "unique", tr.span) {
+		if tr.unique && b.canConstrain(p, "unique", tr.span) {
 			n.Unique = append(n.Unique, []string{p.Name})
 		}
-		if tr.index && b.bearable(p, "index", tr.span) {
+		if tr.index && b.canConstrain(p, "index", tr.span) {
 			n.Index = append(n.Index, []string{p.Name})
 		}
 	}
@@ -29,7 +29,7 @@ func (b *builder) nodeConstraints(d *syntax.Node, n *catalog.Node) {
 		switch m := m.(type) {
 		case *syntax.Property:
 		case *syntax.ListConstraint:
-			names, ok := b.listed(m, n.Properties, n.Property, nil)
+			names, ok := b.constraintNames(m, n.Properties, n.Property, nil)
 			if !ok {
 				continue
 			}
@@ -42,11 +42,11 @@ func (b *builder) nodeConstraints(d *syntax.Node, n *catalog.Node) {
 				n.Index = append(n.Index, names)
 			}
 		case *syntax.RangeConstraint:
-			if p := b.named(m.Name, n.Properties, n.Property); p != nil {
+			if p := b.propertyNamed(m.Name, n.Properties, n.Property); p != nil {
 				b.bounds(n, p, m)
 			}
 		case *syntax.CheckConstraint:
-			if p := b.named(m.Name, n.Properties, n.Property); p != nil {
+			if p := b.propertyNamed(m.Name, n.Properties, n.Property); p != nil {
 				b.pattern(n, p, m)
 			}
 		}
@@ -57,12 +57,12 @@ func (b *builder) edgeConstraints(d *syntax.Edge, e *catalog.Edge) {
 	for _, p := range e.Properties {
 		tr := b.traits[p]
 		if tr.key {
-			b.fault(EdgeConstraint, tr.span, "use @unique", "an edge has no key")
+			b.fault(EdgeConstraint, tr.span, "use @unique", "an edge cannot have a key")
 		}
-		if tr.unique && b.bearable(p, "unique", tr.span) {
+		if tr.unique && b.canConstrain(p, "unique", tr.span) {
 			e.Unique = append(e.Unique, []string{p.Name})
 		}
-		if tr.index && b.bearable(p, "index", tr.span) {
+		if tr.index && b.canConstrain(p, "index", tr.span) {
 			e.Index = append(e.Index, []string{p.Name})
 		}
 	}
@@ -71,10 +71,10 @@ func (b *builder) edgeConstraints(d *syntax.Edge, e *catalog.Edge) {
 		case *syntax.Property:
 		case *syntax.ListConstraint:
 			if m.Kind.Value == "key" {
-				b.fault(EdgeConstraint, m.Span(), "use @unique", "an edge has no key")
+				b.fault(EdgeConstraint, m.Span(), "use @unique", "an edge cannot have a key")
 				continue
 			}
-			names, ok := b.listed(m, e.Properties, e.Property, []string{"src", "dst"})
+			names, ok := b.constraintNames(m, e.Properties, e.Property, []string{"src", "dst"})
 			switch {
 			case !ok:
 			case m.Kind.Value == "unique":
@@ -83,28 +83,28 @@ func (b *builder) edgeConstraints(d *syntax.Edge, e *catalog.Edge) {
 				e.Index = append(e.Index, names)
 			}
 		case *syntax.RangeConstraint:
-			b.fault(EdgeConstraint, m.Span(), "", "@range in the body of an edge")
+			b.fault(EdgeConstraint, m.Span(), "", "the body of an edge cannot contain @range")
 		case *syntax.CheckConstraint:
-			b.fault(EdgeConstraint, m.Span(), "", "@check in the body of an edge")
+			b.fault(EdgeConstraint, m.Span(), "", "the body of an edge cannot contain @check")
 		}
 	}
 }
 
 func (b *builder) key(n *catalog.Node, names []string, at diag.Span) {
 	if n.Key != nil {
-		b.fault(SeveralKeys, at, "write one @key(a, b) in the body for a composite key", "%s has a key already", n.Name)
+		b.fault(SeveralKeys, at, "write one @key(a, b) in the body for a composite key", "%s already has a key", n.Name)
 		return
 	}
 	for _, name := range names {
 		if n.Property(name).Type.Nullable {
-			b.fault(NullableKey, at, "drop the ? of "+name, "key member %s is nullable", name)
+			b.fault(NullableKey, at, "remove the ? from the type of "+name, "the key property %s is nullable", name)
 		}
 	}
 	n.Key = slices.Sorted(slices.Values(names))
 }
 
-// listed resolves the names of a constraint over properties. The names in extra are allowed too.
-func (b *builder) listed(c *syntax.ListConstraint, props []*catalog.Property, lookup func(string) *catalog.Property, extra []string) (names []string, ok bool) {
+// constraintNames resolves the names of a constraint over properties. The names in extra are allowed too.
+func (b *builder) constraintNames(c *syntax.ListConstraint, props []*catalog.Property, lookup func(string) *catalog.Property, extra []string) (names []string, ok bool) {
 	ok = true
 	seen := make(map[string]bool, len(c.Names))
 	for _, ref := range c.Names {
@@ -120,40 +120,40 @@ func (b *builder) listed(c *syntax.ListConstraint, props []*catalog.Property, lo
 		if slices.Contains(extra, name) {
 			continue
 		}
-		p := b.named(ref.Name, props, lookup)
-		ok = p != nil && b.bearable(p, c.Kind.Value, ref.Span()) && ok
+		p := b.propertyNamed(ref.Name, props, lookup)
+		ok = p != nil && b.canConstrain(p, c.Kind.Value, ref.Span()) && ok
 	}
 	return names, ok
 }
 
-func (b *builder) named(t syntax.Token, props []*catalog.Property, lookup func(string) *catalog.Property) *catalog.Property {
+func (b *builder) propertyNamed(t syntax.Token, props []*catalog.Property, lookup func(string) *catalog.Property) *catalog.Property {
 	if p := lookup(t.Value); p != nil {
 		return p
 	}
 	help := b.suggest(t.Value, func() []string { return propertyNames(props) })
-	b.fault(UnknownProperty, syntax.SpanOf(t), help, "unknown property %s", t.Value)
+	b.fault(UnknownProperty, syntax.SpanOf(t), help, "the type has no property %s", t.Value)
 	return nil
 }
 
-// bearable reports whether a property can be part of a key, a unique tuple or an index.
-func (b *builder) bearable(p *catalog.Property, kind string, at diag.Span) bool {
+// canConstrain reports whether a property can be part of a key, a unique tuple or an index.
+func (b *builder) canConstrain(p *catalog.Property, kind string, at diag.Span) bool {
 	unfit := !p.Type.Kind.IsComparable() || p.Type.List
 	if kind == "index" { // a search index takes texts in lists, and nearest takes vectors
 		unfit = p.Type.Kind == value.Blob
 	}
 	if unfit {
-		b.fault(UnfitConstraint, at, "", "@%s on %s, which is %s", kind, p.Name, p.Type)
+		b.fault(UnfitConstraint, at, "", "@%s is not allowed on %s, which is %s", kind, p.Name, p.Type)
 	}
 	return !unfit
 }
 
 func (b *builder) bounds(n *catalog.Node, p *catalog.Property, c *syntax.RangeConstraint) {
 	if !p.Type.Kind.IsNumeric() || p.Type.List {
-		b.fault(UnfitConstraint, c.Span(), "", "@range on %s, which is %s and no number", p.Name, p.Type)
+		b.fault(UnfitConstraint, c.Span(), "", "@range needs a numeric property, but %s is %s", p.Name, p.Type)
 		return
 	}
 	if c.Min == nil && c.Max == nil {
-		b.fault(BadRange, c.Span(), "give it an end: 0.., ..200 or 0..200", "range without an end")
+		b.fault(BadRange, c.Span(), "write a minimum, a maximum or both: 0.., ..200 or 0..200", "the range has no minimum and no maximum")
 		return
 	}
 	r := catalog.Range{Property: p.Name}
@@ -166,14 +166,14 @@ func (b *builder) bounds(n *catalog.Node, p *catalog.Property, c *syntax.RangeCo
 		}
 		v, ok := value.ParseNumber(end.tok.Value, p.Type.Kind)
 		if !ok {
-			b.fault(BadRange, syntax.SpanOf(*end.tok), "", "%s is no %s", end.tok.Value, p.Type.Kind)
+			b.fault(BadRange, syntax.SpanOf(*end.tok), "", "%s is not a valid %s", end.tok.Value, p.Type.Kind)
 			return
 		}
 		*end.dst = &v
 	}
 	if r.Min != nil && r.Max != nil {
 		if order, _ := value.Compare(*r.Min, *r.Max); order > 0 {
-			b.fault(BadRange, c.Span(), "swap the ends", "range from %s down to %s", c.Min.Value, c.Max.Value)
+			b.fault(BadRange, c.Span(), "swap the two values", "the minimum %s of the range is above the maximum %s", c.Min.Value, c.Max.Value)
 			return
 		}
 	}
@@ -182,12 +182,12 @@ func (b *builder) bounds(n *catalog.Node, p *catalog.Property, c *syntax.RangeCo
 
 func (b *builder) pattern(n *catalog.Node, p *catalog.Property, c *syntax.CheckConstraint) {
 	if p.Type.Kind != value.String || p.Type.List {
-		b.fault(UnfitConstraint, c.Span(), "", "@check on %s, which is %s and no String", p.Name, p.Type)
+		b.fault(UnfitConstraint, c.Span(), "", "@check needs a String property, but %s is %s", p.Name, p.Type)
 		return
 	}
 	pattern := syntax.Text(c.Pattern)
 	if _, err := regexp.Compile(pattern); err != nil {
-		b.fault(BadPattern, syntax.SpanOf(c.Pattern), "the syntax is RE2's", "%v", err)
+		b.fault(BadPattern, syntax.SpanOf(c.Pattern), "write the regular expression in RE2 syntax", "%v", err)
 		return
 	}
 	n.Checks = append(n.Checks, catalog.Check{Property: p.Name, Pattern: pattern})

@@ -12,10 +12,10 @@ const maxNesting = 256
 
 // declaration is a run of tokens that starts with a keyword.
 type declaration struct {
-	tokens []Token
-	end    int     // offset of the next declaration
-	stray  []Token // tokens from the first one between this declaration and the next, or nil
-	deep   bool    // it is nested too deeply to be parsed
+	tokens  []Token
+	end     int     // offset of the next declaration
+	stray   []Token // tokens from the first one between this declaration and the next, or nil
+	tooDeep bool    // it is nested too deeply to be parsed
 }
 
 // head returns the number of tokens in the declaration of a type, or before the body of a query.
@@ -51,7 +51,7 @@ func (p *parser) declarations() []*declaration {
 	for i, t := range p.tokens {
 		p.meter.Step(1)
 		switch {
-		case p.opens(i, d != nil && !closed && i == start+1, depth):
+		case p.startsDeclaration(i, d != nil && !closed && i == start+1, depth):
 			finish(i)
 			if d != nil {
 				d.end = t.Pos.Offset
@@ -62,7 +62,7 @@ func (p *parser) declarations() []*declaration {
 			continue
 		case d == nil:
 			if i == 0 {
-				foreign = p.foreign(p.tokens)
+				foreign = p.reportForeign(p.tokens)
 			}
 			continue
 		case closed:
@@ -75,8 +75,8 @@ func (p *parser) declarations() []*declaration {
 		}
 		switch t.Value {
 		case "{", "(", "[":
-			if depth++; depth > maxNesting && !d.deep {
-				d.deep = true
+			if depth++; depth > maxNesting && !d.tooDeep {
+				d.tooDeep = true
 				p.fault(TooDeep, SpanOf(t), "nest fewer brackets", "brackets are nested more than %d levels deep", maxNesting)
 			}
 		case "}", ")", "]":
@@ -89,14 +89,14 @@ func (p *parser) declarations() []*declaration {
 	}
 	finish(len(p.tokens))
 	if foreign {
-		p.forget(out)
+		p.dropForeignFaults(out)
 	}
 	return out
 }
 
-// forget drops the scanner's errors about characters in text of another language, up to the
+// dropForeignFaults drops the scanner's errors about characters in text of another language, up to the
 // first declaration. One report for that text is enough.
-func (p *parser) forget(decls []*declaration) {
+func (p *parser) dropForeignFaults(decls []*declaration) {
 	from, to := p.tokens[0].Pos.Offset, math.MaxInt
 	if len(decls) > 0 {
 		to = decls[0].tokens[0].Pos.Offset
@@ -106,9 +106,9 @@ func (p *parser) forget(decls []*declaration) {
 	})
 }
 
-// foreign reports the first of the tokens, which does not start a declaration. The result says
+// reportForeign reports the first of the tokens, which does not start a declaration. The result says
 // whether it is known as a start in another language.
-func (p *parser) foreign(tokens []Token) bool {
+func (p *parser) reportForeign(tokens []Token) bool {
 	t := tokens[0]
 	pl := place{found: t, after: tokens[1:], in: inQueries, opener: -1, closed: -1}
 	if len(p.keywords) > 1 {
@@ -119,23 +119,23 @@ func (p *parser) foreign(tokens []Token) bool {
 	if !known {
 		help = diag.DidYouMean(t.Value, p.keywords)
 	}
-	p.fault(Unexpected, SpanOf(t), help, "unexpected %s, want %s", show(t), or(quoted(p.keywords)))
+	p.fault(Unexpected, SpanOf(t), help, "unexpected %s, want %s", quoteToken(t), or(quoted(p.keywords)))
 	return known
 }
 
-// opens reports whether token i starts a declaration. isName says that token i is the second
+// startsDeclaration reports whether token i starts a declaration. isName says that token i is the second
 // token of a declaration. It is then the declaration's name, even if it is a keyword.
-func (p *parser) opens(i int, isName bool, depth int) bool {
+func (p *parser) startsDeclaration(i int, isName bool, depth int) bool {
 	t := p.tokens[i]
 	if t.Type != Name || isName || !slices.Contains(p.keywords, t.Value) {
 		return false
 	}
-	return depth == 0 || t.Pos.Column == 1 && headed(p.tokens[i:])
+	return depth == 0 || t.Pos.Column == 1 && beginsDeclaration(p.tokens[i:])
 }
 
-// headed reports whether the tokens begin like a declaration, for example query name ( or node
+// beginsDeclaration reports whether the tokens begin like a declaration, for example query name ( or node
 // Type.
-func headed(tokens []Token) bool {
+func beginsDeclaration(tokens []Token) bool {
 	if len(tokens) < 3 || tokens[2].Type == Name && tokens[0].Value == "query" {
 		return false
 	}

@@ -50,26 +50,26 @@ const (
 // stopped, and ! the token to underline if that is a different one.
 type rule struct {
 	*hint
-	settings      []string
-	terms         [][]string
-	found, blamed int
+	settings          []string
+	terms             [][]string
+	found, underlined int
 }
 
 var rules = sync.OnceValue(func() []rule {
 	var out []rule
 	for _, table := range [][]hint{literalHints, queryHints, matchHints, schemaHints, characterHints} {
 		for i := range table {
-			r := rule{hint: &table[i], settings: strings.Fields(table[i].in), blamed: -1}
+			r := rule{hint: &table[i], settings: strings.Fields(table[i].in), underlined: -1}
 			for j, term := range strings.Fields(table[i].text) {
 				if rest, ok := strings.CutPrefix(term, "^"); ok && rest != "" {
 					term, r.found = rest, j
 				} else if rest, ok := strings.CutPrefix(term, "!"); ok && rest != "" && rest[0] != '=' {
-					term, r.blamed = rest, j
+					term, r.underlined = rest, j
 				}
 				r.terms = append(r.terms, strings.Split(term, "|"))
 			}
-			if r.blamed < 0 {
-				r.blamed = r.found
+			if r.underlined < 0 {
+				r.underlined = r.found
 			}
 			out = append(out, r)
 		}
@@ -82,9 +82,9 @@ var rules = sync.OnceValue(func() []rule {
 func hintFor(pl place) (string, Token) {
 	rs := rules()
 	for i := range rs {
-		if at, ok := rs[i].fits(pl); ok {
+		if at, ok := rs[i].matches(pl); ok {
 			noteHint(rs[i].hint)
-			return expand(rs[i].help, at, pl), at[rs[i].blamed]
+			return expand(rs[i].help, at, pl), at[rs[i].underlined]
 		}
 	}
 	return "", pl.found
@@ -94,9 +94,9 @@ func hintFor(pl place) (string, Token) {
 // every row is used.
 var noteHint = func(*hint) {}
 
-// fits reports whether the rule matches a place. It returns the token that matches each term of
+// matches reports whether the rule matches a place. It returns the token that matches each term of
 // the pattern.
-func (r *rule) fits(pl place) ([]Token, bool) {
+func (r *rule) matches(pl place) ([]Token, bool) {
 	if len(r.settings) > 0 && !slices.Contains(r.settings, pl.in) || !strings.Contains(pl.want, r.want) {
 		return nil, false
 	}
@@ -115,7 +115,7 @@ func (r *rule) fits(pl place) ([]Token, bool) {
 		}
 		at[i] = pl.before[j]
 		// The name of a property cannot be underlined as a keyword of another language.
-		if i == 0 && i == r.blamed && at[i].Type == Name && j > 0 && pl.before[j-1].Value == "." {
+		if i == 0 && i == r.underlined && at[i].Type == Name && j > 0 && pl.before[j-1].Value == "." {
 			return nil, false
 		}
 	}

@@ -18,7 +18,7 @@ func (p *parser) explain(err error, d *declaration, garbled int) {
 	case errors.As(err, &u):
 		pl := placeIn(d.tokens, u.Unexpected)
 		p.meter.Step(len(d.tokens))
-		want := wanted(u)
+		want := expectedTokens(u)
 		if want == "" && pl.wantsType() {
 			want = ", want a type"
 		}
@@ -28,7 +28,7 @@ func (p *parser) explain(err error, d *declaration, garbled int) {
 		if blamed.Pos != u.Unexpected.Pos {
 			want = ""
 		}
-		at, msg = SpanOf(blamed), "unexpected "+show(blamed)+want
+		at, msg = SpanOf(blamed), "unexpected "+quoteToken(blamed)+want
 	case errors.As(err, &e):
 		at.Start, msg = posOf(e.Position()), e.Message()
 		at.End = at.Start
@@ -42,20 +42,20 @@ func (p *parser) explain(err error, d *declaration, garbled int) {
 	}
 }
 
-// show quotes a token for a message and shortens it to a readable length.
-func show(t Token) string {
+// quoteToken quotes a token for a message and shortens it to a readable length.
+func quoteToken(t Token) string {
 	if t.EOF() {
 		return "end of the declaration"
 	}
-	v := cut(t.Value)
+	v := shorten(t.Value)
 	if t.Type == String {
 		return v
 	}
 	return "`" + v + "`"
 }
 
-// cut shortens a piece of source to at most 40 bytes for a message.
-func cut(v string) string {
+// shorten shortens a piece of source to at most 40 bytes for a message.
+func shorten(v string) string {
 	const most = 40
 	if len(v) > most {
 		return strings.ToValidUTF8(v[:most], "") + "…"
@@ -63,9 +63,9 @@ func cut(v string) string {
 	return v
 }
 
-// wanted describes the tokens that the grammar allows next. The library's message gives the
-// whole rest of the production in EBNF; wanted keeps only the terms that can come first.
-func wanted(u *participle.UnexpectedTokenError) string {
+// expectedTokens describes the tokens that the grammar allows next. The library's message gives the
+// whole rest of the production in EBNF; expectedTokens keeps only the terms that can come first.
+func expectedTokens(u *participle.UnexpectedTokenError) string {
 	if u.Expect != "" {
 		return ", want " + u.Expect
 	}

@@ -38,7 +38,7 @@ func placeIn(tokens []Token, found Token) place {
 		switch t.Value {
 		case "{", "(", "[":
 			stack = append(stack, open{j, outer})
-			outer = inside(pl.before[:j], t.Value, outer)
+			outer = settingInside(pl.before[:j], t.Value, outer)
 		case "}", ")", "]":
 			if n := len(stack); n > 0 {
 				pl.closed, outer = stack[n-1].at, stack[n-1].in
@@ -60,9 +60,9 @@ func (pl place) wantsType() bool {
 	return (pl.in == inParams || pl.in == inType) && n > 0 && pl.before[n-1].Value == ":"
 }
 
-// inside returns the setting within a bracket. before are the tokens before the bracket, and
+// settingInside returns the setting within a bracket. before are the tokens before the bracket, and
 // outer is the setting around it.
-func inside(before []Token, bracket, outer string) string {
+func settingInside(before []Token, bracket, outer string) string {
 	word := func(n int) string {
 		if n > len(before) {
 			return ""

@@ -16,7 +16,7 @@ const (
 	offsetForm   = "there is no offset: order by a key, and ask for the rows after the last key, as in $p.name > $last"
 	whereForm    = "write conditions in match, after the bindings: match { $p: Person $p.age > 30 }"
 	onePredicate = "where takes one comparison: find the keys with a query first, then update or delete by key"
-	which        = "add a condition, as in where name = $name"
+	whichForm    = "add a condition, as in where name = $name"
 	signForm     = "write a number without a space after its sign"
 	noArithmetic = "there is no arithmetic: return the values, or store the result as a property"
 	dollarParam  = "a parameter starts with $, as in $name"
@@ -112,8 +112,8 @@ var queryHints = []hint{
 	{in: inBody, text: "set ^<name> =|: <constant>|<var>", help: "put braces around the values: set { %2: %4 }"},
 	{in: inBody, text: "set ^<name> =|:", help: "put braces around the values: set { %2: … }"},
 	{in: inBody, text: "set ^<var> . <name>", help: "put braces around the values, without the variable: set { %4: … }"},
-	{in: inBody, text: "set <group> ^<any>|<end>", want: "`where`", help: which},
-	{in: inBody, text: "delete <typename> ^<any>|<end>", want: "`where`", help: which},
+	{in: inBody, text: "set <group> ^<any>|<end>", want: "`where`", help: whichForm},
+	{in: inBody, text: "delete <typename> ^<any>|<end>", want: "`where`", help: whichForm},
 	{in: inBody, text: "where ^{|(", help: "write the condition without brackets: where name = $name"},
 	{in: inBody, text: "where ^<var> . <name>", help: "write the property in the condition without a variable: where %4 = …"},
 	{in: inBody, text: "where <name> ^: <any>", help: "write where %2 = %4"},

@@ -34,15 +34,15 @@ func expand(help string, at []Token, pl place) string {
 			}
 		case 'l', 'u', 'q', 's', 'S':
 			i++
-			b.WriteString(spelt(c, cut(at[help[i]-'1'].Value)))
+			b.WriteString(respell(c, shorten(at[help[i]-'1'].Value)))
 		default:
-			b.WriteString(cut(at[c-'1'].Value))
+			b.WriteString(shorten(at[c-'1'].Value))
 		}
 	}
 	return b.String()
 }
 
-func spelt(how byte, word string) string {
+func respell(how byte, word string) string {
 	switch how {
 	case 'l':
 		if strings.ToUpper(word) == word {
@@ -75,7 +75,7 @@ func bindingVar(pl place) string {
 	if pl.opener < 3 {
 		return "$p"
 	}
-	return cut(pl.before[pl.opener-3].Value)
+	return shorten(pl.before[pl.opener-3].Value)
 }
 
 var scalarList = "the scalars are " + listed(scalarNames)

@@ -13,15 +13,15 @@ import (
 // scanner splits a text into tokens. It collects errors and continues after each one, so that
 // the declarations around an error are still parsed.
 type scanner struct {
-	file, text string
-	off        int
-	line       int
-	lineStart  int // offset of the first byte of the line
-	wide       int // number of UTF-8 continuation bytes on the line so far
+	file, text   string
+	off          int
+	line         int
+	lineStart    int // offset of the first byte of the line
+	continuation int // number of UTF-8 continuation bytes on the line so far
 
 	// The last position that locate computed. Errors come roughly in source order, so that
 	// counting continues from here.
-	mark lexer.Position
+	located lexer.Position
 
 	tokens   []Token
 	comments []Comment
@@ -30,12 +30,12 @@ type scanner struct {
 	// tokens, only the first is listed.
 	garbled   []int
 	garbledAt int // number of tokens before the last element of garbled
-	strange   []strange
+	unknown   []unknownText
 	meter     *work.Meter
 }
 
-// strange is a piece of text that forms no token.
-type strange struct {
+// unknownText is a piece of text that forms no token.
+type unknownText struct {
 	fault  int // index of the error that reports it
 	tokens int // number of tokens before it
 	text   string
@@ -44,7 +44,7 @@ type strange struct {
 // scan splits a text into tokens. It counts a step for each token, and for each byte that it visits
 // once more to report an error.
 func scan(m *work.Meter, file, text string) *scanner {
-	s := &scanner{file: file, text: text, line: 1, mark: lexer.Position{Line: 1, Column: 1}, meter: m}
+	s := &scanner{file: file, text: text, line: 1, located: lexer.Position{Line: 1, Column: 1}, meter: m}
 	if !s.readable() {
 		return s
 	}
@@ -54,14 +54,14 @@ func scan(m *work.Meter, file, text string) *scanner {
 	}
 	s.tokens = make([]Token, 0, room)
 	if strings.HasPrefix(text, "\uFEFF") {
-		s.off, s.wide = 3, 2
+		s.off, s.continuation = 3, 2
 	}
 	for s.skipSpace() {
 		m.Step(1)
 		s.next()
 		m.Tokens(len(s.tokens))
 	}
-	for _, c := range s.strange {
+	for _, c := range s.unknown {
 		m.Step(1)
 		s.faults[c.fault].Help, _ = hintFor(place{
 			before: s.tokens[:c.tokens], found: Token{Value: c.text}, after: s.tokens[c.tokens:], in: inCharacter, opener: -1, closed: -1,
@@ -112,8 +112,8 @@ func (s *scanner) faultAt(from, to int, code diag.Code, msg, help string) {
 func (s *scanner) locate(off int) diag.Pos {
 	from := s.pos()
 	switch {
-	case s.mark.Offset <= off && (s.mark.Offset > from.Offset || from.Offset > off):
-		from = s.mark
+	case s.located.Offset <= off && (s.located.Offset > from.Offset || from.Offset > off):
+		from = s.located
 	case from.Offset > off:
 		from = lexer.Position{Line: 1, Column: 1}
 	}
@@ -126,12 +126,12 @@ func (s *scanner) locate(off int) diag.Pos {
 	}
 	from.Column += utf8.RuneCountInString(between)
 	from.Offset = off
-	s.mark = from
+	s.located = from
 	return posOf(from)
 }
 
 func (s *scanner) pos() lexer.Position {
-	return lexer.Position{Filename: s.file, Offset: s.off, Line: s.line, Column: s.off - s.lineStart - s.wide + 1}
+	return lexer.Position{Filename: s.file, Offset: s.off, Line: s.line, Column: s.off - s.lineStart - s.continuation + 1}
 }
 
 // advance moves to the offset to and counts the lines and code points on the way.
@@ -140,9 +140,9 @@ func (s *scanner) advance(to int) {
 		switch c := s.text[s.off]; {
 		case c == '\n':
 			s.line++
-			s.lineStart, s.wide = s.off+1, 0
+			s.lineStart, s.continuation = s.off+1, 0
 		case c&0xC0 == 0x80:
-			s.wide++
+			s.continuation++
 		}
 	}
 }
@@ -205,7 +205,7 @@ func (s *scanner) next() {
 			s.off++
 			return
 		case !startsLower(rest[1]):
-			s.faultAt(s.off, s.off+1+n, BadCharacter, "the name of a variable must start with a lower-case letter or _, but this one is "+cut(rest[:1+n]), "")
+			s.faultAt(s.off, s.off+1+n, BadCharacter, "the name of a variable must start with a lower-case letter or _, but this one is "+shorten(rest[:1+n]), "")
 		}
 		s.emit(Var, 1+n)
 	case isDigit(c), c == '-' && len(rest) > 1 && isDigit(rest[1]):
@@ -221,14 +221,14 @@ func (s *scanner) next() {
 			s.emit(Punct, n)
 			return
 		}
-		s.stranger(rest)
+		s.reportUnknown(rest)
 	}
 }
 
-// stranger reports a character that cannot start a token. The report covers all of the text that
+// reportUnknown reports a character that cannot start a token. The report covers all of the text that
 // would be one token in another language: a string in other quotes, && or ||, or a comment after
 // #.
-func (s *scanner) stranger(rest string) {
+func (s *scanner) reportUnknown(rest string) {
 	r, n := utf8.DecodeRuneInString(rest)
 	msg, to := "unexpected character "+strings.TrimSpace(string(r)), n
 	switch {
@@ -243,11 +243,11 @@ func (s *scanner) stranger(rest string) {
 	default:
 		if q := s.quotedLen(rest); q > 0 {
 			n, to = q, q
-			msg = "unexpected " + cut(rest[:n])
+			msg = "unexpected " + shorten(rest[:n])
 		}
 	}
 	if len(s.faults) <= diag.Most {
-		s.strange = append(s.strange, strange{len(s.faults), len(s.tokens), rest[:n]})
+		s.unknown = append(s.unknown, unknownText{len(s.faults), len(s.tokens), rest[:n]})
 	}
 	s.faultAt(s.off, s.off+n, BadCharacter, msg, "")
 	s.advance(s.off + to)

@@ -23,7 +23,7 @@ func ParseSchemaWithin(m *work.Meter, file, text string) (*Schema, diag.List) {
 	schema := &Schema{Name: file, Text: text, Comments: s.comments}
 	p := newParser(s, "interface", "node", "edge")
 	decls := p.declarations()
-	for i, d := range eachOf(p, decls, parseDecl) {
+	for i, d := range parseEach(p, decls, parseDecl) {
 		if d != nil {
 			schema.Decls = append(schema.Decls, d)
 		} else if toks := decls[i].tokens; len(toks) > 1 && toks[1].Type == TypeName {
@@ -46,7 +46,7 @@ func ParseQueriesWithin(m *work.Meter, file, text string) (*File, diag.List) {
 	p := newParser(s, "query")
 	decls := p.declarations()
 	m.Queries(len(decls))
-	for _, q := range eachOf(p, decls, parseQuery) {
+	for _, q := range parseEach(p, decls, parseQuery) {
 		if q != nil {
 			f.Queries = append(f.Queries, q)
 		}
@@ -55,12 +55,12 @@ func ParseQueriesWithin(m *work.Meter, file, text string) (*File, diag.List) {
 }
 
 type parser struct {
-	tokens   []Token
-	keywords []string // the keywords that start a declaration
-	garbled  []int    // see scanner.garbled
-	faults   diag.List
-	found    int // number of errors, including the unlisted ones
-	meter    *work.Meter
+	tokens     []Token
+	keywords   []string // the keywords that start a declaration
+	garbled    []int    // see scanner.garbled
+	faults     diag.List
+	faultCount int // number of errors, including the unlisted ones
+	meter      *work.Meter
 }
 
 func newParser(s *scanner, keywords ...string) *parser {
@@ -76,11 +76,11 @@ func (p *parser) result() diag.List {
 // make the cost of scheduling negligible.
 const batch = 32
 
-// eachOf parses declarations, several batches concurrently, and returns the results of parse in
+// parseEach parses declarations, several batches concurrently, and returns the results of parse in
 // the order of the declarations. The errors and their order do not depend on the number of
 // processors. With a meter, it parses everything on the calling goroutine, because a meter is
 // not safe for concurrent use.
-func eachOf[D any](p *parser, decls []*declaration, parse func(*parser, *declaration) D) []D {
+func parseEach[D any](p *parser, decls []*declaration, parse func(*parser, *declaration) D) []D {
 	out := make([]D, len(decls))
 	parts := make([]parser, (len(decls)+batch-1)/batch)
 	var g errgroup.Group
@@ -108,15 +108,15 @@ func eachOf[D any](p *parser, decls []*declaration, parse func(*parser, *declara
 }
 
 func (p *parser) fault(code diag.Code, at diag.Span, help, format string, args ...any) {
-	p.found++
-	if !p.full() {
+	p.faultCount++
+	if !p.faultsFull() {
 		p.faults = append(p.faults, diag.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
 	}
 }
 
-// full reports whether there are already more errors than are listed. Further messages need not
+// faultsFull reports whether there are already more errors than are listed. Further messages need not
 // be formatted.
-func (p *parser) full() bool { return len(p.faults) > diag.Most }
+func (p *parser) faultsFull() bool { return len(p.faults) > diag.Most }
 
 // parseDecl parses a declaration. It returns nil if the declaration has an error.
 func parseDecl(p *parser, decl *declaration) Decl {
@@ -147,7 +147,7 @@ func parseQuery(p *parser, decl *declaration) *Query {
 // parseOne parses a declaration with its grammar. If the declaration has an error, parseOne
 // reports it and ok is false.
 func parseOne[G any](p *parser, pick func(*grammar) *participle.Parser[G], d *declaration) (node *G, ok bool) {
-	if d.deep {
+	if d.tooDeep {
 		return nil, false
 	}
 	if len(d.tokens) > unmetered {
@@ -158,11 +158,11 @@ func parseOne[G any](p *parser, pick func(*grammar) *participle.Parser[G], d *de
 	p.meter.Step(len(d.tokens))
 	if err == nil {
 		if d.stray != nil && garbled < 0 {
-			p.foreign(d.stray)
+			p.reportForeign(d.stray)
 		}
 		return node, garbled < 0
 	}
-	if !p.full() {
+	if !p.faultsFull() {
 		p.explain(err, d, garbled)
 	}
 	return nil, false

@@ -40,18 +40,18 @@ var literalGrammar = `Literal = <string> | <int> | <float> | "true" | "false" | 
 // parseClause looks at up to four tokens to decide which clause follows, and parses its struct.
 func (g *grammar) parseClause(lex *lexer.PeekingLexer) (Clause, error) {
 	g.meter.Step(1)
-	next := upcoming(lex)
+	next := nextTokens(lex)
 	switch {
 	case next[0].Type == Name && next[0].Value == "not" && next[1].Value == "{":
-		return part[Clause](g.not, lex)
+		return parsePart[Clause](g.not, lex)
 	case next[0].Type == Name && isTextFunction(next[0].Value) && next[1].Value == "(":
-		return part[Clause](g.text, lex)
+		return parsePart[Clause](g.text, lex)
 	case next[0].Type == Var && next[1].Value == ":":
-		return part[Clause](g.binding, lex)
+		return parsePart[Clause](g.binding, lex)
 	case next[0].Type == Var && startsTraversal(next):
-		return part[Clause](g.traversal, lex)
+		return parsePart[Clause](g.traversal, lex)
 	case startsOperand(next[0]):
-		return part[Clause](g.filter, lex)
+		return parsePart[Clause](g.filter, lex)
 	}
 	return nil, participle.NextMatch
 }
@@ -103,10 +103,10 @@ func (g *grammar) parseOperand(lex *lexer.PeekingLexer) (Operand, error) {
 
 // parseNamed parses an expression that starts with a name.
 func (g *grammar) parseNamed(c cursor) (Operand, error) {
-	next := upcoming(c.PeekingLexer)
+	next := nextTokens(c.PeekingLexer)
 	if next[1].Value != "(" {
 		c.Next()
-		return &AliasRef{c.taken()}, nil
+		return &AliasRef{c.consumed()}, nil
 	}
 	if next[0].Value == "now" {
 		c.Next()
@@ -114,16 +114,16 @@ func (g *grammar) parseNamed(c cursor) (Operand, error) {
 		if err := c.want(")"); err != nil {
 			return nil, err
 		}
-		return &Now{c.taken()}, nil
+		return &Now{c.consumed()}, nil
 	}
 	if _, ok := value.KindOfLiteral(next[0].Value); ok {
 		return g.parseLiteral(c)
 	}
-	return part[Operand](g.call, c.PeekingLexer)
+	return parsePart[Operand](g.call, c.PeekingLexer)
 }
 
-// part parses a struct with its grammar. It does not require that the text ends there.
-func part[I any, G any](p func() *participle.Parser[G], lex *lexer.PeekingLexer) (I, error) {
+// parsePart parses a struct with its grammar. It does not require that the text ends there.
+func parsePart[I any, G any](p func() *participle.Parser[G], lex *lexer.PeekingLexer) (I, error) {
 	n, err := p().ParseFromLexer(lex, partOptions...)
 	if err != nil {
 		var none I
@@ -134,8 +134,8 @@ func part[I any, G any](p func() *participle.Parser[G], lex *lexer.PeekingLexer)
 
 var partOptions = []participle.ParseOption{participle.AllowTrailing(true)}
 
-// upcoming returns the next four tokens. Past the end it repeats the end token.
-func upcoming(lex *lexer.PeekingLexer) (next [4]Token) {
+// nextTokens returns the next four tokens. Past the end it repeats the end token.
+func nextTokens(lex *lexer.PeekingLexer) (next [4]Token) {
 	start := lex.MakeCheckpoint()
 	for i := range next {
 		next[i] = *lex.Next()
@@ -150,14 +150,14 @@ type cursor struct {
 	from lexer.RawCursor
 }
 
-// taken returns the tokens from the start of the node to the current position.
-func (c cursor) taken() Range { return Range{c.Range(c.from, c.RawCursor())} }
+// consumed returns the tokens from the start of the node to the current position.
+func (c cursor) consumed() Range { return Range{c.Range(c.from, c.RawCursor())} }
 
 // variable parses a variable or a property of one.
 func (c cursor) variable() (Operand, error) {
 	v := *c.Next()
 	if c.Peek().Value != "." {
-		return &VarRef{c.taken()}, nil
+		return &VarRef{c.consumed()}, nil
 	}
 	c.Next()
 	prop := *c.Peek()
@@ -165,7 +165,7 @@ func (c cursor) variable() (Operand, error) {
 		return nil, unexpected(prop, "a property name")
 	}
 	c.Next()
-	return &PropRef{c.taken(), v, prop}, nil
+	return &PropRef{c.consumed(), v, prop}, nil
 }
 
 // want consumes the next token if it has the given text. Otherwise the error says that the text is
@@ -197,7 +197,7 @@ func (g *grammar) parseLiteral(c cursor) (Operand, error) {
 		k, _ := value.KindOfLiteral(t.Value)
 		return c.textOf(k)
 	}
-	l.Range = c.taken()
+	l.Range = c.consumed()
 	return l, nil
 }
 
@@ -213,7 +213,7 @@ func (c cursor) textOf(kind value.Kind) (Operand, error) {
 	if err := c.want(")"); err != nil {
 		return nil, err
 	}
-	return &Literal{Range: c.taken(), Kind: TextLiteral, Of: kind, Text: Text(t)}, nil
+	return &Literal{Range: c.consumed(), Kind: TextLiteral, Of: kind, Text: Text(t)}, nil
 }
 
 // parseList parses the rest of a list after its bracket.
@@ -240,7 +240,7 @@ func (g *grammar) parseList(c cursor) (Operand, error) {
 		l.Elems = append(l.Elems, elem)
 	}
 	c.Next()
-	l.Range = c.taken()
+	l.Range = c.consumed()
 	return l, nil
 }
 
@@ -261,7 +261,7 @@ func (e *EnumValue) Parse(lex *lexer.PeekingLexer) error {
 	if b.Len() == 0 {
 		return participle.NextMatch
 	}
-	e.Range, e.Text = c.taken(), b.String()
+	e.Range, e.Text = c.consumed(), b.String()
 	return nil
 }
 

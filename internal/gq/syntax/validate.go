@@ -25,7 +25,7 @@ func Large(t Token) (int64, bool) {
 // checkDecl checks the rules that the grammar does not express. It reports whether the
 // declaration satisfies them.
 func (p *parser) checkDecl(d Decl) bool {
-	before := p.found
+	before := p.faultCount
 	switch d := d.(type) {
 	case *Interface:
 		for _, prop := range d.Properties {
@@ -36,15 +36,15 @@ func (p *parser) checkDecl(d Decl) bool {
 		p.members(d.Members)
 	case *Edge:
 		for _, c := range d.Cards {
-			p.small(c.Min)
+			p.checkSmall(c.Min)
 			if c.Max != nil {
-				p.small(*c.Max)
+				p.checkSmall(*c.Max)
 			}
 		}
 		p.annotations(d.Annotations)
 		p.members(d.Members)
 	}
-	return p.found == before
+	return p.faultCount == before
 }
 
 func (p *parser) members(ms []Member) {
@@ -57,7 +57,7 @@ func (p *parser) members(ms []Member) {
 
 func (p *parser) property(prop *Property) {
 	p.meter.Step(1)
-	p.typ(prop.Type)
+	p.checkType(prop.Type)
 	p.annotations(prop.Annotations)
 }
 
@@ -65,14 +65,14 @@ func (p *parser) annotations(as []*Annotation) {
 	for _, a := range as {
 		for _, arg := range a.Args {
 			if _, ok := arg.Literal.(*Literal); arg.Literal != nil && !ok {
-				p.want(arg.Literal, "a literal or a name", inAnnotation)
+				p.reportUnexpected(arg.Literal, "a literal or a name", inAnnotation)
 			}
 		}
 	}
 }
 
-// typ checks the names and lengths in a type.
-func (p *parser) typ(t *Type) {
+// checkType checks the names and lengths in a type.
+func (p *parser) checkType(t *Type) {
 	switch {
 	case t.List != nil:
 		p.scalar(*t.List)
@@ -82,7 +82,7 @@ func (p *parser) typ(t *Type) {
 			p.fault(UnknownScalar, t.Span(), "write Vector(384)", "Vector without a length")
 			return
 		}
-		p.small(*t.Dim)
+		p.checkSmall(*t.Dim)
 	case t.Dim != nil:
 		p.fault(UnknownScalar, t.Span(), "only Vector takes a length", "%s with a length", t.Name.Value)
 	default:
@@ -95,7 +95,7 @@ func (p *parser) scalar(t Token) {
 		return
 	}
 	help := ""
-	if !p.full() {
+	if !p.faultsFull() {
 		help = scalarHelp(t.Value)
 	}
 	if len(p.keywords) > 1 && help == scalarList {
@@ -124,7 +124,7 @@ var foreignScalars = map[string]string{
 	"timestamp": "DateTime", "time": "DateTime", "bytes": "Blob", "binary": "Blob", "vector": "Vector(384)", "embedding": "Vector(384)",
 }
 
-func (p *parser) small(t Token) {
+func (p *parser) checkSmall(t Token) {
 	if _, ok := Small(t); !ok {
 		p.fault(NumberTooLarge, SpanOf(t), "", "%s is outside the range 0 to 2147483647", t.Value)
 	}
@@ -133,13 +133,13 @@ func (p *parser) small(t Token) {
 // checkQuery checks the rules that the grammar does not express. It reports whether the query
 // satisfies them.
 func (p *parser) checkQuery(q *Query) bool {
-	before := p.found
+	before := p.faultCount
 	for _, prm := range q.Params {
 		if prm.Type.EnumEnd != nil {
 			p.fault(UnknownScalar, prm.Type.Span(), "use String", "a parameter cannot be an enum")
 			continue
 		}
-		p.typ(prm.Type)
+		p.checkType(prm.Type)
 	}
 	switch b := q.Body.(type) {
 	case *Read:
@@ -160,7 +160,7 @@ func (p *parser) checkQuery(q *Query) bool {
 			p.statement(st)
 		}
 	}
-	return p.found == before
+	return p.faultCount == before
 }
 
 func (p *parser) clauses(cs []Clause) {
@@ -171,13 +171,13 @@ func (p *parser) clauses(cs []Clause) {
 			p.clauses(c.Match)
 		case *Binding:
 			for _, m := range c.Props {
-				p.simple(m.Value, inMatchValue)
+				p.checkValue(m.Value, inMatchValue)
 			}
 		case *Traversal:
 			if c.Bounds != nil {
-				p.small(c.Bounds.Min)
+				p.checkSmall(c.Bounds.Min)
 				if c.Bounds.Max != nil {
-					p.small(*c.Bounds.Max)
+					p.checkSmall(*c.Bounds.Max)
 				}
 			}
 		case *TextClause:
@@ -198,25 +198,25 @@ func (p *parser) statement(st Statement) {
 		p.assigns(st.Set)
 	case *Update:
 		p.assigns(st.Set)
-		p.simple(st.Where.Value, inWhereValue)
+		p.checkValue(st.Where.Value, inWhereValue)
 	case *Delete:
-		p.simple(st.Where.Value, inWhereValue)
+		p.checkValue(st.Where.Value, inWhereValue)
 	}
 }
 
 func (p *parser) assigns(as []*Assign) {
 	for _, a := range as {
-		p.simple(a.Value, inWriteValue)
+		p.checkValue(a.Value, inWriteValue)
 	}
 }
 
-// simple checks that the value in a setting is a literal, a parameter or now().
-func (p *parser) simple(o Operand, in string) {
+// checkValue checks that the value in a setting is a literal, a parameter or now().
+func (p *parser) checkValue(o Operand, in string) {
 	p.meter.Step(1)
 	switch o.(type) {
 	case *Literal, *VarRef, *Now:
 	case *PropRef, *AliasRef, *Call:
-		p.want(o, "a literal, a $parameter or now()", in)
+		p.reportUnexpected(o, "a literal, a $parameter or now()", in)
 	}
 }
 
@@ -234,11 +234,11 @@ func (p *parser) operand(o Operand) {
 	}
 }
 
-func (p *parser) want(o Operand, what, in string) {
+func (p *parser) reportUnexpected(o Operand, what, in string) {
 	r := o.Source()
 	help := ""
-	if !p.full() {
+	if !p.faultsFull() {
 		help, _ = hintFor(place{found: r.Tokens[0], after: r.Tokens[1:], in: in, opener: -1, closed: -1})
 	}
-	p.fault(Unexpected, r.Span(), help, "unexpected %s, want %s", show(r.Tokens[0]), what)
+	p.fault(Unexpected, r.Span(), help, "unexpected %s, want %s", quoteToken(r.Tokens[0]), what)
 }

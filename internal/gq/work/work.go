@@ -22,7 +22,7 @@ type TooMany struct {
 }
 
 func (e *TooMany) Error() string {
-	return fmt.Sprintf("the text has at least %d %s, wanted at most %d", e.Actual, e.What, e.Limit)
+	return fmt.Sprintf("the text has at least %d %s; the limit is %d", e.Actual, e.What, e.Limit)
 }
 
 // Meter counts the steps of one goroutine. It is not safe for concurrent use. A nil Meter

@@ -27,6 +27,7 @@ const (
 	UpsertClears     diag.Code = "L117"
 	NullAssigned     diag.Code = "L118"
 	NotEqualNull     diag.Code = "L119"
+	SearchNotRanked  diag.Code = "L120"
 	BadDirective     diag.Code = "L198"
 	IdleDirective    diag.Code = "L199"
 	NeverUpdated     diag.Code = "L201"
@@ -108,6 +109,9 @@ var Rules = []Rule{
 	{Level: Note, query: notEqualNull, Entry: diag.Entry{Code: NotEqualNull, Title: "inequality on a nullable property",
 		Explanation: "A comparison with null is never true, != included: nodes without a value are left out too. A not block around = keeps them.",
 		Example:     `query q() { match { $p: Person $p.age != 30 } return { $p.name } }`}},
+	{Level: Warning, query: searchNotRanked, Entry: diag.Entry{Code: SearchNotRanked, Title: "search without an order by relevance",
+		Explanation: "A search keeps every row that has any of the words. Without bm25, nearest or rrf in its order the best match may be the last row, or beyond the limit. Aggregates and reads that yield one row at most are not reported, nor is fuzzy: bm25 leaves out the rows that have none of the words as they are written.",
+		Example:     `query q($words: String) { match { $p: Person search($p.name, $words) } return { $p.name } order { $p.name } limit 10 }`}},
 	{Level: Warning, Entry: diag.Entry{Code: BadDirective, Title: "malformed directive",
 		Explanation: "A directive names lint codes, joined by commas, and gives a reason: // gq:ignore L105 the table is small.",
 		Example:     "// gq:ignore L105\nquery q() { match { $p: Person } return { $p.name } }"}},

@@ -16,7 +16,7 @@ type QueryBody struct {
 	Params    any    `json:"params,omitempty" jsonschema:"type=object" jsonschema_description:"The query's parameters by name, without the $."`
 	Branch    string `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
 	Snapshot  string `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
-	MaxRows   int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The most rows; all when it is left out, as far as one answer has room for them."`
+	MaxRows   int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The most rows; all when it is left out, as far as one answer has room for them. With it the answer also says when the query's own limit cut rows off."`
 	PageToken string `json:"page_token,omitempty" jsonschema_description:"next_page_token of the page before."`
 }
 
@@ -37,7 +37,7 @@ type InvokeBody struct {
 	Branch         string `json:"branch,omitempty" jsonschema_description:"The branch to use; main when it is left out."`
 	Snapshot       string `json:"snapshot,omitempty" jsonschema_description:"Of a read, the commit to read, instead of a branch."`
 	ExpectMutation *bool  `json:"expect_mutation,omitempty" jsonschema_description:"Fail unless the query is a mutation, or with false a read."`
-	MaxRows        int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"Of a read, the most rows; all when it is left out, as far as one answer has room for them."`
+	MaxRows        int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"Of a read, the most rows; all when it is left out, as far as one answer has room for them. With it the answer also says when the query's own limit cut rows off."`
 	PageToken      string `json:"page_token,omitempty" jsonschema_description:"Of a read, next_page_token of the page before."`
 	DryRun         bool   `json:"dry_run,omitempty" jsonschema_description:"Of a mutation: commit nothing; say what would be affected."`
 }
@@ -61,7 +61,7 @@ type ReadRows struct {
 // ReadMore is the last part of the answer to a read. It says whether there are more rows.
 type ReadMore struct {
 	Truncated     bool   `json:"truncated,omitempty" jsonschema_description:"There are more rows."`
-	TruncatedBy   string `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes"`
+	TruncatedBy   string `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes,enum=limit" jsonschema_description:"What cut them off: the most rows or bytes that an answer may have, or the query's own limit, after which there is no page."`
 	NextPageToken string `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token, with all else as it was, for the rows that follow."`
 }
 

@@ -78,6 +78,9 @@ func rowsReport(a *client.ReadAnswer) *report {
 	if a.Truncated {
 		r.note += ", and there are more"
 	}
+	if a.TruncatedBy == "limit" {
+		r.note += " beyond the limit of the query"
+	}
 	return r
 }
 

@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "code",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:f5af1e709e606681211575569180823d9266a911c9fb920eaa5b3cef01a2984d",
-		SourceDigest: "sha256:81ca198986cd85a6f8f7feed09379596fe392816addc7f10cb55a42bd4df97d9",
+		SourceDigest: "sha256:27ba2cc17384d28f721a99816b7972e3a0367373e4bb7ade258ac008cf1ca0fd",
 	}
 }
 
@@ -50,7 +50,7 @@ const (
 	readTail          = `,"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`
 	readTailOptional  = `,"branch":{"type":"string","description":"The branch to use; main when it is left out."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":[]}`
 	rowsHead          = `{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":`
-	rowsTail          = `,"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`
+	rowsTail          = `,"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes","limit"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`
 	writeTail         = `,"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":["params"]}`
 	writeTailOptional = `,"branch":{"type":"string","description":"The branch to use; main when it is left out."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":[]}`
 	changeSchema      = `{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`

@@ -33,7 +33,7 @@ type FindSymbolsRow struct {
 
 // FindSymbols runs the query find_symbols in queries/code/symbols.gq.
 //
-// Find functions, methods, types, interfaces, constants and variables by the words in their names.
+// Find functions, methods, types, interfaces, constants and variables by the words in their names, the best match first.
 func FindSymbols(ctx context.Context, g engine.Graph, p FindSymbolsParams, at engine.Target) (rows []FindSymbolsRow, err error) {
 	err = findSymbolsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -44,7 +44,7 @@ var findSymbolsTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "find_symbols",
 		Exposed:     true,
-		Description: "Find functions, methods, types, interfaces, constants and variables by the words in their names.",
+		Description: "Find functions, methods, types, interfaces, constants and variables by the words in their names, the best match first.",
 		Instruction: "Start here when you know what something does but not what it is called. Names are split at case changes, so `parse` finds ParseDate. Pass the path of a result to get_symbol, callers or callees.",
 		ParamDocs:   []string{"One or more words, such as: merge conflict. A symbol matches when it has any of them."},
 		File:        "queries/code/symbols.gq",
@@ -52,7 +52,7 @@ var findSymbolsTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "find_symbols",
 		Title:        "Find symbols by words",
-		Description:  "Find functions, methods, types, interfaces, constants and variables by the words in their names.\n\nStart here when you know what something does but not what it is called. Names are split at case changes, so `parse` finds ParseDate. Pass the path of a result to get_symbol, callers or callees.",
+		Description:  "Find functions, methods, types, interfaces, constants and variables by the words in their names, the best match first.\n\nStart here when you know what something does but not what it is called. Names are split at case changes, so `parse` finds ParseDate. Pass the path of a result to get_symbol, callers or callees.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"words":{"type":"string","description":"One or more words, such as: merge conflict. A symbol matches when it has any of them."}},"additionalProperties":false,"type":"object","required":["words"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","kind","signature","doc","file","line"]}` + rowsTail),
 		ReadOnly:     true,
@@ -61,8 +61,9 @@ var findSymbolsTool = tool.Compiled{
 	Encoded: "" +
 		"\x01\x00\ffind_symbols\x02\x00\x05words\b\x01\x03\x00\x01s\x00\x00\x06Symbol\x00\x01f\x00\x00\x04File\x04\x01\x00\x03\x02\x00\x00\x02\b\x02\x00\x00\x02\x02\x00\x00\bDeclares\x01\x00\x02\x02\a\x00\x04" +
 		"path\x03\x00\b\b\b\x00\x00\x04kind\x03\x00\t\f\a\x00\x04func\x00\x06method\x00\x04type\x00\tinterface\x00\x05const\x00\x03var\f\a\n\v\f\r\x0e\x0f\x00\x00\tsigna" +
-		"ture\x03\x00\x10\t\t\x00\x00\x03doc\x03\x00\x11\t\t\x00\x00\x04file\x03\x02\b\b\b\x00\x00\x04line\x03\x00\x13\x18\x18\x00\x00\x03\x03\x00\x00\bexported\x10\x01\x03\x00\b\b\x00\x03\x02\x00d\x00\f\x00\x04\x00\x00\x00\x15\x15\x00" +
-		"\x02\a\x15\x00\x06\x04\x00\x00\x06\x15\x00\x15\x15\x00\x00\x04\x02\b\x15\x15\x00\x00\x04\b\b\x15\x15\x00\x00\x04\t\f\a\n\v\f\r\x0e\x0f\x15\x15\x00\x00\x04\x10\t\x15\x15\x00\x00\x04\x11\t\x15\x15\x00\x00\x06\b\b\x15\x15\x00\x00\x04\x13\x18\x15\x15\x00\x00\x04\x14\x10\x15\x15\x00",
+		"ture\x03\x00\x10\t\t\x00\x00\x03doc\x03\x00\x11\t\t\x00\x00\x04file\x03\x02\b\b\b\x00\x00\x04line\x03\x00\x13\x18\x18\x00\x00\x04\n\x00\x02\b\x02\x00\x01\x03\x00\x00\bexported\x10\x01\x03\x00\b\b\x00\x03\x02\x00d\x00\f\x00" +
+		"\x04\x00\x00\x00\x15\x15\x00\x02\a\x15\x00\x06\x04\x00\x00\x06\x15\x00\x15\x15\x00\x00\x04\x02\b\x15\x15\x00\x00\x04\b\b\x15\x15\x00\x00\x04\t\f\a\n\v\f\r\x0e\x0f\x15\x15\x00\x00\x04\x10\t\x15\x15\x00\x00\x04\x11\t\x15\x15\x00\x00\x06\b\b\x15\x15\x00\x00\x04\x13\x18\x15\x15\x00\x00\x04\x14" +
+		"\x10\x15\x15\x00",
 }
 
 // GetSymbolParams are the parameters of the query get_symbol in queries/code/symbols.gq.

@@ -41,7 +41,11 @@ func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutc
 		e.buf = append(e.buf, `,"truncated":true,"truncated_by":"`...)
 		e.buf = append(e.buf, why...)
 		e.buf = append(e.buf, '"')
-		if token := queryrun.NextToken(env, r, n); token != "" {
+		token := ""
+		if why != byLimit { // no page follows the limit of the query
+			token = queryrun.NextToken(env, r, n)
+		}
+		if token != "" {
 			e.buf = append(e.buf, `,"next_page_token":`...)
 			e.buf = appendString(e.buf, token)
 		}

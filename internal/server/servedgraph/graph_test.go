@@ -105,6 +105,8 @@ func TestCall(t *testing.T) {
 			want: `"row_count":3,"graph_commit_id":"COMMIT"}`},
 		{name: "bytes cut", actor: servedtest.Reader, tool: "everyone", enc: encoding.Options{MaxBytes: 600},
 			want: `"row_count":1,"graph_commit_id":"COMMIT","truncated":true,"truncated_by":"bytes","next_page_token":"`},
+		{name: "cut by the limit of the query", actor: servedtest.Reader, tool: "graph_query", args: `{"query":"query q() { match { $p: Person } return { $p.name } limit 1 }"}`, enc: encoding.Options{MaxRows: 3, Refuse: true},
+			want: `"row_count":1,"graph_commit_id":"COMMIT","truncated":true,"truncated_by":"limit"}`},
 		{name: "refused", actor: servedtest.Reader, tool: "everyone", enc: encoding.Options{MaxRows: 2, Refuse: true}, status: 413,
 			want: `"resource_limit":{"resource":"rows","limit":2,"actual":3}}`},
 		{name: "unknown", actor: servedtest.Reader, tool: "nope", status: 404, want: `{"error":"unknown tool: nope","code":"not_found"}`},

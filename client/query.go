@@ -58,11 +58,12 @@ type ReadRows struct {
 	RowCount  int64      `json:"row_count" jsonschema_description:"The number of rows in this answer."`
 }
 
-// ReadMore is the last part of the answer to a read. It says whether there are more rows.
+// ReadMore is the last part of the answer to a read. It says why there are none, and whether there are more.
 type ReadMore struct {
-	Truncated     bool   `json:"truncated,omitempty" jsonschema_description:"There are more rows."`
-	TruncatedBy   string `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes,enum=limit" jsonschema_description:"What cut them off: the most rows or bytes that an answer may have, or the query's own limit, after which there is no page."`
-	NextPageToken string `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token, with all else as it was, for the rows that follow."`
+	Notes         []string `json:"notes,omitempty" jsonschema_description:"Why a read has no rows: which key or enum value in the query names nothing, and which keys are near."`
+	Truncated     bool     `json:"truncated,omitempty" jsonschema_description:"There are more rows."`
+	TruncatedBy   string   `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes,enum=limit" jsonschema_description:"What cut them off: the most rows or bytes that an answer may have, or the query's own limit, after which there is no page."`
+	NextPageToken string   `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token, with all else as it was, for the rows that follow."`
 }
 
 // ReadTarget is the branch or the commit that a read asked for.

@@ -81,6 +81,9 @@ func rowsReport(a *client.ReadAnswer) *report {
 	if a.TruncatedBy == "limit" {
 		r.note += " beyond the limit of the query"
 	}
+	for _, note := range a.Notes {
+		r.note += "; " + note
+	}
 	return r
 }
 

@@ -15,8 +15,8 @@ import (
 type AddNoteParams struct {
 	// A short name for the note that no other note has; remove_note frees it.
 	Slug string `json:"slug" jsonschema_description:"A short name for the note that no other note has; remove_note frees it."`
-	// The path of the symbol that the note is about.
-	Symbol string `json:"symbol" jsonschema_description:"The path of the symbol that the note is about."`
+	// The path of the symbol that the note is about: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find.
+	Symbol string `json:"symbol" jsonschema_description:"The path of the symbol that the note is about: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."`
 	// What the next reader should know.
 	Text string `json:"text" jsonschema_description:"What the next reader should know."`
 }
@@ -35,14 +35,14 @@ var addNoteTool = tool.Compiled{
 		Exposed:     true,
 		Description: "Leave a note about a symbol for whoever reads the code next.",
 		Mutation:    true,
-		ParamDocs:   []string{"A short name for the note that no other note has; remove_note frees it.", "The path of the symbol that the note is about.", "What the next reader should know."},
+		ParamDocs:   []string{"A short name for the note that no other note has; remove_note frees it.", "The path of the symbol that the note is about: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find.", "What the next reader should know."},
 		File:        "queries/code/notes.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "add_note",
 		Title:        "Add note",
 		Description:  "Leave a note about a symbol for whoever reads the code next.\n\nConstraints: a Note with the same slug is replaced; About leads from an existing Note to an existing Symbol; a Note has at most 1 About.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name for the note that no other note has; remove_note frees it."},"symbol":{"type":"string","description":"The path of the symbol that the note is about."},"text":{"type":"string","description":"What the next reader should know."}},"additionalProperties":false,"type":"object","required":["slug","symbol","text"]}` + writeTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name for the note that no other note has; remove_note frees it."},"symbol":{"type":"string","description":"The path of the symbol that the note is about: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."},"text":{"type":"string","description":"What the next reader should know."}},"additionalProperties":false,"type":"object","required":["slug","symbol","text"]}` + writeTail),
 		OutputSchema: json.RawMessage(changeSchema),
 		Destructive:  true,
 	},
@@ -88,8 +88,8 @@ var removeNoteTool = tool.Compiled{
 
 // NotesAboutParams are the parameters of the query notes_about in queries/code/notes.gq.
 type NotesAboutParams struct {
-	// The path of the symbol.
-	Symbol string `json:"symbol" jsonschema_description:"The path of the symbol."`
+	// The path of the symbol: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find.
+	Symbol string `json:"symbol" jsonschema_description:"The path of the symbol: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."`
 }
 
 // NotesAboutRow is a row of the query notes_about in queries/code/notes.gq.
@@ -114,14 +114,14 @@ var notesAboutTool = tool.Compiled{
 		Name:        "notes_about",
 		Exposed:     true,
 		Description: "List the notes about a symbol, newest first.",
-		ParamDocs:   []string{"The path of the symbol."},
+		ParamDocs:   []string{"The path of the symbol: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."},
 		File:        "queries/code/notes.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "notes_about",
 		Title:        "Notes about",
 		Description:  "List the notes about a symbol, newest first.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"symbol":{"type":"string","description":"The path of the symbol."}},"additionalProperties":false,"type":"object","required":["symbol"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"symbol":{"type":"string","description":"The path of the symbol: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["symbol"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"text":{"type":"string"},"created":{"type":"string","format":"date-time"}},"additionalProperties":false,"type":"object","required":["slug","text","created"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,

@@ -68,8 +68,8 @@ var findSymbolsTool = tool.Compiled{
 
 // GetSymbolParams are the parameters of the query get_symbol in queries/code/symbols.gq.
 type GetSymbolParams struct {
-	// The symbol's path: importpath.Name, or importpath.Type.Name of a method.
-	Path string `json:"path" jsonschema_description:"The symbol's path: importpath.Name, or importpath.Type.Name of a method."`
+	// The symbol's path: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find.
+	Path string `json:"path" jsonschema_description:"The symbol's path: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."`
 }
 
 // GetSymbolRow is a row of the query get_symbol in queries/code/symbols.gq.
@@ -108,14 +108,14 @@ var getSymbolTool = tool.Compiled{
 		Exposed:     true,
 		Description: "Show one symbol with its file, line, signature and doc comment.",
 		Instruction: "Use it to open the source at the right place. Paths come from find_symbols and from the other queries.",
-		ParamDocs:   []string{"The symbol's path: importpath.Name, or importpath.Type.Name of a method."},
+		ParamDocs:   []string{"The symbol's path: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."},
 		File:        "queries/code/symbols.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "get_symbol",
 		Title:        "Get symbol",
 		Description:  "Show one symbol with its file, line, signature and doc comment.\n\nUse it to open the source at the right place. Paths come from find_symbols and from the other queries.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The symbol's path: importpath.Name, or importpath.Type.Name of a method."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The symbol's path: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"exported":{"type":"boolean"},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]},"package":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","name","kind","exported","signature","doc","package","file","line"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -182,8 +182,8 @@ var namedTool = tool.Compiled{
 
 // SymbolsInFileParams are the parameters of the query symbols_in_file in queries/code/symbols.gq.
 type SymbolsInFileParams struct {
-	// The file's path relative to the module's root, with slashes.
-	File string `json:"file" jsonschema_description:"The file's path relative to the module's root, with slashes."`
+	// The file's path relative to the module's root, with slashes, such as stock/stock.go.
+	File string `json:"file" jsonschema_description:"The file's path relative to the module's root, with slashes, such as stock/stock.go."`
 }
 
 // SymbolsInFileRow is a row of the query symbols_in_file in queries/code/symbols.gq.
@@ -211,14 +211,14 @@ var symbolsInFileTool = tool.Compiled{
 		Name:        "symbols_in_file",
 		Exposed:     true,
 		Description: "List what a file declares, in the order of its lines.",
-		ParamDocs:   []string{"The file's path relative to the module's root, with slashes."},
+		ParamDocs:   []string{"The file's path relative to the module's root, with slashes, such as stock/stock.go."},
 		File:        "queries/code/symbols.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "symbols_in_file",
 		Title:        "Symbols in file",
 		Description:  "List what a file declares, in the order of its lines.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"file":{"type":"string","description":"The file's path relative to the module's root, with slashes."}},"additionalProperties":false,"type":"object","required":["file"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"file":{"type":"string","description":"The file's path relative to the module's root, with slashes, such as stock/stock.go."}},"additionalProperties":false,"type":"object","required":["file"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"line":{"type":"integer"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"path":{"type":"string"},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["line","kind","path","signature"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -232,8 +232,8 @@ var symbolsInFileTool = tool.Compiled{
 
 // PublicAPIParams are the parameters of the query public_api in queries/code/symbols.gq.
 type PublicAPIParams struct {
-	// The import path of the package.
-	Package string `json:"package" jsonschema_description:"The import path of the package."`
+	// The import path of the package, such as example.com/shop/stock.
+	Package string `json:"package" jsonschema_description:"The import path of the package, such as example.com/shop/stock."`
 }
 
 // PublicAPIRow is a row of the query public_api in queries/code/symbols.gq.
@@ -261,14 +261,14 @@ var publicAPITool = tool.Compiled{
 		Name:        "public_api",
 		Exposed:     true,
 		Description: "List the exported symbols of a package with their signatures and doc comments: its public interface.",
-		ParamDocs:   []string{"The import path of the package."},
+		ParamDocs:   []string{"The import path of the package, such as example.com/shop/stock."},
 		File:        "queries/code/symbols.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "public_api",
 		Title:        "Public API",
 		Description:  "List the exported symbols of a package with their signatures and doc comments: its public interface.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"The import path of the package."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"The import path of the package, such as example.com/shop/stock."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["path","kind","signature","doc"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,

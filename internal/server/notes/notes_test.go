@@ -48,11 +48,12 @@ func open(t testing.TB, pages ...string) engine.Graph {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { g.Close() })
-	text := data
+	var text strings.Builder
+	text.WriteString(data)
 	for _, p := range pages {
-		text += fmt.Sprintf(`{"type":"Page","data":{"path":%q}}`+"\n", p)
+		fmt.Fprintf(&text, `{"type":"Page","data":{"path":%q}}`+"\n", p)
 	}
-	if _, err := g.Load(t.Context(), strings.NewReader(text), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(t.Context(), strings.NewReader(text.String()), engine.LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return g

@@ -68,7 +68,8 @@ var imports = []struct {
 	{"internal/server/pagetoken", []string{"gq/plan", "gq/value"}},
 	{"server/tool", []string{"engine", "gq/plan", "gq/value", "internal/server/pagetoken"}},
 	{"internal/server/arguments", []string{"engine", "internal/gq/diag", "gq/plan", "gq/value", "server/tool"}},
-	{"internal/server/queryrun", []string{"engine", "gq/plan", "internal/server/arguments", "internal/server/pagetoken", "server/tool"}},
+	{"internal/server/notes", []string{"engine", "gq/catalog", "gq/plan", "gq/value"}},
+	{"internal/server/queryrun", []string{"engine", "gq/plan", "internal/server/arguments", "internal/server/notes", "internal/server/pagetoken", "server/tool"}},
 	{"internal/server/wireerror", []string{"client", "engine", "internal/gq/diag", "internal/server/requestinfo", "server/tool"}},
 	{"internal/server/access", []string{"engine", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/encoding", []string{"client", "engine", "gq/plan", "gq/value", "internal/server/queryrun", "server/tool", "internal/server/wireerror"}},
@@ -113,7 +114,7 @@ var imports = []struct {
 // withoutHTTP lists the packages of the server that serve every transport, so that no HTTP status
 // or header may occur in them.
 var withoutHTTP = []string{
-	"internal/server/access", "internal/server/arguments", "internal/server/audit", "internal/server/builtin", "internal/server/encoding", "internal/server/metatools", "internal/server/operations",
+	"internal/server/access", "internal/server/arguments", "internal/server/audit", "internal/server/builtin", "internal/server/encoding", "internal/server/metatools", "internal/server/notes", "internal/server/operations",
 	"internal/server/pagetoken/**", "internal/server/policy", "internal/server/queryrun", "internal/server/servedgraph", "internal/server/textlimit", "server/tool", "internal/server/wireerror",
 }
 

@@ -16,7 +16,7 @@ type QueryBody struct {
 	Params    any    `json:"params,omitempty" jsonschema:"type=object" jsonschema_description:"The query's parameters by name, without the $."`
 	Branch    string `json:"branch,omitempty" jsonschema_description:"The branch to read; the default is main."`
 	Snapshot  string `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
-	MaxRows   int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The maximum number of rows; the default is as many as fit in one answer."`
+	MaxRows   int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The maximum number of rows; the default is as many as fit in one answer. With it the answer also says when the query's own limit left rows out."`
 	PageToken string `json:"page_token,omitempty" jsonschema_description:"The next_page_token of the previous page."`
 }
 
@@ -37,7 +37,7 @@ type InvokeBody struct {
 	Branch         string `json:"branch,omitempty" jsonschema_description:"The branch to use; the default is main."`
 	Snapshot       string `json:"snapshot,omitempty" jsonschema_description:"For a read, the commit to read, instead of a branch."`
 	ExpectMutation *bool  `json:"expect_mutation,omitempty" jsonschema_description:"With true, fail unless the query is a mutation; with false, fail unless it is a read."`
-	MaxRows        int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"For a read, the maximum number of rows; the default is as many as fit in one answer."`
+	MaxRows        int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"For a read, the maximum number of rows; the default is as many as fit in one answer. With it the answer also says when the query's own limit left rows out."`
 	PageToken      string `json:"page_token,omitempty" jsonschema_description:"For a read, the next_page_token of the previous page."`
 	DryRun         bool   `json:"dry_run,omitempty" jsonschema_description:"For a mutation, commit nothing and report what it would change."`
 }
@@ -58,11 +58,12 @@ type ReadRows struct {
 	RowCount  int64      `json:"row_count" jsonschema_description:"The number of rows in this answer."`
 }
 
-// ReadMore is the last part of the answer to a read. It says whether there are more rows.
+// ReadMore is the last part of the answer to a read. It says why there are no rows, and whether there are more.
 type ReadMore struct {
-	Truncated     bool   `json:"truncated,omitempty" jsonschema_description:"There are more rows."`
-	TruncatedBy   string `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes"`
-	NextPageToken string `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token, with the other members unchanged, to get the next rows."`
+	Notes         []string `json:"notes,omitempty" jsonschema_description:"Why a read has no rows: the key or enum value in the query that does not exist, and keys that are similar."`
+	Truncated     bool     `json:"truncated,omitempty" jsonschema_description:"There are more rows."`
+	TruncatedBy   string   `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes,enum=limit" jsonschema_description:"The limit that left rows out: the maximum number of rows or bytes of an answer, or the query's own limit, after which there is no next page."`
+	NextPageToken string   `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token, with the other members unchanged, to get the next rows."`
 }
 
 // ReadTarget is the branch or the commit that a read asked for.

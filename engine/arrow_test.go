@@ -22,6 +22,7 @@ type canned struct {
 
 func (c *canned) Columns() []plan.Column { return c.columns }
 func (c *canned) Commit() string         { return "" }
+func (c *canned) More() bool             { return false }
 func (c *canned) Close() error           { return nil }
 func (c *canned) Next(context.Context) (*engine.Batch, error) {
 	if len(c.batches) == 0 {

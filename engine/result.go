@@ -19,6 +19,11 @@ type Result interface {
 	// is valid until the next call of Next or Close.
 	Next(ctx context.Context) (*Batch, error)
 
+	// More reports whether the read's own limit cut rows off. The report is valid once Next has
+	// returned nil, and stays valid after Close. It is false for a read without a limit, and for a
+	// limit of 0, which asks for no rows.
+	More() bool
+
 	// Close releases the result. Closing it twice is allowed.
 	Close() error
 }

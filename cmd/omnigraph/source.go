@@ -78,6 +78,12 @@ func rowsReport(a *client.ReadAnswer) *report {
 	if a.Truncated {
 		r.note += "; there are more"
 	}
+	if a.TruncatedBy == "limit" {
+		r.note += " beyond the limit of the query"
+	}
+	for _, note := range a.Notes {
+		r.note += "; " + note
+	}
 	return r
 }
 

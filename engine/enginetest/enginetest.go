@@ -88,12 +88,32 @@ func (s *session) read() *readPlan { return newRead(s.schema) }
 // rows runs a read and returns its rows as text.
 func (s *session) rows(q *plan.Query, args ...any) []string {
 	s.Helper()
-	rows, err := query(s.ctx, s.graph, q, arguments(args))
+	rows, more, err := queryMore(s.ctx, s.graph, q, arguments(args), engine.Target{})
 	if err != nil {
 		s.Fatalf("query: %v\n%s", err, planText(q))
 	}
+	s.cut(q, arguments(args), more)
 	s.explain(q, arguments(args), len(rows))
 	return formatRows(rows)
+}
+
+// cut checks more, the report of [engine.Result] on whether the limit of a read cut rows off. It
+// counts the rows of the same read without the limit.
+func (s *session) cut(q *plan.Query, args engine.Args, more bool) {
+	s.Helper()
+	limit, all := q.Read.Limit, 0
+	if limit > 0 {
+		whole, read := *q, *q.Read
+		read.Limit, whole.Read = plan.NoLimit, &read
+		rows, err := query(s.ctx, s.graph, &whole, args)
+		if err != nil {
+			s.Fatalf("query without the limit: %v\n%s", err, planText(q))
+		}
+		all = len(rows)
+	}
+	if want := int64(all) > limit && limit > 0; more != want {
+		s.Errorf("More of the result is %t, wanted %t: there are %d rows without the limit %d\n%s", more, want, all, limit, planText(q))
+	}
 }
 
 // explain checks the properties that every engine's explanation must have: with analyze, the root
@@ -202,11 +222,18 @@ func query(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Args)
 
 // queryAt runs a read of a target to its end.
 func queryAt(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Args, at engine.Target) (rows [][]cell, err error) {
+	rows, _, err = queryMore(ctx, g, q, args, at)
+	return rows, err
+}
+
+// queryMore is queryAt, and also reports whether the limit of the read cut rows off.
+func queryMore(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Args, at engine.Target) (rows [][]cell, more bool, err error) {
 	res, err := g.Query(ctx, q, args, at)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return drain(ctx, q, res)
+	rows, err = drain(ctx, q, res)
+	return rows, err == nil && res.More(), err
 }
 
 // drain reads a result to its end and closes it.

@@ -255,8 +255,8 @@ func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) (ro
 	if absent, difference := p.missing(ctx); absent {
 		return 0, difference
 	}
-	want, wantErr := queryAt(ctx, p.model, q, args, p.targetOf(p.model))
-	got, err := queryAt(ctx, p.engine, q, args, p.targetOf(p.engine))
+	want, wantMore, wantErr := queryMore(ctx, p.model, q, args, p.targetOf(p.model))
+	got, more, err := queryMore(ctx, p.engine, q, args, p.targetOf(p.engine))
 	if unfit, difference := unfit(wantErr, err); unfit {
 		return 0, difference
 	}
@@ -271,6 +271,9 @@ func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) (ro
 	}
 	if difference := compareRows(want, got); difference != "" {
 		return len(want), difference
+	}
+	if more != wantMore {
+		return len(want), fmt.Sprintf("the engine says %t and the model says %t to whether the limit cut off rows after these:\n  %s", more, wantMore, strings.Join(formatRows(want), "\n  "))
 	}
 	if p.reads++; p.reads%explainEach != 0 {
 		return len(want), ""

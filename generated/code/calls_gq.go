@@ -13,8 +13,8 @@ import (
 
 // CallersParams are the parameters of the query callers in queries/code/calls.gq.
 type CallersParams struct {
-	// The path of the function or method that is called.
-	Path string `json:"path" jsonschema_description:"The path of the function or method that is called."`
+	// The path of the function or method that is called: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find.
+	Path string `json:"path" jsonschema_description:"The path of the function or method that is called: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."`
 }
 
 // CallersRow is a row of the query callers in queries/code/calls.gq.
@@ -44,14 +44,14 @@ var callersTool = tool.Compiled{
 		Exposed:     true,
 		Description: "List the functions that call a function directly, with how many times each refers to it and where.",
 		Instruction: "Use it before you change a signature. Calls through an interface are counted for the interface's method: ask for its callers too.",
-		ParamDocs:   []string{"The path of the function or method that is called."},
+		ParamDocs:   []string{"The path of the function or method that is called: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "callers",
 		Title:        "Callers",
 		Description:  "List the functions that call a function directly, with how many times each refers to it and where.\n\nUse it before you change a signature. Calls through an interface are counted for the interface's method: ask for its callers too.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The path of the function or method that is called."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The path of the function or method that is called: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"caller":{"type":"string"},"references":{"type":"integer"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["caller","references","file","line"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -65,8 +65,8 @@ var callersTool = tool.Compiled{
 
 // CalleesParams are the parameters of the query callees in queries/code/calls.gq.
 type CalleesParams struct {
-	// The path of the function or method that calls.
-	Path string `json:"path" jsonschema_description:"The path of the function or method that calls."`
+	// The path of the function or method that calls: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find.
+	Path string `json:"path" jsonschema_description:"The path of the function or method that calls: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."`
 }
 
 // CalleesRow is a row of the query callees in queries/code/calls.gq.
@@ -93,14 +93,14 @@ var calleesTool = tool.Compiled{
 		Name:        "callees",
 		Exposed:     true,
 		Description: "List the functions that a function calls directly, with how many times it refers to each.",
-		ParamDocs:   []string{"The path of the function or method that calls."},
+		ParamDocs:   []string{"The path of the function or method that calls: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "callees",
 		Title:        "Callees",
 		Description:  "List the functions that a function calls directly, with how many times it refers to each.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The path of the function or method that calls."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The path of the function or method that calls: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"callee":{"type":"string"},"references":{"type":"integer"},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["callee","references","signature"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -113,8 +113,8 @@ var calleesTool = tool.Compiled{
 
 // AffectedByParams are the parameters of the query affected_by in queries/code/calls.gq.
 type AffectedByParams struct {
-	// The path of the function or method that is to change.
-	Path string `json:"path" jsonschema_description:"The path of the function or method that is to change."`
+	// The path of the function or method that is to change: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find.
+	Path string `json:"path" jsonschema_description:"The path of the function or method that is to change: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."`
 }
 
 // AffectedByRow is a row of the query affected_by in queries/code/calls.gq.
@@ -141,14 +141,14 @@ var affectedByTool = tool.Compiled{
 		Name:        "affected_by",
 		Exposed:     true,
 		Description: "List every other function that reaches a function over one to four calls: what a change of it may affect.",
-		ParamDocs:   []string{"The path of the function or method that is to change."},
+		ParamDocs:   []string{"The path of the function or method that is to change: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "affected_by",
 		Title:        "Affected by",
 		Description:  "List every other function that reaches a function over one to four calls: what a change of it may affect.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The path of the function or method that is to change."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The path of the function or method that is to change: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"caller":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["caller","file","line"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -161,8 +161,8 @@ var affectedByTool = tool.Compiled{
 
 // ReachesParams are the parameters of the query reaches in queries/code/calls.gq.
 type ReachesParams struct {
-	// The path of the function or method to start from.
-	Path string `json:"path" jsonschema_description:"The path of the function or method to start from."`
+	// The path of the function or method to start from: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find.
+	Path string `json:"path" jsonschema_description:"The path of the function or method to start from: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."`
 }
 
 // ReachesRow is a row of the query reaches in queries/code/calls.gq.
@@ -188,14 +188,14 @@ var reachesTool = tool.Compiled{
 		Name:        "reaches",
 		Exposed:     true,
 		Description: "List every other function that a function reaches over one to four calls: what running it may touch.",
-		ParamDocs:   []string{"The path of the function or method to start from."},
+		ParamDocs:   []string{"The path of the function or method to start from: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "reaches",
 		Title:        "Reaches",
 		Description:  "List every other function that a function reaches over one to four calls: what running it may touch.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The path of the function or method to start from."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The path of the function or method to start from: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"callee":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["callee","kind","signature"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -294,8 +294,8 @@ var unusedFunctionsTool = tool.Compiled{
 
 // ImplementationsParams are the parameters of the query implementations in queries/code/calls.gq.
 type ImplementationsParams struct {
-	// The path of the interface: importpath.Name.
-	Interface string `json:"interface" jsonschema_description:"The path of the interface: importpath.Name."`
+	// The path of the interface: importpath.Name, such as example.com/shop/stock.Shelf.
+	Interface string `json:"interface" jsonschema_description:"The path of the interface: importpath.Name, such as example.com/shop/stock.Shelf."`
 }
 
 // ImplementationsRow is a row of the query implementations in queries/code/calls.gq.
@@ -324,14 +324,14 @@ var implementationsTool = tool.Compiled{
 		Name:        "implementations",
 		Exposed:     true,
 		Description: "List the types that satisfy an interface, with where they are declared.",
-		ParamDocs:   []string{"The path of the interface: importpath.Name."},
+		ParamDocs:   []string{"The path of the interface: importpath.Name, such as example.com/shop/stock.Shelf."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "implementations",
 		Title:        "Implementations",
 		Description:  "List the types that satisfy an interface, with where they are declared.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"interface":{"type":"string","description":"The path of the interface: importpath.Name."}},"additionalProperties":false,"type":"object","required":["interface"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"interface":{"type":"string","description":"The path of the interface: importpath.Name, such as example.com/shop/stock.Shelf."}},"additionalProperties":false,"type":"object","required":["interface"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"exported":{"type":"boolean"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","exported","file","line"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -344,8 +344,8 @@ var implementationsTool = tool.Compiled{
 
 // InterfacesOfParams are the parameters of the query interfaces_of in queries/code/calls.gq.
 type InterfacesOfParams struct {
-	// The path of the type: importpath.Name.
-	Type string `json:"type" jsonschema_description:"The path of the type: importpath.Name."`
+	// The path of the type: importpath.Name, such as example.com/shop/stock.Pair.
+	Type string `json:"type" jsonschema_description:"The path of the type: importpath.Name, such as example.com/shop/stock.Pair."`
 }
 
 // InterfacesOfRow is a row of the query interfaces_of in queries/code/calls.gq.
@@ -370,14 +370,14 @@ var interfacesOfTool = tool.Compiled{
 		Name:        "interfaces_of",
 		Exposed:     true,
 		Description: "List the interfaces of the module that a type satisfies.",
-		ParamDocs:   []string{"The path of the type: importpath.Name."},
+		ParamDocs:   []string{"The path of the type: importpath.Name, such as example.com/shop/stock.Pair."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "interfaces_of",
 		Title:        "Interfaces of",
 		Description:  "List the interfaces of the module that a type satisfies.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"type":{"type":"string","description":"The path of the type: importpath.Name."}},"additionalProperties":false,"type":"object","required":["type"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"type":{"type":"string","description":"The path of the type: importpath.Name, such as example.com/shop/stock.Pair."}},"additionalProperties":false,"type":"object","required":["type"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"doc":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["path","doc"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,

@@ -13,17 +13,17 @@ import (
 
 // AddNoteParams are the parameters of the query add_note in queries/code/notes.gq.
 type AddNoteParams struct {
-	// A short name for the note that no other note has; remove_note frees it.
-	Slug string `json:"slug" jsonschema_description:"A short name for the note that no other note has; remove_note frees it."`
-	// The path of the symbol that the note is about.
-	Symbol string `json:"symbol" jsonschema_description:"The path of the symbol that the note is about."`
+	// A short name for the note. The note that has this name is replaced; remove_note removes it.
+	Slug string `json:"slug" jsonschema_description:"A short name for the note. The note that has this name is replaced; remove_note removes it."`
+	// The path of the symbol that the note is about: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find.
+	Symbol string `json:"symbol" jsonschema_description:"The path of the symbol that the note is about: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."`
 	// What the next reader should know.
 	Text string `json:"text" jsonschema_description:"What the next reader should know."`
 }
 
 // AddNote runs the query add_note in queries/code/notes.gq.
 //
-// Leave a note about a symbol for whoever reads the code next.
+// Leave a note about a symbol for the next reader of the code, or replace the note with the same slug.
 func AddNote(ctx context.Context, g engine.Graph, p AddNoteParams, opts engine.WriteOptions) (engine.Change, error) {
 	return addNoteTool.Write(ctx, g, p, opts)
 }
@@ -33,22 +33,22 @@ var addNoteTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "add_note",
 		Exposed:     true,
-		Description: "Leave a note about a symbol for whoever reads the code next.",
+		Description: "Leave a note about a symbol for the next reader of the code, or replace the note with the same slug.",
 		Mutation:    true,
-		ParamDocs:   []string{"A short name for the note that no other note has; remove_note frees it.", "The path of the symbol that the note is about.", "What the next reader should know."},
+		ParamDocs:   []string{"A short name for the note. The note that has this name is replaced; remove_note removes it.", "The path of the symbol that the note is about: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find.", "What the next reader should know."},
 		File:        "queries/code/notes.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "add_note",
 		Title:        "Add note",
-		Description:  "Leave a note about a symbol for whoever reads the code next.\n\nConstraints: a Note with the same slug is replaced; About goes from an existing Note to an existing Symbol; a Note has at most 1 About.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name for the note that no other note has; remove_note frees it."},"symbol":{"type":"string","description":"The path of the symbol that the note is about."},"text":{"type":"string","description":"What the next reader should know."}},"additionalProperties":false,"type":"object","required":["slug","symbol","text"]}` + writeTail),
+		Description:  "Leave a note about a symbol for the next reader of the code, or replace the note with the same slug.\n\nConstraints: a Note with the same slug is replaced, and so are its About edges; About goes to an existing Symbol.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name for the note. The note that has this name is replaced; remove_note removes it."},"symbol":{"type":"string","description":"The path of the symbol that the note is about: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."},"text":{"type":"string","description":"What the next reader should know."}},"additionalProperties":false,"type":"object","required":["slug","symbol","text"]}` + writeTail),
 		OutputSchema: json.RawMessage(changeSchema),
 		Destructive:  true,
 	},
 	Encoded: "" +
-		"\x02\x00\badd_note\x04\x00\x04slug\b\x00\x06symbol\b\x00\x04text\b\x00\x01\x03\x01\x00\x00\x04Note\x00\x00\x00\x04\x02\b\x02\x00\x04\b\x02\x04\x00\acreatedP\a\x01\x02\x00\x05About\x02\x00" +
-		"\x02\x02\x00\x00\x06\x00\x05\x00\x00\x00\b\b\x01\x00\x05\x02\b\b\b\x01\x00\x05\x04\b\b\b\x01\x00\x05\x06P\b\b\x01\x02\a\b\x00\x05\x00\x06Symbol\x01",
+		"\x02\x00\badd_note\x04\x00\x04slug\b\x00\x06symbol\b\x00\x04text\b\x00\x01\x04\x03\x02\x00\x05About\x00\x04from\b\x00\x02\x00\x01\x00\x00\x04Note\x00\x00\x00\x04\x02\b\x02\x00\x04\b\x02\x04\x00\ac" +
+		"reatedP\a\x01\x02\x05\x02\x00\x02\x02\x00\x00\x06\x02\x05\x00\x00\x00\a\x00\x06Symbol\x01\x00\a\t\x00\t\t\x01\x00\a\x02\b\t\t\x01\x00\a\x04\b\t\t\x01\x00\a\bP\t\t\x01",
 }
 
 // RemoveNoteParams are the parameters of the query remove_note in queries/code/notes.gq.
@@ -88,8 +88,8 @@ var removeNoteTool = tool.Compiled{
 
 // NotesAboutParams are the parameters of the query notes_about in queries/code/notes.gq.
 type NotesAboutParams struct {
-	// The path of the symbol.
-	Symbol string `json:"symbol" jsonschema_description:"The path of the symbol."`
+	// The path of the symbol: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find.
+	Symbol string `json:"symbol" jsonschema_description:"The path of the symbol: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."`
 }
 
 // NotesAboutRow is a row of the query notes_about in queries/code/notes.gq.
@@ -114,14 +114,14 @@ var notesAboutTool = tool.Compiled{
 		Name:        "notes_about",
 		Exposed:     true,
 		Description: "List the notes about a symbol, newest first.",
-		ParamDocs:   []string{"The path of the symbol."},
+		ParamDocs:   []string{"The path of the symbol: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."},
 		File:        "queries/code/notes.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "notes_about",
 		Title:        "Notes about",
 		Description:  "List the notes about a symbol, newest first.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"symbol":{"type":"string","description":"The path of the symbol."}},"additionalProperties":false,"type":"object","required":["symbol"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"symbol":{"type":"string","description":"The path of the symbol: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["symbol"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"text":{"type":"string"},"created":{"type":"string","format":"date-time"}},"additionalProperties":false,"type":"object","required":["slug","text","created"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,

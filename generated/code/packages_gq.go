@@ -13,8 +13,8 @@ import (
 
 // GetPackageParams are the parameters of the query get_package in queries/code/packages.gq.
 type GetPackageParams struct {
-	// The import path of the package.
-	Path string `json:"path" jsonschema_description:"The import path of the package."`
+	// The import path of the package, such as example.com/shop/stock.
+	Path string `json:"path" jsonschema_description:"The import path of the package, such as example.com/shop/stock."`
 }
 
 // GetPackageRow is a row of the query get_package in queries/code/packages.gq.
@@ -45,14 +45,14 @@ var getPackageTool = tool.Compiled{
 		Name:        "get_package",
 		Exposed:     true,
 		Description: "Show one package: its name, its comment, how many files and lines it has.",
-		ParamDocs:   []string{"The import path of the package."},
+		ParamDocs:   []string{"The import path of the package, such as example.com/shop/stock."},
 		File:        "queries/code/packages.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "get_package",
 		Title:        "Get package",
 		Description:  "Show one package: its name, its comment, how many files and lines it has.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The import path of the package."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The import path of the package, such as example.com/shop/stock."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"},"doc":{"type":["string","null"]},"files":{"type":"integer"},"lines":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","name","doc","files","lines"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -64,8 +64,8 @@ var getPackageTool = tool.Compiled{
 
 // ImportersParams are the parameters of the query importers in queries/code/packages.gq.
 type ImportersParams struct {
-	// The import path of the package.
-	Package string `json:"package" jsonschema_description:"The import path of the package."`
+	// The import path of the package, such as example.com/shop/stock.
+	Package string `json:"package" jsonschema_description:"The import path of the package, such as example.com/shop/stock."`
 }
 
 // ImportersRow is a row of the query importers in queries/code/packages.gq.
@@ -90,14 +90,14 @@ var importersTool = tool.Compiled{
 		Name:        "importers",
 		Exposed:     true,
 		Description: "List the packages that import a package directly.",
-		ParamDocs:   []string{"The import path of the package."},
+		ParamDocs:   []string{"The import path of the package, such as example.com/shop/stock."},
 		File:        "queries/code/packages.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "importers",
 		Title:        "Importers",
 		Description:  "List the packages that import a package directly.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"The import path of the package."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"The import path of the package, such as example.com/shop/stock."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"}},"additionalProperties":false,"type":"object","required":["path","name"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -109,8 +109,8 @@ var importersTool = tool.Compiled{
 
 // DependenciesParams are the parameters of the query dependencies in queries/code/packages.gq.
 type DependenciesParams struct {
-	// The import path of the package.
-	Package string `json:"package" jsonschema_description:"The import path of the package."`
+	// The import path of the package, such as example.com/shop/stock.
+	Package string `json:"package" jsonschema_description:"The import path of the package, such as example.com/shop/stock."`
 }
 
 // DependenciesRow is a row of the query dependencies in queries/code/packages.gq.
@@ -135,14 +135,14 @@ var dependenciesTool = tool.Compiled{
 		Name:        "dependencies",
 		Exposed:     true,
 		Description: "List the packages that a package imports, itself or through others of the module.",
-		ParamDocs:   []string{"The import path of the package."},
+		ParamDocs:   []string{"The import path of the package, such as example.com/shop/stock."},
 		File:        "queries/code/packages.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "dependencies",
 		Title:        "Dependencies",
 		Description:  "List the packages that a package imports, itself or through others of the module.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"The import path of the package."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"The import path of the package, such as example.com/shop/stock."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"}},"additionalProperties":false,"type":"object","required":["path","name"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,

@@ -33,7 +33,7 @@ type FindSymbolsRow struct {
 
 // FindSymbols runs the query find_symbols in queries/code/symbols.gq.
 //
-// Find functions, methods, types, interfaces, constants and variables by the words in their names.
+// Find functions, methods, types, interfaces, constants and variables by the words in their names, the best match first.
 func FindSymbols(ctx context.Context, g engine.Graph, p FindSymbolsParams, at engine.Target) (rows []FindSymbolsRow, err error) {
 	err = findSymbolsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -44,7 +44,7 @@ var findSymbolsTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "find_symbols",
 		Exposed:     true,
-		Description: "Find functions, methods, types, interfaces, constants and variables by the words in their names.",
+		Description: "Find functions, methods, types, interfaces, constants and variables by the words in their names, the best match first.",
 		Instruction: "Start here when you know what something does but not what it is called. Names are split at case changes, so `parse` finds ParseDate. Pass the path of a result to get_symbol, callers or callees.",
 		ParamDocs:   []string{"One or more words, such as: merge conflict. A symbol matches when it has any of them."},
 		File:        "queries/code/symbols.gq",
@@ -52,7 +52,7 @@ var findSymbolsTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "find_symbols",
 		Title:        "Find symbols by words",
-		Description:  "Find functions, methods, types, interfaces, constants and variables by the words in their names.\n\nStart here when you know what something does but not what it is called. Names are split at case changes, so `parse` finds ParseDate. Pass the path of a result to get_symbol, callers or callees.",
+		Description:  "Find functions, methods, types, interfaces, constants and variables by the words in their names, the best match first.\n\nStart here when you know what something does but not what it is called. Names are split at case changes, so `parse` finds ParseDate. Pass the path of a result to get_symbol, callers or callees.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"words":{"type":"string","description":"One or more words, such as: merge conflict. A symbol matches when it has any of them."}},"additionalProperties":false,"type":"object","required":["words"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","kind","signature","doc","file","line"]}` + rowsTail),
 		ReadOnly:     true,
@@ -61,14 +61,15 @@ var findSymbolsTool = tool.Compiled{
 	Encoded: "" +
 		"\x02\x00\ffind_symbols\x02\x00\x05words\b\x01\x03\x00\x01s\x00\x00\x06Symbol\x00\x01f\x00\x00\x04File\x04\x01\x00\x03\x02\x00\x00\x02\b\x02\x00\x00\x02\x02\x00\x00\bDeclares\x01\x00\x00\x02\x02\a\x00" +
 		"\x04path\x03\x00\b\b\b\x00\x00\x04kind\x03\x00\t\f\a\x00\x04func\x00\x06method\x00\x04type\x00\tinterface\x00\x05const\x00\x03var\f\a\n\v\f\r\x0e\x0f\x00\x00\tsign" +
-		"ature\x03\x00\x10\t\t\x00\x00\x03doc\x03\x00\x11\t\t\x00\x00\x04file\x03\x02\b\b\b\x00\x00\x04line\x03\x00\x13\x18\x18\x00\x00\x03\x03\x00\x00\bexported\x10\x01\x03\x00\b\b\x00\x03\x02\x00d\x00\f\x00\x04\x00\x00\x00\x15\x15" +
-		"\x00\x02\a\x15\x00\x06\x04\x00\x00\x06\x15\x00\x15\x15\x00\x00\x04\x02\b\x15\x15\x00\x00\x04\b\b\x15\x15\x00\x00\x04\t\f\a\n\v\f\r\x0e\x0f\x15\x15\x00\x00\x04\x10\t\x15\x15\x00\x00\x04\x11\t\x15\x15\x00\x00\x06\b\b\x15\x15\x00\x00\x04\x13\x18\x15\x15\x00\x00\x04\x14\x10\x15\x15\x00",
+		"ature\x03\x00\x10\t\t\x00\x00\x03doc\x03\x00\x11\t\t\x00\x00\x04file\x03\x02\b\b\b\x00\x00\x04line\x03\x00\x13\x18\x18\x00\x00\x04\n\x00\x02\b\x02\x00\x01\x03\x00\x00\bexported\x10\x01\x03\x00\b\b\x00\x03\x02\x00d\x00\f" +
+		"\x00\x04\x00\x00\x00\x15\x15\x00\x02\a\x15\x00\x06\x04\x00\x00\x06\x15\x00\x15\x15\x00\x00\x04\x02\b\x15\x15\x00\x00\x04\b\b\x15\x15\x00\x00\x04\t\f\a\n\v\f\r\x0e\x0f\x15\x15\x00\x00\x04\x10\t\x15\x15\x00\x00\x04\x11\t\x15\x15\x00\x00\x06\b\b\x15\x15\x00\x00\x04\x13\x18\x15\x15\x00\x00\x04" +
+		"\x14\x10\x15\x15\x00",
 }
 
 // GetSymbolParams are the parameters of the query get_symbol in queries/code/symbols.gq.
 type GetSymbolParams struct {
-	// The symbol's path: importpath.Name, or importpath.Type.Name of a method.
-	Path string `json:"path" jsonschema_description:"The symbol's path: importpath.Name, or importpath.Type.Name of a method."`
+	// The symbol's path: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find.
+	Path string `json:"path" jsonschema_description:"The symbol's path: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."`
 }
 
 // GetSymbolRow is a row of the query get_symbol in queries/code/symbols.gq.
@@ -107,14 +108,14 @@ var getSymbolTool = tool.Compiled{
 		Exposed:     true,
 		Description: "Show one symbol with its file, line, signature and doc comment.",
 		Instruction: "Use it to open the source at the right place. Paths come from find_symbols and from the other queries.",
-		ParamDocs:   []string{"The symbol's path: importpath.Name, or importpath.Type.Name of a method."},
+		ParamDocs:   []string{"The symbol's path: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."},
 		File:        "queries/code/symbols.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "get_symbol",
 		Title:        "Get symbol",
 		Description:  "Show one symbol with its file, line, signature and doc comment.\n\nUse it to open the source at the right place. Paths come from find_symbols and from the other queries.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The symbol's path: importpath.Name, or importpath.Type.Name of a method."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The symbol's path: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"exported":{"type":"boolean"},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]},"package":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","name","kind","exported","signature","doc","package","file","line"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -181,8 +182,8 @@ var namedTool = tool.Compiled{
 
 // SymbolsInFileParams are the parameters of the query symbols_in_file in queries/code/symbols.gq.
 type SymbolsInFileParams struct {
-	// The file's path relative to the module's root, with slashes.
-	File string `json:"file" jsonschema_description:"The file's path relative to the module's root, with slashes."`
+	// The file's path relative to the module's root, with slashes, such as stock/stock.go.
+	File string `json:"file" jsonschema_description:"The file's path relative to the module's root, with slashes, such as stock/stock.go."`
 }
 
 // SymbolsInFileRow is a row of the query symbols_in_file in queries/code/symbols.gq.
@@ -210,14 +211,14 @@ var symbolsInFileTool = tool.Compiled{
 		Name:        "symbols_in_file",
 		Exposed:     true,
 		Description: "List what a file declares, in the order of its lines.",
-		ParamDocs:   []string{"The file's path relative to the module's root, with slashes."},
+		ParamDocs:   []string{"The file's path relative to the module's root, with slashes, such as stock/stock.go."},
 		File:        "queries/code/symbols.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "symbols_in_file",
 		Title:        "Symbols in file",
 		Description:  "List what a file declares, in the order of its lines.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"file":{"type":"string","description":"The file's path relative to the module's root, with slashes."}},"additionalProperties":false,"type":"object","required":["file"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"file":{"type":"string","description":"The file's path relative to the module's root, with slashes, such as stock/stock.go."}},"additionalProperties":false,"type":"object","required":["file"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"line":{"type":"integer"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"path":{"type":"string"},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["line","kind","path","signature"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -231,8 +232,8 @@ var symbolsInFileTool = tool.Compiled{
 
 // PublicAPIParams are the parameters of the query public_api in queries/code/symbols.gq.
 type PublicAPIParams struct {
-	// The import path of the package.
-	Package string `json:"package" jsonschema_description:"The import path of the package."`
+	// The import path of the package, such as example.com/shop/stock.
+	Package string `json:"package" jsonschema_description:"The import path of the package, such as example.com/shop/stock."`
 }
 
 // PublicAPIRow is a row of the query public_api in queries/code/symbols.gq.
@@ -260,14 +261,14 @@ var publicAPITool = tool.Compiled{
 		Name:        "public_api",
 		Exposed:     true,
 		Description: "List the exported symbols of a package with their signatures and doc comments: its public interface.",
-		ParamDocs:   []string{"The import path of the package."},
+		ParamDocs:   []string{"The import path of the package, such as example.com/shop/stock."},
 		File:        "queries/code/symbols.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "public_api",
 		Title:        "Public API",
 		Description:  "List the exported symbols of a package with their signatures and doc comments: its public interface.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"The import path of the package."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"The import path of the package, such as example.com/shop/stock."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["path","kind","signature","doc"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,

@@ -24,8 +24,9 @@ func ReadOutput(row reflect.Type) json.RawMessage {
 		{Name: "Rows", Type: reflect.SliceOf(row), Tag: `json:"rows"`},
 		field[int64]("RowCount", `json:"row_count"`),
 		field[string]("GraphCommitID", `json:"graph_commit_id"`),
+		field[[]string]("Notes", `json:"notes,omitempty"`),
 		field[bool]("Truncated", `json:"truncated,omitempty"`),
-		field[string]("TruncatedBy", `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes"`),
+		field[string]("TruncatedBy", `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes,enum=limit"`),
 		field[string]("NextPageToken", `json:"next_page_token,omitempty"`),
 	}))
 }

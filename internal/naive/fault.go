@@ -40,6 +40,7 @@ const (
 	TiesReversed     // ties are broken by descending ids
 	LimitFirst       // the limit is applied before the order
 	LimitOff         // a read returns one row more than the limit
+	CutUnsaid        // a result does not say that the limit cut rows off
 	CountsNulls      // count counts nulls
 	AverageOverNulls // avg divides by the number of rows, including nulls
 	NoEmptyGroup     // an aggregate over no rows yields no row
@@ -145,6 +146,7 @@ var faultNames = [...]string{
 	StartsAnywhere: "StartsAnywhere", MembershipPartial: "MembershipPartial", AnyTokenIsAll: "AnyTokenIsAll",
 	PhraseUnordered: "PhraseUnordered", FuzzyShort: "FuzzyShort",
 	NullsLast: "NullsLast", TiesReversed: "TiesReversed", LimitFirst: "LimitFirst", LimitOff: "LimitOff",
+	CutUnsaid:   "CutUnsaid",
 	CountsNulls: "CountsNulls", AverageOverNulls: "AverageOverNulls", NoEmptyGroup: "NoEmptyGroup",
 	NullGroupDropped: "NullGroupDropped", MinIsFirst: "MinIsFirst", SumRounds: "SumRounds", WholeWithoutID: "WholeWithoutID",
 	LateSnapshot: "LateSnapshot",

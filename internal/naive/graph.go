@@ -126,7 +126,7 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	}
 	ev := newEvaluation(g, s, q, args, instant(at))
 	if g.fault == LateSnapshot {
-		return &result{columns: q.Read.Columns, commit: head.ID, rows: func() ([][]cell, error) {
+		return &result{columns: q.Read.Columns, commit: head.ID, ev: ev, rows: func() ([][]cell, error) {
 			ev.state, _, _ = g.at(ctx, at)
 			return ev.rows()
 		}}, nil
@@ -135,7 +135,7 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	if err != nil {
 		return nil, err
 	}
-	return &result{columns: q.Read.Columns, commit: head.ID, rows: func() ([][]cell, error) { return rows, nil }}, nil
+	return &result{columns: q.Read.Columns, commit: head.ID, ev: ev, rows: func() ([][]cell, error) { return rows, nil }}, nil
 }
 
 // Verify returns an *engine.Unsupported, because the model stores nothing.

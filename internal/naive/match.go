@@ -17,6 +17,7 @@ type evaluation struct {
 	args  engine.Args
 	now   value.Value
 	env   []*entity // entity by variable; nil if unbound
+	more  bool      // the limit cut rows off; set by rows
 
 	scores  map[scoreKey]float64
 	found   [][]*entity // all matches, once they are known

@@ -16,12 +16,14 @@ type result struct {
 	columns []plan.Column
 	commit  string
 	rows    func() ([][]cell, error) // called once
+	ev      *evaluation              // of rows
 	rest    [][]cell
 	begun   bool
 }
 
 func (r *result) Columns() []plan.Column { return r.columns }
 func (r *result) Commit() string         { return r.commit }
+func (r *result) More() bool             { return r.ev.more }
 func (r *result) Close() error           { r.begun, r.rest = true, nil; return nil }
 
 func (r *result) Next(ctx context.Context) (*engine.Batch, error) {

@@ -48,6 +48,7 @@ func (ev *evaluation) rows() ([][]cell, error) {
 		rows = rows[:limit]
 	}
 	slices.SortStableFunc(rows, ev.compareRows)
+	ev.more = limit > 0 && limit < len(rows) && ev.g.fault != CutUnsaid
 	if limit >= 0 && limit < len(rows) {
 		rows = rows[:limit]
 	}

@@ -78,6 +78,10 @@ type Env struct {
 	// grants that turn out to be needed only while the call runs.
 	Require func(grants ...Grant) error
 
+	// MayRead reports whether the caller may read, by queries of its own, each branch that this call
+	// reads. A nil MayRead means that it may not.
+	MayRead func() bool
+
 	// Text admits a text from the caller that is to be compiled. It checks the text's size,
 	// waits for a free compile slot, and reserves memory. The caller calls done after
 	// compiling. A nil Text admits everything.
@@ -137,6 +141,9 @@ type ReadOutcome struct {
 	Args engine.Args
 	Now  time.Time
 	Row  int64 // number of rows of the result that earlier pages returned
+
+	// Notes returns notes for the caller of a read without rows. It is nil if there can be none.
+	Notes func(context.Context) []string
 }
 
 // ChangeOutcome is the answer of a mutation.

@@ -170,6 +170,7 @@ type result struct {
 
 func (r *result) Columns() []plan.Column { return r.cols }
 func (r *result) Commit() string         { return "c" }
+func (r *result) More() bool             { return false }
 func (r *result) Close() error           { r.spoil(); r.graph.closed++; return nil }
 
 func (r *result) Next(context.Context) (*engine.Batch, error) {

@@ -28,6 +28,7 @@ const (
 	NullAssigned     diag.Code = "L118"
 	NotEqualNull     diag.Code = "L119"
 	ChangedWalk      diag.Code = "L120"
+	SearchNotRanked  diag.Code = "L122"
 	BadDirective     diag.Code = "L198"
 	IdleDirective    diag.Code = "L199"
 	NeverUpdated     diag.Code = "L201"
@@ -112,6 +113,9 @@ var Rules = []Rule{
 	{Level: Note, query: changedWalk, Entry: diag.Entry{Code: ChangedWalk, Title: "walk that reported its start",
 		Explanation: "A traversal with bounds reports the node that it starts at only when the minimum is 0. Programs before this rule also reported that node when a cycle led back to it. The rule names each walk whose edge can form a cycle, unless a filter keeps the two ends apart. Check whether the query needs its start; if not, silence the rule with gq:ignore, or for all queries in gq.yaml.",
 		Example:     `query q() { match { $p: Person { name: "Ada" } $p knows{1,3} $f } return { $f.name } }`}},
+	{Level: Warning, query: searchNotRanked, Entry: diag.Entry{Code: SearchNotRanked, Title: "search without an order by relevance",
+		Explanation: "A search keeps every row that has any of the words. Without bm25, nearest or rrf in the order, the best match may be the last row, or beyond the limit. The rule does not report aggregates and reads that return at most one row, or fuzzy, because bm25 leaves out rows that have none of the exact words.",
+		Example:     `query q($words: String) { match { $p: Person search($p.name, $words) } return { $p.name } order { $p.name } limit 10 }`}},
 	{Level: Warning, Entry: diag.Entry{Code: BadDirective, Title: "malformed directive",
 		Explanation: "A directive must have lint codes, separated by commas, and a reason: // gq:ignore L105 the table is small.",
 		Example:     "// gq:ignore L105\nquery q() { match { $p: Person } return { $p.name } }"}},

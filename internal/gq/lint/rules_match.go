@@ -146,6 +146,48 @@ func limitNoOrder(p *queryPass) {
 	}
 }
 
+// searchNotRanked reports the first search or match_text outside not blocks of a read whose order
+// has no score.
+func searchNotRanked(p *queryPass) {
+	r := p.Plan.Read
+	if r == nil || r.Grouped || slices.ContainsFunc(r.Order, func(o plan.Order) bool { return isScore(o.Expr) }) || p.oneRow() {
+		return
+	}
+	kept := slices.ContainsFunc(r.Match, func(c plan.Clause) bool {
+		f, ok := c.(plan.Filter)
+		if !ok {
+			return false
+		}
+		text, ok := f.Cond.(plan.TextMatch)
+		return ok && text.Kind != plan.Fuzzy
+	})
+	if !kept {
+		return
+	}
+	for _, c := range p.Syntax.Body.(*syntax.Read).Match {
+		text, ok := c.(*syntax.TextClause)
+		if !ok || text.Op != nil {
+			continue
+		}
+		call := text.Call.(*syntax.Call)
+		if call.Name.Value == plan.Fuzzy.String() {
+			continue
+		}
+		prop := call.Args[0].(*syntax.PropRef)
+		p.report(text.Span(), fmt.Sprintf("begin the order with bm25(%s.%s, …)", prop.Var.Value, prop.Prop.Value), nil,
+			"the rows of %s are not in the order of their relevance", call.Name.Value)
+		return
+	}
+}
+
+// isScore reports whether an expression ranks rows by a text or a vector.
+func isScore(e plan.Expr) bool {
+	_, relevance := e.(plan.BM25)
+	_, distance := e.(plan.Nearest)
+	_, fused := e.(plan.RRF)
+	return relevance || distance || fused
+}
+
 // sides calls visit twice: with the operands of a comparison as written, and with the operands
 // swapped.
 func sides(c plan.Compare, visit func(one, other plan.Expr)) {

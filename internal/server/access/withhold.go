@@ -31,6 +31,17 @@ func (c *Control) ReadsTargets(actor *Actor, grants []tool.Grant) bool {
 	return true
 }
 
+// MayRead reports whether the actor may read, by queries of its own, each branch that the grants
+// read.
+func (c *Control) MayRead(actor *Actor, grants []tool.Grant) bool {
+	for _, grant := range grants {
+		if grant.Action == tool.Read && !c.Allowed(actor, ReadOn(grant.Branch)) {
+			return false
+		}
+	}
+	return true
+}
+
 // WantsRead returns the permissions that a write by the caller needs in addition to the one
 // to write. A dry run compares the graph with a text of the caller and leaves no trace, so
 // it counts as a read.

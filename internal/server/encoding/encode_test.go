@@ -19,10 +19,12 @@ type columns struct {
 	cols    []plan.Column
 	batches []*engine.Batch
 	next    int
+	more    bool
 }
 
 func (r *columns) Columns() []plan.Column { return r.cols }
 func (r *columns) Commit() string         { return "c1" }
+func (r *columns) More() bool             { return r.more }
 func (r *columns) Close() error           { return nil }
 
 func (r *columns) Next(context.Context) (*engine.Batch, error) {
@@ -153,6 +155,26 @@ func TestCutsAcrossBatches(t *testing.T) {
 		}
 		if got.TruncatedBy != by {
 			t.Errorf("%+v: truncated by %s, want %s", enc, got.TruncatedBy, by)
+		}
+	}
+	for _, tt := range []struct {
+		enc  Options
+		more bool
+		want string
+	}{
+		{Options{MaxRows: 2500}, true, `"row_count":2500,"graph_commit_id":"c1","truncated":true,"truncated_by":"limit"}`},
+		{Options{MaxRows: 2500, Refuse: true}, true, `"truncated":true,"truncated_by":"limit"}`},
+		{Options{MaxRows: 2500}, false, `"row_count":2500,"graph_commit_id":"c1"}`},
+		{Options{}, true, `"row_count":2500,"graph_commit_id":"c1"}`},
+		{Options{MaxRows: 2499}, true, `"truncated":true,"truncated_by":"rows"}`},
+	} {
+		e, r := &Writer{enc: tt.enc}, people(2500)
+		r.more = tt.more
+		if err := e.rowsAnswer(context.Background(), &tool.Env{}, &tool.ReadOutcome{Result: r}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(string(e.buf), tt.want) {
+			t.Errorf("%+v, rows beyond the query's limit %t: …%s, wanted …%s", tt.enc, tt.more, e.buf[len(e.buf)-120:], tt.want)
 		}
 	}
 	e := &Writer{enc: Options{MaxBytes: 70_000, Refuse: true}}

@@ -37,17 +37,35 @@ func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutc
 		e.buf = append(e.buf, `,"graph_commit_id":`...)
 		e.orNull(r.Result.Commit())
 	}
+	if n == 0 && why == whole && r.Notes != nil {
+		if err := e.notes(r.Notes(ctx)); err != nil {
+			return err
+		}
+	}
 	if why != whole {
 		e.buf = append(e.buf, `,"truncated":true,"truncated_by":"`...)
 		e.buf = append(e.buf, why...)
 		e.buf = append(e.buf, '"')
-		if token := queryrun.NextToken(env, r, n); token != "" {
+		token := ""
+		if why != byLimit { // no page follows the limit of the query
+			token = queryrun.NextToken(env, r, n)
+		}
+		if token != "" {
 			e.buf = append(e.buf, `,"next_page_token":`...)
 			e.buf = appendString(e.buf, token)
 		}
 	}
 	e.buf = append(e.buf, '}')
 	return nil
+}
+
+// notes writes the notes of a read, if there are any.
+func (e *Writer) notes(notes []string) error {
+	if len(notes) == 0 {
+		return nil
+	}
+	e.buf = append(e.buf, `,"notes":`...)
+	return e.Value(notes)
 }
 
 // changeAnswer writes the envelope of a mutation.

@@ -10,13 +10,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// cut is the limit that truncated a result.
+// cut is the limit that cut rows off a result.
 type cut string
 
 const (
 	whole   cut = ""
 	byRows  cut = "rows"
 	byBytes cut = "bytes"
+	byLimit cut = "limit" // the limit of the query itself
 )
 
 // skipper is implemented by results that can skip rows without computing them. Skip skips
@@ -24,8 +25,8 @@ const (
 type skipper interface{ Skip(n int) int }
 
 // rowsOf writes rows of a result as an array of objects, starting at row from, until a
-// limit is reached. It returns the number of rows written and the limit that stopped it.
-// head is the number of bytes of the answer before the rows. A row that does not fit even
+// limit is reached. It returns the number of rows written and the limit that cut rows off. If
+// that is the query's own limit, it says so only to a caller with a limit of rows. head is the number of bytes of the answer before the rows. A row that does not fit even
 // alone gives an *Oversize, since no page could contain it.
 func (e *Writer) rowsOf(ctx context.Context, r engine.Result, from int64, head int) (n int, why cut, err error) {
 	keys := columnKeys(r.Columns())
@@ -95,6 +96,9 @@ func (e *Writer) rowsOf(ctx context.Context, r engine.Result, from int64, head i
 		return n, why, &wireerror.Oversize{Rows: int(total), Bytes: estimate, MaxRows: e.enc.MaxRows, MaxBytes: e.enc.MaxBytes}
 	case why == byBytes && n == 0 && head+over > e.enc.MaxBytes:
 		return n, why, &wireerror.Oversize{Rows: 1, Bytes: int64(over), MaxBytes: e.enc.MaxBytes, SingleRow: true}
+	}
+	if why == whole && e.enc.MaxRows > 0 && r.More() {
+		why = byLimit
 	}
 	e.truncated = e.truncated || why != whole
 	e.buf = append(e.buf, ']')

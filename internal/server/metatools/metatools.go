@@ -81,8 +81,9 @@ type runAnswer struct {
 	Rows          []map[string]any `json:"rows,omitempty" jsonschema_description:"Each row with its columns by name."`
 	RowCount      int64            `json:"row_count,omitempty" jsonschema_description:"The number of rows in this answer."`
 	GraphCommitID string           `json:"graph_commit_id,omitempty" jsonschema_description:"The commit that was read."`
+	Notes         []string         `json:"notes,omitempty" jsonschema_description:"Why there are no rows: which key or enum value in the query names nothing, and which keys are near."`
 	Truncated     bool             `json:"truncated,omitempty" jsonschema_description:"There are more rows than were returned."`
-	TruncatedBy   string           `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes"`
+	TruncatedBy   string           `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes,enum=limit" jsonschema_description:"What cut them off: the most rows or bytes that an answer may have, or the query's own limit, after which there is no page."`
 	NextPageToken string           `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token for the rows that follow."`
 	Branch        string           `json:"branch,omitempty" jsonschema_description:"Of a mutation, the branch that was written to."`
 	AffectedNodes int64            `json:"affected_nodes,omitempty"`

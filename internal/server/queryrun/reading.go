@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/server/notes"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -66,6 +67,15 @@ func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args en
 		return nil, r.Lost(err)
 	}
 	out.Result = result
+	// A note tells whether a key exists and names others, which a stored query need not show.
+	if r.place == nil && env.MayRead != nil {
+		out.Notes = func(ctx context.Context) []string {
+			if !env.MayRead() {
+				return nil
+			}
+			return notes.ForEmpty(ctx, env.Graph, q, args, result.Commit())
+		}
+	}
 	return &tool.Outcome{Read: out}, nil
 }
 

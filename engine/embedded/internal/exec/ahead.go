@@ -66,7 +66,8 @@ func (b *binder) returned() {
 // readRows prefetches the properties of the collected rows before they are sorted.
 func (co *collector) readRows() {
 	n := co.rows.n
-	if n < 2 || n > aheadMost || co.read.Grouped || co.read.Limit >= 0 && int64(n) > co.read.Limit {
+	// A step that stops early yields one row more than the limit.
+	if n < 2 || n > aheadMost || co.read.Grouped || co.read.Limit >= 0 && int64(n)-1 > co.read.Limit {
 		return
 	}
 	var sum uint32

@@ -9,6 +9,7 @@ import (
 type collector struct {
 	*evaluator
 	rows  frame  // the result's rows, or one row of each group
+	more  bool   // the limit cut rows off; known after finish
 	ahead uint32 // keeps the compiler from removing prefetches
 	sorter
 	grouper
@@ -25,7 +26,7 @@ func (co *collector) begin() {
 	for v := range co.rows.cols {
 		co.rows.cols[v] = co.rows.cols[v][:0]
 	}
-	co.rows.n, co.perm = 0, co.perm[:0]
+	co.rows.n, co.perm, co.more = 0, co.perm[:0], false
 	co.grouper.begin()
 	co.fuser.begin()
 }
@@ -54,6 +55,7 @@ func (co *collector) collect(f *frame) error {
 			return err
 		}
 		co.permute(int(limit))
+		co.more = true
 	}
 	return nil
 }
@@ -89,6 +91,9 @@ func (co *collector) finish() error {
 		order = co.sortGroups
 	}
 	co.readRows()
+	// Each step that stops early yields one row more than the limit, so rows were cut off if and
+	// only if more were collected. rows.n counts the groups of a grouped read.
+	co.more = co.more || co.read.Limit > 0 && int64(co.rows.n) > co.read.Limit
 	if err := order(); err != nil {
 		return err
 	}

@@ -15,7 +15,8 @@ type Result struct {
 	run  *run // nil once closed
 	prog *Program
 	id   string
-	next int // in the collector's perm
+	next int  // in the collector's perm
+	more bool // the limit cut rows off
 }
 
 // Columns returns the plan's columns.
@@ -55,6 +56,9 @@ func (r *Result) Skip(n int) int {
 	r.next += n
 	return n
 }
+
+// More reports whether the read's own limit cut rows off; see [engine.Result].
+func (r *Result) More() bool { return r.more }
 
 // Close releases the result.
 func (r *Result) Close() error {

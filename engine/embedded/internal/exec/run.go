@@ -83,7 +83,7 @@ func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.A
 		prof.grouped = r.collector.grouped
 	}
 	r.evaluator.ctx = nil
-	return &Result{run: r, prog: p, id: snap.Commit.ID}, nil
+	return &Result{run: r, prog: p, id: snap.Commit.ID, more: r.collector.more}, nil
 }
 
 // match finds the rows of the match and collects them.

@@ -11,7 +11,7 @@ import (
 
 // sorted uses a property's sorted index to bind a variable to the entities whose property
 // is between bounds. The filters stay, so the step may leave out bounds. When ordered is
-// set, the step follows the index in order and stops once it has enough rows for the limit.
+// set, the step follows the index in order and stops once it has one row more than the limit.
 type sorted struct {
 	v       plan.VarID
 	prop    int
@@ -141,7 +141,7 @@ func (pl *planner) followOrder() {
 		return
 	}
 	live := float64(pl.live(key.Var)) * step.share
-	if need := float64(r.Limit) / pl.passing(step, pl.body.steps[1:]); need > max(fewSorted, live*orderShare) {
+	if need := (float64(r.Limit) + 1) / pl.passing(step, pl.body.steps[1:]); need > max(fewSorted, live*orderShare) {
 		return
 	}
 	pl.body.steps[0] = step
@@ -190,12 +190,14 @@ func (s *sorted) scan(m *matcher, p *pipe, at int, f *frame) error {
 	return s.instead.run(m, p, at, f)
 }
 
-// first follows the index until there are enough rows for the limit. It goes on while
-// entities have the same value of this key as the last one before that point.
+// first follows the index until there is one row more than the limit, which tells that the
+// limit cuts rows off. It goes on while entities have the same value of this key as the last
+// one before that point.
 func (s *sorted) first(m *matcher, p *pipe, at int, out *frame, table *version.Table, walk *index.Walk) error {
 	compare := table.CompareRows(s.prop)
 	// Start with a small frame: the limit may be reached soon.
-	size := int(min(max(32, m.read.Limit), frameSize))
+	const small = 32
+	size := int(max(small, min(m.read.Limit, frameSize-1)+1))
 	enough, last := false, version.NoOrd
 	for ord, row, ok := walk.Next(); ok; ord, row, ok = walk.Next() {
 		if err := m.tick(1); err != nil {
@@ -214,7 +216,10 @@ func (s *sorted) first(m *matcher, p *pipe, at int, out *frame, table *version.T
 		m.makeColumns(out, s.v)
 		size = min(2*size, frameSize)
 		if !enough {
-			enough, last = int64(m.out.rows.n) >= m.read.Limit, row
+			enough, last = m.out.more || int64(m.out.rows.n) > m.read.Limit, row
+			if !enough && int64(m.out.rows.n) == m.read.Limit {
+				size = small // one row is missing
+			}
 		}
 	}
 	return m.flush(p, at, out)

@@ -7,7 +7,8 @@ import (
 )
 
 // topStep binds the only variable of a read to the entities that can be among its first
-// rows by a score, including ties. The sort that follows breaks the ties.
+// rows by a score, including ties, and to one entity more if there is one, which tells that
+// the limit cuts rows off. The sort that follows breaks the ties.
 type topStep struct {
 	score *expr
 	v     plan.VarID
@@ -54,7 +55,7 @@ func (pl *planner) top() *topStep {
 
 func (s *topStep) run(m *matcher, p *pipe, at int, _ *frame) error {
 	out := m.frame(s.id, []plan.VarID{s.v})
-	limit := int(min(m.read.Limit, int64(m.table(s.v).Live())))
+	limit := int(min(m.read.Limit, int64(m.table(s.v).Live()))) + 1
 	push := func(ord uint32) error {
 		out.cols[s.v] = out.cols[s.v][:frameSize]
 		out.cols[s.v][out.n] = ord

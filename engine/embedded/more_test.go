@@ -1,0 +1,63 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// TestMore checks on tables larger than those of the random comparison that a result reports rows
+// beyond its limit, whichever way a run comes by the first rows: a sort, a sort with pruning, an
+// index in order, an index in order with a filter, groups, or a score.
+func TestMore(t *testing.T) {
+	indexed, posts := benchSorted(t, true), openPosts(t, 3000)
+	defer posts.Close()
+	base := func(order ...plan.Order) plan.Read {
+		return plan.Read{Vars: allPeople.Read.Vars, Match: []plan.Clause{plan.Bind{Var: 0}}, Columns: allPeople.Read.Columns, Order: order, Ties: []plan.VarID{0}}
+	}
+	filtered := base(plan.Order{Expr: ageOf})
+	filtered.Match = append(filtered.Match, plan.Filter{Cond: plan.Compare{Op: plan.Ge, Left: ageOf, Right: plan.Lit{Value: value.OfI32(30)}, Unless: plan.NoParam}})
+	grouped := base()
+	grouped.Columns = []plan.Column{{Name: "age", Expr: ageOf, Type: ageOf.Type}, {Name: "n", Expr: plan.Agg{Func: plan.Count, Arg: plan.Whole{}}, Type: value.Of(value.I64)}}
+	grouped.Grouped, grouped.Ties = true, nil
+	relevant := *ranked(plan.BM25{Prop: textOf, Query: plan.Lit{Value: value.OfString("w3x w200x")}}, value.Of(value.String), 0, false).Read
+	for _, tt := range []struct {
+		name string
+		g    *Graph
+		read plan.Read
+	}{
+		{"sorted", indexed, base(plan.Order{Expr: plan.ID{}, Desc: true})},
+		{"in the order of an index", indexed, base(plan.Order{Expr: ageOf})},
+		{"in the order of an index, filtered", indexed, filtered},
+		{"grouped", indexed, grouped},
+		{"by relevance", posts, relevant},
+	} {
+		count := func(limit int64) (int64, bool) {
+			read := tt.read
+			read.Limit = limit
+			r, err := tt.g.Query(context.Background(), &plan.Query{Name: fmt.Sprint(tt.name, limit), Read: &read}, nil, engine.Target{})
+			if err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
+			}
+			n, err := drain(context.Background(), r)
+			if err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
+			}
+			return int64(n), r.More()
+		}
+		all, more := count(plan.NoLimit)
+		if all < 80 || more {
+			t.Fatalf("%s: %d rows without a limit, more %t", tt.name, all, more)
+		}
+		for _, limit := range []int64{0, 1, 5, 31, 32, 33, 64, all - 1, all, all + 1, 1 << 62} {
+			n, more := count(limit)
+			if want := limit > 0 && limit < all; n != min(limit, all) || more != want {
+				t.Errorf("%s, limit %d of %d: %d rows, more %t", tt.name, limit, all, n, more)
+			}
+		}
+	}
+}

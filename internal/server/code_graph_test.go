@@ -1,0 +1,124 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/generated/code"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/server/notes"
+	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
+)
+
+// codeGraph returns a graph in memory with the Go code of some packages of this repository.
+func codeGraph(t *testing.T, patterns ...string) engine.Graph {
+	t.Helper()
+	read, err := gocode.Read(t.Context(), gocode.Options{Dir: "../..", Patterns: patterns})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ndjson bytes.Buffer
+	if _, err := read.WriteNDJSON(&ndjson); err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("../../queries/code/schema.pg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: string(source)})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	g, err := embedded.OpenMemory(t.Context(), string(source), schema, embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	if _, err := g.Load(t.Context(), &ndjson, engine.LoadOptions{Mode: engine.Overwrite}); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// TestFindSymbolsRanks checks that find_symbols answers the symbols with all the words before those
+// with one of them, in this repository's own code.
+func TestFindSymbolsRanks(t *testing.T) {
+	g := codeGraph(t, "./internal/server/...", "./server/...", "./client", "./engine")
+	const module = "github.com/omnigraph-go/omnigraph/"
+	for words, wanted := range map[string][]string{
+		"page token":      {"server/tool.BadPageToken", "internal/server/operations.ChangePage.Token", "internal/server/operations.CommitPage.Token"},
+		"merge conflict":  {"engine.MergeConflict", "engine.MergeConflicts", "client.MergeConflict"},
+		"writing outcome": {"internal/server/encoding.Writer.Outcome"},
+	} {
+		rows, err := code.FindSymbols(t.Context(), g, code.FindSymbolsParams{Words: words}, engine.Target{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) < 30 {
+			t.Fatalf("%s: %d rows, wanted at least 30, so that the order matters", words, len(rows))
+		}
+		first := map[string]bool{}
+		for _, row := range rows[:10] {
+			first[strings.TrimPrefix(row.Path, module)] = true
+		}
+		for _, path := range wanted {
+			if !first[path] {
+				t.Errorf("%s: %s is not among the first 10 rows: %v", words, path, first)
+			}
+		}
+	}
+}
+
+// TestNotesOfCodeGraph checks the note on a short path in this repository's own code, a type with
+// more symbols than a note compares.
+func TestNotesOfCodeGraph(t *testing.T) {
+	g := codeGraph(t, "./internal/server/...", "./server/...", "./client", "./engine/...")
+	at, err := g.Snapshot(t.Context(), engine.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range code.Catalog().Queries {
+		if q.Info().Name != "callers" {
+			continue
+		}
+		got := notes.ForEmpty(t.Context(), g, q.Plan(), engine.Args{value.OfString("engine.Graph")}, at.Commit.ID)
+		want := `no Symbol has path "engine.Graph"; near it: "github.com/omnigraph-go/omnigraph/engine.Graph"`
+		if len(got) != 1 || got[0] != want {
+			t.Errorf("found %q, wanted %q", got, want)
+		}
+	}
+}
+
+// TestNotesReachModels checks that a note is in both forms of an answer over MCP, and that an agent
+// gets it from a stored query.
+func TestNotesReachModels(t *testing.T) {
+	session := newServer(t).connect(t, devToken)
+	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "callers", Arguments: map[string]any{"params": map[string]any{"path": "Shelf.Find"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	structured, err := json.Marshal(res.StructuredContent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for form, text := range map[string]string{"structured": string(structured), "text": res.Content[0].(*mcp.TextContent).Text} {
+		var answer struct {
+			Notes []string `json:"notes"`
+		}
+		if err := json.Unmarshal([]byte(text), &answer); err != nil {
+			t.Fatalf("%s: %v", form, err)
+		}
+		const want = `no Symbol has path "Shelf.Find"; near it: "example.com/shop/stock.Shelf.Find", "example.com/shop/stock.memoryShelf.Find"`
+		if len(answer.Notes) != 1 || answer.Notes[0] != want {
+			t.Errorf("%s: %s, wanted the note %q", form, text, want)
+		}
+	}
+}

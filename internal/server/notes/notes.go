@@ -1,0 +1,192 @@
+// Package notes explains reads without rows to their callers: which key or enum value in the match
+// of a query names nothing, and which keys are near.
+//
+// A note tells a caller whether a key exists, and names other keys. Call [ForEmpty] only for a
+// caller that may read the whole branch.
+package notes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Limits on the notes of one read.
+const (
+	maxNotes  = 4
+	maxNear   = 3   // keys in one note
+	maxQuoted = 200 // bytes of a quoted value
+	maxEnum   = 20  // enum values in one note
+)
+
+// ForEmpty returns the notes on a read that has no rows at a commit. It looks at the conditions
+// outside not blocks that every row must meet, in the order of the variables, and reads the same
+// commit. A note is help that the caller did not ask for, so ForEmpty leaves out the notes for
+// which a read fails.
+func ForEmpty(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Args, commit string) []string {
+	wanted := conditions(q, args)
+	if wanted == nil {
+		return nil
+	}
+	at := engine.Target{Commit: commit}
+	schema, err := g.Schema(ctx, at)
+	if err != nil {
+		return nil
+	}
+	look := &lookup{ctx: ctx, graph: g, at: at}
+	var notes []string
+	for id, v := range q.Read.Vars {
+		var typ *catalog.Node
+		if v.Entity == plan.Node {
+			typ = schema.Catalog.Node(v.Type)
+		}
+		equal := wanted[plan.VarID(id)]
+		if typ == nil || equal == nil || len(notes) == maxNotes {
+			continue
+		}
+		note := unknownEnum(typ, equal)
+		if note == "" {
+			note = look.unknownKey(typ, equal)
+		}
+		if note != "" && !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
+	}
+	return notes
+}
+
+// equalities are the values that the properties of a variable must equal, by name. The name "" is
+// that of the id.
+type equalities map[string]value.Value
+
+// conditions returns the equalities of a read with literals and arguments, outside not blocks. It
+// leaves out those with null, which no row meets, and those that an absent argument drops.
+func conditions(q *plan.Query, args engine.Args) map[plan.VarID]equalities {
+	var wanted map[plan.VarID]equalities
+	add := func(of, to plan.Expr) {
+		var id plan.VarID
+		name := ""
+		switch of := of.(type) {
+		case plan.Prop:
+			id, name = of.Var, of.Name
+		case plan.ID:
+			id = of.Var
+		default:
+			return
+		}
+		var v value.Value
+		switch to := to.(type) {
+		case plan.Lit:
+			v = to.Value
+		case plan.ParamRef:
+			v = args[to.Index]
+		}
+		if v.IsNull() || v.IsList() {
+			return
+		}
+		if wanted == nil {
+			wanted = map[plan.VarID]equalities{}
+		}
+		if wanted[id] == nil {
+			wanted[id] = equalities{}
+		}
+		wanted[id][name] = v
+	}
+	for _, clause := range q.Read.Match {
+		f, ok := clause.(plan.Filter)
+		if !ok {
+			continue
+		}
+		c, ok := f.Cond.(plan.Compare)
+		if !ok || c.Op != plan.Eq || c.Unless != plan.NoParam && args[c.Unless].IsNull() {
+			continue
+		}
+		add(c.Left, c.Right)
+		add(c.Right, c.Left)
+	}
+	return wanted
+}
+
+// unknownEnum returns a note if an enum property must equal a text that is none of its values.
+func unknownEnum(typ *catalog.Node, equal equalities) string {
+	for _, p := range typ.Properties {
+		v, ok := equal[p.Name]
+		if !ok || p.Type.Enum == nil || p.Type.List || v.Kind() != value.String || slices.Contains(p.Type.Enum, v.Str()) {
+			continue
+		}
+		values, rest := p.Type.Enum, ""
+		if len(values) > maxEnum {
+			values, rest = values[:maxEnum], ", …"
+		}
+		return fmt.Sprintf("no %s has %s %s; %s is one of %s%s", typ.Name, p.Name, quoted(v), p.Name, strings.Join(values, ", "), rest)
+	}
+	return ""
+}
+
+// unknownKey returns a note if the id or the whole key of a node is given and no node has it.
+func (l *lookup) unknownKey(typ *catalog.Node, equal equalities) string {
+	members := typ.Key
+	if _, byID := equal[""]; byID {
+		members = []string{""}
+	}
+	if len(members) == 0 {
+		return ""
+	}
+	named := make([]string, len(members))
+	filters := make([]plan.Clause, len(members))
+	for i, m := range members {
+		v, ok := equal[m]
+		if !ok {
+			return ""
+		}
+		named[i] = label(m) + " " + quoted(v)
+		filters[i] = compare(plan.Eq, property(typ, m), v)
+	}
+	found, err := l.keys(typ, 1, nil, filters...)
+	if err != nil || len(found) > 0 {
+		return ""
+	}
+	note := fmt.Sprintf("no %s has %s", typ.Name, strings.Join(named, " and "))
+	text := equal[members[0]]
+	if len(typ.Key) != 1 || len(members) != 1 || typ.Property(typ.Key[0]).Type.Kind != value.String || text.Kind() != value.String {
+		return note // its ids are not texts that a person chose
+	}
+	if near := l.near(typ, text.Str()); len(near) > 0 {
+		note += "; near it: " + strings.Join(near, ", ")
+	}
+	return note
+}
+
+func label(member string) string {
+	if member == "" {
+		return "id"
+	}
+	return member
+}
+
+// quoted returns a value for a note. It cuts long texts.
+func quoted(v value.Value) string {
+	if v.Kind() != value.String {
+		return value.Text(v)
+	}
+	return quote(v.Str())
+}
+
+func quote(s string) string {
+	if len(s) <= maxQuoted {
+		return strconv.Quote(s)
+	}
+	end := maxQuoted
+	for !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return strconv.Quote(s[:end]) + "…"
+}

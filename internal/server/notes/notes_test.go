@@ -1,0 +1,175 @@
+package notes_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/server/notes"
+)
+
+const schema = `
+node Person {
+  name: String @key
+  mood: enum(good, bad)?
+  boss: String?
+}
+node Seat { row: I32 number: I32 @key(row, number) }
+node Event { title: String }
+node Page { path: String @key }
+edge Knows: Person -> Person
+`
+
+const data = `{"type":"Person","data":{"name":"Ada","mood":"good"}}
+{"type":"Person","data":{"name":"ada.lovelace"}}
+{"type":"Person","data":{"name":"bob"}}
+{"type":"Person","data":{"name":"dr-bob"}}
+{"type":"Person","data":{"name":"bobby"}}
+{"type":"Person","data":{"name":"Bobette"}}
+{"type":"Seat","data":{"row":1,"number":2}}
+{"type":"Event","data":{"title":"fair"}}
+`
+
+// open returns a graph with the people of data and with the given pages.
+func open(t testing.TB, pages ...string) engine.Graph {
+	t.Helper()
+	compiled, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: schema})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	g, err := embedded.OpenMemory(t.Context(), schema, compiled, embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	var text strings.Builder
+	text.WriteString(data)
+	for _, p := range pages {
+		fmt.Fprintf(&text, `{"type":"Page","data":{"path":%q}}`+"\n", p)
+	}
+	if _, err := g.Load(t.Context(), strings.NewReader(text.String()), engine.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// ask runs the body of a query, which must have no rows, and returns the notes.
+func ask(t testing.TB, g engine.Graph, params, body string, args ...value.Value) []string {
+	t.Helper()
+	s, err := g.Schema(t.Context(), engine.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries, faults := gq.CompileQueries(s.Catalog, gq.Source{Name: "q.gq", Text: "query q(" + params + ") { " + body + " }"})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	q := queries[0].Plan
+	r, err := g.Query(t.Context(), q, args, engine.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if b, err := r.Next(t.Context()); b != nil || err != nil {
+		t.Fatalf("%s has rows, or an error: %v", body, err)
+	}
+	return notes.ForEmpty(t.Context(), g, q, args, r.Commit())
+}
+
+func TestForEmpty(t *testing.T) {
+	g := open(t)
+	text := value.OfString
+	for _, tt := range []struct {
+		name, params, body string
+		args               []value.Value
+		want               []string
+	}{
+		{name: "case before suffix and prefix", params: "$n: String", body: "match { $p: Person { name: $n } } return { $p.mood }", args: []value.Value{text("ADA")},
+			want: []string{`no Person has name "ADA"; near it: "Ada", "ada.lovelace"`}},
+		{name: "at most three", body: `match { $p: Person { name: "Bob" } } return { $p.mood }`,
+			want: []string{`no Person has name "Bob"; near it: "bob", "dr-bob", "bobby"`}},
+		{name: "the text is longer", body: `match { $p: Person { name: "people/Ada" } } return { $p.mood }`,
+			want: []string{`no Person has name "people/Ada"; near it: "Ada"`}},
+		{name: "nothing near", body: `match { $p: Person { name: "zed" } } return { $p.mood }`, want: []string{`no Person has name "zed"`}},
+		{name: "an empty key", body: `match { $p: Person { name: "" } } return { $p.mood }`, want: []string{`no Person has name ""`}},
+		{name: "by id", body: `match { $p: Person $p.id = "Zed" } return { $p.mood }`, want: []string{`no Person has id "Zed"`}},
+		{name: "the key exists", body: `match { $p: Person { name: "bob" } $p knows $q } return { $q.name }`},
+		{name: "two keys", body: `match { $a: Person { name: "BOB" } $b: Person { name: "x" } $a knows $b } return { $b.name }`,
+			want: []string{`no Person has name "BOB"; near it: "bob", "dr-bob", "bobby"`, `no Person has name "x"`}},
+		{name: "a key in a not block", body: `match { $p: Person { name: "bob", mood: "bad" } not { $p knows $q $q.name = "nobody" } } return { $p.mood }`},
+		{name: "a dropped condition", params: "$n: String?", body: `match { $p: Person $p.name = $n? $p.mood = "bad" } return { $p.mood }`, args: []value.Value{value.Null}},
+		{name: "null", params: "$n: String?", body: `match { $p: Person $p.name = $n } return { $p.mood }`, args: []value.Value{value.Null}},
+		{name: "another comparison", body: `match { $p: Person $p.name > "zed" } return { $p.mood }`},
+		{name: "a property that is no key", body: `match { $p: Person { boss: "zed" } } return { $p.mood }`},
+		{name: "a key of two", body: `match { $s: Seat { row: 1, number: 9 } } return { $s.row }`, want: []string{`no Seat has number 9 and row 1`}},
+		{name: "a part of a key", body: `match { $s: Seat { row: 8 } } return { $s.row }`},
+		{name: "an enum value", body: `match { $p: Person $p.mood = "great" } return { $p.name }`,
+			want: []string{`no Person has mood "great"; mood is one of good, bad`}},
+		{name: "an enum value in an argument", params: "$m: String", body: `match { $p: Person $p.mood = $m } return { $p.name }`, args: []value.Value{text("GOOD")},
+			want: []string{`no Person has mood "GOOD"; mood is one of good, bad`}},
+		{name: "a long key", params: "$n: String", body: "match { $p: Person { name: $n } } return { $p.mood }", args: []value.Value{text(strings.Repeat("ü", 5000))},
+			want: []string{`no Person has name "` + strings.Repeat("ü", 100) + `"…`}},
+	} {
+		if got := ask(t, g, tt.params, tt.body, tt.args...); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: found %q, wanted %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestNearInLargeTypes checks the keys near an unknown one in a type with more nodes than are
+// compared, by suffix, prefix and case.
+func TestNearInLargeTypes(t *testing.T) {
+	var pages []string
+	for i := range 3000 {
+		pages = append(pages, fmt.Sprintf("example.com/site%d/engine.Page%d.Title", i%7, i))
+	}
+	g := open(t, pages...)
+	for wanted, near := range map[string]string{
+		"engine.Page2999.Title":                   `"example.com/site3/engine.Page2999.Title"`,
+		"Page2999.Title":                          `"example.com/site3/engine.Page2999.Title"`,
+		"ENGINE.page2999.title":                   `"example.com/site3/engine.Page2999.Title"`,
+		"example.com/site3/engine.Page2999":       `"example.com/site3/engine.Page2999.Title"`,
+		"example.com/site3/ENGINE.Page2999.Title": `"example.com/site3/engine.Page2999.Title"`,
+		"Nothing.Like.It":                         "",
+	} {
+		want := fmt.Sprintf("no Page has path %q", wanted)
+		if near != "" {
+			want += "; near it: " + near
+		}
+		got := ask(t, g, "$p: String", "match { $x: Page { path: $p } } return { $x.path }", value.OfString(wanted))
+		if len(got) != 1 || got[0] != want {
+			t.Errorf("found %q, wanted %q", got, want)
+		}
+	}
+}
+
+// TestFailedNote checks that a note whose read fails is left out.
+func TestFailedNote(t *testing.T) {
+	g := open(t)
+	s, err := g.Schema(t.Context(), engine.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries, _ := gq.CompileQueries(s.Catalog, gq.Source{Name: "q.gq", Text: `query q() { match { $p: Person { name: "zed" } } return { $p.mood } }`})
+	head, err := g.Snapshot(t.Context(), engine.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, tt := range []struct {
+		ctx    context.Context
+		commit string
+		want   int
+	}{{t.Context(), head.Commit.ID, 1}, {t.Context(), "no commit", 0}, {ctx, head.Commit.ID, 0}} {
+		if got := notes.ForEmpty(tt.ctx, g, queries[0].Plan, nil, tt.commit); len(got) != tt.want {
+			t.Errorf("at %q, context %v: %q, wanted %d notes", tt.commit, tt.ctx.Err(), got, tt.want)
+		}
+	}
+}

@@ -91,9 +91,10 @@ var imports = []struct {
 	{"internal/server/auth", []string{"client", "internal/clock", "internal/server/access", "internal/server/hostcheck", "internal/server/rest/envelope", "internal/server/logsample", "internal/server/strictyaml", "internal/server/wireerror"}},
 	{"internal/server/policy", []string{"internal/gq/diag", "internal/server/access", "internal/server/strictyaml", "server/tool"}},
 	{"internal/server/cluster/reconcile", []string{"engine", "internal/fs", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server/cluster", "internal/server/policy", "internal/server/strictyaml"}}, // fs is its durable I/O
+	{"internal/server/cluster/provider", []string{"engine", "internal/embed", "internal/server/cluster"}},
 	{"internal/server/cluster", []string{"internal/gq/diag", "internal/server/hostcheck", "internal/server/strictyaml"}},
 	{"server/launch", []string{"server/tool", "engine", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**"}}, // the command, which any module may build
-	{"internal/server", []string{"internal/embed", "server/tool", "engine/**", "internal/fs", "internal/text", "gq/**", "internal/gq/**", "internal/clock", "internal/server/**", "client"}},
+	{"internal/server", []string{"server/tool", "engine/**", "internal/fs", "internal/text", "gq/**", "internal/gq/**", "internal/clock", "internal/server/**", "client"}},
 
 	// Commands combine the packages; no package imports a command.
 	{"cmd/omnigraph/internal/clientconfig", nil},

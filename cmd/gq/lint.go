@@ -65,6 +65,7 @@ type lintJob struct {
 	whole    bool
 
 	selectedAt map[string]diag.Span // the places of the names of selected in cluster.yaml
+	noProvider string               // the graph if cluster.yaml names no embedding provider for it
 }
 
 func (l *linter) run(cmd *cobra.Command, args []string) error {
@@ -117,6 +118,9 @@ func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, config, err
 		var jobs []lintJob
 		for _, g := range cluster.Graphs {
 			j := lintJob{graph: g.ID, schema: fromHere(g.Schema), whole: true, selectedAt: g.SelectedAt}
+			if g.Embedding == nil {
+				j.noProvider = g.ID
+			}
 			for _, path := range g.QueryFiles {
 				j.queries = append(j.queries, fromHere(path))
 			}
@@ -145,7 +149,7 @@ func lintAll(jobs []lintJob, cfg config, texts map[string]string) (*lint.Report,
 	var lists []toolList
 	seen := map[diag.Diagnostic]bool{} // two graphs may share sources
 	for _, j := range jobs {
-		c := gq.Catalog{Whole: j.whole, Config: cfg.lint}
+		c := gq.Catalog{Whole: j.whole, NoProvider: j.noProvider, Config: cfg.lint}
 		var err error
 		if c.Schema, err = readSource(j.schema, texts); err != nil {
 			return nil, nil, err

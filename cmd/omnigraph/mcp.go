@@ -140,7 +140,7 @@ func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 		}
 		return mcp.ProxyStdio(ctx, mcp.Remote{URL: c.Graph(e.graph).MCPURL(), Token: token, Client: c.HTTPClient()}, cmd.InOrStdin(), cmd.OutOrStdout())
 	}
-	g, err := openStore(ctx, e.store)
+	g, err := e.openStore(ctx, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}

@@ -7,13 +7,10 @@ import (
 	"log/slog"
 	"time"
 
-	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
@@ -152,7 +149,7 @@ func (e *endpoint) open(cmd *cobra.Command) (source, error) {
 		return newRemote(e, token, cmd.ErrOrStderr())
 	}
 	ctx := cmd.Context()
-	g, err := openStore(ctx, e.store)
+	g, err := e.openStore(ctx, cmd.ErrOrStderr())
 	if err != nil {
 		return nil, err
 	}
@@ -165,16 +162,6 @@ func (e *endpoint) open(cmd *cobra.Command) (source, error) {
 
 // unhurried is the time limit of a command on a local graph: in effect, none.
 const unhurried = 10 * 365 * 24 * time.Hour
-
-// openStore opens a local graph.
-func openStore(ctx context.Context, dir string) (*embedded.Graph, error) {
-	g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{})
-	var missing *engine.NotFound
-	if errors.As(err, &missing) {
-		err = fmt.Errorf("%w; make it with: omnigraph init --schema FILE --store %s", err, shellescape.Quote(dir))
-	}
-	return g, err
-}
 
 func (e *endpoint) localActor() *access.Actor {
 	a := &access.Actor{ID: e.actor, Source: "local"}

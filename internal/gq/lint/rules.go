@@ -27,6 +27,7 @@ const (
 	UpsertClears     diag.Code = "L117"
 	NullAssigned     diag.Code = "L118"
 	NotEqualNull     diag.Code = "L119"
+	NoProvider       diag.Code = "L121"
 	BadDirective     diag.Code = "L198"
 	IdleDirective    diag.Code = "L199"
 	NeverUpdated     diag.Code = "L201"
@@ -108,6 +109,9 @@ var Rules = []Rule{
 	{Level: Note, query: notEqualNull, Entry: diag.Entry{Code: NotEqualNull, Title: "inequality on a nullable property",
 		Explanation: "A comparison with null is never true, != included: nodes without a value are left out too. A not block around = keeps them.",
 		Example:     `query q() { match { $p: Person $p.age != 30 } return { $p.name } }`}},
+	{Level: Warning, query: noProvider, Entry: diag.Entry{Code: NoProvider, Title: "query without its embedding provider",
+		Explanation: "The query needs vectors of texts, and cluster.yaml names no embedding provider for its graph. A server leaves out a read that gives a text to nearest. A mutation that writes the text of an @embed property leaves the vector null, or fails if the vector is required. gq lint --schema does not report this, because it does not read cluster.yaml.",
+		Example:     `query q($text: String) { match { $p: Person } return { $p.name } order { nearest($p.face, $text) } limit 5 }`}},
 	{Level: Warning, Entry: diag.Entry{Code: BadDirective, Title: "malformed directive",
 		Explanation: "A directive names lint codes, joined by commas, and gives a reason: // gq:ignore L105 the table is small.",
 		Example:     "// gq:ignore L105\nquery q() { match { $p: Person } return { $p.name } }"}},

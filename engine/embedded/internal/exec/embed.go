@@ -18,7 +18,7 @@ type Embedder = engine.Embedder
 func embed(ctx context.Context, e Embedder, p *catalog.Property, texts ...string) ([][]float32, error) {
 	switch {
 	case e == nil:
-		return nil, &engine.Unsupported{Construct: "a text in the place of a vector, without an embedding provider,"}
+		return nil, &engine.Unsupported{Construct: "a text in the place of a vector", NoEmbedder: true}
 	case p.Embed != nil && p.Embed.Model != "" && p.Embed.Model != e.Model():
 		return nil, mismatch("the vectors of %s are of the model %s, and the embedding provider's model is %s; configure the provider of that model, or give a vector", p.Name, p.Embed.Model, e.Model())
 	}

@@ -86,6 +86,8 @@ var imports = []struct {
 	{"internal/server/admission", []string{"internal/server/access", "internal/server/rest/envelope", "internal/server/wireerror", "client"}},
 	{"internal/server/observe", []string{"engine", "internal/clock", "internal/server/audit", "internal/server/requestinfo", "internal/server/logsample", "internal/server/wireerror"}},
 	{"internal/server/strictyaml", []string{"internal/gq/diag"}},
+	{"internal/gqconfig", []string{"internal/gq/diag", "internal/gq/lint", "internal/server/strictyaml"}},
+	{"internal/settings", []string{"internal/server/strictyaml"}},
 	{"internal/server/hostcheck", []string{"client", "internal/server/rest/envelope", "internal/server/wireerror"}},
 	{"internal/server/auth/authtest", []string{"internal/clock"}}, // for tests only
 	{"internal/server/auth", []string{"client", "internal/clock", "internal/server/access", "internal/server/hostcheck", "internal/server/rest/envelope", "internal/server/logsample", "internal/server/strictyaml", "internal/server/wireerror"}},
@@ -98,7 +100,7 @@ var imports = []struct {
 
 	// Commands combine the packages; no package imports a command.
 	{"cmd/omnigraph/internal/clientconfig", nil},
-	{"cmd/**", []string{"client", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/fs", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/source/**"}},
+	{"cmd/**", []string{"client", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/fs", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/gqconfig", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/source/**"}},
 	{"test/e2e", nil},
 	{"test/outside", nil},
 	{"internal/bench/social", nil},

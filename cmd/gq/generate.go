@@ -223,7 +223,7 @@ func (g *generator) jobs(cmd *cobra.Command) ([]job, error) {
 		return nil, err
 	}
 	cfg, err := readConfig(".", g.stderr)
-	return []job{{graph: g.graph, schema: g.schema, queries: files, out: g.out, strict: cfg.strict}}, err
+	return []job{{graph: g.graph, schema: g.schema, queries: files, out: g.out, strict: cfg.Strict}}, err
 }
 
 func (g *generator) clusterJobs() ([]job, error) {
@@ -243,7 +243,7 @@ func (g *generator) clusterJobs() ([]job, error) {
 		}
 		jobs = append(jobs, job{
 			cluster: path,
-			strict:  project.strict, meta: gr.MetaThreshold, root: filepath.Dir(path),
+			strict:  project.Strict, meta: gr.MetaThreshold, root: filepath.Dir(path),
 			graph: gr.ID, schema: gr.Schema, queries: gr.QueryFiles, selected: gr.Selected, places: gr.SelectedAt, noProvider: gr.Embedding == nil,
 			out:  filepath.Join(filepath.Dir(path), "generated", model.PackageName(gr.ID)),
 			docs: filepath.Join(filepath.Dir(path), filepath.FromSlash(codegen.ReferenceDir)),

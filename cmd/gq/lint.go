@@ -16,6 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
+	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
 )
 
 func lintCommand() *cobra.Command {
@@ -102,18 +103,18 @@ func (l *linter) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, config, error) {
+func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, gqconfig.Config, error) {
 	if l.schema == "" {
 		if len(args) > 0 || l.whole {
-			return nil, config{}, &usageError{cmd, errors.New("files are linted with their schema: give --schema, or no file to read cluster.yaml")}
+			return nil, gqconfig.Config{}, &usageError{cmd, errors.New("files are linted with their schema: give --schema, or no file to read cluster.yaml")}
 		}
 		path, cluster, err := readCluster(l.stderr)
 		if err != nil {
-			return nil, config{}, err
+			return nil, gqconfig.Config{}, err
 		}
 		cfg, err := readConfig(filepath.Dir(path), l.stderr)
 		if err != nil {
-			return nil, config{}, err
+			return nil, gqconfig.Config{}, err
 		}
 		var jobs []lintJob
 		for _, g := range cluster.Graphs {
@@ -136,7 +137,7 @@ func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, config, err
 	}
 	files, err := queryFiles(args)
 	if err != nil {
-		return nil, config{}, err
+		return nil, gqconfig.Config{}, err
 	}
 	cfg, err := readConfig(".", l.stderr)
 	return []lintJob{{schema: l.schema, queries: files, whole: l.whole}}, cfg, err
@@ -144,12 +145,12 @@ func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, config, err
 
 // lintAll lints every catalog and joins the reports. It adds the texts of all sources to texts, by
 // name.
-func lintAll(jobs []lintJob, cfg config, texts map[string]string) (*lint.Report, []toolList, error) {
+func lintAll(jobs []lintJob, cfg gqconfig.Config, texts map[string]string) (*lint.Report, []toolList, error) {
 	all := &lint.Report{Edits: map[int][]diag.Edit{}}
 	var lists []toolList
 	seen := map[diag.Diagnostic]bool{} // two graphs may share sources
 	for _, j := range jobs {
-		c := gq.Catalog{Whole: j.whole, NoProvider: j.noProvider, Config: cfg.lint}
+		c := gq.Catalog{Whole: j.whole, NoProvider: j.noProvider, Config: cfg.Lint}
 		var err error
 		if c.Schema, err = readSource(j.schema, texts); err != nil {
 			return nil, nil, err
@@ -168,7 +169,7 @@ func lintAll(jobs []lintJob, cfg config, texts map[string]string) (*lint.Report,
 			}
 		}
 		c.Build = func(schema *catalog.Schema, queries []*gq.Query) (map[string]int, diag.List) {
-			in := model.Input{Graph: "graph", Schema: schema, Source: c.Schema, Sources: c.Queries, Queries: queries, Strict: cfg.strict}
+			in := model.Input{Graph: "graph", Schema: schema, Source: c.Schema, Sources: c.Queries, Queries: queries, Strict: cfg.Strict}
 			if j.whole {
 				in.Selected, in.SelectedAt = c.Selected, j.selectedAt
 			}

@@ -142,7 +142,7 @@ func (e *endpoint) open(cmd *cobra.Command) (source, error) {
 		}
 	}
 	if e.server != "" {
-		token, err := e.token()
+		token, err := e.token(cmd.Context(), cmd.ErrOrStderr())
 		if err != nil {
 			return nil, err
 		}

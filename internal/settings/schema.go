@@ -32,7 +32,7 @@ func JSONSchema(file string, s *strictyaml.Setting) []byte {
 	return b.Bytes()
 }
 
-// blank is a pattern that a text without blanks alone matches: readers refuse an empty text.
+// notBlank matches a text that has more than blanks; readers refuse other texts.
 const notBlank = `\S`
 
 func schemaOf(s *strictyaml.Setting) *jsonschema.Schema {
@@ -59,7 +59,7 @@ func schemaOf(s *strictyaml.Setting) *jsonschema.Schema {
 	case strictyaml.Bool:
 		out.Type, out.Default = "boolean", s.Default == "true"
 	case strictyaml.List:
-		out.Type, out.Items, out.UniqueItems = "array", schemaOf(s.Each), true
+		out.Type, out.Items, out.UniqueItems = "array", schemaOf(s.Each), !s.Repeats
 		if s.NotEmpty {
 			out.MinItems = new(uint64(1))
 		}

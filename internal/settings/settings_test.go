@@ -16,6 +16,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/internal/credentials"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
@@ -46,6 +47,10 @@ var files = []struct {
 	{"gq.yaml", gqconfig.Settings, "gq.yaml", func(_ *testing.T, _, text string) diag.List {
 		_, list := gqconfig.Parse("gq.yaml", []byte(text))
 		return list
+	}},
+	{"config.yaml", credentials.Settings, "config.yaml", func(t *testing.T, _, text string) diag.List {
+		_, err := credentials.InFile("config.yaml", []byte(text), "https://graph.example.com")
+		return faults(t, err)
 	}},
 	{"policy.yaml", policy.Settings, "policy.yaml", func(t *testing.T, dir, text string) diag.List {
 		path := filepath.Join(dir, "policy.yaml")

@@ -20,6 +20,7 @@ type Setting struct {
 	OneOf    []string // the values of a Choice
 	Pattern  string   // a regular expression for a Text, or for the keys of a Map; "" for any
 	NotEmpty bool     // a List or a Map needs an entry
+	Repeats  bool     // a List may have the same entry twice
 
 	Keys       []*Setting // of a Mapping
 	ExactlyOne []string   // two keys of a Mapping, one of which must be there, and only one
@@ -36,7 +37,7 @@ const (
 	Choice       // a text that is one of some words
 	Int          // a whole number
 	Bool         // true or false
-	List         // a list without duplicates
+	List         // a list
 	Mapping      // keys that the program knows
 	Map          // keys that the author chooses
 	Union        // one of several forms

@@ -201,7 +201,7 @@ var families = []family{
 	{"P", "Parsing", "What does not follow the grammar. Only the declaration around the fault is lost; the others of the file are read and checked."},
 	{"S", "Schemas", "What a schema may not say."},
 	{"T", "Types", "What a query may not say of its schema. The examples are queries on the schema at the end of this page."},
-	{"L", "Lint", "What is legal and probably not meant: reported by `gq lint` only. A rule is set under `lint.rules` in gq.yaml to `off`, `note`, `warning` or `error`, or silenced for one declaration by a comment in it or before it: `// gq:ignore L105 the table is small`. The rules from L201 on look at the whole catalog. The examples are on the schema at the end of this page unless they bring their own."},
+	{"L", "Lint", "What is legal and probably not meant: reported by `gq lint` only, except L121, which `gq generate` and `omnigraph cluster` report too. A rule is set under `lint.rules` in gq.yaml to `off`, `note`, `warning` or `error`, or silenced for one declaration by a comment in it or before it: `// gq:ignore L105 the table is small`. The rules from L201 on look at the whole catalog. The examples are on the schema at the end of this page unless they bring their own."},
 	{"G", "Generation", "Queries that check, and that no package can be generated from: reported by `gq generate`. The examples are on `" + strings.TrimSpace(generationSchema) + "`."},
 	{"C", "Configuration", "Faults of cluster.yaml, policies and gq.yaml."},
 }

@@ -33,7 +33,7 @@ func newIndexGo() *cobra.Command {
 		Short: "Read Go modules: their modules, packages, files, symbols and calls",
 		Long: `Read a Go module into NDJSON for a graph with the schema of queries/code. If the folder
 and its parents have no go.mod and no go.work, the command reads every module below the
-folder, such as the repositories of a team, into one graph.
+folder, such as the repositories of a team with --dir ~/repositories, into one graph.
 
 The packages must compile. The command does not read tests. PATTERN is a package pattern
 of the go command; the default is ./...
@@ -47,7 +47,7 @@ begin with . or _.
 With --deps the command also reads the dependencies of the packages, including the
 standard library, so that the graph has the calls that leave the module. For a large
 module, type-checking the dependencies takes gigabytes of memory.`,
-		Example: "  omnigraph index go ./... --out code.ndjson\n  omnigraph index go --deps ./... --out all.ndjson\n  omnigraph index go --dir ~/repositories --out team.ndjson\n  omnigraph index go --dir ../other | omnigraph load --store data/other --data - --mode overwrite",
+		Example: "  omnigraph index go ./... --out code.ndjson\n  omnigraph index go --deps ./... --out all.ndjson\n  omnigraph index go --dir ../other | omnigraph load --store data/other --data - --mode overwrite",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			bar := newProgress(cmd.ErrOrStderr())
 			g, err := gocode.Read(cmd.Context(), gocode.Options{Dir: dir, Patterns: args, Deps: deps, Progress: bar.show})

@@ -82,14 +82,14 @@ func withoutProvider(schema *catalog.Schema, q *plan.Query) string {
 func embedsText(e plan.Expr, params []plan.Param) bool {
 	switch e := e.(type) {
 	case plan.Nearest:
-		switch v := e.Vector.(type) {
-		case plan.ParamRef:
-			return params[v.Index].Type.Kind == value.String
-		case plan.Lit:
-			return v.Value.Kind() == value.String
+		if p, ok := e.Vector.(plan.ParamRef); ok {
+			return params[p.Index].Type.Kind == value.String
 		}
+		l, ok := e.Vector.(plan.Lit)
+		return ok && l.Value.Kind() == value.String
 	case plan.RRF:
 		return embedsText(e.First, params) || embedsText(e.Second, params)
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25:
 	}
 	return false
 }

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -52,22 +53,22 @@ func onSessionBus(t *testing.T) {
 	if _, err := c.Token(t.Context()); err == nil || err.Error() != where+"it has no such entry; store the token under this service and user" {
 		t.Errorf("without an entry: %v", err)
 	}
-	service.entries["omnigraph "+server] = secret
+	service.set(secret)
 	if token, err := c.Token(t.Context()); err != nil || token != secret {
 		t.Errorf("found %q, %v", token, err)
 	}
-	service.entries["omnigraph "+server] = secret + "\n" + secret
+	service.set(secret + "\n" + secret)
 	if _, err := c.Token(t.Context()); err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), "the entry is a text with blanks, several lines") {
 		t.Errorf("found %v", err)
 	}
 	before := timeLimit
 	timeLimit = 200 * time.Millisecond
 	t.Cleanup(func() { timeLimit = before })
-	service.hang = make(chan struct{})
+	unlock := service.lock()
 	if _, err := c.Token(t.Context()); err == nil || err.Error() != where+"it did not answer within 200ms; unlock it" {
 		t.Errorf("locked: %v", err)
 	}
-	close(service.hang)
+	unlock()
 }
 
 // TestKeyringOfMemory reads an entry of the library's keyring in memory.
@@ -92,6 +93,7 @@ func TestKeyringOfMemory(t *testing.T) {
 // secretService is a Secret Service with one collection. Its objects answer the calls that a reader
 // makes, as https://specifications.freedesktop.org/secret-service/ describes them.
 type secretService struct {
+	mu      sync.Mutex        // guards the rest; the connection calls the methods on goroutines
 	entries map[string]string // by service, blank and user name
 	hang    chan struct{}     // if set, Unlock waits until it is closed
 	found   string            // the entry that the last search found
@@ -129,13 +131,32 @@ func (s *secretService) start(t *testing.T) {
 	}
 }
 
+// set sets the token of the entry for server.
+func (s *secretService) set(token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.entries["omnigraph "+server] = token
+}
+
+// lock makes Unlock wait until the returned function is called.
+func (s *secretService) lock() (unlock func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	hang := make(chan struct{})
+	s.hang = hang
+	return func() { close(hang) }
+}
+
 func (s *secretService) OpenSession(string, dbus.Variant) (dbus.Variant, dbus.ObjectPath, *dbus.Error) {
 	return dbus.MakeVariant(""), sessionPath, nil
 }
 
 func (s *secretService) Unlock(objects []dbus.ObjectPath) ([]dbus.ObjectPath, dbus.ObjectPath, *dbus.Error) {
-	if s.hang != nil {
-		<-s.hang
+	s.mu.Lock()
+	hang := s.hang
+	s.mu.Unlock()
+	if hang != nil {
+		<-hang
 	}
 	return objects, "/", nil
 }
@@ -143,6 +164,8 @@ func (s *secretService) Unlock(objects []dbus.ObjectPath) ([]dbus.ObjectPath, db
 type collection struct{ *secretService }
 
 func (c collection) SearchItems(attributes map[string]string) ([]dbus.ObjectPath, *dbus.Error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	key := attributes["service"] + " " + attributes["username"]
 	if _, ok := c.entries[key]; !ok {
 		return []dbus.ObjectPath{}, nil
@@ -159,6 +182,8 @@ func (i item) GetSecret(session dbus.ObjectPath) (struct {
 	Value       []byte
 	ContentType string
 }, *dbus.Error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	return struct {
 		Session     dbus.ObjectPath
 		Parameters  []byte

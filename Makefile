@@ -192,6 +192,7 @@ docs: ## print the references, docs/reference, from the code
 	$(GO) run ./cmd/gq docs
 	$(GO) run ./cmd/omnigraph docs > docs/reference/commands.md
 	$(GO) run ./cmd/omnigraph-server docs > docs/reference/omnigraph-server.md
+	$(GO) test ./internal/settings -run '^TestReferences$$' -count=1 -update
 	$(GO) test ./internal/server/observe -run '^TestMetricsPage$$' -count=1 -update
 	$(GO) test ./internal/server/rest -run '^Test(Document|Reference)$$' -count=1 -update
 

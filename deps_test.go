@@ -58,6 +58,8 @@ var imports = []struct {
 	// The wire vocabulary and the REST client depend on no server. Faults of texts are those of the
 	// language.
 	{"client", []string{"internal/gq/diag", "internal/clock"}},
+	{"internal/credentials", []string{"internal/gq/diag", "internal/server/strictyaml"}},
+	{"client/credentials", []string{"client", "internal/clock", "internal/credentials"}},
 
 	// The server: tools and operations do not depend on a transport; a transport does not depend on
 	// another transport.
@@ -87,18 +89,21 @@ var imports = []struct {
 	{"internal/server/admission", []string{"internal/server/access", "internal/server/rest/envelope", "internal/server/wireerror", "client"}},
 	{"internal/server/observe", []string{"engine", "internal/clock", "internal/server/audit", "internal/server/requestinfo", "internal/server/logsample", "internal/server/wireerror"}},
 	{"internal/server/strictyaml", []string{"internal/gq/diag"}},
+	{"internal/gqconfig", []string{"internal/gq/diag", "internal/gq/lint", "internal/server/strictyaml"}},
+	{"internal/settings", []string{"internal/server/strictyaml"}},
 	{"internal/server/hostcheck", []string{"client", "internal/server/rest/envelope", "internal/server/wireerror"}},
 	{"internal/server/auth/authtest", []string{"internal/clock"}}, // for tests only
 	{"internal/server/auth", []string{"client", "internal/clock", "internal/server/access", "internal/server/hostcheck", "internal/server/rest/envelope", "internal/server/logsample", "internal/server/strictyaml", "internal/server/wireerror"}},
 	{"internal/server/policy", []string{"internal/gq/diag", "internal/server/access", "internal/server/strictyaml", "server/tool"}},
 	{"internal/server/cluster/reconcile", []string{"engine", "internal/fs", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server/cluster", "internal/server/policy", "internal/server/strictyaml"}}, // fs is its durable I/O
+	{"internal/server/cluster/provider", []string{"engine", "internal/embed", "internal/server/cluster"}},
 	{"internal/server/cluster", []string{"internal/gq/diag", "internal/server/hostcheck", "internal/server/strictyaml"}},
 	{"server/launch", []string{"server/tool", "engine", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**"}}, // the command, which any module may build
-	{"internal/server", []string{"internal/embed", "server/tool", "engine/**", "internal/fs", "internal/text", "gq/**", "internal/gq/**", "internal/clock", "internal/server/**", "client"}},
+	{"internal/server", []string{"server/tool", "engine/**", "internal/fs", "internal/text", "gq/**", "internal/gq/**", "internal/clock", "internal/server/**", "client"}},
 
 	// Commands combine the packages; no package imports a command.
 	{"cmd/omnigraph/internal/clientconfig", nil},
-	{"cmd/**", []string{"client", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/fs", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/source/**"}},
+	{"cmd/**", []string{"client", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/fs", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/credentials", "internal/gqconfig", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/source/**"}},
 	{"test/e2e", nil},
 	{"test/outside", nil},
 	{"internal/bench/social", nil},
@@ -208,7 +213,7 @@ func TestGeneratedLinksNoParser(t *testing.T) {
 // public lists the packages that another module can import. docs/compatibility.md promises them; every
 // other package is internal, so that it can change.
 var public = []string{
-	"client", "codegen", "engine", "engine/embedded", "engine/enginetest", "generated/code", "gq", "gq/catalog",
+	"client", "client/credentials", "codegen", "engine", "engine/embedded", "engine/enginetest", "generated/code", "gq", "gq/catalog",
 	"gq/plan", "gq/value", "server/launch", "server/tool",
 }
 

@@ -30,6 +30,10 @@ type Graph struct {
 	// Strict makes every key of the arguments required, for clients that do not support optional
 	// keys. A key that would be optional may then be null. Decoding is the same in both cases.
 	Strict bool
+
+	// NoProvider is true if cluster.yaml names no embedding provider for the graph. The diagnostics
+	// then contain a warning for each query that needs one.
+	NoProvider bool
 }
 
 // Output is the result of [Generate].
@@ -53,7 +57,7 @@ const ReferenceDir = "docs/reference/tools"
 // diagnostics list all of them and there is no output. An error is a fault of the generator.
 func Generate(g Graph) (*Output, gq.Faults, error) {
 	pkg, schema, diags := model.Compile(model.Input{
-		Graph: g.Name, Source: g.Schema, Sources: g.Queries, Selected: g.Selected, SelectedAt: g.SelectedAt, Strict: g.Strict,
+		Graph: g.Name, Source: g.Schema, Sources: g.Queries, Selected: g.Selected, SelectedAt: g.SelectedAt, Strict: g.Strict, NoProvider: g.NoProvider,
 	})
 	if diags.HasErrors() {
 		return nil, diags, nil

@@ -52,7 +52,12 @@ type BadArgument struct {
 type SchemaMismatch struct{ Detail string }
 
 // Unsupported says that this engine cannot run a construct of the language.
-type Unsupported struct{ Construct string }
+type Unsupported struct {
+	Construct string
+	// NoEmbedder is true if the construct needs vectors of texts and the graph was opened without
+	// an Embedder.
+	NoEmbedder bool
+}
 
 // TooLarge says that a call exceeded a limit.
 type TooLarge struct {
@@ -112,7 +117,12 @@ func (e *ConstraintViolation) Error() string {
 }
 func (e *BadArgument) Error() string    { return fmt.Sprintf("parameter $%s: %s", e.Param, e.Detail) }
 func (e *SchemaMismatch) Error() string { return "the query does not fit the schema: " + e.Detail }
-func (e *Unsupported) Error() string    { return e.Construct + " is not supported by this engine" }
+func (e *Unsupported) Error() string {
+	if e.NoEmbedder {
+		return e.Construct + " needs an embedding provider, and the graph has none"
+	}
+	return e.Construct + " is not supported by this engine"
+}
 func (e *TooLarge) Error() string {
 	text := fmt.Sprintf("%s: %d is more than the limit of %d", e.Resource, e.Actual, e.Limit)
 	if e.Hint != "" {

@@ -30,6 +30,10 @@ type Catalog struct {
 	// compile. If it is nil, the size rule has nothing to report.
 	Build func(*catalog.Schema, []*Query) (sizes *lint.ToolList, faults Faults)
 
+	// NoProvider is the id of the graph if cluster.yaml names no embedding provider for it. It is
+	// "" if the graph has a provider or its configuration is not known.
+	NoProvider string
+
 	Config lint.Config
 }
 
@@ -50,7 +54,7 @@ func Lint(c Catalog) *lint.Report {
 		}
 		return r
 	}
-	in := lint.Input{Schema: schema, SchemaTree: tree, Whole: c.Whole, Config: c.Config}
+	in := lint.Input{Schema: schema, SchemaTree: tree, Whole: c.Whole, NoProvider: c.NoProvider, Config: c.Config}
 	var stored []*Query
 	for _, src := range c.Queries {
 		file, list := syntax.ParseQueries(src.Name, src.Text)

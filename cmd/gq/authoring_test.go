@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
 )
 
 var mentioned = regexp.MustCompile(`\bL\d{3}\b`)
@@ -34,7 +35,7 @@ func TestAuthoring(t *testing.T) {
 	for _, b := range blocks {
 		switch b[1] {
 		case "yaml":
-			if _, faults := parseConfig(configFile, []byte(b[3])); faults != nil {
+			if _, faults := gqconfig.Parse(gqconfig.File, []byte(b[3])); faults != nil {
 				t.Errorf("%v in\n%s", faults, b[3])
 			}
 		case "sh":

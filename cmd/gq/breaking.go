@@ -162,7 +162,7 @@ func (b *breaker) sides(cmd *cobra.Command) (after, before []*codegen.Contract, 
 	if err != nil {
 		return nil, nil, nil, nil, err
 	}
-	after, now, err = g.contracts([]job{{graph: before[0].Graph, schema: b.schema, queries: files, strict: cfg.strict, root: root}})
+	after, now, err = g.contracts([]job{{graph: before[0].Graph, schema: b.schema, queries: files, strict: cfg.Strict, root: root}})
 	return after, before, now, nil, err
 }
 

@@ -121,7 +121,7 @@ func (c *cataloger) job(cmd *cobra.Command, g *generator) (*job, error) {
 			return nil, err
 		}
 		cfg, err := readConfig(".", g.stderr)
-		return &job{graph: cmp.Or(c.graph, "graph"), schema: c.schema, queries: files, strict: cfg.strict}, err
+		return &job{graph: cmp.Or(c.graph, "graph"), schema: c.schema, queries: files, strict: cfg.Strict}, err
 	}
 	if c.queries != nil {
 		return nil, &usageError{cmd, errors.New("--schema and --queries go together; give both, or none of the two to read cluster.yaml")}
@@ -133,6 +133,7 @@ func (c *cataloger) job(cmd *cobra.Command, g *generator) (*job, error) {
 	var names []string
 	for i := range jobs {
 		if jobs[i].graph == c.graph || c.graph == "" && len(jobs) == 1 {
+			jobs[i].noProvider = false // gq generate warns of it
 			return &jobs[i], nil
 		}
 		names = append(names, jobs[i].graph)

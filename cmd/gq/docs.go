@@ -201,7 +201,7 @@ var families = []family{
 	{"P", "Parsing", "The text does not follow the grammar. The parser skips only the declaration with the error; it reads and checks the other declarations of the file."},
 	{"S", "Schemas", "Errors in a schema that the grammar allows."},
 	{"T", "Types", "Queries that do not fit their schema. The examples are queries on the schema at the end of this page."},
-	{"L", "Lint", "Legal code that is probably a mistake. Only `gq lint` reports it. Set a rule to `off`, `note`, `warning` or `error` under `lint.rules` in gq.yaml, or silence it for one declaration with a comment in or before the declaration: `// gq:ignore L105 the table is small`. The rules from L201 on look at the whole catalog. The examples use the schema at the end of this page unless they contain one."},
+	{"L", "Lint", "Legal code that is probably a mistake. Only `gq lint` reports it, except L121, which `gq generate` and `omnigraph cluster` report too. Set a rule to `off`, `note`, `warning` or `error` under `lint.rules` in gq.yaml, or silence it for one declaration with a comment in or before the declaration: `// gq:ignore L105 the table is small`. The rules from L201 on look at the whole catalog. The examples use the schema at the end of this page unless they contain one."},
 	{"G", "Generation", "Queries that are correct, but from which `gq generate` cannot generate a package. The examples use the schema `" + strings.TrimSpace(generationSchema) + "`."},
 	{"C", "Configuration", "Errors in cluster.yaml, policies and gq.yaml."},
 }

@@ -162,6 +162,9 @@ func (ex *example) lint() diag.List {
 	if ex.code == lint.IdleDirective {
 		c.Config.Levels = nil // the rule that the directive names must be enabled
 	}
+	if ex.code == lint.NoProvider {
+		c.NoProvider = "people"
+	}
 	if ex.code == lint.OverBudget {
 		c.Config.TokenBudget = 100
 	}

@@ -78,6 +78,8 @@ type job struct {
 	strict   bool   // use the strict profile for the schemas
 	meta     int    // number of exposed queries from which on two tools serve them all
 	output   *codegen.Output
+
+	noProvider bool // cluster.yaml names no embedding provider for the graph
 }
 
 // folders yields the generated files by folder.
@@ -182,7 +184,7 @@ func (g *generator) compile(j *job) (bool, error) {
 
 // input reads the sources of a job. name returns the name of the source in a file.
 func (j *job) input(name func(path string) string) (codegen.Graph, error) {
-	in := codegen.Graph{Name: j.graph, Strict: j.strict}
+	in := codegen.Graph{Name: j.graph, Strict: j.strict, NoProvider: j.noProvider}
 	var err error
 	read := func(path string) gq.Source {
 		b, readErr := os.ReadFile(path)
@@ -221,7 +223,7 @@ func (g *generator) jobs(cmd *cobra.Command) ([]job, error) {
 		return nil, err
 	}
 	cfg, err := readConfig(".", g.stderr)
-	return []job{{graph: g.graph, schema: g.schema, queries: files, out: g.out, strict: cfg.strict}}, err
+	return []job{{graph: g.graph, schema: g.schema, queries: files, out: g.out, strict: cfg.Strict}}, err
 }
 
 func (g *generator) clusterJobs() ([]job, error) {
@@ -241,8 +243,8 @@ func (g *generator) clusterJobs() ([]job, error) {
 		}
 		jobs = append(jobs, job{
 			cluster: path,
-			strict:  project.strict, meta: gr.MetaThreshold, root: filepath.Dir(path),
-			graph: gr.ID, schema: gr.Schema, queries: gr.QueryFiles, selected: gr.Selected, places: gr.SelectedAt,
+			strict:  project.Strict, meta: gr.MetaThreshold, root: filepath.Dir(path),
+			graph: gr.ID, schema: gr.Schema, queries: gr.QueryFiles, selected: gr.Selected, places: gr.SelectedAt, noProvider: gr.Embedding == nil,
 			out:  filepath.Join(filepath.Dir(path), "generated", model.PackageName(gr.ID)),
 			docs: filepath.Join(filepath.Dir(path), filepath.FromSlash(codegen.ReferenceDir)),
 		})

@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
+	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
 )
 
 var fence = regexp.MustCompile("(?ms)^```([a-z]+)( [A-Z]\\d+)?\n(.*?)^```$")
@@ -32,7 +33,7 @@ func TestGuide(t *testing.T) {
 	queries := 0
 	for _, b := range blocks {
 		if b[1] == "yaml" {
-			if _, faults := parseConfig("gq.yaml", []byte(b[3])); faults != nil {
+			if _, faults := gqconfig.Parse(gqconfig.File, []byte(b[3])); faults != nil {
 				t.Errorf("%v in\n%s", faults, b[3])
 			}
 		}

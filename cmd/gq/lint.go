@@ -16,6 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
+	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
 )
 
 func lintCommand() *cobra.Command {
@@ -66,6 +67,7 @@ type lintJob struct {
 	meta     int // exposed queries from which the meta tools stand for them; 0 for the default
 
 	selectedAt map[string]diag.Span // the places of the names of selected in cluster.yaml
+	noProvider string               // the graph if cluster.yaml names no embedding provider for it
 }
 
 func (l *linter) run(cmd *cobra.Command, args []string) error {
@@ -102,22 +104,25 @@ func (l *linter) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, config, error) {
+func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, gqconfig.Config, error) {
 	if l.schema == "" {
 		if len(args) > 0 || l.whole {
-			return nil, config{}, &usageError{cmd, errors.New("--schema is missing; give the schema of the files, or no files to read cluster.yaml")}
+			return nil, gqconfig.Config{}, &usageError{cmd, errors.New("--schema is missing; give the schema of the files, or no files to read cluster.yaml")}
 		}
 		path, cluster, err := readCluster(l.stderr)
 		if err != nil {
-			return nil, config{}, err
+			return nil, gqconfig.Config{}, err
 		}
 		cfg, err := readConfig(filepath.Dir(path), l.stderr)
 		if err != nil {
-			return nil, config{}, err
+			return nil, gqconfig.Config{}, err
 		}
 		var jobs []lintJob
 		for _, g := range cluster.Graphs {
 			j := lintJob{graph: g.ID, schema: fromHere(g.Schema), whole: true, selectedAt: g.SelectedAt, meta: g.MetaThreshold}
+			if g.Embedding == nil {
+				j.noProvider = g.ID
+			}
 			for _, path := range g.QueryFiles {
 				j.queries = append(j.queries, fromHere(path))
 			}
@@ -133,7 +138,7 @@ func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, config, err
 	}
 	files, err := queryFiles(args)
 	if err != nil {
-		return nil, config{}, err
+		return nil, gqconfig.Config{}, err
 	}
 	cfg, err := readConfig(".", l.stderr)
 	return []lintJob{{schema: l.schema, queries: files, whole: l.whole}}, cfg, err
@@ -141,12 +146,12 @@ func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, config, err
 
 // lintAll lints every catalog and joins the reports. It adds the texts of all sources to texts, by
 // name.
-func lintAll(jobs []lintJob, cfg config, texts map[string]string) (*lint.Report, []toolList, error) {
+func lintAll(jobs []lintJob, cfg gqconfig.Config, texts map[string]string) (*lint.Report, []toolList, error) {
 	all := &lint.Report{Edits: map[int][]diag.Edit{}}
 	var lists []toolList
 	seen := map[diag.Diagnostic]bool{} // two graphs may share sources
 	for _, j := range jobs {
-		c := gq.Catalog{Whole: j.whole, Config: cfg.lint}
+		c := gq.Catalog{Whole: j.whole, NoProvider: j.noProvider, Config: cfg.Lint}
 		var err error
 		if c.Schema, err = readSource(j.schema, texts); err != nil {
 			return nil, nil, err
@@ -165,7 +170,7 @@ func lintAll(jobs []lintJob, cfg config, texts map[string]string) (*lint.Report,
 			}
 		}
 		c.Build = func(schema *catalog.Schema, queries []*gq.Query) (*lint.ToolList, diag.List) {
-			in := model.Input{Graph: "graph", Schema: schema, Source: c.Schema, Sources: c.Queries, Queries: queries, Strict: cfg.strict}
+			in := model.Input{Graph: "graph", Schema: schema, Source: c.Schema, Sources: c.Queries, Queries: queries, Strict: cfg.Strict}
 			if j.whole {
 				in.Selected, in.SelectedAt = c.Selected, j.selectedAt
 			}

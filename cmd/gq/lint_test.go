@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
 )
 
 // lintModule makes a cluster with two files that have an error, warnings and two fixes.
@@ -124,12 +125,12 @@ func TestConfigFaults(t *testing.T) {
 		{"no YAML", "lint: [\n", "C1"},
 	}
 	for _, test := range tests {
-		if _, faults := parseConfig("gq.yaml", []byte(test.text)); len(faults) == 0 || string(faults[0].Code) != test.want {
+		if _, faults := gqconfig.Parse(gqconfig.File, []byte(test.text)); len(faults) == 0 || string(faults[0].Code) != test.want {
 			t.Errorf("%s: %v", test.name, faults)
 		}
 	}
-	cfg, faults := parseConfig("gq.yaml", []byte("lint:\n  rules: { L105: off }\n  max_tool_name: 50\n  max_description: 500\n"))
-	if faults != nil || len(cfg.lint.Levels) != 1 || cfg.lint.MaxToolName != 50 || cfg.lint.MaxDescription != 500 || cfg.lint.TokenBudget != 0 {
+	cfg, faults := gqconfig.Parse(gqconfig.File, []byte("lint:\n  rules: { L105: off }\n  max_tool_name: 50\n  max_description: 500\n"))
+	if faults != nil || len(cfg.Lint.Levels) != 1 || cfg.Lint.MaxToolName != 50 || cfg.Lint.MaxDescription != 500 || cfg.Lint.TokenBudget != 0 {
 		t.Errorf("read %+v, %v", cfg, faults)
 	}
 	lintModule(t, map[string]string{"gq.yaml": "lint: { rules: { L105: loud } }\n"})
@@ -142,16 +143,16 @@ func FuzzConfig(f *testing.F) {
 	f.Add([]byte("lint:\n  rules: { L105: off }\n  max_tool_name: 50\n"))
 	f.Add([]byte("lint: { rules: [L105], token_budget: -1 }\n"))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		cfg, faults := parseConfig("gq.yaml", src)
+		cfg, faults := gqconfig.Parse(gqconfig.File, src)
 		if faults.HasErrors() {
 			return
 		}
-		for code := range cfg.lint.Levels {
+		for code := range cfg.Lint.Levels {
 			if !strings.HasPrefix(string(code), "L") {
 				t.Errorf("%q sets %s", src, code)
 			}
 		}
-		if cfg.lint.MaxToolName < 0 || cfg.lint.MaxDescription < 0 || cfg.lint.TokenBudget < 0 {
+		if cfg.Lint.MaxToolName < 0 || cfg.Lint.MaxDescription < 0 || cfg.Lint.TokenBudget < 0 {
 			t.Errorf("%q is read as %+v", src, cfg)
 		}
 	})

@@ -78,7 +78,7 @@ func TestCommandsGuide(t *testing.T) {
 	}
 	t.Setenv("GRAPH_TOKEN", "abc")
 	for server, want := range map[string]string{"https://graph.example.com": "abc", "http://127.0.0.1:8080": "0123456789abcdef"} {
-		if got, err := tokenIn("config.yaml", []byte(yaml[1]), server); err != nil || got != want {
+		if got, err := tokenIn(t, []byte(yaml[1]), server); err != nil || got != want {
 			t.Errorf("the token of %s is %q, %v", server, got, err)
 		}
 	}

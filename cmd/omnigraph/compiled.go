@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
-	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -128,7 +128,7 @@ func generatedName(dir, path string) string {
 // strict reads from the gq.yaml in the folder of cluster.yaml, if there is one, whether the schemas
 // of arguments require every key. It ignores the rest of the file and its faults, which gq checks.
 func strict(dir string) (bool, error) {
-	path := filepath.Join(dir, "gq.yaml")
+	path := filepath.Join(dir, gqconfig.File)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -136,14 +136,8 @@ func strict(dir string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	r := strictyaml.Read(path, text)
-	if root := r.Root(); root != nil {
-		if f, ok := root.Fields("gq.yaml", "strict", "lint"); ok {
-			set, _ := f["strict"].Bool("strict")
-			return set, r.Faults().Err()
-		}
-	}
-	return false, r.Faults().Err()
+	set, faults := gqconfig.Strict(path, text)
+	return set, faults.Err()
 }
 
 // newCompiled returns a query in the form of a tool in a generated package.

@@ -30,11 +30,19 @@ func newIndexGo() *cobra.Command {
 	var deps bool
 	cmd := &cobra.Command{
 		Use:   "go [PATTERN…]",
-		Short: "Read a Go module: its modules, packages, files, symbols and calls",
-		Long: `Read a Go module into NDJSON for a graph with the schema of queries/code.
+		Short: "Read Go modules: their modules, packages, files, symbols and calls",
+		Long: `Read a Go module into NDJSON for a graph with the schema of queries/code. If the folder
+and its parents have no go.mod and no go.work, the command reads every module below the
+folder, such as the repositories of a team with --dir ~/repositories, into one graph.
 
 The packages must compile. The command does not read tests. PATTERN is a package pattern
 of the go command; the default is ./...
+
+Of several modules, each is read with its own dependencies. The path of a file then begins
+with the path of its module. The graph has the calls from one module to another, but does
+not say that a type of one implements an interface of another. Two modules with one path
+are an error. The command skips vendor, testdata, node_modules and folders whose names
+begin with . or _.
 
 With --deps the command also reads the dependencies of the packages, including the
 standard library, so that the graph has the calls that leave the module. For a large
@@ -50,7 +58,7 @@ module, type-checking the dependencies takes gigabytes of memory.`,
 			return writeOutput(cmd, out, g)
 		},
 	}
-	cmd.Flags().StringVar(&dir, "dir", "", "the module's folder (default: the current one)")
+	cmd.Flags().StringVar(&dir, "dir", "", "the folder of a module, or one that holds modules (default: the current one)")
 	cmd.Flags().BoolVar(&deps, "deps", false, "read dependencies and the standard library too")
 	cmd.Flags().StringVarP(&out, "out", "o", "-", "the file to write, or - for standard output")
 	return cmd

@@ -17,6 +17,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/credentials"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
@@ -123,13 +124,17 @@ func newRoot() *cobra.Command {
 		Short: "Create, load and query graphs",
 		Long: `Create, load and query graphs. A verb works on a graph in a folder (--store DIR), or on a
 graph of a server (--server URL --graph ID). For a server, the command takes the bearer
-token from ` + tokenVar + `, or else from ` + configName + `:
+token from ` + credentials.ServerVarPrefix + `<HOST>, such as
+` + credentials.ServerVar("https://graph.example.com") + `, or else from ` + tokenVar + `,
+or else from ` + configName + `:
 
     servers:
       https://graph.example.com: { token: "${GRAPH_TOKEN}" }
+      https://other.example.com: { token: { command: [pass, show, graph] } }
+      https://third.example.com: { token: { keyring: omnigraph } }
 
-A token in that file can refer to an environment variable. The command does not follow
-redirects, and sends a token over http:// to another machine only with --insecure. If a
+A token in that file can refer to an environment variable, or come from a command or from
+the keyring of the system. The command does not follow redirects, and sends a token over http:// to another machine only with --insecure. If a
 server is busy or cannot be reached, a verb tries again for up to half a minute. It tries
 only once to create or delete a branch, and to clean up.
 

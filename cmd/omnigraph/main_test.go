@@ -132,7 +132,7 @@ func TestFaults(t *testing.T) {
 		{"blob of what", "blob --store graph --type Person --id ada", "", 2, []string{"--property is missing"}},
 		{"no blob", "blob --store graph --type Person --id ada --property name", "", 1, []string{"Person.name is of type String", "expected a Blob"}},
 		{"index what", "index rust", "", 2, []string{`"rust" is not a language that omnigraph can index`, "omnigraph index go"}},
-		{"index no module", "index go --dir .", "", 1, []string{"packages"}},
+		{"index no module", "index go --dir .", "", 1, []string{"there is no go.mod in ."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			code, stdout, stderr := omnigraph(t, tt.stdin, strings.Fields(tt.args)...)

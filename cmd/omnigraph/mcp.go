@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/code"
+	"github.com/omnigraph-go/omnigraph/internal/credentials"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
@@ -28,7 +29,7 @@ import (
 var catalogs = []*tool.Catalog{code.Catalog()}
 
 // tokenVar is the environment variable that holds the bearer token for a server.
-const tokenVar = "OMNIGRAPH_TOKEN"
+const tokenVar = credentials.TokenVar
 
 // localActor is the actor on a local graph if no flag names one.
 const localActor = "local"
@@ -103,8 +104,8 @@ func newMCPServe() *cobra.Command {
 		Short: "Serve a graph over MCP on standard input and output",
 		Long: `Serve a graph to one MCP client over standard input and output, one JSON-RPC message per
 line. The command serves a local graph in this process, and locks its folder meanwhile.
-For a graph of a server, it forwards the messages to the server with the bearer token of
-` + tokenVar + `, or of ` + configName + `.
+For a graph of a server, it forwards the messages to the server with the bearer token that
+other commands send; omnigraph --help says where it comes from.
 
 A local graph has the stored queries that were written for its schema: the queries
 compiled into this binary, or else the query files that the cluster.yaml in the current
@@ -134,13 +135,13 @@ func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 		if err != nil {
 			return err
 		}
-		token, err := e.token()
+		token, err := e.token(ctx, cmd.ErrOrStderr())
 		if err != nil {
 			return err
 		}
 		return mcp.ProxyStdio(ctx, mcp.Remote{URL: c.Graph(e.graph).MCPURL(), Token: token, Client: c.HTTPClient()}, cmd.InOrStdin(), cmd.OutOrStdout())
 	}
-	g, err := openStore(ctx, e.store)
+	g, err := e.openStore(ctx, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}

@@ -153,7 +153,7 @@ func TestTokenStaysWithItsServer(t *testing.T) {
 		{"http://127.0.0.1.example.com", false, true},
 	} {
 		e := endpoint{server: tt.server, insecure: tt.insecure}
-		got, err := e.token()
+		got, err := e.token(t.Context(), io.Discard)
 		if (err != nil) != tt.refused || !tt.refused && got != token {
 			t.Errorf("%s, insecure %t: %q, %v", tt.server, tt.insecure, got, err)
 		}
@@ -163,7 +163,7 @@ func TestTokenStaysWithItsServer(t *testing.T) {
 	}
 	t.Setenv(tokenVar, "")
 	t.Setenv("HOME", t.TempDir())
-	if got, err := (&endpoint{server: "http://graph.example.com"}).token(); got != "" || err != nil {
+	if got, err := (&endpoint{server: "http://graph.example.com"}).token(t.Context(), io.Discard); got != "" || err != nil {
 		t.Errorf("without a token: %q %v", got, err)
 	}
 }
@@ -177,7 +177,7 @@ func TestTokenOfAVariable(t *testing.T) {
 		{`servers: { "http://h": { token: "${NO_SUCH_TOKEN}" } }`, "", "NO_SUCH_TOKEN is not set"},
 		{`servers: { "http://other": { token: "${NO_SUCH_TOKEN}" } }`, "", ""},
 	} {
-		got, err := tokenIn("c.yaml", []byte(tt.text), "http://h")
+		got, err := tokenIn(t, []byte(tt.text), "http://h")
 		if got != tt.want || (err != nil) != (tt.fault != "") || err != nil && !strings.Contains(err.Error(), tt.fault) {
 			t.Errorf("%s: %q, %v", tt.text, got, err)
 		}

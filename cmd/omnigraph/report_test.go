@@ -102,7 +102,7 @@ func FuzzTokenIn(f *testing.F) {
 	f.Add("servers: { http://h: { tokn: ", " } }")
 	f.Fuzz(func(t *testing.T, before, after string) {
 		text := before + secret + after
-		token, err := tokenIn("config.yaml", []byte(text), "http://h")
+		token, err := tokenIn(t, []byte(text), "http://h")
 		if err != nil && strings.Contains(err.Error(), secret) {
 			t.Errorf("%q is told: %v", text, err)
 		}
@@ -115,7 +115,7 @@ func FuzzTokenIn(f *testing.F) {
 func TestTokenIn(t *testing.T) {
 	const text = "servers:\n  http://h: { token: a }\n  https://i/: { token: b }\n"
 	for server, want := range map[string]string{"http://h": "a", "http://h/": "a", "https://i": "b", "http://i": ""} {
-		if got, err := tokenIn("config.yaml", []byte(text), server); got != want || err != nil {
+		if got, err := tokenIn(t, []byte(text), server); got != want || err != nil {
 			t.Errorf("%s: %q %v, want %q", server, got, err, want)
 		}
 	}
@@ -124,7 +124,7 @@ func TestTokenIn(t *testing.T) {
 		"servers: [x]":                {File: "config.yaml", Start: diag.Pos{Line: 1}},
 		"\nserver: {}":                {File: "config.yaml", Start: diag.Pos{Line: 2}},
 	} {
-		_, err := tokenIn("config.yaml", []byte(text), "h")
+		_, err := tokenIn(t, []byte(text), "h")
 		found, ok := err.(diag.List)
 		if !ok || found[0].Span.File != want.File || found[0].Span.Start.Line != want.Start.Line {
 			t.Errorf("%q: %v", text, err)

@@ -7,13 +7,10 @@ import (
 	"log/slog"
 	"time"
 
-	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
@@ -161,14 +158,14 @@ func (e *endpoint) open(cmd *cobra.Command) (source, error) {
 		}
 	}
 	if e.server != "" {
-		token, err := e.token()
+		token, err := e.token(cmd.Context(), cmd.ErrOrStderr())
 		if err != nil {
 			return nil, err
 		}
 		return newRemote(e, token, cmd.ErrOrStderr())
 	}
 	ctx := cmd.Context()
-	g, err := openStore(ctx, e.store)
+	g, err := e.openStore(ctx, cmd.ErrOrStderr())
 	if err != nil {
 		return nil, err
 	}
@@ -181,16 +178,6 @@ func (e *endpoint) open(cmd *cobra.Command) (source, error) {
 
 // noTimeLimit is the time limit of a command on a local graph: in effect, none.
 const noTimeLimit = 10 * 365 * 24 * time.Hour
-
-// openStore opens a local graph.
-func openStore(ctx context.Context, dir string) (*embedded.Graph, error) {
-	g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{})
-	var missing *engine.NotFound
-	if errors.As(err, &missing) {
-		err = fmt.Errorf("%w; create it with: omnigraph init --schema FILE --store %s", err, shellescape.Quote(dir))
-	}
-	return g, err
-}
 
 func (e *endpoint) localActor() *access.Actor {
 	a := &access.Actor{ID: e.actor, Source: "local"}

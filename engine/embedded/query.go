@@ -26,7 +26,7 @@ func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) (err 
 	}
 	prog, err := g.programs.get(ctx, q, snap)
 	if err == nil && prog.Embeds() && g.opts.Embedder == nil {
-		return &engine.Unsupported{Construct: "nearest with a text, without an embedding provider,"}
+		return &engine.Unsupported{Construct: "nearest with a text", NoEmbedder: true}
 	}
 	return err
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster/provider"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
 	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
@@ -194,7 +195,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		return nil, err
 	}
 	dir := filepath.Join(o.Cluster.Storage, c.ID)
-	provider, err := embedder(c.Embedding)
+	embedder, err := provider.New(c.Embedding)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +205,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 			Open: func(ctx context.Context, failed func(error)) (engine.Graph, error) {
 				return o.engine().Open(ctx, dir, engine.OpenOptions{
 					Now: o.Now, MaxBranches: limitsOf(o).Branches,
-					Embedder: counted(provider, c.ID, s.metrics), QueryMemory: s.queryMemory, SharedMemory: s.memory,
+					Embedder: counted(embedder, c.ID, s.metrics), QueryMemory: s.queryMemory, SharedMemory: s.memory,
 					StorageFailed: failed,
 					BackgroundFailed: func(err error) {
 						log.Error("a checkpoint failed; no data is lost, and the graph tries again at the next checkpoint", "error", err)

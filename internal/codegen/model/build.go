@@ -15,6 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 )
 
 // maxName is the maximum length, in bytes, of tool and argument names that clients accept.
@@ -38,6 +39,10 @@ type Input struct {
 	// Build ignores other queries. SelectedAt maps the same names to their places in cluster.yaml.
 	Selected   map[string]string
 	SelectedAt map[string]diag.Span
+
+	// NoProvider is true if cluster.yaml names no embedding provider for the graph. Compile then
+	// warns about the queries that need one.
+	NoProvider bool
 }
 
 // Compile compiles Source and Sources, which sets Schema and Queries, and calls [Build]. What gq
@@ -52,6 +57,16 @@ func Compile(in Input) (*Package, *catalog.Schema, diag.List) {
 		return nil, nil, diags
 	}
 	in.Schema, in.Queries = schema, queries
+	if in.NoProvider {
+		for _, q := range queries {
+			if in.Selected != nil && in.Selected[q.Plan.Name] != q.File {
+				continue
+			}
+			if d, ok := lint.CheckProvider(in.Graph, schema, q.Plan, q.Places.Name); ok {
+				diags = append(diags, d)
+			}
+		}
+	}
 	pkg, more := Build(in)
 	return pkg, schema, append(diags, more...)
 }

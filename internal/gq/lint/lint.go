@@ -30,6 +30,10 @@ type Input struct {
 
 	ToolList *ToolList // nil if the sizes are not known
 
+	// NoProvider is the id of the graph if cluster.yaml names no embedding provider for it. It is
+	// "" if the graph has a provider or its configuration is not known.
+	NoProvider string
+
 	Config Config
 
 	Meter *work.Meter // may panic to end Run; nil for no limits

@@ -68,6 +68,8 @@ func TestRules(t *testing.T) {
 			c := folder(t, string(rule.Code))
 			c.Config = lint.Only(rule.Code)
 			switch rule.Code {
+			case lint.NoProvider:
+				c.NoProvider = "docs"
 			case lint.IdleDirective:
 				for _, named := range []diag.Code{lint.UnusedParam, lint.CrossProduct, lint.NoLimit, lint.NoParamDoc} {
 					delete(c.Config.Levels, named) // the rules that the directives name must run
@@ -308,4 +310,14 @@ func FuzzLint(f *testing.F) {
 			t.Errorf("%d diagnostics in\n%s", len(r.List), &b)
 		}
 	})
+}
+
+// TestProviderUnknown checks that a catalog whose configuration is not known, or that has a
+// provider, gets no finding about one.
+func TestProviderUnknown(t *testing.T) {
+	c := folder(t, string(lint.NoProvider))
+	c.Config = lint.Only(lint.NoProvider)
+	for _, d := range gq.Lint(c).List {
+		t.Errorf("found %v", diag.List{d})
+	}
 }

@@ -28,6 +28,7 @@ const (
 	NullAssigned     diag.Code = "L118"
 	NotEqualNull     diag.Code = "L119"
 	ChangedWalk      diag.Code = "L120"
+	NoProvider       diag.Code = "L121"
 	SearchNotRanked  diag.Code = "L122"
 	BadDirective     diag.Code = "L198"
 	IdleDirective    diag.Code = "L199"
@@ -113,6 +114,9 @@ var Rules = []Rule{
 	{Level: Note, query: changedWalk, Entry: diag.Entry{Code: ChangedWalk, Title: "walk that reported its start",
 		Explanation: "A traversal with bounds reports the node that it starts at only when the minimum is 0. Programs before this rule also reported that node when a cycle led back to it. The rule names each walk whose edge can form a cycle, unless a filter keeps the two ends apart. Check whether the query needs its start; if not, silence the rule with gq:ignore, or for all queries in gq.yaml.",
 		Example:     `query q() { match { $p: Person { name: "Ada" } $p knows{1,3} $f } return { $f.name } }`}},
+	{Level: Warning, query: noProvider, Entry: diag.Entry{Code: NoProvider, Title: "query without its embedding provider",
+		Explanation: "The query needs vectors of texts, and cluster.yaml names no embedding provider for its graph. A server leaves out a read that gives a text to nearest. A mutation that writes the text of an @embed property leaves the vector null, or fails if the vector is required. gq lint --schema does not report this, because it does not read cluster.yaml.",
+		Example:     `query q($text: String) { match { $p: Person } return { $p.name } order { nearest($p.face, $text) } limit 5 }`}},
 	{Level: Warning, query: searchNotRanked, Entry: diag.Entry{Code: SearchNotRanked, Title: "search without an order by relevance",
 		Explanation: "A search keeps every row that has any of the words. Without bm25, nearest or rrf in the order, the best match may be the last row, or beyond the limit. The rule does not report aggregates and reads that return at most one row, or fuzzy, because bm25 leaves out rows that have none of the exact words.",
 		Example:     `query q($words: String) { match { $p: Person search($p.name, $words) } return { $p.name } order { $p.name } limit 10 }`}},

@@ -194,14 +194,14 @@ func TestLoad(t *testing.T) {
 	if err := os.WriteFile(file, []byte(src), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ts, err := Load([]string{"PATH=/bin", "OMNIGRAPH_TOKENS_FILE=" + file, "OMNIGRAPH_TOKEN_ACT_CI=ci-token-1", "OMNIGRAPH_TOKENX=y"})
+	ts, err := Load([]string{"PATH=/bin", "OMNIGRAPH_TOKENS_FILE=" + file, "OMNIGRAPH_TOKEN_ACT_CI=ci-token-1", "OMNIGRAPH_TOKENX=y", "OMNIGRAPH_CLIENT_TOKEN_ACT_EVE=eve-token-1"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if ts.Len() != 4 {
 		t.Errorf("%d tokens, wanted 4", ts.Len())
 	}
-	for token, want := range map[string]string{adaToken: "act-ada", botToken: "act-bot", "ci-token-1": "act-ci", "y": ""} {
+	for token, want := range map[string]string{adaToken: "act-ada", botToken: "act-bot", "ci-token-1": "act-ci", "y": "", "eve-token-1": ""} {
 		a, err := ts.Verify(t.Context(), token)
 		if err != nil || (a == nil) != (want == "") || a != nil && a.ID != want {
 			t.Errorf("%s: %+v, %v; wanted %q", token, a, err, want)

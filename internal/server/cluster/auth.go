@@ -25,10 +25,10 @@ type AuthMethod interface {
 
 // authSections has a row for each method.
 var authSections = []struct {
-	key  string
-	read func(*reader, *strictyaml.Node)
+	settings *strictyaml.Setting
+	read     func(*reader, *strictyaml.Node)
 }{
-	{oidcSection, (*reader).oidc},
+	{oidcSettings, (*reader).oidc},
 }
 
 // Methods returns the methods that cluster.yaml configures.
@@ -111,17 +111,22 @@ const (
 
 // tokenWord matches a name in a claim of a token: printable ASCII without blanks at the ends, so
 // that a log can show it unescaped.
-var tokenWord = regexp.MustCompile(`^[!-~](?:[ -~]{0,254}[!-~])?$`)
+var tokenWord = regexp.MustCompile(tokenWordPattern)
 
 // actorPrefix keeps a prefix much shorter than the longest name of an actor.
-var actorPrefix = regexp.MustCompile(`^[!-~]{1,32}$`)
+var actorPrefix = regexp.MustCompile(actorPrefixPattern)
+
+const (
+	tokenWordPattern   = `^[!-~](?:[ -~]{0,254}[!-~])?$`
+	actorPrefixPattern = `^[!-~]{1,32}$`
+)
 
 func (o *OIDC) section() string           { return oidcSection }
 func (o *OIDC) tokenGroups() []TokenGroup { return o.Groups }
 
 // oidc reads the section server.oidc.
 func (p *reader) oidc(n *strictyaml.Node) {
-	f, ok := n.Fields(oidcSection, "issuer", "audience", "actor_claim", "actor_prefix", "shared_actors", "groups_claim", "groups")
+	f, ok := n.Mapping(oidcSection, oidcSettings)
 	if !ok {
 		return
 	}

@@ -31,7 +31,7 @@ const (
 // that refers to a faulty provider does not cause a second report.
 func (p *reader) providers(n *strictyaml.Node) map[string]*Embedding {
 	out := map[string]*Embedding{}
-	f, ok := n.Fields("providers", "embedding")
+	f, ok := n.Mapping("providers", providersSettings)
 	if !ok {
 		return out
 	}
@@ -40,13 +40,13 @@ func (p *reader) providers(n *strictyaml.Node) map[string]*Embedding {
 		what := "provider " + e.Key
 		x := &Embedding{Name: e.Key}
 		out[e.Key] = x
-		f, ok := e.Value.Fields(what, "kind", "base_url", "model", "api_key")
+		f, ok := e.Value.Mapping(what, embeddingSettings)
 		if !ok {
 			continue
 		}
 		x.KeyEnv = secret(f["api_key"], "api_key")
 		if n := e.At.Require(f, "kind", what); n != nil {
-			x.Kind, _ = n.OneOf("kind", EmbedOpenAI, EmbedGemini, EmbedMock)
+			x.Kind, _ = n.Word()
 		}
 		x.BaseURL, _ = f["base_url"].Text("base_url")
 		x.Model, _ = f["model"].Text("model")

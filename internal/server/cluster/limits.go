@@ -73,26 +73,26 @@ func (l Limits) Within(goMemory int64) Limits {
 
 func (p *reader) limits(n *strictyaml.Node) {
 	l := &p.cfg.Server.Limits
-	f, ok := n.Fields("limits", "per_actor_inflight", "total_inflight", "request_timeout", "body_bytes", "query_bytes", "memory_bytes", "branches")
+	f, ok := n.Mapping("limits", limitSettings)
 	if !ok {
 		return
 	}
-	if v, ok := f["per_actor_inflight"].Int("per_actor_inflight", 1, 100_000); ok {
+	if v, ok := f["per_actor_inflight"].Number(); ok {
 		l.PerActorInflight = int(v)
 	}
-	if v, ok := f["total_inflight"].Int("total_inflight", 1, 100_000); ok {
+	if v, ok := f["total_inflight"].Number(); ok {
 		l.TotalInflight = int(v)
 	}
-	if v, ok := f["body_bytes"].Int("body_bytes", minBodyBytes, 1<<40); ok {
+	if v, ok := f["body_bytes"].Number(); ok {
 		l.BodyBytes = v
 	}
-	if v, ok := f["query_bytes"].Int("query_bytes", 1<<20, 1<<40); ok {
+	if v, ok := f["query_bytes"].Number(); ok {
 		l.QueryBytes = v
 	}
-	if v, ok := f["memory_bytes"].Int("memory_bytes", 1<<20, 1<<50); ok {
+	if v, ok := f["memory_bytes"].Number(); ok {
 		l.MemoryBytes = v
 	}
-	if v, ok := f["branches"].Int("branches", 1, 1_000_000); ok {
+	if v, ok := f["branches"].Number(); ok {
 		l.Branches = int(v)
 	}
 	if n := f["request_timeout"]; n != nil {

@@ -14,7 +14,9 @@ import (
 )
 
 // graphID matches valid ids of graphs. An id appears in URLs and is the name of a Go package.
-var graphID = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
+var graphID = regexp.MustCompile(graphIDPattern)
+
+const graphIDPattern = `^[a-z][a-z0-9_-]{0,62}$`
 
 // reserved is the name that policies use for the server itself.
 const reserved = "cluster"
@@ -66,12 +68,12 @@ type reader struct {
 }
 
 func (p *reader) top(n *strictyaml.Node) {
-	f, ok := n.Fields("cluster.yaml", "version", "metadata", "storage", "graphs", "providers", "policies", "server", "state")
+	f, ok := n.Mapping("cluster.yaml", Settings)
 	if !ok {
 		return
 	}
-	n.Require(f, "version", "cluster.yaml").Int("version", 1, 1)
-	if m, ok := f["metadata"].Fields("metadata", "name"); ok {
+	n.Require(f, "version", "cluster.yaml").Number()
+	if m, ok := f["metadata"].Mapping("metadata", metadataSettings); ok {
 		p.cfg.Name, _ = m["name"].Text("metadata.name")
 	}
 	if s := n.Require(f, "storage", "cluster.yaml"); s != nil {
@@ -126,7 +128,7 @@ func (p *reader) graph(e strictyaml.Entry) {
 	// Add the graph even if it is faulty, so that a policy that refers to it does not cause a
 	// second report.
 	defer func() { p.cfg.Graphs = append(p.cfg.Graphs, g) }()
-	f, ok := e.Value.Fields(what, "schema", "queries", "embedding_provider", "mcp")
+	f, ok := e.Value.Mapping(what, graphSettings)
 	if !ok {
 		return
 	}
@@ -168,7 +170,7 @@ func (p *reader) queries(g *Graph, n *strictyaml.Node) {
 		g.Selected, g.SelectedAt = map[string]string{}, map[string]diag.Span{}
 		for _, e := range entries {
 			what := "query " + e.Key
-			f, ok := e.Value.Fields(what, "file")
+			f, ok := e.Value.Mapping(what, querySettings)
 			if !ok {
 				continue
 			}
@@ -185,20 +187,20 @@ func (p *reader) queries(g *Graph, n *strictyaml.Node) {
 }
 
 func (p *reader) mcp(g *Graph, n *strictyaml.Node) {
-	f, ok := n.Fields("mcp", "meta_threshold", "max_rows", "max_bytes", "on_oversize")
+	f, ok := n.Mapping("mcp", mcpSettings)
 	if !ok {
 		return
 	}
-	if v, ok := f["max_rows"].Int("max_rows", 1, 1_000_000); ok {
+	if v, ok := f["max_rows"].Number(); ok {
 		g.MaxRows = int(v)
 	}
-	if v, ok := f["max_bytes"].Int("max_bytes", 1024, 1<<30); ok {
+	if v, ok := f["max_bytes"].Number(); ok {
 		g.MaxBytes = int(v)
 	}
-	if v, ok := f["on_oversize"].OneOf("on_oversize", "truncate", "refuse"); ok {
-		g.RefuseOversize = v == "refuse"
+	if v, ok := f["on_oversize"].Word(); ok {
+		g.RefuseOversize = v == oversizeRefuse
 	}
-	if v, ok := f["meta_threshold"].Int("meta_threshold", 1, 10_000); ok {
+	if v, ok := f["meta_threshold"].Number(); ok {
 		g.MetaThreshold = int(v)
 	}
 }
@@ -212,7 +214,7 @@ func (p *reader) policies(n *strictyaml.Node) {
 	bound := map[string]string{} // policy file by graph id
 	for _, e := range entries {
 		what := "policy " + e.Key
-		f, ok := e.Value.Fields(what, "file", "applies_to")
+		f, ok := e.Value.Mapping(what, policySettings)
 		if !ok {
 			continue
 		}
@@ -246,11 +248,7 @@ func (p *reader) policies(n *strictyaml.Node) {
 }
 
 func (p *reader) server(n *strictyaml.Node) {
-	keys := []string{"public_hosts", "browser_origins"}
-	for _, section := range authSections {
-		keys = append(keys, section.key)
-	}
-	f, ok := n.Fields("server", append(keys, "limits")...)
+	f, ok := n.Mapping("server", serverSettings)
 	if !ok {
 		return
 	}
@@ -271,7 +269,7 @@ func (p *reader) server(n *strictyaml.Node) {
 		p.cfg.Server.BrowserOrigins = append(p.cfg.Server.BrowserOrigins, o.Key)
 	}
 	for _, section := range authSections {
-		section.read(p, f[section.key])
+		section.read(p, f[section.settings.Key])
 	}
 	p.limits(f["limits"])
 }

@@ -30,7 +30,7 @@ func bindToolCall(s *surface, m *message) (run, error) {
 
 // call runs a tool of the graph.
 func (s *surface) call(ctx context.Context, name string, args json.RawMessage) (mcp.Result, error) {
-	if !s.names[name] {
+	if !s.names[name] && s.graph.LacksProvider(access.ActorFrom(ctx), name) == nil {
 		return nil, s.graph.NotKnown(ctx, unknown(name))
 	}
 	answer, err := s.graph.Call(ctx, access.ActorFrom(ctx), name, args, s.graph.ForModel())

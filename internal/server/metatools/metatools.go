@@ -38,6 +38,10 @@ type Tools struct {
 
 	Queries []tool.StoredQuery // in source order
 
+	// LeftOut returns the reason why a query is not served, if the actor may know it, or nil. A nil
+	// LeftOut means that there is no such query.
+	LeftOut func(actor *access.Actor, toolName string) error
+
 	list *tool.Descriptor
 	runs [1 << 3]*tool.Descriptor // by hints
 }
@@ -160,6 +164,11 @@ func (p *Tools) unknownQuery(actor *access.Actor, name string) error {
 	for _, i := range toolsearch.Order(name, entries) {
 		if len(near) < maxNear && (len(near) == 0 || near[0] != names[i]) {
 			near = append(near, names[i])
+		}
+	}
+	if p.LeftOut != nil {
+		if err := p.LeftOut(actor, name); err != nil {
+			return err
 		}
 	}
 	e := &tool.ArgumentError{Path: "name", Detail: "there is no stored query " + quoted(name), Help: "find one with " + ListQueries}

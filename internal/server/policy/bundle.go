@@ -10,7 +10,7 @@ import (
 
 // ruleID matches the valid ids of rules and groups. The ids appear in explanations and in Cedar
 // annotations.
-var ruleID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+var ruleID = regexp.MustCompile(ruleIDPattern)
 
 // bundle is a policy file as parsed. The names in it are not resolved.
 type bundle struct {
@@ -49,11 +49,11 @@ func parse(r *strictyaml.Reader) *bundle {
 		}
 		return b
 	}
-	f, ok := root.Fields("a policy", "version", "groups", "protected_branches", "rules")
+	f, ok := root.Mapping("a policy", Settings)
 	if !ok {
 		return b
 	}
-	root.Require(f, "version", "the policy").Int("version", 1, 1)
+	root.Require(f, "version", "the policy").Number()
 	b.at = root
 	groups, _ := f["groups"].Entries("groups")
 	for _, g := range groups {
@@ -84,7 +84,7 @@ func parse(r *strictyaml.Reader) *bundle {
 // parseRule reads one rule. It returns false if the rule is too broken for further checks.
 func parseRule(n *strictyaml.Node) (ruleClause, bool) {
 	c := ruleClause{at: n, branch: "any", scopes: map[scope]*strictyaml.Node{}}
-	f, ok := n.Fields("a rule", "id", "allow", "deny")
+	f, ok := n.Mapping("a rule", ruleSettings)
 	if !ok {
 		return c, false
 	}
@@ -112,7 +112,7 @@ func parseRule(n *strictyaml.Node) (ruleClause, bool) {
 		f["deny"].Fault(strictyaml.Contradicts, what+" has both allow and deny", "split it into two rules")
 		return c, false
 	}
-	f, ok = body.Fields(what, "actors", "actions", "branch_scope", "target_branch_scope", "queries", "via")
+	f, ok = body.Mapping(what, clauseSettings)
 	if !ok {
 		return c, false
 	}
@@ -179,11 +179,11 @@ func (c *ruleClause) parseScopes(f strictyaml.Fields) {
 		c.scopes[s.scope] = n
 		switch s.scope {
 		case branchScope, targetBranchScope:
-			if v, ok := n.OneOf(s.key, "any", "protected", "unprotected"); ok {
+			if v, ok := n.Word(); ok {
 				c.branch = v
 			}
 		case viaScope:
-			c.via, _ = n.OneOf(s.key, "adhoc", "stored")
+			c.via, _ = n.Word()
 		case queriesScope:
 			var ok bool
 			if c.queries, ok = n.Texts("queries"); ok && len(c.queries) == 0 {

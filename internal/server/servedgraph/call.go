@@ -147,6 +147,7 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 	reads := g.access.ReadsTargets(actor, grants)
 	out, err := call.Run(ctx, env)
 	if err != nil {
+		err = g.withSetting(err)
 		if !reads {
 			err = access.Withheld(grants, err)
 		}

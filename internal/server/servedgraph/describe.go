@@ -86,6 +86,10 @@ func (g *Graph) Queries(actor *access.Actor) ([]tool.StoredQuery, error) {
 // [Graph.InvokeQuery] returns.
 func (g *Graph) Invocable(actor *access.Actor, name string) error {
 	if _, ok := g.queries[name]; !ok || !g.access.Allowed(actor, tool.Grant{Action: tool.InvokeQuery, Query: name}) {
+		if err := g.lacksProvider(actor, name); err != nil {
+			g.record.Tell("", wireerror.OfRequest, err, 0, 0, 0)
+			return err
+		}
 		err := &engine.NotFound{What: "stored query", Name: name}
 		g.record.Tell("", wireerror.Missing, err, 0, 0, 0)
 		return err

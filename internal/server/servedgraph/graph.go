@@ -74,7 +74,9 @@ type Graph struct {
 	tools    map[string]tool.Tool        // by tool name: built-ins, and exposed queries or meta tools
 	queries  map[string]tool.StoredQuery // by query name, including hidden queries
 	leftOut  []LeftOut
-	meta     *metatools.Tools // finds and runs stored queries; nil if each is a tool
+
+	unembedded []tool.StoredQuery // those of leftOut that need an embedding provider
+	meta       *metatools.Tools   // finds and runs stored queries; nil if each is a tool
 
 	pages  *seal.Sealer
 	record *audit.Recorder
@@ -154,6 +156,7 @@ func (g *Graph) makeTools(threshold int) error {
 	p := metatools.New(func(actor *access.Actor, query string) bool {
 		return g.access.Allowed(actor, tool.Grant{Action: tool.InvokeQuery, Query: query})
 	})
+	p.LeftOut = g.LacksProvider
 	for _, q := range g.stored {
 		if q.Info().Exposed {
 			delete(g.tools, q.Descriptor().Name)
@@ -202,6 +205,10 @@ func (g *Graph) addQuery(ctx context.Context, q tool.StoredQuery) error {
 		var unsupported *engine.Unsupported
 		if !errors.As(err, &mismatch) && !errors.As(err, &unsupported) {
 			return fmt.Errorf("checking stored query %s: %w", name, err)
+		}
+		if needsProvider(err) {
+			g.unembedded = append(g.unembedded, q)
+			err = g.withSetting(err)
 		}
 		g.leftOut = append(g.leftOut, LeftOut{Query: name, Reason: err.Error()})
 		g.log.WarnContext(ctx, "a stored query does not fit the schema and is left out", "query", name, "reason", err.Error())

@@ -37,6 +37,9 @@ func (g *Graph) Tools(ctx context.Context, actor *access.Actor) ([]*tool.Descrip
 func (g *Graph) Lookup(ctx context.Context, actor *access.Actor, name string) (tool.Tool, error) {
 	t, ok := g.tools[name]
 	if !ok {
+		if err := g.LacksProvider(actor, name); err != nil {
+			return nil, err
+		}
 		return nil, &wireerror.UnknownTool{Name: name}
 	}
 	switch seen, err := g.visible(actor, t, g.access.Branches(ctx)); {

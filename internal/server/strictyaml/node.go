@@ -19,6 +19,8 @@ type Node struct {
 	r   *Reader
 	n   ast.Node
 	key ast.Node // the key of this value; nil if it has none
+
+	setting *Setting // set by Mapping; nil for other nodes
 }
 
 // Entry is a key of a mapping and its value, which is never nil.

@@ -1,4 +1,4 @@
-// Package gocode reads a Go module into the nodes and edges of the graph that queries/code
+// Package gocode reads a Go module, or the modules below a folder, into the nodes and edges of the graph that queries/code
 // describes: modules, packages, files, symbols, and the references between them.
 package gocode
 
@@ -16,7 +16,10 @@ import (
 
 // Options say which packages to read and how.
 type Options struct {
-	Dir      string   // directory for resolving the patterns; empty for the current directory
+	// Dir is the directory for resolving the patterns; empty means the current directory. If it is
+	// outside of every module and workspace, Read reads all modules below it, and resolves the
+	// patterns in the folder of each.
+	Dir      string
 	Patterns []string // package patterns in the syntax of the go command; empty means ./...
 	Env      []string // environment of the go command; nil for that of this process
 
@@ -30,7 +33,7 @@ type Options struct {
 	Progress func(stage string, done, total int)
 }
 
-// Graph is a Go module as nodes and edges. Each list is sorted by key.
+// Graph is one or more Go modules as nodes and edges. Each list is sorted by key.
 type Graph struct {
 	Modules  []Module
 	Packages []Package
@@ -61,11 +64,14 @@ type Package struct {
 	Doc   string
 	Files int // number of Go files for this platform, without tests
 	Lines int // number of lines in those files
+
+	read bool // whether the symbols of the package were read
 }
 
 // File is a source file that was read.
 type File struct {
-	// Path is relative to the module's root and uses slashes. For a dependency it is the package
+	// Path is relative to the module's root and uses slashes. If several modules were read, the path
+	// of the module stands before it. For a dependency it is the package
 	// path and the file's name; for the standard library, these follow "std/".
 	Path  string
 	Lines int
@@ -147,6 +153,31 @@ func Read(ctx context.Context, opts Options) (*Graph, error) {
 			return nil, fmt.Errorf("%s is not a folder; name the folder that holds go.mod", opts.Dir)
 		}
 	}
+	dir := cmp.Or(opts.Dir, ".")
+	inside, err := insideModule(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !inside {
+		modules, err := modulesBelow(dir)
+		if err != nil {
+			return nil, err
+		}
+		if len(modules) == 0 {
+			return nil, fmt.Errorf("there is no go.mod in %s, nor in a folder above or below it; name the folder of a module, or one that holds modules", dir)
+		}
+		opts.Dir = dir
+		return readSeveral(ctx, opts, modules)
+	}
+	return readOne(ctx, opts, nil)
+}
+
+// errNoPackage is the error if no package matches the patterns.
+var errNoPackage = errors.New("no package of a Go module matches; use patterns such as ./... for all packages")
+
+// readOne reads one module or workspace. siblings are the paths of the modules that the graph will
+// hold if there are several; calls may then lead to symbols of siblings that do not exist.
+func readOne(ctx context.Context, opts Options, siblings []string) (*Graph, error) {
 	opts.Progress("type-checking packages", 0, 0)
 	cfg := &packages.Config{Context: ctx, Mode: mode, Dir: opts.Dir, Env: opts.Env}
 	if opts.Deps {
@@ -168,14 +199,14 @@ func Read(ctx context.Context, opts Options) (*Graph, error) {
 		return nil, &faults
 	}
 	if len(own) == 0 {
-		return nil, errors.New("no package of a Go module matches the patterns; run the command inside a module, with patterns such as ./... for all packages")
+		return nil, errNoPackage
 	}
 	if !opts.Deps {
 		pkgs = own
 	}
 	slices.SortFunc(pkgs, func(a, b *packages.Package) int { return cmp.Compare(a.PkgPath, b.PkgPath) })
 
-	r := newReader(pkgs)
+	r := newReader(pkgs, siblings)
 	for i, p := range pkgs {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -28,9 +28,10 @@ type reader struct {
 	imports  map[Link]bool
 	packages map[string]*packages.Package // of the main modules, and those they import
 	modules  map[string]*packages.Module  // main modules by path
+	siblings []string                     // paths of the modules that the graph will hold; nil for one read alone
 }
 
-func newReader(pkgs []*packages.Package) *reader {
+func newReader(pkgs []*packages.Package, siblings []string) *reader {
 	r := &reader{
 		read:     map[string]bool{},
 		paths:    map[types.Object]string{},
@@ -38,6 +39,7 @@ func newReader(pkgs []*packages.Package) *reader {
 		imports:  map[Link]bool{},
 		packages: map[string]*packages.Package{},
 		modules:  map[string]*packages.Module{},
+		siblings: siblings,
 	}
 	for _, p := range pkgs {
 		r.read[p.PkgPath] = true
@@ -54,7 +56,7 @@ func foreign(p *packages.Package) bool { return p.Module == nil || !p.Module.Mai
 
 // readPackage reads a package with its files, imports and symbols.
 func (r *reader) readPackage(p *packages.Package) error {
-	node := Package{Path: p.PkgPath, Name: p.Name, Files: len(p.GoFiles)}
+	node := Package{Path: p.PkgPath, Name: p.Name, Files: len(p.GoFiles), read: true}
 	for _, name := range p.GoFiles {
 		rel, err := r.filePath(p, name)
 		if err != nil {
@@ -241,7 +243,11 @@ func (r *reader) countUses(p *packages.Package, from string, body ast.Node) {
 			return true
 		}
 		if fn, ok := p.TypesInfo.Uses[id].(*types.Func); ok {
-			if to := r.paths[fn.Origin()]; to != "" {
+			to := r.paths[fn.Origin()]
+			if to == "" && fn.Pkg() != nil && inModules(r.siblings, fn.Pkg().Path()) {
+				to = symbolPath(fn.Origin())
+			}
+			if to != "" {
 				r.calls[Link{from, to}]++
 			}
 		}
@@ -293,7 +299,7 @@ func (r *reader) filePath(p *packages.Package, name string) (string, error) {
 		return "", fmt.Errorf("file %s lies outside its module %s", filepath.Base(name), m.Path)
 	}
 	rel = filepath.ToSlash(rel)
-	if len(r.modules) > 1 { // a workspace: two modules may have files with the same name
+	if len(r.modules) > 1 || r.siblings != nil { // two modules may have files with the same name
 		rel = m.Path + "/" + rel
 	}
 	return rel, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
@@ -116,6 +117,12 @@ func compileGraph(c *cluster.Graph) (*Source, diag.List, error) {
 		if c.Selected == nil || c.Selected[q.Plan.Name] == q.File {
 			g.Queries = append(g.Queries, q.Plan.Name)
 			delete(missing, q.Plan.Name)
+			if c.Embedding != nil {
+				continue
+			}
+			if d, ok := lint.CheckProvider(c.ID, schema, q.Plan, q.Places.Name); ok {
+				found = append(found, d)
+			}
 		}
 	}
 	if found.HasErrors() {

@@ -1,0 +1,83 @@
+package credentials
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// timeLimit bounds the time that a command, or the keyring, takes to give a token.
+var timeLimit = 30 * time.Second
+
+// lastOutput is how long the command has, after it ended or was killed, for its children to close
+// their standard output.
+const lastOutput = time.Second
+
+// maxOutput bounds the standard output of a command, in bytes. A token has at most 4,096.
+const maxOutput = 16 << 10
+
+// run runs the command, without a shell and without standard input, and returns the token that it
+// prints. No error contains what the command printed.
+func (c *Credential) run(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeLimit, errSlow)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.command[0], c.command[1:]...)
+	cmd.WaitDelay = lastOutput
+	var out limited
+	cmd.Stdout, cmd.Stderr = &out, c.Stderr
+	err := cmd.Run()
+	fail := func(format string, args ...any) (string, error) {
+		return "", fmt.Errorf("the command for the token at %s, %q: %w", c.place, c.command[0], fmt.Errorf(format, args...))
+	}
+	var exit *exec.ExitError
+	switch {
+	case errors.Is(context.Cause(ctx), errSlow):
+		return fail("it did not end within %v; run it by hand to see what it waits for", timeLimit)
+	case ctx.Err() != nil:
+		return fail("%w", ctx.Err())
+	case errors.Is(err, exec.ErrNotFound):
+		return fail("the program is not in PATH; write its full path")
+	case errors.As(err, &exit):
+		return fail("it ended with %s; run it by hand to see why", exit.ProcessState)
+	case err != nil:
+		return fail("%w", err)
+	case out.over:
+		return fail("it printed more than %d bytes; wanted the token alone", maxOutput)
+	}
+	token := strings.TrimSpace(out.kept.String())
+	if err := checkToken(token); err != nil {
+		return fail("it printed %w", err)
+	}
+	return token, nil
+}
+
+var errSlow = errors.New("the time limit of a token")
+
+// checkToken checks that a text can be sent as a bearer token.
+func checkToken(token string) error {
+	if token == "" {
+		return errors.New("nothing; wanted a token")
+	}
+	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return errors.New("a text with blanks, several lines or letters that are not ASCII; wanted the token alone")
+	}
+	return nil
+}
+
+// limited keeps the first maxOutput bytes that are written to it. It does not embed the buffer: its
+// ReadFrom would go around the limit.
+type limited struct {
+	kept bytes.Buffer
+	over bool
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.over = l.over || l.kept.Len()+len(p) > maxOutput; l.over {
+		return len(p), nil
+	}
+	return l.kept.Write(p)
+}

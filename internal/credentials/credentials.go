@@ -1,0 +1,217 @@
+// Package credentials finds the bearer token that a client sends to a server: in the environment, or
+// in the user's configuration, which holds tokens or names a command or an entry of the system's
+// keyring that gives one. No error of this package contains a token.
+package credentials
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"al.essio.dev/pkg/shellescape"
+
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+)
+
+const (
+	// TokenVar is the environment variable that holds the token for every server.
+	TokenVar = "OMNIGRAPH_TOKEN"
+
+	// ServerVarPrefix begins the names of the environment variables that each hold the token for one
+	// server; see [ServerVar]. It differs from the prefix of the variables from which a server takes
+	// the tokens of its actors.
+	ServerVarPrefix = "OMNIGRAPH_CLIENT_TOKEN_"
+
+	// ConfigName is the path of the user's configuration, as messages show it.
+	ConfigName = "~/.omnigraph/config.yaml"
+)
+
+// Credential is a token, or the way to get one.
+type Credential struct {
+	place   string   // where it was found, for errors
+	token   string   // the token; "" if one of the others is set
+	command []string // a program, and its arguments, that prints the token
+	keyring string   // the service of an entry of the system's keyring
+	server  string   // the user name of that entry
+
+	// Stderr receives the standard error of a command. Nil discards it.
+	Stderr io.Writer
+}
+
+// Find returns the credential for a server, or nil if there is none. The variable of [ServerVar]
+// goes before [TokenVar], and both before the user's configuration. The error says what is wrong
+// with the configuration.
+func Find(server string) (*Credential, error) {
+	for _, name := range []string{ServerVar(server), TokenVar} {
+		if token := os.Getenv(name); name != "" && token != "" {
+			return &Credential{place: "the environment variable " + name, token: token}, nil
+		}
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, nil // without a home folder there is no configuration
+	}
+	path := filepath.Join(home, ".omnigraph", "config.yaml")
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return nil, fmt.Errorf("%s holds tokens and can be read by others (mode %03o); mend it with: chmod 600 %s", path, info.Mode().Perm(), shellescape.Quote(path))
+	case info.Size() > strictyaml.MaxBytes:
+		return nil, fmt.Errorf("%s has %d bytes, wanted at most %d", path, info.Size(), strictyaml.MaxBytes)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return InFile(path, text, server)
+}
+
+// ServerVar returns the name of the environment variable with the token for the server at a URL, or
+// "" if the URL is malformed. The name is [ServerVarPrefix] and the host in upper case, with the port
+// and the path if the URL has them. Each hyphen becomes two underscores, and each other character
+// that is not an ASCII letter or a digit becomes one: the variable for
+// https://graph.example.com is OMNIGRAPH_CLIENT_TOKEN_GRAPH_EXAMPLE_COM.
+func ServerVar(server string) string {
+	u, err := url.Parse(server)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	place := u.Hostname()
+	if port := u.Port(); port != "" && !(u.Scheme == "https" && port == "443") && !(u.Scheme == "http" && port == "80") {
+		place += ":" + port
+	}
+	var b strings.Builder
+	b.WriteString(ServerVarPrefix)
+	for _, r := range strings.ToUpper(place + strings.TrimRight(u.Path, "/")) {
+		switch {
+		case 'A' <= r && r <= 'Z' || '0' <= r && r <= '9':
+			b.WriteRune(r)
+		case r == '-':
+			b.WriteString("__")
+		default:
+			b.WriteByte('_')
+		}
+	}
+	return b.String()
+}
+
+// InFile finds the credential for a server in the text of a configuration. It returns nil if the text
+// has none. The error is a diag.List.
+func InFile(path string, text []byte, server string) (*Credential, error) {
+	r := strictyaml.ReadSecret(path, text)
+	var found *Credential
+	if f, ok := r.Root().Mapping("the configuration", Settings); ok {
+		servers, _ := f["servers"].Entries("servers")
+		for _, e := range servers {
+			f, ok := e.Value.Mapping("a server", serverSettings)
+			if !ok {
+				continue
+			}
+			n := e.Value.Require(f, "token", "a server")
+			mine := strings.TrimSuffix(e.Key, "/") == strings.TrimSuffix(server, "/")
+			if c := readToken(n, mine); c != nil && mine {
+				c.server = strings.TrimSuffix(e.Key, "/")
+				found = c
+			}
+		}
+	}
+	if faults := r.Faults(); faults.HasErrors() {
+		return nil, diag.List(faults)
+	}
+	return found, nil
+}
+
+// readToken reads a token, or the way to get one. It looks up a variable of the environment only if
+// the token is needed.
+func readToken(n *strictyaml.Node, needed bool) *Credential {
+	if n == nil {
+		return nil
+	}
+	c := &Credential{place: n.Span().String()}
+	if n.IsText() {
+		token, ok := n.Text("token")
+		if !ok {
+			return nil
+		}
+		if name, isVar := envName(token); isVar && needed {
+			if token = os.Getenv(name); token == "" {
+				n.Fault(strictyaml.BadValue, "the environment variable "+name+" is not set", "set it to the token, or write the token here")
+			}
+		}
+		c.token = token
+		return c
+	}
+	f, ok := n.Mapping("token", sourceSettings)
+	switch {
+	case !ok:
+		return nil
+	case len(f) != 1:
+		n.Fault(strictyaml.Missing, "token has not exactly one of command and keyring", `write the token, {command: ["program", "argument"]} or {keyring: "service"}`)
+		return nil
+	case f["keyring"] != nil:
+		c.keyring, ok = f["keyring"].Text("keyring")
+	case f["command"] != nil:
+		ok = c.readCommand(f["command"])
+	default:
+		return nil // a misspelt key, which is reported
+	}
+	if !ok {
+		return nil
+	}
+	return c
+}
+
+func (c *Credential) readCommand(n *strictyaml.Node) bool {
+	list, ok := n.List("command")
+	if !ok {
+		return false
+	}
+	for _, word := range list {
+		s, ok := word.Text("a word of command")
+		if !ok {
+			return false
+		}
+		c.command = append(c.command, s)
+	}
+	switch {
+	case len(list) == 0:
+		n.Fault(strictyaml.Missing, "command names no program", `write ["program", "argument"]`)
+		return false
+	case strings.ContainsRune(c.command[0], filepath.Separator) && !filepath.IsAbs(c.command[0]):
+		n.Fault(strictyaml.BadValue, "the program of command is a relative path, which means another file in another folder", "write its full path, or a name that is found in PATH")
+		return false
+	}
+	return true
+}
+
+// envName returns the name in a reference such as ${NAME}.
+func envName(text string) (string, bool) {
+	name, ok := strings.CutPrefix(text, "${")
+	if !ok {
+		return "", false
+	}
+	return strings.CutSuffix(name, "}")
+}
+
+// Token returns the token. A command runs, or the keyring is read, each time.
+func (c *Credential) Token(ctx context.Context) (string, error) {
+	switch {
+	case c.command != nil:
+		return c.run(ctx)
+	case c.keyring != "":
+		return c.fromKeyring(ctx)
+	}
+	return c.token, nil
+}

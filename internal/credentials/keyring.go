@@ -1,0 +1,47 @@
+package credentials
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/zalando/go-keyring"
+)
+
+// fromKeyring returns the token of an entry of the system's keyring: the Secret Service on Linux and
+// the BSDs, the Keychain on macOS, the Credential Manager on Windows.
+func (c *Credential) fromKeyring(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeLimit, errSlow)
+	defer cancel()
+	type answer struct {
+		token string
+		err   error
+	}
+	answers := make(chan answer, 1)
+	// The keyring may wait for its user, and takes no context. The goroutine then ends with the wait.
+	go func() {
+		token, err := keyring.Get(c.keyring, c.server)
+		answers <- answer{token, err}
+	}()
+	fail := func(format string, args ...any) (string, error) {
+		return "", fmt.Errorf("the keyring for the token at %s, service %q, user %q: %w", c.place, c.keyring, c.server, fmt.Errorf(format, args...))
+	}
+	select {
+	case <-ctx.Done():
+		if errors.Is(context.Cause(ctx), errSlow) {
+			return fail("it did not answer within %v; unlock it", timeLimit)
+		}
+		return fail("%w", ctx.Err())
+	case a := <-answers:
+		switch {
+		case errors.Is(a.err, keyring.ErrNotFound):
+			return fail("it has no such entry; store the token under this service and user")
+		case a.err != nil:
+			return fail("it cannot be read: %w", a.err)
+		}
+		if err := checkToken(a.token); err != nil {
+			return fail("the entry is %w", err)
+		}
+		return a.token, nil
+	}
+}

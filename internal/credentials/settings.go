@@ -1,0 +1,48 @@
+package credentials
+
+import "github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+
+// Settings describes the user's configuration.
+var Settings = &strictyaml.Setting{
+	Type: strictyaml.Mapping,
+	Text: "This file has the tokens of a user for servers, or says where they are; on Unix only its owner may be able to read it.",
+	Keys: []*strictyaml.Setting{
+		{
+			Key: "servers", Type: strictyaml.Map, Default: "no servers", Each: serverSettings,
+			Limits:  "a name is the URL of a server, as --server gives it",
+			Example: "{ \"https://graph.example.com\": { token: \"${GRAPH_TOKEN}\" } }",
+			Text:    "Each entry is a server, under its URL.",
+		},
+	},
+}
+
+var serverSettings = &strictyaml.Setting{
+	Type: strictyaml.Mapping, Example: "{ token: \"${GRAPH_TOKEN}\" }", Text: "This is a server.",
+	Keys: []*strictyaml.Setting{
+		{
+			Key: "token", Type: strictyaml.Union, Required: true, Example: "\"${GRAPH_TOKEN}\"",
+			Text: "This is the bearer token for the server, or the way to get it.",
+			Forms: []*strictyaml.Setting{
+				{Example: "\"${GRAPH_TOKEN}\"", Limits: "a token, or a reference to an environment variable", Text: "The token stands here or in an environment variable."},
+				sourceSettings,
+			},
+		},
+	},
+}
+
+var sourceSettings = &strictyaml.Setting{
+	Type: strictyaml.Mapping, Example: "{ command: [pass, graph/token] }", ExactlyOne: []string{"command", "keyring"},
+	Text: "A command or the keyring of the system gives the token.",
+	Keys: []*strictyaml.Setting{
+		{
+			Key: "command", Type: strictyaml.List, NotEmpty: true, Repeats: true, Default: "none", Example: "[pass, graph/token]",
+			Each:   &strictyaml.Setting{Example: "pass", Limits: "a text that is not empty", Text: "This is the program, or an argument."},
+			Limits: "a program in PATH or its full path, then its arguments; it has 30 seconds",
+			Text:   "This command prints the token to standard output; it runs without a shell and without standard input.",
+		},
+		{
+			Key: "keyring", Default: "none", Example: "omnigraph", Limits: "a service of the keyring",
+			Text: "The keyring of the system has the token, under this service and with the URL of the server as the user name.",
+		},
+	},
+}

@@ -1,0 +1,104 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+// CheckProvider reports a query that cannot work fully because cluster.yaml names no embedding
+// provider for its graph. at is the place of the query's name. It returns false if the query needs
+// no provider.
+func CheckProvider(graph string, schema *catalog.Schema, q *plan.Query, at diag.Span) (diag.Diagnostic, bool) {
+	effect := withoutProvider(schema, q)
+	if effect == "" {
+		return diag.Diagnostic{}, false
+	}
+	return diag.Diagnostic{
+		Code: NoProvider, Severity: diag.Warning, Span: at,
+		Message: fmt.Sprintf("graph %s has no embedding provider, so %s", graph, effect),
+		Help:    fmt.Sprintf("set graphs.%s.embedding_provider in cluster.yaml to a provider of providers.embedding", graph),
+	}, true
+}
+
+// withoutProvider says what happens to a query if its graph has no embedding provider, or "" if the
+// query needs none.
+func withoutProvider(schema *catalog.Schema, q *plan.Query) string {
+	if q.Read != nil {
+		for _, o := range q.Read.Order {
+			if embedsText(o.Expr, q.Params) {
+				return "a server leaves query " + q.Name + " out: it embeds the text that it gives to nearest"
+			}
+		}
+		for _, c := range q.Read.Columns {
+			if embedsText(c.Expr, q.Params) {
+				return "a server leaves query " + q.Name + " out: it embeds the text that it gives to nearest"
+			}
+		}
+		return ""
+	}
+	var null, fails []string
+	for _, st := range q.Mutation.Statements {
+		var properties []*catalog.Property
+		var set []plan.Assign
+		var typ string
+		switch st := st.(type) {
+		case plan.Insert:
+			typ, set = st.Type, st.Set
+			if st.Entity == plan.Edge {
+				properties = schema.Edge(typ).Properties
+			} else {
+				properties = schema.Node(typ).Properties
+			}
+		case plan.Update:
+			typ, set, properties = st.Type, st.Set, schema.Node(st.Type).Properties
+		case plan.Delete:
+		}
+		for _, p := range properties {
+			switch {
+			case p.Embed == nil || assigns(set, p.Name) || !assigns(set, p.Embed.Source):
+			case p.Type.Nullable:
+				null = append(null, typ+"."+p.Name)
+			default:
+				fails = append(fails, typ+"."+p.Name)
+			}
+		}
+	}
+	switch {
+	case len(fails) > 0:
+		return fmt.Sprintf("every call of mutation %s fails: it leaves %s to be computed", q.Name, strings.Join(fails, ", "))
+	case len(null) > 0:
+		return fmt.Sprintf("mutation %s leaves %s null", q.Name, strings.Join(null, ", "))
+	}
+	return ""
+}
+
+// embedsText reports whether an expression measures the distance to a text.
+func embedsText(e plan.Expr, params []plan.Param) bool {
+	switch e := e.(type) {
+	case plan.Nearest:
+		if p, ok := e.Vector.(plan.ParamRef); ok {
+			return params[p.Index].Type.Kind == value.String
+		}
+		l, ok := e.Vector.(plan.Lit)
+		return ok && l.Value.Kind() == value.String
+	case plan.RRF:
+		return embedsText(e.First, params) || embedsText(e.Second, params)
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25:
+	}
+	return false
+}
+
+func noProvider(p *queryPass) {
+	if p.in.NoProvider == "" || !p.Stored {
+		return
+	}
+	if d, ok := CheckProvider(p.in.NoProvider, p.in.Schema, p.Plan, syntax.SpanOf(p.Syntax.Name)); ok {
+		p.report(d.Span, d.Help, nil, "%s", d.Message)
+	}
+}

@@ -1,0 +1,126 @@
+// Package gqconfig reads gq.yaml, the settings of the author's command for a project.
+package gqconfig
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
+	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+)
+
+// File is the name of the file. It stands beside cluster.yaml.
+const File = "gq.yaml"
+
+// Config is the content of a gq.yaml.
+type Config struct {
+	Strict bool // every key of a tool's arguments is required; null stands for an omitted value
+	Lint   lint.Config
+}
+
+// Settings describes gq.yaml.
+var Settings = &strictyaml.Setting{
+	Type: strictyaml.Mapping,
+	Text: "gq.yaml has the settings of the command gq for a project.",
+	Keys: []*strictyaml.Setting{
+		{
+			Key: "strict", Type: strictyaml.Bool, Default: "false", Example: "true",
+			Text: "With true the JSON Schemas of tools require every argument, and null stands for a value that is left out; some clients need such schemas.",
+		},
+		lintSettings,
+	},
+}
+
+var lintSettings = &strictyaml.Setting{
+	Key: "lint", Type: strictyaml.Mapping, Default: "the defaults of the keys", Example: "{ rules: { L105: off }, max_tool_name: 32 }",
+	Text: "This section sets what gq lint reports.",
+	Keys: []*strictyaml.Setting{
+		{
+			Key: "rules", Type: strictyaml.Mapping, Default: "the level of each rule", Example: "{ L105: off, L112: error }",
+			Text: "Each entry sets the level of a lint rule; docs/reference/diagnostics.md describes the rules.",
+			Keys: ruleSettings(),
+		},
+		{
+			Key: "max_tool_name", Type: strictyaml.Int, Min: 1, Max: math.MaxInt32, Default: strconv.Itoa(lint.DefaultMaxToolName), Example: "32",
+			Text: "Rule L109 reports names of tools with more characters than this.",
+		},
+		{
+			Key: "max_description", Type: strictyaml.Int, Min: 1, Max: math.MaxInt32, Default: strconv.Itoa(lint.DefaultMaxDescription), Example: "600",
+			Text: "Rule L111 reports descriptions of tools and parameters with more characters than this.",
+		},
+		{
+			Key: "token_budget", Type: strictyaml.Int, Min: 1, Max: math.MaxInt32, Default: strconv.Itoa(lint.DefaultTokenBudget), Example: "20000",
+			Text: "Rule L203 reports a graph whose tools take more tokens than this in the list that each client reads.",
+		},
+	},
+}
+
+// ruleSettings returns a setting for each lint rule.
+func ruleSettings() []*strictyaml.Setting {
+	var all []*strictyaml.Setting
+	for _, rule := range lint.Rules {
+		all = append(all, &strictyaml.Setting{
+			Key: string(rule.Code), Type: strictyaml.Choice, OneOf: lint.Levels, Default: rule.Level.String(), Example: "off",
+			Text: "This is the level of the rule \"" + rule.Title + "\".",
+		})
+	}
+	return all
+}
+
+// Parse reads the text of a gq.yaml. Faults name the file as path.
+func Parse(path string, text []byte) (Config, diag.List) {
+	var cfg Config
+	r := strictyaml.Read(path, text)
+	if root := r.Root(); root != nil {
+		if f, ok := root.Mapping(File, Settings); ok {
+			cfg.Strict, _ = f["strict"].Bool("strict")
+			cfg.Lint = lintConfig(f["lint"])
+		}
+	}
+	return cfg, r.Faults()
+}
+
+// Strict reads only the key strict of a gq.yaml. It reports no faults of other sections.
+func Strict(path string, text []byte) (bool, diag.List) {
+	strict := false
+	r := strictyaml.Read(path, text)
+	if root := r.Root(); root != nil {
+		if f, ok := root.Mapping(File, Settings); ok {
+			strict, _ = f["strict"].Bool("strict")
+		}
+	}
+	return strict, r.Faults()
+}
+
+func lintConfig(n *strictyaml.Node) lint.Config {
+	cfg := lint.Config{Levels: map[diag.Code]lint.Level{}}
+	f, ok := n.Mapping("lint", lintSettings)
+	if !ok {
+		return cfg
+	}
+	var codes []string
+	known := map[string]bool{}
+	for _, rule := range lint.Rules {
+		codes = append(codes, string(rule.Code))
+		known[string(rule.Code)] = true
+	}
+	entries, _ := f["rules"].Entries("lint.rules")
+	for _, e := range entries {
+		if !known[e.Key] {
+			e.At.Unknown(strictyaml.UnknownName, "rule", e.Key, "lint.rules", codes)
+			continue
+		}
+		if name, ok := e.Value.OneOf("the level of "+e.Key, lint.Levels...); ok {
+			cfg.Levels[diag.Code(e.Key)], _ = lint.ParseLevel(name)
+		}
+	}
+	for key, to := range map[string]*int{
+		"max_tool_name": &cfg.MaxToolName, "max_description": &cfg.MaxDescription, "token_budget": &cfg.TokenBudget,
+	} {
+		if v, ok := f[key].Number(); ok {
+			*to = int(v)
+		}
+	}
+	return cfg
+}

@@ -1,0 +1,201 @@
+package cluster
+
+import (
+	"strconv"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+)
+
+// setting makes the tables of this file shorter.
+type setting = strictyaml.Setting
+
+// Settings describes cluster.yaml.
+var Settings = &setting{
+	Type: strictyaml.Mapping,
+	Text: "cluster.yaml names the graphs that a server serves, with their schemas, queries and policies.",
+	Keys: []*setting{
+		{Key: "version", Type: strictyaml.Int, Min: 1, Max: 1, Required: true, Example: "1",
+			Text: "This is the version of the format of the file."},
+		metadataSettings,
+		{Key: "storage", Required: true, Example: "./data", Limits: "a path from the folder of cluster.yaml",
+			Text: "This folder holds the graphs; apply creates it if it does not exist."},
+		{Key: "graphs", Type: strictyaml.Map, Required: true, NotEmpty: true, Pattern: graphIDPattern, Each: graphSettings,
+			Limits:  "a name is a lower-case letter and then at most 62 of a-z, 0-9, _ and -; cluster is reserved",
+			Example: "{ people: { schema: people.pg, queries: queries/ } }",
+			Text:    "Each entry is a graph, under the name that it has in URLs."},
+		providersSettings,
+		{Key: "policies", Type: strictyaml.Map, Default: "no policy, so that nobody may use a graph", Each: policySettings,
+			Example: "{ base: { file: policy.yaml, applies_to: [people] } }",
+			Text:    "Each entry says where a policy file applies; its name appears in messages only."},
+		serverSettings,
+		{Key: "state", Type: strictyaml.Union, Default: "no effect", Example: "{}",
+			Limits: "any value", Text: "Older files have this key; it has no effect, and you can remove it."},
+	},
+}
+
+var metadataSettings = &setting{
+	Key: "metadata", Type: strictyaml.Mapping, Default: "no name", Example: "{ name: company-brain }",
+	Text: "This section describes the cluster.",
+	Keys: []*setting{
+		{Key: "name", Default: "no name", Example: "company-brain", Limits: "any text that is not empty",
+			Text: "This is a name for people who read the file; no command shows it."},
+	},
+}
+
+var graphSettings = &setting{
+	Type: strictyaml.Mapping, Example: "{ schema: people.pg, queries: queries/ }",
+	Text: "This is a graph.",
+	Keys: []*setting{
+		{Key: "schema", Required: true, Example: "people.pg", Limits: "a path, from the folder of cluster.yaml, of a file that ends in .pg", Pattern: `\.pg$`,
+			Text: "This file has the schema of the graph."},
+		{Key: "queries", Type: strictyaml.Union, Default: "no stored queries", Example: "queries/",
+			Text: "This says where the stored queries of the graph are.",
+			Forms: []*setting{
+				{Example: "queries/", Limits: "a path from the folder of cluster.yaml", Text: "All queries of the .gq files directly in this folder are stored queries."},
+				{Type: strictyaml.List, Example: "[people.gq, teams.gq]", Text: "All queries of these files are stored queries.",
+					Each: &setting{Example: "people.gq", Pattern: `\.gq$`, Limits: "a path that ends in .gq", Text: "This is a file of queries."}},
+				{Type: strictyaml.Map, Example: "{ find_person: { file: people.gq } }", Each: querySettings, Text: "Only the queries of these names are stored queries."},
+			}},
+		{Key: "embedding_provider", Default: "none: the graph embeds no texts", Example: "main", Limits: "a name of providers.embedding",
+			Text: "This provider computes the vectors of @embed properties, and of the texts that queries give to nearest."},
+		mcpSettings,
+	},
+}
+
+var querySettings = &setting{
+	Type: strictyaml.Mapping, Example: "{ file: people.gq }",
+	Text: "This says where a stored query is.",
+	Keys: []*setting{
+		{Key: "file", Required: true, Example: "people.gq", Pattern: `\.gq$`, Limits: "a path, from the folder of cluster.yaml, of a file that ends in .gq",
+			Text: "This file has the query."},
+	},
+}
+
+const oversizeTruncate, oversizeRefuse = "truncate", "refuse"
+
+var mcpSettings = &setting{
+	Key: "mcp", Type: strictyaml.Mapping, Default: "the defaults of the keys", Example: "{ max_rows: 500, on_oversize: refuse }",
+	Text: "This section sets how the tools of the graph are listed and how large their answers may be.",
+	Keys: []*setting{
+		{Key: "meta_threshold", Type: strictyaml.Int, Min: 1, Max: 10_000, Default: strconv.Itoa(DefaultMetaThreshold), Example: "60",
+			Text: "A graph with this number of exposed stored queries, or more, offers two tools that find and run queries instead of one tool for each query."},
+		{Key: "max_rows", Type: strictyaml.Int, Min: 1, Max: 1_000_000, Default: strconv.Itoa(DefaultMaxRows), Example: "500",
+			Text: "The answer of a tool has at most this number of rows."},
+		{Key: "max_bytes", Type: strictyaml.Int, Min: 1024, Max: 1 << 30, Default: strconv.Itoa(DefaultMaxBytes), Example: "262144",
+			Text: "The answer of a tool has at most this number of bytes of JSON."},
+		{Key: "on_oversize", Type: strictyaml.Choice, OneOf: []string{oversizeTruncate, oversizeRefuse}, Default: oversizeTruncate, Example: oversizeRefuse,
+			Text: "A larger answer is truncated and has a token for the next page, or the call is refused."},
+	},
+}
+
+var providersSettings = &setting{
+	Key: "providers", Type: strictyaml.Mapping, Default: "no provider", Example: "{ embedding: { trial: { kind: mock } } }",
+	Text: "This section describes services that the server calls.",
+	Keys: []*setting{
+		{Key: "embedding", Type: strictyaml.Map, Default: "no provider", Each: embeddingSettings, Example: "{ trial: { kind: mock } }",
+			Text: "Each entry is a service that computes vectors from texts; graphs name it as their embedding_provider."},
+	},
+}
+
+var embeddingSettings = &setting{
+	Type: strictyaml.Mapping, Example: "{ kind: gemini, model: text-embedding-004, api_key: \"${GEMINI_KEY}\" }",
+	Text: "This is a service that computes vectors from texts.",
+	Keys: []*setting{
+		{Key: "kind", Type: strictyaml.Choice, OneOf: []string{EmbedOpenAI, EmbedGemini, EmbedMock}, Required: true, Example: EmbedOpenAI,
+			Text: "This is the protocol of the service; mock needs no network, and only the vectors of equal texts are near each other."},
+		{Key: "base_url", Default: "the public address of the service", Example: "\"https://api.example.com/v1\"", Pattern: `^https?://`,
+			Limits: "an address that begins with https:// or http://; not with kind mock",
+			Text:   "This is the address of the service."},
+		{Key: "model", Default: "none; required unless kind is mock", Example: "small-3", Limits: "a model of the service; not with kind mock",
+			Text: "This model computes the vectors."},
+		{Key: "api_key", Default: "no key", Example: "\"${EMBEDDING_KEY}\"", Pattern: `^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`,
+			Limits: "a reference to an environment variable, because the file must not hold the secret; not with kind mock",
+			Text:   "This environment variable holds the key of the service."},
+	},
+}
+
+var policySettings = &setting{
+	Type: strictyaml.Mapping, Example: "{ file: policy.yaml, applies_to: [people] }",
+	Text: "This says where a policy file applies.",
+	Keys: []*setting{
+		{Key: "file", Required: true, Example: "policy.yaml", Pattern: `\.(yaml|yml|cedar)$`,
+			Limits: "a path, from the folder of cluster.yaml, of a file that ends in .yaml, .yml or .cedar",
+			Text:   "This file has the rules."},
+		{Key: "applies_to", Type: strictyaml.List, NotEmpty: true, Required: true, Example: "[people]",
+			Each:   &setting{Example: "people", Limits: "a graph, or cluster", Text: "This is a graph, or cluster for the server itself."},
+			Limits: "names of graphs, or cluster; a graph has at most one policy",
+			Text:   "The rules apply to these graphs, or with cluster to the actions of the server itself."},
+	},
+}
+
+// serverSettings has the sections of the authentication methods between the other keys.
+var serverSettings = func() *setting {
+	s := &setting{
+		Key: "server", Type: strictyaml.Mapping, Default: "the defaults of the keys", Example: "{ public_hosts: [graph.example.com] }",
+		Text: "This section sets how clients reach the server, who they are, and how much they may ask for.",
+		Keys: []*setting{
+			{Key: "public_hosts", Type: strictyaml.List, Default: "any name", Example: "[graph.example.com]",
+				Each:   &setting{Example: "graph.example.com", Limits: "a host name without a port", Text: "This is a host name of the server."},
+				Limits: "host names without a port",
+				Text:   "A server that is not bound to loopback refuses requests whose Host header has another name than these; a server on loopback takes the names of loopback only."},
+			{Key: "browser_origins", Type: strictyaml.List, Default: "none", Example: "[\"https://app.example.com\"]",
+				Each:   &setting{Example: "\"https://app.example.com\"", Limits: "scheme://host or scheme://host:port", Text: "This is the origin of a web page."},
+				Limits: "origins of the form scheme://host or scheme://host:port",
+				Text:   "Web pages of these origins may call the server."},
+		},
+	}
+	for _, section := range authSections {
+		s.Keys = append(s.Keys, section.settings)
+	}
+	s.Keys = append(s.Keys, limitSettings)
+	return s
+}()
+
+var oidcSettings = &setting{
+	Key: oidcSection, Type: strictyaml.Mapping, Default: "static tokens only", Example: "{ issuer: \"https://id.example.com\", audience: omnigraph }",
+	Text: "This section makes the server accept the tokens of an OpenID Connect issuer.",
+	Keys: []*setting{
+		{Key: "issuer", Required: true, Example: "\"https://id.example.com\"", Limits: "an address as the claim iss of a token has it; https, except on loopback",
+			Text: "The server accepts the tokens of this issuer."},
+		{Key: "audience", Type: strictyaml.Union, Required: true, Example: "omnigraph",
+			Text: "A token must be meant for this server: its claim aud contains one of these names.",
+			Forms: []*setting{
+				{Example: "omnigraph", Limits: "a text that is not empty", Text: "This is the only audience."},
+				{Type: strictyaml.List, NotEmpty: true, Example: "[omnigraph, graph]", Text: "Each of these audiences will do.",
+					Each: &setting{Example: "omnigraph", Limits: "a text that is not empty", Text: "This is an audience."}},
+			}},
+		{Key: "actor_claim", Default: DefaultActorClaim, Example: "email", Pattern: tokenWordPattern, Limits: "1 to 256 printable characters of ASCII",
+			Text: "The value of this claim of a token is the name of the actor."},
+		{Key: "actor_prefix", Default: "no prefix", Example: "\"sso:\"", Pattern: actorPrefixPattern, Limits: "1 to 32 characters of ASCII without blanks",
+			Text: "This text is put before the name of the claim, so that actors of the issuer differ from those of static tokens."},
+		{Key: "shared_actors", Type: strictyaml.Bool, Default: "false", Example: "true",
+			Text: "With true a token of the issuer may name an actor that a static token also names."},
+		{Key: "groups_claim", Default: DefaultGroupsClaim, Example: "roles", Pattern: tokenWordPattern, Limits: "1 to 256 printable characters of ASCII",
+			Text: "The value of this claim of a token lists the groups of the actor."},
+		{Key: "groups", Type: strictyaml.Map, Default: "no groups of tokens count", Pattern: tokenWordPattern, Example: "{ idp-admins: admins }",
+			Each:   &setting{Example: "admins", Limits: "a group of a policy", Text: "This is the group of the policies."},
+			Limits: "a name of a token's group is 1 to 256 printable characters of ASCII",
+			Text:   "Each entry maps a group of tokens to a group of the policies; other groups of a token are ignored."},
+	},
+}
+
+var limitSettings = &setting{
+	Key: "limits", Type: strictyaml.Mapping, Default: "the defaults of the keys", Example: "{ per_actor_inflight: 32, request_timeout: 1m }",
+	Text: "This section bounds the load of the server.",
+	Keys: []*setting{
+		{Key: "per_actor_inflight", Type: strictyaml.Int, Min: 1, Max: 100_000, Default: strconv.Itoa(DefaultPerActorInflight), Example: "32",
+			Text: "One actor can have this number of requests in flight; the next is refused with 429."},
+		{Key: "total_inflight", Type: strictyaml.Int, Min: 1, Max: 100_000, Default: strconv.Itoa(DefaultTotalInflight), Example: "512",
+			Text: "All actors together can have this number of requests in flight."},
+		{Key: "request_timeout", Default: DefaultRequestTimeout.String(), Example: "1m", Pattern: `^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`, Limits: "a duration from 1ms to 5m",
+			Text: "The server stops a call after this time, except loads and exports."},
+		{Key: "body_bytes", Type: strictyaml.Int, Min: minBodyBytes, Max: 1 << 40, Default: strconv.Itoa(DefaultBodyBytes), Example: "536870912",
+			Text: "The bodies of all requests in flight have at most this number of bytes, and those of one actor half of it."},
+		{Key: "query_bytes", Type: strictyaml.Int, Min: 1 << 20, Max: 1 << 40, Default: "1073741824", Example: "536870912", Limits: "a value above memory_bytes counts as memory_bytes",
+			Text: "One call may use this number of bytes of memory for its rows, or to compile a text."},
+		{Key: "memory_bytes", Type: strictyaml.Int, Min: 1 << 20, Max: 1 << 50, Default: strconv.Itoa(DefaultMemoryBytes) + ", or half of GOMEMLIMIT if that is less", Example: "1073741824",
+			Text: "All calls together may use this number of bytes of memory for rows, texts and long answers."},
+		{Key: "branches", Type: strictyaml.Int, Min: 1, Max: 1_000_000, Default: strconv.Itoa(DefaultBranches), Example: "500",
+			Text: "A graph can have this number of branches."},
+	},
+}

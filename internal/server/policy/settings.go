@@ -1,0 +1,94 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+)
+
+// setting makes the tables of this file shorter.
+type setting = strictyaml.Setting
+
+const (
+	ruleIDPattern = `^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`
+	actorPattern  = `^[!-~]{1,128}$`
+
+	ruleIDLimits = "at most 64 letters, digits and _ . -, of which the first is a letter or a digit"
+	actorLimits  = "at most 128 characters of ASCII without blanks"
+)
+
+var actorSetting = &setting{Example: "act-ada", Pattern: actorPattern, Limits: actorLimits, Text: "This is the name of an actor."}
+
+// Settings describes a policy file in YAML.
+var Settings = &setting{
+	Type: strictyaml.Mapping,
+	Text: "A policy says which actor may do what, on a graph or on the server.",
+	Keys: []*setting{
+		{Key: "version", Type: strictyaml.Int, Min: 1, Max: 1, Required: true, Example: "1",
+			Text: "This is the version of the format of the file."},
+		{Key: "groups", Type: strictyaml.Map, Default: "no groups", Pattern: ruleIDPattern, Example: "{ admins: [act-ada] }",
+			Each:   &setting{Type: strictyaml.List, Each: actorSetting, Example: "[act-ada, act-bob]", Text: "These actors are the group."},
+			Limits: "a name is " + ruleIDLimits,
+			Text:   "Each entry is a group, and lists its actors."},
+		{Key: "protected_branches", Type: strictyaml.List, Default: "no branch", Example: "[main]",
+			Each:   &setting{Example: "main", Limits: "a name of a branch", Text: "This is a branch."},
+			Limits: "names of branches, which need not exist",
+			Text:   "These branches are protected: rules tell them apart with branch_scope and target_branch_scope."},
+		{Key: "rules", Type: strictyaml.List, Required: true, Each: ruleSettings,
+			Limits:  "rules with different ids; the list may be empty",
+			Example: "[{ id: readers-read, allow: { actors: any, actions: [read] } }]",
+			Text:    "A rule allows or denies some actions to some actors; an action that no rule allows is denied, and a rule that denies wins."},
+	},
+}
+
+var ruleSettings = &setting{
+	Type: strictyaml.Mapping, Example: "{ id: readers-read, allow: { actors: any, actions: [read] } }", ExactlyOne: []string{"allow", "deny"},
+	Text: "This is a rule: it has either allow or deny.",
+	Keys: []*setting{
+		{Key: "id", Required: true, Example: "readers-read", Pattern: ruleIDPattern, Limits: ruleIDLimits,
+			Text: "Explanations and errors name the rule by this id."},
+		ruleBody("allow", "The rule allows what this section describes."),
+		ruleBody("deny", "The rule denies what this section describes, even if another rule allows it."),
+	},
+}
+
+// clauseSettings describes the values of allow and deny.
+var clauseSettings = &setting{Type: strictyaml.Mapping, Keys: []*setting{
+	{Key: "actors", Type: strictyaml.Union, Required: true, Example: "{ group: admins }",
+		Text: "The rule is about these actors.",
+		Forms: []*setting{
+			{Type: strictyaml.Choice, OneOf: []string{"any"}, Example: "any", Text: "The rule is about every actor."},
+			{Type: strictyaml.Mapping, Example: "{ group: admins }", Text: "The rule is about the actors of a group.", Keys: []*setting{
+				{Key: "group", Required: true, Example: "admins", Limits: "a group of this file, or of server.oidc.groups in cluster.yaml", Text: "This is the group."}}},
+			{Type: strictyaml.Mapping, Example: "{ ids: [act-ada] }", Text: "The rule is about the actors of a list.", Keys: []*setting{
+				{Key: "ids", Type: strictyaml.List, NotEmpty: true, Required: true, Each: actorSetting, Limits: actorLimits, Example: "[act-ada]", Text: "These are the actors."}}},
+		}},
+	{Key: "actions", Type: strictyaml.List, NotEmpty: true, Required: true, Example: "[read, change]",
+		Each:   &setting{Type: strictyaml.Choice, OneOf: actionNames(), Example: "read", Text: "This is an action."},
+		Limits: "some of " + strings.Join(actionNames(), ", ") + "; a file has rules about graphs or rules about the server, not both",
+		Text:   "The rule is about these actions."},
+	{Key: "branch_scope", Type: strictyaml.Choice, OneOf: branchScopes, Default: "any", Example: "protected",
+		Limits: takenBy(branchScope), Text: "The rule is about reads or writes on these branches only."},
+	{Key: "target_branch_scope", Type: strictyaml.Choice, OneOf: branchScopes, Default: "any", Example: "unprotected",
+		Limits: takenBy(targetBranchScope), Text: "The rule is about operations whose target is one of these branches only."},
+	{Key: "queries", Type: strictyaml.List, NotEmpty: true, Default: "every stored query", Example: "[find_person]",
+		Each:   &setting{Example: "find_person", Limits: "a stored query", Text: "This is a stored query."},
+		Limits: "stored queries; " + takenBy(queriesScope), Text: "The rule is about these stored queries only."},
+	{Key: "via", Type: strictyaml.Choice, OneOf: viaWords, Default: "both", Example: "stored",
+		Limits: takenBy(viaScope), Text: "The rule is about stored queries only, or about everything else only."},
+}}
+
+var (
+	branchScopes = []string{"any", "protected", "unprotected"}
+	viaWords     = []string{"adhoc", "stored"}
+)
+
+func ruleBody(key, text string) *setting {
+	return &setting{
+		Key: key, Type: strictyaml.Mapping, Default: "none", Limits: "a rule has either allow or deny",
+		Example: "{ actors: { group: admins }, actions: [read, change] }", Text: text, Keys: clauseSettings.Keys,
+	}
+}
+
+// takenBy says with which actions a scope can stand.
+func takenBy(s scope) string { return "only with " + strings.Join(actionsWith(s), ", ") }

@@ -1,0 +1,113 @@
+// Package settings prints the JSON Schema and the reference page of a configuration file from the
+// description that its reader works with.
+package settings
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"github.com/goccy/go-yaml"
+	"github.com/invopop/jsonschema"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+)
+
+// draft is the version of JSON Schema. Editors that read schemas for YAML know it best.
+const draft = "http://json-schema.org/draft-07/schema#"
+
+// JSONSchema returns the JSON Schema of a file, for editors. It accepts each file that the reader
+// accepts. It also accepts some files that the reader refuses: it cannot know which files, graphs and
+// groups exist.
+func JSONSchema(file string, s *strictyaml.Setting) []byte {
+	root := schemaOf(s)
+	root.Version, root.Title = draft, file
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(root); err != nil {
+		panic("settings: encode the schema of " + file + ": " + err.Error())
+	}
+	return b.Bytes()
+}
+
+// notBlank matches a text that has more than blanks; readers refuse other texts.
+const notBlank = `\S`
+
+func schemaOf(s *strictyaml.Setting) *jsonschema.Schema {
+	out := &jsonschema.Schema{Description: s.Text}
+	if s.Example != "" {
+		out.Examples = []any{value(s.Example)}
+	}
+	switch s.Type {
+	case strictyaml.Text:
+		out.Type, out.Pattern = "string", notBlank
+		if s.Pattern != "" {
+			out.Pattern = s.Pattern
+		}
+	case strictyaml.Choice:
+		out.Type = "string"
+		for _, word := range s.OneOf {
+			out.Enum = append(out.Enum, word)
+		}
+	case strictyaml.Int:
+		out.Type, out.Minimum, out.Maximum = "integer", number(s.Min), number(s.Max)
+		if n, err := strconv.ParseInt(s.Default, 10, 64); err == nil {
+			out.Default = n
+		}
+	case strictyaml.Bool:
+		out.Type, out.Default = "boolean", s.Default == "true"
+	case strictyaml.List:
+		out.Type, out.Items, out.UniqueItems = "array", schemaOf(s.Each), !s.Repeats
+		if s.NotEmpty {
+			out.MinItems = new(uint64(1))
+		}
+	case strictyaml.Mapping:
+		mapping(out, s)
+	case strictyaml.Map:
+		out.Type, out.AdditionalProperties = "object", schemaOf(s.Each)
+		if s.NotEmpty {
+			out.MinProperties = new(uint64(1))
+		}
+		if s.Pattern != "" {
+			out.PropertyNames = &jsonschema.Schema{Pattern: s.Pattern}
+		}
+	case strictyaml.Union:
+		for _, form := range s.Forms {
+			out.AnyOf = append(out.AnyOf, schemaOf(form))
+		}
+	}
+	if s.Type == strictyaml.Choice && !s.Required && s.Default != "" {
+		for _, word := range s.OneOf {
+			if word == s.Default {
+				out.Default = word
+			}
+		}
+	}
+	return out
+}
+
+func mapping(out *jsonschema.Schema, s *strictyaml.Setting) {
+	out.Type, out.AdditionalProperties, out.Properties = "object", jsonschema.FalseSchema, jsonschema.NewProperties()
+	for _, k := range s.Keys {
+		out.Properties.Set(k.Key, schemaOf(k))
+		if k.Required {
+			out.Required = append(out.Required, k.Key)
+		}
+	}
+	for _, key := range s.ExactlyOne {
+		out.OneOf = append(out.OneOf, &jsonschema.Schema{Required: []string{key}})
+	}
+}
+
+// value returns the value of an example, which is YAML.
+func value(text string) any {
+	var v any
+	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
+		panic("settings: the example " + text + " is not YAML: " + err.Error())
+	}
+	return v
+}
+
+func number(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }

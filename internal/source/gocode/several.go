@@ -1,0 +1,209 @@
+package gocode
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"go/types"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
+)
+
+// moduleDir is a module below a folder.
+type moduleDir struct{ path, dir string }
+
+// insideModule reports whether a folder or one of its parents has a go.mod or a go.work.
+func insideModule(dir string) (bool, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return false, err
+	}
+	for {
+		for _, name := range []string{"go.mod", "go.work"} {
+			if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
+				return true, nil
+			}
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return false, nil
+		}
+		dir = parent
+	}
+}
+
+// modulesBelow lists the modules below a folder by path. It skips the folders that the go command
+// skips, and node_modules. Two modules with one path are an error.
+func modulesBelow(dir string) ([]moduleDir, error) {
+	var all []moduleDir
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			hidden := strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")
+			if path != dir && (hidden || name == "testdata" || name == "vendor" || name == "node_modules") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if name != "go.mod" || !d.Type().IsRegular() {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		module := modfile.ModulePath(text)
+		if module == "" {
+			return fmt.Errorf("%s names no module; correct or remove it", path)
+		}
+		all = append(all, moduleDir{module, filepath.Dir(path)})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b moduleDir) int { return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.dir, b.dir)) })
+	for i := range all {
+		if i > 0 && all[i].path == all[i-1].path {
+			return nil, fmt.Errorf("the module %s is in %s and in %s; a graph holds one of them, so move the other one away", all[i].path, all[i-1].dir, all[i].dir)
+		}
+	}
+	return all, nil
+}
+
+// readSeveral reads the modules below a folder, each with its own dependencies, into one graph. The
+// graph has the calls from one module to another. It does not say which type of one module implements
+// an interface of another.
+func readSeveral(ctx context.Context, opts Options, modules []moduleDir) (*Graph, error) {
+	if opts.Deps {
+		return nil, fmt.Errorf("dependencies are read for one module at a time, and %s has %d modules; name the folder of one", opts.Dir, len(modules))
+	}
+	if opts.Env == nil {
+		opts.Env = os.Environ()
+	}
+	opts.Env = append(slices.Clone(opts.Env), "GOWORK=off")
+	progress := opts.Progress
+	var paths []string
+	for _, m := range modules {
+		paths = append(paths, m.path)
+	}
+	all := &Graph{}
+	for i, m := range modules {
+		one := opts
+		one.Dir, one.Patterns = m.dir, patternsIn(m.dir, opts.Patterns)
+		if len(one.Patterns) == 0 {
+			continue
+		}
+		one.Progress = func(stage string, done, total int) {
+			progress(fmt.Sprintf("%s (module %d of %d): %s", m.path, i+1, len(modules), stage), done, total)
+		}
+		g, err := readOne(ctx, one, paths)
+		if errors.Is(err, errNoPackage) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("module %s in %s: %w", m.path, m.dir, err)
+		}
+		all.add(g)
+	}
+	if len(all.Packages) == 0 {
+		return nil, fmt.Errorf("none of the %d modules below %s has a package that matches", len(modules), opts.Dir)
+	}
+	return all.joined(), nil
+}
+
+// patternsIn leaves out the patterns whose folder a module does not have, which the go command
+// refuses.
+func patternsIn(dir string, patterns []string) []string {
+	return slices.DeleteFunc(slices.Clone(patterns), func(p string) bool {
+		if !strings.HasPrefix(p, "./") {
+			return false
+		}
+		folder, _, _ := strings.Cut(p, "...")
+		_, err := os.Stat(filepath.Join(dir, filepath.FromSlash(folder)))
+		return errors.Is(err, fs.ErrNotExist)
+	})
+}
+
+// add appends the nodes and edges of another graph.
+func (g *Graph) add(other *Graph) {
+	g.Modules = append(g.Modules, other.Modules...)
+	g.Packages = append(g.Packages, other.Packages...)
+	g.Files = append(g.Files, other.Files...)
+	g.Symbols = append(g.Symbols, other.Symbols...)
+	g.Requires = append(g.Requires, other.Requires...)
+	g.Provides = append(g.Provides, other.Provides...)
+	g.Imports = append(g.Imports, other.Imports...)
+	g.Declares = append(g.Declares, other.Declares...)
+	g.Holds = append(g.Holds, other.Holds...)
+	g.Calls = append(g.Calls, other.Calls...)
+	g.Satisfies = append(g.Satisfies, other.Satisfies...)
+}
+
+// joined sorts the graphs of several modules, and keeps one node for each key: a module that was read
+// goes before one that another module requires, of which the highest version stays, and a package that
+// was read goes before one that another module imports.
+func (g *Graph) joined() *Graph {
+	slices.SortStableFunc(g.Modules, func(a, b Module) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), boolFirst(a.Main, b.Main), semver.Compare(b.Version, a.Version))
+	})
+	g.Modules = slices.CompactFunc(g.Modules, func(a, b Module) bool { return a.Path == b.Path })
+	slices.SortStableFunc(g.Packages, func(a, b Package) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), boolFirst(a.read, b.read), cmp.Compare(b.Lines, a.Lines))
+	})
+	g.Packages = slices.CompactFunc(g.Packages, func(a, b Package) bool { return a.Path == b.Path })
+	slices.SortFunc(g.Files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(g.Symbols, func(a, b Symbol) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(g.Requires, func(a, b Requires) int { return compareLinks(a.Link, b.Link) })
+	exists := map[string]bool{}
+	for _, s := range g.Symbols {
+		exists[s.Path] = true
+	}
+	g.Calls = slices.DeleteFunc(g.Calls, func(c Calls) bool { return !exists[c.To] })
+	slices.SortFunc(g.Calls, func(a, b Calls) int { return compareLinks(a.Link, b.Link) })
+	for _, links := range []*[]Link{&g.Provides, &g.Imports, &g.Declares, &g.Holds, &g.Satisfies} {
+		slices.SortFunc(*links, compareLinks)
+		*links = slices.Compact(*links)
+	}
+	return g
+}
+
+// boolFirst orders true before false.
+func boolFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+// inModules reports whether a package belongs to one of the modules, by their paths.
+func inModules(modules []string, pkg string) bool {
+	return slices.ContainsFunc(modules, func(m string) bool { return pkg == m || strings.HasPrefix(pkg, m+"/") })
+}
+
+// symbolPath returns the path of a function or a method in the graph, or "" for a method of an
+// unnamed type.
+func symbolPath(fn *types.Func) string {
+	path := fn.Pkg().Path() + "."
+	if recv := fn.Signature().Recv(); recv != nil {
+		owner := receiverName(recv.Type())
+		if owner == "" {
+			return ""
+		}
+		path += owner + "."
+	}
+	return path + fn.Name()
+}

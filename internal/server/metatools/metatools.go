@@ -5,6 +5,7 @@ package metatools
 import (
 	"encoding/json"
 	"reflect"
+	"sync"
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
@@ -36,7 +37,10 @@ type PerCaller interface {
 type Tools struct {
 	allowed func(actor *access.Actor, query string) bool // whether the actor may invoke a query
 
-	Queries []tool.StoredQuery // in source order
+	// Queries are in source order. They stay the same from the first call on.
+	Queries []tool.StoredQuery
+
+	index func() *toolsearch.Index // of Queries, made by the first search
 
 	list *tool.Descriptor
 	runs [1 << 3]*tool.Descriptor // by hints
@@ -99,11 +103,12 @@ func New(allowed func(actor *access.Actor, query string) bool) *Tools {
 		Name: ListQueries, Title: "Find stored queries",
 		Description: "Lists this graph's stored queries, the best match first: each with its name, what it does, its parameters as a JSON Schema and its columns. " +
 			"They are ready-made reads and mutations; prefer one to GQ of your own, and run it with " + RunQuery + ". " +
-			"filter takes words that the name, the description or a parameter should contain.",
+			"filter takes a question or words in any form; synonyms match too.",
 		InputSchema:  jsonschema.Input(reflect.TypeFor[listArgs]()),
 		OutputSchema: jsonschema.Output(reflect.TypeFor[QueryListAnswer]()),
 		ReadOnly:     true, Idempotent: true,
 	}}
+	p.index = sync.OnceValue(p.newIndex)
 	run := tool.Descriptor{
 		Name: RunQuery, Title: "Run a stored query",
 		Description: "Runs a stored query by the name that " + ListQueries + " tells, with its parameters in params. " +

@@ -10,7 +10,7 @@ import (
 
 // catalog compiles the stored queries of testdata/catalog: the knowledge graph of a company, whose
 // queries have many neighbours in sense. It fails the test if a file has a fault.
-func catalog(t *testing.T) []*gq.Query {
+func catalog(t testing.TB) []*gq.Query {
 	t.Helper()
 	schema, faults := gq.CompileSchema(source(t, "testdata/catalog/schema.pg"))
 	if faults != nil {
@@ -27,7 +27,7 @@ func catalog(t *testing.T) []*gq.Query {
 	return queries
 }
 
-func source(t *testing.T, path string) gq.Source {
+func source(t testing.TB, path string) gq.Source {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -36,7 +36,7 @@ func source(t *testing.T, path string) gq.Source {
 	return gq.Source{Name: path, Text: string(text)}
 }
 
-func files(t *testing.T, pattern string) []string {
+func files(t testing.TB, pattern string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(pattern)
 	if err != nil {
@@ -74,4 +74,23 @@ func TestCatalogIsFormatted(t *testing.T) {
 			t.Errorf("%s is not formatted; run gq fmt -w on it", path)
 		}
 	}
+}
+
+// catalogEntries returns the queries of the catalog in the form in which the meta tools search them.
+func catalogEntries(t testing.TB) []Entry {
+	t.Helper()
+	var entries []Entry
+	for _, q := range catalog(t) {
+		e := Entry{Name: q.Plan.Name, Description: q.Description, ParamDocs: q.ParamDocs, Mutation: q.Plan.Mutation != nil}
+		for _, p := range q.Plan.Params {
+			e.Params = append(e.Params, p.Name)
+		}
+		if q.Plan.Read != nil {
+			for _, c := range q.Plan.Read.Columns {
+				e.Columns = append(e.Columns, c.Name)
+			}
+		}
+		entries = append(entries, e)
+	}
+	return entries
 }

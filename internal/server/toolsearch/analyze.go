@@ -93,6 +93,8 @@ var irregular = func() map[string]string {
 
 // irregularForms has one word a line, its base form first.
 const irregularForms = `
+addendum addenda
+analysis analyses
 become became
 begin began begun
 bid bade bidden
@@ -104,6 +106,7 @@ catch caught
 child children
 choose chose chosen
 come came
+criterion criteria
 deal dealt
 draw drew drawn
 drive drove driven
@@ -120,6 +123,7 @@ go went gone goes
 grow grew grown
 hear heard
 hold held
+index indices
 keep kept
 know knew known
 lead led

@@ -74,8 +74,8 @@ func (v *view) terms(tokens []token) []term {
 		if !word.stop {
 			v.allowInflections(&t, word.text)
 			v.allowMisspelt(&t, word.text)
-			if asksWho { // "who calls" asks for callers
-				v.allow(&t, word.text+"er", sameWord)
+			if asksWho { // "who sells" asks for sellers, and so for vendors
+				v.allowWord(&t, word.text+"er")
 			}
 		}
 		all, hard = append(all, t), hard || !t.soft
@@ -88,17 +88,22 @@ func (v *view) terms(tokens []token) []term {
 	return all
 }
 
-// newTerm returns a term for which the word and its synonyms can stand. A synonym that says little,
-// such as "list" for "register", does not count.
+// newTerm returns a term for which the word and its synonyms can stand.
 func (v *view) newTerm(word string, side side) term {
 	t := term{forms: map[int32]float64{}, side: side}
+	v.allowWord(&t, word)
+	return t
+}
+
+// allowWord lets a word and its synonyms stand for the term. A synonym that says little, such as
+// "list" for "register", does not count.
+func (v *view) allowWord(t *term, word string) {
 	for _, near := range english().near[word] {
 		if !softWords[near] {
-			v.allow(&t, near, synonym)
+			v.allow(t, near, synonym)
 		}
 	}
-	v.allow(&t, word, sameWord)
-	return t
+	v.allow(t, word, sameWord)
 }
 
 // allow lets a word stand for the term, if the index has the word.

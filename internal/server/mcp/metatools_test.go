@@ -109,7 +109,7 @@ func TestMetaToolsMasking(t *testing.T) {
 			}
 		}
 		want := answer(servedtest.Bot, metatools.RunQuery, "xxxxxxxx")
-		for _, name := range []string{"everyone", "evryone_", "add_perx"} {
+		for _, name := range []string{"everyone", "evryone_", "add_pers"} {
 			if got := answer(servedtest.Bot, metatools.RunQuery, name); got != want {
 				t.Errorf("%s: the query %s answers\n%s\nwanted\n%s", version, name, got, want)
 			}

@@ -152,16 +152,14 @@ func (p *Tools) VisibleTo(actor *access.Actor) bool {
 // invoke. It suggests only queries that the actor may invoke.
 func (p *Tools) unknownQuery(actor *access.Actor, name string) error {
 	var names []string
-	var entries []toolsearch.Entry
 	for q := range p.seen(actor) {
 		names = append(names, q.Descriptor().Name)
-		entries = append(entries, toolsearch.Entry{Name: q.Descriptor().Name})
 	}
 	var near []string
 	if n := diag.Nearest(name, names); n != "" {
 		near = append(near, n)
 	}
-	for _, i := range toolsearch.Order(name, entries) {
+	for _, i := range toolsearch.Similar(name, names) {
 		if len(near) < maxNear && (len(near) == 0 || near[0] != names[i]) {
 			near = append(near, names[i])
 		}

@@ -198,7 +198,7 @@ func TestRunQuery(t *testing.T) {
 		{"a part", servedtest.Reader, metatools.RunQuery, `{"name":"person"}`, `did you mean lookup_person or add_person?`},
 		{"several", servedtest.Reader, metatools.RunQuery, `{"name":"aged"}`, `did you mean aged_00, aged_01 or aged_02?`},
 		{"by query name", servedtest.Writer, metatools.RunQuery, `{"name":"find_person"}`, `there is no stored query \"find_person\"; did you mean`},
-		{"hidden", servedtest.Writer, metatools.RunQuery, `{"name":"aged_secretly"}`, unknown("aged_secretly", "did you mean aged_00, aged_01 or aged_02? stored_query_list finds others")},
+		{"hidden", servedtest.Writer, metatools.RunQuery, `{"name":"aged_secretly"}`, unknown("aged_secretly", "find one with stored_query_list")},
 		{"denied", servedtest.Bot, metatools.RunQuery, `{"name":"everyone"}`, unknown("everyone", "find one with stored_query_list")},
 		{"near a denied one", servedtest.Bot, metatools.RunQuery, `{"name":"everyon"}`, unknown("everyon", "find one with stored_query_list")},
 		{"left out", servedtest.Writer, metatools.RunQuery, `{"name":"misfit"}`, `there is no stored query \"misfit\"`},

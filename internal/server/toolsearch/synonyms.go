@@ -32,7 +32,7 @@ var english = sync.OnceValue(func() *thesaurus {
 	return t
 })
 
-// add adds a group. A word that is in several groups keeps its synonyms from the groups before.
+// add adds a group. A word that is in several groups has the synonyms of all of them.
 func (t *thesaurus) add(a *analyzer, words []string) {
 	var group []string
 	for _, w := range words {

@@ -6,20 +6,26 @@
 // words of the text as letters: as a substring, or in order with other letters in between.
 package toolsearch
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// Order returns the indexes of the entries that match a text, in the order of [Index.Search].
-func Order(text string, entries []Entry) []int {
-	return NewIndex(entries).Search(text, indexes(len(entries)))
-}
-
-// indexes returns the numbers from 0 to n-1.
-func indexes(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
+// Similar returns the indexes of the names that contain the letters of all words of a text, the best
+// match first. It ignores the sense of the words, because a wrong name is most often a slip.
+func Similar(text string, names []string) []int {
+	words := strings.Fields(fold(text))
+	grades := map[int]int{}
+	var order []int
+	for i, name := range names {
+		e := folded{name: fold(name)}
+		if g, ok := e.grade(words); ok {
+			grades[i] = g
+			order = append(order, i)
+		}
 	}
-	return all
+	slices.SortStableFunc(order, func(a, b int) int { return grades[a] - grades[b] })
+	return order
 }
 
 // contentWords returns the words of a text in the form of [fold], without stop words unless it has only

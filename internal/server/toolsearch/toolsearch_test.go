@@ -21,7 +21,7 @@ var entries = []Entry{
 	{Name: "plain", Description: "Nothing to see."},
 }
 
-func TestOrder(t *testing.T) {
+func TestSearch(t *testing.T) {
 	tests := []struct{ text, want string }{
 		// First the whole name, then entries with the word in the order of their scores: in a short
 		// name, in a description, in a parameter. Then entries that contain its letters, by field.
@@ -42,7 +42,7 @@ func TestOrder(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var got []string
-		for _, i := range Order(tt.text, entries) {
+		for _, i := range search(tt.text, entries...) {
 			got = append(got, entries[i].Name)
 		}
 		if got := strings.Join(got, " "); got != tt.want {
@@ -61,15 +61,43 @@ func TestFold(t *testing.T) {
 	}
 }
 
-func FuzzOrder(f *testing.F) {
+func TestSimilar(t *testing.T) {
+	names := []string{"find_user", "user", "orders_of_user", "prune", "unusual_sellers"}
+	for text, want := range map[string]string{
+		"user": "user find_user orders_of_user unusual_sellers", "usr_ordrs": "orders_of_user", "ordrs": "orders_of_user", "client": "", "": "",
+	} {
+		var got []string
+		for _, i := range Similar(text, names) {
+			got = append(got, names[i])
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+func FuzzSearch(f *testing.F) {
 	f.Add("find user", "find_user", "Finds a user.", "name")
 	f.Fuzz(func(t *testing.T, text, name, description, param string) {
-		got := Order(text, []Entry{{Name: name, Description: description, Params: []string{param}}})
+		got := search(text, Entry{Name: name, Description: description, Params: []string{param}})
 		if len(got) > 1 || text == "" && len(got) != 1 {
 			t.Errorf("got %v", got)
 		}
-		if utf8.ValidString(name) && !slices.Equal(Order(name, []Entry{{Name: name}}), []int{0}) {
+		if utf8.ValidString(name) && !slices.Equal(search(name, Entry{Name: name}), []int{0}) {
 			t.Errorf("%q does not match itself", name)
 		}
 	})
+}
+
+func search(text string, entries ...Entry) []int {
+	return NewIndex(entries).Search(text, indexes(len(entries)))
+}
+
+// indexes returns the numbers from 0 to n-1.
+func indexes(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }

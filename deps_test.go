@@ -65,7 +65,7 @@ var imports = []struct {
 	// another transport.
 	{"internal/server/requestinfo", nil},
 	{"internal/server/logsample", nil},
-	{"internal/server/toolsearch", nil},
+	{"internal/server/toolsearch", []string{"internal/text"}},
 	{"internal/server/pagetoken/seal", []string{"internal/server/pagetoken"}}, // the cipher
 	{"internal/server/pagetoken", []string{"gq/plan", "gq/value"}},
 	{"server/tool", []string{"engine", "gq/plan", "gq/value", "internal/server/pagetoken"}},

@@ -18,9 +18,9 @@ import (
 const queriesPerPage = 20
 
 type listArgs struct {
-	Filter *string `json:"filter,omitempty" jsonschema_description:"Words to look for in names, descriptions and parameters; all queries when it is left out."`
+	Filter *string `json:"filter,omitempty" jsonschema_description:"What you look for, in your own words; all queries when it is left out."`
 	Kind   *string `json:"kind,omitempty" jsonschema:"enum=read,enum=mutation" jsonschema_description:"Only queries of this kind."`
-	Page   *int32  `json:"page,omitempty" jsonschema_description:"Which page of the list, from 1."`
+	Page   *int32  `json:"page,omitempty" jsonschema:"minimum=1" jsonschema_description:"Which page of the list, from 1."`
 }
 
 // QueryListAnswer is the answer of stored_query_list.
@@ -29,6 +29,7 @@ type QueryListAnswer struct {
 	Total   int           `json:"total" jsonschema_description:"How many queries match, on all pages."`
 	Page    int           `json:"page"`
 	Pages   int           `json:"pages"`
+	Nearest []string      `json:"nearest,omitempty" jsonschema_description:"When no query matches: the names of queries whose letters come nearest to filter."`
 }
 
 // QueryAnswer is a stored query in the list.
@@ -89,39 +90,69 @@ type listing struct {
 func (c *listing) Grants() []tool.Grant { return nil }
 
 func (c *listing) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
-	var found []tool.StoredQuery
-	var entries []toolsearch.Entry
-	for q := range c.seen(c.actor) {
-		if c.kind != "" && c.kind != kindOf(q) {
-			continue
+	var visible []int // indexes in Queries
+	for i, q := range c.Queries {
+		if (c.kind == "" || c.kind == kindOf(q)) && c.allowed(c.actor, q.Info().Name) {
+			visible = append(visible, i)
 		}
-		e := toolsearch.Entry{Name: q.Descriptor().Name, Description: q.Descriptor().Title + " " + q.Descriptor().Description}
-		for _, p := range q.Plan().Params {
-			e.Params = append(e.Params, p.Name)
-		}
-		found, entries = append(found, q), append(entries, e)
 	}
-	order := toolsearch.Order(c.filter, entries)
+	order := visible
+	if c.filter != "" {
+		order = c.index().Search(c.filter, visible)
+	}
 	answer := &QueryListAnswer{Queries: []QueryAnswer{}, Total: len(order), Page: c.page, Pages: max(1, (len(order)+queriesPerPage-1)/queriesPerPage)}
 	if c.page > answer.Pages {
 		return nil, &tool.ArgumentError{Path: "page", Detail: fmt.Sprintf("found %d, but there are %d pages", c.page, answer.Pages), Help: "start with page 1"}
 	}
 	from := (c.page - 1) * queriesPerPage
 	for _, i := range order[from:min(from+queriesPerPage, len(order))] {
-		answer.Queries = append(answer.Queries, listed(found[i]))
+		answer.Queries = append(answer.Queries, listed(c.Queries[i]))
+	}
+	if len(order) == 0 && c.filter != "" {
+		for _, i := range c.index().Nearest(c.filter, visible, maxNearest) {
+			answer.Nearest = append(answer.Nearest, c.Queries[i].Descriptor().Name)
+		}
 	}
 	return &tool.Outcome{Value: answer, Less: "narrow it down with filter or kind"}, nil
 }
 
+// maxNearest is the maximum number of names in an answer without queries.
+const maxNearest = 5
+
+// newIndex returns an index of all queries, by the texts that the list shows of them. A search
+// states which of them the caller may see.
+func (p *Tools) newIndex() *toolsearch.Index {
+	entries := make([]toolsearch.Entry, len(p.Queries))
+	for i, q := range p.Queries {
+		d := q.Descriptor()
+		e := toolsearch.Entry{
+			Name: d.Name, Title: d.Title, Description: d.Description, ParamDocs: q.Info().ParamDocs, Mutation: q.Info().Mutation,
+		}
+		for _, param := range q.Plan().Params {
+			e.Params = append(e.Params, param.Name)
+		}
+		e.Columns = columnsOf(q)
+		entries[i] = e
+	}
+	return toolsearch.NewIndex(entries)
+}
+
 func listed(q tool.StoredQuery) QueryAnswer {
 	d := q.Descriptor()
-	a := QueryAnswer{Name: d.Name, Title: d.Title, Description: d.Description, Kind: kindOf(q), Destructive: d.Destructive, Params: paramsSchema(d)}
-	if r := q.Plan().Read; r != nil {
-		for _, c := range r.Columns {
-			a.Columns = append(a.Columns, c.Name)
-		}
+	return QueryAnswer{Name: d.Name, Title: d.Title, Description: d.Description, Kind: kindOf(q), Destructive: d.Destructive, Params: paramsSchema(d), Columns: columnsOf(q)}
+}
+
+// columnsOf returns the names of the columns of a read, and nil for a mutation.
+func columnsOf(q tool.StoredQuery) []string {
+	r := q.Plan().Read
+	if r == nil {
+		return nil
 	}
-	return a
+	names := make([]string, len(r.Columns))
+	for i, c := range r.Columns {
+		names[i] = c.Name
+	}
+	return names
 }
 
 func kindOf(q tool.StoredQuery) string {

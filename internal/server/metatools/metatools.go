@@ -5,6 +5,7 @@ package metatools
 import (
 	"encoding/json"
 	"reflect"
+	"sync"
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
@@ -36,7 +37,10 @@ type PerCaller interface {
 type Tools struct {
 	allowed func(actor *access.Actor, query string) bool // whether the actor may invoke a query
 
-	Queries []tool.StoredQuery // in source order
+	// Queries are in source order. They stay the same from the first call on.
+	Queries []tool.StoredQuery
+
+	index func() *toolsearch.Index // of Queries, made by the first search
 
 	// LeftOut returns the reason why a query is not served, if the actor may know it, or nil. A nil
 	// LeftOut means that there is no such query.
@@ -104,11 +108,12 @@ func New(allowed func(actor *access.Actor, query string) bool) *Tools {
 		Name: ListQueries, Title: "Find stored queries",
 		Description: "Lists this graph's stored queries, the best match first: each with its name, what it does, its parameters as a JSON Schema and its columns. " +
 			"They are ready-made reads and mutations; prefer one to GQ of your own, and run it with " + RunQuery + ". " +
-			"filter takes words that the name, the description or a parameter should contain.",
+			"filter takes a question or words in any form; synonyms match too.",
 		InputSchema:  jsonschema.Input(reflect.TypeFor[listArgs]()),
 		OutputSchema: jsonschema.Output(reflect.TypeFor[QueryListAnswer]()),
 		ReadOnly:     true, Idempotent: true,
 	}}
+	p.index = sync.OnceValue(p.newIndex)
 	run := tool.Descriptor{
 		Name: RunQuery, Title: "Run a stored query",
 		Description: "Runs a stored query by the name that " + ListQueries + " tells, with its parameters in params. " +
@@ -152,16 +157,14 @@ func (p *Tools) VisibleTo(actor *access.Actor) bool {
 // invoke. It suggests only queries that the actor may invoke.
 func (p *Tools) unknownQuery(actor *access.Actor, name string) error {
 	var names []string
-	var entries []toolsearch.Entry
 	for q := range p.seen(actor) {
 		names = append(names, q.Descriptor().Name)
-		entries = append(entries, toolsearch.Entry{Name: q.Descriptor().Name})
 	}
 	var near []string
 	if n := diag.Nearest(name, names); n != "" {
 		near = append(near, n)
 	}
-	for _, i := range toolsearch.Order(name, entries) {
+	for _, i := range toolsearch.Similar(name, names) {
 		if len(near) < maxNear && (len(near) == 0 || near[0] != names[i]) {
 			near = append(near, names[i])
 		}

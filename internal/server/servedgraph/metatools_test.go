@@ -119,21 +119,23 @@ func TestQueryList(t *testing.T) {
 		name  string
 		actor *access.Actor
 		args  string
-		want  string // the names in order, then total, page and pages; or the text of the error
+		want  string // the names in order, then total, page, pages and the nearest; or the text of the error
 	}{
 		{"all", servedtest.Reader, `{}`, "lookup_person everyone add_person aged_00 aged_01 aged_02 aged_03 aged_04 aged_05 aged_06 aged_07 aged_08 aged_09 aged_10 aged_11 aged_12 aged_13 aged_14 aged_15 aged_16 33 1 2"},
 		{"the last page", servedtest.Reader, `{"page":2}`, "aged_17 aged_18 aged_19 aged_20 aged_21 aged_22 aged_23 aged_24 aged_25 aged_26 aged_27 aged_28 aged_29 33 2 2"},
 		{"past it", servedtest.Reader, `{"page":3}`, "page: found 3, but there are 2 pages; start with page 1"},
 		{"no page", servedtest.Reader, `{"page":0}`, "page: found 0, wanted 1 or more"},
 		{"mutations", servedtest.Reader, `{"kind":"mutation"}`, "add_person 1 1 1"},
-		{"by name", servedtest.Reader, `{"filter":"person"}`, "lookup_person add_person 2 1 1"},
-		{"by description", servedtest.Reader, `{"filter":"27 years"}`, "aged_27 1 1 1"},
-		{"by parameter", servedtest.Reader, `{"filter":"least_12"}`, "aged_12 1 1 1"},
-		{"of a kind", servedtest.Reader, `{"filter":"person","kind":"read"}`, "lookup_person 1 1 1"},
-		{"nothing", servedtest.Reader, `{"filter":"zzz"}`, " 0 1 1"},
-		{"hidden", servedtest.Writer, `{"filter":"secretly"}`, " 0 1 1"},
+		{"by name", servedtest.Reader, `{"filter":"lookup"}`, "lookup_person 1 1 1"},
+		{"by description", servedtest.Reader, `{"filter":"27"}`, "aged_27 1 1 1"},
+		{"by parameter", servedtest.Reader, `{"filter":"least_12"}`, "aged_12 aged_00 aged_01 aged_02 aged_03 aged_04 aged_05 aged_06 aged_07 aged_08 aged_09 aged_10 aged_11 aged_13 aged_14 aged_15 aged_16 aged_17 aged_18 aged_19 30 1 2"},
+		{"by a synonym", servedtest.Reader, `{"filter":"register"}`, "add_person 1 1 1"},
+		{"of a kind", servedtest.Reader, `{"filter":"person","kind":"mutation"}`, "add_person 1 1 1"},
+		{"nothing", servedtest.Reader, `{"filter":"zzz"}`, " 0 1 1; nearest lookup_person everyone add_person aged_00 aged_01"},
+		{"misspelt", servedtest.Reader, `{"filter":"lokup"}`, "lookup_person 1 1 1"},
+		{"hidden", servedtest.Writer, `{"filter":"secretly"}`, " 0 1 1; nearest lookup_person everyone add_person aged_00 aged_01"},
 		{"what one may run", servedtest.Bot, `{}`, "lookup_person 1 1 1"},
-		{"what one may not", servedtest.Bot, `{"filter":"aged"}`, " 0 1 1"},
+		{"what one may not", servedtest.Bot, `{"filter":"years"}`, " 0 1 1; nearest lookup_person"},
 		{"unknown member", servedtest.Reader, `{"filtr":"x"}`, "filtr: unknown member; did you mean filter?"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -152,10 +154,18 @@ func TestQueryList(t *testing.T) {
 			for _, q := range a.Queries {
 				names = append(names, q.Name)
 			}
-			if got := fmt.Sprint(strings.Join(names, " "), " ", a.Total, " ", a.Page, " ", a.Pages); got != tt.want {
-				t.Errorf("got %s, want %s", got, tt.want)
+			text := fmt.Sprint(strings.Join(names, " "), " ", a.Total, " ", a.Page, " ", a.Pages)
+			if a.Nearest != nil {
+				text += "; nearest " + strings.Join(a.Nearest, " ")
+			}
+			if text != tt.want {
+				t.Errorf("got %s, want %s", text, tt.want)
 			}
 		})
+	}
+	list, err := g.Lookup(context.Background(), servedtest.Reader, metatools.ListQueries)
+	if err != nil || !strings.Contains(string(list.Descriptor().InputSchema), `"page":{"type":"integer","maximum":2147483647,"minimum":1,`) {
+		t.Errorf("%v, %s", err, list.Descriptor().InputSchema)
 	}
 	got, err := g.Call(context.Background(), servedtest.Bot, metatools.ListQueries, nil, g.ForModel())
 	want := `{"queries":[{"name":"lookup_person","title":"Look up a person","description":"Finds a person by name.","kind":"read","params":{"required":["name"],"type":"object"},"columns":["p.name","p.age"]}],"total":1,"page":1,"pages":1}`

@@ -9,39 +9,40 @@ import (
 
 // entries are in an order that no test expects as its result.
 var entries = []Entry{
-	{"recent_orders", "Lists the orders of a user.", []string{"user", "since"}},
-	{"superuser_rights", "What the administrators may do.", nil},
-	{"find_user", "Finds a person by name.", []string{"name"}},
-	{"user_orders", "Lists what somebody has bought.", []string{"name", "limit"}},
-	{"user", "One person.", []string{"id"}},
-	{"close_account", "Ends a contract; theuserid stays.", []string{"id"}},
-	{"prune", "Removes old entries.", []string{"userName"}},
-	{"unusual_sellers", "Odd behaviour.", []string{"day"}},
-	{"weather", "Tells how warm it is.", []string{"university_server"}},
-	{"plain", "Nothing to see.", nil},
+	{Name: "recent_orders", Description: "Lists the orders of a user.", Params: []string{"user", "since"}},
+	{Name: "superuser_rights", Description: "What the administrators may do."},
+	{Name: "find_user", Description: "Finds a person by name.", Params: []string{"name"}},
+	{Name: "user_orders", Description: "Lists what somebody has bought.", Params: []string{"name", "limit"}},
+	{Name: "user", Description: "One person.", Params: []string{"id"}},
+	{Name: "close_account", Description: "Ends a contract; theuserid stays.", Params: []string{"id"}},
+	{Name: "prune", Description: "Removes old entries.", Params: []string{"userName"}},
+	{Name: "unusual_sellers", Description: "Odd behaviour.", Params: []string{"day"}},
+	{Name: "weather", Description: "Tells how warm it is.", Params: []string{"university_server"}},
+	{Name: "plain", Description: "Nothing to see."},
 }
 
-func TestOrder(t *testing.T) {
+func TestSearch(t *testing.T) {
 	tests := []struct{ text, want string }{
-		// First matches of the name: exact, prefix, start of a word, substring. Then the same for
-		// the description and for the parameters. Then subsequences.
-		{"user", "user user_orders find_user superuser_rights recent_orders close_account prune unusual_sellers weather"},
-		{"USER", "user user_orders find_user superuser_rights recent_orders close_account prune unusual_sellers weather"},
-		{"user-orders", "user_orders recent_orders"},
-		{"orders user", "user_orders recent_orders"},
-		{"user name", "find_user user_orders prune"},
-		{"userName", "find_user user_orders prune"},
-		{"administrators", "superuser_rights"},
+		// First the whole name, then entries with the word in the order of their scores: in a short
+		// name, in a description, in a parameter. Then entries that contain its letters, by field.
+		{"user", "user find_user user_orders recent_orders prune superuser_rights close_account unusual_sellers weather"},
+		{"USER", "user find_user user_orders recent_orders prune superuser_rights close_account unusual_sellers weather"},
+		{"user_orders", "user_orders recent_orders user find_user prune"},
+		{"orders of the user", "recent_orders user_orders user prune find_user"}, // a parameter says whose
+		{"administrator", "superuser_rights"},
 		{"since", "recent_orders"},
 		{"fdusr", "find_user"},
-		{"orders zzz", ""},
+		{"ordres", "recent_orders user_orders"},    // a slip
+		{"purchases", "recent_orders user_orders"}, // synonyms: "orders", "bought"
+		{"warmth", "weather"},
+		{"orders zzz", "recent_orders user_orders"},
 		{"zzz", ""},
 		{"", "recent_orders superuser_rights find_user user_orders user close_account prune unusual_sellers weather plain"},
 		{" _-", "recent_orders superuser_rights find_user user_orders user close_account prune unusual_sellers weather plain"},
 	}
 	for _, tt := range tests {
 		var got []string
-		for _, i := range Order(tt.text, entries) {
+		for _, i := range search(tt.text, entries...) {
 			got = append(got, entries[i].Name)
 		}
 		if got := strings.Join(got, " "); got != tt.want {
@@ -60,15 +61,43 @@ func TestFold(t *testing.T) {
 	}
 }
 
-func FuzzOrder(f *testing.F) {
+func TestSimilar(t *testing.T) {
+	names := []string{"find_user", "user", "orders_of_user", "prune", "unusual_sellers"}
+	for text, want := range map[string]string{
+		"user": "user find_user orders_of_user unusual_sellers", "usr_ordrs": "orders_of_user", "ordrs": "orders_of_user", "client": "", "": "",
+	} {
+		var got []string
+		for _, i := range Similar(text, names) {
+			got = append(got, names[i])
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+func FuzzSearch(f *testing.F) {
 	f.Add("find user", "find_user", "Finds a user.", "name")
 	f.Fuzz(func(t *testing.T, text, name, description, param string) {
-		got := Order(text, []Entry{{name, description, []string{param}}})
+		got := search(text, Entry{Name: name, Description: description, Params: []string{param}})
 		if len(got) > 1 || text == "" && len(got) != 1 {
 			t.Errorf("got %v", got)
 		}
-		if utf8.ValidString(name) && !slices.Equal(Order(name, []Entry{{Name: name}}), []int{0}) {
+		if utf8.ValidString(name) && !slices.Equal(search(name, Entry{Name: name}), []int{0}) {
 			t.Errorf("%q does not match itself", name)
 		}
 	})
+}
+
+func search(text string, entries ...Entry) []int {
+	return NewIndex(entries).Search(text, indexes(len(entries)))
+}
+
+// indexes returns the numbers from 0 to n-1.
+func indexes(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }

@@ -1,0 +1,130 @@
+package toolsearch
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// folded holds the texts of an entry in the form of [fold], for matches by letters.
+type folded struct {
+	name, description string
+	params            []string
+}
+
+// The classes of a match of one or more words by letters. A lower class is better.
+const (
+	exact = iota
+	prefix
+	wordStart
+	substring
+	classes
+)
+
+// The grade of a match by letters is the field's constant plus the class. Matches of subsequences
+// have grades after those of all fields. Descriptions are not searched for subsequences, because
+// long texts contain them by chance.
+const (
+	inName = iota * classes
+	inDescription
+	inParams
+	nameSubsequence
+	paramSubsequence = nameSubsequence + 1
+)
+
+// grade returns how well the letters of the words occur in an entry: the sum of the grades of the
+// words and of all words as one phrase, so that words that stand together rank before the same words
+// apart. A lower sum is better; ok is false if a word does not match.
+func (e *folded) grade(words []string) (sum int, ok bool) {
+	if len(words) == 0 {
+		return 0, false
+	}
+	for _, w := range words {
+		g, ok := e.gradeWord(w)
+		if !ok {
+			return 0, false
+		}
+		sum += g
+	}
+	if len(words) > 1 {
+		g, ok := e.gradeWord(strings.Join(words, " "))
+		if !ok {
+			g = paramSubsequence + 1
+		}
+		sum += g
+	}
+	return sum, true
+}
+
+func (e *folded) gradeWord(w string) (int, bool) {
+	if c, ok := class(w, e.name); ok {
+		return inName + c, true
+	}
+	if c, ok := class(w, e.description); ok {
+		return inDescription + c, true
+	}
+	best, found := 0, false
+	for _, p := range e.params {
+		if c, ok := class(w, p); ok && (!found || c < best) {
+			best, found = c, true
+		}
+	}
+	if found {
+		return inParams + best, true
+	}
+	if subsequence(w, e.name) {
+		return nameSubsequence, true
+	}
+	if slices.ContainsFunc(e.params, func(p string) bool { return subsequence(w, p) }) {
+		return paramSubsequence, true
+	}
+	return 0, false
+}
+
+func class(w, text string) (int, bool) {
+	at := strings.Index(text, w)
+	switch {
+	case at < 0:
+		return 0, false
+	case len(text) == len(w):
+		return exact, true
+	case at == 0:
+		return prefix, true
+	case strings.Contains(text, " "+w):
+		return wordStart, true
+	}
+	return substring, true
+}
+
+// subsequence reports whether text contains the letters of w in order.
+func subsequence(w, text string) bool {
+	rest := text
+	for _, r := range w {
+		at := strings.IndexRune(rest, r)
+		if at < 0 {
+			return false
+		}
+		rest = rest[at+len(string(r)):]
+	}
+	return true
+}
+
+// fold returns the words of a text in lower case, separated by single spaces. An upper-case letter
+// after a lower-case one begins a word.
+func fold(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	space, small := false, false
+	for _, r := range s {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			space, small = true, false
+			continue
+		}
+		if (space || small && unicode.IsUpper(r)) && b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		space, small = false, unicode.IsLower(r) || unicode.IsDigit(r)
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}

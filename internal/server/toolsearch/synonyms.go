@@ -1,0 +1,86 @@
+package toolsearch
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed synonyms.txt
+var synonymsText string
+
+// thesaurus tells which words and phrases have a sense in common. Its texts are tokens; those of a
+// phrase are separated by spaces.
+type thesaurus struct {
+	near    map[string][]string   // the other members of all groups of a word or phrase
+	phrases map[string][][]string // the phrases that begin with a token, longest first
+}
+
+// english returns the thesaurus of synonyms.txt.
+var english = sync.OnceValue(func() *thesaurus {
+	t := &thesaurus{map[string][]string{}, map[string][][]string{}}
+	a := newAnalyzer()
+	for line := range strings.Lines(synonymsText) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			t.add(a, strings.Split(line, ","))
+		}
+	}
+	for _, phrases := range t.phrases {
+		slices.SortStableFunc(phrases, func(a, b []string) int { return len(b) - len(a) })
+	}
+	return t
+})
+
+// add adds a group. A word that is in several groups has the synonyms of all of them.
+func (t *thesaurus) add(a *analyzer, words []string) {
+	var group []string
+	for _, w := range words {
+		var phrase []string
+		for _, token := range a.tokens(w) {
+			phrase = append(phrase, token.text)
+		}
+		member := strings.Join(phrase, " ")
+		if _, known := t.near[member]; !known && len(phrase) > 1 {
+			t.phrases[phrase[0]] = append(t.phrases[phrase[0]], phrase)
+		}
+		t.near[member] = t.near[member] // a member even if it gets no synonyms
+		group = append(group, member)
+	}
+	for _, member := range group {
+		for _, other := range group {
+			if other != member {
+				t.near[member] = append(t.near[member], other)
+			}
+		}
+	}
+}
+
+// knows reports whether a token is in the thesaurus as a word, so that it has a sense even if it is a
+// stop word.
+func (t *thesaurus) knows(token string) bool {
+	_, ok := t.near[token]
+	return ok
+}
+
+// phrasesAt returns the phrases at the start of tokens, the longest first.
+func (t *thesaurus) phrasesAt(tokens []token) (found [][]string) {
+	for _, p := range t.phrases[tokens[0].text] {
+		if startsWith(tokens, p) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+func startsWith(tokens []token, phrase []string) bool {
+	if len(phrase) > len(tokens) {
+		return false
+	}
+	for i, text := range phrase {
+		if tokens[i].text != text {
+			return false
+		}
+	}
+	return true
+}

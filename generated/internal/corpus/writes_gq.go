@@ -315,7 +315,7 @@ var adoptTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "adopt",
 		Title:        "Adopt",
-		Description:  "Constraints: a Person with the same slug is replaced; Knows goes from an existing Person to an existing Person.",
+		Description:  "Constraints: a Person with the same slug is replaced; Knows goes from an existing Person.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."},"friend":{"type":"string","description":"The id of a Person: its slug."}},"additionalProperties":false,"type":"object","required":["slug","friend"]}` + writeTail),
 		OutputSchema: json.RawMessage(changeSchema),
 		Destructive:  true,

@@ -82,7 +82,7 @@ func TestStateIsUsedAgain(t *testing.T) {
 		"walk": func(r *plan.Read) {
 			above(r)
 			far := knows
-			far.Min, far.Max = 2, 4
+			far.Walk, far.Min, far.Max = true, 2, 4
 			r.Vars, r.Match, r.Ties = append(r.Vars, friend), append(r.Match, far), append(r.Ties[:1:1], 1)
 		},
 		"search": func(r *plan.Read) {

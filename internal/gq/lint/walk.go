@@ -207,6 +207,7 @@ func atMostOne(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.V
 					given[e.Var] = map[string]bool{}
 				}
 				given[e.Var][e.Name] = true
+			default: // no other expression selects one node
 			}
 		}
 	}

@@ -73,7 +73,7 @@ func TestRoutes(t *testing.T) {
 		{name: "invoke a snapshot and a branch", actor: reader, method: "POST", path: "/queries/everyone", body: `{"snapshot":"COMMIT","branch":"main"}`, status: 400, want: `snapshot: found together with branch`},
 		{name: "mutate a snapshot", actor: writer, method: "POST", path: "/queries/add_person", body: `{"params":{"name":"dan"},"snapshot":"COMMIT"}`, status: 400, want: `snapshot: does not apply to a mutation`},
 		{name: "no such snapshot", actor: reader, method: "POST", path: "/queries/everyone", body: `{"snapshot":"zzz"}`, status: 404, want: `commit \"zzz\" not found`},
-		{name: "max_rows", actor: reader, method: "POST", path: "/query", body: `{"query":"query q() { match { $p: Person } return { $p.name } }","max_rows":0}`, status: 400, want: `max_rows: found less than 1`},
+		{name: "max_rows", actor: reader, method: "POST", path: "/query", body: `{"query":"query q() { match { $p: Person } return { $p.name } }","max_rows":0}`, status: 400, want: `max_rows: the number must be at least 1`},
 		{name: "query of a mutation", actor: writer, method: "POST", path: "/query", body: `{"query":"query m() { insert Person { name: \"zoe\" } }"}`, status: 400, want: `query: m is a mutation, expected a read; send it to POST …/mutate"`},
 		{name: "query denied", actor: bot, method: "POST", path: "/query", body: `{"query":"nonsense"}`, status: 403, want: `"code":"forbidden"`},
 		{name: "rejected", actor: reader, method: "POST", path: "/query", body: `{"query":"query q() { match { $p: Persn } return { $p.name } }"}`, status: 400,

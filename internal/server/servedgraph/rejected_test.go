@@ -29,7 +29,7 @@ func TestRejectedIsBounded(t *testing.T) {
 		return &f.Body
 	}
 	many := reject("query q() { match { $p: Person " + strings.Repeat("$p.nope = 1 ", 1000) + "} return { $p } }")
-	if b, _ := json.Marshal(many); len(b) > 20_000 || len(many.Diagnostics) != 21 || !strings.Contains(many.Message, "there are more faults") {
+	if b, _ := json.Marshal(many); len(b) > 20_000 || len(many.Diagnostics) != 21 || !strings.Contains(many.Message, "there are too many errors") {
 		t.Errorf("%d bytes, %d diagnostics", len(b), len(many.Diagnostics))
 	}
 	var names strings.Builder

@@ -241,7 +241,7 @@ func TestPublicPackages(t *testing.T) {
 	}
 	slices.Sort(found)
 	if !slices.Equal(found, public) {
-		t.Errorf("other modules can import %v, wanted %v: move a package that is not promised below internal", found, public)
+		t.Errorf("other modules can import %v, expected %v: move a package that is not promised below internal", found, public)
 	}
 	promised, err := os.ReadFile("docs/compatibility.md")
 	if err != nil {

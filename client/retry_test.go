@@ -188,6 +188,6 @@ func TestErrorOfOneTry(t *testing.T) {
 	}, client.WithRetries(1, time.Minute))
 	_, err := g.Snapshot(t.Context())
 	if _, ok := err.(*client.Error); !ok {
-		t.Errorf("the error is a %T, wanted a *client.Error", err)
+		t.Errorf("the error is a %T, expected a *client.Error", err)
 	}
 }

@@ -293,7 +293,7 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(changed, files.Names()) {
-		t.Errorf("wrote %v, wanted %v", changed, files.Names())
+		t.Errorf("wrote %v, expected %v", changed, files.Names())
 	}
 	if changed, err = files.Write(dir, codegen.Delete); err != nil || len(changed) != 0 {
 		t.Errorf("writing again changed %v, %v", changed, err)
@@ -303,7 +303,7 @@ func TestWrite(t *testing.T) {
 	os.WriteFile(theirs, []byte("package corpus\n"), 0o644)
 	os.WriteFile(filepath.Join(dir, "enums.go"), []byte("x"), 0o644)
 	if changed, err = files.Write(dir, codegen.Delete); err != nil || !slices.Equal(changed, []string{"enums.go", "gone_gq.go"}) {
-		t.Errorf("found %v, %v changed, wanted enums.go and gone_gq.go", changed, err)
+		t.Errorf("found %v, %v changed, expected enums.go and gone_gq.go", changed, err)
 	}
 	if _, err := os.Stat(mine); err == nil {
 		t.Error("a file of a query that is gone is still there")
@@ -313,7 +313,7 @@ func TestWrite(t *testing.T) {
 	}
 	entries, _ := os.ReadDir(dir)
 	if len(entries) != len(files)+1 {
-		t.Errorf("found %d files, wanted %d: something was left behind", len(entries), len(files)+1)
+		t.Errorf("found %d files, expected %d: something was left behind", len(entries), len(files)+1)
 	}
 }
 
@@ -355,6 +355,6 @@ func TestSelected(t *testing.T) {
 	}
 	g.Selected["grups"] = g.Queries[0].Name
 	if _, diags, err := codegen.Generate(g); err != nil || len(diags) != 1 || diags[0].Code != "G8" {
-		t.Errorf("found %v, %v, wanted one G8", diags, err)
+		t.Errorf("found %v, %v, expected one G8", diags, err)
 	}
 }

@@ -138,7 +138,7 @@ func (l long) largest(t testing.TB, compile func(context.Context, string) error,
 	for ; size > 0; size = size * 7 / 8 {
 		text := l.text(size)
 		if len(text) > bound {
-			t.Fatalf("%s: %d bytes, wanted at most %d", l.name, len(text), bound)
+			t.Fatalf("%s: %d bytes, expected at most %d", l.name, len(text), bound)
 		}
 		var many *work.TooMany
 		if err := compile(t.Context(), text); !errors.As(err, &many) {
@@ -232,7 +232,7 @@ func TestEveryPhaseLooks(t *testing.T) {
 				w.longest = max(w.longest, clock.Since(w.last))
 				t.Logf("%-8s %-8s %-24s %7d bytes %6d ms, %6d looks, the longest time without one %v", kind, phase, l.name, len(text), took.Milliseconds(), w.looks, w.longest.Round(100*time.Microsecond))
 				if w.longest > most {
-					t.Errorf("%s, %s: %v passed between two looks at the context, wanted at most %v", l.name, phase, w.longest, most)
+					t.Errorf("%s, %s: %v passed between two looks at the context, expected at most %v", l.name, phase, w.longest, most)
 				}
 				if w.looks < 3 {
 					continue // the phase is too short to be interrupted
@@ -304,7 +304,7 @@ func TestSame(t *testing.T) {
 		report := gq.Lint(gq.Catalog{Schema: gq.Source{Name: "x.pg", Text: check.ExampleSchema}, Queries: []gq.Source{src}})
 		valid, linted, err := gq.LintQueriesWithin(t.Context(), work.Limits{}, s, lint.Config{}, src)
 		if err != nil || report.List.Error() != linted.List.Error() || len(report.Edits) != len(linted.Edits) || len(valid) != len(queries) {
-			t.Errorf("%s: %d valid queries, wanted %d, %v\n%.300v\n%.300v", l.name, len(valid), len(queries), err, report.List, linted.List)
+			t.Errorf("%s: %d valid queries, expected %d, %v\n%.300v\n%.300v", l.name, len(valid), len(queries), err, report.List, linted.List)
 		}
 		text, _ := gq.Format(src)
 		if again, _, err := gq.FormatWithin(t.Context(), work.Limits{}, src); err != nil || text != again {
@@ -352,7 +352,7 @@ func TestMemoryPerByte(t *testing.T) {
 			}
 			t.Logf("%-8s %-8s %-24s %7d bytes, %5.0f bytes of memory for each", kind, phase, l.name, len(text), perByte)
 			if perByte > memoryPerByte {
-				t.Errorf("%s, %s: %.0f bytes of memory for each byte of the text, wanted at most %d", l.name, phase, perByte, memoryPerByte)
+				t.Errorf("%s, %s: %.0f bytes of memory for each byte of the text, expected at most %d", l.name, phase, perByte, memoryPerByte)
 			}
 		}
 	}

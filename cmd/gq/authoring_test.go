@@ -57,7 +57,7 @@ func TestAuthoring(t *testing.T) {
 				}
 			}
 			if slices.Sort(found); !slices.Equal(slices.Compact(found), want) && !(len(want) == 1 && slices.Contains(found, want[0])) {
-				t.Errorf("found %v, wanted %v in\n%s", found, want, b[3])
+				t.Errorf("found %v, expected %v in\n%s", found, want, b[3])
 			}
 		}
 	}

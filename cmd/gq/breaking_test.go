@@ -73,7 +73,7 @@ func TestBreaking(t *testing.T) {
 		write(t, "g/a.gq", tt.queries)
 		code, stdout, stderr := gqRun(append([]string{"breaking", "--against", "main"}, tt.args...)...)
 		if code != tt.code {
-			t.Errorf("%s: exit %d, wanted %d\n%s%s", tt.name, code, tt.code, stdout, stderr)
+			t.Errorf("%s: exit %d, expected %d\n%s%s", tt.name, code, tt.code, stdout, stderr)
 		}
 		for _, want := range tt.want {
 			if !strings.Contains(stdout+stderr, want) {
@@ -119,11 +119,11 @@ func TestBreakingMode(t *testing.T) {
 	write(t, "cluster.yaml", string(cluster)+"    mcp: { meta_threshold: 1 }\n")
 	code, stdout, stderr := gqRun("breaking", "--against", "main")
 	if want := "breaking: cluster.yaml: tools-paired: the number of exposed queries is 1; from 1 on"; code != exitFailed || !strings.Contains(stdout, want) {
-		t.Errorf("exit %d, wanted %q in\n%s%s", code, want, stdout, stderr)
+		t.Errorf("exit %d, expected %q in\n%s%s", code, want, stdout, stderr)
 	}
 	code, stdout, stderr = gqRun("breaking", "--against", "main", "--format", "github")
 	if want := "::error file=cluster.yaml,title=tools-paired::the number of exposed queries is 1"; code != exitFailed || !strings.Contains(stdout, want) {
-		t.Errorf("exit %d, wanted %q in\n%s%s", code, want, stdout, stderr)
+		t.Errorf("exit %d, expected %q in\n%s%s", code, want, stdout, stderr)
 	}
 	// A contract alone does not contain the earlier threshold.
 	if code, stdout, stderr := gqRun("breaking", "--against", "generated/people/catalog.json"); code != exitDone {

@@ -24,7 +24,7 @@ func TestExplain(t *testing.T) {
 	for _, test := range tests {
 		code, stdout, stderr := gqRun(append([]string{"explain"}, test.args...)...)
 		if code != test.code {
-			t.Errorf("%s: exit %d, wanted %d\n%s%s", test.name, code, test.code, stdout, stderr)
+			t.Errorf("%s: exit %d, expected %d\n%s%s", test.name, code, test.code, stdout, stderr)
 		}
 		for _, want := range test.out {
 			if !strings.Contains(stdout+stderr, want) {

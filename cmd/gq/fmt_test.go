@@ -38,7 +38,7 @@ func wantFile(t *testing.T, path, want string) {
 	t.Helper()
 	got, err := os.ReadFile(path)
 	if err != nil || string(got) != want {
-		t.Errorf("%s: found %q, %v; wanted %q", path, got, err, want)
+		t.Errorf("%s: found %q, %v; expected %q", path, got, err, want)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestFmtFaults(t *testing.T) {
 		feed(t, ugly)
 		code, _, stderr := gqRun(append([]string{"fmt"}, tt.args...)...)
 		if code != tt.code || !strings.Contains(stderr, tt.want) {
-			t.Errorf("gq fmt %v: exit %d, wanted %d, and %q in\n%s", tt.args, code, tt.code, tt.want, stderr)
+			t.Errorf("gq fmt %v: exit %d, expected %d, and %q in\n%s", tt.args, code, tt.code, tt.want, stderr)
 		}
 	}
 	wantFile(t, "a.gq", ugly)

@@ -134,7 +134,7 @@ func TestFaults(t *testing.T) {
 	for _, tt := range tests {
 		code, _, stderr := gqRun(tt.args...)
 		if code != tt.code || !strings.Contains(stderr, tt.want) {
-			t.Errorf("gq %s: exit %d, wanted %d, and %q in\n%s", strings.Join(tt.args, " "), code, tt.code, tt.want, stderr)
+			t.Errorf("gq %s: exit %d, expected %d, and %q in\n%s", strings.Join(tt.args, " "), code, tt.code, tt.want, stderr)
 		}
 	}
 }
@@ -203,7 +203,7 @@ func TestServedProfile(t *testing.T) {
 		walk(q.Tool, q.InputSchema, q.OutputSchema)
 	}
 	if want := len(builtin.Local("v0")) + len(code.Catalog().Queries) + len(corpus.Queries); walked != want || len(corpus.Queries) < 16 {
-		t.Errorf("walked %d tools, wanted %d", walked, want)
+		t.Errorf("walked %d tools, expected %d", walked, want)
 	}
 }
 

@@ -92,7 +92,7 @@ func TestLintExit(t *testing.T) {
 	for _, test := range tests {
 		code, stdout, stderr := gqRun(append([]string{"lint"}, test.args...)...)
 		if code != test.code || !strings.Contains(stdout+stderr, test.out) {
-			t.Errorf("%s: exit %d, wanted %d with %q\n%s%s", test.name, code, test.code, test.out, stdout, stderr)
+			t.Errorf("%s: exit %d, expected %d with %q\n%s%s", test.name, code, test.code, test.out, stdout, stderr)
 		}
 	}
 	if err := os.WriteFile("g/c.gq", []byte("query c() { match { $p: Persn } return { $p } }\n"), 0o600); err != nil {

@@ -109,7 +109,7 @@ func TestOwnDomain(t *testing.T) {
 	} {
 		front.run(command, 10*time.Minute)
 	}
-	if out, _ := front.until("bin/omnigraph-server --dev --bind "+bind, "Serving;", time.Minute); !strings.Contains(out, "shelves answers 2 rows") {
+	if out, _ := front.until("bin/omnigraph-server --dev --bind "+bind, "Serving;", time.Minute); !strings.Contains(out, "shelves returns 2 rows") {
 		t.Errorf("the server shows no other sample:\n%s", out)
 	}
 	second := openTerminal(t, filepath.Join(work, "brain"))

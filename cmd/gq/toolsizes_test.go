@@ -64,7 +64,7 @@ func TestToolSizes(t *testing.T) {
 				t.Errorf("lint says %+v; the answer has %d bytes and %d tools", got, len(body), len(answer.Result.Tools))
 			}
 			if (got.Queries == 0) != tt.meta {
-				t.Errorf("lint says %+v, wanted stored queries among the tools: %t", got, !tt.meta)
+				t.Errorf("lint says %+v, expected stored queries among the tools: %t", got, !tt.meta)
 			}
 			_, stdout, _ = gqRun("lint")
 			if line := fmt.Sprintf("tools/list of code: %d tools, %d of them stored queries, %d bytes, about %d tokens", got.Tools, got.Queries, got.Bytes, got.Tokens); !strings.Contains(stdout, line) {

@@ -64,7 +64,7 @@ JSON and NDJSON have an object for each entity, which shows the entity before an
 func oneOf(flag string, values []string, known ...string) error {
 	for _, v := range values {
 		if !slices.Contains(known, v) {
-			return usageError{fmt.Errorf("--%s is %q, wanted %s", flag, v, strings.Join(known, ", "))}
+			return usageError{fmt.Errorf("--%s is %q, expected %s", flag, v, strings.Join(known, ", "))}
 		}
 	}
 	return nil

@@ -27,7 +27,7 @@ func TestWriteFile(t *testing.T) {
 	holds := func(name, want string) {
 		t.Helper()
 		if b, err := os.ReadFile(name); err != nil || string(b) != want {
-			t.Errorf("%s holds %q, %v, wanted %q", name, b, err, want)
+			t.Errorf("%s holds %q, %v, expected %q", name, b, err, want)
 		}
 	}
 	writing := func(text string, fault error) error {

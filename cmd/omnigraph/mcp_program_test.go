@@ -40,7 +40,7 @@ func TestProgram(t *testing.T) {
 				t.Errorf("%s in %s: %q, %v", tt.executable, tt.dir, got, err)
 			}
 		case err != nil || !slices.Equal(got, tt.want) && !slices.Equal(got[1:], tt.want):
-			t.Errorf("%s in %s: %q, %v, wanted %q", tt.executable, tt.dir, got, err, tt.want)
+			t.Errorf("%s in %s: %q, %v, expected %q", tt.executable, tt.dir, got, err, tt.want)
 		}
 	}
 }

@@ -211,7 +211,7 @@ func flipped(t *testing.T, bad *fs.Mem, name string, off int, probes []func(g *G
 	g, err := Open(ctx, bad, dir, flipOptions)
 	if err != nil {
 		if !named(err) {
-			t.Errorf("%s, offset %d: open: %v, wanted a *engine.Corrupt that names it", name, off, err)
+			t.Errorf("%s, offset %d: open: %v, expected a *engine.Corrupt that names it", name, off, err)
 		}
 		return
 	}
@@ -220,7 +220,7 @@ func flipped(t *testing.T, bad *fs.Mem, name string, off int, probes []func(g *G
 	for i := range probes {
 		switch {
 		case errs[i] != nil && !named(errs[i]):
-			t.Errorf("%s, offset %d: probe %d: %v, wanted a *engine.Corrupt that names it", name, off, i, errs[i])
+			t.Errorf("%s, offset %d: probe %d: %v, expected a *engine.Corrupt that names it", name, off, i, errs[i])
 		case errs[i] == nil && answers[i] != want[i]:
 			t.Errorf("%s, offset %d: probe %d is answered\n%s\nwanted\n%s", name, off, i, answers[i], want[i])
 		}
@@ -231,7 +231,7 @@ func flipped(t *testing.T, bad *fs.Mem, name string, off int, probes []func(g *G
 		return
 	}
 	if err := g.Verify(ctx); !named(err) {
-		t.Errorf("%s, offset %d: verify: %v, wanted a *engine.Corrupt that names it", name, off, err)
+		t.Errorf("%s, offset %d: verify: %v, expected a *engine.Corrupt that names it", name, off, err)
 	}
 }
 

@@ -30,7 +30,7 @@ func TestReceiptTable(t *testing.T) {
 	now := begun.Add(48 * time.Hour)
 	current := r.current(&h, now)
 	if got, most := len(r.list), n/2+pruneEvery; got > most || len(current) > n/2 {
-		t.Errorf("%d receipts are in memory and %d are current, wanted at most %d and %d", got, len(current), most, n/2)
+		t.Errorf("%d receipts are in memory and %d are current, expected at most %d and %d", got, len(current), most, n/2)
 	}
 	if len(r.collisions) == 0 || len(r.at)+len(r.collisions) > len(r.list) {
 		t.Errorf("%d and %d places for %d receipts", len(r.at), len(r.collisions), len(r.list))
@@ -39,9 +39,9 @@ func TestReceiptTable(t *testing.T) {
 		rec, ok := r.find(&h, k)
 		switch {
 		case ok && (rec.Commit.ID != c.ID || rec.Receipt.Key != k.key || rec.Receipt.Nodes != int64(c.Seq)):
-			t.Fatalf("%v has the receipt of commit %s, wanted %s", k, rec.Commit.ID, c.ID)
+			t.Fatalf("%v has the receipt of commit %s, expected %s", k, rec.Commit.ID, c.ID)
 		case !ok && !outdated(now, c.Time):
-			t.Fatalf("%v has no receipt, wanted that of commit %s", k, c.ID)
+			t.Fatalf("%v has no receipt, expected that of commit %s", k, c.ID)
 		}
 	}
 	if rec, ok := r.find(&h, receiptKey{"a9", "key 0"}); ok {

@@ -121,7 +121,7 @@ func TestTexts(t *testing.T) {
 		}
 		result.Close()
 		if strings.Join(got, " ") != test.want {
-			t.Errorf("%s\nfound %v, wanted %s", q.Text, got, test.want)
+			t.Errorf("%s\nfound %v, expected %s", q.Text, got, test.want)
 		}
 	}
 }
@@ -143,7 +143,7 @@ func TestCompositeIDs(t *testing.T) {
 		}
 		var violation *engine.ConstraintViolation
 		if !errors.As(inserted, &violation) || violation.Rule != "endpoint" {
-			t.Errorf("to %s: error %v, wanted a violation of endpoint", id, inserted)
+			t.Errorf("to %s: error %v, expected a violation of endpoint", id, inserted)
 		}
 	}
 }

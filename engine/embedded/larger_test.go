@@ -286,7 +286,7 @@ func (l *larger) compare(branch string) {
 			}
 			got, want := l.rows(l.graphs[0], q, args, branch), l.rows(l.graphs[1], q, args, branch)
 			if !slices.Equal(got, want) {
-				l.t.Fatalf("%s of %v on %s: %d rows, wanted %d\n%s\nwanted\n%s", name, args, branch, len(got), len(want), strings.Join(got, "\n"), strings.Join(want, "\n"))
+				l.t.Fatalf("%s of %v on %s: %d rows, expected %d\n%s\nwanted\n%s", name, args, branch, len(got), len(want), strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		}
 	}

@@ -54,7 +54,7 @@ func testMemoryLevel(t *testing.T, quiet bool) {
 	after := heapAfterCheckpoint(t, g)
 	t.Logf("%d commits, heap %d KiB, then %d KiB: %d bytes a commit", made, before>>10, after>>10, (after-before)/made)
 	if took := (after - before) / made; took > most {
-		t.Errorf("%d commits left %d bytes each in memory, wanted at most %d", made, took, most)
+		t.Errorf("%d commits left %d bytes each in memory, expected at most %d", made, took, most)
 	}
 }
 

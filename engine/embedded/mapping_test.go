@@ -92,7 +92,7 @@ func TestMappingsGoAway(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	if n := mem.Poisoned(); n <= 10 {
-		t.Errorf("%d mappings were given back, %d before, wanted more than 10", n, before)
+		t.Errorf("%d mappings were given back, %d before, expected more than 10", n, before)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestMappingIsCutShort(t *testing.T) {
 		"verify": func() error { return g.Verify(ctx) },
 	} {
 		if err := f(); !isCorrupt(err, ".seg") {
-			t.Errorf("%s: %v, wanted a *engine.Corrupt that names a segment", what, err)
+			t.Errorf("%s: %v, expected a *engine.Corrupt that names a segment", what, err)
 		}
 	}
 }

@@ -104,7 +104,7 @@ func TestSortedLooksAtFew(t *testing.T) {
 				}
 				n, err := drain(context.Background(), r)
 				if want := []int{benchPeople / 90, 10}[k]; err != nil || n != want {
-					t.Fatalf("%d rows, error %v; wanted %d", n, err, want)
+					t.Fatalf("%d rows, error %v; expected %d", n, err, want)
 				}
 				times[i][k] = ctx.n
 			}

@@ -37,7 +37,7 @@ func TestSortedWhileWriting(t *testing.T) {
 					return
 				}
 				if n, err := drain(context.Background(), r); err != nil || n != 10 {
-					t.Errorf("%d rows, error %v; wanted 10", n, err)
+					t.Errorf("%d rows, error %v; expected 10", n, err)
 				}
 			}
 		})

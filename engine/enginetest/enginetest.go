@@ -112,7 +112,7 @@ func (s *session) cut(q *plan.Query, args engine.Args, more bool) {
 		all = len(rows)
 	}
 	if want := int64(all) > limit && limit > 0; more != want {
-		s.Errorf("More of the result is %t, wanted %t: there are %d rows without the limit %d\n%s", more, want, all, limit, planText(q))
+		s.Errorf("More of the result is %t, expected %t: there are %d rows without the limit %d\n%s", more, want, all, limit, planText(q))
 	}
 }
 

@@ -42,7 +42,7 @@ func TestAddNoteAgain(t *testing.T) {
 				got = append(got, row.Text)
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("after a call that %s the note, %s has the notes %q, wanted %q", tt.whatItDoes, path, got, want)
+				t.Errorf("after a call that %s the note, %s has the notes %q, expected %q", tt.whatItDoes, path, got, want)
 			}
 		}
 	}

@@ -24,7 +24,7 @@ func TestAggregates(t *testing.T) {
 	}
 	for name, number := range map[string]plan.AggFunc{"count": 0, "sum": 1, "avg": 2, "min": 3, "max": 4} {
 		if number.String() != name {
-			t.Errorf("number %d is %s, wanted %s", uint8(number), number, name)
+			t.Errorf("number %d is %s, expected %s", uint8(number), number, name)
 		}
 	}
 	unknown := plan.AggFunc(len(plan.Aggregates))

@@ -186,7 +186,7 @@ func TestDecodeFaults(t *testing.T) {
 		"an older gq": "\x01" + whole[1:], "bytes too many": whole + "\x00", "a place of no string": whole[:1] + "\x09", "a number too long": whole[:1] + strings.Repeat("\xff", 12),
 	} {
 		if _, err := plan.Decode(s); err == nil || !strings.Contains(err.Error(), "run gq generate") {
-			t.Errorf("%s: found %v, wanted an error that says what to run", name, err)
+			t.Errorf("%s: found %v, expected an error that says what to run", name, err)
 		}
 	}
 }

@@ -180,7 +180,7 @@ func (k Kind) Literal() string { return k.row().literal }
 // Example returns a value as JSON.
 func (k Kind) Example() string { return k.row().example }
 
-// Wanted describes the values that a caller may send, as the end of "wanted …".
+// Wanted describes the values that a caller may send, as the end of "expected …".
 func (k Kind) Wanted() string { return k.row().wanted }
 
 // WireName returns the name of the kind in the list of stored queries that REST serves. It does

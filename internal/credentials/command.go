@@ -46,7 +46,7 @@ func (c *Credential) run(ctx context.Context) (string, error) {
 	case err != nil:
 		return fail("%w", err)
 	case out.over:
-		return fail("it printed more than %d bytes; wanted the token alone", maxOutput)
+		return fail("it printed more than %d bytes; expected the token alone", maxOutput)
 	}
 	token := strings.TrimSpace(out.kept.String())
 	if err := checkToken(token); err != nil {
@@ -60,10 +60,10 @@ var errSlow = errors.New("the time limit of a token")
 // checkToken checks that a text can be sent as a bearer token.
 func checkToken(token string) error {
 	if token == "" {
-		return errors.New("nothing; wanted a token")
+		return errors.New("nothing; expected a token")
 	}
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return errors.New("a text with blanks, several lines or letters that are not ASCII; wanted the token alone")
+		return errors.New("a text with blanks, several lines or letters that are not ASCII; expected the token alone")
 	}
 	return nil
 }

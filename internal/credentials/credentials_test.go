@@ -127,7 +127,7 @@ func TestCommand(t *testing.T) {
 	}{
 		{"token", "[" + program + "]", secret, ""},
 		{"token", "[" + program + ", -a, -a]", secret + "-a-a", ""},
-		{"nothing", "[" + program + "]", "", "it printed nothing; wanted a token"},
+		{"nothing", "[" + program + "]", "", "it printed nothing; expected a token"},
 		{"lines", "[" + program + "]", "", "it printed a text with blanks, several lines"},
 		{"much", "[" + program + "]", "", "it printed more than 16384 bytes"},
 		{"fail", "[" + program + "]", "", "it ended with exit status 7; run it by hand to see why"},
@@ -147,7 +147,7 @@ func TestCommand(t *testing.T) {
 				t.Fatalf("found %.60q, %v", token, err)
 			}
 			if err != nil && (!strings.Contains(err.Error(), tt.fault) || !strings.Contains(err.Error(), "config.yaml:3:12") || strings.Contains(err.Error(), secret)) {
-				t.Errorf("found %v, wanted the place, %q and no token", err, tt.fault)
+				t.Errorf("found %v, expected the place, %q and no token", err, tt.fault)
 			}
 			if err == nil && notes.String() != "a remark\n" {
 				t.Errorf("standard error was %q", notes.String())
@@ -183,11 +183,11 @@ func TestFaults(t *testing.T) {
 		"{ command: [a], keyring: b }":      "token has not exactly one of command and keyring",
 		"{ comand: [a] }":                   "unknown key",
 		"{ command: [] }":                   "command names no program",
-		"{ command: pass }":                 "command is a string, wanted a list",
+		"{ command: pass }":                 "command is a string, expected a list",
 		"{ command: [./pass] }":             "the program of command is a relative path",
-		"{ command: [pass, 1] }":            "a word of command is a number, wanted a string",
+		"{ command: [pass, 1] }":            "a word of command is a number, expected a string",
 		"{ keyring: \"\" }":                 "keyring is empty",
-		"[x]":                               "wanted a mapping",
+		"[x]":                               "expected a mapping",
 		"\"${TEST_CREDENTIALS_MISSING_X}\"": "the environment variable TEST_CREDENTIALS_MISSING_X is not set",
 	} {
 		if _, err := InFile("config.yaml", configOf(token), server); err == nil || !strings.Contains(err.Error(), want) {

@@ -85,7 +85,7 @@ func TestCrashCopies(t *testing.T) {
 		want string
 	}{{mem, "Shared"}, {after, "shareD"}} {
 		if data, err := fs.ReadFile(c.fsys, "/f"); err != nil || string(data) != c.want {
-			t.Errorf("%q, %v, wanted %q", data, err, c.want)
+			t.Errorf("%q, %v, expected %q", data, err, c.want)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func TestCrashAfter(t *testing.T) {
 			t.Errorf("after %d operations: %v", n, err)
 		}
 		if mem.Ops() != n {
-			t.Errorf("%d operations, wanted %d", mem.Ops(), n)
+			t.Errorf("%d operations, expected %d", mem.Ops(), n)
 		}
 		if _, err := mem.List("/d"); !errors.Is(err, fs.ErrCrashed) {
 			t.Errorf("reading after %d operations: %v", n, err)
@@ -199,6 +199,6 @@ func TestFaults(t *testing.T) {
 	wantNames(t, mem, "/d", "g")
 	want := []faultfs.OpKind{faultfs.OpCreate, faultfs.OpCreate, faultfs.OpLock, faultfs.OpRemove, faultfs.OpWrite, faultfs.OpRename}
 	if !slices.Equal(seen, want) {
-		t.Errorf("saw %v, wanted %v", seen, want)
+		t.Errorf("saw %v, expected %v", seen, want)
 	}
 }

@@ -65,7 +65,7 @@ func TestFiles(t *testing.T) {
 		data, err := fs.ReadFile(fsys, a)
 		must(t, err)
 		if want := append(make([]byte, 5000), "Jello"...); !bytes.Equal(data, want) {
-			t.Errorf("the file has %d bytes, wanted %d", len(data), len(want))
+			t.Errorf("the file has %d bytes, expected %d", len(data), len(want))
 		}
 
 		other, err := fsys.Create(b)
@@ -135,7 +135,7 @@ func must(t testing.TB, err error) {
 func wantIs(t *testing.T, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
-		t.Errorf("got %v, wanted %v", err, want)
+		t.Errorf("got %v, expected %v", err, want)
 	}
 }
 
@@ -144,7 +144,7 @@ func wantNames(t *testing.T, fsys fs.FS, dir string, want ...string) {
 	got, err := fsys.List(dir)
 	must(t, err)
 	if !slices.Equal(got, want) {
-		t.Errorf("%s holds %q, wanted %q", dir, got, want)
+		t.Errorf("%s holds %q, expected %q", dir, got, want)
 	}
 }
 

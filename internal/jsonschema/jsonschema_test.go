@@ -150,7 +150,7 @@ func TestOpenObjects(t *testing.T) {
 		List   []map[string]any `json:"list"`
 	}]()))
 	if want := []string{"/list/items", "/open"}; !slices.Equal(got, want) {
-		t.Errorf("found %v, wanted %v", got, want)
+		t.Errorf("found %v, expected %v", got, want)
 	}
 }
 
@@ -187,7 +187,7 @@ func TestCheckInputFinds(t *testing.T) {
 		bad := strings.Replace(ok, tt.from, tt.to, 1)
 		err := schematest.CheckInput(json.RawMessage(bad))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: found %v, wanted a fault with %q", bad, err, tt.want)
+			t.Errorf("%s: found %v, expected a fault with %q", bad, err, tt.want)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func TestCheckStrictFinds(t *testing.T) {
 	for _, tt := range tests {
 		bad := strings.Replace(ok, tt.from, tt.to, 1)
 		if err := schematest.CheckStrict(json.RawMessage(bad)); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: found %v, wanted a fault with %q", bad, err, tt.want)
+			t.Errorf("%s: found %v, expected a fault with %q", bad, err, tt.want)
 		}
 	}
 }

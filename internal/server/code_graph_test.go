@@ -63,7 +63,7 @@ func TestFindSymbolsRanks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(rows) < 30 {
-			t.Fatalf("%s: %d rows, wanted at least 30, so that the order matters", words, len(rows))
+			t.Fatalf("%s: %d rows, expected at least 30, so that the order matters", words, len(rows))
 		}
 		first := map[string]bool{}
 		for _, row := range rows[:10] {
@@ -92,7 +92,7 @@ func TestNotesOfCodeGraph(t *testing.T) {
 		got := notes.ForEmpty(t.Context(), g, q.Plan(), engine.Args{value.OfString("engine.Graph")}, at.Commit.ID)
 		want := `no Symbol has path "engine.Graph"; near it: "github.com/omnigraph-go/omnigraph/engine.Graph"`
 		if len(got) != 1 || got[0] != want {
-			t.Errorf("found %q, wanted %q", got, want)
+			t.Errorf("found %q, expected %q", got, want)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func TestNotesReachModels(t *testing.T) {
 		}
 		const want = `no Symbol has path "Shelf.Find"; near it: "example.com/shop/stock.Shelf.Find", "example.com/shop/stock.memoryShelf.Find"`
 		if len(answer.Notes) != 1 || answer.Notes[0] != want {
-			t.Errorf("%s: %s, wanted the note %q", form, text, want)
+			t.Errorf("%s: %s, expected the note %q", form, text, want)
 		}
 	}
 }

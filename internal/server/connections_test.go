@@ -44,7 +44,7 @@ func TestConnections(t *testing.T) {
 		}
 	}
 	if len(c.open) != 3 || c.idle.Len() != 1 {
-		t.Errorf("%d are open and %d of them quiet, wanted 3 and 1", len(c.open), c.idle.Len())
+		t.Errorf("%d are open and %d of them quiet, expected 3 and 1", len(c.open), c.idle.Len())
 	}
 }
 

@@ -121,7 +121,7 @@ func TestEverySetting(t *testing.T) {
 		var walk func(path string, s *strictyaml.Setting)
 		walk = func(path string, s *strictyaml.Setting) {
 			if !sentence.MatchString(s.Text) {
-				t.Errorf("%s: %s: the text is %q, wanted a sentence", f.name, path, s.Text)
+				t.Errorf("%s: %s: the text is %q, expected a sentence", f.name, path, s.Text)
 			}
 			if s != f.settings {
 				if s.Example == "" || Limits(s) == "" {

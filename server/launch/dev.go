@@ -155,7 +155,11 @@ func printRows(w io.Writer, content any) error {
 	if err := json.Unmarshal(b, &read); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\n%s returns %d rows; the first is:\n\n", read.QueryName, read.RowCount)
+	count := fmt.Sprintf("%d rows; the first is", read.RowCount)
+	if read.RowCount == 1 {
+		count = "1 row"
+	}
+	fmt.Fprintf(w, "\n%s returns %s:\n\n", read.QueryName, count)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, strings.Join(read.Columns, "\t"))
 	for _, row := range read.Rows[:min(devRows, len(read.Rows))] {

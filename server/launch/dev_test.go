@@ -45,7 +45,7 @@ func TestDevToken(t *testing.T) {
 	}
 	for path, want := range map[string]os.FileMode{storage: 0o700, filepath.Join(storage, devTokenFile): 0o600} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
-			t.Errorf("%s: %v, %v, wanted %v", path, info.Mode(), err, want)
+			t.Errorf("%s: %v, %v, expected %v", path, info.Mode(), err, want)
 		}
 	}
 }
@@ -57,7 +57,7 @@ func TestPrintRows(t *testing.T) {
 	if err := printRows(&b, content); err != nil {
 		t.Fatal(err)
 	}
-	if want := "\nq returns 1 rows; the first is:\n\na            b\nx\\x1b[2J\\ny  für\n"; b.String() != want {
+	if want := "\nq returns 1 row:\n\na            b\nx\\x1b[2J\\ny  für\n"; b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
 	}
 }

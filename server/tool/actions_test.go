@@ -48,7 +48,7 @@ func TestActions(t *testing.T) {
 	}
 	for action, name := range constants {
 		if rows[action] != 1 || action.Row().Action != action {
-			t.Errorf("%s has %d rows, wanted 1", name, rows[action])
+			t.Errorf("%s has %d rows, expected 1", name, rows[action])
 		}
 	}
 	if row := Action("nosuch").Row(); *row != (ActionRow{}) {

@@ -43,7 +43,7 @@ func TestCompiledParams(t *testing.T) {
 	c := compiled()
 	params := c.Params()
 	if len(params) != 3 || params[0].Type.Enum != nil || !slices.Equal(params[1].Type.Enum, []string{"small", "large"}) || params[2].Type.Enum != nil {
-		t.Errorf("found the parameters %+v, wanted the enum of the second", params)
+		t.Errorf("found the parameters %+v, expected the enum of the second", params)
 	}
 	if enum := c.Plan().Params[1].Type.Enum; enum != nil {
 		t.Errorf("the plan has the enum %v, which the query does not declare", enum)
@@ -55,7 +55,7 @@ func TestCompiledByAnotherVersion(t *testing.T) {
 	c.Encoded = "\xff" + c.Encoded[1:]
 	defer func() {
 		if p := fmt.Sprint(recover()); !strings.Contains(p, "stored query find") || !strings.Contains(p, "run gq generate") {
-			t.Errorf("panics with %q, wanted the query and what to run", p)
+			t.Errorf("panics with %q, expected the query and what to run", p)
 		}
 	}()
 	c.Plan()

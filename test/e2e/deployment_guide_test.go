@@ -64,7 +64,7 @@ func TestDeploymentGuide(t *testing.T) {
 		case b.language == "sh" && b.name == "":
 			ran++
 			asked += len(asks.FindAllString(b.text, -1))
-			text := asks.ReplaceAllString(b.text, `found=$$($1); test "$$found" = $2 || { echo "found $$found, wanted $2" >&2; false; }`)
+			text := asks.ReplaceAllString(b.text, `found=$$($1); test "$$found" = $2 || { echo "found $$found, expected $2" >&2; false; }`)
 			script.WriteString(text)
 		}
 	}

@@ -207,7 +207,7 @@ func TestLogFlags(t *testing.T) {
 	}
 	for _, flag := range []string{"--log-format=xml", "--log-level=loud"} {
 		out, err := exec.Command(filepath.Join(bin, "omnigraph-server"), "--cluster", dir, flag).CombinedOutput()
-		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 2 || !strings.Contains(string(out), "wanted") {
+		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 2 || !strings.Contains(string(out), "expected") {
 			t.Errorf("%s: %v %s", flag, err, out)
 		}
 	}

@@ -87,7 +87,7 @@ func TestSlowHeaders(t *testing.T) {
 			}
 			took, r, err := b.drip(head, body)
 			if err != nil || took > headerLimit+lateness {
-				t.Errorf("head %q and %d more bytes: ended after %v with %d, %v; wanted an end within %v", head, len(body), took, r.status, err, headerLimit)
+				t.Errorf("head %q and %d more bytes: ended after %v with %d, %v; expected an end within %v", head, len(body), took, r.status, err, headerLimit)
 			}
 		})
 	}
@@ -107,7 +107,7 @@ func TestSlowBodies(t *testing.T) {
 	for want, head := range map[int]string{http.StatusUnauthorized: head(overREST, "nobody"), http.StatusForbidden: foreign} {
 		took, r, err := b.drip(head, strings.Repeat(" ", 60))
 		if err != nil || r.status != want || took > patience {
-			t.Errorf("a stranger with a slow body is answered %d after %v, %v; wanted %d at once", r.status, took, err, want)
+			t.Errorf("a stranger with a slow body is answered %d after %v, %v; expected %d at once", r.status, took, err, want)
 		}
 	}
 	if !*slow {
@@ -127,7 +127,7 @@ func TestSlowBodies(t *testing.T) {
 					err = r.check(http.StatusBadRequest, http.StatusRequestTimeout, http.StatusTooManyRequests, closed)
 				}
 				if err != nil || took > limit+lateness {
-					t.Errorf("%s: ended after %v: %v; wanted an end within %v", path, took, err, limit)
+					t.Errorf("%s: ended after %v: %v; expected an end within %v", path, took, err, limit)
 				}
 			})
 		}
@@ -240,7 +240,7 @@ func TestIdleConnections(t *testing.T) {
 	t.Logf("%d connections in %v; %d MiB before and %d MiB with them; %d reads of another client, median %v, p99 %v, worst %v", *connections, opened.Round(time.Millisecond),
 		before, held, len(took), took[len(took)/2], took[len(took)*99/100], took[len(took)-1])
 	if p99 := took[len(took)*99/100]; p99 > patience/5 {
-		t.Errorf("beside %d idle connections a read takes %v at p99, wanted at most %v", *connections, p99, patience/5)
+		t.Errorf("beside %d idle connections a read takes %v at p99, expected at most %v", *connections, p99, patience/5)
 	}
 }
 
@@ -274,7 +274,7 @@ func TestConnectionsGiveWay(t *testing.T) {
 		}
 	}
 	if open == 0 || open > 50 {
-		t.Errorf("%d of 200 connections are open, wanted at most 50", open)
+		t.Errorf("%d of 200 connections are open, expected at most 50", open)
 	}
 }
 

@@ -86,10 +86,10 @@ func (b *besieged) depart() {
 func (b *besieged) leave() {
 	b.once.Do(b.depart)
 	if slowest := slices.Max(b.took); slowest > patience {
-		b.t.Errorf("beside the attacks a good client waited %v, wanted at most %v", slowest, patience)
+		b.t.Errorf("beside the attacks a good client waited %v, expected at most %v", slowest, patience)
 	}
 	if peak := b.memory("VmHWM"); peak > memoryLimit {
-		b.t.Errorf("the server held %d MiB of memory, wanted at most %d", peak, memoryLimit)
+		b.t.Errorf("the server held %d MiB of memory, expected at most %d", peak, memoryLimit)
 	} else {
 		b.t.Logf("%d reads of a good client, the slowest %v; the server held at most %d MiB", len(b.took), slices.Max(b.took), peak)
 	}
@@ -194,13 +194,13 @@ func readReply(r *bufio.Reader, method string) (reply, error) {
 // request was not valid HTTP, the refusal is a line of text, and the server closes the connection.
 func (r reply) check(want ...int) error {
 	if !slices.Contains(want, r.status) {
-		return fmt.Errorf("answered %d %.300s, wanted %v", r.status, r.body, want)
+		return fmt.Errorf("answered %d %.300s, expected %v", r.status, r.body, want)
 	}
 	if r.status < 400 {
 		return nil
 	}
 	if len(r.body) > largestFault {
-		return fmt.Errorf("refused with %d bytes, wanted at most %d: %.300s", len(r.body), largestFault, r.body)
+		return fmt.Errorf("refused with %d bytes, expected at most %d: %.300s", len(r.body), largestFault, r.body)
 	}
 	var envelope struct {
 		Error json.RawMessage `json:"error"`

@@ -79,7 +79,7 @@ func hostileTexts(t testing.TB, part int) []attackText {
 		text("conditions on many variables", manyVariables(470_000/part)),
 		text("one long string", `query q1() { match { $s: Symbol { path: "`+strings.Repeat(`\n`, largestText/part/2-100)+`" } } return { $s.path as p } }`),
 		{name: "many types in a prompt", params: []string{prompt(900_000/part, types), prompt(100, types)}},
-		{name: "too many types in a prompt", params: []string{prompt(100, strings.Repeat("Symbol,", largestText/part/7-20))}, refused: "wanted at most"},
+		{name: "too many types in a prompt", params: []string{prompt(100, strings.Repeat("Symbol,", largestText/part/7-20))}, refused: "expected at most"},
 		text("many clauses", match(550_000, "$s.line != 1 ")),
 		text("many columns", fillText(700_000/part, "query q1() { match { $s: Symbol } return { ", "$s.line as a# ", " } limit 1 }")),
 		text("directives and findings", fillText(largestText/part/2, "query q1() { match { $s: Symbol ", "// gq:ignore L115 x\n", "")+
@@ -253,18 +253,18 @@ func TestHostileTexts(t *testing.T) {
 			most = 2 * equal.p99()
 		}
 		if p99 := hostile.p99(); p99 > most {
-			defer t.Errorf("%s: the p99 of another client is %v, wanted at most %v", text.name, p99, most)
+			defer t.Errorf("%s: the p99 of another client is %v, expected at most %v", text.name, p99, most)
 		}
 		if limit := 30*time.Second + patience; hostile.longest > limit {
-			t.Errorf("%s: a call took %v, wanted at most %v", text.name, hostile.longest, limit)
+			t.Errorf("%s: a call took %v, expected at most %v", text.name, hostile.longest, limit)
 		}
 		// The answer of a tool contains its JSON twice, once as a quoted string.
 		if limit := 4 << 20; hostile.largest > limit {
-			t.Errorf("%s: an answer has %d bytes, wanted at most %d", text.name, hostile.largest, limit)
+			t.Errorf("%s: an answer has %d bytes, expected at most %d", text.name, hostile.largest, limit)
 		}
 	}
 	if peak := p.memory("VmHWM"); peak > memoryLimit {
-		t.Errorf("the server held %d MiB of memory, wanted at most %d", peak, memoryLimit)
+		t.Errorf("the server held %d MiB of memory, expected at most %d", peak, memoryLimit)
 	} else {
 		t.Logf("the server held at most %d MiB of memory; %d processors", peak, runtime.GOMAXPROCS(0))
 	}
@@ -289,7 +289,7 @@ func TestHostileTexts(t *testing.T) {
 		t.Errorf("after SIGTERM the server ended with %v: %s", err, p.stderr.String())
 	}
 	if ended > stopLimit {
-		t.Errorf("the server ended %v after SIGTERM, wanted within %v", ended, stopLimit)
+		t.Errorf("the server ended %v after SIGTERM, expected within %v", ended, stopLimit)
 	}
 	t.Logf("the server ended %v after SIGTERM", ended.Round(time.Millisecond))
 }
@@ -331,7 +331,7 @@ func TestLargeTexts(t *testing.T) {
 				t.Errorf("%s, %.120s: a text of %d bytes is answered %d %.300s", test.path, test.body, size, r.status, r.body)
 			}
 			if size > largestText && test.path != overMCP && r.status != http.StatusRequestEntityTooLarge {
-				t.Errorf("%s: status %d, wanted 413", test.path, r.status)
+				t.Errorf("%s: status %d, expected 413", test.path, r.status)
 			}
 			if size > largestText && test.path == overMCP && !bytes.Contains(r.body, []byte(`"isError":true`)) {
 				t.Errorf("%s: no isError in %.300s", test.path, r.body)

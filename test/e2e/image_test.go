@@ -170,7 +170,7 @@ func contained(t *testing.T, im image, from, built string, apply []string, graph
 	uid, gid, ok := strings.Cut(im.user, ":")
 	u, err := strconv.Atoi(uid)
 	if err != nil || !ok || uid != gid || u == 0 {
-		t.Fatalf("the user is %q, wanted numbers that are not root's", im.user)
+		t.Fatalf("the user is %q, expected numbers that are not root's", im.user)
 	}
 	volume := filepath.Join(root, im.volume)
 	if err := os.Mkdir(volume, 0o700); err != nil {

@@ -16,7 +16,7 @@ func TestDev(t *testing.T) {
 		"OMNIGRAPH_LISTEN_ADDR=127.0.0.1:", "OMNIGRAPH_DEV_TOKEN=",
 		"MCP     http://" + p.addr + "/graphs/code/mcp",
 		"claude mcp add --transport http code http://" + p.addr + "/graphs/code/mcp --header 'Authorization: Bearer " + p.token + "'",
-		"heaviest_packages answers 1 rows", "example.com/p",
+		"heaviest_packages returns 1 row:", "example.com/p",
 	} {
 		if !strings.Contains(p.output(), want) {
 			t.Errorf("the server did not print %q:\n%s", want, p.output())
@@ -63,7 +63,7 @@ func TestDevOnEveryInterface(t *testing.T) {
 		replace(t, filepath.Join(dir, "cluster.yaml"), "public_hosts: []", "public_hosts: "+hosts)
 		p := startWith(t, dir, "Serving", "--dev", "--bind", "0.0.0.0:0")
 		port := p.addr[strings.LastIndexByte(p.addr, ':')+1:]
-		if !strings.Contains(p.output(), "MCP     http://"+host+":"+port+"/graphs/code/mcp") || !strings.Contains(p.output(), "heaviest_packages answers 1 rows") {
+		if !strings.Contains(p.output(), "MCP     http://"+host+":"+port+"/graphs/code/mcp") || !strings.Contains(p.output(), "heaviest_packages returns 1 row:") {
 			t.Errorf("public hosts %s:\n%s", hosts, p.output())
 		}
 		p.stop()
@@ -100,7 +100,7 @@ func TestStartFaults(t *testing.T) {
 	}{
 		{"cluster file", func(t *testing.T, dir string) {
 			replace(t, filepath.Join(dir, "cluster.yaml"), "storage:", "storrage:")
-		}, nil, 1, []string{"cluster.yaml:3:1", "storrage", "storage", "^"}},
+		}, nil, 1, []string{"cluster.yaml:4:1", "storrage", "storage", "^"}},
 		{"no cluster file", func(t *testing.T, dir string) { remove(t, filepath.Join(dir, "cluster.yaml")) }, nil, 1, []string{"cluster.yaml"}},
 		{"policy", func(t *testing.T, dir string) {
 			replace(t, filepath.Join(dir, "queries/code/policy.yaml"), "act-dev] }", "act-dev }")

@@ -84,7 +84,7 @@ func query(t *testing.T, name string) tool.StoredQuery {
 func TestServedSchemas(t *testing.T) {
 	queries := corpus.Catalog().Queries
 	if len(queries) != len(paramTypes) {
-		t.Errorf("found %d queries, wanted %d", len(queries), len(paramTypes))
+		t.Errorf("found %d queries, expected %d", len(queries), len(paramTypes))
 	}
 	for _, q := range queries {
 		name, d := q.Info().Name, q.Descriptor()
@@ -128,7 +128,7 @@ func TestPlans(t *testing.T) {
 	}
 	catalog := corpus.Catalog()
 	if len(queries) != len(catalog.Queries) {
-		t.Fatalf("found %d queries, wanted %d", len(catalog.Queries), len(queries))
+		t.Fatalf("found %d queries, expected %d", len(catalog.Queries), len(queries))
 	}
 	for i, q := range queries {
 		if got := catalog.Queries[i].Plan(); !reflect.DeepEqual(got, q.Plan) {
@@ -386,7 +386,7 @@ func TestArguments(t *testing.T) {
 					t.Errorf("$%s: decoded %v, typed %v", p.Name, args[i], g.args[i])
 				}
 				if !args[i].IsNull() && args[i].Type().String() != p.Type.Required().String() {
-					t.Errorf("$%s: found type %s, wanted %s", p.Name, args[i].Type(), p.Type)
+					t.Errorf("$%s: found type %s, expected %s", p.Name, args[i].Type(), p.Type)
 				}
 				if args[i].IsNull() && !p.Type.Nullable {
 					t.Errorf("$%s is null", p.Name)
@@ -421,7 +421,7 @@ func TestBadArguments(t *testing.T) {
 		_, err := arguments.Decode(json.RawMessage(tt.params), query(t, tt.query).Params())
 		var bad *tool.ArgumentError
 		if !errors.As(err, &bad) || bad.Path != tt.path || !strings.Contains(bad.Error(), tt.detail) {
-			t.Errorf("%s of %s: found %v, wanted a fault of %s with %q", tt.params, tt.query, err, tt.path, tt.detail)
+			t.Errorf("%s of %s: found %v, expected a fault of %s with %q", tt.params, tt.query, err, tt.path, tt.detail)
 		}
 	}
 }
@@ -561,6 +561,6 @@ func TestExampleCalls(t *testing.T) {
 		}
 	}
 	if want := len(corpus.Catalog().Queries) - 1; found != want { // one query is hidden
-		t.Errorf("found %d examples, wanted %d", found, want)
+		t.Errorf("found %d examples, expected %d", found, want)
 	}
 }

@@ -57,7 +57,7 @@ func (s *session) wrote(query string, nodes, edges int64) func(engine.Change, er
 		s.t.Helper()
 		s.ran[query] = true
 		if err != nil || c.Nodes != nodes || c.Edges != edges {
-			s.t.Errorf("%s: found %d nodes, %d edges, %v; wanted %d and %d", query, c.Nodes, c.Edges, err, nodes, edges)
+			s.t.Errorf("%s: found %d nodes, %d edges, %v; expected %d and %d", query, c.Nodes, c.Edges, err, nodes, edges)
 		}
 	}
 }
@@ -80,7 +80,7 @@ func found[R any](s *session, query, want string) func([]R, error) {
 			lines[i] = string(b)
 		}
 		if diff := cmp.Diff(strings.Split(want, "\n"), lines); diff != "" {
-			s.t.Errorf("%s: wanted (-), found (+)\n%s", query, diff)
+			s.t.Errorf("%s: expected (-), found (+)\n%s", query, diff)
 		}
 	}
 }

@@ -155,9 +155,9 @@ func TestCompare(t *testing.T) {
 				}
 			}
 			if !slices.Equal(kinds, tt.want) {
-				t.Errorf("found %+v, wanted %v", got, tt.want)
+				t.Errorf("found %+v, expected %v", got, tt.want)
 			} else if len(got) > 0 && !strings.Contains(got[0].Message, tt.text) {
-				t.Errorf("found %q, wanted %q in it", got[0].Message, tt.text)
+				t.Errorf("found %q, expected %q in it", got[0].Message, tt.text)
 			}
 		})
 	}
@@ -205,7 +205,7 @@ func modeKinds(t *testing.T) []breaking.Kind {
 			kinds = append(kinds, c.Kind)
 		}
 		if got != tt.want {
-			t.Errorf("%s: found %q, wanted %q", tt.name, got, tt.want)
+			t.Errorf("%s: found %q, expected %q", tt.name, got, tt.want)
 		}
 	}
 	return kinds
@@ -231,7 +231,7 @@ func envelopeKinds(t *testing.T) []breaking.Kind {
 	}
 	want := []breaking.Kind{breaking.ArgumentRemoved, breaking.ResultRemoved, breaking.ArgumentAdded, breaking.ResultAdded}
 	if !slices.Equal(kinds, want) {
-		t.Errorf("found %v, wanted %v", kinds, want)
+		t.Errorf("found %v, expected %v", kinds, want)
 	}
 	return kinds
 }

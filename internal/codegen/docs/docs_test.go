@@ -109,7 +109,7 @@ func TestExamples(t *testing.T) {
 			}
 		}
 		if calls != 3 || posts != 4 {
-			t.Errorf("strict %v: found %d calls and %d posts, wanted 3 of the exposed queries and 4", strict, calls, posts)
+			t.Errorf("strict %v: found %d calls and %d posts, expected 3 of the exposed queries and 4", strict, calls, posts)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func TestCodes(t *testing.T) {
 			}
 			for _, d := range diags {
 				if d.Code != c.Code {
-					t.Errorf("found %v, wanted %s only", d, c.Code)
+					t.Errorf("found %v, expected %s only", d, c.Code)
 				}
 				if d.Help == "" {
 					t.Errorf("%v has no help", d)
@@ -65,7 +65,7 @@ func TestCollisionNamesBoth(t *testing.T) {
 		"query findUser() { match { $p: Person } return { $p.slug } }\n" +
 		"query whole() { match { $p: Person } return { $p } }"})
 	if len(diags) != 2 {
-		t.Errorf("found %d faults, wanted one for the queries and one for the properties", len(diags))
+		t.Errorf("found %d faults, expected one for the queries and one for the properties", len(diags))
 	}
 	text := diags.Error()
 	for _, want := range []string{"find_user", "findUser", "FindUser", "first_name and firstName", "a.gq:2", "query find_user at a.gq:1:"} {
@@ -94,7 +94,7 @@ func TestToolClashes(t *testing.T) {
 	for _, tt := range tests {
 		pkg, diags := build(t, codesSchema, gq.Source{Name: "a.gq", Text: tt.queries})
 		if len(diags) != 1 || diags[0].Code != tt.code || diags[0].Severity != tt.severity || !strings.Contains(diags[0].Message, tt.want) {
-			t.Errorf("found %v, wanted one %s with %q in\n%s", diags, tt.code, tt.want, tt.queries)
+			t.Errorf("found %v, expected one %s with %q in\n%s", diags, tt.code, tt.want, tt.queries)
 		}
 		if (pkg == nil) != (tt.severity == diag.Error) {
 			t.Errorf("a %s leaves the package %v", tt.severity, pkg)
@@ -207,7 +207,7 @@ func TestHints(t *testing.T) {
 		}
 		h := pkg.Queries()[0].Tool
 		if h.ReadOnly != tt.readOnly || h.Destructive != tt.destructive || h.Idempotent != tt.idempotent {
-			t.Errorf("%s: found read-only %v, destructive %v, idempotent %v; wanted %v, %v, %v",
+			t.Errorf("%s: found read-only %v, destructive %v, idempotent %v; expected %v, %v, %v",
 				tt.body, h.ReadOnly, h.Destructive, h.Idempotent, tt.readOnly, tt.destructive, tt.idempotent)
 		}
 	}
@@ -258,7 +258,7 @@ func TestInherit(t *testing.T) {
 			p := pkg.Queries()[0].Params[0]
 			got := strings.Join([]string{p.Doc, strings.Join(p.Type.Enum, ","), p.Minimum, p.Maximum, p.Pattern}, "|")
 			if got != tt.want {
-				t.Errorf("found %s, wanted %s", got, tt.want)
+				t.Errorf("found %s, expected %s", got, tt.want)
 			}
 		})
 	}

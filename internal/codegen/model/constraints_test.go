@@ -60,7 +60,7 @@ func TestConstraintLine(t *testing.T) {
 			want += "\n\nConstraints: " + tt.want + "."
 		}
 		if got := pkg.Queries()[0].Tool.Description; got != want {
-			t.Errorf("%s: found %q, wanted %q", tt.body, got, want)
+			t.Errorf("%s: found %q, expected %q", tt.body, got, want)
 		}
 	}
 }

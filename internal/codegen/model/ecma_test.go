@@ -43,7 +43,7 @@ func TestECMASafe(t *testing.T) {
 	}
 	for _, tt := range tests {
 		if got := ecmaSafe(tt.re); got != tt.safe {
-			t.Errorf("ecmaSafe(%q) = %v, wanted %v", tt.re, got, tt.safe)
+			t.Errorf("ecmaSafe(%q) = %v, expected %v", tt.re, got, tt.safe)
 		}
 	}
 }

@@ -26,13 +26,13 @@ func TestNames(t *testing.T) {
 	}
 	for _, tt := range tests {
 		if got := model.GoName(tt.name); got != tt.exported {
-			t.Errorf("GoName(%q) = %q, wanted %q", tt.name, got, tt.exported)
+			t.Errorf("GoName(%q) = %q, expected %q", tt.name, got, tt.exported)
 		}
 		if got := model.LowerGoName(tt.name); got != tt.lower {
-			t.Errorf("LowerGoName(%q) = %q, wanted %q", tt.name, got, tt.lower)
+			t.Errorf("LowerGoName(%q) = %q, expected %q", tt.name, got, tt.lower)
 		}
 		if got := model.InWords(tt.name); got != tt.words {
-			t.Errorf("InWords(%q) = %q, wanted %q", tt.name, got, tt.words)
+			t.Errorf("InWords(%q) = %q, expected %q", tt.name, got, tt.words)
 		}
 	}
 }
@@ -42,7 +42,7 @@ func TestPackageName(t *testing.T) {
 		"code": "code", "company-brain": "companybrain", "Go": "gograph", "3d": "graph3d", "--": "graph", "a_b": "ab",
 	} {
 		if got := model.PackageName(graph); got != want {
-			t.Errorf("PackageName(%q) = %q, wanted %q", graph, got, want)
+			t.Errorf("PackageName(%q) = %q, expected %q", graph, got, want)
 		}
 	}
 }

@@ -167,7 +167,7 @@ func TestImage(t *testing.T) {
 		"example.com/acme/Brain/v2": "brain", "my-brain": "my-brain", "_brain": "brain", "a+b": "a-b", "x~y..z_": "x-y-z", "example.com/_": defaultGraph,
 	} {
 		if got := (&Module{Path: path}).image(); got != want {
-			t.Errorf("%q: the image is %q, wanted %q", path, got, want)
+			t.Errorf("%q: the image is %q, expected %q", path, got, want)
 		}
 	}
 }

@@ -132,7 +132,7 @@ func TestOwnExamples(t *testing.T) {
 		}
 	}
 	if own < 500 || left < 50 {
-		t.Errorf("kept %d examples and left out %d, wanted at least 500 and 50", own, left)
+		t.Errorf("kept %d examples and left out %d, expected at least 500 and 50", own, left)
 	}
 }
 

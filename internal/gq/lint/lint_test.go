@@ -123,7 +123,7 @@ func checkWants(t *testing.T, c gq.Catalog, got diag.List, level lint.Level) {
 			t.Errorf("not wanted: %v", diag.List{d})
 		}
 		if level.String() != d.Severity.String() && d.Code[0] == 'L' {
-			t.Errorf("severity %s, wanted %s: %s", d.Severity, level, d.Message)
+			t.Errorf("severity %s, expected %s: %s", d.Severity, level, d.Message)
 		}
 	}
 	for _, w := range missing {

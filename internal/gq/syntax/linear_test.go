@@ -159,7 +159,7 @@ func TestLinear(t *testing.T) {
 					}
 				}
 				if most := int(maxRatio*float64(count[0])) + 2*interval; count[1] > most || count[0] == 0 {
-					t.Errorf("%d steps, and %d for twice the text, wanted at most %d", count[0], count[1], most)
+					t.Errorf("%d steps, and %d for twice the text, expected at most %d", count[0], count[1], most)
 				}
 			})
 		}

@@ -96,12 +96,12 @@ func TestRequire(t *testing.T) {
 			}
 			if tt.want != "" {
 				if got == nil || got.ID != tt.want || got.Source != "token" || w.Code != http.StatusOK {
-					t.Errorf("actor %+v, status %d; wanted %s", got, w.Code, tt.want)
+					t.Errorf("actor %+v, status %d; expected %s", got, w.Code, tt.want)
 				}
 				return
 			}
 			if got != nil || w.Code != http.StatusUnauthorized || w.Header().Get("WWW-Authenticate") != tt.challenge {
-				t.Errorf("actor %+v, status %d, challenge %q; wanted 401, %q", got, w.Code, w.Header().Get("WWW-Authenticate"), tt.challenge)
+				t.Errorf("actor %+v, status %d, challenge %q; expected 401, %q", got, w.Code, w.Header().Get("WWW-Authenticate"), tt.challenge)
 			}
 			var e map[string]string
 			if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil || e["code"] != "unauthorized" || e["error"] == "" {
@@ -138,7 +138,7 @@ func TestSeveralVerifiers(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		if w.Code != want {
-			t.Errorf("%s: status %d, wanted %d", token, w.Code, want)
+			t.Errorf("%s: status %d, expected %d", token, w.Code, want)
 		}
 		if strings.Contains(w.Body.String(), "unreachable") {
 			t.Errorf("the verifier's fault goes out: %s", w.Body)
@@ -199,12 +199,12 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ts.Len() != 4 {
-		t.Errorf("%d tokens, wanted 4", ts.Len())
+		t.Errorf("%d tokens, expected 4", ts.Len())
 	}
 	for token, want := range map[string]string{adaToken: "act-ada", botToken: "act-bot", "ci-token-1": "act-ci", "y": "", "eve-token-1": ""} {
 		a, err := ts.Verify(t.Context(), token)
 		if err != nil || (a == nil) != (want == "") || a != nil && a.ID != want {
-			t.Errorf("%s: %+v, %v; wanted %q", token, a, err, want)
+			t.Errorf("%s: %+v, %v; expected %q", token, a, err, want)
 		}
 	}
 	none, err := Load([]string{"PATH=/bin"})
@@ -236,7 +236,7 @@ func TestTokenFaults(t *testing.T) {
 			err := (&Tokens{}).parse("t.yaml", []byte(tt.src))
 			var list diag.List
 			if !errors.As(err, &list) {
-				t.Fatalf("got %v, wanted a diag.List", err)
+				t.Fatalf("got %v, expected a diag.List", err)
 			}
 			if got := err.Error(); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)

@@ -154,6 +154,6 @@ func branchMerge() tool.Tool {
 // grant would be checked for main, because an empty branch in a grant means main.
 func checkName(o *arguments.Object, member, name string) {
 	if o.Has(member) && name == "" {
-		o.Fail(member, "found an empty text, wanted the name of a branch", "")
+		o.Fail(member, "found an empty text, expected the name of a branch", "")
 	}
 }

@@ -61,7 +61,7 @@ func TestBranchListPages(t *testing.T) {
 	}
 	r := servedtest.Reader
 	run(t, c, []step{
-		{"branch_list", r, args{"limit": 501}, 400, `limit: found 501, wanted 1 to 500`},
+		{"branch_list", r, args{"limit": 501}, 400, `limit: found 501, expected 1 to 500`},
 		{"branch_list", r, args{"page_token": "e30"}, 400, `page_token: it is damaged, or this server did not make it; send next_page_token unchanged, with the arguments of the first page; or leave page_token out to get the first page`},
 	})
 }

@@ -63,7 +63,7 @@ func testSchemas(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	if found := len(all) - len(oddSchemas); found < 18 {
-		t.Fatalf("found %d schemas that compile, wanted at least 18", found)
+		t.Fatalf("found %d schemas that compile, expected at least 18", found)
 	}
 	return all
 }
@@ -104,7 +104,7 @@ func TestDescribedClauses(t *testing.T) {
 		})
 	}
 	if edges < 60 || loops < 15 {
-		t.Errorf("tried %d edges, %d of them between nodes of one type; wanted at least 60 and 15", edges, loops)
+		t.Errorf("tried %d edges, %d of them between nodes of one type; expected at least 60 and 15", edges, loops)
 	}
 }
 
@@ -220,7 +220,7 @@ func (g *describedGraph) expect(t *testing.T, clauses []string, described, here,
 	}
 	query := fmt.Sprintf("query q() { match { %s } return { %s.id as a, %s.id as b } }", strings.Join(clauses, "\n"), described, other)
 	if got := g.rows(t, query); len(got) != 1 || got[0] != (pair{here, there}) {
-		t.Errorf("%s\nanswers %v, wanted %s beside %s", query, got, here, there)
+		t.Errorf("%s\nanswers %v, expected %s beside %s", query, got, here, there)
 	}
 }
 

@@ -67,7 +67,7 @@ func (c *indexCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, erro
 		return nil, err
 	}
 	if s.Catalog.Node("Symbol") == nil {
-		return nil, &tool.ArgumentError{Path: "branch", Detail: "found a graph without the node type Symbol, wanted the code graph", Help: "make one with omnigraph init --schema queries/code/schema.pg"}
+		return nil, &tool.ArgumentError{Path: "branch", Detail: "found a graph without the node type Symbol, expected the code graph", Help: "make one with omnigraph init --schema queries/code/schema.pg"}
 	}
 	g, err := gocode.Read(ctx, c.options)
 	if err != nil {

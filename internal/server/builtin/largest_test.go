@@ -89,7 +89,7 @@ func TestBatchTexts(t *testing.T) {
 	half := "query q() { match { $p: Person } return { $p.name } } //" + strings.Repeat("x", textlimit.Max/2)
 	got, status := call(t, c, g, servedtest.Reader, "graph_query", args{"queries": []args{{"query": half}, {"query": half}}})
 	if want := fmt.Sprintf("bytes of queries: %d is more than the limit of %d", 2*len(half), textlimit.Max); status != 413 || !strings.Contains(got, want) {
-		t.Errorf("%d %.300s, wanted %s", status, got, want)
+		t.Errorf("%d %.300s, expected %s", status, got, want)
 	}
 	if got, status := call(t, c, g, servedtest.Reader, "graph_query", args{"queries": []args{{"query": half}}}); status != 0 {
 		t.Errorf("one half: %d %.300s", status, got)
@@ -97,7 +97,7 @@ func TestBatchTexts(t *testing.T) {
 	for _, name := range []string{"graph_query", "query_validate", "query_explain"} {
 		got, status := call(t, c, g, servedtest.Reader, name, args{"query": half + half})
 		if want := fmt.Sprintf("bytes of query: %d is more than the limit of %d", 2*len(half), textlimit.Max); status != 413 || !strings.Contains(got, want) {
-			t.Errorf("%s: %d %.300s, wanted %s", name, status, got, want)
+			t.Errorf("%s: %d %.300s, expected %s", name, status, got, want)
 		}
 	}
 }

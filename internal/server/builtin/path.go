@@ -94,7 +94,7 @@ func within(o *arguments.Object, name string, otherwise, most int) int {
 		return otherwise
 	}
 	if *n < 1 || int(*n) > most {
-		o.Fail(name, fmt.Sprintf("found %d, wanted 1 to %d", *n, most), "")
+		o.Fail(name, fmt.Sprintf("found %d, expected 1 to %d", *n, most), "")
 	}
 	return int(*n)
 }

@@ -129,7 +129,7 @@ func decodeQuery(args json.RawMessage) (tool.Call, error) {
 	o.Merge("queries", err)
 	for _, alone := range []string{"query", "name", "params", "branch", "snapshot", "page_token"} {
 		if o.Has(alone) {
-			o.Fail(alone, "found beside queries, wanted inside of its elements", "")
+			o.Fail(alone, "found beside queries, expected inside of its elements", "")
 		}
 		o.Raw(alone)
 	}
@@ -165,10 +165,10 @@ func adHoc(o *arguments.Object) *operations.AdHoc {
 func elements(raw json.RawMessage) ([]json.RawMessage, error) {
 	var items []json.RawMessage
 	if err := json.Unmarshal(raw, &items); err != nil {
-		return nil, &tool.ArgumentError{Detail: "found no array, wanted an array of objects", Help: `such as [{"query": "…", "params": {…}}]`}
+		return nil, &tool.ArgumentError{Detail: "found no array, expected an array of objects", Help: `such as [{"query": "…", "params": {…}}]`}
 	}
 	if len(items) == 0 || len(items) > maxBatch {
-		return nil, &tool.ArgumentError{Detail: fmt.Sprintf("found %d queries, wanted 1 to %d", len(items), maxBatch)}
+		return nil, &tool.ArgumentError{Detail: fmt.Sprintf("found %d queries, expected 1 to %d", len(items), maxBatch)}
 	}
 	return items, nil
 }

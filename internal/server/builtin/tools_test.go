@@ -114,8 +114,8 @@ func TestPath(t *testing.T) {
 		{"type_path", r, args{"from": "Person"}, 400, `to: missing, expected a string`},
 		{"type_path", r, args{"from": "Preson", "to": "Person"}, 400, `from: the schema has no node type Preson; did you mean Person?`},
 		{"type_path", r, args{"from": "Person", "to": "Knows"}, 400, `to: the schema has no node type Knows; there are Person`},
-		{"type_path", r, args{"from": "Person", "to": "Person", "max_hops": 9}, 400, `max_hops: found 9, wanted 1 to 8`},
-		{"type_path", r, args{"from": "Person", "to": "Person", "limit": 0}, 400, `limit: found 0, wanted 1 to 100`},
+		{"type_path", r, args{"from": "Person", "to": "Person", "max_hops": 9}, 400, `max_hops: found 9, expected 1 to 8`},
+		{"type_path", r, args{"from": "Person", "to": "Person", "limit": 0}, 400, `limit: found 0, expected 1 to 100`},
 		{"type_path", servedtest.Bot, nil, 404, `unknown tool: type_path`},
 		{"type_path", servedtest.Drafter, args{"from": "Person", "to": "Person"}, 403, `does not allow read on branch main`},
 	})
@@ -258,7 +258,7 @@ func TestCommits(t *testing.T) {
 			t.Fatal(err)
 		}
 		if times := instant.FindAll(answer.JSON, -1); len(times) == 0 || len(times) != strings.Count(string(answer.JSON), "created_at") {
-			t.Errorf("found %s, wanted instants with milliseconds", answer.JSON)
+			t.Errorf("found %s, expected instants with milliseconds", answer.JSON)
 		}
 		var page builtin.CommitsAnswer
 		if err := json.Unmarshal(answer.JSON, &page); err != nil {
@@ -283,7 +283,7 @@ func TestCommits(t *testing.T) {
 	run(t, c, []step{
 		{"commit_list", r, args{"limit": 1}, 0, `{"branch":"main","commits":[{"commit":"COMMIT","seq":`},
 		{"commit_list", r, args{"branch": "draft", "limit": 1}, 0, head.Commit.ID},
-		{"commit_list", r, args{"limit": 501}, 400, `limit: found 501, wanted 1 to 500`},
+		{"commit_list", r, args{"limit": 501}, 400, `limit: found 501, expected 1 to 500`},
 		{"commit_list", r, args{"page_token": "zzz"}, 400, `page_token: it is damaged, or this server did not make it; send next_page_token unchanged, with the arguments of the first page; or leave page_token out to get the first page`},
 		{"commit_list", r, args{"page_token": token, "branch": "draft"}, 400, `page_token: it belongs to the branch main`},
 		{"commit_list", r, args{"branch": "none"}, 404, `branch \"none\" not found`},

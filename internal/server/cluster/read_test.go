@@ -57,7 +57,7 @@ func TestPathsOfAnotherFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := filepath.Join(dir, "data"); cfg.Storage != want {
-		t.Errorf("storage %q, wanted %q", cfg.Storage, want)
+		t.Errorf("storage %q, expected %q", cfg.Storage, want)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestFaults(t *testing.T) {
 		_, err := Read(file)
 		var list diag.List
 		if !errors.As(err, &list) {
-			t.Errorf("%s: got %v, wanted a diag.List", file, err)
+			t.Errorf("%s: got %v, expected a diag.List", file, err)
 			continue
 		}
 		if strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "5550123") {
@@ -132,7 +132,7 @@ func TestMetaThresholds(t *testing.T) {
 		"version: 1\nstorage: ./data\ngraphs:\n  a: { schema: gone.pg, queries: gone/, mcp: { meta_threshold: 7 } }\n  b: { schema: gone.pg, colour: red }\n": {"a": 7, "b": DefaultMetaThreshold},
 	} {
 		if got := MetaThresholds([]byte(src)); !maps.Equal(got, want) {
-			t.Errorf("%q: found %v, wanted %v", src, got, want)
+			t.Errorf("%q: found %v, expected %v", src, got, want)
 		}
 	}
 }

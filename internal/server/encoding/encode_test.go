@@ -174,7 +174,7 @@ func TestCutsAcrossBatches(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !strings.HasSuffix(string(e.buf), tt.want) {
-			t.Errorf("%+v, rows beyond the query's limit %t: …%s, wanted …%s", tt.enc, tt.more, e.buf[len(e.buf)-120:], tt.want)
+			t.Errorf("%+v, rows beyond the query's limit %t: …%s, expected …%s", tt.enc, tt.more, e.buf[len(e.buf)-120:], tt.want)
 		}
 	}
 	e := &Writer{enc: Options{MaxBytes: 70_000, Refuse: true}}

@@ -95,10 +95,10 @@ func TestGuard(t *testing.T) {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)
 			if w.Code != tt.want || reached != (tt.want == 200) {
-				t.Fatalf("status %d, reached %v; wanted %d", w.Code, reached, tt.want)
+				t.Fatalf("status %d, reached %v; expected %d", w.Code, reached, tt.want)
 			}
 			if got := w.Header().Get("Access-Control-Allow-Origin"); (got != "") != tt.cors || tt.cors && got != tt.origin {
-				t.Errorf("Access-Control-Allow-Origin %q, wanted CORS %v", got, tt.cors)
+				t.Errorf("Access-Control-Allow-Origin %q, expected CORS %v", got, tt.cors)
 			}
 			if tt.want == 403 {
 				checkEnvelope(t, w, "forbidden")
@@ -114,7 +114,7 @@ func checkEnvelope(t *testing.T, w *httptest.ResponseRecorder, code string) {
 		t.Fatalf("body %q: %v", w.Body, err)
 	}
 	if e["code"] != code || e["error"] == "" || len(e) != 2 {
-		t.Errorf("envelope %v, wanted code %s and an error", e, code)
+		t.Errorf("envelope %v, expected code %s and an error", e, code)
 	}
 	if got := w.Header().Get("Content-Type"); got != "application/json" {
 		t.Errorf("content type %q", got)
@@ -129,7 +129,7 @@ func TestSeveralOrigins(t *testing.T) {
 	w := httptest.NewRecorder()
 	g.Wrap(http.NotFoundHandler()).ServeHTTP(w, r)
 	if w.Code != http.StatusForbidden {
-		t.Errorf("status %d, wanted 403", w.Code)
+		t.Errorf("status %d, expected 403", w.Code)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestPreflight(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		if w.Code != tt.want {
-			t.Errorf("%s: status %d, wanted %d", tt.origin, w.Code, tt.want)
+			t.Errorf("%s: status %d, expected %d", tt.origin, w.Code, tt.want)
 		}
 		for name := range w.Header() {
 			if strings.HasPrefix(name, "Access-Control-") && !tt.cors {
@@ -183,7 +183,7 @@ func TestWarnings(t *testing.T) {
 	for _, tt := range tests {
 		_, log := newGuard(t, tt.o)
 		if got := log.String(); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
-			t.Errorf("%+v: logged %q, wanted %q", tt.o, got, tt.want)
+			t.Errorf("%+v: logged %q, expected %q", tt.o, got, tt.want)
 		}
 	}
 }

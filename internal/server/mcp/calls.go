@@ -125,7 +125,7 @@ func bindPromptGet(s *surface, m *message) (run, error) {
 	p := &mcp.GetPromptParams{Name: name, Meta: anyMeta(m)}
 	if m.args != nil {
 		if err := json.Unmarshal(m.args, &p.Arguments); err != nil {
-			return nil, invalidParams("params.arguments: wanted an object of strings")
+			return nil, invalidParams("params.arguments: expected an object of strings")
 		}
 	}
 	return func(ctx context.Context) (mcp.Result, error) { return s.getPrompt(ctx, p) }, nil

@@ -203,7 +203,7 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) ([]byte, *httpFau
 		}
 	}
 	if len(body) == 0 {
-		return nil, badRequest("found an empty body, wanted a JSON-RPC message")
+		return nil, badRequest("found an empty body, expected a JSON-RPC message")
 	}
 	return body, nil
 }
@@ -212,14 +212,14 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) ([]byte, *httpFau
 // method than POST does not speak MCP.
 func refuseMethod(w http.ResponseWriter, method string) {
 	w.Header().Set("Allow", http.MethodPost)
-	envelope.Write(w, envelope.New(wireerror.WrongMethod, client.CodeMethodNotAllowed, "found "+method+", wanted POST"))
+	envelope.Write(w, envelope.New(wireerror.WrongMethod, client.CodeMethodNotAllowed, "found "+method+", expected POST"))
 }
 
 // checkEnvelope checks the headers of a POST against the rules of the transport.
 func checkEnvelope(r *http.Request) *httpFault {
 	for _, name := range [...]string{versionHeader, methodHeader, nameHeader} {
 		if n := len(r.Header[name]); n > 1 {
-			return badRequest("found " + strconv.Itoa(n) + " " + name + " headers, wanted at most one; send the header once")
+			return badRequest("found " + strconv.Itoa(n) + " " + name + " headers, expected at most one; send the header once")
 		}
 	}
 	if v := r.Header["Content-Type"]; len(v) != 1 || v[0] != "application/json" {
@@ -229,7 +229,7 @@ func checkEnvelope(r *http.Request) *httpFault {
 		}
 	}
 	if codings := r.Header["Content-Encoding"]; codings != nil && !(len(codings) == 1 && (codings[0] == "" || codings[0] == "identity")) {
-		return refused(http.StatusUnsupportedMediaType, "found a Content-Encoding, wanted none; send the body uncompressed")
+		return refused(http.StatusUnsupportedMediaType, "found a Content-Encoding, expected none; send the body uncompressed")
 	}
 	if !accepts(r.Header["Accept"]) {
 		return badRequest("the Accept header must list both application/json and text/event-stream")

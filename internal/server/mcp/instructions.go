@@ -22,7 +22,7 @@ const (
 	spelling = "Type names start upper-case; an edge is written with a lower-case first letter."
 	writes   = "Tools that write say so in their hints; each write is one commit."
 	cut      = "A result that was cut says truncated: true; then ask for less, or call again with its next_page_token as page_token."
-	faults   = "An error names what was found and what was wanted."
+	faults   = "An error says what it found and what it expected."
 )
 
 // How a model runs stored queries in the two modes: as part of a sentence about all queries, and as

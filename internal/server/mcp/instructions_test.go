@@ -53,7 +53,7 @@ func TestInstructions(t *testing.T) {
 		got := s.InitializeResult().Instructions
 		for _, part := range all {
 			if strings.Contains(got, part) != slices.Contains(tt.want, part) {
-				t.Errorf("%s: wanted %q: %t, found %s", tt.name, part, slices.Contains(tt.want, part), got)
+				t.Errorf("%s: expected %q: %t, found %s", tt.name, part, slices.Contains(tt.want, part), got)
 			}
 		}
 	}
@@ -125,7 +125,7 @@ func TestHowToCall(t *testing.T) {
 			t.Fatal(err)
 		}
 		if q := described.Types[0].Queries[0]; q.Tool != name || q.Call != want {
-			t.Errorf("meta %t: type_describe says %+v, wanted %s", meta, q, want)
+			t.Errorf("meta %t: type_describe says %+v, expected %s", meta, q, want)
 		}
 		prompt, err := s.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "write_query", Arguments: map[string]string{"intent": "x"}})
 		if err != nil {
@@ -145,7 +145,7 @@ func TestHowToCall(t *testing.T) {
 			t.Fatal(err)
 		}
 		if q := catalog.Queries[0]; q.Tool != name || q.Call != want {
-			t.Errorf("meta %t: the catalog says %+v, wanted %s", meta, q, want)
+			t.Errorf("meta %t: the catalog says %+v, expected %s", meta, q, want)
 		}
 
 		// The arguments work once a value stands in place of each type.

@@ -25,7 +25,7 @@ func TestEveryToolOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if page.NextCursor != "" {
-		t.Errorf("the list of %d tools goes on at %q, wanted one page", len(page.Tools), page.NextCursor)
+		t.Errorf("the list of %d tools goes on at %q, expected one page", len(page.Tools), page.NextCursor)
 	}
 	listed, next := map[string]int{}, 0
 	for tool, err := range s.Tools(t.Context(), nil) { // follows the cursors

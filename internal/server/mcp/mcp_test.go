@@ -363,7 +363,7 @@ func TestTransport(t *testing.T) {
 		{"discover", "2026-07-28", message(newest, "server/discover", ""), 200, `"cacheScope":"private"`},
 		{"initialize", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`, 200, `"protocolVersion":"2024-11-05"`},
 		{"batch", "2025-03-26", `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]`, 200, `"id":2`},
-		{"large batch", "2025-03-26", "[" + strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`, 16) + `{"id":1}]`, 400, "found a batch of 17 messages, wanted at most 16"},
+		{"large batch", "2025-03-26", "[" + strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`, 16) + `{"id":1}]`, 400, "found a batch of 17 messages, expected at most 16"},
 		{"old version", "2024-11-05", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, 400, `"code":-32022`},
 		{"old version", "2024-11-05", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`, 200, `"protocolVersion":"2024-11-05"`},
 		{"future version", "2099-01-01", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, 400, `"requested":"2099-01-01"`},
@@ -384,7 +384,7 @@ func TestTransport(t *testing.T) {
 		{"meta of another version", "2025-11-25", message(newest, "tools/list", ""), 400, `"code":-32020`},
 		{"mistyped params", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":7}}`, 200, "found a number where it cannot be, at cursor"},
 		{"mistyped params", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}`, 200, "something else than an object"},
-		{"mistyped name", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}`, 200, "params.name: wanted a string"},
+		{"mistyped name", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}`, 200, "params.name: expected a string"},
 		{"no params", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, 200, "tools/call wants params, found none"},
 		{"deep", "2025-11-25", strings.Repeat("[", 900) + strings.Repeat("]", 900), 400, ""},
 		{"no actor", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"everyone"}}`, 200, "unknown tool: everyone"},
@@ -453,7 +453,7 @@ func TestRepeatedHeaders(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"Mcp-Protocol-Version", []string{newest, "2025-11-25"}, 400, "found 2 Mcp-Protocol-Version headers, wanted at most one"},
+		{"Mcp-Protocol-Version", []string{newest, "2025-11-25"}, 400, "found 2 Mcp-Protocol-Version headers, expected at most one"},
 		{"Mcp-Protocol-Version", []string{"2025-11-25", newest}, 400, "found 2 Mcp-Protocol-Version headers"},
 		{"Mcp-Protocol-Version", []string{newest, newest}, 400, "found 2 Mcp-Protocol-Version headers"},
 		{"Mcp-Protocol-Version", []string{newest, ""}, 400, "found 2 Mcp-Protocol-Version headers"},

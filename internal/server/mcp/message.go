@@ -102,7 +102,7 @@ func (r reader) all() (msgs []message, batch bool, err error) {
 				return nil, true, err
 			}
 			return nil, true, &badMessage{code: codeInvalidRequest,
-				detail: fmt.Sprintf("found a batch of %d messages, wanted at most %d; send the others in further requests", n, maxBatch)}
+				detail: fmt.Sprintf("found a batch of %d messages, expected at most %d; send the others in further requests", n, maxBatch)}
 		}
 		m, err := r.message()
 		if err != nil {
@@ -114,7 +114,7 @@ func (r reader) all() (msgs []message, batch bool, err error) {
 		return nil, true, err
 	}
 	if len(msgs) == 0 {
-		return nil, true, &badMessage{code: codeInvalidRequest, detail: "found an empty batch, wanted at least one message"}
+		return nil, true, &badMessage{code: codeInvalidRequest, detail: "found an empty batch, expected at least one message"}
 	}
 	return msgs, true, r.end()
 }

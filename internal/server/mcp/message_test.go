@@ -36,7 +36,7 @@ func TestReadMessages(t *testing.T) {
 		`[1]`:                                        `-32600 object`,
 		strings.Repeat("[", 1001):                    `-32600 nests deeper`,
 		strings.Repeat("[", 900) + strings.Repeat("]", 900):                                           `-32600 object`,
-		"[" + strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"a"},`, 16) + `{},{}]`:                 `-32600 found a batch of 18 messages, wanted at most 16`,
+		"[" + strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"a"},`, 16) + `{},{}]`:                 `-32600 found a batch of 18 messages, expected at most 16`,
 		`{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":"` + strings.Repeat(`[\"{`, 2000) + `"}}`: `1 m {"a":"` + strings.Repeat(`[\"{`, 2000) + `"}`,
 	} {
 		msgs, _, err := readMessages([]byte(body))

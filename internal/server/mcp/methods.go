@@ -139,7 +139,7 @@ func subject(m *message, raw []byte, member string) (string, error) {
 	case raw == nil || jsontext.Value(raw).Kind() == 'n':
 		return "", nil
 	case raw[0] != '"':
-		return "", invalidParams(fmt.Sprintf("params.%s: wanted a string", member))
+		return "", invalidParams(fmt.Sprintf("params.%s: expected a string", member))
 	}
 	return unquoted(raw), nil
 }

@@ -51,7 +51,7 @@ const (
 func (s *surface) writeQuery(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	intent := strings.TrimSpace(req.Params.Arguments["intent"])
 	if intent == "" {
-		return nil, badPrompt("intent: missing, wanted what you want to know")
+		return nil, badPrompt("intent: missing, expected what you want to know")
 	}
 	listed := req.Params.Arguments["types"]
 	if err := textlimit.Check("intent and types", len(intent)+len(listed)); err != nil {
@@ -83,12 +83,12 @@ func (s *surface) queryGuide(ctx context.Context, intent, listed string) (*mcp.G
 			return nil, noType("types", name, schema)
 		}
 		if len(types) == maxPromptTypes {
-			return nil, badPrompt(fmt.Sprintf("types: found more than %d names, wanted at most %d; name the types that the question is about", maxPromptTypes, maxPromptTypes))
+			return nil, badPrompt(fmt.Sprintf("types: found more than %d names, expected at most %d; name the types that the question is about", maxPromptTypes, maxPromptTypes))
 		}
 		wanted[name], types = true, append(types, name)
 	}
 	w := &prompt{}
-	w.line("Write a GQ query for this graph. What is wanted: " + intent)
+	w.line("Write a GQ query for this graph. The question: " + intent)
 	w.types(schema, wanted)
 	if err := w.paths(ctx, schema, types); err != nil {
 		return nil, err
@@ -124,14 +124,14 @@ func (s *surface) filterGuide(ctx context.Context, intent, name string) (*mcp.Ge
 	n := schema.Node(name)
 	switch {
 	case name == "":
-		return nil, badPrompt("type: missing, wanted the name of a node type")
+		return nil, badPrompt("type: missing, expected the name of a node type")
 	case n == nil:
 		return nil, noType("type", name, schema)
 	}
 	w := &prompt{}
 	wanted := ""
 	if intent != "" {
-		wanted = " What is wanted: " + intent
+		wanted = " The question: " + intent
 	}
 	w.line("Write the conditions of a GQ match on " + n.Name + "." + wanted)
 	w.section("The type")

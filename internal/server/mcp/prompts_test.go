@@ -171,7 +171,7 @@ func TestLargestPrompts(t *testing.T) {
 	for _, name := range []string{"write_query", "write_filter"} {
 		_, err := small.GetPrompt(ctx, &sdk.GetPromptParams{Name: name, Arguments: map[string]string{"intent": "who knows whom", "type": "Person"}})
 		if want := "expected at most 400; shorten the intent, or name fewer types"; err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, wanted %s", name, err, want)
+			t.Errorf("%s: %v, expected %s", name, err, want)
 		}
 	}
 	list, err := small.ListResources(ctx, nil)
@@ -183,7 +183,7 @@ func TestLargestPrompts(t *testing.T) {
 		res, err := small.ReadResource(ctx, &sdk.ReadResourceParams{URI: r.URI})
 		if want, ok := refused[r.URI]; ok {
 			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, wanted %s", r.URI, err, want)
+				t.Errorf("%s: %v, expected %s", r.URI, err, want)
 			}
 			continue
 		}
@@ -208,11 +208,11 @@ func TestLargestPrompts(t *testing.T) {
 	whole := connect(t, serve(t, config(t), mcp.Options{}), servedtest.Writer)
 	for name, test := range map[string]struct{ intent, types, want string }{
 		"a long intent": {strings.Repeat("x", textlimit.Max+1), "", "bytes of intent and types: 1048577 is more than the limit of 1048576"},
-		"many types":    {"x", strings.Repeat("Person,", 61), "found more than 60 names, wanted at most 60"},
+		"many types":    {"x", strings.Repeat("Person,", 61), "found more than 60 names, expected at most 60"},
 	} {
 		_, err := whole.GetPrompt(ctx, &sdk.GetPromptParams{Name: "write_query", Arguments: map[string]string{"intent": test.intent, "types": test.types}})
 		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %.300v, wanted %s", name, err, test.want)
+			t.Errorf("%s: %.300v, expected %s", name, err, test.want)
 		}
 	}
 }

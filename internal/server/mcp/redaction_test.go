@@ -67,7 +67,7 @@ func TestNamesInText(t *testing.T) {
 		"run `get_user`; GETX and get-X differ": {"get_user"},
 	} {
 		if got := r.in(text); !slices.Equal(got, want) {
-			t.Errorf("%q names %q, wanted %q", text, got, want)
+			t.Errorf("%q names %q, expected %q", text, got, want)
 		}
 	}
 }

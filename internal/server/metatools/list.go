@@ -65,7 +65,7 @@ func (t *lister) DecodeFor(actor *access.Actor, args json.RawMessage) (tool.Call
 	}
 	if page := o.OptI32("page"); page != nil {
 		if c.page = int(*page); c.page < 1 {
-			o.Fail("page", "found "+strconv.Itoa(c.page)+", wanted 1 or more", "")
+			o.Fail("page", "found "+strconv.Itoa(c.page)+", expected 1 or more", "")
 		}
 	}
 	return c, o.Done()

@@ -117,7 +117,7 @@ func TestForEmpty(t *testing.T) {
 			want: []string{`no Person has name "` + strings.Repeat("ü", 100) + `"…`}},
 	} {
 		if got := ask(t, g, tt.params, tt.body, tt.args...); !slices.Equal(got, tt.want) {
-			t.Errorf("%s: found %q, wanted %q", tt.name, got, tt.want)
+			t.Errorf("%s: found %q, expected %q", tt.name, got, tt.want)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func TestNearInLargeTypes(t *testing.T) {
 		}
 		got := ask(t, g, "$p: String", "match { $x: Page { path: $p } } return { $x.path }", value.OfString(wanted))
 		if len(got) != 1 || got[0] != want {
-			t.Errorf("found %q, wanted %q", got, want)
+			t.Errorf("found %q, expected %q", got, want)
 		}
 	}
 }
@@ -169,7 +169,7 @@ func TestFailedNote(t *testing.T) {
 		want   int
 	}{{t.Context(), head.Commit.ID, 1}, {t.Context(), "no commit", 0}, {ctx, head.Commit.ID, 0}} {
 		if got := notes.ForEmpty(tt.ctx, g, queries[0].Plan, nil, tt.commit); len(got) != tt.want {
-			t.Errorf("at %q, context %v: %q, wanted %d notes", tt.commit, tt.ctx.Err(), got, tt.want)
+			t.Errorf("at %q, context %v: %q, expected %d notes", tt.commit, tt.ctx.Err(), got, tt.want)
 		}
 	}
 }

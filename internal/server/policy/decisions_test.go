@@ -50,7 +50,7 @@ rules:
 		}
 	}
 	if n := len(p.decisions.cached); n != 10 {
-		t.Errorf("%d decisions are cached, wanted one for each question with an actor", n)
+		t.Errorf("%d decisions are cached, expected one for each question with an actor", n)
 	}
 }
 

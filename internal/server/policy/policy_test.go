@@ -130,7 +130,7 @@ func TestGroupsOfTheToken(t *testing.T) {
 
 func TestMainBranch(t *testing.T) {
 	if mainBranch != engine.MainBranch {
-		t.Errorf("%q, wanted %q", mainBranch, engine.MainBranch)
+		t.Errorf("%q, expected %q", mainBranch, engine.MainBranch)
 	}
 }
 

@@ -176,7 +176,7 @@ func TestPageTokens(t *testing.T) {
 			got = append(got, more...)
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("the pages of %s have %v, wanted %v", list, got, want)
+			t.Errorf("the pages of %s have %v, expected %v", list, got, want)
 		}
 	}
 	for list, path := range lists {

@@ -90,7 +90,7 @@ func TestListTokens(t *testing.T) {
 		_, _, err := listed(g, actor, name, args)
 		var a *tool.ArgumentError
 		if !errors.As(err, &a) || a.Path != "page_token" || !strings.Contains(a.Detail, want) || wireerror.OutcomeOf(err) != wireerror.OfRequest {
-			t.Errorf("%s, %s: got %v, wanted %s", name, what, err, want)
+			t.Errorf("%s, %s: got %v, expected %s", name, what, err, want)
 		}
 	}
 	for name := range lists {

@@ -68,7 +68,7 @@ func TestNotesKeepToBranch(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(got.Rows) > 0 || strings.Join(got.Notes, "|") != strings.Join(tt.want, "|") {
-			t.Errorf("%s: found %s, wanted the notes %q", tt.name, answer.JSON, tt.want)
+			t.Errorf("%s: found %s, expected the notes %q", tt.name, answer.JSON, tt.want)
 		}
 	}
 }

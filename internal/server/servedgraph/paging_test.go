@@ -142,7 +142,7 @@ func TestPages(t *testing.T) {
 						t.Fatalf("page %d: %v", pages, err)
 					}
 					if page.Commit != want.Commit || *page.Target.Branch != engine.MainBranch || tt.enc.MaxRows > 0 && page.Count > tt.enc.MaxRows {
-						t.Errorf("page %d is of commit %s, wanted %s; %+v", pages, page.Commit, want.Commit, page.Target)
+						t.Errorf("page %d is of commit %s, expected %s; %+v", pages, page.Commit, want.Commit, page.Target)
 					}
 					rows = append(rows, page.text())
 					if args["page_token"] = page.Next; page.Next == "" {
@@ -354,7 +354,7 @@ func TestAdviceOfOversize(t *testing.T) {
 			}
 			_, err := ask(servedtest.Graph(t, c), servedtest.Reader, name, args, tt.enc)
 			if err == nil || !strings.HasSuffix(err.Error(), tt.want) {
-				t.Errorf("%s, meta %t: %v, wanted the advice %q", tt.name, meta, err, tt.want)
+				t.Errorf("%s, meta %t: %v, expected the advice %q", tt.name, meta, err, tt.want)
 			}
 		}
 	}

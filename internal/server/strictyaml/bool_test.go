@@ -29,7 +29,7 @@ func TestBool(t *testing.T) {
 		case tt.fault == "" && len(faults) > 0:
 			t.Errorf("%q: found %v", tt.src, faults)
 		case tt.fault != "" && (len(faults) != 1 || !strings.Contains(faults[0].Message, tt.fault)):
-			t.Errorf("%q: found %v, wanted %q", tt.src, faults, tt.fault)
+			t.Errorf("%q: found %v, expected %q", tt.src, faults, tt.fault)
 		}
 	}
 }

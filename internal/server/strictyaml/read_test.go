@@ -118,7 +118,7 @@ func TestSecret(t *testing.T) {
 func TestCodesAreInOrder(t *testing.T) {
 	for i, c := range Codes() {
 		if want := fmt.Sprintf("C%d", i+1); string(c.Code) != want || c.Purpose == "" {
-			t.Errorf("code %d is %s (%q), wanted %s with a purpose", i, c.Code, c.Purpose, want)
+			t.Errorf("code %d is %s (%q), expected %s with a purpose", i, c.Code, c.Purpose, want)
 		}
 	}
 }

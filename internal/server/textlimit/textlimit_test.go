@@ -70,7 +70,7 @@ func TestTextMemory(t *testing.T) {
 				t.Errorf("%v", large)
 			}
 			if got := before - b.left.Load(); got != test.taken {
-				t.Errorf("took %d bytes, wanted %d", got, test.taken)
+				t.Errorf("took %d bytes, expected %d", got, test.taken)
 			}
 			if err == nil {
 				done()
@@ -136,7 +136,7 @@ func TestTurns(t *testing.T) {
 		got += <-order
 	}
 	if got != "abaa" {
-		t.Errorf("the actors had their slots as %s, wanted abaa", got)
+		t.Errorf("the actors had their slots as %s, expected abaa", got)
 	}
 	texts.slots.mu.Lock()
 	defer texts.slots.mu.Unlock()
@@ -174,6 +174,6 @@ func TestTurnEnds(t *testing.T) {
 	next.Release()
 	runs.Release()
 	if texts.slots.free != 1 {
-		t.Errorf("%d slots are free, wanted 1", texts.slots.free)
+		t.Errorf("%d slots are free, expected 1", texts.slots.free)
 	}
 }

@@ -108,7 +108,7 @@ func TestReadRepositories(t *testing.T) {
 	for _, p := range g.Packages {
 		packages = append(packages, p.Path)
 		if p.Path == "example.com/lib/greet" && p.Doc != "Package greet has greetings." {
-			t.Errorf("found %+v; wanted the package as its own module has it", p)
+			t.Errorf("found %+v; expected the package as its own module has it", p)
 		}
 	}
 	for _, f := range g.Files {

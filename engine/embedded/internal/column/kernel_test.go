@@ -134,7 +134,7 @@ func checkKernel(t *testing.T, c *Column, all []value.Value, op plan.Op, x value
 		for i := range len(sel) * 64 {
 			want := i < n && i%7 != 3 && holdsByValue(op, all[first+i], x)
 			if got := sel[i/64]>>(i%64)&1 != 0; got != want {
-				t.Fatalf("%s: row %d of %d, %s %s %s: found %t, wanted %t", c.typ, first+i, len(all), value.Text(all[first+i]), op, value.Text(x), got, want)
+				t.Fatalf("%s: row %d of %d, %s %s %s: found %t, expected %t", c.typ, first+i, len(all), value.Text(all[first+i]), op, value.Text(x), got, want)
 			}
 		}
 	}
@@ -152,7 +152,7 @@ func TestBetween32AgreesWithGo(t *testing.T) {
 		between32(got, x, lo, width)
 		between32Go(want, x, lo, width)
 		if !slices.Equal(got, want) {
-			t.Fatalf("lo %d, width %d: found %x, wanted %x", lo, width, got, want)
+			t.Fatalf("lo %d, width %d: found %x, expected %x", lo, width, got, want)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func TestMappedFileIsCut(t *testing.T) {
 	}
 	var c *engine.Corrupt
 	if err := read(); !errors.As(err, &c) || c.Object != name {
-		t.Errorf("%v, wanted a *engine.Corrupt that names %s", err, name)
+		t.Errorf("%v, expected a *engine.Corrupt that names %s", err, name)
 	}
 	runtime.KeepAlive(m)
 }

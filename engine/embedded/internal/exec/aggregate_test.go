@@ -74,7 +74,7 @@ func TestMedian(t *testing.T) {
 		{0.25, []value.Value{value.OfF32(0.25)}},
 	} {
 		if got := medianOf(t, &budget{}, c.vals...); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
-			t.Errorf("the median of %v is %v, wanted %v", c.vals, got, c.want)
+			t.Errorf("the median of %v is %v, expected %v", c.vals, got, c.want)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestMedianSpends(t *testing.T) {
 		sum.addInt(sorted[len(sorted)/2])
 		b := &budget{}
 		if got, want := medianOf(t, b, vals...), sum.value()/2; got != want {
-			t.Fatalf("the median of %d numbers is %v, wanted %v", len(vals), got, want)
+			t.Fatalf("the median of %d numbers is %v, expected %v", len(vals), got, want)
 		}
 		if b.spent < 8*int64(len(vals)) {
 			t.Fatalf("%d numbers spent %d bytes", len(vals), b.spent)

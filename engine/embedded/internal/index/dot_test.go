@@ -33,7 +33,7 @@ func TestDots(t *testing.T) {
 			Dots(got, codes, y)
 			dotsGo(plain, codes, y)
 			if !slices.Equal(got, want) || !slices.Equal(plain, want) {
-				t.Fatalf("%d vectors of %d components: found %v and %v, wanted %v", n, dim, got, plain, want)
+				t.Fatalf("%d vectors of %d components: found %v and %v, expected %v", n, dim, got, plain, want)
 			}
 		}
 	}

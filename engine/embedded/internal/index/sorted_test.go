@@ -67,7 +67,7 @@ func (s *shelf) check(t *testing.T, x *Sorted, low, high int) {
 		slices.Sort(got)
 		sorted := slices.Sorted(slices.Values(want))
 		if !slices.Equal(got, sorted) {
-			t.Fatalf("%d to %d: found %d entities, wanted %d", low, high, len(got), len(want))
+			t.Fatalf("%d to %d: found %d entities, expected %d", low, high, len(got), len(want))
 		}
 	}
 }
@@ -124,10 +124,10 @@ func TestSortedTouchesWhatItReturns(t *testing.T) {
 		n++
 	}
 	if n != 100 || s.compared > 2*18 {
-		t.Errorf("%d entities with %d comparisons, wanted 100 with at most 36", n, s.compared)
+		t.Errorf("%d entities with %d comparisons, expected 100 with at most 36", n, s.compared)
 	}
 	span := s.between(x, 5000, 5099)
 	if span.Len() != 100 {
-		t.Errorf("the span has %d places, wanted 100", span.Len())
+		t.Errorf("the span has %d places, expected 100", span.Len())
 	}
 }

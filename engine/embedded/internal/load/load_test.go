@@ -141,10 +141,10 @@ func TestBadLines(t *testing.T) {
 		{`{"type":"P","data":{"k":"a","u":-1}}`, `line 2, data.u: -1 is out of range of U64`},
 		{`{"type":"P","data":{"k":"a","f":1e39}}`, `line 2, data.f: 1e39 is out of range of F32`},
 		{`{"type":"P","data":{"k":"a","d":"2024-13-01"}}`, `line 2, data.d: "2024-13-01" is not a date; write it as YYYY-MM-DD`},
-		{`{"type":"P","data":{"k":"a","blob":"?"}}`, `line 2, data.blob: the text is no base64 with padding`},
-		{`{"type":"P","data":{"k":"a","l":[1,null]}}`, `line 2, data.l: element 1: a list holds no null`},
-		{`{"type":"P","data":{"k":"a","v":[1]}}`, `line 2, data.v: node P, property v: found a vector of length 1, wanted 2 (type)`},
-		{`{"type":"P","data":{"k":"a","e":"z"}}`, `line 2, data.e: node P, property e: found "z", wanted one of x, y (enum)`},
+		{`{"type":"P","data":{"k":"a","blob":"?"}}`, `line 2, data.blob: the text is not base64 with padding`},
+		{`{"type":"P","data":{"k":"a","l":[1,null]}}`, `line 2, data.l: element 1: a list cannot hold null`},
+		{`{"type":"P","data":{"k":"a","v":[1]}}`, `line 2, data.v: node P, property v: found a vector of length 1, expected 2 (type)`},
+		{`{"type":"P","data":{"k":"a","e":"z"}}`, `line 2, data.e: node P, property e: found "z", expected one of x, y (enum)`},
 		{"{\"type\":\"P\",\"data\":{\"k\":\"\xff\"}}", `line 2, data.k: byte 26: invalid UTF-8`},
 	} {
 		_, err := parse(t, "\n"+c.line+"\n")

@@ -52,7 +52,7 @@ func TestCold(t *testing.T) {
 	for _, b := range blocks {
 		got, err := seg.Block(b.name)
 		if err != nil || !bytes.Equal(got, b.data) {
-			t.Errorf("%s: %d bytes, %v, wanted %d", b.name, len(got), err, len(b.data))
+			t.Errorf("%s: %d bytes, %v, expected %d", b.name, len(got), err, len(b.data))
 		}
 		if e := seg.blocks[b.name]; (e.codec != codecNone) != b.small || b.small && e.length*2 > e.unpacked {
 			t.Errorf("%s: codec %d, %d bytes in %d", b.name, e.codec, e.unpacked, e.length)

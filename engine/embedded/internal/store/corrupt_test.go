@@ -251,14 +251,14 @@ func TestTornWrite(t *testing.T) {
 
 	s, rec := reopen(t, mem, "/g", tiny)
 	if len(rec.Records) != 1 {
-		t.Fatalf("%d records, wanted 1", len(rec.Records))
+		t.Fatalf("%d records, expected 1", len(rec.Records))
 	}
 	_, err = s.Append(t.Context(), 1, []byte("then"))
 	must(t, err)
 	must(t, s.Close())
 	s, rec = reopen(t, mem, "/g", tiny)
 	if len(rec.Records) != 2 || string(rec.Records[1].Payload) != "then" {
-		t.Fatalf("%d records, wanted 2", len(rec.Records))
+		t.Fatalf("%d records, expected 2", len(rec.Records))
 	}
 	must(t, s.Close())
 }

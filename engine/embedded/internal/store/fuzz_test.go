@@ -118,7 +118,7 @@ func FuzzFooter(f *testing.F) {
 		end := int64(segmentHeaderSize)
 		for _, b := range blocks {
 			if b.offset != end || b.length < 0 {
-				t.Fatalf("block %+v, wanted offset %d", b, end)
+				t.Fatalf("block %+v, expected offset %d", b, end)
 			}
 			end += pad(b.length, blockAlign)
 			if n := int64(len(b.pieces)); n != (end-b.offset+pieceSize-1)/pieceSize {

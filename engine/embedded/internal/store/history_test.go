@@ -214,7 +214,7 @@ func (h *history) check(t *testing.T, fsys fs.FS) (*Store, *Recovered) {
 	}
 	m := h.manifests[found]
 	if rec.ManifestLSN != m.upTo || !slices.Equal(rec.Segments, m.segments) {
-		t.Fatalf("manifest %q up to %d with %v, wanted %+v", rec.Manifest, rec.ManifestLSN, rec.Segments, m)
+		t.Fatalf("manifest %q up to %d with %v, expected %+v", rec.Manifest, rec.ManifestLSN, rec.Segments, m)
 	}
 	live := slices.Clone(rec.Segments)
 	last := rec.ManifestLSN
@@ -275,7 +275,7 @@ func (h *history) checkTwice(t *testing.T, mem *fs.Mem) {
 	must(t, Verify(t.Context(), after, "/g"))
 	s, rec = reopen(t, after, "/g", tiny)
 	if len(rec.Records) != want {
-		t.Fatalf("%d records after the last, wanted %d", len(rec.Records), want)
+		t.Fatalf("%d records after the last, expected %d", len(rec.Records), want)
 	}
 	for _, r := range rec.Records[want-12:] {
 		if r.Kind != 2 {

@@ -78,7 +78,7 @@ func TestSegmentBlocks(t *testing.T) {
 		seg, err := s.OpenSegment(ctx, id)
 		must(t, err)
 		if got := len(seg.Blocks()); got != len(blocks) {
-			t.Errorf("%d blocks, wanted %d", got, len(blocks))
+			t.Errorf("%d blocks, expected %d", got, len(blocks))
 		}
 		for name, want := range blocks {
 			got, err := seg.Block(name)
@@ -247,11 +247,11 @@ func TestOrder(t *testing.T) {
 		s, rec := reopen(t, fsys, dir, tiny)
 		defer s.Close()
 		if len(rec.Records) != len(order) {
-			t.Fatalf("%d records, wanted %d", len(rec.Records), len(order))
+			t.Fatalf("%d records, expected %d", len(rec.Records), len(order))
 		}
 		for i, r := range rec.Records {
 			if string(r.Payload) != order[i] {
-				t.Fatalf("record %d is %q, wanted %q", r.LSN, r.Payload, order[i])
+				t.Fatalf("record %d is %q, expected %q", r.LSN, r.Payload, order[i])
 			}
 		}
 	})
@@ -289,7 +289,7 @@ func TestPoison(t *testing.T) {
 	must(t, s.Close())
 	s, rec := reopen(t, mem, "/g", tiny)
 	if len(rec.Records) > 1 {
-		t.Errorf("%d records, wanted the first at most", len(rec.Records))
+		t.Errorf("%d records, expected the first at most", len(rec.Records))
 	}
 	_, err = s.Append(t.Context(), 1, nil)
 	must(t, err)
@@ -398,7 +398,7 @@ func wantFiles(t *testing.T, fsys fs.FS, dir, when string, free, segments, manif
 	must(t, err)
 	got := classify(names)
 	if len(got.free) != free || len(got.segments) != segments || len(got.manifests) != manifests || len(got.temps) > 0 {
-		t.Errorf("%s: %v, wanted %d free log files, %d segments, %d manifests", when, names, free, segments, manifests)
+		t.Errorf("%s: %v, expected %d free log files, %d segments, %d manifests", when, names, free, segments, manifests)
 	}
 }
 
@@ -415,7 +415,7 @@ func wantUnavailable(t *testing.T, err error, text string) {
 	t.Helper()
 	var unavailable *engine.Unavailable
 	if !errors.As(err, &unavailable) || !strings.Contains(err.Error(), text) {
-		t.Errorf("got %v, wanted unavailable with %q", err, text)
+		t.Errorf("got %v, expected unavailable with %q", err, text)
 	}
 }
 

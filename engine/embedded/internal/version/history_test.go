@@ -120,7 +120,7 @@ func TestOddCommits(t *testing.T) {
 		h.Add(engine.Commit{ID: c.ID, Seq: 77}, 0)
 	}
 	if h.Len() != len(all) {
-		t.Errorf("there are %d commits, wanted %d", h.Len(), len(all))
+		t.Errorf("there are %d commits, expected %d", h.Len(), len(all))
 	}
 	for i, c := range all {
 		got, lsn, ok := h.Get(c.ID)
@@ -175,7 +175,7 @@ func TestHistoryMemory(t *testing.T) {
 		last = c.ID
 	}
 	if took := (heap() - before) / n; took > most {
-		t.Errorf("a commit takes %d bytes, wanted at most %d", took, most)
+		t.Errorf("a commit takes %d bytes, expected at most %d", took, most)
 	}
 	if c, _, ok := h.Get(commitID(n - 1)); !ok || c.Parents[0] != commitID(n-2) || c.Branch != "b5" {
 		t.Errorf("the last commit is %v, known %t", c, ok)

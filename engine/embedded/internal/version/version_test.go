@@ -138,7 +138,7 @@ func TestIDForm(t *testing.T) {
 	nodes := testSchema(t).Nodes
 	for id, want := range map[string]bool{`["-5","x"]`: false, `["", "x"]`: false, `[-5,"x"]`: true, `["x"]`: true, "x": true, "": true} {
 		if got := nodes[0].IDForm(id); (got != "") != want {
-			t.Errorf("the form for %s is %q, wanted one: %t", id, got, want)
+			t.Errorf("the form for %s is %q, expected one: %t", id, got, want)
 		}
 	}
 	if got := nodes[1].IDForm("x"); got != "" {

@@ -19,7 +19,7 @@ func TestStatus(t *testing.T) {
 	}
 	for o, status := range want {
 		if got := envelope.Status(o); got != status {
-			t.Errorf("the status of %s is %d, wanted %d", o, got, status)
+			t.Errorf("the status of %s is %d, expected %d", o, got, status)
 		}
 	}
 	for _, o := range wireerror.Outcomes {
@@ -49,7 +49,7 @@ func TestWrite(t *testing.T) {
 			want += `,"code":"` + string(tt.fault.Body.Code) + `"`
 		}
 		if got := w.Body.String(); got != want+"}" {
-			t.Errorf("got %s, wanted %s}", got, want)
+			t.Errorf("got %s, expected %s}", got, want)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func TestCalls(t *testing.T) {
 	_, err := e.Open(t.Context(), "graph", engine.OpenOptions{})
 	var missing *engine.NotFound
 	if !errors.As(err, &missing) {
-		t.Fatalf("an empty place: found %v, wanted a *engine.NotFound", err)
+		t.Fatalf("an empty place: found %v, expected a *engine.NotFound", err)
 	}
 	g, err := e.Create(t.Context(), "graph", "", &catalog.Schema{}, engine.OpenOptions{})
 	if err != nil {
@@ -57,6 +57,6 @@ func TestCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	if all, failed := e.Calls(); all != 3 || failed != 1 {
-		t.Errorf("found %d calls, %d of them failed; wanted 3 and 1", all, failed)
+		t.Errorf("found %d calls, %d of them failed; expected 3 and 1", all, failed)
 	}
 }

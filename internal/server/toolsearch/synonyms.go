@@ -41,10 +41,12 @@ func (t *thesaurus) add(a *analyzer, words []string) {
 			phrase = append(phrase, token.text)
 		}
 		member := strings.Join(phrase, " ")
-		if _, known := t.near[member]; !known && len(phrase) > 1 {
-			t.phrases[phrase[0]] = append(t.phrases[phrase[0]], phrase)
+		if _, known := t.near[member]; !known {
+			t.near[member] = nil // a member, also if it gets no synonyms
+			if len(phrase) > 1 {
+				t.phrases[phrase[0]] = append(t.phrases[phrase[0]], phrase)
+			}
 		}
-		t.near[member] = t.near[member] // a member even if it gets no synonyms
 		group = append(group, member)
 	}
 	for _, member := range group {

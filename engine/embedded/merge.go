@@ -81,12 +81,11 @@ func (r *writer) merge(ctx context.Context, from, to *branch, tx *version.Txn, w
 	w.from, w.source = from, tip.snap
 	out.Outcome = engine.Merged
 	if base.Commit.ID != tip.snap.Commit.ID {
-		whole := tip.snap.Schema.Returned(base.Schema) || tx.Schema().Returned(base.Schema)
-		base, source, lost, err := align(from.name, to.name, base, tip.snap, tx, whole)
+		base, source, lost, err := align(from.name, to.name, base, tip.snap, tx)
 		if err != nil {
 			return err
 		}
-		merged := tx.Merge(base, source, whole)
+		merged := tx.Merge(base, source)
 		if merged.Conflicts = append(lost, merged.Conflicts...); len(merged.Conflicts) > 0 {
 			return &engine.MergeConflicts{Conflicts: merged.Conflicts}
 		}

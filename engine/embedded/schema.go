@@ -220,7 +220,7 @@ func schemaDigest(to *version.Schema, opts engine.SchemaOptions) (sum [32]byte) 
 // source) to one schema: that of the side whose schema descends from the other's. lost lists
 // the conflicts about changes whose type the descendant schema has dropped. The error is a
 // *engine.SchemasDiverge if neither schema descends from the other.
-func align(from, to string, base, source *version.Snapshot, tx *version.Txn, whole bool) (b, s *version.Snapshot, lost []engine.MergeConflict, err error) {
+func align(from, to string, base, source *version.Snapshot, tx *version.Txn) (b, s *version.Snapshot, lost []engine.MergeConflict, err error) {
 	target := tx.Base()
 	// carried converts the base to the schema of a side.
 	carried := func(side *version.Snapshot) (*version.Snapshot, bool, error) {
@@ -244,7 +244,7 @@ func align(from, to string, base, source *version.Snapshot, tx *version.Txn, who
 			if err != nil || !ok {
 				return nil, nil, nil, orDiverge(err, diverge)
 			}
-			lost = version.Uncarried(before, source, down, whole, "the source changed it, but the target's schema dropped its type")
+			lost = version.Uncarried(before, source, down, "the source changed it, but the target's schema dropped its type")
 			if source, err = source.Carried(version.Change{Schema: target.Schema, Carry: down}); err != nil {
 				return nil, nil, nil, err
 			}
@@ -262,7 +262,7 @@ func align(from, to string, base, source *version.Snapshot, tx *version.Txn, who
 	if err != nil || !ok {
 		return nil, nil, nil, orDiverge(err, diverge)
 	}
-	lost = version.Uncarried(before, target, down, whole, "the target changed it, but the source's schema dropped its type")
+	lost = version.Uncarried(before, target, down, "the target changed it, but the source's schema dropped its type")
 	if err := tx.Migrate(version.Change{Schema: source.Schema, Carry: down}); err != nil {
 		return nil, nil, nil, err
 	}

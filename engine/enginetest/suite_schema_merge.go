@@ -8,6 +8,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
+// put applies a schema to a branch. It leaves the session's schema as it is.
+func (s *session) put(branch string, schema *catalog.Schema) {
+	s.Helper()
+	_, err := s.graph.ApplySchema(s.ctx, sourceText, schema, engine.SchemaOptions{WriteOptions: engine.WriteOptions{Branch: branch}, AllowDataLoss: true})
+	if err != nil {
+		s.Fatalf("apply the schema: %v", err)
+	}
+}
+
 func schemaMergeCases() []testCase {
 	age := func(s *session, age int, name string) *mutationPlan {
 		return s.change().update("Person", set{"age": age}, "name", plan.Eq, name)
@@ -81,15 +90,57 @@ func schemaMergeCases() []testCase {
 			before := s.schema
 			s.apply("side", dropProperty("age"))
 			s.schema = before
-			_, err := s.graph.ApplySchema(s.ctx, sourceText, before, engine.SchemaOptions{WriteOptions: engine.WriteOptions{Branch: "side"}})
-			if err != nil {
-				s.Fatalf("apply: %v", err)
-			}
+			s.put("side", before)
 			res := s.merged("side", "main", engine.FastForward)
 			if res.Nodes != 4 {
 				s.Errorf("%d nodes change, want 4", res.Nodes)
 			}
 			s.expectAges("", "ann null, bob null, cid null, dan null, eve null")
+		},
+		"a source that went back to a schema from before the base has lost what was dropped": func(s *session) {
+			first := s.schema
+			s.apply("", addProperty("mail", stringType.Optional()))
+			s.mutate(s.change().update("Person", set{"mail": "x"}, "name", plan.Eq, "bob"))
+			s.fork("side", "")
+			s.put("side", first)
+			s.apply("", addProperty("post", stringType.Optional()))
+			res := s.merged("side", "main", engine.Merged)
+			if res.Nodes != 1 {
+				s.Errorf("%d nodes change, want 1", res.Nodes)
+			}
+			s.expectNamed("", "mail", "ann null, bob null, cid null, dan null, eve null")
+		},
+		"a source that came to the schema of the target another way has lost what was dropped": func(s *session) {
+			s.mutate(age(s, 26, "bob"))
+			s.fork("side", "")
+			before := s.schema
+			s.apply("side", dropProperty("age"))
+			s.schema = before
+			s.apply("", addProperty("mail", stringType.Optional()))
+			s.put("side", s.schema)
+			res := s.merged("side", "main", engine.Merged)
+			if res.Nodes != 4 {
+				s.Errorf("%d nodes change, want 4", res.Nodes)
+			}
+			s.expectAges("", "ann null, bob null, cid null, dan null, eve null")
+		},
+		"a merge that brings a schema keeps what the target dropped before": func(s *session) {
+			s.mutate(age(s, 26, "bob"))
+			s.fork("side", "")
+			s.fork("other", "")
+			before := s.schema
+			s.apply("", dropProperty("age"))
+			s.schema = before
+			s.apply("side", addProperty("mail", stringType.Optional()))
+			s.put("", s.schema)
+			s.apply("side", addProperty("post", stringType.Optional()))
+			s.merged("side", "main", engine.Merged)
+			s.expectAges("", "ann null, bob null, cid null, dan null, eve null")
+			res := s.merged("main", "other", engine.FastForward)
+			if res.Nodes != 4 {
+				s.Errorf("%d nodes change, want 4", res.Nodes)
+			}
+			s.expectAges("other", "ann null, bob null, cid null, dan null, eve null")
 		},
 		"the same schema on both sides": func(s *session) {
 			s.fork("side", "")

@@ -275,6 +275,16 @@ func deleteCases() []testCase {
 		"no match commits nothing": func(s *session) {
 			s.expectChange(s.change().remove("Person", "name", plan.Eq, "zoe"), 0, 0, false)
 		},
+		"what is inserted again with the same values commits nothing": func(s *session) {
+			again := func(from string, since int) *mutationPlan {
+				return s.change().unlink("Knows", "id", plan.Eq, "k2").link("Knows", from, "bob", set{"id": "k2", "since": since})
+			}
+			s.expectChange(again("ann", 2015), 0, 2, false)
+			s.expectChange(again("ann", 2016), 0, 2, true)
+			s.expectChange(again("cid", 2016), 0, 2, true)
+			s.mutate(s.change().insert("Person", set{"name": "fay"}))
+			s.expectChange(s.change().remove("Person", "name", plan.Eq, "fay").insert("Person", set{"name": "fay"}), 2, 0, false)
+		},
 		"edges by endpoint": func(s *session) {
 			s.expectChange(s.change().unlink("Knows", "from", plan.Eq, "ann"), 0, 2, true)
 			s.expectEdges("Knows", "k3 | bob | cid\nk4 | cid | ann")

@@ -10,8 +10,8 @@ import (
 // Uncarried lists the entities of dropped types that one side of a merge put or changed
 // since the merge base: types of the base that have no entry in c. Such a change conflicts
 // with the removal of its type (DeleteVsUpdate). Both snapshots have the schema that the
-// carry starts from. Message is the text of each conflict. For whole, see [Txn.Merge].
-func Uncarried(base, side *Snapshot, c *Carry, whole bool, message string) (out []engine.MergeConflict) {
+// carry starts from. Message is the text of each conflict.
+func Uncarried(base, side *Snapshot, c *Carry, message string) (out []engine.MergeConflict) {
 	for _, part := range []struct {
 		carries []TypeCarry
 		tables  []*Table
@@ -21,7 +21,7 @@ func Uncarried(base, side *Snapshot, c *Carry, whole bool, message string) (out 
 			if slices.ContainsFunc(part.carries, func(tc TypeCarry) bool { return tc.From == i }) {
 				continue
 			}
-			for _, id := range differing(part.before[i], t, whole) {
+			for _, id := range changedIDs(part.before[i], t) {
 				was, is := entityOf(base, t.Type, id), entityOf(side, t.Type, id)
 				if is.there && !(was.there && was.same(&is)) {
 					out = append(out, engine.MergeConflict{Kind: engine.DeleteVsUpdate, Entity: t.Type.Entity.String(), Type: t.Type.Name, ID: strings.Clone(id), Message: message})

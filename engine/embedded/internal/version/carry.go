@@ -202,22 +202,6 @@ func (s *Schema) same(o *Schema) bool {
 		slices.EqualFunc(s.Ancestors, o.Ancestors, func(a, b Ancestor) bool { return a.Digest == b.Digest && reflect.DeepEqual(a.Carry, b.Carry) })
 }
 
-// Returned reports whether a occurs more than once among the schema and its ancestors. If
-// so, values may have been dropped between the occurrences, and the latest carry from a, if
-// there is one, does not show that.
-func (s *Schema) Returned(a *Schema) bool {
-	n := 0
-	if s.Digest == a.Digest {
-		n++
-	}
-	for _, x := range s.Ancestors {
-		if x.Digest == a.Digest {
-			n++
-		}
-	}
-	return n > 1
-}
-
 // Since returns the carry from an ancestor a to s. It returns nil if the two are equal; ok
 // is false if s does not descend from a. If a occurs several times, as when a schema was
 // restored, the carry is from its latest occurrence.

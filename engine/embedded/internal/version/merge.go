@@ -21,11 +21,8 @@ type Merged struct {
 // Merge applies the changes of source since base to the transaction, entity by entity and
 // property by property. It reports all conflicts; if there are any, the caller must abandon
 // the transaction. The three states must have one schema.
-//
-// If whole is true, equal row numbers do not imply equal values, and Merge compares all
-// entities; see [Schema.Returned].
-func (tx *Txn) Merge(base, source *Snapshot, whole bool) *Merged {
-	m := &merge{tx: tx, base: base, source: source, whole: whole}
+func (tx *Txn) Merge(base, source *Snapshot) *Merged {
+	m := &merge{tx: tx, base: base, source: source}
 	for _, list := range [][]*Type{tx.base.Schema.Nodes, tx.base.Schema.Edges} {
 		for _, t := range list {
 			m.decide(t)
@@ -51,7 +48,6 @@ func sortConflicts(all []engine.MergeConflict) {
 }
 
 type merge struct {
-	whole        bool // the parameter whole of differing
 	tx           *Txn
 	base, source *Snapshot
 	puts         []mergePut
@@ -89,7 +85,7 @@ func (m *merge) conflict(kind engine.ConflictKind, t *Type, id, property, format
 
 // decide handles each entity of a type that the source changed.
 func (m *merge) decide(t *Type) {
-	for _, id := range differing(m.base.Table(t.Entity, t.Index), m.source.Table(t.Entity, t.Index), m.whole) {
+	for _, id := range changedIDs(m.base.Table(t.Entity, t.Index), m.source.Table(t.Entity, t.Index)) {
 		was, is, have := entityOf(m.base, t, id), entityOf(m.source, t, id), entityOf(m.tx.base, t, id)
 		switch {
 		case !was.there && !is.there || was.there && is.there && was.same(&is):
@@ -336,31 +332,16 @@ func describe(v value.Value) string {
 	return value.Text(v)
 }
 
-// differing lists, in order, the ids of entities that may differ; with whole the ids of all
-// entities.
-func differing(a, b *Table, whole bool) []string {
-	if !whole {
-		return changedIDs(a, b)
-	}
-	var ids []string
-	for _, t := range []*Table{a, b} {
-		for ord := range t.next {
-			if t.Alive(ord) {
-				ids = append(ids, t.ID(ord))
-			}
-		}
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
-}
-
 // changedIDs lists, in order, the ids of entities that may differ between two tables of one
-// type. It skips the pages and rows that the tables share without comparing their values.
+// type. It skips the rows that the tables share without comparing their values. It skips a page
+// of row numbers that the tables share only if they share the rows too: after schema changes,
+// the same stored row may have other values in the other table.
 func changedIDs(a, b *Table) []string {
 	if a == b {
 		return nil
 	}
 	shared := sharedRows(a, b)
+	complete := shared == min(a.base+uint32(len(a.tail)), b.base+uint32(len(b.tail)))
 	var ids []string
 	add := func(t *Table, ord uint32, row uint32) {
 		if ord < t.next && row != index.Dead {
@@ -373,9 +354,9 @@ func changedIDs(a, b *Table) []string {
 		x, y := a.rows.Page(first), b.rows.Page(first)
 		switch {
 		case x != y || last > min(a.next, b.next):
-		case x != nil:
-			continue // a shared page maps its ordinals to the same rows in both tables
-		case last <= shared:
+		case x != nil && complete: // a shared page has only row numbers that both tables have
+			continue
+		case x == nil && last <= shared:
 			continue
 		}
 		for ord := first; ord < last; ord++ {
@@ -397,16 +378,29 @@ func changedIDs(a, b *Table) []string {
 	return slices.Compact(ids)
 }
 
-// sharedRows returns how many rows at the start of both tables lie in segments that the
-// tables share.
+// sharedRows returns the number of rows at the start of both tables that the tables share: rows
+// in the same segment, read with the same columns, and rows of the tail with the same values.
 func sharedRows(a, b *Table) uint32 {
 	end := uint32(0)
 	for i := range min(len(a.Segs), len(b.Segs)) {
 		x, y := a.Segs[i], b.Segs[i]
 		if x != y && (x.Name == "" || x.Name != y.Name || !x.Origin.equal(y.Origin)) {
-			break
+			return end
 		}
 		end = x.Start + x.N
+	}
+	if len(a.Segs) != len(b.Segs) {
+		return end
+	}
+	n := min(len(a.tail), len(b.tail))
+	if unsafe.SliceData(a.tail) == unsafe.SliceData(b.tail) {
+		return end + uint32(n) // a tail only grows, and one lineage appends to it
+	}
+	for range n {
+		if !sameTailRow(a, end, b, end) {
+			break
+		}
+		end++
 	}
 	return end
 }

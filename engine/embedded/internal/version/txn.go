@@ -139,7 +139,7 @@ func (tx *Txn) Changed() bool {
 				continue
 			}
 			for ord := range e.touched {
-				if e.changed(ord) {
+				if tx.differsAt(e, ord) {
 					return true
 				}
 			}
@@ -311,26 +311,43 @@ func (tx *Txn) differs(e *edit) bool {
 		if !e.Alive(ord) {
 			continue
 		}
-		was, ok := e.before.Lookup(e.ID(ord))
-		if !ok {
-			return true
-		}
-		for p := range e.Type.Props {
-			if !value.Equal(e.before.Value(was, p), e.Value(ord, p)) {
-				return true
-			}
-		}
-		if e.Type.Entity != plan.Edge {
-			continue
-		}
-		from, to := tx.base.Schema.Nodes[e.Type.From], tx.base.Schema.Nodes[e.Type.To]
-		src, dst := e.Ends(ord)
-		oldSrc, oldDst := e.before.Ends(was)
-		if tx.Table(from).ID(src) != tx.base.Table(plan.Node, from.Index).ID(oldSrc) || tx.Table(to).ID(dst) != tx.base.Table(plan.Node, to.Index).ID(oldDst) {
+		if was, ok := e.before.Lookup(e.ID(ord)); !ok || !tx.same(e, was, ord) {
 			return true
 		}
 	}
 	return false
+}
+
+// differsAt reports whether the entity of a touched ordinal differs from the entity that had its
+// id before. An entity that was deleted and inserted again has another ordinal, which is touched
+// too.
+func (tx *Txn) differsAt(e *edit, ord uint32) bool {
+	if e.before.Alive(ord) {
+		now, ok := e.Lookup(e.before.ID(ord))
+		return !ok || !tx.same(e, ord, now)
+	}
+	if !e.Alive(ord) {
+		return false
+	}
+	_, ok := e.before.Lookup(e.ID(ord))
+	return !ok
+}
+
+// same reports whether the entity that had the ordinal was before has the same values and ends as
+// the entity with the ordinal is.
+func (tx *Txn) same(e *edit, was, is uint32) bool {
+	for p := range e.Type.Props {
+		if !value.Equal(e.before.Value(was, p), e.Value(is, p)) {
+			return false
+		}
+	}
+	if e.Type.Entity != plan.Edge {
+		return true
+	}
+	from, to := tx.base.Schema.Nodes[e.Type.From], tx.base.Schema.Nodes[e.Type.To]
+	src, dst := e.Ends(is)
+	oldSrc, oldDst := e.before.Ends(was)
+	return tx.Table(from).ID(src) == tx.base.Table(plan.Node, from.Index).ID(oldSrc) && tx.Table(to).ID(dst) == tx.base.Table(plan.Node, to.Index).ID(oldDst)
 }
 
 // changed reports whether the entity of an ordinal differs from before.

@@ -36,8 +36,8 @@ func TestFormat2(t *testing.T) {
 	staysTheSame(t, g, home, dumpAll)
 }
 
-// TestFormat1 opens a graph with a manifest and records of format 1, which has no branches,
-// history and receipts. It makes branches and opens the graph once more.
+// TestFormat1 opens a graph with a manifest and records of format 1, which has no branches, history
+// or receipts. It makes branches and opens the graph once more.
 func TestFormat1(t *testing.T) {
 	ctx := context.Background()
 	g, home := openFixture(t, "format1")
@@ -193,8 +193,8 @@ func makeFormat4(t *testing.T, home string) {
 	must(t, g.Close())
 }
 
-// TestOldFormatsRise opens each older fixture and makes a checkpoint. Then the manifest in
-// force has the current format number, and after the close END names the last record.
+// TestOldFormatsRise opens each older fixture and makes a checkpoint. Then the manifest in force
+// has the current format number, and, after the close, the file END names the last record.
 func TestOldFormatsRise(t *testing.T) {
 	for _, name := range []string{"format1", "format2", "format2-past", "format3"} {
 		g, home := openFixture(t, name)

@@ -25,8 +25,8 @@ func read(change func(r *plan.Read)) *plan.Query {
 	return &plan.Query{Params: []plan.Param{{Name: "n", Type: value.Of(value.I32).Optional()}}, Read: &r}
 }
 
-// TestHostilePlans binds plans that no checker would let pass. Each is refused as a plan that
-// does not fit, and none crashes the graph.
+// TestHostilePlans binds plans that no checker would let pass. Each is refused with a
+// *engine.SchemaMismatch, and none crashes the graph.
 func TestHostilePlans(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), Options{quiet: true})
@@ -197,7 +197,7 @@ func TestPanicGivesTurnBack(t *testing.T) {
 	}
 	func() {
 		defer func() { recover() }()
-		g.writer.write(ctx, g.branches.main, newWrite(engine.WriteOptions{}), nil) // it panics while it holds the turn
+		g.writer.write(ctx, g.branches.main, newWrite(engine.WriteOptions{}), nil) // it panics while it holds the write lock
 	}()
 	func() {
 		defer func() {
@@ -214,7 +214,7 @@ func TestPanicGivesTurnBack(t *testing.T) {
 	}
 }
 
-// gate is a reader that calls read, which calls the graph, when it is read from.
+// gate is a reader. When it is read from, it calls read, which calls the graph.
 type gate struct{ read func() }
 
 func (r *gate) Read([]byte) (int, error) {
@@ -246,7 +246,7 @@ func TestCloseDuringNestedCall(t *testing.T) {
 	}
 }
 
-// countdown is a context that is cancelled after left checks of Err.
+// countdown is a context that is cancelled after Err was called as often as left says.
 type countdown struct {
 	context.Context
 	left int

@@ -26,7 +26,7 @@ type idempotency struct {
 	list        []receipt // in commit order; current returns parts of it, which must not change
 	first       uint32    // the number of list[0]; receipts are numbered in order
 	at          map[uint64]uint32
-	collisions  map[receiptKey]uint32 // receipts whose hash another receipt has in at
+	collisions  map[receiptKey]uint32 // receipts whose hash is in at already, for another receipt
 	ignoredBits uint64                // hash bits to ignore; tests set it to make hashes collide
 }
 
@@ -45,7 +45,7 @@ func (i *idempotency) hash(k receiptKey) uint64 {
 	return maphash.Comparable(receiptSeed, k) &^ i.ignoredBits
 }
 
-// outdated reports whether a receipt made at a time has expired.
+// outdated reports whether, at the time now, a receipt from the time made has expired.
 func outdated(now, made time.Time) bool { return now.Sub(made) >= receiptAge }
 
 // add adds the receipt of commit c, unless rec is nil. REQUIRES: c is in the history h.
@@ -115,8 +115,8 @@ func (i *idempotency) find(h *version.History, k receiptKey) (rec version.Receip
 	return i.list[n-i.first].unpack(h), true
 }
 
-// repeated returns the receipt of the earlier write with the same key and actor; ok is false if
-// there is none of the last day. The error is a *engine.Conflict if that write had another body.
+// repeated returns the receipt of the earlier write with the same key and actor; ok is false if the
+// last day has no such write. The error is a *engine.Conflict if that write had another body.
 func (i *idempotency) repeated(h *version.History, actor string, w *version.Receipt, now time.Time) (rec version.Receipted, ok bool, err error) {
 	rec, ok = i.find(h, receiptKey{actor, w.Key})
 	if !ok || outdated(now, rec.Commit.Time) {

@@ -19,7 +19,7 @@ import (
 type script struct {
 	name  string
 	deeds []deed
-	past  bool                         // whether to compare the readable past too
+	past  bool                         // whether to compare the history that can still be read, too
 	made  func(t *testing.T, g *Graph) // checks the graph after a complete run; may be nil
 }
 

@@ -169,8 +169,8 @@ func (k *Kernel) prepareUint(x uint64) {
 	}
 }
 
-// bounded returns some, which says whether any value can be between the bounds. If none
-// can, it sets a kind that decides the comparison for every value.
+// bounded returns its argument, which says whether any value can be between the bounds. If none
+// can, bounded first sets the kind that decides the comparison for every value.
 func (k *Kernel) bounded(some bool) bool {
 	switch {
 	case some:

@@ -230,8 +230,8 @@ func (m *medians) set(out *column.Vec, i int, group uint32, n int64) {
 	}
 }
 
-// sum adds the values with the given keys. Halving a sum of two is exact, so that a mean is
-// rounded once.
+// sum returns the sum of the numbers with the given keys, rounded once. Halving that sum is exact,
+// so the mean of two numbers is rounded only once too.
 func (m *medians) sum(keys ...uint64) float64 {
 	var s exactSum
 	for _, k := range keys {
@@ -255,10 +255,10 @@ func floatOfHead(h uint64) float64 {
 	return math.Float64frombits(h &^ (1 << 63))
 }
 
-// nth returns the n-th least key, from 0. It finds the key byte by byte, so that the time is
-// proportional to the number of keys in any order.
+// nth returns the key at position n, counted from 0, in ascending order. It finds the key byte by
+// byte, so that the time is proportional to the number of keys in any order.
 func nth(keys []uint64, n int) uint64 {
-	var found, known uint64 // the bytes so far, and a mask of them
+	var found, known uint64 // the bytes of the key found so far, and a mask of their places
 	for shift := 56; shift >= 0; shift -= 8 {
 		var counts [256]int
 		for _, k := range keys {

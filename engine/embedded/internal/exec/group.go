@@ -32,9 +32,9 @@ type grouper struct {
 	least         []int64
 }
 
-// rememberAt is the ratio of a type's entities to the rows that have arrived, from which
-// the groups of entities are remembered. The array for this has an element for each entity,
-// too much for a few rows.
+// The groups of entities are remembered once the number of rows that have arrived reaches
+// 1/rememberAt of the number of a type's entities. The array for this has an element for each
+// entity, which is too much memory for a few rows.
 const rememberAt = 16
 
 // groupKey analyzes the key of a grouped read.
@@ -353,7 +353,7 @@ func (co *collector) leading() ([]uint32, error) {
 	return groups, nil
 }
 
-// bound returns the k-th greatest number of x, or the k-th least.
+// bound returns the k-th greatest number of x, or the k-th least if greatest is false.
 func (co *collector) bound(x []int64, k int, greatest bool) int64 {
 	// heap holds the best k numbers so far, with the worst on top. To find the least
 	// numbers, use their complements, whose order is reversed.

@@ -42,8 +42,8 @@ func (m *matcher) match() error {
 	return m.push(m.body, 0, &m.unit)
 }
 
-// push passes a frame to step at of a pipe, or to the collector of its rows after the last
-// step.
+// push passes a frame to the pipe's step number `at`, or, after the last step, to the collector of
+// its rows.
 func (m *matcher) push(p *pipe, at int, f *frame) error {
 	switch {
 	case f.n == 0:

@@ -76,7 +76,7 @@ type output struct {
 	rows    frame // of the batch
 	batch   engine.Batch
 	columns []engine.Column
-	vecs    []column.Vec // of the columns that are no vectors of the evaluator
+	vecs    []column.Vec // for the columns that have no vector in the evaluator
 }
 
 func newOutput(ev *evaluator, from *collector) output {

@@ -190,9 +190,9 @@ func (s *sorted) scan(m *matcher, p *pipe, at int, f *frame) error {
 	return s.instead.run(m, p, at, f)
 }
 
-// first follows the index until there is one row more than the limit, which tells that the
-// limit cuts rows off. It goes on while entities have the same value of this key as the last
-// one before that point.
+// first follows the index until there is one row more than the limit; the additional row shows that
+// the limit cuts rows off. It then continues with the entities that have the same value of this key
+// as the last entity.
 func (s *sorted) first(m *matcher, p *pipe, at int, out *frame, table *version.Table, walk *index.Walk) error {
 	compare := table.CompareRows(s.prop)
 	// Start with a small frame: the limit may be reached soon.

@@ -23,7 +23,7 @@ type hashBase struct {
 
 	pending       column.Pending
 	stored        blockPlace
-	nHeads, nNext int // only of a stored base
+	nHeads, nNext int // lengths of heads and of next; set only for a stored base
 }
 
 type entry struct {

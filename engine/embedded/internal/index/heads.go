@@ -16,16 +16,19 @@ type heads[T any] struct {
 	owner *Owner // of root
 }
 
+// upper is a node of the first level, under the root.
 type upper[T any] struct {
 	owner *Owner
 	below [1 << branchBits]*lower[T]
 }
 
+// lower is a node of the second level, above the leaves.
 type lower[T any] struct {
 	owner  *Owner
 	leaves [1 << branchBits]*headLeaf[T]
 }
 
+// headLeaf is a leaf of the tree: it holds the heads of neighbouring lists.
 type headLeaf[T any] struct {
 	owner  *Owner
 	places [1 << headBits]*T

@@ -14,7 +14,7 @@ import (
 // two rows of this or an earlier state.
 type Sorted struct {
 	base      []uint32 // ordinals
-	baseRows  Rows     // at the build of the base
+	baseRows  Rows     // the rows when the base was built
 	laterOrds []uint32 // ordinals, in the same order
 	rows      Rows     // of this state
 	next      uint32

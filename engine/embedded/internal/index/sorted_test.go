@@ -108,9 +108,9 @@ func TestSortedFollowsChanges(t *testing.T) {
 	}
 }
 
-// TestSortedTouchesWhatItReturns counts the comparisons that a range query takes in an
-// index of 100,000 entities: those of the binary searches for its ends, and none for each
-// entity.
+// TestSortedTouchesWhatItReturns counts the comparisons that a range query takes in an index of
+// 100,000 entities. Only the binary searches for the ends of the range may compare; reading an
+// entity of the range takes no comparison.
 func TestSortedTouchesWhatItReturns(t *testing.T) {
 	s := &shelf{}
 	for ord := range uint32(100_000) {

@@ -54,7 +54,7 @@ type Work struct {
 // the documents of a range of places. buildText indexes several ranges concurrently. The
 // error is the context's, or that of Spend.
 func (w Work) buildText(n int, each func(from, to int, yield func(textDoc) bool)) (*Text, error) {
-	parts := make([]*Text, runtime.GOMAXPROCS(0)) // by range; there are at most so many ranges
+	parts := make([]*Text, runtime.GOMAXPROCS(0)) // by range; there are at most this many ranges
 	var mu sync.Mutex
 	var failed error
 	spend := func(bytes int) bool {
@@ -130,7 +130,7 @@ func (b *textBuilder) add(doc textDoc) bool {
 			}
 			room := chunkSize
 			if b.n == 0 {
-				room = len(b.tokens) // there may be few
+				room = len(b.tokens) // there may be few tokens
 			}
 			b.terms, b.freqs = append(b.terms, make([]uint32, 0, room)), append(b.freqs, make([]uint8, 0, room))
 		}

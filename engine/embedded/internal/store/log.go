@@ -35,8 +35,8 @@ type Ticket struct {
 	wake    chan struct{} // capacity 1; signalled when the ticket is done or should lead the next write
 }
 
-// wal is the log. It has no goroutine: one at a time of the callers that wait is the
-// leader, which writes and syncs the records that all callers have enqueued.
+// wal is the log. It has no goroutine: at any time, one of the waiting callers is the leader, which
+// writes and syncs the records that all callers have enqueued.
 type wal struct {
 	fsys     fs.Dir
 	dir      string
@@ -152,8 +152,8 @@ func (l *wal) wait(t *Ticket) error {
 func (l *wal) leadWrite() {
 	l.leading = true
 	l.mu.Unlock()
-	// The callers that the last write woke get to enqueue their next record: a short wait
-	// makes the write larger.
+	// Let the callers that the last write woke enqueue their next records: this short wait makes
+	// the write larger.
 	runtime.Gosched()
 	l.mu.Lock()
 	l.writeBatch()
@@ -346,7 +346,8 @@ func (t *Ticket) finish() {
 	t.signal()
 }
 
-// signal wakes the goroutine that waits for the ticket, or the next one that will.
+// signal wakes the goroutine that waits for the ticket. If none waits yet, the next one does not
+// block.
 func (t *Ticket) signal() {
 	select {
 	case t.wake <- struct{}{}:

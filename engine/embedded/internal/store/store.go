@@ -46,7 +46,7 @@ type Options struct {
 // Record is one record of the log.
 type Record struct {
 	LSN     uint64 // log sequence number, dense, from 1
-	Kind    uint8  // the caller's
+	Kind    uint8  // defined by the caller
 	Payload []byte
 }
 

@@ -63,7 +63,8 @@ func (s *Snapshot) Refs() []string {
 	return refs
 }
 
-// layoutList collects states with their tables and schemas, and lists a shared one once.
+// layoutList collects states with their tables and schemas. It lists a shared table or schema only
+// once.
 type layoutList struct {
 	schemas  []*Schema
 	schemaAt map[*Schema]uint64

@@ -188,7 +188,7 @@ func (h *commits) id(n int) string {
 // compare orders two commits by their ids.
 func (h *commits) compare(a, b int) int {
 	if p, q := h.at(a), h.at(b); !p.odd && !q.odd {
-		return bytes.Compare(p.id[:], q.id[:]) // the same order as of the texts
+		return bytes.Compare(p.id[:], q.id[:]) // the same order as that of the texts
 	}
 	return strings.Compare(h.id(a), h.id(b))
 }

@@ -125,8 +125,8 @@ func use(t testing.TB, payload []byte, files memory) (err error) {
 	return v.Verify(context.Background(), s)
 }
 
-// TestHostileBytes changes every byte of every block, as an attacker can who recomputes the
-// checksums. Every read must then return some content or a *engine.Corrupt.
+// TestHostileBytes changes every byte of every block, as an attacker who recomputes the checksums
+// can. Every read must then return some content or a *engine.Corrupt.
 func TestHostileBytes(t *testing.T) {
 	base, files := indexed(t)
 	_, payload := store(t, base, files)

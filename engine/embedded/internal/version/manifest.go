@@ -74,8 +74,8 @@ type ManifestBranch struct {
 	NumReceipts int // length of Receipts, which may be nil if this is 0
 }
 
-// Append appends the payload of the manifest. The states must be flushed. encoded returns
-// the encoding of a schema's catalog. What several states share is written once.
+// Append appends the payload of the manifest. The states must be flushed. encoded returns the
+// encoding of a schema's catalog. Data that several states share is written only once.
 func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
 	var l layoutList
 	for _, b := range m.Branches {

@@ -284,8 +284,8 @@ func (m *merge) check() {
 	}
 }
 
-// carried checks entities that come from a schema with looser rules and that the merge did
-// not put. It records a conflict for each value that violates a rule.
+// carried checks the entities that come from a schema with looser rules, except those that the
+// merge itself put. It records a conflict for each value that violates a rule.
 func (m *merge) carried(typ *Type, e *edit, rules stricterRules) {
 	if rules.props == nil {
 		return
@@ -336,8 +336,8 @@ func describe(v value.Value) string {
 	return value.Text(v)
 }
 
-// differing lists, in order, the ids of entities that may differ; with whole the ids of all
-// entities.
+// differing lists, in order, the ids of the entities that may differ or, if whole is true, the ids
+// of all entities.
 func differing(a, b *Table, whole bool) []string {
 	if !whole {
 		return changedIDs(a, b)

@@ -143,8 +143,8 @@ func (f *baseFinder) stillQueued(tokens []int32) (left []int32) {
 	return left
 }
 
-// uncovered reports whether a token of a has not met some token of b. It ignores the tokens
-// of but, which ascend.
+// uncovered reports whether a token of a has not met some token of b. It ignores the tokens in the
+// ascending list but.
 func (f *baseFinder) uncovered(a, b, but []int32) bool {
 	for _, x := range a {
 		met := f.covered[x]
@@ -157,8 +157,8 @@ func (f *baseFinder) uncovered(a, b, but []int32) bool {
 	return false
 }
 
-// cover records that each token of a has met each token of b, except those of but. It stops
-// at maxCovered pairs.
+// cover records that each token of a has met each token of b, except for the tokens in the list
+// but. It stops at maxCovered pairs.
 func (f *baseFinder) cover(a, b, but []int32) {
 	for _, x := range a {
 		for _, y := range b {

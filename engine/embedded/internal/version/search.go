@@ -23,8 +23,8 @@ type searches struct {
 
 	orders orders
 
-	// stored is what the next manifest lists, by property. Only the goroutine that writes
-	// manifests may use it.
+	// stored holds, by property, the text indexes that the next manifest lists. Only the goroutine
+	// that writes manifests may use it.
 	stored map[int]storedTexts
 }
 

@@ -25,7 +25,7 @@ type NotFound struct {
 // Conflict says that something already exists or is in use.
 type Conflict struct{ Reason string }
 
-// KeyConflict says that an insert that must be new found an entity with its id.
+// KeyConflict says that an insert requires a new id, but an entity with that id exists.
 type KeyConflict struct {
 	Entity string // "node" or "edge"
 	Type   string

@@ -1,6 +1,7 @@
 package engine
 
-// Stats are figures of a graph for monitoring. Figures that an engine has no such thing for are 0.
+// Stats are figures of a graph for monitoring. A figure is 0 if the engine has nothing to count for
+// it.
 type Stats struct {
 	Branches int
 	Commits  int64 // of all branches, including commits that a cleanup made unreadable

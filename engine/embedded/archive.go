@@ -24,12 +24,12 @@ const archiveBytes = 1 << 20
 // checkpoint keeps.
 type retained struct {
 	archive       []version.ArchiveSegment // the stored segments of records
-	archived      int                      // archive holds the records of the commits with lower numbers than this
+	archived      int                      // archive has the records of commits with lower numbers
 	fresh         []version.Archived       // records that no segment holds yet
 	stored        []*anchor                // anchors that are stored already
 	anchors       []*anchor                // anchors to store, newest first
-	replacesAll   bool                     // whether the cut drops every state that it lacks, even states of live branches
-	liveAncestors engine.Bitmap            // commit numbers of the ancestors of live branches; nil if no commit is dropped
+	replacesAll   bool                     // drops every state that the cut lacks, even of live branches
+	liveAncestors engine.Bitmap            // commits with live descendants; nil if no branch was deleted
 }
 
 // collectRetained collects the records and anchors to keep for the commits with numbers below n, up

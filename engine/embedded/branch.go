@@ -123,7 +123,7 @@ func (b *branch) replaceLocked(f func(*commit) *version.Snapshot) {
 	b.head.Store(of(head))
 	for i, c := range b.pending {
 		if c.lsn < head.lsn {
-			continue // a later commit is already the head, so this one is durable; its writer has not settled it yet
+			continue // durable, because a later commit is the head; it is not settled yet
 		}
 		b.pending[i] = of(c)
 		if c == b.tip {

@@ -158,8 +158,8 @@ func (c *checkpoints) storeIndexes(ctx context.Context, cut *cut, after map[*ver
 	return made, nil
 }
 
-// indexesToStore reports whether there are indexes in memory only, which Open would have to build
-// again.
+// indexesToStore reports whether some indexes exist only in memory, so that Open would have to
+// build them again.
 func (c *checkpoints) indexesToStore() bool {
 	for _, s := range c.branches.states() {
 		for _, t := range s.Tables() {

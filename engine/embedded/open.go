@@ -79,7 +79,7 @@ func NewMemoryEngine() Engine { return Engine{FS: fs.NewMem()} }
 func (e Engine) Create(ctx context.Context, dir, source string, schema *catalog.Schema, opts engine.OpenOptions) (engine.Graph, error) {
 	g, err := Create(ctx, e.fs(), dir, source, schema, e.Options.with(opts))
 	if err != nil {
-		return nil, err // not g, because a nil *Graph is no nil engine.Graph
+		return nil, err // not g, because a nil *Graph is not a nil engine.Graph
 	}
 	return g, nil
 }

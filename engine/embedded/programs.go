@@ -10,9 +10,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// maxPrograms bounds the bound programs that are kept. A large program counts once more for
-// every partsCounted parts. At the bound all programs are dropped, because binding a plan again
-// takes some microseconds.
+// maxPrograms is the maximum number of bound programs that are kept. A large program counts once
+// more for every partsCounted parts. When the maximum is reached, all programs are dropped, because
+// binding a plan again takes some microseconds.
 const (
 	maxPrograms  = 1024
 	partsCounted = 256

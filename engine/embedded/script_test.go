@@ -211,7 +211,7 @@ func history() []deed {
 	}
 }
 
-// reclaiming is the number of deeds of history before the first cleanup.
+// reclaiming is the number of deeds in history before the first cleanup.
 var reclaiming = func() int { return len(history()) - 8 }()
 
 func cleaning(opts engine.CleanupOptions) deed {

@@ -11,7 +11,7 @@ import (
 // aggregate is a bound aggregate.
 type aggregate struct {
 	src  plan.Agg   // the aggregate in the plan
-	rows bool       // counts rows
+	rows bool       // whether it counts rows
 	ex   *expr      // the argument; nil if it counts rows
 	typ  value.Type // of the result
 	slot int        // the vector for its values

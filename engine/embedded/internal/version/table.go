@@ -198,8 +198,9 @@ func (t *Table) GatherID(ords []uint32, dst *column.Vec, scratch *[]uint32) {
 	}, func(at int, r *Row) { dst.Strings[at] = r.ID })
 }
 
-// eachRun splits a list of ordinals into runs whose rows lie in one segment, passed to seg,
-// and single rows of the tail, passed to tail. at is the index in ords.
+// eachRun splits a list of ordinals into runs whose rows lie in one segment, which it passes to
+// seg, and single rows of the tail, which it passes to tail. at is the index of the run or the row
+// in ords.
 func (t *Table) eachRun(ords []uint32, scratch *[]uint32, seg func(at int, s *Segment, rows []uint32), tail func(at int, r *Row)) {
 	if t.rows.Dense() && t.base >= t.next && len(t.Segs) == 1 {
 		seg(0, t.Segs[0], ords)
@@ -298,10 +299,10 @@ func (t *Table) tupleHash(tuple []int, val func(p int) value.Value, src, dst uin
 	return h, true
 }
 
-// HashValue adds a non-null value to a hash. Values of one kind that are equal under the
-// operator = have equal hashes. The hashes are stored in indexes, so another function needs a
-// number of format. A vector counts with its length alone; no lookup searches for one, because
-// vectors cannot be compared.
+// HashValue adds a non-null value to a hash. Values of one kind that are equal under the operator =
+// have equal hashes. The hashes are stored in indexes, so a change of the function needs a new
+// format number. Only the length of a vector enters the hash; no lookup searches for a vector,
+// because vectors cannot be compared.
 func HashValue(h uint64, v value.Value) uint64 {
 	switch s := v.Kind().Storage(); {
 	case v.IsList():

@@ -29,9 +29,9 @@ type Txn struct {
 // lineage.
 func (tx *Txn) Copied() int { return tx.copied }
 
-// edit is a table that the transaction changes. It points to the table, because the new
-// snapshot keeps the table: if it kept the edit, it would keep before too, and through it
-// every state since the last checkpoint.
+// edit is a table that the transaction changes. The new snapshot keeps the table, so edit holds
+// only a pointer to it. A snapshot that kept the whole edit would also keep the field `before`, and
+// through it every state since the last checkpoint.
 type edit struct {
 	*Table
 	before  *Table

@@ -28,8 +28,8 @@ type retained struct {
 	fresh         []version.Archived       // records that no segment holds yet
 	stored        []*anchor                // anchors that are stored already
 	anchors       []*anchor                // anchors to store, newest first
-	replacesAll   bool                     // drops every state that the cut lacks, even of live branches
-	liveAncestors engine.Bitmap            // commits with live descendants; nil if no branch was deleted
+	replacesAll   bool                     // drops all states that the cut lacks, even of live branches
+	liveAncestors engine.Bitmap            // ancestors of live branches; nil if no branch was deleted
 }
 
 // collectRetained collects the records and anchors to keep for the commits with numbers below n, up

@@ -197,7 +197,7 @@ func TestPanicGivesTurnBack(t *testing.T) {
 	}
 	func() {
 		defer func() { recover() }()
-		g.writer.write(ctx, g.branches.main, newWrite(engine.WriteOptions{}), nil) // it panics while it holds the write lock
+		g.writer.write(ctx, g.branches.main, newWrite(engine.WriteOptions{}), nil) // panics with the write lock held
 	}()
 	func() {
 		defer func() {

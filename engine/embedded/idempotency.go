@@ -23,9 +23,9 @@ const pruneEvery = 1024
 // A writer adds the receipt of a commit while the commit's record gets its place in the log.
 type idempotency struct {
 	mu          sync.Mutex
-	list        []receipt // in commit order; current returns parts of it, which must not change
-	first       uint32    // the number of list[0]; receipts are numbered in order
-	at          map[uint64]uint32
+	list        []receipt             // in commit order; never changed, because current returns parts of it
+	first       uint32                // the number of list[0]; receipts are numbered in order
+	at          map[uint64]uint32     // by hash of the key: the number of the receipt
 	collisions  map[receiptKey]uint32 // receipts whose hash is in at already, for another receipt
 	ignoredBits uint64                // hash bits to ignore; tests set it to make hashes collide
 }

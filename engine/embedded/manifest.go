@@ -123,7 +123,7 @@ func (c *checkpoints) storeFlushes(ctx context.Context, cut *cut, flushed *versi
 // storedIndexes are indexes that are stored but not yet named by a manifest.
 type storedIndexes struct {
 	ids  []store.SegmentID
-	what []version.Unstored
+	what []version.Unstored // the parts of indexes that the segments hold
 }
 
 // forget marks the indexes as not stored.

@@ -39,6 +39,7 @@ func OpenDir(ctx context.Context, dir string, options ...DirOption) (*Graph, err
 // DirOption is an option of [OpenDir].
 type DirOption func(*dirOptions)
 
+// dirOptions holds the options of [OpenDir]; schema is nil without [OrCreate].
 type dirOptions struct {
 	Options
 	source string

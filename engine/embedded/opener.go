@@ -16,7 +16,7 @@ import (
 type opener struct {
 	files  *segmentFiles
 	ctx    context.Context
-	opened map[string]*version.Segment
+	opened map[string]*version.Segment // by version.SegmentKey
 	mapped map[string]*store.Segment
 }
 

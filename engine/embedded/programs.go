@@ -29,6 +29,7 @@ type programs struct {
 	others map[programKey]*exec.Program
 }
 
+// programKey is a plan and the schema that its program is bound to.
 type programKey struct {
 	q *plan.Query
 	s *version.Schema

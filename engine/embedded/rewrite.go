@@ -25,6 +25,7 @@ type journal struct {
 	bulk    bool // one of them has entity numbers in its record, which the rewrite changes
 }
 
+// journalEntry is a commit that was made during a rewrite.
 type journalEntry struct {
 	commit engine.Commit
 	lsn    uint64

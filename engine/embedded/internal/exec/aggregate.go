@@ -122,8 +122,8 @@ func (co *collector) result(k int, groups []uint32, vec *column.Vec) {
 
 // sums folds the values of sum and avg.
 type sums struct {
-	mean   bool
-	totals []exactSum
+	mean   bool       // whether the result is the mean, for avg
+	totals []exactSum // by group
 }
 
 func (s *sums) reset() { s.totals = s.totals[:0] }
@@ -162,8 +162,8 @@ func (s *sums) set(out *column.Vec, i int, group uint32, n int64) {
 
 // extremes folds the values of min and max.
 type extremes struct {
-	sign int // of the comparison of a better value with a worse one
-	best []value.Value
+	sign int           // of the comparison of a better value with a worse one
+	best []value.Value // by group
 }
 
 func (e *extremes) reset() {

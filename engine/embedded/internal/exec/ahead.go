@@ -11,14 +11,14 @@ import (
 // waits for memory several times. The step prefetches the listed data during the first wait, so
 // that the waits overlap.
 type ahead struct {
-	props []int
-	hops  []side
+	props []int  // positions of the properties
+	hops  []side // directions of the edges at the entity
 }
 
 // side is one direction of an edge type.
 type side struct {
-	edge int
-	back bool
+	edge int  // index of the edge type
+	back bool // from target to source
 }
 
 // lookAhead sets the ahead field of the match's lookups. It skips a lookup by a key other

@@ -20,16 +20,16 @@ type grouper struct {
 	grouped       int               // number of groups
 	groups        map[string]uint32 // by key
 	sums          []accumulator     // by aggregate
-	key           []byte
-	ids           []uint32
-	rowsSeen      int
-	remember      bool
-	groupOf       []uint32 // by ordinal: the number of its group plus one; 0 if unknown
-	groupedOrds   []uint32 // ordinals with a group in groupOf
-	unkeyedRows   frame    // rows whose keys must be computed
-	groupRows     frame    // groups to sort
-	leadingGroups []uint32 // groups that can be among the first rows
-	least         []int64
+	key           []byte            // memory for the key of one row
+	ids           []uint32          // the groups of the rows of one frame
+	rowsSeen      int               // number of rows that have arrived
+	remember      bool              // whether groupOf is in use
+	groupOf       []uint32          // by ordinal: the number of its group plus one; 0 if unknown
+	groupedOrds   []uint32          // ordinals with a group in groupOf
+	unkeyedRows   frame             // rows whose keys must be computed
+	groupRows     frame             // groups to sort
+	leadingGroups []uint32          // groups that can be among the first rows
+	least         []int64           // memory for the heap of bound
 }
 
 // The groups of entities are remembered once the number of rows that have arrived reaches

@@ -72,8 +72,8 @@ func (r *Result) Close() error {
 // output makes batches of the collected rows.
 type output struct {
 	*evaluator
-	from    *collector
-	rows    frame // of the batch
+	from    *collector // holds the collected rows
+	rows    frame      // of the batch
 	batch   engine.Batch
 	columns []engine.Column
 	vecs    []column.Vec // for the columns that have no vector in the evaluator

@@ -12,7 +12,7 @@ import (
 type topStep struct {
 	score *expr
 	v     plan.VarID
-	id    int
+	id    int // position in matcher.frames of the frame for the result
 }
 
 // top returns the step that replaces the whole match of a read, if the read binds one

@@ -35,7 +35,7 @@ type traverse struct {
 	from plan.VarID   // the bound end
 	to   plan.VarID   // the other end
 	vars []plan.VarID // already bound
-	id   int
+	id   int          // position in matcher.frames and matcher.walks
 }
 
 func (pl *planner) traverse(s *scope, l *link, back bool) traverse {
@@ -216,7 +216,7 @@ func (s *check) run(m *matcher, p *pipe, at int, f *frame) error {
 type joins struct {
 	node   uint32
 	hops   [2]hop
-	n      int
+	n      int   // number of hops in use
 	marked *walk // the set of those nodes, if it was worth making
 }
 

@@ -186,8 +186,8 @@ func (m *matcher) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, err
 // other node is reached. Otherwise it binds the other variable to each reached node.
 type reach struct {
 	traverse
-	both bool
-	set  int // number of the walk that marks the nodes within the bounds
+	both bool // whether both ends are bound
+	set  int  // number of the walk that marks the nodes within the bounds
 }
 
 func (s *reach) run(m *matcher, p *pipe, at int, f *frame) error {

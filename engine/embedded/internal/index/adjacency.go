@@ -6,8 +6,8 @@ import "github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 // row matrix over node ordinals, with a copy-on-write overlay for later edges.
 type Adjacency struct {
 	base  *adjacencyBase // nil for none
-	over  heads[Hop]
-	count int
+	over  heads[Hop]     // the overlay, by node
+	count int            // edges in the overlay
 }
 
 // adjacencyBase is a compressed sparse row matrix.

@@ -24,11 +24,13 @@ type Pages[T any] struct {
 	owner *Owner // of root
 }
 
+// node is a page below the root, with the leaves of 64 ranges of places.
 type node[T any] struct {
 	owner  *Owner
 	leaves [nodeSize]*leaf[T]
 }
 
+// leaf is a page of 256 places.
 type leaf[T any] struct {
 	owner  *Owner
 	places [leafSize]T

@@ -73,7 +73,7 @@ func decodeLogHeader(page []byte, size int64, file string, number uint64) (logHe
 	case h.first == 0:
 		return corrupt("offset 24: the first record has number 0, expected 1 or more")
 	case h.size != size:
-		return corrupt("offset 40: the header gives the file %d bytes, but it has %d", h.size, size)
+		return corrupt("offset 40: the header says that the file has %d bytes, but it has %d", h.size, size)
 	}
 	return h, nil
 }

@@ -48,10 +48,10 @@ type wal struct {
 
 	mu      sync.Mutex
 	idle    sync.Cond // signalled when a leader steps down
-	leading bool
+	leading bool      // whether one of the callers is the leader
 	closed  bool
-	failed  error // why the log takes no writes until the next Open
-	queue   []*Ticket
+	failed  error     // why the log takes no writes until the next Open
+	queue   []*Ticket // records that are not in a batch yet
 	next    uint64    // LSN of the next record
 	durable uint64    // LSN of the last durable record
 	files   []logFile // the last one is active
@@ -66,10 +66,10 @@ type wal struct {
 
 	// Used by the leader only.
 	active fs.File
-	path   string // path of the active file
-	seed   uint32
-	buf    []byte
-	batch  []*Ticket
+	path   string    // path of the active file
+	seed   uint32    // of the active file; see logHeader.seed
+	buf    []byte    // memory for the frames of one write
+	batch  []*Ticket // the records of the current write
 }
 
 // logFile is one file of the log.

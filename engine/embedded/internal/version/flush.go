@@ -107,7 +107,7 @@ func (f Flush) adopt(now, then *Table) *Table {
 			if end > then.base {
 				late, err := now.Collect(then.base, end)
 				if err != nil {
-					panic("version: " + err.Error()) // cannot fail: these rows have been collected before
+					panic("version: " + err.Error()) // cannot fail: these rows were collected before
 				}
 				t.Segs = append(t.Segs, late)
 			}

@@ -525,7 +525,7 @@ func (t *Table) checkRows(r *reader) {
 		}
 		for ord := uint32(first); ord < end; ord++ {
 			if row := t.rows.Get(ord); row != index.Dead && row >= t.base {
-				r.fail(fmt.Sprintf("%s %s: row %d of %d", t.Type.Entity, t.Type.Name, row, t.base))
+				r.fail(fmt.Sprintf("%s %s: row %d does not exist; there are only %d rows", t.Type.Entity, t.Type.Name, row, t.base))
 				return
 			}
 		}

@@ -50,6 +50,7 @@ func sortConflicts(all []engine.MergeConflict) {
 	})
 }
 
+// merge is the working state of [Txn.Merge].
 type merge struct {
 	whole        bool // the parameter whole of differing
 	tx           *Txn
@@ -68,6 +69,7 @@ type mergePut struct {
 	vals     []value.Value
 }
 
+// mergeDelete is an entity to delete.
 type mergeDelete struct {
 	t   *Type
 	id  string
@@ -76,9 +78,9 @@ type mergeDelete struct {
 
 // entityState is an entity in one of the three states.
 type entityState struct {
-	there    bool
+	there    bool // whether the entity exists
 	ord      uint32
-	from, to string
+	from, to string // ids of an edge's ends
 	vals     []value.Value
 }
 

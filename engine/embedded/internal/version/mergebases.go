@@ -48,7 +48,7 @@ func (h *History) mergeBases(heads []string, maxCovered int) []string {
 // not yet visited. A commit is a base if it is the first one that some pair of tokens both
 // reached.
 type baseFinder struct {
-	v       commits
+	v       commits // a view of the history
 	queue   commitQueue
 	reached map[int][][]int32 // by queued commit: the tokens of each visited child, ascending
 	paths   []int32           // by token: the number of lists in reached that have it
@@ -58,7 +58,7 @@ type baseFinder struct {
 	covered    map[int32]map[int32]bool
 	pairs      int
 	maxCovered int
-	bases      []string
+	bases      []string // ids of the bases found so far
 }
 
 // joins reports whether tokens may still meet at a commit that is not visited yet.

@@ -256,7 +256,7 @@ func (t *Table) valueAt(row uint32, p int) value.Value {
 // the stored end of an edge, may hold a wrong number.
 func (t *Table) tailRow(row uint32) *Row {
 	if row-t.base >= uint32(len(t.tail)) {
-		corruption.Corrupt(t.object(), "%s %s: row %d of %d", t.Type.Entity, t.Type.Name, row, t.base+uint32(len(t.tail)))
+		corruption.Corrupt(t.object(), "%s %s: row %d does not exist; there are only %d rows", t.Type.Entity, t.Type.Name, row, t.base+uint32(len(t.tail)))
 	}
 	return &t.tail[row-t.base]
 }

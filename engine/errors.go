@@ -93,7 +93,7 @@ type LoadErrors struct {
 
 // LineError is one bad line of a load.
 type LineError struct {
-	Line  int64  // from 1
+	Line  int64  // line number, from 1
 	Field string // the member at fault, such as data.age; empty if the whole line is
 	Err   error
 }

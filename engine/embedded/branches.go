@@ -23,11 +23,11 @@ type branches struct {
 
 	mu     sync.Mutex
 	byName map[string]*branch
-	sorted []*branch            // by name
+	sorted []*branch            // in name order
 	tips   map[string][]*branch // by the id of the tip's commit
 	bases  mergeBases
 	stale  bool     // whether a branch has stale set; only checkpoints set it
-	lsn    uint64   // of the last record
+	lsn    uint64   // LSN of the last record
 	last   *outcome // nil if recovery restored the last record
 }
 
@@ -234,7 +234,7 @@ type created struct {
 	branch *branch
 	out    *outcome
 	ticket *store.Ticket
-	bytes  int // size of the record
+	bytes  int // size of the record in bytes
 }
 
 // create makes a branch and gives its record a place in the log. restored is the state of the

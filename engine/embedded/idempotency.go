@@ -23,7 +23,7 @@ const pruneEvery = 1024
 // A writer adds the receipt of a commit while the commit's record gets its place in the log.
 type idempotency struct {
 	mu          sync.Mutex
-	list        []receipt             // in commit order; never changed, because current returns parts of it
+	list        []receipt             // in commit order; elements never change; see current
 	first       uint32                // the number of list[0]; receipts are numbered in order
 	at          map[uint64]uint32     // by hash of the key: the number of the receipt
 	collisions  map[receiptKey]uint32 // receipts whose hash is in at already, for another receipt
@@ -132,7 +132,8 @@ func (x receipt) unpack(h *version.History) version.Receipted {
 	return version.Receipted{Commit: h.At(x.commit), Receipt: version.UnpackReceipt(x.packed)}
 }
 
-// current lists the receipts without the expired ones at the beginning.
+// current lists the receipts without the expired ones at the beginning. The result is a part of
+// i.list, so the elements of i.list must never change.
 func (i *idempotency) current(h *version.History, now time.Time) []receipt {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -201,7 +201,7 @@ type keptCommit struct {
 	anchored bool
 	anchor   version.Anchor
 	snap     *version.Snapshot // the anchor's state if it is in memory
-	record   version.Archived  // if number is -1
+	record   version.Archived  // the record, if number is -1
 	number   int               // the commit's number if its record is archived, else -1
 }
 

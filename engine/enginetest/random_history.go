@@ -14,7 +14,7 @@ type history struct {
 	limit   int                // size of a page of the list
 	only    engine.ChangeRange // selects the changes to list
 	cleanup bool               // clean up instead of listing changes
-	keep    int                // KeepCommits of the cleanup
+	keep    int                // the option KeepCommits of the cleanup
 }
 
 func (h *history) String() string {

@@ -14,7 +14,7 @@ import (
 // migration is a step that applies a schema.
 type migration struct {
 	schema *catalog.Schema
-	allow  bool // AllowDataLoss
+	allow  bool // the option AllowDataLoss
 	hard   bool
 }
 

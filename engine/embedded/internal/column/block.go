@@ -142,7 +142,7 @@ type stored struct {
 	src     Source
 	name    string
 	flags   byte
-	entries int // of the dictionary
+	entries int // number of entries of the dictionary
 }
 
 // Load reads the blocks of a stored column immediately, and throws the faults that it

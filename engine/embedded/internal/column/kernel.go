@@ -20,9 +20,9 @@ type Kernel struct {
 
 	lo, width   uint64  // integers: x-lo ≤ width, in the arithmetic of their width
 	from, upto  float64 // for floats; both inclusive
-	op          plan.Op // for texts
+	op          plan.Op // the comparison, for texts
 	text        string
-	codeMatches engine.Bitmap // by dictionary code
+	codeMatches engine.Bitmap // by dictionary code: whether its text satisfies the comparison
 }
 
 type kernelKind uint8

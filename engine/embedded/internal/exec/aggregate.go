@@ -13,7 +13,7 @@ type aggregate struct {
 	src  plan.Agg   // the aggregate in the plan
 	rows bool       // whether it counts rows
 	ex   *expr      // the argument; nil if it counts rows
-	typ  value.Type // of the result
+	typ  value.Type // type of the result
 	slot int        // the vector for its values
 }
 
@@ -123,7 +123,7 @@ func (co *collector) result(k int, groups []uint32, vec *column.Vec) {
 // sums folds the values of sum and avg.
 type sums struct {
 	mean   bool       // whether the result is the mean, for avg
-	totals []exactSum // by group
+	totals []exactSum // by group: the sum
 }
 
 func (s *sums) reset() { s.totals = s.totals[:0] }
@@ -163,7 +163,7 @@ func (s *sums) set(out *column.Vec, i int, group uint32, n int64) {
 // extremes folds the values of min and max.
 type extremes struct {
 	sign int           // of the comparison of a better value with a worse one
-	best []value.Value // by group
+	best []value.Value // by group: the least or greatest value so far
 }
 
 func (e *extremes) reset() {
@@ -192,7 +192,7 @@ func (e *extremes) set(out *column.Vec, i int, group uint32, _ int64) { out.Set(
 // medians folds the values of median. It keeps them, because the middle is known only at the
 // end.
 type medians struct {
-	kind value.Kind // of the values
+	kind value.Kind // kind of the values
 	keys [][]uint64 // numbers with the order of the values, by group; see scalarHeads
 }
 

@@ -18,7 +18,7 @@ type ahead struct {
 // side is one direction of an edge type.
 type side struct {
 	edge int  // index of the edge type
-	back bool // from target to source
+	back bool // whether the edges are followed from target to source
 }
 
 // lookAhead sets the ahead field of the match's lookups. It skips a lookup by a key other

@@ -18,7 +18,7 @@ type grouping struct {
 // the memory.
 type grouper struct {
 	grouped       int               // number of groups
-	groups        map[string]uint32 // by key
+	groups        map[string]uint32 // by key: the number of the group
 	sums          []accumulator     // by aggregate
 	key           []byte            // memory for the key of one row
 	ids           []uint32          // the groups of the rows of one frame

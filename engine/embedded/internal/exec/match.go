@@ -9,8 +9,8 @@ type matcher struct {
 	out    *collector
 	prof   *profile // nil unless the run is analyzed
 	unit   frame    // the single row with which the match begins
-	frames []frame  // by step
-	walks  []walk   // by step
+	frames []frame  // by the id of a step
+	walks  []walk   // by the id of a step
 	ahead  uint32   // keeps the compiler from removing prefetches
 
 	// Memory that steps of one kind share, because no two of them run at the same time.

@@ -15,7 +15,7 @@ type Result struct {
 	run  *run // nil once closed
 	prog *Program
 	id   string
-	next int  // in the collector's perm
+	next int  // index of the next row in the collector's perm
 	more bool // the limit cut rows off
 }
 
@@ -73,7 +73,7 @@ func (r *Result) Close() error {
 type output struct {
 	*evaluator
 	from    *collector // holds the collected rows
-	rows    frame      // of the batch
+	rows    frame      // rows of the batch
 	batch   engine.Batch
 	columns []engine.Column
 	vecs    []column.Vec // for the columns that have no vector in the evaluator

@@ -13,7 +13,7 @@ const (
 // snapshot. A place without a page holds an empty list.
 type heads[T any] struct {
 	root  []*upper[T]
-	owner *Owner // of root
+	owner *Owner // owner of root
 }
 
 // upper is a node of the first level, under the root.

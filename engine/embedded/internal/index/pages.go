@@ -21,7 +21,7 @@ type Owner struct{ _ byte }
 // pages. The caller decides the value of a place without a page.
 type Pages[T any] struct {
 	root  []*node[T]
-	owner *Owner // of root
+	owner *Owner // owner of root
 }
 
 // node is a page below the root, with the leaves of 64 ranges of places.

@@ -16,7 +16,7 @@ type Sorted struct {
 	base      []uint32 // ordinals
 	baseRows  Rows     // the rows when the base was built
 	laterOrds []uint32 // ordinals, in the same order
-	rows      Rows     // of this state
+	rows      Rows     // the rows in this state
 	next      uint32   // number of ordinals that the state has assigned
 	dead      int      // an upper bound of the invalid entries of the base
 	baseValid bool     // all entries of the base are valid

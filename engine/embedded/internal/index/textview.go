@@ -14,7 +14,7 @@ import (
 // immutable, and shares the indexes with the views that it derives from.
 type TextView struct {
 	runs []textRun // the larger ones first
-	rows Rows      // of the state
+	rows Rows      // the rows in this state
 	next uint32
 	docs uint64 // number of live texts
 	sum  uint64 // number of their tokens

@@ -27,7 +27,7 @@ type logHeader struct {
 	number uint64
 	first  uint64 // LSN of the first record
 	salt   uint64
-	size   int64 // of the file
+	size   int64 // size of the file in bytes
 }
 
 func (h logHeader) encode() []byte {

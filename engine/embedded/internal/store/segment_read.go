@@ -18,7 +18,7 @@ type Segment struct {
 	mapping *fs.Mapping
 	name    string
 	size    int64
-	crc     uint32 // of the footer
+	crc     uint32 // checksum of the footer
 	names   []string
 	blocks  map[string]*block
 }

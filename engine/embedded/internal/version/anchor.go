@@ -13,8 +13,8 @@ import (
 // restored from the anchor by replaying the commits in between.
 type Anchor struct {
 	Commit string
-	Name   string   // of the segment
-	Block  int      // number of the block
+	Name   string   // name of the segment
+	Block  int      // number of the block in the segment
 	Refs   []string // segments that hold the rows of the state
 }
 

@@ -18,7 +18,7 @@ import (
 type searches struct {
 	typ     *Type                   // the table's type; maps below are keyed by property position
 	mu      sync.Mutex              // guards built and earlier
-	built   map[int]*search         // by property
+	built   map[int]*search         // by property: its index, built or being built
 	earlier map[int]*index.TextView // indexes of an earlier state, by property
 
 	orders orders

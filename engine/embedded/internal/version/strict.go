@@ -86,7 +86,7 @@ func (t *Table) sources(nodes *Table) (out []uint32) {
 // stricterRules says which rules of a type may be violated by entities of a previous schema.
 type stricterRules struct {
 	props  []int // positions of the properties with a stricter rule
-	tuples []int // unique ones
+	tuples []int // positions of the unique tuples with a stricter rule
 	card   bool  // whether the cardinality is stricter
 }
 

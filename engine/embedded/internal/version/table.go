@@ -21,8 +21,8 @@ type Table struct {
 	line *line      // the lineage that may append to tail
 	base uint32     // row number of tail[0]
 	rows index.Rows
-	next uint32 // ordinals assigned
-	live uint32 // live entities
+	next uint32 // number of ordinals assigned
+	live uint32 // number of live entities
 	last string // the greatest id so far, while sorted
 	// sorted says that ids ascend with ordinals, dead ones included.
 	sorted bool

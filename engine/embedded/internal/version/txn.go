@@ -19,7 +19,7 @@ type Txn struct {
 	nodes []*edit
 	edges []*edit
 
-	copied int // rows; see Copied
+	copied int // number of copied rows; see Copied
 
 	change *Change // the schema change, or nil
 	from   *Schema // the previous schema, if change is not nil

@@ -174,7 +174,7 @@ func checkReopened(t *testing.T, s script, fsys *fs.Mem, allowed []string, what 
 		t.Fatalf("%s: %v", what, err)
 	}
 	if got := s.dump(g); got != want {
-		t.Fatalf("%s: opened again the graph is\n%s\nwant\n%s", what, got, want)
+		t.Fatalf("%s: after a reopen the graph is\n%s\nwant\n%s", what, got, want)
 	}
 }
 

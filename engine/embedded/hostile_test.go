@@ -242,7 +242,7 @@ func TestCloseDuringNestedCall(t *testing.T) {
 		t.Errorf("the load: %v; the query: %v, want a *engine.Unavailable", err, asked)
 	}
 	if _, err := Open(ctx, fs.NewMem(), dir, Options{}); err == nil {
-		t.Error("opened a graph that is not there")
+		t.Error("opened a graph that does not exist")
 	}
 }
 
@@ -290,10 +290,10 @@ func TestCancelSort(t *testing.T) {
 		}
 		// A scan checks the context about once per frame. A sort of all rows checks more often.
 		if looks < 8 {
-			t.Errorf("limit %d: the query looked %d times at its context", limit, looks)
+			t.Errorf("limit %d: the query checked its context %d times", limit, looks)
 		}
 		if limit < 0 && looks < 15 {
-			t.Errorf("a sort of %d rows looked %d times at its context", n, looks)
+			t.Errorf("a sort of %d rows checked its context %d times", n, looks)
 		}
 	}
 }
@@ -336,11 +336,11 @@ func TestCancelWrite(t *testing.T) {
 				t.Fatalf("%s: %v", c.name, err)
 			}
 			if g.branches.main.tip != before {
-				t.Fatalf("%s: cancelled at look %d it committed", c.name, looks)
+				t.Fatalf("%s: cancelled at check %d of the context it committed", c.name, looks)
 			}
 		}
 		if looks < c.looks {
-			t.Errorf("%s: it looked %d times at its context, want %d", c.name, looks, c.looks)
+			t.Errorf("%s: it checked its context %d times, want %d", c.name, looks, c.looks)
 		}
 	}
 }

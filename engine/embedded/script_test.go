@@ -135,7 +135,7 @@ func scripts() []script {
 			mutation(connect, on(""), "gus", "p000011", "k2"),
 		}, made: func(t *testing.T, g *Graph) {
 			if n := g.branches.main.head.Load().snap.Nodes(0).Ordinals(); n > 40 {
-				t.Errorf("%d numbers are given out: nothing was rewritten", n)
+				t.Errorf("%d numbers are assigned: nothing was rewritten", n)
 			}
 		}},
 		{name: "branches", deeds: []deed{
@@ -165,7 +165,7 @@ func scripts() []script {
 		schemaScript(),
 		{name: "history", past: true, deeds: history(), made: func(t *testing.T, g *Graph) {
 			if n := g.branches.main.head.Load().snap.Nodes(0).Ordinals(); n > 60 {
-				t.Errorf("%d numbers are given out: nothing was rewritten", n)
+				t.Errorf("%d numbers are assigned: nothing was rewritten", n)
 			}
 		}},
 	}

@@ -169,7 +169,7 @@ func TestTwoWriters(t *testing.T) {
 			var held *engine.Unavailable
 			var missing *engine.NotFound
 			if err != nil && !errors.As(err, &held) && !errors.As(err, &missing) {
-				t.Errorf("the second opener is refused by %v (%T)", err, err)
+				t.Errorf("the second opener is refused with %v (%T)", err, err)
 			}
 			first.shares = c.name == "folder renamed, and a copy by hard links in its place"
 			first.write(t, "first")

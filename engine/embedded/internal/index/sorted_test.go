@@ -81,7 +81,7 @@ func TestSortedFollowsChanges(t *testing.T) {
 		}
 		x := s.build()
 		if size > 0 && !slices.Equal(x.base, s.alive(-1<<60, 1<<60)) {
-			t.Fatal("the base is not what it was made of")
+			t.Fatal("the base differs from the values that it was made from")
 		}
 		rebased := 0
 		for range 40 {

@@ -88,7 +88,7 @@ func TestSegmentBlocks(t *testing.T) {
 		}
 		var notFound *engine.NotFound
 		if _, err := seg.Block("none"); !errors.As(err, &notFound) {
-			t.Errorf("a block that is not there: %v", err)
+			t.Errorf("a missing block: %v", err)
 		}
 		must(t, s.Verify(ctx))
 		var conflict *engine.Conflict
@@ -323,7 +323,7 @@ func TestExclusive(t *testing.T) {
 		ctx := t.Context()
 		var notFound *engine.NotFound
 		if _, _, err := Open(ctx, fsys, dir, tiny); !errors.As(err, &notFound) {
-			t.Errorf("a directory that is not there: %v", err)
+			t.Errorf("a missing directory: %v", err)
 		}
 		s := create(t, fsys, dir, tiny)
 		_, _, err := Open(ctx, fsys, dir, tiny)

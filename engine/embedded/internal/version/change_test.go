@@ -223,7 +223,7 @@ func FuzzReadChange(f *testing.F) {
 			return
 		}
 		if !errors.As(err, new(*engine.Corrupt)) {
-			t.Errorf("%v is no *engine.Corrupt", err)
+			t.Errorf("%v is not a *engine.Corrupt", err)
 		}
 	})
 }

@@ -140,7 +140,7 @@ func TestHostileBytes(t *testing.T) {
 			}
 		}()
 		if err := use(t, payload, files); err != nil && !errors.As(err, new(*engine.Corrupt)) && !errors.As(err, new(*engine.NotFound)) {
-			t.Errorf("%s: %v is no *engine.Corrupt", what, err)
+			t.Errorf("%s: %v is not a *engine.Corrupt", what, err)
 		}
 	}
 	for _, segment := range slices.Sorted(maps.Keys(files)) {
@@ -197,7 +197,7 @@ func FuzzStored(f *testing.F) {
 			bad[a.segment][a.block] = b
 		}
 		if err := use(t, payload, bad); err != nil && !errors.As(err, new(*engine.Corrupt)) {
-			t.Errorf("%v is no *engine.Corrupt", err)
+			t.Errorf("%v is not a *engine.Corrupt", err)
 		}
 	})
 }

@@ -24,9 +24,9 @@ const (
 // been removed.
 const notKept = "state of commit"
 
-// retention owns what a graph keeps of the commits before its heads: complete states (anchors)
-// and the records between them. A state is restored from the nearest anchor at or before its
-// commit, in the line of first parents, and from the records after that anchor; see restorer. A
+// retention owns the data that a graph keeps about the commits before its heads: complete states
+// (anchors) and the records between them. A state is restored from the nearest anchor at or before
+// its commit, in the line of first parents, and from the records after that anchor; see restorer. A
 // commit whose record holds entity numbers is always an anchor, because a rewrite changes the
 // numbers. All other records name entities by id.
 //

@@ -207,7 +207,7 @@ func TestCommitsDuringRewrite(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !strings.HasPrefix(want, strings.SplitN(dump(g.branches.main.head.Load().snap), "\n", 2)[0]) {
-				t.Error("a load after the rewrite changed what was there")
+				t.Error("a load after the rewrite changed existing data")
 			}
 			want = dump(g.branches.main.head.Load().snap)
 			if err := g.store.Close(); err != nil { // leaves the files as a kill does

@@ -198,7 +198,7 @@ func TestRecordSizes(t *testing.T) {
 		s, rec := reopen(t, fsys, dir, tiny)
 		for i, n := range sizes {
 			if !bytes.Equal(rec.Records[i].Payload, pattern(n)) {
-				t.Errorf("record of %d bytes is not what was written", n)
+				t.Errorf("the record of %d bytes differs from the written one", n)
 			}
 		}
 		must(t, s.Checkpoint(t.Context(), nil, uint64(len(sizes)), nil))

@@ -72,7 +72,8 @@ func indexed(t testing.TB) (*Snapshot, memory) {
 	return tx.Commit(first), files
 }
 
-// TestStoredIndexes opens stored indexes and compares what they find.
+// TestStoredIndexes opens a state with stored indexes. It compares the entities and checks the
+// indexes.
 func TestStoredIndexes(t *testing.T) {
 	want, files := indexed(t)
 	_, payload := store(t, want, files)

@@ -286,8 +286,8 @@ func (m *merge) check() {
 	}
 }
 
-// carried checks the entities that come from a schema with looser rules, except those that the
-// merge itself put. It records a conflict for each value that violates a rule.
+// carried checks the entities that come from a schema with looser rules, except the entities that
+// the merge itself put. It records a conflict for each value that violates a rule.
 func (m *merge) carried(typ *Type, e *edit, rules stricterRules) {
 	if rules.props == nil {
 		return

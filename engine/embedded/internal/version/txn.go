@@ -152,8 +152,8 @@ func (tx *Txn) Changed() bool {
 // for the rows of one transaction.
 const maxRows = 1 << 31
 
-// Room checks that the tables have numbers left for what the transaction adds. The error is
-// a *engine.TooLarge; a rewrite makes room if there are dead rows or ordinals.
+// Room checks that the tables have numbers left for the rows and entities that the transaction
+// adds. The error is a *engine.TooLarge; a rewrite makes room if there are dead rows or ordinals.
 func (tx *Txn) Room() error {
 	for _, list := range [][]*edit{tx.nodes, tx.edges} {
 		for _, e := range list {

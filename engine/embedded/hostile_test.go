@@ -197,7 +197,8 @@ func TestPanicGivesTurnBack(t *testing.T) {
 	}
 	func() {
 		defer func() { recover() }()
-		g.writer.write(ctx, g.branches.main, newWrite(engine.WriteOptions{}), nil) // panics with the write lock held
+		// This panics with the write lock held.
+		g.writer.write(ctx, g.branches.main, newWrite(engine.WriteOptions{}), nil)
 	}()
 	func() {
 		defer func() {
@@ -246,7 +247,8 @@ func TestCloseDuringNestedCall(t *testing.T) {
 	}
 }
 
-// countdown is a context that is cancelled after Err was called as often as left says.
+// countdown is a context that is cancelled after some calls of Err. left is the number of calls
+// that remain.
 type countdown struct {
 	context.Context
 	left int

@@ -83,8 +83,8 @@ var largePlans = []largePlan{
 	}},
 }
 
-// BenchmarkLargePlan binds and explains each kind of plan with increasing numbers of parts,
-// each twice the one before.
+// BenchmarkLargePlan binds and explains each kind of plan with increasing numbers of parts, each
+// number twice the previous one.
 func BenchmarkLargePlan(b *testing.B) {
 	g := create(b, fs.NewMem(), Options{quiet: true})
 	if err := loadText(g, engine.Merge, manyPeople(0, 20)); err != nil {

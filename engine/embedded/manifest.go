@@ -133,8 +133,8 @@ func (s *storedIndexes) forget() {
 	}
 }
 
-// storeIndexes stores those indexes over the tables of heads and merge bases that are not
-// stored yet and are large enough to be worth a file.
+// storeIndexes stores the indexes of the tables of heads and merge bases, unless they are stored
+// already or too small to be worth a file.
 func (c *checkpoints) storeIndexes(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) (made storedIndexes, err error) {
 	var states []*version.Snapshot
 	for _, b := range cut.branches {
@@ -171,7 +171,7 @@ func (c *checkpoints) indexesToStore() bool {
 	return false
 }
 
-// storeHistoryLocked stores those of the first n commits that are not stored yet. It merges the
+// storeHistoryLocked stores the commits, among the first n, that are not stored yet. It merges the
 // last stored segments into the new one if they are small. all lists the segments that then hold
 // the n commits; made lists the segments written by this call. REQUIRES: c.mu is locked.
 func (c *checkpoints) storeHistoryLocked(ctx context.Context, n int) (all []version.HistorySegment, made []store.SegmentID, err error) {

@@ -38,9 +38,9 @@ func manyBranches(t testing.TB, g *Graph, n int, write, apart bool) {
 	}
 }
 
-// BenchmarkBranches measures a graph on disk with 10,000 persons and 10,000 branches: the
-// median time of single operations in microseconds, the memory in addition to that of the graph
-// without branches, a checkpoint, and opening it after a checkpoint and from the log.
+// BenchmarkBranches measures a graph on disk with 10,000 persons and 10,000 branches: the median
+// time of single operations in microseconds, the memory that the branches add to that of the graph,
+// a checkpoint, and opening it after a checkpoint and from the log.
 func BenchmarkBranches(b *testing.B) {
 	const n = 10_000
 	for _, c := range []struct {

@@ -23,8 +23,8 @@ type programs struct {
 	of    sync.Map // *exec.Program by *plan.Query: the program that the plan ran last
 	count atomic.Int64
 
-	// others has the programs of a plan for schemas other than the one that it ran on last, for
-	// plans that read branches with different schemas.
+	// others is for plans that read branches with different schemas. It has the programs of a plan
+	// for all schemas except the one that the plan ran on last.
 	mu     sync.Mutex
 	others map[programKey]*exec.Program
 }

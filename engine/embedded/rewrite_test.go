@@ -152,8 +152,8 @@ func thin(t *testing.T, fsys fs.FS, opts Options) *Graph {
 	return g
 }
 
-// TestCommitsDuringRewrite makes commits while a rewrite stores its segments. The rewrite
-// includes small commits. A load whose record has entity numbers makes it give up.
+// TestCommitsDuringRewrite makes commits while a rewrite stores its segments. The rewrite includes
+// small commits. A load whose record has entity numbers makes the rewrite give up.
 func TestCommitsDuringRewrite(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {

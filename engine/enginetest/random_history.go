@@ -99,8 +99,8 @@ func (p *pair) runHistory(ctx context.Context, h *history) string {
 	return p.sameTypes(wantIDs, gotIDs)
 }
 
-// sameTypes checks that the ids of types in the two graphs stand for each other: those of these
-// changes, and those of all earlier ones.
+// sameTypes checks that the type ids of the two graphs correspond one to one, in these changes and
+// in all earlier ones.
 func (p *pair) sameTypes(model, got []string) string {
 	if p.typeIDs == nil {
 		p.typeIDs = map[string]string{}

@@ -70,8 +70,8 @@ func (m *mutationPlan) remove(typ, name string, op plan.Op, x any) *mutationPlan
 	return m.add(plan.Delete{Entity: plan.Node, Type: typ, Where: m.pred(plan.Node, typ, name, op, x)})
 }
 
-// unlink adds a delete of the edges for which the comparison op with x is true. name is that of a
-// property, or id, from or to.
+// unlink adds a delete of the edges for which the comparison op with x is true. name is the name of
+// a property, or id, from or to.
 func (m *mutationPlan) unlink(typ, name string, op plan.Op, x any) *mutationPlan {
 	return m.add(plan.Delete{Entity: plan.Edge, Type: typ, Where: m.pred(plan.Edge, typ, name, op, x)})
 }

@@ -229,8 +229,8 @@ func (co *collector) newGroup(f *frame, i, key int) (uint32, error) {
 	return uint32(co.grouped - 1), nil
 }
 
-// groupWeighted adds each row of a frame to its group, counted as often as its weight. Each
-// entity of the variable that the key depends on must occur only once in a run.
+// groupWeighted adds each row of a frame to its group, counted as many times as its weight says.
+// Each entity of the variable that the key depends on must occur only once in a run.
 func (co *collector) groupWeighted(f *frame, weights []int64) error {
 	if f.n == 0 {
 		return nil

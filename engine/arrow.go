@@ -173,7 +173,7 @@ func arrowType(t value.Type) arrow.DataType {
 	return arrow.Null
 }
 
-// arrowTypes maps every kind but Vector, whose type depends on a length.
+// arrowTypes maps every kind except Vector, whose Arrow type depends on the length of the vectors.
 var arrowTypes = [256]arrow.DataType{
 	value.String:   arrow.BinaryTypes.String,
 	value.Bool:     arrow.FixedWidthTypes.Boolean,

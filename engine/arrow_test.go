@@ -105,7 +105,8 @@ func TestArrowReleasesAfterAnError(t *testing.T) {
 	}
 }
 
-// TestArrowTypes wants an Arrow type for every kind, and an array of that type to take a value.
+// TestArrowTypes checks that every kind has an Arrow type, and that an array of that type accepts a
+// value of the kind.
 func TestArrowTypes(t *testing.T) {
 	for _, k := range value.Kinds() {
 		typ := value.Of(k)

@@ -58,8 +58,8 @@ type Graph interface {
 
 	// Cleanup makes old commits unreadable and reclaims the data that only they need. It always
 	// keeps the heads of branches and the merge base of every two branches. Commits and Commit
-	// still list a commit that was cleaned up, but reading its state is a *NotFound. Open results
-	// stay readable.
+	// still list a commit that was cleaned up, but reading its state fails with a *NotFound. Open
+	// results stay readable.
 	Cleanup(ctx context.Context, opts CleanupOptions) (*CleanupResult, error)
 
 	// Merge applies to the target the changes that the source branch made since the lowest common
@@ -98,7 +98,7 @@ type Graph interface {
 	// chosen, and the number of rows that it expects from each. If analyze is true, Explain also
 	// runs the read on one snapshot and reports the actual row counts and times; it then needs the
 	// arguments of Query. If analyze is false, it ignores args. Analyzing a mutation would mean
-	// writing, so it is a *BadArgument.
+	// writing, so the error is a *BadArgument.
 	Explain(ctx context.Context, q *plan.Query, args Args, at Target, analyze bool) (*Explanation, error)
 
 	// Mutate runs a mutation as one commit. It makes no commit if the mutation changes nothing.
@@ -114,8 +114,8 @@ type Graph interface {
 	// it read.
 	Export(ctx context.Context, w io.Writer, at Target, opts ExportOptions) (Commit, error)
 
-	// Verify reads all stored data and checks it. The error joins a *Corrupt for each fault. It is an
-	// *Unsupported if the engine stores nothing.
+	// Verify reads all stored data and checks it. The error joins a *Corrupt for each fault. The
+	// error is an *Unsupported if the engine stores nothing.
 	Verify(ctx context.Context) error
 
 	// Stats returns figures for monitoring, also after Close. It is cheap enough to call every few

@@ -25,7 +25,7 @@ type NotFound struct {
 // Conflict says that something already exists or is in use.
 type Conflict struct{ Reason string }
 
-// KeyConflict says that an insert that must be new found an entity with its id.
+// KeyConflict says that an insert requires a new id, but an entity with that id exists.
 type KeyConflict struct {
 	Entity string // "node" or "edge"
 	Type   string
@@ -93,7 +93,7 @@ type LoadErrors struct {
 
 // LineError is one bad line of a load.
 type LineError struct {
-	Line  int64  // from 1
+	Line  int64  // line number, from 1
 	Field string // the member at fault, such as data.age; empty if the whole line is
 	Err   error
 }

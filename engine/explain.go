@@ -10,7 +10,7 @@ import (
 // Explanation describes how an engine runs a query. The names of operators and the wording of their
 // details belong to the engine and may change between versions.
 type Explanation struct {
-	Commit   string      `json:"commit"` // the commit that the estimates and row counts are of
+	Commit   string      `json:"commit"` // the commit to which the estimates and row counts apply
 	Analyzed bool        `json:"analyzed"`
 	Plan     []*Operator `json:"plan"` // one operator for a read; one per statement for a mutation
 }

@@ -34,7 +34,7 @@ type EntityChange struct {
 	Entity string // "node" or "edge"
 	Type   string
 	// TypeID identifies the type in all commits of the graph. A rename of the type keeps it. A type
-	// that takes the name of a dropped type has another one.
+	// that takes the name of a dropped type has another id.
 	TypeID   string
 	ID       string
 	From, To string // ids of an edge's ends; for a deleted edge, the ends that it had
@@ -115,8 +115,8 @@ type ChangeRange struct {
 	After ChangePosition
 	// Limit is the maximum number of changes to return; 0 means no limit.
 	Limit int
-	// MaxBytes ends the list after the change with which the changes reach this size, as
-	// EntityChange.Bytes counts it; 0 means no limit.
+	// MaxBytes ends the list after the change with which the total of EntityChange.Bytes reaches
+	// this number; 0 means no limit.
 	MaxBytes int
 	// Entities, Types and Kinds select the changes whose entity, type and kind are in the list; an
 	// empty list selects all. A type that neither state has selects nothing.

@@ -34,16 +34,16 @@ type OpenOptions struct {
 	// Nil means the clock of the system.
 	Now func() time.Time
 
-	// MaxBranches bounds the live branches. Creating one more is a *TooLarge. A graph that has more
-	// can still be opened. 0 means the engine's default, a negative value no bound.
+	// MaxBranches bounds the live branches. Creating one more fails with a *TooLarge. A graph that
+	// has more can still be opened. 0 means the engine's default, a negative value no bound.
 	MaxBranches int
 
 	// QueryMemory bounds the memory, in bytes, in which one query collects rows. A query that needs
-	// more is a *TooLarge. 0 means the engine's default, a negative value no bound.
+	// more fails with a *TooLarge. 0 means the engine's default, a negative value no bound.
 	QueryMemory int64
 
 	// SharedMemory bounds the memory in which the queries of all graphs that share it collect rows
-	// together. A query that exceeds it is a *Busy. Nil means no bound.
+	// together. A query that exceeds it fails with a *Busy. Nil means no bound.
 	SharedMemory *Memory
 
 	// Embedder computes vectors from texts. Nil means none, and statements that need one are

@@ -1,10 +1,11 @@
 package engine
 
-// Stats are figures of a graph for monitoring. Figures that an engine has no such thing for are 0.
+// Stats are figures of a graph for monitoring. A figure is 0 if the engine has nothing to count for
+// it.
 type Stats struct {
 	Branches int
-	Commits  int64 // of all branches, including commits that a cleanup made unreadable
-	Calls    int64 // in progress
+	Commits  int64 // commits of all branches, including those that a cleanup made unreadable
+	Calls    int64 // calls in progress
 
 	Segments     int   // files of rows and indexes
 	SegmentBytes int64 // size on disk of those files, which are mapped into memory as they are read

@@ -42,7 +42,7 @@ func CheckBranchName(name string) error {
 
 // CommitRange selects commits of a branch.
 type CommitRange struct {
-	// Before, if not 0, leaves out this sequence number and those after it.
+	// Before, if not 0, leaves out the commits with this sequence number and greater ones.
 	Before uint64
 	// Limit is the maximum number of commits to return; 0 means no limit.
 	Limit int

@@ -24,12 +24,12 @@ const archiveBytes = 1 << 20
 // checkpoint keeps.
 type retained struct {
 	archive       []version.ArchiveSegment // the stored segments of records
-	archived      int                      // archive holds the records of the commits with lower numbers than this
+	archived      int                      // archive has the records of commits with lower numbers
 	fresh         []version.Archived       // records that no segment holds yet
 	stored        []*anchor                // anchors that are stored already
 	anchors       []*anchor                // anchors to store, newest first
-	replacesAll   bool                     // the cut drops every state that is not in it, those of live branches too
-	liveAncestors engine.Bitmap            // ancestors of live branches by number; nil if no other commits go
+	replacesAll   bool                     // drops all states that the cut lacks, even of live branches
+	liveAncestors engine.Bitmap            // ancestors of live branches; nil if no branch was deleted
 }
 
 // collectRetained collects the records and anchors to keep for the commits with numbers below n, up
@@ -172,8 +172,8 @@ func (f *segmentFiles) writeArchive(ctx context.Context, runs []version.Run, rec
 	return seg, id, err
 }
 
-// readArchive reads the records of an archive segment. A segment with other commits than
-// seg.Runs is a *engine.Corrupt.
+// readArchive reads the records of an archive segment. The error is a *engine.Corrupt if the
+// segment holds other commits than seg.Runs.
 func (f *segmentFiles) readArchive(ctx context.Context, seg *version.ArchiveSegment) (records []version.Archived, err error) {
 	err = f.readBlock(ctx, seg.Name, archiveBlock, func(b []byte) (err error) {
 		var runs []version.Run
@@ -271,8 +271,8 @@ func (r *retention) adopt(c *cut) (dropped bool) {
 	return dropped
 }
 
-// archivedRecord returns the archived record of the commit with number n. read caches the records
-// of the segments that were read before. REQUIRES: restorer.reading is locked for reading.
+// archivedRecord returns the archived record of the commit with number n. The map read caches the
+// records of segments that were read before. REQUIRES: restorer.reading is locked for reading.
 func (r *retention) archivedRecord(ctx context.Context, n int, read map[string][]version.Archived) (version.Archived, bool, error) {
 	r.mu.Lock()
 	archive := r.archive

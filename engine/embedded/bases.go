@@ -9,10 +9,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
-// keptBases bounds the states of merge bases in memory. If the base of a merge is not in
-// memory, the merge restores it from an anchor and records, as a read of the past does. That
-// merge also compares more rows, because a restored state shares fewer pages with the two
-// sides.
+// keptBases is the maximum number of states of merge bases in memory. If the base of a merge is not
+// in memory, the merge restores it from an anchor and records, as a read of the past does. That
+// merge also compares more rows, because a restored state shares fewer pages with the two sides.
 const keptBases = 256
 
 // mergeBase is a state that the next merge of a branch probably compares with: the state where
@@ -27,10 +26,10 @@ type mergeBase struct {
 // them and drops the oldest first. Guarded by branches.mu.
 type mergeBases struct {
 	at    map[string]*mergeBase // by commit id
-	order []*mergeBase          // oldest first; the map has dropped some of them
+	order []*mergeBase          // oldest first; some of them are no longer in at
 }
 
-// hold makes a state the merge base that the branch holds, and releases the one before it.
+// hold makes s the merge base that branch b holds, and releases the previous one.
 func (l *mergeBases) hold(b *branch, s *version.Snapshot) {
 	id := s.Commit.ID
 	base := l.at[id]
@@ -118,9 +117,9 @@ func (r *restorer) mergeBase(ctx context.Context, a, b *version.Snapshot) (*vers
 	return r.ancestor(ctx, id)
 }
 
-// readableWith checks that the merge bases of a commit with every branch can be read. A cleanup
-// keeps only the merge bases of the branches that existed then, and a commit of the past may
-// have other bases. The error is a *engine.NotFound. REQUIRES: layout.merging is held.
+// readableWith checks, for every branch, that the merge bases of the commit and the branch can be
+// read. A cleanup keeps only the merge bases of the branches that existed then, and a commit of the
+// past may have other bases. The error is a *engine.NotFound. REQUIRES: layout.merging is held.
 func (r *restorer) readableWith(id string) error {
 	if r.retention.archiveComplete() {
 		return nil

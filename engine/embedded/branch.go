@@ -13,7 +13,7 @@ import (
 // its tip, which may not be durable yet.
 type branch struct {
 	name string
-	live atomic.Bool // whether the record that made it is durable
+	live atomic.Bool // whether the record that created the branch is durable
 	head atomic.Pointer[commit]
 
 	// deleted is whether the record that deletes the branch is in the log. It changes with layout
@@ -108,8 +108,8 @@ func (b *branch) settle(lsn uint64, durable bool) {
 	}
 }
 
-// replaceLocked replaces every state that may still be read or built on with the result of f: the
-// head, the pending commits after it, and the tip. REQUIRES: b.writing is held.
+// replaceLocked applies f to every state that may still be read or built on (the head, the pending
+// commits after it, and the tip) and stores the result in its place. REQUIRES: b.writing is held.
 func (b *branch) replaceLocked(f func(*commit) *version.Snapshot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -123,7 +123,7 @@ func (b *branch) replaceLocked(f func(*commit) *version.Snapshot) {
 	b.head.Store(of(head))
 	for i, c := range b.pending {
 		if c.lsn < head.lsn {
-			continue // durable, and a later commit is the head: only its writer has yet to settle it
+			continue // durable, because a later commit is the head; it is not settled yet
 		}
 		b.pending[i] = of(c)
 		if c == b.tip {
@@ -133,7 +133,7 @@ func (b *branch) replaceLocked(f func(*commit) *version.Snapshot) {
 }
 
 // waitDurable waits until the commit is durable. It returns the commit's error, or the error of ctx
-// if that ends first.
+// if ctx ends first.
 func (c *commit) waitDurable(ctx context.Context) error {
 	if c.out == nil {
 		return nil

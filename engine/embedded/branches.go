@@ -23,15 +23,15 @@ type branches struct {
 
 	mu     sync.Mutex
 	byName map[string]*branch
-	sorted []*branch            // by name
+	sorted []*branch            // in name order
 	tips   map[string][]*branch // by the id of the tip's commit
 	bases  mergeBases
 	stale  bool     // whether a branch has stale set; only checkpoints set it
-	lsn    uint64   // of the last record
+	lsn    uint64   // LSN of the last record
 	last   *outcome // nil if recovery restored the last record
 }
 
-// find returns a live branch by name. An empty name means main, which takes no lock.
+// find returns a live branch by name. An empty name means main; find takes no lock for it.
 func (l *branches) find(name string) (*branch, error) {
 	if name == "" || name == engine.MainBranch {
 		return l.main, nil
@@ -57,7 +57,7 @@ func (l *branches) list() []engine.Branch {
 	return all
 }
 
-// count returns the number of branches without those that are being deleted.
+// count returns the number of branches. It does not count branches that are being deleted.
 func (l *branches) count() (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -172,8 +172,8 @@ func (l *branches) sparseBranches(n uint32) (sparse []*branch) {
 	return sparse
 }
 
-// noteStale records in l.stale whether a branch has a stale manifest. A new branch inherits that.
-// REQUIRES: layout is locked for writing.
+// noteStale records in l.stale whether a branch has a stale manifest. A new branch takes its stale
+// field from l.stale. REQUIRES: layout is locked for writing.
 func (l *branches) noteStale() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -187,7 +187,7 @@ func (l *branches) keepBases(commits map[string]bool) {
 	l.bases.keepOnly(commits)
 }
 
-// replaceBases replaces each merge base in memory with its form in after.
+// replaceBases replaces each merge base in memory with the state to which after maps it.
 func (l *branches) replaceBases(after map[*version.Snapshot]*version.Snapshot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -234,7 +234,7 @@ type created struct {
 	branch *branch
 	out    *outcome
 	ticket *store.Ticket
-	bytes  int // size of the record
+	bytes  int // size of the record in bytes
 }
 
 // create makes a branch and gives its record a place in the log. restored is the state of the

@@ -152,7 +152,7 @@ func TestBranchesConcurrently(t *testing.T) {
 	}
 	defer again.Close()
 	if got := dumpAll(again); got != want {
-		t.Errorf("opened again the graph has %d bytes of dump, want %d", len(got), len(want))
+		t.Errorf("after a reopen the graph has %d bytes of dump, want %d", len(got), len(want))
 	}
 }
 
@@ -208,10 +208,10 @@ func TestBranchShares(t *testing.T) {
 	}
 	defer again.Close()
 	if n := tables(again); n != 5 {
-		t.Errorf("opened again there are %d tables, want 5", n)
+		t.Errorf("after a reopen there are %d tables, want 5", n)
 	}
 	if got := dumpAll(again); got != want {
-		t.Error("opened again the graph is another")
+		t.Error("after a reopen the graph is different")
 	}
 }
 

@@ -34,9 +34,9 @@ func (g *Graph) DeleteBranch(ctx context.Context, name string) error {
 	return g.DeleteBranchAt(ctx, name, "")
 }
 
-// DeleteBranchAt removes the named branch if its tip is the commit head; an empty head matches
-// any tip. Another tip is a *engine.PreconditionFailed. Other errors are those of
-// [Graph.DeleteBranch].
+// DeleteBranchAt removes the named branch if its tip is the commit head; an empty head matches any
+// tip. The error is a *engine.PreconditionFailed if the tip is another commit. Other errors are
+// those of [Graph.DeleteBranch].
 func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
 	if name == engine.MainBranch {
 		return &engine.Conflict{Reason: "branch main cannot be deleted"}
@@ -101,7 +101,7 @@ func (r *writer) fork(ctx context.Context, name string, at engine.Target) (creat
 	return r.branches.create(name, at, state, r.opts.time(), r.opts.MaxBranches)
 }
 
-// deleteBranch deletes a branch and returns once the record of it is durable.
+// deleteBranch deletes a branch and returns once the record of the deletion is durable.
 func (r *writer) deleteBranch(ctx context.Context, name, head string) error {
 	r.layout.RLock()
 	defer r.layout.RUnlock()

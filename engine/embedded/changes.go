@@ -34,8 +34,8 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 	return out, nil
 }
 
-// before returns the state of the commit's first parent, nil for the first commit, and the
-// state of the commit.
+// before returns two states: that of the commit's first parent (nil for the first commit) and that
+// of the commit.
 func (g *Graph) before(ctx context.Context, commit string) (was, is *version.Snapshot, err error) {
 	if !g.restorer.reachable(commit) {
 		return nil, nil, &engine.NotFound{What: "commit", Name: commit}

@@ -26,9 +26,9 @@ type checkpoints struct {
 	retention *retention
 	restorer  *restorer
 
-	mu     sync.Mutex               // held by a checkpoint, a cleanup and the checkpoint of Close
+	mu     sync.Mutex               // held by a checkpoint (also the one in Close) and by a cleanup
 	lsn    uint64                   // of the last record before the last checkpoint; guarded by mu
-	stored []version.HistorySegment // what the last checkpoint stored of the history; guarded by mu
+	stored []version.HistorySegment // the stored history after the last checkpoint; guarded by mu
 
 	logged    atomic.Int64 // log bytes since the last checkpoint
 	counts    counters
@@ -79,15 +79,15 @@ func (c *checkpoints) countCommit(weight int64, must bool) {
 	}
 }
 
-// retry requests the checkpoint that may have failed, if the log is long.
+// retry requests a checkpoint if the log is long, because an earlier checkpoint may have failed.
 func (c *checkpoints) retry() {
 	if c.logged.Load() > c.opts.CheckpointBytes {
 		c.request()
 	}
 }
 
-// close makes the last checkpoint if the log is long or indexes are not stored, which the next Open
-// would have to build. If it fails, no data is lost, because the log has the commits.
+// close makes the last checkpoint if the log is long, or if the next Open would have to build
+// indexes that are not stored. If it fails, no data is lost, because the log has the commits.
 func (c *checkpoints) close() {
 	if c.logged.Load() <= closeBytes && !c.indexesToStore() {
 		return
@@ -162,10 +162,10 @@ func (c *checkpoints) flushCutLocked(ctx context.Context, cut *cut) error {
 	return c.adopt(cut, after, &flushed, func(*branch) bool { return true })
 }
 
-// adopt replaces states in memory with their stored forms: in the branches for which the
-// function which returns true, and in the merge bases. It takes no context and always finishes.
-// A state without the stored segments would name, at the next checkpoint, segments that this
-// checkpoint has made superfluous.
+// adopt replaces states in memory with their stored forms: in the branches that the function
+// `which` selects, and in the merge bases. It takes no context and always finishes. If a state kept
+// its old form, the next checkpoint would name segments for it that this checkpoint has made
+// superfluous.
 func (c *checkpoints) adopt(cut *cut, after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint, which func(*branch) bool) (err error) {
 	for _, b := range cut.branches {
 		if !which(b.branch) {

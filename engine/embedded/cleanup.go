@@ -162,12 +162,13 @@ func (c *retained) has(n int) bool {
 type segmentUse uint8
 
 const (
-	usedByReclaimed segmentUse = iota + 1 // needed by reclaimed commits alone
+	usedByReclaimed segmentUse = iota + 1 // needed only by reclaimed commits
 	usedByKept
 )
 
-// neededLocked returns, by file name, whether a file of the cut stays needed after the cleanup, or
-// only the commits that it reclaims need it. REQUIRES: c.mu is locked.
+// neededLocked maps the name of each file of the cut to its use: either the file is still needed
+// after the cleanup, or only the commits that the cleanup reclaims need it. REQUIRES: c.mu is
+// locked.
 func (c *checkpoints) neededLocked(cut *cut, k *kept) map[string]segmentUse {
 	uses := map[string]segmentUse{}
 	by := func(u segmentUse, names ...string) {
@@ -256,9 +257,9 @@ func (c *checkpoints) bareStates(ctx context.Context, cut *cut, k *kept) (all []
 	return all, nil
 }
 
-// thinArchive removes the records that are not needed from the archive. It rewrites the
-// segments that hold both kinds of records, and drops the segments that hold no needed record.
-// It returns the segments that it made, also when it fails.
+// thinArchive removes the unneeded records from the archive. It rewrites the segments that hold
+// both needed and unneeded records, and drops the segments that hold no needed record. It returns
+// the segments that it made, also when it fails.
 func (c *checkpoints) thinArchive(ctx context.Context, p *retained, k *kept) (made []store.SegmentID, err error) {
 	var archive []version.ArchiveSegment
 	keep := func(numbers []int, records []version.Archived) error {

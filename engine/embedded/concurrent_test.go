@@ -86,7 +86,7 @@ func TestConcurrent(t *testing.T) {
 	}
 	defer again.Close()
 	if got := dump(again.branches.main.head.Load().snap); got != want {
-		t.Errorf("opened again the graph has %d bytes of dump, want %d", len(got), len(want))
+		t.Errorf("after a reopen the graph has %d bytes of dump, want %d", len(got), len(want))
 	}
 }
 

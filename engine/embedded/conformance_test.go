@@ -47,8 +47,8 @@ func TestRandomReopened(t *testing.T) {
 // different graphs.
 const reopenedSeeds = 1 << 32
 
-// half returns the options of the flags for one of two comparisons: half the time and half the
-// cases, and with -short a tenth of the time.
+// half returns the options, from the command-line flags, for one of two comparisons: half the time
+// and half the cases, and with -short a tenth of the time.
 func half() enginetest.Options {
 	o := enginetest.FromFlags()
 	o.Duration /= 2

@@ -37,7 +37,7 @@ func TestContention(t *testing.T) {
 				t.Fatal(err)
 			}
 			if rep.Raises == 0 || len(rep.Reads) == 0 {
-				t.Errorf("%d raises and %d reads: nothing was shown", rep.Raises, len(rep.Reads))
+				t.Errorf("%d raises and %d reads: the test shows nothing", rep.Raises, len(rep.Reads))
 			}
 			t.Logf("%d raises acknowledged, %d refused, %d reads in %s", rep.Raises, rep.Refused, len(rep.Reads), rep.Elapsed)
 			if g, err = embedded.Open(t.Context(), fs.OS(), dir, opts); err != nil {

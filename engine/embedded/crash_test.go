@@ -125,8 +125,8 @@ func TestCrashTwice(t *testing.T) {
 	}
 }
 
-// allowed returns the states that a reopen may find after acked acknowledged deeds. An empty
-// state stands for a graph that was not created.
+// allowed returns the states that a reopen may find. acked is the number of acknowledged deeds. An
+// empty state stands for a graph that was not created.
 func allowed(states []string, acked int) []string {
 	if acked < 0 {
 		return []string{"", states[0]}
@@ -174,7 +174,7 @@ func checkReopened(t *testing.T, s script, fsys *fs.Mem, allowed []string, what 
 		t.Fatalf("%s: %v", what, err)
 	}
 	if got := s.dump(g); got != want {
-		t.Fatalf("%s: opened again the graph is\n%s\nwant\n%s", what, got, want)
+		t.Fatalf("%s: after a reopen the graph is\n%s\nwant\n%s", what, got, want)
 	}
 }
 

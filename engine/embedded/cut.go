@@ -9,7 +9,7 @@ import (
 
 // cut is the state of a graph after one of its log records.
 type cut struct {
-	lsn      uint64   // of the last record
+	lsn      uint64   // LSN of the last record
 	last     *outcome // outcome of the record at lsn
 	branches []cutBranch
 	bases    []*version.Snapshot // the merge bases in memory

@@ -18,7 +18,7 @@ func newReceipt(key string) *version.Receipt {
 	return &version.Receipt{Key: key}
 }
 
-// loadDigest returns the hash of a load, to which the caller writes the input.
+// loadDigest returns a hash for a load. The caller writes the load's input to it.
 func loadDigest(mode engine.LoadMode) hash.Hash {
 	h := sha256.New()
 	h.Write([]byte{'l', byte(mode)})

@@ -104,7 +104,7 @@ func (s script) runOn(t *testing.T, fsys fs.FS, states []string, what string) []
 			}
 			var typed engine.Error
 			if !errors.As(err, &typed) && d.call != checkpoint.call {
-				t.Errorf("%s: %s, deed %d: %v (%T) is no error of an engine", what, d.call, i+1, err, err)
+				t.Errorf("%s: %s, deed %d: %v (%T) is not an error type of package engine", what, d.call, i+1, err, err)
 			}
 			if unknown := (*engine.Indeterminate)(nil); errors.As(err, &unknown) {
 				return states[i : i+2]

@@ -47,19 +47,18 @@
 // inflight is a counter, not a lock: every call enters and leaves it. Close shuts it and
 // waits until it is zero.
 //
-// checkpoints.mu is held by a checkpoint, a cleanup and the checkpoint of Close. It guards
-// lsn and stored, and admits one of them at a time.
+// checkpoints.mu is held by a checkpoint (also the one that Close makes) and by a cleanup. It
+// guards lsn and stored, and admits one of them at a time.
 //
-// layout is a read-write lock over the layout of rows. A checkpoint, a cleanup and the
-// checkpoint of Close hold it for writing, because a checkpoint gives rows new places.
-// Calls that carry the state of one branch or schema to another hold it for reading:
-// CreateBranch, DeleteBranch, Merge, ApplySchema. Merge and ApplySchema release it as
-// soon as their commit has its place in the log. Mutate and Load never take it: they go
-// on during a checkpoint.
+// layout is a read-write lock over the layout of rows. A checkpoint (also the one that Close makes)
+// and a cleanup hold it for writing, because a checkpoint gives rows new places. Calls that carry
+// the state of one branch or schema to another hold it for reading: CreateBranch, DeleteBranch,
+// Merge, ApplySchema. Merge and ApplySchema release it as soon as their commit has its place in the
+// log. Mutate and Load never take it: they go on during a checkpoint.
 //
-// layout.merging is held by Merge, by DeleteBranch, and by CreateBranch at a commit that is the
-// tip of no branch. While one call has it, no other merges, deletes a branch, or begins a
-// branch in the past.
+// layout.merging is held by Merge, by DeleteBranch, and by CreateBranch at a commit that is the tip
+// of no branch. While one call has it, no other call merges, deletes a branch, or begins a branch
+// in the past.
 //
 // branch.writing admits one writer to a branch. It guards tip, err, journal and stale. Waiting
 // for it ends with the caller's context; waiting for any other lock does not. A writer stores a
@@ -79,8 +78,8 @@
 //
 // retention.mu guards the archive, the records that are not archived yet, the anchors, and
 // branch.line. A commit is noted in it with branches.mu held too, so a cut of the graph, which
-// takes both, is the state after one record. Only the holder of layout for writing takes anything
-// away.
+// takes both, is the state after one record. Only a holder of layout for writing removes anything
+// from the data that it guards.
 //
 // branch.mu guards pending and every store to head. Loads of head need no lock.
 //
@@ -90,7 +89,7 @@
 //
 // # Lock order
 //
-// Take them in this order; skip any:
+// Take locks in this order; any of them may be left out:
 //
 //	checkpoints.mu
 //	layout

@@ -22,8 +22,8 @@ import (
 const exportBatch = 1024
 
 // Export writes the entities at the target to w as NDJSON, one line per entity, and returns the
-// target's commit. opts.Types selects node and edge types by name; an empty list selects all.
-// An unknown type is a *engine.BadArgument.
+// target's commit. opts.Types selects node and edge types by name; an empty list selects all. The
+// error for an unknown type is a *engine.BadArgument.
 func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts engine.ExportOptions) (_ engine.Commit, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	snap, done, err := g.read(ctx, at)
@@ -75,8 +75,8 @@ func export(ctx context.Context, w *bufio.Writer, s *version.Snapshot, t *versio
 	return nil
 }
 
-// appendEnvelope appends the line of one entity. It leaves out nulls. A number that is not
-// finite is a *engine.Unsupported.
+// appendEnvelope appends the line of one entity. It leaves out nulls. The error for a number that
+// is not finite is a *engine.Unsupported.
 func appendEnvelope(dst []byte, s *version.Snapshot, t *version.Table, ord uint32) ([]byte, error) {
 	text := func(dst []byte, s string) []byte {
 		dst, _ = jsontext.AppendQuote(dst, s) // the load has replaced invalid UTF-8 in the same way

@@ -1,12 +1,13 @@
 package embedded
 
-// Sparse returns the options with tables rewritten when they have more than n holes.
+// Sparse returns the options, changed so that a table with more than n holes is rewritten.
 func (o Options) Sparse(n uint32) Options {
 	o.sparse = n
 	return o
 }
 
-// Indexed returns the options with indexes stored for tables of at least n ordinals.
+// Indexed returns the options, changed so that indexes are stored for tables of at least n
+// ordinals.
 func (o Options) Indexed(n uint32) Options {
 	o.indexed = n
 	return o

@@ -62,7 +62,8 @@ func loadText(g *Graph, mode engine.LoadMode, text string) error {
 	return err
 }
 
-// manyPeople returns NDJSON of n persons, numbered from first on, each of whom knows the next.
+// manyPeople returns NDJSON of n persons, each of whom knows the next. first is the number of the
+// first person.
 func manyPeople(first, n int) string {
 	var b strings.Builder
 	for i := first; i < first+n; i++ {

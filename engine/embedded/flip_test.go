@@ -141,11 +141,11 @@ func askAll(g *Graph, probes []func(g *Graph) (string, error)) (answers []string
 	return answers, errs
 }
 
-// TestFlippedByte flips a bit of every byte of a small graph, and of some bytes of each block
-// of a larger one. It opens the graph again and runs all probes. Each answer must be the
-// original one or a *engine.Corrupt that names the file, and Verify must find the corruption.
-// This includes the last record, because the graph was closed. The rest of a log file has no
-// content.
+// TestFlippedByte flips a bit of every byte of a small graph, and of some bytes of each block of a
+// larger one. It opens the graph again and runs all probes. Each answer must be the original one or
+// a *engine.Corrupt that names the file, and Verify must find the corruption. This applies to the
+// last record too, because the graph was closed. The rest of a log file is not tested, because it
+// has no content.
 func TestFlippedByte(t *testing.T) {
 	for _, c := range []struct {
 		name          string

@@ -25,7 +25,7 @@ func TestFormat2(t *testing.T) {
 	again := engine.WriteOptions{IdempotencyKey: "k", Actor: "tester"}
 	before := g.branches.main.head.Load().snap.Commit.ID
 	if c, err := g.Mutate(ctx, insertPerson, engine.Args{str("bob"), num(31)}, again); err != nil || c.Head.ID != before {
-		t.Errorf("a call with a receipt of format 2 is answered %+v, %v", c, err)
+		t.Errorf("a call with a receipt of format 2 returns %+v, %v", c, err)
 	}
 	if err := applySchema("side", townsfolk(), false).do(g); err != nil {
 		t.Fatal(err)
@@ -36,8 +36,8 @@ func TestFormat2(t *testing.T) {
 	staysTheSame(t, g, home, dumpAll)
 }
 
-// TestFormat1 opens a graph with a manifest and records of format 1, which has no branches,
-// history and receipts. It makes branches and opens the graph once more.
+// TestFormat1 opens a graph with a manifest and records of format 1, which has no branches, history
+// or receipts. It makes branches and opens the graph once more.
 func TestFormat1(t *testing.T) {
 	ctx := context.Background()
 	g, home := openFixture(t, "format1")
@@ -104,7 +104,7 @@ func staysTheSame(t *testing.T, g *Graph, home string, dump func(*Graph) string)
 	must(t, err)
 	defer g.Close()
 	if got := dump(g); got != want {
-		t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
+		t.Errorf("after a reopen the graph is\n%s\nwant\n%s", got, want)
 	}
 	must(t, g.Verify(ctx))
 }
@@ -131,7 +131,7 @@ func TestFormat4(t *testing.T) {
 	before, err := g.Snapshot(ctx, engine.Target{Branch: "side"})
 	must(t, err)
 	if c, err := g.Mutate(ctx, insertPerson, engine.Args{str("zoe"), num(1)}, again); err != nil || c.Commit == nil || c.Commit.Seq > before.Commit.Seq {
-		t.Errorf("a call with a receipt of format 4 is answered %+v, %v", c, err)
+		t.Errorf("a call with a receipt of format 4 returns %+v, %v", c, err)
 	}
 	must(t, applySchema("main", townsfolk(), false).do(g))
 	_, err = g.Merge(ctx, "side", "main", engine.MergeOptions{})
@@ -193,8 +193,8 @@ func makeFormat4(t *testing.T, home string) {
 	must(t, g.Close())
 }
 
-// TestOldFormatsRise opens each older fixture and makes a checkpoint. Then the manifest in
-// force has the current format number, and after the close END names the last record.
+// TestOldFormatsRise opens each older fixture and makes a checkpoint. Then the manifest in force
+// has the current format number, and, after the close, the file END names the last record.
 func TestOldFormatsRise(t *testing.T) {
 	for _, name := range []string{"format1", "format2", "format2-past", "format3"} {
 		g, home := openFixture(t, name)

@@ -47,7 +47,7 @@ func eventually(t *testing.T, what string, f func() bool) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatalf("10 seconds later still not: %s", what)
+	t.Fatalf("after 10 seconds this is still not true: %s", what)
 }
 
 // TestFullDisk fills the disk of a graph in use. Writes are refused with a *engine.Unavailable
@@ -89,7 +89,7 @@ func TestFullDisk(t *testing.T) {
 					}
 					var gone *engine.Unavailable
 					if !errors.As(err, &gone) || !engine.IsRetryable(err) || !errors.Is(err, syscall.ENOSPC) {
-						t.Fatalf("%v (%T), want *engine.Unavailable for want of space", err, err)
+						t.Fatalf("%v (%T), want *engine.Unavailable because there is no space", err, err)
 					}
 					if refused++; refused == 50 {
 						break
@@ -100,7 +100,7 @@ func TestFullDisk(t *testing.T) {
 				}
 				// The disk may have space for less than a log file, so the load needs more than that.
 				if err := loadText(g, engine.Append, manyPeople(10_000*n, 5000)); !errors.Is(err, syscall.ENOSPC) {
-					t.Errorf("a load: %v, want it to be refused for want of space", err)
+					t.Errorf("a load: %v, want it to be refused because there is no space", err)
 				}
 				if err := g.Failure(); err == nil || g.MustReopen() {
 					t.Errorf("the graph says %v, must reopen %t", err, g.MustReopen())

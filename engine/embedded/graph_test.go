@@ -28,7 +28,7 @@ func TestCreateAndOpen(t *testing.T) {
 	wantError[*engine.NotFound](t, "opening nothing", err)
 	g := create(t, fsys, Options{LogSize: 8192})
 	_, err = Open(ctx, fsys, dir, Options{})
-	wantError[*engine.Unavailable](t, "opening what is open", err)
+	wantError[*engine.Unavailable](t, "opening an open graph", err)
 	before, err := g.Schema(ctx, engine.Target{})
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestCreateAndOpen(t *testing.T) {
 	_, err = g.Snapshot(ctx, engine.Target{})
 	wantError[*engine.Unavailable](t, "a call after the end", err)
 	_, err = Create(ctx, fsys, dir, "", people(), Options{})
-	wantError[*engine.Conflict](t, "creating what exists", err)
+	wantError[*engine.Conflict](t, "creating an existing graph", err)
 	g, err = Open(ctx, fsys, dir, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestRefusedCalls(t *testing.T) {
 	for _, score := range []plan.Expr{plan.Nearest{Prop: nameOf}, plan.RRF{}} {
 		q := &plan.Query{Read: &plan.Read{Vars: allPeople.Read.Vars, Match: allPeople.Read.Match, Columns: allPeople.Read.Columns,
 			Order: []plan.Order{{Expr: score}}, Ties: []plan.VarID{0}, Limit: 3}}
-		wantError[*engine.SchemaMismatch](t, "a ranking of what has no ranks", g.Bind(ctx, q, engine.Target{}))
+		wantError[*engine.SchemaMismatch](t, "a score without operands", g.Bind(ctx, q, engine.Target{}))
 	}
 	words := plan.BM25{Prop: nameOf, Query: plan.Lit{Value: str("x")}}
 	circle := &plan.Query{Read: &plan.Read{Vars: allPeople.Read.Vars, Columns: allPeople.Read.Columns, Ties: []plan.VarID{0}, Limit: 3,

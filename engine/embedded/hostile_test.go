@@ -25,8 +25,8 @@ func read(change func(r *plan.Read)) *plan.Query {
 	return &plan.Query{Params: []plan.Param{{Name: "n", Type: value.Of(value.I32).Optional()}}, Read: &r}
 }
 
-// TestHostilePlans binds plans that no checker would let pass. Each is refused as a plan that
-// does not fit, and none crashes the graph.
+// TestHostilePlans binds plans that no checker would let pass. Each is refused with a
+// *engine.SchemaMismatch, and none crashes the graph.
 func TestHostilePlans(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), Options{quiet: true})
@@ -197,7 +197,8 @@ func TestPanicGivesTurnBack(t *testing.T) {
 	}
 	func() {
 		defer func() { recover() }()
-		g.writer.write(ctx, g.branches.main, newWrite(engine.WriteOptions{}), nil) // it panics while it holds the turn
+		// This panics with the write lock held.
+		g.writer.write(ctx, g.branches.main, newWrite(engine.WriteOptions{}), nil)
 	}()
 	func() {
 		defer func() {
@@ -214,7 +215,7 @@ func TestPanicGivesTurnBack(t *testing.T) {
 	}
 }
 
-// gate is a reader that calls read, which calls the graph, when it is read from.
+// gate is a reader. When it is read from, it calls read, which calls the graph.
 type gate struct{ read func() }
 
 func (r *gate) Read([]byte) (int, error) {
@@ -242,11 +243,12 @@ func TestCloseDuringNestedCall(t *testing.T) {
 		t.Errorf("the load: %v; the query: %v, want a *engine.Unavailable", err, asked)
 	}
 	if _, err := Open(ctx, fs.NewMem(), dir, Options{}); err == nil {
-		t.Error("opened a graph that is not there")
+		t.Error("opened a graph that does not exist")
 	}
 }
 
-// countdown is a context that is cancelled after left checks of Err.
+// countdown is a context that is cancelled after some calls of Err. left is the number of calls
+// that remain.
 type countdown struct {
 	context.Context
 	left int
@@ -290,10 +292,10 @@ func TestCancelSort(t *testing.T) {
 		}
 		// A scan checks the context about once per frame. A sort of all rows checks more often.
 		if looks < 8 {
-			t.Errorf("limit %d: the query looked %d times at its context", limit, looks)
+			t.Errorf("limit %d: the query checked its context %d times", limit, looks)
 		}
 		if limit < 0 && looks < 15 {
-			t.Errorf("a sort of %d rows looked %d times at its context", n, looks)
+			t.Errorf("a sort of %d rows checked its context %d times", n, looks)
 		}
 	}
 }
@@ -336,11 +338,11 @@ func TestCancelWrite(t *testing.T) {
 				t.Fatalf("%s: %v", c.name, err)
 			}
 			if g.branches.main.tip != before {
-				t.Fatalf("%s: cancelled at look %d it committed", c.name, looks)
+				t.Fatalf("%s: cancelled at check %d of the context it committed", c.name, looks)
 			}
 		}
 		if looks < c.looks {
-			t.Errorf("%s: it looked %d times at its context, want %d", c.name, looks, c.looks)
+			t.Errorf("%s: it checked its context %d times, want %d", c.name, looks, c.looks)
 		}
 	}
 }

@@ -23,10 +23,10 @@ const pruneEvery = 1024
 // A writer adds the receipt of a commit while the commit's record gets its place in the log.
 type idempotency struct {
 	mu          sync.Mutex
-	list        []receipt // in commit order; current returns parts of it, which must not change
-	first       uint32    // the number of list[0]; receipts are numbered in order
-	at          map[uint64]uint32
-	collisions  map[receiptKey]uint32 // receipts whose hash another receipt has in at
+	list        []receipt             // in commit order; elements never change; see current
+	first       uint32                // the number of list[0]; receipts are numbered in order
+	at          map[uint64]uint32     // by hash of the key: the number of the receipt
+	collisions  map[receiptKey]uint32 // receipts whose hash is in at already, for another receipt
 	ignoredBits uint64                // hash bits to ignore; tests set it to make hashes collide
 }
 
@@ -45,7 +45,7 @@ func (i *idempotency) hash(k receiptKey) uint64 {
 	return maphash.Comparable(receiptSeed, k) &^ i.ignoredBits
 }
 
-// outdated reports whether a receipt made at a time has expired.
+// outdated reports whether, at the time now, a receipt from the time made has expired.
 func outdated(now, made time.Time) bool { return now.Sub(made) >= receiptAge }
 
 // add adds the receipt of commit c, unless rec is nil. REQUIRES: c is in the history h.
@@ -115,8 +115,8 @@ func (i *idempotency) find(h *version.History, k receiptKey) (rec version.Receip
 	return i.list[n-i.first].unpack(h), true
 }
 
-// repeated returns the receipt of the earlier write with the same key and actor; ok is false if
-// there is none of the last day. The error is a *engine.Conflict if that write had another body.
+// repeated returns the receipt of the earlier write with the same key and actor; ok is false if the
+// last day has no such write. The error is a *engine.Conflict if that write had another body.
 func (i *idempotency) repeated(h *version.History, actor string, w *version.Receipt, now time.Time) (rec version.Receipted, ok bool, err error) {
 	rec, ok = i.find(h, receiptKey{actor, w.Key})
 	if !ok || outdated(now, rec.Commit.Time) {
@@ -132,7 +132,8 @@ func (x receipt) unpack(h *version.History) version.Receipted {
 	return version.Receipted{Commit: h.At(x.commit), Receipt: version.UnpackReceipt(x.packed)}
 }
 
-// current lists the receipts without the expired ones at the beginning.
+// current lists the receipts without the expired ones at the beginning. The result is a part of
+// i.list, so the elements of i.list must never change.
 func (i *idempotency) current(h *version.History, now time.Time) []receipt {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -49,7 +49,7 @@ func TestReceiptTable(t *testing.T) {
 	}
 	for i, x := range handed {
 		if got := x.unpack(&h); got.Receipt.Nodes != int64(got.Commit.Seq) || i > 0 && got.Commit.Seq != handed[i-1].unpack(&h).Commit.Seq+1 {
-			t.Fatalf("what was handed out has changed: %v", got)
+			t.Fatalf("the returned part of the list has changed: %v", got)
 		}
 	}
 }

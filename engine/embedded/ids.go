@@ -48,7 +48,7 @@ func (s *ids) next() string {
 	return id.String()
 }
 
-// longRun is the number of ids from which a run of ids gets a millisecond of its own.
+// longRun is the length from which a run of ids gets a millisecond of its own.
 const longRun = 1 << 10
 
 // run begins a run of n ids. The function that it returns appends the next id to dst. The ids of

@@ -87,7 +87,8 @@ func TestTexts(t *testing.T) {
 		{`$p: Person not { $p knows{1,64} $p }`, `return { $p.name }`, "fay"},
 		// The edge leads to another type, where the walk does not start.
 		{`$p: Person { name: "ada" } $p wrote{0,5} $d`, `return { $d.slug }`, "short"},
-		// A written direction applies to scores, and an order by bm25 keeps what has a word.
+		// An explicit direction applies to scores. An order by bm25 keeps the rows that contain a
+		// query word.
 		{`$d: Doc`, `return { $d.slug } order { bm25($d.body, "red box") } limit 9`, "long short"},
 		{`$d: Doc`, `return { $d.slug } order { bm25($d.body, "red box") desc } limit 9`, "long short"},
 		{`$d: Doc`, `return { $d.slug } order { bm25($d.body, "red box") asc } limit 9`, "short long"},
@@ -98,7 +99,7 @@ func TestTexts(t *testing.T) {
 		// Stems are compared, and stop words are not.
 		{`$d: Doc search($d.body, "FOX")`, `return { $d.slug }`, "short"},
 		{`$d: Doc search($d.body, "of the")`, `return { $d.slug }`, ""},
-		// The id of a composite key; $_ multiplies rows outside not.
+		// The id of a composite key; outside of not, $_ multiplies rows.
 		{`$s: Seat $s.id = "[\"14\",\"3\"]"`, `return { $s.row }`, "3"},
 		{`$p: Person { name: "cid" } $_ knows $p`, `return { $p.name }`, "cid cid"},
 		{`$p: Person { name: "cid" } not { $_ wrote $d $p wrote $d }`, `return { $p.name }`, "cid"},
@@ -127,7 +128,7 @@ func TestTexts(t *testing.T) {
 }
 
 // TestCompositeIDs passes wrong ids of a node with a composite key. The errors describe the form of
-// its ids; a key that is written in the right form and is missing gets no such hint.
+// its ids; the error for a missing key in the right form has no such hint.
 func TestCompositeIDs(t *testing.T) {
 	g, schema := storyGraph(t)
 	const form = `the id of a Seat is a JSON array of strings, ["<number>","<row>"], with the values of its key`

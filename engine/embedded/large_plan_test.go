@@ -83,8 +83,8 @@ var largePlans = []largePlan{
 	}},
 }
 
-// BenchmarkLargePlan binds and explains each kind of plan with increasing numbers of parts,
-// each twice the one before.
+// BenchmarkLargePlan binds and explains each kind of plan with increasing numbers of parts, each
+// number twice the previous one.
 func BenchmarkLargePlan(b *testing.B) {
 	g := create(b, fs.NewMem(), Options{quiet: true})
 	if err := loadText(g, engine.Merge, manyPeople(0, 20)); err != nil {
@@ -170,10 +170,10 @@ func TestLargePlans(t *testing.T) {
 					t.Errorf("%d parts: %v", n, err)
 				}
 			}
-			t.Logf("%d and %d looks at the context", looks[0], looks[1])
+			t.Logf("%d and %d checks of the context", looks[0], looks[1])
 			// Less than one check of the context per 256 parts means that nothing checks it.
 			if looks[0] < 9_600/256 || looks[1] > looks[0]*5/2 {
-				t.Errorf("twice the parts take %d looks at the context, not %d", looks[1], looks[0])
+				t.Errorf("twice the parts take %d checks of the context, not %d", looks[1], looks[0])
 			}
 		})
 	}
@@ -192,7 +192,7 @@ func TestCancelLargePlans(t *testing.T) {
 			all, _ := looksOf(func(ctx context.Context) error { _, err := explain(ctx, g, q); return err })
 			for look := 0; look < all; look += 1 + all/7 {
 				if _, err := explain(&countdown{context.Background(), look}, g, q); !errors.Is(err, context.Canceled) {
-					t.Errorf("with a context that ends at look %d of %d: %v", look, all, err)
+					t.Errorf("with a context that ends at check %d of %d: %v", look, all, err)
 				}
 			}
 			if err := g.Bind(&countdown{context.Background(), all / 4}, &plan.Query{Params: q.Params, Read: q.Read}, engine.Target{}); !errors.Is(err, context.Canceled) {

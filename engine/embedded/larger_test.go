@@ -186,7 +186,7 @@ func TestLargerGraph(t *testing.T) {
 	}
 	l.mutate("fire", "main", value.OfString("c00007"))
 	for range 20 {
-		// A part of the persons have that job already.
+		// Some of the persons have that job already.
 		person := value.OfString(fmt.Sprintf("p%05d", people+l.rng.IntN(3)))
 		l.mutate("hire", "main", person, value.OfString(fmt.Sprintf("c%05d", l.rng.IntN(4))))
 	}

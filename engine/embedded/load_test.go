@@ -120,6 +120,6 @@ func TestTextIndexWithinLimits(t *testing.T) {
 	}
 	g.opts.QueryMemory = 100_000
 	if err := search(t.Context()); err != nil {
-		t.Errorf("a search in an index that is there: %v", err)
+		t.Errorf("a search in an index that exists: %v", err)
 	}
 }

@@ -123,7 +123,7 @@ func (c *checkpoints) storeFlushes(ctx context.Context, cut *cut, flushed *versi
 // storedIndexes are indexes that are stored but not yet named by a manifest.
 type storedIndexes struct {
 	ids  []store.SegmentID
-	what []version.Unstored
+	what []version.Unstored // the parts of indexes that the segments hold
 }
 
 // forget marks the indexes as not stored.
@@ -133,8 +133,8 @@ func (s *storedIndexes) forget() {
 	}
 }
 
-// storeIndexes stores those indexes over the tables of heads and merge bases that are not
-// stored yet and are large enough to be worth a file.
+// storeIndexes stores the indexes of the tables of heads and merge bases, unless they are stored
+// already or too small to be worth a file.
 func (c *checkpoints) storeIndexes(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) (made storedIndexes, err error) {
 	var states []*version.Snapshot
 	for _, b := range cut.branches {
@@ -158,8 +158,8 @@ func (c *checkpoints) storeIndexes(ctx context.Context, cut *cut, after map[*ver
 	return made, nil
 }
 
-// indexesToStore reports whether there are indexes in memory only, which Open would have to build
-// again.
+// indexesToStore reports whether some indexes exist only in memory, so that Open would have to
+// build them again.
 func (c *checkpoints) indexesToStore() bool {
 	for _, s := range c.branches.states() {
 		for _, t := range s.Tables() {
@@ -171,7 +171,7 @@ func (c *checkpoints) indexesToStore() bool {
 	return false
 }
 
-// storeHistoryLocked stores those of the first n commits that are not stored yet. It merges the
+// storeHistoryLocked stores the commits, among the first n, that are not stored yet. It merges the
 // last stored segments into the new one if they are small. all lists the segments that then hold
 // the n commits; made lists the segments written by this call. REQUIRES: c.mu is locked.
 func (c *checkpoints) storeHistoryLocked(ctx context.Context, n int) (all []version.HistorySegment, made []store.SegmentID, err error) {

@@ -14,9 +14,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// manyBranches makes n branches of main. With write set, each branch gets one commit. With
-// apart set, main gets one commit before each branch, so that no two branches begin at the same
-// commit.
+// manyBranches makes n branches of main. If write is true, each branch gets one commit. If apart is
+// true, main gets one commit before each branch, so that no two branches begin at the same commit.
 func manyBranches(t testing.TB, g *Graph, n int, write, apart bool) {
 	t.Helper()
 	ctx := t.Context()
@@ -39,9 +38,9 @@ func manyBranches(t testing.TB, g *Graph, n int, write, apart bool) {
 	}
 }
 
-// BenchmarkBranches measures a graph on disk with 10,000 persons and 10,000 branches: the
-// median time of single operations in microseconds, the memory in addition to that of the graph
-// without branches, a checkpoint, and opening it after a checkpoint and from the log.
+// BenchmarkBranches measures a graph on disk with 10,000 persons and 10,000 branches: the median
+// time of single operations in microseconds, the memory that the branches add to that of the graph,
+// a checkpoint, and opening it after a checkpoint and from the log.
 func BenchmarkBranches(b *testing.B) {
 	const n = 10_000
 	for _, c := range []struct {
@@ -51,7 +50,7 @@ func BenchmarkBranches(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
 				home := filepath.Join(b.TempDir(), fmt.Sprint("graph", b.N))
-				// Case apart also makes checkpoints while it makes the branches.
+				// The case apart also makes checkpoints while it makes the branches.
 				opts := Options{quiet: !c.apart, MaxBranches: -1}
 				ctx := context.Background()
 				g, err := Create(ctx, fs.OS(), home, "", people(), opts)

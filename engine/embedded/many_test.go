@@ -270,7 +270,7 @@ func TestBranchesApart(t *testing.T) {
 	must(t, err)
 	defer g.Close()
 	if got := answers(g); got != want {
-		t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
+		t.Errorf("after a reopen the graph is\n%s\nwant\n%s", got, want)
 	}
 	must(t, g.Verify(ctx))
 }

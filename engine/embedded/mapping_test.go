@@ -81,7 +81,7 @@ func TestMappingsGoAway(t *testing.T) {
 		}
 		must(t, open.Close())
 		if got := dumpAll(g); got != state {
-			t.Fatalf("round %d: opened again the graph is\n%s\nwanted\n%s", round, got, state)
+			t.Fatalf("round %d: after a reopen the graph is\n%s\nwanted\n%s", round, got, state)
 		}
 	}
 	before := mem.Poisoned()
@@ -92,7 +92,7 @@ func TestMappingsGoAway(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	if n := mem.Poisoned(); n <= 10 {
-		t.Errorf("%d mappings were given back, %d before, expected more than 10", n, before)
+		t.Errorf("%d mappings were released, %d before, expected more than 10", n, before)
 	}
 }
 

@@ -10,9 +10,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// TestMore checks on tables larger than those of the random comparison that a result reports rows
-// beyond its limit, whichever way a run comes by the first rows: a sort, a sort with pruning, an
-// index in order, an index in order with a filter, groups, or a score.
+// TestMore checks, on tables larger than those of the random comparison, that a result reports
+// whether there are rows beyond its limit. It covers every way in which a run finds the first rows:
+// a sort, a sort with pruning, an index in order, an index in order with a filter, groups, or a
+// score.
 func TestMore(t *testing.T) {
 	indexed, posts := benchSorted(t, true), openPosts(t, 3000)
 	defer posts.Close()

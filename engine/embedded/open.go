@@ -39,6 +39,7 @@ func OpenDir(ctx context.Context, dir string, options ...DirOption) (*Graph, err
 // DirOption is an option of [OpenDir].
 type DirOption func(*dirOptions)
 
+// dirOptions holds the options of [OpenDir]; schema is nil without [OrCreate].
 type dirOptions struct {
 	Options
 	source string
@@ -79,7 +80,7 @@ func NewMemoryEngine() Engine { return Engine{FS: fs.NewMem()} }
 func (e Engine) Create(ctx context.Context, dir, source string, schema *catalog.Schema, opts engine.OpenOptions) (engine.Graph, error) {
 	g, err := Create(ctx, e.fs(), dir, source, schema, e.Options.with(opts))
 	if err != nil {
-		return nil, err // not g, because a nil *Graph is no nil engine.Graph
+		return nil, err // not g, because a nil *Graph is not a nil engine.Graph
 	}
 	return g, nil
 }

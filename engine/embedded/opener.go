@@ -11,12 +11,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
-// opener opens the segments of tables. Tables that share a segment share its mapping and the
-// parts that were read of it. Segments in one file share the file's mapping.
+// opener opens the segments of tables. Tables that share a segment share its mapping and the parts
+// of it that were read. Segments in one file share the file's mapping.
 type opener struct {
 	files  *segmentFiles
 	ctx    context.Context
-	opened map[string]*version.Segment
+	opened map[string]*version.Segment // by version.SegmentKey
 	mapped map[string]*store.Segment
 }
 

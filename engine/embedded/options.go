@@ -24,9 +24,9 @@ type Options struct {
 	// CheckpointBytes is how many bytes of log are written between two checkpoints. 0 means
 	// DefaultCheckpointBytes.
 	CheckpointBytes int64
-	// InlineBytes is the most bytes that the rows of a commit may take in its log record.
-	// Larger rows go to a segment. 0 means DefaultInlineBytes; with a negative value all rows
-	// go to segments.
+	// InlineBytes is the maximum number of bytes that the rows of a commit take in its log record.
+	// Larger rows go to a segment. 0 means DefaultInlineBytes; with a negative value all rows go to
+	// segments.
 	InlineBytes int
 	// LogSize is the size of log files in bytes. 0 means the store's default.
 	LogSize int64
@@ -91,7 +91,7 @@ func (o *Options) time() time.Time { return o.Now().UTC().Truncate(time.Microsec
 // now returns the value of now() in a query.
 func (o *Options) now() value.Value { return value.OfDateTime(value.DateTimeOf(o.Now())) }
 
-// complete returns the options with the defaults in the place of zero values.
+// complete returns the options with the defaults in place of zero values.
 func (o Options) complete() Options {
 	if o.Now == nil {
 		o.Now = clock.Now
@@ -123,7 +123,7 @@ func (o Options) complete() Options {
 	return o
 }
 
-// with returns the options with those of opts that are set.
+// with returns the options, overridden by the options that are set in opts.
 func (o Options) with(opts engine.OpenOptions) Options {
 	if opts.Now != nil {
 		o.Now = opts.Now

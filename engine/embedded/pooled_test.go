@@ -190,7 +190,7 @@ func TestSharedMemory(t *testing.T) {
 		}
 		var busy *engine.Busy
 		if _, err := b.Query(ctx, pairs, engine.Args{value.Null}, engine.Target{}); !errors.As(err, &busy) || !engine.IsRetryable(err) {
-			t.Errorf("beside a large result: error %v, want a *engine.Busy", err)
+			t.Errorf("while a large result is open: error %v, want a *engine.Busy", err)
 		}
 		if shared.Taken() != one {
 			t.Errorf("%d bytes are taken, want %d", shared.Taken(), one)

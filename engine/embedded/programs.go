@@ -10,9 +10,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// maxPrograms bounds the bound programs that are kept. A large program counts once more for
-// every partsCounted parts. At the bound all programs are dropped, because binding a plan again
-// takes some microseconds.
+// maxPrograms is the maximum number of bound programs that are kept. A large program counts once
+// more for every partsCounted parts. When the maximum is reached, all programs are dropped, because
+// binding a plan again takes some microseconds.
 const (
 	maxPrograms  = 1024
 	partsCounted = 256
@@ -23,12 +23,13 @@ type programs struct {
 	of    sync.Map // *exec.Program by *plan.Query: the program that the plan ran last
 	count atomic.Int64
 
-	// others has the programs of a plan for schemas other than the one that it ran on last, for
-	// plans that read branches with different schemas.
+	// others is for plans that read branches with different schemas. It has the programs of a plan
+	// for all schemas except the one that the plan ran on last.
 	mu     sync.Mutex
 	others map[programKey]*exec.Program
 }
 
+// programKey is a plan and the schema that its program is bound to.
 type programKey struct {
 	q *plan.Query
 	s *version.Schema

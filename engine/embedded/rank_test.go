@@ -74,9 +74,9 @@ var (
 	placeOf = plan.Prop{Var: 0, Name: "place", Type: value.Type{Kind: value.Vector, Dim: benchDim, Nullable: true}}
 )
 
-// ranked returns a query for the first rows by a score, whose operand is the query's parameter.
-// With all set, it adds a condition that holds for every post, so that the query cannot find
-// its rows through the score's index.
+// ranked returns a query for the first rows by a score, whose operand is the query's parameter. If
+// all is true, it adds a condition that holds for every post, so that the query cannot find its
+// rows through the score's index.
 func ranked(score plan.Expr, param value.Type, limit int64, all bool) *plan.Query {
 	_, distance := score.(plan.Nearest)
 	q := &plan.Query{Params: []plan.Param{{Name: "q", Type: param}}, Read: &plan.Read{

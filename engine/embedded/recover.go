@@ -13,7 +13,8 @@ import (
 )
 
 // recover restores the state of the graph from the manifest and the log records that the store
-// found. Only this goroutine knows the graph yet, so recovery takes no lock of its parts.
+// found. No other goroutine has access to the graph yet, so recovery does not lock the graph's
+// parts.
 func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 	open := g.files.opener(ctx)
 	m, err := version.ReadManifest(found.Manifest, catalog.Decode, open)

@@ -20,13 +20,13 @@ const (
 	anchorBytes   = 4 << 20
 )
 
-// notKept is the What of a *engine.NotFound for a commit that is known but whose state has been
-// removed.
+// notKept is the field What of a *engine.NotFound for a commit that is known but whose state has
+// been removed.
 const notKept = "state of commit"
 
-// retention owns what a graph keeps of the commits before its heads: complete states (anchors)
-// and the records between them. A state is restored from the nearest anchor at or before its
-// commit, in the line of first parents, and from the records after that anchor; see restorer. A
+// retention owns the data that a graph keeps about the commits before its heads: complete states
+// (anchors) and the records between them. A state is restored from the nearest anchor at or before
+// its commit, in the line of first parents, and from the records after that anchor; see restorer. A
 // commit whose record holds entity numbers is always an anchor, because a rewrite changes the
 // numbers. All other records name entities by id.
 //
@@ -55,7 +55,7 @@ type anchor struct {
 	branch         *branch
 }
 
-// lineage is what retention knows about a branch. Guarded by retention.mu.
+// lineage holds the data that retention keeps about a branch. Guarded by retention.mu.
 type lineage struct {
 	run     run
 	anchors []*anchor // anchors of its commits; some may not be stored
@@ -196,16 +196,16 @@ func (r *retention) archiveComplete() bool {
 	return next == r.archived
 }
 
-// keptCommit is what retention has of one commit.
+// keptCommit is the data that retention keeps of one commit.
 type keptCommit struct {
 	anchored bool
 	anchor   version.Anchor
 	snap     *version.Snapshot // the anchor's state if it is in memory
-	record   version.Archived  // if number is -1
+	record   version.Archived  // the record, if number is -1
 	number   int               // the commit's number if its record is archived, else -1
 }
 
-// find returns what is kept of a commit of the history.
+// find returns the data that is kept of a commit of the history.
 func (r *retention) find(id string) keptCommit {
 	n, _ := r.history.Number(id)
 	r.mu.Lock()
@@ -259,7 +259,7 @@ func (r *retention) states() (all []*version.Snapshot) {
 	return all
 }
 
-// branchDeleted makes the next checkpoint drop what only the deleted branch needs.
+// branchDeleted makes the next checkpoint drop the data that only the deleted branch needs.
 func (r *retention) branchDeleted() {
 	r.mu.Lock()
 	r.removed = true

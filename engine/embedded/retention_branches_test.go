@@ -46,7 +46,7 @@ func TestRewriteSharedByBranches(t *testing.T) {
 	must(g.checkpoints.make(ctx))
 	for name, b := range g.branches.byName {
 		if n := b.tip.snap.Nodes(0).Ordinals(); n > 20 {
-			t.Errorf("branch %s has given out %d numbers for %d persons", name, n, b.tip.snap.Nodes(0).Live())
+			t.Errorf("branch %s has assigned %d numbers for %d persons", name, n, b.tip.snap.Nodes(0).Live())
 		}
 	}
 	if g.branches.main.tip.snap.Nodes(0) != g.branches.byName["one"].tip.snap.Nodes(0) {
@@ -127,7 +127,7 @@ func TestLoadOnBranchMadeInDoubt(t *testing.T) {
 				t.Fatalf("%s: %v", when, err)
 			}
 			if got := dumpAll(again); got != want {
-				t.Errorf("%s: opened again the graph is\n%s\nwant\n%s", when, got, want)
+				t.Errorf("%s: after a reopen the graph is\n%s\nwant\n%s", when, got, want)
 			}
 			if err := again.Close(); err != nil {
 				t.Fatal(err)

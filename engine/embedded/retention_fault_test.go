@@ -68,7 +68,7 @@ func TestCleanupInDoubt(t *testing.T) {
 				}
 			}
 			if (lost > 0) != applied {
-				t.Errorf("opened again, the commit is lost %d times", lost)
+				t.Errorf("after a reopen, the commit is lost %d times", lost)
 			}
 			if _, err := g.Mutate(ctx, insertPerson, engine.Args{str("bob"), num(1)}, engine.WriteOptions{}); err != nil {
 				t.Fatal(err)

@@ -138,7 +138,7 @@ func TestPastShared(t *testing.T) {
 	close(release)
 	readers.Wait()
 	if !errors.Is(gone, context.Canceled) {
-		t.Errorf("the reader that left has error %v", gone)
+		t.Errorf("the reader that stopped waiting has the error %v", gone)
 	}
 	before := opened.Load()
 	if _, err := g.snapshot(ctx, engine.Target{Commit: first.Head.ID}); err != nil {
@@ -179,7 +179,7 @@ func TestPastCanceled(t *testing.T) {
 	g.restorer.reading.Unlock()
 	g.restorer.running.Wait()
 	if n := len(g.restorer.pending) + len(g.restorer.states); n != 0 {
-		t.Errorf("%d states are under way or kept", n)
+		t.Errorf("%d states are being restored or kept", n)
 	}
 	if s, err := g.snapshot(ctx, engine.Target{Commit: first.Head.ID}); err != nil || s.Nodes(0).Live() != 1 {
 		t.Errorf("asked again: %v", err)

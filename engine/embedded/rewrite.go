@@ -25,6 +25,7 @@ type journal struct {
 	bulk    bool // one of them has entity numbers in its record, which the rewrite changes
 }
 
+// journalEntry is a commit that was made during a rewrite.
 type journalEntry struct {
 	commit engine.Commit
 	lsn    uint64
@@ -143,8 +144,8 @@ func (c *checkpoints) layOut(ctx context.Context, cut *cut, all []*rewriting) (a
 }
 
 // installLocked replays the new commits of the branches under rewrite, puts the manifest in force,
-// and replaces the states in memory with those of after. REQUIRES: c.mu is locked, and c.layout for
-// writing.
+// and replaces the states in memory with the states to which after maps them. REQUIRES: c.mu is
+// locked, and c.layout for writing.
 func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewriting, after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint) (done bool, err error) {
 	anchors := map[string]*version.Snapshot{}
 	for _, w := range all {

@@ -50,7 +50,7 @@ func TestChurn(t *testing.T) {
 	snap := g.branches.main.head.Load().snap
 	for _, table := range snap.Tables() {
 		if n := table.Ordinals(); n > most {
-			t.Errorf("%s has given out %d numbers for %d entities", table.Type.Name, n, table.Live())
+			t.Errorf("%s has assigned %d numbers for %d entities", table.Type.Name, n, table.Live())
 		}
 	}
 	if n, err := drain(ctx, early); n != 50 || err != nil {
@@ -66,7 +66,7 @@ func TestChurn(t *testing.T) {
 	}
 	defer again.Close()
 	if got := dump(again.branches.main.head.Load().snap); got != want {
-		t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
+		t.Errorf("after a reopen the graph is\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestRewriteBesideWriters(t *testing.T) {
 	}
 	defer again.Close()
 	if got := dump(again.branches.main.head.Load().snap); got != want {
-		t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
+		t.Errorf("after a reopen the graph is\n%s\nwant\n%s", got, want)
 	}
 	if err := again.Verify(ctx); err != nil {
 		t.Error(err)
@@ -152,8 +152,8 @@ func thin(t *testing.T, fsys fs.FS, opts Options) *Graph {
 	return g
 }
 
-// TestCommitsDuringRewrite makes commits while a rewrite stores its segments. The rewrite
-// includes small commits. A load whose record has entity numbers makes it give up.
+// TestCommitsDuringRewrite makes commits while a rewrite stores its segments. The rewrite includes
+// small commits. A load whose record has entity numbers makes the rewrite give up.
 func TestCommitsDuringRewrite(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {
@@ -207,7 +207,7 @@ func TestCommitsDuringRewrite(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !strings.HasPrefix(want, strings.SplitN(dump(g.branches.main.head.Load().snap), "\n", 2)[0]) {
-				t.Error("a load after the rewrite changed what was there")
+				t.Error("a load after the rewrite changed existing data")
 			}
 			want = dump(g.branches.main.head.Load().snap)
 			if err := g.store.Close(); err != nil { // leaves the files as a kill does
@@ -219,7 +219,7 @@ func TestCommitsDuringRewrite(t *testing.T) {
 			}
 			defer again.Close()
 			if got := dump(again.branches.main.head.Load().snap); got != want {
-				t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
+				t.Errorf("after a reopen the graph is\n%s\nwant\n%s", got, want)
 			}
 		})
 	}
@@ -258,7 +258,7 @@ func TestDoubtfulManifest(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := dump(again.branches.main.head.Load().snap); got != want {
-				t.Errorf("opened in doubt the graph is\n%s\nwant\n%s", got, want)
+				t.Errorf("after a reopen with an unknown outcome the graph is\n%s\nwant\n%s", got, want)
 			}
 			if err := again.Close(); err != nil {
 				t.Fatal(err)
@@ -293,7 +293,7 @@ func TestDoubtfulManifest(t *testing.T) {
 		}
 		defer again.Close()
 		if got := dump(again.branches.main.head.Load().snap); got != want {
-			t.Errorf("opened again the graph is\n%s\nwant\n%s", got, want)
+			t.Errorf("after a reopen the graph is\n%s\nwant\n%s", got, want)
 		}
 	})
 }
@@ -329,7 +329,7 @@ func TestFailedCheckpoint(t *testing.T) {
 				}
 				defer again.Close()
 				if got := dump(again.branches.main.head.Load().snap); got != want {
-					t.Fatalf("%s, %s: opened again the graph is\n%s\nwant\n%s", what, when, got, want)
+					t.Fatalf("%s, %s: after a reopen the graph is\n%s\nwant\n%s", what, when, got, want)
 				}
 			}
 			if _, err := g.Mutate(ctx, connect, engine.Args{str("p000055"), str("p000051"), str("k")}, engine.WriteOptions{}); err != nil {

@@ -132,7 +132,7 @@ func TestSchemaReopened(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := dumpAll(g) + schema.Source + schema.Digest; got != want {
-				t.Fatalf("opened again after step %d it is\n%s\nwant\n%s", i, got, want)
+				t.Fatalf("after step %d and a reopen it is\n%s\nwant\n%s", i, got, want)
 			}
 		}
 		g.Close()
@@ -192,7 +192,7 @@ func TestHardDrop(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := dump(again.branches.main.head.Load().snap); got != want {
-			t.Errorf("opened again it is\n%s\nwant\n%s", got, want)
+			t.Errorf("after a reopen it is\n%s\nwant\n%s", got, want)
 		}
 		again.Close()
 	}
@@ -228,7 +228,7 @@ func TestSchemaReceiptReopened(t *testing.T) {
 			t.Fatal(err)
 		}
 		if fmt.Sprint(again.Steps) != fmt.Sprint(first.Steps) || again.From != first.From || again.Commit == nil || again.Commit.ID != first.Commit.ID || again.Supported != first.Supported {
-			t.Errorf("repeated, the call is answered\n%+v\nwant\n%+v", again, first)
+			t.Errorf("the repeated call returns\n%+v\nwant\n%+v", again, first)
 		}
 		var conflict *engine.Conflict
 		if _, err := g.ApplySchema(ctx, "// changed", labelled(), opts); !errors.As(err, &conflict) {
@@ -285,7 +285,7 @@ func TestSchemaAmongWriters(t *testing.T) {
 	}
 	defer g.Close()
 	if got := dumpAll(g); got != want {
-		t.Errorf("opened again it is\n%s\nwant\n%s", got, want)
+		t.Errorf("after a reopen it is\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -397,7 +397,7 @@ func TestMergeOfStoredSegments(t *testing.T) {
 		t.Fatalf("%+v, %v; want five nodes changed", res, err)
 	}
 	if got := dump(g.branches.main.head.Load().snap); strings.Contains(got, " c1") {
-		t.Errorf("a dropped city is there:\n%s", got)
+		t.Errorf("a dropped city still exists:\n%s", got)
 	}
 }
 

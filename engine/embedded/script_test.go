@@ -19,7 +19,7 @@ import (
 type script struct {
 	name  string
 	deeds []deed
-	past  bool                         // whether to compare the readable past too
+	past  bool                         // whether to compare the history that can still be read, too
 	made  func(t *testing.T, g *Graph) // checks the graph after a complete run; may be nil
 }
 
@@ -135,7 +135,7 @@ func scripts() []script {
 			mutation(connect, on(""), "gus", "p000011", "k2"),
 		}, made: func(t *testing.T, g *Graph) {
 			if n := g.branches.main.head.Load().snap.Nodes(0).Ordinals(); n > 40 {
-				t.Errorf("%d numbers are given out: nothing was rewritten", n)
+				t.Errorf("%d numbers are assigned: nothing was rewritten", n)
 			}
 		}},
 		{name: "branches", deeds: []deed{
@@ -165,7 +165,7 @@ func scripts() []script {
 		schemaScript(),
 		{name: "history", past: true, deeds: history(), made: func(t *testing.T, g *Graph) {
 			if n := g.branches.main.head.Load().snap.Nodes(0).Ordinals(); n > 60 {
-				t.Errorf("%d numbers are given out: nothing was rewritten", n)
+				t.Errorf("%d numbers are assigned: nothing was rewritten", n)
 			}
 		}},
 	}
@@ -211,7 +211,7 @@ func history() []deed {
 	}
 }
 
-// reclaiming is the number of deeds of history before the first cleanup.
+// reclaiming is the number of deeds in history before the first cleanup.
 var reclaiming = func() int { return len(history()) - 8 }()
 
 func cleaning(opts engine.CleanupOptions) deed {

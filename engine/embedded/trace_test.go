@@ -112,7 +112,7 @@ func TestTracedReads(t *testing.T) {
 		t.Errorf("all pairs: %v", err)
 	}
 	if all := spans.GetSpans(); len(all) != 1 || all[0].Name != "read" || all[0].Status.Code != codes.Error {
-		t.Errorf("of a read that failed there are %v", all)
+		t.Errorf("a read that failed has the spans %v", all)
 	}
 	root.End()
 

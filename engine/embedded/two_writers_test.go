@@ -86,20 +86,20 @@ func linkAll(t *testing.T, from, to string) {
 	}
 }
 
-// TestTwoWriters makes a second process open a graph while the first has it open, after the
-// lock file or the folder was moved, removed, replaced or copied. There is only one history.
-// Either the second process is refused, or it opens another folder. In the latter case the
-// first process acknowledges no write that its own path does not lead to. Every folder opens
+// TestTwoWriters makes a second process open a graph while the first has it open, after the lock
+// file or the folder was moved, removed, replaced or copied. There is only one history. Either the
+// second process is refused, or it opens another folder. In the latter case the first process
+// acknowledges no write to a folder to which its path no longer leads. Every folder opens
 // afterwards.
 func TestTwoWriters(t *testing.T) {
 	copyTo := func(t *testing.T, from, to string) { must(t, os.CopyFS(to, os.DirFS(from))) }
 	for _, c := range []struct {
 		name   string
 		do     func(t *testing.T, home, other string)
-		second string // "home" or "other": the folder that the second opens
-		opens  bool   // whether the second may open it
-		loses  bool   // whether the first must refuse further writes
-		holds  string // the folder with the first's history afterwards; empty for none
+		second string // "home" or "other": the folder that the second process opens
+		opens  bool   // whether the second process may open it
+		loses  bool   // whether the first process must refuse further writes
+		holds  string // the folder with the history of the first process afterwards; empty for none
 	}{
 		{"nothing happened", func(*testing.T, string, string) {}, "home", false, false, "home"},
 		{"LOCK removed", func(t *testing.T, home, _ string) { must(t, os.Remove(filepath.Join(home, "LOCK"))) }, "home", false, false, "home"},
@@ -169,7 +169,7 @@ func TestTwoWriters(t *testing.T) {
 			var held *engine.Unavailable
 			var missing *engine.NotFound
 			if err != nil && !errors.As(err, &held) && !errors.As(err, &missing) {
-				t.Errorf("the second opener is refused by %v (%T)", err, err)
+				t.Errorf("the second opener is refused with %v (%T)", err, err)
 			}
 			first.shares = c.name == "folder renamed, and a copy by hard links in its place"
 			first.write(t, "first")

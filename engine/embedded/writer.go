@@ -223,7 +223,7 @@ func (r *writer) complete(b *branch, c *commit, s *staged) error {
 // records.
 const commitWeight = 1 << 10
 
-// rowWeight is how many bytes each copied row counts. The first commit of a branch copies the
-// rows written before it since the last checkpoint. rowWeight bounds what many branches copy of
-// one long line of commits.
+// rowWeight is how many bytes each copied row counts. The first commit of a branch copies the rows
+// written before it since the last checkpoint. rowWeight bounds the rows that many branches copy
+// from one long line of commits.
 const rowWeight = 64

@@ -97,8 +97,8 @@ func (s *session) rows(q *plan.Query, args ...any) []string {
 	return formatRows(rows)
 }
 
-// cut checks more, the report of [engine.Result] on whether the limit of a read cut rows off. It
-// counts the rows of the same read without the limit.
+// cut checks more, the result of [engine.Result.More], which reports whether the limit of a read
+// cut rows off. It counts the rows of the same read without the limit.
 func (s *session) cut(q *plan.Query, args engine.Args, more bool) {
 	s.Helper()
 	limit, all := q.Read.Limit, 0

@@ -13,7 +13,7 @@ import (
 )
 
 // The tests of an engine are the three functions below. The example runs the last one; in the
-// engine's own module go test runs all.
+// engine's own module, go test runs all three.
 func Example() {
 	e := embedded.NewMemoryEngine() // the engine under test
 	places := 0
@@ -38,8 +38,8 @@ func Example() {
 	// Output: TestOpen passes: true
 }
 
-// run runs one test and reports whether it passed. go test calls tests by itself; an example has to
-// ask for it, and must not print the names of tests.
+// run runs one test and reports whether it passed. go test runs tests by itself, but an example has
+// to start them, and must not print their names.
 func run(name string, test func(*testing.T)) bool {
 	verbose := flag.Lookup("test.v")
 	was := verbose.Value.String()

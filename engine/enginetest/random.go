@@ -294,7 +294,7 @@ func (p *pair) answers(s step) bool {
 	return err != nil || len(rows) > 0
 }
 
-// explainEach is the interval of explanations: one read in so many is explained.
+// One read in explainEach reads is explained.
 const explainEach = 8
 
 func compareRows(want, got [][]cell) string {

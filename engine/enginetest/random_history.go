@@ -10,11 +10,11 @@ import (
 
 // history is a step about the history of a branch.
 type history struct {
-	back    int                // list the changes of the commit that is so many commits before the head
+	back    int                // list the changes of the commit this many commits before the head
 	limit   int                // size of a page of the list
 	only    engine.ChangeRange // selects the changes to list
 	cleanup bool               // clean up instead of listing changes
-	keep    int                // KeepCommits of the cleanup
+	keep    int                // the option KeepCommits of the cleanup
 }
 
 func (h *history) String() string {
@@ -99,8 +99,8 @@ func (p *pair) runHistory(ctx context.Context, h *history) string {
 	return p.sameTypes(wantIDs, gotIDs)
 }
 
-// sameTypes checks that the ids of types in the two graphs stand for each other: those of these
-// changes, and those of all earlier ones.
+// sameTypes checks that the type ids of the two graphs correspond one to one, in these changes and
+// in all earlier ones.
 func (p *pair) sameTypes(model, got []string) string {
 	if p.typeIDs == nil {
 		p.typeIDs = map[string]string{}

@@ -6,8 +6,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// TestDrawnKinds wants a row for every kind, with values of that kind. Properties draw every kind
-// that can be compared.
+// TestDrawnKinds checks that every kind has a row with values of that kind, and that properties
+// draw every kind that can be compared.
 func TestDrawnKinds(t *testing.T) {
 	rows := map[value.Kind]drawnKind{}
 	for _, row := range drawnKinds {

@@ -14,7 +14,7 @@ import (
 // migration is a step that applies a schema.
 type migration struct {
 	schema *catalog.Schema
-	allow  bool // AllowDataLoss
+	allow  bool // the option AllowDataLoss
 	hard   bool
 }
 
@@ -213,7 +213,7 @@ func (d *drawer) evolveProperties(typ string, props *[]*catalog.Property, unique
 	}
 }
 
-// follow makes the current schema of the branch the one for which statements are drawn.
+// follow sets the schema for which statements are drawn to the current schema of the branch.
 func (p *pair) follow() {
 	if s, err := p.model.Schema(p.ctx, p.target()); err == nil {
 		p.schema = s.Catalog

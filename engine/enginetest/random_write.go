@@ -18,8 +18,8 @@ type writeDraw struct {
 	// unnamed is the type, as in [key], of the one entity that the mutation inserts without an id;
 	// empty if there is none.
 	unnamed string
-	// named says that each insert gives an id. A mutation that deletes could remove an unnamed entity
-	// again, and then the model could not learn its id from the engine.
+	// named says that each insert has an explicit id. A mutation that deletes could remove an
+	// unnamed entity again, and then the model could not learn its id from the engine.
 	named bool
 }
 

@@ -198,7 +198,7 @@ func walk(from plan.VarID, edge string, low, high int, to plan.VarID) plan.Trave
 	return t
 }
 
-// undirected returns t in either direction.
+// undirected returns t as a traversal that follows edges in either direction.
 func undirected(t plan.Traverse) plan.Traverse { t.Undirected = true; return t }
 
 // not returns a block that holds if its clauses have no match.

@@ -77,7 +77,8 @@ func (s *session) everyValue(row drawnKind) {
 	s.sameAfterExport()
 }
 
-// sameAfterExport loads an export into an empty graph and wants the same export from that graph.
+// sameAfterExport loads an export into an empty graph and checks that the export of that graph is
+// the same.
 func (s *session) sameAfterExport() {
 	s.Helper()
 	export := func() string {

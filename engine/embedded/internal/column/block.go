@@ -132,7 +132,7 @@ func Decode(desc []byte, name string, src Source) (c *Column, rest []byte, err e
 			return nil, nil, corrupt("the elements are of type %s, expected kind %s", e, kind)
 		}
 	} else if flags&flagDict != 0 && kind != value.String {
-		return nil, nil, corrupt("a dictionary of kind %s", kind)
+		return nil, nil, corrupt("a column of kind %s cannot have a dictionary", kind)
 	}
 	return c, rest, nil
 }
@@ -142,7 +142,7 @@ type stored struct {
 	src     Source
 	name    string
 	flags   byte
-	entries int // of the dictionary
+	entries int // number of entries of the dictionary
 }
 
 // Load reads the blocks of a stored column immediately, and throws the faults that it

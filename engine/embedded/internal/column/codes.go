@@ -2,7 +2,7 @@ package column
 
 import "math"
 
-// CodeStep divides the number of codes of a vector.
+// CodeStep is a divisor of the number of codes per vector.
 const CodeStep = 32
 
 // Codes holds the directions of a column's vectors with one byte per component. For a
@@ -10,7 +10,7 @@ const CodeStep = 32
 type Codes struct {
 	Rows      []uint32  // rows of the vectors that are zero or have a direction, ascending
 	Bytes     []int8    // Stride codes for each of Rows, padded with zeros
-	Stride    int       // a multiple of CodeStep
+	Stride    int       // codes, of one byte each, per row; a multiple of CodeStep
 	Scale     []float32 // for each of Rows: the length of one step of its codes
 	Error     []float32 // for each of Rows: the bound above
 	MaxError  float32   // the maximum of Error

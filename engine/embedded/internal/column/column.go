@@ -40,7 +40,7 @@ type Column struct {
 	pending Pending // whether the arrays, including those of elem, must still be read
 	stored  stored
 
-	codes atomic.Pointer[Codes] // see Codes
+	codes atomic.Pointer[Codes] // computed by the first call of Codes
 }
 
 // Type returns the type of the values.

@@ -81,9 +81,8 @@ func (b *Builder) SetVector(i int, v []float32) {
 	}
 }
 
-// TextBytes returns the number of bytes of text in the builder; for a list, it returns this
-// number or the number of elements, whichever is greater. MaxBytes limits it for one
-// column.
+// TextBytes returns the number of bytes of text in the builder; for a list, it returns this number
+// or the number of elements, whichever is greater. In one column, this number is at most MaxBytes.
 func (b *Builder) TextBytes() int64 {
 	if b.elem != nil {
 		return max(int64(b.elem.n), b.elem.TextBytes())

@@ -20,9 +20,9 @@ type Kernel struct {
 
 	lo, width   uint64  // integers: x-lo ≤ width, in the arithmetic of their width
 	from, upto  float64 // for floats; both inclusive
-	op          plan.Op // for texts
+	op          plan.Op // the comparison, for texts
 	text        string
-	codeMatches engine.Bitmap // by dictionary code
+	codeMatches engine.Bitmap // by dictionary code: whether its text satisfies the comparison
 }
 
 type kernelKind uint8
@@ -169,8 +169,8 @@ func (k *Kernel) prepareUint(x uint64) {
 	}
 }
 
-// bounded returns some, which says whether any value can be between the bounds. If none
-// can, it sets a kind that decides the comparison for every value.
+// bounded returns its argument, which says whether any value can be between the bounds. If none
+// can, bounded first sets the kind that decides the comparison for every value.
 func (k *Kernel) bounded(some bool) bool {
 	switch {
 	case some:

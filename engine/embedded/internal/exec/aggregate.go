@@ -11,9 +11,9 @@ import (
 // aggregate is a bound aggregate.
 type aggregate struct {
 	src  plan.Agg   // the aggregate in the plan
-	rows bool       // counts rows
+	rows bool       // whether it counts rows
 	ex   *expr      // the argument; nil if it counts rows
-	typ  value.Type // of the result
+	typ  value.Type // type of the result
 	slot int        // the vector for its values
 }
 
@@ -122,8 +122,8 @@ func (co *collector) result(k int, groups []uint32, vec *column.Vec) {
 
 // sums folds the values of sum and avg.
 type sums struct {
-	mean   bool
-	totals []exactSum
+	mean   bool       // whether the result is the mean, for avg
+	totals []exactSum // by group: the sum
 }
 
 func (s *sums) reset() { s.totals = s.totals[:0] }
@@ -162,8 +162,8 @@ func (s *sums) set(out *column.Vec, i int, group uint32, n int64) {
 
 // extremes folds the values of min and max.
 type extremes struct {
-	sign int // of the comparison of a better value with a worse one
-	best []value.Value
+	sign int           // of the comparison of a better value with a worse one
+	best []value.Value // by group: the least or greatest value so far
 }
 
 func (e *extremes) reset() {
@@ -192,7 +192,7 @@ func (e *extremes) set(out *column.Vec, i int, group uint32, _ int64) { out.Set(
 // medians folds the values of median. It keeps them, because the middle is known only at the
 // end.
 type medians struct {
-	kind value.Kind // of the values
+	kind value.Kind // kind of the values
 	keys [][]uint64 // numbers with the order of the values, by group; see scalarHeads
 }
 
@@ -230,8 +230,8 @@ func (m *medians) set(out *column.Vec, i int, group uint32, n int64) {
 	}
 }
 
-// sum adds the values with the given keys. Halving a sum of two is exact, so that a mean is
-// rounded once.
+// sum returns the sum of the numbers with the given keys, rounded once. Halving that sum is exact,
+// so the mean of two numbers is rounded only once too.
 func (m *medians) sum(keys ...uint64) float64 {
 	var s exactSum
 	for _, k := range keys {
@@ -255,10 +255,10 @@ func floatOfHead(h uint64) float64 {
 	return math.Float64frombits(h &^ (1 << 63))
 }
 
-// nth returns the n-th least key, from 0. It finds the key byte by byte, so that the time is
-// proportional to the number of keys in any order.
+// nth returns the key at position n, counted from 0, in ascending order. It finds the key byte by
+// byte, so that the time is proportional to the number of keys in any order.
 func nth(keys []uint64, n int) uint64 {
-	var found, known uint64 // the bytes so far, and a mask of them
+	var found, known uint64 // the bytes of the key found so far, and a mask of their places
 	for shift := 56; shift >= 0; shift -= 8 {
 		var counts [256]int
 		for _, k := range keys {

@@ -7,18 +7,18 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// ahead lists the memory that a read will need of an entity that it looks up. A lookup
-// waits for memory several times. The step prefetches the listed memory during the first
-// wait, so that the waits overlap.
+// ahead lists the data that a read will need about an entity after it has looked it up. A lookup
+// waits for memory several times. The step prefetches the listed data during the first wait, so
+// that the waits overlap.
 type ahead struct {
-	props []int
-	hops  []side
+	props []int  // positions of the properties
+	hops  []side // directions of the edges at the entity
 }
 
 // side is one direction of an edge type.
 type side struct {
-	edge int
-	back bool
+	edge int  // index of the edge type
+	back bool // whether the edges are followed from target to source
 }
 
 // lookAhead sets the ahead field of the match's lookups. It skips a lookup by a key other
@@ -40,8 +40,8 @@ func (pl *planner) lookAhead() {
 	}
 }
 
-// aheadMost is the largest number of collected rows whose properties are prefetched before
-// sorting. The caches hold about as many next to the other data.
+// aheadMost is the largest number of collected rows whose properties are prefetched before sorting.
+// About that many fit into the caches, together with the other data.
 const aheadMost = 64
 
 // returned records the properties that sorting and returning the rows will read.

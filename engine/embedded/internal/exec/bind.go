@@ -7,7 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// binder resolves the names of a read in a schema and checks its types. It knows no data.
+// binder resolves the names of a read in a schema and checks its types. It does not depend on the
+// data.
 type binder struct {
 	*query
 	*meter

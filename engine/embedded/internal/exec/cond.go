@@ -170,7 +170,8 @@ func holds(op plan.Op, a, b value.Value) bool {
 	return ok && holdsOrder(op, c < 0, c == 0)
 }
 
-// holdsOrder reports whether op is true of two values, given whether the left one is less or equal.
+// holdsOrder reports whether the comparison op of two values is true. less and equal say whether
+// the left value is less than the right one, or equal to it.
 func holdsOrder(op plan.Op, less, equal bool) bool {
 	switch op {
 	case plan.Eq:

@@ -67,7 +67,7 @@ func (s *degrees) countsRows(q *query) bool {
 		}
 	}
 	if s.v == plan.NoVar {
-		s.v = s.From // a single group
+		s.v = s.From // there is a single group, so either end will do
 	}
 	return s.v == s.From || s.v == s.To
 }

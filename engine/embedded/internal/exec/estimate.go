@@ -10,7 +10,7 @@ import (
 // estimator estimates numbers of rows from the sizes of a snapshot. No histogram exists: the
 // shares that conditions keep are constants.
 type estimator struct {
-	of   []*version.Type // by variable
+	of   []*version.Type // by variable: its type
 	snap *version.Snapshot
 }
 
@@ -24,7 +24,7 @@ const (
 
 // The estimated shares of entities that the bounds of a sorted index keep.
 const (
-	rangeShare  = 0.1  // two bounds
+	rangeShare  = 0.1  // two bounds, a lower and an upper one
 	halfShare   = 0.3  // one bound
 	prefixShare = 0.03 // an equality or a prefix
 )

@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// evaluator evaluates the expressions and conditions of a program over frames. It holds
-// what a run reads (the snapshot, the arguments, the instant) and what a run may use.
+// evaluator evaluates the expressions and conditions of a program over frames. It holds the inputs
+// of a run (the snapshot, the arguments, the instant) and the budget of the run.
 type evaluator struct {
 	*Program
 	budget

@@ -28,7 +28,7 @@ const (
 type expr struct {
 	kind  exprKind
 	src   plan.Expr  // the expression in the plan
-	typ   value.Type // of the value
+	typ   value.Type // type of the value
 	v     plan.VarID // the variable, unless the value is constant
 	prop  int        // for exprProp: position in the properties of the type
 	to    bool       // for exprEnd: the target end instead of the source

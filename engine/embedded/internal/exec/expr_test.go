@@ -7,7 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// TestKeyOf wants a key of an expression with a literal of every kind, the same for equal ones.
+// TestKeyOf checks that expressions with literals of every kind have keys: equal expressions the
+// same key, and others different keys.
 func TestKeyOf(t *testing.T) {
 	literals := []value.Value{
 		value.Null, value.OfString("a"), value.OfBlob([]byte("a")),

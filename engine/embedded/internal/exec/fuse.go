@@ -6,9 +6,9 @@ import (
 
 // fuser holds the rows of a match until all of them can be ranked.
 type fuser struct {
-	matched   frame // all rows of the match
-	places    []uint32
-	fusedRows frame // rows for the collector
+	matched   frame    // all rows of the match
+	places    []uint32 // memory for the numbers of the ranked rows
+	fusedRows frame    // rows for the collector
 }
 
 func newFuser(p *Program) (fu fuser) {

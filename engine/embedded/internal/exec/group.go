@@ -18,23 +18,23 @@ type grouping struct {
 // the memory.
 type grouper struct {
 	grouped       int               // number of groups
-	groups        map[string]uint32 // by key
+	groups        map[string]uint32 // by key: the number of the group
 	sums          []accumulator     // by aggregate
-	key           []byte
-	ids           []uint32
-	rowsSeen      int
-	remember      bool
-	groupOf       []uint32 // by ordinal: the number of its group plus one; 0 if unknown
-	groupedOrds   []uint32 // ordinals with a group in groupOf
-	unkeyedRows   frame    // rows whose keys must be computed
-	groupRows     frame    // groups to sort
-	leadingGroups []uint32 // groups that can be among the first rows
-	least         []int64
+	key           []byte            // memory for the key of one row
+	ids           []uint32          // the groups of the rows of one frame
+	rowsSeen      int               // number of rows that have arrived
+	remember      bool              // whether groupOf is in use
+	groupOf       []uint32          // by ordinal: the number of its group plus one; 0 if unknown
+	groupedOrds   []uint32          // ordinals with a group in groupOf
+	unkeyedRows   frame             // rows whose keys must be computed
+	groupRows     frame             // groups to sort
+	leadingGroups []uint32          // groups that can be among the first rows
+	least         []int64           // memory for the heap of bound
 }
 
-// rememberAt is the ratio of a type's entities to the rows that have arrived, from which
-// the groups of entities are remembered. The array for this has an element for each entity,
-// too much for a few rows.
+// The groups of entities are remembered once the number of rows that have arrived reaches
+// 1/rememberAt of the number of a type's entities. The array for this has an element for each
+// entity, which is too much memory for a few rows.
 const rememberAt = 16
 
 // groupKey analyzes the key of a grouped read.
@@ -229,8 +229,8 @@ func (co *collector) newGroup(f *frame, i, key int) (uint32, error) {
 	return uint32(co.grouped - 1), nil
 }
 
-// groupWeighted adds each row of a frame to its group, counted as often as its weight. Each
-// entity of the variable that the key depends on must occur only once in a run.
+// groupWeighted adds each row of a frame to its group, counted as many times as its weight says.
+// Each entity of the variable that the key depends on must occur only once in a run.
 func (co *collector) groupWeighted(f *frame, weights []int64) error {
 	if f.n == 0 {
 		return nil
@@ -353,7 +353,7 @@ func (co *collector) leading() ([]uint32, error) {
 	return groups, nil
 }
 
-// bound returns the k-th greatest number of x, or the k-th least.
+// bound returns the k-th greatest number of x, or the k-th least if greatest is false.
 func (co *collector) bound(x []int64, k int, greatest bool) int64 {
 	// heap holds the best k numbers so far, with the worst on top. To find the least
 	// numbers, use their complements, whose order is reversed.

@@ -15,8 +15,8 @@ type lookup struct {
 	exs  []*expr      // the id, or the values of the key's members, in name order
 	vars []plan.VarID // variables that are already bound
 	out  int          // position in matcher.frames of the frame for the result
-	edge *link        // the traversal whose edge variable v is, or nil
-	// ahead is the memory to prefetch for the entity; nil for nothing.
+	edge *link        // the traversal that has v as its edge variable, or nil
+	// ahead lists the data to prefetch for the entity; nil for none.
 	ahead *ahead
 }
 

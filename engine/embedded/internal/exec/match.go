@@ -9,8 +9,8 @@ type matcher struct {
 	out    *collector
 	prof   *profile // nil unless the run is analyzed
 	unit   frame    // the single row with which the match begins
-	frames []frame  // by step
-	walks  []walk   // by step
+	frames []frame  // by the id of a step
+	walks  []walk   // by the id of a step
 	ahead  uint32   // keeps the compiler from removing prefetches
 
 	// Memory that steps of one kind share, because no two of them run at the same time.
@@ -42,8 +42,8 @@ func (m *matcher) match() error {
 	return m.push(m.body, 0, &m.unit)
 }
 
-// push passes a frame to step at of a pipe, or to the collector of its rows after the last
-// step.
+// push passes a frame to the pipe's step number `at`, or, after the last step, to the collector of
+// its rows.
 func (m *matcher) push(p *pipe, at int, f *frame) error {
 	switch {
 	case f.n == 0:

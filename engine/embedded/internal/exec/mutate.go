@@ -19,7 +19,7 @@ type Write struct {
 	NewID func() string // returns a new ULID
 	// Vectors holds the computed vectors of inserts and updates, see [EmbedFor].
 	Vectors Vectors
-	Nodes   int64 // affected so far
+	Nodes   int64 // nodes affected so far
 	Edges   int64
 }
 
@@ -284,7 +284,7 @@ func (w *Write) edgesAt(edges *version.Table, in bool, id string) []uint32 {
 	return out
 }
 
-// one returns a list of ord, or nil if ok is false.
+// one returns a list with ord as its only element, or nil if ok is false.
 func one(ord uint32, ok bool) []uint32 {
 	if ok {
 		return []uint32{ord}

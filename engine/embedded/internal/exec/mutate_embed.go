@@ -97,7 +97,7 @@ func (w *Write) embedded(t *version.Type, s plan.Insert, vals []value.Value) {
 
 // derived is a vector that an update must compute.
 type derived struct {
-	p, source int
+	p, source int         // positions of the vector property and of its source
 	v         value.Value // null if the text is null, or without a provider
 }
 

@@ -16,14 +16,14 @@ type nearness struct {
 	target         *target
 	query          []int16 // scale·query approximates the target's direction; empty if it has none
 	scale          float64
-	residual       float64 // length of the difference between the direction and scale·query
-	roundingMargin float64 // more than the rounding error of any estimate
-	limit          int
-	upperBounds    []float64 // a max-heap of the least upper bounds
-	ords           []uint32  // candidates
-	lowerBounds    []float64 // lower bounds of the candidates
-	sums           [nearBlock]int32
-	moved          []uint32
+	residual       float64          // length of the direction minus scale·query
+	roundingMargin float64          // more than the rounding error of any estimate
+	limit          int              // number of entities that the read asks for
+	upperBounds    []float64        // a max-heap of the least upper bounds
+	ords           []uint32         // candidates
+	lowerBounds    []float64        // lower bounds of the candidates
+	sums           [nearBlock]int32 // inner products of one block
+	moved          []uint32         // memory for Table.Moved
 }
 
 const (

@@ -189,8 +189,8 @@ func (pl *planner) waits(s *scope, b *block) bool {
 		slices.ContainsFunc(b.nots, func(n *block) bool { return pl.waits(s, n) })
 }
 
-// accessPath is what the filters of a block offer for binding a variable, with the variables
-// that are bound so far.
+// accessPath lists the ways in which the filters of a block can bind a variable, given the
+// variables that are bound so far.
 type accessPath struct {
 	lookup *lookup // nil for none
 	probe  *probe  // nil for none
@@ -199,8 +199,8 @@ type accessPath struct {
 	share  float64 // estimated share of the variable's entities that the filters keep
 }
 
-// accessPath finds the access path of a variable. The scope keeps it until a variable is bound
-// that a filter relates to this one.
+// accessPath finds the access path of a variable. The scope keeps it until it binds another
+// variable that a filter relates to this one.
 func (pl *planner) accessPath(s *scope, v plan.VarID) *accessPath {
 	if e := s.accessPaths[v]; e != nil {
 		return e
@@ -241,8 +241,8 @@ const (
 // extend adds the cheapest step that binds a variable.
 func (pl *planner) extend(s *scope) error {
 	best, cost, rows := func() {}, math.Inf(1), 1.0
-	// The cost of an offer is the number of rows that remain after the filters that follow
-	// it. times is the number of rows that it makes of one row.
+	// The cost of an offer is the number of rows that remain after the filters that follow it.
+	// times is the number of rows that the offer makes from one row.
 	offer := func(c, times float64, add func()) {
 		if c < cost {
 			best, cost, rows = add, c, times

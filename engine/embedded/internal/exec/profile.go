@@ -13,8 +13,8 @@ type profile struct {
 	steps   map[*pipe][]stepProfile // the last element is for the rows that leave the last step
 	phases  [phases]time.Duration
 	current *time.Duration // the account that the time is charged to
-	since   time.Time
-	grouped int
+	since   time.Time      // when the time was last charged
+	grouped int            // number of groups of the run
 }
 
 // stepProfile counts the rows that were pushed to a step, and the step's time.

@@ -33,7 +33,7 @@ import (
 type Program struct {
 	query
 	arrangement
-	pool sync.Pool // of *run
+	pool sync.Pool // holds *run
 }
 
 // query is a read bound to a schema: the names are resolved, the types checked. It does not

@@ -33,8 +33,8 @@ type distance struct {
 
 // fusion is a bound rrf.
 type fusion struct {
-	of [2]*expr
-	k  *expr // nil for the default
+	of [2]*expr // the two rankings
+	k  *expr    // nil for the default
 }
 
 // defaultK is the constant of rank fusion when the query gives none (Cormack, Clarke and
@@ -99,7 +99,7 @@ func (b *binder) score(e plan.Expr, out *expr) (err error) {
 				return err
 			}
 			if f.k.kind != exprConst {
-				return mismatch("rrf with a k that differs from row to row")
+				return mismatch("the k of rrf must not differ from row to row")
 			}
 		}
 		out.kind, out.score = exprFused, len(b.fusions)

@@ -15,7 +15,7 @@ type Result struct {
 	run  *run // nil once closed
 	prog *Program
 	id   string
-	next int  // in the collector's perm
+	next int  // index of the next row in the collector's perm
 	more bool // the limit cut rows off
 }
 
@@ -72,11 +72,11 @@ func (r *Result) Close() error {
 // output makes batches of the collected rows.
 type output struct {
 	*evaluator
-	from    *collector
-	rows    frame // of the batch
+	from    *collector // holds the collected rows
+	rows    frame      // rows of the batch
 	batch   engine.Batch
 	columns []engine.Column
-	vecs    []column.Vec // of the columns that are no vectors of the evaluator
+	vecs    []column.Vec // for the columns that have no vector in the evaluator
 }
 
 func newOutput(ev *evaluator, from *collector) output {

@@ -18,7 +18,7 @@ type scope struct {
 	nots        []*block
 	accessPaths map[plan.VarID]*accessPath // see planner.accessPath
 	pipe        *pipe
-	rows        float64 // estimated number so far
+	rows        float64 // estimated number of rows so far
 }
 
 // varState is the state of a variable in a block.
@@ -35,7 +35,7 @@ type pendingCond struct {
 	cond    *cond
 	at      int  // position among the conditions of the block
 	unbound int  // number of its variables that are not bound yet
-	done    bool // a step tests it
+	done    bool // whether a step tests it
 }
 
 // scope returns the scope of a block. outer is the scope around a not block; it is nil for

@@ -23,7 +23,7 @@ type sorter struct {
 	perm    []uint32 // numbers of rows
 	sortBy  []sortKey
 	entries []entry
-	moved   []uint32
+	moved   []uint32 // memory for permute
 }
 
 func newSorter(p *Program) sorter {

@@ -14,14 +14,14 @@ import (
 // set, the step follows the index in order and stops once it has one row more than the limit.
 type sorted struct {
 	v       plan.VarID
-	prop    int
+	prop    int     // position in the properties of the type
 	lower   []bound // a value must not be below these
 	upper   []bound // a value must not be beyond these
 	ordered bool
 	desc    bool
 	share   float64 // estimated share of entities that the bounds keep
 	vars    []plan.VarID
-	id      int
+	id      int  // position in matcher.frames of the frame for the result
 	instead step // used if the bounds keep many entities, or without an index; nil if ordered
 }
 
@@ -29,7 +29,7 @@ type sorted struct {
 type bound struct {
 	op     plan.Op
 	ex     *expr // constant during a run
-	unless int
+	unless int   // the parameter that disables the bound when it is null, or -1
 }
 
 const (
@@ -190,9 +190,9 @@ func (s *sorted) scan(m *matcher, p *pipe, at int, f *frame) error {
 	return s.instead.run(m, p, at, f)
 }
 
-// first follows the index until there is one row more than the limit, which tells that the
-// limit cuts rows off. It goes on while entities have the same value of this key as the last
-// one before that point.
+// first follows the index until there is one row more than the limit; the additional row shows that
+// the limit cuts rows off. It then continues with the entities that have the same value of this key
+// as the last entity.
 func (s *sorted) first(m *matcher, p *pipe, at int, out *frame, table *version.Table, walk *index.Walk) error {
 	compare := table.CompareRows(s.prop)
 	// Start with a small frame: the limit may be reached soon.

@@ -24,7 +24,7 @@ type counter interface {
 type scan struct {
 	v    plan.VarID
 	vars []plan.VarID // already bound
-	id   int
+	id   int          // position in matcher.frames of the frame for the result
 }
 
 func (pl *planner) addScan(s *scope, v plan.VarID) {
@@ -137,7 +137,7 @@ func (s *idFilter) run(m *matcher, p *pipe, at int, f *frame) error {
 type anti struct {
 	inner *pipe
 	vars  []plan.VarID
-	id    int
+	id    int // position in matcher.frames of the input of the not block
 }
 
 func (s *anti) run(m *matcher, p *pipe, at int, f *frame) error {

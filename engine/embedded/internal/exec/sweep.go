@@ -12,7 +12,7 @@ import (
 // satisfy comparisons with constants. It works on the columns block by block.
 type sweep struct {
 	v     plan.VarID
-	id    int
+	id    int // position in matcher.frames of the frame for the result
 	tests []sweepTest
 	slow  filter // the same conditions, for entities that are in no block
 }

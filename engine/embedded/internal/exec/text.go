@@ -232,7 +232,7 @@ type textScan struct {
 	v    plan.VarID
 	text int
 	vars []plan.VarID // already bound
-	id   int
+	id   int          // position in matcher.frames of the frame for the result
 }
 
 // textFilter finds a text match on a variable and returns its position in query.texts.

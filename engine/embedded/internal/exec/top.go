@@ -6,13 +6,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// topStep binds the only variable of a read to the entities that can be among its first
-// rows by a score, including ties, and to one entity more if there is one, which tells that
-// the limit cuts rows off. The sort that follows breaks the ties.
+// topStep binds the only variable of a read to the entities that can be among its first rows by a
+// score, including ties. If there are more entities, it adds one of them, which shows that the
+// limit cuts rows off. The sort that follows breaks the ties.
 type topStep struct {
 	score *expr
 	v     plan.VarID
-	id    int
+	id    int // position in matcher.frames of the frame for the result
 }
 
 // top returns the step that replaces the whole match of a read, if the read binds one
@@ -81,7 +81,7 @@ func (s *topStep) run(m *matcher, p *pipe, at int, _ *frame) error {
 	for _, f := range best {
 		m.best = append(m.best, f.Ord)
 	}
-	// Sort by ordinal: their scores are computed again, and that is faster in order.
+	// Sort by ordinal: the scores are computed again, which is faster in this order.
 	slices.Sort(m.best)
 	for _, ord := range m.best {
 		if err := push(ord); err != nil {

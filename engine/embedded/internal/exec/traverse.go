@@ -35,7 +35,7 @@ type traverse struct {
 	from plan.VarID   // the bound end
 	to   plan.VarID   // the other end
 	vars []plan.VarID // already bound
-	id   int
+	id   int          // position in matcher.frames and matcher.walks
 }
 
 func (pl *planner) traverse(s *scope, l *link, back bool) traverse {
@@ -216,11 +216,11 @@ func (s *check) run(m *matcher, p *pipe, at int, f *frame) error {
 type joins struct {
 	node   uint32
 	hops   [2]hop
-	n      int
+	n      int   // number of hops in use
 	marked *walk // the set of those nodes, if it was worth making
 }
 
-// joins prepares the edges of a node, for asked calls of to.
+// joins prepares the edges of a node. asked is the number of calls of joins.to that will follow.
 func (m *matcher) joins(s *check, node uint32, back bool, asked int) (j joins, err error) {
 	j.node = node
 	j.hops, j.n = m.hops(s.edge, s.Undirected || !back, s.Undirected || back)

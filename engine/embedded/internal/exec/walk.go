@@ -124,7 +124,7 @@ func (m *matcher) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, err
 	closed := s.From == s.To
 	like := m.types[s.From] == m.types[s.To]
 	if !like {
-		most = min(most, 1) // an edge of the type never follows another
+		most = min(most, 1) // edges of this type cannot be chained
 	}
 	hops, n := m.hops(s.edge, s.Undirected || !s.back, s.Undirected || s.back)
 	w.begin(m.table(s.to).Ordinals())
@@ -186,8 +186,8 @@ func (m *matcher) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, err
 // other node is reached. Otherwise it binds the other variable to each reached node.
 type reach struct {
 	traverse
-	both bool
-	set  int // number of the walk that marks the nodes within the bounds
+	both bool // whether both ends are bound
+	set  int  // number of the walk that marks the nodes within the bounds
 }
 
 func (s *reach) run(m *matcher, p *pipe, at int, f *frame) error {

@@ -5,9 +5,9 @@
 // values is that of its storage, so an older reader misreads nothing: it refuses the schema, which
 // names the kind, before it reads a value. A new value.Storage is a new layout and needs a number.
 //
-// Every file and record carries the number that was current when it was written. A reader
-// takes every number from 1 to [Current]. Up to 3 each [Kind] counted for itself, so that
-// the same number in a log file and in a manifest may stand for different versions.
+// Every file and record carries the number that was current when it was written. A reader accepts
+// every number from 1 to [Current]. Up to number 3, each [Kind] had its own numbering, so the same
+// number in a log file and in a manifest may stand for different versions.
 package format
 
 import "fmt"

@@ -2,7 +2,7 @@ package format
 
 import "testing"
 
-// TestVersions wants one row for each number, in order.
+// TestVersions checks that the table has one row for each number, in order.
 func TestVersions(t *testing.T) {
 	for i, v := range Versions {
 		if v.Number != i+1 || v.Added == "" {

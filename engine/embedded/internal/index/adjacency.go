@@ -6,8 +6,8 @@ import "github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 // row matrix over node ordinals, with a copy-on-write overlay for later edges.
 type Adjacency struct {
 	base  *adjacencyBase // nil for none
-	over  heads[Hop]
-	count int
+	over  heads[Hop]     // the overlay, by node
+	count int            // edges in the overlay
 }
 
 // adjacencyBase is a compressed sparse row matrix.
@@ -21,7 +21,7 @@ type adjacencyBase struct {
 
 	pending     column.Pending
 	stored      blockPlace
-	nOff, nEdge int // only of a stored base
+	nOff, nEdge int // lengths of off and of edge; set only for a stored base
 }
 
 // Hop is an edge of the overlay. Each node has a linked list of hops, the latest first.
@@ -92,8 +92,8 @@ func (b *adjacencyBase) read() {
 	}
 }
 
-// startPositions counts the keys of 0 up to n. It returns, for each key, the position at which its
-// entries start in sorted order.
+// startPositions counts the keys of the entries from 0 up to, but not including, n. It returns, for
+// each key, the position at which its entries start in sorted order.
 func startPositions(largest, n uint32, key func(uint32) (uint32, bool)) []uint32 {
 	off := make([]uint32, largest+2)
 	for i := range n {

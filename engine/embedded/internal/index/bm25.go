@@ -14,8 +14,8 @@ const (
 )
 
 // A window is a run of 64 document numbers. The peak of a term in a window is the greatest
-// contribution, without the idf, of the term to the score of a document in the window, as
-// of the build of the index.
+// contribution, without the idf, of the term to the score of a document in the window. It is
+// computed when the index is built.
 const (
 	windowBits = 6
 	windowSize = 1 << windowBits

@@ -1,6 +1,6 @@
 package index
 
-// DotStep divides the number of components of every vector that Dots accepts.
+// DotStep is a divisor of the number of components of every vector that Dots accepts.
 const DotStep = 32
 
 // Dots computes the inner products of y with len(sums) vectors, which lie one after the

@@ -10,10 +10,10 @@ import (
 // Hash is an index from 64-bit hashes to ordinals. Several ordinals may share a hash, and
 // an ordinal may have several hashes, so the caller must check the candidates.
 type Hash struct {
-	base  *hashBase // nil for none
-	over  heads[entry]
-	mask  uint32 // number of overlay buckets less one; 0 while the overlay is empty
-	count int    // entries in the overlay
+	base  *hashBase    // nil for none
+	over  heads[entry] // the overlay, by bucket
+	mask  uint32       // number of overlay buckets less one; 0 while the overlay is empty
+	count int          // entries in the overlay
 }
 
 // hashBase is a hash table with chaining. The ordinals in a chain ascend.
@@ -23,9 +23,10 @@ type hashBase struct {
 
 	pending       column.Pending
 	stored        blockPlace
-	nHeads, nNext int // only of a stored base
+	nHeads, nNext int // lengths of heads and of next; set only for a stored base
 }
 
+// entry is an entry of the overlay of a [Hash]. The entries of a bucket form a linked list.
 type entry struct {
 	hash uint64
 	ord  uint32
@@ -125,8 +126,8 @@ func (x *Hash) grow(owner *Owner) {
 type Cursor struct {
 	Ord   uint32
 	hash  uint64
-	entry *entry
-	first *entry
+	entry *entry // the candidate if it is in the overlay, else nil
+	first *entry // the next entry of the overlay to test
 	next  uint32 // the next ordinal in the base, plus one
 	base  *hashBase
 }

@@ -13,19 +13,22 @@ const (
 // snapshot. A place without a page holds an empty list.
 type heads[T any] struct {
 	root  []*upper[T]
-	owner *Owner // of root
+	owner *Owner // owner of root
 }
 
+// upper is a node of the first level, under the root.
 type upper[T any] struct {
 	owner *Owner
 	below [1 << branchBits]*lower[T]
 }
 
+// lower is a node of the second level, above the leaves.
 type lower[T any] struct {
 	owner  *Owner
 	leaves [1 << branchBits]*headLeaf[T]
 }
 
+// headLeaf is a leaf of the tree: it holds the heads of neighbouring lists.
 type headLeaf[T any] struct {
 	owner  *Owner
 	places [1 << headBits]*T

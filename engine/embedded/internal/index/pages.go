@@ -21,14 +21,16 @@ type Owner struct{ _ byte }
 // pages. The caller decides the value of a place without a page.
 type Pages[T any] struct {
 	root  []*node[T]
-	owner *Owner // of root
+	owner *Owner // owner of root
 }
 
+// node is a page below the root, with the leaves of 64 ranges of places.
 type node[T any] struct {
 	owner  *Owner
 	leaves [nodeSize]*leaf[T]
 }
 
+// leaf is a page of 256 places.
 type leaf[T any] struct {
 	owner  *Owner
 	places [leafSize]T

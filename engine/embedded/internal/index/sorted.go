@@ -14,12 +14,12 @@ import (
 // two rows of this or an earlier state.
 type Sorted struct {
 	base      []uint32 // ordinals
-	baseRows  Rows     // at the build of the base
+	baseRows  Rows     // the rows when the base was built
 	laterOrds []uint32 // ordinals, in the same order
-	rows      Rows     // of this state
-	next      uint32
-	dead      int  // an upper bound of the invalid entries of the base
-	baseValid bool // all entries of the base are valid
+	rows      Rows     // the rows in this state
+	next      uint32   // number of ordinals that the state has assigned
+	dead      int      // an upper bound of the invalid entries of the base
+	baseValid bool     // all entries of the base are valid
 }
 
 // NewSorted returns an index with ords as its base: the ordinals of all live entities of a
@@ -132,7 +132,7 @@ func (s *Sorted) Between(below, beyond func(row uint32) bool) Span {
 // Walk iterates over a span in ascending or descending order.
 type Walk struct {
 	s       *Sorted
-	left    Span
+	left    Span // the part of the span that is not visited yet
 	desc    bool
 	compare func(a, b uint32) int
 }

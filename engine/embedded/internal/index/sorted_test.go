@@ -81,7 +81,7 @@ func TestSortedFollowsChanges(t *testing.T) {
 		}
 		x := s.build()
 		if size > 0 && !slices.Equal(x.base, s.alive(-1<<60, 1<<60)) {
-			t.Fatal("the base is not what it was made of")
+			t.Fatal("the base differs from the values that it was made from")
 		}
 		rebased := 0
 		for range 40 {
@@ -108,9 +108,9 @@ func TestSortedFollowsChanges(t *testing.T) {
 	}
 }
 
-// TestSortedTouchesWhatItReturns counts the comparisons that a range query takes in an
-// index of 100,000 entities: those of the binary searches for its ends, and none for each
-// entity.
+// TestSortedTouchesWhatItReturns counts the comparisons that a range query takes in an index of
+// 100,000 entities. Only the binary searches for the ends of the range may compare; reading an
+// entity of the range takes no comparison.
 func TestSortedTouchesWhatItReturns(t *testing.T) {
 	s := &shelf{}
 	for ord := range uint32(100_000) {

@@ -18,14 +18,14 @@ import (
 // documents that contain it. A document is the text of one row of an entity; its number is
 // its position in ordinal order.
 type Text struct {
-	ords []uint32 // by document, ascending
-	rows []uint32 // by document
+	ords []uint32 // by document: its ordinal; ascending
+	rows []uint32 // by document: its row
 	lens []uint32 // by document: number of tokens
-	sum  uint64   // of lens
+	sum  uint64   // sum of lens
 
-	terms     []string // ascending
+	terms     []string // the dictionary, in ascending order
 	off       []uint32 // by term: start of its postings; one more element for the end
-	docs      []uint32 // by posting
+	docs      []uint32 // by posting: its document
 	freqs     []uint8  // by posting: occurrences; manyTimes if they are in manyFreqs
 	manyFreqs map[uint32]uint32
 	peaks     [][]uint8 // by term: see peaked; nil for a rare term
@@ -54,7 +54,7 @@ type Work struct {
 // the documents of a range of places. buildText indexes several ranges concurrently. The
 // error is the context's, or that of Spend.
 func (w Work) buildText(n int, each func(from, to int, yield func(textDoc) bool)) (*Text, error) {
-	parts := make([]*Text, runtime.GOMAXPROCS(0)) // by range; there are at most so many ranges
+	parts := make([]*Text, runtime.GOMAXPROCS(0)) // by range; there are at most this many ranges
 	var mu sync.Mutex
 	var failed error
 	spend := func(bytes int) bool {
@@ -89,11 +89,11 @@ type textBuilder struct {
 	a         *text.Analyzer
 	tokens    []uint32
 	count     []uint32   // by token: occurrences in the current document
-	df        []uint32   // by token
+	df        []uint32   // by token: number of documents that contain it
 	ends      []uint32   // by document: number of postings up to and including it
 	terms     [][]uint32 // by posting, in document order
 	freqs     [][]uint8
-	n         uint32 // postings
+	n         uint32 // number of postings so far
 	manyFreqs map[uint32]uint32
 	failed    bool
 }
@@ -130,7 +130,7 @@ func (b *textBuilder) add(doc textDoc) bool {
 			}
 			room := chunkSize
 			if b.n == 0 {
-				room = len(b.tokens) // there may be few
+				room = len(b.tokens) // there may be few tokens
 			}
 			b.terms, b.freqs = append(b.terms, make([]uint32, 0, room)), append(b.freqs, make([]uint8, 0, room))
 		}

@@ -167,10 +167,9 @@ type storedView struct {
 	covered uint32
 }
 
-// OpenTextView returns the view of a state of a table. Stored indexes hold the texts of the
-// rows below covered. The first Update of the view reads them, and throws their faults;
-// until then
-// the view must not be queried.
+// OpenTextView returns the view of a state of a table. Stored indexes hold the texts of the rows
+// below covered. The first Update of the view reads them, and throws their faults; until then, the
+// view must not be queried.
 func OpenTextView(next uint32, rows Rows, covered uint32, parts []TextPart) *TextView {
 	v := &TextView{rows: rows, next: next, stored: &storedView{parts: parts, covered: covered}}
 	v.stored.pending.Defer()
@@ -240,7 +239,7 @@ func (v *TextView) read(source Source) {
 	free(v, Work{Ctx: context.Background()}.push(v, len(docs), rangesOf(docs)))
 }
 
-// markOthersDead marks the documents of an ordinal that belong to other rows as dead.
+// markOthersDead marks as dead the documents of ordinal ord that belong to other rows than row.
 func (v *TextView) markOthersDead(ord, row uint32) {
 	for i := range v.runs {
 		r := &v.runs[i]

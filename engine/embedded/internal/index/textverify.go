@@ -18,7 +18,7 @@ func (v *TextView) Verify(source Source) (part string, err error) {
 		again := Text{ords: x.ords, lens: x.lens, sum: x.sum, terms: x.terms, off: x.off, docs: x.docs, freqs: x.freqs, manyFreqs: x.manyFreqs}
 		again.findPeaks()
 		if !slices.EqualFunc(x.peaks, again.peaks, slices.Equal[[]uint8]) {
-			return x.name, fmt.Errorf("its block peaks does not match its texts")
+			return x.name, fmt.Errorf("block peaks does not match the texts")
 		}
 	}
 	terms := map[string]bool{}

@@ -14,7 +14,7 @@ import (
 // immutable, and shares the indexes with the views that it derives from.
 type TextView struct {
 	runs []textRun // the larger ones first
-	rows Rows      // of the state
+	rows Rows      // the rows in this state
 	next uint32
 	docs uint64 // number of live texts
 	sum  uint64 // number of their tokens
@@ -72,8 +72,8 @@ func (w Work) View(next uint32, rows Rows, source Source) (*TextView, error) {
 const cancelEvery = 1 << 8
 
 // Update returns the view of a later state of the same table, in which rows have kept their
-// numbers. Its time is proportional to the number of changes since v. Over many updates
-// with n changes in all, the merges of runs bring it to O(n log n).
+// numbers. Its time is proportional to the number of changes since v. Over many updates with n
+// changes in all, the merges of runs bring the total to O(n log n).
 func (v *TextView) Update(next uint32, rows Rows, source Source) *TextView {
 	return free(Work{Ctx: context.Background()}.Update(v, next, rows, source))
 }

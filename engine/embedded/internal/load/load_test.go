@@ -170,7 +170,7 @@ func FuzzParse(f *testing.F) {
 		in, err := parse(t, text)
 		if err != nil {
 			if !errors.As(err, new(*engine.LoadErrors)) {
-				t.Fatalf("%v is no *engine.LoadErrors", err)
+				t.Fatalf("%v is not a *engine.LoadErrors", err)
 			}
 			return
 		}
@@ -182,7 +182,7 @@ func FuzzParse(f *testing.F) {
 			}
 			tx := version.Begin(version.NewSnapshot(s, engine.Commit{}))
 			if _, err := Apply(context.Background(), tx, in, engine.Merge, inline, nil); err != nil && !errors.As(err, new(*engine.LoadErrors)) {
-				t.Fatalf("%v is no *engine.LoadErrors", err)
+				t.Fatalf("%v is not a *engine.LoadErrors", err)
 			}
 		}
 		_ = in

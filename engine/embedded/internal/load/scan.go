@@ -332,7 +332,7 @@ func (s *scanner) integer(k value.Kind) (int64, bool) {
 	return s.textOf(k)
 }
 
-// textOf reads a value of a kind with a text of its own.
+// textOf reads a value of a kind that has its own text form.
 func (s *scanner) textOf(k value.Kind) (int64, bool) {
 	switch {
 	case !k.HasText():

@@ -15,7 +15,7 @@ import (
 type segmentState struct {
 	known     bool // size and crc are known
 	size      int64
-	crc       uint32 // of the footer
+	crc       uint32 // checksum of the footer
 	manifest  uint64 // number of the last manifest that names it, even if writing that manifest failed
 	recovered bool   // the segment existed at Open, and the manifest did not name it
 	named     uint64 // LSN of the first record that names it, 0 if unknown

@@ -88,8 +88,8 @@ func (b *blockEntry) unpack(data []byte, file string) ([]byte, error) {
 	corrupt := func(format string, args ...any) error {
 		return &engine.Corrupt{Object: file, Detail: fmt.Sprintf("block %q, offset %d: ", b.name, b.offset) + fmt.Sprintf(format, args...)}
 	}
-	// The decoder allocates what the frame header says, so check it against the footer,
-	// which has a bound.
+	// The decoder allocates the size in the frame header, so first compare that size with the one
+	// in the footer, which is bounded.
 	var h zstd.Header
 	if err := h.Decode(data); err != nil {
 		return nil, corrupt("it is not a Zstandard frame: %v", err)

@@ -29,7 +29,7 @@ func TestCrash(t *testing.T) {
 		}
 		if mem.Ops() < n {
 			if n < 150 {
-				t.Errorf("the history has %d durable operations, too few to be it", n)
+				t.Errorf("the history has %d durable operations, too few for a complete history", n)
 			}
 			return
 		}

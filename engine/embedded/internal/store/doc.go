@@ -1,6 +1,5 @@
-// Package store keeps one graph durable in one directory. It has a write-ahead log with
-// group commit, immutable segment files, and manifests that say which files make up the
-// graph.
+// Package store stores one graph durably in one directory. It has a write-ahead log with group
+// commit, immutable segment files, and manifests that say which files make up the graph.
 //
 // The package stores bytes; its caller defines the meaning of records, blocks and manifest
 // payloads. A commit is a record in the log. If a commit has too many rows for a record, the

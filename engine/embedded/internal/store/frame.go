@@ -27,7 +27,7 @@ type logHeader struct {
 	number uint64
 	first  uint64 // LSN of the first record
 	salt   uint64
-	size   int64 // of the file
+	size   int64 // size of the file in bytes
 }
 
 func (h logHeader) encode() []byte {
@@ -73,7 +73,7 @@ func decodeLogHeader(page []byte, size int64, file string, number uint64) (logHe
 	case h.first == 0:
 		return corrupt("offset 24: the first record has number 0, expected 1 or more")
 	case h.size != size:
-		return corrupt("offset 40: the header gives the file %d bytes, but it has %d", h.size, size)
+		return corrupt("offset 40: the header says that the file has %d bytes, but it has %d", h.size, size)
 	}
 	return h, nil
 }

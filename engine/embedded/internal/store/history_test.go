@@ -224,7 +224,7 @@ func (h *history) check(t *testing.T, fsys fs.FS) (*Store, *Recovered) {
 			t.Fatalf("record %d of kind %d with %d bytes, expected record %d with %d bytes", r.LSN, r.Kind, len(r.Payload), last, len(h.records[last]))
 		}
 		if h.outcomes[last] == notWritten {
-			t.Fatalf("record %d is there, its writer was told that it is not", last)
+			t.Fatalf("record %d exists, but its writer got the answer that it was not written", last)
 		}
 		if id := h.names[last]; id != 0 {
 			live = append(live, id)

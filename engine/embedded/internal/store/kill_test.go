@@ -17,8 +17,8 @@ import (
 // process that the test will kill.
 const killDir = "OMNIGRAPH_STORE_TEST_KILL_DIR"
 
-// TestKill kills a process that appends, and checks that every record is there that the
-// process reported as durable.
+// TestKill kills a process that appends, and checks that every record that the process reported as
+// durable is there.
 func TestKill(t *testing.T) {
 	if dir := os.Getenv(killDir); dir != "" {
 		appendForever(t, dir)

@@ -35,8 +35,8 @@ type Ticket struct {
 	wake    chan struct{} // capacity 1; signalled when the ticket is done or should lead the next write
 }
 
-// wal is the log. It has no goroutine: one at a time of the callers that wait is the
-// leader, which writes and syncs the records that all callers have enqueued.
+// wal is the log. It has no goroutine: at any time, one of the waiting callers is the leader, which
+// writes and syncs the records that all callers have enqueued.
 type wal struct {
 	fsys     fs.Dir
 	dir      string
@@ -48,10 +48,10 @@ type wal struct {
 
 	mu      sync.Mutex
 	idle    sync.Cond // signalled when a leader steps down
-	leading bool
+	leading bool      // whether one of the callers is the leader
 	closed  bool
-	failed  error // why the log takes no writes until the next Open
-	queue   []*Ticket
+	failed  error     // why the log takes no writes until the next Open
+	queue   []*Ticket // records that are not in a batch yet
 	next    uint64    // LSN of the next record
 	durable uint64    // LSN of the last durable record
 	files   []logFile // the last one is active
@@ -66,10 +66,10 @@ type wal struct {
 
 	// Used by the leader only.
 	active fs.File
-	path   string // path of the active file
-	seed   uint32
-	buf    []byte
-	batch  []*Ticket
+	path   string    // path of the active file
+	seed   uint32    // of the active file; see logHeader.seed
+	buf    []byte    // memory for the frames of one write
+	batch  []*Ticket // the records of the current write
 }
 
 // logFile is one file of the log.
@@ -152,8 +152,8 @@ func (l *wal) wait(t *Ticket) error {
 func (l *wal) leadWrite() {
 	l.leading = true
 	l.mu.Unlock()
-	// The callers that the last write woke get to enqueue their next record: a short wait
-	// makes the write larger.
+	// Let the callers that the last write woke enqueue their next records: this short wait makes
+	// the write larger.
 	runtime.Gosched()
 	l.mu.Lock()
 	l.writeBatch()
@@ -346,7 +346,8 @@ func (t *Ticket) finish() {
 	t.signal()
 }
 
-// signal wakes the goroutine that waits for the ticket, or the next one that will.
+// signal wakes the goroutine that waits for the ticket. If none waits yet, the next one does not
+// block.
 func (t *Ticket) signal() {
 	select {
 	case t.wake <- struct{}{}:

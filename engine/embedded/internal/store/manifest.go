@@ -30,7 +30,7 @@ type manifest struct {
 type manifestEntry struct {
 	id   SegmentID
 	size int64
-	crc  uint32 // of the segment's footer
+	crc  uint32 // checksum of the segment's footer
 }
 
 func (m manifest) encode() []byte {

@@ -99,13 +99,13 @@ func TestNoRoomForRecord(t *testing.T) {
 		}
 		var gone *engine.Unavailable
 		if !errors.As(err, &gone) || !errors.Is(err, syscall.ENOSPC) || acked == 0 {
-			t.Fatalf("after %d records: %v, want *engine.Unavailable for want of space", acked, err)
+			t.Fatalf("after %d records: %v, want *engine.Unavailable because there is no space", acked, err)
 		}
 		if !s.Full() || s.Failure() == nil || s.MustReopen() {
 			t.Errorf("full %t, failure %v, must reopen %t", s.Full(), s.Failure(), s.MustReopen())
 		}
 		if err := s.Retry(); err == nil {
-			t.Error("there is no room, and Retry finds some")
+			t.Error("there is no free space, but Retry finds some")
 		}
 		full = false
 		must(t, s.Retry())

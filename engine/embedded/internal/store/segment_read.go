@@ -18,7 +18,7 @@ type Segment struct {
 	mapping *fs.Mapping
 	name    string
 	size    int64
-	crc     uint32 // of the footer
+	crc     uint32 // checksum of the footer
 	names   []string
 	blocks  map[string]*block
 }
@@ -246,7 +246,7 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 		return corrupt("%v", err)
 	}
 	if got := le.Uint64(trailer[8:]); got != uint64(size) {
-		return corrupt("the footer gives the segment %d bytes, but it has %d", got, size)
+		return corrupt("the footer says that the segment has %d bytes, but it has %d", got, size)
 	}
 	if got := le.Uint64(trailer); got != uint64(start) {
 		return corrupt("it starts at %d, expected %d", start, got)

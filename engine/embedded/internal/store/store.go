@@ -46,7 +46,7 @@ type Options struct {
 // Record is one record of the log.
 type Record struct {
 	LSN     uint64 // log sequence number, dense, from 1
-	Kind    uint8  // the caller's
+	Kind    uint8  // defined by the caller
 	Payload []byte
 }
 
@@ -75,7 +75,7 @@ type Store struct {
 	nextSegment SegmentID
 	recovered   uint64        // LSN of the last record at Open
 	end         uint64        // LSN that END names
-	hasEnd      bool          // there is an END
+	hasEnd      bool          // whether the file END exists
 	fullSignal  chan struct{} // capacity 1; signals that full was set
 	full        error         // why the last write was refused for space; nil once Retry succeeded
 	closed      bool

@@ -88,7 +88,7 @@ func TestSegmentBlocks(t *testing.T) {
 		}
 		var notFound *engine.NotFound
 		if _, err := seg.Block("none"); !errors.As(err, &notFound) {
-			t.Errorf("a block that is not there: %v", err)
+			t.Errorf("a missing block: %v", err)
 		}
 		must(t, s.Verify(ctx))
 		var conflict *engine.Conflict
@@ -198,7 +198,7 @@ func TestRecordSizes(t *testing.T) {
 		s, rec := reopen(t, fsys, dir, tiny)
 		for i, n := range sizes {
 			if !bytes.Equal(rec.Records[i].Payload, pattern(n)) {
-				t.Errorf("record of %d bytes is not what was written", n)
+				t.Errorf("the record of %d bytes differs from the written one", n)
 			}
 		}
 		must(t, s.Checkpoint(t.Context(), nil, uint64(len(sizes)), nil))
@@ -323,7 +323,7 @@ func TestExclusive(t *testing.T) {
 		ctx := t.Context()
 		var notFound *engine.NotFound
 		if _, _, err := Open(ctx, fsys, dir, tiny); !errors.As(err, &notFound) {
-			t.Errorf("a directory that is not there: %v", err)
+			t.Errorf("a missing directory: %v", err)
 		}
 		s := create(t, fsys, dir, tiny)
 		_, _, err := Open(ctx, fsys, dir, tiny)

@@ -30,7 +30,7 @@ func TestAdoptAfterBeginningAnew(t *testing.T) {
 	tx.PutSegment(Part{Type: s.Nodes[1], Segment: seg, Replace: true, Reset: true})
 	later := tx.Commit(first)
 	if len(base.nodes[1].Segs) > 0 || len(base.nodes[1].tail) == 0 {
-		t.Fatal("the first state holds its rows in segments; the test wants them in the tail")
+		t.Fatal("the first state holds its rows in segments, but the test needs them in the tail")
 	}
 	if diff := cmp.Diff(content(later), content(c.Adopt(base, later))); diff != "" {
 		t.Errorf("adopted (-want +got):\n%s", diff)

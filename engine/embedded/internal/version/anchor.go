@@ -13,8 +13,8 @@ import (
 // restored from the anchor by replaying the commits in between.
 type Anchor struct {
 	Commit string
-	Name   string   // of the segment
-	Block  int      // number of the block
+	Name   string   // name of the segment
+	Block  int      // number of the block in the segment
 	Refs   []string // segments that hold the rows of the state
 }
 
@@ -63,7 +63,8 @@ func (s *Snapshot) Refs() []string {
 	return refs
 }
 
-// layoutList collects states with their tables and schemas, and lists a shared one once.
+// layoutList collects states with their tables and schemas. It lists a shared table or schema only
+// once.
 type layoutList struct {
 	schemas  []*Schema
 	schemaAt map[*Schema]uint64

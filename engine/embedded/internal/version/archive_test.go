@@ -74,7 +74,7 @@ func FuzzReadState(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		_, err := ReadState(b, dec, []*Schema{s}, memory{})
 		if err != nil && !errors.As(err, new(*engine.Corrupt)) && !errors.As(err, new(*engine.NotFound)) {
-			t.Errorf("%v is no *engine.Corrupt", err)
+			t.Errorf("%v is not a *engine.Corrupt", err)
 		}
 	})
 }

@@ -86,10 +86,10 @@ func (t *Table) IndexesToStore(floor uint32) bool {
 	return t.based != nil && t.based.name == "" && t.based.ords > 0 && t.next >= floor || t.textsToStore(floor)
 }
 
-// Disown forgets the names of segments that no longer exist, so that the indexes in them
-// count as unstored. A table can hold such a name if no manifest listed the table for a
-// while: it shares indexes with listed tables, and a segment is deleted once those have
-// other indexes. Only the goroutine that writes manifests may call it.
+// Disown forgets the names of segments that no longer exist, so that the indexes in them count as
+// unstored. A table can hold such a name if no manifest listed the table for a while: it shares
+// indexes with listed tables, and a segment is deleted once the listed tables have other indexes.
+// Only the goroutine that writes manifests may call it.
 func (t *Table) Disown(there func(name string) bool) {
 	if t.based != nil && t.based.name != "" && !there(t.based.name) {
 		t.based.name = ""
@@ -97,7 +97,7 @@ func (t *Table) Disown(there func(name string) bool) {
 	t.disownTexts(there)
 }
 
-// basesOf is the Unstored of the bases of a table's indexes.
+// basesOf implements [Unstored] for the bases of a table's indexes.
 type basesOf struct{ t *Table }
 
 // Cold returns false for blocks that are read in place, uncompressed. Only the id index of
@@ -254,7 +254,7 @@ func (t *Table) commonBase() *Table {
 	return t.prefix(1, t.Segs[0].N)
 }
 
-// enterLater adds to the indexes what they lack: the entities from ordinal ords on, and for
+// enterLater adds the entries that the indexes lack: the entities from ordinal ords on, and for
 // earlier entities the rows from number rows on.
 func (t *Table) enterLater(ords, rows uint32, from, to *Table) {
 	owner := new(index.Owner)

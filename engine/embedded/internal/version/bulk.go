@@ -65,9 +65,9 @@ func ReadParts(b []byte, s *Schema, open func(t *Type, name string) (*Segment, e
 	return parts, r.err
 }
 
-// PutSegment puts the rows of a part. The transaction then owns the part's segment; the
-// caller may only still name it. The parts of nodes must come before those of edges,
-// because edge segments hold node ordinals, which the parts of nodes assign.
+// PutSegment puts the rows of a part. After that, the transaction owns the part's segment, and the
+// caller may do no more than name it. The parts of nodes must come before those of edges, because
+// edge segments hold node ordinals, which the parts of nodes assign.
 func (tx *Txn) PutSegment(p Part) {
 	e, s := tx.edit(p.Type), p.Segment
 	if p.Reset && p.Replace || e.next == 0 {

@@ -11,8 +11,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Carry says how a schema takes over the entities of a previous schema: for each of its
-// types and properties, in schema order, it gives the previous one.
+// Carry says how a schema takes over the entities of a previous schema: for each type and property
+// of the new schema, in schema order, it gives the corresponding type or property of the previous
+// schema.
 type Carry struct {
 	Nodes, Edges []TypeCarry
 	// Hard forbids further use of any stored segment that holds a dropped property.
@@ -187,8 +188,8 @@ func convertible(from, to value.Type) bool {
 	return from.Kind == to.Kind && from.List == to.List && from.Dim == to.Dim || catalog.Widens(from, to)
 }
 
-// Descend sets the schema's ancestors: from, and from's own ancestors. c must be the carry
-// from it.
+// Descend makes the schema `from` and its ancestors the ancestors of s. c must be the carry from
+// that schema to s.
 func (s *Schema) Descend(from *Schema, c *Carry) {
 	s.Ancestors = []Ancestor{{from.Digest, c}}
 	for _, a := range from.Ancestors {

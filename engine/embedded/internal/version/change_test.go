@@ -169,7 +169,7 @@ func TestOriginRoundTrip(t *testing.T) {
 	}
 	// The read table shares the stored rows, so changedIDs must find no candidates.
 	if ids := changedIDs(state.nodes[0], read.Branches[0].Head.nodes[0]); len(ids) > 0 {
-		t.Errorf("entities %v may differ from what was stored", ids)
+		t.Errorf("entities %v may differ from the stored ones", ids)
 	}
 }
 
@@ -223,7 +223,7 @@ func FuzzReadChange(f *testing.F) {
 			return
 		}
 		if !errors.As(err, new(*engine.Corrupt)) {
-			t.Errorf("%v is no *engine.Corrupt", err)
+			t.Errorf("%v is not a *engine.Corrupt", err)
 		}
 	})
 }

@@ -279,8 +279,8 @@ func (e *entityState) named(t *Type, name string) value.Value {
 	return value.Null
 }
 
-// entityOf reads the entity of type t with the given id. In the result, there is false if
-// the entity does not exist or t is nil.
+// entityOf returns the entity of type t with the given id. If the entity does not exist or t is
+// nil, the field there of the result is false.
 func entityOf(s *Snapshot, t *Type, id string) entityState {
 	if t == nil {
 		return entityState{}

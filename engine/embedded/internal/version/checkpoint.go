@@ -6,7 +6,7 @@ import "slices"
 // the snapshots that use the flushed segments.
 type Checkpoint struct {
 	flushes map[*Table]Flush
-	tables  map[*Table]*Table // by the table before; the same if nothing to flush
+	tables  map[*Table]*Table // by unflushed table; the same table if it has nothing to flush
 }
 
 // Flush makes a segment of the rows of a table that no stored segment holds. It does so

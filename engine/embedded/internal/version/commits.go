@@ -18,13 +18,13 @@ import (
 // that name is new. A commit's number is its position in the order of entry.
 type commits struct {
 	chunks []*[chunkSize]packed // each is filled before the next one is allocated
-	n      int
-	places []uint32 // a hash table of numbers plus one, with linear probing; 0 is free
+	n      int                  // number of commits
+	places []uint32             // a hash table of numbers plus one, with linear probing; 0 is free
 	seed   maphash.Seed
-	names  []string // of branches, actors and schemas, by number
-	nameAt map[string]uint32
-	odd    map[uint32]oddCommit
-	oddAt  map[string]uint32
+	names  []string             // of branches, actors and schemas, by number
+	nameAt map[string]uint32    // by name: its number in names
+	odd    map[uint32]oddCommit // by number of the commit
+	oddAt  map[string]uint32    // by id: the number of the commit
 }
 
 // oddCommit is a commit that packed cannot hold: its id is not a ULID, a parent is unknown,
@@ -42,13 +42,13 @@ const chunkSize = 256
 type packed struct {
 	id      ulid.ULID
 	seq     uint64
-	lsn     uint64 // of the record that made the commit
-	micros  int64
+	lsn     uint64    // of the record that made the commit
+	micros  int64     // time in microseconds
 	parents [2]uint32 // their numbers plus one; 0 for none or an unknown parent
 	branch  uint32    // branch, actor and schema index names
 	actor   uint32
 	schema  uint32
-	odd     bool
+	odd     bool // whether an oddCommit holds the commit
 }
 
 // packedID parses the id of a commit. ok is false unless id is a ULID in its canonical
@@ -188,7 +188,7 @@ func (h *commits) id(n int) string {
 // compare orders two commits by their ids.
 func (h *commits) compare(a, b int) int {
 	if p, q := h.at(a), h.at(b); !p.odd && !q.odd {
-		return bytes.Compare(p.id[:], q.id[:]) // the same order as of the texts
+		return bytes.Compare(p.id[:], q.id[:]) // the same order as that of the texts
 	}
 	return strings.Compare(h.id(a), h.id(b))
 }

@@ -105,8 +105,8 @@ type Violation struct {
 // NoOrd is a value that no entity has as its ordinal.
 const NoOrd = ^uint32(0)
 
-// Check checks the rules that concern more than one entity, unique and cardinality, for
-// what the transaction did. The error is a *engine.ConstraintViolation.
+// Check checks the rules that concern more than one entity, unique and cardinality, for the changes
+// that the transaction made. The error is a *engine.ConstraintViolation.
 func (tx *Txn) Check() error {
 	if v := tx.Violations(1); len(v) > 0 {
 		return v[0].Err

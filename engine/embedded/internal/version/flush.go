@@ -99,15 +99,15 @@ func (f Flush) adopt(now, then *Table) *Table {
 	}
 	t := *now
 	if len(now.Segs) > n {
-		// Segments were put after the tail, which became a segment in memory. The part of
-		// it that was not flushed stays in one.
+		// Segments were put after the tail, so the tail became a segment in memory. The part of
+		// that segment that was not flushed stays in a segment in memory.
 		rest := now.Segs[n:]
 		t.Segs = slices.Clone(then.Segs)
 		if end := rest[0].Start + rest[0].N; rest[0].Start < then.base {
 			if end > then.base {
 				late, err := now.Collect(then.base, end)
 				if err != nil {
-					panic("version: " + err.Error()) // the rows were collected before
+					panic("version: " + err.Error()) // cannot fail: these rows were collected before
 				}
 				t.Segs = append(t.Segs, late)
 			}
@@ -133,7 +133,7 @@ func (f Flush) adopt(now, then *Table) *Table {
 	return &t
 }
 
-// enter adds a row to the indexes; made reports that they do not hold its entity yet.
+// enter adds a row to the indexes. made says that the indexes do not hold the row's entity yet.
 func (t *Table) enter(owner *index.Owner, ord uint32, r *Row, made bool) {
 	if made {
 		t.keys.Add(owner, index.String(r.ID), ord)

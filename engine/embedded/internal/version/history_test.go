@@ -129,7 +129,7 @@ func TestOddCommits(t *testing.T) {
 		}
 	}
 	if _, _, ok := h.Get(commitID(9)); ok {
-		t.Error("a commit is known that was never entered")
+		t.Error("the history has a commit that was never entered")
 	}
 	var found []int
 	h.Ancestors([]string{commitID(4), commitID(9)}, "", func(n int) bool {
@@ -209,7 +209,7 @@ func FuzzReadRecords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		refused := func(err error) bool {
 			if err != nil && !errors.As(err, new(*engine.Corrupt)) {
-				t.Errorf("%v is no *engine.Corrupt", err)
+				t.Errorf("%v is not a *engine.Corrupt", err)
 			}
 			return err != nil
 		}
@@ -278,7 +278,7 @@ func TestAdoptBehindSegments(t *testing.T) {
 			t.Errorf("segments (-want +got):\n%s", diff)
 		}
 		if same := c.Adopt(base, base); same.nodes[1] != flushed.nodes[1] {
-			t.Error("a state that is what was flushed does not share its tables")
+			t.Error("a state equal to the flushed one does not share its tables")
 		}
 	}
 }

@@ -72,7 +72,8 @@ func indexed(t testing.TB) (*Snapshot, memory) {
 	return tx.Commit(first), files
 }
 
-// TestStoredIndexes opens stored indexes and compares what they find.
+// TestStoredIndexes opens a state with stored indexes. It compares the entities and checks the
+// indexes.
 func TestStoredIndexes(t *testing.T) {
 	want, files := indexed(t)
 	_, payload := store(t, want, files)
@@ -125,8 +126,8 @@ func use(t testing.TB, payload []byte, files memory) (err error) {
 	return v.Verify(context.Background(), s)
 }
 
-// TestHostileBytes changes every byte of every block, as an attacker can who recomputes the
-// checksums. Every read must then return some content or a *engine.Corrupt.
+// TestHostileBytes changes every byte of every block, as an attacker who recomputes the checksums
+// can. Every read must then return some content or a *engine.Corrupt.
 func TestHostileBytes(t *testing.T) {
 	base, files := indexed(t)
 	_, payload := store(t, base, files)
@@ -140,7 +141,7 @@ func TestHostileBytes(t *testing.T) {
 			}
 		}()
 		if err := use(t, payload, files); err != nil && !errors.As(err, new(*engine.Corrupt)) && !errors.As(err, new(*engine.NotFound)) {
-			t.Errorf("%s: %v is no *engine.Corrupt", what, err)
+			t.Errorf("%s: %v is not a *engine.Corrupt", what, err)
 		}
 	}
 	for _, segment := range slices.Sorted(maps.Keys(files)) {
@@ -197,7 +198,7 @@ func FuzzStored(f *testing.F) {
 			bad[a.segment][a.block] = b
 		}
 		if err := use(t, payload, bad); err != nil && !errors.As(err, new(*engine.Corrupt)) {
-			t.Errorf("%v is no *engine.Corrupt", err)
+			t.Errorf("%v is not a *engine.Corrupt", err)
 		}
 	})
 }

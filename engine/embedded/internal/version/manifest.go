@@ -74,8 +74,8 @@ type ManifestBranch struct {
 	NumReceipts int // length of Receipts, which may be nil if this is 0
 }
 
-// Append appends the payload of the manifest. The states must be flushed. encoded returns
-// the encoding of a schema's catalog. What several states share is written once.
+// Append appends the payload of the manifest. The states must be flushed. encoded returns the
+// encoding of a schema's catalog. Data that several states share is written only once.
 func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
 	var l layoutList
 	for _, b := range m.Branches {
@@ -525,7 +525,7 @@ func (t *Table) checkRows(r *reader) {
 		}
 		for ord := uint32(first); ord < end; ord++ {
 			if row := t.rows.Get(ord); row != index.Dead && row >= t.base {
-				r.fail(fmt.Sprintf("%s %s: row %d of %d", t.Type.Entity, t.Type.Name, row, t.base))
+				r.fail(fmt.Sprintf("%s %s: row %d does not exist; there are only %d rows", t.Type.Entity, t.Type.Name, row, t.base))
 				return
 			}
 		}

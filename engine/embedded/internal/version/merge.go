@@ -47,6 +47,7 @@ func sortConflicts(all []engine.MergeConflict) {
 	})
 }
 
+// merge is the working state of [Txn.Merge].
 type merge struct {
 	tx           *Txn
 	base, source *Snapshot
@@ -64,6 +65,7 @@ type mergePut struct {
 	vals     []value.Value
 }
 
+// mergeDelete is an entity to delete.
 type mergeDelete struct {
 	t   *Type
 	id  string
@@ -72,9 +74,9 @@ type mergeDelete struct {
 
 // entityState is an entity in one of the three states.
 type entityState struct {
-	there    bool
+	there    bool // whether the entity exists
 	ord      uint32
-	from, to string
+	from, to string // ids of an edge's ends
 	vals     []value.Value
 }
 
@@ -280,8 +282,8 @@ func (m *merge) check() {
 	}
 }
 
-// carried checks entities that come from a schema with looser rules and that the merge did
-// not put. It records a conflict for each value that violates a rule.
+// carried checks the entities that come from a schema with looser rules, except the entities that
+// the merge itself put. It records a conflict for each value that violates a rule.
 func (m *merge) carried(typ *Type, e *edit, rules stricterRules) {
 	if rules.props == nil {
 		return

@@ -48,7 +48,7 @@ func (h *History) mergeBases(heads []string, maxCovered int) []string {
 // not yet visited. A commit is a base if it is the first one that some pair of tokens both
 // reached.
 type baseFinder struct {
-	v       commits
+	v       commits // a view of the history
 	queue   commitQueue
 	reached map[int][][]int32 // by queued commit: the tokens of each visited child, ascending
 	paths   []int32           // by token: the number of lists in reached that have it
@@ -58,7 +58,7 @@ type baseFinder struct {
 	covered    map[int32]map[int32]bool
 	pairs      int
 	maxCovered int
-	bases      []string
+	bases      []string // ids of the bases found so far
 }
 
 // joins reports whether tokens may still meet at a commit that is not visited yet.
@@ -143,8 +143,8 @@ func (f *baseFinder) stillQueued(tokens []int32) (left []int32) {
 	return left
 }
 
-// uncovered reports whether a token of a has not met some token of b. It ignores the tokens
-// of but, which ascend.
+// uncovered reports whether a token of a has not met some token of b. It ignores the tokens in the
+// ascending list but.
 func (f *baseFinder) uncovered(a, b, but []int32) bool {
 	for _, x := range a {
 		met := f.covered[x]
@@ -157,8 +157,8 @@ func (f *baseFinder) uncovered(a, b, but []int32) bool {
 	return false
 }
 
-// cover records that each token of a has met each token of b, except those of but. It stops
-// at maxCovered pairs.
+// cover records that each token of a has met each token of b, except for the tokens in the list
+// but. It stops at maxCovered pairs.
 func (f *baseFinder) cover(a, b, but []int32) {
 	for _, x := range a {
 		for _, y := range b {

@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// drawHistory makes a history of n commits with random parents, which are at most back
-// commits older. A share of merges percent gets a second parent.
+// drawHistory makes a history of n commits with random parents. The numbers of a commit and its
+// parent differ by at most back. merges is the percentage of commits with a second parent.
 func drawHistory(rng *rand.Rand, n, back, merges int) *History {
 	h := new(History)
 	for i := range n {

@@ -116,8 +116,8 @@ func (t *Type) carriedRow(vals []value.Value, props []int) []value.Value {
 	return out
 }
 
-// sameTuple returns the index of the previous type's tuple that has the same values as a
-// tuple of the type now, or -1.
+// sameTuple returns the index of the tuple of t, the previous type, that has the same values as the
+// given tuple of now, the new type. It returns -1 if there is none.
 func (t *Type) sameTuple(now *Type, tuple, props []int) int {
 	before := make([]int, len(tuple))
 	for i, p := range tuple {

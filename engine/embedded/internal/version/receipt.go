@@ -16,9 +16,9 @@ type Receipt struct {
 	Key  string   // the call's idempotency key
 	Body [32]byte // digest of the request
 	// The response to the call, without the commit.
-	Outcome          engine.MergeOutcome // of a merge
+	Outcome          engine.MergeOutcome // for a merge: its outcome
 	Nodes, Edges     int64
-	NodeIns, EdgeIns []engine.TypeCount // of a load
+	NodeIns, EdgeIns []engine.TypeCount // for a load: the entities in the input
 	Schema           []byte             // of a schema change: the encoding of the previous catalog
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// DefaultSparse is the number of holes, dead rows or dead ordinals, that a table of any
-// size may have without a rewrite.
+// DefaultSparse is the number of holes (dead rows or dead ordinals) that a table of any size may
+// have without a rewrite.
 const DefaultSparse = 4096
 
 // layout says how a rewrite treats a table.

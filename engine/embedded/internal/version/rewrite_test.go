@@ -99,10 +99,10 @@ func TestRewrite(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got, want := entities(out), entities(snap); got != want {
-				t.Fatalf("seed %d: rewritten it is\n%s\nwant\n%s", seed, got, want)
+				t.Fatalf("seed %d: after the rewrite it is\n%s\nwant\n%s", seed, got, want)
 			}
 			if out.Sparse(4) || len(fresh) == 0 {
-				t.Errorf("seed %d: rewritten it has holes", seed)
+				t.Errorf("seed %d: after the rewrite it has holes", seed)
 			}
 			for _, table := range out.Tables() {
 				if len(table.tail) > 0 {
@@ -161,7 +161,7 @@ func TestRewriteKeepsNumbers(t *testing.T) {
 		}
 	}
 	if got, want := entities(out), entities(snap); got != want {
-		t.Errorf("rewritten it is\n%s\nwant\n%s", got, want)
+		t.Errorf("after the rewrite it is\n%s\nwant\n%s", got, want)
 	}
 }
 

@@ -42,7 +42,7 @@ type Decoder func(encoded []byte) (*catalog.Schema, error)
 // Type is a node or edge type of a schema.
 type Type struct {
 	Entity plan.Entity
-	Index  int // in Schema.Nodes or Schema.Edges
+	Index  int // position in Schema.Nodes or Schema.Edges
 	Name   string
 	Props  []*catalog.Property
 	Key    []int   // positions of the key's members, in name order; nil without a key
@@ -56,7 +56,7 @@ type Type struct {
 	In     []int
 
 	byName map[string]int
-	ranges [][]catalog.Range // by property
+	ranges [][]catalog.Range // by property: its ranges
 	checks [][]pattern
 }
 

@@ -18,13 +18,13 @@ import (
 type searches struct {
 	typ     *Type                   // the table's type; maps below are keyed by property position
 	mu      sync.Mutex              // guards built and earlier
-	built   map[int]*search         // by property
+	built   map[int]*search         // by property: its index, built or being built
 	earlier map[int]*index.TextView // indexes of an earlier state, by property
 
 	orders orders
 
-	// stored is what the next manifest lists, by property. Only the goroutine that writes
-	// manifests may use it.
+	// stored holds, by property, the text indexes that the next manifest lists. Only the goroutine
+	// that writes manifests may use it.
 	stored map[int]storedTexts
 }
 

@@ -17,7 +17,7 @@ import (
 // index builds it.
 type orders struct {
 	mu      sync.Mutex            // guards built and earlier
-	built   map[int]*order        // by property
+	built   map[int]*order        // by property: its index, built or being built
 	earlier map[int]*index.Sorted // indexes of an earlier state, by property
 }
 

@@ -85,9 +85,9 @@ func (t *Table) sources(nodes *Table) (out []uint32) {
 
 // stricterRules says which rules of a type may be violated by entities of a previous schema.
 type stricterRules struct {
-	props  []int
-	tuples []int // unique ones
-	card   bool
+	props  []int // positions of the properties with a stricter rule
+	tuples []int // positions of the unique tuples with a stricter rule
+	card   bool  // whether the cardinality is stricter
 }
 
 // stricter returns the rules of t that are stricter than those of old, its previous type.

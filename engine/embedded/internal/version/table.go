@@ -21,8 +21,8 @@ type Table struct {
 	line *line      // the lineage that may append to tail
 	base uint32     // row number of tail[0]
 	rows index.Rows
-	next uint32 // ordinals assigned
-	live uint32 // live entities
+	next uint32 // number of ordinals assigned
+	live uint32 // number of live entities
 	last string // the greatest id so far, while sorted
 	// sorted says that ids ascend with ordinals, dead ones included.
 	sorted bool
@@ -198,8 +198,9 @@ func (t *Table) GatherID(ords []uint32, dst *column.Vec, scratch *[]uint32) {
 	}, func(at int, r *Row) { dst.Strings[at] = r.ID })
 }
 
-// eachRun splits a list of ordinals into runs whose rows lie in one segment, passed to seg,
-// and single rows of the tail, passed to tail. at is the index in ords.
+// eachRun splits a list of ordinals into runs whose rows lie in one segment, which it passes to
+// seg, and single rows of the tail, which it passes to tail. at is the index of the run or the row
+// in ords.
 func (t *Table) eachRun(ords []uint32, scratch *[]uint32, seg func(at int, s *Segment, rows []uint32), tail func(at int, r *Row)) {
 	if t.rows.Dense() && t.base >= t.next && len(t.Segs) == 1 {
 		seg(0, t.Segs[0], ords)
@@ -255,7 +256,7 @@ func (t *Table) valueAt(row uint32, p int) value.Value {
 // the stored end of an edge, may hold a wrong number.
 func (t *Table) tailRow(row uint32) *Row {
 	if row-t.base >= uint32(len(t.tail)) {
-		corruption.Corrupt(t.object(), "%s %s: row %d of %d", t.Type.Entity, t.Type.Name, row, t.base+uint32(len(t.tail)))
+		corruption.Corrupt(t.object(), "%s %s: row %d does not exist; there are only %d rows", t.Type.Entity, t.Type.Name, row, t.base+uint32(len(t.tail)))
 	}
 	return &t.tail[row-t.base]
 }
@@ -298,10 +299,10 @@ func (t *Table) tupleHash(tuple []int, val func(p int) value.Value, src, dst uin
 	return h, true
 }
 
-// HashValue adds a non-null value to a hash. Values of one kind that are equal under the
-// operator = have equal hashes. The hashes are stored in indexes, so another function needs a
-// number of format. A vector counts with its length alone; no lookup searches for one, because
-// vectors cannot be compared.
+// HashValue adds a non-null value to a hash. Values of one kind that are equal under the operator =
+// have equal hashes. The hashes are stored in indexes, so a change of the function needs a new
+// format number. Only the length of a vector enters the hash; no lookup searches for a vector,
+// because vectors cannot be compared.
 func HashValue(h uint64, v value.Value) uint64 {
 	switch s := v.Kind().Storage(); {
 	case v.IsList():

@@ -14,8 +14,8 @@ import (
 // that hold it, and the number of rows that they cover.
 type storedTexts struct {
 	covered uint32
-	unread  []index.TextPart // parts as read from the manifest and not used yet; or
-	view    *index.TextView  // the view whose parts are to be stored
+	unread  []index.TextPart // either the parts that the manifest lists, not read yet;
+	view    *index.TextView  // or the view whose parts are to be stored
 }
 
 // names lists the segments.

@@ -19,7 +19,7 @@ type Txn struct {
 	nodes []*edit
 	edges []*edit
 
-	copied int // rows; see Copied
+	copied int // number of copied rows; see Copied
 
 	change *Change // the schema change, or nil
 	from   *Schema // the previous schema, if change is not nil
@@ -29,9 +29,9 @@ type Txn struct {
 // lineage.
 func (tx *Txn) Copied() int { return tx.copied }
 
-// edit is a table that the transaction changes. It points to the table, because the new
-// snapshot keeps the table: if it kept the edit, it would keep before too, and through it
-// every state since the last checkpoint.
+// edit is a table that the transaction changes. The new snapshot keeps the table, so edit holds
+// only a pointer to it. A snapshot that kept the whole edit would also keep the field `before`, and
+// through it every state since the last checkpoint.
 type edit struct {
 	*Table
 	before  *Table
@@ -152,8 +152,8 @@ func (tx *Txn) Changed() bool {
 // for the rows of one transaction.
 const maxRows = 1 << 31
 
-// Room checks that the tables have numbers left for what the transaction adds. The error is
-// a *engine.TooLarge; a rewrite makes room if there are dead rows or ordinals.
+// Room checks that the tables have numbers left for the rows and entities that the transaction
+// adds. The error is a *engine.TooLarge; a rewrite makes room if there are dead rows or ordinals.
 func (tx *Txn) Room() error {
 	for _, list := range [][]*edit{tx.nodes, tx.edges} {
 		for _, e := range list {

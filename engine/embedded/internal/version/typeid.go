@@ -21,7 +21,7 @@ func (s *Schema) TypeID(t *Type) string {
 		}
 		digest, index, ancestor = a.Digest, from, i
 	}
-	// A schema that was put back in force has the digest of its first time. The number of the
+	// A schema that was put back in force has the same digest as the first time. The number of the
 	// earlier times distinguishes a type that was dropped in between.
 	times := 0
 	for _, a := range s.Ancestors[ancestor+1:] {

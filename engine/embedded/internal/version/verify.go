@@ -14,8 +14,8 @@ import (
 
 // Verifier reads whole states, and reads tables that states share only once.
 type Verifier struct {
-	tables map[*Table]bool
-	joined map[[3]*Table]bool
+	tables map[*Table]bool    // tables that were verified
+	joined map[[3]*Table]bool // edge tables that were verified, with their two node tables
 }
 
 // Verify reads and checks everything in a snapshot: the rows against the numbers of the

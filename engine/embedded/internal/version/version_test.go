@@ -167,14 +167,14 @@ func TestNoChange(t *testing.T) {
 	anyType := s.Nodes[1]
 	tx.Put(anyType, Row{ID: "any1", Vals: anyRow(7)})
 	if !tx.Changed() {
-		t.Error("a row that differs is no change")
+		t.Error("a row that differs is not reported as a change")
 	}
 	tx.Put(anyType, Row{ID: "any1", Vals: anyRow(1)})
 	if tx.Changed() {
 		t.Error("a row put back is a change")
 	}
 	if ops := tx.AppendOps(nil); len(ops) != 0 {
-		t.Errorf("what changes nothing takes %d bytes of log", len(ops))
+		t.Errorf("a write that changes nothing takes %d bytes of log", len(ops))
 	}
 }
 
@@ -216,7 +216,7 @@ func TestManifestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := len(read.Branches); n != 2 || read.Branches[0].Head.nodes[1] != read.Branches[1].Head.nodes[1] {
-		t.Errorf("of %d branches the tables are not shared", n)
+		t.Errorf("%d branches do not share their tables", n)
 	}
 	if diff := cmp.Diff(m.History, read.History); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)
@@ -287,7 +287,7 @@ func FuzzApplyOps(f *testing.F) {
 		tx := Begin(NewSnapshot(s, first))
 		if err := tx.ApplyOps(ops); err != nil {
 			if !errors.As(err, new(*engine.Corrupt)) {
-				t.Fatalf("%v is no *engine.Corrupt", err)
+				t.Fatalf("%v is not a *engine.Corrupt", err)
 			}
 			return
 		}
@@ -347,7 +347,7 @@ func FuzzReadManifest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		_, err := ReadManifest(b, dec, memory{})
 		if err != nil && !errors.As(err, new(*engine.Corrupt)) && !errors.As(err, new(*engine.NotFound)) {
-			t.Errorf("%v is no *engine.Corrupt", err)
+			t.Errorf("%v is not a *engine.Corrupt", err)
 		}
 	})
 }

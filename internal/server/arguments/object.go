@@ -137,7 +137,7 @@ func newObject(noun string, raw json.RawMessage) *Object {
 	}
 	d := decoders.Get().(*jsontext.Decoder)
 	defer func() {
-		d.Reset(bytes.NewReader(nil)) // let go of raw
+		d.Reset(bytes.NewReader(nil)) // drop the reference to raw
 		decoders.Put(d)
 	}()
 	d.Reset(bytes.NewBuffer(raw))

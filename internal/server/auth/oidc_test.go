@@ -42,7 +42,7 @@ func verifier(t testing.TB, i *authtest.Issuer, with ...func(*OIDCOptions)) (*OI
 	return v, c, log
 }
 
-// syncBuffer is a log that several goroutines can write.
+// syncBuffer is a log that several goroutines can write to.
 type syncBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -6,7 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
 )
 
-// setting makes the tables of this file shorter.
+// setting is a short name that keeps the tables of this file compact.
 type setting = strictyaml.Setting
 
 const (

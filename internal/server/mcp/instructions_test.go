@@ -70,7 +70,7 @@ func TestEmptyCodeGraph(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		source   string
-		line     string // loaded before
+		line     string // the NDJSON line to load first; empty for none
 		builtins []tool.Tool
 		actor    *access.Actor
 		want     bool

@@ -15,7 +15,7 @@ type message struct {
 	raw      []byte // the whole message
 	id       []byte // a JSON string or number as sent; nil for a notification
 	method   string
-	response bool   // an answer to the server, which never asks anything
+	response bool   // a response, although the server never sends requests
 	params   []byte // nil when absent or null
 
 	// Members of params, if params is an object.
@@ -130,7 +130,7 @@ func (r reader) rest(n int) (int, error) {
 	return n, nil
 }
 
-// end checks that nothing follows.
+// end checks that nothing follows the value that was read.
 func (r reader) end() error {
 	if _, err := r.d.ReadToken(); err != io.EOF {
 		return &badMessage{code: codeParse, detail: "the message is no JSON: something follows its end"}

@@ -20,7 +20,7 @@ func ListBytes(tools []*tool.Descriptor) (whole int, each map[string]int) {
 		list.Tools = append(list.Tools, t)
 		each[d.Name] = len(s.encoded[t])
 	}
-	digest := "sha256:" + strings.Repeat("0", 64) // each digest is so long
+	digest := "sha256:" + strings.Repeat("0", 64) // every digest has this length
 	list.Meta = mcp.Meta{metaSchema: digest, metaCatalog: digest}
 	answer, err := s.appendAnswer(nil, []byte("1"), list, nil, false)
 	if err != nil {

@@ -215,7 +215,7 @@ func (g *GraphPlan) fromRecord(before *Graph) error {
 	}
 	old, faults := gq.CompileStoredSchema(gq.Source{Name: RevisionFile, Text: before.Source})
 	if faults.HasErrors() {
-		return nil // a schema of a later version; the steps become known when the graph can be opened
+		return nil // written by a later version; the steps become known once the graph opens
 	}
 	m := catalog.Diff(old, g.Schema)
 	g.Change = &engine.SchemaChange{Steps: m.Steps, Supported: m.Supported(), Destructive: m.Destructive(), From: before.Schema, To: g.Digest}

@@ -1,5 +1,5 @@
-// Package hostcheck rejects HTTP requests whose Host or Origin the server does not serve, before the
-// requests are authenticated.
+// Package hostcheck rejects HTTP requests whose Host or Origin the server does not serve, before
+// the requests are authenticated.
 package hostcheck
 
 import (

@@ -103,8 +103,8 @@ func TestEmptyCodeGraph(t *testing.T) {
 	}
 }
 
-// TestHowToCall follows what type_describe, the prompt write_query and the catalog say about calling
-// a stored query.
+// TestHowToCall follows what type_describe, the prompt write_query and the catalog say about
+// calling a stored query.
 func TestHowToCall(t *testing.T) {
 	for _, meta := range []bool{false, true} {
 		c := config(t)

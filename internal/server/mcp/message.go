@@ -59,7 +59,7 @@ func readMessages(body []byte) (msgs []message, batch bool, err error) {
 	if err != nil {
 		var bad *badMessage
 		if !errors.As(err, &bad) {
-			err = &badMessage{code: codeParse, detail: "the message is no JSON: " + plain(err)}
+			err = &badMessage{code: codeParse, detail: "the message is not valid JSON: " + plain(err)}
 		}
 		return nil, batch, err
 	}
@@ -133,7 +133,7 @@ func (r reader) rest(n int) (int, error) {
 // end checks that nothing follows the value that was read.
 func (r reader) end() error {
 	if _, err := r.d.ReadToken(); err != io.EOF {
-		return &badMessage{code: codeParse, detail: "the message is no JSON: something follows its end"}
+		return &badMessage{code: codeParse, detail: "the message is not valid JSON: something follows its end"}
 	}
 	return nil
 }

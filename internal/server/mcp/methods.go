@@ -34,7 +34,7 @@ type method struct {
 }
 
 // A binder decodes the params of a call and returns the run function for it. It does no other work,
-// because its caller reserves a slot only according to the size of the params. The error is a
+// because its caller waits for a slot that is meant only for params of this size. The error is a
 // *jsonrpc.Error.
 type binder func(s *surface, m *message) (run, error)
 

@@ -123,7 +123,7 @@ func TestForEmpty(t *testing.T) {
 }
 
 // TestNearInLargeTypes checks which keys a note suggests in a type with more nodes than a note
-// compares: keys with the same suffix, with the same prefix, or in another case.
+// compares: keys that end with the text, begin with it, or differ from it in case.
 func TestNearInLargeTypes(t *testing.T) {
 	var pages []string
 	for i := range 3000 {

@@ -76,8 +76,8 @@ func parseChangePosition(text string) (engine.ChangePosition, bool) {
 	return engine.ChangePosition{Entity: parts[0], Type: parts[1], ID: parts[2]}, true
 }
 
-// LostChanges converts an error of the engine for a caller who reads the changes of a commit page by
-// page. If the commit was cleaned up since the first page, it returns an *ArgumentError.
+// LostChanges converts an error of the engine for a caller who reads the changes of a commit page
+// by page. If the commit was cleaned up since the first page, it returns an *ArgumentError.
 func LostChanges(err error, token, commit string) error {
 	var missing *engine.NotFound
 	if token == "" || !errors.As(err, &missing) {

@@ -23,7 +23,7 @@ type ApplySchema struct {
 	Options  engine.SchemaOptions // Actor is set to the caller
 
 	// File is the file of Source at the command line; empty for a text from a client. A text from a
-	// file has no bounds, and all of its faults are reported.
+	// file has no size limits, and all of its faults are reported.
 	File string
 
 	// Fixed, if not empty, says why schemas cannot be applied here and what to do instead.

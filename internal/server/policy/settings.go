@@ -90,5 +90,5 @@ func ruleBody(key, text string) *setting {
 	}
 }
 
-// takenBy says with which actions a scope can stand.
+// takenBy says which actions a rule with the scope can name.
 func takenBy(s scope) string { return "only with " + strings.Join(actionsWith(s), ", ") }

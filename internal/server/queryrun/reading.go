@@ -67,7 +67,8 @@ func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args en
 		return nil, r.Lost(err)
 	}
 	out.Result = result
-	// A note tells whether a key exists and names others, which a stored query need not show.
+	// A note reveals whether a key exists and names other keys. The stored query itself may not show
+	// them, so the caller must be allowed to read.
 	if r.place == nil && env.MayRead != nil {
 		out.Notes = func(ctx context.Context) []string {
 			if !env.MayRead() {
@@ -96,7 +97,7 @@ func (r *Reading) Lost(err error) error {
 // tokens are not available.
 func NextToken(e *tool.Env, r *tool.ReadOutcome, n int) string {
 	if e.Pages == nil {
-		return "" // saves the digests
+		return "" // saves computing the digests
 	}
 	return e.SealPage(pagetoken.Place{
 		Branch: r.Target.Branch, Snapshot: r.Target.Commit != "", Commit: r.Result.Commit(),

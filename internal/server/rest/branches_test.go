@@ -17,7 +17,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// steps sends requests to one graph, in order. It stops at the first that fails.
+// steps sends requests to one graph, in order. It stops at the first request that fails.
 func steps(t *testing.T, c servedgraph.Config, opts rest.Options, all []request) {
 	t.Helper()
 	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, opts))

@@ -174,7 +174,8 @@ func (side side) members(s *jsonschema.Schema, t reflect.Type) {
 	}
 }
 
-// nullable allows a schema of the given types to be null. Without types it already does.
+// nullable makes a schema of the given types also allow null. A schema without types allows null
+// already.
 func nullable(p *jsonschema.Schema, types []string) (*jsonschema.Schema, []string) {
 	switch {
 	case p.Ref != "":

@@ -167,7 +167,7 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 		large.Stored = true
 	}
 	if !reads && !w.Changed() {
-		commit = "" // the head, which another write made
+		commit = "" // commit is the head, which another write made
 	}
 	return commit, err
 }

@@ -40,8 +40,8 @@ type Config struct {
 	// run through two meta tools, instead of each being a tool. The default is 24.
 	MetaThreshold int
 
-	// PageKey is the key of page tokens, [page.KeySize] bytes long. If it is nil, the Graph
-	// makes its own key, and another Graph cannot open its tokens.
+	// PageKey is the key of page tokens, [seal.KeySize] bytes long. If it is nil, the Graph makes
+	// its own key, and another Graph cannot open its tokens.
 	PageKey []byte
 
 	Now func() time.Time // the date of reads; nil means clock.Now

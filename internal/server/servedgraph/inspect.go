@@ -12,7 +12,7 @@ import (
 // parts.
 func (g *Graph) LogDigest(parts ...[]byte) string { return g.record.Digest(parts...) }
 
-// NotKnown reports a call of a name that the caller knows no tool by. It returns err.
+// NotKnown reports a call with a name under which the caller can see no tool. It returns err.
 func (g *Graph) NotKnown(ctx context.Context, err error) error {
 	return g.record.Refused(ctx, "", wireerror.Missing, err)
 }

@@ -33,5 +33,5 @@ func ListedTools(builtins []tool.Tool, queries []tool.StoredQuery, threshold int
 	return listed, true
 }
 
-// needsMeta reports whether so many exposed queries are run through the meta tools.
+// needsMeta reports whether that number of exposed queries is run through the meta tools.
 func needsMeta(exposed, threshold int) bool { return exposed >= threshold }

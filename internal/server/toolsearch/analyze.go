@@ -6,7 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/text"
 )
 
-// token is a word as the index knows it: the stem of a content word, or a stop word as it is.
+// token is a word as the index knows it: the stem of a content word, or a stop word unchanged.
 type token struct {
 	text string
 	stop bool // a stop word, such as "of"

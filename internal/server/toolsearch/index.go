@@ -26,8 +26,9 @@ const (
 	fields
 )
 
-// typical is the number of words of each field at which a word counts 1. In a longer field it counts
-// less. Unlike the average length of BM25, it does not depend on entries that a caller may not see.
+// typical is the number of words of each field at which a word counts 1. In a longer field it
+// counts less. Unlike the average length of BM25, it does not depend on entries that a caller may
+// not see.
 var typical = [fields]float64{headField: 2, tailField: 1, descriptionField: 12, paramField: 2, paramDocField: 12, columnField: 5}
 
 // Index holds entries in a form that can be searched. Its methods may be called concurrently.
@@ -95,7 +96,8 @@ func (x *Index) add(a *analyzer, i int) {
 	}
 }
 
-// addField returns the words of a field of the entry i, and how many of its tokens are no stop words.
+// addField returns the words of a field of the entry i, and how many of its tokens are not stop
+// words.
 func (x *Index) addField(a *analyzer, i int, kind field, texts []string) (words []int32, length int) {
 	for _, text := range texts {
 		tokens := a.tokens(text)

@@ -32,7 +32,7 @@ func TestSearch(t *testing.T) {
 		{"administrator", "superuser_rights"},
 		{"since", "recent_orders"},
 		{"fdusr", "find_user"},
-		{"ordres", "recent_orders user_orders"},    // a slip
+		{"ordres", "recent_orders user_orders"},    // a typing error
 		{"purchases", "recent_orders user_orders"}, // synonyms: "orders", "bought"
 		{"warmth", "weather"},
 		{"orders zzz", "recent_orders user_orders"},

@@ -143,7 +143,7 @@ func (r reader) message() (m message, err error) {
 		if err := r.d.SkipValue(); err != nil {
 			return m, err
 		}
-		return m, &badMessage{code: codeInvalidRequest, detail: "a message is a JSON object; this one is none"}
+		return m, &badMessage{code: codeInvalidRequest, detail: "found a message that is not a JSON object"}
 	}
 	var version, method, badID, longID bool
 	var start int64

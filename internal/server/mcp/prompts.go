@@ -236,7 +236,7 @@ func (w *prompt) paths(ctx context.Context, s *catalog.Schema, types []string) e
 			return err
 		}
 		if len(paths) == 0 {
-			w.line("- " + types[0] + " to " + to + ": not over few edges")
+			w.line("- " + types[0] + " to " + to + ": there is no short path")
 		}
 		for _, p := range paths {
 			w.line("- " + types[0] + " to " + to + ": " + strings.ReplaceAll(p.Match, "\n", "  "))

@@ -84,7 +84,7 @@ func (e *DiffRefused) Error() string {
 }
 
 func (e *HistoryGap) Error() string {
-	return "a cleanup reclaimed the state of commit " + e.Commit + ", so that the changes cannot be listed any more; export the head of the branch instead"
+	return "a cleanup reclaimed the state of commit " + e.Commit + ", so the changes can no longer be listed; export the head of the branch instead"
 }
 
 func (e *Forbidden) Error() string {

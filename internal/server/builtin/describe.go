@@ -56,7 +56,7 @@ type PropertyAnswer struct {
 	Example     string   `json:"example,omitempty" jsonschema_description:"A condition on it, with a parameter called as the property."`
 }
 
-// EdgeAnswer describes an edge type of which the node type is one end.
+// EdgeAnswer describes an edge type that starts or ends at the described node type.
 type EdgeAnswer struct {
 	Edge        string   `json:"edge"`
 	Other       string   `json:"other" jsonschema_description:"The type at the other end."`

@@ -36,7 +36,7 @@ type Options struct {
 	// readers that store numbers as float64 would round them.
 	SafeIntegers bool
 
-	MaxRows  int // zero for no limit; with a limit, the answer also says if the query's own limit cut rows off
+	MaxRows  int // zero for no limit; if set, answers also say when the query's own limit cut rows off
 	MaxBytes int // zero for no limit
 	Refuse   bool
 

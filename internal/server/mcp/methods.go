@@ -34,8 +34,7 @@ type method struct {
 }
 
 // A binder decodes the params of a call and returns the run function for it. It does no other work,
-// because its caller waits for a slot that is meant only for params of this size. The error is a
-// *jsonrpc.Error.
+// because its caller limits the work only by the size of the params. The error is a *jsonrpc.Error.
 type binder func(s *surface, m *message) (run, error)
 
 // run answers a call. A nil result stands for the empty object.

@@ -158,7 +158,7 @@ func (l *lookup) unknownKey(typ *catalog.Node, equal equalities) string {
 	note := fmt.Sprintf("no %s has %s", typ.Name, strings.Join(named, " and "))
 	text := equal[members[0]]
 	if len(typ.Key) != 1 || len(members) != 1 || typ.Property(typ.Key[0]).Type.Kind != value.String || text.Kind() != value.String {
-		return note // the text is not one key that a person chose, so similar keys do not help
+		return note // its ids are not texts that a person chose, so similar ones do not help
 	}
 	if near := l.near(typ, text.Str()); len(near) > 0 {
 		note += "; near it: " + strings.Join(near, ", ")

@@ -78,8 +78,8 @@ func Read(path string, o Options) (*Policy, error) {
 	return Compile(path, src, o)
 }
 
-// Compile compiles the text of a YAML bundle. file is the name of the text in reports. The error is
-// a diag.List of all faults.
+// Compile compiles the text of a YAML bundle. The argument file is the name of the text in reports.
+// The error is a diag.List of all faults.
 func Compile(file string, src []byte, o Options) (*Policy, error) {
 	r := strictyaml.Read(file, src)
 	res := resolve(parse(r), o)

@@ -56,8 +56,8 @@ func (n *Node) Note(code diag.Code, message, help string) {
 	n.r.report(diag.Note, code, n.Span, message, help)
 }
 
-// Entries reads a mapping with arbitrary keys, in file order. what names the value in reports, such
-// as "groups".
+// Entries reads a mapping with arbitrary keys, in file order. The argument what names the value in
+// reports, such as "groups".
 func (n *Node) Entries(what string) ([]Entry, bool) {
 	if n == nil {
 		return nil, false
@@ -143,7 +143,7 @@ func (n *Node) Unknown(code diag.Code, kind, name, in string, known []string) {
 	n.Fault(code, fmt.Sprintf("unknown %s in %s", n.r.shown(kind+" ", name), in), help)
 }
 
-// List reads a sequence. what names it in reports.
+// List reads a sequence. The argument what names it in reports.
 func (n *Node) List(what string) ([]*Node, bool) {
 	if n == nil {
 		return nil, false

@@ -52,8 +52,8 @@ func (s *Setting) KeyNames() []string {
 	return names
 }
 
-// Mapping reads a mapping with the keys of a Setting. what names it in reports. The values know
-// their settings, for [Node.Number] and [Node.Word].
+// Mapping reads a mapping with the keys of a Setting. The argument what names it in reports. The
+// values know their settings, for [Node.Number] and [Node.Word].
 func (n *Node) Mapping(what string, s *Setting) (Fields, bool) {
 	f, ok := n.Fields(what, s.KeyNames()...)
 	for _, k := range s.Keys {

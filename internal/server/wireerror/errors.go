@@ -36,14 +36,14 @@ type Rejected struct {
 // Oversize reports a result that exceeds the graph's limits when the limits say to refuse
 // it.
 type Oversize struct {
-	Rows      int   // rows in the result; if MaxRows is 0, so many rows exceed MaxBytes
+	Rows      int   // rows in the result; if MaxRows is 0, the rows that exceed MaxBytes
 	Bytes     int64 // estimated size as JSON, from the rows that fit
 	MaxRows   int   // zero for no limit
 	MaxBytes  int
 	SingleRow bool // a single row is too large for any answer
 	Stored    bool // the rows are those of a stored query, whose text the caller cannot change
 
-	// Advice, if not empty, says on what to request instead, for an answer without rows.
+	// Advice, if not empty, says what to request instead, for an answer without rows.
 	Advice string
 }
 

@@ -71,7 +71,7 @@ func (c *Control) otherBranches(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make([]string, len(existing)) // in name order
+	all := make([]string, len(existing)) // the names of the branches, sorted
 	for i, b := range existing {
 		all[i] = b.Name
 	}

@@ -27,8 +27,8 @@ type Options struct {
 	// Graph is the id of the graph; empty means the server itself.
 	Graph string
 
-	// Graphs are the graphs that the file applies to, if it applies to more than Graph. A .cedar
-	// file may name any of them.
+	// Graphs are all graphs that the file applies to, if it applies to more graphs than Graph. A
+	// .cedar file may name any of them.
 	Graphs []string
 
 	// Queries are the stored queries that rules may name: those of every graph that the file

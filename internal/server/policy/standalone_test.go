@@ -35,7 +35,8 @@ type written struct {
 	}
 }
 
-// naively decodes the text of a bundle for the naive decider, which reads one rule after the other.
+// naively decodes the text of a bundle for the naive decider, which applies one rule after the
+// other.
 func naively(t *testing.T, text string) *naiveBundle {
 	t.Helper()
 	var w written

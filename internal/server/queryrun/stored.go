@@ -99,8 +99,8 @@ func Mutation(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Arg
 // optionNames are the members of the envelope other than params.
 var optionNames = []string{"branch", "snapshot", "page_token", "dry_run", "idempotency_key", "if_commit"}
 
-// misplaced improves the help for the two most common mistakes: a parameter outside params,
-// and a run option inside it.
+// misplaced improves the help of an error for the two most common mistakes: a parameter outside
+// params, and a run option inside it.
 func misplaced(e *tool.ArgumentError, q *plan.Query) *tool.ArgumentError {
 	for _, f := range append([]*tool.ArgumentError{e}, e.Also...) {
 		inside, in := strings.CutPrefix(f.Path, "params.")

@@ -42,7 +42,7 @@ const (
 //   - A member of an answer is always present unless it has omitempty; a nil pointer becomes
 //     null; other members never occur.
 type schemas struct {
-	made  map[string]map[string]any // by component name
+	made  map[string]map[string]any // the schemas by component name
 	types map[string]typeOf
 }
 

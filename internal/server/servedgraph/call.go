@@ -235,7 +235,7 @@ func (g *Graph) Render(ctx context.Context, actor *access.Actor, argument, text 
 	return overdue(ctx, f(ctx))
 }
 
-// textKey identifies an actor among those that wait for a slot.
+// textKey identifies an actor among the actors that wait for a slot.
 func textKey(a *access.Actor) string {
 	if a == nil {
 		return ""

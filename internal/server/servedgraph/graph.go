@@ -1,5 +1,5 @@
-// Package servedgraph implements a served graph: its tools, and the one way for a call to reach
-// the engine. MCP, REST and the command omnigraph all call [Graph.Do], which asks the policy.
+// Package servedgraph implements a served graph: its tools, and the only path from a call to the
+// engine. MCP, REST and the command omnigraph all call [Graph.Do], which asks the policy.
 package servedgraph
 
 import (
@@ -33,7 +33,7 @@ type Config struct {
 	Builtins   []tool.Tool
 	Authorizer access.Authorizer
 	Limits     Limits // for results over MCP; zero fields mean the defaults
-	Version    string // of the server
+	Version    string // the version of the server
 	Logger     *slog.Logger
 
 	// MetaThreshold is the number of exposed stored queries from which they are found and

@@ -15,7 +15,7 @@ type token struct {
 // analyzer cuts texts into tokens. Only one goroutine may use it at a time.
 type analyzer struct {
 	stems *text.Analyzer
-	known map[string][]token // by folded word
+	known map[string][]token // the tokens of a word, by the folded word
 }
 
 func newAnalyzer() *analyzer {

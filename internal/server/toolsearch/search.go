@@ -74,7 +74,7 @@ func (x *Index) Search(text string, among []int) []int {
 // that a caller cannot learn from a ranking which words the other entries have.
 type view struct {
 	*Index
-	visible []bool // by entry
+	visible []bool // whether the search may see the entry, by number of the entry
 	count   int    // number of visible entries
 }
 

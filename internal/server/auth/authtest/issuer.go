@@ -104,7 +104,8 @@ func (i *Issuer) KeysAt(url string) { i.set(func() { i.keysAt = url }) }
 // SendTo redirects requests for the keys to url.
 func (i *Issuer) SendTo(url string) { i.set(func() { i.redirectKeys = url }) }
 
-// Down makes the issuer answer every request with status 503, or ends that state.
+// Down makes the issuer answer every request with status 503. Down(false) makes it answer normally
+// again.
 func (i *Issuer) Down(down bool) { i.set(func() { i.down = down }) }
 
 // Hold delays answers until the channel is closed.

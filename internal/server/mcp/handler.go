@@ -51,8 +51,8 @@ const (
 )
 
 // Handler serves the graph over HTTP. The contexts of its requests carry the actor, see
-// [servedgraph.WithActor]; without an actor every call is denied. Handler panics if the input
-// schema of a tool is not a JSON Schema of an object, or if two tools have the same name.
+// [access.WithActor]; without an actor every call is denied. Handler panics if the input schema of
+// a tool is not a JSON Schema of an object, or if two tools have the same name.
 func Handler(g *servedgraph.Graph, opts Options) http.Handler {
 	if opts.MaxBody == 0 {
 		opts.MaxBody = defaultMaxBody

@@ -17,9 +17,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Call runs the named tool with JSON arguments, as MCP does. In addition to the errors of
-// the engine it returns *UnknownTool, *tool.ArgumentError, *Forbidden, *Oversize and, for
-// ad-hoc text, *Rejected. [Explain] classifies them.
+// Call runs the named tool with JSON arguments, as MCP does. In addition to the errors of the
+// engine it returns *wireerror.UnknownTool, *tool.ArgumentError, *wireerror.Forbidden,
+// *wireerror.Oversize and, for ad-hoc text, *wireerror.Rejected. [wireerror.Explain] classifies
+// them.
 func (g *Graph) Call(ctx context.Context, actor *access.Actor, name string, args json.RawMessage, enc encoding.Options) (*encoding.Answer, error) {
 	t, err := g.Lookup(ctx, actor, name)
 	if err != nil {
@@ -243,7 +244,7 @@ func textKey(a *access.Actor) string {
 	return a.Tenant + "\x00" + a.ID
 }
 
-// Report is [Report] with the logger of the graph.
+// Report calls [wireerror.Report] with the logger of the graph.
 func (g *Graph) Report(ctx context.Context, err error) *wireerror.Fault {
 	return wireerror.Report(ctx, g.log, err)
 }

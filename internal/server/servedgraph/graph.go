@@ -36,8 +36,8 @@ type Config struct {
 	Version    string // the version of the server
 	Logger     *slog.Logger
 
-	// MetaThreshold is the number of exposed stored queries from which they are found and
-	// run through two meta tools, instead of each being a tool. The default is 24.
+	// With MetaThreshold exposed stored queries or more, the queries are found and run through two
+	// meta tools; with fewer, each query is a tool. The default is 24.
 	MetaThreshold int
 
 	// PageKey is the key of page tokens, [seal.KeySize] bytes long. If it is nil, the Graph makes

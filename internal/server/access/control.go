@@ -31,7 +31,7 @@ func (c *Control) Allowed(actor *Actor, grant tool.Grant) bool {
 	return c.authorizer.Allowed(actor, grant)
 }
 
-// Require returns a *Forbidden for the first grant that the actor lacks, or nil.
+// Require returns a *wireerror.Forbidden for the first grant that the actor lacks, or nil.
 func (c *Control) Require(actor *Actor, grants ...tool.Grant) error {
 	for _, grant := range grants {
 		if !c.Allowed(actor, grant) {

@@ -29,8 +29,8 @@ type parts struct {
 	maxBytes int64 // the maximum size of an answer, if memory is not nil
 }
 
-// part finishes a part with the bytes written so far, if there are enough of them. The
-// error is an *Oversize, or an *engine.Busy if other users have the memory.
+// part finishes a part with the bytes written so far, if there are enough of them. The error is a
+// *wireerror.Oversize, or an *engine.Busy if other users have the memory.
 func (e *Writer) part() error {
 	if !e.enc.Parts || len(e.buf) < partSize-partSize/16 {
 		return nil

@@ -27,8 +27,8 @@ type skipper interface{ Skip(n int) int }
 // rowsOf writes rows of a result as an array of objects, starting at row from, until a limit is
 // reached. It returns the number of rows written and the limit that cut rows off. It reports the
 // query's own limit only if the options limit the number of rows. head is the number of bytes of
-// the answer before the rows. A row that does not fit even alone gives an *Oversize, since no page
-// could contain it.
+// the answer before the rows. A row that does not fit even alone gives a *wireerror.Oversize,
+// since no page could contain it.
 func (e *Writer) rowsOf(ctx context.Context, r engine.Result, from int64, head int) (n int, why cut, err error) {
 	keys := columnKeys(r.Columns())
 	start, total, over := len(e.buf), int64(0), 0

@@ -38,9 +38,9 @@ func ParseOp(name string) (kind engine.ChangeKind, ok bool) {
 
 // LookChanges returns the call that lists a page of the changes of a commit. token is the token of
 // the page, or empty; without it r.After says where the page starts. The answer is a
-// client.ChangesAnswer. The error is a *DiffRefused for a commit without a parent or with another
-// schema than its parent, a *HistoryGap if the state of the commit or of its parent was reclaimed,
-// and an *engine.NotFound for a type in r.Types that the schema lacks.
+// client.ChangesAnswer. The error is a *wireerror.DiffRefused for a commit without a parent or with
+// another schema than its parent, a *wireerror.HistoryGap if the state of the commit or of its
+// parent was reclaimed, and an *engine.NotFound for a type in r.Types that the schema lacks.
 func LookChanges(at engine.Target, r engine.ChangeRange, token string) *Look {
 	if r.Limit <= 0 || r.Limit > maxChanges {
 		r.Limit = maxChanges
@@ -68,7 +68,7 @@ func LookChanges(at engine.Target, r engine.ChangeRange, token string) *Look {
 	}}
 }
 
-// comparable returns a *DiffRefused unless the commit has a parent with the same schema.
+// comparable returns a *wireerror.DiffRefused unless the commit has a parent with the same schema.
 func comparable(ctx context.Context, g engine.Graph, c engine.Commit) error {
 	if len(c.Parents) == 0 {
 		return &wireerror.DiffRefused{Commit: c.ID, Reason: client.ReasonParentless}
@@ -126,7 +126,7 @@ func typesNamed(ctx context.Context, g engine.Graph, c engine.Commit, names []st
 	return types, nil
 }
 
-// asGap converts the error for a commit whose state was reclaimed to a *HistoryGap.
+// asGap converts the error for a commit whose state was reclaimed to a *wireerror.HistoryGap.
 func asGap(err error) error {
 	var missing *engine.NotFound
 	if errors.As(err, &missing) && missing.Reclaimed {

@@ -73,7 +73,7 @@ func (c *ApplySchema) Grants() []tool.Grant {
 	return append([]tool.Grant{{Action: tool.SchemaApply, Branch: c.Options.Branch}}, access.WantsRead(c.Options.Branch, c.Options.DryRun)...)
 }
 
-// Run compiles the schema and applies it. Faults in the text give a *Rejected.
+// Run compiles the schema and applies it. Faults in the text give a *wireerror.Rejected.
 func (c *ApplySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	change, err := c.Apply(ctx, env)
 	if err != nil {

@@ -21,9 +21,8 @@ func (t Tool) Gates() []tool.Grant {
 	return []tool.Grant{{Action: tool.InvokeQuery, Query: t.Info().Name}}
 }
 
-// Decode reads the arguments of the tool: {"params": {…}, "branch"?}, the
-// run options of a read or a mutation, and the query's parameters in params. The error is
-// an *ArgumentError.
+// Decode reads the arguments of the tool: {"params": {…}, "branch"?}, the run options of a read or
+// a mutation, and the query's parameters in params. The error is a *tool.ArgumentError.
 func (t Tool) Decode(args json.RawMessage) (tool.Call, error) {
 	return DecodeMembers(t.StoredQuery, arguments.Members(args))
 }

@@ -91,10 +91,10 @@ func (g *Graph) invocation(name string, in Invocation) (*queryrun.Call, error) {
 	return &queryrun.Call{Query: q, Args: args, Branch: in.Branch, Options: in.Options}, nil
 }
 
-// Do authorizes a decoded call, runs it and encodes its outcome. name is the tool's name in
-// the log. All reads and writes of a graph's data go through Do. A panic in the call is
-// returned as a *Panic. A call that exceeds the graph's time limit returns an *Overdue,
-// which wraps context.DeadlineExceeded.
+// Do authorizes a decoded call, runs it and encodes its outcome. name is the tool's name in the
+// log. All reads and writes of a graph's data go through Do. A panic in the call is returned as a
+// *wireerror.Panic. A call that exceeds the graph's time limit returns a *wireerror.Overdue, which
+// wraps context.DeadlineExceeded.
 func (g *Graph) Do(ctx context.Context, actor *access.Actor, name string, call tool.Call, enc encoding.Options) (*encoding.Answer, error) {
 	if _, ok := call.(noTimeLimit); !ok {
 		var cancel context.CancelFunc
@@ -176,7 +176,7 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 // errLimit is the cause of a context that ended at the graph's time limit.
 var errLimit = errors.New("the call reached the time limit of the graph")
 
-// overdue wraps err in an *Overdue if the deadline of ctx caused it. It leaves errors of
+// overdue wraps err in a *wireerror.Overdue if the deadline of ctx caused it. It leaves errors of
 // other deadlines, which a part of the call set for itself, unchanged.
 func overdue(ctx context.Context, err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.As(err, new(*wireerror.Overdue)) {

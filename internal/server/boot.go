@@ -31,7 +31,7 @@ const readyPath = "/readyz"
 type boot struct {
 	revision    *reconcile.Revision // nil when no revision is applied
 	pending     []string
-	drifted     map[string]bool // keyed by graph id
+	drifted     map[string]bool // by graph id: whether its schema is not the applied one
 	served      []*servedgraph.Graph
 	quarantined []quarantined
 }

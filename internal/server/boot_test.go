@@ -279,7 +279,8 @@ func TestStartIsPatient(t *testing.T) {
 	f.t = t
 }
 
-// TestRefusesToStart checks the faults that must stop the start instead of a quarantine.
+// TestRefusesToStart checks the faults that must stop the start, and must not only quarantine a
+// graph.
 func TestRefusesToStart(t *testing.T) {
 	f := broken(t)
 	_, _, err := f.open(func(o *server.Options) { o.RequireAll = true })

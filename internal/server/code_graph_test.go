@@ -48,8 +48,8 @@ func codeGraph(t *testing.T, patterns ...string) engine.Graph {
 	return g
 }
 
-// TestFindSymbolsRanks checks that find_symbols answers the symbols with all the words before those
-// with one of them, in this repository's own code.
+// TestFindSymbolsRanks checks in this repository's own code that find_symbols lists symbols that
+// match all of the words before symbols that match only one.
 func TestFindSymbolsRanks(t *testing.T) {
 	g := codeGraph(t, "./internal/server/...", "./server/...", "./client", "./engine")
 	const module = "github.com/omnigraph-go/omnigraph/"
@@ -77,8 +77,8 @@ func TestFindSymbolsRanks(t *testing.T) {
 	}
 }
 
-// TestNotesOfCodeGraph checks the note on a short path in this repository's own code, a type with
-// more symbols than a note compares.
+// TestNotesOfCodeGraph checks the note on a shortened path in the graph of this repository's own
+// code. That graph has more symbols than a note compares.
 func TestNotesOfCodeGraph(t *testing.T) {
 	g := codeGraph(t, "./internal/server/...", "./server/...", "./client", "./engine/...")
 	at, err := g.Snapshot(t.Context(), engine.Target{})
@@ -97,8 +97,8 @@ func TestNotesOfCodeGraph(t *testing.T) {
 	}
 }
 
-// TestNotesReachModels checks that a note is in both forms of an answer over MCP, and that an agent
-// gets it from a stored query.
+// TestNotesReachModels calls a stored query over MCP as an agent does, and checks that both forms
+// of the answer contain the note.
 func TestNotesReachModels(t *testing.T) {
 	session := newServer(t).connect(t, devToken)
 	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "callers", Arguments: map[string]any{"params": map[string]any{"path": "Shelf.Find"}}})

@@ -17,7 +17,8 @@ func TestDigestsOfWrites(t *testing.T) {
 	m := newRESTMatrix(t, with)
 	const secret = "hush-7f3"
 	asked := 0
-	// line returns the only log line of a request that has one of the messages.
+	// line returns the log line of a request that has one of the messages. There must be exactly
+	// one.
 	line := func(id, what string, messages ...string) map[string]any {
 		t.Helper()
 		var found []map[string]any

@@ -107,7 +107,7 @@ func TestEveryPathIsGuarded(t *testing.T) {
 		}
 		envelope(resp, body)
 	}
-	// The target of a CONNECT is its host.
+	// The target of a CONNECT request counts as its Host.
 	if resp, body := send(t, ts, "CONNECT evil.example:80"); resp.StatusCode != http.StatusForbidden {
 		t.Errorf("CONNECT: %d %s", resp.StatusCode, body)
 	}

@@ -88,7 +88,8 @@ var invocable = map[string][]string{
 
 var exposed = []string{"find_person", "everyone", "add_person"}
 
-// TestMaskedQueriesOverREST checks the same for the stored queries that REST serves by name.
+// TestMaskedQueriesOverREST checks that a stored query that the actor may not invoke answers over
+// REST byte for byte like a query that does not exist.
 func TestMaskedQueriesOverREST(t *testing.T) {
 	m := newMatrix(t, "")
 	for _, actor := range []string{"act-bot", "act-indexer", "act-nothing"} {

@@ -53,7 +53,7 @@ type restRow struct {
 const (
 	everyone = "agrwbin"
 
-	// The actors that may read, and write, other than by stored queries.
+	// The initials of the actors that may read, and of those that may write, with ad-hoc requests.
 	readsMain, readsFeature   = "arw", "agrw"
 	writesMain, writesFeature = "a", "agwi"
 )
@@ -120,7 +120,8 @@ var restRows = []restRow{
 	{route: "POST /graphs/{id}/branches/merge", path: "/branches/merge", body: `{"source":"release","target":"{B}"}`, main: "a", feature: "a", branched: true},
 	{route: "GET /graphs/{id}/commits", path: "/commits?branch={B}&limit=1", main: readsMain, feature: readsFeature, branched: true},
 	{route: "GET /graphs/{id}/commits/{commit}", path: "/commits/{H}?branch={B}", main: readsMain, feature: readsFeature, branched: true},
-	// Without a branch, only actors that may read the branch of its creation see a commit.
+	// If the request names no branch, only actors that may read the branch on which the commit was
+	// made can see it.
 	{route: "GET /graphs/{id}/commits/{commit}", path: "/commits/{H}", main: readsMain, feature: readsFeature},
 	{route: "GET /graphs/{id}/commits/{commit}/changes", path: "/commits/{H}/changes", main: readsMain, feature: readsFeature},
 	{route: "POST /graphs/{id}/verify", path: "/verify", body: `{}`, main: "ag", feature: "ag"},
@@ -133,7 +134,7 @@ type restMatrix struct {
 	t      *testing.T
 	url    string
 	served http.Handler              // checks every exchange against the OpenAPI document
-	names  int                       // how many names it has given
+	names  int                       // the number of names given out so far
 	token  func(actor string) string // nil for the static tokens
 	server *server.Server            // nil for a matrix over a handler
 }
@@ -228,7 +229,7 @@ type exchange struct {
 	header             http.Header
 }
 
-// of returns the request of a row on a branch of the graph people.
+// of returns the request that a row describes, for a branch of the graph people.
 func (m *restMatrix) of(row *restRow, branch string) exchange {
 	method, _, _ := strings.Cut(row.route, " ")
 	x := exchange{method: method, path: "/graphs/people" + row.path, body: row.body, header: http.Header{}}
@@ -339,7 +340,8 @@ var (
 // envelopes collects the faults for the golden file.
 type envelopes struct{ lines []string }
 
-// check compares the status of an answer with the expected one, and records a fault.
+// check compares an answer with the expected status. If the status is that of a fault, check
+// records the answer.
 func (e *envelopes) check(t *testing.T, name, what string, a answer, want int) {
 	t.Helper()
 	if a.status != want {
@@ -435,8 +437,8 @@ func TestRESTMatrix(t *testing.T) {
 	golden.Check(t, "testdata/matrix_rest.tsv", []byte(strings.Join(seen.lines, "\n")+"\n"))
 }
 
-// detail checks that everyone sees the counts of the readiness, and that only actors that may
-// list graphs see its detail.
+// detail checks that everyone sees the counts in the answer of /readyz, and that only actors that
+// may list graphs see its member detail.
 func (m *restMatrix) detail() {
 	m.t.Helper()
 	for _, actor := range append(slices.Clone(matrixActors), "") {

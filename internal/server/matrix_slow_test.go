@@ -93,7 +93,7 @@ func (g *slowGraph) wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// waited calls wait and then call.
+// waited waits as g.wait does, and then runs call.
 func waited[T any](ctx context.Context, g *slowGraph, call func() (T, error)) (T, error) {
 	if err := g.wait(ctx); err != nil {
 		var none T

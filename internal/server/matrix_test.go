@@ -184,7 +184,8 @@ func (m *matrix) send(actor, method, path, body string, header http.Header) answ
 // versions are a protocol version with sessions, and the stateless one.
 var versions = []string{"2025-11-25", "2026-07-28"}
 
-// rpc sends one JSON-RPC request. params are the members of its params, and may be empty.
+// rpc sends one JSON-RPC request. The argument params has the members of the object params, without
+// braces, and may be empty.
 func (m *matrix) rpc(actor, version, method, name, params string) answer {
 	h := http.Header{"Mcp-Protocol-Version": {version}}
 	if version == versions[1] {
@@ -314,7 +315,7 @@ func faultCode(a answer) string {
 	return envelope.Code
 }
 
-// stranger returns an unused name of the same length.
+// stranger returns an unused name that is as long as the given one.
 func stranger(name string) string { return strings.Repeat("q", len(name)) }
 
 // readable returns everything that an actor can make the server say, keyed by its source:

@@ -194,7 +194,7 @@ func TestMetricsAreGranted(t *testing.T) {
 	}
 }
 
-// logged is a log that tests may read while the server writes it.
+// logged is a log that tests may read while the server writes to it.
 type logged struct {
 	mu sync.Mutex
 	b  strings.Builder

@@ -17,8 +17,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// routes puts authentication in front of both transports. /healthz and the metadata about the
-// token issuer need no authentication; /readyz accepts requests without credentials. If authenticator is
+// routes puts authentication in front of both transports. /healthz and the metadata about the token
+// issuer need no authentication; /readyz accepts requests without credentials. If authenticator is
 // nil, routes authenticates nothing.
 func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall access.Authorizer, limiter *admission.Limiter) http.Handler {
 	b := s.booted

@@ -94,7 +94,7 @@ type Server struct {
 	handler http.Handler
 	engines []engine.Graph
 	booted  *boot
-	closers []io.Closer // of verifiers
+	closers []io.Closer // the verifiers to close
 	pageKey []byte      // signs page tokens
 	metrics *observe.Set
 	memory  *engine.Memory // the memory budget of the queries of all graphs

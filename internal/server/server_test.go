@@ -202,8 +202,8 @@ func callTool(t *testing.T, s *mcp.ClientSession, name string, args any, into an
 	}
 }
 
-// arguments holds the arguments of each stored query, and a column with the value that the
-// first row must have. The column is empty for a query that returns no rows.
+// arguments holds the arguments of each stored query, and a column with the value that the first
+// row must have there. The name of the column is empty for a query that returns no rows.
 var arguments = map[string]struct {
 	params map[string]any
 	column string

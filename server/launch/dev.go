@@ -57,7 +57,7 @@ func devToken(storage string) (string, error) {
 }
 
 // showCall prints how to connect a client. It then calls a sample query over MCP, as any client
-// would, and prints the rows. A sample that cannot be called is reported, and stops nothing.
+// would, and prints the rows. If the sample call fails, showCall only reports that.
 func showCall(ctx context.Context, w io.Writer, bind string, addr net.Addr, s *server.Server, config *cluster.Config, p Program, token string) {
 	dial, name := reachableAddress(bind, addr, config.Server.PublicHosts)
 	c := newCaller(dial, token)
@@ -83,8 +83,8 @@ func showCall(ctx context.Context, w io.Writer, bind string, addr net.Addr, s *s
 	fmt.Fprintln(w, "\nServing; Ctrl-C stops.")
 }
 
-// sampleOf returns the query of a graph to call as a sample, or nil: the one that the program names,
-// or else the first exposed read that needs no arguments.
+// sampleOf returns the query of a graph to call as a sample, or nil: the one that the program
+// names, or else the first exposed read that needs no arguments.
 func sampleOf(p Program, graph string) tool.StoredQuery {
 	if p.Sample.Graph != "" && p.Sample.Graph != graph {
 		return nil

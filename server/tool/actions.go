@@ -33,7 +33,7 @@ const (
 // ActionRow says what the server must know about an action.
 type ActionRow struct {
 	Action Action
-	On     Subject // a rule of a policy can narrow the action to branches or queries by it
+	On     Subject // what the action is about, and so how a policy rule can narrow it
 
 	// ByVia says that a rule can tell ad-hoc requests and stored queries apart.
 	ByVia bool

@@ -29,7 +29,7 @@ var counterDescriptor = tool.Descriptor{
 
 func (counter) Descriptor() *tool.Descriptor { return &counterDescriptor }
 
-// Gates lets callers see the tool that may read some branch.
+// Gates returns the permission to read. A caller that has it on some branch sees the tool.
 func (counter) Gates() []tool.Grant { return []tool.Grant{{Action: tool.Read, Via: tool.AdHoc}} }
 
 func (counter) Decode(args json.RawMessage) (tool.Call, error) {
@@ -89,8 +89,8 @@ func openBooks(ctx context.Context, schema *catalog.Schema) engine.Graph {
 	return g
 }
 
-// A tool written by hand lists itself with a descriptor. A caller decodes the arguments, checks that
-// the actor has the grants of the call, and runs it.
+// A tool written by hand lists itself with a descriptor. A caller decodes the arguments, checks
+// that the actor has the grants of the call, and runs it.
 func ExampleTool() {
 	ctx := context.Background()
 	g := openBooks(ctx, compileBooks())
@@ -129,8 +129,8 @@ func ExampleTool() {
 	// fault: type: found none, expected the name of a node type
 }
 
-// A stored query needs no generated package. A server takes this Catalog in launch.Program and serves
-// the query as a tool; a Go program calls Read.
+// A stored query needs no generated package. A server takes this Catalog in launch.Program and
+// serves the query as a tool; a Go program calls Read.
 func ExampleCompiled() {
 	ctx := context.Background()
 	schema := compileBooks()

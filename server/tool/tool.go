@@ -78,7 +78,7 @@ type Env struct {
 	// grants that turn out to be needed only while the call runs.
 	Require func(grants ...Grant) error
 
-	// MayRead reports whether the caller may read, by queries of its own, each branch that this call
+	// MayRead reports whether the caller may read, with ad-hoc queries, each branch that this call
 	// reads. A nil MayRead means that it may not.
 	MayRead func() bool
 
@@ -136,7 +136,7 @@ type ReadOutcome struct {
 	Target engine.Target // the branch or commit that the caller named
 	Result engine.Result
 
-	// The token of the next page is made from these.
+	// The token of the next page is made from these fields.
 	Plan *plan.Query
 	Args engine.Args
 	Now  time.Time
@@ -205,8 +205,8 @@ type ArgumentError struct {
 	Detail string // what was found and what was wanted
 	Help   string // how to correct the argument, or ""
 
-	// Route is the REST route to use instead, such as POST …/mutate, or "". A caller over REST is
-	// shown it in place of Help, which names a tool.
+	// Route is the REST route to use instead, such as POST …/mutate, or "". A caller over REST gets
+	// it in place of Help, which names a tool.
 	Route string
 
 	// HelpFor is the grant that a caller needs to be shown Help or Route, because they name

@@ -19,8 +19,8 @@ type Authorizer interface {
 	// Allowed reports whether the actor has the grant.
 	Allowed(actor *Actor, g tool.Grant) bool
 
-	// Branches returns the branch names that the policy mentions. A check for a grant on
-	// any branch tries these names too.
+	// Branches returns the branch names that the policy mentions. A check for a grant on some branch
+	// tries these names too.
 	Branches() []string
 
 	// BranchClass returns the class of a branch name. The policy treats two names of the

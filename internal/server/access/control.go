@@ -31,7 +31,7 @@ func (c *Control) Allowed(actor *Actor, grant tool.Grant) bool {
 	return c.authorizer.Allowed(actor, grant)
 }
 
-// Require returns a *Forbidden for the first grant that the actor lacks, or nil.
+// Require returns a *wireerror.Forbidden for the first grant that the actor lacks, or nil.
 func (c *Control) Require(actor *Actor, grants ...tool.Grant) error {
 	for _, grant := range grants {
 		if !c.Allowed(actor, grant) {
@@ -44,7 +44,8 @@ func (c *Control) Require(actor *Actor, grants ...tool.Grant) error {
 	return nil
 }
 
-// HelpFor removes the help and the route from an argument error if the actor lacks the grant in HelpFor.
+// HelpFor removes the help and the route from an argument error if the actor lacks the grant in the
+// error's field HelpFor.
 func (c *Control) HelpFor(actor *Actor, err error) error {
 	var a *tool.ArgumentError
 	if !errors.As(err, &a) || a.HelpFor == nil || c.Allowed(actor, *a.HelpFor) {
@@ -55,10 +56,10 @@ func (c *Control) HelpFor(actor *Actor, err error) error {
 	return &short
 }
 
-// Placed replaces the commit of each grant by the branch that the commit was made on. A
-// commit that does not exist and a commit of a branch that the actor lacks the grant for
-// give the same *engine.NotFound. If the actor lacks the grant for main too, Placed instead
-// returns the grant on main, whose check then fails. Thus an actor that may read nothing
+// Placed replaces the commit of each grant by the branch that the commit was made on. It returns
+// the same *engine.NotFound for a commit that does not exist and for a commit that was made on a
+// branch for which the actor lacks the grant. If the actor lacks the grant for main too, Placed
+// instead returns the grant on main, whose check then fails. Thus an actor that may read nothing
 // cannot probe for commits.
 func (c *Control) Placed(ctx context.Context, actor *Actor, grants []tool.Grant) ([]tool.Grant, error) {
 	if !slices.ContainsFunc(grants, func(g tool.Grant) bool { return g.Commit != "" }) {

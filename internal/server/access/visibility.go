@@ -71,13 +71,13 @@ func (c *Control) otherBranches(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make([]string, len(existing)) // in name order
+	all := make([]string, len(existing)) // the names of the branches, sorted
 	for i, b := range existing {
 		all[i] = b.Name
 	}
 	named := c.authorizer.Branches()
-	// A policy may grant an action on every branch except the named ones, and no such
-	// branch need exist yet. An unused name represents them.
+	// A policy may grant an action on every branch except the ones that it names. Such branches may
+	// not exist yet; an unused name represents them.
 	free := "some-branch"
 	for {
 		_, used := slices.BinarySearch(all, free)

@@ -31,8 +31,8 @@ func (c *Control) ReadsTargets(actor *Actor, grants []tool.Grant) bool {
 	return true
 }
 
-// MayRead reports whether the actor may read, by queries of its own, each branch that the grants
-// read.
+// MayRead reports whether the actor may read each branch that the grants read, with queries that
+// the actor writes itself.
 func (c *Control) MayRead(actor *Actor, grants []tool.Grant) bool {
 	for _, grant := range grants {
 		if grant.Action == tool.Read && !c.Allowed(actor, ReadOn(grant.Branch)) {
@@ -42,9 +42,9 @@ func (c *Control) MayRead(actor *Actor, grants []tool.Grant) bool {
 	return true
 }
 
-// WantsRead returns the permissions that a write by the caller needs in addition to the one
-// to write. A dry run compares the graph with a text of the caller and leaves no trace, so
-// it counts as a read.
+// WantsRead returns the permissions that a write by the caller needs in addition to the permission
+// to write. A dry run compares the graph with a text of the caller and leaves no trace, so it
+// counts as a read.
 func WantsRead(branch string, dryRun bool) []tool.Grant {
 	if !dryRun {
 		return nil
@@ -59,8 +59,8 @@ func Withheld(grants []tool.Grant, err error) error {
 	return withheld(err, applies)
 }
 
-// withheld is [Withheld]. applies reports that the write applies a schema; then the violating values are stored ones, not ones that the
-// caller sent.
+// withheld does the work of [Withheld]. applies says that the write applies a schema. The values
+// that violate the schema are then stored values, not values that the caller sent.
 func withheld(err error, applies bool) error {
 	var (
 		stale *engine.PreconditionFailed

@@ -141,8 +141,8 @@ func TestQueueIsBounded(t *testing.T) {
 	wg.Wait()
 }
 
-// TestMany lets many actors enter and leave. The limits hold at every moment, and no entry
-// of an actor is left at the end.
+// TestMany lets many actors enter and leave. The limits must hold at every moment, and at the end
+// the limiter must have no entry of any actor left.
 func TestMany(t *testing.T) {
 	o := Options{PerActor: 3, Total: 10, Bytes: 1000, Wait: time.Millisecond}
 	g := New(o)

@@ -7,8 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// Decode reads the parameters of a query from nil, null or a JSON object. The
-// error is an *ArgumentError whose paths are parameter names.
+// Decode reads the parameters of a query from nil, null or a JSON object. The error is a
+// *tool.ArgumentError whose paths are parameter names.
 func Decode(raw json.RawMessage, params []plan.Param) (engine.Args, error) {
 	o := Params(raw)
 	args := make(engine.Args, len(params))

@@ -78,7 +78,7 @@ func array(raw jsontext.Value, t value.Type, elem func(jsontext.Value) (value.Va
 // string.
 func scalar(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 	kind := raw.Kind()
-	var text string // if it is a string or a number
+	var text string // the text of raw if it is a string or a number
 	switch kind {
 	case '"':
 		b, err := jsontext.AppendUnquote(nil, raw)
@@ -177,7 +177,7 @@ func splitInteger(text string) (neg bool, digits string, ok bool) {
 		n, err := strconv.Atoi(text[i+1:])
 		text = text[:i]
 		if err != nil || n > 1<<20 || n < -1<<20 {
-			n = math.MaxInt32 // too large for any digits but zeros
+			n = math.MaxInt32 // too large an exponent, unless all digits are zeros
 		}
 		exp = n
 	}

@@ -75,8 +75,8 @@ func (o *Object) Refuse(name, detail, help string) {
 	}
 }
 
-// Merge notes the faults of a nested object, with their paths under the named member. It
-// notes an error that is not an *ArgumentError by its text.
+// Merge notes the faults of a nested object, with their paths under the named member. It notes an
+// error that is not a *tool.ArgumentError by its text.
 func (o *Object) Merge(name string, err error) {
 	if err == nil {
 		return
@@ -96,9 +96,9 @@ func (o *Object) Merge(name string, err error) {
 // have as many bad members as fit into its text.
 const maxFaults = 20
 
-// Done returns the faults as one *ArgumentError, or nil if there are none. Unknown members,
-// which no getter has read, come first. At most maxFaults faults are listed; a last one
-// gives the number of the others.
+// Done returns the faults as one *tool.ArgumentError, or nil if there are none. Unknown members,
+// which no getter has read, come first. At most maxFaults faults are listed; a last one gives the
+// number of the others.
 func (o *Object) Done() error {
 	var faults []*tool.ArgumentError
 	more := 0
@@ -137,7 +137,7 @@ func newObject(noun string, raw json.RawMessage) *Object {
 	}
 	d := decoders.Get().(*jsontext.Decoder)
 	defer func() {
-		d.Reset(bytes.NewReader(nil)) // let go of raw
+		d.Reset(bytes.NewReader(nil)) // drop the reference to raw
 		decoders.Put(d)
 	}()
 	d.Reset(bytes.NewBuffer(raw))

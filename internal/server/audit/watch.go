@@ -30,16 +30,16 @@ type Watch struct {
 	name   string
 	call   tool.Call
 	start  time.Time
-	to     *encoding.Writer // the answer of the call is in it after the mark
+	to     *encoding.Writer // contains the answer of the call after mark
 	mark   encoding.Mark
-	branch string // branch of the first grant on a branch
+	branch string // the branch of the first grant that concerns a branch
 	writes bool
 	batch  bool       // the calls of the batch were reported one by one
 	span   trace.Span // nil unless the request is traced
 
 	wrote  *tool.Written // what the call committed
 	commit string        // the commit read, or the head after the call
-	data   hash.Hash     // of the data that a load has read; nil unless it will be logged
+	data   hash.Hash     // hashes the data that a load reads; nil unless the hash will be logged
 }
 
 // tracerName is the instrumentation scope of the spans of calls.
@@ -60,7 +60,8 @@ func (r *Recorder) Begin(ctx context.Context, actor *access.Actor, name string, 
 	return ctx, w
 }
 
-// RecordGrants records what a call wants to do.
+// RecordGrants records the branch that a call concerns and whether it may change the graph, as its
+// grants show.
 func (w *Watch) RecordGrants(grants []tool.Grant) {
 	found := false
 	for i := range grants {

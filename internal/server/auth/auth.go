@@ -158,7 +158,7 @@ func bearer(h http.Header) (token, why string) {
 	}
 	token = strings.TrimLeft(rest, " ")
 	if token == "" || len(token) > maxJWT || !isB64Token(token) {
-		return "", "the Authorization header holds no well-formed bearer token; " + wanted
+		return "", "the Authorization header does not contain a well-formed bearer token; " + wanted
 	}
 	return token, ""
 }

@@ -22,7 +22,7 @@ import (
 
 const (
 	// keysAge is the age at which keys are fetched again before they verify another token. So a key
-	// that the issuer withdraws stops working while the issuer answers.
+	// that the issuer withdraws stops working after this time, if the issuer answers.
 	keysAge = time.Hour
 
 	// staleWait bounds how long a request waits for a new fetch of old keys after a recent fetch
@@ -44,8 +44,8 @@ const (
 	minRSABits = 2048
 )
 
-// Unreachable is the error for a token whose key is not known, while the issuer cannot be asked for
-// it.
+// Unreachable is the error for a token whose key is unknown while the issuer cannot be asked for
+// the key.
 type Unreachable struct {
 	Err   error
 	Retry time.Duration // how long until the issuer is asked again
@@ -115,7 +115,7 @@ func (k *issuerKeys) verify(ctx context.Context, kid, alg string, check func(key
 }
 
 // tryKeys calls check with each key that fits kid and alg. known reports whether there is such a
-// key, and holds whether check accepted one.
+// key; holds reports whether check accepted one.
 func tryKeys(keys []jose.JSONWebKey, kid, alg string, check func(key any) error) (known, holds bool) {
 	for i := range keys {
 		if (kid == "" || keys[i].KeyID == kid) && signs(&keys[i], alg) {

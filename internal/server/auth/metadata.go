@@ -16,8 +16,8 @@ import (
 type Metadata struct {
 	Issuer string
 
-	// PublicHost is the host by which clients reach the server over https. If it is empty, Metadata
-	// uses the Host of the request; the host check then accepts only hosts of this machine.
+	// PublicHost is the host under which clients reach the server over https. If it is empty,
+	// Metadata uses the Host of the request; the host check then accepts only hosts of this machine.
 	PublicHost string
 
 	// Graph reports whether id has the form of a graph id. It does not check whether the graph

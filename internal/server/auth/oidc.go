@@ -101,7 +101,7 @@ func (v *OIDC) Close() error {
 
 // Rejected is the error for a token that is of the verifier's kind but not valid.
 type Rejected struct {
-	Reason string // completes a sentence after "the bearer token"; contains nothing of the token
+	Reason string // completes a sentence after "the bearer token"; contains no part of the token
 }
 
 func (e *Rejected) Error() string { return "the bearer token " + e.Reason }

@@ -42,7 +42,7 @@ func verifier(t testing.TB, i *authtest.Issuer, with ...func(*OIDCOptions)) (*OI
 	return v, c, log
 }
 
-// syncBuffer is a log that several goroutines can write.
+// syncBuffer is a log that several goroutines can write to.
 type syncBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -266,7 +266,7 @@ func TestOIDCClaims(t *testing.T) {
 	}
 }
 
-// TestGateOfTwo uses static tokens and an issuer together.
+// TestGateOfTwo checks one Authenticator with both static tokens and tokens of an issuer.
 func TestGateOfTwo(t *testing.T) {
 	key := authtest.NewKey(t, "k1", jose.ES256)
 	i := authtest.New(t, key)

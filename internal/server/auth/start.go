@@ -12,7 +12,7 @@ const (
 	Governed                    // tokens identify the actor, and policies decide
 )
 
-// String returns unauthenticated, reads only or governed.
+// String returns "unauthenticated", "reads only" or "governed".
 func (m Mode) String() string { return [...]string{"unauthenticated", "reads only", "governed"}[m] }
 
 // StartError says why a server cannot start with its configuration.

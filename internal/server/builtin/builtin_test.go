@@ -22,8 +22,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// TestAdHoc runs texts through graph_query and graph_mutate. It compares the answers of
-// reads from their columns on, and faults by their whole envelope.
+// TestAdHoc runs texts through graph_query and graph_mutate. Of the answer of a read it compares
+// the part from the columns on; of a fault it compares the whole envelope.
 func TestAdHoc(t *testing.T) {
 	c := servedtest.Config(t, builtin.All("1")...)
 	g := servedtest.Graph(t, c)

@@ -21,7 +21,7 @@ type describeArgs struct {
 	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch whose schema to look at; main when it is left out."`
 }
 
-// DescribeAnswer is the answer of type_describe: a list of all types, or the types of one
+// DescribeAnswer is the answer of type_describe: a list of all types, or the types that have one
 // name.
 type DescribeAnswer struct {
 	Nodes []string `json:"nodes,omitempty" jsonschema_description:"Without a name: the node types, one line each."`
@@ -56,7 +56,7 @@ type PropertyAnswer struct {
 	Example     string   `json:"example,omitempty" jsonschema_description:"A condition on it, with a parameter called as the property."`
 }
 
-// EdgeAnswer is an edge at a node.
+// EdgeAnswer describes an edge type that starts or ends at the described node type.
 type EdgeAnswer struct {
 	Edge        string   `json:"edge"`
 	Other       string   `json:"other" jsonschema_description:"The type at the other end."`

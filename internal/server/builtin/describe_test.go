@@ -68,9 +68,9 @@ func testSchemas(t *testing.T) map[string]string {
 	return all
 }
 
-// TestDescribedClauses pastes each clause that type_describe answers into a query and runs the
-// query on a graph with one edge. The rows must have the source of that edge on the side that the
-// clause was listed for.
+// TestDescribedClauses pastes each clause of the answer of type_describe into a query and runs the
+// query on a graph with one edge. A clause among the outgoing edges must match the described node
+// as the source of that edge, and a clause among the incoming edges must match it as the target.
 func TestDescribedClauses(t *testing.T) {
 	edges, loops := 0, 0
 	for name, text := range testSchemas(t) {
@@ -208,8 +208,9 @@ func (g *describedGraph) describe(t *testing.T, name, kind string) builtin.TypeA
 	return answer.Types[i]
 }
 
-// expect runs a match of the clauses, which must have one row: the node of the variable described
-// has the id here, and the other node the id there.
+// expect runs a match of the clauses. The result must be one row, in which the node that the
+// variable described stands for has the id in here, and the node of the other variable has the id
+// in there.
 func (g *describedGraph) expect(t *testing.T, clauses []string, described, here, there string) {
 	t.Helper()
 	last := clauses[len(clauses)-1]
@@ -224,7 +225,7 @@ func (g *describedGraph) expect(t *testing.T, clauses []string, described, here,
 	}
 }
 
-// pasteExamples compiles the example of each property beside the clause of its type.
+// pasteExamples compiles the example of each property together with the clause of its type.
 func (g *describedGraph) pasteExamples(t *testing.T, a builtin.TypeAnswer, props []*catalog.Property) {
 	t.Helper()
 	schema, err := g.config.Graph.Schema(t.Context(), engine.Target{})

@@ -87,7 +87,8 @@ func typePath() tool.Tool {
 	}
 }
 
-// within reads an optional number from 1 to most. The default is otherwise.
+// within reads an optional number from 1 to most. If the number is absent, it returns the value of
+// otherwise.
 func within(o *arguments.Object, name string, otherwise, most int) int {
 	n := o.OptI32(name)
 	if n == nil {

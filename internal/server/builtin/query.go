@@ -120,7 +120,7 @@ func mutate() tool.Tool {
 func decodeQuery(args json.RawMessage) (tool.Call, error) {
 	o := arguments.Members(args)
 	if !o.Has("queries") {
-		o.Raw("queries") // absent or null, but a known member
+		o.Raw("queries") // marks the member as known; here it is absent or null
 		c := adHoc(o)
 		c.Options = queryrun.ReadOptions(o)
 		return c, o.Done()
@@ -189,7 +189,7 @@ func (b *batch) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
 	return &tool.Outcome{Calls: b.calls}, nil
 }
 
-// failed is an element of a batch with invalid arguments.
+// failed stands for an element of a batch whose arguments are invalid.
 type failed struct{ err error }
 
 func (f *failed) Grants() []tool.Grant { return nil }

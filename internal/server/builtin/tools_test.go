@@ -342,7 +342,7 @@ func TestChanges(t *testing.T) {
 		{"change_list", servedtest.Drafter, args{"commit": updated}, 403, `does not allow read on branch main`},
 	})
 
-	// The pages with one change each together equal the whole list.
+	// Pages of one change each must together equal the whole list.
 	page := func(token string, limit int) *builtin.ChangeListResult {
 		a := args{"commit": updated, "limit": limit}
 		if token != "" {

@@ -145,7 +145,8 @@ func validateAnswer(text string, queries []*gq.Query, report *lint.Report) *Vali
 	return a
 }
 
-// Cut drops the fixed text, then the report, and then the diagnostics, which More counts.
+// Cut drops the corrected text, then the report, and then the diagnostics. More counts the dropped
+// diagnostics.
 func (a *ValidateAnswer) Cut(bytes int) {
 	parts := []func(){
 		func() { a.Fixed = "" },

@@ -191,7 +191,7 @@ func audiences(n *strictyaml.Node) []string {
 	return all
 }
 
-// claim reads the name of a claim into to.
+// claim reads the name of a claim and stores it in *to.
 func claim(n *strictyaml.Node, what string, to *string) {
 	s, ok := n.Text(what)
 	if !ok {

@@ -25,7 +25,7 @@ type Config struct {
 // Graph is one graph of the cluster.
 type Graph struct {
 	ID     string
-	At     diag.Span // of ID in cluster.yaml
+	At     diag.Span // the position of ID in cluster.yaml
 	Schema string    // path of the .pg file
 
 	// QueryFiles are the .gq files, sorted by path, without duplicates.

@@ -24,7 +24,7 @@ type Embedding struct {
 const (
 	EmbedOpenAI = "openai-compatible"
 	EmbedGemini = "gemini"
-	EmbedMock   = "mock" // needs no network; equal texts have equal vectors, with no other meaning
+	EmbedMock   = "mock" // needs no network; equal texts have equal vectors, without other meaning
 )
 
 // providers reads the embedding providers by name. The result includes faulty ones, so that a graph

@@ -107,8 +107,8 @@ func (p *reader) limits(n *strictyaml.Node) {
 	}
 }
 
-// The server gives any request ten minutes. Within that time it must compute the answer, and the
-// client must read it.
+// The bounds of the request timeout. maxTimeout is below the ten minutes in which the server must
+// compute any answer and the client must read it.
 const (
 	minTimeout = time.Millisecond
 	maxTimeout = 5 * time.Minute

@@ -125,7 +125,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestMetaThresholds reads files that refer to missing files, and texts that no valid file has.
+// TestMetaThresholds reads a file that refers to missing files, and texts that are not valid
+// configurations.
 func TestMetaThresholds(t *testing.T) {
 	for src, want := range map[string]map[string]int{
 		"": {}, "x: [": {}, "graphs: 1": {},

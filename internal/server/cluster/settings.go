@@ -6,7 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
 )
 
-// setting makes the tables of this file shorter.
+// setting is a short name that keeps the tables of this file compact.
 type setting = strictyaml.Setting
 
 // Settings describes cluster.yaml.
@@ -128,7 +128,8 @@ var policySettings = &setting{
 	},
 }
 
-// serverSettings has the sections of the authentication methods between the other keys.
+// serverSettings describes the section server. The sections of the authentication methods stand
+// between its other keys.
 var serverSettings = func() *setting {
 	s := &setting{
 		Key: "server", Type: strictyaml.Mapping, Default: "the defaults of the keys", Example: "{ public_hosts: [graph.example.com] }",

@@ -47,7 +47,7 @@ func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutc
 		e.buf = append(e.buf, why...)
 		e.buf = append(e.buf, '"')
 		token := ""
-		if why != byLimit { // no page follows the limit of the query
+		if why != byLimit { // no page follows after the query's own limit
 			token = queryrun.NextToken(env, r, n)
 		}
 		if token != "" {
@@ -111,7 +111,7 @@ type LoadResult struct {
 	DryRun  bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 }
 
-// loadAnswer returns the answer to a load, in the form of the options.
+// loadAnswer returns the answer to a load, in the form that the options select.
 func (e *Writer) loadAnswer(l *tool.LoadOutcome, actor string, reads bool) any {
 	data := loadedData(l)
 	if e.enc.CommitIDs {
@@ -141,7 +141,7 @@ func loadedTypes(counts []engine.TypeCount) []client.LoadedType {
 	return loaded
 }
 
-// Commit returns a commit in the form of the wire.
+// Commit returns a commit in its wire form.
 func Commit(c engine.Commit) client.CommitAnswer {
 	a := client.CommitAnswer{GraphCommitID: c.ID, GraphBranch: c.Branch, GraphManifestVersion: c.Seq, ActorID: OrNil(c.Actor), CreatedAt: c.Time.UnixMicro()}
 	if len(c.Parents) > 0 {

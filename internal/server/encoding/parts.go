@@ -23,14 +23,14 @@ const partSize = 1 << 20
 // grows, and during the copy both buffers would take memory.
 type parts struct {
 	full     [][]byte
-	size     int64 // bytes in full
-	taken    int64 // bytes taken from memory
+	size     int64 // the number of bytes in the field full
+	taken    int64 // bytes taken from the budget in memory
 	memory   Memory
 	maxBytes int64 // the maximum size of an answer, if memory is not nil
 }
 
-// part finishes a part with the bytes written so far, if there are enough of them. The
-// error is an *Oversize, or an *engine.Busy if other users have the memory.
+// part finishes a part with the bytes written so far, if there are enough of them. The error is a
+// *wireerror.Oversize, or an *engine.Busy if other users have the memory.
 func (e *Writer) part() error {
 	if !e.enc.Parts || len(e.buf) < partSize-partSize/16 {
 		return nil
@@ -38,7 +38,7 @@ func (e *Writer) part() error {
 	e.full, e.size = append(e.full, e.buf), e.size+int64(len(e.buf))
 	if e.memory != nil {
 		more := int64(cap(e.buf))
-		if e.taken+more > e.maxBytes { // independent of other users
+		if e.taken+more > e.maxBytes { // this limit does not depend on other users
 			return &wireerror.Oversize{Rows: e.rows, Bytes: e.taken + more, MaxBytes: int(e.maxBytes)}
 		}
 		if !e.memory.Take(more) {

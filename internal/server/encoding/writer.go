@@ -36,7 +36,7 @@ type Options struct {
 	// readers that store numbers as float64 would round them.
 	SafeIntegers bool
 
-	MaxRows  int // zero for no limit; with one, an answer also says when the query's own limit cut rows off
+	MaxRows  int // zero for no limit; if set, answers also say when the query's own limit cut rows off
 	MaxBytes int // zero for no limit
 	Refuse   bool
 
@@ -142,9 +142,9 @@ func (e *Writer) Outcome(ctx context.Context, env *tool.Env, out *tool.Outcome, 
 	return out.Commit, e.answer(out)
 }
 
-// answer writes the value of an outcome. If the value is too large, answer cuts it if it
-// can, and otherwise returns an *Oversize. The answer of a completed write has no size
-// limit, because an error would say that the write failed.
+// answer writes the value of an outcome. If the value is too large, answer cuts it if it can, and
+// otherwise returns a *wireerror.Oversize. The answer of a completed write has no size limit,
+// because an error would say that the write failed.
 func (e *Writer) answer(out *tool.Outcome) error {
 	b, err := JSON(out.Value)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package hostcheck rejects HTTP requests whose Host or Origin the server does not serve, before the
-// requests are authenticated.
+// Package hostcheck rejects HTTP requests whose Host or Origin the server does not serve, before
+// the requests are authenticated.
 package hostcheck
 
 import (
@@ -20,8 +20,8 @@ type Options struct {
 	// Bind is the listen address, host:port. An empty host means every interface.
 	Bind string
 
-	// PublicHosts are the hosts, without port, by which clients reach a server that is not bound to
-	// loopback. If it is empty, such a server accepts any host.
+	// PublicHosts are the hosts, without port, under which clients reach a server that is not bound
+	// to loopback. If it is empty, such a server accepts any host.
 	PublicHosts []string
 
 	// Origins are the browser origins, scheme://host[:port], that may call the server

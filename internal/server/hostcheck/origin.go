@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// ParseHost checks a host from the configuration, without scheme and port. It returns the host in
-// the form in which Host headers are compared: in lower case, IPv6 without brackets.
+// ParseHost checks a host from the configuration. The host must have neither a scheme nor a port.
+// ParseHost returns the host in the form in which Host headers are compared: in lower case, IPv6
+// without brackets.
 func ParseHost(s string) (string, error) {
 	host, ok := splitHost(s)
 	if !ok {

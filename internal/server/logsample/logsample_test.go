@@ -27,7 +27,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestKindsAreBounded passes more kinds than are told apart. The kinds kept stay bounded.
+// TestKindsAreBounded passes lines of more kinds than the sampler distinguishes. The number of
+// kinds that it keeps must stay bounded.
 func TestKindsAreBounded(t *testing.T) {
 	var l Sampler
 	now, passed := clocktest.Start, 0

@@ -97,7 +97,8 @@ func plainText(r *mcp.CallToolResult) (string, bool) {
 	return "", false
 }
 
-// answerFrame is about how many bytes of the answer to a call are not the tool's own.
+// answerFrame is the approximate number of bytes in the answer to a call that the tool did not
+// produce.
 const answerFrame = 512
 
 func (s *surface) appendCall(dst []byte, r *mcp.CallToolResult, text string, stateless bool) ([]byte, error) {

@@ -1,7 +1,7 @@
-// Package mcp serves one graph over the Model Context Protocol. It has two transports:
-// Streamable HTTP, always stateless and with JSON answers, and stdio with one message per line.
-// Both read messages, look up the method in one table (methods.go) and encode the result. From
-// the MCP SDK the package takes the types of params and results, and nothing of its server.
+// Package mcp serves one graph over the Model Context Protocol. It has two transports: Streamable
+// HTTP, always stateless and with JSON answers, and stdio with one message per line. Both read
+// messages, look up the method in one table (methods.go) and encode the result. From the MCP SDK
+// the package uses the types of params and results, but not the SDK's server.
 package mcp
 
 import (
@@ -51,8 +51,8 @@ const (
 )
 
 // Handler serves the graph over HTTP. The contexts of its requests carry the actor, see
-// [servedgraph.WithActor]; without an actor every call is denied. Handler panics if the input
-// schema of a tool is not a JSON Schema of an object, or if two tools have the same name.
+// [access.WithActor]; without an actor every call is denied. Handler panics if the input schema of
+// a tool is not a JSON Schema of an object, or if two tools have the same name.
 func Handler(g *servedgraph.Graph, opts Options) http.Handler {
 	if opts.MaxBody == 0 {
 		opts.MaxBody = defaultMaxBody
@@ -156,7 +156,7 @@ func (s *surface) answerCall(ctx context.Context, version string, m *message, ds
 	return dst, fault
 }
 
-// textBytes returns about how many bytes of text a result has.
+// textBytes returns the approximate number of bytes of text in a result.
 func textBytes(res mcp.Result) (n int) {
 	switch r := res.(type) {
 	case *mcp.CallToolResult:

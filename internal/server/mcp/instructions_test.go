@@ -70,7 +70,7 @@ func TestEmptyCodeGraph(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		source   string
-		line     string // loaded before
+		line     string // the NDJSON line to load first; empty for none
 		builtins []tool.Tool
 		actor    *access.Actor
 		want     bool
@@ -103,8 +103,8 @@ func TestEmptyCodeGraph(t *testing.T) {
 	}
 }
 
-// TestHowToCall follows what type_describe, the prompt write_query and the catalog say about calling
-// a stored query.
+// TestHowToCall follows what type_describe, the prompt write_query and the catalog say about
+// calling a stored query.
 func TestHowToCall(t *testing.T) {
 	for _, meta := range []bool{false, true} {
 		c := config(t)

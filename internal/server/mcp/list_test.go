@@ -9,7 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
 
-// TestEveryToolOnce lists more tools than the SDK puts on a page.
+// TestEveryToolOnce lists more tools than the SDK puts on a page. Each must be listed exactly once.
 func TestEveryToolOnce(t *testing.T) {
 	const queries = 5000
 	var text strings.Builder

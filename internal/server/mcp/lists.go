@@ -8,8 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 )
 
-// This file has the methods that describe the server, and the lists. Each list is one page and
-// has only the entries that the caller may see.
+// This file has the methods that describe the server and the methods that answer with a list. Each
+// list is one page and has only the entries that the caller may see.
 
 // listTTL is how long clients may cache a list. A list changes only with a deployment or a
 // policy, which is rare.

@@ -15,7 +15,7 @@ type message struct {
 	raw      []byte // the whole message
 	id       []byte // a JSON string or number as sent; nil for a notification
 	method   string
-	response bool   // an answer to the server, which never asks anything
+	response bool   // a response, although the server never sends requests
 	params   []byte // nil when absent or null
 
 	// Members of params, if params is an object.
@@ -59,7 +59,7 @@ func readMessages(body []byte) (msgs []message, batch bool, err error) {
 	if err != nil {
 		var bad *badMessage
 		if !errors.As(err, &bad) {
-			err = &badMessage{code: codeParse, detail: "the message is no JSON: " + plain(err)}
+			err = &badMessage{code: codeParse, detail: "the message is not valid JSON: " + plain(err)}
 		}
 		return nil, batch, err
 	}
@@ -130,10 +130,10 @@ func (r reader) rest(n int) (int, error) {
 	return n, nil
 }
 
-// end checks that nothing follows.
+// end checks that nothing follows the value that was read.
 func (r reader) end() error {
 	if _, err := r.d.ReadToken(); err != io.EOF {
-		return &badMessage{code: codeParse, detail: "the message is no JSON: something follows its end"}
+		return &badMessage{code: codeParse, detail: "the message is not valid JSON: something follows its end"}
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (r reader) message() (m message, err error) {
 		if err := r.d.SkipValue(); err != nil {
 			return m, err
 		}
-		return m, &badMessage{code: codeInvalidRequest, detail: "a message is a JSON object; this one is none"}
+		return m, &badMessage{code: codeInvalidRequest, detail: "found a message that is not a JSON object"}
 	}
 	var version, method, badID, longID bool
 	var start int64

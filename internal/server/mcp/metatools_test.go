@@ -85,8 +85,8 @@ func TestMetaToolsThroughAClient(t *testing.T) {
 	}
 }
 
-// TestMetaToolsMasking checks two answers byte for byte. For an actor who may run no query, the meta
-// tools do not exist. A query that an actor may not run answers like an unknown one.
+// TestMetaToolsMasking checks two answers byte for byte. For an actor who may run no query, the
+// meta tools do not exist. A query that an actor may not run answers like an unknown one.
 func TestMetaToolsMasking(t *testing.T) {
 	c := config(t)
 	c.MetaThreshold = 1

@@ -18,8 +18,8 @@ import (
 type method struct {
 	name string
 
-	// since is the first protocol version that has the method, and until the first one after that
-	// without it. An empty string is no bound.
+	// since is the first protocol version that has the method, and until is the first later version
+	// that does not have it. An empty string means no bound.
 	since, until string
 
 	// notification says that the message is a notification. The server accepts it and does nothing;
@@ -33,8 +33,8 @@ type method struct {
 	bind binder
 }
 
-// A binder decodes the params of a call and returns the run function for it. It does no other
-// work, because the caller admits it by the size of the params. The error is a *jsonrpc.Error.
+// A binder decodes the params of a call and returns the run function for it. It does no other work,
+// because its caller limits the work only by the size of the params. The error is a *jsonrpc.Error.
 type binder func(s *surface, m *message) (run, error)
 
 // run answers a call. A nil result stands for the empty object.
@@ -178,8 +178,8 @@ func missingParams(m *message) error {
 	return invalidParams(fmt.Sprintf("%s wants params, found none", m.method))
 }
 
-// malformedParams returns the error for params that are not an object, or of which a member has
-// the wrong type.
+// malformedParams returns the error for params that are not an object, or that have a member of the
+// wrong type.
 func malformedParams(m *message, err error) error {
 	detail := "found something else than an object"
 	var mistyped *json.UnmarshalTypeError
@@ -197,7 +197,8 @@ func article(kind string) string {
 	return "a " + kind
 }
 
-// wireError returns err as a JSON-RPC error, with the code and data of the one it wraps.
+// wireError returns err as a JSON-RPC error. If err wraps a JSON-RPC error, the result has the code
+// and the data of that error.
 func wireError(err error) *jsonrpc.Error {
 	if e, ok := err.(*jsonrpc.Error); ok {
 		return e
@@ -210,8 +211,8 @@ func wireError(err error) *jsonrpc.Error {
 	return e
 }
 
-// mapped returns an error with a JSON-RPC code. It reports an error that has none, because that
-// error is the server's own.
+// mapped returns an error with a JSON-RPC code. It reports an error that has no such code, because
+// the server itself caused that error.
 func (s *surface) mapped(ctx context.Context, err error) error {
 	var wire *jsonrpc.Error
 	if errors.As(err, &wire) {

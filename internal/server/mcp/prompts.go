@@ -65,8 +65,8 @@ func (s *surface) writeQuery(ctx context.Context, req *mcp.GetPromptRequest) (*m
 	return res, err
 }
 
-// queryGuide returns a guide to a query about the types in listed, which commas separate. If
-// listed names none, the guide covers all types.
+// queryGuide returns a guide to a query about some types. The argument listed has their names,
+// separated by commas. If it names no type, the guide covers all types.
 func (s *surface) queryGuide(ctx context.Context, intent, listed string) (*mcp.GetPromptResult, error) {
 	schema, queries, err := s.known(ctx)
 	if err != nil {
@@ -224,7 +224,7 @@ func (w *prompt) types(s *catalog.Schema, names map[string]bool) {
 	}
 }
 
-// paths shows how the first of the types leads to each of the others.
+// paths shows the paths from the first of the types to each of the others.
 func (w *prompt) paths(ctx context.Context, s *catalog.Schema, types []string) error {
 	if len(types) < 2 {
 		return nil
@@ -236,7 +236,7 @@ func (w *prompt) paths(ctx context.Context, s *catalog.Schema, types []string) e
 			return err
 		}
 		if len(paths) == 0 {
-			w.line("- " + types[0] + " to " + to + ": not over few edges")
+			w.line("- " + types[0] + " to " + to + ": there is no short path")
 		}
 		for _, p := range paths {
 			w.line("- " + types[0] + " to " + to + ": " + strings.ReplaceAll(p.Match, "\n", "  "))
@@ -277,8 +277,8 @@ func uses(q *plan.Query, types map[string]bool) bool {
 	return false
 }
 
-// result returns the prompt. The error is a *wireerror.Oversize if the text is longer than the
-// limit most, in bytes.
+// result returns the prompt. The error is a *wireerror.Oversize if the text has more bytes than the
+// argument most allows.
 func (w *prompt) result(description string, most int) (*mcp.GetPromptResult, error) {
 	if n := w.b.Len(); n > most {
 		return nil, &wireerror.Oversize{Bytes: int64(n), MaxBytes: most, Advice: "shorten the intent, or name fewer types"}

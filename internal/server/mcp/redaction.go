@@ -79,7 +79,7 @@ func (r *redaction) run(found []string, text string, start, end int) []string {
 	return found
 }
 
-// boundary reports whether a word starts or ends before the byte at i.
+// boundary reports whether a word starts or ends directly before index i of the text.
 func boundary(text string, i int) bool {
 	return (i > 0 && isWord(text[i-1])) != (i < len(text) && isWord(text[i]))
 }
@@ -155,8 +155,8 @@ var (
 	clauseEnd   = regexp.MustCompile(`[.!?;]\s+|\n+`)
 )
 
-// without splits a text after each match of end and removes the parts that name a tool outside
-// seen.
+// without splits a text after each match of the pattern end and removes the parts that name a tool
+// outside seen.
 func (r *redaction) without(s string, end *regexp.Regexp, seen nameSet) string {
 	var kept strings.Builder
 	for s != "" {

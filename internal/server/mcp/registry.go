@@ -13,9 +13,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// The entries that a surface can have in addition to the tools of its graph. A caller sees an
-// entry only if it has all of its gates, each on the gate's branch or, if the gate names none, on
-// main. For all other callers the entry does not exist. An entry without gates is for everyone.
+// The entries that a surface can have in addition to the tools of its graph. A caller sees an entry
+// only if the caller has every grant in the gates of the entry. A gate without a branch is checked
+// on main. For all other callers the entry does not exist. An entry without gates is for everyone.
 //
 // The handlers have the SDK's types. Their requests have params but no session, because the
 // server is stateless: a handler cannot send anything to the client or ask it for input.

@@ -117,8 +117,8 @@ func (s *surface) readCatalog(ctx context.Context, req *mcp.ReadResourceRequest)
 	return list(s, "queries", entries)
 }
 
-// text returns a resource, always whole. If it has more bytes than an answer may have, the
-// error is a *wireerror.Oversize, and less names a smaller request.
+// text returns a resource, always whole. If the resource has more bytes than an answer may have,
+// the error is a *wireerror.Oversize with the argument less as its advice on a smaller request.
 func (s *surface) text(text, less string) (*mcp.ReadResourceResult, error) {
 	if most := s.graph.ForModel().MaxBytes; len(text) > most {
 		return nil, &wireerror.Oversize{Bytes: int64(len(text)), MaxBytes: most, Advice: less}
@@ -126,8 +126,9 @@ func (s *surface) text(text, less string) (*mcp.ReadResourceResult, error) {
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: text}}}, nil
 }
 
-// list returns a resource that is an object with the list in the member name. It includes as
-// many entries as an answer has room for; the object says so if some are missing.
+// list returns a resource that is a JSON object. The member that the argument name gives holds the
+// list. It includes as many entries as an answer has room for; the object says so if some are
+// missing.
 func list[E any](s *surface, name string, entries []E) (*mcp.ReadResourceResult, error) {
 	const cut = `],"truncated":true,"truncated_by":"bytes"}`
 	most := s.graph.ForModel().MaxBytes - len(cut)

@@ -9,8 +9,8 @@ import (
 )
 
 // ListBytes returns the number of bytes of the answer to tools/list that lists the tools, and the
-// number of bytes that each tool takes in it, by name. The answer is that to a call with the id 1, in
-// the newest version of the protocol that has sessions.
+// number of bytes that each tool takes in it, by name. The answer is that to a call with the id 1,
+// in the newest version of the protocol that has sessions.
 func ListBytes(tools []*tool.Descriptor) (whole int, each map[string]int) {
 	s := &surface{encoded: map[*mcp.Tool][]byte{}}
 	list := &mcp.ListToolsResult{Cacheable: private(listTTL)}
@@ -20,7 +20,7 @@ func ListBytes(tools []*tool.Descriptor) (whole int, each map[string]int) {
 		list.Tools = append(list.Tools, t)
 		each[d.Name] = len(s.encoded[t])
 	}
-	digest := "sha256:" + strings.Repeat("0", 64) // each digest is so long
+	digest := "sha256:" + strings.Repeat("0", 64) // every digest has this length
 	list.Meta = mcp.Meta{metaSchema: digest, metaCatalog: digest}
 	answer, err := s.appendAnswer(nil, []byte("1"), list, nil, false)
 	if err != nil {

@@ -53,13 +53,13 @@ type stdioSession struct {
 	inFlight map[string]*registration // the calls in flight by id; guarded by mu
 
 	unanswered *semaphore.Weighted // bytes, at most maxUnanswered
-	running    chan struct{}       // holds an element for each line that runs
+	running    chan struct{}       // holds an element for each line that is being answered
 	lines      sync.WaitGroup      // the lines that run or wait
 }
 
-// registration makes a call in flight known, so that the client can cancel it. After a
-// cancellation the client may use the id again, while the cancelled call still stops. So the
-// end of a call must compare the registration and not the id.
+// registration makes a call in flight known, so that the client can cancel it. After a cancellation
+// the client may use the id again, while the cancelled call is still stopping. So the end of a call
+// must compare the registration and not the id.
 type registration struct{ cancel context.CancelFunc }
 
 func serveStdio(ctx context.Context, in io.Reader, out io.Writer, maxLine int64, respond responder) error {
@@ -108,7 +108,7 @@ func serveStdio(ctx context.Context, in io.Reader, out io.Writer, maxLine int64,
 type line struct {
 	text    []byte
 	tooLong bool
-	err     error // why reading ended; io.EOF if without an error
+	err     error // why reading ended; io.EOF if there was no error
 }
 
 // readLines sends the lines of in to read until in or the context ends.
@@ -145,7 +145,7 @@ func readLines(ctx context.Context, in io.Reader, maxLine int64, read chan<- lin
 }
 
 // take processes one line. It answers the line in a goroutine of its own, except initialize, which
-// is complete when take returns, because the next lines depend on its version.
+// is complete when take returns, because the next lines depend on the version that it agrees on.
 func (s *stdioSession) take(ctx context.Context, l line, maxLine int64) {
 	if l.tooLong {
 		s.write(appendError(nil, nil, tooLarge(maxLine).fault))
@@ -184,7 +184,7 @@ func (s *stdioSession) take(ctx context.Context, l line, maxLine int64) {
 	}
 	s.lines.Go(func() {
 		defer s.unanswered.Release(weight)
-		given := ctx // ends the wait
+		given := ctx // the context whose end ends the wait
 		if !batch {
 			given = pending[0].ctx
 		}
@@ -195,7 +195,7 @@ func (s *stdioSession) take(ctx context.Context, l line, maxLine int64) {
 			return // the client has cancelled the call, or the session ends
 		}
 		if given.Err() != nil {
-			return // both cases were ready
+			return // both cases were ready, and the select took the slot
 		}
 		var replies [][]byte
 		for _, c := range pending {

@@ -205,8 +205,8 @@ func (h *hungAt) Snapshot(ctx context.Context, _ engine.Target) (*engine.Snapsho
 	return nil, ctx.Err()
 }
 
-// TestStdioManyHung checks that the session still reads cancellations when as many calls hang as
-// may run, and more wait. A cancelled call that waits must not run.
+// TestStdioManyHung checks that the session still reads cancellations when the maximum number of
+// running calls hang and more calls wait. A cancelled call that waits must not run.
 func TestStdioManyHung(t *testing.T) {
 	both(t, func(t *testing.T, proxied bool) {
 		const running, waiting = 64, 36

@@ -19,14 +19,14 @@ type surface struct {
 	redaction *redaction
 
 	tools   map[*tool.Descriptor]*mcp.Tool
-	names   map[string]bool      // of the graph's tools
+	names   map[string]bool      // the names of the graph's tools
 	encoded map[*mcp.Tool][]byte // the JSON of the tools, which does not change
 
 	// The graph's own resources and prompts, and everything from the options.
-	own       index[Tool]     // by name
-	resources index[Resource] // by URI
-	templates index[template] // by URI template
-	prompts   index[Prompt]   // by name
+	own       index[Tool]     // the tools from the options, by name
+	resources index[Resource] // the resources by URI
+	templates index[template] // the templates by URI template
+	prompts   index[Prompt]   // the prompts by name
 
 	implementation *mcp.Implementation
 	serverInfo     []byte // the JSON of implementation

@@ -16,8 +16,8 @@ import (
 const (
 	statelessVersion = "2026-07-28" // since then each request carries its version and client
 	handshakeVersion = "2025-11-25" // the newest version that initialize can agree on
-	unbatchedVersion = "2025-06-18" // since then without batches
-	assumedVersion   = "2025-03-26" // of requests that name no version
+	unbatchedVersion = "2025-06-18" // the first version without batches
+	assumedVersion   = "2025-03-26" // assumed for requests that name no version
 	oldestVersion    = "2024-11-05" // supported for initialize only
 )
 
@@ -77,8 +77,8 @@ func isObject(raw json.RawMessage, into any) bool {
 	return len(raw) == 2 || json.Unmarshal(raw, into) == nil
 }
 
-// checkMeta checks the _meta of a call against the protocol version of the transport: over HTTP
-// that of the header, which is empty if there was none.
+// checkMeta checks the _meta of a call against the protocol version of the transport. Over HTTP
+// that is the version in the header, and empty if the request does not have the header.
 func checkMeta(m *message, header string) *jsonrpc.Error {
 	if !m.isCall() {
 		return nil

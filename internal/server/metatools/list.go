@@ -50,8 +50,8 @@ func (t *lister) Descriptor() *tool.Descriptor                       { return t.
 func (t *lister) Gates() []tool.Grant                                { return nil }
 func (t *lister) DescriptorFor(actor *access.Actor) *tool.Descriptor { return t.list }
 
-// Decode decodes for a nil actor, since it does not know the caller. Its call therefore
-// finds nothing.
+// Decode does not know the caller, so it decodes for a nil actor. The call that it returns
+// therefore finds nothing.
 func (t *lister) Decode(args json.RawMessage) (tool.Call, error) { return t.DecodeFor(nil, args) }
 
 func (t *lister) DecodeFor(actor *access.Actor, args json.RawMessage) (tool.Call, error) {
@@ -119,8 +119,8 @@ func (c *listing) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
 // maxNearest is the maximum number of names in an answer without queries.
 const maxNearest = 5
 
-// newIndex returns an index of all queries, by the texts that the list shows of them. A search
-// states which of them the caller may see.
+// newIndex returns an index of all queries, made from the texts that the list shows for them. A
+// search states which queries the caller may see.
 func (p *Tools) newIndex() *toolsearch.Index {
 	entries := make([]toolsearch.Entry, len(p.Queries))
 	for i, q := range p.Queries {

@@ -37,7 +37,7 @@ type PerCaller interface {
 type Tools struct {
 	allowed func(actor *access.Actor, query string) bool // whether the actor may invoke a query
 
-	// Queries are in source order. They stay the same from the first call on.
+	// Queries are in source order. They do not change after the first call.
 	Queries []tool.StoredQuery
 
 	index func() *toolsearch.Index // of Queries, made by the first search
@@ -47,7 +47,7 @@ type Tools struct {
 	LeftOut func(actor *access.Actor, toolName string) error
 
 	list *tool.Descriptor
-	runs [1 << 3]*tool.Descriptor // by hints
+	runs [1 << 3]*tool.Descriptor // the descriptors of the tool that runs queries, by hints
 }
 
 // The hints of queries as bits. The hints of several queries are the union of their bits.
@@ -101,8 +101,7 @@ type runAnswer struct {
 	DryRun        bool             `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
 }
 
-// New returns the meta tools for no queries; allowed reports whether an actor may
-// invoke a query.
+// New returns meta tools without queries; allowed reports whether an actor may invoke a query.
 func New(allowed func(actor *access.Actor, query string) bool) *Tools {
 	p := &Tools{allowed: allowed, list: &tool.Descriptor{
 		Name: ListQueries, Title: "Find stored queries",
@@ -129,7 +128,7 @@ func New(allowed func(actor *access.Actor, query string) bool) *Tools {
 	return p
 }
 
-// Variants lists the descriptors that the tool that runs queries may have.
+// Variants lists the possible descriptors of the tool that runs queries.
 func (p *Tools) Variants() []*tool.Descriptor { return p.runs[:] }
 
 // Tools returns the meta tools in the order in which they are listed.
@@ -190,8 +189,7 @@ type runner struct{ *Tools }
 func (t *runner) Descriptor() *tool.Descriptor { return t.descriptorOf(t.all) }
 func (t *runner) Gates() []tool.Grant          { return nil }
 
-// Decode decodes for a nil actor, since it does not know the caller. It therefore finds no
-// query.
+// Decode does not know the caller, so it decodes for a nil actor and finds no query.
 func (t *runner) Decode(args json.RawMessage) (tool.Call, error) { return t.DecodeFor(nil, args) }
 
 func (t *runner) all(yield func(tool.StoredQuery) bool) {

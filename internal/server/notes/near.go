@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxKeys is the number of keys that are compared with an unknown one. A type with at most so
-	// many nodes is read whole.
+	// maxKeys is the number of keys that are compared with an unknown one. If a type has at most
+	// that many nodes, all of its keys are compared.
 	maxKeys = 1000
 	// maxNodes is the number of nodes of a type up to which the engine searches its keys for
 	// candidates. In a larger type the search would take longer than the read.
@@ -31,7 +31,7 @@ type lookup struct {
 }
 
 // near returns at most [maxNear] keys of a type that resemble a text, quoted, the best first. The
-// type has a key of one String.
+// key of the type must be one String property.
 func (l *lookup) near(typ *catalog.Node, text string) []string {
 	snapshot, err := l.graph.Snapshot(l.ctx, l.at)
 	if err != nil {
@@ -56,8 +56,8 @@ func (l *lookup) near(typ *catalog.Node, text string) []string {
 	return resembling(keys, text)
 }
 
-// keys returns the keys of at most limit nodes that pass the filters. For a type without a key of
-// one String it returns their ids.
+// keys returns the keys of at most limit nodes that pass the filters. If the key of the type is not
+// one String property, it returns their ids.
 func (l *lookup) keys(typ *catalog.Node, limit int64, order []plan.Order, filters ...plan.Clause) ([]string, error) {
 	column := plan.Column{Name: "key", Expr: plan.ID{}, Type: value.Of(value.String)}
 	if len(typ.Key) == 1 {
@@ -86,7 +86,8 @@ func (l *lookup) keys(typ *catalog.Node, limit int64, order []plan.Order, filter
 	}
 }
 
-// property returns the expression of a property of the variable 0, or of its id for "".
+// property returns the expression for the named property of variable 0. The name "" stands for the
+// id.
 func property(typ *catalog.Node, name string) plan.Expr {
 	if name == "" {
 		return plan.ID{}
@@ -127,7 +128,7 @@ const (
 	suffix            // the key ends with the text, after the end of a word
 	prefix            // the key begins with the text
 	partSuffix        // the key ends with the text, within a word
-	longer            // the text ends or begins with the key, at the bounds of a word
+	longer            // the text begins or ends with the key, at a word boundary
 	unlike
 )
 

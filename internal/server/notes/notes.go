@@ -1,5 +1,5 @@
 // Package notes explains reads without rows to their callers: which key or enum value in the match
-// of a query names nothing, and which keys are near.
+// of the query does not exist, and which existing keys resemble it.
 //
 // A note tells a caller whether a key exists, and names other keys. Call [ForEmpty] only for a
 // caller that may read the whole branch.
@@ -27,10 +27,10 @@ const (
 	maxEnum   = 20  // enum values in one note
 )
 
-// ForEmpty returns the notes on a read that has no rows at a commit. It looks at the conditions
-// outside not blocks that every row must meet, in the order of the variables, and reads the same
-// commit. A note is help that the caller did not ask for, so ForEmpty leaves out the notes for
-// which a read fails.
+// ForEmpty returns the notes on a read that has no rows at a commit. It examines the conditions
+// that every row must meet, which are those outside not blocks, in the order of the variables, and
+// reads the same commit. A note is help that the caller did not ask for, so ForEmpty leaves out the
+// notes for which a read fails.
 func ForEmpty(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Args, commit string) []string {
 	wanted := conditions(q, args)
 	if wanted == nil {
@@ -63,12 +63,13 @@ func ForEmpty(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Ar
 	return notes
 }
 
-// equalities are the values that the properties of a variable must equal, by name. The name "" is
-// that of the id.
+// equalities are the values that the properties of a variable must equal, by property name. The
+// name "" stands for the id.
 type equalities map[string]value.Value
 
-// conditions returns the equalities of a read with literals and arguments, outside not blocks. It
-// leaves out those with null, which no row meets, and those that an absent argument drops.
+// conditions returns, for each variable of a read, the equalities with literals and arguments
+// outside not blocks. It leaves out equalities with null, which no row meets, and conditions that
+// do not apply because their optional argument is absent.
 func conditions(q *plan.Query, args engine.Args) map[plan.VarID]equalities {
 	var wanted map[plan.VarID]equalities
 	add := func(of, to plan.Expr) {
@@ -157,7 +158,7 @@ func (l *lookup) unknownKey(typ *catalog.Node, equal equalities) string {
 	note := fmt.Sprintf("no %s has %s", typ.Name, strings.Join(named, " and "))
 	text := equal[members[0]]
 	if len(typ.Key) != 1 || len(members) != 1 || typ.Property(typ.Key[0]).Type.Kind != value.String || text.Kind() != value.String {
-		return note // its ids are not texts that a person chose
+		return note // its ids are not texts that a person chose, so similar ones do not help
 	}
 	if near := l.near(typ, text.Str()); len(near) > 0 {
 		note += "; near it: " + strings.Join(near, ", ")

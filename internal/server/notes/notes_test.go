@@ -36,7 +36,7 @@ const data = `{"type":"Person","data":{"name":"Ada","mood":"good"}}
 {"type":"Event","data":{"title":"fair"}}
 `
 
-// open returns a graph with the people of data and with the given pages.
+// open returns a graph with the constant data and with the given pages.
 func open(t testing.TB, pages ...string) engine.Graph {
 	t.Helper()
 	compiled, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: schema})
@@ -122,8 +122,8 @@ func TestForEmpty(t *testing.T) {
 	}
 }
 
-// TestNearInLargeTypes checks the keys near an unknown one in a type with more nodes than are
-// compared, by suffix, prefix and case.
+// TestNearInLargeTypes checks which keys a note suggests in a type with more nodes than a note
+// compares: keys that end with the text, begin with it, or differ from it in case.
 func TestNearInLargeTypes(t *testing.T) {
 	var pages []string
 	for i := range 3000 {

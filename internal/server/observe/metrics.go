@@ -136,7 +136,7 @@ func (s *Set) Draining() { s.stopping.Store(true) }
 // Refused counts a request that was not admitted. The reason comes from a bounded set.
 func (s *Set) Refused(reason string) { s.refused.WithLabelValues(reason).Inc() }
 
-// Called counts a call; see [servedgraph.Observer].
+// Called counts a call; it implements [audit.Observer].
 func (s *Set) Called(c audit.Called) {
 	key := callKey{c.Graph, c.Tool, c.Outcome}
 	s.mu.RLock()

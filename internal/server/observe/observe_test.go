@@ -151,7 +151,7 @@ func TestExchange(t *testing.T) {
 	tests := []struct {
 		name    string
 		handler http.HandlerFunc
-		want    string // of the log line
+		want    string // the expected part of the log line
 	}{
 		{"nothing written", func(http.ResponseWriter, *http.Request) {}, "status=200 bytes=0"},
 		{"body alone", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }, "status=200 bytes=5"},
@@ -209,7 +209,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// lines is a log that several goroutines of a server write.
+// lines is a log that several goroutines of a server write to.
 type lines struct {
 	mu sync.Mutex
 	b  strings.Builder

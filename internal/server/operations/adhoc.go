@@ -31,7 +31,7 @@ type AdHoc struct {
 	Source   string
 	Argument string // the name of the argument that holds Source; query if empty
 	// File is the file of Source at the command line; empty for a text from a client. A text from a
-	// file has no bounds, and all of its faults are reported.
+	// file has no size limits, and all of its faults are reported.
 	File    string
 	Name    string          // the query of the text to run; may be empty if there is only one
 	Params  json.RawMessage // nil, null or an object
@@ -48,10 +48,10 @@ func (c *AdHoc) Grants() []tool.Grant {
 	return []tool.Grant{c.Options.Grant(c.Branch, tool.AdHoc)}
 }
 
-// Run compiles the text and executes the query. Faults in the text give a *Rejected. Faults
-// in the name of the query, its parameters or its run options give a *tool.ArgumentError. A
-// mutation that updates or deletes also requires permission to read; without it the error
-// is a *Forbidden.
+// Run compiles the text and executes the query. Faults in the text give a *wireerror.Rejected.
+// Faults in the name of the query, its parameters or its run options give a *tool.ArgumentError. A
+// mutation that updates or deletes also requires permission to read; without it the error is a
+// *wireerror.Forbidden.
 func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	if err := c.Options.Check(c.Write, c.Branch); err != nil {
 		return nil, err
@@ -190,9 +190,9 @@ func readsStored(m *plan.Mutation) bool {
 	return false
 }
 
-// mutateAdHoc runs a mutation that the caller wrote. A mutation that finds entities by a
-// condition requires permission to read the branch as well as to change it; without it the
-// error is a *Forbidden.
+// mutateAdHoc runs a mutation that the caller wrote. A mutation that finds entities by a condition
+// requires permission to read the branch as well as to change it; without it the error is a
+// *wireerror.Forbidden.
 func mutateAdHoc(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args, branch string, k *queryrun.Options) (*tool.Outcome, error) {
 	if readsStored(q.Mutation) {
 		if err := env.Require(access.ReadOn(branch)); err != nil {

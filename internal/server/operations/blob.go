@@ -18,8 +18,8 @@ type BlobPlace struct {
 	Property string
 }
 
-// Read returns the bytes of the Blob. The query language has no Blob values, but engines
-// return them. The error is an *engine.NotFound if the type, entity, property or value does
+// Read returns the bytes of the Blob. The query language has no Blob values, but a plan can read
+// them from an engine. The error is an *engine.NotFound if the type, entity, property or value does
 // not exist, and a *tool.ArgumentError if the property is not a Blob.
 func (p *BlobPlace) Read(ctx context.Context, g engine.Graph, at engine.Target) ([]byte, error) {
 	schema, err := g.Schema(ctx, at)

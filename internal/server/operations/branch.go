@@ -15,8 +15,8 @@ type CreateBranch struct {
 	Name string
 	From string // the branch whose head is the start; empty for main
 
-	// Commit, if not empty, is the commit to start at instead. It must be in the history of
-	// From, or, if From is empty, be any commit that the caller may read.
+	// Commit, if not empty, is the commit to start at instead. It must be in the history of From. If
+	// From is empty, it may be any commit that the caller may read.
 	Commit string
 }
 

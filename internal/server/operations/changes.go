@@ -37,10 +37,10 @@ func ParseOp(name string) (kind engine.ChangeKind, ok bool) {
 }
 
 // LookChanges returns the call that lists a page of the changes of a commit. token is the token of
-// the page, or empty; without it r.After says where the page starts. The answer is a client.ChangesAnswer. The error is a
-// *DiffRefused for a commit without a parent or with another schema than its parent, a *HistoryGap
-// if the state of the commit or of its parent was reclaimed, and an *engine.NotFound for a type in
-// r.Types that the schema lacks.
+// the page, or empty; without it r.After says where the page starts. The answer is a
+// client.ChangesAnswer. The error is a *wireerror.DiffRefused for a commit without a parent or with
+// another schema than its parent, a *wireerror.HistoryGap if the state of the commit or of its
+// parent was reclaimed, and an *engine.NotFound for a type in r.Types that the schema lacks.
 func LookChanges(at engine.Target, r engine.ChangeRange, token string) *Look {
 	if r.Limit <= 0 || r.Limit > maxChanges {
 		r.Limit = maxChanges
@@ -68,7 +68,7 @@ func LookChanges(at engine.Target, r engine.ChangeRange, token string) *Look {
 	}}
 }
 
-// comparable returns a *DiffRefused unless the commit has a parent with the same schema.
+// comparable returns a *wireerror.DiffRefused unless the commit has a parent with the same schema.
 func comparable(ctx context.Context, g engine.Graph, c engine.Commit) error {
 	if len(c.Parents) == 0 {
 		return &wireerror.DiffRefused{Commit: c.ID, Reason: client.ReasonParentless}
@@ -103,7 +103,7 @@ func firstChanged(ctx context.Context, g engine.Graph, from, to string) (string,
 	return "", nil
 }
 
-// typesNamed returns the names as the schema of a commit writes them. The error is an
+// typesNamed returns the names of types in the spelling of the schema of a commit. The error is an
 // *engine.NotFound.
 func typesNamed(ctx context.Context, g engine.Graph, c engine.Commit, names []string) ([]string, error) {
 	if len(names) == 0 {
@@ -126,7 +126,7 @@ func typesNamed(ctx context.Context, g engine.Graph, c engine.Commit, names []st
 	return types, nil
 }
 
-// asGap converts the error for a commit whose state was reclaimed to a *HistoryGap.
+// asGap converts the error for a commit whose state was reclaimed to a *wireerror.HistoryGap.
 func asGap(err error) error {
 	var missing *engine.NotFound
 	if errors.As(err, &missing) && missing.Reclaimed {
@@ -163,7 +163,7 @@ func changesAnswer(env *tool.Env, changes *engine.Changes) *client.ChangesAnswer
 	return a
 }
 
-// image returns an entity in the form of the wire, and the number of bytes of its values.
+// image returns an entity in its wire form, and the number of bytes of its values.
 func image(entity string, i *engine.Image) (out *client.EntityImage, bytes int) {
 	if i == nil {
 		return nil, 0

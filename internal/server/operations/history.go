@@ -13,8 +13,8 @@ import (
 // It is constant: there is one version, and the engine upgrades its files itself.
 const InternalSchemaVersion = 1
 
-// maxCommits is the largest page of commits. A request with a higher limit, or with none, gets a page
-// of this size.
+// maxCommits is the largest page of commits. A request with a higher limit, or with none, gets a
+// page of this size.
 const maxCommits = 10_000
 
 // LookSchema returns the call that reads the source text of the schema. Its answer is a

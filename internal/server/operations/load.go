@@ -47,7 +47,7 @@ func (c *Load) NoTimeLimit() {}
 // CreateBranch.
 type LoadFrom struct {
 	*Load
-	From string // the branch to create it from
+	From string // the branch that a created branch starts from
 }
 
 // Run creates the branch, if the caller has the permission, and loads the data. If the load

@@ -18,8 +18,8 @@ type Look struct {
 	// Action is the action that the caller needs a grant for; empty for Read.
 	Action tool.Action
 
-	// Unless, if not nil and true for the commit, ends the call with an *Unchanged before
-	// anything is read.
+	// If Unless is not nil and returns true for the commit, the call ends with an *Unchanged before
+	// it reads anything.
 	Unless func(commit string) bool
 
 	// Less is advice on how to get a smaller answer, for when the answer is larger than the

@@ -22,7 +22,7 @@ func (p CommitPage) Token(env *tool.Env) string {
 }
 
 // OpenCommits returns the sequence number where a page of the commits of a branch starts, or 0 for
-// the first page, whose token is empty. The error is an *ArgumentError.
+// the first page, whose token is empty. The error is a *tool.ArgumentError.
 func OpenCommits(env *tool.Env, token, branch string) (before uint64, err error) {
 	if token == "" {
 		return 0, nil
@@ -50,7 +50,7 @@ func (p ChangePage) Token(env *tool.Env) string {
 }
 
 // OpenChanges returns the position after which a page of the changes of a commit starts. It is zero
-// for the first page, whose token is empty. The error is an *ArgumentError.
+// for the first page, whose token is empty. The error is a *tool.ArgumentError.
 func OpenChanges(env *tool.Env, token, commit string) (after engine.ChangePosition, err error) {
 	if token == "" {
 		return after, nil
@@ -76,8 +76,8 @@ func parseChangePosition(text string) (engine.ChangePosition, bool) {
 	return engine.ChangePosition{Entity: parts[0], Type: parts[1], ID: parts[2]}, true
 }
 
-// LostChanges converts an error of the engine for a caller who reads the changes of a commit page by
-// page. If the commit was cleaned up since the first page, it returns an *ArgumentError.
+// LostChanges converts an error of the engine for a caller who reads the changes of a commit page
+// by page. If the commit was cleaned up since the first page, it returns a *tool.ArgumentError.
 func LostChanges(err error, token, commit string) error {
 	var missing *engine.NotFound
 	if token == "" || !errors.As(err, &missing) {

@@ -23,7 +23,7 @@ type ApplySchema struct {
 	Options  engine.SchemaOptions // Actor is set to the caller
 
 	// File is the file of Source at the command line; empty for a text from a client. A text from a
-	// file has no bounds, and all of its faults are reported.
+	// file has no size limits, and all of its faults are reported.
 	File string
 
 	// Fixed, if not empty, says why schemas cannot be applied here and what to do instead.
@@ -73,7 +73,7 @@ func (c *ApplySchema) Grants() []tool.Grant {
 	return append([]tool.Grant{{Action: tool.SchemaApply, Branch: c.Options.Branch}}, access.WantsRead(c.Options.Branch, c.Options.DryRun)...)
 }
 
-// Run compiles the schema and applies it. Faults in the text give a *Rejected.
+// Run compiles the schema and applies it. Faults in the text give a *wireerror.Rejected.
 func (c *ApplySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	change, err := c.Apply(ctx, env)
 	if err != nil {

@@ -1,5 +1,6 @@
 // Package pagetoken defines what a page token says about a reader's place in the rows of a read or
-// in a list, and its bytes. It contains no key and no cipher; package seal has them.
+// in a list, and how its bytes encode that. It contains no key and no cipher; package seal has
+// them.
 package pagetoken
 
 import "time"
@@ -10,8 +11,8 @@ type List string
 // The lists. The text is part of tokens and of messages.
 const (
 	Branches List = "branches"
-	Commits  List = "commits" // of Place.Branch
-	Changes  List = "changes" // of Place.Commit
+	Commits  List = "commits" // the commits of Place.Branch
+	Changes  List = "changes" // the changes of Place.Commit
 )
 
 // Place is a reader's place in the rows of a read or in a list, with everything that must stay the

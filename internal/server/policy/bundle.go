@@ -39,7 +39,8 @@ type ruleClause struct {
 	queries []strictyaml.Entry
 }
 
-// parse reads the structure of a bundle and reports the parts that do not fit it.
+// parse reads the structure of a bundle and reports the parts that do not have the expected
+// structure.
 func parse(r *strictyaml.Reader) *bundle {
 	b := &bundle{}
 	root := r.Root()

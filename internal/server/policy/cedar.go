@@ -61,7 +61,7 @@ func (p policies) All() iter.Seq2[cedar.PolicyID, *cedar.Policy] {
 }
 
 // compile translates a rule to one Cedar policy about the entity target, a Graph or the Server. The
-// conditions in also narrow the policy further.
+// conditions in the argument also narrow the policy further.
 func compile(r rule, target types.EntityUID, also ...build.Node) compiled {
 	head := build.Annotation("id", types.String(r.id))
 	p := head.Forbid()
@@ -167,7 +167,7 @@ func (m *actorInGroups) Get(id types.EntityUID) (types.Entity, bool) {
 	return m.entities.Get(id)
 }
 
-// withGroups returns the entities with actor also in groups.
+// withGroups returns the entities, with the actor in the given groups in addition to its own.
 func (e *entities) withGroups(actor types.EntityUID, groups []string) types.EntityGetter {
 	all := groups
 	if known, ok := e.actors[actor]; ok {

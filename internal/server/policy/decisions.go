@@ -20,7 +20,7 @@ type decisions struct {
 // question holds all inputs of a decision. Its branch is a class of branches, so that a list of
 // thousands of branches takes one decision for each class.
 type question struct {
-	actor, groups string
+	actor, groups string // the id; the names of the groups of its token, joined with zero bytes
 	grant         tool.Grant
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // TestDecisionCache checks that each input of a decision is part of the cached question: a policy
-// that has answered another question first must still decide right.
+// that has answered another question first must still decide correctly.
 func TestDecisionCache(t *testing.T) {
 	p, err := Compile("p.yaml", []byte(`
 version: 1
@@ -55,7 +55,7 @@ rules:
 }
 
 // TestDecisionCacheBounds asks about more branches than the cache holds, from several goroutines.
-// The decisions must stay right, and the cache must stay bounded.
+// The decisions must stay correct, and the cache must stay bounded.
 func TestDecisionCacheBounds(t *testing.T) {
 	p, err := CompileCedar("p.cedar", []byte(`permit (principal == Actor::"act-wil", action == Action::"change", resource) unless { context.branch == context.query || context.branch == "release" };`), Options{Graph: "g"})
 	if err != nil {

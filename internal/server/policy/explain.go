@@ -21,8 +21,8 @@ type Explanation struct {
 	// Allowed is false, no rule allows the request.
 	Deciding []Rule
 
-	// Near lists rules about the action that would have allowed the request but for one part. It is
-	// filled only if no rule allows and none denies.
+	// Near lists rules about the action that would have allowed the request if one part of them had
+	// held. It is filled only if no rule allows and none denies.
 	Near []NearRule
 
 	// Unanswerable is the reason why no rule could apply, or "".

@@ -20,8 +20,7 @@ var (
 	naiveQueries  = []string{"q1", "q2", "q3"}
 )
 
-// naiveBundle is a bundle in the terms of its text. Its decisions come from reading one rule after
-// the other.
+// naiveBundle holds a bundle as its text states it. It decides by reading one rule after the other.
 type naiveBundle struct {
 	groups    map[string][]string
 	protected []string
@@ -31,7 +30,7 @@ type naiveBundle struct {
 type naiveRule struct {
 	allow   bool
 	group   string
-	ids     []string // with group: both empty means any actor
+	ids     []string // if ids and group are empty, the rule is for any actor
 	actions []string
 	branch  string // value of branch_scope or target_branch_scope; "" if neither is set
 	target  bool   // the scope is target_branch_scope

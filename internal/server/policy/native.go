@@ -22,10 +22,10 @@ import (
 // are recursive.
 const maxNesting = 64
 
-// CompileCedar compiles a text in Cedar's own language without changing it. Reports call the text
-// file. Every policy must conform to the published schema, see [CedarSchema], and must name only
-// things that exist. The id of a policy is its @id, or else policy0, policy1, … in file order. The
-// error is a diag.List of all faults.
+// CompileCedar compiles a text in Cedar's own language without changing it. The argument file is
+// the name of the text in reports. Every policy must conform to the published schema, see
+// [CedarSchema], and must name only things that exist. The id of a policy is its @id, or else
+// policy0, policy1, … in file order. The error is a diag.List of all faults.
 //
 // Such a file declares neither groups nor protected branches. So actors are only in the groups of
 // their tokens, and CompileCedar rejects a policy that reads context.protected.

@@ -27,8 +27,8 @@ type Options struct {
 	// Graph is the id of the graph; empty means the server itself.
 	Graph string
 
-	// Graphs are the graphs that the file applies to, if it applies to more than Graph. A .cedar
-	// file may name any of them.
+	// Graphs are all graphs that the file applies to, if it applies to more graphs than Graph. A
+	// .cedar file may name any of them.
 	Graphs []string
 
 	// Queries are the stored queries that rules may name: those of every graph that the file
@@ -78,8 +78,8 @@ func Read(path string, o Options) (*Policy, error) {
 	return Compile(path, src, o)
 }
 
-// Compile compiles the text of a YAML bundle. Reports call the text file. The error is a diag.List
-// of all faults.
+// Compile compiles the text of a YAML bundle. The argument file is the name of the text in reports.
+// The error is a diag.List of all faults.
 func Compile(file string, src []byte, o Options) (*Policy, error) {
 	r := strictyaml.Read(file, src)
 	res := resolve(parse(r), o)

@@ -6,7 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
 )
 
-// setting makes the tables of this file shorter.
+// setting is a short name that keeps the tables of this file compact.
 type setting = strictyaml.Setting
 
 const (
@@ -90,5 +90,5 @@ func ruleBody(key, text string) *setting {
 	}
 }
 
-// takenBy says with which actions a scope can stand.
+// takenBy says which actions a rule with the scope can name.
 func takenBy(s scope) string { return "only with " + strings.Join(actionsWith(s), ", ") }

@@ -13,8 +13,8 @@ import (
 
 // Standalone returns the policy as a .cedar file that makes the same decisions. It writes the
 // groups and protected branches of a bundle into the rules: each rule lists the members of its
-// group and the protected branches. A rule that applies to no actor or no branch is left out.
-// Groups that tokens map to stay groups.
+// group and the protected branches. A rule that applies to no actor or no branch is left out. A
+// group stays a group if a group of tokens maps to it, because the tokens can add members to it.
 //
 // If the policy was read from a .cedar file, Standalone returns the text of that policy.
 func (p *Policy) Standalone() string {

@@ -35,7 +35,8 @@ type written struct {
 	}
 }
 
-// naively decodes the text of a bundle for the naive decider, which reads one rule after the other.
+// naively decodes the text of a bundle for the naive decider, which applies one rule after the
+// other.
 func naively(t *testing.T, text string) *naiveBundle {
 	t.Helper()
 	var w written
@@ -167,8 +168,8 @@ func TestThreeDeciders(t *testing.T) {
 	}
 }
 
-// TestThreeDecidersByHand does the same for the handwritten bundles of these tests, of this
-// repository, and of its guides.
+// TestThreeDecidersByHand makes the same comparison for the handwritten bundles of these tests, of
+// this repository, and of its guides.
 func TestThreeDecidersByHand(t *testing.T) {
 	texts := map[string]string{}
 	for _, path := range []string{"testdata/team.yaml", "../../../queries/code/policy.yaml"} {
@@ -200,7 +201,7 @@ func TestThreeDecidersByHand(t *testing.T) {
 	}
 }
 
-// TestThreeDecidersOfServer does the same for a policy of the server itself.
+// TestThreeDecidersOfServer makes the same comparison for a policy of the server itself.
 func TestThreeDecidersOfServer(t *testing.T) {
 	a := asked{actors: []string{"act-ada", "act-bo", "act-eve"}, branches: []string{"main"}, queries: []string{""}, claims: [][]string{nil, {"idp"}}}
 	text := "version: 1\ngroups: { listers: [act-ada, act-bo] }\nrules:\n  - id: list\n    allow: { actors: { group: listers }, actions: [graph_list] }\n  - id: not-bo\n    deny: { actors: { ids: [act-bo] }, actions: [graph_list] }\n"

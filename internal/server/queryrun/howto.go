@@ -7,12 +7,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// HowToCall returns the tool that runs a stored query, and the text of a call of it: the tool and
-// its arguments as JSON, with the type of each parameter in place of the value, such as
+// HowToCall returns the name of the tool that runs a stored query, and a text that shows how to
+// call the query. The text has the tool and its arguments as JSON, with the type of each parameter
+// in place of a value, such as
 //
 //	find_person {"params":{"name":"<String>"}}
 //
-// runTool is as in [tool.Env].
+// The argument runTool is the value of [tool.Env.RunTool].
 func HowToCall(q tool.StoredQuery, runTool string) (name, call string) {
 	name = q.Descriptor().Name
 	var members []string

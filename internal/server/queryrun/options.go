@@ -58,8 +58,9 @@ func refuseOptions(o *arguments.Object, kind string, options [][2]string) {
 	}
 }
 
-// Check returns an *ArgumentError if an option is set that does not apply to a mutation or
-// a read, or if a read has both a snapshot and a branch. Otherwise it returns nil.
+// Check returns a *tool.ArgumentError if an option is set that does not apply to the kind of
+// query, a mutation or a read, or if a read has both a snapshot and a branch. Otherwise it returns
+// nil.
 func (k *Options) Check(mutation bool, branch string) error {
 	o := &arguments.Object{}
 	set := map[string]bool{

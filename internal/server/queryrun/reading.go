@@ -18,9 +18,8 @@ type Reading struct {
 	place *pagetoken.Place // nil on the first page
 }
 
-// Reading returns the state that a read on a branch runs on. An empty branch means main.
-// All pages after the first run on the same commit as the first. The error is an
-// *ArgumentError.
+// Reading returns the state that a read on a branch runs on. An empty branch means main. All pages
+// after the first run on the same commit as the first. The error is a *tool.ArgumentError.
 func (k *Options) Reading(env *tool.Env, branch string) (*Reading, error) {
 	if branch == "" {
 		branch = engine.MainBranch
@@ -49,7 +48,7 @@ func (k *Options) Reading(env *tool.Env, branch string) (*Reading, error) {
 	return r, nil
 }
 
-// Run runs a read. It returns an *ArgumentError if a later page has another query or other
+// Run runs a read. It returns a *tool.ArgumentError if a later page has another query or other
 // arguments than the first page.
 func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args) (*tool.Outcome, error) {
 	out := &tool.ReadOutcome{Query: q.Name, Target: r.Asked, Plan: q, Args: args, Now: r.At.Now}
@@ -67,7 +66,8 @@ func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args en
 		return nil, r.Lost(err)
 	}
 	out.Result = result
-	// A note tells whether a key exists and names others, which a stored query need not show.
+	// A note reveals whether a key exists and names other keys. The stored query itself may not show
+	// them, so the caller must be allowed to read.
 	if r.place == nil && env.MayRead != nil {
 		out.Notes = func(ctx context.Context) []string {
 			if !env.MayRead() {
@@ -79,8 +79,8 @@ func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args en
 	return &tool.Outcome{Read: out}, nil
 }
 
-// Lost converts an error of the engine for the caller. If the commit of a later page no
-// longer exists, it returns an *ArgumentError about the page token.
+// Lost converts an error of the engine for the caller. If the commit of a later page no longer
+// exists, it returns a *tool.ArgumentError about the page token.
 func (r *Reading) Lost(err error) error {
 	var missing *engine.NotFound
 	if r.place == nil || !errors.As(err, &missing) {
@@ -96,7 +96,7 @@ func (r *Reading) Lost(err error) error {
 // tokens are not available.
 func NextToken(e *tool.Env, r *tool.ReadOutcome, n int) string {
 	if e.Pages == nil {
-		return "" // saves the digests
+		return "" // saves computing the digests
 	}
 	return e.SealPage(pagetoken.Place{
 		Branch: r.Target.Branch, Snapshot: r.Target.Commit != "", Commit: r.Result.Commit(),

@@ -21,9 +21,8 @@ func (t Tool) Gates() []tool.Grant {
 	return []tool.Grant{{Action: tool.InvokeQuery, Query: t.Info().Name}}
 }
 
-// Decode reads the arguments of the tool: {"params": {…}, "branch"?}, the
-// run options of a read or a mutation, and the query's parameters in params. The error is
-// an *ArgumentError.
+// Decode reads the arguments of the tool: {"params": {…}, "branch"?}, the run options of a read or
+// a mutation, and the query's parameters in params. The error is a *tool.ArgumentError.
 func (t Tool) Decode(args json.RawMessage) (tool.Call, error) {
 	return DecodeMembers(t.StoredQuery, arguments.Members(args))
 }
@@ -99,8 +98,8 @@ func Mutation(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Arg
 // optionNames are the members of the envelope other than params.
 var optionNames = []string{"branch", "snapshot", "page_token", "dry_run", "idempotency_key", "if_commit"}
 
-// misplaced improves the help for the two most common mistakes: a parameter outside params,
-// and a run option inside it.
+// misplaced improves the help of an error for the two most common mistakes: a parameter outside
+// params, and a run option inside it.
 func misplaced(e *tool.ArgumentError, q *plan.Query) *tool.ArgumentError {
 	for _, f := range append([]*tool.ArgumentError{e}, e.Also...) {
 		inside, in := strings.CutPrefix(f.Path, "params.")

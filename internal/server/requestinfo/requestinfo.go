@@ -44,8 +44,7 @@ func With(ctx context.Context, r *Info) context.Context {
 	return (*carrier)(r)
 }
 
-// carrier is a Info in its role as a context. The conversion saves one allocation per
-// request.
+// carrier is an Info in its role as a context. The conversion saves one allocation per request.
 type carrier Info
 
 func (c *carrier) Deadline() (time.Time, bool) { return c.parent.Deadline() }

@@ -18,8 +18,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// object reads the body as a JSON object. The body may have no more bytes than most. An empty
-// body counts as an empty object.
+// object reads the body as a JSON object. The argument most is the maximum size of the body in
+// bytes. An empty body counts as an empty object.
 func (x *exchange) object(most int64) (*arguments.Object, error) {
 	if x.r.ContentLength > most {
 		return nil, tooLarge(most)
@@ -63,9 +63,9 @@ func (x *exchange) bodyOf(most int64, into any) (*arguments.Object, error) {
 // readMembers reads the members of an object into the struct that into points to.
 func readMembers(o *arguments.Object, into any) { members(o, reflect.ValueOf(into).Elem()) }
 
-// members reads the fields of a struct. A field without omitempty is required. A member that is
-// absent leaves its field zero; Object.Has tells it from one with the zero value. members skips
-// fields of type any; the caller reads those unparsed.
+// members reads the fields of a struct. A field without omitempty is required. The field of an
+// absent member stays zero; Object.Has tells an absent member from one with the zero value. members
+// skips fields of type any; the caller reads those unparsed.
 func members(o *arguments.Object, into reflect.Value) {
 	for field, v := range into.Fields() {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")

@@ -17,7 +17,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// steps sends requests to one graph, in order. It stops at the first that fails.
+// steps sends requests to one graph, in order. It stops at the first request that fails.
 func steps(t *testing.T, c servedgraph.Config, opts rest.Options, all []request) {
 	t.Helper()
 	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, opts))
@@ -249,7 +249,7 @@ func TestCommitsStayHidden(t *testing.T) {
 		check(p, b)
 	}
 	// The writer has made a branch that starts at the commit. Actors who may read that branch may
-	// see all commits that lead to its head.
+	// see its head and all ancestors of the head.
 	for _, p := range []string{"/commits/COMMIT", "/commits/COMMIT/changes"} {
 		if status, got := answer(outsider, p+"?branch=mine", "", hidden); status != 200 {
 			t.Errorf("%s of the line of another branch: %d %s", p, status, got)

@@ -91,8 +91,8 @@ func places(list []client.EntityChange) (all []string) {
 	return all
 }
 
-// TestChangesInOrder checks the order, the filters and the pages of a list of changes. In the schema
-// Zebra stands before Ape.
+// TestChangesInOrder checks the order, the filters and the pages of a list of changes. In the
+// schema Zebra stands before Ape.
 func TestChangesInOrder(t *testing.T) {
 	overZoos(t, func(z *zoo) {
 		z.load(`{"type":"Ape","data":{"name":"b"}}`, `{"type":"Zebra","data":{"name":"z"}}`, `{"edge":"Sees","from":"b","to":"z","data":{"id":"s1"}}`)

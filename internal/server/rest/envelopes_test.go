@@ -102,9 +102,9 @@ func TestEnvelopes(t *testing.T) {
 		{writer, "GET", "/commits/COMMIT", "", ""},
 		{writer, "GET", "/commits/COMMIT/changes", "", ""},
 		{writer, "POST", "/cleanup", "", `{"keep_commits":100}`},
-		// 304
+		// Answered with 304.
 		{writer, "GET", "/schema", `If-None-Match: "COMMIT"`, ""},
-		// 400
+		// Answered with 400.
 		{writer, "POST", "/query", "", `{"query":`},
 		{writer, "POST", "/query", "", `{"query":7,"nam":"x","max_rows":"many"}`},
 		{writer, "POST", "/query", "", `{"query":"a","query":"b"}`},
@@ -114,32 +114,32 @@ func TestEnvelopes(t *testing.T) {
 		{writer, "GET", "/schema?branch=main&branch=draft", "", ""},
 		{writer, "GET", "/schema", "X-Timeout-Ms: soon", ""},
 		{writer, "POST", "/verify", "", ""},
-		// 403
+		// Answered with 403.
 		{bot, "GET", "/schema", "", ""},
 		{nil, "GET", "/schema", "", ""},
 		{bot, "GET", "//graphs", "", ""},
-		// 404
+		// Answered with 404.
 		{writer, "GET", "//nope", "", ""},
 		{writer, "GET", "//graphs/nope/schema", "", ""},
 		{writer, "GET", "/schema?branch=nope", "", ""},
 		{writer, "GET", "/commits/nope", "", ""},
 		{bot, "POST", "/queries/everyone", "", `{}`},
 		{bot, "POST", "/queries/nope", "", `{}`},
-		// 405
+		// Answered with 405.
 		{writer, "PUT", "/query", "", ""},
-		// 409
+		// Answered with 409.
 		{writer, "POST", "/branches", "", `{"name":"main"}`},
 		{writer, "POST", "/load/ndjson?mode=append", "Content-Type: application/x-ndjson", `{"type":"Person","data":{"name":"ada"}}`},
 		{writer, "POST", "/schema/apply", "", schemaOf(t, servedtest.Source, "")},
-		// 412
+		// Answered with 412.
 		{writer, "POST", "/mutate", "Omnigraph-If-Graph-Commit: 01J00000000000000000000000", `{"query":"query m() { insert Person { name: \"zoe\" } }"}`},
-		// 413
+		// Answered with 413.
 		{writer, "POST", "/query", "", q + strings.Repeat(" ", 2000) + "}"},
 		{writer, "GET", "/schema?branch=large", "", ""},
-		// 415
+		// Answered with 415.
 		{writer, "POST", "/query", "Content-Type: text/plain", q + "}"},
 		{writer, "POST", "/query", "Content-Encoding: gzip", q + "}"},
-		// 500 and 503
+		// Answered with 500 and 503.
 		{reader, "GET", "/schema?branch=broken", "", ""},
 		{reader, "GET", "/schema?branch=panic", "", ""},
 		{reader, "GET", "/schema?branch=unavailable", "", ""},

@@ -55,7 +55,7 @@ func (r *Route) exampleOf(p *Param) string {
 }
 
 type example struct {
-	params map[string]string // by parameter name
+	params map[string]string // the values of parameters by name
 	body   string
 }
 

@@ -77,8 +77,8 @@ func (x *exchange) target() engine.Target {
 	return engine.Target{Branch: x.query.Get("branch"), Commit: x.query.Get("snapshot")}
 }
 
-// number returns a parameter of kind Number from the query string, or otherwise if it is
-// absent. check has validated it.
+// number returns a parameter of kind Number from the query string. If the parameter is absent,
+// number returns its argument otherwise. The method check has already validated the parameter.
 func (x *exchange) number(name string, otherwise int) int {
 	n, err := strconv.Atoi(x.query.Get(name))
 	if err != nil {
@@ -87,7 +87,7 @@ func (x *exchange) number(name string, otherwise int) int {
 	return n
 }
 
-// runOptions returns the options of a write that the header gives.
+// runOptions returns the options of a write that are given in the header of the request.
 func (x *exchange) runOptions() queryrun.Options {
 	return queryrun.Options{IdempotencyKey: x.r.Header.Get(headerIdempotency), IfCommit: x.ifCommit()}
 }

@@ -46,10 +46,10 @@ type Options struct {
 	Logger *slog.Logger // for faults outside of a graph; nil discards them
 }
 
-// Handler serves the graphs, keyed by id, on those [Routes] that are not Elsewhere. The
-// contexts of its requests carry the actor, see [servedgraph.WithActor]; without an actor
-// everything but /healthz is denied. Answers are JSON, except for exports and blobs. Every
-// error is answered with the error envelope.
+// Handler serves the graphs, keyed by id, on those [Routes] that are not Elsewhere. The contexts of
+// its requests carry the actor, see [access.WithActor]; without an actor everything but /healthz is
+// denied. Answers are JSON, except for exports and blobs. Every error is answered with the error
+// envelope.
 func Handler(graphs map[string]*servedgraph.Graph, opts Options) http.Handler {
 	if opts.MaxText == 0 {
 		opts.MaxText = cmp.Or(opts.MaxBody, 8<<20)

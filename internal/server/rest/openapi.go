@@ -246,7 +246,7 @@ func textOf(media string) map[string]any {
 	case mediaText:
 		return map[string]any{"type": "string"}
 	}
-	return map[string]any{} // any bytes
+	return map[string]any{} // the schema of any bytes
 }
 
 // fault returns the answer for an error status.

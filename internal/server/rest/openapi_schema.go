@@ -42,7 +42,7 @@ const (
 //   - A member of an answer is always present unless it has omitempty; a nil pointer becomes
 //     null; other members never occur.
 type schemas struct {
-	made  map[string]map[string]any // by component name
+	made  map[string]map[string]any // the schemas by component name
 	types map[string]typeOf
 }
 
@@ -174,7 +174,8 @@ func (side side) members(s *jsonschema.Schema, t reflect.Type) {
 	}
 }
 
-// nullable allows a schema of the given types to be null. Without types it already does.
+// nullable makes a schema of the given types also allow null. A schema without types allows null
+// already.
 func nullable(p *jsonschema.Schema, types []string) (*jsonschema.Schema, []string) {
 	switch {
 	case p.Ref != "":

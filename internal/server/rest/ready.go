@@ -11,8 +11,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Ready serves the readiness that now returns, with status 200 if it is ready and 503 if not.
-// Only actors to whom server grants graph_list see its detail.
+// Ready answers with the readiness that the function now returns. The status is 200 if the server
+// is ready and 503 if it is not. Only actors to whom the policy in server grants graph_list see the
+// detail.
 func Ready(now func() client.Readiness, server access.Authorizer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.Method != http.MethodGet && req.Method != http.MethodHead {

@@ -41,8 +41,8 @@ take the server and the token from the environment:
 - A / in the name of a branch is written %2F in a path.
 `
 
-// TestReference compares the reference page that the table of routes gives with its golden
-// file.
+// TestReference compares the reference page that is printed from the table of routes with its
+// golden file.
 func TestReference(t *testing.T) {
 	p := &page{doc: resttest.Document(t)}
 	p.WriteString(referenceIntro)

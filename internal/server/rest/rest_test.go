@@ -107,7 +107,8 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// TestTwoContentTypes sends two Content-Type lines. The server must not pick either of them.
+// TestTwoContentTypes sends two Content-Type lines. The server must refuse the request and not
+// choose one of them.
 func TestTwoContentTypes(t *testing.T) {
 	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, servedtest.Config(t))}, rest.Options{}))
 	for _, types := range [][]string{{"application/json", "text/plain"}, {"application/json", "application/json"}} {

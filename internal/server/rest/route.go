@@ -40,7 +40,8 @@ type Route struct {
 
 	// Action is the right that the caller needs; empty for a route that needs no actor.
 	Action tool.Action
-	// Also lists the rights that some requests need in addition; Description says which.
+	// Also lists the rights that some requests need in addition; Description says which requests
+	// need them.
 	Also []tool.Action
 
 	Writes bool // whether it may change something

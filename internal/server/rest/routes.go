@@ -38,7 +38,8 @@ var (
 	}()
 )
 
-// selecting says when a mutation given as text needs the right read in addition to the right change.
+// selecting says when a mutation given as text needs the permission read in addition to the
+// permission change.
 const selecting = "A mutation that updates or deletes, and every dry run, also needs read on the branch, because its answer depends on stored data."
 
 // routes is the table of all routes.

@@ -17,9 +17,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Call runs the named tool with JSON arguments, as MCP does. In addition to the errors of
-// the engine it returns *UnknownTool, *tool.ArgumentError, *Forbidden, *Oversize and, for
-// ad-hoc text, *Rejected. [Explain] classifies them.
+// Call runs the named tool with JSON arguments, as MCP does. In addition to the errors of the
+// engine it returns *wireerror.UnknownTool, *tool.ArgumentError, *wireerror.Forbidden,
+// *wireerror.Oversize and, for ad-hoc text, *wireerror.Rejected. [wireerror.Explain] classifies
+// them.
 func (g *Graph) Call(ctx context.Context, actor *access.Actor, name string, args json.RawMessage, enc encoding.Options) (*encoding.Answer, error) {
 	t, err := g.Lookup(ctx, actor, name)
 	if err != nil {
@@ -90,10 +91,10 @@ func (g *Graph) invocation(name string, in Invocation) (*queryrun.Call, error) {
 	return &queryrun.Call{Query: q, Args: args, Branch: in.Branch, Options: in.Options}, nil
 }
 
-// Do authorizes a decoded call, runs it and encodes its outcome. name is the tool's name in
-// the log. All reads and writes of a graph's data go through Do. A panic in the call is
-// returned as a *Panic. A call that exceeds the graph's time limit returns an *Overdue,
-// which wraps context.DeadlineExceeded.
+// Do authorizes a decoded call, runs it and encodes its outcome. name is the tool's name in the
+// log. All reads and writes of a graph's data go through Do. A panic in the call is returned as a
+// *wireerror.Panic. A call that exceeds the graph's time limit returns a *wireerror.Overdue, which
+// wraps context.DeadlineExceeded.
 func (g *Graph) Do(ctx context.Context, actor *access.Actor, name string, call tool.Call, enc encoding.Options) (*encoding.Answer, error) {
 	if _, ok := call.(noTimeLimit); !ok {
 		var cancel context.CancelFunc
@@ -167,7 +168,7 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 		large.Stored = true
 	}
 	if !reads && !w.Changed() {
-		commit = "" // the head, which another write made
+		commit = "" // commit is the head, which another write made
 	}
 	return commit, err
 }
@@ -175,7 +176,7 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 // errLimit is the cause of a context that ended at the graph's time limit.
 var errLimit = errors.New("the call reached the time limit of the graph")
 
-// overdue wraps err in an *Overdue if the deadline of ctx caused it. It leaves errors of
+// overdue wraps err in a *wireerror.Overdue if the deadline of ctx caused it. It leaves errors of
 // other deadlines, which a part of the call set for itself, unchanged.
 func overdue(ctx context.Context, err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.As(err, new(*wireerror.Overdue)) {
@@ -235,7 +236,7 @@ func (g *Graph) Render(ctx context.Context, actor *access.Actor, argument, text 
 	return overdue(ctx, f(ctx))
 }
 
-// textKey identifies an actor among those that wait for a slot.
+// textKey identifies an actor among the actors that wait for a slot.
 func textKey(a *access.Actor) string {
 	if a == nil {
 		return ""
@@ -243,7 +244,7 @@ func textKey(a *access.Actor) string {
 	return a.Tenant + "\x00" + a.ID
 }
 
-// Report is [Report] with the logger of the graph.
+// Report calls [wireerror.Report] with the logger of the graph.
 func (g *Graph) Report(ctx context.Context, err error) *wireerror.Fault {
 	return wireerror.Report(ctx, g.log, err)
 }

@@ -1,5 +1,5 @@
-// Package servedgraph implements a served graph: its tools, and the one way for a call to reach
-// the engine. MCP, REST and the command omnigraph all call [Graph.Do], which asks the policy.
+// Package servedgraph implements a served graph: its tools, and the only path from a call to the
+// engine. MCP, REST and the command omnigraph all call [Graph.Do], which asks the policy.
 package servedgraph
 
 import (
@@ -33,15 +33,15 @@ type Config struct {
 	Builtins   []tool.Tool
 	Authorizer access.Authorizer
 	Limits     Limits // for results over MCP; zero fields mean the defaults
-	Version    string // of the server
+	Version    string // the version of the server
 	Logger     *slog.Logger
 
-	// MetaThreshold is the number of exposed stored queries from which they are found and
-	// run through two meta tools, instead of each being a tool. The default is 24.
+	// With MetaThreshold exposed stored queries or more, the queries are found and run through two
+	// meta tools; with fewer, each query is a tool. The default is 24.
 	MetaThreshold int
 
-	// PageKey is the key of page tokens, [page.KeySize] bytes long. If it is nil, the Graph
-	// makes its own key, and another Graph cannot open its tokens.
+	// PageKey is the key of page tokens, [seal.KeySize] bytes long. If it is nil, the Graph makes
+	// its own key, and another Graph cannot open its tokens.
 	PageKey []byte
 
 	Now func() time.Time // the date of reads; nil means clock.Now

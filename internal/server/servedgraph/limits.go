@@ -10,7 +10,7 @@ import (
 type Limits struct {
 	MaxRows  int  // default 5,000
 	MaxBytes int  // of a result's JSON up to its last row; default 1 MiB
-	Refuse   bool // fail with an *Oversize instead of truncating
+	Refuse   bool // fail with a *wireerror.Oversize instead of truncating
 
 	// AnswerBytes is the maximum size of an answer whose memory is counted; see
 	// [Config.Memory]. The default is 1 GiB.

@@ -9,8 +9,8 @@ import (
 )
 
 // ListedTools returns the tools that a graph lists on MCP to an actor who may use all of them: the
-// built-in tools, and then a tool for each exposed query, or the two meta tools. It reports whether
-// they are the meta tools. threshold is that of [Config].
+// built-in tools, and then a tool for each exposed query, or the two meta tools. meta reports
+// whether the list has the meta tools. threshold is the value of [Config.MetaThreshold].
 func ListedTools(builtins []tool.Tool, queries []tool.StoredQuery, threshold int) (listed []*tool.Descriptor, meta bool) {
 	for _, t := range builtins {
 		listed = append(listed, t.Descriptor())
@@ -33,5 +33,5 @@ func ListedTools(builtins []tool.Tool, queries []tool.StoredQuery, threshold int
 	return listed, true
 }
 
-// needsMeta reports whether so many exposed queries are run through the meta tools.
+// needsMeta reports whether that number of exposed queries is run through the meta tools.
 func needsMeta(exposed, threshold int) bool { return exposed >= threshold }

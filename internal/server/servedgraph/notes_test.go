@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// readsMain is a policy that permits every stored query on every branch, and queries of a caller's
-// own on main only.
+// readsMain is a policy that permits every stored query on every branch, and ad-hoc queries on main
+// only.
 type readsMain struct{ servedtest.Policy }
 
 func (readsMain) Allowed(_ *access.Actor, g tool.Grant) bool {
@@ -21,7 +21,7 @@ func (readsMain) Allowed(_ *access.Actor, g tool.Grant) bool {
 }
 
 // TestNotesKeepToBranch checks that a note names keys of the state that the read ran on, and that a
-// caller gets none about a branch or a commit that it may not read by queries of its own.
+// caller gets none about a branch or a commit that it may not read with ad-hoc queries.
 func TestNotesKeepToBranch(t *testing.T) {
 	c := servedtest.Config(t)
 	main, err := c.Graph.Snapshot(t.Context(), engine.Target{})

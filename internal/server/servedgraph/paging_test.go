@@ -100,8 +100,8 @@ var engines = map[string]func(testing.TB, servedgraph.Config) servedgraph.Config
 	"embedded": stored,
 }
 
-// TestPages reads page by page while the graph changes and the clock runs. It checks that
-// the pages together are the rows that the first page was part of.
+// TestPages reads page by page while the graph changes and the clock runs. It checks that the pages
+// together are the rows that the graph had when the first page was read.
 func TestPages(t *testing.T) {
 	const adHoc = `query q($min: I32) { match { $p: Person $p.age >= $min $p.seen < now() } return { $p.name, $p.age, $p.seen } order { $p.age desc } }`
 	for engineName, over := range engines {
@@ -325,8 +325,8 @@ func TestRowTooLarge(t *testing.T) {
 	}
 }
 
-// TestAdviceOfOversize checks that the error of an answer that is too large advises what the caller can
-// do. A caller can change a query of its own, and cannot change a stored query.
+// TestAdviceOfOversize checks that the error of an answer that is too large advises what the caller
+// can do. A caller can change a query of its own, and cannot change a stored query.
 func TestAdviceOfOversize(t *testing.T) {
 	c := stored(t, servedtest.Config(t, builtin.All("1")...))
 	load(t, c.Graph, `{"type":"Person","data":{"name":"aaa","tags":["`+strings.Repeat("x", 10_000)+`"]}}`)

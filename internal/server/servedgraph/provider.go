@@ -15,8 +15,8 @@ func needsProvider(err error) bool {
 	return errors.As(err, &unsupported) && unsupported.NoEmbedder
 }
 
-// withSetting adds to an error that says that the graph has no embedding provider the setting that
-// names one. It returns other errors unchanged.
+// withSetting adds to an error about a missing embedding provider the name of the setting that
+// configures one. It returns other errors unchanged.
 func (g *Graph) withSetting(err error) error {
 	if !needsProvider(err) {
 		return err
@@ -24,8 +24,9 @@ func (g *Graph) withSetting(err error) error {
 	return fmt.Errorf("%w; an operator names one as graphs.%s.embedding_provider in cluster.yaml", err, g.id)
 }
 
-// LacksProvider returns an error if the name is the tool of a stored query that is left out because
-// the graph has no embedding provider, and the actor may invoke the query. Otherwise it returns nil.
+// LacksProvider returns an error if toolName names the tool of a stored query that is left out
+// because the graph has no embedding provider, and the actor may invoke the query. Otherwise it
+// returns nil.
 func (g *Graph) LacksProvider(actor *access.Actor, toolName string) error {
 	for _, q := range g.unembedded {
 		if q.Info().Exposed && q.Descriptor().Name == toolName {

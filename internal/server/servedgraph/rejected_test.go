@@ -48,8 +48,8 @@ func TestRejectedIsBounded(t *testing.T) {
 		_, excerpt, _ := strings.Cut(one.Message, "Persn\n")
 		line, mark, _ := strings.Cut(excerpt, "\n")
 		mark, _, _ = strings.Cut(mark, "\n")
-		// Every character of the line is as wide as in the mark, except the wide ones. The
-		// mark has two blanks for each of those.
+		// The mark has one blank for each character of the line before the fault, and two for a wide
+		// character.
 		wide := strings.Count(line[:strings.Index(line, "Persn")], "日")
 		if at := len([]rune(line[:strings.Index(line, "Persn")])) + wide; strings.Index(mark, "^~~~~") != at || len(mark) != at+5 {
 			t.Errorf("%s: the mark is not under the fault:\n%s\n%s", pad, line, mark)

@@ -32,8 +32,8 @@ func (g *Graph) Tools(ctx context.Context, actor *access.Actor) ([]*tool.Descrip
 	return seen, nil
 }
 
-// Lookup returns the named tool. It returns the same *UnknownTool for a tool that the actor
-// may not see as for a tool that does not exist.
+// Lookup returns the named tool. It returns the same *wireerror.UnknownTool for a tool that the
+// actor may not see as for a tool that does not exist.
 func (g *Graph) Lookup(ctx context.Context, actor *access.Actor, name string) (tool.Tool, error) {
 	t, ok := g.tools[name]
 	if !ok {

@@ -8,7 +8,7 @@ const (
 	UnknownKey   diag.Code = "C2"  // an unknown key
 	WrongType    diag.Code = "C3"  // such as a list where a string is wanted
 	Missing      diag.Code = "C4"  // a required key or value is missing
-	Duplicate    diag.Code = "C5"  // given twice
+	Duplicate    diag.Code = "C5"  // a key, id or name that occurs twice
 	UnknownName  diag.Code = "C6"  // a reference to something that is not declared
 	BadValue     diag.Code = "C7"  // the right type, but not an allowed value
 	MissingFile  diag.Code = "C8"  // the path does not exist or is the wrong kind of file

@@ -12,9 +12,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
-// Node is a value in a file. Its reading methods report values that do not fit to the file's Reader
-// and then return false. On a nil Node they return false without a report, so that callers need not
-// test for optional keys.
+// Node is a value in a file. If a value does not fit, its reading methods record a fault in the
+// file's Reader and return false. On a nil Node they return false without a report, so that callers
+// need not test for optional keys.
 type Node struct {
 	r   *Reader
 	n   ast.Node
@@ -56,8 +56,8 @@ func (n *Node) Note(code diag.Code, message, help string) {
 	n.r.report(diag.Note, code, n.Span, message, help)
 }
 
-// Entries reads a mapping with arbitrary keys, in file order. Reports call the value what, such as
-// "groups".
+// Entries reads a mapping with arbitrary keys, in file order. The argument what names the value in
+// reports, such as "groups".
 func (n *Node) Entries(what string) ([]Entry, bool) {
 	if n == nil {
 		return nil, false
@@ -114,7 +114,7 @@ func (n *Node) Fields(what string, known ...string) (Fields, bool) {
 }
 
 // Require returns the value of a required key. If the key is missing, Require reports that at the
-// mapping n, which reports call what.
+// mapping n. The argument what names the mapping in reports.
 func (n *Node) Require(f Fields, key, what string) *Node {
 	v, ok := f[key]
 	if !ok {
@@ -143,7 +143,7 @@ func (n *Node) Unknown(code diag.Code, kind, name, in string, known []string) {
 	n.Fault(code, fmt.Sprintf("unknown %s in %s", n.r.shown(kind+" ", name), in), help)
 }
 
-// List reads a sequence. Reports call it what.
+// List reads a sequence. The argument what names it in reports.
 func (n *Node) List(what string) ([]*Node, bool) {
 	if n == nil {
 		return nil, false

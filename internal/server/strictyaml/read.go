@@ -37,8 +37,8 @@ type Reader struct {
 	unlisted int
 }
 
-// Read parses src, which error messages call file. The root is nil if the file is empty or cannot
-// be parsed at all; in the second case Faults gives the reason.
+// Read parses src. The argument file is the name of src in error messages. The root is nil if the
+// file is empty or cannot be parsed at all; in the second case Faults gives the reason.
 func Read(file string, src []byte) *Reader { return read(file, src, false) }
 
 // ReadSecret is like Read for a file whose text must not appear in error messages. The messages

@@ -12,17 +12,17 @@ type Setting struct {
 	Text string
 
 	Required bool
-	Default  string // what holds without the setting, as YAML or in words; "" if it is required
+	Default  string // the value without the setting, as YAML or in words; "" if it is required
 	Limits   string // the allowed values, in words, if the fields below do not say them
 	Example  string // a value in YAML, on one line
 
 	Min, Max int64    // the bounds of an Int, both included
 	OneOf    []string // the values of a Choice
 	Pattern  string   // a regular expression for a Text, or for the keys of a Map; "" for any
-	NotEmpty bool     // a List or a Map needs an entry
+	NotEmpty bool     // a List or a Map needs at least one entry
 	Repeats  bool     // a List may have the same entry twice
 
-	Keys       []*Setting // of a Mapping
+	Keys       []*Setting // the keys of a Mapping
 	ExactlyOne []string   // two keys of a Mapping, one of which must be there, and only one
 	Each       *Setting   // of a List or a Map: what the entries are
 	Forms      []*Setting // of a Union: the forms of the value
@@ -52,8 +52,8 @@ func (s *Setting) KeyNames() []string {
 	return names
 }
 
-// Mapping reads a mapping with the keys of a Setting. Reports call it what. The values know their
-// settings, for [Node.Number] and [Node.Word].
+// Mapping reads a mapping with the keys of a Setting. The argument what names it in reports. The
+// values know their settings, for [Node.Number] and [Node.Word].
 func (n *Node) Mapping(what string, s *Setting) (Fields, bool) {
 	f, ok := n.Fields(what, s.KeyNames()...)
 	for _, k := range s.Keys {

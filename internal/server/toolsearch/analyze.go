@@ -6,7 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/text"
 )
 
-// token is a word as the index knows it: the stem of a content word, or a stop word as it is.
+// token is a word as the index knows it: the stem of a content word, or a stop word unchanged.
 type token struct {
 	text string
 	stop bool // a stop word, such as "of"
@@ -15,7 +15,7 @@ type token struct {
 // analyzer cuts texts into tokens. Only one goroutine may use it at a time.
 type analyzer struct {
 	stems *text.Analyzer
-	known map[string][]token // by folded word
+	known map[string][]token // the tokens of a word, by the folded word
 }
 
 func newAnalyzer() *analyzer {

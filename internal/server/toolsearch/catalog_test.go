@@ -76,7 +76,8 @@ func TestCatalogIsFormatted(t *testing.T) {
 	}
 }
 
-// catalogEntries returns the queries of the catalog in the form in which the meta tools search them.
+// catalogEntries returns the queries of the catalog in the form in which the meta tools search
+// them.
 func catalogEntries(t testing.TB) []Entry {
 	t.Helper()
 	var entries []Entry

@@ -2,7 +2,7 @@ package toolsearch
 
 import "strings"
 
-// Entry holds the texts by which a thing is found.
+// Entry holds the searchable texts of one thing, such as a stored query.
 type Entry struct {
 	Name        string
 	Title       string
@@ -26,8 +26,9 @@ const (
 	fields
 )
 
-// typical is the number of words of each field at which a word counts 1. In a longer field it counts
-// less. Unlike the average length of BM25, it does not depend on entries that a caller may not see.
+// typical is the length of each field, in words, at which one occurrence of a word counts as 1. In
+// a longer field it counts less. Unlike the average length of BM25, it does not depend on entries
+// that a caller may not see.
 var typical = [fields]float64{headField: 2, tailField: 1, descriptionField: 12, paramField: 2, paramDocField: 12, columnField: 5}
 
 // Index holds entries in a form that can be searched. Its methods may be called concurrently.
@@ -39,9 +40,9 @@ type Index struct {
 	sequence [][]int32 // by entry, the words of the name and the description in order, with -1 between fields
 
 	number   map[string]int32 // the number of each word: a token, or a phrase of the thesaurus
-	words    []string         // by number
+	words    []string         // the words by number
 	letters  []uint64         // by number, the set of letters of the word
-	postings [][]posting      // by number, in the order of the entries
+	postings [][]posting      // the postings of each word, by its number, in the order of the entries
 }
 
 // posting says how much a word counts in each field of an entry.
@@ -95,7 +96,8 @@ func (x *Index) add(a *analyzer, i int) {
 	}
 }
 
-// addField returns the words of a field of the entry i, and how many of its tokens are no stop words.
+// addField returns the words of a field of the entry i, and how many of its tokens are not stop
+// words.
 func (x *Index) addField(a *analyzer, i int, kind field, texts []string) (words []int32, length int) {
 	for _, text := range texts {
 		tokens := a.tokens(text)

@@ -6,9 +6,9 @@ import "strings"
 type intent int
 
 const (
-	read intent = iota
-	change
-	either
+	read   intent = iota // to read
+	change               // to change something
+	either               // the words do not show which
 )
 
 // changeVerbs are verbs that ask for a change when a search begins with them.

@@ -33,8 +33,8 @@ const (
 )
 
 // grade returns how well the letters of the words occur in an entry: the sum of the grades of the
-// words and of all words as one phrase, so that words that stand together rank before the same words
-// apart. A lower sum is better; ok is false if a word does not match.
+// words and of all words as one phrase, so that words that stand together rank before the same
+// words apart. A lower sum is better; ok is false if a word does not match.
 func (e *folded) grade(words []string) (sum int, ok bool) {
 	if len(words) == 0 {
 		return 0, false

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Nearest returns the indexes of the n entries in among whose names resemble a text most, the nearest
-// first. It returns fewer only if among has fewer.
+// Nearest returns the indexes of the n entries in among whose names resemble a text most, the
+// nearest first. It returns fewer only if among has fewer.
 func (x *Index) Nearest(s string, among []int, n int) []int {
 	wanted := contentWords(s)
 	likeness := make(map[int]float64, len(among))

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// TestPhrasings searches the catalog with phrasings that share at most one content word with the name
-// of the query that they mean. The aim is to find 95 % of the queries among the first five. The held
-// phrasings miss it by one: 28 of 30. Constants and synonyms must not be chosen by the held phrasings,
-// so the test does not print them.
+// TestPhrasings searches the catalog with phrasings that share at most one content word with the
+// name of the query that they mean. The aim is to find 95 % of the queries among the first five.
+// The phrasings marked held miss it by one: 28 of 30. The constants and synonyms must not be tuned
+// to the held phrasings, so the test does not print them.
 func TestPhrasings(t *testing.T) {
 	x, all := catalogIndex(t)
 	first, total := map[string]int{}, map[string]int{}
@@ -31,8 +31,8 @@ func TestPhrasings(t *testing.T) {
 	}
 }
 
-// TestPractice searches with the phrasings by which constants and synonyms were chosen. It shows the
-// cost of a change to either.
+// TestPractice searches with the phrasings that the constants and synonyms were tuned to. It shows
+// how many of them a change to the constants or the synonyms would lose.
 func TestPractice(t *testing.T) {
 	x, all := catalogIndex(t)
 	first, total := 0, 0
@@ -61,8 +61,8 @@ func TestRelations(t *testing.T) {
 	}
 }
 
-// rankOf returns the position of a query in the result of a search, counted from 1, or 0 if it is not
-// there.
+// rankOf returns the position of a query in the result of a search, counted from 1, or 0 if it is
+// not there.
 func rankOf(x *Index, among []int, query, text string) int {
 	return 1 + slices.IndexFunc(x.Search(text, among), func(i int) bool { return x.entries[i].Name == query })
 }
@@ -73,7 +73,7 @@ func catalogIndex(t testing.TB) (x *Index, all []int) {
 	return NewIndex(entries), indexes(len(entries))
 }
 
-// rows returns the cells of the lines of a file that are no comments.
+// rows returns the cells of those lines of a file that are not comments.
 func rows(t testing.TB, path string) (rows [][]string) {
 	t.Helper()
 	for line := range strings.Lines(source(t, path).Text) {

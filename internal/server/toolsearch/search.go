@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// The constants of the score. They were chosen by trial on testdata/practice.tsv and the tuned rows of
-// testdata/phrasings.tsv.
+// The constants of the score. They were chosen by trial on testdata/practice.tsv and the tuned rows
+// of testdata/phrasings.tsv.
 const (
 	saturation = 1.0 // the k1 of BM25: a word of this weight in an entry gets half of the maximal score
 	softness   = 0.5 // the weight of words that say little about the thing that is wanted
@@ -18,7 +18,7 @@ const (
 	agreement   = 1.5 // for reads if the search wants to read, for mutations if it wants a change
 	notAsked    = 0.8 // for entries that negate something, such as "without", if the search does not
 	pairBonus   = 0.2 // added per pair of neighbouring words that the entry has close together, for up to 3
-	nameBonus   = 0.2 // added if the search has all words of the entry's name, or a share for some
+	nameBonus   = 0.2 // times the share of the words of the entry's name that the search has
 	closeEnough = 3   // the distance in words within which two words are close together
 )
 
@@ -30,8 +30,9 @@ var weights = [sides][fields]float32{
 }
 
 // Search returns the indexes of the entries that match a text, the best match first; entries with
-// equal matches keep their order. It searches the entries in among, whose indexes ascend. The result
-// is that of an index that holds only those entries. The empty text matches all entries equally.
+// equal matches keep their order. It searches the entries in among, whose indexes ascend. The
+// result is that of an index that holds only those entries. The empty text matches all entries
+// equally.
 func (x *Index) Search(text string, among []int) []int {
 	literal := contentWords(text)
 	if len(literal) == 0 {
@@ -41,7 +42,7 @@ func (x *Index) Search(text string, among []int) []int {
 	type match struct {
 		entry int
 		score float64 // 0 if it matches only by letters
-		grade int     // of a match by letters
+		grade int     // the grade of a match by letters
 	}
 	var found []match
 	whole := fold(text)
@@ -73,8 +74,8 @@ func (x *Index) Search(text string, among []int) []int {
 // that a caller cannot learn from a ranking which words the other entries have.
 type view struct {
 	*Index
-	visible []bool // by entry
-	count   int    // of visible entries
+	visible []bool // whether the search may see the entry, by number of the entry
+	count   int    // number of visible entries
 }
 
 func (x *Index) view(among []int) *view {
@@ -132,8 +133,8 @@ func (v *view) scores(text string) []float64 {
 }
 
 // termScores returns the BM25 score of a term for each entry, and the rarity of the term. All words
-// that can stand for the term count as one word. The word itself may score higher on its own, because
-// it is rarer than all of them. Both results are zero if no visible entry has such a word.
+// that can stand for the term count as one word. The word itself may score higher on its own,
+// because it is rarer than all of them. Both results are zero if no visible entry has such a word.
 func (v *view) termScores(t *term) (scores []float64, rarity float64) {
 	same, any := make([]float64, len(v.entries)), make([]float64, len(v.entries))
 	withSame, withAny := 0, 0
@@ -184,8 +185,8 @@ func (v *view) rarity(n int) float64 {
 	return math.Log(1 + (float64(v.count)-float64(n)+0.5)/(float64(n)+0.5))
 }
 
-// addBonuses raises the scores of entries that have neighbouring words of the search close together,
-// and of entries whose names consist of words of the search.
+// addBonuses raises the scores of entries that have neighbouring words of the search close
+// together, and of entries whose names consist of words of the search.
 func (x *Index) addBonuses(terms []term, scores []float64) {
 	termsOf := make([]uint64, len(x.words)) // by word, the set of the terms that it can stand for
 	for k := range terms {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestHiddenEntries checks that a search among some entries is a search of an index of only those: the
-// hidden entries change neither what is found nor its order.
+// TestHiddenEntries checks that a search among some entries gives the result of an index that has
+// only those entries: the hidden entries change neither what is found nor its order.
 func TestHiddenEntries(t *testing.T) {
 	entries := catalogEntries(t)
 	whole := NewIndex(entries)
@@ -84,7 +84,8 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// BenchmarkSearch searches 5,000 entries: copies of the catalog that differ in a word.
+// BenchmarkSearch searches 5,000 entries: copies of the catalog, each with an additional word of
+// its own.
 func BenchmarkSearch(b *testing.B) {
 	x := NewIndex(copies(b, 5000))
 	all := indexes(5000)

@@ -10,8 +10,8 @@ import (
 //go:embed synonyms.txt
 var synonymsText string
 
-// thesaurus tells which words and phrases have a sense in common. Its texts are tokens; those of a
-// phrase are separated by spaces.
+// thesaurus says which words and phrases share a sense. Its texts are tokens; those of a phrase are
+// separated by spaces.
 type thesaurus struct {
 	near    map[string][]string   // the other members of all groups of a word or phrase
 	phrases map[string][][]string // the phrases that begin with a token, longest first
@@ -42,7 +42,7 @@ func (t *thesaurus) add(a *analyzer, words []string) {
 		}
 		member := strings.Join(phrase, " ")
 		if _, known := t.near[member]; !known {
-			t.near[member] = nil // a member, also if it gets no synonyms
+			t.near[member] = nil // known as a member, even if it gets no synonyms
 			if len(phrase) > 1 {
 				t.phrases[phrase[0]] = append(t.phrases[phrase[0]], phrase)
 			}
@@ -58,8 +58,8 @@ func (t *thesaurus) add(a *analyzer, words []string) {
 	}
 }
 
-// knows reports whether a token is in the thesaurus as a word, so that it has a sense even if it is a
-// stop word.
+// knows reports whether a token is in the thesaurus as a word, so that it has a sense even if it is
+// a stop word.
 func (t *thesaurus) knows(token string) bool {
 	_, ok := t.near[token]
 	return ok

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestThesaurus checks that each line of synonyms.txt is a group: at least two members, none of them
-// twice or without letters, and no line twice.
+// TestThesaurus checks that each line of synonyms.txt is a group: at least two members, none of
+// them twice or without letters, and no line twice.
 func TestThesaurus(t *testing.T) {
 	a := newAnalyzer()
 	lines := map[string]bool{}

@@ -13,7 +13,7 @@ const (
 	sameWord     = 1.0
 	synonym      = 0.9
 	misspelt     = 0.6
-	inflection   = 0.4 // of another stem
+	inflection   = 0.4 // another form of the word, with a different stem
 	partOfPhrase = 0.3
 )
 
@@ -21,12 +21,12 @@ const (
 type term struct {
 	forms    map[int32]float64 // the words of the index that can stand for it, with their strengths
 	side     side
-	soft     bool // it ranks entries, but an entry needs another word of the search too
+	soft     bool // affects the ranking, but an entry must also match a term that is not soft
 	negation bool
 }
 
-// softWords are words of a request that say little about the thing that is wanted. Stop words of the
-// thesaurus are soft too.
+// softWords are words of a request that say little about the thing that is wanted. Stop words of
+// the thesaurus are soft too.
 var softWords = tokenSet(`
 any can certain current currently display every everything existing find get give given go kind like list look need one
 particular please see show some specific tell thing view want way`)
@@ -42,7 +42,7 @@ func tokenSet(words string) map[string]bool {
 	return s
 }
 
-// terms returns the terms of a search. Its words are soft only if it has others.
+// terms returns the terms of a search. If all of them would be soft, none is.
 func (v *view) terms(tokens []token) []term {
 	var all []term
 	side, hard := head, false
@@ -140,8 +140,9 @@ func alike(a, b string) bool {
 	return (same == len(a) || same >= part) && len(b)-same <= ending && !strings.Contains(b, " ")
 }
 
-// allowMisspelt lets words stand for the term that differ from it in one letter, or in two if it has
-// at least seven. A word that a visible entry has, or that is in the thesaurus, is not misspelt.
+// allowMisspelt lets words stand for the term that differ from it in one letter, or in two if it
+// has at least seven. A word that a visible entry has, or that is in the thesaurus, is not
+// misspelt.
 func (v *view) allowMisspelt(t *term, word string) {
 	length := utf8.RuneCountInString(word)
 	if length < 4 || english().knows(word) {

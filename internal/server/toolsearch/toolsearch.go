@@ -1,9 +1,10 @@
 // Package toolsearch searches named things by text and returns the best match first.
 //
 // A search finds the entries that have any word of the text: the same word, another inflection of
-// it, a synonym of the general English thesaurus in synonyms.txt, or a word that differs in a letter
-// or two. BM25 ranks them over the fields of the entries. After these rank entries that contain all
-// words of the text as letters: as a substring, or in order with other letters in between.
+// it, a synonym of the general English thesaurus in synonyms.txt, or a word that differs in a
+// letter or two. BM25 ranks them over the fields of the entries. After these rank entries that
+// contain all words of the text as letters: as a substring, or in order with other letters in
+// between.
 package toolsearch
 
 import (
@@ -11,8 +12,9 @@ import (
 	"strings"
 )
 
-// Similar returns the indexes of the names that contain the letters of all words of a text, the best
-// match first. It ignores the sense of the words, because a wrong name is most often a slip.
+// Similar returns the indexes of the names that contain the letters of all words of a text, the
+// best match first. It ignores the sense of the words, because a wrong name is most often a typing
+// error.
 func Similar(text string, names []string) []int {
 	words := strings.Fields(fold(text))
 	grades := map[int]int{}
@@ -28,8 +30,8 @@ func Similar(text string, names []string) []int {
 	return order
 }
 
-// contentWords returns the words of a text in the form of [fold], without stop words unless it has only
-// stop words.
+// contentWords returns the words of a text in the form of [fold], without stop words unless it has
+// only stop words.
 func contentWords(s string) []string {
 	all := strings.Fields(fold(s))
 	var content []string

@@ -28,11 +28,11 @@ func TestSearch(t *testing.T) {
 		{"user", "user find_user user_orders recent_orders prune superuser_rights close_account unusual_sellers weather"},
 		{"USER", "user find_user user_orders recent_orders prune superuser_rights close_account unusual_sellers weather"},
 		{"user_orders", "user_orders recent_orders user find_user prune"},
-		{"orders of the user", "recent_orders user_orders user prune find_user"}, // a parameter says whose
+		{"orders of the user", "recent_orders user_orders user prune find_user"}, // recent_orders has a parameter user
 		{"administrator", "superuser_rights"},
 		{"since", "recent_orders"},
 		{"fdusr", "find_user"},
-		{"ordres", "recent_orders user_orders"},    // a slip
+		{"ordres", "recent_orders user_orders"},    // a typing error
 		{"purchases", "recent_orders user_orders"}, // synonyms: "orders", "bought"
 		{"warmth", "weather"},
 		{"orders zzz", "recent_orders user_orders"},

@@ -1,6 +1,6 @@
-// Package wireerror holds the errors that calls end with besides those of the engine, and maps
-// every error to the form that clients receive. The mapping is [Explain]; the HTTP statuses are in
-// package internal/server/rest/envelope.
+// Package wireerror holds the errors, other than those of the engine, with which calls end, and
+// maps every error to the form that clients receive. The mapping is [Explain]; the HTTP statuses
+// are in package internal/server/rest/envelope.
 package wireerror
 
 import (
@@ -36,14 +36,14 @@ type Rejected struct {
 // Oversize reports a result that exceeds the graph's limits when the limits say to refuse
 // it.
 type Oversize struct {
-	Rows      int   // rows in the result; if MaxRows is 0, the rows that are too many
+	Rows      int   // rows in the result; if MaxRows is 0, the rows that exceed MaxBytes
 	Bytes     int64 // estimated size as JSON, from the rows that fit
 	MaxRows   int   // zero for no limit
 	MaxBytes  int
 	SingleRow bool // a single row is too large for any answer
 	Stored    bool // the rows are those of a stored query, whose text the caller cannot change
 
-	// Less, if not empty, is advice on what to request instead, for an answer without rows.
+	// Advice, if not empty, says what to request instead, for an answer without rows.
 	Advice string
 }
 
@@ -84,7 +84,7 @@ func (e *DiffRefused) Error() string {
 }
 
 func (e *HistoryGap) Error() string {
-	return "a cleanup reclaimed the state of commit " + e.Commit + ", so that the changes cannot be listed any more; export the head of the branch instead"
+	return "a cleanup reclaimed the state of commit " + e.Commit + ", so the changes can no longer be listed; export the head of the branch instead"
 }
 
 func (e *Forbidden) Error() string {
@@ -108,7 +108,8 @@ func (e *Rejected) Error() string {
 // maxNames is the maximum number of queries that an error names.
 const maxNames = 20
 
-// Others says, after a separator, which queries of the text would have run, or returns "".
+// Others returns the separator and a sentence that names the queries of the text without errors, or
+// "" if there are none.
 func (e *Rejected) Others(separator string) string {
 	switch names := e.Valid; len(names) {
 	case 0:

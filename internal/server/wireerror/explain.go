@@ -180,7 +180,7 @@ func servers(outcome Outcome, message string) *Fault {
 	return &Fault{Outcome: outcome, Body: client.Envelope{Message: message, Code: client.CodeInternal}, Operational: true}
 }
 
-// stopped returns the outcome of a call that could not be done in the time that it had, or at
+// stopped returns the outcome of a call that ran out of time, was canceled, or could not be done at
 // the moment.
 func stopped(err error) Outcome {
 	var late *Overdue

@@ -104,7 +104,8 @@ func (i *Issuer) KeysAt(url string) { i.set(func() { i.keysAt = url }) }
 // SendTo redirects requests for the keys to url.
 func (i *Issuer) SendTo(url string) { i.set(func() { i.redirectKeys = url }) }
 
-// Down makes the issuer answer every request with status 503, or ends that state.
+// Down makes the issuer answer every request with status 503. Down(false) makes it answer normally
+// again.
 func (i *Issuer) Down(down bool) { i.set(func() { i.down = down }) }
 
 // Hold delays answers until the channel is closed.
@@ -143,8 +144,8 @@ func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	case r.URL.Path == "/.well-known/openid-configuration":
 		name, keysAt := cmp.Or(i.named, i.URL), cmp.Or(i.keysAt, i.URL+"/keys")
-		// The document has the fields by which keys are found, and the fields that clients of an
-		// authorization server need.
+		// The document has the fields with which the keys are found, and the fields that clients of
+		// an authorization server need.
 		answer(w, map[string]any{
 			"issuer": name, "jwks_uri": keysAt, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token",
 			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"},

@@ -46,8 +46,8 @@ func New(c *cluster.Embedding) (engine.Embedder, error) {
 	return fail(fmt.Errorf("its kind is %q", c.Kind))
 }
 
-// OnUse is like [New], but makes the provider when the first text is embedded. A command that embeds
-// nothing then needs no API key. It returns nil if c is nil.
+// OnUse is like [New], but makes the provider when the first text is embedded. A command that
+// embeds nothing then needs no API key. It returns nil if c is nil.
 func OnUse(c *cluster.Embedding) engine.Embedder {
 	if c == nil {
 		return nil

@@ -7,8 +7,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
 
-// TestOnUse checks that a provider made on use has the model of the one made at once, and that a
-// missing API key is an error of the first call, which names the variable.
+// TestOnUse checks that a provider that is made at its first use has the same model as one that is
+// made at once. If the API key is missing, the first call must fail with an error that names the
+// variable.
 func TestOnUse(t *testing.T) {
 	t.Setenv("TEST_PROVIDER_KEY", "k")
 	for _, c := range []*cluster.Embedding{

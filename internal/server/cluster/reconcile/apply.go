@@ -108,9 +108,9 @@ func listGraphs(graphs []*GraphPlan, why func(*GraphPlan) string) string {
 
 // Apply creates the missing graphs, puts the schemas in force on main, and then records the
 // revision. It is not atomic over several graphs, but it can be repeated: if an apply is
-// interrupted, the next one does the remaining work. Apply makes all refusals before it changes
-// anything. The error is then a *GraphsInUse, a *CannotApply or an *Unapproved, or a
-// *engine.Unavailable if another apply or the start of a server is in progress.
+// interrupted, the next one does the remaining work. Apply checks whether it must refuse the plan
+// before it changes anything. If it refuses, the error is a *GraphsInUse, a *CannotApply or an
+// *Unapproved, or a *engine.Unavailable if another apply or the start of a server is in progress.
 func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcome, err error) {
 	if err := c.FS.MkdirAll(c.Storage); err != nil {
 		return nil, fmt.Errorf("making the storage folder: %w", err)
@@ -178,7 +178,7 @@ func (c *Cluster) applyGraph(ctx context.Context, g *GraphPlan, open opened, o O
 	return nil, nil
 }
 
-// refusal returns the error for which the plan must not be applied, or nil.
+// refusal returns the reason why the plan must not be applied, or nil.
 func (p *Plan) refusal(approved []string) error {
 	var inUse, blocked, unapproved []*GraphPlan
 	for _, g := range p.Graphs {

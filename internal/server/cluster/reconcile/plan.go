@@ -77,7 +77,7 @@ const (
 	Blocked  State = "blocked" // see GraphPlan.Blocked
 	Create   State = "create"
 	Change   State = "change"
-	Record   State = "record" // only the revision lacks the schema
+	Record   State = "record" // the graph has the schema, but the revision does not record it
 	UpToDate State = "up_to_date"
 )
 
@@ -215,7 +215,7 @@ func (g *GraphPlan) fromRecord(before *Graph) error {
 	}
 	old, faults := gq.CompileStoredSchema(gq.Source{Name: RevisionFile, Text: before.Source})
 	if faults.HasErrors() {
-		return nil // a later language; the steps become known when the graph can be opened
+		return nil // written by a later version; the steps become known once the graph opens
 	}
 	m := catalog.Diff(old, g.Schema)
 	g.Change = &engine.SchemaChange{Steps: m.Steps, Supported: m.Supported(), Destructive: m.Destructive(), From: before.Schema, To: g.Digest}

@@ -1,5 +1,5 @@
-// Package reconcile applies a cluster.yaml to the storage folder of its cluster and keeps the record
-// of the last apply.
+// Package reconcile applies a cluster.yaml to the storage folder of its cluster and keeps the
+// record of the last apply.
 package reconcile
 
 import (

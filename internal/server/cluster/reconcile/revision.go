@@ -128,7 +128,7 @@ func encode(r *Revision) []byte {
 	return append([]byte(revisionMagic+strconv.Itoa(RevisionFormat)+" "+digest(body.Bytes())+"\n"), body.Bytes()...)
 }
 
-// decode reads the text that encode writes. Errors use file as its name.
+// decode reads the text that encode writes. The argument file is the name of the text in errors.
 func decode(file string, b []byte) (*Revision, error) {
 	corrupt := func(detail string) error {
 		return &engine.Corrupt{Object: file, Detail: detail + "; move the file away and run omnigraph cluster apply, which records the graphs that it finds"}

@@ -15,7 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/work"
 )
 
-// Info holds facts about places in the source that the plan does not contain.
+// Info holds facts about the source text that the plan does not contain, such as positions.
 type Info struct {
 	Params   []Symbol     // by parameter index
 	Vars     []Symbol     // by plan.VarID

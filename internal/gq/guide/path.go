@@ -41,7 +41,7 @@ func Paths(s *catalog.Schema, from, to string, maxHops, limit int) (paths []Path
 	return findPaths(nil, s, from, to, maxHops, limit)
 }
 
-// PathsWithin is like Paths and stops when the context ends. The error is then the context's.
+// PathsWithin is like Paths and stops when the context ends. It then returns the context's error.
 func PathsWithin(ctx context.Context, s *catalog.Schema, from, to string, maxHops, limit int) (paths []Path, more bool, err error) {
 	defer work.Catch(&err)
 	paths, more = findPaths(work.New(ctx, work.Limits{}), s, from, to, maxHops, limit)
@@ -93,7 +93,7 @@ func (w *walk) measure() {
 	}
 }
 
-// visit finds the paths that continue from the type at by exactly hops more edges.
+// visit finds the paths that lead on from the type `at` over exactly `hops` more edges.
 func (w *walk) visit(at string, hops int, seen []string) {
 	for _, s := range w.around[at] {
 		w.meter.Step(1)

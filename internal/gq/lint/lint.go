@@ -59,7 +59,7 @@ type Query struct {
 	ParamDocs                []string // by parameter index
 	Expose                   bool
 	ToolName                 string // from @mcp, or ""
-	Stored                   bool   // belongs to the catalog; other queries are linted alone
+	Stored                   bool   // one of the stored queries of the catalog; see gq.Catalog
 }
 
 // Tool returns the name under which the query is exposed as a tool.

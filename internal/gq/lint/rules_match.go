@@ -146,8 +146,8 @@ func limitNoOrder(p *queryPass) {
 	}
 }
 
-// searchNotRanked reports the first search or match_text outside not blocks of a read whose order
-// has no score.
+// searchNotRanked reports a read that searches but does not sort by a score. It reports the first
+// search or match_text outside not blocks.
 func searchNotRanked(p *queryPass) {
 	r := p.Plan.Read
 	if r == nil || r.Grouped || slices.ContainsFunc(r.Order, func(o plan.Order) bool { return isScore(o.Expr) }) || p.oneRow() {

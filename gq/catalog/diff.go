@@ -61,8 +61,8 @@ type differ struct {
 
 func (d *differ) step(s Step) { d.m.Steps = append(d.m.Steps, s) }
 
-// naming holds the names of a type or property: its name, the key to match it by, and the old
-// name that its @rename_from gives.
+// naming holds the names of a type or property: its name, the key by which the lists are matched,
+// and the old name that its @rename_from gives.
 type naming struct{ name, key, was string }
 
 // pairing lists the members of a list that disappeared, stayed and were added.

@@ -30,7 +30,7 @@ func TestNumbers(t *testing.T) {
 	golden.Check(t, file, b.Bytes())
 }
 
-// TestRows wants every row complete, and its columns in agreement with each other.
+// TestRows checks that every row is complete and that its columns agree with each other.
 func TestRows(t *testing.T) {
 	names, functions := map[string]bool{invalidName: true}, map[string]bool{}
 	for i := range rows {
@@ -71,7 +71,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestBits wants OfBits to invert Bits, and equal values to have equal texts.
+// TestBits checks that OfBits inverts Bits, and that equal values have equal texts.
 func TestBits(t *testing.T) {
 	for _, k := range Kinds() {
 		if !k.HasBits() {
@@ -94,7 +94,7 @@ func TestBits(t *testing.T) {
 	}
 }
 
-// TestExamples wants the Go type of every kind to read the example of its row.
+// TestExamples checks that the Go type of every kind can read the example of its row.
 func TestExamples(t *testing.T) {
 	for _, k := range Kinds() {
 		if k.GoType() == nil {

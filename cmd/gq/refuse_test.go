@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestLintRefusesWhatGenerateRefuses runs both verbs on modules whose sources compile and from
+// TestLintRefusesWhatGenerateRefuses runs both verbs on modules whose sources compile but from
 // which no package can be generated.
 func TestLintRefusesWhatGenerateRefuses(t *testing.T) {
 	const schema = "node Task {\n  slug: String @key\n  source: enum(a-b, c)\n}\n"

@@ -16,7 +16,7 @@ type result struct {
 	columns []plan.Column
 	commit  string
 	rows    func() ([][]cell, error) // called once
-	ev      *evaluation              // of rows
+	ev      *evaluation              // the evaluation that rows belongs to
 	rest    [][]cell
 	begun   bool
 }
@@ -88,7 +88,7 @@ func column(t value.Type, n int, at func(int) value.Value) engine.Column {
 	return c
 }
 
-// or returns get(v), or the zero value that stands in a null row.
+// or returns get(v). If v is null, it returns zero, the value in a null row.
 func or[T any](v value.Value, zero T, get func(value.Value) T) T {
 	if v.IsNull() {
 		return zero

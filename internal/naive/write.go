@@ -17,8 +17,8 @@ import (
 // finds.
 type Failure struct {
 	Errs []error // *engine.KeyConflict, *engine.ConstraintViolation and *engine.LineError
-	// Certain is the number of errors, from the start of Errs, that an engine which reports bad
-	// lines must report: the faults of a line that do not depend on any other line.
+	// Certain is the number of errors, counted from the start of Errs, that an engine which reports
+	// bad lines must report. They are the faults of lines that do not depend on any other line.
 	Certain int
 	load    bool
 }

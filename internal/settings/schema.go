@@ -1,5 +1,5 @@
-// Package settings prints the JSON Schema and the reference page of a configuration file from the
-// description that its reader works with.
+// Package settings prints the JSON Schema and the reference page of a configuration file. It makes
+// both from the description that the reader of the file uses.
 package settings
 
 import (

@@ -287,8 +287,8 @@ func edits(t *testing.T, text string) []string {
 	return all
 }
 
-// TestFilesOfTheRepository checks the configuration files of this repository and of the module that
-// gq init writes against the schemas.
+// TestFilesOfTheRepository checks configuration files against the schemas: the files of this
+// repository, and the files of the module that gq init writes.
 func TestFilesOfTheRepository(t *testing.T) {
 	schemas := map[string]func(string) error{}
 	for _, f := range files {

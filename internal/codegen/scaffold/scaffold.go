@@ -38,8 +38,8 @@ const (
 	queryDir     = "queries"
 )
 
-// templates holds the files as they stand in the module. A file that ends in .tmpl is a template; a
-// [Module] fills it in and drops the ending.
+// templates holds the files of a new module, in the folders in which the module has them. A file
+// that ends in .tmpl is a template; a [Module] fills it in and drops the ending.
 //
 //go:embed all:templates
 var templates embed.FS

@@ -86,7 +86,7 @@ func TestNothingIsOdd(t *testing.T) {
 	}
 }
 
-// TestModuleIsRead reads the written module with the code that its users run.
+// TestModuleIsRead reads a written module with the same code as the programs that a user runs.
 func TestModuleIsRead(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "deep", "brain")
 	files := rendered(t, brain())

@@ -53,8 +53,8 @@ func TestLintRefusesWhatGenerateRefuses(t *testing.T) {
 	}
 }
 
-// TestLintFixesAnnotations checks that --fix gives annotations of the user the prefix x_, and leaves
-// misspelt annotations of the language alone.
+// TestLintFixesAnnotations checks that --fix gives annotations of the user the prefix x_, and
+// leaves misspelt annotations of the language alone.
 func TestLintFixesAnnotations(t *testing.T) {
 	const queries = "query q() @mcp(expose: false) { match { $t: Task } return { $t.slug as slug } order { $t.slug } limit 3 }\n"
 	for _, tt := range []struct {

@@ -172,8 +172,8 @@ func (c *constraints) inserted(before int, typ string, id plan.Expr) bool {
 	return false
 }
 
-// idOf returns the expression of the id of an inserted node. It is nil if the id is generated, or is
-// made of several properties.
+// idOf returns the expression of the id of an inserted node. It is nil if the id is generated, or
+// is made of several properties.
 func idOf(n *catalog.Node, st plan.Insert) plan.Expr {
 	switch len(n.Key) {
 	case 0:

@@ -174,8 +174,8 @@ func generate(files codegen.Files, graph string) error {
 	return nil
 }
 
-// BlockingEntries lists the entries of dir that prevent a module from being created there: all entries
-// except the folder of git. A folder that does not exist has no entries.
+// BlockingEntries lists the entries of dir that prevent a module from being created there: all
+// entries except the folder of git. A folder that does not exist has no entries.
 func BlockingEntries(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

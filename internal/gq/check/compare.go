@@ -120,8 +120,8 @@ func (c *checker) comparable(l, r *typed, op plan.Op, atL, atR, at diag.Span) bo
 	return true
 }
 
-// adaptLiteral converts a literal to the type of the other side of the comparison. A decimal that is
-// compared with an integer stays a decimal, because numbers are compared by value.
+// adaptLiteral converts a literal to the type of the other side of the comparison. A decimal that
+// is compared with an integer stays a decimal, because numbers are compared by value.
 func (c *checker) adaptLiteral(lit, other *typed, at diag.Span) bool {
 	v, err := convert(lit.lit, other.typ.Required())
 	var mm *mismatchError

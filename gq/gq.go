@@ -116,6 +116,7 @@ func compileQueries(m *work.Meter, s *catalog.Schema, sources []Source) ([]*Quer
 	return out, all
 }
 
+// checkedQuery is the result of checking one query.
 type checkedQuery struct {
 	query  *Query // nil if the query has errors
 	faults diag.List

@@ -26,6 +26,7 @@ func places(q *syntax.Query) Places {
 // because a catalog has no spans.
 type SchemaPlaces struct{ props map[placeKey]*syntax.Property }
 
+// placeKey identifies a property of a type.
 type placeKey struct {
 	entity    plan.Entity
 	typ, name string

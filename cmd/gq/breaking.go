@@ -60,6 +60,7 @@ With --schema and --queries the command compares one graph and reads no cluster.
 	return cmd
 }
 
+// breaker runs gq breaking with the values of its flags.
 type breaker struct {
 	against, format string
 	schema, graph   string // of one graph, or "" for the graphs of cluster.yaml

@@ -56,6 +56,7 @@ writes nothing if a source of any graph does not compile.`,
 	return cmd
 }
 
+// generator runs gq generate with the values of its flags.
 type generator struct {
 	check              bool
 	schema, graph, out string

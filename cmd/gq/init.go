@@ -59,6 +59,7 @@ may hold .git; if it holds anything else, the command fails and writes nothing.`
 	return cmd
 }
 
+// initializer runs gq init with the values of its flags.
 type initializer struct {
 	path, graph, replace, bind string
 	dryRun                     bool

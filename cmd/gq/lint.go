@@ -49,6 +49,7 @@ The exit code is 1 when there is an error, or when there are more warnings than 
 	return cmd
 }
 
+// linter runs gq lint with the values of its flags.
 type linter struct {
 	schema, format string
 	whole, fix     bool

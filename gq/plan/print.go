@@ -31,6 +31,7 @@ func Format(q *Query) string {
 	return p.b.String()
 }
 
+// printer formats one query.
 type printer struct {
 	q     *Query
 	b     strings.Builder

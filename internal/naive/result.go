@@ -17,8 +17,8 @@ type result struct {
 	commit  string
 	rows    func() ([][]cell, error) // called once
 	ev      *evaluation              // the evaluation that rows belongs to
-	rest    [][]cell
-	begun   bool
+	rest    [][]cell                 // the rows that have not been returned yet
+	begun   bool                     // rows has been called, or the result is closed
 }
 
 func (r *result) Columns() []plan.Column { return r.columns }

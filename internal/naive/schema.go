@@ -17,7 +17,7 @@ type way map[plan.Entity]map[string]typeWay
 
 // typeWay is the part of a way for one type. A type that starts without entities has no typeWay.
 type typeWay struct {
-	was   string
+	was   string            // the name in the earlier schema
 	props map[string]string // new names to old names
 }
 
@@ -35,7 +35,7 @@ type shape struct {
 	from, to string // end types of an edge type
 	props    []*catalog.Property
 	unique   [][]string
-	card     *catalog.Cardinality
+	card     *catalog.Cardinality // of an edge type; nil without bounds
 }
 
 func shapes(s *catalog.Schema) (all []shape) {

@@ -141,9 +141,10 @@ type propKey struct {
 	typ, prop string
 }
 
+// builder builds a Package and collects the diagnostics.
 type builder struct {
 	schema *catalog.Schema
-	source gq.Source
+	source gq.Source        // of schema
 	places *gq.SchemaPlaces // nil until a diagnostic needs it
 	pkg    *Package
 	decls  map[string]owner // Go name at package level -> the declaration that has it

@@ -40,9 +40,10 @@ func flows(q *plan.Query) map[int][]flow {
 	return c.found
 }
 
+// flowCollector collects the flows of a query's parameters.
 type flowCollector struct {
 	q     *plan.Query
-	found map[int][]flow
+	found map[int][]flow // by index of the parameter
 }
 
 func (c *flowCollector) record(e plan.Expr, f flow) {

@@ -46,9 +46,9 @@ type step struct {
 	src      *syntax.Traversal
 	edge     *catalog.Edge // nil for an unknown edge
 	from, to plan.VarID    // the left and the right end, as written
-	edgeVar  plan.VarID
-	reversed bool
-	done     bool
+	edgeVar  plan.VarID    // plan.NoVar without an edge binding
+	reversed bool          // the edge leads from right to left
+	done     bool          // the direction is decided
 }
 
 // block resolves the variables of a block and then lowers its clauses. The order of clauses has

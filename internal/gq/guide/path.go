@@ -65,15 +65,16 @@ func findPaths(m *work.Meter, s *catalog.Schema, from, to string, maxHops, limit
 	return w.found, w.more
 }
 
+// walk is one search for the paths to a node type.
 type walk struct {
 	meter         *work.Meter
-	to            string
-	limit, budget int
-	around        map[string][]Step
-	distance      map[string]int // hops from each type to the target type
-	steps         []Step
+	to            string            // the target type
+	limit, budget int               // limit bounds the paths; budget is the number of steps that the search may still take
+	around        map[string][]Step // the steps from each type
+	distance      map[string]int    // hops from each type to the target type
+	steps         []Step            // the path up to the current type
 	found         []Path
-	more          bool
+	more          bool // there are, or may be, more paths than found
 }
 
 // measure computes the distance of each type from the target type.

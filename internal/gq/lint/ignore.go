@@ -14,10 +14,10 @@ import (
 // the declaration that contains the comment, that ends on the comment's line, or that follows
 // it.
 type directive struct {
-	span   diag.Span
+	span   diag.Span // of the comment
 	codes  []diag.Code
-	used   []bool // parallel to codes
-	target diag.Span
+	used   []bool    // parallel to codes
+	target diag.Span // of the declaration; zero if there is none
 }
 
 // silence removes the findings that directives ignore. It then reports the directives that are

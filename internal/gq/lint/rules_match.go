@@ -33,7 +33,7 @@ func unusedBinding(p *queryPass) {
 // components groups the variables outside not blocks. Two variables are in one group if a clause
 // connects them.
 type components struct {
-	root []plan.VarID
+	root []plan.VarID       // by VarID: another variable of the group, or the variable itself if it is the root
 	size map[plan.VarID]int // root to the number of variables in its group
 	// many lists the roots of the groups that can have several rows, in ascending order.
 	many []plan.VarID
@@ -47,7 +47,8 @@ func (c *components) find(id plan.VarID) plan.VarID {
 	return id
 }
 
-// alone reports whether a variable is connected with no other one and can multiply the rows.
+// alone reports whether a variable is the only one of its group, and that group is one of several
+// that can have several rows, so that their rows multiply.
 func (c *components) alone(id plan.VarID) bool {
 	if c.size[c.find(id)] != 1 || len(c.many) < 2 {
 		return false

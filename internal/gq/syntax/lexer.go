@@ -14,7 +14,7 @@ import (
 // the declarations around an error are still parsed.
 type scanner struct {
 	file, text   string
-	off          int
+	off          int // offset of the next byte to scan
 	line         int
 	lineStart    int // offset of the first byte of the line
 	continuation int // number of UTF-8 continuation bytes on the line so far

@@ -54,6 +54,7 @@ func ParseQueriesWithin(m *work.Meter, file, text string) (*File, diag.List) {
 	return f, p.result()
 }
 
+// parser parses the declarations of one text and collects the faults.
 type parser struct {
 	tokens     []Token
 	keywords   []string // the keywords that start a declaration

@@ -70,6 +70,7 @@ const (
 	strict
 )
 
+// walker visits the schemas within a schema and collects the violations of the profile.
 type walker struct {
 	dir    direction
 	faults []error

@@ -239,7 +239,7 @@ func TestEveryPhaseLooks(t *testing.T) {
 				}
 				for _, part := range []int{4, 2} {
 					if err := run(&watched{Context: context.Background(), last: clock.Now(), after: w.looks / part}, text); !errors.Is(err, context.Canceled) {
-						t.Errorf("%s, %s: ended with %v after its context had", l.name, phase, err)
+						t.Errorf("%s, %s: ended with %v after its context had ended", l.name, phase, err)
 					}
 				}
 			}

@@ -99,7 +99,7 @@ func TestBreaking(t *testing.T) {
 		t.Errorf("exit %d, %s", code, stdout)
 	}
 	if code, _, stderr := gqRun("breaking", "--against", "generated/people/catalog.json"); code != exitFailed || !strings.Contains(stderr, "the graph people") {
-		t.Errorf("the contract of a graph that is gone: exit %d, %s", code, stderr)
+		t.Errorf("compared with the contract of a removed graph: exit %d, %s", code, stderr)
 	}
 
 	t.Setenv("PATH", t.TempDir())

@@ -43,7 +43,7 @@ func TestLintRefusesWhatGenerateRefuses(t *testing.T) {
 					t.Errorf("gq %s: exit %d, want %q\n%s", verb, code, tt.want, out)
 				}
 				if strings.Contains(out, ", 0 of them stored queries") || tt.want == "" && verb == "lint" && !strings.Contains(out, ", 2 of them stored queries") {
-					t.Errorf("gq %s counts the tools wrong:\n%s", verb, out)
+					t.Errorf("gq %s reports the wrong number of tools:\n%s", verb, out)
 				}
 			}
 			if code, stdout, stderr := gqRun("lint", "--schema", "g/schema.pg", "g"); strings.HasPrefix(tt.want, "g/") && (code == exitDone || !strings.Contains("\n"+stdout, "\n"+tt.want)) {

@@ -18,7 +18,7 @@ func checkApplied(t *testing.T, from, to *catalog.Schema, m *catalog.Migration) 
 		t.Fatalf("%v\n%s", err, m)
 	}
 	if catalog.Digest(got) != catalog.Digest(to) {
-		t.Errorf("the steps lead elsewhere:\n%sgot  %s\nwant %s", m, catalog.Encode(got), catalog.Encode(to))
+		t.Errorf("the steps lead to another schema:\n%sgot  %s\nwant %s", m, catalog.Encode(got), catalog.Encode(to))
 	}
 }
 

@@ -67,9 +67,11 @@ func findPaths(m *work.Meter, s *catalog.Schema, from, to string, maxHops, limit
 
 // walk is one search for the paths to a node type.
 type walk struct {
-	meter         *work.Meter
-	to            string            // the target type
-	limit, budget int               // limit bounds the paths; budget is the number of steps that the search may still take
+	meter *work.Meter
+	to    string // the target type
+	// limit is the maximum number of paths to find. budget is the number of steps that the search
+	// may still take.
+	limit, budget int
 	around        map[string][]Step // the steps from each type
 	distance      map[string]int    // hops from each type to the target type
 	steps         []Step            // the path up to the current type

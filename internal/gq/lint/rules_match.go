@@ -33,7 +33,8 @@ func unusedBinding(p *queryPass) {
 // components groups the variables outside not blocks. Two variables are in one group if a clause
 // connects them.
 type components struct {
-	root []plan.VarID       // by VarID: another variable of the group, or the variable itself if it is the root
+	// root maps each variable to another variable of its group; only a root maps to itself.
+	root []plan.VarID
 	size map[plan.VarID]int // root to the number of variables in its group
 	// many lists the roots of the groups that can have several rows, in ascending order.
 	many []plan.VarID

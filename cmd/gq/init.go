@@ -83,7 +83,7 @@ func (i *initializer) run(cmd *cobra.Command, dir string) error {
 	}
 	if !i.dryRun {
 		if err := scaffold.Write(dir, files); err != nil {
-			return fmt.Errorf("nothing was made: %w", err)
+			return fmt.Errorf("nothing was created: %w", err)
 		}
 	}
 	w := cmd.OutOrStdout()

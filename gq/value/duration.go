@@ -190,7 +190,7 @@ func (d DurationValue) MarshalJSON() ([]byte, error) { return json.Marshal(d.Str
 func (d *DurationValue) UnmarshalJSON(b []byte) error {
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil {
-		return fmt.Errorf("a duration is a string: %w", err)
+		return fmt.Errorf("a duration must be a string: %w", err)
 	}
 	v, err := ParseDuration(s)
 	if err != nil {

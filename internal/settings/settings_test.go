@@ -209,11 +209,11 @@ func TestSchemaAgreesWithReader(t *testing.T) {
 					refused++
 				}
 				if err != nil && !list.HasErrors() {
-					t.Errorf("the schema refuses what the reader accepts: %v\n%s", err, edited)
+					t.Errorf("the schema refuses a file that the reader accepts: %v\n%s", err, edited)
 				}
 				for _, d := range list {
 					if err == nil && slices.Contains(structural, d.Code) {
-						t.Errorf("the schema accepts what the reader refuses: %s\n%s", d.Message, edited)
+						t.Errorf("the schema accepts a file that the reader refuses: %s\n%s", d.Message, edited)
 					}
 				}
 			}

@@ -186,7 +186,7 @@ func TestEditTouchesItsOwn(t *testing.T) {
 	after.Queries[0].Text = strings.Replace(after.Queries[0].Text, "slug: $slug }", "slug: $who }", 1)
 	a, b := generate(t, before), generate(t, after)
 	if !bytes.Equal(a["writes_gq.go"], b["writes_gq.go"]) || !bytes.Equal(a["enums.go"], b["enums.go"]) {
-		t.Error("an edit of reads.gq changed the declarations of others")
+		t.Error("an edit of reads.gq changed the declarations of other files")
 	}
 	changed := 0
 	was, is := declarations(a["reads_gq.go"]), declarations(b["reads_gq.go"])
@@ -306,10 +306,10 @@ func TestWrite(t *testing.T) {
 		t.Errorf("found %v, %v changed, expected enums.go and gone_gq.go", changed, err)
 	}
 	if _, err := os.Stat(mine); err == nil {
-		t.Error("a file of a query that is gone is still there")
+		t.Error("the generated file of a removed query still exists")
 	}
 	if _, err := os.Stat(theirs); err != nil {
-		t.Error("a file that was not generated is gone")
+		t.Error("a file that was not generated was removed")
 	}
 	entries, _ := os.ReadDir(dir)
 	if len(entries) != len(files)+1 {
@@ -330,7 +330,7 @@ func TestWriteEmpties(t *testing.T) {
 	}
 	f, err := parser.ParseFile(token.NewFileSet(), gone, nil, parser.ParseComments)
 	if err != nil || f.Name.Name != "corpus" || len(f.Decls) != 0 {
-		t.Fatalf("the emptied file does not parse as an empty one: %v", err)
+		t.Fatalf("the emptied file does not parse, or it is not empty: %v", err)
 	}
 	if ok, err := build.Default.MatchFile(dir, "gone_gq.go"); err != nil || ok {
 		t.Errorf("a build includes the emptied file: %v, %v", ok, err)
@@ -339,10 +339,10 @@ func TestWriteEmpties(t *testing.T) {
 		t.Errorf("stale: %v, %v", stale, err)
 	}
 	if changed, err := files.Write(dir, codegen.Empty); err != nil || !slices.Equal(changed, []string{"gone_gq.go"}) {
-		t.Errorf("the second time changed %v, %v", changed, err)
+		t.Errorf("the second Write changed %v, %v", changed, err)
 	}
 	if _, err := os.Stat(gone); err == nil {
-		t.Error("the emptied file is still there")
+		t.Error("the emptied file still exists")
 	}
 }
 

@@ -61,8 +61,8 @@ func TestEveryCodeIsListed(t *testing.T) {
 	}
 }
 
-// TestPhasesLeaveTrees checks that resolving and checking write nothing on the nodes of a tree. What
-// they find out stands in the catalog, the plan and check.Info.
+// TestPhasesLeaveTrees checks that resolving and checking do not change the nodes of a tree. Both
+// store their findings in the catalog, the plan and check.Info.
 func TestPhasesLeaveTrees(t *testing.T) {
 	src := readFile(t, "testdata/graph.pg")
 	parseSchema := func() *syntax.Schema {

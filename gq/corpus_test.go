@@ -28,7 +28,7 @@ func TestCorpus(t *testing.T) {
 					t.Error(faults)
 				}
 				if want := strings.Count("\n"+src.Text, "\nquery "); len(qs) != want {
-					t.Errorf("%s: %d queries came out of %d", path, len(qs), want)
+					t.Errorf("%s: compiled %d queries, expected %d", path, len(qs), want)
 				}
 				queries += len(qs)
 				var b strings.Builder

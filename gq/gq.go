@@ -38,15 +38,15 @@ type Query struct {
 	Places Places
 }
 
-// Places are the spans of the parts of a query that have names in generated code.
+// Places holds the spans of the parts of a query that have names in generated code.
 type Places struct {
 	Name     Span
 	ToolName Span   // the value of @mcp(tool_name: …), or Name
 	Columns  []Span // the alias of each column of a read, or else its expression
 }
 
-// Faults are the faults of texts, each with its code, its place and its help. Err returns them as an
-// error, or nil if there are none.
+// Faults is a list of faults in texts, each with its code, its place and its help. Err returns the
+// list as an error, or nil if it contains no error.
 type Faults = diag.List
 
 // Fault is one fault of a text.
@@ -58,8 +58,8 @@ type Span = diag.Span
 // CompileSchema parses and resolves a schema. The schema is nil if the list has errors.
 func CompileSchema(src Source) (*catalog.Schema, Faults) { return compileSchema(nil, src) }
 
-// CompileStoredSchema is CompileSchema for a text that a graph has stored. It accepts annotations that
-// an earlier version of the language accepted.
+// CompileStoredSchema is CompileSchema for a text that a graph has stored. It accepts annotations
+// that an earlier version of the language accepted.
 func CompileStoredSchema(src Source) (*catalog.Schema, Faults) {
 	tree, faults := syntax.ParseSchema(src.Name, src.Text)
 	s, more := resolve.Schema(tree)
@@ -116,6 +116,7 @@ func compileQueries(m *work.Meter, s *catalog.Schema, sources []Source) ([]*Quer
 	return out, all
 }
 
+// checkedQuery is the result of checking one query.
 type checkedQuery struct {
 	query  *Query // nil if the query has errors
 	faults diag.List

@@ -17,8 +17,9 @@ type Catalog struct {
 	Schema  Source
 	Queries []Source
 
-	// Selected maps the name of each stored query to the name of its source. Other queries are
-	// not stored and are linted on their own only. If Selected is nil, all queries are stored.
+	// Selected maps the name of each stored query to the name of its source. Other queries are not
+	// stored, and only the rules about single queries apply to them. If Selected is nil, all queries
+	// are stored.
 	Selected map[string]string
 
 	// Whole says that no source of the catalog is missing. Rules across files run only if it is
@@ -83,7 +84,8 @@ func Lint(c Catalog) *lint.Report {
 }
 
 // duplicates reports names that are declared twice in one file. Unless whole is set, it also
-// reports names that are declared in several files; for a whole catalog a lint rule does that.
+// reports names that are declared in several files; for a whole catalog, a lint rule reports such
+// names.
 func duplicates(files []*syntax.File, whole bool) diag.List {
 	var list diag.List
 	first := map[string]diag.Span{}
@@ -111,7 +113,7 @@ func lintQuery(tree *syntax.Query, q *Query) *lint.Query {
 	}
 }
 
-// withoutOwn drops from a schema the annotations that have no meaning.
+// withoutOwn removes the annotations without a meaning from a schema, which it changes and returns.
 func withoutOwn(s *catalog.Schema) *catalog.Schema {
 	drop := func(props []*catalog.Property) {
 		for _, p := range props {

@@ -22,10 +22,11 @@ func places(q *syntax.Query) Places {
 	return p
 }
 
-// SchemaPlaces are the spans of the properties of a schema, for diagnostics about a catalog, which
-// has no spans.
+// SchemaPlaces holds the spans of the properties of a schema. Diagnostics about a catalog need it,
+// because a catalog has no spans.
 type SchemaPlaces struct{ props map[placeKey]*syntax.Property }
 
+// placeKey identifies a property of a type.
 type placeKey struct {
 	entity    plan.Entity
 	typ, name string
@@ -53,7 +54,8 @@ func PlacesOf(src Source, s *catalog.Schema) *SchemaPlaces {
 			own(plan.Edge, d.Name.Value, d.Members)
 		}
 	}
-	for _, n := range s.Nodes { // a property that a node does not declare comes from its first interface with it
+	// A node type inherits a property that it does not declare from the first interface that has it.
+	for _, n := range s.Nodes {
 		for _, name := range n.Implements {
 			if interfaces[name] == nil {
 				continue
@@ -69,8 +71,9 @@ func PlacesOf(src Source, s *catalog.Schema) *SchemaPlaces {
 	return p
 }
 
-// Property returns the span of the name of a property where a type declares it, or where the
-// interface that a node type has it from does. It is zero for an unknown property.
+// Property returns the span of the name of a property in the declaration of a type. If a node type
+// inherits the property, the span is in the declaration of the interface. It is zero for an unknown
+// property.
 func (p *SchemaPlaces) Property(entity plan.Entity, typ, name string) diag.Span {
 	prop := p.props[placeKey{entity, typ, name}]
 	if prop == nil {

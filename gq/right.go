@@ -7,9 +7,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
-// RightQueries returns the names of the queries of a text in which none of its faults stands. The
-// faults must be all those of the text. It needs no schema, so that a client can tell from the faults
-// that a server answers.
+// RightQueries returns the names of the queries of a text that contain no error. The faults must be
+// all faults of the text. RightQueries needs no schema, so that a client can find these queries
+// from the faults in the answer of a server.
 func RightQueries(src Source, faults Faults) []string {
 	var names []string
 	file, _ := syntax.ParseQueries(src.Name, src.Text)
@@ -24,5 +24,6 @@ func RightQueries(src Source, faults Faults) []string {
 	return names
 }
 
-// before compares places by line and column, which diagnostics that were sent as JSON keep.
+// before reports whether place a comes before place b. It compares lines and columns, which
+// diagnostics keep when they are sent as JSON.
 func before(a, b diag.Pos) bool { return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column }

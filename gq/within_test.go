@@ -210,8 +210,8 @@ func TestEveryPhaseLooks(t *testing.T) {
 	if testing.Short() || raced {
 		size = bound / 64
 	}
-	// A phase must check its context every few milliseconds. The rest allows for the garbage
-	// collector and for other tests on the machine.
+	// A phase must check its context every few milliseconds. The rest of this limit allows for the
+	// garbage collector and for other tests on the machine.
 	const most = 2 * time.Second
 	old := debug.SetGCPercent(400)
 	defer debug.SetGCPercent(old)
@@ -239,7 +239,7 @@ func TestEveryPhaseLooks(t *testing.T) {
 				}
 				for _, part := range []int{4, 2} {
 					if err := run(&watched{Context: context.Background(), last: clock.Now(), after: w.looks / part}, text); !errors.Is(err, context.Canceled) {
-						t.Errorf("%s, %s: ended with %v after its context had", l.name, phase, err)
+						t.Errorf("%s, %s: ended with %v after its context had ended", l.name, phase, err)
 					}
 				}
 			}
@@ -266,8 +266,8 @@ func TestTooMany(t *testing.T) {
 	}
 }
 
-// TestDirectivesAndFindings checks that the time to silence findings does not grow with the
-// product of the directives and the findings. That would take half a minute here.
+// TestDirectivesAndFindings checks that the time to silence findings does not grow with the product
+// of the numbers of directives and findings. That would take half a minute here.
 func TestDirectivesAndFindings(t *testing.T) {
 	text := ""
 	for _, l := range longQueries {
@@ -358,7 +358,8 @@ func TestMemoryPerByte(t *testing.T) {
 	}
 }
 
-// peakPerByte runs a phase and returns the growth of the heap at its peak, for each byte of the text.
+// peakPerByte runs a phase and returns the growth of the heap at its peak, for each byte of the
+// text.
 func peakPerByte(t *testing.T, run func(context.Context, string) error, text string) float64 {
 	t.Helper()
 	runtime.GC()

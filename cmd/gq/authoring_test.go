@@ -70,7 +70,7 @@ func TestAuthoring(t *testing.T) {
 	}
 	for _, code := range mentioned.FindAllString(string(text), -1) {
 		if !known[code] {
-			t.Errorf("the guide names %s, which is no code", code)
+			t.Errorf("the guide names %s, which is not a code", code)
 		}
 	}
 	runCommands(t, schema.Text, strings.Join(queries, "\n"), commands)

@@ -60,6 +60,7 @@ With --schema and --queries the command compares one graph and reads no cluster.
 	return cmd
 }
 
+// breaker runs gq breaking with the values of its flags.
 type breaker struct {
 	against, format string
 	schema, graph   string // of one graph, or "" for the graphs of cluster.yaml
@@ -126,8 +127,8 @@ func (b *breaker) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// sides returns the contracts of the sources and the earlier ones, the compiled jobs by graph, and
-// the thresholds of earlier.
+// sides returns the two sides of the comparison: the contracts of the sources, and the earlier
+// contracts. It also returns the compiled jobs by graph, and the thresholds that earlier returns.
 func (b *breaker) sides(cmd *cobra.Command) (after, before []*codegen.Contract, now map[string]*job, thresholds map[string]int, err error) {
 	g := generator{stdout: b.stdout, stderr: b.stderr}
 	if b.schema == "" {
@@ -145,7 +146,8 @@ func (b *breaker) sides(cmd *cobra.Command) (after, before []*codegen.Contract, 
 		return after, before, now, thresholds, err
 	}
 	root := fromHere(moduleRoot(b.schema))
-	if before, _, err = b.earlier(root); err != nil { // the thresholds are those of cluster.yaml, which has no part in this
+	// The thresholds are for the graphs of cluster.yaml, which this comparison does not use.
+	if before, _, err = b.earlier(root); err != nil {
 		return nil, nil, nil, nil, err
 	}
 	if b.graph != "" {
@@ -199,8 +201,8 @@ func (b *breaker) file() bool {
 }
 
 // earlier returns the contracts to compare with. It also returns, for each graph where it is known,
-// the number of exposed queries from which on the server offered two tools instead of one for each
-// query.
+// the earlier threshold: if at least this many queries are exposed, the server offers two tools
+// instead of one for each query.
 func (b *breaker) earlier(root string) ([]*codegen.Contract, map[string]int, error) {
 	if b.file() {
 		text, err := os.ReadFile(b.against)
@@ -278,7 +280,7 @@ func readContract(text []byte, name string) (*codegen.Contract, error) {
 	return &c, nil
 }
 
-// print writes the report and returns the number of breaking changes. now has the jobs by graph.
+// print writes the report and returns the number of breaking changes. now holds the jobs by graph.
 func (b *breaker) print(all []graphChanges, now map[string]*job) (broken int, err error) {
 	safe := 0
 	for i := range all {

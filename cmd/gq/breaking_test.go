@@ -99,7 +99,7 @@ func TestBreaking(t *testing.T) {
 		t.Errorf("exit %d, %s", code, stdout)
 	}
 	if code, _, stderr := gqRun("breaking", "--against", "generated/people/catalog.json"); code != exitFailed || !strings.Contains(stderr, "the graph people") {
-		t.Errorf("the contract of a graph that is gone: exit %d, %s", code, stderr)
+		t.Errorf("compared with the contract of a removed graph: exit %d, %s", code, stderr)
 	}
 
 	t.Setenv("PATH", t.TempDir())
@@ -131,8 +131,8 @@ func TestBreakingMode(t *testing.T) {
 	}
 }
 
-// TestBreakingFromAFolder runs gq breaking in a folder below the root of the module. Paths are those
-// from the folder.
+// TestBreakingFromAFolder runs gq breaking in a folder below the root of the module. Paths are
+// those from the folder.
 func TestBreakingFromAFolder(t *testing.T) {
 	contractModule(t)
 	t.Chdir("g")

@@ -51,6 +51,7 @@ Without --schema the command reads cluster.yaml in the current directory or a pa
 	return cmd
 }
 
+// cataloger runs gq catalog with the values of its flags.
 type cataloger struct {
 	graph, schema, format string
 	queries               []string
@@ -77,6 +78,7 @@ type catalogType struct {
 	Constraints []string          `json:"constraints"`
 }
 
+// catalogProperty is a property of a type.
 type catalogProperty struct {
 	Name        string `json:"name"`
 	Type        string `json:"type"`

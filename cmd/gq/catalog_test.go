@@ -78,7 +78,7 @@ func TestCatalog(t *testing.T) {
 	}
 	for i, q := range contract.Queries {
 		if string(q) != string(doc.Queries[i]) {
-			t.Errorf("the contract has\n%s\nand gq catalog\n%s", q, doc.Queries[i])
+			t.Errorf("the contract has\n%s\nbut gq catalog prints\n%s", q, doc.Queries[i])
 		}
 	}
 	for _, tt := range []struct {

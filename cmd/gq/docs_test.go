@@ -52,7 +52,7 @@ func TestEveryCodeHasAnExample(t *testing.T) {
 	}
 	for code := range seen {
 		if !slices.ContainsFunc(families, func(f family) bool { return f.letter == code[:1] }) {
-			t.Errorf("%s is of no family, and on no page", code)
+			t.Errorf("%s belongs to no family, so no page documents it", code)
 		}
 	}
 }

@@ -50,6 +50,7 @@ not formatted and -w is not given.`,
 	return cmd
 }
 
+// formatter runs gq fmt with the values of its flags.
 type formatter struct {
 	list, diff, write bool
 	stdinName         string

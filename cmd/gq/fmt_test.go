@@ -97,7 +97,7 @@ func TestFmtWrite(t *testing.T) {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 	if info, err := os.Stat("g/fine.gq"); err != nil || !os.SameFile(info, fine) {
-		t.Errorf("a file in its layout was written: %v", err)
+		t.Errorf("a file that was already formatted was written again: %v", err)
 	}
 	if left, err := filepath.Glob("g/.gq-*"); err != nil || left != nil {
 		t.Errorf("left behind: %v, %v", left, err)

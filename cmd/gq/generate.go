@@ -56,6 +56,7 @@ writes nothing if a source of any graph does not compile.`,
 	return cmd
 }
 
+// generator runs gq generate with the values of its flags.
 type generator struct {
 	check              bool
 	schema, graph, out string
@@ -76,7 +77,7 @@ type job struct {
 	out      string
 	docs     string // the folder of the reference page; "" for none
 	strict   bool   // use the strict profile for the schemas
-	meta     int    // number of exposed queries from which on two tools serve them all
+	meta     int    // if at least this many queries are exposed, two tools serve them all
 	output   *codegen.Output
 
 	noProvider bool // cluster.yaml names no embedding provider for the graph
@@ -163,7 +164,7 @@ func (g *generator) compile(j *job) (bool, error) {
 		return true, nil
 	}
 	// The output names files from the root of the module. The diagnostics, and the places in their
-	// messages, must name them as the reader reaches them.
+	// messages, must name files by the paths that the reader can open; see userPath.
 	if in, err = j.input(userPath); err != nil {
 		return false, err
 	}
@@ -279,8 +280,8 @@ func readCluster(stderr io.Writer) (path string, cfg *cluster.Config, err error)
 	return path, cfg, nil
 }
 
-// onePackage reports the graphs of cluster.yaml that would be generated into one package. The
-// diagnostics call cluster.yaml file.
+// onePackage reports the graphs of cluster.yaml that would be generated into one package. file is
+// the name of cluster.yaml in the diagnostics.
 func onePackage(cfg *cluster.Config, file string) diag.List {
 	var names []string
 	for _, g := range cfg.Graphs {

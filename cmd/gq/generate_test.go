@@ -76,7 +76,7 @@ func TestGenerate(t *testing.T) {
 		t.Errorf("without the source: exit %d\n%s%s", code, stdout, stderr)
 	}
 	if _, err := os.Stat("generated/people/a_gq.go"); err == nil {
-		t.Error("the file of a source that is gone is still there")
+		t.Error("the generated file of a removed source still exists")
 	}
 }
 
@@ -171,7 +171,7 @@ func TestServedProfile(t *testing.T) {
 		}
 		for _, path := range schematest.OpenObjects(in) {
 			if !slices.Contains(openObjects[name], path) {
-				t.Errorf("the input of %s has an open object %s, which is no named exception", name, path)
+				t.Errorf("the input of %s has an open object %s, which is not a permitted exception", name, path)
 			}
 		}
 		if out == nil {

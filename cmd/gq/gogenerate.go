@@ -13,9 +13,9 @@ import (
 // folder of the directive.
 func underGoGenerate() bool { return os.Getenv("GOFILE") != "" && os.Getenv("GOPACKAGE") != "" }
 
-// userPath returns the path of a file as output names it: from the current directory, where the user
-// stands. The user of go generate stands at the root of the module, as a rule, and not in the
-// folder of the directive; there it is the path from the root.
+// userPath returns the path by which output names a file for the user: the path from the current
+// directory. Under go generate the current directory is the folder of the directive, but the user
+// is usually at the root of the module, so the path is then relative to the root.
 func userPath(path string) string {
 	if underGoGenerate() {
 		return sourceName(moduleRoot(path), path)
@@ -23,8 +23,8 @@ func userPath(path string) string {
 	return filepath.ToSlash(fromHere(path))
 }
 
-// fromHere returns the shortest path from the current directory for one that may leave it and
-// return, such as ../queries/a.gq in the folder queries.
+// fromHere returns the shortest form of a path from the current directory. The given path may leave
+// this directory and return to it, such as ../queries/a.gq in the folder queries.
 func fromHere(path string) string {
 	here, err := os.Getwd()
 	if err != nil {
@@ -41,7 +41,8 @@ func fromHere(path string) string {
 }
 
 // removal says how to remove files from the folder of a generated package. go generate visits the
-// packages of a module in the order of their paths. Packages before the directive are done.
+// packages of a module in the order of their paths. It has therefore finished the packages before
+// that of the directive.
 func removal(dir string) codegen.Removal {
 	if !underGoGenerate() {
 		return codegen.Delete

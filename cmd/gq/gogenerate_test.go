@@ -17,7 +17,7 @@ func TestGoGenerate(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		folder string // of the directive
-		stays  bool   // an emptied file stays until the next time
+		stays  bool   // an emptied file stays until the next run
 	}{{"cmd", true}, {"queries", false}} {
 		t.Run(tt.folder, func(t *testing.T) {
 			module(t, map[string]string{
@@ -95,8 +95,8 @@ func TestFaultsUnderGoGenerate(t *testing.T) {
 	}
 }
 
-// TestFaultsFromAFolder checks that the diagnostics name files, in their places and in their
-// messages, by the paths from the current directory.
+// TestFaultsFromAFolder checks that diagnostics name files by the paths from the current directory,
+// both in their places and in their messages.
 func TestFaultsFromAFolder(t *testing.T) {
 	module(t, map[string]string{
 		"cluster.yaml": "version: 1\nstorage: ./data\ngraphs:\n  people:\n    schema: g/schema.pg\n    queries: g/\n",

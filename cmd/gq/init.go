@@ -59,6 +59,7 @@ may hold .git; if it holds anything else, the command fails and writes nothing.`
 	return cmd
 }
 
+// initializer runs gq init with the values of its flags.
 type initializer struct {
 	path, graph, replace, bind string
 	dryRun                     bool
@@ -82,7 +83,7 @@ func (i *initializer) run(cmd *cobra.Command, dir string) error {
 	}
 	if !i.dryRun {
 		if err := scaffold.Write(dir, files); err != nil {
-			return fmt.Errorf("nothing was made: %w", err)
+			return fmt.Errorf("nothing was created: %w", err)
 		}
 	}
 	w := cmd.OutOrStdout()

@@ -69,7 +69,7 @@ func TestInitLeadsToAServer(t *testing.T) {
 		delete(before, name)
 	}
 	if len(before) > 0 {
-		t.Errorf("go generate did not write %d files that gq init made", len(before))
+		t.Errorf("go generate did not write %d of the files that gq init created", len(before))
 	}
 	second.run("make lint test", 10*time.Minute)
 	runWorkflow(t, second, filepath.Join(module, ".github", "workflows", "ci.yml"))

@@ -27,7 +27,8 @@ func tidied(t *testing.T, dir string, env ...string) {
 	}
 }
 
-// TestInitTidies checks that go mod tidy in a new module looks for no version of a module.
+// TestInitTidies checks that go mod tidy in a new module does not look up the version of any
+// module.
 func TestInitTidies(t *testing.T) {
 	root := checkout(t)
 	t.Chdir(t.TempDir())
@@ -37,9 +38,9 @@ func TestInitTidies(t *testing.T) {
 	tidied(t, "brain")
 }
 
-// TestInitOfARelease makes a module proxy of the files of this checkout, and a new module that
-// requires the version there, as a released gq makes it. It loads every package that the commands of
-// the quickstart build; it does not compile them.
+// TestInitOfARelease makes a module proxy from the files of this checkout, and a new module that
+// requires the version of the proxy, as a released gq would make it. The test loads every package
+// that the commands of the quickstart build, but does not compile any.
 func TestInitOfARelease(t *testing.T) {
 	if os.Getenv(initVar) == "" {
 		t.Skip(initVar + " is not set; run make test-init")
@@ -75,8 +76,8 @@ func TestInitOfARelease(t *testing.T) {
 	}
 }
 
-// publish writes a version of the module in root to the folder of a module proxy. It has the files
-// that git knows or would add.
+// publish writes a version of the module in root to the folder of a module proxy. The version has
+// the files that git tracks or would add.
 func publish(t *testing.T, root, proxy, version string) {
 	t.Helper()
 	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")

@@ -78,15 +78,15 @@ func TestInitInWorkspace(t *testing.T) {
 		return strings.Contains(stdout, "\n  go work use .\n  go mod tidy\n")
 	}
 	if !told() {
-		t.Error("the workspace is not told of the module")
+		t.Error("gq init does not say to add the module to the workspace")
 	}
 	t.Setenv("GOWORK", "off")
 	if told() {
-		t.Error("a workspace that is switched off is told of the module")
+		t.Error("gq init says to add the module to a workspace that is switched off")
 	}
 	t.Setenv("GOWORK", filepath.Join(dir, "go.work"))
 	if !told() {
-		t.Error("the workspace that is set is not told of the module")
+		t.Error("gq init does not say to add the module to the workspace of GOWORK")
 	}
 }
 

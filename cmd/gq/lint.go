@@ -49,6 +49,7 @@ The exit code is 1 when there is an error, or when there are more warnings than 
 	return cmd
 }
 
+// linter runs gq lint with the values of its flags.
 type linter struct {
 	schema, format string
 	whole, fix     bool
@@ -64,7 +65,7 @@ type lintJob struct {
 	queries  []string
 	selected map[string]string // maps query names to files; nil means all queries
 	whole    bool
-	meta     int // exposed queries from which the meta tools stand for them; 0 for the default
+	meta     int // if at least this many queries are exposed, the meta tools replace them; 0 for the default
 
 	selectedAt map[string]diag.Span // the places of the names of selected in cluster.yaml
 	noProvider string               // the graph if cluster.yaml names no embedding provider for it

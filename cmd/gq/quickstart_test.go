@@ -34,7 +34,7 @@ func TestQuickstartTellsTheSteps(t *testing.T) {
 	}
 	page := strings.Join(commands, "\n")
 	if want := strings.Join(append(append([]string{"cd brain"}, m.Steps()...), m.Call()), "\n"); !strings.Contains(page, want) {
-		t.Errorf("the page has\n%s\nand gq init prints\n%s", page, want)
+		t.Errorf("the page has\n%s\nbut gq init prints\n%s", page, want)
 	}
 }
 

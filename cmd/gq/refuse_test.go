@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestLintRefusesWhatGenerateRefuses runs both verbs on modules whose sources compile and from
+// TestLintRefusesWhatGenerateRefuses runs both verbs on modules whose sources compile but from
 // which no package can be generated.
 func TestLintRefusesWhatGenerateRefuses(t *testing.T) {
 	const schema = "node Task {\n  slug: String @key\n  source: enum(a-b, c)\n}\n"
@@ -43,7 +43,7 @@ func TestLintRefusesWhatGenerateRefuses(t *testing.T) {
 					t.Errorf("gq %s: exit %d, want %q\n%s", verb, code, tt.want, out)
 				}
 				if strings.Contains(out, ", 0 of them stored queries") || tt.want == "" && verb == "lint" && !strings.Contains(out, ", 2 of them stored queries") {
-					t.Errorf("gq %s counts the tools wrong:\n%s", verb, out)
+					t.Errorf("gq %s reports the wrong number of tools:\n%s", verb, out)
 				}
 			}
 			if code, stdout, stderr := gqRun("lint", "--schema", "g/schema.pg", "g"); strings.HasPrefix(tt.want, "g/") && (code == exitDone || !strings.Contains("\n"+stdout, "\n"+tt.want)) {
@@ -53,8 +53,8 @@ func TestLintRefusesWhatGenerateRefuses(t *testing.T) {
 	}
 }
 
-// TestLintFixesAnnotations checks that --fix gives annotations of the user the prefix x_, and leaves
-// misspelt annotations of the language alone.
+// TestLintFixesAnnotations checks that --fix gives annotations of the user the prefix x_, and
+// leaves misspelt annotations of the language alone.
 func TestLintFixesAnnotations(t *testing.T) {
 	const queries = "query q() @mcp(expose: false) { match { $t: Task } return { $t.slug as slug } order { $t.slug } limit 3 }\n"
 	for _, tt := range []struct {

@@ -127,6 +127,6 @@ func (c *terminal) interrupt(limit time.Duration) {
 	select {
 	case <-c.ended: // a shell without a terminal ends together with its command
 	case <-time.After(limit):
-		c.t.Fatalf("nothing ended within %v of the interrupt", limit)
+		c.t.Fatalf("the command did not end within %v after the interrupt", limit)
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
 
-// TestToolSizes compares the number of bytes that lint prints for the code graph with the answer of a
-// server to tools/list, with a tool for each query and with the meta tools.
+// TestToolSizes compares the number of bytes that lint prints for the code graph with the answer of
+// a server to tools/list, with a tool for each query and with the meta tools.
 func TestToolSizes(t *testing.T) {
 	queries, err := filepath.Glob(filepath.Join("..", "..", "queries", "code", "*"))
 	if err != nil || len(queries) == 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
-// checkApplied applies the steps of a migration to from and fails the test unless the result is
-// the schema to.
+// checkApplied applies the steps of a migration to the schema `from`, and fails the test unless the
+// result is the schema `to`.
 func checkApplied(t *testing.T, from, to *catalog.Schema, m *catalog.Migration) {
 	t.Helper()
 	got, err := apply(from, m)
@@ -18,7 +18,7 @@ func checkApplied(t *testing.T, from, to *catalog.Schema, m *catalog.Migration) 
 		t.Fatalf("%v\n%s", err, m)
 	}
 	if catalog.Digest(got) != catalog.Digest(to) {
-		t.Errorf("the steps lead elsewhere:\n%sgot  %s\nwant %s", m, catalog.Encode(got), catalog.Encode(to))
+		t.Errorf("the steps lead to another schema:\n%sgot  %s\nwant %s", m, catalog.Encode(got), catalog.Encode(to))
 	}
 }
 

@@ -54,6 +54,7 @@ func Diff(from, to *Schema) *Migration {
 	return d.m
 }
 
+// differ compares two schemas and collects the steps in m.
 type differ struct {
 	m       *Migration
 	renamed map[string]string // old name to new name, for the nodes that both schemas have
@@ -61,8 +62,8 @@ type differ struct {
 
 func (d *differ) step(s Step) { d.m.Steps = append(d.m.Steps, s) }
 
-// naming holds the names of a type or property: its name, the key to match it by, and the old
-// name that its @rename_from gives.
+// naming holds the names of a type or property: its name, the key by which the lists are matched,
+// and the old name that its @rename_from gives.
 type naming struct{ name, key, was string }
 
 // pairing lists the members of a list that disappeared, stayed and were added.
@@ -72,12 +73,14 @@ type pairing[T any] struct {
 	added []added[T] // in the new order
 }
 
+// match is a member that both lists have, possibly under different names.
 type match[T any] struct {
 	old, new T
-	place    int // index in the old list
-	name     string
+	place    int    // index in the old list
+	name     string // the new name
 }
 
+// added is a member that only the new list has.
 type added[T any] struct {
 	item T
 	at   int // index in the new list

@@ -61,8 +61,8 @@ func (d *differ) properties(at Step, p propertyPairing) {
 	}
 }
 
-// propertyType compares the types of a property. A member of the key may only become a wider
-// integer: its text in the ids stays the same.
+// propertyType compares the types of a property. A member of the key may only change to a wider
+// integer type, because its text in the ids then stays the same.
 func (d *differ) propertyType(s Step, from value.Type, now *Property, key bool) {
 	to := now.Type
 	unsupported := func(code StepCode, reason string) {
@@ -91,8 +91,8 @@ func (d *differ) propertyType(s Step, from value.Type, now *Property, key bool) 
 	}
 }
 
-// Widens reports whether every value of the type from is numerically a value of a wider type to;
-// see [value.Kind.Widens]. A list widens as its elements do.
+// Widens reports whether the type `to` is wider than the type `from`, so that every value of `from`
+// is numerically a value of `to`; see [value.Kind.Widens]. A list widens as its elements do.
 func Widens(from, to value.Type) bool {
 	return from.List == to.List && from.Kind.Widens(to.Kind)
 }
@@ -178,7 +178,7 @@ func renameLists[E ~[]string](lists [][]string, renamed map[string]string) []E {
 	return out
 }
 
-// list pairs the constraints of one kind.
+// list holds the differences between the old and the new constraints of one kind.
 type list struct {
 	name  string
 	gone  []Element

@@ -386,6 +386,6 @@ func TestDiffRandom(t *testing.T) {
 		}
 	}
 	if supported < rounds/2 || steps < rounds*3 {
-		t.Errorf("%d of %d migrations are supported, with %d steps in all: the test shows little", supported, 2*rounds, steps)
+		t.Errorf("only %d of %d migrations are supported, with %d steps in all: too few for the test", supported, 2*rounds, steps)
 	}
 }

@@ -16,6 +16,7 @@ import (
 // own.
 const encodingVersion = 1
 
+// envelope is the JSON form of an encoded schema.
 type envelope struct {
 	Version int     `json:"version"`
 	Schema  *Schema `json:"schema"`
@@ -70,6 +71,7 @@ func Digest(s *Schema) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
+// rangeJSON is the JSON form of a Range.
 type rangeJSON struct {
 	Property string  `json:"property"`
 	Kind     string  `json:"kind"`

@@ -58,7 +58,7 @@ func TestDecode(t *testing.T) {
 		t.Error("the names are not indexed")
 	}
 	if string(catalog.Encode(got)) != string(enc) {
-		t.Error("encoding again gives other bytes")
+		t.Error("encoding the decoded schema gives other bytes")
 	}
 }
 
@@ -162,7 +162,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		again, err := catalog.Decode(catalog.Encode(s))
 		if err != nil || catalog.Digest(again) != catalog.Digest(s) {
-			t.Errorf("encoding what was decoded: %v", err)
+			t.Errorf("encode the decoded schema: %v", err)
 		}
 	})
 }

@@ -59,7 +59,7 @@ func FuzzBuild(f *testing.F) {
 		for _, way := range [][2]*catalog.Schema{{schemas[0], schemas[1]}, {schemas[1], schemas[0]}} {
 			m := catalog.Diff(way[0], way[1])
 			if (len(m.Steps) == 0) != (catalog.Digest(way[0]) == catalog.Digest(way[1])) {
-				t.Errorf("%d steps between other digests:\n%s", len(m.Steps), m)
+				t.Errorf("the %d steps contradict the digests of the schemas:\n%s", len(m.Steps), m)
 			}
 			if m.Supported() {
 				checkApplied(t, way[0], way[1], m)

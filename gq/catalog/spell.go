@@ -1,7 +1,7 @@
 package catalog
 
-// Rules lists the rules of the node type that the types of its properties do not express, as a
-// schema writes them. The key is first.
+// Rules lists the rules of the node type in the notation of a schema, without the rules that the
+// types of its properties express. The key is first.
 func (n *Node) Rules() []string {
 	var rules []string
 	if len(n.Key) > 0 {
@@ -22,8 +22,8 @@ func (n *Node) Rules() []string {
 	return rules
 }
 
-// Rules lists the rules of the edge type that the types of its properties do not express, as a
-// schema writes them.
+// Rules lists the rules of the edge type in the notation of a schema, without the rules that the
+// types of its properties express.
 func (e *Edge) Rules() []string {
 	var rules []string
 	for _, c := range cards(e.Card) {

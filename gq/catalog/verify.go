@@ -15,7 +15,7 @@ func (s *Schema) verify() error {
 	nodes, edges := map[string]bool{}, map[string]bool{}
 	for _, i := range s.Interfaces {
 		if i == nil {
-			return fmt.Errorf("an empty interface")
+			return fmt.Errorf("an interface is null")
 		}
 		if _, err := verifyProperties("interface "+i.Name, i.Properties); err != nil {
 			return err

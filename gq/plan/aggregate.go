@@ -31,11 +31,11 @@ type Aggregate struct {
 	Func AggFunc
 	Name string // in the language
 	Arg  *Argument
-	// Result returns the type of the result for an argument of a type that Arg accepts. The
-	// result is nullable if a group without values has the result null; otherwise it is 0.
+	// Result returns the type of the result for an argument of a type that Arg accepts. The type is
+	// nullable if the result for a group without values is null; otherwise that result is 0.
 	Result func(arg value.Type) value.Type
 	Member bool   // the result is one of the values of the argument
-	Doc    string // says what it does, after its name: "adds the values"
+	Doc    string // a verb phrase whose subject is the aggregate: "adds the values"
 }
 
 // Argument describes the arguments that an aggregate accepts.

@@ -15,7 +15,7 @@ func TestAggregates(t *testing.T) {
 			t.Errorf("row %d has the number %d", i, a.Func)
 		}
 		if a.Name == "" || a.Doc == "" || a.Arg == nil || a.Result == nil || seen[a.Name] {
-			t.Errorf("row %d lacks a member, or its name stands twice: %+v", i, a)
+			t.Errorf("row %d lacks a field, or another row has its name: %+v", i, a)
 		}
 		seen[a.Name] = true
 		if found := plan.AggregateNamed(a.Name); found == nil || found.Func != a.Func {

@@ -92,7 +92,7 @@ func TestEncode(t *testing.T) {
 			t.Errorf("%s: encoded (-), decoded (+)\n%s", want.Name, diff)
 		}
 		if !reflect.DeepEqual(want, got) {
-			t.Errorf("%s: decoded to other slices or pointers", want.Name)
+			t.Errorf("%s: decoded to different slices or pointers", want.Name)
 		}
 	}
 }

@@ -269,8 +269,8 @@ type Column struct {
 	Fields []Field
 }
 
-// TypeText returns the type of the column as people read it. For a Whole column it lists the members:
-// { id: String, age: I32? }.
+// TypeText returns the type of the column as people read it. For a Whole column it lists the
+// members: { id: String, age: I32? }.
 func (c *Column) TypeText() string {
 	if c.Fields == nil {
 		return c.Type.String()

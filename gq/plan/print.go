@@ -8,9 +8,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Format formats a plan for people, with one clause, column, sort key or statement a line.
-// Variables and parameters appear as $name. A variable has a number if several not blocks use
-// its name.
+// Format formats a plan for people, with one clause, column, sort key or statement per line.
+// Variables and parameters appear as $name. If several variables have the same name, because
+// several not blocks use it, the second and later ones get a number. Anonymous variables always get
+// one.
 func Format(q *Query) string {
 	p := &printer{q: q}
 	p.names()
@@ -30,6 +31,7 @@ func Format(q *Query) string {
 	return p.b.String()
 }
 
+// printer formats one query.
 type printer struct {
 	q     *Query
 	b     strings.Builder

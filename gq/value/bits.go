@@ -5,8 +5,9 @@ import (
 	"math"
 )
 
-// OfBits returns the value of a kind of fixed width whose [Value.Bits] are bits. Bits beyond the
-// width of the kind do not count. OfBits panics for a kind that is a text, bytes or a vector.
+// OfBits returns the value of kind k whose [Value.Bits] are bits. It cuts the bits to the width of
+// the kind; a Bool is true if any bit is set. OfBits panics if the kind has no fixed width, as
+// texts, bytes and vectors do not.
 func OfBits(k Kind, bits uint64) Value {
 	switch storages[k] {
 	case InBits:
@@ -19,7 +20,7 @@ func OfBits(k Kind, bits uint64) Value {
 		bits = math.Float64bits(float64(float32(math.Float64frombits(bits))))
 	case InInt64, InUint64, InFloat64:
 	case InNone, InText, InBytes, InVector:
-		panic("value: bits of " + k.String())
+		panic("value: OfBits of the kind " + k.String())
 	}
 	return Value{kind: k, bits: bits}
 }
@@ -27,7 +28,7 @@ func OfBits(k Kind, bits uint64) Value {
 // HasBits reports whether [OfBits] takes the kind.
 func (k Kind) HasBits() bool { return storages[k].IsFixed() || storages[k].IsFloat() }
 
-// Parse returns the value of a kind with [Kind.HasText] from its text.
+// Parse parses the text of a value. The kind must satisfy [Kind.HasText].
 func (k Kind) Parse(s string) (Value, error) {
 	n, err := k.row().parse(s)
 	if err != nil {
@@ -36,19 +37,19 @@ func (k Kind) Parse(s string) (Value, error) {
 	return OfBits(k, uint64(n)), nil
 }
 
-// ParseBits is like Parse, and returns the integer that is stored.
+// ParseBits is like Parse but returns the integer that represents the value in storage.
 func (k Kind) ParseBits(s string) (int64, error) { return k.row().parse(s) }
 
-// AppendText appends the text of the integer n as the stored form of a value of the kind, which
-// must satisfy [Kind.HasText].
+// AppendText appends the text of the value that is stored as the integer n. The kind must satisfy
+// [Kind.HasText].
 func (k Kind) AppendText(dst []byte, n int64) []byte { return k.row().format(dst, n) }
 
-// Integer describes the values that a load accepts for the kind if it also accepts an integer in
-// place of the text, and returns "" otherwise.
+// Integer describes the values that a load accepts for the kind, if a load accepts an integer for
+// it in place of the text. Otherwise it returns "".
 func (k Kind) Integer() string { return k.row().integer }
 
-// CheckInteger returns an error if the kind has no value that is stored as n. It is for kinds for
-// which Integer is not "".
+// CheckInteger returns an error unless the kind has a value that is stored as n. Call it only for a
+// kind whose Integer is not ""; for other kinds it always returns an error.
 func (k Kind) CheckInteger(n int64) error {
 	if inside := k.row().inside; inside != nil {
 		return inside(n)

@@ -19,11 +19,11 @@ type DurationValue int64
 // "duration" does not fit, because RFC 3339 has neither a sign nor a fraction of a second.
 const durationPattern = `^-?P([0-9]+W|([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+([.][0-9]{1,9})?S)?)?)$`
 
-// errDurationRange says that a text is a duration that 64 bits do not hold.
+// errDurationRange says that a text is a duration that does not fit in 64 bits.
 var errDurationRange = errors.New("the duration is longer than PT2562047H47M16.854775807S, about 292 years")
 
-// The lengths of the units in nanoseconds, in the order in which a text has them. Up to a day they
-// follow each other; a week stands alone.
+// The units and their lengths in nanoseconds, in the order in which a text lists them. Weeks cannot
+// be combined with other units; all others can be combined.
 var durationUnits = []struct {
 	letter byte
 	time   bool // it follows the T
@@ -128,7 +128,7 @@ func leadingDigits(s string) int {
 	return n
 }
 
-// nanoseconds returns the decimals of a second, of which there are at most nine.
+// nanoseconds converts the decimals of a second, at most nine digits, to nanoseconds.
 func nanoseconds(decimals string) (n uint64) {
 	for i := range 9 {
 		n *= 10
@@ -139,13 +139,13 @@ func nanoseconds(decimals string) (n uint64) {
 	return n
 }
 
-// DurationOf returns d.
+// DurationOf converts a Go duration.
 func DurationOf(d time.Duration) DurationValue { return DurationValue(d) }
 
 // OfDuration returns a Duration value.
 func OfDuration(d DurationValue) Value { return OfBits(Duration, uint64(d)) }
 
-// Duration returns d as a duration of Go.
+// Duration returns d as a Go duration.
 func (d DurationValue) Duration() time.Duration { return time.Duration(d) }
 
 // String returns the canonical text; see [DurationValue.Append].
@@ -190,7 +190,7 @@ func (d DurationValue) MarshalJSON() ([]byte, error) { return json.Marshal(d.Str
 func (d *DurationValue) UnmarshalJSON(b []byte) error {
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil {
-		return fmt.Errorf("a duration is a string: %w", err)
+		return fmt.Errorf("a duration must be a string: %w", err)
 	}
 	v, err := ParseDuration(s)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 
 var durationRegexp = regexp.MustCompile(durationPattern)
 
-// TestDurations parses texts and wants the canonical text of each, which is parsed as the same value.
+// TestDurations parses texts and checks the canonical text of each, which must be parsed as the
+// same value.
 func TestDurations(t *testing.T) {
 	for _, c := range []struct {
 		text, canonical string
@@ -49,7 +50,7 @@ func TestDurations(t *testing.T) {
 	}
 }
 
-// TestHostileDurations wants each text refused, and told why.
+// TestHostileDurations checks that each text is rejected with an error that says why.
 func TestHostileDurations(t *testing.T) {
 	for text, why := range map[string]string{
 		"": "a duration has a P", "P": "a duration has a P", "PT": "nothing follows", "-": "a duration has a P", "-P": "a duration has a P", "1H": "a duration has a P",
@@ -81,8 +82,8 @@ func TestHostileDurations(t *testing.T) {
 	}
 }
 
-// TestDurationForms wants the text of every duration to be parsed as that duration, and to be the
-// only canonical one.
+// TestDurationForms checks that the text of a random duration is parsed as the same duration, and
+// that the regular expression accepts it.
 func TestDurationForms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 100_000 {

@@ -9,15 +9,16 @@ import (
 	"strconv"
 )
 
-// Kind is the scalar kind of a value, or of the elements of a list. Table rows describes each kind.
+// Kind is the scalar kind of a value, or of the elements of a list. The table `rows` describes each
+// kind.
 type Kind uint8
 
-// Storage is the form in which programs hold the values of a kind: the array of a column, the
-// field of a batch, and the payload of a Value. Several kinds share one; a kind with a storage that
-// exists already needs no code in the engine.
+// Storage is the form in which programs hold the values of a kind: the array of a column, the field
+// of a batch, and the payload of a Value. Several kinds may share a storage. A new kind with an
+// existing storage needs no new code in the engine.
 type Storage uint8
 
-// The storages. The comment gives the array of a column.
+// The storages. Each comment says what the array of a column contains.
 const (
 	InNone    Storage = iota // of Invalid, and of numbers that are not kinds
 	InBits                   // bits
@@ -32,12 +33,12 @@ const (
 	InVector                 // float32, as many per value as the type's Dim
 )
 
-// IsFixed reports whether a value is a number of at most 64 bits that is not a float, so that
-// [Value.Bits] is its integer.
+// IsFixed reports whether a value is stored as an integer of at most 64 bits, not as a float, so
+// that [Value.Bits] is that integer.
 func (s Storage) IsFixed() bool { return s >= InBits && s <= InUint64 }
 
-// IsSigned reports whether the values are integers, or bits, that have the order of their int64
-// payloads.
+// IsSigned reports whether the values are integers or bits that are ordered as their payloads are
+// when read as int64.
 func (s Storage) IsSigned() bool { return s >= InBits && s <= InInt64 }
 
 // IsFloat reports whether the values are floats.
@@ -59,7 +60,7 @@ const (
 	JSONArray      // an array of numbers
 )
 
-// Schema holds what a JSON Schema says about the strings of a kind besides their type.
+// Schema holds the members, apart from the type, of a JSON Schema for the strings of a kind.
 type Schema struct {
 	Format   string
 	Pattern  string
@@ -144,8 +145,8 @@ func (k Kind) IsFloat() bool { return storages[k].IsFloat() }
 // compared, and sum and avg take them.
 func (k Kind) IsNumeric() bool { return traits[k]&(isInteger|isFraction) != 0 }
 
-// IsComparable reports whether the operators = and < take two values of the kind, so that order,
-// a key, a unique tuple and a sorted index take it too.
+// IsComparable reports whether the operators = and < accept two values of the kind. If so, the kind
+// can also be used in order, in a key, in a unique tuple and in a sorted index.
 func (k Kind) IsComparable() bool { return traits[k]&isComparable != 0 }
 
 // IsScale reports whether the values lie on a scale: they are comparable, and neither texts nor
@@ -159,8 +160,8 @@ func (k Kind) HasExtremes() bool { return traits[k]&(onScale|isText) != 0 }
 // of its own, such as Date.
 func (k Kind) HasText() bool { r := byNumber[k]; return r != nil && r.parse != nil }
 
-// Widens reports whether a wider numeric kind has every value of k: I32 widens to I64 and F64; U32 to
-// I64, U64 and F64; F32 to F64.
+// Widens reports whether `to` is a wider numeric kind that has every value of k: I32 widens to I64
+// and F64; U32 to I64, U64 and F64; F32 to F64.
 func (k Kind) Widens(to Kind) bool { return k.IsKind() && slices.Contains(k.row().widens, to) }
 
 // JSON returns the form of the kind's values in JSON.
@@ -180,11 +181,12 @@ func (k Kind) Literal() string { return k.row().literal }
 // Example returns a value as JSON.
 func (k Kind) Example() string { return k.row().example }
 
-// Wanted describes the values that a caller may send, as the end of "expected …".
+// Wanted describes the values that a caller may send, as the words after "expected".
 func (k Kind) Wanted() string { return k.row().wanted }
 
-// WireName returns the name of the kind in the list of stored queries that REST serves. It does
-// not distinguish widths up to 32 bits, or 64 bits with and without a sign.
+// WireName returns the name of the kind in the list of stored queries that REST serves. It does not
+// distinguish integers of up to 32 bits, integers of 64 bits with and without a sign, or the two
+// widths of floats.
 func (k Kind) WireName() string { return k.row().wire }
 
 // row returns the row of a kind. It panics for Invalid and for numbers that are not kinds.

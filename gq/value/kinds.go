@@ -40,13 +40,13 @@ type row struct {
 	wanted  string       // see Kind.Wanted
 	widens  []Kind       // the wider numeric kinds that have every value of this one
 
-	// For a kind with a text of its own that is stored as an integer. parse returns the integer,
-	// and format appends the text of one.
+	// Set for a kind that is stored as an integer and written as a text. parse returns the integer of
+	// a text, and format appends the text of an integer.
 	parse  func(text string) (int64, error)
 	format func(dst []byte, n int64) []byte
 
-	// For a kind that a load also accepts as an integer: its description, and the check that the
-	// kind has the integer.
+	// Set for a kind that a load also accepts as an integer. integer describes the accepted values,
+	// and inside returns an error if the kind has no value that is stored as n.
 	integer string
 	inside  func(n int64) error
 }
@@ -117,8 +117,8 @@ var rows = []row{
 	},
 }
 
-// The rows by number, and the columns that inner loops read. A number of a kind indexes them
-// without a check of bounds.
+// byNumber, storages and traits are indexed by the number of a kind. They have 256 elements, so
+// that indexing needs no bounds check. storages and traits are columns that inner loops read.
 var (
 	byNumber [256]*row
 	storages [256]Storage

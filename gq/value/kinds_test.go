@@ -30,20 +30,20 @@ func TestNumbers(t *testing.T) {
 	golden.Check(t, file, b.Bytes())
 }
 
-// TestRows wants every row complete, and its columns in agreement with each other.
+// TestRows checks that every row is complete and that its columns agree with each other.
 func TestRows(t *testing.T) {
 	names, functions := map[string]bool{invalidName: true}, map[string]bool{}
 	for i := range rows {
 		r := &rows[i]
 		k := r.kind
 		if i > 0 && rows[i-1].kind >= k {
-			t.Errorf("%s does not follow in the order of numbers", r.name)
+			t.Errorf("%s is out of order: the rows must be in the order of their numbers", r.name)
 		}
 		if names[r.name] || r.name == "" {
 			t.Errorf("the name %q of kind %d is empty or taken", r.name, k)
 		}
 		if r.literal != "" && functions[r.literal] {
-			t.Errorf("%s has the literal function %s of another kind", r.name, r.literal)
+			t.Errorf("%s and another kind have the literal function %s", r.name, r.literal)
 		}
 		names[r.name], functions[r.literal] = true, true
 		if r.storage == InNone || r.json == NoJSON || r.wire == "" || r.wanted == "" {
@@ -53,7 +53,7 @@ func TestRows(t *testing.T) {
 			t.Errorf("%s has the Go type %v and the example %q", r.name, r.goType, r.example)
 		}
 		if k.HasText() != (r.format != nil) || (r.integer != "") != (r.inside != nil) || k.HasText() && !r.storage.IsFixed() {
-			t.Errorf("%s has a part of the columns of a text", r.name)
+			t.Errorf("%s has some but not all columns of a kind with a text of its own", r.name)
 		}
 		if k.IsNumeric() != (r.json == JSONNum || r.json == JSONWide) {
 			t.Errorf("%s has the form %d in JSON", r.name, r.json)
@@ -71,7 +71,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestBits wants OfBits to invert Bits, and equal values to have equal texts.
+// TestBits checks that OfBits inverts Bits, and that equal values have equal texts.
 func TestBits(t *testing.T) {
 	for _, k := range Kinds() {
 		if !k.HasBits() {
@@ -80,7 +80,7 @@ func TestBits(t *testing.T) {
 		for _, bits := range []uint64{0, 1} {
 			v := OfBits(k, bits)
 			if again := OfBits(k, v.Bits()); v.Kind() != k || !Equal(v, again) {
-				t.Errorf("%s from the bits %d is %s, and then %s", k, bits, Text(v), Text(again))
+				t.Errorf("%s from the bits %d is %s; the value from its bits is %s", k, bits, Text(v), Text(again))
 			}
 			if k.HasText() {
 				if again, err := k.Parse(Text(v)); err != nil || !Equal(v, again) {
@@ -94,7 +94,7 @@ func TestBits(t *testing.T) {
 	}
 }
 
-// TestExamples wants the Go type of every kind to read the example of its row.
+// TestExamples checks that the Go type of every kind can read the example of its row.
 func TestExamples(t *testing.T) {
 	for _, k := range Kinds() {
 		if k.GoType() == nil {

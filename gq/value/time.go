@@ -56,7 +56,7 @@ func (d DateValue) MarshalJSON() ([]byte, error) { return json.Marshal(d.String(
 func (d *DateValue) UnmarshalJSON(b []byte) error {
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil {
-		return fmt.Errorf("a date is a string: %w", err)
+		return fmt.Errorf("a date must be a string: %w", err)
 	}
 	v, err := ParseDate(s)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // Value is a scalar, a list of scalars, a vector, or null. The zero Value is null. Values are
-// immutable. An accessor panics if the value is of another kind than the accessor's.
+// immutable. An accessor panics if the value is of a kind that the accessor does not return.
 type Value struct {
 	kind Kind
 	list bool
@@ -107,13 +107,13 @@ func (v Value) Vector() []float32 { v.want(v.kind == Vector); return v.ref.([]fl
 // Elems returns the elements of a list; the caller must not change them.
 func (v Value) Elems() []Value {
 	if !v.list {
-		panic("value: Elems of " + v.Type().String())
+		panic("value: Elems of the type " + v.Type().String())
 	}
 	return v.ref.([]Value)
 }
 
-// Bits returns the payload of a kind of fixed width: two's complement for integers, and the bits of a
-// float64 for floats. [OfBits] is the inverse.
+// Bits returns the payload of a kind of fixed width: two's complement for integers, and the bits of
+// a float64 for floats. [OfBits] is the inverse.
 func (v Value) Bits() uint64 { return v.bits }
 
 // Type returns the type of a value that is not null. It does not include the values of an enum.

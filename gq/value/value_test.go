@@ -47,7 +47,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("Compare(%v %v, %v %v) = %d, %v; want %d, %v", c.a.Kind(), c.a.Bits(), c.b.Kind(), c.b.Bits(), order, ok, c.order, c.ok)
 		}
 		if order, ok := Compare(c.b, c.a); order != -c.order || ok != c.ok {
-			t.Errorf("the case above the other way round: %d, %v", order, ok)
+			t.Errorf("with the operands swapped: %d, %v", order, ok)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func TestDateTimes(t *testing.T) {
 			t.Errorf("%s reads as %s, %v; want %s", s, got, err, want)
 		}
 		if DateTimeOf(got.Time()) != got {
-			t.Errorf("%s does not survive time.Time", s)
+			t.Errorf("%s changes when it is converted to time.Time and back", s)
 		}
 	}
 	for _, s := range []string{"", "2024-05-01", "2024-05-01 12:30:00Z", "2024-05-01T12:30:00", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59-01:00"} {

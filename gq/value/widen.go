@@ -1,7 +1,7 @@
 package value
 
-// Widen converts a number, or a list of numbers, to a kind that it widens to; see [Kind.Widens]. The
-// numbers do not change. Null stays null.
+// Widen converts a number, or a list of numbers, to a wider kind; see [Kind.Widens]. The numbers do
+// not change. Null stays null.
 func Widen(v Value, to Kind) Value {
 	switch {
 	case v.IsNull() || v.Kind() == to:

@@ -1,4 +1,4 @@
-// Package gqconfig reads gq.yaml, the settings of the author's command for a project.
+// Package gqconfig reads gq.yaml, the project settings of the gq command, which query authors use.
 package gqconfig
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
 )
 
-// File is the name of the file. It stands beside cluster.yaml.
+// File is the name of the file. It is in the same folder as cluster.yaml.
 const File = "gq.yaml"
 
 // Config is the content of a gq.yaml.

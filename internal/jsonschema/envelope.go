@@ -44,11 +44,13 @@ func MutationInput(params reflect.Type) json.RawMessage {
 // MutationOutput returns the output schema that all stored mutations share.
 func MutationOutput() json.RawMessage { return Output(reflect.TypeFor[mutationResult]()) }
 
+// readTarget is the branch or snapshot that a read has read.
 type readTarget struct {
 	Branch   *string `json:"branch"`
 	Snapshot *string `json:"snapshot"`
 }
 
+// mutationResult is the structured result of a mutation.
 type mutationResult struct {
 	Branch        string  `json:"branch"`
 	QueryName     string  `json:"query_name"`

@@ -9,8 +9,8 @@ import (
 )
 
 // Strict converts an input schema to the strict profile, for clients that want every key required.
-// An optional property becomes required and nullable, which its type array and, if it has one, its
-// enum express with null. Open objects stay unchanged. Strict panics if [Input] could not have
+// An optional property becomes required and nullable: null is added to its type array and, if it
+// has one, to its enum. Open objects stay unchanged. Strict panics if [Input] could not have
 // returned the schema.
 func Strict(schema json.RawMessage) json.RawMessage {
 	var s jsonschema.Schema

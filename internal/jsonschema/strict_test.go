@@ -19,10 +19,10 @@ func TestStrict(t *testing.T) {
 		t.Error(err)
 	}
 	if schematest.CheckInput(s) == nil {
-		t.Error("the strict schema is in the first profile")
+		t.Error("the strict schema satisfies the input profile too")
 	}
 	if schematest.CheckStrict(loose) == nil {
-		t.Error("the schema of the first profile is strict")
+		t.Error("the schema of the input profile satisfies the strict profile too")
 	}
 	if d := duplicateKey(s); d != "" {
 		t.Errorf("the member %q occurs twice", d)

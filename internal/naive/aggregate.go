@@ -9,9 +9,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// aggregates evaluates each aggregate over the values of a group that are not null. A group
-// without any is not evaluated, except for count: the result is null. rows is the number of
-// the values, unless the model has a fault.
+// aggregates maps each aggregate to the function that evaluates it. vals are the values of a group
+// without nulls. Only the function of count is called without values; for other aggregates the
+// result is then null. rows is the number of vals, unless the model has a fault.
 var aggregates = map[plan.AggFunc]func(ev *evaluation, vals []value.Value, rows int) value.Value{
 	plan.Count: func(_ *evaluation, _ []value.Value, rows int) value.Value { return value.OfI64(int64(rows)) },
 	plan.Sum:   func(ev *evaluation, vals []value.Value, _ int) value.Value { return value.OfF64(ev.sum(vals)) },
@@ -87,8 +87,8 @@ func exactSum(vals []value.Value) float64 {
 	return rounded
 }
 
-// mean returns the number in the middle of two, rounded once at the end. It is NaN if one of them
-// is, or if they are opposite infinities.
+// mean returns the mean of two numbers, rounded only once, at the end. It is NaN if one of them is
+// NaN, or if they are opposite infinities.
 func mean(a, b value.Value) float64 {
 	if x, y := toFloat(a), toFloat(b); math.IsNaN(x+y) || math.IsInf(x, 0) || math.IsInf(y, 0) {
 		return x + y

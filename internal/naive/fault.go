@@ -31,7 +31,7 @@ const (
 	ContainsFolds     // contains and starts_with ignore case
 	StartsAnywhere    // starts_with behaves as contains
 	MembershipPartial // contains on a list of strings matches substrings
-	AnyTokenIsAll     // search requires all the tokens
+	AnyTokenIsAll     // a search for any token requires all tokens
 	PhraseUnordered   // match_text accepts its tokens in any order and place
 	FuzzyShort        // fuzzy allows one edit less
 
@@ -76,7 +76,7 @@ const (
 	RangeExclusive    // a range excludes its ends
 	CheckAnchored     // a check must match the whole string
 	UniqueUnchecked   // uniqueness is not checked
-	UniqueNulls       // a tuple with a null must be unique too
+	UniqueNulls       // a tuple with a null must be unique, too
 	EndpointUnchecked // an edge may lead to a node that does not exist
 	MaxCardUnchecked  // the maximum number of edges is not checked
 	MinCardUnchecked  // the minimum number of edges is not checked
@@ -90,7 +90,7 @@ const (
 	BadLinesSkipped     // the good lines of a bad load are loaded
 	LinesOff            // line numbers do not count blank lines
 	DuplicateKeyAllowed // the same key twice in a file is not an error
-	FirstEdgeStands     // if a merge has an edge id twice, the first edge wins
+	FirstEdgeStands     // if a merge has the same edge id twice, the first edge wins
 
 	// Versions.
 	BranchesShared    // a write to a branch is visible on the others
@@ -106,7 +106,7 @@ const (
 	MergeOrphans      // a merge drops edges that lack an end
 	MergeFirst        // a merge reports only the first conflict
 	MergeUnchecked    // a merge checks no constraints
-	MergeOneParent    // the commit of a merge has one parent, so later merges use too early a base
+	MergeOneParent    // the commit of a merge has one parent, so the base of a later merge is too old
 	ExportWithoutID   // an export omits the id of an entity without a key
 	ExportEdgesFlip   // an export swaps the ends of edges
 
@@ -114,12 +114,12 @@ const (
 	RenameLoses     // a renamed property is treated as one dropped and another added
 	SchemaUnchecked // the rules that a schema adds are not checked for stored data
 	DataLossAllowed // a schema that drops values needs no permission
-	RenameAnew      // a renamed type has another type id
+	RenameAnew      // a renamed type gets another type id
 
 	// History.
 	CommitIsHead       // reading an old commit returns the head
 	ChangesKeepDeleted // the changes omit deleted entities
-	ChangesOfMerged    // the changes of a merge are those against the source
+	ChangesOfMerged    // the changes of a merge are computed against the source
 	CleanupDropsBases  // a cleanup reclaims merge bases
 	CleanupKeepsLines  // a cleanup reclaims no commits of the branches
 

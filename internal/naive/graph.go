@@ -28,8 +28,8 @@ type Graph struct {
 	fault Fault
 
 	mu      sync.Mutex
-	ids     []string // ids for the next entities without one
-	lines   map[string]*line
+	ids     []string          // ids for the next entities without one
+	lines   map[string]*line  // the branches by name
 	commits map[string]moment // all commits by id
 	gone    map[string]bool   // commits that a cleanup made unreadable
 	closed  bool

@@ -30,10 +30,11 @@ type item struct {
 	line     int64
 	typeKey  typeKey
 	id       string // empty if the line has none
-	from, to string
+	from, to string // ids of an edge's endpoints
 	props    map[string]value.Value
 }
 
+// typeKey identifies a node type or an edge type.
 type typeKey struct {
 	kind plan.Entity
 	name string

@@ -15,9 +15,9 @@ type evaluation struct {
 	state *state
 	query *plan.Query
 	args  engine.Args
-	now   value.Value
-	env   []*entity // entity by variable; nil if unbound
-	more  bool      // the limit cut rows off; set by rows
+	now   value.Value // the value of now()
+	env   []*entity   // entity by variable; nil if unbound
+	more  bool        // the limit cut rows off; set by rows
 
 	scores  map[scoreKey]float64
 	found   [][]*entity // all matches, once they are known

@@ -19,7 +19,7 @@ import (
 // members are the members of a JSON object.
 type members map[string]jsontext.Value
 
-// parse decodes one line into it, and returns the faults of the line.
+// parse decodes one line into the item `it`, and returns the faults of the line.
 func (l *load) parse(line []byte, it *item) []*engine.LineError {
 	var m members
 	if err := json.Unmarshal(line, &m); err != nil || m == nil {

@@ -16,9 +16,9 @@ type result struct {
 	columns []plan.Column
 	commit  string
 	rows    func() ([][]cell, error) // called once
-	ev      *evaluation              // of rows
-	rest    [][]cell
-	begun   bool
+	ev      *evaluation              // the evaluation that rows belongs to
+	rest    [][]cell                 // the rows that have not been returned yet
+	begun   bool                     // rows has been called, or the result is closed
 }
 
 func (r *result) Columns() []plan.Column { return r.columns }
@@ -88,7 +88,7 @@ func column(t value.Type, n int, at func(int) value.Value) engine.Column {
 	return c
 }
 
-// or returns get(v), or the zero value that stands in a null row.
+// or returns get(v). If v is null, it returns zero, the value in a null row.
 func or[T any](v value.Value, zero T, get func(value.Value) T) T {
 	if v.IsNull() {
 		return zero

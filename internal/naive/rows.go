@@ -17,8 +17,8 @@ type cell struct {
 type row struct {
 	cells []cell
 	keys  []value.Value // sort keys
-	ties  []value.Value
-	match []*entity // the match, if the row is not a group
+	ties  []value.Value // values that break ties of keys
+	match []*entity     // the match, if the row is not a group
 }
 
 // rows evaluates the whole read.

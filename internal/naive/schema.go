@@ -15,9 +15,9 @@ import (
 // way maps the types and properties of a schema to their names in an earlier schema.
 type way map[plan.Entity]map[string]typeWay
 
-// typeWay is the part of a way for one type. A type that starts without entities has none.
+// typeWay is the part of a way for one type. A type that starts without entities has no typeWay.
 type typeWay struct {
-	was   string
+	was   string            // the name in the earlier schema
 	props map[string]string // new names to old names
 }
 
@@ -35,7 +35,7 @@ type shape struct {
 	from, to string // end types of an edge type
 	props    []*catalog.Property
 	unique   [][]string
-	card     *catalog.Cardinality
+	card     *catalog.Cardinality // of an edge type; nil without bounds
 }
 
 func shapes(s *catalog.Schema) (all []shape) {
@@ -272,8 +272,8 @@ func (t *tx) values(e *entity, report func(e *entity, property, rule, detail str
 	}
 }
 
-// align migrates the states of a merge to the schema of the side whose schema descends from the
-// other's.
+// align migrates the states of a merge to the later of the schemas of its two sides, which must
+// descend from the other one.
 func (m *merge) align(source, target string) error {
 	from, to := m.source, m.before
 	diverge := &engine.SchemasDiverge{Source: source, Target: target, SourceSchema: from.digest, TargetSchema: to.digest, BaseSchema: m.base.digest}
@@ -312,7 +312,8 @@ func (m *merge) align(source, target string) error {
 	return nil
 }
 
-// uncarried reports a conflict for each entity that a side changed and whose type the way drops.
+// uncarried reports a conflict for each entity that a side of the merge changed although the way w
+// drops its type.
 func (m *merge) uncarried(base, side *state, w way) {
 	for _, typ := range shapes(side.schema) {
 		taken := false

@@ -280,7 +280,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 // merge is the state of a running merge. The tx holds the target.
 type merge struct {
 	*tx
-	base, source *state
+	base, source *state           // base is the state of the common ancestor
 	way          way              // to the schema of the source, if the target adopts it; else nil
 	changed      map[*entity]bool // entities that the merge inserted or updated
 	gone         []*entity        // entities that the source deleted

@@ -17,10 +17,10 @@ import (
 // finds.
 type Failure struct {
 	Errs []error // *engine.KeyConflict, *engine.ConstraintViolation and *engine.LineError
-	// Certain is the number of errors, from the start of Errs, that an engine which reports bad
-	// lines must report: the faults of a line that do not depend on any other line.
+	// Certain is the number of errors, counted from the start of Errs, that an engine which reports
+	// bad lines must report. They are the faults of lines that do not depend on any other line.
 	Certain int
-	load    bool
+	load    bool // the write was a load
 }
 
 // Error joins the reasons.
@@ -58,9 +58,9 @@ const maxLines = 100
 type tx struct {
 	g            *Graph
 	line         *line
-	before       *state
-	after        *state
-	nodes, edges int64
+	before       *state             // the state of the branch before the write
+	after        *state             // the copy that the write changes
+	nodes, edges int64              // numbers of changed entities, for the result of the call
 	touched      map[[3]string]bool // edge type, source id and edge id of every edge added or removed
 	lines        map[*entity]int64  // line numbers of loaded entities
 	errs         []error

@@ -7,8 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
 )
 
-// Page returns the reference page of a file as Markdown. schema is the name of the JSON Schema, which
-// stands in the folder of the page.
+// Page returns the reference page of a file as Markdown. schema is the file name of the JSON
+// Schema, which is in the same folder as the page.
 func Page(file, schema string, s *strictyaml.Setting) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!-- Printed from the code by make docs; DO NOT EDIT. -->\n\n# %s\n\n%s A key that this page does not name is an error.\n\n", file, s.Text)
@@ -18,8 +18,8 @@ func Page(file, schema string, s *strictyaml.Setting) []byte {
 	return []byte(b.String())
 }
 
-// keys describes the keys of a Mapping, and then what is below them. path is the path of s, "" for
-// the whole file.
+// keys describes the keys of a Mapping, and then the values below them. path is the path of s, or
+// "" for the whole file.
 func keys(b *strings.Builder, path string, s *strictyaml.Setting) {
 	for _, k := range s.Keys {
 		at := k.Key
@@ -32,7 +32,7 @@ func keys(b *strings.Builder, path string, s *strictyaml.Setting) {
 	}
 }
 
-// below describes what the value at a path consists of.
+// below describes the parts of the value at a path.
 func below(b *strings.Builder, path string, s *strictyaml.Setting) {
 	switch s.Type {
 	case strictyaml.Mapping:

@@ -1,5 +1,5 @@
-// Package settings prints the JSON Schema and the reference page of a configuration file from the
-// description that its reader works with.
+// Package settings prints the JSON Schema and the reference page of a configuration file. It makes
+// both from the description that the reader of the file uses.
 package settings
 
 import (
@@ -17,8 +17,8 @@ import (
 const draft = "http://json-schema.org/draft-07/schema#"
 
 // JSONSchema returns the JSON Schema of a file, for editors. It accepts each file that the reader
-// accepts. It also accepts some files that the reader refuses: it cannot know which files, graphs and
-// groups exist.
+// accepts. It also accepts some files that the reader refuses: it cannot know which files, graphs
+// and groups exist.
 func JSONSchema(file string, s *strictyaml.Setting) []byte {
 	root := schemaOf(s)
 	root.Version, root.Title = draft, file

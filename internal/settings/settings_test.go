@@ -114,8 +114,8 @@ func TestReferences(t *testing.T) {
 
 var sentence = regexp.MustCompile(`^[A-Z"].{10,}[^.]\.$|^(cluster|gq)\.yaml .*\.$`)
 
-// TestEverySetting checks that each setting has a sentence, a default unless it is required, limits,
-// and an example that is valid.
+// TestEverySetting checks that each setting has a sentence, a default unless it is required,
+// limits, and an example that is valid.
 func TestEverySetting(t *testing.T) {
 	for _, f := range files {
 		var walk func(path string, s *strictyaml.Setting)
@@ -186,8 +186,8 @@ func whole(t *testing.T, name string) string {
 }
 
 // TestSchemaAgreesWithReader changes each value of a whole file in every way of edits. The schema
-// must refuse each structural fault that the reader reports, and must refuse nothing that the reader
-// accepts.
+// must refuse each structural fault that the reader reports, and must refuse nothing that the
+// reader accepts.
 func TestSchemaAgreesWithReader(t *testing.T) {
 	structural := []diag.Code{strictyaml.UnknownKey, strictyaml.WrongType}
 	for _, f := range files {
@@ -209,11 +209,11 @@ func TestSchemaAgreesWithReader(t *testing.T) {
 					refused++
 				}
 				if err != nil && !list.HasErrors() {
-					t.Errorf("the schema refuses what the reader accepts: %v\n%s", err, edited)
+					t.Errorf("the schema refuses a file that the reader accepts: %v\n%s", err, edited)
 				}
 				for _, d := range list {
 					if err == nil && slices.Contains(structural, d.Code) {
-						t.Errorf("the schema accepts what the reader refuses: %s\n%s", d.Message, edited)
+						t.Errorf("the schema accepts a file that the reader refuses: %s\n%s", d.Message, edited)
 					}
 				}
 			}
@@ -225,8 +225,8 @@ func TestSchemaAgreesWithReader(t *testing.T) {
 	}
 }
 
-// edits returns variants of a file, each with one change: a key is removed or gets another name, or a
-// value is replaced by one of another type or size.
+// edits returns variants of a file, each with one change: a key is removed or gets another name, or
+// a value is replaced by one of another type or size.
 func edits(t *testing.T, text string) []string {
 	t.Helper()
 	source, err := yaml.YAMLToJSON([]byte(text))
@@ -287,8 +287,8 @@ func edits(t *testing.T, text string) []string {
 	return all
 }
 
-// TestFilesOfTheRepository checks the configuration files of this repository and of the module that
-// gq init writes against the schemas.
+// TestFilesOfTheRepository checks configuration files against the schemas: the files of this
+// repository, and the files of the module that gq init writes.
 func TestFilesOfTheRepository(t *testing.T) {
 	schemas := map[string]func(string) error{}
 	for _, f := range files {

@@ -183,6 +183,7 @@ func byName(queries []codegen.ContractQuery) map[string]*codegen.ContractQuery {
 	return m
 }
 
+// comparer compares the contracts of one query after the other and collects the changes.
 type comparer struct {
 	query   *codegen.ContractQuery // the query whose changes are recorded
 	changes []Change

@@ -138,7 +138,8 @@ func (c *comparer) pattern(name string, was, is *schema) {
 	}
 }
 
-// columns compares columns, or the members of the whole node that under names.
+// columns compares columns. If under is not empty, it compares the members of a whole node, and
+// under is the prefix of their names in messages.
 func (c *comparer) columns(under string, was, is []codegen.ContractColumn) {
 	for _, col := range was {
 		name := under + col.Name
@@ -201,8 +202,8 @@ func (c *comparer) results(was, is *codegen.ContractQuery) {
 	c.members(parseSchema(was.OutputSchema), parseSchema(is.OutputSchema), []string{"rows"}, ResultRemoved, ResultAdded, "member")
 }
 
-// members compares the members of two schemas, except those in but, which are compared in more
-// detail elsewhere.
+// members compares the members of two schemas. It skips the members in but, which are compared in
+// more detail elsewhere.
 func (c *comparer) members(was, is *schema, but []string, removed, added Kind, noun string) {
 	for _, name := range slices.Sorted(maps.Keys(was.Properties)) {
 		if is.Properties[name] == nil && !slices.Contains(but, name) {

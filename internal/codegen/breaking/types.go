@@ -12,8 +12,8 @@ var widenings = map[string][]string{
 	"F32": {"F64"},
 }
 
-// wider reports whether a parameter of type is accepts every argument that a parameter of type was
-// accepts. Types are spelled as in a contract.
+// wider reports whether a parameter of the type `is` accepts every argument that a parameter of the
+// type `was` accepts. Types are spelled as in a contract.
 func wider(was, is string) bool {
 	a, listA := element(was)
 	b, listB := element(is)

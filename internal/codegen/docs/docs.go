@@ -35,9 +35,10 @@ func Tools(p *model.Package, s *catalog.Schema, pathToRoot string) []byte {
 	return w.b.Bytes()
 }
 
+// writer builds a Markdown page.
 type writer struct {
 	b    bytes.Buffer
-	root string
+	root string // relative path from the page's folder to the module's root
 }
 
 func (w *writer) line(format string, args ...any) {

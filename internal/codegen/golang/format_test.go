@@ -63,7 +63,7 @@ func checkFormat(t testing.TB, files map[string][]byte) {
 		}
 		checkImports(t, name, text)
 		if !bytes.Equal(text, want) {
-			t.Errorf("%s is not as gofmt has it:\n%s", name, udiff.Unified("written", "gofmt", string(text), string(want)))
+			t.Errorf("gofmt would change %s:\n%s", name, udiff.Unified("written", "gofmt", string(text), string(want)))
 		}
 	}
 }

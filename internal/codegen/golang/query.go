@@ -20,8 +20,8 @@ func query(f *jen.File, q *model.Query) {
 	handler(f, q)
 }
 
-// queryPhrase returns a phrase that identifies the query of a declaration. It omits the line number,
-// which would change when earlier queries change.
+// queryPhrase returns a phrase that identifies the query of a declaration. It omits the line
+// number, which would change when earlier queries change.
 func queryPhrase(q *model.Query) string { return "the query " + q.Name + " in " + q.File }
 
 // queryFunction adds the typed function that runs a query.

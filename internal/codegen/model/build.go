@@ -45,8 +45,8 @@ type Input struct {
 	NoProvider bool
 }
 
-// Compile compiles Source and Sources, which sets Schema and Queries, and calls [Build]. What gq
-// generate refuses is what Compile refuses. If there are errors, the package is nil.
+// Compile compiles Source and Sources, stores the results in Schema and Queries, and calls [Build].
+// It rejects the same sources as gq generate. If there are errors, the package is nil.
 func Compile(in Input) (*Package, *catalog.Schema, diag.List) {
 	schema, diags := gq.CompileSchema(in.Source)
 	if diags.HasErrors() {
@@ -141,9 +141,10 @@ type propKey struct {
 	typ, prop string
 }
 
+// builder builds a Package and collects the diagnostics.
 type builder struct {
 	schema *catalog.Schema
-	source gq.Source
+	source gq.Source        // of schema
 	places *gq.SchemaPlaces // nil until a diagnostic needs it
 	pkg    *Package
 	decls  map[string]owner // Go name at package level -> the declaration that has it
@@ -152,8 +153,8 @@ type builder struct {
 	diags  diag.List
 }
 
-// owner is the declaration that has a name. at returns its place, and is nil if no source contains
-// the declaration.
+// owner is a declaration that has taken a name. at returns the place of the declaration, and is nil
+// if no source contains it.
 type owner struct {
 	name string
 	at   func() diag.Span
@@ -198,8 +199,8 @@ func (b *builder) declare(goName string, o owner) bool {
 // enumSuffix ends the Go name of every enum type, so that a query is unlikely to have the name.
 const enumSuffix = "Enum"
 
-// buildEnums names a type for every enum property of the schema, even if no query uses it. So the
-// types that exist never depend on which queries there are.
+// buildEnums names a type for every enum property of the schema, even if no query uses the
+// property. So the set of types does not depend on the queries.
 func (b *builder) buildEnums() {
 	add := func(entity plan.Entity, typ string, props []*catalog.Property) {
 		for _, p := range props {

@@ -57,8 +57,9 @@ func (c *constraints) add(format string, args ...any) {
 	}
 }
 
-// replacement completes the sentence that a node is replaced. A replaced node keeps its edges, so
-// an edge that the same mutation inserts at it may be one too many.
+// replacement returns the end of a sentence that begins by saying that a node is replaced. A
+// replaced node keeps its edges, so an edge that the same mutation inserts at the node may be one
+// too many.
 func (c *constraints) replacement(n *catalog.Node, st plan.Insert) string {
 	id := idOf(n, st)
 	if id == nil {
@@ -91,8 +92,8 @@ func (c *constraints) replacement(n *catalog.Node, st plan.Insert) string {
 	return text
 }
 
-// blocks names the edges of a replaced node that make the insert of an edge from it fail, such as
-// "an About". It is empty if the node may have any number of such edges.
+// blocks names the edges of a replaced node that make the insert of another edge from the node
+// fail, such as "an About". It is empty if the node may have any number of such edges.
 func (c *constraints) blocks(e *catalog.Edge, ins plan.Insert) string {
 	for _, u := range e.Unique {
 		switch {
@@ -105,14 +106,14 @@ func (c *constraints) blocks(e *catalog.Edge, ins plan.Insert) string {
 	if e.Card == nil || e.Card.Max < 0 {
 		return ""
 	}
-	// The mutation's own edges leave less room for those that the node has before.
+	// The edges that the mutation inserts reduce the number that the node may have before.
 	if room := e.Card.Max - c.count(ins); room > 0 {
 		return fmt.Sprintf("more than %d %s", room, e.Name)
 	}
 	return one(e.Name)
 }
 
-// blocksTarget is like blocks, for an edge to the replaced node.
+// blocksTarget is like blocks, for the insert of an edge to the replaced node.
 func blocksTarget(e *catalog.Edge) string {
 	for _, u := range e.Unique {
 		switch {
@@ -160,7 +161,8 @@ func (c *constraints) clears(at int, ins plan.Insert) bool {
 	return false
 }
 
-// inserted reports whether an earlier statement inserts the node of the type with the id.
+// inserted reports whether a statement before the index `before` inserts the node with this type
+// and id.
 func (c *constraints) inserted(before int, typ string, id plan.Expr) bool {
 	for _, st := range c.statements[:before] {
 		if ins, ok := st.(plan.Insert); ok && ins.Entity == plan.Node && ins.Type == typ && same(idOf(c.schema.Node(typ), ins), id) {
@@ -170,8 +172,8 @@ func (c *constraints) inserted(before int, typ string, id plan.Expr) bool {
 	return false
 }
 
-// idOf returns the expression of the id of an inserted node. It is nil if the id is generated, or is
-// made of several properties.
+// idOf returns the expression of the id of an inserted node. It is nil if the id is generated, or
+// is made of several properties.
 func idOf(n *catalog.Node, st plan.Insert) plan.Expr {
 	switch len(n.Key) {
 	case 0:

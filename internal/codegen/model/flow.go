@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// flow is a place where a query compares or assigns the argument of a parameter to a property or id
-// in the schema.
+// flow is a place where a query compares the argument of a parameter with a property or id in the
+// schema, or assigns the argument to it.
 type flow struct {
 	entity plan.Entity
 	typ    string
@@ -40,9 +40,10 @@ func flows(q *plan.Query) map[int][]flow {
 	return c.found
 }
 
+// flowCollector collects the flows of a query's parameters.
 type flowCollector struct {
 	q     *plan.Query
-	found map[int][]flow
+	found map[int][]flow // by index of the parameter
 }
 
 func (c *flowCollector) record(e plan.Expr, f flow) {
@@ -74,7 +75,8 @@ func (c *flowCollector) cond(cond plan.Cond, outside bool) {
 	}
 }
 
-// recordArgument records a flow if arg is an argument: it flows to the property or id that with denotes.
+// recordArgument records a flow from arg, if it is an argument, to the property or id that the
+// expression `with` denotes.
 func (c *flowCollector) recordArgument(with, arg plan.Expr, binds bool) {
 	switch with := with.(type) {
 	case plan.Prop:

@@ -28,7 +28,7 @@ type Frames struct {
 	InputHead           string
 	ReadTail, WriteTail string // tails for queries with a required parameter
 	ReadTailOptional    string // tail for reads without one
-	WriteTailOptional   string
+	WriteTailOptional   string // tail for mutations without one
 	RowsHead, RowsTail  string
 	Change              string // the whole output schema of every mutation
 }

@@ -38,8 +38,8 @@ const (
 	queryDir     = "queries"
 )
 
-// templates holds the files as they stand in the module. A file that ends in .tmpl is a template; a
-// [Module] fills it in and drops the ending.
+// templates holds the files of a new module, in the folders in which the module has them. A file
+// that ends in .tmpl is a template; a [Module] fills it in and drops the ending.
 //
 //go:embed all:templates
 var templates embed.FS
@@ -174,8 +174,8 @@ func generate(files codegen.Files, graph string) error {
 	return nil
 }
 
-// BlockingEntries lists the entries of dir that prevent a module from being created there: all entries
-// except the folder of git. A folder that does not exist has no entries.
+// BlockingEntries lists the entries of dir that prevent a module from being created there: all
+// entries except the folder of git. A folder that does not exist has no entries.
 func BlockingEntries(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

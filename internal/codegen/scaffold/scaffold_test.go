@@ -45,7 +45,7 @@ func TestFilesAreFormatted(t *testing.T) {
 		}
 		own := !strings.HasPrefix(name, codegen.ReferenceDir)
 		if own && (!bytes.HasSuffix(text, []byte("\n")) || bytes.HasSuffix(text, []byte("\n\n"))) {
-			t.Errorf("%s does not end in one end of line", name)
+			t.Errorf("%s does not end with exactly one line end", name)
 		}
 		seen[path.Ext(name)]++
 		want := text
@@ -64,7 +64,7 @@ func TestFilesAreFormatted(t *testing.T) {
 			want = []byte(laid)
 		}
 		if !bytes.Equal(text, want) {
-			t.Errorf("%s is laid out differently:\n%s", name, want)
+			t.Errorf("the formatter would change %s to\n%s", name, want)
 		}
 	}
 	if seen[".go"] < 5 || seen[".gq"] != 3 || seen[".pg"] != 1 {
@@ -86,7 +86,7 @@ func TestNothingIsOdd(t *testing.T) {
 	}
 }
 
-// TestModuleIsRead reads the written module with the code that its users run.
+// TestModuleIsRead reads a written module with the same code as the programs that a user runs.
 func TestModuleIsRead(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "deep", "brain")
 	files := rendered(t, brain())
@@ -119,7 +119,7 @@ func TestModuleIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if mod.Go.Version != parsed.Go.Version {
-		t.Errorf("the module is for Go %s, and Omnigraph wants %s", mod.Go.Version, parsed.Go.Version)
+		t.Errorf("the module is for Go %s, but Omnigraph requires %s", mod.Go.Version, parsed.Go.Version)
 	}
 	released := brain()
 	released.Version, released.Replace = "v1.2.3", ""
@@ -181,7 +181,7 @@ func TestWriteUndoes(t *testing.T) {
 		t.Fatal("a file under a file was written")
 	}
 	if _, err := os.Stat(filepath.Join(root, "a")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("what was made is still there: %v", err)
+		t.Errorf("the files that the failed write created still exist: %v", err)
 	}
 	kept := filepath.Join(root, "z")
 	if err := os.WriteFile(kept, []byte("mine"), 0o644); err != nil {
@@ -313,11 +313,11 @@ esac
 	}
 	names := []string{"data/team", "data/" + reconcile.RevisionFile}
 	if err := fill(); err == nil {
-		t.Error("a load that fails is no fault")
+		t.Error("the command succeeded although the load failed")
 	}
 	for _, name := range names {
 		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s is there after the load failed: %v", name, err)
+			t.Errorf("%s still exists after the load failed: %v", name, err)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(dir, "loads"), nil, 0o644); err != nil {
@@ -328,10 +328,10 @@ esac
 		t.Fatal(err)
 	}
 	if err := fill(); err == nil {
-		t.Error("an apply that is refused is no fault")
+		t.Error("the command succeeded although the apply was refused")
 	}
 	if err := os.Remove(record); err != nil {
-		t.Errorf("the record of a graph that was lost is gone: %v", err)
+		t.Errorf("the record of a lost graph was removed: %v", err)
 	}
 	if err := fill(); err != nil {
 		t.Error(err)

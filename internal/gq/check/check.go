@@ -15,7 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/work"
 )
 
-// Info holds facts about places in the source that the plan does not contain.
+// Info holds facts about the source text that the plan does not contain, such as positions.
 type Info struct {
 	Params   []Symbol     // by parameter index
 	Vars     []Symbol     // by plan.VarID
@@ -76,12 +76,13 @@ func (c *checker) query(q *syntax.Query) (*plan.Query, diag.List) {
 	return c.plan, c.faults
 }
 
+// checker checks one query and lowers it to plan.
 type checker struct {
 	schema  *catalog.Schema
 	plan    *plan.Query
-	read    *plan.Read // nil in a mutation
-	limit   bool       // the read has a limit
-	params  map[string]int
+	read    *plan.Read      // nil in a mutation
+	limit   bool            // the read has a limit
+	params  map[string]int  // name to index in plan.Params
 	uses    map[useKey]int  // index in plan.Uses
 	columns map[string]int  // name to index in plan.Read.Columns
 	failed  map[string]bool // names of the columns that have been reported
@@ -102,9 +103,10 @@ func (c *checker) step(n int) {
 // suggestion. Each look-up takes time in proportion to the number of candidates.
 const maxHints = 50
 
+// useKey identifies a type, or a property of a type, that the query uses.
 type useKey struct {
 	entity     plan.Entity
-	typ, value string
+	typ, value string // value is the name of the property, or "" for the type
 }
 
 func (c *checker) fault(code diag.Code, at diag.Span, help, format string, args ...any) {

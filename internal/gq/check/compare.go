@@ -120,8 +120,8 @@ func (c *checker) comparable(l, r *typed, op plan.Op, atL, atR, at diag.Span) bo
 	return true
 }
 
-// adaptLiteral converts a literal to the type of the other side of the comparison. A decimal that is
-// compared with an integer stays a decimal, because numbers are compared by value.
+// adaptLiteral converts a literal to the type of the other side of the comparison. A decimal that
+// is compared with an integer stays a decimal, because numbers are compared by value.
 func (c *checker) adaptLiteral(lit, other *typed, at diag.Span) bool {
 	v, err := convert(lit.lit, other.typ.Required())
 	var mm *mismatchError
@@ -218,7 +218,7 @@ func (c *checker) inlineLiteral(l *syntax.Literal, want value.Type, p *catalog.P
 	return plan.Lit{Value: v}, ok
 }
 
-// checkFit reports a value whose type does not checkFit the property.
+// checkFit reports a value whose type does not fit the property. The result is true if it fits.
 func (c *checker) checkFit(from, to value.Type, p *catalog.Property, at diag.Span) bool {
 	if fits(from, to) {
 		return true

@@ -54,7 +54,7 @@ func FuzzCheck(f *testing.F) {
 				t.Error("two checks, two plans")
 			}
 			if len(info.Params) != len(p.Params) || p.Read != nil && len(info.Vars) != len(p.Read.Vars) {
-				t.Error("facts are not parallel to the plan")
+				t.Error("Info and the plan differ in the number of parameters or variables")
 			}
 		}
 	})

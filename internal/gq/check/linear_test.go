@@ -107,7 +107,7 @@ func TestLinear(t *testing.T) {
 				count[i] = c.steps
 			}
 			if ratio := float64(count[1]) / float64(count[0]); ratio > maxRatio || count[0] < n {
-				t.Errorf("%d steps, and %d for twice the text: %.2f times", count[0], count[1], ratio)
+				t.Errorf("%d steps, and %d for a text of twice the length: %.2f times as many", count[0], count[1], ratio)
 			}
 		})
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
-// literalValue returns the value of a literal without regard to its context. An integer is an I64, or
-// a U64 if it is too large for an I64. A decimal is an F64. The elements of a list are of one
+// literalValue returns the value of a literal without regard to its context. An integer is an I64,
+// or a U64 if it is too large for an I64. A decimal is an F64. The elements of a list are of one
 // kind, which is F64 if integers and decimals are mixed.
 func literalValue(l *syntax.Literal) (value.Value, error) {
 	switch l.Kind {

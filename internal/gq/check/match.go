@@ -46,9 +46,9 @@ type step struct {
 	src      *syntax.Traversal
 	edge     *catalog.Edge // nil for an unknown edge
 	from, to plan.VarID    // the left and the right end, as written
-	edgeVar  plan.VarID
-	reversed bool
-	done     bool
+	edgeVar  plan.VarID    // plan.NoVar without an edge binding
+	reversed bool          // the edge leads from right to left
+	done     bool          // the direction is decided
 }
 
 // block resolves the variables of a block and then lowers its clauses. The order of clauses has
@@ -199,9 +199,9 @@ func (c *checker) endpoint(t syntax.Token, sc *scope) plan.VarID {
 	return id
 }
 
-// directTraversals determines the direction of every traversal. A known type at either end determines it.
-// The remaining traversals are read from left to right, one at a time, because each may
-// determine the types of others.
+// directTraversals determines the direction of every traversal. A known type at either end
+// determines it. The remaining traversals are read from left to right, one at a time, because each
+// may determine the types of others.
 func (c *checker) directTraversals(steps map[*syntax.Traversal]*step) {
 	order := slices.SortedFunc(maps.Values(steps), func(a, b *step) int {
 		return cmp.Compare(a.src.From.Pos.Offset, b.src.From.Pos.Offset)
@@ -240,8 +240,8 @@ func (c *checker) directTraversals(steps map[*syntax.Traversal]*step) {
 	}
 }
 
-// decideDirection sets the direction of a traversal if the known types determine it, and reports whether
-// it did.
+// decideDirection sets the direction of a traversal if the known types determine it, and reports
+// whether it did.
 func (c *checker) decideDirection(st *step) bool {
 	if st.edge == nil || st.from == plan.NoVar || st.to == plan.NoVar {
 		st.done = true
@@ -325,7 +325,7 @@ func (c *checker) traverse(st *step) (plan.Traverse, bool) {
 		c.fault(BadOperand, syntax.SpanOf(*b.Max), fmt.Sprintf("write {%d,%d}", min(t.Min, plan.MaxHops), plan.MaxHops),
 			"the maximum is %d hops, above the %d that a walk may have", t.Max, plan.MaxHops)
 	case ok && st.edge.From != st.edge.To && t.Min <= 1 && t.Max >= 1:
-		// No edge of the type follows another, so the walk holds for the same pairs as a traversal.
+		// Edges of this type cannot be chained, so the walk matches the same pairs as a single traversal.
 		t.Walk, t.Min, t.Max = false, 1, 1
 	}
 	return t, ok

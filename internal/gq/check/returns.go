@@ -165,8 +165,8 @@ func (c *checker) columnNames() []string {
 	return names
 }
 
-// grouping returns the set of the columns' expressions in their printed form. Expressions
-// contain slices and cannot be map keys.
+// grouping returns the set of the expressions in the columns, each in its printed form. An
+// expression contains slices, so it cannot be a map key itself.
 func (c *checker) grouping() map[string]bool {
 	set := make(map[string]bool, len(c.read.Columns))
 	for _, col := range c.read.Columns {

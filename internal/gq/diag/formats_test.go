@@ -72,7 +72,7 @@ func validSARIF(t *testing.T, log []byte) {
 		t.Error(err)
 	}
 	if err := resolved.Validate(map[string]any{"version": "2.1.0", "runs": []any{map[string]any{}}}); err == nil {
-		t.Error("the schema takes a run without a tool: it checks nothing")
+		t.Error("the schema accepts a run without a tool, so it checks nothing")
 	}
 }
 

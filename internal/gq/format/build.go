@@ -109,7 +109,7 @@ func (b *builder) comma(last bool) {
 	}
 }
 
-// run makes pieces of the tokens up to the index end. They are on one line, except inside list
+// run makes pieces of the tokens before the index `end`. They are on one line, except inside list
 // literals and enums. g is the gap before the first token.
 func (b *builder) run(end int, g gap) {
 	for first := true; b.at < end; first = false {
@@ -120,7 +120,8 @@ func (b *builder) run(end int, g gap) {
 	}
 }
 
-// token makes a piece of the next token, or a group of the list literal or enum that it starts.
+// token makes a piece of the next token. If the token starts a list literal or an enum, it makes a
+// group of that instead.
 func (b *builder) token(g gap) {
 	switch {
 	case b.is("[") && b.tokens[b.at+1].Type != syntax.TypeName:

@@ -104,7 +104,7 @@ func TestWidth(t *testing.T) {
 		free := format.Width - len(last) - len(first)
 		fits := tt.head + strings.Repeat("x", free) + tail
 		if got, _ := checkFormat(t, tt.name, fits); got != fits {
-			t.Errorf("wanted this to stay:\n%s\ngot\n%s", fits, got)
+			t.Errorf("formatting changed\n%s\nto\n%s", fits, got)
 		}
 		got, _ := checkFormat(t, tt.name, tt.head+strings.Repeat("x", free+1)+tail)
 		if diff := gocmp.Diff(strings.Replace(wide, "%", strings.Repeat("x", free+1), 1), got); diff != "" {

@@ -41,7 +41,7 @@ func FuzzFormat(f *testing.F) {
 			}
 		}
 		if _, ok := checkFormat(t, name, b.String()); !ok {
-			t.Errorf("does not parse with other gaps:\n%s", b.String())
+			t.Errorf("the text does not parse with other white space and comments:\n%s", b.String())
 		}
 	})
 }

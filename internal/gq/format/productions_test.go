@@ -144,7 +144,7 @@ func TestEveryProduction(t *testing.T) {
 		})
 	}
 	if declared < 30 {
-		t.Errorf("%d kinds of node; the test saw too few to mean anything", declared)
+		t.Errorf("found %d kinds of node, too few for the test", declared)
 	}
 }
 

@@ -99,8 +99,8 @@ func propertyQuery(s *catalog.Schema, want func(value.Type) bool, match func(v s
 	return query(param, match(v, n, p), returns(v+"."+Label(n)), limit20)
 }
 
-// condition returns a match with one condition on a property. In format the first %s is the
-// property and the second the parameter.
+// condition returns a function that writes a match with one condition on a property. In format, the
+// first %s stands for the property and the second for the parameter.
 func condition(format string) func(string, *catalog.Node, *catalog.Property) []string {
 	return func(v string, n *catalog.Node, p *catalog.Property) []string {
 		return []string{v + ": " + n.Name, fmt.Sprintf(format, v+"."+p.Name, "$"+p.Name)}

@@ -108,7 +108,7 @@ func (t *Topic) page(s *catalog.Schema) *Page {
 
 func fenced(text string) string { return "```\n" + strings.TrimRight(text, "\n") + "\n```\n" }
 
-// madeUpSource is a schema with which every example can be shown.
+// madeUpSource is a schema for which every example can be written.
 const madeUpSource = `node Person {
   name: String @key
   age: I32?

@@ -110,7 +110,7 @@ func TestExamples(t *testing.T) {
 		}
 	}
 	if own < 500 {
-		t.Errorf("only %d examples are in the names of a schema", own)
+		t.Errorf("only %d examples use the names of a schema", own)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestOwnExamples(t *testing.T) {
 				check(t, s, name+", "+topic.Name+", "+e.Title, e.Query)
 			}
 			if strings.Contains(page.String(), "the example is of one with this schema") {
-				t.Errorf("%s, %s: the page has a schema of its own", name, topic.Name)
+				t.Errorf("%s, %s: an example on the page has a made-up schema", name, topic.Name)
 			}
 		}
 	}
@@ -207,7 +207,7 @@ func TestPathsOfDenseSchema(t *testing.T) {
 		t.Errorf("%d paths, more %t", len(paths), more)
 	}
 	if paths, more := guide.Paths(s, "N0", "Alone", 8, 10); len(paths) != 0 || more {
-		t.Errorf("%d paths to what nothing leads to, more %t", len(paths), more)
+		t.Errorf("found %d paths to a type that no edge leads to, more %t", len(paths), more)
 	}
 }
 

@@ -117,8 +117,8 @@ func anyEdge(s *catalog.Schema) *catalog.Edge {
 // variables is the set of the variable names in use.
 type variables map[string]bool
 
-// of returns an unused name that is made of the type's name, with a number if the plain name is
-// taken.
+// of returns an unused variable name, made from the type's name, and records it as used. It adds a
+// number if the plain name is taken.
 func (v variables) of(typ string) string {
 	base := "$" + lowerFirst(typ)
 	name := base
@@ -129,8 +129,8 @@ func (v variables) of(typ string) string {
 	return name
 }
 
-// beside returns variables that differ from every property of the types, because the examples
-// name parameters after properties, and from the other parameters of the examples.
+// beside returns the set of names that new variables must avoid: the properties of the types,
+// because the examples name parameters after properties, and the other parameters of the examples.
 func beside(nodes ...*catalog.Node) variables {
 	v := variables{"$w": true, "$words": true, "$near": true}
 	for _, n := range nodes {
@@ -150,8 +150,8 @@ func lowerFirst(s string) string {
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
-// NodeVariable returns the variable of a node type in conditions and clauses about it. No
-// property of the type has that name, because conditions name parameters after properties.
+// NodeVariable returns the variable that stands for a node type in conditions and clauses. It
+// differs from every property of the type, because conditions name parameters after properties.
 func NodeVariable(n *catalog.Node) string { return variable(n) }
 
 // EdgeOut writes how a match follows an edge away from the node that NodeVariable names, such as
@@ -168,7 +168,7 @@ func EdgeIn(n *catalog.Node, e *catalog.Edge) string {
 	return other + " " + EdgeName(e) + " " + node
 }
 
-// endsAt returns the variable of a node, and a variable for the node at the other end of an edge.
+// endsAt returns a variable for a node, and a variable for the node at the other end of an edge.
 func endsAt(n *catalog.Node, otherType string) (node, other string) {
 	names := beside(n)
 	node = names.of(n.Name)
@@ -176,7 +176,7 @@ func endsAt(n *catalog.Node, otherType string) (node, other string) {
 }
 
 // BoundEdge writes how a match binds an edge, such as `$person $w:knows $person2`, and returns the
-// variable of the edge. No property of the edge has the name of a variable.
+// variable of the edge. The variables differ from the properties of the edge.
 func BoundEdge(e *catalog.Edge) (variable, clause string) {
 	names := variables{}
 	for _, p := range e.Properties {

@@ -41,7 +41,7 @@ func Paths(s *catalog.Schema, from, to string, maxHops, limit int) (paths []Path
 	return findPaths(nil, s, from, to, maxHops, limit)
 }
 
-// PathsWithin is like Paths and stops when the context ends. The error is then the context's.
+// PathsWithin is like Paths and stops when the context ends. It then returns the context's error.
 func PathsWithin(ctx context.Context, s *catalog.Schema, from, to string, maxHops, limit int) (paths []Path, more bool, err error) {
 	defer work.Catch(&err)
 	paths, more = findPaths(work.New(ctx, work.Limits{}), s, from, to, maxHops, limit)
@@ -65,15 +65,18 @@ func findPaths(m *work.Meter, s *catalog.Schema, from, to string, maxHops, limit
 	return w.found, w.more
 }
 
+// walk is one search for the paths to a node type.
 type walk struct {
-	meter         *work.Meter
-	to            string
+	meter *work.Meter
+	to    string // the target type
+	// limit is the maximum number of paths to find. budget is the number of steps that the search
+	// may still take.
 	limit, budget int
-	around        map[string][]Step
-	distance      map[string]int // hops from each type to the target type
-	steps         []Step
+	around        map[string][]Step // the steps from each type
+	distance      map[string]int    // hops from each type to the target type
+	steps         []Step            // the path up to the current type
 	found         []Path
-	more          bool
+	more          bool // there are, or may be, more paths than found
 }
 
 // measure computes the distance of each type from the target type.
@@ -93,7 +96,7 @@ func (w *walk) measure() {
 	}
 }
 
-// visit finds the paths that continue from the type at by exactly hops more edges.
+// visit finds the paths that lead on from the type `at` over exactly `hops` more edges.
 func (w *walk) visit(at string, hops int, seen []string) {
 	for _, s := range w.around[at] {
 		w.meter.Step(1)

@@ -12,7 +12,7 @@ func mutation(params []string, statement string) string {
 	return "query example(" + strings.Join(params, ", ") + ") {\n  " + statement + "\n}\n"
 }
 
-// required assigns a parameter to each property that an insert must give.
+// required assigns a parameter to each property that an insert must set.
 func required(props []*catalog.Property) (params, assignments []string) {
 	add := func(p *catalog.Property) {
 		params = append(params, "$"+p.Name+": "+paramType(p.Type))
@@ -26,7 +26,7 @@ func required(props []*catalog.Property) (params, assignments []string) {
 	return params, assignments
 }
 
-// unwritable reports whether an insert must give a property that a mutation text cannot give.
+// unwritable reports whether an insert must set a property that the text of a mutation cannot set.
 func unwritable(props []*catalog.Property) bool {
 	for _, p := range props {
 		if !p.Type.Nullable && (p.Type.Kind == value.Blob || p.Embed != nil) {
@@ -89,8 +89,8 @@ func deleteNode(s *catalog.Schema) string {
 	return ""
 }
 
-// selector returns the property that an update or a delete selects nodes by. It is the key, or
-// nil unless the key has one member.
+// selector returns the property by which an update or a delete selects nodes. It is the key if the
+// key has exactly one member, and nil otherwise.
 func selector(n *catalog.Node) *catalog.Property {
 	if len(n.Key) != 1 {
 		return nil

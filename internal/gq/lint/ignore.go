@@ -14,10 +14,10 @@ import (
 // the declaration that contains the comment, that ends on the comment's line, or that follows
 // it.
 type directive struct {
-	span   diag.Span
+	span   diag.Span // of the comment
 	codes  []diag.Code
-	used   []bool // parallel to codes
-	target diag.Span
+	used   []bool    // parallel to codes
+	target diag.Span // of the declaration; zero if there is none
 }
 
 // silence removes the findings that directives ignore. It then reports the directives that are
@@ -192,8 +192,8 @@ func (r *run) targets(all []*directive) map[string][]*target {
 	return byFile
 }
 
-// silenced reports whether a directive for one of the file's targets silences the finding. It
-// marks all directives that do as used.
+// silenced reports whether a directive for one of the file's targets silences the finding. It marks
+// each directive that silences the finding as used.
 func silenced(list []*target, f diag.Diagnostic) bool {
 	next, _ := slices.BinarySearchFunc(list, f.Span.Start.Offset+1, func(t *target, off int) int { return t.span.Start.Offset - off })
 	if next == 0 || f.Span.Start.Offset >= list[next-1].span.End.Offset {

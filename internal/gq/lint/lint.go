@@ -59,7 +59,7 @@ type Query struct {
 	ParamDocs                []string // by parameter index
 	Expose                   bool
 	ToolName                 string // from @mcp, or ""
-	Stored                   bool   // belongs to the catalog; other queries are linted alone
+	Stored                   bool   // one of the stored queries of the catalog; see gq.Catalog
 }
 
 // Tool returns the name under which the query is exposed as a tool.
@@ -113,6 +113,7 @@ func Run(in Input) *Report {
 	return out
 }
 
+// run is one run of the rules over an input.
 type run struct {
 	in        *Input
 	stored    []*Query // the queries that belong to the catalog
@@ -128,6 +129,7 @@ func (r *run) applies(rule *Rule) bool {
 	return rule.catalog == nil || r.in.Whole && (!r.hasFaults || rule.despiteFaults)
 }
 
+// finding is a diagnostic of a rule with the edits that fix it, if any.
 type finding struct {
 	diag.Diagnostic
 	edits []diag.Edit

@@ -242,8 +242,8 @@ func TestFaultsAreListedOnce(t *testing.T) {
 	}
 }
 
-// TestSelected lints a catalog that lists its stored queries. The other queries are linted on
-// their own only.
+// TestSelected lints a catalog that lists its stored queries. Only the rules about single queries
+// apply to the other queries.
 func TestSelected(t *testing.T) {
 	c := folder(t, "L205")
 	c.Config = lint.Only(lint.SameDescription)

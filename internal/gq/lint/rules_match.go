@@ -33,6 +33,7 @@ func unusedBinding(p *queryPass) {
 // components groups the variables outside not blocks. Two variables are in one group if a clause
 // connects them.
 type components struct {
+	// root maps each variable to another variable of its group; only a root maps to itself.
 	root []plan.VarID
 	size map[plan.VarID]int // root to the number of variables in its group
 	// many lists the roots of the groups that can have several rows, in ascending order.
@@ -47,7 +48,8 @@ func (c *components) find(id plan.VarID) plan.VarID {
 	return id
 }
 
-// alone reports whether a variable is connected with no other one and can multiply the rows.
+// alone reports whether a variable is the only one of its group, and that group is one of several
+// that can have several rows, so that their rows multiply.
 func (c *components) alone(id plan.VarID) bool {
 	if c.size[c.find(id)] != 1 || len(c.many) < 2 {
 		return false
@@ -146,8 +148,8 @@ func limitNoOrder(p *queryPass) {
 	}
 }
 
-// searchNotRanked reports the first search or match_text outside not blocks of a read whose order
-// has no score.
+// searchNotRanked reports a read that searches but does not sort by a score. It reports the first
+// search or match_text outside not blocks.
 func searchNotRanked(p *queryPass) {
 	r := p.Plan.Read
 	if r == nil || r.Grouped || slices.ContainsFunc(r.Order, func(o plan.Order) bool { return isScore(o.Expr) }) || p.oneRow() {

@@ -89,10 +89,11 @@ func changedWalk(p *queryPass) {
 	}
 }
 
-// apart reports whether a comparison keeps the ends of the walk from being the same node: a
-// property of theirs must differ, or one end has the value that the other must not have.
+// apart reports whether a comparison prevents the two ends of the walk from being the same node: a
+// property of the ends must differ, or one end has a value that the other end must not have.
 func (w *walk) apart() bool {
-	given := map[plan.VarID]map[string]int{w.From: {}, w.To: {}} // the parameter that a property must equal
+	// given maps each end and property to the index of the parameter that the property must equal.
+	given := map[plan.VarID]map[string]int{w.From: {}, w.To: {}}
 	w.sides(plan.Eq, func(end plan.VarID, name string, other plan.Expr) {
 		if param, ok := other.(plan.ParamRef); ok {
 			given[end][name] = param.Index
@@ -116,8 +117,8 @@ func (w *walk) apart() bool {
 	return found
 }
 
-// sides calls visit for each comparison of the operator with a property of an end of the walk.
-// other is the opposite operand.
+// sides calls visit for each comparison that has the operator op and a property of an end of the
+// walk as one operand. other is the opposite operand.
 func (w *walk) sides(op plan.Op, visit func(end plan.VarID, name string, other plan.Expr)) {
 	for _, c := range w.compares {
 		if c.Op != op || c.Unless != plan.NoParam {
@@ -131,7 +132,8 @@ func (w *walk) sides(op plan.Op, visit func(end plan.VarID, name string, other p
 	}
 }
 
-// member returns the variable and the name of a property or of an id, or NoVar.
+// member returns the variable and the name of a property or an id. For another expression, the
+// variable is NoVar.
 func member(e plan.Expr) (plan.VarID, string) {
 	switch e := e.(type) {
 	case plan.ID:

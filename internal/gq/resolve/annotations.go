@@ -10,19 +10,21 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
-// The annotations that may stand on types, on properties, and elsewhere.
+// The annotations that are allowed on types, on properties, and elsewhere.
 var (
 	onTypes      = []string{"@description", "@instruction", "@rename_from"}
 	onProperties = []string{"@description", "@rename_from", "@embed", "@key", "@unique", "@index"}
 	onOthers     = []string{"@card", "@range", "@check"}
 )
 
-// customPrefix starts the names of annotations that the language leaves to its users.
+// customPrefix starts the names of annotations that users define. The language does not interpret
+// them.
 const customPrefix = "x_"
 
-// checkAnnotation reports an annotation that the language does not have, or not in this place, or that stands
-// a second time. here are the annotations that may stand in this place, and seen the places of the
-// earlier ones.
+// checkAnnotation reports an annotation that the language does not have, that is not allowed in
+// this place, or that occurs a second time. here lists the annotations that are allowed in this
+// place. seen holds the positions of the earlier annotations by name, and checkAnnotation adds this
+// one.
 func (b *builder) checkAnnotation(a *syntax.Annotation, here []string, seen map[string]diag.Span) {
 	name, at := a.Name.Value, syntax.SpanOf(a.Name)
 	if strings.HasPrefix(name, customPrefix) {
@@ -44,11 +46,12 @@ func (b *builder) checkAnnotation(a *syntax.Annotation, here []string, seen map[
 	}
 }
 
-// customHelp starts the help for a name that is near no annotation of the language.
+// customHelp starts the help for a name that resembles no annotation of the language.
 const customHelp = "call it @" + customPrefix
 
-// OwnName returns the edit that makes an unknown annotation one of the user's own, and whether there
-// is one: a name near that of an annotation of the language is more likely misspelt.
+// OwnName returns the edit that turns an unknown annotation into one of the user's own, and reports
+// whether there is such an edit. A name that resembles an annotation of the language gets no edit,
+// because it is more likely misspelt.
 func OwnName(d diag.Diagnostic) (diag.Edit, bool) {
 	if d.Code != UnknownAnnotation || !strings.HasPrefix(d.Help, customHelp) {
 		return diag.Edit{}, false
@@ -58,8 +61,8 @@ func OwnName(d diag.Diagnostic) (diag.Edit, bool) {
 	return diag.Edit{Span: at, Text: customPrefix}, true
 }
 
-// StoredAnnotations are the codes of faults of annotations that earlier versions of the language kept
-// without a check. A schema that a graph has stored may have them.
+// StoredAnnotations lists the codes of faults in annotations that earlier versions of the language
+// accepted without a check. The stored schema of a graph may have such annotations.
 var StoredAnnotations = []diag.Code{UnknownAnnotation, MisplacedAnnotation, RepeatedAnnotation}
 
 // typeAnnotations returns the values of the annotations that the language interprets, and the

@@ -62,14 +62,15 @@ func (b *builder) build(tree *syntax.Schema) {
 	b.faults = b.faults.Cut(diag.Most)
 }
 
+// builder builds a catalog from a parsed schema and collects the faults.
 type builder struct {
 	schema     *catalog.Schema
 	faults     diag.List
 	hints      int // number of suggestions looked up
 	steps      int // number of visits of declarations, members and names
 	meter      *work.Meter
-	nodes      map[string]bool
-	nodeNames  []string
+	nodes      map[string]bool // names of the declared node types
+	nodeNames  []string        // the same names in source order, for suggestions
 	interfaces map[string]*catalog.Interface
 	traits     map[*catalog.Property]traits
 	skip       map[syntax.Decl]bool // repeated declarations of a name

@@ -103,7 +103,8 @@ func (b *builder) key(n *catalog.Node, names []string, at diag.Span) {
 	n.Key = slices.Sorted(slices.Values(names))
 }
 
-// constraintNames resolves the names of a constraint over properties. The names in extra are allowed too.
+// constraintNames resolves the names of a constraint over properties. The names in extra are
+// allowed too.
 func (b *builder) constraintNames(c *syntax.ListConstraint, props []*catalog.Property, lookup func(string) *catalog.Property, extra []string) (names []string, ok bool) {
 	ok = true
 	seen := make(map[string]bool, len(c.Names))

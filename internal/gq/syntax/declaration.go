@@ -94,8 +94,8 @@ func (p *parser) declarations() []*declaration {
 	return out
 }
 
-// dropForeignFaults drops the scanner's errors about characters in text of another language, up to the
-// first declaration. One report for that text is enough.
+// dropForeignFaults drops the scanner's errors about characters in text of another language, up to
+// the first declaration. One report for that text is enough.
 func (p *parser) dropForeignFaults(decls []*declaration) {
 	from, to := p.tokens[0].Pos.Offset, math.MaxInt
 	if len(decls) > 0 {
@@ -106,8 +106,8 @@ func (p *parser) dropForeignFaults(decls []*declaration) {
 	})
 }
 
-// reportForeign reports the first of the tokens, which does not start a declaration. The result says
-// whether it is known as a start in another language.
+// reportForeign reports the first of the tokens, because it does not start a declaration. The
+// result says whether the token is known to start a declaration in another language.
 func (p *parser) reportForeign(tokens []Token) bool {
 	t := tokens[0]
 	pl := place{found: t, after: tokens[1:], in: inQueries, opener: -1, closed: -1}
@@ -123,8 +123,8 @@ func (p *parser) reportForeign(tokens []Token) bool {
 	return known
 }
 
-// startsDeclaration reports whether token i starts a declaration. isName says that token i is the second
-// token of a declaration. It is then the declaration's name, even if it is a keyword.
+// startsDeclaration reports whether token i starts a declaration. isName says that token i is the
+// second token of a declaration. It is then the declaration's name, even if it is a keyword.
 func (p *parser) startsDeclaration(i int, isName bool, depth int) bool {
 	t := p.tokens[i]
 	if t.Type != Name || isName || !slices.Contains(p.keywords, t.Value) {
@@ -133,8 +133,8 @@ func (p *parser) startsDeclaration(i int, isName bool, depth int) bool {
 	return depth == 0 || t.Pos.Column == 1 && beginsDeclaration(p.tokens[i:])
 }
 
-// beginsDeclaration reports whether the tokens begin like a declaration, for example query name ( or node
-// Type.
+// beginsDeclaration reports whether the tokens begin like a declaration, for example query name (
+// or node Type.
 func beginsDeclaration(tokens []Token) bool {
 	if len(tokens) < 3 || tokens[2].Type == Name && tokens[0].Value == "query" {
 		return false

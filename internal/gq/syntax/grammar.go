@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/work"
 )
 
-// grammar holds a parser for each struct that is parsed by itself: the declarations, and those
-// that the rules of rules.go choose between.
+// grammar holds a parser for each struct that is parsed on its own: the declarations, and the
+// structs that the rules of rules.go choose between.
 type grammar struct {
 	meter *work.Meter // nil for no limits
 
@@ -59,13 +59,13 @@ func newGrammar(m *work.Meter) *grammar {
 var plainGrammar = newGrammar(nil)
 
 // unmetered is the greatest number of tokens in a declaration that is parsed without a meter. It is
-// small enough that a text ends soon after its context, in some 10 ms, and large enough that the
-// grammars that grammarFor makes take little of the time of a text.
+// small enough that parsing stops within about 10 ms after the context ends. It is large enough
+// that grammarFor spends only a small part of the parse time on making grammars.
 const unmetered = 8192
 
-// grammarFor returns the grammar for a declaration of n tokens. A long one gets a grammar of its
-// own if there is a meter, because the library passes no context to the rules. Making a grammar
-// takes about as long as parsing 1,000 to 2,000 tokens.
+// grammarFor returns the grammar for a declaration of n tokens. If there is a meter, a long
+// declaration gets a grammar of its own that counts on the meter, because the library passes no
+// context to the rules. Making a grammar takes about as long as parsing 1,000 to 2,000 tokens.
 func grammarFor(m *work.Meter, n int) *grammar {
 	if m == nil || n <= unmetered {
 		return plainGrammar

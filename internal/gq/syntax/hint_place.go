@@ -8,12 +8,12 @@ import (
 // place describes where an error occurred.
 type place struct {
 	before []Token // tokens of the declaration, or of the text
-	found  Token
-	after  []Token
-	in     string
-	want   string
-	opener int // index in before of the innermost open bracket, or -1
-	closed int // index in before of the bracket that its last token closes, or -1
+	found  Token   // the token or the text that caused the error
+	after  []Token // the tokens after found
+	in     string  // the setting
+	want   string  // the list of expected tokens, as the message words it
+	opener int     // index in before of the innermost open bracket, or -1
+	closed int     // index in before of the bracket that its last token closes, or -1
 }
 
 // placeIn returns the place of the token found within the tokens of a declaration.

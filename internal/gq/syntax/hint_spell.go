@@ -86,8 +86,8 @@ func listed(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// scalarHelp returns the help for a word that is not a scalar type. It may be the name of one in
-// another language.
+// scalarHelp returns the help for a word that is not a scalar type. The word may name a scalar type
+// of another language.
 func scalarHelp(word string) string {
 	if s := scalarLike(word); s != "" {
 		return "write " + s + "; " + scalarList

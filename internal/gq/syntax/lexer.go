@@ -14,7 +14,7 @@ import (
 // the declarations around an error are still parsed.
 type scanner struct {
 	file, text   string
-	off          int
+	off          int // offset of the next byte to scan
 	line         int
 	lineStart    int // offset of the first byte of the line
 	continuation int // number of UTF-8 continuation bytes on the line so far
@@ -41,8 +41,8 @@ type unknownText struct {
 	text   string
 }
 
-// scan splits a text into tokens. It counts a step for each token, and for each byte that it visits
-// once more to report an error.
+// scan splits a text into tokens. It counts a step for each token, and a step for each byte that it
+// visits again to report an error.
 func scan(m *work.Meter, file, text string) *scanner {
 	s := &scanner{file: file, text: text, line: 1, located: lexer.Position{Line: 1, Column: 1}, meter: m}
 	if !s.readable() {
@@ -134,7 +134,7 @@ func (s *scanner) pos() lexer.Position {
 	return lexer.Position{Filename: s.file, Offset: s.off, Line: s.line, Column: s.off - s.lineStart - s.continuation + 1}
 }
 
-// advance moves to the offset to and counts the lines and code points on the way.
+// advance moves to the offset `to`, and counts the lines and code points on the way.
 func (s *scanner) advance(to int) {
 	for ; s.off < to; s.off++ {
 		switch c := s.text[s.off]; {
@@ -225,9 +225,9 @@ func (s *scanner) next() {
 	}
 }
 
-// reportUnknown reports a character that cannot start a token. The report covers all of the text that
-// would be one token in another language: a string in other quotes, && or ||, or a comment after
-// #.
+// reportUnknown reports a character that cannot start a token. The report covers all of the text
+// that would be one token in another language: a string in other quotes, && or ||, or a comment
+// after #.
 func (s *scanner) reportUnknown(rest string) {
 	r, n := utf8.DecodeRuneInString(rest)
 	msg, to := "unexpected character "+strings.TrimSpace(string(r)), n

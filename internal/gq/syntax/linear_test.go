@@ -154,12 +154,12 @@ func TestLinear(t *testing.T) {
 					}
 					for j, f := range faults {
 						if j > 0 && f.Span.Start.Offset < faults[j-1].Span.Start.Offset {
-							t.Fatalf("fault %d stands before the one before", j)
+							t.Fatalf("fault %d is placed before the fault that precedes it in the list", j)
 						}
 					}
 				}
 				if most := int(maxRatio*float64(count[0])) + 2*interval; count[1] > most || count[0] == 0 {
-					t.Errorf("%d steps, and %d for twice the text, expected at most %d", count[0], count[1], most)
+					t.Errorf("%d steps, and %d for a text of twice the length, expected at most %d", count[0], count[1], most)
 				}
 			})
 		}

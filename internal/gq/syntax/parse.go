@@ -54,6 +54,7 @@ func ParseQueriesWithin(m *work.Meter, file, text string) (*File, diag.List) {
 	return f, p.result()
 }
 
+// parser parses the declarations of one text and collects the faults.
 type parser struct {
 	tokens     []Token
 	keywords   []string // the keywords that start a declaration
@@ -114,8 +115,8 @@ func (p *parser) fault(code diag.Code, at diag.Span, help, format string, args .
 	}
 }
 
-// faultsFull reports whether there are already more errors than are listed. Further messages need not
-// be formatted.
+// faultsFull reports whether there are already more errors than a list shows. Further messages then
+// need not be formatted.
 func (p *parser) faultsFull() bool { return len(p.faults) > diag.Most }
 
 // parseDecl parses a declaration. It returns nil if the declaration has an error.

@@ -9,14 +9,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// This file has every rule of the grammar that is parsed by hand. All other rules are tags on the
-// structs of schema.go, query.go and operand.go. The rules by hand are:
+// This file has the rules of the grammar that are parsed by hand. All other rules are tags on the
+// structs of schema.go, query.go and operand.go. The rules in this file are:
 //
-//   - The choice between the clauses. It takes up to four tokens. As a union of the library it
-//     would try one struct after another and allocate each.
-//   - Operands. Most of a text consists of them, and a struct with tags costs about 20 allocations
-//     and 1.2 KB more for each. Operators with precedence belong here too.
-//   - Enum values. They consist of tokens without a gap, which tags cannot say.
+//   - The choice between clauses. It needs up to four tokens. A union of the library would try one
+//     struct after another and allocate each.
+//   - Operands. Most of a text consists of operands, and a struct with tags would cost about 20
+//     allocations and 1.2 KB more for each. Operators with precedence belong here too.
+//   - Enum values. They consist of tokens without a gap, which tags cannot express.
 //
 // Rules and structs call each other: the library calls parseClause and parseOperand where a field
 // has the type Clause or Operand, and a rule calls part to parse a struct. The library takes no

@@ -40,7 +40,7 @@ type Meter struct {
 // µs, so an interval takes at most a few milliseconds.
 const interval = 256
 
-// New returns a Meter for work that ctx and the limits bound.
+// New returns a Meter that bounds work by ctx and the limits.
 func New(ctx context.Context, limits Limits) *Meter {
 	return &Meter{ctx: ctx, limits: limits}
 }
@@ -62,14 +62,15 @@ func (m *Meter) Step(n int) {
 	runtime.Gosched()
 }
 
-// Tokens panics for Catch if n is more than the allowed number of tokens.
+// Tokens panics, with a value that Catch recovers, if n is more than the allowed number of tokens.
 func (m *Meter) Tokens(n int) { m.atMost("tokens", n, m.Limits().Tokens) }
 
-// Queries panics for Catch if n is more than the allowed number of queries.
+// Queries panics, with a value that Catch recovers, if n is more than the allowed number of
+// queries.
 func (m *Meter) Queries(n int) { m.atMost("queries", n, m.Limits().Queries) }
 
-// Head panics for Catch if n is more than the allowed number of tokens in the head of a query,
-// or in a type.
+// Head panics, with a value that Catch recovers, if n is more than the allowed number of tokens in
+// the head of a query, or in a type.
 func (m *Meter) Head(n int) {
 	m.atMost("tokens in the head of a query or in a type", n, m.Limits().Head)
 }
@@ -91,8 +92,8 @@ func (m *Meter) atMost(what string, n, limit int) {
 // ended carries an error from a Meter to Catch.
 type ended struct{ err error }
 
-// Catch stores the error with which a Meter ended the work in err. Other panics continue. Catch
-// must be deferred directly:
+// Catch sets err to the error with which a Meter ended the work. Other panics continue. Catch must
+// be deferred directly:
 //
 //	defer work.Catch(&err)
 func Catch(err *error) {

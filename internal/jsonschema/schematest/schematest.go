@@ -22,13 +22,14 @@ func CheckInput(schema json.RawMessage) error { return check(schema, input) }
 // enum.
 func CheckOutput(schema json.RawMessage) error { return check(schema, output) }
 
-// CheckStrict is [CheckInput] for the schemas that jsonschema.Strict makes: every property is required, and
-// a property that would be optional is nullable by a type array that includes null.
+// CheckStrict is [CheckInput] for the schemas that jsonschema.Strict makes. Every property must be
+// required, and a property that would be optional must be nullable by a type array that includes
+// null.
 func CheckStrict(schema json.RawMessage) error { return check(schema, strict) }
 
-// OpenObjects returns the paths of the objects in a schema that accept members of any name, spelled
-// as in the errors of the checks. Open objects are exceptions in the profile, each of which is
-// listed by name.
+// OpenObjects returns the paths of the objects in a schema that accept members of any name. The
+// paths are spelled as in the errors of the checks. Open objects are exceptions to the profile, and
+// each one is listed by name.
 func OpenObjects(schema json.RawMessage) []string {
 	var root map[string]any
 	if json.Unmarshal(schema, &root) != nil {
@@ -69,6 +70,7 @@ const (
 	strict
 )
 
+// walker visits the schemas within a schema and collects the violations of the profile.
 type walker struct {
 	dir    direction
 	faults []error

@@ -92,7 +92,8 @@ type question struct {
 	asks     []doorAsk
 }
 
-// doorAsk is an ask of a question. If only is set, the answer has room only for those facts.
+// doorAsk is one way to ask a question. If only is set, an answer of this kind can contain only
+// those of the question's facts.
 type doorAsk struct {
 	ask
 	only []string

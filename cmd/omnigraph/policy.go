@@ -81,7 +81,7 @@ func bindings(cfg *cluster.Config) []bound {
 	return all
 }
 
-// choose returns the policy that the flags select, and the options that it was compiled with.
+// choose returns the policy that the flags select, and the options with which it was compiled.
 func (s *policySource) choose(cmd *cobra.Command) (*policy.Policy, policy.Options, error) {
 	b, o, err := s.binding(cmd)
 	if err != nil {

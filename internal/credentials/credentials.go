@@ -38,7 +38,7 @@ const (
 type Credential struct {
 	place   string   // where it was found, for errors
 	token   string   // the token; "" if one of the others is set
-	command []string // a program, and its arguments, that prints the token
+	command []string // a program with its arguments; it prints the token
 	keyring string   // the service of an entry of the system's keyring
 	server  string   // the user name of that entry
 
@@ -47,8 +47,8 @@ type Credential struct {
 }
 
 // Find returns the credential for a server, or nil if there is none. The variable of [ServerVar]
-// goes before [TokenVar], and both before the user's configuration. The error says what is wrong
-// with the configuration.
+// takes precedence over [TokenVar], and both take precedence over the user's configuration. The
+// error says what is wrong with the configuration.
 func Find(server string) (*Credential, error) {
 	for _, name := range []string{ServerVar(server), TokenVar} {
 		if token := os.Getenv(name); name != "" && token != "" {
@@ -133,8 +133,8 @@ func InFile(path string, text []byte, server string) (*Credential, error) {
 	return found, nil
 }
 
-// readToken reads a token, or the way to get one. It looks up a variable of the environment only if
-// the token is needed.
+// readToken reads a token, or the way to get one. If the text refers to an environment variable,
+// readToken looks it up only if the token is needed.
 func readToken(n *strictyaml.Node, needed bool) *Credential {
 	if n == nil {
 		return nil
@@ -205,7 +205,7 @@ func envName(text string) (string, bool) {
 	return strings.CutSuffix(name, "}")
 }
 
-// Token returns the token. A command runs, or the keyring is read, each time.
+// Token returns the token. Each call runs the command, or reads the keyring.
 func (c *Credential) Token(ctx context.Context) (string, error) {
 	switch {
 	case c.command != nil:

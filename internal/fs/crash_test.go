@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
-// TestCrashOutcomes draws many crashes of one situation. Synced data always survives, and
-// the unsynced data shows every allowed outcome and no other.
+// TestCrashOutcomes draws many crashes of one situation. Synced data must always survive. For the
+// unsynced data, every allowed outcome must occur, and no other.
 func TestCrashOutcomes(t *testing.T) {
 	mem := fs.NewMem()
 	must(t, mem.MkdirAll("/d"))
@@ -65,8 +65,8 @@ func TestCrashOutcomes(t *testing.T) {
 	}
 }
 
-// TestCrashCopies writes to the copy and to the original, which share pages. Neither write
-// may show in the other.
+// TestCrashCopies writes to a copy and to its original, which share pages. Neither write may be
+// visible in the other file system.
 func TestCrashCopies(t *testing.T) {
 	mem := fs.NewMem()
 	must(t, mem.MkdirAll("/"))

@@ -89,8 +89,8 @@ func (f *memFile) Close() error {
 	return nil
 }
 
-// LoseWrites does the same as some kernels after a failed sync: the pages count as clean,
-// reads still return them, and they never reach the disk.
+// LoseWrites does what some kernels do after a failed sync: the pages count as clean and reads
+// still return them, but they never reach the disk.
 func (f *memFile) LoseWrites() {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()

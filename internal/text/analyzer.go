@@ -12,7 +12,7 @@ import (
 // maxKnown is the maximum number of spellings that an [Analyzer] caches, about 100 bytes each.
 const maxKnown = 1 << 20
 
-// stopped marks a word that is not a token.
+// stopped is the number of a word without a token, such as a stop word.
 const stopped = -1
 
 // Analyzer numbers the tokens of many texts: each distinct token gets a number, counted from 0, in

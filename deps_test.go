@@ -254,8 +254,8 @@ func TestPublicPackages(t *testing.T) {
 	}
 }
 
-// TestPublicExamples checks that each public package has an example that runs, and that a reader of
-// the example can copy it: it imports no internal package.
+// TestPublicExamples checks that each public package has an example that runs. The example must
+// import no internal package, so that a reader can copy it.
 func TestPublicExamples(t *testing.T) {
 	for _, name := range public {
 		files, err := filepath.Glob(filepath.Join(filepath.FromSlash(name), "*_test.go"))

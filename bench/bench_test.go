@@ -154,7 +154,7 @@ func BenchmarkMCP(b *testing.B) {
 	}
 }
 
-// inParallel runs b.N operations on n workers. newOp makes the operation of each worker.
+// inParallel runs b.N operations on n workers. newOp returns the operation of one worker.
 func inParallel(b *testing.B, n int, newOp func(worker int) func()) {
 	ops := make([]func(), n)
 	for i := range ops {

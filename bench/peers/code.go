@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	// wholeCode is the size from which on the dependencies and the standard library are read too. A
-	// short run has no time for them.
+	// wholeCode is the minimum size of a run that also reads the dependencies and the standard
+	// library. A smaller run has no time for them.
 	wholeCode = 0.5
 	codeRuns  = 1_000
 )

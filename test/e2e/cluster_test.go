@@ -34,7 +34,8 @@ func itemsIn(graphs []string) string {
 }
 
 // clusterState returns the state of the graphs in a folder after an apply, without ids and times.
-// It also returns how many graphs have the schema wanted, and the number of the recorded revision.
+// It also returns how many of the graphs have the schema in wanted, and the number of the recorded
+// revision.
 func clusterState(t *testing.T, dir string, graphs []string, wanted string) (state string, done int, revision uint64) {
 	t.Helper()
 	r, err := reconcile.ReadRevision(enginefs.OS(), filepath.Join(dir, "data"))

@@ -182,7 +182,7 @@ func TestDeploymentGuideShows(t *testing.T) {
 	}
 }
 
-// TestDeploymentGuideHosts checks the guide's table of hosts against the guard.
+// TestDeploymentGuideHosts checks the guide's table of hosts against the host check of the server.
 func TestDeploymentGuideHosts(t *testing.T) {
 	guide, _ := deploymentGuide(t)
 	rows := regexp.MustCompile("(?m)^\\| (`[^|]*`.*|the same) \\| (none|`\\[.*\\]`) \\| (.*) \\|$").FindAllStringSubmatch(guide, -1)

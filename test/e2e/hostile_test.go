@@ -40,7 +40,7 @@ const (
 	largestFault = 32 << 10
 )
 
-// besieged is a server with an honest client that reads from it all the time.
+// besieged is a server under attack, and an honest client that reads from it all the time.
 type besieged struct {
 	*process
 	took []time.Duration // durations of the reads; read it only after depart

@@ -85,8 +85,8 @@ func compare(ctx context.Context, stdout io.Writer, ours, other *serverproc.Serv
 	return nil
 }
 
-// inTurns warms the targets up, and then measures one round of each in turn until all rounds are
-// done.
+// inTurns warms up the targets. Then it measures one round of each target after the other, until
+// all rounds are done.
 func inTurns(ctx context.Context, targets []*target, connections int, body func(conn, n int) string, o options) error {
 	for _, t := range targets {
 		var err error

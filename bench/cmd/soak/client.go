@@ -196,8 +196,8 @@ func (c *client) callTool(ctx context.Context, name string, arguments json.RawMe
 	return status, body.Bytes(), nil
 }
 
-// failed returns the outcome of a call over MCP that returned no result. The session may have
-// ended, so failed closes it.
+// failed returns the outcome of a call over MCP that got no result. It closes the session, because
+// the server may have ended it.
 func (c *client) failed(err error) (int, []byte, error) {
 	if c.mcp != nil {
 		_ = c.mcp.Close() // the session failed, so an error adds nothing

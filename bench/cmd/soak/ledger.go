@@ -49,12 +49,12 @@ func newLedger() *ledger {
 	return &ledger{own: map[string]*history{}, shared: map[string][]write{}, branches: map[string]*history{}}
 }
 
-// note records a write to a note that only this client writes to. known is false if the answer to
+// note records a write to a note that only one client writes to. known is false if the answer to
 // the write was lost.
 func (l *ledger) note(slug, text string, known bool) { l.put(l.own, slug, text, known) }
 
-// branch records that a client created a branch, with a text that is not empty, or deleted it, with
-// absent.
+// branch records that a client created or deleted a branch. text is made if the client created it,
+// and absent if the client deleted it. known is false if the answer was lost.
 func (l *ledger) branch(name, text string, known bool) { l.put(l.branches, name, text, known) }
 
 func (l *ledger) put(m map[string]*history, key, text string, known bool) {

@@ -121,11 +121,11 @@ func loadCode(ctx context.Context, root, dir string) error {
 	return errors.Join(err, g.Close())
 }
 
-// codeNames holds the values to draw arguments from, by the name of the parameter.
+// codeNames holds the values from which arguments are drawn, and the size of the indexed code.
 type codeNames struct {
-	of    map[string][]string
-	lines map[string]int // number of lines by type
-	all   int
+	of    map[string][]string // values by the name of the parameter
+	lines map[string]int      // number of NDJSON lines by type
+	all   int                 // number of all NDJSON lines
 }
 
 // readNames reads the keys of the indexed code. A symbol without callers has an empty answer, so

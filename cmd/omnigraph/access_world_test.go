@@ -67,10 +67,10 @@ var accessBranches = []struct{ name, person, author string }{
 // accessWorld is a store that a server serves, and a copy of the store that verbs open as a folder.
 type accessWorld struct {
 	t      *testing.T
-	url    string // URL of the server
-	policy string // the policy file in the current folder
-	heads  map[string]string
-	made   int // number of names that replaced {N} so far
+	url    string            // URL of the server
+	policy string            // the policy file in the current folder
+	heads  map[string]string // the head of each branch at the start
+	made   int               // number of names that replaced {N} so far
 }
 
 // newAccessWorld changes to a new folder and serves the graph people from it, under the policy in a

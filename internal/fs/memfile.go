@@ -12,8 +12,8 @@ type page [pageSize]byte
 
 var zeros page
 
-// inode is the content of a file as pages; a nil page is all zeros. A page that is in both
-// lists is shared and never written.
+// inode is the content of a file: the current pages, and the durable pages, which a power failure
+// leaves. A nil page is all zeros. A page that is in both lists is shared and never written.
 type inode struct {
 	pages, durable    []*page
 	size, durableSize int64

@@ -24,7 +24,7 @@ var calls = []struct {
 // target is a server with its connections, the head of its requests, and its measurements.
 type target struct {
 	server *serverproc.Server
-	head   string
+	head   string // of each request; ends in "Content-Length: "
 	conns  []*conn
 
 	took []time.Duration // time of each call

@@ -26,7 +26,7 @@ const callLimit = 60 * time.Second
 
 // client is one client. It makes one call at a time.
 type client struct {
-	n     int
+	n     int // number of the client, from 0
 	actor string
 	rng   *rand.Rand
 

@@ -34,9 +34,9 @@ const absent = ""
 
 // write is a write to a shared note.
 type write struct {
-	commit string
-	text   string
-	unsure bool // its outcome is unknown, so it has no commit
+	commit string // id of the commit that the write made
+	text   string // text of the note after the write
+	unsure bool   // its outcome is unknown, so it has no commit
 }
 
 // history is the sequence of one client's writes to a note or branch.

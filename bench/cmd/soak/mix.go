@@ -47,7 +47,7 @@ func (g *crowd) stop() {
 
 // deed is an activity of a client that consists of one or more calls.
 type deed struct {
-	weight int
+	weight int // relative frequency of the deed
 	do     func(*client, context.Context)
 }
 

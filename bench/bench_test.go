@@ -35,7 +35,7 @@ import (
 
 const seed = 42
 
-// medium returns the NDJSON of the graph that the reads are measured on. It is generated once.
+// medium returns the NDJSON of the graph on which reads are measured. It generates the graph once.
 var medium = sync.OnceValue(func() []byte { return codegraph.Medium.NDJSON(seed) })
 
 // create makes an empty code graph in a folder of the real file system.

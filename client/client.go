@@ -55,8 +55,8 @@ func WithHTTPClient(h *http.Client) Option {
 // the methods that return a stream. Without it only the context limits a call.
 func WithTimeout(d time.Duration) Option { return func(c *Client) { c.timeout = d } }
 
-// WithGrace tells the server a deadline that is d before the deadline of the context. So the server
-// has the time d left to answer that its deadline has passed, and the caller gets that answer
+// WithGrace tells the server a deadline that is d before the deadline of the context. So there is
+// time for the server to answer that its deadline has passed, and the caller gets that answer
 // instead of [context.DeadlineExceeded]. If the deadline of the context is less than d away, the
 // server gets half of the remaining time.
 func WithGrace(d time.Duration) Option { return func(c *Client) { c.grace = d } }

@@ -128,8 +128,9 @@ type codeNames struct {
 	all   int                 // number of all NDJSON lines
 }
 
-// readNames reads the keys of the indexed code. A symbol without callers has an empty answer, so
-// callees are drawn from the ends of calls, and interfaces from those that types satisfy.
+// readNames reads the keys of the indexed code. A symbol without callers would give an empty
+// answer, so the values for callee come from the ends of calls, and the values for interface are
+// interfaces that some type satisfies.
 func readNames(file string) (*codeNames, error) {
 	f, err := os.Open(file)
 	if err != nil {

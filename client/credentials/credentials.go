@@ -1,7 +1,8 @@
-// Package credentials gives a client the bearer token that the user of this machine has for a server.
-// It looks where the command omnigraph looks: in the environment variables
-// OMNIGRAPH_CLIENT_TOKEN_<SERVER> and OMNIGRAPH_TOKEN, and in ~/.omnigraph/config.yaml, which holds the
-// token or names an environment variable, a command or an entry of the system's keyring that gives it.
+// Package credentials gives a client the bearer token that the user of this machine has for a
+// server. It looks in the same places as the command omnigraph: first in the environment variables
+// OMNIGRAPH_CLIENT_TOKEN_<SERVER> and OMNIGRAPH_TOKEN, then in ~/.omnigraph/config.yaml. That file
+// holds the token, or names the source of the token: an environment variable, a command or an entry
+// of the system's keyring.
 package credentials
 
 import (
@@ -14,12 +15,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/credentials"
 )
 
-// keep is how long a source returns the same token. A command may print a token that expires soon.
+// keep is how long a source returns the same token before it looks again. It is short because a
+// command may print a token that expires soon.
 const keep = time.Minute
 
-// For returns a source of the token for the server at a URL, for [client.WithTokenSource]. The source
-// looks for the token when it is first called, and again when the last token is more than a minute
-// old; it returns "" if there is none. It is safe for concurrent use. No error contains a token.
+// For returns a source of tokens for the server at a URL, for use with [client.WithTokenSource].
+// The source looks for the token when it is first called, and again when the token that it found is
+// more than a minute old. It returns "" if there is no token. It is safe for concurrent use. No
+// error contains a token.
 func For(server string) client.TokenSource {
 	var mu sync.Mutex // guards token and since
 	var token string

@@ -21,7 +21,7 @@ type local struct {
 	actor  *access.Actor
 }
 
-// operation is a tool.Call that only this command makes; no server offers it.
+// operation is a tool.Call that only this command uses.
 type operation struct {
 	grants []tool.Grant
 	run    func(ctx context.Context, env *tool.Env) (answer any, err error)
@@ -34,7 +34,7 @@ func (o *operation) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, erro
 	return &tool.Outcome{Value: answer}, err
 }
 
-// call runs an operation on the local graph that a server offers too, and decodes the answer into
+// call runs, on the local graph, an operation that a server offers too. It decodes the answer into
 // answer, which must be a pointer.
 func (l *local) call(ctx context.Context, name string, call tool.Call, answer any) error {
 	a, err := l.served.Do(ctx, l.actor, name, call, encoding.Options{})

@@ -21,7 +21,7 @@ type remote struct {
 	graph  *client.Graph
 }
 
-// minAnnounced is the shortest wait for the server that the user is told about.
+// minAnnounced is the shortest wait for the server that the command announces to the user.
 const minAnnounced = time.Second
 
 func newRemote(e *endpoint, token string, notes io.Writer) (*remote, error) {

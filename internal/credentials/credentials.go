@@ -1,6 +1,7 @@
-// Package credentials finds the bearer token that a client sends to a server: in the environment, or
-// in the user's configuration, which holds tokens or names a command or an entry of the system's
-// keyring that gives one. No error of this package contains a token.
+// Package credentials finds the bearer token that a client sends to a server. It looks in the
+// environment and then in the user's configuration. The configuration holds tokens, or names
+// commands or entries of the system's keyring that give them. No error of this package contains a
+// token.
 package credentials
 
 import (
@@ -25,9 +26,9 @@ const (
 	// TokenVar is the environment variable that holds the token for every server.
 	TokenVar = "OMNIGRAPH_TOKEN"
 
-	// ServerVarPrefix begins the names of the environment variables that each hold the token for one
-	// server; see [ServerVar]. It differs from the prefix of the variables from which a server takes
-	// the tokens of its actors.
+	// ServerVarPrefix begins the names of the environment variables that each hold the token for
+	// one server; see [ServerVar]. A server takes the tokens of its actors from variables with
+	// another prefix.
 	ServerVarPrefix = "OMNIGRAPH_CLIENT_TOKEN_"
 
 	// ConfigName is the path of the user's configuration, as messages show it.

@@ -29,7 +29,8 @@ const (
 	headerLimit = 10 * time.Second
 	bodyLimit   = 2 * time.Minute
 
-	// refusedLimit applies to a body that the server does not want to read.
+	// refusedLimit is the time within which the server must refuse a request whose body it does not
+	// need to read.
 	refusedLimit = 5 * time.Second
 	lateness     = 10 * time.Second
 )

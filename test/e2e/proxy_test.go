@@ -261,7 +261,7 @@ func (x *proxied) do(method, path, host, contentType string, body io.Reader) *ht
 	return res
 }
 
-// whole sends a request as do does, and reads the whole answer.
+// whole sends a request with do, and reads the whole answer.
 func (x *proxied) whole(method, path, host, contentType string, body io.Reader) (*http.Response, string) {
 	x.t.Helper()
 	res := x.do(method, path, host, contentType, body)

@@ -200,7 +200,7 @@ func (r *run) read(ctx context.Context, reader int, done <-chan struct{}) (times
 		}
 		times = append(times, clock.Since(start))
 		if sum < last[line] {
-			return nil, fmt.Errorf("reader %d: the counters of %s add up to %d, and did to %d before", reader, r.branches[line], sum, last[line])
+			return nil, fmt.Errorf("reader %d: the counters of %s add up to %d, but added up to %d in an earlier read", reader, r.branches[line], sum, last[line])
 		}
 		last[line] = sum
 		// A reader behind a connection waits for its next call. A reader that never waits would
@@ -229,14 +229,14 @@ func (r *run) look(ctx context.Context, line, counter int) (sum int64, err error
 		return 0, err
 	}
 	if len(sums) != 3 || sums[0] != sums[1] || sums[2] != int64(r.Counters) {
-		return 0, fmt.Errorf("%s at %s: counters, mirrors and their number are %v; want the same twice, and %d", branch, commit, sums, r.Counters)
+		return 0, fmt.Errorf("%s at %s: the sum of the counters, the sum of the mirrors and the number of counters are %v; expected equal sums and %d counters", branch, commit, sums, r.Counters)
 	}
 	one, commit, err := row(ctx, r.graph, r.plans.entries, engine.Args{value.OfString(counterName(counter))}, engine.Target{Branch: branch})
 	if err != nil {
 		return 0, err
 	}
 	if len(one) > 0 && (one[0] != one[1] || one[0] != one[2]) {
-		return 0, fmt.Errorf("%s at %s: %s, its mirror and its entries are %v; want the same", branch, commit, counterName(counter), one)
+		return 0, fmt.Errorf("%s at %s: %s, its mirror and its entries are %v; expected equal numbers", branch, commit, counterName(counter), one)
 	}
 	return sums[0], nil
 }
@@ -252,7 +252,7 @@ func (r *run) compare(ctx context.Context) error {
 			}
 			want := r.acked[line][n].Load()
 			if len(read) != 1 || read[0] != want {
-				return fmt.Errorf("%s on %s is %v after %d acknowledged raises", counterName(n), branch, read, want)
+				return fmt.Errorf("%s on %s is %v after %d acknowledged increments", counterName(n), branch, read, want)
 			}
 			all += want
 		}
@@ -262,7 +262,7 @@ func (r *run) compare(ctx context.Context) error {
 		}
 		for _, c := range append(snap.Nodes, snap.Edges...) {
 			if (c.Type == "Entry" || c.Type == "Raises") && c.Count != all {
-				return fmt.Errorf("%s has %d of %s after %d acknowledged raises", branch, c.Count, c.Type, all)
+				return fmt.Errorf("%s has %d of %s after %d acknowledged increments", branch, c.Count, c.Type, all)
 			}
 		}
 		for n := range r.Counters {

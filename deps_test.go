@@ -163,7 +163,7 @@ func TestImportMap(t *testing.T) {
 			t.Errorf("%s imports jennifer, which internal/codegen/golang alone may: it writes all generated Go", name)
 		}
 		if slices.Contains(p.Imports, "net/http") && slices.ContainsFunc(withoutHTTP, func(pattern string) bool { return matches(pattern, name) }) {
-			t.Errorf("%s imports net/http, which is for transports: return an error of internal/server/wireerror, and internal/server/rest/envelope has its status", name)
+			t.Errorf("%s imports net/http, which only transports may; return an error of internal/server/wireerror, and let internal/server/rest/envelope choose the status", name)
 		}
 		for _, imp := range p.Imports {
 			dep, own := strings.CutPrefix(imp, module+"/")

@@ -171,12 +171,12 @@ func TestWriteOnly(t *testing.T) {
 				}
 				for _, has := range want.has {
 					if !strings.Contains(text, fill(has)) {
-						t.Errorf("%s: %s over %s is not told %s:\n%s", d.name, actor, over.name, fill(has), s.text)
+						t.Errorf("%s: the answer to %s over %s does not contain %s:\n%s", d.name, actor, over.name, fill(has), s.text)
 					}
 				}
 				for _, lacks := range want.lacks {
 					if strings.Contains(text, fill(lacks)) {
-						t.Errorf("%s: %s over %s is told %s:\n%s", d.name, actor, over.name, fill(lacks), s.text)
+						t.Errorf("%s: the answer to %s over %s contains %s:\n%s", d.name, actor, over.name, fill(lacks), s.text)
 					}
 				}
 			}

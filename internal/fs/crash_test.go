@@ -53,11 +53,11 @@ func TestCrashOutcomes(t *testing.T) {
 		}
 	}
 	if n := names["synced"]; n != 2000 {
-		t.Errorf("a synced name survived %d crashes of 2000", n)
+		t.Errorf("a synced name survived only %d of 2000 crashes", n)
 	}
 	for _, name := range []string{"tmp", "final"} {
 		if n := names[name]; n == 0 || n == 2000 {
-			t.Errorf("%s is there after %d crashes of 2000", name, n)
+			t.Errorf("%s exists after %d of 2000 crashes", name, n)
 		}
 	}
 	if data, err := fs.ReadFile(mem, "/d/synced"); err != nil || string(data) != "newtail" {

@@ -173,9 +173,9 @@ func TestApplyIsKilled(t *testing.T) {
 		}
 	}
 	if len(partial) < 3 {
-		t.Errorf("the kills found only %v graphs done: the test says little", partial)
+		t.Errorf("the kills found only these numbers of finished graphs, too few to show anything: %v", partial)
 	}
-	t.Logf("killed with so many graphs done: %v", partial)
+	t.Logf("numbers of finished graphs at the kills: %v", partial)
 }
 
 // waitFor waits until a file exists or the process has ended, at most 20 seconds. It leaves the
@@ -208,10 +208,10 @@ func TestServedCluster(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "item.pg"), itemLess)
 	if code, out := cli("cluster", "apply"); code != 1 || !strings.Contains(out, fmt.Sprint("locked by process ", p.cmd.Process.Pid)) || !strings.Contains(out, "omnigraph-server") {
-		t.Errorf("apply beside a server: %d %s", code, out)
+		t.Errorf("apply while a server runs: %d %s", code, out)
 	}
 	if code, out := cli("cluster", "plan", "--format", "csv"); code != 0 || !strings.Contains(out, "one,in_use") || !strings.Contains(out, "one,approve,--approve sha256:") {
-		t.Errorf("plan beside a server: %d %s", code, out)
+		t.Errorf("plan while a server runs: %d %s", code, out)
 	}
 	p.stop()
 	if err := os.RemoveAll(filepath.Join(dir, "data", "two")); err != nil {

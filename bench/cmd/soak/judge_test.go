@@ -182,7 +182,7 @@ func TestThirds(t *testing.T) {
 		t.Errorf("the medians are %v", got)
 	}
 	if got := thirds(nil, rss); got != [3]int64{} {
-		t.Errorf("of nothing the medians are %v", got)
+		t.Errorf("the medians of no samples are %v", got)
 	}
 }
 

@@ -182,12 +182,12 @@ func (l *ledger) differ(notes, branches map[string]string, order map[string]uint
 	}
 	for _, slug := range slices.Sorted(maps.Keys(notes)) {
 		if l.own[slug] == nil && l.shared[slug] == nil {
-			differences = append(differences, fmt.Sprintf("note %s: is there, and nobody was told that it is", slug))
+			differences = append(differences, fmt.Sprintf("note %s exists, but no client got the answer that it was written", slug))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(branches)) {
 		if l.branches[name] == nil {
-			differences = append(differences, fmt.Sprintf("branch %s: is there, and nobody was told that it is", name))
+			differences = append(differences, fmt.Sprintf("branch %s exists, but no client got the answer that it was created", name))
 		}
 	}
 	return differences, checked

@@ -253,7 +253,7 @@ func TestKubernetes(t *testing.T) {
 	_, blocks := deploymentGuide(t)
 	i := slices.IndexFunc(blocks, func(b block) bool { return b.name == "kubernetes.yaml" })
 	if i < 0 {
-		t.Fatal("there is none in the guide")
+		t.Fatal("the guide has no example for Kubernetes")
 	}
 	var deployment struct {
 		Spec struct {

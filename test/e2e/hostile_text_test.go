@@ -237,7 +237,7 @@ func TestHostileTexts(t *testing.T) {
 			if err != nil || r.status != http.StatusOK || refused != (text.refused != "") || !bytes.Contains(r.body, []byte(text.refused)) {
 				t.Errorf("%s: %d %.600s, %v", text.name, r.status, r.body, err)
 			}
-			t.Logf("%s: %d bytes by themselves take %v", text.name, len(params), clock.Since(start).Round(time.Millisecond))
+			t.Logf("%s: a call with %d bytes takes %v without other load", text.name, len(params), clock.Since(start).Round(time.Millisecond))
 		}
 		var equal, hostile latencies
 		for left := *textTime; left > 0; left -= slice {

@@ -208,11 +208,11 @@ func contained(t *testing.T, im image, from, built string, apply []string, graph
 	health := slices.Clone(im.health)
 	health[slices.Index(health, "127.0.0.1:"+im.expose)] = p.addr
 	if out, err := confined(nil, health...).CombinedOutput(); err != nil {
-		t.Errorf("the health check of a server that lives: %v, %s", err, out)
+		t.Errorf("the health check of a running server: %v, %s", err, out)
 	}
 	p.stop()
 	if out, err := confined(nil, health...).CombinedOutput(); err == nil {
-		t.Errorf("the health check finds a server that is gone: %s", out)
+		t.Errorf("the health check succeeds although the server has ended: %s", out)
 	}
 }
 
@@ -252,6 +252,6 @@ func drain(t *testing.T) time.Duration {
 			return time.Duration(n) * time.Second
 		}
 	}
-	t.Fatal("server/ does not say how long it drains")
+	t.Fatal("the source of the server does not contain the drain time")
 	return 0
 }

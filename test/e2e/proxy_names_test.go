@@ -41,7 +41,7 @@ func (x *proxied) named() {
 		}
 	}
 	if !strings.Contains(x.server.output(), "MCP     http://"+name+":") {
-		x.t.Errorf("not by its name %s:\n%s", name, x.server.output())
+		x.t.Errorf("--dev does not print the name %s:\n%s", name, x.server.output())
 	}
 }
 

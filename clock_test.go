@@ -67,7 +67,7 @@ func TestSystemClock(t *testing.T) {
 			return nil
 		}
 		for _, f := range found {
-			t.Errorf("%s, so a test of it depends on the day; call the same function of internal/clock, or take a clock in the options, nil for clock.Now", f)
+			t.Errorf("%s, so a test of it depends on the date; call the same function of internal/clock, or take a clock in the options, where nil means clock.Now", f)
 		}
 		return nil
 	})

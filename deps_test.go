@@ -162,7 +162,7 @@ func TestImportMap(t *testing.T) {
 			t.Errorf("%s imports jennifer, which internal/codegen/golang alone may: it writes all generated Go", name)
 		}
 		if slices.Contains(p.Imports, "net/http") && slices.ContainsFunc(withoutHTTP, func(pattern string) bool { return matches(pattern, name) }) {
-			t.Errorf("%s imports net/http, which is for transports: return an error of internal/server/wireerror, and internal/server/rest/envelope has its status", name)
+			t.Errorf("%s imports net/http, which only transports may; return an error of internal/server/wireerror, and let internal/server/rest/envelope choose the status", name)
 		}
 		for _, imp := range p.Imports {
 			dep, own := strings.CutPrefix(imp, module+"/")
@@ -253,8 +253,8 @@ func TestPublicPackages(t *testing.T) {
 	}
 }
 
-// TestPublicExamples checks that each public package has an example that runs, and that a reader of
-// the example can copy it: it imports no internal package.
+// TestPublicExamples checks that each public package has an example that runs. The example must
+// import no internal package, so that a reader can copy it.
 func TestPublicExamples(t *testing.T) {
 	for _, name := range public {
 		files, err := filepath.Glob(filepath.Join(filepath.FromSlash(name), "*_test.go"))

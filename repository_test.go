@@ -24,7 +24,7 @@ func TestWorkflow(t *testing.T) {
 		}
 		m := makeStep.FindStringSubmatch(run)
 		if m == nil || m[0] != run {
-			t.Errorf("step %q is no make target alone", run)
+			t.Errorf("step %q is not a single make target", run)
 			continue
 		}
 		steps = append(steps, m[1])

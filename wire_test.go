@@ -11,15 +11,15 @@ import (
 	"testing"
 )
 
-// twice lists the names that may stand for structs of JSON in several packages, each with the
-// reason. Names are in lower case.
+// twice lists the names that several packages may use for structs with JSON members, each with the
+// reason. The names are in lower case.
 var twice = map[string]string{}
 
-// TestWireTypesOnce checks that each struct of JSON is declared once: no two packages of the
-// client, the server and the command declare structs with JSON members under one name. Upper and
-// lower case do not differ.
+// TestWireTypesOnce checks that each struct with JSON members is declared once: no two packages of
+// the client, the server and the command may declare such structs under the same name. Upper and
+// lower case make no difference.
 func TestWireTypesOnce(t *testing.T) {
-	packages := map[string][]string{} // the folders by the name of the struct
+	packages := map[string][]string{} // the folders that declare a struct, by its name
 	seen := 0
 	for _, root := range []string{"client", "internal/server", "cmd/omnigraph"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -35,7 +35,7 @@ import (
 
 const seed = 42
 
-// medium returns the NDJSON of the graph that the reads are measured on. It is generated once.
+// medium returns the NDJSON of the graph on which reads are measured. It generates the graph once.
 var medium = sync.OnceValue(func() []byte { return codegraph.Medium.NDJSON(seed) })
 
 // create makes an empty code graph in a folder of the real file system.
@@ -154,7 +154,7 @@ func BenchmarkMCP(b *testing.B) {
 	}
 }
 
-// inParallel runs b.N operations on n workers. newOp makes the operation of each worker.
+// inParallel runs b.N operations on n workers. newOp returns the operation of one worker.
 func inParallel(b *testing.B, n int, newOp func(worker int) func()) {
 	ops := make([]func(), n)
 	for i := range ops {

@@ -32,7 +32,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// transported lists the calls for which the server is compared with the loop.
+// transported lists the calls with which the server is compared with rpcLoop.
 var transported = []struct {
 	label, name string
 	key         func(rng *rand.Rand) string
@@ -41,8 +41,8 @@ var transported = []struct {
 	{"two-hops", "callers", randomSymbol},
 }
 
-// round is the time for which one of the two is measured before the other one's turn. Turns are
-// short, so that other work on the machine slows both equally.
+// round is the time of one measurement of the server or of rpcLoop, before the turn of the other.
+// Turns are short, so that other work on the machine slows both equally.
 const round = 100 * time.Millisecond
 
 // BenchmarkShare measures tools/call through the whole server and through rpcLoop in turns, over

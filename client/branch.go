@@ -24,14 +24,14 @@ type BranchHead struct {
 	CreatedAt     int64   `json:"created_at" jsonschema_description:"The time of the commit in Unix microseconds."`
 }
 
-// BranchBody is the body of the creation of a branch.
+// BranchBody is the body of a request to create a branch.
 type BranchBody struct {
 	Name       string `json:"name" jsonschema:"minLength=1,maxLength=200,pattern=^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$" jsonschema_description:"Letters, digits and _ - . in segments separated by /, such as review/june."`
 	From       string `json:"from,omitempty" jsonschema_description:"The branch whose head the new branch starts from; the default is main."`
 	FromCommit string `json:"from_commit,omitempty" jsonschema_description:"A commit to start from instead of a head. It must be in the history of from or, without from, made on a branch that the caller may read."`
 }
 
-// BranchCreated is the answer to the creation of a branch.
+// BranchCreated is the answer to a request to create a branch.
 type BranchCreated struct {
 	URI     string  `json:"uri"`
 	From    string  `json:"from"`
@@ -41,7 +41,7 @@ type BranchCreated struct {
 	GraphCommitID string `json:"graph_commit_id" jsonschema_description:"The commit that the branch starts from."`
 }
 
-// BranchDeleted is the answer to the deletion of a branch.
+// BranchDeleted is the answer to a request to delete a branch.
 type BranchDeleted struct {
 	URI     string  `json:"uri"`
 	Name    string  `json:"name"`
@@ -72,8 +72,8 @@ type MergeAnswer struct {
 
 // BranchQuery selects a page of the branches.
 type BranchQuery struct {
-	Limit     int    // the maximum number of branches of a page; 0 lists all in one page
-	PageToken string // the NextPageToken of the page before
+	Limit     int    // the maximum number of branches on a page; 0 lists all on one page
+	PageToken string // the NextPageToken of the previous page
 }
 
 // Branches lists a page of the branches that the caller may read.
@@ -84,7 +84,7 @@ func (g *Graph) Branches(ctx context.Context, page BranchQuery) (*BranchList, er
 	return ask[BranchList](ctx, g.c, reading(g.path+"/branches", query))
 }
 
-// BranchPages returns the page and all pages after it.
+// BranchPages returns the page that Branches would return, and all pages after it.
 func (g *Graph) BranchPages(ctx context.Context, page BranchQuery) iter.Seq2[*BranchList, error] {
 	return func(yield func(*BranchList, error) bool) {
 		page := page
@@ -106,7 +106,7 @@ func (g *Graph) BranchPages(ctx context.Context, page BranchQuery) iter.Seq2[*Br
 	}
 }
 
-// branchPage is the number of branches of a page of AllBranches.
+// branchPage is the number of branches that AllBranches requests per page.
 const branchPage = 1000
 
 // AllBranches returns all branches that the caller may read, each with its head.
@@ -114,7 +114,7 @@ func (g *Graph) AllBranches(ctx context.Context) iter.Seq2[BranchHead, error] {
 	return items(g.BranchPages(ctx, BranchQuery{Limit: branchPage}), func(l *BranchList) []BranchHead { return l.Heads })
 }
 
-// CreateBranch creates a branch, which shares all data with its start.
+// CreateBranch creates a branch. It shares all data with the branch or commit that it starts from.
 func (g *Graph) CreateBranch(ctx context.Context, body BranchBody) (*BranchCreated, error) {
 	q, err := posting(g.path+"/branches", body)
 	if err != nil {
@@ -123,7 +123,7 @@ func (g *Graph) CreateBranch(ctx context.Context, body BranchBody) (*BranchCreat
 	return ask[BranchCreated](ctx, g.c, q)
 }
 
-// DeleteBranch deletes a branch, and the changes that were not merged into another branch.
+// DeleteBranch deletes a branch. Changes that were not merged into another branch are lost.
 func (g *Graph) DeleteBranch(ctx context.Context, name string) (*BranchDeleted, error) {
 	q := reading(g.path+"/branches/"+segment(name), nil)
 	q.method, q.repeats = http.MethodDelete, false
@@ -141,8 +141,9 @@ func (g *Graph) MergeBranches(ctx context.Context, body MergeBody, options ...Wr
 	}
 	q.under(body.DryRun, options)
 	if body.DeleteBranch && q.ownKey {
-		// The server keeps no receipt of a merge that commits nothing, but deletes the branch all the
-		// same. A repetition could then find another branch of that name, so the caller decides.
+		// A merge that commits nothing leaves no receipt on the server, but can still delete the
+		// source. A repeated request could then find another branch of that name, so the client
+		// leaves the decision to the caller.
 		q.repeats = false
 	}
 	return ask[MergeAnswer](ctx, g.c, q)

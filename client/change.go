@@ -56,7 +56,7 @@ type EntityImage struct {
 	Endpoints  *EdgeEndpoints             `json:"endpoints" jsonschema_description:"The ends of an edge; null for a node."`
 }
 
-// EdgeEndpoints are the ids of the nodes that an edge joins.
+// EdgeEndpoints are the ids of the two nodes that an edge connects.
 type EdgeEndpoints struct {
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -69,7 +69,7 @@ type ChangeQuery struct {
 	Ops   []string // OpInsert, OpUpdate, OpDelete; none means all
 	Limit int      // the maximum number of changes; 0 lists 1,000
 
-	PageToken string // the NextPageToken of the page before; empty for the first page
+	PageToken string // the NextPageToken of the previous page; empty for the first page
 }
 
 // Changes lists a page of the changes that a commit made against its first parent. If the commit
@@ -88,8 +88,8 @@ func (g *Graph) Changes(ctx context.Context, commit string, page ChangeQuery, op
 	return ask[ChangesAnswer](ctx, g.c, q)
 }
 
-// changePage is the number of changes of a page of ChangePages. It is the largest number that a
-// server sends.
+// changePage is the number of changes that ChangePages requests per page: the most that a server
+// sends.
 const changePage = 10_000
 
 // ChangePages returns the changes of a commit in as many pages as needed. all.Limit is the maximum
@@ -122,7 +122,7 @@ func (g *Graph) ChangePages(ctx context.Context, commit string, all ChangeQuery,
 	}
 }
 
-// AllChanges is [Graph.ChangePages] change by change.
+// AllChanges returns the changes of [Graph.ChangePages] one at a time.
 func (g *Graph) AllChanges(ctx context.Context, commit string, all ChangeQuery, options ...ReadOption) iter.Seq2[EntityChange, error] {
 	return items(g.ChangePages(ctx, commit, all, options...), func(a *ChangesAnswer) []EntityChange { return a.Changes })
 }

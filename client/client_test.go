@@ -122,7 +122,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// pagesOf answers the requests of pages with at most size of n rows.
+// pagesOf returns a handler of a read that has n rows. It refuses to send more than size rows in
+// one answer. It appends each request to asked, as the number of rows, @ and the page token.
 func pagesOf(n, size int, asked *[]string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var b client.QueryBody
@@ -227,7 +228,7 @@ func TestRowPages(t *testing.T) {
 	})
 }
 
-// TestNoProgress checks that no iterator goes on when the server sends one page again and again.
+// TestNoProgress checks that every iterator stops if the server sends one page again and again.
 func TestNoProgress(t *testing.T) {
 	asked := 0
 	g := fake(t, func(w http.ResponseWriter, r *http.Request) {
@@ -261,7 +262,7 @@ func TestNoProgress(t *testing.T) {
 	last("changes", end)
 }
 
-// TestTokens checks where tokens are sent: to the server only, and a new one for each attempt.
+// TestTokens checks that tokens are sent to the server only, and that each attempt sends a new one.
 func TestTokens(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("was asked %s %s", r.Method, r.URL)

@@ -59,8 +59,8 @@ type Dataset struct {
 // ReadOption is an option of one read.
 type ReadOption func(*request)
 
-// OnBranch reads the head of a branch instead of main. For the methods that take the id of a
-// commit, the commit must be on the branch or in its history.
+// OnBranch reads the head of the named branch; without it, a read uses main. For the methods that
+// take the id of a commit, the commit must be on the branch or in its history.
 func OnBranch(name string) ReadOption {
 	return func(q *request) { setText(q.query, "branch", name) }
 }
@@ -70,8 +70,8 @@ func AtSnapshot(commit string) ReadOption {
 	return func(q *request) { setText(q.query, "snapshot", commit) }
 }
 
-// IfChanged reads only if the state to read is another commit than this one. Otherwise the error
-// matches [ErrNotModified].
+// IfChanged reads only if the state to read is not this commit. Otherwise the error matches
+// [ErrNotModified].
 func IfChanged(commit string) ReadOption {
 	return func(q *request) { q.header.Set("If-None-Match", strconv.Quote(commit)) }
 }
@@ -97,7 +97,7 @@ type CommitQuery struct {
 	Before uint64 // list only commits with a smaller GraphManifestVersion; 0 starts at the head
 	Limit  int    // the maximum number of commits; 0 lists as many as the server allows
 
-	PageToken string // the NextPageToken of the page before, instead of Before
+	PageToken string // the NextPageToken of the previous page, instead of Before
 }
 
 // Commits lists a page of the commits of a branch, the newest first.

@@ -106,8 +106,8 @@ const (
 	ReasonSchemaBoundary = "schema_boundary"
 )
 
-// ChangeFeedGap says which commit is needed to list changes and cannot be read any more, because a
-// cleanup reclaimed its state.
+// ChangeFeedGap names the commit whose state is needed to list changes but can no longer be read,
+// because a cleanup reclaimed it.
 type ChangeFeedGap struct {
 	FirstUnreadableCommitID string  `json:"first_unreadable_commit_id"`
 	Cursor                  *string `json:"cursor" jsonschema_description:"Null: the changes of a single commit have no cursor."`

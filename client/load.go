@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// LoadBody is the body of a load whose data is a member of the body.
+// LoadBody is the JSON body of a load; it contains the data to load.
 type LoadBody struct {
 	Data   string `json:"data" jsonschema_description:"The lines of NDJSON as one string, with a line feed after each."`
 	Branch string `json:"branch,omitempty" jsonschema_description:"The branch to load into; the default is main."`
@@ -34,7 +34,7 @@ type LoadAnswer struct {
 	DryRun  bool          `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 }
 
-// LoadedData is the part of the answer to a load that says what was loaded, and where.
+// LoadedData is the part of the answer to a load that says what was loaded into which branch.
 type LoadedData struct {
 	Branch        string       `json:"branch" jsonschema_description:"The branch that was loaded into."`
 	BaseBranch    *string      `json:"base_branch" jsonschema_description:"The branch that the load created it from; null if it existed."`
@@ -83,10 +83,11 @@ func (g *Graph) Load(ctx context.Context, data io.Reader, load LoadQuery, option
 	return ask[LoadAnswer](ctx, g.c, q)
 }
 
-// stream sets the body to the rest of a reader. The caller must call end when it has the answer:
-// the transport may go on reading after it, and the reader is the caller's.
+// stream sets the body to the rest of data. The caller must call end as soon as it has the answer:
+// the transport may still read after that, although the reader then belongs to the user of the
+// package again.
 func (q *request) stream(data io.Reader) (end func()) {
-	// A pipe is a Seeker too, and its methods fail.
+	// A pipe implements io.Seeker too, but its Seek fails.
 	seeker, ok := data.(io.Seeker)
 	var start int64
 	if ok {
@@ -103,7 +104,7 @@ func (q *request) stream(data io.Reader) (end func()) {
 	var lent *lentReader
 	end = func() {
 		if lent != nil {
-			// A read from a pipe may never return. One from a Seeker does.
+			// Wait only for a Seeker: a running read from a pipe may never return.
 			lent.end(ok)
 		}
 	}
@@ -114,15 +115,15 @@ func (q *request) stream(data io.Reader) (end func()) {
 				return nil, err
 			}
 		}
-		// lentReader also hides the type of the reader: the transport must not close it, nor treat it
-		// specially.
+		// lentReader also hides the type of data, so that the transport neither closes it nor
+		// treats it specially.
 		lent = &lentReader{data: data}
 		return lent, nil
 	}
 	return end
 }
 
-// lentReader is the caller's reader during one attempt.
+// lentReader lends the reader of the user to one attempt, until end takes it back.
 type lentReader struct {
 	mu    sync.Mutex // held while data is read
 	data  io.Reader
@@ -138,7 +139,7 @@ func (r *lentReader) Read(p []byte) (int, error) {
 	return r.data.Read(p)
 }
 
-// end makes all further reads fail. If wait is true, it waits for the one that runs.
+// end makes all further reads fail. If wait is true, it waits for a running read to return.
 func (r *lentReader) end(wait bool) {
 	r.ended.Store(true)
 	if wait {
@@ -147,7 +148,7 @@ func (r *lentReader) end(wait bool) {
 	}
 }
 
-// LoadText loads NDJSON that is a text, as one commit or not at all.
+// LoadText loads the NDJSON in the body, as one commit or not at all.
 func (g *Graph) LoadText(ctx context.Context, body LoadBody, options ...WriteOption) (*TextLoadAnswer, error) {
 	q, err := posting(g.path+"/load", body)
 	if err != nil {

@@ -31,7 +31,7 @@ type MutateBody struct {
 	DryRun      bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; report what the mutation would change."`
 }
 
-// InvokeBody is the body of a call of a stored query.
+// InvokeBody is the body of a request to run a stored query.
 type InvokeBody struct {
 	Params         any    `json:"params,omitempty" jsonschema:"type=object" jsonschema_description:"The query's parameters by name, without the $."`
 	Branch         string `json:"branch,omitempty" jsonschema_description:"The branch to use; the default is main."`
@@ -95,7 +95,7 @@ type MutationAnswer struct {
 	DryRun        bool          `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 }
 
-// InvokeAnswer is the answer to a call of a stored query. Exactly one of its fields is set.
+// InvokeAnswer is the answer to a request to run a stored query. Exactly one of its fields is set.
 type InvokeAnswer struct {
 	Read     *ReadAnswer
 	Mutation *MutationAnswer
@@ -142,14 +142,14 @@ type QueryEntry struct {
 type ParamEntry struct {
 	Name        string    `json:"name"`
 	Kind        ParamKind `json:"kind"`
-	ItemKind    string    `json:"item_kind,omitempty"` // of a list
+	ItemKind    string    `json:"item_kind,omitempty"` // the kind of the items, for a list
 	VectorDim   int       `json:"vector_dim,omitempty"`
 	Nullable    bool      `json:"nullable"`
 	Description string    `json:"description,omitempty"`
 }
 
 // ParamKind is the kind of a parameter: string, bool, int, bigint, float, date, datetime, duration,
-// blob or vector, which do not distinguish widths below 64 bits; or list.
+// blob, vector or list. The kinds do not distinguish widths below 64 bits.
 type ParamKind string
 
 // Query runs a read that is given as GQ text, and returns one page of its rows.
@@ -163,8 +163,8 @@ func (g *Graph) Query(ctx context.Context, body QueryBody) (*ReadAnswer, error) 
 }
 
 // QueryPages runs a read and returns all its pages, or at most body.MaxRows rows. All pages are of
-// one commit. pageSize is the maximum number of rows of a page; 0 asks for all rows at once, and
-// for pages only if the server refuses to send so many.
+// one commit. pageSize is the maximum number of rows of a page. With 0, QueryPages requests all
+// rows at once; if the server refuses to send so many, it requests pages.
 func (g *Graph) QueryPages(ctx context.Context, body QueryBody, pageSize int) iter.Seq2[*ReadAnswer, error] {
 	return rowPages(int(body.MaxRows), pageSize, body.PageToken, func(rows int32, token string) (*ReadAnswer, error) {
 		body := body
@@ -173,7 +173,7 @@ func (g *Graph) QueryPages(ctx context.Context, body QueryBody, pageSize int) it
 	})
 }
 
-// QueryRows is [Graph.QueryPages] row by row.
+// QueryRows returns the rows of [Graph.QueryPages] one at a time.
 func (g *Graph) QueryRows(ctx context.Context, body QueryBody, pageSize int) iter.Seq2[Row, error] {
 	return items(g.QueryPages(ctx, body, pageSize), func(a *ReadAnswer) []Row { return a.Rows })
 }
@@ -217,8 +217,8 @@ func (g *Graph) Queries(ctx context.Context) (*QueryList, error) {
 	return ask[QueryList](ctx, g.c, reading(g.path+"/queries", nil))
 }
 
-// Invoke runs a stored query: a read, of which it returns one page, or a mutation. The options
-// apply to a mutation only; [IfCommit] makes the server refuse a read.
+// Invoke runs a stored query, which is a read or a mutation. Of the rows of a read it returns one
+// page. The options apply to a mutation only; [IfCommit] makes the server refuse a read.
 func (g *Graph) Invoke(ctx context.Context, name string, body InvokeBody, options ...WriteOption) (*InvokeAnswer, error) {
 	q, err := posting(g.path+"/queries/"+segment(name), body)
 	if err != nil {
@@ -229,8 +229,8 @@ func (g *Graph) Invoke(ctx context.Context, name string, body InvokeBody, option
 	return ask[InvokeAnswer](ctx, g.c, q)
 }
 
-// InvokeAll runs a stored query. Of a read it returns all rows, or at most body.MaxRows rows, and
-// asks for as many pages as needed.
+// InvokeAll runs a stored query. For a read it returns all rows, or at most body.MaxRows rows, and
+// requests as many pages as needed.
 func (g *Graph) InvokeAll(ctx context.Context, name string, body InvokeBody, options ...WriteOption) (*InvokeAnswer, error) {
 	var mutation *MutationAnswer
 	read, err := collect(rowPages(int(body.MaxRows), 0, body.PageToken, func(rows int32, token string) (*ReadAnswer, error) {
@@ -273,18 +273,20 @@ func (g *Graph) InvokePages(ctx context.Context, name string, body InvokeBody, p
 	})
 }
 
-// InvokeRows is [Graph.InvokePages] row by row.
+// InvokeRows returns the rows of [Graph.InvokePages] one at a time.
 func (g *Graph) InvokeRows(ctx context.Context, name string, body InvokeBody, pageSize int) iter.Seq2[Row, error] {
 	return items(g.InvokePages(ctx, name, body, pageSize), func(a *ReadAnswer) []Row { return a.Rows })
 }
 
 var errNoRows = errors.New("the server's answer has no rows; check that the URL is that of an omnigraph-server")
 
-// fallbackPage is the number of rows of a page after the server refused to send all rows at once.
+// fallbackPage is the number of rows per page after the server has refused to send all rows at
+// once.
 const fallbackPage = 10_000
 
-// rowPages asks for pages until there are no more rows, or until there are most rows; 0 means all.
-// If an answer would be too large for the server, rowPages asks for smaller pages.
+// rowPages requests pages until there are no more rows, or until it has most rows in total; if most
+// is 0, the total is not limited. If an answer would be too large for the server, rowPages requests
+// smaller pages.
 func rowPages(most, size int, token string, ask func(rows int32, token string) (*ReadAnswer, error)) iter.Seq2[*ReadAnswer, error] {
 	return func(yield func(*ReadAnswer, error) bool) {
 		size, token, got, pages := size, token, 0, 0

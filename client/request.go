@@ -32,9 +32,9 @@ type request struct {
 	// repeats is true if the request may be sent again, because it writes nothing or has an
 	// idempotency key.
 	repeats bool
-	ownKey  bool // the idempotency key is not the caller's
+	ownKey  bool // the client made the idempotency key; the caller gave none
 
-	also int // a status other than 200 that is an answer; 0 for none
+	also int // a status other than 200 that means success; 0 for none
 }
 
 // reading returns a GET request.
@@ -73,7 +73,8 @@ func IdempotencyKey(key string) WriteOption { return func(w *write) { w.key = ke
 // [ErrPrecondition].
 func IfCommit(commit string) WriteOption { return func(w *write) { w.ifCommit = commit } }
 
-// under sets the conditions of a write. Afterwards the request may be repeated.
+// under adds the options of a write to the request, with a new idempotency key if they give none,
+// and marks the request as safe to repeat.
 func (q *request) under(dryRun bool, options []WriteOption) {
 	var w write
 	for _, o := range options {
@@ -101,8 +102,8 @@ func (q *request) conditional() {
 
 // The limits of the client.
 const (
-	maxAnswer  = 1 << 30  // bytes that are read of an answer, far more than a server sends
-	maxRefusal = 16 << 20 // bytes that are read of an error answer
+	maxAnswer  = 1 << 30  // bytes that the client reads of an answer; a server sends far less
+	maxRefusal = 16 << 20 // bytes that the client reads of an error answer
 
 	// maxEager is the largest body in bytes that is sent without waiting for 100 Continue.
 	maxEager = 1 << 20
@@ -147,8 +148,9 @@ func (c *Client) read(ctx context.Context, q *request) ([]byte, error) {
 	return b, nil
 }
 
-// open sends a request, again if it fails and may be repeated. It returns a successful answer,
-// whose body the caller must close. The error is an *Error if the server refused the request.
+// open sends a request. If it fails and may be repeated, open sends it again. It returns a
+// successful answer, whose body the caller must close. The error is an *Error if the server refused
+// the request.
 func (c *Client) open(ctx context.Context, q *request) (*http.Response, error) {
 	attempt := func() (*http.Response, error) { return c.attempt(ctx, q) }
 	if !q.repeats {
@@ -174,8 +176,8 @@ func (c *Client) attempt(ctx context.Context, q *request) (*http.Response, error
 	return nil, refusal(resp)
 }
 
-// unanswered returns an error that names the server that did not answer, without the path of the
-// request.
+// unanswered returns the error of a request that got no answer. It names the server but not the
+// path of the request.
 func (c *Client) unanswered(err error) error {
 	var asked *url.Error
 	if errors.As(err, &asked) {
@@ -219,7 +221,7 @@ func (c *Client) request(ctx context.Context, q *request) (*http.Request, error)
 		if left > c.grace {
 			left -= c.grace
 		} else {
-			left /= 2 // a deadline within the grace must leave time for the answer too
+			left /= 2 // even a deadline this near must leave time for the answer
 		}
 		ms := max(left.Milliseconds(), 1)
 		req.Header.Set("X-Timeout-Ms", strconv.FormatInt(min(ms, 1<<31-1), 10))

@@ -52,9 +52,9 @@ func (w *waits) NextBackOff() time.Duration {
 	return next
 }
 
-// temporary reports whether an error may go away: no connection could be made, a connection was
-// lost, or the server is busy and says when to try again. A 503 without Retry-After is not
-// temporary: the request took too long, and would again.
+// temporary reports whether the same request may succeed later: no connection could be made, a
+// connection was lost, or the server is busy and says when to try again. A 503 without Retry-After
+// is not temporary: it means that the request took too long, which would happen again.
 func temporary(err error) bool {
 	var refused *Error
 	if errors.As(err, &refused) {

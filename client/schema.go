@@ -7,7 +7,7 @@ type SchemaAnswer struct {
 	SchemaSource string `json:"schema_source"`
 }
 
-// SchemaBody is the body of the application of a schema.
+// SchemaBody is the body of a request to apply a schema.
 type SchemaBody struct {
 	SchemaSource  string `json:"schema_source" jsonschema_description:"The whole .pg source. Types and properties that it leaves out are dropped."`
 	AllowDataLoss bool   `json:"allow_data_loss,omitempty" jsonschema_description:"Permit steps that remove values from the graph."`
@@ -16,7 +16,7 @@ type SchemaBody struct {
 	Hard          bool   `json:"hard,omitempty" jsonschema_description:"Also remove the values of dropped properties from the stored files of the branch's head, soon after the call."`
 }
 
-// SchemaApplied is the answer to the application of a schema.
+// SchemaApplied is the answer to a request to apply a schema.
 type SchemaApplied struct {
 	URI                  string       `json:"uri"`
 	Supported            bool         `json:"supported" jsonschema_description:"The server can execute every step; false occurs only in a dry run."`
@@ -44,8 +44,8 @@ func (g *Graph) Schema(ctx context.Context, options ...ReadOption) (*SchemaAnswe
 	return ask[SchemaAnswer](ctx, g.c, g.get("/schema", options))
 }
 
-// ApplySchema makes a schema the one in force on a branch, as one commit, and converts the data.
-// With body.DryRun it only reports the steps.
+// ApplySchema replaces the schema of a branch and converts the data, as one commit. With
+// body.DryRun it only reports the steps.
 func (g *Graph) ApplySchema(ctx context.Context, body SchemaBody, options ...WriteOption) (*SchemaApplied, error) {
 	q, err := posting(g.path+"/schema/apply", body)
 	if err != nil {

@@ -93,7 +93,7 @@ func (c *Client) Ready(ctx context.Context) (*Readiness, error) {
 	return ask[Readiness](ctx, c, q)
 }
 
-// Graphs lists the graphs of the server, which needs the right graph_list.
+// Graphs lists the graphs of the server. The caller needs the right graph_list.
 func (c *Client) Graphs(ctx context.Context) (*GraphList, error) {
 	return ask[GraphList](ctx, c, reading("/graphs", nil))
 }
@@ -118,18 +118,18 @@ func (c *Client) OpenAPI(ctx context.Context) (json.RawMessage, error) {
 
 const metadataPath = "/.well-known/oauth-protected-resource"
 
-// ResourceMetadata tells which issuers of tokens the server accepts. If the server takes no tokens
-// of an issuer, the error matches [ErrNotFound]. A request needs no token.
+// ResourceMetadata returns the issuers of tokens that the server accepts. If the server accepts no
+// issuer, the error matches [ErrNotFound]. The request needs no token.
 func (c *Client) ResourceMetadata(ctx context.Context) (*ResourceMetadata, error) {
 	return ask[ResourceMetadata](ctx, c, reading(metadataPath, nil))
 }
 
-// ResourceMetadata is [Client.ResourceMetadata] for the REST routes of the graph.
+// ResourceMetadata returns the same as [Client.ResourceMetadata], for the REST routes of the graph.
 func (g *Graph) ResourceMetadata(ctx context.Context) (*ResourceMetadata, error) {
 	return ask[ResourceMetadata](ctx, g.c, reading(metadataPath+g.path, nil))
 }
 
-// MCPMetadata is [Client.ResourceMetadata] for the MCP endpoint of the graph.
+// MCPMetadata returns the same as [Client.ResourceMetadata], for the MCP endpoint of the graph.
 func (g *Graph) MCPMetadata(ctx context.Context) (*ResourceMetadata, error) {
 	return ask[ResourceMetadata](ctx, g.c, reading(metadataPath+g.path+"/mcp", nil))
 }

@@ -144,7 +144,7 @@ func startGraph(t *testing.T) *client.Graph {
 	return c.Graph("code")
 }
 
-// recorder records the operations that are requested, and the last answer.
+// recorder records which operations are requested, and the last answer.
 type recorder struct {
 	mux *http.ServeMux
 
@@ -213,8 +213,8 @@ func streamed(s *client.Stream, err error) (string, error) {
 	return string(b), err
 }
 
-// call is a call of one method. It returns the decoded answer, or nil if the answer is a stream or a
-// text.
+// call describes the call of one method. do returns the decoded answer, or nil if the answer is a
+// stream or a text.
 type call struct {
 	operation string
 	do        func() (any, error)

@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	// wholeCode is the size from which on the dependencies and the standard library are read too. A
-	// short run has no time for them.
+	// wholeCode is the minimum size of a run that also reads the dependencies and the standard
+	// library. A smaller run has no time for them.
 	wholeCode = 0.5
 	codeRuns  = 1_000
 )
@@ -121,15 +121,16 @@ func loadCode(ctx context.Context, root, dir string) error {
 	return errors.Join(err, g.Close())
 }
 
-// codeNames holds the values to draw arguments from, by the name of the parameter.
+// codeNames holds the values from which arguments are drawn, and the size of the indexed code.
 type codeNames struct {
-	of    map[string][]string
-	lines map[string]int // number of lines by type
-	all   int
+	of    map[string][]string // values by the name of the parameter
+	lines map[string]int      // number of NDJSON lines by type
+	all   int                 // number of all NDJSON lines
 }
 
-// readNames reads the keys of the indexed code. A symbol without callers has an empty answer, so
-// callees are drawn from the ends of calls, and interfaces from those that types satisfy.
+// readNames reads the keys of the indexed code. A symbol without callers would give an empty
+// answer, so the values for callee come from the ends of calls, and the values for interface are
+// interfaces that some type satisfies.
 func readNames(file string) (*codeNames, error) {
 	f, err := os.Open(file)
 	if err != nil {

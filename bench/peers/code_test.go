@@ -55,7 +55,7 @@ func TestStoredQueriesHaveRows(t *testing.T) {
 		}
 		none := q.Plan().Name == "notes_about" || q.Plan().Name == "unused_functions"
 		if (most == 0) != none {
-			t.Errorf("%s: %d rows at the most", q.Plan().Name, most)
+			t.Errorf("%s: the largest answer has %d rows", q.Plan().Name, most)
 		}
 	}
 }

@@ -32,7 +32,7 @@ CREATE TABLE post (id INTEGER NOT NULL, slug VARCHAR NOT NULL, text VARCHAR NOT 
 CREATE TABLE authored (post INTEGER NOT NULL, person INTEGER NOT NULL);
 `
 
-// The indexes serve lookups by a constant; joins are hash joins in any case. The table knows is
+// The indexes serve lookups by a constant; joins are hash joins in any case. The table "knows" is
 // sorted by src, so that DuckDB can also skip its row groups.
 const duckIndexes = `
 CREATE UNIQUE INDEX person_slug ON person (slug);

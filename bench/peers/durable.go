@@ -92,7 +92,7 @@ func (b *bench) commits(ctx context.Context, sessions []session) error {
 	return stop()
 }
 
-// commitFor commits with all writers for the time d, and returns the actual time.
+// commitFor lets all writers commit for the time d, and returns the time that this took.
 func (b *bench) commitFor(ctx context.Context, d time.Duration, writers []commitFunc, next *atomic.Int64, into *series) (time.Duration, error) {
 	var wg sync.WaitGroup
 	times, errs := make([]series, len(writers)), make([]error, len(writers))

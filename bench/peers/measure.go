@@ -11,7 +11,7 @@ import (
 // series holds the times of one repeated operation.
 type series struct {
 	times  []time.Duration
-	sorted bool
+	sorted bool // whether times is in ascending order
 }
 
 func (s *series) add(d time.Duration) { s.times, s.sorted = append(s.times, d), false }

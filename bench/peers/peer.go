@@ -45,7 +45,7 @@ type statement func(ctx context.Context, args []any, keep *[][]any) (rows int, e
 // commitFunc durably commits one person, and the fact that this person knows friend.
 type commitFunc func(ctx context.Context, person, friend, day int) error
 
-// absentError says why a database does not take part in a work, or in the whole run.
+// absentError says why a database cannot be measured, for one work or for the whole run.
 type absentError struct{ reason string }
 
 func (e *absentError) Error() string { return e.reason }

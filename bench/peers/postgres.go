@@ -189,7 +189,8 @@ func (s *pgSession) prepare(ctx context.Context, w *work) (statement, error) {
 		defer rows.Close()
 		for rows.Next() {
 			n++
-			// The bytes of the values in the binary format: the least work that a client can do.
+			// Read the bytes of the values in the binary format. A client cannot do less work than
+			// this.
 			for _, raw := range rows.RawValues() {
 				sink += int64(len(raw))
 			}

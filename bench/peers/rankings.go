@@ -14,8 +14,9 @@ import (
 const depth = 10
 
 // judge returns a function that checks the answer to a ranking against scores computed from all
-// posts. Databases weight words differently and round differently. An answer is correct if, by at
-// least one of the known formulas, no omitted post scores better than the last post of the answer.
+// posts. Databases weight words differently and round differently. So an answer is correct if at
+// least one of the known formulas gives no omitted post a better score than the last post of the
+// answer.
 func (b *bench) judge(w *work, args []any) func([]any, [][]any) error {
 	var scorings []map[string]float64 // higher is better
 	switch w.id {

@@ -87,7 +87,8 @@ func seconds(s *series, q float64) float64 {
 	return s.quantile(q).Seconds()
 }
 
-// ratio compares the first figure with the smallest of the others.
+// ratio returns the quotient of the first figure, which is this engine's, and the smallest of the
+// others. It also says whether the quotient meets the goal.
 func ratio(figures []float64, goal float64) string {
 	best := math.Inf(1)
 	for _, f := range figures[1:] {

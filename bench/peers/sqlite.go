@@ -26,7 +26,7 @@ func (sqlite) searches(context.Context, string) (bool, error) { return true, nil
 var loadVec = sync.OnceFunc(vec.Auto)
 
 // Persons have an integer with the same order as their key. So an edge is two integers, and
-// tie-breaks compare no texts. The table knows is clustered by (src, dst), so that a hop is one
+// tie-breaks compare no texts. The table "knows" is clustered by (src, dst), so that a hop is one
 // range scan of one tree; no query looks for acquaintances without a given src.
 const sqliteTables = `
 PRAGMA page_size = 8192;

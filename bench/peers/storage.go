@@ -36,7 +36,7 @@ func (b *bench) loads(ctx context.Context) error {
 	}
 	making := time.Since(start)
 	if rows != b.graph.Rows() {
-		return fmt.Errorf("the graph lists %d rows, and says it has %d", rows, b.graph.Rows())
+		return fmt.Errorf("the graph lists %d rows, but reports %d", rows, b.graph.Rows())
 	}
 	t := &table{head: []string{"W11, load", "time", "disk", "peak memory", "of it without mapped files"}}
 	// The goals compare loading with a text index, so peers without one are compared separately.
@@ -94,7 +94,7 @@ func (b *bench) loads(ctx context.Context) error {
 	indexed.ratios(t, "ratio to the best peer with a text index (goal)")
 	all.ratios(t, "ratio to the best peer (goal)")
 	t.print()
-	fmt.Printf("The file has %s and %d lines; this engine reads it. The peers are given the rows as\nthey are made, which alone takes %.2f s, and is in their times. Memory of PostgreSQL is that of the server.\n\n",
+	fmt.Printf("The file has %s and %d lines; this engine reads it. The peers get the rows while\nthey are generated. Their times include the generation, which takes %.2f s. The memory of PostgreSQL is that of its server.\n\n",
 		megaOf(b.file), b.graph.Rows(), making.Seconds())
 	return nil
 }

@@ -107,7 +107,7 @@ func measure(dir, program string, args ...string) (sample, error) {
 	wall := time.Since(start)
 	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	if !ok {
-		return sample{}, errors.New("the peak memory of a process is not to be had on " + runtime.GOOS)
+		return sample{}, errors.New("the peak memory of a process cannot be measured on " + runtime.GOOS)
 	}
 	unit := 1024.0 // Linux reports kilobytes
 	if runtime.GOOS == "darwin" {

@@ -67,10 +67,10 @@ var accessBranches = []struct{ name, person, author string }{
 // accessWorld is a store that a server serves, and a copy of the store that verbs open as a folder.
 type accessWorld struct {
 	t      *testing.T
-	url    string // URL of the server
-	policy string // the policy file in the current folder
-	heads  map[string]string
-	made   int // number of names that replaced {N} so far
+	url    string            // URL of the server
+	policy string            // the policy file in the current folder
+	heads  map[string]string // the head of each branch at the start
+	made   int               // number of names that replaced {N} so far
 }
 
 // newAccessWorld changes to a new folder and serves the graph people from it, under the policy in a
@@ -159,9 +159,10 @@ func (w *accessWorld) fill(store string) {
 
 func tokenOf(actor string) string { return "the-token-of-" + actor }
 
-// ask is one request through one door. Exactly one of its groups of fields is set. In the fields,
-// {B} stands for a branch, {P} for its person, {H} for the commit that was its head at the start,
-// {M} for a branch that act-all creates first, and {N} for a name that is not in use.
+// ask is one request through one door. Exactly one group of fields is set. In the fields, {B}
+// stands for a branch, {P} for the person that only this branch has, {H} for the commit that was
+// the head of the branch at the start, {M} for a branch that act-all creates first, and {N} for a
+// name that is not in use.
 type ask struct {
 	route string // method and pattern of a route; path is the part after the graph
 	path  string

@@ -92,6 +92,6 @@ func (r *remote) Blob(ctx context.Context, p operations.BlobPlace, at engine.Tar
 	return b, err
 }
 
-// maxBlob bounds the memory in bytes that the answer of a server takes: 1 GiB, far more than a
-// server stores in one Blob.
+// maxBlob is the maximum number of bytes that the command reads of a server's answer: 1 GiB, far
+// more than a server stores in one Blob.
 const maxBlob = 1 << 30

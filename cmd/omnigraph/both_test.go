@@ -82,11 +82,11 @@ func TestStoreAndServer(t *testing.T) {
 		got, there := server.seen[name]
 		switch {
 		case !there:
-			t.Errorf("%s was printed of a store, and not of a server", name)
+			t.Errorf("%s was printed for a store, but not for a server", name)
 		case differences[filepath.Base(name)] != "" && got == want:
-			t.Errorf("%s is the same of both, and named as a difference", name)
+			t.Errorf("%s is listed as a difference, but is the same for a store and a server", name)
 		case differences[filepath.Base(name)] == "" && got != want:
-			t.Errorf("%s of a store:\n%s\nof a server:\n%s", name, want, got)
+			t.Errorf("%s for a store:\n%s\nfor a server:\n%s", name, want, got)
 		}
 	}
 	for cmd := range manual.Verbs(newRoot()) {

@@ -147,8 +147,8 @@ func mergeReport(a *client.MergeAnswer) (*report, error) {
 
 // conflicted is the error of a merge whose conflicts have been printed.
 type conflicted struct {
-	list []client.MergeConflict
-	n    int // number of all conflicts; a server lists only the first ones
+	list []client.MergeConflict // the printed conflicts
+	n    int                    // number of all conflicts; a server lists only the first ones
 }
 
 func (e *conflicted) Error() string {

@@ -60,7 +60,8 @@ JSON and NDJSON have an object for each entity, which shows the entity before an
 	return cmd
 }
 
-// oneOf returns a usage error for the first value of a flag that is not one of the known ones.
+// oneOf checks that the values of a flag are known. The usage error names the first one that is
+// not.
 func oneOf(flag string, values []string, known ...string) error {
 	for _, v := range values {
 		if !slices.Contains(known, v) {
@@ -99,8 +100,9 @@ func changesReport(a *client.ChangesAnswer) *report {
 	return r
 }
 
-// rowsOfChange returns a row for each property with another value than before, in name order. The
-// ends of an edge are a row of their own.
+// rowsOfChange returns a row for the ends of an edge if they changed, and then a row for each
+// property whose value changed, in name order. If nothing of this changed, it returns one row
+// without a property.
 func rowsOfChange(c *client.EntityChange) (rows []any) {
 	before, after := c.Before, c.After
 	if before == nil {
@@ -203,7 +205,7 @@ can no longer be read.`,
 func (l *local) Changes(ctx context.Context, commit string, q client.ChangeQuery) (*client.ChangesAnswer, error) {
 	r := engine.ChangeRange{Entities: q.Kinds, Types: q.Types, Limit: q.Limit}
 	for _, op := range q.Ops {
-		kind, _ := operations.ParseOp(op) // the command has refused other names
+		kind, _ := operations.ParseOp(op) // the command has rejected unknown names
 		r.Kinds = append(r.Kinds, kind)
 	}
 	all := &client.ChangesAnswer{}

@@ -64,7 +64,8 @@ func (f *clusterFlags) compile(cmd *cobra.Command) (*reconcile.Cluster, *reconci
 	return storageOf(cfg), s, nil
 }
 
-// storageOf returns the storage folder of a cluster, whose graphs are embedded graphs.
+// storageOf returns the storage of a cluster: the folder that cluster.yaml names, with graphs of
+// the embedded engine.
 func storageOf(cfg *cluster.Config) *reconcile.Cluster {
 	return &reconcile.Cluster{FS: fs.OS(), Storage: cfg.Storage, Engine: embedded.Engine{}}
 }

@@ -124,7 +124,7 @@ func revisionOf(r *reconcile.Revision) *revisionAnswer {
 	return &revisionAnswer{r.Number, r.Config, r.Applied, r.Actor}
 }
 
-// problem returns the reason why nothing can be done to a graph at this time, or "".
+// problem returns the reason why an apply cannot change a graph now, or "" if it can.
 func problem(g *reconcile.GraphPlan) string {
 	switch {
 	case g.InUse != nil:

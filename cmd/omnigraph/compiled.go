@@ -19,10 +19,10 @@ import (
 // clusterFile is the file that names the graphs of a folder.
 const clusterFile = "cluster.yaml"
 
-// compiled compiles the stored queries of a graph of cluster.yaml from their sources. The catalog
-// equals the one of a server that is built from the same sources. This command is one binary for
-// all modules, so it has only the queries of its own module compiled in. The error is a diag.List
-// if a source has faults.
+// compiled compiles the stored queries of a graph in cluster.yaml from their sources. The result
+// equals the catalog of a server that is built from the same sources. The omnigraph command serves
+// the graphs of every module but has only the queries of its own module compiled in, so it needs
+// the sources of all others. The error is a diag.List if a source has faults.
 func compiled(cfg *cluster.Config, g *cluster.Graph) (*tool.Catalog, error) {
 	dir := filepath.Dir(cfg.File)
 	schema, source, err := schemaOf(g)

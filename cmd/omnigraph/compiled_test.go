@@ -137,7 +137,7 @@ func TestStoredQueriesOfSources(t *testing.T) {
 		t.Errorf("with a fault: exit %d\n%s%s", code, stdout, stderr)
 	}
 	if code, _, stderr := omnigraph(t, call, "mcp", "serve", "--store", store, "--graph", "shop"); code != exitFailed || !strings.Contains(stderr, "Odrer") {
-		t.Errorf("with a fault, of the graph by name: exit %d\n%s", code, stderr)
+		t.Errorf("with a fault, and the graph named: exit %d\n%s", code, stderr)
 	}
 	if code, _, stderr := omnigraph(t, call, "mcp", "serve", "--store", store, "--graph", "shp"); code != exitUsage || !strings.Contains(stderr, "neither this program nor a cluster.yaml here") {
 		t.Errorf("of no graph: exit %d\n%s", code, stderr)

@@ -108,8 +108,8 @@ func TestExamples(t *testing.T) {
 }
 
 // prepare fills a folder with everything that the examples name: a Go module, a cluster.yaml,
-// schemas, queries, data, and four graphs. These are people, which has a second branch, files,
-// which has a Blob, code, and other.
+// schemas, queries, data, and the graphs people, files, code and other. The graph people has a
+// second branch, and the graph files has a Blob.
 func prepare(t *testing.T, dir string) {
 	t.Helper()
 	code, err := filepath.Abs("../../queries/code/schema.pg")

@@ -92,7 +92,8 @@ type question struct {
 	asks     []doorAsk
 }
 
-// doorAsk is an ask of a question. If only is set, the answer has room only for those facts.
+// doorAsk is one way to ask a question. If only is set, an answer of this kind can contain only
+// those of the question's facts.
 type doorAsk struct {
 	ask
 	only []string
@@ -113,7 +114,7 @@ func TestDoorsAgree(t *testing.T) {
 				told += w.questions(d, facts, graph != "")
 			}
 			if graph == "" && told < 500 {
-				t.Errorf("all answers tell %d facts; the questions are too poor to mean anything", told)
+				t.Errorf("all answers together reveal %d facts, which is too few to show anything", told)
 			}
 		})
 	}
@@ -130,12 +131,12 @@ func TestDoorsAgree(t *testing.T) {
 	}
 	for name := range known {
 		if _, exempt := silent[name]; !covered[name] && !exempt {
-			t.Errorf("%s is in no question, does not write by the table of moves, and is not silent: say what it tells whom", name)
+			t.Errorf("%s is not in a question, not in silent, and does not write according to the table of moves; add it to a question, with the facts that it reveals and to whom", name)
 		}
 	}
 	for name := range silent {
 		if !known[name] || covered[name] {
-			t.Errorf("%s is named as silent: there is one %t, it is asked %t", name, known[name], covered[name])
+			t.Errorf("%s is in silent: it exists: %t, a question asks it: %t", name, known[name], covered[name])
 		}
 	}
 }

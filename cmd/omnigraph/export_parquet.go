@@ -17,9 +17,10 @@ import (
 )
 
 // exportParquet writes an export of the server as Parquet. The server sends NDJSON, and only a
-// graph knows the types of its values and their order. So exportParquet loads the NDJSON into a
-// temporary graph in the destination folder and removes it when the files are written. It selects
-// types only in that graph, so that the graph satisfies the rules of its schema.
+// graph knows the types of the values and their order. So exportParquet loads the NDJSON into a
+// temporary graph in the destination folder and removes that graph after it has written the files.
+// It loads all types and selects the requested ones only when it writes the files, because a part
+// of the data could break the rules of the schema.
 func (r *remote) exportParquet(ctx context.Context, e *export) (commit string, err error) {
 	stream, err := answered(r.graph.Export(ctx, client.ExportBody{Branch: e.at.Branch, Snapshot: e.at.Commit}))
 	if err != nil {

@@ -52,7 +52,7 @@ func TestWriteFile(t *testing.T) {
 		t.Errorf("the link was replaced: %v, %v", info, err)
 	}
 	if info, err := os.Stat("there/people.ndjson"); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("what was private is %v, %v", info.Mode(), err)
+		t.Errorf("the mode of the private file is %v, %v", info.Mode(), err)
 	}
 	for dir, want := range map[string]int{".": 3, "there": 1} {
 		if left, err := os.ReadDir(dir); err != nil || len(left) != want {

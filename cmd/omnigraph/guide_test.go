@@ -58,7 +58,7 @@ func TestClientGuide(t *testing.T) {
 	}
 	for _, m := range regexp.MustCompile("`((?:graph|branch|commit|change|schema|type|query|code|gq)_[a-z]+)`").FindAllStringSubmatch(guide, -1) {
 		if !slices.Contains(known, m[1]) {
-			t.Errorf("the guide names the tool %s, which is none", m[1])
+			t.Errorf("the guide names the tool %s, which does not exist", m[1])
 		}
 	}
 	blocks := map[string]int{}

@@ -90,8 +90,8 @@ type loadData struct {
 	r        io.Reader
 	file     io.Seeker // the same data; nil if it can be read only once
 	close    func() error
-	progress func(lines int64)
-	lines    int64 // number of lines read so far
+	progress func(lines int64) // called with the number of lines read so far
+	lines    int64             // number of lines read so far
 	// from is the branch from which to create the branch that is loaded into. It is "" if no branch
 	// is created.
 	from string

@@ -21,7 +21,7 @@ type local struct {
 	actor  *access.Actor
 }
 
-// operation is a call that only this command has.
+// operation is a tool.Call that only this command uses.
 type operation struct {
 	grants []tool.Grant
 	run    func(ctx context.Context, env *tool.Env) (answer any, err error)
@@ -34,7 +34,8 @@ func (o *operation) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, erro
 	return &tool.Outcome{Value: answer}, err
 }
 
-// call runs a call that servers also run, and decodes its answer into answer, a pointer.
+// call runs, on the local graph, an operation that a server offers too. It decodes the answer into
+// answer, which must be a pointer.
 func (l *local) call(ctx context.Context, name string, call tool.Call, answer any) error {
 	a, err := l.served.Do(ctx, l.actor, name, call, encoding.Options{})
 	if err != nil {
@@ -43,9 +44,9 @@ func (l *local) call(ctx context.Context, name string, call tool.Call, answer an
 	return json.Unmarshal(a.JSON, answer)
 }
 
-// targetGrant returns the grant to read a target. For a commit, the served graph checks the grant
-// on the branch where the commit was made. It does not show that branch's name to an actor without
-// the grant.
+// targetGrant returns the grant that an actor needs to read a target. If the target is a commit,
+// the served graph checks the grant on the branch where the commit was made, and does not reveal
+// the name of that branch to an actor without the grant.
 func targetGrant(at engine.Target, a tool.Action) tool.Grant {
 	g := tool.Grant{Action: a, Branch: at.Branch, Commit: at.Commit}
 	if a == tool.Read {

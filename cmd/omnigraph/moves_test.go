@@ -72,17 +72,17 @@ func TestMoves(t *testing.T) {
 	}
 	for name := range known {
 		if _, exempt := apart[name]; rows[name] == exempt {
-			t.Errorf("%s: in the table of moves %t, apart %t: say there what it moves or compares, and what read permissions that takes", name, rows[name], exempt)
+			t.Errorf("%s: in the table of moves: %t, in apart: %t; add it to exactly one, and say in the table what it moves or compares and which read permissions it needs", name, rows[name], exempt)
 		}
 	}
 	for name := range rows {
 		if !known[name] {
-			t.Errorf("the table of moves has %s, which is not there", name)
+			t.Errorf("the table of moves has %s, which does not exist", name)
 		}
 	}
 	for name := range apart {
 		if !known[name] {
-			t.Errorf("%s stands apart from the table of moves, and is not there", name)
+			t.Errorf("apart has %s, which does not exist", name)
 		}
 	}
 }

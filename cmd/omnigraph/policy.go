@@ -81,7 +81,7 @@ func bindings(cfg *cluster.Config) []bound {
 	return all
 }
 
-// choose returns the policy that the flags select, and the options that it was compiled with.
+// choose returns the policy that the flags select, and the options with which it was compiled.
 func (s *policySource) choose(cmd *cobra.Command) (*policy.Policy, policy.Options, error) {
 	b, o, err := s.binding(cmd)
 	if err != nil {
@@ -125,8 +125,8 @@ func (s *policySource) binding(cmd *cobra.Command) (bound, policy.Options, error
 	return fits[0], o, err
 }
 
-// unboundFile is used for a file that no cluster.yaml names. The names of its queries cannot be
-// checked.
+// unboundFile returns the selection of a policy file that no cluster.yaml names. The names of
+// queries in such a file cannot be checked.
 func (s *policySource) unboundFile(cmd *cobra.Command) (bound, policy.Options, error) {
 	b := bound{file: s.file, graph: s.graph}
 	switch s.graph {
@@ -166,8 +166,8 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// optionsOf returns the names that a policy may use. They include the stored queries of every graph
-// that its file applies to, which optionsOf reads from their sources.
+// optionsOf returns the names that a policy may use. Among them are the stored queries of every
+// graph that the policy's file applies to; optionsOf reads these queries from their sources.
 func optionsOf(cmd *cobra.Command, cfg *cluster.Config, b bound) (policy.Options, error) {
 	o := policy.Options{Graph: b.graph, Graphs: cfg.PolicyGraphs(b.file), TokenGroups: cfg.Server.TokenGroups(), LooseGroups: true}
 	for _, id := range o.Graphs {
@@ -210,8 +210,8 @@ func storedQueries(cmd *cobra.Command, g *cluster.Graph) ([]string, error) {
 	return queries, nil
 }
 
-// printFaults prints the faults of a file with their lines, and returns the error that remains to
-// be printed.
+// printFaults prints the faults of a file with their lines, and returns the error that the caller
+// still has to report.
 func printFaults(cmd *cobra.Command, err error) error {
 	var faults diag.List
 	if !errors.As(err, &faults) {

@@ -64,8 +64,8 @@ defaults to stored if --query names a query, and to adhoc otherwise.`,
 	return cmd
 }
 
-// grantOf returns the grant of a question. If a read or change names a stored query, it comes from
-// that query, so via defaults to stored.
+// grantOf returns the grant that a question asks about. If a question about read or change names a
+// stored query, that query makes the request, so via defaults to stored.
 func grantOf(action, branch, query, via string) tool.Grant {
 	g := tool.Grant{Action: tool.Action(action), Branch: branch, Query: query, Via: tool.Via(via)}
 	if via == "" && query != "" && (g.Action == tool.Read || g.Action == tool.Change) {

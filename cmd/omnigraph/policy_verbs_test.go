@@ -294,7 +294,7 @@ func TestPolicyGuide(t *testing.T) {
 		}
 	}
 	if policies < 6 || checked != policies {
-		t.Errorf("%d policies and %d files of cases: each example has its cases", policies, checked)
+		t.Errorf("found %d policies and %d files of cases, expected at least 6 policies and one file for each", policies, checked)
 	}
 }
 

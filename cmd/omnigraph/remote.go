@@ -21,7 +21,7 @@ type remote struct {
 	graph  *client.Graph
 }
 
-// minAnnounced is the shortest wait for the server that the user is told about.
+// minAnnounced is the shortest wait for the server that the command announces to the user.
 const minAnnounced = time.Second
 
 func newRemote(e *endpoint, token string, notes io.Writer) (*remote, error) {
@@ -42,7 +42,8 @@ func (r *remote) Close() error {
 	return nil
 }
 
-// answered passes an answer on. It replaces the hint of an error by one about this command.
+// answered returns answer and err unchanged, except that it rewrites the hint of some errors in the
+// terms of this command.
 func answered[T any](answer T, err error) (T, error) {
 	var refused *client.Error
 	if errors.As(err, &refused) {
@@ -72,11 +73,12 @@ func readOptions(at engine.Target) []client.ReadOption {
 	return []client.ReadOption{client.OnBranch(at.Branch), client.AtSnapshot(at.Commit)}
 }
 
-// maxServerFaults is the number of faults from which on the answer of a server may lack some.
+// maxServerFaults is the maximum number of faults in a server's answer. An answer with this many
+// may leave out further faults.
 const maxServerFaults = 20
 
-// withFileName adds the name of the file to the faults of a text that a server refused. They then
-// look like the faults of a local graph.
+// withFileName adds the name of the file to the faults that a server found in its text, so that
+// they look like the faults that a local graph reports.
 func withFileName(err error, file, text string) error {
 	var refused *client.Error
 	if !errors.As(err, &refused) || len(refused.Diagnostics) == 0 {

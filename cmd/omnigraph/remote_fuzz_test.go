@@ -40,7 +40,7 @@ func FuzzServerAnswer(f *testing.F) {
 				_, _ = io.Copy(io.Discard, req.Body)
 			}
 			if asked++; asked > 20 {
-				t.Fatalf("%s %s is asked again and again", req.Method, req.URL)
+				t.Fatalf("the client sends %s %s again and again", req.Method, req.URL)
 			}
 			return &http.Response{StatusCode: int(status), ProtoMajor: 1, ContentLength: int64(len(body)), Header: http.Header{"Etag": {`"c"`}},
 				Body: io.NopCloser(bytes.NewReader(body)), Request: req}, nil

@@ -34,8 +34,8 @@ func answering(t *testing.T, h http.HandlerFunc) []string {
 // at appends the flags of a graph to a command line.
 func at(line string, target []string) []string { return append(strings.Fields(line), target...) }
 
-// TestRepeats checks which requests are repeated. The client gives every write that takes an
-// idempotency key one of its own.
+// TestRepeats checks which requests are repeated. The client makes a new key for every write that
+// takes an idempotency key.
 func TestRepeats(t *testing.T) {
 	inFolder(t)
 	write(t, "q.gq", "query add() { insert Person { name: \"x\" } }\n")

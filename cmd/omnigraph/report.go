@@ -33,7 +33,7 @@ type report struct {
 
 // column is a column of the rows.
 type column struct {
-	key string
+	key string // name of the member in the JSON of a row
 	// micros is true if the value is a time in Unix microseconds. A table prints it as a date and
 	// time.
 	micros bool

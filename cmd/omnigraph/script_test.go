@@ -29,13 +29,14 @@ import (
 //	code N omnigraph …   run the command, which ends with the exit code N
 //	golden NAME          compare standard output with testdata/golden/SCRIPT/NAME; ids and
 //	                     times, which differ from run to run, are replaced
-//	golden -stderr NAME  the same of standard error
+//	golden -stderr NAME  the same for standard error
 //	head BRANCH VAR      set VAR to the commit at the head of the branch of store g
 //	approval GRAPH       set APPROVAL to the digest that cluster plan prints for the graph
-//	flip FILE [TEXT]     change a byte of TEXT where a file has it, or of its middle
+//	flip FILE [TEXT]     change one byte of FILE: the first one of TEXT, or the one in the middle
 //	serve [-fixed] STORE [POLICY]
 //	                     serve a store as graph people at $URL until the script ends: token
-//	                     t-ada is act-ada, and so on; -fixed with schemas as in a cluster
+//	                     t-ada is act-ada, and so on; with -fixed, requests cannot
+//	                     change the schema, as in a cluster
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(files) == 0 {

@@ -16,13 +16,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 )
 
-// graphVerbs has the constructors of the verbs that work on a graph. The file of a verb adds its own
-// in init.
+// graphVerbs holds the constructors of the verbs that work on a graph. Each verb's file appends its
+// own in init.
 var graphVerbs []func() *cobra.Command
 
-// source is the graph that a verb works on: a store in this process, or a graph of a server. The
-// answers are those of REST; the answers of a store have no URI. The file of a verb has its methods
-// for both.
+// source is the graph that a verb works on: a store in this process, or a graph of a server. Its
+// methods return the answers of REST, except that the answers of a store have no URI. Each verb's
+// file implements the methods of the verb for both.
 type source interface {
 	// Query runs a read and returns its envelope.
 	Query(ctx context.Context, s *statement) (*client.ReadAnswer, error)
@@ -96,7 +96,7 @@ func mutationReport(a *client.MutationAnswer) *report {
 	return r
 }
 
-// mutationRow is a mutation as the row of a table, which has the id of the commit in place of the
+// mutationRow is the table row of a mutation. It shows the id of the commit instead of the whole
 // commit.
 type mutationRow struct {
 	*client.MutationAnswer

@@ -60,8 +60,8 @@ func (s *statement) choose(queries []candidate, write bool) (int, error) {
 	return chosen, nil
 }
 
-// check chooses the query before a request is sent, so that the message about a wrong choice uses
-// the terms of the command. If the text has faults, check leaves them to the server.
+// check selects the query before a request is sent, so that the message about a wrong selection
+// names the command's flags and verbs. If the text has faults, check leaves them to the server.
 func (s *statement) check(write bool) error {
 	parsed, found := syntax.ParseQueries(s.file, s.text)
 	if found.HasErrors() {
@@ -76,13 +76,13 @@ func (s *statement) check(write bool) error {
 	return err
 }
 
-// adHoc returns the call that servers run for a statement.
+// adHoc returns the statement as the operation that servers run for it.
 func (s *statement) adHoc(write bool, branch string, opts queryrun.Options) *operations.AdHoc {
 	return &operations.AdHoc{Source: s.text, File: s.file, Name: s.name, Params: s.params, Branch: branch, Write: write, Options: opts}
 }
 
-// choiceError returns the error of a call of the statement. If the fault is the choice of the
-// query, the message uses the terms of the command.
+// choiceError converts err, the error of running the statement. If the wrong query was selected,
+// the message names the command's flags and verbs.
 func (s *statement) choiceError(write bool, err error) error {
 	var a *tool.ArgumentError
 	if errors.As(err, &a) && (a.Path == "query" || a.Path == "name") {
@@ -91,7 +91,7 @@ func (s *statement) choiceError(write bool, err error) error {
 	return err
 }
 
-// parameters returns the parameters in the form of a body, or nil for none.
+// parameters returns the parameters as a member of a request body, or nil if there are none.
 func (s *statement) parameters() any {
 	if s.params == nil {
 		return nil

@@ -19,9 +19,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/provider"
 )
 
-// openStore opens the local graph of the flags with the embedding provider that the cluster.yaml in
-// the current folder names for it. It writes to notes if that file cannot be used although the graph
-// embeds texts.
+// openStore opens the local graph that the flags name. It uses the embedding provider that the
+// cluster.yaml in the current folder names for the graph. If the graph embeds texts and that file
+// has faults, openStore opens the graph without a provider and writes a note to notes.
 func (e *endpoint) openStore(ctx context.Context, notes io.Writer) (*embedded.Graph, error) {
 	cfg, faults := cluster.Read(clusterFile)
 	if errors.Is(faults, iofs.ErrNotExist) {
@@ -53,7 +53,7 @@ func (e *endpoint) openStore(ctx context.Context, notes io.Writer) (*embedded.Gr
 		if c.Embedding == nil || digestOf(c) != schema.Digest {
 			continue
 		}
-		// An open graph takes no provider.
+		// A provider can only be set when a graph is opened, so open the graph again.
 		if err := g.Close(); err != nil {
 			return nil, err
 		}
@@ -62,8 +62,8 @@ func (e *endpoint) openStore(ctx context.Context, notes io.Writer) (*embedded.Gr
 	return g, nil
 }
 
-// configured returns the graph of cluster.yaml that --graph names, or else the one whose folder is
-// the store, or nil.
+// configured returns the graph in cluster.yaml that --graph names. Without --graph, it returns the
+// graph whose folder is the store. It returns nil if there is no such graph.
 func (e *endpoint) configured(cfg *cluster.Config) *cluster.Graph {
 	if e.graph != "" {
 		return cfg.Graph(e.graph)

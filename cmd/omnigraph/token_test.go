@@ -16,8 +16,8 @@ func tokenIn(t testing.TB, text []byte, server string) (string, error) {
 	return c.Token(t.Context())
 }
 
-// TestTokenOfOneServer checks that the variable of a server goes before the one for all servers, and
-// that the token still does not leave the machine over http.
+// TestTokenOfOneServer checks that the variable for one server takes precedence over the variable
+// for all servers, and that its token is not sent to another machine over http either.
 func TestTokenOfOneServer(t *testing.T) {
 	t.Setenv(credentials.TokenVar, "of-all")
 	t.Setenv(credentials.ServerVar("http://127.0.0.1:8080"), "of-one")

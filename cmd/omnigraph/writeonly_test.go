@@ -18,8 +18,8 @@ rules:
     allow: { actors: { ids: [act-both, act-writer] }, actions: [invoke_query], queries: [set_age, set_mail] }
 `
 
-// withholding is a decision about what the answer to a write shows. writer is the answer to an
-// actor that may change main but not read it; both is the answer to an actor that may do both.
+// withholding is a decision about which data the answer to a write shows. writer is the answer to
+// an actor that may change main but not read it; both is the answer to an actor that may do both.
 // docs/policy.md lists the same decisions.
 type withholding struct {
 	name   string
@@ -171,12 +171,12 @@ func TestWriteOnly(t *testing.T) {
 				}
 				for _, has := range want.has {
 					if !strings.Contains(text, fill(has)) {
-						t.Errorf("%s: %s over %s is not told %s:\n%s", d.name, actor, over.name, fill(has), s.text)
+						t.Errorf("%s: the answer to %s over %s does not contain %s:\n%s", d.name, actor, over.name, fill(has), s.text)
 					}
 				}
 				for _, lacks := range want.lacks {
 					if strings.Contains(text, fill(lacks)) {
-						t.Errorf("%s: %s over %s is told %s:\n%s", d.name, actor, over.name, fill(lacks), s.text)
+						t.Errorf("%s: the answer to %s over %s contains %s:\n%s", d.name, actor, over.name, fill(lacks), s.text)
 					}
 				}
 			}

@@ -13,8 +13,8 @@ import (
 // timeLimit bounds the time that a command, or the keyring, takes to give a token.
 var timeLimit = 30 * time.Second
 
-// lastOutput is how long the command has, after it ended or was killed, for its children to close
-// their standard output.
+// lastOutput is how long the children of a command may keep its standard output open after the
+// command has ended or was killed.
 const lastOutput = time.Second
 
 // maxOutput bounds the standard output of a command, in bytes. A token has at most 4,096.
@@ -68,8 +68,9 @@ func checkToken(token string) error {
 	return nil
 }
 
-// limited keeps the first maxOutput bytes that are written to it. It does not embed the buffer: its
-// ReadFrom would go around the limit.
+// limited keeps what is written to it, up to maxOutput bytes. After that, over is true and limited
+// discards all writes. It does not embed the buffer, because the buffer's ReadFrom method would
+// bypass the limit.
 type limited struct {
 	kept bytes.Buffer
 	over bool

@@ -1,6 +1,7 @@
-// Package credentials finds the bearer token that a client sends to a server: in the environment, or
-// in the user's configuration, which holds tokens or names a command or an entry of the system's
-// keyring that gives one. No error of this package contains a token.
+// Package credentials finds the bearer token that a client sends to a server. It looks in the
+// environment and then in the user's configuration. The configuration holds tokens, or names
+// commands or entries of the system's keyring that give them. No error of this package contains a
+// token.
 package credentials
 
 import (
@@ -25,9 +26,9 @@ const (
 	// TokenVar is the environment variable that holds the token for every server.
 	TokenVar = "OMNIGRAPH_TOKEN"
 
-	// ServerVarPrefix begins the names of the environment variables that each hold the token for one
-	// server; see [ServerVar]. It differs from the prefix of the variables from which a server takes
-	// the tokens of its actors.
+	// ServerVarPrefix begins the names of the environment variables that each hold the token for
+	// one server; see [ServerVar]. A server takes the tokens of its actors from variables with
+	// another prefix.
 	ServerVarPrefix = "OMNIGRAPH_CLIENT_TOKEN_"
 
 	// ConfigName is the path of the user's configuration, as messages show it.
@@ -38,7 +39,7 @@ const (
 type Credential struct {
 	place   string   // where it was found, for errors
 	token   string   // the token; "" if one of the others is set
-	command []string // a program, and its arguments, that prints the token
+	command []string // a program with its arguments; it prints the token
 	keyring string   // the service of an entry of the system's keyring
 	server  string   // the user name of that entry
 
@@ -47,8 +48,8 @@ type Credential struct {
 }
 
 // Find returns the credential for a server, or nil if there is none. The variable of [ServerVar]
-// goes before [TokenVar], and both before the user's configuration. The error says what is wrong
-// with the configuration.
+// takes precedence over [TokenVar], and both take precedence over the user's configuration. The
+// error says what is wrong with the configuration.
 func Find(server string) (*Credential, error) {
 	for _, name := range []string{ServerVar(server), TokenVar} {
 		if token := os.Getenv(name); name != "" && token != "" {
@@ -133,8 +134,8 @@ func InFile(path string, text []byte, server string) (*Credential, error) {
 	return found, nil
 }
 
-// readToken reads a token, or the way to get one. It looks up a variable of the environment only if
-// the token is needed.
+// readToken reads a token, or the way to get one. If the text refers to an environment variable,
+// readToken looks it up only if the token is needed.
 func readToken(n *strictyaml.Node, needed bool) *Credential {
 	if n == nil {
 		return nil
@@ -205,7 +206,7 @@ func envName(text string) (string, bool) {
 	return strings.CutSuffix(name, "}")
 }
 
-// Token returns the token. A command runs, or the keyring is read, each time.
+// Token returns the token. Each call runs the command, or reads the keyring.
 func (c *Credential) Token(ctx context.Context) (string, error) {
 	switch {
 	case c.command != nil:

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestMain makes the test binary a command that gives a token, if the variable helperVar says how
-// the command behaves.
+// TestMain makes the test binary act as a command that prints a token if the variable helperVar is
+// set. Its value selects the behaviour of the command.
 func TestMain(m *testing.M) {
 	switch os.Getenv(helperVar) {
 	case "":
@@ -63,7 +63,7 @@ func TestServerVar(t *testing.T) {
 	}
 }
 
-// TestFind checks which of several places gives the token.
+// TestFind checks which place the token comes from if there are several.
 func TestFind(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)

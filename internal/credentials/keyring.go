@@ -18,7 +18,8 @@ func (c *Credential) fromKeyring(ctx context.Context) (string, error) {
 		err   error
 	}
 	answers := make(chan answer, 1)
-	// The keyring may wait for its user, and takes no context. The goroutine then ends with the wait.
+	// The keyring may wait for the user and takes no context. If the context ends first, the
+	// goroutine goes on until the keyring answers.
 	go func() {
 		token, err := keyring.Get(c.keyring, c.server)
 		answers <- answer{token, err}

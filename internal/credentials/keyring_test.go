@@ -14,11 +14,11 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// sessionVar marks the process that runs on a session bus of its own.
+// sessionVar is set in the process that runs on a session bus of its own.
 const sessionVar = "TEST_CREDENTIALS_SESSION"
 
-// TestSecretService reads a token from a Secret Service over a D-Bus session bus. The service is a
-// small one of this test.
+// TestSecretService reads a token from a Secret Service over a D-Bus session bus. The test itself
+// implements the service.
 func TestSecretService(t *testing.T) {
 	if os.Getenv(sessionVar) != "" {
 		onSessionBus(t)
@@ -71,7 +71,7 @@ func onSessionBus(t *testing.T) {
 	unlock()
 }
 
-// TestKeyringOfMemory reads an entry of the library's keyring in memory.
+// TestKeyringOfMemory reads an entry of the in-memory keyring that the library offers for tests.
 func TestKeyringOfMemory(t *testing.T) {
 	if os.Getenv(sessionVar) != "" {
 		t.Skip("this replaces the keyring of the whole process")
@@ -94,9 +94,9 @@ func TestKeyringOfMemory(t *testing.T) {
 // makes, as https://specifications.freedesktop.org/secret-service/ describes them.
 type secretService struct {
 	mu      sync.Mutex        // guards the rest; the connection calls the methods on goroutines
-	entries map[string]string // by service, blank and user name
+	entries map[string]string // keyed by the service, a space and the user name
 	hang    chan struct{}     // if set, Unlock waits until it is closed
-	found   string            // the entry that the last search found
+	found   string            // key of the entry that the last search found
 }
 
 const (

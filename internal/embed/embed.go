@@ -1,5 +1,5 @@
-// Package embed turns texts into vectors with the help of providers: two over HTTP, and a
-// deterministic one for tests and trials.
+// Package embed gets vectors for texts from providers. Two providers work over HTTP; a third is
+// deterministic and serves tests and trials.
 package embed
 
 import (

@@ -22,7 +22,7 @@ func TestMock(t *testing.T) {
 		t.Fatalf("%d vectors, error %v", len(got), err)
 	}
 	if !slices.Equal(got[0], got[2]) || slices.Equal(got[0], got[1]) {
-		t.Error("vectors do not tell texts apart")
+		t.Error("different texts have equal vectors")
 	}
 	var sum float64
 	for _, x := range got[0] {

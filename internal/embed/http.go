@@ -17,10 +17,11 @@ import (
 
 // Config configures a provider over HTTP: its address, model and key.
 type Config struct {
-	// BaseURL is the address without the operation; empty for the provider's own.
+	// BaseURL is the address, without the path of an operation; empty means the provider's own
+	// address.
 	BaseURL string
 	Model   string
-	Key     string // secret: appears in no error; empty to send none
+	Key     string // secret, so no error contains it; empty to send none
 	// Timeout limits the time of one request; 0 means DefaultTimeout.
 	Timeout time.Duration
 	// Client sends the requests; nil means http.DefaultClient.
@@ -140,7 +141,8 @@ func (p *Gemini) Embed(ctx context.Context, texts []string, dim int) ([][]float3
 	})
 }
 
-// complete fills in defaults. Its error names the fields that are missing.
+// complete fills in defaults. It returns an error if the model is missing or the address is not an
+// HTTP URL.
 func (c *Config) complete(provider, base string) error {
 	if c.Model == "" {
 		return fmt.Errorf("embed: the %s provider has no model; name one", provider)

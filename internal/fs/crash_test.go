@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
-// TestCrashOutcomes draws many crashes of one situation. Synced data always survives, and
-// the unsynced data shows every allowed outcome and no other.
+// TestCrashOutcomes draws many crashes of one situation. Synced data must always survive. For the
+// unsynced data, every allowed outcome must occur, and no other.
 func TestCrashOutcomes(t *testing.T) {
 	mem := fs.NewMem()
 	must(t, mem.MkdirAll("/d"))
@@ -53,11 +53,11 @@ func TestCrashOutcomes(t *testing.T) {
 		}
 	}
 	if n := names["synced"]; n != 2000 {
-		t.Errorf("a synced name survived %d crashes of 2000", n)
+		t.Errorf("a synced name survived only %d of 2000 crashes", n)
 	}
 	for _, name := range []string{"tmp", "final"} {
 		if n := names[name]; n == 0 || n == 2000 {
-			t.Errorf("%s is there after %d crashes of 2000", name, n)
+			t.Errorf("%s exists after %d of 2000 crashes", name, n)
 		}
 	}
 	if data, err := fs.ReadFile(mem, "/d/synced"); err != nil || string(data) != "newtail" {
@@ -65,8 +65,8 @@ func TestCrashOutcomes(t *testing.T) {
 	}
 }
 
-// TestCrashCopies writes to the copy and to the original, which share pages. Neither write
-// may show in the other.
+// TestCrashCopies writes to a copy and to its original, which share pages. Neither write may be
+// visible in the other file system.
 func TestCrashCopies(t *testing.T) {
 	mem := fs.NewMem()
 	must(t, mem.MkdirAll("/"))

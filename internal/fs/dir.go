@@ -14,13 +14,13 @@ func IsNoSpace(err error) bool { return isNoSpace(err) }
 
 // osDir is a locked directory of the operating system.
 //
-// The lock is on the directory itself. So it stays valid when the lock file is renamed,
-// removed or replaced, and when the directory is renamed. A copy of the directory is
-// another directory with its own lock. Where the system cannot lock directories, the lock
-// file is the only lock, and Check also verifies that the lock file is still in its place.
+// The lock is on the directory itself. So it stays valid when the lock file is renamed, removed or
+// replaced, and when the directory is renamed. A copy of the directory is another directory with
+// its own lock. Where the system cannot lock directories, the lock file is the only lock, and Check
+// also verifies that the lock file is still in its place.
 //
-// A log file that is open for writing is locked too, so that of two directories that share
-// files by hard links only one can be open.
+// A log file that is open for writing is locked too. So if two directories share files by hard
+// links, only one of the directories can be open.
 type osDir struct {
 	osFS
 	path   string // path given to LockDir, cleaned

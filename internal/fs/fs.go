@@ -3,7 +3,8 @@
 //
 // [OS] is the operating system's file system. [Mem] keeps files in memory. It distinguishes
 // durable data from data that is only written, so that a test can simulate a power failure
-// at any operation. [Faulty] wraps another file system and makes chosen operations fail.
+// at any operation. Package faultfs wraps another file system and
+// makes chosen operations fail.
 package fs
 
 import (

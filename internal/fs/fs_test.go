@@ -53,7 +53,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("read %q, %v", buf[:n], err)
 		}
 		if n, err := f.ReadAt(buf, 6000); n != 0 || err != io.EOF {
-			t.Errorf("read %q, %v behind the end", buf[:n], err)
+			t.Errorf("a read after the end gives %q, %v", buf[:n], err)
 		}
 		write(t, f, "J", 5000)
 		must(t, f.Sync())

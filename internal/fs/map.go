@@ -38,7 +38,7 @@ var mapped = struct {
 
 type mappedFile struct {
 	name string
-	size uintptr
+	size uintptr // in bytes
 }
 
 // newMapping returns a Mapping that owns data. It calls release once the Mapping is

@@ -22,7 +22,7 @@ type Mem struct {
 	mu    sync.Mutex
 	dirs  map[string]*memDir
 	locks map[string]bool
-	ops   int
+	ops   int // number of durable operations so far
 	limit int // number of durable operations before the crash, -1 for no crash
 
 	poison   bool

@@ -12,8 +12,8 @@ type page [pageSize]byte
 
 var zeros page
 
-// inode is the content of a file as pages; a nil page is all zeros. A page that is in both
-// lists is shared and never written.
+// inode is the content of a file: the current pages, and the durable pages, which a power failure
+// leaves. A nil page is all zeros. A page that is in both lists is shared and never written.
 type inode struct {
 	pages, durable    []*page
 	size, durableSize int64
@@ -89,8 +89,8 @@ func (f *memFile) Close() error {
 	return nil
 }
 
-// LoseWrites does the same as some kernels after a failed sync: the pages count as clean,
-// reads still return them, and they never reach the disk.
+// LoseWrites does what some kernels do after a failed sync: the pages count as clean and reads
+// still return them, but they never reach the disk.
 func (f *memFile) LoseWrites() {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()

@@ -27,6 +27,6 @@ func TestPage(t *testing.T) {
 	root.Example, root.Run = "  shop", func(*cobra.Command, []string) {}
 	const own = "```text\nshop\n\n```\n\n```sh\nshop\n```\n"
 	if got := string(Page(root, "Shop", "x")); !strings.Contains(got, "\n\n"+own+"\n`shop completion") {
-		t.Errorf("of a root that does something it is\n%s", got)
+		t.Errorf("the page of a root that does something is\n%s", got)
 	}
 }

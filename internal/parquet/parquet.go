@@ -19,8 +19,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// The limits of a row group. The batch that exceeds one of them is the last of its row group. The
-// writer holds a row group in memory until it ends.
+// The limits of a row group. The first batch that exceeds one of them is the last batch of its row
+// group. The writer holds a row group in memory until the row group ends.
 const (
 	maxGroupRows  = 128 << 10
 	maxGroupBytes = 16 << 20 // measured as record batches
@@ -46,11 +46,11 @@ func FileName(entity plan.Entity, name string) string {
 
 // Export writes the entities at the target, ordered by id: the id and properties of each node, and
 // the id, from, to and properties of each edge. The columns are those of [engine.ArrowSchema], with
-// three differences: a required column is not nullable, a nullable Vector is a List, and a Duration is
-// an Int64 of nanoseconds. A node type
-// with a property called id has only one such column. A type without entities has a file too. All
-// files are of the one commit that Export returns. The error is an *engine.BadArgument if a type is
-// unknown, or an error of create, of a file or of the graph.
+// three differences: a required column is not nullable, a nullable Vector is a List, and a Duration
+// is an Int64 of nanoseconds. If a node type has a property called id, the file has only one column
+// id. A type without entities has a file too. All files show the graph at the same commit, which
+// Export returns. The error is an *engine.BadArgument if a type is unknown, or an error of create,
+// of a file or of the graph.
 func Export(ctx context.Context, g engine.Graph, at engine.Target, opts Options, create Create) (engine.Commit, error) {
 	snap, err := g.Snapshot(ctx, at)
 	if err != nil {

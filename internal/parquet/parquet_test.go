@@ -122,7 +122,7 @@ func TestExport(t *testing.T) {
 	for _, name := range []string{"nodes/P.parquet", "nodes/Named.parquet", "nodes/None.parquet", "edges/Likes.parquet", "edges/To.parquet"} {
 		f := files[name]
 		if f == nil || f.closed != 1 {
-			t.Fatalf("%s is not there, or not closed once", name)
+			t.Fatalf("%s does not exist, or was not closed exactly once", name)
 		}
 		got = append(got, readBack(t, name, f.Bytes())...)
 	}

@@ -12,16 +12,16 @@ import (
 // maxKnown is the maximum number of spellings that an [Analyzer] caches, about 100 bytes each.
 const maxKnown = 1 << 20
 
-// stopped marks a word that is not a token.
+// stopped is the number of a word without a token, such as a stop word.
 const stopped = -1
 
 // Analyzer numbers the tokens of many texts: each distinct token gets a number, counted from 0, in
 // the order of first occurrence. It caches the token of each spelling, so that it stems a word only
 // once. Only one goroutine may use it at a time.
 type Analyzer struct {
-	Tokens []string // by number
-	known  map[string]int32
-	number map[string]int32
+	Tokens []string         // by number
+	known  map[string]int32 // token number by spelling, or stopped
+	number map[string]int32 // token number by token
 	env    *snowballstem.Env
 }
 

@@ -34,7 +34,8 @@ func itemsIn(graphs []string) string {
 }
 
 // clusterState returns the state of the graphs in a folder after an apply, without ids and times.
-// It also returns how many graphs have the schema wanted, and the number of the recorded revision.
+// It also returns how many of the graphs have the schema in wanted, and the number of the recorded
+// revision.
 func clusterState(t *testing.T, dir string, graphs []string, wanted string) (state string, done int, revision uint64) {
 	t.Helper()
 	r, err := reconcile.ReadRevision(enginefs.OS(), filepath.Join(dir, "data"))
@@ -172,9 +173,9 @@ func TestApplyIsKilled(t *testing.T) {
 		}
 	}
 	if len(partial) < 3 {
-		t.Errorf("the kills found only %v graphs done: the test says little", partial)
+		t.Errorf("the kills found only these numbers of finished graphs, too few to show anything: %v", partial)
 	}
-	t.Logf("killed with so many graphs done: %v", partial)
+	t.Logf("numbers of finished graphs at the kills: %v", partial)
 }
 
 // waitFor waits until a file exists or the process has ended, at most 20 seconds. It leaves the
@@ -207,10 +208,10 @@ func TestServedCluster(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "item.pg"), itemLess)
 	if code, out := cli("cluster", "apply"); code != 1 || !strings.Contains(out, fmt.Sprint("locked by process ", p.cmd.Process.Pid)) || !strings.Contains(out, "omnigraph-server") {
-		t.Errorf("apply beside a server: %d %s", code, out)
+		t.Errorf("apply while a server runs: %d %s", code, out)
 	}
 	if code, out := cli("cluster", "plan", "--format", "csv"); code != 0 || !strings.Contains(out, "one,in_use") || !strings.Contains(out, "one,approve,--approve sha256:") {
-		t.Errorf("plan beside a server: %d %s", code, out)
+		t.Errorf("plan while a server runs: %d %s", code, out)
 	}
 	p.stop()
 	if err := os.RemoveAll(filepath.Join(dir, "data", "two")); err != nil {

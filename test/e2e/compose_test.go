@@ -60,7 +60,7 @@ func TestCompose(t *testing.T) {
 			t.Errorf("%s has the volumes %v", name, s.Volumes)
 		}
 		if file := filepath.Join("../../docs/deployment", s.Build.Context, s.Build.Dockerfile); !exists(file) {
-			t.Errorf("%s is built from %s, which is not there", name, file)
+			t.Errorf("%s is built from %s, which does not exist", name, file)
 		}
 	}
 	server := c.Services["server"]
@@ -68,10 +68,10 @@ func TestCompose(t *testing.T) {
 		t.Errorf("ports %v", server.Ports)
 	}
 	if !slices.Equal(server.Health.Test, append([]string{"CMD"}, im.health...)) {
-		t.Errorf("its health is asked by %q, that of the image by %q", server.Health.Test, im.health)
+		t.Errorf("the health check of the service is %q, and that of the image is %q", server.Health.Test, im.health)
 	}
 	if server.Grace <= drain(t)+5*time.Second {
-		t.Errorf("a grace of %v is too short for calls under way to finish", server.Grace)
+		t.Errorf("a grace of %v is too short for calls in flight to finish", server.Grace)
 	}
 }
 

@@ -182,7 +182,7 @@ func TestDeploymentGuideShows(t *testing.T) {
 	}
 }
 
-// TestDeploymentGuideHosts checks the guide's table of hosts against the guard.
+// TestDeploymentGuideHosts checks the guide's table of hosts against the host check of the server.
 func TestDeploymentGuideHosts(t *testing.T) {
 	guide, _ := deploymentGuide(t)
 	rows := regexp.MustCompile("(?m)^\\| (`[^|]*`.*|the same) \\| (none|`\\[.*\\]`) \\| (.*) \\|$").FindAllStringSubmatch(guide, -1)
@@ -253,7 +253,7 @@ func TestKubernetes(t *testing.T) {
 	_, blocks := deploymentGuide(t)
 	i := slices.IndexFunc(blocks, func(b block) bool { return b.name == "kubernetes.yaml" })
 	if i < 0 {
-		t.Fatal("there is none in the guide")
+		t.Fatal("the guide has no example for Kubernetes")
 	}
 	var deployment struct {
 		Spec struct {

@@ -94,7 +94,7 @@ func TestSecondSignal(t *testing.T) {
 	time.Sleep(300 * time.Millisecond)
 	if again, err := net.Dial("tcp", p.addr); err == nil {
 		again.Close()
-		t.Error("a connection was taken after the first signal")
+		t.Error("the server accepted a connection after the first signal")
 	}
 	began := clock.Now()
 	p.term()
@@ -193,7 +193,7 @@ func TestCollectorIsDown(t *testing.T) {
 		t.Errorf("the stop took %v", took)
 	}
 	if !strings.Contains(p.stderr.String(), "the server could not export traces") && !strings.Contains(p.stderr.String(), "last traces") {
-		t.Errorf("the log does not tell of it: %s", p.stderr.String())
+		t.Errorf("the log does not report the failed export of spans: %s", p.stderr.String())
 	}
 }
 

@@ -97,7 +97,7 @@ func TestHostileBranches(t *testing.T) {
 		}
 	}
 	if after := entries(t, filepath.Dir(dir)); !slices.Equal(before, after) {
-		t.Errorf("beside the cluster's folder there were %q, and now are %q", before, after)
+		t.Errorf("the folder of the cluster's folder had %q before the test, and has %q after it", before, after)
 	}
 	for _, name := range made {
 		if b.tool(t, "branch_delete", map[string]any{"name": name}) {

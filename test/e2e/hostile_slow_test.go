@@ -29,7 +29,8 @@ const (
 	headerLimit = 10 * time.Second
 	bodyLimit   = 2 * time.Minute
 
-	// refusedLimit applies to a body that the server does not want to read.
+	// refusedLimit is the time within which the server must refuse a request whose body it does not
+	// need to read.
 	refusedLimit = 5 * time.Second
 	lateness     = 10 * time.Second
 )
@@ -107,7 +108,7 @@ func TestSlowBodies(t *testing.T) {
 	for want, head := range map[int]string{http.StatusUnauthorized: head(overREST, "nobody"), http.StatusForbidden: foreign} {
 		took, r, err := b.drip(head, strings.Repeat(" ", 60))
 		if err != nil || r.status != want || took > patience {
-			t.Errorf("a stranger with a slow body is answered %d after %v, %v; expected %d at once", r.status, took, err, want)
+			t.Errorf("a request without permission and with a slow body is answered %d after %v, %v; expected %d at once", r.status, took, err, want)
 		}
 	}
 	if !*slow {
@@ -143,7 +144,7 @@ func TestSlowReaders(t *testing.T) {
 	const answer = `{"query":"query q() { match { $a: Symbol $b: Symbol $c: Symbol $d: Symbol $e: Symbol } return { $a.path as a, $b.path as b, $c.path as c } }"}`
 	r, err := b.exchange(b.request(overREST, asJSON, answer))
 	if err != nil || r.status != http.StatusOK || len(r.body) < 5<<20 {
-		t.Fatalf("the answer that is to be large: %d, %d bytes, %v", r.status, len(r.body), err)
+		t.Fatalf("the answer is not large: %d, %d bytes, %v", r.status, len(r.body), err)
 	}
 	before := b.memory("VmRSS")
 	var conns []net.Conn
@@ -232,7 +233,7 @@ func TestIdleConnections(t *testing.T) {
 	held := b.memory("VmRSS")
 	for i := 0; i < len(used); i += max(1, len(used)/100) {
 		if r, err := askOn(used[i], ask); err != nil || r.status != http.StatusOK {
-			t.Errorf("an idle connection goes on: %d, %v", r.status, err)
+			t.Errorf("a request on an idle connection: %d, %v", r.status, err)
 		}
 	}
 	b.once.Do(b.depart)
@@ -240,7 +241,7 @@ func TestIdleConnections(t *testing.T) {
 	t.Logf("%d connections in %v; %d MiB before and %d MiB with them; %d reads of another client, median %v, p99 %v, worst %v", *connections, opened.Round(time.Millisecond),
 		before, held, len(took), took[len(took)/2], took[len(took)*99/100], took[len(took)-1])
 	if p99 := took[len(took)*99/100]; p99 > patience/5 {
-		t.Errorf("beside %d idle connections a read takes %v at p99, expected at most %v", *connections, p99, patience/5)
+		t.Errorf("with %d idle connections the p99 of a read is %v, expected at most %v", *connections, p99, patience/5)
 	}
 }
 

@@ -40,7 +40,7 @@ const (
 	largestFault = 32 << 10
 )
 
-// besieged is a server with an honest client that reads from it all the time.
+// besieged is a server under attack, and an honest client that reads from it all the time.
 type besieged struct {
 	*process
 	took []time.Duration // durations of the reads; read it only after depart
@@ -64,7 +64,7 @@ func besiege(t *testing.T, args ...string) *besieged {
 			status, err := good.post("/graphs/code/queries/notes_about", "application/json", `{"params":{"symbol":"example.com/p.F1"}}`, nil)
 			b.took = append(b.took, clock.Since(start))
 			if err != nil || status != http.StatusOK {
-				t.Errorf("beside the attacks a good client was answered %d, %v", status, err)
+				t.Errorf("during the attacks the honest client was answered %d, %v", status, err)
 			}
 			select {
 			case <-b.quit:
@@ -86,12 +86,12 @@ func (b *besieged) depart() {
 func (b *besieged) leave() {
 	b.once.Do(b.depart)
 	if slowest := slices.Max(b.took); slowest > patience {
-		b.t.Errorf("beside the attacks a good client waited %v, expected at most %v", slowest, patience)
+		b.t.Errorf("during the attacks the honest client waited %v, expected at most %v", slowest, patience)
 	}
 	if peak := b.memory("VmHWM"); peak > memoryLimit {
 		b.t.Errorf("the server held %d MiB of memory, expected at most %d", peak, memoryLimit)
 	} else {
-		b.t.Logf("%d reads of a good client, the slowest %v; the server held at most %d MiB", len(b.took), slices.Max(b.took), peak)
+		b.t.Logf("%d reads of the honest client, the slowest %v; the server held at most %d MiB", len(b.took), slices.Max(b.took), peak)
 	}
 	b.stop()
 	checkLog(b.t, b.stderr.Bytes())
@@ -131,7 +131,7 @@ func checkLog(t *testing.T, log []byte) {
 		}
 		isText := strings.HasPrefix(text, "time=") && strings.Contains(text, " level=") && strings.Contains(text, " msg=")
 		if !isText && !json.Valid(line) {
-			t.Errorf("a line of the log is no record: %q", text)
+			t.Errorf("a line of the log is not a record: %q", text)
 		}
 		if strings.Contains(quoted.ReplaceAllString(text, `""`), "msg=forged") || strings.Contains(text, `"msg":"forged"`) {
 			t.Errorf("a record of the log was forged: %q", text)
@@ -139,7 +139,7 @@ func checkLog(t *testing.T, log []byte) {
 		records++
 	}
 	if records == 0 {
-		t.Error("nothing was logged: the check says nothing")
+		t.Error("nothing was logged, so the check shows nothing")
 	}
 }
 

@@ -39,7 +39,8 @@ func fillText(n int, head, item, tail string) string {
 	return b.String() + tail
 }
 
-// attackText is a text that takes long to process. Clients send it in several calls in turn.
+// attackText is a text that takes long to process. It has several bodies; a client sends them one
+// after the other.
 type attackText struct {
 	name    string
 	params  []string // bodies of the calls
@@ -143,7 +144,8 @@ func (p *process) callEvery(client *http.Client, stop <-chan struct{}, pause tim
 	}
 }
 
-// latencies are the durations of one client's calls while six other clients call, too.
+// latencies holds the durations of one client's calls, and figures about six other clients that
+// call at the same time.
 type latencies struct {
 	took    []time.Duration
 	calls   int           // calls of the six clients
@@ -165,8 +167,9 @@ func (l *latencies) String() string {
 		l.calls, l.longest.Round(time.Millisecond), l.answers, l.largest)
 }
 
-// measure adds the latencies of a stored query that another actor calls, while six clients send
-// bodies in a loop.
+// measure runs six clients that send the bodies to path in a loop, for the given duration. During
+// that time one more client calls a stored query with the token of other, and measure adds the
+// latencies of those calls to l.
 func (p *process) measure(l *latencies, other *process, path string, bodies []string, during time.Duration) {
 	stop := make(chan struct{})
 	var clients sync.WaitGroup
@@ -208,11 +211,11 @@ func (p *process) measure(l *latencies, other *process, path string, bodies []st
 	clients.Wait()
 }
 
-// TestHostileTexts sends the worst texts just below the limits from six clients in a loop. During
-// that time it measures a stored query of another client. For comparison, it measures that query
-// also while the six clients call it themselves; the two measurements alternate. It then stops the
-// server under this load with SIGTERM. Unless -texts is at least 10 seconds, the texts have an
-// eighth of their size.
+// TestHostileTexts sends the worst texts just below the limits, from six clients in a loop. During
+// that time it measures the latency of a stored query of another client. For comparison, it also
+// measures that latency while the six clients call the same stored query. The two measurements
+// alternate. Then the test stops the server under this load with SIGTERM. Unless -texts is at least
+// 10 seconds, the texts have an eighth of their size.
 func TestHostileTexts(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", heapLimit)
 	t.Setenv("OMNIGRAPH_TOKEN_ACT_ADA", goodToken)
@@ -234,7 +237,7 @@ func TestHostileTexts(t *testing.T) {
 			if err != nil || r.status != http.StatusOK || refused != (text.refused != "") || !bytes.Contains(r.body, []byte(text.refused)) {
 				t.Errorf("%s: %d %.600s, %v", text.name, r.status, r.body, err)
 			}
-			t.Logf("%s: %d bytes by themselves take %v", text.name, len(params), clock.Since(start).Round(time.Millisecond))
+			t.Logf("%s: a call with %d bytes takes %v without other load", text.name, len(params), clock.Since(start).Round(time.Millisecond))
 		}
 		var equal, hostile latencies
 		for left := *textTime; left > 0; left -= slice {

@@ -47,7 +47,7 @@ func readImage(t *testing.T, file string) image {
 	}
 	list := func(text string) (args []string) {
 		if err := json.Unmarshal([]byte(text), &args); err != nil {
-			t.Errorf("%s: %v: a shell is wanted, and there is none", text, err)
+			t.Errorf("%s: %v needs a shell, which the image does not have", text, err)
 		}
 		return args
 	}
@@ -162,7 +162,7 @@ func contained(t *testing.T, im image, from, built string, apply []string, graph
 		}
 	}
 	if !slices.Contains(im.plain, "0.0.0.0:"+im.expose) || !slices.Contains(im.health, "127.0.0.1:"+im.expose) {
-		t.Errorf("port %s is exposed, %q is started, and %q asks", im.expose, im.plain, im.health)
+		t.Errorf("the image exposes port %s, starts %q and checks its health with %q", im.expose, im.plain, im.health)
 	}
 	if os.Getuid() != 0 {
 		t.Skip("only root can change the root of a process")
@@ -208,11 +208,11 @@ func contained(t *testing.T, im image, from, built string, apply []string, graph
 	health := slices.Clone(im.health)
 	health[slices.Index(health, "127.0.0.1:"+im.expose)] = p.addr
 	if out, err := confined(nil, health...).CombinedOutput(); err != nil {
-		t.Errorf("the health check of a server that lives: %v, %s", err, out)
+		t.Errorf("the health check of a running server: %v, %s", err, out)
 	}
 	p.stop()
 	if out, err := confined(nil, health...).CombinedOutput(); err == nil {
-		t.Errorf("the health check finds a server that is gone: %s", out)
+		t.Errorf("the health check succeeds although the server has ended: %s", out)
 	}
 }
 
@@ -252,6 +252,6 @@ func drain(t *testing.T) time.Duration {
 			return time.Duration(n) * time.Second
 		}
 	}
-	t.Fatal("server/ does not say how long it drains")
+	t.Fatal("the source of the server does not contain the drain time")
 	return 0
 }

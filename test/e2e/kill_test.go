@@ -132,7 +132,7 @@ func verify(t *testing.T, p *process) map[string]bool {
 		}
 	}
 	if halves.RowCount > 0 {
-		t.Errorf("%d notes are there without their edges, such as %s", halves.RowCount, halves.Rows[0].Slug)
+		t.Errorf("%d notes exist without their edges, such as %s", halves.RowCount, halves.Rows[0].Slug)
 	}
 	found := map[string]bool{}
 	for _, row := range all.Rows {

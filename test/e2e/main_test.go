@@ -55,8 +55,8 @@ func TestDev(t *testing.T) {
 }
 
 // TestDevOnEveryInterface binds the server to every interface. With --dev the server must be able
-// to call itself even if its guard requires a public host, and must print an address at which it
-// accepts calls.
+// to call itself even if its host check requires a public host, and must print an address at which
+// it accepts calls.
 func TestDevOnEveryInterface(t *testing.T) {
 	dir := clusterDir(t)
 	for hosts, host := range map[string]string{"[]": "localhost", "[graph.example.com]": "graph.example.com"} {

@@ -105,7 +105,7 @@ func TestPolicyToolsIsToolsList(t *testing.T) {
 		}
 	}
 	if served["act-eve"] == served["act-bot"] || served["act-bot"] == served["act-ada"] || served["act-ada"] == served["act-ci"] {
-		t.Error("the actors see the same tools: the comparison says nothing")
+		t.Error("all actors see the same tools, so the comparison shows nothing")
 	}
 	for actor, want := range map[string][2]bool{"act-bot": {true, false}, "act-rex": {false, false}, "act-kay": {false, true}, "act-dev": {true, true}} {
 		got := [2]bool{strings.Contains(served[actor], `"name":"add_note"`), strings.Contains(served[actor], `"name":"branch_merge"`)}
@@ -120,7 +120,7 @@ func TestPolicyToolsIsToolsList(t *testing.T) {
 	p.stop()
 	for actor := range tokens {
 		if got, stderr := print(actor); got != served[actor] || stderr != "" {
-			t.Errorf("%s: after the server's end printed %q and\n%s\nserved was\n%s", actor, stderr, got, served[actor])
+			t.Errorf("%s: after the server had ended, the command printed %q and\n%s\nthe server had served\n%s", actor, stderr, got, served[actor])
 		}
 	}
 }

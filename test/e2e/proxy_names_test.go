@@ -9,9 +9,10 @@ import (
 // pageOrigin is the origin of a web page that may call the server.
 const pageOrigin = "https://app.example.com"
 
-// named sends requests for other hosts. The proxy must not pass them on. A server that is bound to
-// loopback accepts the names of its machine; any other server accepts its public hosts. With --dev
-// the server prints an address at which it accepts calls.
+// named sends requests for hosts other than the public one. The proxy must not pass them on.
+// Without the proxy, a server that is bound to loopback must accept the names of its machine, and
+// any other server only its public hosts. The address that --dev prints must have a name that the
+// server accepts.
 func (x *proxied) named() {
 	x.t.Helper()
 	for _, host := range []string{"evil.example.com", "localhost", "127.0.0.1"} {
@@ -40,7 +41,7 @@ func (x *proxied) named() {
 		}
 	}
 	if !strings.Contains(x.server.output(), "MCP     http://"+name+":") {
-		x.t.Errorf("not by its name %s:\n%s", name, x.server.output())
+		x.t.Errorf("--dev does not print the name %s:\n%s", name, x.server.output())
 	}
 }
 

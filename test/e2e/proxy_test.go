@@ -261,7 +261,7 @@ func (x *proxied) do(method, path, host, contentType string, body io.Reader) *ht
 	return res
 }
 
-// whole sends a request as do does, and reads the whole answer.
+// whole sends a request with do, and reads the whole answer.
 func (x *proxied) whole(method, path, host, contentType string, body io.Reader) (*http.Response, string) {
 	x.t.Helper()
 	res := x.do(method, path, host, contentType, body)
@@ -291,7 +291,7 @@ func (x *proxied) rest() {
 		x.t.Errorf("a wrong token: %s, %v, %s", res.Status, res.Header, body)
 	}
 	if res, body = x.whole("GET", "/metrics", publicHost, "", nil); res.StatusCode != http.StatusNotFound || strings.Contains(body, `"code"`) {
-		x.t.Errorf("/metrics is not the proxy's to answer: %s %s", res.Status, body)
+		x.t.Errorf("the proxy passes /metrics on: %s %s", res.Status, body)
 	}
 }
 
@@ -397,12 +397,12 @@ func (x *proxied) drain(lines int) {
 		}
 		conn.Close()
 		if clock.Now().After(deadline) {
-			x.t.Fatal("the server takes connections ten seconds after it was told to stop")
+			x.t.Fatal("the server accepts connections ten seconds after SIGTERM")
 		}
 	}
 	select {
 	case <-x.server.read:
-		x.t.Fatal("the server ended while an export was under way")
+		x.t.Fatal("the server ended during an export")
 	default:
 	}
 	rest, err := io.ReadAll(in)

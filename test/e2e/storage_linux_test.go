@@ -96,7 +96,7 @@ func (p *process) ends() {
 	}
 }
 
-// all starts the server again and checks that it has every acknowledged note.
+// all starts the server again and checks that the graph has every acknowledged note.
 func all(t *testing.T, dir string, acked map[string]bool) {
 	t.Helper()
 	found := verify(t, start(t, dir))

@@ -1,16 +1,17 @@
-// Package outside tests that other modules can do their work with the public packages alone. Each
-// folder of testdata is a module of its own, outside of this one, so the go command refuses it an
-// internal package:
+// Package outside tests that other modules need only the public packages. Each folder of testdata
+// is a module of its own outside of this one, so the go command does not let it import an internal
+// package:
 //
 //   - embedding is a program that keeps a graph in a folder, without a server;
-//   - metered is an engine by somebody else, with the conformance suite.
+//   - metered is an engine by another author, which runs the conformance suite.
 //
-// The third kind of module, a server with stored queries, is the one that gq init makes; TestInit…
-// in cmd/gq tests it.
+// The third kind of module, a server with stored queries, is the kind that gq init creates; the
+// tests TestInit… in cmd/gq test it.
 package outside
 
-// The tests build other modules from these packages and do not import them. These imports make go
-// test run the tests again, and not take a stored result, after a change of one of the packages.
+// The tests build other modules from these packages and do not import them. Because of these
+// imports, go test runs the tests again after a change of one of the packages, instead of printing
+// a cached result.
 import (
 	_ "github.com/omnigraph-go/omnigraph/engine/embedded"
 	_ "github.com/omnigraph-go/omnigraph/engine/enginetest"

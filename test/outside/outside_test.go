@@ -13,12 +13,14 @@ import (
 
 const omnigraph = "github.com/omnigraph-go/omnigraph"
 
-// outsider is a module that is not this one.
+// outsider is a module other than the one of this repository. modfile is the go.mod that the go
+// command uses for it.
 type outsider struct{ dir, modfile string }
 
-// module prepares the module in a folder for the go command without a network. The module requires
-// the versions that this module requires, which are on the disk. They go into a go.mod in a
-// temporary folder, so a new version there changes no file here.
+// module prepares the module in a folder so that the go command can build it without a network: it
+// requires the versions that this repository requires, because these are on the disk. The
+// requirements go into a go.mod in a temporary folder, so no file in the module's folder has to
+// change when a version does.
 func module(t *testing.T, dir string) outsider {
 	t.Helper()
 	own := parse(t, filepath.Join(dir, "go.mod"))
@@ -92,8 +94,8 @@ func TestEngineByAnother(t *testing.T) {
 	}
 }
 
-// TestInternalIsRefused checks that the modules above show anything: the same preparation of a module
-// that imports an internal package ends with an error.
+// TestInternalIsRefused checks that the tests above would notice the import of an internal package:
+// a module that is prepared in the same way and imports one must not build.
 func TestInternalIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	root, err := filepath.Abs("../..")

@@ -150,7 +150,7 @@ func (l *loop) run(ctx context.Context, dir, program string, args ...string) (sa
 func sampleOf(cmd *exec.Cmd, wall time.Duration) (sample, error) {
 	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	if !ok {
-		return sample{}, errors.New("the system does not tell the peak memory of a process on " + runtime.GOOS)
+		return sample{}, errors.New("the peak memory of a process cannot be measured on " + runtime.GOOS)
 	}
 	unit := 1024.0 // Linux reports kilobytes
 	if runtime.GOOS == "darwin" {

@@ -19,7 +19,7 @@ import (
 type conn struct {
 	net.Conn
 	r      *bufio.Reader
-	answer []byte
+	answer []byte // body of the last answer; post reuses its memory
 }
 
 func dial(addr string, n int) (conns []*conn, err error) {

@@ -24,7 +24,7 @@ var calls = []struct {
 // target is a server with its connections, the head of its requests, and its measurements.
 type target struct {
 	server *serverproc.Server
-	head   string
+	head   string // of each request; ends in "Content-Length: "
 	conns  []*conn
 
 	took []time.Duration // time of each call
@@ -85,8 +85,8 @@ func compare(ctx context.Context, stdout io.Writer, ours, other *serverproc.Serv
 	return nil
 }
 
-// inTurns warms the targets up, and then measures one round of each in turn until all rounds are
-// done.
+// inTurns warms up the targets. Then it measures one round of each target after the other, until
+// all rounds are done.
 func inTurns(ctx context.Context, targets []*target, connections int, body func(conn, n int) string, o options) error {
 	for _, t := range targets {
 		var err error

@@ -34,7 +34,7 @@ func TestBare(t *testing.T) {
 		t.Errorf("%d calls over two connections, %v", len(took), err)
 	}
 	if _, err := hammer(conns, time.Millisecond, func(int, int) (string, string) { return "POST /nan HTTP/1.1\r\nHost: x\r\nContent-Length: ", "" }); err == nil {
-		t.Error("an answer other than 200 is no error")
+		t.Error("an answer with a status other than 200 is not an error")
 	}
 	stop()
 	if err := <-ended; err != nil {

@@ -33,7 +33,7 @@ func main() {
 type options struct {
 	bin    string // folder of the built commands
 	other  string // folder of another build, which takes the place of the bare server; "" means none
-	policy string // policy of the graph in place of the repository's; "" means that one
+	policy string // policy of the graph; "" means the one of the repository
 	repo   string // folder of the cluster.yaml and queries to serve
 	rounds int    // rounds of each server
 	round  time.Duration

@@ -56,14 +56,14 @@ type book struct {
 	stopping atomic.Bool
 
 	mu       sync.Mutex
-	pages    map[string]*page
-	failures []string // the first failures, in full
-	failed   int
+	pages    map[string]*page // by the name of the operation
+	failures []string         // the first failures, in full
+	failed   int              // number of all failures
 }
 
 // page holds the statuses and times of one operation.
 type page struct {
-	statuses map[int]int
+	statuses map[int]int // number of answers by status
 	took     []time.Duration
 }
 

@@ -26,7 +26,7 @@ const callLimit = 60 * time.Second
 
 // client is one client. It makes one call at a time.
 type client struct {
-	n     int
+	n     int // number of the client, from 0
 	actor string
 	rng   *rand.Rand
 
@@ -181,7 +181,7 @@ func (c *client) callTool(ctx context.Context, name string, arguments json.RawMe
 		Limit        json.RawMessage `json:"resource_limit"`
 	}
 	if err := json.Unmarshal(body.Bytes(), &fault); err != nil {
-		return lost, body.Bytes(), fmt.Errorf("a fault that is no envelope: %w", err)
+		return lost, body.Bytes(), fmt.Errorf("the fault is not an error envelope: %w", err)
 	}
 	switch {
 	case fault.Precondition != nil:
@@ -196,8 +196,8 @@ func (c *client) callTool(ctx context.Context, name string, arguments json.RawMe
 	return status, body.Bytes(), nil
 }
 
-// failed returns the outcome of a call over MCP that returned no result. The session may have
-// ended, so failed closes it.
+// failed returns the outcome of a call over MCP that got no result. It closes the session, because
+// the server may have ended it.
 func (c *client) failed(err error) (int, []byte, error) {
 	if c.mcp != nil {
 		_ = c.mcp.Close() // the session failed, so an error adds nothing

@@ -66,7 +66,7 @@ func (c *client) mergeBranch(ctx context.Context) {
 		return ok
 	})
 	if !ok {
-		return // the ledger has the branch, which is left behind
+		return // if the branch was created, it stays; the ledger has recorded it
 	}
 	o := c.branches.merge(ctx, "branch merge", branch)
 	for i, slug := range slugs {

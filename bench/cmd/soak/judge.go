@@ -11,14 +11,15 @@ import (
 	"time"
 )
 
-// The margins within which the last third of a run counts as level with the middle third.
+// verdict compares the last third of a run with the middle third. It accepts growth within these
+// margins.
 //
 // Each commit keeps some memory for good: about 75 bytes in the history, and about 100 more for the
-// name of each branch ever written, of which there is one for every ten commits here. For a day, it
-// also keeps 120 bytes for each idempotency key, one for every six commits. The garbage collector
-// lets the live heap double. rssPerCommit allows for all this; the size of the data itself does not
-// grow. The other margins are for noise: the live heap rises and falls by some megabytes between
-// checkpoints.
+// name of each branch ever written; a run creates one branch for every ten commits. For a day, the
+// server also keeps 120 bytes for each idempotency key, one for every six commits. The garbage
+// collector lets the live heap double. rssPerCommit allows for all this; the size of the data
+// itself does not grow. The other margins are for noise: the live heap rises and falls by some
+// megabytes between checkpoints.
 const (
 	rssMargin       = 0.10
 	rssAllowance    = 16 << 10    // KiB
@@ -67,8 +68,8 @@ func (r *result) verdict() error {
 	return errors.Join(errs...)
 }
 
-// level returns an error if the value of the last third exceeds that of the middle third by more
-// than the margin and slack.
+// level returns an error if the value of the last third of a run exceeds the value of the middle
+// third by more than the margin, which is a fraction of the latter, plus slack.
 func level(what string, m [3]int64, margin float64, slack int64) error {
 	most := m[1] + int64(margin*float64(m[1])) + slack
 	if m[2] <= most {

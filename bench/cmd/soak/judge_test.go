@@ -182,12 +182,12 @@ func TestThirds(t *testing.T) {
 		t.Errorf("the medians are %v", got)
 	}
 	if got := thirds(nil, rss); got != [3]int64{} {
-		t.Errorf("of nothing the medians are %v", got)
+		t.Errorf("the medians of no samples are %v", got)
 	}
 }
 
-// TestEveryDeedIsExplained checks that the mix of each actor is not empty, so that a run without
-// calls cannot pass.
+// TestEveryDeedIsExplained checks that each actor has deeds to perform, because a run without calls
+// would pass.
 func TestEveryDeedIsExplained(t *testing.T) {
 	for _, actor := range []string{everything, reader, indexer} {
 		if len(deeds[actor]) < 5 || slices.ContainsFunc(deeds[actor], func(d deed) bool { return d.weight < 1 }) {

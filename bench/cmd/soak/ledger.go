@@ -34,9 +34,9 @@ const absent = ""
 
 // write is a write to a shared note.
 type write struct {
-	commit string
-	text   string
-	unsure bool // its outcome is unknown, so it has no commit
+	commit string // id of the commit that the write made
+	text   string // text of the note after the write
+	unsure bool   // its outcome is unknown, so it has no commit
 }
 
 // history is the sequence of one client's writes to a note or branch.
@@ -49,12 +49,12 @@ func newLedger() *ledger {
 	return &ledger{own: map[string]*history{}, shared: map[string][]write{}, branches: map[string]*history{}}
 }
 
-// note records a write to a note that only this client writes to. known is false if the answer to
+// note records a write to a note that only one client writes to. known is false if the answer to
 // the write was lost.
 func (l *ledger) note(slug, text string, known bool) { l.put(l.own, slug, text, known) }
 
-// branch records that a client created a branch, with a text that is not empty, or deleted it, with
-// absent.
+// branch records that a client created or deleted a branch. text is made if the client created it,
+// and absent if the client deleted it. known is false if the answer was lost.
 func (l *ledger) branch(name, text string, known bool) { l.put(l.branches, name, text, known) }
 
 func (l *ledger) put(m map[string]*history, key, text string, known bool) {
@@ -182,12 +182,12 @@ func (l *ledger) differ(notes, branches map[string]string, order map[string]uint
 	}
 	for _, slug := range slices.Sorted(maps.Keys(notes)) {
 		if l.own[slug] == nil && l.shared[slug] == nil {
-			differences = append(differences, fmt.Sprintf("note %s: is there, and nobody was told that it is", slug))
+			differences = append(differences, fmt.Sprintf("note %s exists, but no client got the answer that it was written", slug))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(branches)) {
 		if l.branches[name] == nil {
-			differences = append(differences, fmt.Sprintf("branch %s: is there, and nobody was told that it is", name))
+			differences = append(differences, fmt.Sprintf("branch %s exists, but no client got the answer that it was created", name))
 		}
 	}
 	return differences, checked

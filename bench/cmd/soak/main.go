@@ -76,7 +76,7 @@ type ending struct {
 	err  error // nil if it ended with status 0 within the limit
 }
 
-// result is everything that a run is judged by.
+// result holds the data that verdict examines.
 type result struct {
 	book    *book
 	samples []sample

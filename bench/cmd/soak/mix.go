@@ -45,9 +45,9 @@ func (g *crowd) stop() {
 	g.done.Wait()
 }
 
-// deed is one activity of a client, of one or more calls.
+// deed is an activity of a client that consists of one or more calls.
 type deed struct {
-	weight int
+	weight int // relative frequency of the deed
 	do     func(*client, context.Context)
 }
 
@@ -239,7 +239,7 @@ func (c *client) load(ctx context.Context) {
 	}
 }
 
-// loadAnew loads one new note, which then belongs to the client.
+// loadAnew loads one new note, which then counts as one of the client's own notes.
 func (c *client) loadAnew(ctx context.Context) {
 	if len(c.live) == maxLive {
 		return

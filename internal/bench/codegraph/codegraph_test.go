@@ -9,7 +9,7 @@ func TestNDJSON(t *testing.T) {
 	size := Size{Packages: 3, Symbols: 40, Calls: 25}
 	one, two := size.NDJSON(7), size.NDJSON(7)
 	if !bytes.Equal(one, two) {
-		t.Error("the same size and seed give two graphs")
+		t.Error("the same size and seed give different graphs")
 	}
 	if bytes.Equal(one, size.NDJSON(8)) {
 		t.Error("the seed changes nothing")

@@ -1,9 +1,9 @@
-// Package contention has many writers raise counters of one graph while many readers read it, and
-// checks the answers of the engine for lost updates and torn reads.
+// Package contention runs many writers that increment counters of one graph, and many readers of
+// the same counters. It checks the answers of the engine for lost updates and torn reads.
 //
-// A raise reads a counter and writes the value plus one. If two raises overlap, the engine must not
-// acknowledge both. A counter, its mirror and its entries change in one commit, so a reader must
-// never see one of them without the others.
+// The code calls an increment a raise: a writer reads a counter and writes the value plus one. If
+// two increments overlap, the engine must not acknowledge both. A counter, its mirror and its
+// entries change in one commit, so a reader must never see one of them without the others.
 package contention
 
 import (
@@ -21,19 +21,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// Options configure a run. It ends after Duration or after Most raises, whichever comes first.
+// Options configure a run. It ends after Duration, or when about Most increments are acknowledged,
+// whichever comes first.
 type Options struct {
 	Writers, Readers, Counters int
 
 	// Branches is the number of branches to create. The writers are divided evenly among them. If
 	// it is 0, all writers use main.
 	Branches int
-	// IfCommit makes each write require the head that its read saw. Without it, two raises to one
-	// value conflict because they insert entries with the same id.
+	// IfCommit makes each write require the head that its read saw. Without it, two increments to
+	// the same value conflict because they insert entries with the same id.
 	IfCommit bool
 
 	Duration time.Duration
-	Most     int64 // approximate number of acknowledged raises
+	Most     int64 // approximate maximum number of acknowledged increments
 	Seed     uint64
 }
 
@@ -42,16 +43,16 @@ type Report struct {
 	Options
 	Elapsed time.Duration
 
-	Raises  int64           // number of acknowledged raises
-	Refused int64           // raises that another raise prevented, and that were retried
+	Raises  int64           // number of acknowledged increments
+	Refused int64           // increments that failed because of another one; each was retried
 	Writes  []time.Duration // time of each acknowledged write, without the read before it
-	Reads   []time.Duration // time of each pair of reads that is compared
+	Reads   []time.Duration // time of each pair of reads whose results are compared
 
 	run *run
 }
 
-// Compare compares a graph, such as the same graph after it was reopened, with the acknowledged
-// raises.
+// Compare compares the counters of g with the acknowledged increments of the run. For example, g is
+// the same graph after it was reopened.
 func (r *Report) Compare(ctx context.Context, g engine.Graph) error {
 	again := *r.run
 	again.graph = g
@@ -59,7 +60,7 @@ func (r *Report) Compare(ctx context.Context, g engine.Graph) error {
 }
 
 // Run fills an empty graph of [Schema], runs the writers and readers, and compares the result with
-// the acknowledged raises. The error describes a lost update, a torn read or a failed call.
+// the acknowledged increments. The error describes a lost update, a torn read or a failed call.
 func Run(ctx context.Context, g engine.Graph, o Options) (*Report, error) {
 	if err := fill(ctx, g, o.Counters); err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ type run struct {
 	graph    engine.Graph
 	plans    *plans
 	branches []string
-	acked    [][]atomic.Int64 // number of acknowledged raises by branch and counter
+	acked    [][]atomic.Int64 // number of acknowledged increments by branch and counter
 	total    *atomic.Int64
 	refused  *atomic.Int64
 }
@@ -135,11 +136,11 @@ func (r *run) run(ctx context.Context) (*Report, error) {
 	return rep, r.compare(ctx)
 }
 
-// write raises counters until the run is over.
+// write increments counters until the run is over.
 func (r *run) write(ctx context.Context, writer int, begin time.Time) (times []time.Duration, err error) {
 	rng := rand.New(rand.NewPCG(r.Seed, uint64(writer)))
 	line := writer % len(r.branches)
-	last := make([]int64, r.Counters) // values of this writer's last acknowledged raises
+	last := make([]int64, r.Counters) // the values that this writer's last acknowledged increments wrote
 	for clock.Since(begin) < r.Duration && r.total.Load() < r.Most {
 		n := rng.IntN(r.Counters)
 		name := value.OfString(counterName(n))
@@ -169,7 +170,7 @@ func (r *run) write(ctx context.Context, writer int, begin time.Time) (times []t
 			last[n] = next
 		case errors.As(err, &stale) && r.IfCommit, errors.As(err, &taken) && !r.IfCommit:
 			r.refused.Add(1)
-			// The other raise becomes visible once it is durable; until then every retry fails.
+			// The other increment becomes visible once it is durable; until then every retry fails.
 			if !wait(ctx, time.Duration(rng.Int64N(int64(time.Millisecond)))) {
 				return nil, ctx.Err()
 			}
@@ -199,7 +200,7 @@ func (r *run) read(ctx context.Context, reader int, done <-chan struct{}) (times
 		}
 		times = append(times, clock.Since(start))
 		if sum < last[line] {
-			return nil, fmt.Errorf("reader %d: the counters of %s add up to %d, and did to %d before", reader, r.branches[line], sum, last[line])
+			return nil, fmt.Errorf("reader %d: the counters of %s add up to %d, but added up to %d in an earlier read", reader, r.branches[line], sum, last[line])
 		}
 		last[line] = sum
 		// A reader behind a connection waits for its next call. A reader that never waits would
@@ -228,19 +229,19 @@ func (r *run) look(ctx context.Context, line, counter int) (sum int64, err error
 		return 0, err
 	}
 	if len(sums) != 3 || sums[0] != sums[1] || sums[2] != int64(r.Counters) {
-		return 0, fmt.Errorf("%s at %s: counters, mirrors and their number are %v; want the same twice, and %d", branch, commit, sums, r.Counters)
+		return 0, fmt.Errorf("%s at %s: the sum of the counters, the sum of the mirrors and the number of counters are %v; expected equal sums and %d counters", branch, commit, sums, r.Counters)
 	}
 	one, commit, err := row(ctx, r.graph, r.plans.entries, engine.Args{value.OfString(counterName(counter))}, engine.Target{Branch: branch})
 	if err != nil {
 		return 0, err
 	}
 	if len(one) > 0 && (one[0] != one[1] || one[0] != one[2]) {
-		return 0, fmt.Errorf("%s at %s: %s, its mirror and its entries are %v; want the same", branch, commit, counterName(counter), one)
+		return 0, fmt.Errorf("%s at %s: %s, its mirror and its entries are %v; expected equal numbers", branch, commit, counterName(counter), one)
 	}
 	return sums[0], nil
 }
 
-// compare compares each counter with the number of its acknowledged raises.
+// compare compares each counter with the number of its acknowledged increments.
 func (r *run) compare(ctx context.Context) error {
 	for line, branch := range r.branches {
 		var all int64
@@ -251,7 +252,7 @@ func (r *run) compare(ctx context.Context) error {
 			}
 			want := r.acked[line][n].Load()
 			if len(read) != 1 || read[0] != want {
-				return fmt.Errorf("%s on %s is %v after %d acknowledged raises", counterName(n), branch, read, want)
+				return fmt.Errorf("%s on %s is %v after %d acknowledged increments", counterName(n), branch, read, want)
 			}
 			all += want
 		}
@@ -261,7 +262,7 @@ func (r *run) compare(ctx context.Context) error {
 		}
 		for _, c := range append(snap.Nodes, snap.Edges...) {
 			if (c.Type == "Entry" || c.Type == "Raises") && c.Count != all {
-				return fmt.Errorf("%s has %d of %s after %d acknowledged raises", branch, c.Count, c.Type, all)
+				return fmt.Errorf("%s has %d of %s after %d acknowledged increments", branch, c.Count, c.Type, all)
 			}
 		}
 		for n := range r.Counters {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Person is a row of Person. Number counts from 0 and determines the slug, as in the other row
-// types.
+// Person is a row of Person. In this and the other row types, Number counts from 0 and determines
+// the slug.
 type Person struct {
 	Number    int
 	Name      string
@@ -28,7 +28,7 @@ type Post struct {
 	Vector []float32
 }
 
-// Edge is an edge between two rows, which it gives by number.
+// Edge is an edge between two rows. From and To are the numbers of the rows.
 type Edge struct{ From, To int }
 
 // Acquaintance is a row of Knows. Since is in days from 1970-01-01.
@@ -37,7 +37,7 @@ type Acquaintance struct {
 	Since int
 }
 
-// Each list of rows has its own random stream, so that each can be made without the others.
+// Each list of rows uses a random stream of its own, so that a list can be made without the others.
 const (
 	personStream = 1 + iota
 	companyStream

@@ -35,7 +35,7 @@ func ndjson(t *testing.T, g *social.Graph) []byte {
 func TestSameSeedSameGraph(t *testing.T) {
 	one := ndjson(t, small(t, 7))
 	if !bytes.Equal(one, ndjson(t, small(t, 7))) {
-		t.Error("the same size and seed give two graphs")
+		t.Error("the same size and seed give different graphs")
 	}
 	if bytes.Equal(one, ndjson(t, small(t, 8))) {
 		t.Error("the seed changes nothing")
@@ -61,7 +61,7 @@ func TestKnows(t *testing.T) {
 	out, in, pairs := make([]int, g.Persons), make([]int, g.Persons), make(map[social.Edge]bool)
 	for k := range g.AllKnows() {
 		if k.From == k.To || pairs[k.Edge] {
-			t.Fatalf("the pair %v comes twice, or is of one person", k.Edge)
+			t.Fatalf("the pair %v occurs twice, or joins a person with itself", k.Edge)
 		}
 		pairs[k.Edge] = true
 		out[k.From]++
@@ -76,7 +76,7 @@ func TestKnows(t *testing.T) {
 			most = max(most, d)
 		}
 		if mean := g.Knows / g.Persons; most < 20*mean {
-			t.Errorf("the greatest %s-degree is %d beside a mean of %d: no power law", name, most, mean)
+			t.Errorf("the greatest %s-degree is %d and the mean is %d, which is not a power law", name, most, mean)
 		}
 	}
 }

@@ -1,4 +1,5 @@
-// Package clocktest provides clocks for tests to inject. None depends on the date of the run.
+// Package clocktest provides clocks for tests. The time that they show does not depend on the date
+// of the run.
 package clocktest
 
 import (

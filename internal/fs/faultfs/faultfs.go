@@ -1,4 +1,4 @@
-// Package faultfs injects faults into a file system, for tests of what reads and writes files.
+// Package faultfs injects faults into a file system, for tests of code that uses files.
 package faultfs
 
 import (
@@ -41,7 +41,7 @@ type Op struct {
 type Fault struct {
 	Err   error // returned to the caller
 	Write int   // number of bytes that OpWrite writes before it fails
-	Apply bool  // carry the operation out; only its result is lost
+	Apply bool  // the operation is carried out, but Err is returned instead of its result
 
 	// Lose makes a failing OpSync on a [fs.Mem] lose the written data silently: reads still
 	// return the data, and a later Sync succeeds without making it durable.
@@ -55,9 +55,9 @@ type FS struct {
 	ops    *atomic.Int64
 }
 
-// New returns a file system that passes operations to base. It calls inject before
-// each operation, possibly concurrently; if inject returns a Fault, the operation fails,
-// and if nil, it proceeds.
+// New returns a file system that passes operations to base. It calls inject before each operation,
+// and may call it concurrently. If inject returns a Fault, the operation fails with it; if inject
+// returns nil, the operation proceeds.
 func New(base fs.FS, inject func(Op) *Fault) *FS {
 	return &FS{base: base, inject: inject, ops: new(atomic.Int64)}
 }

@@ -1,5 +1,6 @@
-// Package gocode reads a Go module, or the modules below a folder, into the nodes and edges of the graph that queries/code
-// describes: modules, packages, files, symbols, and the references between them.
+// Package gocode reads the source code of a Go module, or of the modules below a folder, as a graph
+// of modules, packages, files, symbols and the references between them. The schema in queries/code
+// describes the graph.
 package gocode
 
 import (
@@ -49,15 +50,16 @@ type Graph struct {
 	Satisfies []Link // type -> interface
 }
 
-// Module is a module that was read, or one that such a module requires.
+// Module is a module that was read, or a module that one of these requires.
 type Module struct {
 	Path    string
 	Version string // empty for the main module
 	Main    bool
 }
 
-// Package is a package of the module, or one that such a package imports directly. The graph omits
-// the symbols of imported packages unless Options.Deps is set.
+// Package is a package that was read, or a package that one of these imports directly. The graph
+// has the symbols of the packages that were read; with Options.Deps, these include the imported
+// packages.
 type Package struct {
 	Path  string
 	Name  string
@@ -70,9 +72,9 @@ type Package struct {
 
 // File is a source file that was read.
 type File struct {
-	// Path is relative to the module's root and uses slashes. If several modules were read, the path
-	// of the module stands before it. For a dependency it is the package
-	// path and the file's name; for the standard library, these follow "std/".
+	// Path is relative to the module's root and uses slashes. If several modules were read, it
+	// begins with the path of the module. For a file of a dependency it is the package path and the
+	// file's name; for the standard library, "std/" stands before these.
 	Path  string
 	Lines int
 }
@@ -175,8 +177,8 @@ func Read(ctx context.Context, opts Options) (*Graph, error) {
 // errNoPackage is the error if no package matches the patterns.
 var errNoPackage = errors.New("no package of a Go module matches; use patterns such as ./... for all packages")
 
-// readOne reads one module or workspace. siblings are the paths of the modules that the graph will
-// hold if there are several; calls may then lead to symbols of siblings that do not exist.
+// readOne reads one module or workspace. If the graph will hold several modules, siblings are their
+// paths. The calls may then lead to symbols that no sibling declares; joined removes these calls.
 func readOne(ctx context.Context, opts Options, siblings []string) (*Graph, error) {
 	opts.Progress("type-checking packages", 0, 0)
 	cfg := &packages.Config{Context: ctx, Mode: mode, Dir: opts.Dir, Env: opts.Env}

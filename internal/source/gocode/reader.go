@@ -28,7 +28,7 @@ type reader struct {
 	imports  map[Link]bool
 	packages map[string]*packages.Package // of the main modules, and those they import
 	modules  map[string]*packages.Module  // main modules by path
-	siblings []string                     // paths of the modules that the graph will hold; nil for one read alone
+	siblings []string                     // paths of all modules of the graph; nil if only one is read
 }
 
 func newReader(pkgs []*packages.Package, siblings []string) *reader {

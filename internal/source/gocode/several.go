@@ -39,8 +39,8 @@ func insideModule(dir string) (bool, error) {
 	}
 }
 
-// modulesBelow lists the modules below a folder by path. It skips the folders that the go command
-// skips, and node_modules. Two modules with one path are an error.
+// modulesBelow lists the modules below a folder, ordered by path. It skips node_modules and the
+// folders that the go command skips. It returns an error if two modules have the same path.
 func modulesBelow(dir string) ([]moduleDir, error) {
 	var all []moduleDir
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -82,8 +82,8 @@ func modulesBelow(dir string) ([]moduleDir, error) {
 }
 
 // readSeveral reads the modules below a folder, each with its own dependencies, into one graph. The
-// graph has the calls from one module to another. It does not say which type of one module implements
-// an interface of another.
+// graph includes the calls from one module to another. It does not say that a type of one module
+// implements an interface of another module.
 func readSeveral(ctx context.Context, opts Options, modules []moduleDir) (*Graph, error) {
 	if opts.Deps {
 		return nil, fmt.Errorf("dependencies are read for one module at a time, and %s has %d modules; name the folder of one", opts.Dir, len(modules))
@@ -122,8 +122,8 @@ func readSeveral(ctx context.Context, opts Options, modules []moduleDir) (*Graph
 	return all.joined(), nil
 }
 
-// patternsIn leaves out the patterns whose folder a module does not have, which the go command
-// refuses.
+// patternsIn leaves out the patterns that begin with a folder, such as ./cmd/..., if the folder of
+// the module has no such folder: the go command would refuse them. dir is the folder of the module.
 func patternsIn(dir string, patterns []string) []string {
 	return slices.DeleteFunc(slices.Clone(patterns), func(p string) bool {
 		if !strings.HasPrefix(p, "./") {
@@ -150,9 +150,10 @@ func (g *Graph) add(other *Graph) {
 	g.Satisfies = append(g.Satisfies, other.Satisfies...)
 }
 
-// joined sorts the graphs of several modules, and keeps one node for each key: a module that was read
-// goes before one that another module requires, of which the highest version stays, and a package that
-// was read goes before one that another module imports.
+// joined sorts the nodes and edges of several modules and keeps one node for each key. Of the
+// modules with one path it keeps the one that was read or, if none was, the one with the highest
+// version. Of the packages with one path it keeps the one that was read, if there is one. It
+// removes the calls of symbols that the graph does not have.
 func (g *Graph) joined() *Graph {
 	slices.SortStableFunc(g.Modules, func(a, b Module) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), boolFirst(a.Main, b.Main), semver.Compare(b.Version, a.Version))
@@ -189,7 +190,7 @@ func boolFirst(a, b bool) int {
 	return 1
 }
 
-// inModules reports whether a package belongs to one of the modules, by their paths.
+// inModules reports whether the package at a path belongs to one of the modules at the given paths.
 func inModules(modules []string, pkg string) bool {
 	return slices.ContainsFunc(modules, func(m string) bool { return pkg == m || strings.HasPrefix(pkg, m+"/") })
 }

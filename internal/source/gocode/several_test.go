@@ -11,9 +11,9 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// repositories is a folder of three repositories. app uses a part of lib; lib has a module within
-// its folder, and modules that the go command does not see. Both app and lib have a file main.go and a
-// package cmd.
+// repositories is a folder of three repositories. app uses a part of lib. The folder of lib
+// contains a second module, and modules that the go command skips. Both app and lib have a file
+// main.go and a package cmd.
 const repositories = `
 -- app/go.mod --
 module example.com/app
@@ -91,7 +91,7 @@ func folder(t *testing.T, text string) string {
 	return dir
 }
 
-// TestReadRepositories reads a folder that has modules and is in none.
+// TestReadRepositories reads a folder that contains modules but does not belong to a module.
 func TestReadRepositories(t *testing.T) {
 	var stages []string
 	g, err := Read(t.Context(), Options{Dir: folder(t, repositories), Env: env(), Progress: func(stage string, _, _ int) { stages = append(stages, stage) }})

@@ -14,7 +14,7 @@ import (
 type Server struct {
 	Name    string   // letters, digits, _ and -
 	Command []string // the program and its arguments
-	Env     []string // names of variables that it gets from the client's environment
+	Env     []string // names of the environment variables that the client passes on to it
 }
 
 // Client is an MCP client whose configuration file this package can edit.

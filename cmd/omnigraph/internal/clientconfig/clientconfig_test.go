@@ -89,7 +89,7 @@ func TestInstall(t *testing.T) {
 	}
 	first, _ := os.ReadFile(file)
 	if _, err := os.Stat(file + ".bak"); err == nil {
-		t.Error("a backup of nothing")
+		t.Error("a new file has a backup")
 	}
 	if changed, err := c.Install(file, local); changed || err != nil {
 		t.Error(changed, err)

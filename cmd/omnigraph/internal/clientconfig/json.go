@@ -12,7 +12,7 @@ import (
 // jsonForm is a JSON file in which an object maps names to servers. Some clients also allow
 // comments and trailing commas in it.
 type jsonForm struct {
-	at        string // JSON pointer, with one name, to the object
+	at        string // JSON pointer to the object; it has one segment
 	entry     func(s Server) any
 	variables bool // whether entries can refer to environment variables
 }
@@ -107,9 +107,9 @@ func same(v hujson.Value, entry []byte) bool {
 	return json.Compact(&b, v.Pack()) == nil && b.String() == string(entry)
 }
 
-// stdioEntry returns a function that makes the entry that most clients share. kind is the value of
-// type, or "" for none. variable is the format of a reference to an environment variable, or "" if
-// there is none.
+// stdioEntry returns a function that makes an entry in the form that most clients share. kind is
+// the value of the member type; "" leaves the member out. variable is the format of a reference to
+// an environment variable; "" means that entries cannot refer to variables.
 func stdioEntry(kind, variable string) func(Server) any {
 	return func(s Server) any {
 		e := struct {

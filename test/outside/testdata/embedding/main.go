@@ -65,8 +65,8 @@ func run(ctx context.Context, dir string) (err error) {
 	}()
 	lib := &library{g, queries}
 
-	// The key makes a second run on the same day a repetition, which changes nothing and returns the
-	// outcome of the first.
+	// Because of the key, a second run on the same day repeats the load: it changes nothing and
+	// returns the outcome of the first.
 	loaded, err := g.Load(ctx, strings.NewReader(books), engine.LoadOptions{
 		Mode: engine.Append, WriteOptions: engine.WriteOptions{Actor: "embedding", IdempotencyKey: "books 1"},
 	})

@@ -1,8 +1,8 @@
 // Package metered is an engine that counts its calls and failures. It stores its graphs with the
 // embedded engine.
 //
-// It implements every method of [engine.Graph] by hand, so that a method that the contract gains is
-// an error of the compiler, and no call goes uncounted.
+// It implements every method of [engine.Graph] by hand. So a new method of that interface is a
+// compile error here instead of a call that is not counted.
 package metered
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// Engine makes and opens metered graphs. Its counters are those of all its graphs. It is safe for
-// concurrent use.
+// Engine makes and opens metered graphs. It counts the calls of all its graphs together. It is safe
+// for concurrent use.
 type Engine struct {
 	storage       embedded.Engine
 	calls, failed atomic.Int64
@@ -167,7 +167,7 @@ func (g *Graph) Verify(ctx context.Context) (err error) {
 	return g.stored.Verify(ctx)
 }
 
-// Stats, Failure and MustReopen are questions of a monitor, so they are not counted.
+// Stats, Failure and MustReopen are for monitoring, so they are not counted.
 func (g *Graph) Stats() engine.Stats { return g.stored.Stats() }
 
 func (g *Graph) Failure() error { return g.stored.Failure() }

@@ -37,7 +37,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestOpen runs on the disk: the graphs must be there after they were closed.
+// TestOpen runs on the disk, because the graphs must still exist after they were closed.
 func TestOpen(t *testing.T) {
 	enginetest.RunOpen(t, metered.New(), func(t testing.TB) string { return filepath.Join(t.TempDir(), "graph") })
 }

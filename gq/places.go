@@ -72,8 +72,8 @@ func PlacesOf(src Source, s *catalog.Schema) *SchemaPlaces {
 }
 
 // Property returns the span of the name of a property in the declaration of a type. If a node type
-// inherits the property, the span is in the declaration of the interface. It is zero for an unknown
-// property.
+// inherits the property, the span is in the declaration of the interface. The result is zero for an
+// unknown property.
 func (p *SchemaPlaces) Property(entity plan.Entity, typ, name string) diag.Span {
 	prop := p.props[placeKey{entity, typ, name}]
 	if prop == nil {

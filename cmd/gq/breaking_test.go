@@ -131,8 +131,8 @@ func TestBreakingMode(t *testing.T) {
 	}
 }
 
-// TestBreakingFromAFolder runs gq breaking in a folder below the root of the module. Paths are
-// those from the folder.
+// TestBreakingFromAFolder runs gq breaking in a folder below the root of the module. Paths
+// are relative to that folder.
 func TestBreakingFromAFolder(t *testing.T) {
 	contractModule(t)
 	t.Chdir("g")

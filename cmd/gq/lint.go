@@ -65,7 +65,7 @@ type lintJob struct {
 	queries  []string
 	selected map[string]string // maps query names to files; nil means all queries
 	whole    bool
-	meta     int // if at least this many queries are exposed, the meta tools replace them; 0 for the default
+	meta     int // if at least this many queries are exposed, the meta tools replace them; 0: default
 
 	selectedAt map[string]diag.Span // the places of the names of selected in cluster.yaml
 	noProvider string               // the graph if cluster.yaml names no embedding provider for it

@@ -12,8 +12,8 @@ import (
 // encodingVersion numbers the layout of an encoded schema.
 //
 // Version 1 is a JSON object {"version": 1, "schema": …} with the schema's fields under their
-// JSON names. The ends of a range are decimal strings; the kind of number is a member of its
-// own.
+// JSON names. The ends of a range are decimal strings, and a separate member gives the kind of
+// these numbers.
 const encodingVersion = 1
 
 // envelope is the JSON form of an encoded schema.

@@ -6,8 +6,8 @@ import (
 )
 
 // OfBits returns the value of kind k whose [Value.Bits] are bits. It cuts the bits to the width of
-// the kind; a Bool is true if any bit is set. OfBits panics if the kind has no fixed width, as
-// texts, bytes and vectors do not.
+// the kind; a Bool is true if any bit is set. OfBits panics for texts, bytes and vectors, which
+// have no fixed width.
 func OfBits(k Kind, bits uint64) Value {
 	switch storages[k] {
 	case InBits:

@@ -202,7 +202,7 @@ func (c *comparer) results(was, is *codegen.ContractQuery) {
 	c.members(parseSchema(was.OutputSchema), parseSchema(is.OutputSchema), []string{"rows"}, ResultRemoved, ResultAdded, "member")
 }
 
-// members compares the members of two schemas. It skips the members in but, which are compared in
+// members compares the members of two schemas. It skips the members in `but`, which are compared in
 // more detail elsewhere.
 func (c *comparer) members(was, is *schema, but []string, removed, added Kind, noun string) {
 	for _, name := range slices.Sorted(maps.Keys(was.Properties)) {

@@ -152,7 +152,7 @@ func convertVector(l *syntax.Literal, t value.Type) (value.Value, error) {
 	return value.OfVector(vec), nil
 }
 
-// mismatchError reports a literal of another type than its context requires.
+// mismatchError reports a literal whose type is not the one that its context requires.
 type mismatchError struct {
 	lit  *syntax.Literal
 	want value.Type

@@ -92,7 +92,7 @@ func (p *printer) space(i int) {
 	}
 	first := i == 0
 	blanks := p.blankLines(i)
-	moved := first // a comment has ended the line of the piece before
+	moved := first // a comment has ended the line of the preceding piece
 	from := p.before(i)
 	for k, c := range p.comments[i] {
 		switch {
@@ -149,7 +149,7 @@ func (p *printer) blankLines(i int) []bool {
 	opened := i > 0 && p.pieces[i-1].opens != nil && p.pieces[i-1].opens == pc.group
 	from := p.before(i)
 	kept := false
-	own := -1 // index of the first one that starts a line
+	own := -1 // index of the first comment or piece that starts a line, or -1
 	for k := range out {
 		to := pc.start
 		if k < len(p.comments[i]) {

@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
-// productions lists every production of both grammars, as cramped and as formatted text.
-// Formatted text that is too wide for a line is written on one line here all the same.
+// productions lists every production of both grammars, as cramped and as formatted text. Here,
+// formatted text is on one line even if it is too wide for a line.
 var productions = []struct{ name, file, cramped, want string }{
 	{"interface", "x.pg", "interface A{a:I32}", "interface A { a: I32 }"},
 	{"interface without properties", "x.pg", "interface A{\n}", "interface A {}"},

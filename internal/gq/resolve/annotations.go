@@ -22,7 +22,7 @@ var (
 const customPrefix = "x_"
 
 // checkAnnotation reports an annotation that the language does not have, that is not allowed in
-// this place, or that occurs a second time. here lists the annotations that are allowed in this
+// this place, or that occurs a second time. `here` lists the annotations that are allowed in this
 // place. seen holds the positions of the earlier annotations by name, and checkAnnotation adds this
 // one.
 func (b *builder) checkAnnotation(a *syntax.Annotation, here []string, seen map[string]diag.Span) {

@@ -133,8 +133,8 @@ func (p *parser) startsDeclaration(i int, isName bool, depth int) bool {
 	return depth == 0 || t.Pos.Column == 1 && beginsDeclaration(p.tokens[i:])
 }
 
-// beginsDeclaration reports whether the tokens begin like a declaration, for example query name (
-// or node Type.
+// beginsDeclaration reports whether the tokens begin like a declaration, for example `query name (`
+// or `node Type`.
 func beginsDeclaration(tokens []Token) bool {
 	if len(tokens) < 3 || tokens[2].Type == Name && tokens[0].Value == "query" {
 		return false

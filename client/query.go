@@ -115,7 +115,7 @@ func (a *InvokeAnswer) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, a.Mutation)
 }
 
-// MarshalJSON returns the answer that is set.
+// MarshalJSON encodes the field that is set.
 func (a InvokeAnswer) MarshalJSON() ([]byte, error) {
 	if a.Read != nil {
 		return json.Marshal(a.Read)

@@ -243,7 +243,7 @@ func refusal(resp *http.Response) error {
 	e := &Error{}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	if err != nil || json.Unmarshal(b, e) != nil {
-		*e = Error{} // the answer may come from a proxy
+		*e = Error{} // the answer is not an error envelope; it may come from a proxy
 	}
 	e.Status, e.Location, e.RetryAfter = resp.StatusCode, resp.Header.Get("Location"), retryAfter(resp.Header, clock.Now())
 	status := fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))

@@ -79,7 +79,7 @@ type ResourceMetadata struct {
 	Name     string   `json:"resource_name"`
 }
 
-// Health asks whether the server answers, and how many graphs it serves. It needs no token.
+// Health asks whether the server is up, and how many graphs it serves. The request needs no token.
 func (c *Client) Health(ctx context.Context) (*Health, error) {
 	return ask[Health](ctx, c, reading("/healthz", nil))
 }

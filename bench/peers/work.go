@@ -42,7 +42,7 @@ var works = []*work{
 		}, goal: 0.1},
 	{id: "w8", label: "BM25 top 10 of the posts", columns: 2, compared: 1,
 		args: func(_ *social.Graph, rng *rand.Rand) []any {
-			// Two words that are neither in every second post nor in almost none.
+			// Draw two words that are neither in every second post nor in almost none.
 			first := 20 + rng.IntN(480)
 			second := 20 + rng.IntN(480)
 			if second == first {

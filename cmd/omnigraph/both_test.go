@@ -32,8 +32,8 @@ var differences = map[string]string{
 // world is the environment in which the scripts of testdata/both run: stores or servers.
 type world struct {
 	name string
-	// start returns the flags that name the graph of a store. For servers it first serves the
-	// store.
+	// start returns the flags that select the graph of a store. In the world of servers it first
+	// starts a server for the store.
 	start func(ts *testscript.TestScript, store, graph string) []string
 	seen  map[string]string   // outputs by the name of their golden file
 	ran   map[string][]string // scripts that ran a verb, by verb

@@ -22,7 +22,7 @@ import (
 // check the completions and not their speed.
 var completionTime = time.Second
 
-const completedCommits = 50 // commits of main, latest first
+const completedCommits = 50 // number of commits of main that are offered, latest first
 
 // byFlag maps the names of flags to the functions that complete their values. It applies to every
 // verb whose flag has no completion of its own. A flag that is in no list has no completion,

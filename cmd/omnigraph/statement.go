@@ -15,7 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// statement is a query in a text, or a stored query.
+// statement is the query to run: a query in a GQ text, or a stored query.
 type statement struct {
 	file   string // the file of the text; "" for a stored query
 	text   string

@@ -104,7 +104,7 @@ func embeds(s *catalog.Schema) bool {
 	return false
 }
 
-// openFolder opens a local graph.
+// openFolder opens the local graph in a folder.
 func openFolder(ctx context.Context, dir string, embedder engine.Embedder) (*embedded.Graph, error) {
 	g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{Embedder: embedder})
 	var missing *engine.NotFound

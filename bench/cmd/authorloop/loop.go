@@ -24,7 +24,7 @@ import (
 // modes lists the ways in which a server offers the stored queries.
 var modes = []struct {
 	name      string
-	threshold int // number of exposed queries from which on the meta tools replace them
+	threshold int // number of exposed queries at or above which the meta tools replace them
 }{{"a tool for each query", 10_000}, {"the meta tools", 24}}
 
 // loop is an author's module and its measurements.

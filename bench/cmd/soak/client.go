@@ -77,7 +77,7 @@ func (s sender) CloseIdleConnections() { s.next.CloseIdleConnections() }
 
 func (c *client) close() {
 	if c.mcp != nil {
-		_ = c.mcp.Close() // with no sessions on the server, there is none to end
+		_ = c.mcp.Close() // the server keeps no sessions, so an error does not matter
 	}
 	c.http.CloseIdleConnections()
 }

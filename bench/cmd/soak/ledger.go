@@ -53,8 +53,8 @@ func newLedger() *ledger {
 // the write was lost.
 func (l *ledger) note(slug, text string, known bool) { l.put(l.own, slug, text, known) }
 
-// branch records that a client created or deleted a branch. text is made if the client created it,
-// and absent if the client deleted it. known is false if the answer was lost.
+// branch records that a client created or deleted a branch. text is the constant made for a
+// creation and the constant absent for a deletion. known is false if the answer was lost.
 func (l *ledger) branch(name, text string, known bool) { l.put(l.branches, name, text, known) }
 
 func (l *ledger) put(m map[string]*history, key, text string, known bool) {

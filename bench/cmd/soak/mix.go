@@ -210,7 +210,7 @@ func (c *client) updateIfUnchanged(ctx context.Context) {
 	c.shared(o, slug, text)
 }
 
-// lines returns the NDJSON for a load of notes, each with a new text, and the texts.
+// lines returns the NDJSON for a load of notes, and the new text that it makes for each note.
 func (c *client) lines(slugs []string) (data string, texts []string) {
 	var b strings.Builder
 	for _, slug := range slugs {

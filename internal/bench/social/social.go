@@ -45,7 +45,7 @@ type Graph struct {
 	Knows     int // distinct pairs of different persons
 	WorksAt   int
 	Posts     int
-	Authored  int // one per post, from the first post on
+	Authored  int // edge i leads to post i modulo Posts
 	Vectors   int // posts with a vector, spread evenly
 }
 

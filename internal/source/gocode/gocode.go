@@ -178,7 +178,8 @@ func Read(ctx context.Context, opts Options) (*Graph, error) {
 var errNoPackage = errors.New("no package of a Go module matches; use patterns such as ./... for all packages")
 
 // readOne reads one module or workspace. If the graph will hold several modules, siblings are their
-// paths. The calls may then lead to symbols that no sibling declares; joined removes these calls.
+// paths. The result may then contain calls of symbols that no sibling declares; joined removes
+// these calls.
 func readOne(ctx context.Context, opts Options, siblings []string) (*Graph, error) {
 	opts.Progress("type-checking packages", 0, 0)
 	cfg := &packages.Config{Context: ctx, Mode: mode, Dir: opts.Dir, Env: opts.Env}

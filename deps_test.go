@@ -55,8 +55,8 @@ var imports = []struct {
 
 	{"internal/source/**", nil},
 
-	// The wire vocabulary and the REST client depend on no server. Faults of texts are those of the
-	// language.
+	// The wire vocabulary and the REST client depend on no server. They report the errors in a query
+	// text with the type that the language uses for them.
 	{"client", []string{"internal/gq/diag", "internal/clock"}},
 	{"internal/credentials", []string{"internal/gq/diag", "internal/server/strictyaml"}},
 

@@ -53,7 +53,7 @@ type ExportOptions struct {
 	Types []string // names of node and edge types; empty for all. An unknown name is a *BadArgument
 }
 
-// MergeOptions say as which actor to merge and under which conditions; see [WriteOptions].
+// MergeOptions name the actor of a merge and the conditions for it; see [WriteOptions].
 type MergeOptions struct {
 	Actor          string
 	IfCommit       string // required head of the target

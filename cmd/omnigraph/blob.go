@@ -41,7 +41,7 @@ output. A file appears whole or not at all.`,
 			case plan.Edge.String():
 				p.Entity = plan.Edge
 			default:
-				return usageError{fmt.Errorf("--entity is %q; it is node or edge", entity)}
+				return usageError{fmt.Errorf("--entity is %q; it must be node or edge", entity)}
 			}
 			ctx, done := e.within(cmd)
 			defer func() { err = done(err) }()

@@ -33,7 +33,7 @@ for the other clients the configuration file of the user.`,
 			}
 			c, ok := clientconfig.Lookup(client)
 			if !ok {
-				return usageError{fmt.Errorf("--client is %q; it is one of %s", client, strings.Join(clientconfig.Names(), ", "))}
+				return usageError{fmt.Errorf("--client is %q; it must be one of %s", client, strings.Join(clientconfig.Names(), ", "))}
 			}
 			if err := e.check(); err != nil {
 				return err

@@ -104,7 +104,7 @@ func (f *formatFlags) check() error {
 	case f.asJSON && f.name != "" && f.name != "json":
 		return usageError{fmt.Errorf("--json and --format %s are both given; choose one", f.name)}
 	case f.name != "" && !slices.Contains(formats, f.name):
-		return usageError{fmt.Errorf("--format is %q; it is one of %s", f.name, strings.Join(formats, ", "))}
+		return usageError{fmt.Errorf("--format is %q; it must be one of %s", f.name, strings.Join(formats, ", "))}
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 		for r := range mb.Receipts {
 			c, _, known := g.history.Get(r.Commit.ID)
 			if !known {
-				return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("branch %s has an idempotency key of commit %s, which is unknown", mb.Name, r.Commit.ID)}
+				return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("branch %s has an idempotency key that names the unknown commit %s", mb.Name, r.Commit.ID)}
 			}
 			b.keys.add(&g.history, c, &r.Receipt)
 		}

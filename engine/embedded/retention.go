@@ -247,7 +247,7 @@ func (r *retention) keeps(a *version.Anchor) bool {
 	return now != nil && now.Name == a.Name
 }
 
-// states lists the states of anchors in memory.
+// states lists the states of the anchors whose states are in memory.
 func (r *retention) states() (all []*version.Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -3,7 +3,8 @@ package plan
 import "fmt"
 
 // These methods encode or decode the members of each type of a plan, in the order of their
-// declaration. The numbers of the types of a sum are part of the encoding.
+// declaration. The number that identifies a type of statement, clause or
+// expression is part of the encoding.
 
 func (c *coder) query(q *Query) {
 	c.string(&q.Name)

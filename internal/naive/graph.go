@@ -23,7 +23,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// Graph is a graph in maps. It implements [engine.Graph].
+// Graph is a graph that is stored in Go maps. It implements [engine.Graph].
 type Graph struct {
 	fault Fault
 

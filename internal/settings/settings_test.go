@@ -27,9 +27,9 @@ import (
 
 const reference = "../../docs/reference"
 
-// files are the described configuration files. whole is the file of testdata with every key; read
-// returns the faults that the reader finds in a text. It may write to dir, an empty folder that all
-// calls of a test share.
+// files are the configuration files that have a description. whole names a file in testdata that
+// sets every key. read returns the faults that the reader finds in a text; read may write to dir, an
+// empty folder that all calls of a test share.
 var files = []struct {
 	name     string
 	settings *strictyaml.Setting

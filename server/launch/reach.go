@@ -9,8 +9,8 @@ import (
 )
 
 // reachableAddress returns the address to dial to reach the server, and the host:port that the
-// server accepts as its own name. They differ in two cases: one cannot dial the address of a bind
-// to all interfaces, and a server with public hosts refuses every other name.
+// server accepts as its own name. They differ in two cases: a client cannot dial the address of a
+// server that listens on all interfaces, and a server with public hosts refuses every other name.
 func reachableAddress(bind string, addr net.Addr, publicHosts []string) (dial, name string) {
 	dial = addr.String()
 	host, port, err := net.SplitHostPort(dial)

@@ -68,8 +68,8 @@ func (r *result) verdict() error {
 	return errors.Join(errs...)
 }
 
-// level returns an error if the value of the last third of a run exceeds the value of the middle
-// third by more than the margin, which is a fraction of the latter, plus slack.
+// level returns an error if the value of the last third of a run is more than middle*(1+margin)+slack,
+// where middle is the value of the middle third.
 func level(what string, m [3]int64, margin float64, slack int64) error {
 	most := m[1] + int64(margin*float64(m[1])) + slack
 	if m[2] <= most {

@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
-// habits are texts in the style of other languages. Each replaces the bullet in the frame.
+// habits are texts in the style of other languages. A test puts each in the place of • in frame.
 type habits struct {
 	schema bool
 	frame  string

@@ -75,7 +75,7 @@ func (p *parser) annotations(as []*Annotation) {
 func (p *parser) checkType(t *Type) {
 	switch {
 	case t.List != nil:
-		p.scalar(*t.List)
+		p.checkScalar(*t.List)
 	case t.EnumEnd != nil:
 	case t.Name.Value == "Vector":
 		if t.Dim == nil {
@@ -86,11 +86,12 @@ func (p *parser) checkType(t *Type) {
 	case t.Dim != nil:
 		p.fault(UnknownScalar, t.Span(), "only Vector takes a length", "%s with a length", t.Name.Value)
 	default:
-		p.scalar(t.Name)
+		p.checkScalar(t.Name)
 	}
 }
 
-func (p *parser) scalar(t Token) {
+// checkScalar reports a type name that is not a scalar type.
+func (p *parser) checkScalar(t Token) {
 	if _, ok := value.KindOf(t.Value); ok {
 		return
 	}

@@ -22,8 +22,8 @@ type ApplySchema struct {
 	Argument string               // the name of the argument that holds Source; schema if empty
 	Options  engine.SchemaOptions // Actor is set to the caller
 
-	// File is the file of Source at the command line; empty for a text from a client. A text from a
-	// file has no size limits, and all of its faults are reported.
+	// File is the name of the file that the command line gave for Source. It is empty if a client
+	// sent the text. A text from a file has no size limits, and all of its faults are reported.
 	File string
 
 	// Fixed, if not empty, says why schemas cannot be applied here and what to do instead.

@@ -74,8 +74,8 @@ func (n *Node) Number() (int64, bool) {
 	return n.Int(s.Key, s.Min, s.Max)
 }
 
-// Word reads one of the words of its setting. Call it on a value of [Node.Mapping] whose setting is
-// a Choice.
+// Word returns the text of the node, which must be one of the words that its setting allows. Call it
+// on a value of [Node.Mapping] whose setting is a Choice.
 func (n *Node) Word() (string, bool) {
 	if n == nil {
 		return "", false

@@ -284,7 +284,7 @@ func (j *join) dictionary(c *Column) bool {
 		return false
 	}
 	codes := make(map[string]uint32, 64)
-	code := make([]uint32, 0, min(j.n, 4*maxDict)) // most columns give up by then
+	code := make([]uint32, 0, min(j.n, 4*maxDict)) // most columns have too many values for a dictionary by then
 	off := []uint32{0}
 	var data []byte
 	for k := range j.n {

@@ -18,7 +18,7 @@ type Kernel struct {
 	kind kernelKind
 	not  bool // keep the values that are not between the bounds
 
-	lo, width   uint64  // integers: x-lo ≤ width, in the arithmetic of their width
+	lo, width   uint64  // for integers: x-lo ≤ width, computed with as many bits as x has
 	from, upto  float64 // for floats; both inclusive
 	op          plan.Op // the comparison, for texts
 	text        string

@@ -63,7 +63,7 @@ func (b *binder) clauses(list []plan.Clause, bound map[plan.VarID]bool) error {
 		b.step(1)
 		switch c := c.(type) {
 		case plan.Bind:
-			if err := b.variable(c.Var, plan.Node); err != nil {
+			if err := b.checkVariable(c.Var, plan.Node); err != nil {
 				return err
 			}
 			bound[c.Var] = true
@@ -89,7 +89,7 @@ func (b *binder) clauses(list []plan.Clause, bound map[plan.VarID]bool) error {
 
 func (b *binder) traversal(c plan.Traverse) error {
 	for _, v := range []plan.VarID{c.From, c.To} {
-		if err := b.variable(v, plan.Node); err != nil {
+		if err := b.checkVariable(v, plan.Node); err != nil {
 			return err
 		}
 	}
@@ -107,7 +107,7 @@ func (b *binder) traversal(c plan.Traverse) error {
 	case c.Walk:
 		return mismatch("a walk along %s binds an edge variable", c.Edge)
 	}
-	if err := b.variable(c.EdgeVar, plan.Edge); err != nil {
+	if err := b.checkVariable(c.EdgeVar, plan.Edge); err != nil {
 		return err
 	}
 	if t := b.schema.Type(plan.Edge, c.Edge); t != b.types[c.EdgeVar] {
@@ -142,7 +142,7 @@ func (b *binder) checkNames(e plan.Expr) error {
 	case plan.Matched:
 		return b.textMatch(e.Match)
 	case plan.Whole:
-		return b.variable(e.Var, plan.Node)
+		return b.checkVariable(e.Var, plan.Node)
 	case plan.BM25:
 		return b.all(e.Prop, e.Query)
 	case plan.Nearest:
@@ -192,7 +192,9 @@ func (b *binder) textMatch(m plan.TextMatch) error {
 	return b.checkNames(m.MaxEdits)
 }
 
-func (b *binder) variable(v plan.VarID, entity plan.Entity) error {
+// checkVariable checks that the plan has a variable, and that it binds a node or an edge as entity
+// says.
+func (b *binder) checkVariable(v plan.VarID, entity plan.Entity) error {
 	if v < 0 || int(v) >= len(b.types) {
 		return mismatch("there is no variable %d", v)
 	}

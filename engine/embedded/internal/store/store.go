@@ -202,8 +202,8 @@ func (s *Store) Durable() uint64 {
 
 // Close writes the queued records, records the last LSN in END, and unlocks the directory.
 // Segments stay readable. The error is that of the last write, if there was one. It is not
-// an error if END cannot be written: the next Open then takes corruption in records after
-// the one that END names for a torn write.
+// an error if END cannot be written: the next Open then treats corruption in records after
+// the one that END names as a torn write.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {

@@ -55,8 +55,8 @@ func (o *Origin) equal(other *Origin) bool {
 	return o.Type == other.Type && slices.Equal(o.Props, other.Props)
 }
 
-// carried returns the segment for a table of type to. props gives the previous position of
-// each of its properties; -1 for none.
+// carried returns the segment for a table that has the type to instead of from. props gives, for each
+// property of to, its position in from, or -1 if from does not have it.
 func (s *Segment) carried(from, to *Type, props []int) (*Segment, error) {
 	n := *s
 	n.Props = make([]*column.Column, len(props))

@@ -13,7 +13,7 @@ import (
 
 // searches holds the text indexes and sorted indexes of one state of a table. The first
 // reader that needs an index builds it, without the writer's lock. Tables that hold the
-// same rows under the same row numbers share one searches; a table with new row numbers
+// same rows under the same row numbers share one value of type searches; a table with new row numbers
 // starts with an empty one.
 type searches struct {
 	typ     *Type                   // the table's type; maps below are keyed by property position

@@ -309,6 +309,7 @@ func (m *merge) align(source, target string) error {
 	}
 	m.way = last
 	m.after = to.carried(from, last, Sound)
+	m.adopted = m.after.clone()
 	return nil
 }
 

@@ -60,6 +60,7 @@ type tx struct {
 	line         *line
 	before       *state             // the state of the branch before the write
 	after        *state             // the copy that the write changes
+	adopted      *state             // before, carried to the schema that a merge adopts; else nil
 	nodes, edges int64              // numbers of changed entities, for the result of the call
 	touched      map[[3]string]bool // edge type, source id and edge id of every edge added or removed
 	lines        map[*entity]int64  // line numbers of loaded entities
@@ -290,11 +291,15 @@ func (t *tx) touch(e *entity) {
 // touches reports whether the write adds or removes an edge of a type at a source. An edge that the
 // write itself adds and removes again does not count.
 func (t *tx) touches(typ, source string) bool {
+	before := t.before
+	if t.adopted != nil {
+		before = t.adopted // names the type as touched does
+	}
 	for key := range t.touched {
 		if key[0] != typ || key[1] != source {
 			continue
 		}
-		for _, s := range []*state{t.before, t.after} {
+		for _, s := range []*state{before, t.after} {
 			if e := s.of(plan.Edge, typ)[key[2]]; e != nil && e.from == source {
 				return true
 			}

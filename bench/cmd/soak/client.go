@@ -214,15 +214,30 @@ func (c *client) failed(err error) (int, []byte, error) {
 	return status, nil, err
 }
 
-// commitOf returns the id of the commit in the answer to a write.
+// commitOf returns the id of the commit in the answer to a write, or "" for no commit. The member
+// commit is an object over REST, and an id over MCP. A merge over REST has graph_commit_id
+// instead, which reads have too; only a merge has an outcome.
 func commitOf(o *outcome) string {
 	var answer struct {
-		Commit struct {
-			ID string `json:"graph_commit_id"`
-		} `json:"commit"`
+		Commit  json.RawMessage `json:"commit"`
+		Outcome string          `json:"outcome"`
+		ID      string          `json:"graph_commit_id"`
 	}
 	if json.Unmarshal(o.body, &answer) != nil {
 		return ""
 	}
-	return answer.Commit.ID
+	if answer.Outcome != "" && answer.ID != "" {
+		return answer.ID
+	}
+	var id string
+	if json.Unmarshal(answer.Commit, &id) == nil {
+		return id
+	}
+	var commit struct {
+		ID string `json:"graph_commit_id"`
+	}
+	if json.Unmarshal(answer.Commit, &commit) != nil {
+		return ""
+	}
+	return commit.ID
 }

@@ -76,7 +76,7 @@ var imports = []struct {
 	{"internal/server/encoding", []string{"client", "engine", "gq/plan", "gq/value", "internal/server/queryrun", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/textlimit", []string{"engine"}},
 	{"internal/server/operations", []string{"engine", "gq", "gq/**", "internal/gq/**", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/queryrun", "server/tool", "internal/server/wireerror", "client", "internal/server/pagetoken"}},
-	{"internal/server/metatools", []string{"internal/gq/diag", "internal/jsonschema", "internal/server/access", "internal/server/arguments", "internal/server/queryrun", "internal/server/toolsearch", "server/tool"}},
+	{"internal/server/metatools", []string{"client", "internal/gq/diag", "internal/jsonschema", "internal/server/access", "internal/server/arguments", "internal/server/queryrun", "internal/server/toolsearch", "server/tool"}},
 	{"internal/server/audit", []string{"engine", "internal/clock", "internal/server/access", "internal/server/encoding", "internal/server/requestinfo", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/servedgraph/servedtest", []string{"server/tool", "engine", "engine/enginetest/**", "internal/naive", "gq", "gq/**", "internal/gq/**", "internal/server/**"}}, // for tests only
 	{"internal/server/servedgraph", []string{"engine", "internal/clock", "internal/server/access", "internal/server/arguments", "internal/server/audit", "internal/server/encoding", "internal/server/metatools", "internal/server/operations", "internal/server/pagetoken", "internal/server/pagetoken/seal", "internal/server/queryrun", "internal/server/textlimit", "server/tool", "internal/server/wireerror"}},

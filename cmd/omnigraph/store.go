@@ -109,7 +109,7 @@ func openFolder(ctx context.Context, dir string, embedder engine.Embedder) (*emb
 	g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{Embedder: embedder})
 	var missing *engine.NotFound
 	if errors.As(err, &missing) {
-		err = fmt.Errorf("%w; make it with: omnigraph init --schema FILE --store %s", err, shellescape.Quote(dir))
+		err = fmt.Errorf("%w; create it with: omnigraph init --schema FILE --store %s", err, shellescape.Quote(dir))
 	}
 	return g, err
 }

@@ -68,7 +68,7 @@ func Find(server string) (*Credential, error) {
 	case err != nil:
 		return nil, err
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return nil, fmt.Errorf("%s holds tokens and can be read by others (mode %03o); mend it with: chmod 600 %s", path, info.Mode().Perm(), shellescape.Quote(path))
+		return nil, fmt.Errorf("other users can read the tokens in %s (mode %03o); correct this with: chmod 600 %s", path, info.Mode().Perm(), shellescape.Quote(path))
 	case info.Size() > strictyaml.MaxBytes:
 		return nil, fmt.Errorf("%s has %d bytes, expected at most %d", path, info.Size(), strictyaml.MaxBytes)
 	}

@@ -23,7 +23,7 @@ var serverSettings = &strictyaml.Setting{
 			Key: "token", Type: strictyaml.Union, Required: true, Example: "\"${GRAPH_TOKEN}\"",
 			Text: "This is the bearer token for the server, or the way to get it.",
 			Forms: []*strictyaml.Setting{
-				{Example: "\"${GRAPH_TOKEN}\"", Limits: "a token, or a reference to an environment variable", Text: "The token stands here or in an environment variable."},
+				{Example: "\"${GRAPH_TOKEN}\"", Limits: "a token, or a reference to an environment variable", Text: "This is the token, or the environment variable that holds it."},
 				sourceSettings,
 			},
 		},

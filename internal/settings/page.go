@@ -45,7 +45,7 @@ func below(b *strings.Builder, path string, s *strictyaml.Setting) {
 		below(b, path+"[]", s.Each)
 	case strictyaml.Union:
 		for _, form := range s.Forms {
-			fmt.Fprintf(b, "\nAs %s, such as `%s`: %s\n", article(typeOf(form)), form.Example, form.Text)
+			fmt.Fprintf(b, "\nAs a %s, such as `%s`: %s\n", typeOf(form), form.Example, form.Text)
 		}
 		for _, form := range s.Forms {
 			below(b, path, form)
@@ -90,8 +90,6 @@ func typeOf(s *strictyaml.Setting) string {
 	}
 	return strings.Join(forms, ", or ")
 }
-
-func article(noun string) string { return "a " + noun }
 
 // Limits returns the limits of a setting in words.
 func Limits(s *strictyaml.Setting) string {

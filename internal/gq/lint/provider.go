@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -30,15 +31,9 @@ func CheckProvider(graph string, schema *catalog.Schema, q *plan.Query, at diag.
 // query needs none.
 func withoutProvider(schema *catalog.Schema, q *plan.Query) string {
 	if q.Read != nil {
-		for _, o := range q.Read.Order {
-			if embedsText(o.Expr, q.Params) {
-				return "a server leaves query " + q.Name + " out: it embeds the text that it gives to nearest"
-			}
-		}
-		for _, c := range q.Read.Columns {
-			if embedsText(c.Expr, q.Params) {
-				return "a server leaves query " + q.Name + " out: it embeds the text that it gives to nearest"
-			}
+		if slices.ContainsFunc(q.Read.Order, func(o plan.Order) bool { return embedsText(o.Expr, q.Params) }) ||
+			slices.ContainsFunc(q.Read.Columns, func(c plan.Column) bool { return embedsText(c.Expr, q.Params) }) {
+			return "a server leaves query " + q.Name + " out: it embeds the text that it gives to nearest"
 		}
 		return ""
 	}

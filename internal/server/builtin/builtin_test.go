@@ -54,7 +54,7 @@ func TestAdHoc(t *testing.T) {
 			want: `{"error":"params.n: found the string \"many\", expected an integer from -2147483648 to 2147483647","code":"bad_request"}`},
 		{name: "hidden tool", tool: "graph_mutate", args: map[string]any{"query": `query m() { insert Person { name: "zoe" } }`}, status: 404, want: `unknown tool: graph_mutate`},
 		{name: "neither", tool: "graph_query", args: map[string]any{}, status: 400, want: `{"error":"query: missing, expected a string","code":"bad_request"}`},
-		{name: "both", tool: "graph_query", args: map[string]any{"query": "x", "queries": []any{map[string]any{"query": "x"}}}, status: 400, want: `query: found beside queries, expected inside of its elements`},
+		{name: "both", tool: "graph_query", args: map[string]any{"query": "x", "queries": []any{map[string]any{"query": "x"}}}, status: 400, want: `query: found next to queries, expected inside its elements`},
 		{name: "no batch", tool: "graph_query", args: map[string]any{"queries": []any{}}, status: 400, want: `queries: found 0 queries, expected 1 to 16`},
 		{name: "mutate", tool: "graph_mutate", actor: servedtest.Writer, args: map[string]any{"query": `query m($n: String) { insert Person { name: $n } insert Knows { from: $n, to: "ada" } }`, "params": map[string]any{"n": "dan"}},
 			want: `{"branch":"main","query_name":"m","affected_nodes":1,"affected_edges":1,"actor_id":"act-writer","commit":"COMMIT"}`},

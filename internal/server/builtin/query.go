@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
@@ -63,11 +64,8 @@ type queryResult struct {
 	Rows          []map[string]any `json:"rows,omitempty" jsonschema_description:"Each row with its columns by name."`
 	RowCount      int64            `json:"row_count,omitempty" jsonschema_description:"The number of rows in this answer."`
 	GraphCommitID string           `json:"graph_commit_id,omitempty" jsonschema_description:"The commit that was read."`
-	Notes         []string         `json:"notes,omitempty" jsonschema_description:"Why there are no rows: which key or enum value in the query names nothing, and which keys are near."`
-	Truncated     bool             `json:"truncated,omitempty" jsonschema_description:"There are more rows than were returned."`
-	TruncatedBy   string           `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes,enum=limit" jsonschema_description:"What cut them off: the most rows or bytes that an answer may have, or the query's own limit, after which there is no page."`
-	NextPageToken string           `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token, with all else as it was, for the rows that follow."`
-	Results       []map[string]any `json:"results,omitempty" jsonschema_description:"Of a batch: for each query its answer, or an object with the member error."`
+	client.ReadMore
+	Results []map[string]any `json:"results,omitempty" jsonschema_description:"Of a batch: for each query its answer, or an object with the member error."`
 }
 
 func query() tool.Tool {
@@ -129,7 +127,7 @@ func decodeQuery(args json.RawMessage) (tool.Call, error) {
 	o.Merge("queries", err)
 	for _, alone := range []string{"query", "name", "params", "branch", "snapshot", "page_token"} {
 		if o.Has(alone) {
-			o.Fail(alone, "found beside queries, expected inside of its elements", "")
+			o.Fail(alone, "found next to queries, expected inside its elements", "")
 		}
 		o.Raw(alone)
 	}

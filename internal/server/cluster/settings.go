@@ -24,7 +24,7 @@ var Settings = &setting{
 			Example: "{ people: { schema: people.pg, queries: queries/ } }",
 			Text:    "Each entry is a graph, under the name that it has in URLs."},
 		providersSettings,
-		{Key: "policies", Type: strictyaml.Map, Default: "no policy, so that nobody may use a graph", Each: policySettings,
+		{Key: "policies", Type: strictyaml.Map, Default: "no policy; then no actor may use a graph", Each: policySettings,
 			Example: "{ base: { file: policy.yaml, applies_to: [people] } }",
 			Text:    "Each entry says where a policy file applies; its name appears in messages only."},
 		serverSettings,

@@ -21,7 +21,7 @@ const (
 		"query example($name: String) { match { $p: Person { name: $name } $p knows $q } return { $q.name } order { $q.name } limit 20 }."
 	spelling = "Type names start upper-case; an edge is written with a lower-case first letter."
 	writes   = "Tools that write say so in their hints; each write is one commit."
-	cut      = "A result that was cut says truncated: true; then ask for less, or call again with its next_page_token as page_token."
+	cut      = "A result that was cut says truncated: true; then ask for less or, if it has a next_page_token, call again with that as page_token."
 	faults   = "An error says what it found and what it expected."
 )
 

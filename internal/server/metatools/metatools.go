@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"sync"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
@@ -89,16 +90,13 @@ type runAnswer struct {
 	Rows          []map[string]any `json:"rows,omitempty" jsonschema_description:"Each row with its columns by name."`
 	RowCount      int64            `json:"row_count,omitempty" jsonschema_description:"The number of rows in this answer."`
 	GraphCommitID string           `json:"graph_commit_id,omitempty" jsonschema_description:"The commit that was read."`
-	Notes         []string         `json:"notes,omitempty" jsonschema_description:"Why there are no rows: which key or enum value in the query names nothing, and which keys are near."`
-	Truncated     bool             `json:"truncated,omitempty" jsonschema_description:"There are more rows than were returned."`
-	TruncatedBy   string           `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes,enum=limit" jsonschema_description:"What cut them off: the most rows or bytes that an answer may have, or the query's own limit, after which there is no page."`
-	NextPageToken string           `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token for the rows that follow."`
-	Branch        string           `json:"branch,omitempty" jsonschema_description:"Of a mutation, the branch that was written to."`
-	AffectedNodes int64            `json:"affected_nodes,omitempty"`
-	AffectedEdges int64            `json:"affected_edges,omitempty"`
-	ActorID       any              `json:"actor_id,omitempty" jsonschema_description:"Of a mutation, who did it; null when nobody was named."`
-	Commit        any              `json:"commit,omitempty" jsonschema_description:"Of a mutation, the id of the commit; null when nothing changed."`
-	DryRun        bool             `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
+	client.ReadMore
+	Branch        string `json:"branch,omitempty" jsonschema_description:"Of a mutation, the branch that was written to."`
+	AffectedNodes int64  `json:"affected_nodes,omitempty"`
+	AffectedEdges int64  `json:"affected_edges,omitempty"`
+	ActorID       any    `json:"actor_id,omitempty" jsonschema_description:"Of a mutation, who did it; null when nobody was named."`
+	Commit        any    `json:"commit,omitempty" jsonschema_description:"Of a mutation, the id of the commit; null when nothing changed."`
+	DryRun        bool   `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
 }
 
 // New returns meta tools without queries; allowed reports whether an actor may invoke a query.

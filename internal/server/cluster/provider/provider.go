@@ -24,7 +24,7 @@ func New(c *cluster.Embedding) (engine.Embedder, error) {
 	config := embed.Config{BaseURL: c.BaseURL, Model: c.Model}
 	if c.KeyEnv != "" {
 		if config.Key = os.Getenv(c.KeyEnv); config.Key == "" {
-			return fail(fmt.Errorf("the environment variable %s is not set; cluster.yaml names it as the api_key", c.KeyEnv))
+			return fail(fmt.Errorf("the environment variable %s is not set, but cluster.yaml uses it as api_key; set it", c.KeyEnv))
 		}
 	}
 	switch c.Kind {
@@ -43,7 +43,7 @@ func New(c *cluster.Embedding) (engine.Embedder, error) {
 		}
 		return p, nil
 	}
-	return fail(fmt.Errorf("its kind is %q", c.Kind))
+	return fail(fmt.Errorf("the kind %q is unknown", c.Kind))
 }
 
 // OnUse is like [New], but makes the provider when the first text is embedded. A command that

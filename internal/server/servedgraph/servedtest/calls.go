@@ -48,7 +48,7 @@ func Calls(head string) []Call {
 	}
 	wide := "query " + strings.Repeat("q", MaxBytes) + "() { match { $p: Person } return { " + columns.String() + " } }"
 	return []Call{
-		{Tool: "graph_health", Args: args{}, Answer: `"`},
+		{Tool: "graph_health", Args: args{}, Answer: `"status":"ok"`},
 		{Tool: "gq_reference", Args: args{"topic": "traversal"}, Refused: "ask for another topic"},
 		{Tool: "type_describe", Args: args{"name": "Person"}, Refused: "describe one type by its name"},
 		{Tool: "type_path", Args: args{"from": "Person", "to": "Person", "max_hops": 4}, Answer: `"paths"`},
@@ -57,16 +57,16 @@ func Calls(head string) []Call {
 		{Tool: "query_validate", Args: args{"query": strings.Repeat(";", 100)}, Answer: `"more":100,"report":"cut: `},
 		{Tool: "query_explain", Args: args{"query": wide}, Refused: "explain a query with fewer clauses and columns"},
 		{Tool: "graph_query", Args: args{"query": "query q() { match { $p: Person } return { $p.name, $p.tags } }"}, Answer: `"truncated_by":"bytes"`},
-		{Tool: "graph_snapshot", Args: args{}, Answer: `"`},
+		{Tool: "graph_snapshot", Args: args{}, Answer: head},
 		{Tool: "branch_list", Args: args{}, Refused: "set a smaller limit"},
 		{Tool: "commit_list", Args: args{"limit": 1}, Answer: `"commits"`},
-		{Tool: "commit_get", Args: args{"commit": head}, Answer: `"`},
+		{Tool: "commit_get", Args: args{"commit": head}, Answer: `"commit":"` + head},
 		{Tool: "change_list", Args: args{"commit": head}, Answer: `"next_page_token"`},
 		{Tool: "graph_mutate", Args: args{"query": `query m() { insert Person { name: "x" } }`}, Answer: `"affected_nodes":1`},
 		{Tool: "graph_load", Args: args{"data": people(), "mode": "merge", "dry_run": true}, Answer: `"total_entities":50`},
-		{Tool: "branch_create", Args: args{"name": "other"}, Answer: `"`},
-		{Tool: "branch_delete", Args: args{"name": "branch-1"}, Answer: `"`},
-		{Tool: "branch_merge", Args: args{"source": "branch-2"}, Answer: `"`},
+		{Tool: "branch_create", Args: args{"name": "other"}, Answer: `"other"`},
+		{Tool: "branch_delete", Args: args{"name": "branch-1"}, Answer: `"branch-1"`},
+		{Tool: "branch_merge", Args: args{"source": "branch-2"}, Answer: `"outcome":"already_up_to_date"`},
 		{Tool: "schema_apply", Args: args{"schema": Source + schema.String(), "dry_run": true}, Refused: "whose configuration sets its schema"},
 	}
 }

@@ -109,20 +109,24 @@ func (p *packer) pack(ctx context.Context, t *version.Type) error {
 	return nil
 }
 
-// packed is one segment of a file that holds several.
-type packed struct {
+// source is a segment, which is a whole file or one part of a file.
+type source struct {
 	*store.Segment
-	prefix string
+	prefix string // of the names of its blocks; empty for a whole file
 }
 
-func (p packed) Block(name string) ([]byte, error) { return p.Segment.Block(p.prefix + name) }
+func (s source) Block(name string) ([]byte, error) { return s.Segment.Block(s.prefix + name) }
 
-// partOf returns the source of the named segment, which is the whole file or one part of it.
+func (s source) Pieces(name string) (column.Pieces, error) {
+	return s.Segment.Pieces(s.prefix + name)
+}
+
+// partOf returns the source of the named segment.
 func partOf(file *store.Segment, name string) column.Source {
 	if _, part, ok := strings.Cut(name, "."); ok {
-		return packed{file, part + "/"}
+		return source{file, part + "/"}
 	}
-	return file
+	return source{Segment: file}
 }
 
 // fileOf returns the name of the file that holds a named segment.

@@ -30,7 +30,7 @@ func (f *segmentFiles) write(ctx context.Context, t *version.Type, s *version.Se
 	}
 	s.Name = segmentName(id)
 	if src, err := f.open(ctx, s.Name); err == nil {
-		mapped(t, s, src)
+		mapped(t, s, partOf(src, s.Name))
 	}
 	return id, nil
 }

@@ -145,6 +145,18 @@ func (m blockMap) Block(name string) ([]byte, error) {
 	return nil, &engine.NotFound{What: "block", Name: name}
 }
 
+func (m blockMap) Pieces(name string) (Pieces, error) {
+	b, err := m.Block(name)
+	return wholeBlock(b), err
+}
+
+// wholeBlock is a block in memory.
+type wholeBlock []byte
+
+func (b wholeBlock) Len() int { return len(b) }
+
+func (b wholeBlock) Range(from, to int) ([]byte, error) { return b[from:to:to], nil }
+
 // use reads the first values of a column and returns the fault that they throw.
 func use(c *Column) (err error) {
 	defer corruption.Catch(corruption.Watch(), &err)

@@ -17,6 +17,18 @@ type Source interface {
 	// Block returns a verified block. The error is an *engine.Corrupt, or an
 	// *engine.NotFound if the block does not exist.
 	Block(name string) ([]byte, error)
+	// Pieces returns a block that is verified piece by piece. The errors are those of Block.
+	Pieces(name string) (Pieces, error)
+}
+
+// Pieces is a block of a source. A use verifies only the pieces of the block that it reads, so
+// that the first use of a large block is fast. Its methods may be called concurrently.
+type Pieces interface {
+	// Len returns the length of the block in bytes.
+	Len() int
+	// Range returns the verified bytes from offset from up to, but not including, offset to;
+	// 0 <= from <= to <= Len(). The result aliases the block. The error is an *engine.Corrupt.
+	Range(from, to int) ([]byte, error)
 }
 
 // Pending tracks whether stored data must still be read. The zero Pending means that all is

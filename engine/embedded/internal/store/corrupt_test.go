@@ -69,6 +69,46 @@ func TestFlippedBytes(t *testing.T) {
 	}
 }
 
+// TestPiecesVerified damages one piece of a block. A range of another piece must still be readable,
+// and a range that touches the damaged piece must not.
+func TestPiecesVerified(t *testing.T) {
+	mem := fs.NewMem()
+	s := create(t, mem, "/g", tiny)
+	id := segment(t, s, 3*pieceSize)
+	must(t, s.Checkpoint(t.Context(), nil, 0, []SegmentID{id}))
+	must(t, s.Close())
+	name := filename("/g", uint64(id), segmentExt)
+	data, err := fs.ReadFile(mem, name)
+	must(t, err)
+	data[segmentHeaderSize+pieceSize+5] ^= 1
+	replace(t, mem, name, data)
+	s, _ = reopen(t, mem, "/g", tiny)
+	defer s.Close()
+	seg, err := s.OpenSegment(t.Context(), id)
+	must(t, err)
+	p, err := seg.Pieces(seg.Blocks()[0])
+	must(t, err)
+	for _, test := range []struct {
+		from, to int
+		ok       bool
+	}{
+		{0, pieceSize, true},
+		{2 * pieceSize, 3 * pieceSize, true},
+		{pieceSize - 1, pieceSize + 1, false},
+		{pieceSize, pieceSize + 1, false},
+		{0, 3 * pieceSize, false},
+		{pieceSize, pieceSize, true},
+	} {
+		got, err := p.Range(test.from, test.to)
+		if test.ok && (err != nil || len(got) != test.to-test.from) || !test.ok && !onlyCorrupt(err, name) {
+			t.Errorf("range %d to %d: %d bytes, %v", test.from, test.to, len(got), err)
+		}
+	}
+	if _, err := seg.Block(seg.Blocks()[0]); !onlyCorrupt(err, name) {
+		t.Errorf("the whole block: %v", err)
+	}
+}
+
 // TestMissingFiles removes, empties and shortens each file.
 func TestMissingFiles(t *testing.T) {
 	mem := sample(t)

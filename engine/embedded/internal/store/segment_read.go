@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"sync"
-	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
@@ -21,14 +19,6 @@ type Segment struct {
 	crc     uint32 // checksum of the footer
 	names   []string
 	blocks  map[string]*block
-}
-
-// block is a block of an open segment.
-type block struct {
-	blockEntry
-	verified atomic.Bool
-	mu       sync.Mutex // held during verification
-	data     []byte     // the decompressed bytes, if the block was compressed; valid once verified
 }
 
 // OpenSegment opens a segment; it reads only the footer. The segment stays readable as long
@@ -71,38 +61,6 @@ func (g *Segment) Name() string { return g.name }
 // Blocks returns the names of the blocks in the order in which they were added.
 func (g *Segment) Blocks() []string { return g.names }
 
-// Block returns the data of a block, at an address that is a multiple of 8. The data lies
-// in a mapping: the caller must not change it, and must keep the segment while it uses the
-// data. The first use after opening verifies the checksums; if they are wrong, the error is
-// an *engine.Corrupt that names the file and the block. The error for a block that does not
-// exist is an *engine.NotFound.
-func (g *Segment) Block(name string) ([]byte, error) {
-	b := g.blocks[name]
-	if b == nil {
-		return nil, &engine.NotFound{What: "block of " + g.name, Name: name}
-	}
-	data := g.mapping.Bytes()[b.offset:]
-	if !b.verified.Load() {
-		b.mu.Lock()
-		defer b.mu.Unlock() // deferred, so that it also runs if reading the mapping faults
-		if err := b.verify(data[:pad(b.length, blockAlign)], g.name); err != nil {
-			return nil, err
-		}
-		if b.codec != codecNone && b.data == nil {
-			unpacked, err := b.unpack(data[:b.length], g.name)
-			if err != nil {
-				return nil, err
-			}
-			b.data = unpacked
-		}
-		b.verified.Store(true)
-	}
-	if b.codec != codecNone {
-		return b.data, nil
-	}
-	return data[:b.length:b.length], nil
-}
-
 // read reads and verifies a block.
 func (b *blockEntry) read(f io.ReaderAt, file string) error {
 	data := make([]byte, pad(b.length, blockAlign))
@@ -118,14 +76,22 @@ func (b *blockEntry) read(f io.ReaderAt, file string) error {
 
 // verify checks the checksums of a block; data includes the padding.
 func (b *blockEntry) verify(data []byte, file string) error {
-	for i, want := range b.pieces {
-		start := i * pieceSize
-		piece := data[start:min(start+pieceSize, len(data))]
-		if got := checksum(piece); got != want {
-			return &engine.Corrupt{Object: file, Detail: fmt.Sprintf(
-				"block %q, offset %d: %d bytes have checksum %08x, expected %08x",
-				b.name, b.offset+int64(start), len(piece), got, want)}
+	for i := range b.pieces {
+		if err := b.verifyPiece(data, i, file); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// verifyPiece checks the checksum of piece i of a block; data is the whole block with its padding.
+func (b *blockEntry) verifyPiece(data []byte, i int, file string) error {
+	start := i * pieceSize
+	piece := data[start:min(start+pieceSize, len(data))]
+	if got, want := checksum(piece), b.pieces[i]; got != want {
+		return &engine.Corrupt{Object: file, Detail: fmt.Sprintf(
+			"block %q, offset %d: %d bytes have checksum %08x, expected %08x",
+			b.name, b.offset+int64(start), len(piece), got, want)}
 	}
 	return nil
 }

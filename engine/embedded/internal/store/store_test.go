@@ -86,7 +86,24 @@ func TestSegmentBlocks(t *testing.T) {
 				t.Errorf("%s: %d bytes, %v", name, len(got), err)
 			}
 		}
+		again, err := s.OpenSegment(ctx, id) // no block is verified yet
+		must(t, err)
+		for name, want := range blocks {
+			p, err := again.Pieces(name)
+			must(t, err)
+			if p.Len() != len(want) {
+				t.Errorf("%s: %d bytes in pieces, expected %d", name, p.Len(), len(want))
+			}
+			for _, r := range [][2]int{{0, 0}, {0, min(1, len(want))}, {max(0, len(want)-65), len(want)}, {len(want) / 3, len(want) / 2}, {0, len(want)}} {
+				if got, err := p.Range(r[0], r[1]); err != nil || !bytes.Equal(got, want[r[0]:r[1]]) {
+					t.Errorf("%s, range %v: %d bytes, %v", name, r, len(got), err)
+				}
+			}
+		}
 		var notFound *engine.NotFound
+		if _, err := seg.Pieces("none"); !errors.As(err, &notFound) {
+			t.Errorf("pieces of a missing block: %v", err)
+		}
 		if _, err := seg.Block("none"); !errors.As(err, &notFound) {
 			t.Errorf("a missing block: %v", err)
 		}

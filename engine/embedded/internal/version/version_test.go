@@ -336,6 +336,18 @@ func (s source) Block(name string) ([]byte, error) {
 	return nil, &engine.NotFound{What: "block", Name: name}
 }
 
+func (s source) Pieces(name string) (column.Pieces, error) {
+	b, err := s.Block(name)
+	return wholeBlock(b), err
+}
+
+// wholeBlock is a block in memory.
+type wholeBlock []byte
+
+func (b wholeBlock) Len() int { return len(b) }
+
+func (b wholeBlock) Range(from, to int) ([]byte, error) { return b[from:to:to], nil }
+
 func FuzzReadManifest(f *testing.F) {
 	s := testSchema(f)
 	empty := NewSnapshot(s, first)

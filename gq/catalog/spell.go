@@ -1,5 +1,11 @@
 package catalog
 
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
 // Rules lists the rules of the node type in the notation of a schema, without the rules that the
 // types of its properties express. The key is first.
 func (n *Node) Rules() []string {
@@ -36,4 +42,21 @@ func (e *Edge) Rules() []string {
 		rules = append(rules, spell(Index(i)))
 	}
 	return rules
+}
+
+// IDForm describes the form of the ids of a type with a composite key if id does not have that
+// form. Otherwise it returns "".
+func (n *Node) IDForm(id string) string {
+	if len(n.Key) < 2 {
+		return ""
+	}
+	var members []string
+	if err := json.Unmarshal([]byte(id), &members); err == nil && len(members) == len(n.Key) {
+		return ""
+	}
+	names := make([]string, len(n.Key))
+	for i, k := range slices.Sorted(slices.Values(n.Key)) {
+		names[i] = `"<` + k + `>"`
+	}
+	return "the id of a " + n.Name + " is a JSON array of strings, [" + strings.Join(names, ",") + "], with the values of its key"
 }

@@ -157,6 +157,11 @@ func (l *lookup) unknownKey(typ *catalog.Node, equal equalities) string {
 	}
 	note := fmt.Sprintf("no %s has %s", typ.Name, strings.Join(named, " and "))
 	text := equal[members[0]]
+	if members[0] == "" && text.Kind() == value.String {
+		if form := typ.IDForm(text.Str()); form != "" {
+			return note + "; " + form
+		}
+	}
 	if len(typ.Key) != 1 || len(members) != 1 || typ.Property(typ.Key[0]).Type.Kind != value.String || text.Kind() != value.String {
 		return note // its ids are not texts that a person chose, so similar ones do not help
 	}

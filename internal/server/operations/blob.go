@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -41,7 +42,7 @@ func (p *BlobPlace) Read(ctx context.Context, g engine.Graph, at engine.Target) 
 		case err != nil:
 			return nil, err
 		case b == nil:
-			return nil, &engine.NotFound{What: p.Entity.String() + " " + p.Type, Name: p.ID}
+			return nil, p.missing(schema.Catalog)
 		case b.Len == 0:
 			continue
 		}
@@ -51,6 +52,18 @@ func (p *BlobPlace) Read(ctx context.Context, g engine.Graph, at engine.Target) 
 		}
 		return v.Bytes(), nil
 	}
+}
+
+// missing returns the error for an entity that does not exist. If the id cannot be that of any node
+// of the type, the error says which form the ids have.
+func (p *BlobPlace) missing(s *catalog.Schema) error {
+	err := error(&engine.NotFound{What: p.Entity.String() + " " + p.Type, Name: p.ID})
+	if p.Entity == plan.Node {
+		if form := s.Node(p.Type).IDForm(p.ID); form != "" {
+			err = fmt.Errorf("%w; %s", err, form)
+		}
+	}
+	return err
 }
 
 // plan returns a plan that reads the property. Its one argument is the id of the entity.

@@ -27,6 +27,12 @@ const blobSchema = `node Doc {
   name: String @key
   photo: Blob?
 }
+node Page {
+  doc: String
+  number: I32
+  photo: Blob?
+  @key(doc, number)
+}
 edge Cites: Doc -> Doc {
   scan: Blob?
 }
@@ -172,6 +178,8 @@ func testBlob(t *testing.T, g engine.Graph) {
 		{"weak tag", at(), []string{"If-Match: W/" + tag}, 412, `header If-Match: the blob is at commit`},
 		{"empty condition", at(), []string{`If-Match: ""`}, 400, `header If-Match: found an empty text`},
 		{"no entity", at("id", "nope"), nil, 404, `node Doc \"nope\" not found`},
+		{"wrong id of a composite key", at("type", "Page", "id", "none-1"), nil, 404, `node Page \"none-1\" not found; the id of a Page is a JSON array of strings, [\"<doc>\",\"<number>\"], with the values of its key`},
+		{"unknown id of a composite key", at("type", "Page", "id", `["none","1"]`), nil, 404, `node Page \"[\\\"none\\\",\\\"1\\\"]\" not found","code"`},
 		{"null", at("id", "none"), nil, 404, `blob of node Doc \"none\" not found`},
 		{"no type", at("type", "Dok"), nil, 404, `node type \"Dok\" not found`},
 		{"no edge type", at("entity", "edge"), nil, 404, `edge type \"Doc\" not found`},

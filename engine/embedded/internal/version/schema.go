@@ -4,7 +4,6 @@
 package version
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -55,6 +54,7 @@ type Type struct {
 	Out    []int                // indexes of the edge types that leave or enter a node type
 	In     []int
 
+	node   *catalog.Node // nil for an edge type
 	byName map[string]int
 	ranges [][]catalog.Range // by property: its ranges
 	checks [][]pattern
@@ -71,7 +71,7 @@ type pattern struct {
 func NewSchema(source, digest string, c *catalog.Schema) (*Schema, error) {
 	s := &Schema{Source: source, Digest: digest, Catalog: c, nodes: map[string]*Type{}, edges: map[string]*Type{}}
 	for i, n := range c.Nodes {
-		t := &Type{Entity: plan.Node, Index: i, Name: n.Name, Props: n.Properties, IDProp: -1}
+		t := &Type{Entity: plan.Node, Index: i, Name: n.Name, Props: n.Properties, IDProp: -1, node: n}
 		t.names()
 		for _, k := range n.Key {
 			p, ok := t.byName[k]
@@ -159,22 +159,8 @@ func (t *Type) appendKey(dst []byte, member func(i int) value.Value) []byte {
 	return append(dst, ']')
 }
 
-// IDForm describes the form of the ids of a type with a composite key if id does not have that
-// form. Otherwise it returns "".
-func (t *Type) IDForm(id string) string {
-	if len(t.Key) < 2 {
-		return ""
-	}
-	var members []string
-	if err := json.Unmarshal([]byte(id), &members); err == nil && len(members) == len(t.Key) {
-		return ""
-	}
-	names := make([]string, len(t.Key))
-	for i, k := range t.Key {
-		names[i] = `"<` + t.Props[k].Name + `>"`
-	}
-	return "the id of a " + t.Name + " is a JSON array of strings, [" + strings.Join(names, ",") + "], with the values of its key"
-}
+// IDForm is [catalog.Node.IDForm] of a node type.
+func (t *Type) IDForm(id string) string { return t.node.IDForm(id) }
 
 func (t *Type) names() {
 	t.byName = make(map[string]int, len(t.Props))

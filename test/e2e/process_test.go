@@ -193,6 +193,11 @@ func (p *process) post(path, contentType, body string, answer any) (status int, 
 	}
 	req.Header.Set("Authorization", "Bearer "+p.token)
 	req.Header.Set("Content-Type", contentType)
+	return send(req, answer)
+}
+
+// send sends a request for post.
+func send(req *http.Request, answer any) (status int, err error) {
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0, err

@@ -168,6 +168,9 @@ bench-branches: ## measure branches by the size of the graph, and graphs with 10
 	$(GO) test ./engine/embedded -run '^$$' -bench '^BenchmarkBranches$$' -benchtime 1x -timeout 30m
 	$(GO) test ./internal/server -run '^$$' -bench '^BenchmarkTools$$'
 
+bench-checkpoints: ## measure checkpoints by the size of the graph and the commits before them, beside a reader and a writer
+	$(GO) test ./engine/embedded -run '^$$' -bench '^BenchmarkCheckpoint$$' -benchtime 3x -benchmem -timeout 30m
+
 bench-writers: ## measure 64 writers beside 16 readers on the disk, and that nothing is lost
 	@mkdir -p $(DATA)
 	@$(GO) run ./bench/cmd/writers -dir $(DATA)
@@ -202,4 +205,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi fuzz fuzz-engine bench bench-peers bench-http bench-branches bench-writers bench-codegen bench-author lint docs golden clean
+.PHONY: help run applied reindex generate build test test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi fuzz fuzz-engine bench bench-peers bench-http bench-branches bench-checkpoints bench-writers bench-codegen bench-author lint docs golden clean

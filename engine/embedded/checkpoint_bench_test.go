@@ -1,0 +1,119 @@
+package embedded
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+)
+
+// BenchmarkCheckpoint measures, on the disk, checkpoints of graphs of several sizes after 1,000 and
+// after 100,000 commits, each of a node and an edge. It also gives the 99th percentiles of point
+// reads and of commits that other goroutines make during the checkpoint, in microseconds.
+func BenchmarkCheckpoint(b *testing.B) {
+	for _, edges := range benchSizes {
+		for _, commits := range []int{1_000, 100_000} {
+			b.Run(fmt.Sprintf("%d/%d", edges, commits), func(b *testing.B) {
+				g, err := Create(b.Context(), fs.OS(), filepath.Join(b.TempDir(), "g"), "", people(), Options{quiet: true})
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer g.Close()
+				if err := loadText(g, engine.Merge, benchText(edges/10)); err != nil {
+					b.Fatal(err)
+				}
+				if err := g.checkpoints.make(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+				w := &checkpointed{Graph: g}
+				b.ReportAllocs()
+				b.ResetTimer()
+				for range b.N {
+					b.StopTimer()
+					for range commits {
+						if err := w.commit(b); err != nil {
+							b.Fatal(err)
+						}
+					}
+					stop := w.during(b)
+					b.StartTimer()
+					if err := g.checkpoints.make(b.Context()); err != nil {
+						b.Fatal(err)
+					}
+					b.StopTimer()
+					stop()
+					b.StartTimer()
+				}
+				b.StopTimer()
+				b.ReportMetric(p99(w.reads), "p99-read-µs")
+				b.ReportMetric(p99(w.commits), "p99-commit-µs")
+			})
+		}
+	}
+}
+
+// checkpointed is a graph under checkpoints.
+type checkpointed struct {
+	*Graph
+	made           int             // persons that commits added
+	reads, commits []time.Duration // durations of the calls during checkpoints
+}
+
+func (g *checkpointed) commit(t testing.TB) error {
+	g.made++
+	_, err := g.Mutate(t.Context(), addTwo, engine.Args{str(fmt.Sprintf("z%08d", g.made)), str("p000001"), str(fmt.Sprint(g.made))}, engine.WriteOptions{})
+	return err
+}
+
+// during starts a reader and a writer. The result stops them.
+func (g *checkpointed) during(b *testing.B) (stop func()) {
+	quit := make(chan struct{})
+	run := func(took *[]time.Duration, call func() error) chan struct{} {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for {
+				select {
+				case <-quit:
+					return
+				case <-time.After(time.Millisecond):
+				}
+				start := clock.Now()
+				if err := call(); err != nil {
+					b.Error(err)
+					return
+				}
+				*took = append(*took, clock.Since(start))
+			}
+		}()
+		return done
+	}
+	reader := run(&g.reads, func() error {
+		r, err := g.Query(b.Context(), personByName, engine.Args{str("p000002")}, engine.Target{})
+		if err != nil {
+			return err
+		}
+		_, err = drain(b.Context(), r)
+		return err
+	})
+	writer := run(&g.commits, func() error { return g.commit(b) })
+	return func() {
+		close(quit)
+		<-reader
+		<-writer
+	}
+}
+
+// p99 returns the 99th percentile in microseconds, or 0 for an empty list.
+func p99(took []time.Duration) float64 {
+	if len(took) == 0 {
+		return 0
+	}
+	slices.Sort(took)
+	return float64(took[len(took)*99/100].Microseconds())
+}

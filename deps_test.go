@@ -58,7 +58,7 @@ var imports = []struct {
 	// The wire vocabulary and the REST client depend on no server. They report the errors in a query
 	// text with the type that the language uses for them.
 	{"client", []string{"internal/gq/diag", "internal/clock"}},
-	{"internal/credentials", []string{"internal/gq/diag", "internal/server/strictyaml"}},
+	{"internal/credentials", []string{"internal/gq/diag", "internal/strictyaml"}},
 
 	// The server: tools and operations do not depend on a transport; a transport does not depend on
 	// another transport.
@@ -87,22 +87,22 @@ var imports = []struct {
 	{"internal/server/rest", []string{"client", "engine", "gq/**", "internal/gq/**", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/operations", "internal/server/queryrun", "internal/server/rest/envelope", "internal/server/servedgraph", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/admission", []string{"internal/server/access", "internal/server/rest/envelope", "internal/server/wireerror", "client"}},
 	{"internal/server/observe", []string{"engine", "internal/clock", "internal/server/audit", "internal/server/requestinfo", "internal/server/logsample", "internal/server/wireerror"}},
-	{"internal/server/strictyaml", []string{"internal/gq/diag"}},
-	{"internal/gqconfig", []string{"internal/gq/diag", "internal/gq/lint", "internal/server/strictyaml"}},
-	{"internal/settings", []string{"internal/server/strictyaml"}},
+	{"internal/strictyaml", []string{"internal/gq/diag"}},
+	{"internal/gqconfig", []string{"internal/gq/diag", "internal/gq/lint", "internal/strictyaml"}},
+	{"internal/settings", []string{"internal/strictyaml"}},
 	{"internal/server/hostcheck", []string{"client", "internal/server/rest/envelope", "internal/server/wireerror"}},
 	{"internal/server/auth/authtest", []string{"internal/clock"}}, // for tests only
-	{"internal/server/auth", []string{"client", "internal/clock", "internal/server/access", "internal/server/hostcheck", "internal/server/rest/envelope", "internal/server/logsample", "internal/server/strictyaml", "internal/server/wireerror"}},
-	{"internal/server/policy", []string{"internal/gq/diag", "internal/server/access", "internal/server/strictyaml", "server/tool"}},
-	{"internal/server/cluster/reconcile", []string{"engine", "internal/fs", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server/cluster", "internal/server/policy", "internal/server/strictyaml"}}, // fs is its durable I/O
+	{"internal/server/auth", []string{"client", "internal/clock", "internal/server/access", "internal/server/hostcheck", "internal/server/rest/envelope", "internal/server/logsample", "internal/strictyaml", "internal/server/wireerror"}},
+	{"internal/server/policy", []string{"internal/gq/diag", "internal/server/access", "internal/strictyaml", "server/tool"}},
+	{"internal/server/cluster/reconcile", []string{"engine", "internal/fs", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server/cluster", "internal/server/policy", "internal/strictyaml"}}, // fs is its durable I/O
 	{"internal/server/cluster/provider", []string{"engine", "internal/embed", "internal/server/cluster"}},
-	{"internal/server/cluster", []string{"internal/gq/diag", "internal/server/hostcheck", "internal/server/strictyaml"}},
+	{"internal/server/cluster", []string{"internal/gq/diag", "internal/server/hostcheck", "internal/strictyaml"}},
 	{"server/launch", []string{"server/tool", "engine", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**"}}, // the command, which any module may build
 	{"internal/server", []string{"server/tool", "engine/**", "internal/fs", "internal/text", "gq/**", "internal/gq/**", "internal/clock", "internal/server/**", "client"}},
 
 	// Commands combine the packages; no package imports a command.
 	{"cmd/omnigraph/internal/clientconfig", nil},
-	{"cmd/**", []string{"client", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/fs", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/credentials", "internal/gqconfig", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/source/**"}},
+	{"cmd/**", []string{"client", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/fs", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/credentials", "internal/gqconfig", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
 	{"test/e2e", nil},
 	{"test/outside", nil},
 	{"internal/bench/social", nil},

@@ -19,7 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
-	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
 var exampleSchema = gq.Source{Name: "schema.pg", Text: check.ExampleSchema}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
-	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 

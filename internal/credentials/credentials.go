@@ -19,7 +19,7 @@ import (
 	"al.essio.dev/pkg/shellescape"
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
-	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
 const (

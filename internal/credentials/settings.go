@@ -1,6 +1,6 @@
 package credentials
 
-import "github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+import "github.com/omnigraph-go/omnigraph/internal/strictyaml"
 
 // Settings describes the user's configuration.
 var Settings = &strictyaml.Setting{

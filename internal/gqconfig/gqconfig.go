@@ -7,7 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
-	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
 // File is the name of the file. It is in the same folder as cluster.yaml.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
 // Page returns the reference page of a file as Markdown. schema is the file name of the JSON

@@ -10,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/invopop/jsonschema"
 
-	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
 // draft is the version of JSON Schema. Editors that read schemas for YAML know it best.

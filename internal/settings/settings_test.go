@@ -22,7 +22,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
-	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
 const reference = "../../docs/reference"

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
 // Embedding is a provider that computes vectors from texts.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
 // join resolves a path of the file relative to the file's folder.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
 // Limits bound the load of the server. A zero field means its default.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
-	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
 // graphID matches valid ids of graphs. An id appears in URLs and is the name of a Go package.

@@ -3,7 +3,7 @@ package cluster
 import (
 	"regexp"
 
-	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
 // envReference matches a reference to the environment variable that holds a secret.

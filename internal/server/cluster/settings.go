@@ -3,7 +3,7 @@ package cluster
 import (
 	"strconv"
 
-	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
 // setting is a short name that keeps the tables of this file compact.

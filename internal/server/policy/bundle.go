@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
 // ruleID matches the valid ids of rules and groups. The ids appear in explanations and in Cedar

@@ -12,7 +12,7 @@ import (
 	"github.com/cedar-policy/cedar-go/types"
 
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
-	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
-	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 

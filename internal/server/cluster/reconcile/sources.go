@@ -13,7 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
-	"github.com/omnigraph-go/omnigraph/internal/server/strictyaml"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
 // Sources is the compiled content of a cluster's files.

@@ -92,9 +92,9 @@ func New(baseURL string, options ...Option) (*Client, error) {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		return nil, fmt.Errorf("the server's URL is %q; give one such as http://127.0.0.1:8080", redacted(u))
 	case u.User != nil:
-		return nil, errors.New("the server's URL holds a name or a password; leave them out and give a token")
+		return nil, errors.New("the server's URL contains a user name or a password; remove them and give a token")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return nil, fmt.Errorf("the server's URL is %q; leave out ? or # and the text after it", u)
+		return nil, fmt.Errorf("the server's URL is %q; remove ? or # and the text after it", u)
 	}
 	c := &Client{base: strings.TrimRight(u.String(), "/"), tries: defaultTries, patience: defaultPatience, userAgent: "omnigraph-go-client"}
 	for _, o := range options {

@@ -56,7 +56,7 @@ func (g *Graph) stream(ctx context.Context, q *request, what string) (*Stream, e
 	s := &Stream{Commit: tagOf(resp.Header), Size: resp.ContentLength, body: resp.Body, what: what}
 	switch {
 	case s.Commit == "":
-		err = errors.New("the server does not say which commit it reads; check that the URL is that of an omnigraph-server")
+		err = errors.New("the answer does not name the commit that it shows; check that the URL is that of an omnigraph-server")
 	case resp.ProtoMajor < 2 && resp.ContentLength < 0 && len(resp.TransferEncoding) == 0:
 		// Without this mark the body would end with the connection, and a broken connection would
 		// look like a whole body.

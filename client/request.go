@@ -251,10 +251,10 @@ func refusal(resp *http.Response) error {
 	case e.Status == http.StatusNotModified:
 		e.Message = "the client already has this answer"
 	case e.Status >= 300 && e.Status < 400:
-		e.Message = fmt.Sprintf("the server answered %s and redirects to %q; the client does not follow redirects", status, e.Location)
-		e.Hint = "if that is the right server, give the client its URL"
+		e.Message = fmt.Sprintf("the server answered %s and redirected to %q; the client does not follow redirects", status, e.Location)
+		e.Hint = "if the redirect leads to the right server, give the client that URL"
 	case e.Message == "":
-		e.Message = "the server answered " + status + ", without an error envelope"
+		e.Message = "the server answered " + status + " without an error message"
 		e.Hint = "check that the URL is that of an omnigraph-server"
 	case e.Status == http.StatusUnauthorized:
 		e.Hint = "give the client a valid token"

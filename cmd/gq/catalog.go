@@ -26,8 +26,8 @@ func catalogCommand() *cobra.Command {
 		Long: `Compile the sources of a graph and print the result: the node and edge types with their
 properties and constraints, and the stored queries with their parameters and columns.
 
-The command shows what a graph offers without its sources: a table for people, and JSON
-for programs and for generators of other languages. The JSON has the same form as
+A reader of the output does not need the sources of the graph. The table is for people. The
+JSON is for programs, such as code generators for other languages; it has the same form as
 generated/<graph>/catalog.json, with the types added, and gq breaking --against accepts
 it. Types and constraints are written as in a schema.
 
@@ -37,7 +37,7 @@ Without --schema the command reads cluster.yaml in the current directory or a pa
   gq catalog --schema queries/code/schema.pg --queries queries/code --format table`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{cmd, fmt.Errorf("found the argument %q; the command takes only flags", args[0])}
+				return &usageError{cmd, fmt.Errorf("unexpected argument %q; the command takes only flags", args[0])}
 			}
 			return nil
 		},
@@ -126,7 +126,7 @@ func (c *cataloger) job(cmd *cobra.Command, g *generator) (*job, error) {
 		return &job{graph: cmp.Or(c.graph, "graph"), schema: c.schema, queries: files, strict: cfg.Strict}, err
 	}
 	if c.queries != nil {
-		return nil, &usageError{cmd, errors.New("--schema and --queries go together; give both, or none of the two to read cluster.yaml")}
+		return nil, &usageError{cmd, errors.New("--schema and --queries must be given together; omit both to read cluster.yaml")}
 	}
 	jobs, err := g.clusterJobs()
 	if err != nil {

@@ -27,8 +27,8 @@ func fmtCommand() *cobra.Command {
 		Short: "Format schemas and queries",
 		Long: `Format schemas and queries in the canonical layout.
 
-The arguments are .pg and .gq files, and folders. The command searches folders for
-such files, except in hidden folders. Without arguments it formats standard input.
+The arguments are .pg and .gq files, and folders. The command formats such files in
+the folders and their subfolders, but skips hidden folders. Without arguments it formats standard input.
 Without a flag it writes the result to standard output. It reports a file that does
 not parse, leaves that file unchanged, and formats the others.
 
@@ -97,7 +97,7 @@ func (f *formatter) checkUsage(cmd *cobra.Command, args []string) error {
 	}
 	for _, arg := range args {
 		if info, err := os.Stat(arg); err == nil && !info.IsDir() && !isSource(arg) {
-			return fmt.Errorf("%s is not a folder or a file that ends in .gq or .pg; name one", arg)
+			return fmt.Errorf("%s is neither a folder nor a .gq or .pg file; name one of these", arg)
 		}
 	}
 	return nil
@@ -119,6 +119,7 @@ func (f *formatter) path(arg string) {
 	f.report(err)
 }
 
+// file formats the file at path.
 func (f *formatter) file(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -208,6 +209,7 @@ func replaceFile(path, text string) (err error) {
 	return os.Rename(tmp.Name(), path)
 }
 
+// isSource reports whether the path ends in .gq or .pg.
 func isSource(path string) bool {
 	ext := filepath.Ext(path)
 	return ext == ".gq" || ext == ".pg"

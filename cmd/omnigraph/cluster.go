@@ -59,7 +59,7 @@ func (f *clusterFlags) compile(cmd *cobra.Command) (*reconcile.Cluster, *reconci
 	}
 	showFaults(cmd, found)
 	if found.HasErrors() {
-		return nil, nil, fmt.Errorf("the sources of %s have errors; nothing was done", cfg.File)
+		return nil, nil, fmt.Errorf("the sources of %s have errors; the command changed nothing", cfg.File)
 	}
 	return storageOf(cfg), s, nil
 }

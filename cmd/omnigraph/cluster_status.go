@@ -15,10 +15,10 @@ func newClusterStatus() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the recorded revision and the state of every graph",
-		Long: `Show the recorded revision and the state of every graph. create, change and record are
-actions that cluster apply would take. A graph is up_to_date if none is needed, blocked if
-apply cannot change it (cluster plan gives the reason), in_use if a server has it open, and
-kept if cluster.yaml does not name it. A graph has drifted if its live schema differs from
+		Long: `Show the recorded revision and the state of every graph. The states create, change and
+record name the action that cluster apply would take. A graph is up_to_date if it needs no
+action, blocked if apply cannot change it (cluster plan gives the reason), in_use if a
+server has it open, and kept if cluster.yaml does not name it. A graph has drifted if its live schema differs from
 the schema that the revision records.
 ` + noPolicy,
 		Example: "  omnigraph cluster status\n  omnigraph cluster status --format json",
@@ -41,10 +41,12 @@ the schema that the revision records.
 
 // statusRow is one line of cluster status.
 type statusRow struct {
-	GraphID    string          `json:"graph_id"`
-	State      reconcile.State `json:"state"`
-	Drift      bool            `json:"drift"`
-	LiveDigest *string         `json:"live_digest"`
+	GraphID string          `json:"graph_id"`
+	State   reconcile.State `json:"state"`
+	// the live schema differs from the recorded one
+	Drift bool `json:"drift"`
+	// digest of the live schema; null if it is unknown
+	LiveDigest *string `json:"live_digest"`
 }
 
 // kept is the state of a graph that cluster.yaml does not name.

@@ -17,8 +17,8 @@ func newClusterValidate() *cobra.Command {
 		Use:   "validate",
 		Short: "Check cluster.yaml and the schemas, queries and policies that it names",
 		Long: `Check cluster.yaml and the schemas, queries and policies that it names, and print every
-fault with its place. The command does not read the storage folder. gq generate accepts
-all sources that this command accepts. With --format json the report contains the faults.`,
+error with its position. The command does not read the storage folder. gq generate accepts
+all sources that this command accepts. With --format json the report lists the errors.`,
 		Example: "  omnigraph cluster validate\n  omnigraph cluster validate --cluster . --format json",
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.validate(cmd) },
@@ -29,12 +29,16 @@ all sources that this command accepts. With --format json the report contains th
 
 // sourceAnswer is the result of cluster validate for one graph.
 type sourceAnswer struct {
-	GraphID      string `json:"graph_id"`
+	GraphID string `json:"graph_id"`
+	// path of the schema file
 	Schema       string `json:"schema"`
 	SchemaDigest string `json:"schema_digest"`
-	NodeTypes    int    `json:"node_types"`
-	EdgeTypes    int    `json:"edge_types"`
-	Queries      int    `json:"queries"`
+	// number of node types
+	NodeTypes int `json:"node_types"`
+	// number of edge types
+	EdgeTypes int `json:"edge_types"`
+	// number of stored queries
+	Queries int `json:"queries"`
 }
 
 func (f *clusterFlags) validate(cmd *cobra.Command) error {
@@ -72,7 +76,7 @@ func (f *clusterFlags) validate(cmd *cobra.Command) error {
 	if !found.HasErrors() {
 		return f.print(cmd, r)
 	}
-	err = fmt.Errorf("%s and what it names have %s", filepath.Join(f.dir, "cluster.yaml"), plural(int64(doc.Errors), "error"))
+	err = fmt.Errorf("%s and the files that it names have %s", filepath.Join(f.dir, "cluster.yaml"), plural(int64(doc.Errors), "error"))
 	if asJSON := f.asJSON || f.name == "json" || f.name == "" && !isTerminal(cmd.OutOrStdout()); asJSON {
 		return errors.Join(f.print(cmd, r), err)
 	}

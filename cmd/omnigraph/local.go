@@ -23,8 +23,8 @@ type local struct {
 
 // operation is a tool.Call that only this command uses.
 type operation struct {
-	grants []tool.Grant
-	run    func(ctx context.Context, env *tool.Env) (answer any, err error)
+	grants []tool.Grant                                                     // permissions that the actor needs
+	run    func(ctx context.Context, env *tool.Env) (answer any, err error) // performs the operation after the grants are checked
 }
 
 func (o *operation) Grants() []tool.Grant { return o.grants }

@@ -22,7 +22,7 @@ func newPolicyExplain() *cobra.Command {
 		Long: `Show whether an actor may take an action, and which rule decides it.
 
 A rule that denies overrides the rules that allow. If no rule allows the action, the
-command shows the rules of which only one condition fails. For read and change, --via
+command shows the rules that would allow it if one more condition held. For read and change, --via
 defaults to stored if --query names a query, and to adhoc otherwise.`,
 		Example: "  omnigraph policy explain --actor act-ada --action change --branch main\n  omnigraph policy explain --actor act-ada --action invoke_query --query find_symbols",
 		Args:    maxOneArg,
@@ -58,7 +58,7 @@ defaults to stored if --query names a query, and to adhoc otherwise.`,
 	f := cmd.Flags()
 	f.StringVar(&actor, "actor", "", "the actor")
 	f.StringVar(&action, "action", "", "the action: read, change, invoke_query, …")
-	f.StringVar(&branch, "branch", "", "the branch (default main)")
+	f.StringVar(&branch, "branch", "", "the branch that the action would use (default main)")
 	f.StringVar(&query, "query", "", "the stored query")
 	f.StringVar(&via, "via", "", "adhoc or stored")
 	return cmd
@@ -76,20 +76,25 @@ func grantOf(action, branch, query, via string) tool.Grant {
 
 // decision is the JSON form of an explanation.
 type decision struct {
-	Allowed bool       `json:"allowed"`
-	Rules   []ruleAt   `json:"rules"` // the rules that decided; if empty, no rule allows it
-	Near    []nearRule `json:"near"`
+	Allowed bool     `json:"allowed"`
+	Rules   []ruleAt `json:"rules"` // the rules that decided; if empty, no rule allows it
+	// rules that would allow the action if one more condition held
+	Near []nearRule `json:"near"`
 }
 
+// ruleAt is a rule with its position.
 type ruleAt struct {
-	ID   string `json:"id"`
+	ID string `json:"id"`
+	// the rule denies; otherwise it allows
 	Deny bool   `json:"deny"`
 	File string `json:"file"`
 	Line int    `json:"line"`
 }
 
+// nearRule is a rule that would allow the action if one more condition held.
 type nearRule struct {
 	ruleAt
+	// the condition that does not hold
 	Missing string `json:"missing"`
 }
 

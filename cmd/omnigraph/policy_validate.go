@@ -17,7 +17,8 @@ func newPolicyValidate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate [FILE] [--cluster DIR] [--graph ID]",
 		Short: "Check policy files: every key, name, scope and query",
-		Long: `Check policy files: every key, name, scope and query, each fault with its place.
+		Long: `Check every key, name, scope and query in policy files, and report each error with its
+position.
 
 Without FILE the command checks all policies that cluster.yaml names. If cluster.yaml
 names FILE, the command checks it against the graphs that it applies to. Otherwise it
@@ -41,7 +42,8 @@ checks FILE alone, and cannot check the names of queries.`,
 
 // validated is the report on one policy file and one graph or server that it applies to.
 type validated struct {
-	File      string    `json:"file"`
+	File string `json:"file"`
+	// id of the graph, or cluster for the server
 	AppliesTo string    `json:"applies_to"`
 	Valid     bool      `json:"valid"`
 	Faults    diag.List `json:"faults"`

@@ -49,7 +49,7 @@ func answered[T any](answer T, err error) (T, error) {
 	if errors.As(err, &refused) {
 		switch {
 		case refused.Status >= 300 && refused.Status < 400:
-			refused.Hint = "if that is the right server, name it with --server"
+			refused.Hint = "if the redirect leads to the right server, name that server with --server"
 		case refused.Status == http.StatusUnauthorized && refused.Hint != "":
 			refused.Hint = "set " + tokenVar + ", or write the server's token to " + configName
 		}

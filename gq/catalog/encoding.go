@@ -55,7 +55,7 @@ func Decode(b []byte) (*Schema, error) {
 		return nil, fmt.Errorf("schema encoding: %w", err)
 	}
 	if env.Schema == nil {
-		return nil, fmt.Errorf("schema encoding: the data holds no schema")
+		return nil, fmt.Errorf("schema encoding: the data contains no schema")
 	}
 	if err := env.Schema.verify(); err != nil {
 		return nil, fmt.Errorf("schema encoding: %w", err)

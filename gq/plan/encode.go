@@ -133,7 +133,7 @@ func (c *coder) string(p *string) {
 	}
 	switch place := c.number(0); {
 	case place > uint64(len(c.strings)):
-		c.fail("the plan refers to string %d of %d", place, len(c.strings))
+		c.fail("the plan refers to string %d, but %d strings precede it", place, len(c.strings))
 	case place > 0:
 		*p = c.strings[place-1]
 	default:

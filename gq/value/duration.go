@@ -56,7 +56,7 @@ func parseDuration(s string) (DurationValue, error) {
 		s = s[1:]
 	}
 	if len(s) < 2 || s[0] != 'P' {
-		return 0, errors.New("a duration has a P, and then at least one number with a unit")
+		return 0, errors.New("a duration must have a P and then at least one number with a unit")
 	}
 	s = s[1:]
 	var total uint64

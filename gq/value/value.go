@@ -107,7 +107,7 @@ func (v Value) Vector() []float32 { v.want(v.kind == Vector); return v.ref.([]fl
 // Elems returns the elements of a list; the caller must not change them.
 func (v Value) Elems() []Value {
 	if !v.list {
-		panic("value: Elems of the type " + v.Type().String())
+		panic("value: Elems does not accept the type " + v.Type().String())
 	}
 	return v.ref.([]Value)
 }

@@ -79,7 +79,7 @@ func (p *OpenAI) Embed(ctx context.Context, texts []string, dim int) ([][]float3
 		vectors := make([][]float32, len(texts))
 		for _, d := range out.Data {
 			if d.Index < 0 || d.Index >= len(vectors) {
-				return nil, p.c.fault("it answered with a vector for text %d of %d", d.Index+1, len(texts))
+				return nil, p.c.fault("it answered with a vector for text %d, but the request has %d texts", d.Index+1, len(texts))
 			}
 			vectors[d.Index] = d.Embedding
 		}

@@ -95,6 +95,7 @@ func (d *osDir) Close() error {
 	return errors.Join(errs...)
 }
 
+// Check implements [Dir].
 func (d *osDir) Check(f File, name string) error {
 	id, path := d.id, d.path
 	if file, ok := f.(osFile); ok {
@@ -119,6 +120,7 @@ func moved(path string, err error) error {
 	return &MovedError{Name: path}
 }
 
+// Shared implements [Dir]. It counts the hard links of the file.
 func (d *osDir) Shared(name string) (bool, error) {
 	base, ok := d.within(name)
 	if !ok {

@@ -6,10 +6,13 @@ import (
 	iofs "io/fs"
 )
 
+// pageSize is the number of bytes in a page.
 const pageSize = 4096
 
+// page is a part of the content of a file.
 type page [pageSize]byte
 
+// zeros is the content of a nil page. It is never written.
 var zeros page
 
 // inode is the content of a file: the current pages, and the durable pages, which a power failure
@@ -97,6 +100,7 @@ func (f *memFile) LoseWrites() {
 	clear(f.node.dirty)
 }
 
+// usable returns an error if the file is closed, or after the simulated crash.
 func (f *memFile) usable(op string) error {
 	if err := f.fs.alive(); err != nil {
 		return err
@@ -107,6 +111,7 @@ func (f *memFile) usable(op string) error {
 	return nil
 }
 
+// readAt copies bytes of the current content to p.
 func (n *inode) readAt(p []byte, off int64) (int, error) {
 	if off >= n.size {
 		return 0, io.EOF
@@ -131,6 +136,7 @@ func (n *inode) readAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
+// writeAt changes the current content.
 func (n *inode) writeAt(p []byte, off int64) {
 	n.size = max(n.size, off+int64(len(p)))
 	for len(p) > 0 {
@@ -144,6 +150,7 @@ func (n *inode) writeAt(p []byte, off int64) {
 	}
 }
 
+// sync makes the current content durable.
 func (n *inode) sync() {
 	for i := range n.dirty {
 		if i >= len(n.durable) {
@@ -155,6 +162,7 @@ func (n *inode) sync() {
 	n.durableSize = n.size
 }
 
+// page returns page i of the current content; nil means all zeros.
 func (n *inode) page(i int) *page {
 	if i < len(n.pages) {
 		return n.pages[i]
@@ -162,6 +170,7 @@ func (n *inode) page(i int) *page {
 	return nil
 }
 
+// durablePage returns page i of the durable content; nil means all zeros.
 func (n *inode) durablePage(i int) *page {
 	if i < len(n.durable) {
 		return n.durable[i]

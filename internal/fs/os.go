@@ -14,8 +14,10 @@ import (
 // write it.
 func OS() FS { return osFS{} }
 
+// osFS is the file system of the operating system.
 type osFS struct{}
 
+// osFile is an open file of the operating system.
 type osFile struct {
 	*os.File
 	id identity // identity of a file in a Dir

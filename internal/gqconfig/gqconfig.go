@@ -22,11 +22,11 @@ type Config struct {
 // Settings describes gq.yaml.
 var Settings = &strictyaml.Setting{
 	Type: strictyaml.Mapping,
-	Text: "gq.yaml has the settings of the command gq for a project.",
+	Text: "gq.yaml contains the settings of the command gq for a project.",
 	Keys: []*strictyaml.Setting{
 		{
 			Key: "strict", Type: strictyaml.Bool, Default: "false", Example: "true",
-			Text: "With true the JSON Schemas of tools require every argument, and null stands for a value that is left out; some clients need such schemas.",
+			Text: "If this is true, the JSON Schemas of tools require every argument, and a client sends null for an argument that it would otherwise leave out. Some clients need such schemas.",
 		},
 		lintSettings,
 	},
@@ -51,7 +51,7 @@ var lintSettings = &strictyaml.Setting{
 		},
 		{
 			Key: "token_budget", Type: strictyaml.Int, Min: 1, Max: math.MaxInt32, Default: strconv.Itoa(lint.DefaultTokenBudget), Example: "20000",
-			Text: "Rule L203 reports a graph whose tools take more tokens than this in the list that each client reads.",
+			Text: "Rule L203 reports a graph if its tools take more tokens than this in the answer to tools/list.",
 		},
 	},
 }

@@ -79,7 +79,7 @@ func typeOf(s *strictyaml.Setting) string {
 	case strictyaml.Mapping:
 		return "section"
 	case strictyaml.Map:
-		return "section of names that you choose"
+		return "section with keys that you choose"
 	}
 	var forms []string
 	for _, f := range s.Forms {

@@ -42,6 +42,7 @@ func frames(f *jen.File, fr *model.Frames, reads, writes bool) {
 	})
 }
 
+// inputSchema returns the Go expression for the input schema of a query.
 func inputSchema(q *model.Query) jen.Code {
 	tail := readTail
 	switch {
@@ -55,6 +56,7 @@ func inputSchema(q *model.Query) jen.Code {
 	return jen.Id(inputHead).Op("+").Add(rawString(q.Tool.ParamsSchema)).Op("+").Id(tail)
 }
 
+// outputSchema returns the Go expression for the output schema of a query.
 func outputSchema(q *model.Query) jen.Code {
 	if q.Mutation() {
 		return jen.Id(changeSchema)

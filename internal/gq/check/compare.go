@@ -46,7 +46,7 @@ func (c *checker) filter(left syntax.Operand, op syntax.Token, right syntax.Oper
 // that remain after the conditions, so no condition can depend on it.
 func (c *checker) compared(o syntax.Operand, sc *scope) (typed, bool) {
 	if call, ok := o.(*syntax.Call); ok && call.Name.Value == "rrf" {
-		c.fault(BadFusion, call.Span(), "return it, or order by it", "a condition cannot use rrf")
+		c.fault(BadFusion, call.Span(), "use rrf only in return or order", "a condition cannot use rrf")
 		return typed{}, false
 	}
 	return c.operand(o, sc)

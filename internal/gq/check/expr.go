@@ -220,7 +220,7 @@ func (c *checker) aggregate(o syntax.Operand, sc *scope) (typed, bool) {
 	at := call.Args[0].Source().Span()
 	switch arg.expr.(type) {
 	case plan.Lit, plan.ParamRef, plan.Now:
-		c.fault(BadAggregate, at, "", "%s has a constant as its argument, want a variable or a property", row.Name)
+		c.fault(BadAggregate, at, "", "the argument of %s is a constant, want a variable or a property", row.Name)
 		return t, false
 	}
 	if arg.node != "" && !row.Arg.Nodes || arg.node == "" && !row.Arg.Accepts(arg.typ) {

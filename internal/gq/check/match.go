@@ -121,9 +121,9 @@ func (c *checker) bind(b *syntax.Binding, sc *scope) plan.VarID {
 	} else if names, ok := c.implementers(b.Type.Value); ok {
 		help := "no node type implements it"
 		if names != "" {
-			help = "bind a type that implements it (" + names + "), in a query for each type"
+			help = "write a query for each type that implements it: " + names
 		}
-		c.fault(UnknownNode, at, help, "%s is an interface, and a variable ranges over one node type", b.Type.Value)
+		c.fault(UnknownNode, at, help, "%s is an interface, but a binding must name a node type", b.Type.Value)
 	} else {
 		c.fault(UnknownNode, at, c.suggest(b.Type.Value, func() []string { return nodeNames(c.schema) }), "unknown node type %s", b.Type.Value)
 	}
@@ -318,12 +318,12 @@ func (c *checker) traverse(st *step) (plan.Traverse, bool) {
 	switch {
 	case t.Min == 0 && t.From == t.To && t.From != plan.NoVar:
 		c.fault(BadOperand, syntax.SpanOf(b.Min), fmt.Sprintf("write {1,%d}", max(1, t.Max)),
-			"the minimum is 0 hops for a way from %s back to itself", st.src.From.Value)
+			"a walk from %s back to itself must have at least 1 hop, but the minimum is 0", st.src.From.Value)
 	case t.Max < t.Min:
 		c.fault(BadOperand, b.Span(), "", "the minimum of %d hops is above the maximum of %d", t.Min, t.Max)
 	case t.Max > plan.MaxHops:
 		c.fault(BadOperand, syntax.SpanOf(*b.Max), fmt.Sprintf("write {%d,%d}", min(t.Min, plan.MaxHops), plan.MaxHops),
-			"the maximum is %d hops, above the %d that a walk may have", t.Max, plan.MaxHops)
+			"the maximum of %d hops is above the limit of %d", t.Max, plan.MaxHops)
 	case ok && st.edge.From != st.edge.To && t.Min <= 1 && t.Max >= 1:
 		// Edges of this type cannot be chained, so the walk matches the same pairs as a single traversal.
 		t.Walk, t.Min, t.Max = false, 1, 1

@@ -45,7 +45,7 @@ func (c *checker) target(t syntax.Token) (target, bool) {
 		if types != "" {
 			help = "name a type that implements it: " + types
 		}
-		c.fault(UnknownTarget, syntax.SpanOf(t), help, "%s is an interface, and a mutation names a node or edge type", t.Value)
+		c.fault(UnknownTarget, syntax.SpanOf(t), help, "%s is an interface, but a mutation must name a node or edge type", t.Value)
 		return target{}, false
 	}
 	names := func() []string {

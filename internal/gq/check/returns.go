@@ -126,10 +126,10 @@ func (c *checker) order(keys []*syntax.Ordering, sc *scope) {
 		_, agg := t.expr.(plan.Agg)
 		switch {
 		case agg && !c.read.Grouped:
-			c.fault(Uncorrelated, at, "add an aggregate to return", "order uses an aggregate, but return has no aggregate")
+			c.fault(Uncorrelated, at, "add an aggregate to the return clause", "the order clause uses an aggregate, but the return clause has none")
 			continue
 		case c.read.Grouped && !agg && !grouping[exprText(t.expr)]:
-			c.fault(Uncorrelated, at, "add the expression to return as a grouping key, or order by an aggregate", "order uses an expression that is not a grouping key")
+			c.fault(Uncorrelated, at, "add the expression to the return clause as a grouping key, or order by an aggregate", "the order clause uses an expression that is not a grouping key")
 			continue
 		}
 		c.read.Order = append(c.read.Order, plan.Order{Expr: t.expr, Desc: descending(k.Dir, t.expr)})
@@ -152,7 +152,7 @@ func (c *checker) sortKey(o syntax.Operand, sc *scope) (typed, bool) {
 		return t, true
 	}
 	if !c.failed[name] {
-		c.fault(Unbound, alias.Span(), c.suggest(name, c.columnNames), "return has no column %s", name)
+		c.fault(Unbound, alias.Span(), c.suggest(name, c.columnNames), "the return clause has no column %s", name)
 	}
 	return typed{}, false
 }

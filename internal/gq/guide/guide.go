@@ -57,7 +57,7 @@ func (p *Page) String() string {
 	for _, e := range p.Examples {
 		b.WriteString("\n" + e.Title + ":\n\n" + fenced(e.Query))
 		if e.Schema != "" {
-			b.WriteString("\nThis graph has no suitable types, so the example is of one with this schema:\n\n" + fenced(e.Schema))
+			b.WriteString("\nThis graph has no suitable types, so the example uses a graph with this schema:\n\n" + fenced(e.Schema))
 		}
 	}
 	return b.String()

@@ -105,14 +105,14 @@ func overBudget(p *pass) {
 	}
 	for _, q := range p.stored {
 		if q.Plan.Name == largest {
-			p.report(syntax.SpanOf(q.Syntax.Name), "shorten descriptions, hide queries that no model calls with @mcp(expose: false), or lower mcp.meta_threshold in cluster.yaml, so that two tools stand for the queries", nil,
+			p.report(syntax.SpanOf(q.Syntax.Name), "shorten descriptions, hide queries that no model calls with @mcp(expose: false), or lower mcp.meta_threshold in cluster.yaml, so that two tools replace the tools of the queries", nil,
 				"tools/list takes about %d tokens, over the budget of %d; the stored queries take %d of them, and the largest is %s with %d",
 				Tokens(list.Bytes), budget, Tokens(queries), q.Tool(), Tokens(list.Queries[largest]))
 			return
 		}
 	}
 	p.report(syntax.SpanOf(p.stored[0].Syntax.Name), "set a higher token_budget in gq.yaml", nil,
-		"tools/list takes about %d tokens, over the budget of %d, and no tool of them is that of a query", Tokens(list.Bytes), budget)
+		"tools/list takes about %d tokens, over the budget of %d, although none of its tools is a stored query", Tokens(list.Bytes), budget)
 }
 
 // Tokens estimates the number of tokens in a text of the given size, at BytesPerToken bytes a

@@ -25,7 +25,7 @@ func idleBounds(p *queryPass) {
 		if lo <= 1 && hi >= 1 {
 			at := t.Bounds.Span()
 			p.report(at, "remove the bounds", []diag.Edit{{Span: p.withBlanksBefore(at)}},
-				"%s leads to another type, so that the bounds change nothing", t.Edge.Value)
+				"%s goes to a different type, so the bounds change nothing", t.Edge.Value)
 		}
 	})
 }

@@ -269,7 +269,7 @@ func (b *builder) edge(d *syntax.Edge) {
 			if prop := b.property(p, seen); prop != nil {
 				e.Properties = append(e.Properties, prop)
 				if slices.Contains(edgeNames, prop.Name) {
-					b.fault(ReservedName, syntax.SpanOf(p.Name), "choose another name", "%s is a reserved name that every edge has", prop.Name)
+					b.fault(ReservedName, syntax.SpanOf(p.Name), "choose another name", "%s is a reserved name: every edge already has it", prop.Name)
 				}
 			}
 		}

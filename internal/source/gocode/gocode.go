@@ -175,7 +175,7 @@ func Read(ctx context.Context, opts Options) (*Graph, error) {
 }
 
 // errNoPackage is the error if no package matches the patterns.
-var errNoPackage = errors.New("no package of a Go module matches; use patterns such as ./... for all packages")
+var errNoPackage = errors.New("no package of a Go module matches the patterns; use ./... for all packages")
 
 // readOne reads one module or workspace. If the graph will hold several modules, siblings are their
 // paths. The result may then contain calls of symbols that no sibling declares; joined removes

@@ -12,9 +12,9 @@ import (
 // jsonForm is a JSON file in which an object maps names to servers. Some clients also allow
 // comments and trailing commas in it.
 type jsonForm struct {
-	at        string // JSON pointer to the object; it has one segment
-	entry     func(s Server) any
-	variables bool // whether entries can refer to environment variables
+	at        string             // JSON pointer to the object; it has one segment
+	entry     func(s Server) any // returns the value that describes s
+	variables bool               // whether entries can refer to environment variables
 }
 
 func (f jsonForm) expands() bool { return f.variables }
@@ -125,6 +125,7 @@ func stdioEntry(kind, variable string) func(Server) any {
 	}
 }
 
+// opencodeEntry returns the entry for s in the configuration of opencode.
 func opencodeEntry(s Server) any {
 	return struct {
 		Type        string            `json:"type"`
@@ -134,6 +135,8 @@ func opencodeEntry(s Server) any {
 	}{"local", s.Command, true, variables(s, "{env:%s}")}
 }
 
+// variables maps the names of environment variables to references in the given format, such as
+// "${%s}".
 func variables(s Server, form string) map[string]string {
 	env := map[string]string{}
 	for _, name := range s.Env {

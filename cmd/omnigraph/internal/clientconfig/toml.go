@@ -13,6 +13,7 @@ type tomlForm struct{}
 
 func (tomlForm) expands() bool { return true }
 
+// tomlServers is the table that contains a table for each server.
 const tomlServers = "mcp_servers"
 
 func (tomlForm) merge(text []byte, s Server) ([]byte, error) {
@@ -47,6 +48,7 @@ func (tomlForm) merge(text []byte, s Server) ([]byte, error) {
 	return []byte(merged), nil
 }
 
+// tomlEntry returns the table that describes s.
 func tomlEntry(s Server) map[string]any {
 	e := map[string]any{"command": s.Command[0], "args": s.Command[1:]}
 	if len(s.Env) > 0 {
@@ -60,6 +62,7 @@ func parseTOML(text []byte) (map[string]any, error) {
 	return v, toml.Unmarshal(text, &v)
 }
 
+// serverOf returns the entry of a server, or nil if the file has none.
 func serverOf(v map[string]any, name string) any {
 	servers, _ := v[tomlServers].(map[string]any)
 	return servers[name]

@@ -14,14 +14,14 @@ import (
 type Client struct {
 	base  string // the URL of the server, without a slash at the end
 	http  *http.Client
-	token TokenSource
+	token TokenSource // called before each request
 
 	userAgent string
-	timeout   time.Duration // limit of one call; 0 for none
-	grace     time.Duration
-	tries     uint          // maximum number of attempts of one request
-	patience  time.Duration // limit of all attempts and waits of one request together
-	notify    func(err error, wait time.Duration)
+	timeout   time.Duration                       // limit of one call; 0 for none
+	grace     time.Duration                       // time between the deadline that the server gets and the deadline of the context
+	tries     uint                                // maximum number of attempts of one request
+	patience  time.Duration                       // limit of all attempts and waits of one request together
+	notify    func(err error, wait time.Duration) // called before each wait for the next attempt; nil for none
 }
 
 // Graph is one graph of a server. It is safe for concurrent use.
@@ -77,8 +77,8 @@ func WithNotify(f func(err error, wait time.Duration)) Option {
 func WithUserAgent(name string) Option { return func(c *Client) { c.userAgent = name } }
 
 const (
-	defaultTries    = 4
-	defaultPatience = 30 * time.Second
+	defaultTries    = 4                // attempts for each request
+	defaultPatience = 30 * time.Second // time limit for all attempts
 )
 
 // New returns a client of the server at a URL such as http://127.0.0.1:8080. It sends no request.

@@ -74,11 +74,13 @@ type KeyConflict struct {
 type Limit struct {
 	Resource string `json:"resource"`
 	Limit    int64  `json:"limit"`
-	Actual   int64  `json:"actual"`
+	// how much the request would have used
+	Actual int64 `json:"actual"`
 }
 
 // Precondition gives the expected head of a branch and the actual one.
 type Precondition struct {
+	// id of the commit that the request named
 	Expected string  `json:"expected"`
 	Actual   *string `json:"actual"` // null for an actor that may not read the branch
 }
@@ -129,6 +131,7 @@ var (
 	ErrInternal     = errors.New("the server failed to execute the request") // status 500
 )
 
+// sentinels maps statuses to the errors that they match.
 var sentinels = map[int]error{
 	http.StatusUnauthorized:          ErrUnauthorized,
 	http.StatusForbidden:             ErrForbidden,

@@ -54,6 +54,7 @@ type LoadedType struct {
 // TextLoadAnswer is the answer to a load whose data was a member of a JSON body.
 type TextLoadAnswer struct {
 	LoadAnswer
+	// identifies the graph, such as omnigraph://people
 	URI string `json:"uri"`
 }
 
@@ -127,7 +128,7 @@ func (q *request) stream(data io.Reader) (end func()) {
 type lentReader struct {
 	mu    sync.Mutex // held while data is read
 	data  io.Reader
-	ended atomic.Bool
+	ended atomic.Bool // the request is over, so data must not be read any more
 }
 
 func (r *lentReader) Read(p []byte) (int, error) {

@@ -97,8 +97,8 @@ type MutationAnswer struct {
 
 // InvokeAnswer is the answer to a request to run a stored query. Exactly one of its fields is set.
 type InvokeAnswer struct {
-	Read     *ReadAnswer
-	Mutation *MutationAnswer
+	Read     *ReadAnswer     // set if the query is a read
+	Mutation *MutationAnswer // set if the query is a mutation
 }
 
 // UnmarshalJSON decodes either kind of answer. Only the answer to a read has rows.
@@ -130,22 +130,25 @@ type QueryList struct {
 
 // QueryEntry is a stored query.
 type QueryEntry struct {
-	Name        string       `json:"name"`
-	ToolName    string       `json:"tool_name"`
-	Description string       `json:"description,omitempty"`
-	Instruction string       `json:"instruction,omitempty"`
-	Mutation    bool         `json:"mutation"`
-	Params      []ParamEntry `json:"params"`
+	Name        string `json:"name"`
+	ToolName    string `json:"tool_name"`
+	Description string `json:"description,omitempty"`
+	Instruction string `json:"instruction,omitempty"`
+	// the query writes
+	Mutation bool         `json:"mutation"`
+	Params   []ParamEntry `json:"params"`
 }
 
 // ParamEntry is a parameter of a stored query.
 type ParamEntry struct {
-	Name        string    `json:"name"`
-	Kind        ParamKind `json:"kind"`
-	ItemKind    string    `json:"item_kind,omitempty"` // the kind of the items, for a list
-	VectorDim   int       `json:"vector_dim,omitempty"`
-	Nullable    bool      `json:"nullable"`
-	Description string    `json:"description,omitempty"`
+	Name     string    `json:"name"`
+	Kind     ParamKind `json:"kind"`
+	ItemKind string    `json:"item_kind,omitempty"` // the kind of the items, for a list
+	// length of a vector; 0 for other kinds
+	VectorDim int `json:"vector_dim,omitempty"`
+	// the parameter is optional
+	Nullable    bool   `json:"nullable"`
+	Description string `json:"description,omitempty"`
 }
 
 // ParamKind is the kind of a parameter: string, bool, int, bigint, float, date, datetime, duration,

@@ -19,9 +19,9 @@ import (
 
 // request is a request to a server.
 type request struct {
-	method string
-	path   string // escaped, relative to the server's URL
-	query  url.Values
+	method string      // of HTTP
+	path   string      // escaped, relative to the server's URL
+	query  url.Values  // the query string
 	header http.Header // in addition to the headers that every request has
 	media  string      // media type of the body
 	size   int64       // size of the body in bytes; -1 if unknown
@@ -61,7 +61,7 @@ func posting(path string, body any) (*request, error) {
 type WriteOption func(*write)
 
 type write struct {
-	key, ifCommit string
+	key, ifCommit string // values of the Idempotency-Key and If-Commit headers; "" for none
 }
 
 // IdempotencyKey gives the write a key. A request with the same key within a day answers as the
@@ -118,6 +118,7 @@ func ask[T any](ctx context.Context, c *Client, q *request) (*T, error) {
 	return decode[T](b)
 }
 
+// decode decodes the JSON of an answer.
 func decode[T any](b []byte) (*T, error) {
 	answer := new(T)
 	if err := json.Unmarshal(b, answer); err != nil {
@@ -159,6 +160,7 @@ func (c *Client) open(ctx context.Context, q *request) (*http.Response, error) {
 	return retry(ctx, c, attempt)
 }
 
+// attempt sends a request once.
 func (c *Client) attempt(ctx context.Context, q *request) (*http.Response, error) {
 	req, err := c.request(ctx, q)
 	if err != nil {
@@ -190,6 +192,7 @@ func (c *Client) unanswered(err error) error {
 	return fmt.Errorf("%s did not answer: %w", c.base, err)
 }
 
+// request builds the HTTP request.
 func (c *Client) request(ctx context.Context, q *request) (*http.Request, error) {
 	u := c.base + q.path
 	if len(q.query) > 0 {

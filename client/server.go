@@ -26,7 +26,8 @@ type GraphList struct {
 // GraphEntry is one graph of a server.
 type GraphEntry struct {
 	GraphID string `json:"graph_id"`
-	URI     string `json:"uri"`
+	// identifies the graph, such as omnigraph://people
+	URI string `json:"uri"`
 }
 
 // Readiness is the answer of /readyz: whether the server serves everything in its
@@ -58,7 +59,8 @@ type GraphReadiness struct {
 
 // LeftOutQuery is a stored query that is not served.
 type LeftOutQuery struct {
-	Name   string `json:"name"`
+	Name string `json:"name"`
+	// why it does not fit the schema
 	Reason string `json:"reason"`
 }
 
@@ -116,6 +118,7 @@ func (c *Client) OpenAPI(ctx context.Context) (json.RawMessage, error) {
 	return b, err
 }
 
+// metadataPath is where a server describes how to get a token (RFC 9728).
 const metadataPath = "/.well-known/oauth-protected-resource"
 
 // ResourceMetadata returns the issuers of tokens that the server accepts. If the server accepts no

@@ -13,23 +13,30 @@ const ContractFile = "catalog.json"
 // Contract describes the stored queries of a graph to their callers, independent of the programming
 // language.
 type Contract struct {
-	Graph        string          `json:"graph"`
-	SchemaDigest string          `json:"schema_digest"`
+	Graph string `json:"graph"`
+	// identifies the compiled schema
+	SchemaDigest string `json:"schema_digest"`
+	// identifies the texts of the queries
 	SourceDigest string          `json:"source_digest"`
 	Queries      []ContractQuery `json:"queries"`
 }
 
 // ContractQuery is one stored query and its tool.
 type ContractQuery struct {
-	Name         string           `json:"name"`
-	Tool         string           `json:"tool"`
-	Title        string           `json:"title"`
-	Description  string           `json:"description"`
-	Mutation     bool             `json:"mutation"`
-	Exposed      bool             `json:"exposed"`
-	ReadOnly     bool             `json:"read_only"`
-	Destructive  bool             `json:"destructive"`
-	Idempotent   bool             `json:"idempotent"`
+	Name string `json:"name"`
+	// name of the tool
+	Tool        string `json:"tool"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Mutation    bool   `json:"mutation"`
+	// MCP clients see the tool
+	Exposed  bool `json:"exposed"`
+	ReadOnly bool `json:"read_only"`
+	// a call may replace or delete data
+	Destructive bool `json:"destructive"`
+	// a repeated call has no further effect
+	Idempotent bool `json:"idempotent"`
+	// path of the source, relative to the module
 	File         string           `json:"file"`
 	Params       []ContractParam  `json:"params"`
 	Columns      []ContractColumn `json:"columns"`
@@ -39,7 +46,8 @@ type ContractQuery struct {
 
 // ContractParam is a parameter. Its type is spelled as in a query.
 type ContractParam struct {
-	Name        string `json:"name"`
+	Name string `json:"name"`
+	// as in a query, without ?
 	Type        string `json:"type"`
 	Optional    bool   `json:"optional"`
 	Description string `json:"description,omitempty"`
@@ -47,12 +55,15 @@ type ContractParam struct {
 
 // ContractColumn is a column, or a member of a whole node. Its type is spelled as in a schema.
 type ContractColumn struct {
-	Name   string           `json:"name"`
-	Type   string           `json:"type,omitempty"`
-	Node   string           `json:"node,omitempty"` // the node type, if the column is a whole node
+	Name string `json:"name"`
+	// as in GQ; empty for a whole node
+	Type string `json:"type,omitempty"`
+	Node string `json:"node,omitempty"` // the node type, if the column is a whole node
+	// members of a whole node
 	Fields []ContractColumn `json:"fields,omitempty"`
 }
 
+// contract encodes the contract of a package.
 func contract(p *model.Package) ([]byte, error) {
 	c := Contract{Graph: p.Graph, SchemaDigest: p.SchemaDigest, SourceDigest: p.SourceDigest, Queries: []ContractQuery{}}
 	for _, q := range p.Queries() {
@@ -78,6 +89,7 @@ func contract(p *model.Package) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// contractColumns converts the columns of a read.
 func contractColumns(fields []model.Field) []ContractColumn {
 	cols := make([]ContractColumn, len(fields))
 	for i, f := range fields {

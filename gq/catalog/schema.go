@@ -16,7 +16,7 @@ type Schema struct {
 	Nodes      []*Node      `json:"nodes"`
 	Edges      []*Edge      `json:"edges"`
 
-	nodes map[string]*Node
+	nodes map[string]*Node // by name
 	edges map[string]*Edge // by lower-case name
 }
 
@@ -29,51 +29,61 @@ type Interface struct {
 
 // Node is a node type.
 type Node struct {
-	Name        string       `json:"name"`
-	Description string       `json:"description,omitempty"`
-	RenameFrom  string       `json:"rename_from,omitempty"`
-	Implements  []string     `json:"implements,omitempty"`
-	Properties  []*Property  `json:"properties"`       // those of its interfaces first, in their order, then its own
-	Key         []string     `json:"key,omitempty"`    // property names, sorted; nil without a key
-	Unique      [][]string   `json:"unique,omitempty"` // property names as written
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	// old name from @rename_from, or ""
+	RenameFrom string `json:"rename_from,omitempty"`
+	// names of interfaces
+	Implements []string    `json:"implements,omitempty"`
+	Properties []*Property `json:"properties"`       // those of its interfaces first, in their order, then its own
+	Key        []string    `json:"key,omitempty"`    // property names, sorted; nil without a key
+	Unique     [][]string  `json:"unique,omitempty"` // property names as written
+	// property names as written
 	Index       [][]string   `json:"index,omitempty"`
 	Ranges      []Range      `json:"ranges,omitempty"`
 	Checks      []Check      `json:"checks,omitempty"`
 	Annotations []Annotation `json:"annotations,omitempty"`
 
-	byName map[string]*Property
+	byName map[string]*Property // the properties; see IndexProperties
 }
 
 // Edge is an edge type.
 type Edge struct {
-	Name        string       `json:"name"`
-	From        string       `json:"from"` // From and To are names of node types
-	To          string       `json:"to"`
-	Description string       `json:"description,omitempty"`
-	RenameFrom  string       `json:"rename_from,omitempty"`
-	Properties  []*Property  `json:"properties,omitempty"`
-	Unique      [][]string   `json:"unique,omitempty"` // property names, "src" and "dst"
-	Index       [][]string   `json:"index,omitempty"`
+	Name        string `json:"name"`
+	From        string `json:"from"` // From and To are names of node types
+	To          string `json:"to"`
+	Description string `json:"description,omitempty"`
+	// old name from @rename_from, or ""
+	RenameFrom string      `json:"rename_from,omitempty"`
+	Properties []*Property `json:"properties,omitempty"`
+	Unique     [][]string  `json:"unique,omitempty"` // property names, "src" and "dst"
+	// property names, "src" and "dst"
+	Index [][]string `json:"index,omitempty"`
+	// nil without @card
 	Card        *Cardinality `json:"card,omitempty"`
 	Annotations []Annotation `json:"annotations,omitempty"`
 
-	byName map[string]*Property
+	byName map[string]*Property // the properties; see IndexProperties
 }
 
 // Property is a property of a node, an edge or an interface.
 type Property struct {
-	Name        string       `json:"name"`
-	Type        value.Type   `json:"type"`
-	Description string       `json:"description,omitempty"`
-	RenameFrom  string       `json:"rename_from,omitempty"`
+	Name        string     `json:"name"`
+	Type        value.Type `json:"type"`
+	Description string     `json:"description,omitempty"`
+	// old name from @rename_from, or ""
+	RenameFrom string `json:"rename_from,omitempty"`
+	// nil without @embed
 	Embed       *Embed       `json:"embed,omitempty"`
 	Annotations []Annotation `json:"annotations,omitempty"` // those that are not interpreted
 }
 
 // Embed says that a Vector property is the embedding of a String property.
 type Embed struct {
+	// name of the String property
 	Source string `json:"source"`
-	Model  string `json:"model,omitempty"`
+	// name of the embedding model; "" if @embed names none
+	Model string `json:"model,omitempty"`
 }
 
 // Cardinality bounds the number of edges of one type for each source node. Max is -1 for no
@@ -94,7 +104,8 @@ type Range struct {
 // unanchored).
 type Check struct {
 	Property string `json:"property"`
-	Pattern  string `json:"pattern"`
+	// the regular expression
+	Pattern string `json:"pattern"`
 }
 
 // Annotation is an annotation that the schema keeps and does not interpret.
@@ -138,6 +149,7 @@ func (n *Node) IndexProperties() { n.byName = byName(n.Properties) }
 // IndexProperties builds the table that [Edge.Property] reads.
 func (e *Edge) IndexProperties() { e.byName = byName(e.Properties) }
 
+// byName maps the names of properties to the properties.
 func byName(props []*Property) map[string]*Property {
 	m := make(map[string]*Property, len(props))
 	for _, p := range props {

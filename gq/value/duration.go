@@ -50,6 +50,7 @@ func ParseDuration(s string) (DurationValue, error) {
 	return d, nil
 }
 
+// parseDuration parses an ISO 8601 duration of days, hours, minutes and seconds.
 func parseDuration(s string) (DurationValue, error) {
 	negative := len(s) > 0 && s[0] == '-'
 	if negative {

@@ -55,6 +55,7 @@ func (c *Credential) run(ctx context.Context) (string, error) {
 	return token, nil
 }
 
+// errSlow is the cause when the time limit ends the context.
 var errSlow = errors.New("the time limit for getting a token has passed")
 
 // checkToken checks that a text can be sent as a bearer token.
@@ -72,8 +73,8 @@ func checkToken(token string) error {
 // discards all writes. It does not embed the buffer, because the buffer's ReadFrom method would
 // bypass the limit.
 type limited struct {
-	kept bytes.Buffer
-	over bool
+	kept bytes.Buffer // at most maxOutput bytes
+	over bool         // more than maxOutput bytes were written
 }
 
 func (l *limited) Write(p []byte) (int, error) {

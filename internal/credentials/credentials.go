@@ -174,6 +174,7 @@ func readToken(n *strictyaml.Node, needed bool) *Credential {
 	return c
 }
 
+// readCommand reads the key command. It reports faults on n.
 func (c *Credential) readCommand(n *strictyaml.Node) bool {
 	list, ok := n.List("command")
 	if !ok {

@@ -16,6 +16,7 @@ var Settings = &strictyaml.Setting{
 	},
 }
 
+// serverSettings describes an entry of servers.
 var serverSettings = &strictyaml.Setting{
 	Type: strictyaml.Mapping, Example: "{ token: \"${GRAPH_TOKEN}\" }", Text: "This entry describes a server.",
 	Keys: []*strictyaml.Setting{
@@ -30,6 +31,7 @@ var serverSettings = &strictyaml.Setting{
 	},
 }
 
+// sourceSettings describes where a token comes from.
 var sourceSettings = &strictyaml.Setting{
 	Type: strictyaml.Mapping, Example: "{ command: [pass, graph/token] }", ExactlyOne: []string{"command", "keyring"},
 	Text: "A command prints the token, or the keyring of the system stores it.",

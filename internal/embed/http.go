@@ -20,7 +20,7 @@ type Config struct {
 	// BaseURL is the address, without the path of an operation; empty means the provider's own
 	// address.
 	BaseURL string
-	Model   string
+	Model   string // name of the model
 	Key     string // secret, so no error contains it; empty to send none
 	// Timeout limits the time of one request; 0 means DefaultTimeout.
 	Timeout time.Duration
@@ -233,6 +233,7 @@ func (c *Config) check(vectors [][]float32, texts, dim int) error {
 	return nil
 }
 
+// fault returns an error that names the provider and its model.
 func (c *Config) fault(format string, args ...any) error {
 	return &engine.Unavailable{Reason: fmt.Sprintf("the embedding provider %s, model %s: ", c.BaseURL, c.Model) + fmt.Sprintf(format, args...)}
 }

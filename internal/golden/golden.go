@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// update makes tests rewrite their golden files.
 var update = flag.Bool("update", false, "rewrite the golden files with the results of the tests")
 
 // Updating reports whether the golden files are being rewritten. A test that derives a golden file

@@ -15,8 +15,8 @@ const File = "gq.yaml"
 
 // Config is the content of a gq.yaml.
 type Config struct {
-	Strict bool // every key of a tool's arguments is required; null stands for an omitted value
-	Lint   lint.Config
+	Strict bool        // every key of a tool's arguments is required; null stands for an omitted value
+	Lint   lint.Config // levels and options of the lint rules
 }
 
 // Settings describes gq.yaml.
@@ -32,6 +32,7 @@ var Settings = &strictyaml.Setting{
 	},
 }
 
+// lintSettings describes the section lint.
 var lintSettings = &strictyaml.Setting{
 	Key: "lint", Type: strictyaml.Mapping, Default: "the defaults of the keys", Example: "{ rules: { L105: off }, max_tool_name: 32 }",
 	Text: "This section sets what gq lint reports.",
@@ -93,6 +94,7 @@ func Strict(path string, text []byte) (bool, diag.List) {
 	return strict, r.Faults()
 }
 
+// lintConfig reads the section lint. It reports faults on n.
 func lintConfig(n *strictyaml.Node) lint.Config {
 	cfg := lint.Config{Levels: map[diag.Code]lint.Level{}}
 	f, ok := n.Mapping("lint", lintSettings)

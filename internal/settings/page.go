@@ -53,6 +53,7 @@ func below(b *strings.Builder, path string, s *strictyaml.Setting) {
 	}
 }
 
+// facts writes the type, the default and the limits of a setting.
 func facts(b *strings.Builder, s *strictyaml.Setting, example string) {
 	fmt.Fprintf(b, "- Type: %s\n", typeOf(s))
 	if s.Required {

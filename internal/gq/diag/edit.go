@@ -8,7 +8,9 @@ import (
 
 // Edit replaces the text of a span.
 type Edit struct {
-	Span Span   `json:"span"`
+	// the text to replace
+	Span Span `json:"span"`
+	// the replacement
 	Text string `json:"text"`
 }
 

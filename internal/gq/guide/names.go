@@ -103,6 +103,7 @@ func edge(s *catalog.Schema, want func(*catalog.Edge) bool) *catalog.Edge {
 	return nil
 }
 
+// isLoop reports whether the edge joins nodes of one type.
 func isLoop(e *catalog.Edge) bool { return e.From == e.To }
 
 // anyEdge returns an edge type. It prefers one between two different types, because its
@@ -141,8 +142,10 @@ func beside(nodes ...*catalog.Node) variables {
 	return v
 }
 
+// variable returns a variable name for a node of the type.
 func variable(n *catalog.Node) string { return beside(n).of(n.Name) }
 
+// lowerFirst changes the first letter of s to lower case.
 func lowerFirst(s string) string {
 	if s == "" {
 		return s

@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
+// topics lists the topics in the order in which to learn them.
 var topics = []Topic{
 	{Name: "overview", Summary: "The form of a query, and what to read next.",
 		text: `A text contains queries. Each has a name, typed parameters and a body. A read has match and return, and
@@ -99,6 +100,7 @@ a String is not accepted as a ` + strings.Join(written, " or ") + `. In JSON the
 integers are numbers or strings, and vectors are arrays. A ? after the type of a property or parameter makes it optional.`
 }
 
+// errorText lists the error codes with their explanations.
 func errorText() string {
 	var b strings.Builder
 	b.WriteString("An error names its position, what was found and what was expected; the text after help, if any, is the fix. P codes are\nsyntax errors. L codes are warnings of the linter and do not stop a query.\n\n")
@@ -108,6 +110,7 @@ func errorText() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// writeCode writes one code with its explanation.
 func writeCode(b *strings.Builder, e diag.Entry) {
 	b.WriteString("- " + string(e.Code) + " " + e.Title + ". " + e.Explanation + "\n")
 }

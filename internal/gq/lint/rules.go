@@ -46,9 +46,9 @@ type Rule struct {
 	Level  Level  // the default; gq.yaml can change it
 	Option string // the key in gq.yaml that configures the rule, or ""
 
-	query         func(*queryPass)
-	catalog       func(*pass)
-	despiteFaults bool // the catalog function runs even if the sources have errors
+	query         func(*queryPass) // checks one query
+	catalog       func(*pass)      // checks the whole catalog
+	despiteFaults bool             // the catalog function runs even if the sources have errors
 }
 
 // Rules lists all rules, sorted by code. An example is a .gq text on check.ExampleSchema, or a
@@ -152,6 +152,7 @@ var longExample = func() string {
 	return string(b[:len(b)-1])
 }()
 
+// ruleOf returns the rule with a code, or nil if there is none.
 func ruleOf(code diag.Code) *Rule {
 	i := slices.IndexFunc(Rules, func(r Rule) bool { return r.Code == code })
 	if i < 0 {
@@ -160,6 +161,7 @@ func ruleOf(code diag.Code) *Rule {
 	return &Rules[i]
 }
 
+// ruleCodes returns the codes of all rules.
 func ruleCodes() []string {
 	codes := make([]string, len(Rules))
 	for i, r := range Rules {

@@ -40,6 +40,7 @@ type components struct {
 	many []plan.VarID
 }
 
+// find returns the root of a variable's group, and shortens the way to it.
 func (c *components) find(id plan.VarID) plan.VarID {
 	for c.root[id] != id {
 		c.root[id] = c.root[c.root[id]]
@@ -58,11 +59,13 @@ func (c *components) alone(id plan.VarID) bool {
 	return found
 }
 
+// inner reports whether a not block binds the variable.
 func (p *queryPass) inner(id plan.VarID) bool {
 	p.in.Meter.Step(1)
 	return p.Info.Vars[id].Inner
 }
 
+// components groups the variables of a read.
 func (p *queryPass) components() *components {
 	r := p.Plan.Read
 	c := &components{root: make([]plan.VarID, len(r.Vars)), size: map[plan.VarID]int{}}
@@ -112,6 +115,7 @@ func crossProduct(p *queryPass) {
 	}
 }
 
+// varName returns the name of a variable for messages.
 func (p *queryPass) varName(id plan.VarID) string {
 	v := p.Plan.Read.Vars[id]
 	return fmt.Sprintf("$%s (%s)", v.Name, v.Type)

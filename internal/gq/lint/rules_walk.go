@@ -34,8 +34,8 @@ func idleBounds(p *queryPass) {
 // the blocks around it.
 type walk struct {
 	plan.Traverse
-	source   *syntax.Traversal
-	compares []plan.Compare
+	source   *syntax.Traversal // the traversal in the query
+	compares []plan.Compare    // comparisons in the block and around it
 }
 
 // walks lists the walks of a read in source order.

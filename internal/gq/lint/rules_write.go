@@ -70,6 +70,7 @@ func nullAssigned(p *queryPass) {
 	}
 }
 
+// statements returns the statements of a mutation, or nil for a read.
 func (p *queryPass) statements() []plan.Statement {
 	if p.Plan.Mutation == nil {
 		return nil
@@ -77,6 +78,7 @@ func (p *queryPass) statements() []plan.Statement {
 	return p.Plan.Mutation.Statements
 }
 
+// assigns reports whether one of the assignments sets the property.
 func assigns(set []plan.Assign, name string) bool {
 	return slices.ContainsFunc(set, func(a plan.Assign) bool { return a.Name == name })
 }

@@ -48,6 +48,7 @@ var Codes = []diag.Entry{
 		Example: "query q() { match { $p: Person } return { length($p.name) } }"},
 }
 
+// deepExample returns a query that is nested one level too deep.
 func deepExample() string {
 	const levels = maxNesting + 1
 	b := []byte("query q() { match { $p: Person ")

@@ -50,11 +50,12 @@ const (
 // stopped, and ! the token to underline if that is a different one.
 type rule struct {
 	*hint
-	settings          []string
-	terms             [][]string
-	found, underlined int
+	settings          []string   // settings in which the rule applies
+	terms             [][]string // alternatives of each term
+	found, underlined int        // indexes of the terms with ^ and !
 }
 
+// rules parses the tables of hints.
 var rules = sync.OnceValue(func() []rule {
 	var out []rule
 	for _, table := range [][]hint{literalHints, queryHints, matchHints, schemaHints, characterHints} {

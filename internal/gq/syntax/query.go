@@ -4,7 +4,7 @@ package syntax
 type File struct {
 	Name, Text string
 	Queries    []*Query
-	Comments   []Comment
+	Comments   []Comment // in source order
 }
 
 // Query is a query with its parameters, annotations and body.
@@ -41,8 +41,11 @@ type QueryAnnotation struct {
 // MCPArg is an argument of @mcp. The value is a String token, or the name true or false.
 type MCPArg struct {
 	Range
-	Key   Token `parser:"( @('expose' | 'idempotent')"`
-	Flag  Token `parser:"  (':' | '=') @('true' | 'false')"`
+	// set for expose and idempotent
+	Key Token `parser:"( @('expose' | 'idempotent')"`
+	// true or false
+	Flag Token `parser:"  (':' | '=') @('true' | 'false')"`
+	// set for tool_name and title
 	TKey  Token `parser:"| @('tool_name' | 'title')"`
 	Value Token `parser:"  (':' | '=') @String )"`
 }
@@ -88,16 +91,18 @@ type Binding struct {
 // PropMatch is an inline condition. Its value is a *Literal, a *VarRef or a *Now.
 type PropMatch struct {
 	Range
-	Name     Token   `parser:"@Name ':'"`
-	Value    Operand `parser:"@@"`
-	Optional bool    `parser:"@'?'?"`
+	Name  Token   `parser:"@Name ':'"`
+	Value Operand `parser:"@@"`
+	// ends with ?
+	Optional bool `parser:"@'?'?"`
 }
 
 // Traversal follows an edge. EdgeVar is nil without an edge binding.
 type Traversal struct {
 	Range
-	From       Token   `parser:"@Var"`
-	EdgeVar    *Token  `parser:"( @Var ':' )?"`
+	From    Token  `parser:"@Var"`
+	EdgeVar *Token `parser:"( @Var ':' )?"`
+	// written as <edge>
 	Undirected bool    `parser:"( @'<'"`
 	Edge       Token   `parser:"  @Name '>' | @Name )"` // the name as written
 	Bounds     *Bounds `parser:"@@?"`
@@ -115,19 +120,21 @@ type Bounds struct {
 // Otherwise the clause compares the result of the call with Right.
 type TextClause struct {
 	Range
-	Call     Operand `parser:"(?= ('search' | 'match_text' | 'fuzzy') '(') @@"`
-	Op       *Token  `parser:"( @(Relation | 'contains' | 'starts_with')"`
-	Right    Operand `parser:"  @@"`
-	Optional bool    `parser:"  @'?'? )?"`
+	Call  Operand `parser:"(?= ('search' | 'match_text' | 'fuzzy') '(') @@"`
+	Op    *Token  `parser:"( @(Relation | 'contains' | 'starts_with')"`
+	Right Operand `parser:"  @@"`
+	// ends with ?
+	Optional bool `parser:"  @'?'? )?"`
 }
 
 // Filter compares two operands.
 type Filter struct {
 	Range
-	Left     Operand `parser:"@@"`
-	Op       Token   `parser:"@(Relation | 'contains' | 'starts_with')"`
-	Right    Operand `parser:"@@"`
-	Optional bool    `parser:"@'?'?"`
+	Left  Operand `parser:"@@"`
+	Op    Token   `parser:"@(Relation | 'contains' | 'starts_with')"`
+	Right Operand `parser:"@@"`
+	// ends with ?
+	Optional bool `parser:"@'?'?"`
 }
 
 func (*Not) clause()        {}

@@ -6,8 +6,8 @@ import "github.com/omnigraph-go/omnigraph/gq/value"
 type Schema struct {
 	Name, Text string
 	Decls      []Decl
-	Broken     []string // names of the types whose declarations do not follow the grammar
-	Comments   []Comment
+	Broken     []string  // names of the types whose declarations do not follow the grammar
+	Comments   []Comment // in source order
 }
 
 // Decl is one of *Interface, *Node and *Edge.
@@ -99,12 +99,14 @@ func (*CheckConstraint) member() {}
 // set. They stand for the element type of a list, the name of a scalar or Vector, and an enum.
 type Type struct {
 	Range
-	Name     Token        `parser:"( @TypeName"`
-	Dim      *Token       `parser:"  ( '(' @Int ')' )?"`
-	List     *Token       `parser:"| '[' @TypeName ']'"`
-	Enum     []*EnumValue `parser:"| (?= 'enum' '(') 'enum' '(' ( @@ ( ',' @@ )* )?"`
-	EnumEnd  *Token       `parser:"  @')' )"`
-	Nullable bool         `parser:"@'?'?"`
+	Name Token `parser:"( @TypeName"`
+	// length of a Vector
+	Dim     *Token       `parser:"  ( '(' @Int ')' )?"`
+	List    *Token       `parser:"| '[' @TypeName ']'"`
+	Enum    []*EnumValue `parser:"| (?= 'enum' '(') 'enum' '(' ( @@ ( ',' @@ )* )?"`
+	EnumEnd *Token       `parser:"  @')' )"`
+	// ends with ?
+	Nullable bool `parser:"@'?'?"`
 }
 
 // Value returns the type that t denotes. The parser has checked the names. A Vector may still
@@ -132,7 +134,7 @@ func (t *Type) Value() value.Type {
 // EnumValue is one or more letters, digits, _ and -, which may span several tokens.
 type EnumValue struct {
 	Range
-	Text string
+	Text string // the joined tokens
 }
 
 // Annotation is @name or @name(arguments) on a type or a property. A constraint that follows a

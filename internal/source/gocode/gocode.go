@@ -54,7 +54,7 @@ type Graph struct {
 type Module struct {
 	Path    string
 	Version string // empty for the main module
-	Main    bool
+	Main    bool   // the module was read; otherwise another module requires it
 }
 
 // Package is a package that was read, or a package that one of these imports directly. The graph
@@ -63,9 +63,9 @@ type Module struct {
 type Package struct {
 	Path  string
 	Name  string
-	Doc   string
-	Files int // number of Go files for this platform, without tests
-	Lines int // number of lines in those files
+	Doc   string // text of the package comment
+	Files int    // number of Go files for this platform, without tests
+	Lines int    // number of lines in those files
 
 	read bool // whether the symbols of the package were read
 }
@@ -97,10 +97,10 @@ type Symbol struct {
 	Path      string // importpath.Name or importpath.Type.Name
 	Name      string
 	Kind      Kind
-	Exported  bool
-	Signature string
-	Doc       string
-	Line      int
+	Exported  bool   // other packages can use it
+	Signature string // type of the symbol, as Go writes it
+	Doc       string // text of the comment
+	Line      int    // line in its file, from 1
 	Words     string
 }
 
@@ -110,7 +110,7 @@ type Link struct{ From, To string }
 // Requires says that one module requires another.
 type Requires struct {
 	Link
-	Indirect bool
+	Indirect bool // go.mod marks it as indirect
 }
 
 // Calls says that the declaration From refers Count times to the function or method To.
@@ -136,6 +136,7 @@ func (e *LoadError) Error() string {
 	return b.String()
 }
 
+// mode lists what the packages library must load.
 const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
 	packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedModule
 

@@ -11,10 +11,12 @@ import (
 // node and edge are the NDJSON forms that a load accepts.
 type node struct {
 	Type string `json:"type"`
-	Data any    `json:"data"`
+	// properties
+	Data any `json:"data"`
 }
 
 type edge struct {
+	// name of the edge type
 	Edge string         `json:"edge"`
 	From string         `json:"from"`
 	To   string         `json:"to"`
@@ -77,6 +79,7 @@ func (g *Graph) WriteNDJSON(w io.Writer) (lines int, err error) {
 	return lines, err
 }
 
+// optional returns s, or nil if s is empty.
 func optional(s string) any {
 	if s == "" {
 		return nil

@@ -29,12 +29,10 @@ type CleanupBody struct {
 // CleanedUp is the answer to a cleanup.
 type CleanedUp struct {
 	CommitsReclaimed int64 `json:"commits_reclaimed" jsonschema_description:"The number of commits that became unreadable."`
-	// commits that are still readable
-	CommitsKept int64 `json:"commits_kept"`
-	// files deleted from the storage
-	FilesRemoved int64 `json:"files_removed"`
-	BytesFreed   int64 `json:"bytes_freed"`
-	DryRun       bool  `json:"dry_run" jsonschema_description:"Nothing was reclaimed; the answer says what the cleanup would do."`
+	CommitsKept      int64 `json:"commits_kept"`  // commits that are still readable
+	FilesRemoved     int64 `json:"files_removed"` // files deleted from the storage
+	BytesFreed       int64 `json:"bytes_freed"`
+	DryRun           bool  `json:"dry_run" jsonschema_description:"Nothing was reclaimed; the answer says what the cleanup would do."`
 }
 
 // Verify reads all stored data and lists the faults.

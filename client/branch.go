@@ -33,8 +33,7 @@ type BranchBody struct {
 
 // BranchCreated is the answer to a request to create a branch.
 type BranchCreated struct {
-	// identifies the graph, such as omnigraph://people
-	URI     string  `json:"uri"`
+	URI     string  `json:"uri"` // identifies the graph, such as omnigraph://people
 	From    string  `json:"from"`
 	Name    string  `json:"name"`
 	ActorID *string `json:"actor_id"`
@@ -44,8 +43,7 @@ type BranchCreated struct {
 
 // BranchDeleted is the answer to a request to delete a branch.
 type BranchDeleted struct {
-	// identifies the graph, such as omnigraph://people
-	URI     string  `json:"uri"`
+	URI     string  `json:"uri"` // identifies the graph, such as omnigraph://people
 	Name    string  `json:"name"`
 	ActorID *string `json:"actor_id"`
 }

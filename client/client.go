@@ -12,9 +12,9 @@ import (
 
 // Client is a server that requests are sent to. It is safe for concurrent use.
 type Client struct {
-	base  string // the URL of the server, without a slash at the end
-	http  *http.Client
-	token TokenSource // called before each request
+	base  string       // the URL of the server, without a slash at the end
+	http  *http.Client // follows no redirects
+	token TokenSource  // called before each request
 
 	userAgent string
 	timeout   time.Duration                       // limit of one call; 0 for none

@@ -74,15 +74,13 @@ type KeyConflict struct {
 type Limit struct {
 	Resource string `json:"resource"`
 	Limit    int64  `json:"limit"`
-	// how much the request would have used
-	Actual int64 `json:"actual"`
+	Actual   int64  `json:"actual"` // how much the request would have used
 }
 
 // Precondition gives the expected head of a branch and the actual one.
 type Precondition struct {
-	// id of the commit that the request named
-	Expected string  `json:"expected"`
-	Actual   *string `json:"actual"` // null for an actor that may not read the branch
+	Expected string  `json:"expected"` // id of the commit that the request named
+	Actual   *string `json:"actual"`   // null for an actor that may not read the branch
 }
 
 // MergeConflict is one conflict that prevents a merge.

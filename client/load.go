@@ -54,8 +54,7 @@ type LoadedType struct {
 // TextLoadAnswer is the answer to a load whose data was a member of a JSON body.
 type TextLoadAnswer struct {
 	LoadAnswer
-	// identifies the graph, such as omnigraph://people
-	URI string `json:"uri"`
+	URI string `json:"uri"` // identifies the graph, such as omnigraph://people
 }
 
 // LoadQuery says how to load a stream of NDJSON.

@@ -130,25 +130,22 @@ type QueryList struct {
 
 // QueryEntry is a stored query.
 type QueryEntry struct {
-	Name        string `json:"name"`
-	ToolName    string `json:"tool_name"`
-	Description string `json:"description,omitempty"`
-	Instruction string `json:"instruction,omitempty"`
-	// the query writes
-	Mutation bool         `json:"mutation"`
-	Params   []ParamEntry `json:"params"`
+	Name        string       `json:"name"`
+	ToolName    string       `json:"tool_name"`
+	Description string       `json:"description,omitempty"`
+	Instruction string       `json:"instruction,omitempty"`
+	Mutation    bool         `json:"mutation"` // the query writes
+	Params      []ParamEntry `json:"params"`
 }
 
 // ParamEntry is a parameter of a stored query.
 type ParamEntry struct {
-	Name     string    `json:"name"`
-	Kind     ParamKind `json:"kind"`
-	ItemKind string    `json:"item_kind,omitempty"` // the kind of the items, for a list
-	// length of a vector; 0 for other kinds
-	VectorDim int `json:"vector_dim,omitempty"`
-	// the parameter is optional
-	Nullable    bool   `json:"nullable"`
-	Description string `json:"description,omitempty"`
+	Name        string    `json:"name"`
+	Kind        ParamKind `json:"kind"`
+	ItemKind    string    `json:"item_kind,omitempty"`  // the kind of the items, for a list
+	VectorDim   int       `json:"vector_dim,omitempty"` // length of a vector; 0 for other kinds
+	Nullable    bool      `json:"nullable"`             // the parameter is optional
+	Description string    `json:"description,omitempty"`
 }
 
 // ParamKind is the kind of a parameter: string, bool, int, bigint, float, date, datetime, duration,

@@ -26,8 +26,7 @@ type GraphList struct {
 // GraphEntry is one graph of a server.
 type GraphEntry struct {
 	GraphID string `json:"graph_id"`
-	// identifies the graph, such as omnigraph://people
-	URI string `json:"uri"`
+	URI     string `json:"uri"` // identifies the graph, such as omnigraph://people
 }
 
 // Readiness is the answer of /readyz: whether the server serves everything in its
@@ -59,9 +58,8 @@ type GraphReadiness struct {
 
 // LeftOutQuery is a stored query that is not served.
 type LeftOutQuery struct {
-	Name string `json:"name"`
-	// why it does not fit the schema
-	Reason string `json:"reason"`
+	Name   string `json:"name"`
+	Reason string `json:"reason"` // why it does not fit the schema
 }
 
 // The values of Readiness.Status and GraphReadiness.Status.

@@ -13,31 +13,24 @@ const ContractFile = "catalog.json"
 // Contract describes the stored queries of a graph to their callers, independent of the programming
 // language.
 type Contract struct {
-	Graph string `json:"graph"`
-	// identifies the compiled schema
-	SchemaDigest string `json:"schema_digest"`
-	// identifies the texts of the queries
-	SourceDigest string          `json:"source_digest"`
+	Graph        string          `json:"graph"`
+	SchemaDigest string          `json:"schema_digest"` // identifies the compiled schema
+	SourceDigest string          `json:"source_digest"` // identifies the texts of the queries
 	Queries      []ContractQuery `json:"queries"`
 }
 
 // ContractQuery is one stored query and its tool.
 type ContractQuery struct {
-	Name string `json:"name"`
-	// name of the tool
-	Tool        string `json:"tool"`
-	Title       string `json:"title"`
-	Description string `json:"description"`
-	Mutation    bool   `json:"mutation"`
-	// MCP clients see the tool
-	Exposed  bool `json:"exposed"`
-	ReadOnly bool `json:"read_only"`
-	// a call may replace or delete data
-	Destructive bool `json:"destructive"`
-	// a repeated call has no further effect
-	Idempotent bool `json:"idempotent"`
-	// path of the source, relative to the module
-	File         string           `json:"file"`
+	Name         string           `json:"name"`
+	Tool         string           `json:"tool"` // name of the tool
+	Title        string           `json:"title"`
+	Description  string           `json:"description"`
+	Mutation     bool             `json:"mutation"`
+	Exposed      bool             `json:"exposed"` // MCP clients see the tool
+	ReadOnly     bool             `json:"read_only"`
+	Destructive  bool             `json:"destructive"` // a call may replace or delete data
+	Idempotent   bool             `json:"idempotent"`  // a repeated call has no further effect
+	File         string           `json:"file"`        // path of the source, relative to the module
 	Params       []ContractParam  `json:"params"`
 	Columns      []ContractColumn `json:"columns"`
 	InputSchema  json.RawMessage  `json:"input_schema"`
@@ -46,21 +39,18 @@ type ContractQuery struct {
 
 // ContractParam is a parameter. Its type is spelled as in a query.
 type ContractParam struct {
-	Name string `json:"name"`
-	// as in a query, without ?
-	Type        string `json:"type"`
+	Name        string `json:"name"`
+	Type        string `json:"type"` // as in a query, without ?
 	Optional    bool   `json:"optional"`
 	Description string `json:"description,omitempty"`
 }
 
 // ContractColumn is a column, or a member of a whole node. Its type is spelled as in a schema.
 type ContractColumn struct {
-	Name string `json:"name"`
-	// as in GQ; empty for a whole node
-	Type string `json:"type,omitempty"`
-	Node string `json:"node,omitempty"` // the node type, if the column is a whole node
-	// members of a whole node
-	Fields []ContractColumn `json:"fields,omitempty"`
+	Name   string           `json:"name"`
+	Type   string           `json:"type,omitempty"`   // as in GQ; empty for a whole node
+	Node   string           `json:"node,omitempty"`   // the node type, if the column is a whole node
+	Fields []ContractColumn `json:"fields,omitempty"` // members of a whole node
 }
 
 // contract encodes the contract of a package.

@@ -269,6 +269,7 @@ func git(dir string, args ...string) ([]byte, error) {
 	return stdout.Bytes(), nil
 }
 
+// readContract decodes a contract. name is its file in errors.
 func readContract(text []byte, name string) (*codegen.Contract, error) {
 	var c codegen.Contract
 	if err := json.Unmarshal(text, &c); err != nil {

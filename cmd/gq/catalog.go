@@ -146,6 +146,7 @@ func (c *cataloger) job(cmd *cobra.Command, g *generator) (*job, error) {
 	return nil, fmt.Errorf("%s has no graph %q; choose one of %s", clusterFile, c.graph, strings.Join(names, ", "))
 }
 
+// newCatalogDoc returns the JSON form of a generated package.
 func newCatalogDoc(out *codegen.Output) (*catalogDoc, error) {
 	promise, err := readContract(out.Package[codegen.ContractFile], codegen.ContractFile)
 	if err != nil {
@@ -170,6 +171,7 @@ func newCatalogDoc(out *codegen.Output) (*catalogDoc, error) {
 	return doc, nil
 }
 
+// catalogProperties returns the JSON form of properties.
 func catalogProperties(props []*catalog.Property) []catalogProperty {
 	all := make([]catalogProperty, len(props))
 	for i, p := range props {
@@ -228,6 +230,7 @@ func (t *catalogType) table(w io.Writer, head string) {
 	}
 }
 
+// isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

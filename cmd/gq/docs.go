@@ -207,6 +207,7 @@ var families = []family{
 	{"C", "Configuration", "Errors in cluster.yaml, policies and gq.yaml."},
 }
 
+// diagnosticsPage returns the content of diagnostics.md.
 func diagnosticsPage() ([]byte, error) {
 	var p page
 	p.line("%s", docsHeader)
@@ -303,6 +304,7 @@ func (p *page) entry(e diag.Entry) error {
 // upperFirst changes the first letter, which must be ASCII, to upper case.
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
+// grammarPage returns the content of grammar.md.
 func grammarPage() []byte {
 	var p page
 	p.line("%s", docsHeader)

@@ -36,6 +36,7 @@ and uses the schema of the graph that the file belongs to.`,
 	return cmd
 }
 
+// explain prints the plans of one query or of all queries in a file.
 func explain(cmd *cobra.Command, schema string, args []string) error {
 	if schema == "" {
 		var err error

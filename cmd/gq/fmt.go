@@ -81,6 +81,7 @@ func (f *formatter) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// checkUsage returns an error if the flags and arguments contradict each other.
 func (f *formatter) checkUsage(cmd *cobra.Command, args []string) error {
 	switch named := cmd.Flags().Changed("stdin-name"); {
 	case len(args) > 0 && named:

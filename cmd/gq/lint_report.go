@@ -14,13 +14,11 @@ import (
 
 // toolList is the size of the answer to tools/list.
 type toolList struct {
-	Graph string `json:"graph"`
-	// number of tools in the answer
-	Tools   int `json:"tools"`
-	Queries int `json:"queries"` // how many of the tools are stored queries; 0 with the meta tools
-	// size of the answer as JSON
-	Bytes  int `json:"bytes"`
-	Tokens int `json:"tokens"` // estimated with lint.BytesPerToken
+	Graph   string `json:"graph"`
+	Tools   int    `json:"tools"`   // number of tools in the answer
+	Queries int    `json:"queries"` // how many of the tools are stored queries; 0 with the meta tools
+	Bytes   int    `json:"bytes"`   // size of the answer as JSON
+	Tokens  int    `json:"tokens"`  // estimated with lint.BytesPerToken
 }
 
 // print writes a report in the requested format.
@@ -58,6 +56,7 @@ func (l *linter) print(report *lint.Report, counts diag.Report, lists []toolList
 	return err
 }
 
+// plural returns n and the noun, such as "2 tools".
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -155,6 +155,7 @@ func (e *conflicted) Error() string {
 	return "nothing was merged: " + plural(int64(e.n), "conflict")
 }
 
+// report lists the conflicts.
 func (e *conflicted) report() *report {
 	r := &report{doc: map[string]any{"merge_conflicts": e.list}, rows: rowsOf(e.list),
 		columns: columns("kind", "entity_kind", "type_name", "id", "property", "message")}

@@ -73,11 +73,9 @@ func oneOf(flag string, values []string, known ...string) error {
 
 // changeRow describes one property of a changed entity, or a changed entity without properties.
 type changeRow struct {
-	Op string `json:"op"`
-	// node or edge
-	Entity string `json:"entity"`
-	// empty for an entity without properties
-	Property string          `json:"property"`
+	Op       string          `json:"op"`
+	Entity   string          `json:"entity"`   // node or edge
+	Property string          `json:"property"` // empty for an entity without properties
 	Before   json.RawMessage `json:"before"`
 	After    json.RawMessage `json:"after"`
 }

@@ -58,14 +58,10 @@ is 4 if there are changes to apply.
 
 // planAnswer is the JSON form of a plan.
 type planAnswer struct {
-	// the recorded revision; null if none is recorded
-	Revision *revisionAnswer `json:"revision"`
-	// whether cluster apply has anything to do
-	Pending bool `json:"pending"`
-	// the graphs of cluster.yaml
-	Graphs []graphPlanAnswer `json:"graphs"`
-	// graphs that cluster.yaml does not name
-	Kept []keptAnswer `json:"kept"`
+	Revision *revisionAnswer   `json:"revision"` // the recorded revision; null if none is recorded
+	Pending  bool              `json:"pending"`  // whether cluster apply has anything to do
+	Graphs   []graphPlanAnswer `json:"graphs"`   // the graphs of cluster.yaml
+	Kept     []keptAnswer      `json:"kept"`     // graphs that cluster.yaml does not name
 }
 
 // revisionAnswer is the JSON form of a recorded revision.
@@ -78,35 +74,25 @@ type revisionAnswer struct {
 
 // graphPlanAnswer is the plan for one graph of cluster.yaml.
 type graphPlanAnswer struct {
-	GraphID string          `json:"graph_id"`
-	State   reconcile.State `json:"state"`
-	// the live schema differs from the recorded one
-	Drift bool `json:"drift"`
-	// digest of the schema in the revision
-	RecordedDigest *string `json:"recorded_digest"`
-	// digest of the schema of the graph's head
-	LiveDigest *string `json:"live_digest"`
-	// digest of the schema in cluster.yaml
-	WantedDigest string `json:"wanted_digest"`
-	// id of the graph's head
-	Commit *string `json:"commit"`
-	// a step removes values from the graph
-	Destructive bool `json:"destructive"`
-	// digest to pass to cluster apply --approve
-	Approve *string                      `json:"approve"`
-	Steps   []operations.SchemaApplyStep `json:"steps"`
-	// why apply cannot change the graph
-	Problem *string `json:"problem"`
+	GraphID        string                       `json:"graph_id"`
+	State          reconcile.State              `json:"state"`
+	Drift          bool                         `json:"drift"`           // the live schema differs from the recorded one
+	RecordedDigest *string                      `json:"recorded_digest"` // digest of the schema in the revision
+	LiveDigest     *string                      `json:"live_digest"`     // digest of the schema of the graph's head
+	WantedDigest   string                       `json:"wanted_digest"`   // digest of the schema in cluster.yaml
+	Commit         *string                      `json:"commit"`          // id of the graph's head
+	Destructive    bool                         `json:"destructive"`     // a step removes values from the graph
+	Approve        *string                      `json:"approve"`         // digest to pass to cluster apply --approve
+	Steps          []operations.SchemaApplyStep `json:"steps"`
+	Problem        *string                      `json:"problem"` // why apply cannot change the graph
 }
 
 // keptAnswer describes a graph that cluster.yaml does not name.
 type keptAnswer struct {
 	GraphID    string  `json:"graph_id"`
 	LiveDigest *string `json:"live_digest"`
-	// the folder of the graph does not exist
-	Missing bool `json:"missing"`
-	// why the graph could not be read
-	Problem *string `json:"problem"`
+	Missing    bool    `json:"missing"` // the folder of the graph does not exist
+	Problem    *string `json:"problem"` // why the graph could not be read
 }
 
 // planDoc returns the JSON form of a plan.
@@ -171,6 +157,7 @@ type planRow struct {
 	Detail string `json:"detail"`
 }
 
+// planRows returns the lines of a plan.
 func planRows(p *reconcile.Plan) (rows []planRow) {
 	for _, g := range p.Graphs {
 		add := func(change, detail string) { rows = append(rows, planRow{g.ID, change, detail}) }

@@ -41,17 +41,16 @@ the schema that the revision records.
 
 // statusRow is one line of cluster status.
 type statusRow struct {
-	GraphID string          `json:"graph_id"`
-	State   reconcile.State `json:"state"`
-	// the live schema differs from the recorded one
-	Drift bool `json:"drift"`
-	// digest of the live schema; null if it is unknown
-	LiveDigest *string `json:"live_digest"`
+	GraphID    string          `json:"graph_id"`
+	State      reconcile.State `json:"state"`
+	Drift      bool            `json:"drift"`       // the live schema differs from the recorded one
+	LiveDigest *string         `json:"live_digest"` // digest of the live schema; null if it is unknown
 }
 
 // kept is the state of a graph that cluster.yaml does not name.
 const kept reconcile.State = "kept"
 
+// statusRows returns a line for each graph.
 func statusRows(p *reconcile.Plan) (rows []statusRow) {
 	for _, g := range p.Graphs {
 		rows = append(rows, statusRow{g.ID, g.State(), g.Drifted(), encoding.OrNil(g.Live)})
@@ -62,6 +61,7 @@ func statusRows(p *reconcile.Plan) (rows []statusRow) {
 	return rows
 }
 
+// statusNote says which revision is recorded, and whether there are changes to apply.
 func statusNote(p *reconcile.Plan) string {
 	note := "no revision is recorded"
 	if r := p.Revision; r != nil {

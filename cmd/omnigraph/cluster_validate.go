@@ -29,16 +29,12 @@ all sources that this command accepts. With --format json the report lists the e
 
 // sourceAnswer is the result of cluster validate for one graph.
 type sourceAnswer struct {
-	GraphID string `json:"graph_id"`
-	// path of the schema file
-	Schema       string `json:"schema"`
+	GraphID      string `json:"graph_id"`
+	Schema       string `json:"schema"` // path of the schema file
 	SchemaDigest string `json:"schema_digest"`
-	// number of node types
-	NodeTypes int `json:"node_types"`
-	// number of edge types
-	EdgeTypes int `json:"edge_types"`
-	// number of stored queries
-	Queries int `json:"queries"`
+	NodeTypes    int    `json:"node_types"` // number of node types
+	EdgeTypes    int    `json:"edge_types"` // number of edge types
+	Queries      int    `json:"queries"`    // number of stored queries
 }
 
 func (f *clusterFlags) validate(cmd *cobra.Command) error {

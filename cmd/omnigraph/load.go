@@ -129,6 +129,7 @@ func (d *loadData) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// loadReport returns the report of a load.
 func loadReport(res *client.LoadAnswer) *report {
 	type typeRow struct {
 		EntityKind string `json:"entity_kind"`

@@ -17,8 +17,8 @@ import (
 // policy.
 type local struct {
 	*embedded.Graph
-	served *servedgraph.Graph
-	actor  *access.Actor
+	served *servedgraph.Graph // checks the policy
+	actor  *access.Actor      // who makes the calls
 }
 
 // operation is a tool.Call that only this command uses.

@@ -167,6 +167,7 @@ cluster apply would destroy data without approval.`,
 	return root
 }
 
+// version returns the version of this program.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version

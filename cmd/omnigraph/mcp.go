@@ -128,6 +128,7 @@ read, and exits.`,
 	return cmd
 }
 
+// serve serves the graph until the end of the input.
 func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 	ctx := cmd.Context()
 	if e.server != "" {

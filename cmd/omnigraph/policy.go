@@ -245,10 +245,12 @@ func tokenGroupsFlag(cmd *cobra.Command, to *[]string) {
 	cmd.Flags().StringSliceVar(to, "token-groups", nil, "the `GROUPS` that the actor's token contains, as the issuer names them")
 }
 
+// formatFlag adds the flag --format, which is text or json.
 func formatFlag(cmd *cobra.Command, to *string) {
 	cmd.Flags().StringVar(to, "format", "text", "text or json")
 }
 
+// writeJSON writes v as indented JSON.
 func writeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

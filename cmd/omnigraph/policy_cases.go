@@ -123,12 +123,10 @@ func readCase(n *strictyaml.Node, o policy.Options) (policyCase, bool) {
 
 // failure is a test case whose decision differs from the expected one.
 type failure struct {
-	File string `json:"file"`
-	Line int    `json:"line"`
-	// the actor and the action that the case asks about
-	Question string `json:"question"`
-	// allow or deny
-	Expected string `json:"expected"`
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Question string `json:"question"` // the actor and the action that the case asks about
+	Expected string `json:"expected"` // allow or deny
 	decision
 }
 

@@ -76,17 +76,15 @@ func grantOf(action, branch, query, via string) tool.Grant {
 
 // decision is the JSON form of an explanation.
 type decision struct {
-	Allowed bool     `json:"allowed"`
-	Rules   []ruleAt `json:"rules"` // the rules that decided; if empty, no rule allows it
-	// rules that would allow the action if one more condition held
-	Near []nearRule `json:"near"`
+	Allowed bool       `json:"allowed"`
+	Rules   []ruleAt   `json:"rules"` // the rules that decided; if empty, no rule allows it
+	Near    []nearRule `json:"near"`  // rules that would allow the action if one more condition held
 }
 
 // ruleAt is a rule with its position.
 type ruleAt struct {
-	ID string `json:"id"`
-	// the rule denies; otherwise it allows
-	Deny bool   `json:"deny"`
+	ID   string `json:"id"`
+	Deny bool   `json:"deny"` // the rule denies; otherwise it allows
 	File string `json:"file"`
 	Line int    `json:"line"`
 }
@@ -94,10 +92,10 @@ type ruleAt struct {
 // nearRule is a rule that would allow the action if one more condition held.
 type nearRule struct {
 	ruleAt
-	// the condition that does not hold
-	Missing string `json:"missing"`
+	Missing string `json:"missing"` // the condition that does not hold
 }
 
+// decisionOf returns the JSON form of an explanation.
 func decisionOf(e policy.Explanation) decision {
 	d := decision{Allowed: e.Allowed, Rules: []ruleAt{}, Near: []nearRule{}}
 	at := func(r policy.Rule) ruleAt { return ruleAt{r.ID, r.Deny, r.At.File, r.At.Start.Line} }
@@ -110,6 +108,7 @@ func decisionOf(e policy.Explanation) decision {
 	return d
 }
 
+// writeDecision writes an explanation as text.
 func writeDecision(w io.Writer, e policy.Explanation, indent string) {
 	verdict := "denied"
 	if e.Allowed {

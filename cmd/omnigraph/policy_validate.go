@@ -42,13 +42,13 @@ checks FILE alone, and cannot check the names of queries.`,
 
 // validated is the report on one policy file and one graph or server that it applies to.
 type validated struct {
-	File string `json:"file"`
-	// id of the graph, or cluster for the server
-	AppliesTo string    `json:"applies_to"`
+	File      string    `json:"file"`
+	AppliesTo string    `json:"applies_to"` // id of the graph, or cluster for the server
 	Valid     bool      `json:"valid"`
 	Faults    diag.List `json:"faults"`
 }
 
+// validate checks policy files and prints the faults. as is the output format.
 func validate(cmd *cobra.Command, s *policySource, as string) error {
 	type job struct {
 		bound

@@ -24,6 +24,7 @@ type remote struct {
 // minAnnounced is the shortest wait for the server that the command announces to the user.
 const minAnnounced = time.Second
 
+// newRemote returns a source for a graph of a server. It writes each wait to notes.
 func newRemote(e *endpoint, token string, notes io.Writer) (*remote, error) {
 	c, err := client.New(e.server, client.WithToken(token), client.WithGrace(grace), client.WithUserAgent("omnigraph/"+version()),
 		client.WithNotify(func(err error, wait time.Duration) {

@@ -136,6 +136,7 @@ func (f *formatFlags) print(cmd *cobra.Command, r *report) error {
 	return err
 }
 
+// write writes the report in a format.
 func (r *report) write(w io.Writer, format string) error {
 	switch format {
 	case "json":

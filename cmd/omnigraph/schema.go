@@ -29,7 +29,7 @@ func newSchemaShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "show (--store DIR | --server URL --graph ID)",
 		Short:   "Print the text of the schema",
-		Long:    "Print the text of the schema; with --format, a report that contains the text.",
+		Long:    "Print the text of the schema. With --format, print a report that contains the text.",
 		Example: "  omnigraph schema show --store data/people\n  omnigraph schema show --server http://127.0.0.1:8080 --graph people",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

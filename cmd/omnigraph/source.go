@@ -100,8 +100,7 @@ func mutationReport(a *client.MutationAnswer) *report {
 // commit.
 type mutationRow struct {
 	*client.MutationAnswer
-	// id of the commit; null if nothing was committed
-	Commit *string `json:"commit"`
+	Commit *string `json:"commit"` // id of the commit; null if nothing was committed
 }
 
 // invokeReport returns the report of a stored query.

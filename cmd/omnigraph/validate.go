@@ -81,15 +81,12 @@ type validity struct {
 
 // validQuery is a query without errors.
 type validQuery struct {
-	Name string `json:"name"`
-	// read or mutation
-	Kind    string      `json:"kind"`
+	Name    string      `json:"name"`
+	Kind    string      `json:"kind"` // read or mutation
 	Params  []typedName `json:"params"`
 	Columns []typedName `json:"columns"`
-	// types and properties that the query reads
-	Reads []usedType `json:"reads"`
-	// types and properties that the query writes
-	Writes []usedType `json:"writes"`
+	Reads   []usedType  `json:"reads"`  // types and properties that the query reads
+	Writes  []usedType  `json:"writes"` // types and properties that the query writes
 }
 
 // typedName is a parameter or a column.
@@ -100,11 +97,9 @@ type typedName struct {
 
 // usedType is a type, or a property of a type.
 type usedType struct {
-	// node or edge
-	Entity string `json:"entity"`
-	Type   string `json:"type"`
-	// empty if the query uses only the type
-	Property string `json:"property,omitempty"`
+	Entity   string `json:"entity"` // node or edge
+	Type     string `json:"type"`
+	Property string `json:"property,omitempty"` // empty if the query uses only the type
 }
 
 // validateReport prints the faults to w and reports the queries without errors.

@@ -43,6 +43,7 @@ fault with the stored object that has it. The exit code is 1 if there are faults
 	return cmd
 }
 
+// verifyReport returns the report of verify, and an error if there are faults.
 func verifyReport(faults []client.StoredFault) (*report, error) {
 	if faults == nil {
 		faults = []client.StoredFault{}

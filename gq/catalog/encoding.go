@@ -18,8 +18,7 @@ const encodingVersion = 1
 
 // envelope is the JSON form of an encoded schema.
 type envelope struct {
-	// encodingVersion of the program that wrote it
-	Version int     `json:"version"`
+	Version int     `json:"version"` // encodingVersion of the program that wrote it
 	Schema  *Schema `json:"schema"`
 }
 
@@ -74,12 +73,10 @@ func Digest(s *Schema) string {
 
 // rangeJSON is the JSON form of a Range.
 type rangeJSON struct {
-	Property string `json:"property"`
-	// name of the kind of Min and Max
-	Kind string `json:"kind"`
-	// in decimal
-	Min *string `json:"min,omitempty"`
-	Max *string `json:"max,omitempty"`
+	Property string  `json:"property"`
+	Kind     string  `json:"kind"`          // name of the kind of Min and Max
+	Min      *string `json:"min,omitempty"` // in decimal
+	Max      *string `json:"max,omitempty"`
 }
 
 // MarshalJSON writes the ends as decimal strings, so that no precision is lost.

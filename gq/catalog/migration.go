@@ -82,10 +82,9 @@ type Step struct {
 	Code StepCode `json:"code"`
 	Kind TypeKind `json:"kind"`
 	// The name of the type after the renames. Empty when the step reorders the list of types.
-	Type string `json:"type,omitempty"`
-	// name after the renames; empty in a step on a type
-	Property string `json:"property,omitempty"`
-	Was      string `json:"was,omitempty"` // the old name, in a rename
+	Type     string `json:"type,omitempty"`
+	Property string `json:"property,omitempty"` // name after the renames; empty in a step on a type
+	Was      string `json:"was,omitempty"`      // the old name, in a rename
 	// The part that the step adds or drops, or the new version of a changed part.
 	Element Element `json:"element,omitempty"`
 	At      int     `json:"at,omitempty"` // index in the new list, from 0, of an added element
@@ -120,9 +119,8 @@ type Implements []string
 
 // Notes are the description and annotations of a type or property.
 type Notes struct {
-	Description string `json:"description,omitempty"`
-	// old name from @rename_from, or ""
-	RenameFrom  string       `json:"rename_from,omitempty"`
+	Description string       `json:"description,omitempty"`
+	RenameFrom  string       `json:"rename_from,omitempty"` // old name from @rename_from, or ""
 	Annotations []Annotation `json:"annotations,omitempty"`
 }
 

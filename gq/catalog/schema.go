@@ -29,17 +29,14 @@ type Interface struct {
 
 // Node is a node type.
 type Node struct {
-	Name        string `json:"name"`
-	Description string `json:"description,omitempty"`
-	// old name from @rename_from, or ""
-	RenameFrom string `json:"rename_from,omitempty"`
-	// names of interfaces
-	Implements []string    `json:"implements,omitempty"`
-	Properties []*Property `json:"properties"`       // those of its interfaces first, in their order, then its own
-	Key        []string    `json:"key,omitempty"`    // property names, sorted; nil without a key
-	Unique     [][]string  `json:"unique,omitempty"` // property names as written
-	// property names as written
-	Index       [][]string   `json:"index,omitempty"`
+	Name        string       `json:"name"`
+	Description string       `json:"description,omitempty"`
+	RenameFrom  string       `json:"rename_from,omitempty"` // old name from @rename_from, or ""
+	Implements  []string     `json:"implements,omitempty"`  // names of interfaces
+	Properties  []*Property  `json:"properties"`            // those of its interfaces first, in their order, then its own
+	Key         []string     `json:"key,omitempty"`         // property names, sorted; nil without a key
+	Unique      [][]string   `json:"unique,omitempty"`      // property names as written
+	Index       [][]string   `json:"index,omitempty"`       // property names as written
 	Ranges      []Range      `json:"ranges,omitempty"`
 	Checks      []Check      `json:"checks,omitempty"`
 	Annotations []Annotation `json:"annotations,omitempty"`
@@ -49,18 +46,15 @@ type Node struct {
 
 // Edge is an edge type.
 type Edge struct {
-	Name        string `json:"name"`
-	From        string `json:"from"` // From and To are names of node types
-	To          string `json:"to"`
-	Description string `json:"description,omitempty"`
-	// old name from @rename_from, or ""
-	RenameFrom string      `json:"rename_from,omitempty"`
-	Properties []*Property `json:"properties,omitempty"`
-	Unique     [][]string  `json:"unique,omitempty"` // property names, "src" and "dst"
-	// property names, "src" and "dst"
-	Index [][]string `json:"index,omitempty"`
-	// nil without @card
-	Card        *Cardinality `json:"card,omitempty"`
+	Name        string       `json:"name"`
+	From        string       `json:"from"` // From and To are names of node types
+	To          string       `json:"to"`
+	Description string       `json:"description,omitempty"`
+	RenameFrom  string       `json:"rename_from,omitempty"` // old name from @rename_from, or ""
+	Properties  []*Property  `json:"properties,omitempty"`
+	Unique      [][]string   `json:"unique,omitempty"` // property names, "src" and "dst"
+	Index       [][]string   `json:"index,omitempty"`  // property names, "src" and "dst"
+	Card        *Cardinality `json:"card,omitempty"`   // nil without @card
 	Annotations []Annotation `json:"annotations,omitempty"`
 
 	byName map[string]*Property // the properties; see IndexProperties
@@ -68,22 +62,18 @@ type Edge struct {
 
 // Property is a property of a node, an edge or an interface.
 type Property struct {
-	Name        string     `json:"name"`
-	Type        value.Type `json:"type"`
-	Description string     `json:"description,omitempty"`
-	// old name from @rename_from, or ""
-	RenameFrom string `json:"rename_from,omitempty"`
-	// nil without @embed
-	Embed       *Embed       `json:"embed,omitempty"`
+	Name        string       `json:"name"`
+	Type        value.Type   `json:"type"`
+	Description string       `json:"description,omitempty"`
+	RenameFrom  string       `json:"rename_from,omitempty"` // old name from @rename_from, or ""
+	Embed       *Embed       `json:"embed,omitempty"`       // nil without @embed
 	Annotations []Annotation `json:"annotations,omitempty"` // those that are not interpreted
 }
 
 // Embed says that a Vector property is the embedding of a String property.
 type Embed struct {
-	// name of the String property
-	Source string `json:"source"`
-	// name of the embedding model; "" if @embed names none
-	Model string `json:"model,omitempty"`
+	Source string `json:"source"`          // name of the String property
+	Model  string `json:"model,omitempty"` // name of the embedding model; "" if @embed names none
 }
 
 // Cardinality bounds the number of edges of one type for each source node. Max is -1 for no
@@ -104,8 +94,7 @@ type Range struct {
 // unanchored).
 type Check struct {
 	Property string `json:"property"`
-	// the regular expression
-	Pattern string `json:"pattern"`
+	Pattern  string `json:"pattern"` // the regular expression
 }
 
 // Annotation is an annotation that the schema keeps and does not interpret.

@@ -35,7 +35,7 @@ type Options struct {
 
 	Duration time.Duration // time after which the run ends
 	Most     int64         // approximate maximum number of acknowledged increments
-	Seed     uint64
+	Seed     uint64        // of the random choices of writers and readers
 }
 
 // Report holds the figures of a run.

@@ -21,27 +21,27 @@ const (
 	ToolRenamed       Kind = "tool-renamed"
 	ToolHidden        Kind = "tool-hidden"
 	ToolExposed       Kind = "tool-exposed"
-	ToolsPaired       Kind = "tools-paired"
-	ToolsUnpaired     Kind = "tools-unpaired"
+	ToolsPaired       Kind = "tools-paired"   // two meta tools replace the tools of the queries
+	ToolsUnpaired     Kind = "tools-unpaired" // each query is a tool again
 	BecameMutation    Kind = "became-mutation"
 	BecameRead        Kind = "became-read"
 	BecameDestructive Kind = "became-destructive"
 	NotDestructive    Kind = "not-destructive"
 	NotIdempotent     Kind = "not-idempotent"
 	BecameIdempotent  Kind = "became-idempotent"
-	TextChanged       Kind = "text-changed"
+	TextChanged       Kind = "text-changed" // a title or description
 
 	ParamAdded         Kind = "param-added"
 	ParamAddedRequired Kind = "param-added-required"
 	ParamRemoved       Kind = "param-removed"
 	ParamRequired      Kind = "param-required"
 	ParamOptional      Kind = "param-optional"
-	ParamRetyped       Kind = "param-retyped"
-	ParamWidened       Kind = "param-widened"
-	ParamTightened     Kind = "param-tightened"
-	ParamLoosened      Kind = "param-loosened"
-	ArgumentRemoved    Kind = "argument-removed"
-	ArgumentAdded      Kind = "argument-added"
+	ParamRetyped       Kind = "param-retyped"    // to a type that rejects old values
+	ParamWidened       Kind = "param-widened"    // accepts more values
+	ParamTightened     Kind = "param-tightened"  // a limit rejects more values
+	ParamLoosened      Kind = "param-loosened"   // a limit rejects fewer values
+	ArgumentRemoved    Kind = "argument-removed" // an argument of the call other than params
+	ArgumentAdded      Kind = "argument-added"   // an argument of the call other than params
 
 	ColumnAdded       Kind = "column-added"
 	ColumnRemoved     Kind = "column-removed"
@@ -50,8 +50,8 @@ const (
 	ColumnNotNullable Kind = "column-not-nullable"
 	EnumValueAdded    Kind = "enum-value-added"
 	EnumValueRemoved  Kind = "enum-value-removed"
-	ResultRemoved     Kind = "result-removed"
-	ResultAdded       Kind = "result-added"
+	ResultRemoved     Kind = "result-removed" // a member of the answer other than rows
+	ResultAdded       Kind = "result-added"   // a member of the answer other than rows
 )
 
 // KindDoc explains what a kind of change means for callers.

@@ -8,14 +8,14 @@ import (
 
 // The names of the constants that hold the common parts of a package's schemas.
 const (
-	inputHead         = "inputHead"
-	readTail          = "readTail"
-	readTailOptional  = "readTailOptional"
-	writeTail         = "writeTail"
-	writeTailOptional = "writeTailOptional"
-	rowsHead          = "rowsHead"
-	rowsTail          = "rowsTail"
-	changeSchema      = "changeSchema"
+	inputHead         = "inputHead"         // start of every input schema
+	readTail          = "readTail"          // end of the input schema of a read
+	readTailOptional  = "readTailOptional"  // readTail for a query without required parameters
+	writeTail         = "writeTail"         // end of the input schema of a mutation
+	writeTailOptional = "writeTailOptional" // writeTail for a query without required parameters
+	rowsHead          = "rowsHead"          // start of the output schema of a read
+	rowsTail          = "rowsTail"          // end of the output schema of a read
+	changeSchema      = "changeSchema"      // output schema of every mutation
 )
 
 // frames adds the constants for the schemas of reads, of mutations, or of both.

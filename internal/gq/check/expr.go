@@ -33,7 +33,7 @@ func (t typed) String() string {
 // advice on what to write instead.
 var foreignNames = map[string]string{
 	"null": noNull, "nil": noNull, "none": noNull,
-	"distinct": "there is no distinct: columns next to an aggregate are grouping keys",
+	"distinct": "the language has no distinct: columns next to an aggregate are grouping keys",
 	"limit":    "write limit and an integer after return { … }",
 	"desc":     "write desc in order { … }", "asc": "write asc in order { … }",
 }

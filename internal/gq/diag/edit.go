@@ -8,10 +8,8 @@ import (
 
 // Edit replaces the text of a span.
 type Edit struct {
-	// the text to replace
-	Span Span `json:"span"`
-	// the replacement
-	Text string `json:"text"`
+	Span Span   `json:"span"` // the text to replace
+	Text string `json:"text"` // the replacement
 }
 
 // Apply applies the edits of the named file to its text. If two edits overlap, it applies the

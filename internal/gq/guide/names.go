@@ -46,14 +46,18 @@ func paramType(t value.Type) string {
 	return t.Required().String()
 }
 
+// isPlain reports whether values of the type can be compared. Each of these functions is a
+// condition for find.
 func isPlain(t value.Type) bool { return !t.List && t.Kind.IsComparable() }
 func isText(t value.Type) bool  { return t.Kind == value.String && !t.List && t.Enum == nil }
 func isEnum(t value.Type) bool  { return t.Enum != nil && !t.List }
 func isList(t value.Type) bool  { return t.List }
 
+// isNumber reports whether the type is numeric.
 func isNumber(t value.Type) bool { return t.Kind.IsNumeric() && !t.List }
 func isVector(t value.Type) bool { return t.Kind == value.Vector && !t.List }
 
+// isOrdered reports whether a range of values is useful.
 func isOrdered(t value.Type) bool { return !t.List && t.Kind.IsScale() }
 
 // find returns the first node type with a property whose type satisfies want, and the property.

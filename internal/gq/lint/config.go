@@ -84,6 +84,10 @@ func (c Config) level(r *Rule) Level {
 }
 
 // maxToolName returns the maximum number of characters in a tool's name.
-func (c Config) maxToolName() int    { return cmp.Or(c.MaxToolName, DefaultMaxToolName) }
+func (c Config) maxToolName() int { return cmp.Or(c.MaxToolName, DefaultMaxToolName) }
+
+// maxDescription returns the maximum number of characters in a description.
 func (c Config) maxDescription() int { return cmp.Or(c.MaxDescription, DefaultMaxDescription) }
-func (c Config) tokenBudget() int    { return cmp.Or(c.TokenBudget, DefaultTokenBudget) }
+
+// tokenBudget returns the maximum number of tokens of tools/list.
+func (c Config) tokenBudget() int { return cmp.Or(c.TokenBudget, DefaultTokenBudget) }

@@ -34,7 +34,7 @@ type Input struct {
 	// "" if the graph has a provider or its configuration is not known.
 	NoProvider string
 
-	Config Config
+	Config Config // levels and options of the rules
 
 	Meter *work.Meter // may panic to end Run; nil for no limits
 }
@@ -51,7 +51,7 @@ type ToolList struct {
 
 // Query is a checked query with its source and the contents of its annotations.
 type Query struct {
-	Syntax *syntax.Query
+	Syntax *syntax.Query // the source of the query
 	Plan   *plan.Query
 	Info   *check.Info // facts that the checker collected
 

@@ -89,6 +89,7 @@ func embedsText(e plan.Expr, params []plan.Param) bool {
 	return false
 }
 
+// noProvider reports queries that need an embedding provider if the graph has none.
 func noProvider(p *queryPass) {
 	if p.in.NoProvider == "" || !p.Stored {
 		return

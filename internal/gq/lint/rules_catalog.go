@@ -14,6 +14,7 @@ import (
 
 // The rules about the whole catalog.
 
+// neverUpdated reports nullable properties that no update sets.
 func neverUpdated(p *pass) {
 	set := map[string]map[string]bool{} // node type to the properties that an update sets
 	for _, q := range p.stored {
@@ -74,6 +75,7 @@ func (p *pass) propertySpan(node string, interfaces []string, prop string) diag.
 	return at
 }
 
+// duplicateQuery reports queries with the same name in several files.
 func duplicateQuery(p *pass) {
 	first := map[string]diag.Span{}
 	for _, f := range p.in.Files {
@@ -90,6 +92,7 @@ func duplicateQuery(p *pass) {
 	}
 }
 
+// overBudget reports a graph whose tools take too many tokens in tools/list.
 func overBudget(p *pass) {
 	list, budget := p.in.ToolList, p.in.Config.tokenBudget()
 	if list == nil || Tokens(list.Bytes) <= budget || len(p.stored) == 0 {
@@ -119,6 +122,7 @@ func overBudget(p *pass) {
 // token.
 func Tokens(bytes int) int { return (bytes + BytesPerToken - 1) / BytesPerToken }
 
+// untouchedType reports types that no stored query uses.
 func untouchedType(p *pass) {
 	type key struct {
 		entity plan.Entity
@@ -145,6 +149,7 @@ func untouchedType(p *pass) {
 	}
 }
 
+// sameDescription reports tools with the same description.
 func sameDescription(p *pass) {
 	first := map[string]*Query{}
 	for _, q := range p.stored {

@@ -11,6 +11,7 @@ import (
 
 // The rules about mutations.
 
+// hardCoded reports mutations without a parameter.
 func hardCoded(p *queryPass) {
 	used := func(s check.Symbol) bool { return s.Uses > 0 }
 	if p.Plan.Mutation != nil && !slices.ContainsFunc(p.Info.Params, used) {
@@ -43,6 +44,7 @@ func upsertClears(p *queryPass) {
 	}
 }
 
+// nullAssigned reports optional parameters for required properties.
 func nullAssigned(p *queryPass) {
 	for i, st := range p.statements() {
 		var set []plan.Assign

@@ -23,25 +23,25 @@ type hint struct {
 const (
 	inQueries    = "queries"
 	inSchema     = "schema"
-	inQueryHead  = "head"
-	inTypeHead   = "decl"
+	inQueryHead  = "head" // a query before its braces
+	inTypeHead   = "decl" // the declaration of a type, before its braces
 	inParams     = "params"
 	inBody       = "body"
 	inMatch      = "match"
 	inBinding    = "binding"
-	inBounds     = "bounds"
+	inBounds     = "bounds" // hop bounds
 	inReturn     = "return"
 	inOrder      = "order"
-	inAssigns    = "assigns"
+	inAssigns    = "assigns" // the braces of insert or set
 	inCall       = "call"
 	inList       = "list"
 	inType       = "type"
 	inEnum       = "enum"
 	inAnnotation = "annotation"
-	inCharacter  = "character"
-	inMatchValue = "match-value"
-	inWriteValue = "write-value"
-	inWhereValue = "where-value"
+	inCharacter  = "character"   // an error of the scanner
+	inMatchValue = "match-value" // a value in the braces of a binding
+	inWriteValue = "write-value" // a value in an assignment
+	inWhereValue = "where-value" // a value in where
 )
 
 // rule is a hint with its pattern split into terms. A pattern is a list of terms separated by

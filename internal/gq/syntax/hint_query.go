@@ -13,14 +13,14 @@ const (
 	mutationForm = "write it as a query: query add($name: String) { insert Person { name: $name } }"
 	commentForm  = "write a comment after // or between /* and */"
 	orderForm    = "write order { $p.name desc }, after return { … }"
-	offsetForm   = "there is no offset: order by a key, and ask for the rows after the last key, as in $p.name > $last"
+	offsetForm   = "the language has no offset: order by a key, and ask for the rows after the last key, as in $p.name > $last"
 	whereForm    = "write conditions in match, after the bindings: match { $p: Person $p.age > 30 }"
 	onePredicate = "where allows only one comparison: find the keys with a query first, then update or delete by key"
 	whichForm    = "add a condition, as in where name = $name"
 	signForm     = "write a number without a space after its sign"
-	noArithmetic = "there is no arithmetic: return the values, or store the result as a property"
+	noArithmetic = "the language has no arithmetic: return the values, or store the result as a property"
 	dollarParam  = "a parameter starts with $, as in $name"
-	noDistinct   = "there is no distinct: columns next to an aggregate are grouping keys, so return { $p.name count($p) } returns each name once"
+	noDistinct   = "the language has no distinct: columns next to an aggregate are grouping keys, so return { $p.name count($p) } returns each name once"
 )
 
 // aggregates is the part of a hint that matches the name of an aggregate.
@@ -90,7 +90,7 @@ var queryHints = []hint{
 	{in: inBody, text: "^order by", help: orderForm},
 	{in: inBody, text: "order ^<any>", want: "`{`", help: "put braces around the keys: order { $p.name desc }"},
 	{in: inBody, text: "^sort|orderby|sortby", help: orderForm},
-	{in: inBody, text: "^group|groupby|having", help: "there is no group by: the columns next to an aggregate are the grouping keys, as in return { $p.name count($q) }"},
+	{in: inBody, text: "^group|groupby|having", help: "the language has no group by: the columns next to an aggregate are the grouping keys, as in return { $p.name count($q) }"},
 	{in: inBody, text: "^union", help: "a query has one match: write two queries"},
 	{in: inBody, text: "limit ^<var>", help: "a limit must be an integer, not a parameter: limit 100"},
 	{in: inBody, text: "limit ^:|(|{|= <int>", help: "write limit %3"},

@@ -6,7 +6,7 @@ const (
 	edgeDecl     = "write edge Knows: Person -> Person"
 	enumForm     = "write enum(active, gone)"
 	requiredForm = "remove it: a property is required unless its type ends with ?"
-	noDefault    = "there are no defaults: end the type with ?, or assign the value in the insert"
+	noDefault    = "the language has no defaults: end the type with ?, or assign the value in the insert"
 	keyForm      = "write @key or @unique after the type"
 )
 

@@ -332,7 +332,10 @@ func (s *scanner) str(rest string) {
 	s.advance(s.off + n)
 }
 
-func isDigit(c byte) bool     { return c >= '0' && c <= '9' }
+// isDigit reports whether c is an ASCII digit.
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// startsLower reports whether a name can start with c.
 func startsLower(c byte) bool { return c >= 'a' && c <= 'z' || c == '_' }
 
 // wordLen returns the length of the name at the start of s, or 0.

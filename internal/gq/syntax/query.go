@@ -41,12 +41,9 @@ type QueryAnnotation struct {
 // MCPArg is an argument of @mcp. The value is a String token, or the name true or false.
 type MCPArg struct {
 	Range
-	// set for expose and idempotent
-	Key Token `parser:"( @('expose' | 'idempotent')"`
-	// true or false
-	Flag Token `parser:"  (':' | '=') @('true' | 'false')"`
-	// set for tool_name and title
-	TKey  Token `parser:"| @('tool_name' | 'title')"`
+	Key   Token `parser:"( @('expose' | 'idempotent')"`      // set for expose and idempotent
+	Flag  Token `parser:"  (':' | '=') @('true' | 'false')"` // true or false
+	TKey  Token `parser:"| @('tool_name' | 'title')"`        // set for tool_name and title
 	Value Token `parser:"  (':' | '=') @String )"`
 }
 
@@ -91,19 +88,17 @@ type Binding struct {
 // PropMatch is an inline condition. Its value is a *Literal, a *VarRef or a *Now.
 type PropMatch struct {
 	Range
-	Name  Token   `parser:"@Name ':'"`
-	Value Operand `parser:"@@"`
-	// ends with ?
-	Optional bool `parser:"@'?'?"`
+	Name     Token   `parser:"@Name ':'"`
+	Value    Operand `parser:"@@"`
+	Optional bool    `parser:"@'?'?"` // ends with ?
 }
 
 // Traversal follows an edge. EdgeVar is nil without an edge binding.
 type Traversal struct {
 	Range
-	From    Token  `parser:"@Var"`
-	EdgeVar *Token `parser:"( @Var ':' )?"`
-	// written as <edge>
-	Undirected bool    `parser:"( @'<'"`
+	From       Token   `parser:"@Var"`
+	EdgeVar    *Token  `parser:"( @Var ':' )?"`
+	Undirected bool    `parser:"( @'<'"`                // written as <edge>
 	Edge       Token   `parser:"  @Name '>' | @Name )"` // the name as written
 	Bounds     *Bounds `parser:"@@?"`
 	To         Token   `parser:"@Var"`
@@ -120,21 +115,19 @@ type Bounds struct {
 // Otherwise the clause compares the result of the call with Right.
 type TextClause struct {
 	Range
-	Call  Operand `parser:"(?= ('search' | 'match_text' | 'fuzzy') '(') @@"`
-	Op    *Token  `parser:"( @(Relation | 'contains' | 'starts_with')"`
-	Right Operand `parser:"  @@"`
-	// ends with ?
-	Optional bool `parser:"  @'?'? )?"`
+	Call     Operand `parser:"(?= ('search' | 'match_text' | 'fuzzy') '(') @@"`
+	Op       *Token  `parser:"( @(Relation | 'contains' | 'starts_with')"`
+	Right    Operand `parser:"  @@"`
+	Optional bool    `parser:"  @'?'? )?"` // ends with ?
 }
 
 // Filter compares two operands.
 type Filter struct {
 	Range
-	Left  Operand `parser:"@@"`
-	Op    Token   `parser:"@(Relation | 'contains' | 'starts_with')"`
-	Right Operand `parser:"@@"`
-	// ends with ?
-	Optional bool `parser:"@'?'?"`
+	Left     Operand `parser:"@@"`
+	Op       Token   `parser:"@(Relation | 'contains' | 'starts_with')"`
+	Right    Operand `parser:"@@"`
+	Optional bool    `parser:"@'?'?"` // ends with ?
 }
 
 func (*Not) clause()        {}

@@ -99,14 +99,12 @@ func (*CheckConstraint) member() {}
 // set. They stand for the element type of a list, the name of a scalar or Vector, and an enum.
 type Type struct {
 	Range
-	Name Token `parser:"( @TypeName"`
-	// length of a Vector
-	Dim     *Token       `parser:"  ( '(' @Int ')' )?"`
-	List    *Token       `parser:"| '[' @TypeName ']'"`
-	Enum    []*EnumValue `parser:"| (?= 'enum' '(') 'enum' '(' ( @@ ( ',' @@ )* )?"`
-	EnumEnd *Token       `parser:"  @')' )"`
-	// ends with ?
-	Nullable bool `parser:"@'?'?"`
+	Name     Token        `parser:"( @TypeName"`
+	Dim      *Token       `parser:"  ( '(' @Int ')' )?"` // length of a Vector
+	List     *Token       `parser:"| '[' @TypeName ']'"`
+	Enum     []*EnumValue `parser:"| (?= 'enum' '(') 'enum' '(' ( @@ ( ',' @@ )* )?"`
+	EnumEnd  *Token       `parser:"  @')' )"`
+	Nullable bool         `parser:"@'?'?"` // ends with ?
 }
 
 // Value returns the type that t denotes. The parser has checked the names. A Vector may still

@@ -11,13 +11,11 @@ import (
 // node and edge are the NDJSON forms that a load accepts.
 type node struct {
 	Type string `json:"type"`
-	// properties
-	Data any `json:"data"`
+	Data any    `json:"data"` // properties
 }
 
 type edge struct {
-	// name of the edge type
-	Edge string         `json:"edge"`
+	Edge string         `json:"edge"` // name of the edge type
 	From string         `json:"from"`
 	To   string         `json:"to"`
 	Data map[string]any `json:"data"`

@@ -17,18 +17,20 @@ type jsonForm struct {
 	variables bool               // whether entries can refer to environment variables
 }
 
+// expands implements form.
 func (f jsonForm) expands() bool { return f.variables }
 
+// merge implements form.
 func (f jsonForm) merge(text []byte, s Server) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
 	}
 	v, err := hujson.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("it is not JSON: %w", err)
+		return nil, fmt.Errorf("the file is not JSON: %w", err)
 	}
 	if _, ok := v.Value.(*hujson.Object); !ok {
-		return nil, fmt.Errorf("it does not hold a JSON object")
+		return nil, fmt.Errorf("the file does not contain a JSON object")
 	}
 	entry, err := json.Marshal(f.entry(s))
 	if err != nil {
@@ -43,7 +45,7 @@ func (f jsonForm) merge(text []byte, s Server) ([]byte, error) {
 	servers := l.member(root, 1, f.at[1:], func() hujson.ValueTrimmed { return &hujson.Object{} })
 	object, ok := servers.Value.(*hujson.Object)
 	if !ok {
-		return nil, fmt.Errorf("its member %s is not an object", f.at[1:])
+		return nil, fmt.Errorf("the member %s of the file is not an object", f.at[1:])
 	}
 	value, err := l.value(entry)
 	if err != nil {

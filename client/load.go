@@ -130,6 +130,7 @@ type lentReader struct {
 	ended atomic.Bool // the request is over, so data must not be read any more
 }
 
+// Read implements [io.Reader].
 func (r *lentReader) Read(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -60,6 +60,7 @@ func posting(path string, body any) (*request, error) {
 // WriteOption is an option of one write.
 type WriteOption func(*write)
 
+// write holds the options of one write.
 type write struct {
 	key, ifCommit string // values of the Idempotency-Key and If-Commit headers; "" for none
 }

@@ -52,7 +52,7 @@ not formatted and -w is not given.`,
 
 // formatter runs gq fmt with the values of its flags.
 type formatter struct {
-	list, diff, write bool
+	list, diff, write bool // values of -l, -d and -w
 	stdinName         string
 
 	stdout, stderr io.Writer

@@ -61,7 +61,7 @@ may hold .git; if it holds anything else, the command fails and writes nothing.`
 
 // initializer runs gq init with the values of its flags.
 type initializer struct {
-	path, graph, replace, bind string
+	path, graph, replace, bind string // path of the module, graph id, checkout, and address
 	dryRun                     bool
 }
 

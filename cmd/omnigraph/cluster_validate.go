@@ -37,6 +37,7 @@ type sourceAnswer struct {
 	Queries      int    `json:"queries"`    // number of stored queries
 }
 
+// validate runs cluster validate.
 func (f *clusterFlags) validate(cmd *cobra.Command) error {
 	cfg, err := f.read(cmd)
 	var s *reconcile.Sources

@@ -52,12 +52,13 @@ func newMCP() *cobra.Command {
 
 // endpoint is the graph to serve or use: a local store, or a graph of a server.
 type endpoint struct {
-	store, actor, policy string
-	server, graph        string
-	insecure             bool
+	store, actor, policy string        // values of the flags for a local graph
+	server, graph        string        // values of the flags for a graph of a server
+	insecure             bool          // permits to send the token over http://
 	timeout              time.Duration // time limit of a verb; 0 means no limit
 }
 
+// flags adds the flags to a command.
 func (e *endpoint) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&e.store, "store", "", "the folder of a local graph")
 	cmd.Flags().StringVar(&e.actor, "as", "", "the actor for a local graph (default "+localActor+")")

@@ -45,6 +45,7 @@ type policySource struct {
 	file    string // policy file; "" selects the graph's own policy
 }
 
+// flags adds the flags to a command.
 func (s *policySource) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.cluster, "cluster", "", "the `DIR` that holds cluster.yaml (default: the current one)")
 	cmd.Flags().StringVar(&s.graph, "graph", "", "the `ID` of the graph, or cluster for the server itself (default: the only graph)")

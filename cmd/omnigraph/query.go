@@ -23,8 +23,8 @@ import (
 // statementFlags are the flags of a verb that runs a query.
 type statementFlags struct {
 	graphFlags
-	file, params, branch, at string
-	rows                     int // most rows to print; 0 means all
+	file, params, branch, at string // values of the flags; file is that of --query
+	rows                     int    // most rows to print; 0 means all
 }
 
 func init() { graphVerbs = append(graphVerbs, newQuery, newMutate, newQueries) }
@@ -95,6 +95,7 @@ func (f *statementFlags) textFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.params, "params", "", "the parameters of the query, as a JSON object")
 }
 
+// readFlags adds the flags that only reads have.
 func (f *statementFlags) readFlags(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.rows, "max-rows", 0, "the maximum number of rows to print (default: no maximum)")
 	atFlags(cmd, &f.branch, &f.at)
@@ -154,16 +155,18 @@ func (f *statementFlags) call(args []string) (*statement, error) {
 
 // writeFlags are the flags for the conditions of a write.
 type writeFlags struct {
-	ifCommit, key string
+	ifCommit, key string // values of --if-commit and --idempotency-key
 	dryRun        bool
 }
 
+// flags adds the flags to a command.
 func (f *writeFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.ifCommit, "if-commit", "", "write only if this commit is the head of the branch; exit with 4 if not")
 	cmd.Flags().StringVar(&f.key, "idempotency-key", "", "write only once with this `KEY` in 24 hours, even if you run the command again")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "report the changes, but commit nothing")
 }
 
+// options returns the options of a write to a branch.
 func (f *writeFlags) options(branch string) engine.WriteOptions {
 	return engine.WriteOptions{Branch: branch, IfCommit: f.ifCommit, IdempotencyKey: f.key, DryRun: f.dryRun}
 }

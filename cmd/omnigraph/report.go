@@ -93,6 +93,7 @@ type formatFlags struct {
 	asJSON bool   // --json was given
 }
 
+// flags adds the flags to a command.
 func (f *formatFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.name, "format", "", strings.Join(formats, ", ")+" (default: table on a terminal, json elsewhere)")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "short for --format json")

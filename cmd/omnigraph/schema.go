@@ -73,11 +73,12 @@ func newSchemaApply() *cobra.Command {
 type schemaChangeCommand struct {
 	f            graphFlags
 	w            writeFlags
-	file, branch string
-	dryRun       bool
+	file, branch string // schema file and branch
+	dryRun       bool   // only plan the change
 	opts         engine.SchemaOptions
 }
 
+// command returns the command with its flags.
 func (c *schemaChangeCommand) command(use, short, long, example string) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: noArgs, RunE: c.do}
 	c.f.flags(cmd)

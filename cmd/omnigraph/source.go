@@ -120,6 +120,7 @@ type graphFlags struct {
 	formatFlags
 }
 
+// flags adds the flags to a command.
 func (f *graphFlags) flags(cmd *cobra.Command) {
 	f.endpoint.flags(cmd)
 	f.timeoutFlag(cmd)

@@ -25,8 +25,8 @@ type Mem struct {
 	ops   int                // number of durable operations so far
 	limit int                // number of durable operations before the crash, -1 for no crash
 
-	poison   bool
-	poisoned atomic.Int64
+	poison   bool         // see PoisonMappings
+	poisoned atomic.Int64 // number of mappings that were overwritten
 }
 
 // memDir is a directory: the current names, the durable names, and the pending changes
@@ -235,6 +235,7 @@ type lockedMem struct {
 	io.Closer
 }
 
+// Check implements [Dir].
 func (*lockedMem) Check(File, string) error    { return nil }
 func (*lockedMem) Shared(string) (bool, error) { return false, nil }
 
@@ -301,7 +302,7 @@ func (c change) applyTo(names map[string]*inode) {
 // memLock is a held lock of a Mem. Close releases it.
 type memLock struct {
 	fs   *Mem
-	name string
+	name string // key in Mem.locks
 	once sync.Once
 }
 

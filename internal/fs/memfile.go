@@ -19,19 +19,20 @@ var zeros page
 // leaves. A nil page is all zeros. A page that is in both lists is shared and never written.
 type inode struct {
 	pages, durable    []*page
-	size, durableSize int64
+	size, durableSize int64            // in bytes
 	dirty             map[int]struct{} // pages written since the last Sync
 }
 
 // memFile is an open file of a [Mem].
 type memFile struct {
 	fs       *Mem
-	node     *inode
-	name     string
+	node     *inode // the content
+	name     string // path for errors
 	writable bool
 	closed   bool
 }
 
+// ReadAt implements [File].
 func (f *memFile) ReadAt(p []byte, off int64) (int, error) {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()
@@ -44,6 +45,7 @@ func (f *memFile) ReadAt(p []byte, off int64) (int, error) {
 	return f.node.readAt(p, off)
 }
 
+// WriteAt implements [File].
 func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()
@@ -60,6 +62,7 @@ func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
+// Size implements [File].
 func (f *memFile) Size() (int64, error) {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()
@@ -69,6 +72,7 @@ func (f *memFile) Size() (int64, error) {
 	return f.node.size, nil
 }
 
+// Sync implements [File].
 func (f *memFile) Sync() error {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()
@@ -82,6 +86,7 @@ func (f *memFile) Sync() error {
 	return nil
 }
 
+// Close implements [File].
 func (f *memFile) Close() error {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()

@@ -21,6 +21,7 @@ type result struct {
 	begun   bool                     // rows has been called, or the result is closed
 }
 
+// Columns implements [engine.Result].
 func (r *result) Columns() []plan.Column { return r.columns }
 func (r *result) Commit() string         { return r.commit }
 func (r *result) More() bool             { return r.ev.more }

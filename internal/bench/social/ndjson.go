@@ -125,6 +125,7 @@ func (w *lines) day(days int) string {
 	return s
 }
 
+// appendVector appends a vector as JSON.
 func appendVector(to []byte, v []float32) []byte {
 	to = append(to, '[')
 	for i, x := range v {

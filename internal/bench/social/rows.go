@@ -54,7 +54,7 @@ const (
 func (g *Graph) stream(n uint64) *rand.Rand { return rand.New(rand.NewPCG(g.Seed, n)) }
 
 const (
-	minAge, maxAge     = 18, 90
+	minAge, maxAge     = 18, 90         // years
 	firstDay, lastDay  = 12_784, 20_088 // 2005-01-01 to 2024-12-31
 	minWords, maxWords = 8, 40          // words per post
 	minBio, maxBio     = 6, 14          // words per bio
@@ -206,6 +206,7 @@ func FillVector(v []float32, rng *rand.Rand) {
 	}
 }
 
+// writeWords writes n random words, separated by spaces.
 func writeWords(to *strings.Builder, rng *rand.Rand, words *sampler, n int) {
 	for i := range n {
 		if i > 0 {

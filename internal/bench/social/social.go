@@ -82,8 +82,10 @@ func PostSlug(i int) string { return slug('t', i) }
 // slugDigits is the number of digits in a slug, enough for each type at the maximum size.
 const slugDigits = 7
 
+// slug returns the key of row i, which begins with the letter of its type.
 func slug(kind byte, i int) string { return string(appendSlug(nil, kind, i)) }
 
+// appendSlug appends the key of row i, which begins with the letter of its type.
 func appendSlug(to []byte, kind byte, i int) []byte {
 	var digits [slugDigits]byte
 	for d := slugDigits - 1; d >= 0; d-- {

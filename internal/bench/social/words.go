@@ -54,6 +54,7 @@ type sampler struct {
 	alias []int32   // by index: the number to return otherwise
 }
 
+// newSampler returns a sampler of the indexes of weights.
 func newSampler(weights []float64) *sampler {
 	n := len(weights)
 	s := &sampler{keep: make([]float64, n), alias: make([]int32, n)}
@@ -87,6 +88,7 @@ func newSampler(weights []float64) *sampler {
 	return s
 }
 
+// draw returns a random number with the probability that its weight gives.
 func (s *sampler) draw(rng *rand.Rand) int {
 	i := rng.IntN(len(s.keep))
 	if rng.Float64() < s.keep[i] {

@@ -151,7 +151,7 @@ type builder struct {
 	decls  map[string]owner  // Go name at package level -> the declaration that has it
 	tools  map[string]owner  // tool name -> the query or built-in that has it
 	enums  map[propKey]*Enum // types of the enum properties
-	diags  diag.List
+	diags  diag.List         // errors and warnings
 }
 
 // owner is a declaration that has taken a name. at returns the place of the declaration, and is nil
@@ -368,6 +368,7 @@ func (b *builder) buildColumns(q *Query, src *gq.Query) {
 	}
 }
 
+// wholeNode returns the struct type for a whole node in a column.
 func (b *builder) wholeNode(q *Query, at diag.Span, column string, c plan.Column) *Struct {
 	typ := q.Plan.Read.Vars[c.Expr.(plan.Whole).Var].Type
 	s := &Struct{NodeType: typ, GoName: q.GoName + "Row" + column}

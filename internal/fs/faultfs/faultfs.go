@@ -197,10 +197,11 @@ func (s *FS) file(op Op, open func(string) (fs.File, error)) (fs.File, error) {
 // faultyFile is an open file whose operations fail on demand.
 type faultyFile struct {
 	fs.File
-	owner *FS // decides which operations fail
-	name  string
+	owner *FS    // decides which operations fail
+	name  string // path for the Op
 }
 
+// ReadAt implements [fs.File].
 func (f *faultyFile) ReadAt(p []byte, off int64) (int, error) {
 	if fault := f.owner.next(Op{Kind: OpRead, Name: f.name, Len: len(p)}); fault != nil {
 		return 0, fault.Err
@@ -208,6 +209,7 @@ func (f *faultyFile) ReadAt(p []byte, off int64) (int, error) {
 	return f.File.ReadAt(p, off)
 }
 
+// WriteAt implements [fs.File].
 func (f *faultyFile) WriteAt(p []byte, off int64) (int, error) {
 	fault := f.owner.next(Op{Kind: OpWrite, Name: f.name, Len: len(p)})
 	if fault == nil {
@@ -224,6 +226,7 @@ func (f *faultyFile) WriteAt(p []byte, off int64) (int, error) {
 	return n, fault.Err
 }
 
+// Sync implements [fs.File].
 func (f *faultyFile) Sync() error {
 	fault := f.owner.next(Op{Kind: OpSync, Name: f.name})
 	if fault == nil {

@@ -192,6 +192,7 @@ func loopQuery(s *catalog.Schema, form string) string {
 	return query("", []string{x.a + " " + fmt.Sprintf(form, EdgeName(e)) + " " + x.b}, returns(from, to), limit20)
 }
 
+// hops is a read that walks one to three hops.
 func hops(s *catalog.Schema) string          { return loopQuery(s, "%s{1,3}") }
 func hopsFromStart(s *catalog.Schema) string { return loopQuery(s, "%s{0,1}") }
 func undirected(s *catalog.Schema) string    { return loopQuery(s, "<%s>") }

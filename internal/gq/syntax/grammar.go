@@ -106,9 +106,9 @@ func (definition) Lex(string, io.Reader) (lexer.Lexer, error) {
 
 // tokenList gives the library the tokens of a declaration, and then the end token forever.
 type tokenList struct {
-	meter  *work.Meter
-	tokens []Token // the tokens that Next has not returned
-	end    Token   // the end token
+	meter  *work.Meter // counts the tokens
+	tokens []Token     // the tokens that Next has not returned
+	end    Token       // the end token
 }
 
 // Next implements [lexer.Lexer].

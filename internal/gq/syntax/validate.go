@@ -108,6 +108,7 @@ func (p *parser) checkScalar(t Token) {
 	p.fault(UnknownScalar, SpanOf(t), help, "unknown scalar type %s", t.Value)
 }
 
+// scalarNames lists the names of the scalar types.
 var scalarNames = func() []string {
 	var names []string
 	for _, k := range value.Kinds() {

@@ -61,7 +61,7 @@ type Module struct {
 // has the symbols of the packages that were read; with Options.Deps, these include the imported
 // packages.
 type Package struct {
-	Path  string
+	Path  string // import path
 	Name  string
 	Doc   string // text of the package comment
 	Files int    // number of Go files for this platform, without tests
@@ -76,7 +76,7 @@ type File struct {
 	// begins with the path of the module. For a file of a dependency it is the package path and the
 	// file's name; for the standard library, "std/" stands before these.
 	Path  string
-	Lines int
+	Lines int // number of lines
 }
 
 // Kind is the kind of a symbol.
@@ -101,7 +101,7 @@ type Symbol struct {
 	Signature string // type of the symbol, as Go writes it
 	Doc       string // text of the comment
 	Line      int    // line in its file, from 1
-	Words     string
+	Words     string // words of the names, separated by spaces, for full-text search
 }
 
 // Link joins two nodes by their keys.

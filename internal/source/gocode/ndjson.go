@@ -14,6 +14,7 @@ type node struct {
 	Data any    `json:"data"` // properties
 }
 
+// edge is the NDJSON form of an edge.
 type edge struct {
 	Edge string         `json:"edge"` // name of the edge type
 	From string         `json:"from"`

@@ -53,7 +53,7 @@ With --schema and --queries the command compares one graph and reads no cluster.
 		},
 	}
 	cmd.Flags().StringVar(&b.against, "against", "", "compare with this git `REF`, or with the catalog.json at this path")
-	cmd.Flags().StringVar(&b.format, "format", "text", "text, json, or github")
+	cmd.Flags().StringVar(&b.format, "format", "text", "the format of the report: text, json or github")
 	cmd.Flags().StringVar(&b.schema, "schema", "", "the schema `FILE` (.pg)")
 	cmd.Flags().StringSliceVar(&b.queries, "queries", nil, "a .gq file or a folder of .gq files at `PATH`")
 	cmd.Flags().StringVar(&b.graph, "graph", "", "the `NAME` of the graph that --schema describes (default: the only graph of the earlier version)")

@@ -47,7 +47,7 @@ Without --schema the command reads cluster.yaml in the current directory or a pa
 	f.StringVar(&c.graph, "graph", "", "the `NAME` of the graph (default: the only one)")
 	f.StringVar(&c.schema, "schema", "", "the schema `FILE` (.pg)")
 	f.StringSliceVar(&c.queries, "queries", nil, "a .gq file or a folder of .gq files at `PATH`")
-	f.StringVar(&c.format, "format", "", "table or json (default: table on a terminal, json elsewhere)")
+	f.StringVar(&c.format, "format", "", "the format of the output: table or json (default: table on a terminal, json elsewhere)")
 	return cmd
 }
 

@@ -28,9 +28,9 @@ func fmtCommand() *cobra.Command {
 		Long: `Format schemas and queries in the canonical layout.
 
 The arguments are .pg and .gq files, and folders. The command formats such files in
-the folders and their subfolders, but skips hidden folders. Without arguments it formats standard input.
-Without a flag it writes the result to standard output. It reports a file that does
-not parse, leaves that file unchanged, and formats the others.
+the folders and their subfolders, but skips hidden folders. Without arguments it formats
+standard input. Without a flag it writes the result to standard output. It reports a file
+that does not parse, leaves that file unchanged, and formats the others.
 
 The exit code is 1 when a file does not parse, and when -l or -d finds a file that is
 not formatted and -w is not given.`,

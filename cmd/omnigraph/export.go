@@ -105,7 +105,7 @@ The command prints the commit on standard error.`,
 	}
 	e.flags(cmd)
 	e.timeoutFlag(cmd)
-	cmd.Flags().StringVar(&ex.format, "format", "ndjson", "ndjson or parquet")
+	cmd.Flags().StringVar(&ex.format, "format", "ndjson", "the format of the output: ndjson or parquet")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(exportFormats, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringArrayVar(&ex.types, "type", nil, "write only entities of this type; repeat the flag for each type (default: all types)")
 	cmd.Flags().StringVarP(&out, "out", "o", "-", "the file to write, or - for standard output; for parquet, the folder")

@@ -248,7 +248,7 @@ func tokenGroupsFlag(cmd *cobra.Command, to *[]string) {
 
 // formatFlag adds the flag --format, which is text or json.
 func formatFlag(cmd *cobra.Command, to *string) {
-	cmd.Flags().StringVar(to, "format", "text", "text or json")
+	cmd.Flags().StringVar(to, "format", "text", "the format of the output: text or json")
 }
 
 // writeJSON writes v as indented JSON.

@@ -95,8 +95,8 @@ type formatFlags struct {
 
 // flags adds the flags to a command.
 func (f *formatFlags) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.name, "format", "", strings.Join(formats, ", ")+" (default: table on a terminal, json elsewhere)")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "short for --format json")
+	cmd.Flags().StringVar(&f.name, "format", "", "the format of the output: "+strings.Join(formats, ", ")+" (default: table on a terminal, json elsewhere)")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "the same as --format json")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 }
 

@@ -29,8 +29,8 @@ type CleanupBody struct {
 // CleanedUp is the answer to a cleanup.
 type CleanedUp struct {
 	CommitsReclaimed int64 `json:"commits_reclaimed" jsonschema_description:"The number of commits that became unreadable."`
-	CommitsKept      int64 `json:"commits_kept"`
-	FilesRemoved     int64 `json:"files_removed"`
+	CommitsKept      int64 `json:"commits_kept"`  // commits that are still readable
+	FilesRemoved     int64 `json:"files_removed"` // files deleted from the storage
 	BytesFreed       int64 `json:"bytes_freed"`
 	DryRun           bool  `json:"dry_run" jsonschema_description:"Nothing was reclaimed; the answer says what the cleanup would do."`
 }

@@ -11,7 +11,7 @@ type BlobPlace struct {
 	Entity   string // node or edge
 	Type     string // the name of the type
 	ID       string
-	Property string
+	Property string // name of the Blob property
 }
 
 // Blob returns the bytes of a Blob. [ByteRange] selects a part of them.

@@ -33,7 +33,7 @@ type BranchBody struct {
 
 // BranchCreated is the answer to a request to create a branch.
 type BranchCreated struct {
-	URI     string  `json:"uri"`
+	URI     string  `json:"uri"` // identifies the graph, such as omnigraph://people
 	From    string  `json:"from"`
 	Name    string  `json:"name"`
 	ActorID *string `json:"actor_id"`
@@ -43,7 +43,7 @@ type BranchCreated struct {
 
 // BranchDeleted is the answer to a request to delete a branch.
 type BranchDeleted struct {
-	URI     string  `json:"uri"`
+	URI     string  `json:"uri"` // identifies the graph, such as omnigraph://people
 	Name    string  `json:"name"`
 	ActorID *string `json:"actor_id"`
 }
@@ -149,12 +149,14 @@ func (g *Graph) MergeBranches(ctx context.Context, body MergeBody, options ...Wr
 	return ask[MergeAnswer](ctx, g.c, q)
 }
 
+// setText sets a parameter of the query string, unless the value is empty.
 func setText(query url.Values, name, value string) {
 	if value != "" {
 		query.Set(name, value)
 	}
 }
 
+// setNumber sets a parameter of the query string, unless the value is 0.
 func setNumber(query url.Values, name string, n int) {
 	if n != 0 {
 		query.Set(name, strconv.Itoa(n))

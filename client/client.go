@@ -12,16 +12,16 @@ import (
 
 // Client is a server that requests are sent to. It is safe for concurrent use.
 type Client struct {
-	base  string // the URL of the server, without a slash at the end
-	http  *http.Client
-	token TokenSource
+	base  string       // the URL of the server, without a slash at the end
+	http  *http.Client // follows no redirects
+	token TokenSource  // called before each request
 
 	userAgent string
-	timeout   time.Duration // limit of one call; 0 for none
-	grace     time.Duration
-	tries     uint          // maximum number of attempts of one request
-	patience  time.Duration // limit of all attempts and waits of one request together
-	notify    func(err error, wait time.Duration)
+	timeout   time.Duration                       // limit of one call; 0 for none
+	grace     time.Duration                       // time between the deadline that the server gets and the deadline of the context
+	tries     uint                                // maximum number of attempts of one request
+	patience  time.Duration                       // limit of all attempts and waits of one request together
+	notify    func(err error, wait time.Duration) // called before each wait for the next attempt; nil for none
 }
 
 // Graph is one graph of a server. It is safe for concurrent use.
@@ -77,8 +77,8 @@ func WithNotify(f func(err error, wait time.Duration)) Option {
 func WithUserAgent(name string) Option { return func(c *Client) { c.userAgent = name } }
 
 const (
-	defaultTries    = 4
-	defaultPatience = 30 * time.Second
+	defaultTries    = 4                // attempts for each request
+	defaultPatience = 30 * time.Second // time limit for all attempts
 )
 
 // New returns a client of the server at a URL such as http://127.0.0.1:8080. It sends no request.
@@ -92,9 +92,9 @@ func New(baseURL string, options ...Option) (*Client, error) {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		return nil, fmt.Errorf("the server's URL is %q; give one such as http://127.0.0.1:8080", redacted(u))
 	case u.User != nil:
-		return nil, errors.New("the server's URL holds a name or a password; leave them out and give a token")
+		return nil, errors.New("the server's URL contains a user name or a password; remove them and give a token")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return nil, fmt.Errorf("the server's URL is %q; leave out ? or # and the text after it", u)
+		return nil, fmt.Errorf("the server's URL is %q; remove ? or # and the text after it", u)
 	}
 	c := &Client{base: strings.TrimRight(u.String(), "/"), tries: defaultTries, patience: defaultPatience, userAgent: "omnigraph-go-client"}
 	for _, o := range options {

@@ -90,8 +90,8 @@ func TestErrors(t *testing.T) {
 		{"no token", 401, "", `{"error":"no token","code":"unauthorized"}`, client.ErrUnauthorized, nil, "no token; give the client a valid token"},
 		{"internal", 500, "", `{"error":"internal error (id x)","code":"internal"}`, client.ErrInternal, nil, "internal error (id x)"},
 		{"busy", 429, "7200", `{"error":"e","code":"too_many_requests"}`, client.ErrBusy, func(e *client.Error) bool { return *e.RetryAfter == 2*time.Hour }, "e"},
-		{"a proxy's page", 502, "", "<html>Bad Gateway</html>", nil, func(e *client.Error) bool { return e.Status == 502 && e.Code == "" }, "the server answered 502 Bad Gateway, without an error envelope; check that"},
-		{"half an envelope", 500, "", `{"error":"e","diagnostics":7}`, client.ErrInternal, nil, "without an error envelope"},
+		{"a proxy's page", 502, "", "<html>Bad Gateway</html>", nil, func(e *client.Error) bool { return e.Status == 502 && e.Code == "" }, "the server answered 502 Bad Gateway without an error message; check that"},
+		{"half an envelope", 500, "", `{"error":"e","diagnostics":7}`, client.ErrInternal, nil, "without an error message"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := fake(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -385,7 +385,7 @@ func TestBrokenStreams(t *testing.T) {
 		{"without a mark of its end", func(w http.ResponseWriter) {
 			hijacked(w, "HTTP/1.0 200 OK\r\nETag: \"C\"\r\n\r\nline\n")
 		}, "cannot detect a missing part"},
-		{"without its commit", func(w http.ResponseWriter) { fmt.Fprint(w, "line\n") }, "does not say which commit"},
+		{"without its commit", func(w http.ResponseWriter) { fmt.Fprint(w, "line\n") }, "does not name the commit"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := fake(t, func(w http.ResponseWriter, _ *http.Request) { tt.answer(w) })

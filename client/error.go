@@ -74,13 +74,13 @@ type KeyConflict struct {
 type Limit struct {
 	Resource string `json:"resource"`
 	Limit    int64  `json:"limit"`
-	Actual   int64  `json:"actual"`
+	Actual   int64  `json:"actual"` // how much the request would have used
 }
 
 // Precondition gives the expected head of a branch and the actual one.
 type Precondition struct {
-	Expected string  `json:"expected"`
-	Actual   *string `json:"actual"` // null for an actor that may not read the branch
+	Expected string  `json:"expected"` // id of the commit that the request named
+	Actual   *string `json:"actual"`   // null for an actor that may not read the branch
 }
 
 // MergeConflict is one conflict that prevents a merge.
@@ -129,6 +129,7 @@ var (
 	ErrInternal     = errors.New("the server failed to execute the request") // status 500
 )
 
+// sentinels maps statuses to the errors that they match.
 var sentinels = map[int]error{
 	http.StatusUnauthorized:          ErrUnauthorized,
 	http.StatusForbidden:             ErrForbidden,

@@ -22,8 +22,8 @@ type Stream struct {
 	Commit string // the commit that the server reads
 	// Size is the number of bytes of the body; -1 if the server does not say.
 	Size int64
-	body io.ReadCloser
-	what string
+	body io.ReadCloser // the body of the response
+	what string        // names the stream in errors, such as "the export"
 }
 
 // Read implements [io.Reader].
@@ -48,6 +48,7 @@ func (g *Graph) Export(ctx context.Context, body ExportBody) (*Stream, error) {
 	return g.stream(ctx, q, "the export")
 }
 
+// stream sends a request whose answer is read as a stream. what names it in errors.
 func (g *Graph) stream(ctx context.Context, q *request, what string) (*Stream, error) {
 	resp, err := g.c.open(ctx, q)
 	if err != nil {
@@ -56,7 +57,7 @@ func (g *Graph) stream(ctx context.Context, q *request, what string) (*Stream, e
 	s := &Stream{Commit: tagOf(resp.Header), Size: resp.ContentLength, body: resp.Body, what: what}
 	switch {
 	case s.Commit == "":
-		err = errors.New("the server does not say which commit it reads; check that the URL is that of an omnigraph-server")
+		err = errors.New("the answer does not name the commit that it shows; check that the URL is that of an omnigraph-server")
 	case resp.ProtoMajor < 2 && resp.ContentLength < 0 && len(resp.TransferEncoding) == 0:
 		// Without this mark the body would end with the connection, and a broken connection would
 		// look like a whole body.

@@ -54,7 +54,7 @@ type LoadedType struct {
 // TextLoadAnswer is the answer to a load whose data was a member of a JSON body.
 type TextLoadAnswer struct {
 	LoadAnswer
-	URI string `json:"uri"`
+	URI string `json:"uri"` // identifies the graph, such as omnigraph://people
 }
 
 // LoadQuery says how to load a stream of NDJSON.
@@ -127,9 +127,10 @@ func (q *request) stream(data io.Reader) (end func()) {
 type lentReader struct {
 	mu    sync.Mutex // held while data is read
 	data  io.Reader
-	ended atomic.Bool
+	ended atomic.Bool // the request is over, so data must not be read any more
 }
 
+// Read implements [io.Reader].
 func (r *lentReader) Read(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -97,8 +97,8 @@ type MutationAnswer struct {
 
 // InvokeAnswer is the answer to a request to run a stored query. Exactly one of its fields is set.
 type InvokeAnswer struct {
-	Read     *ReadAnswer
-	Mutation *MutationAnswer
+	Read     *ReadAnswer     // set if the query is a read
+	Mutation *MutationAnswer // set if the query is a mutation
 }
 
 // UnmarshalJSON decodes either kind of answer. Only the answer to a read has rows.
@@ -134,7 +134,7 @@ type QueryEntry struct {
 	ToolName    string       `json:"tool_name"`
 	Description string       `json:"description,omitempty"`
 	Instruction string       `json:"instruction,omitempty"`
-	Mutation    bool         `json:"mutation"`
+	Mutation    bool         `json:"mutation"` // the query writes
 	Params      []ParamEntry `json:"params"`
 }
 
@@ -142,9 +142,9 @@ type QueryEntry struct {
 type ParamEntry struct {
 	Name        string    `json:"name"`
 	Kind        ParamKind `json:"kind"`
-	ItemKind    string    `json:"item_kind,omitempty"` // the kind of the items, for a list
-	VectorDim   int       `json:"vector_dim,omitempty"`
-	Nullable    bool      `json:"nullable"`
+	ItemKind    string    `json:"item_kind,omitempty"`  // the kind of the items, for a list
+	VectorDim   int       `json:"vector_dim,omitempty"` // length of a vector; 0 for other kinds
+	Nullable    bool      `json:"nullable"`             // the parameter is optional
 	Description string    `json:"description,omitempty"`
 }
 

@@ -19,9 +19,9 @@ import (
 
 // request is a request to a server.
 type request struct {
-	method string
-	path   string // escaped, relative to the server's URL
-	query  url.Values
+	method string      // of HTTP
+	path   string      // escaped, relative to the server's URL
+	query  url.Values  // the query string
 	header http.Header // in addition to the headers that every request has
 	media  string      // media type of the body
 	size   int64       // size of the body in bytes; -1 if unknown
@@ -60,8 +60,9 @@ func posting(path string, body any) (*request, error) {
 // WriteOption is an option of one write.
 type WriteOption func(*write)
 
+// write holds the options of one write.
 type write struct {
-	key, ifCommit string
+	key, ifCommit string // values of the Idempotency-Key and If-Commit headers; "" for none
 }
 
 // IdempotencyKey gives the write a key. A request with the same key within a day answers as the
@@ -118,6 +119,7 @@ func ask[T any](ctx context.Context, c *Client, q *request) (*T, error) {
 	return decode[T](b)
 }
 
+// decode decodes the JSON of an answer.
 func decode[T any](b []byte) (*T, error) {
 	answer := new(T)
 	if err := json.Unmarshal(b, answer); err != nil {
@@ -159,6 +161,7 @@ func (c *Client) open(ctx context.Context, q *request) (*http.Response, error) {
 	return retry(ctx, c, attempt)
 }
 
+// attempt sends a request once.
 func (c *Client) attempt(ctx context.Context, q *request) (*http.Response, error) {
 	req, err := c.request(ctx, q)
 	if err != nil {
@@ -190,6 +193,7 @@ func (c *Client) unanswered(err error) error {
 	return fmt.Errorf("%s did not answer: %w", c.base, err)
 }
 
+// request builds the HTTP request.
 func (c *Client) request(ctx context.Context, q *request) (*http.Request, error) {
 	u := c.base + q.path
 	if len(q.query) > 0 {
@@ -251,10 +255,10 @@ func refusal(resp *http.Response) error {
 	case e.Status == http.StatusNotModified:
 		e.Message = "the client already has this answer"
 	case e.Status >= 300 && e.Status < 400:
-		e.Message = fmt.Sprintf("the server answered %s and redirects to %q; the client does not follow redirects", status, e.Location)
-		e.Hint = "if that is the right server, give the client its URL"
+		e.Message = fmt.Sprintf("the server answered %s and redirected to %q; the client does not follow redirects", status, e.Location)
+		e.Hint = "if the redirect leads to the right server, give the client that URL"
 	case e.Message == "":
-		e.Message = "the server answered " + status + ", without an error envelope"
+		e.Message = "the server answered " + status + " without an error message"
 		e.Hint = "check that the URL is that of an omnigraph-server"
 	case e.Status == http.StatusUnauthorized:
 		e.Hint = "give the client a valid token"

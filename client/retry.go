@@ -38,11 +38,13 @@ func retry[T any](ctx context.Context, c *Client, do func() (T, error)) (T, erro
 // waits computes the times between attempts: the time that the server asks for, or growing times.
 type waits struct {
 	backoff *backoff.ExponentialBackOff
-	last    error
+	last    error // error of the last attempt
 }
 
+// Reset implements [backoff.BackOff].
 func (w *waits) Reset() { w.backoff.Reset() }
 
+// NextBackOff implements [backoff.BackOff].
 func (w *waits) NextBackOff() time.Duration {
 	next := w.backoff.NextBackOff()
 	var refused *Error

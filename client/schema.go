@@ -18,7 +18,7 @@ type SchemaBody struct {
 
 // SchemaApplied is the answer to a request to apply a schema.
 type SchemaApplied struct {
-	URI                  string       `json:"uri"`
+	URI                  string       `json:"uri"` // identifies the graph, such as omnigraph://people
 	Supported            bool         `json:"supported" jsonschema_description:"The server can execute every step; false occurs only in a dry run."`
 	Applied              bool         `json:"applied" jsonschema_description:"The call put the schema in force."`
 	Destructive          bool         `json:"destructive" jsonschema_description:"A step removes values from the graph."`
@@ -33,9 +33,9 @@ type SchemaApplied struct {
 
 // SchemaStep is one change of a schema.
 type SchemaStep struct {
-	Code        string `json:"code"`
-	Step        string `json:"step"`
-	Destructive bool   `json:"destructive"`
+	Code        string `json:"code"`        // identifies the kind of step, such as add_node
+	Step        string `json:"step"`        // the step in words
+	Destructive bool   `json:"destructive"` // the step removes values from the graph
 	Reason      string `json:"reason,omitempty" jsonschema_description:"Why the server cannot execute the step, and what to do instead."`
 }
 

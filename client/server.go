@@ -26,7 +26,7 @@ type GraphList struct {
 // GraphEntry is one graph of a server.
 type GraphEntry struct {
 	GraphID string `json:"graph_id"`
-	URI     string `json:"uri"`
+	URI     string `json:"uri"` // identifies the graph, such as omnigraph://people
 }
 
 // Readiness is the answer of /readyz: whether the server serves everything in its
@@ -59,7 +59,7 @@ type GraphReadiness struct {
 // LeftOutQuery is a stored query that is not served.
 type LeftOutQuery struct {
 	Name   string `json:"name"`
-	Reason string `json:"reason"`
+	Reason string `json:"reason"` // why it does not fit the schema
 }
 
 // The values of Readiness.Status and GraphReadiness.Status.
@@ -116,6 +116,7 @@ func (c *Client) OpenAPI(ctx context.Context) (json.RawMessage, error) {
 	return b, err
 }
 
+// metadataPath is where a server describes how to get a token (RFC 9728).
 const metadataPath = "/.well-known/oauth-protected-resource"
 
 // ResourceMetadata returns the issuers of tokens that the server accepts. If the server accepts no

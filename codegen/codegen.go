@@ -17,7 +17,7 @@ import (
 // slashes, because they appear in the output.
 type Graph struct {
 	Name    string
-	Schema  gq.Source
+	Schema  gq.Source   // the .pg source
 	Queries []gq.Source // in the order of the catalog
 
 	// Selected, if not nil, maps the names of the stored queries to their files. Other queries in

@@ -14,23 +14,23 @@ const ContractFile = "catalog.json"
 // language.
 type Contract struct {
 	Graph        string          `json:"graph"`
-	SchemaDigest string          `json:"schema_digest"`
-	SourceDigest string          `json:"source_digest"`
+	SchemaDigest string          `json:"schema_digest"` // identifies the compiled schema
+	SourceDigest string          `json:"source_digest"` // identifies the texts of the queries
 	Queries      []ContractQuery `json:"queries"`
 }
 
 // ContractQuery is one stored query and its tool.
 type ContractQuery struct {
 	Name         string           `json:"name"`
-	Tool         string           `json:"tool"`
+	Tool         string           `json:"tool"` // name of the tool
 	Title        string           `json:"title"`
 	Description  string           `json:"description"`
 	Mutation     bool             `json:"mutation"`
-	Exposed      bool             `json:"exposed"`
+	Exposed      bool             `json:"exposed"` // MCP clients see the tool
 	ReadOnly     bool             `json:"read_only"`
-	Destructive  bool             `json:"destructive"`
-	Idempotent   bool             `json:"idempotent"`
-	File         string           `json:"file"`
+	Destructive  bool             `json:"destructive"` // a call may replace or delete data
+	Idempotent   bool             `json:"idempotent"`  // a repeated call has no further effect
+	File         string           `json:"file"`        // path of the source, relative to the module
 	Params       []ContractParam  `json:"params"`
 	Columns      []ContractColumn `json:"columns"`
 	InputSchema  json.RawMessage  `json:"input_schema"`
@@ -40,7 +40,7 @@ type ContractQuery struct {
 // ContractParam is a parameter. Its type is spelled as in a query.
 type ContractParam struct {
 	Name        string `json:"name"`
-	Type        string `json:"type"`
+	Type        string `json:"type"` // as in a query, without ?
 	Optional    bool   `json:"optional"`
 	Description string `json:"description,omitempty"`
 }
@@ -48,11 +48,12 @@ type ContractParam struct {
 // ContractColumn is a column, or a member of a whole node. Its type is spelled as in a schema.
 type ContractColumn struct {
 	Name   string           `json:"name"`
-	Type   string           `json:"type,omitempty"`
-	Node   string           `json:"node,omitempty"` // the node type, if the column is a whole node
-	Fields []ContractColumn `json:"fields,omitempty"`
+	Type   string           `json:"type,omitempty"`   // as in GQ; empty for a whole node
+	Node   string           `json:"node,omitempty"`   // the node type, if the column is a whole node
+	Fields []ContractColumn `json:"fields,omitempty"` // members of a whole node
 }
 
+// contract encodes the contract of a package.
 func contract(p *model.Package) ([]byte, error) {
 	c := Contract{Graph: p.Graph, SchemaDigest: p.SchemaDigest, SourceDigest: p.SourceDigest, Queries: []ContractQuery{}}
 	for _, q := range p.Queries() {
@@ -78,6 +79,7 @@ func contract(p *model.Package) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// contractColumns converts the columns of a read.
 func contractColumns(fields []model.Field) []ContractColumn {
 	cols := make([]ContractColumn, len(fields))
 	for i, f := range fields {

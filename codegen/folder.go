@@ -146,6 +146,7 @@ func (files Files) leftover(dir string) (Files, error) {
 // emptiedHead starts a file of [Empty].
 const emptiedHead = golang.Header + "\n\n//go:build ignore\n\n// This file has no generated code any more. The next gq generate deletes it.\n"
 
+// emptied reports whether text is a file that the generator has emptied.
 func emptied(text []byte) bool { return bytes.HasPrefix(text, []byte(emptiedHead)) }
 
 // empty returns the emptied form of a generated Go file. It keeps the package clause, without which

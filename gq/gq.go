@@ -25,22 +25,22 @@ type Source struct{ Name, Text string }
 type Query struct {
 	Plan *plan.Query
 	Info *check.Info // the positions of its parameters and variables
-	File string
-	Span Span
-	Text string // source of this query alone
+	File string      // name of the source
+	Span Span        // the whole query in File
+	Text string      // source of this query alone
 
-	Description, Instruction string
+	Description, Instruction string   // texts of @description and @instruction
 	ParamDocs                []string // by parameter index; "" without a @description
 	Expose                   bool     // true unless @mcp(expose: false)
 	ToolName, Title          string   // from @mcp, or ""
 	Idempotent               *bool    // from @mcp, or nil
 
-	Places Places
+	Places Places // for diagnostics about generated code
 }
 
 // Places holds the spans of the parts of a query that have names in generated code.
 type Places struct {
-	Name     Span
+	Name     Span   // the name of the query
 	ToolName Span   // the value of @mcp(tool_name: …), or Name
 	Columns  []Span // the alias of each column of a read, or else its expression
 }
@@ -71,6 +71,7 @@ func CompileStoredSchema(src Source) (*catalog.Schema, Faults) {
 	return s, faults
 }
 
+// compileSchema is CompileSchema with a meter that may panic to end the work; nil for none.
 func compileSchema(m *work.Meter, src Source) (*catalog.Schema, diag.List) {
 	tree, faults := syntax.ParseSchemaWithin(m, src.Name, src.Text)
 	s, more := resolve.SchemaWithin(m, tree)
@@ -90,6 +91,7 @@ func CompileQueries(s *catalog.Schema, sources ...Source) ([]*Query, Faults) {
 	return compileQueries(nil, s, sources)
 }
 
+// compileQueries is CompileQueries with a meter that may panic to end the work; nil for none.
 func compileQueries(m *work.Meter, s *catalog.Schema, sources []Source) ([]*Query, diag.List) {
 	var out []*Query
 	var all diag.List
@@ -118,8 +120,8 @@ func compileQueries(m *work.Meter, s *catalog.Schema, sources []Source) ([]*Quer
 
 // checkedQuery is the result of checking one query.
 type checkedQuery struct {
-	query  *Query // nil if the query has errors
-	faults diag.List
+	query  *Query    // nil if the query has errors
+	faults diag.List // its diagnostics
 }
 
 // batch is the number of queries that one goroutine checks at a time. It is large enough to make

@@ -35,7 +35,7 @@ type Catalog struct {
 	// "" if the graph has a provider or its configuration is not known.
 	NoProvider string
 
-	Config lint.Config
+	Config lint.Config // levels and options of the rules
 }
 
 // Lint compiles the sources and applies the lint rules to the queries without errors. The report
@@ -106,6 +106,7 @@ func duplicates(files []*syntax.File, whole bool) diag.List {
 // crossFile reports whether two files declare the same query.
 func crossFile(files []*syntax.File) bool { return duplicates(files, false).HasErrors() }
 
+// lintQuery returns the input of the rules for one query.
 func lintQuery(tree *syntax.Query, q *Query) *lint.Query {
 	return &lint.Query{
 		Syntax: tree, Plan: q.Plan, Info: q.Info,

@@ -7,6 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
+// places returns the spans of the named parts of a query.
 func places(q *syntax.Query) Places {
 	name := syntax.SpanOf(q.Name)
 	p := Places{Name: name, ToolName: name}
@@ -28,8 +29,8 @@ type SchemaPlaces struct{ props map[placeKey]*syntax.Property }
 
 // placeKey identifies a property of a type.
 type placeKey struct {
-	entity    plan.Entity
-	typ, name string
+	entity    plan.Entity // whether typ is a node type or an edge type
+	typ, name string      // names of the type and the property
 }
 
 // PlacesOf parses a schema, which must be free of errors, and returns its places.

@@ -36,14 +36,14 @@ generated/<graph>/catalog.json of the commit and the sources of the current dire
 you need not run gq generate first.
 
 With --schema and --queries the command compares one graph and reads no cluster.yaml.
---graph names the graph; the default is the only graph of the earlier side.`,
+--graph names that graph; you can omit it if the earlier version has only one graph.`,
 		Example: `  gq breaking --against main
   gq breaking --against v1.2.0 --format github
   gq breaking --against old/catalog.json
   gq breaking --against old/catalog.json --schema queries/code/schema.pg --queries queries/code`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{cmd, fmt.Errorf("found the argument %q; the command takes only flags", args[0])}
+				return &usageError{cmd, fmt.Errorf("unexpected argument %q; the command takes only flags", args[0])}
 			}
 			return nil
 		},
@@ -53,10 +53,10 @@ With --schema and --queries the command compares one graph and reads no cluster.
 		},
 	}
 	cmd.Flags().StringVar(&b.against, "against", "", "compare with this git `REF`, or with the catalog.json at this path")
-	cmd.Flags().StringVar(&b.format, "format", "text", "text, json, or github")
+	cmd.Flags().StringVar(&b.format, "format", "text", "the format of the report: text, json or github")
 	cmd.Flags().StringVar(&b.schema, "schema", "", "the schema `FILE` (.pg)")
 	cmd.Flags().StringSliceVar(&b.queries, "queries", nil, "a .gq file or a folder of .gq files at `PATH`")
-	cmd.Flags().StringVar(&b.graph, "graph", "", "the `NAME` of the graph of --schema (default: the only one of the earlier side)")
+	cmd.Flags().StringVar(&b.graph, "graph", "", "the `NAME` of the graph that --schema describes (default: the only graph of the earlier version)")
 	return cmd
 }
 
@@ -84,7 +84,7 @@ func (b *breaker) run(cmd *cobra.Command) error {
 		return &usageError{cmd, fmt.Errorf("--format is %q; use text, json or github", b.format)}
 	}
 	if (b.schema != "") != (b.queries != nil) || b.graph != "" && b.schema == "" {
-		return &usageError{cmd, errors.New("--schema and --queries go together, and --graph needs both; give both, or none of the three to read cluster.yaml")}
+		return &usageError{cmd, errors.New("--schema and --queries must be given together, and --graph needs both; omit all three to read cluster.yaml")}
 	}
 	after, before, now, thresholds, err := b.sides(cmd)
 	if err != nil {
@@ -112,7 +112,7 @@ func (b *breaker) run(cmd *cobra.Command) error {
 	for _, c := range before {
 		if !slices.ContainsFunc(after, func(o *codegen.Contract) bool { return o.Graph == c.Graph }) {
 			if b.file() {
-				return fmt.Errorf("%s is the contract of the graph %s, but %s has no such graph", b.against, c.Graph, clusterFile)
+				return fmt.Errorf("%s is the contract of graph %s, but %s has no graph with this name", b.against, c.Graph, clusterFile)
 			}
 			all = append(all, graphChanges{Graph: c.Graph, Removed: true, Changes: []breaking.Change{}})
 		}
@@ -213,12 +213,12 @@ func (b *breaker) earlier(root string) ([]*codegen.Contract, map[string]int, err
 		return []*codegen.Contract{c}, nil, err
 	}
 	if strings.HasPrefix(b.against, "-") {
-		return nil, nil, fmt.Errorf("--against is %q, which is not a git ref or a file", b.against)
+		return nil, nil, fmt.Errorf("--against is %q, which is neither a git ref nor a file; give a commit, a branch, a tag or the path of a catalog.json", b.against)
 	}
 	if _, err := git(root, "rev-parse", "--verify", "--quiet", b.against+"^{commit}"); err != nil {
 		var exit *exec.ExitError
 		if errors.As(err, &exit) && exit.ExitCode() == 1 {
-			return nil, nil, fmt.Errorf("%s is neither a commit, branch or tag of this repository nor a file; in CI, fetch it first", b.against)
+			return nil, nil, fmt.Errorf("%s is not a commit, branch or tag of this repository, and not a file; in CI, fetch it first", b.against)
 		}
 		return nil, nil, err
 	}
@@ -258,7 +258,7 @@ func (b *breaker) earlier(root string) ([]*codegen.Contract, map[string]int, err
 func git(dir string, args ...string) ([]byte, error) {
 	program, err := exec.LookPath("git")
 	if err != nil {
-		return nil, errors.New("git is not installed; install it, or give --against the path of a catalog.json")
+		return nil, errors.New("git is not installed; install it, or set --against to the path of a catalog.json")
 	}
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(program, args...)
@@ -269,13 +269,14 @@ func git(dir string, args ...string) ([]byte, error) {
 	return stdout.Bytes(), nil
 }
 
+// readContract decodes a contract. name is its file in errors.
 func readContract(text []byte, name string) (*codegen.Contract, error) {
 	var c codegen.Contract
 	if err := json.Unmarshal(text, &c); err != nil {
 		return nil, fmt.Errorf("read the contract %s: %w", name, err)
 	}
 	if c.Graph == "" {
-		return nil, fmt.Errorf("read the contract %s: it names no graph; write the file again with gq generate", name)
+		return nil, fmt.Errorf("read the contract %s: the file names no graph; write it again with gq generate", name)
 	}
 	return &c, nil
 }

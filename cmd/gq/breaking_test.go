@@ -61,8 +61,8 @@ func TestBreaking(t *testing.T) {
 		{"github", more, []string{"--format", "github"}, exitFailed, []string{"::error file=g/a.gq,title=query-removed::find: ", "::notice file=g/a.gq,line=1,title=query-added::all: "}},
 		{"fault", "query all() {", nil, exitFailed, []string{"g/a.gq:1:"}},
 		{"bad format", goodQuery, []string{"--format", "xml"}, exitUsage, []string{"xml"}},
-		{"no such ref", goodQuery, []string{"--against", "mian"}, exitFailed, []string{"mian is neither a commit"}},
-		{"an option", goodQuery, []string{"--against=--output=x"}, exitFailed, []string{"not a git ref"}},
+		{"no such ref", goodQuery, []string{"--against", "mian"}, exitFailed, []string{"mian is not a commit"}},
+		{"an option", goodQuery, []string{"--against=--output=x"}, exitFailed, []string{"neither a git ref"}},
 		{"nothing given", goodQuery, []string{"--against", ""}, exitUsage, []string{"--against is missing"}},
 		{"an argument", goodQuery, []string{"main"}, exitUsage, []string{`"main"`}},
 		{"a file", more, []string{"--against", "generated/people/catalog.json"}, exitFailed, []string{"1 breaking"}},
@@ -98,7 +98,7 @@ func TestBreaking(t *testing.T) {
 	if code != exitFailed || report.Breaking != 1 || report.Safe != 1 || len(report.Graphs) != 2 || !report.Graphs[0].Added || !report.Graphs[1].Removed {
 		t.Errorf("exit %d, %s", code, stdout)
 	}
-	if code, _, stderr := gqRun("breaking", "--against", "generated/people/catalog.json"); code != exitFailed || !strings.Contains(stderr, "the graph people") {
+	if code, _, stderr := gqRun("breaking", "--against", "generated/people/catalog.json"); code != exitFailed || !strings.Contains(stderr, "the contract of graph people") {
 		t.Errorf("compared with the contract of a removed graph: exit %d, %s", code, stderr)
 	}
 
@@ -168,7 +168,7 @@ func TestBreakingOfASchema(t *testing.T) {
 			t.Errorf("%s: exit %d, want %q\n%s%s", tt.args, code, tt.want, stdout, stderr)
 		}
 	}
-	if code, _, stderr := gqRun("breaking", "--against", "main", "--schema", "g/schema.pg"); code != exitUsage || !strings.Contains(stderr, "--schema and --queries go together") {
+	if code, _, stderr := gqRun("breaking", "--against", "main", "--schema", "g/schema.pg"); code != exitUsage || !strings.Contains(stderr, "--schema and --queries must be given together") {
 		t.Errorf("without --queries: exit %d\n%s", code, stderr)
 	}
 }

@@ -26,8 +26,8 @@ func catalogCommand() *cobra.Command {
 		Long: `Compile the sources of a graph and print the result: the node and edge types with their
 properties and constraints, and the stored queries with their parameters and columns.
 
-The command shows what a graph offers without its sources: a table for people, and JSON
-for programs and for generators of other languages. The JSON has the same form as
+A reader of the output does not need the sources of the graph. The table is for people. The
+JSON is for programs, such as code generators for other languages; it has the same form as
 generated/<graph>/catalog.json, with the types added, and gq breaking --against accepts
 it. Types and constraints are written as in a schema.
 
@@ -37,7 +37,7 @@ Without --schema the command reads cluster.yaml in the current directory or a pa
   gq catalog --schema queries/code/schema.pg --queries queries/code --format table`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{cmd, fmt.Errorf("found the argument %q; the command takes only flags", args[0])}
+				return &usageError{cmd, fmt.Errorf("unexpected argument %q; the command takes only flags", args[0])}
 			}
 			return nil
 		},
@@ -47,7 +47,7 @@ Without --schema the command reads cluster.yaml in the current directory or a pa
 	f.StringVar(&c.graph, "graph", "", "the `NAME` of the graph (default: the only one)")
 	f.StringVar(&c.schema, "schema", "", "the schema `FILE` (.pg)")
 	f.StringSliceVar(&c.queries, "queries", nil, "a .gq file or a folder of .gq files at `PATH`")
-	f.StringVar(&c.format, "format", "", "table or json (default: table on a terminal, json elsewhere)")
+	f.StringVar(&c.format, "format", "", "the format of the output: table or json (default: table on a terminal, json elsewhere)")
 	return cmd
 }
 
@@ -126,7 +126,7 @@ func (c *cataloger) job(cmd *cobra.Command, g *generator) (*job, error) {
 		return &job{graph: cmp.Or(c.graph, "graph"), schema: c.schema, queries: files, strict: cfg.Strict}, err
 	}
 	if c.queries != nil {
-		return nil, &usageError{cmd, errors.New("--schema and --queries go together; give both, or none of the two to read cluster.yaml")}
+		return nil, &usageError{cmd, errors.New("--schema and --queries must be given together; omit both to read cluster.yaml")}
 	}
 	jobs, err := g.clusterJobs()
 	if err != nil {
@@ -146,6 +146,7 @@ func (c *cataloger) job(cmd *cobra.Command, g *generator) (*job, error) {
 	return nil, fmt.Errorf("%s has no graph %q; choose one of %s", clusterFile, c.graph, strings.Join(names, ", "))
 }
 
+// newCatalogDoc returns the JSON form of a generated package.
 func newCatalogDoc(out *codegen.Output) (*catalogDoc, error) {
 	promise, err := readContract(out.Package[codegen.ContractFile], codegen.ContractFile)
 	if err != nil {
@@ -170,6 +171,7 @@ func newCatalogDoc(out *codegen.Output) (*catalogDoc, error) {
 	return doc, nil
 }
 
+// catalogProperties returns the JSON form of properties.
 func catalogProperties(props []*catalog.Property) []catalogProperty {
 	all := make([]catalogProperty, len(props))
 	for i, p := range props {
@@ -228,6 +230,7 @@ func (t *catalogType) table(w io.Writer, head string) {
 	}
 }
 
+// isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

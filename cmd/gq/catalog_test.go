@@ -87,7 +87,7 @@ func TestCatalog(t *testing.T) {
 	}{
 		{"", "--graph is missing, and cluster.yaml has more than one graph; choose one of people, others", exitUsage},
 		{"--graph peple", `cluster.yaml has no graph "peple"; choose one of people, others`, exitFailed},
-		{"--queries q", "--schema and --queries go together", exitUsage},
+		{"--queries q", "--schema and --queries must be given together", exitUsage},
 		{"--format csv", `--format is "csv"; use table or json`, exitUsage},
 		{"--schema schema.pg --queries bad.gq", "Nobody", exitFailed},
 		{"--schema none.pg", "none.pg", exitFailed},

@@ -53,10 +53,12 @@ func completions(root *cobra.Command) {
 	}
 }
 
+// files completes the paths of files with the given extensions.
 func files(extensions ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
 }
 
+// folders completes the paths of folders.
 func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }

@@ -42,7 +42,7 @@ cluster.yaml there, or with --out, the command writes only the pages of the lang
   gq docs --out language`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{cmd, fmt.Errorf("found the argument %q; the command takes only flags", args[0])}
+				return &usageError{cmd, fmt.Errorf("unexpected argument %q; the command takes only flags", args[0])}
 			}
 			return nil
 		},
@@ -160,6 +160,7 @@ func referencePages() (codegen.Files, error) {
 // page is a Markdown page that is being written.
 type page struct{ bytes.Buffer }
 
+// line writes a formatted line and a line break.
 func (p *page) line(format string, args ...any) {
 	fmt.Fprintf(p, format, args...)
 	p.WriteByte('\n')
@@ -206,13 +207,14 @@ var families = []family{
 	{"C", "Configuration", "Errors in cluster.yaml, policies and gq.yaml."},
 }
 
+// diagnosticsPage returns the content of diagnostics.md.
 func diagnosticsPage() ([]byte, error) {
 	var p page
 	p.line("%s", docsHeader)
 	p.line("")
 	p.line("# Diagnostics")
 	p.line("")
-	p.line("Every report has a code that stays the same between versions, a severity, a place and a")
+	p.line("Every report has a code that stays the same between versions, a severity, a position and a")
 	p.line("message, and if the fix is known, a help line. This page lists each code with an example")
 	p.line("and its report. `gq docs` runs the examples when it writes the page.")
 	p.line("")
@@ -241,6 +243,7 @@ func diagnosticsPage() ([]byte, error) {
 	return append(bytes.TrimRight(p.Bytes(), "\n"), '\n'), nil
 }
 
+// codeRange returns the first and the last code that begin with the letter, such as "S1 to S20".
 func codeRange(all []diag.Entry, letter string) string {
 	first, last := diag.Code(""), diag.Code("")
 	for _, e := range all {
@@ -254,6 +257,8 @@ func codeRange(all []diag.Entry, letter string) string {
 	return fmt.Sprintf("%s to %s", first, last)
 }
 
+// entry writes the documentation of one code. It runs the example of the code, and fails if the
+// example reports nothing.
 func (p *page) entry(e diag.Entry) error {
 	p.line("### %s", e.Code)
 	p.line("")
@@ -296,8 +301,10 @@ func (p *page) entry(e diag.Entry) error {
 	return nil
 }
 
+// upperFirst changes the first letter, which must be ASCII, to upper case.
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
+// grammarPage returns the content of grammar.md.
 func grammarPage() []byte {
 	var p page
 	p.line("%s", docsHeader)
@@ -316,7 +323,7 @@ func grammarPage() []byte {
 		p.line("| `<%s>` | %s |", t.Name, strings.ReplaceAll(t.Purpose, "|", `\|`))
 	}
 	p.line("")
-	p.line("White space and comments, `// to the end of the line` and `/* block */`, may stand between any")
+	p.line("White space and comments, `// to the end of the line` and `/* block */`, may appear between any")
 	p.line("two tokens, except between the tokens of an EnumValue. A clause that begins with")
 	p.line("`$a contains $b` or `$a starts_with $b` is a Traversal.")
 	p.line("")
@@ -328,6 +335,7 @@ func grammarPage() []byte {
 	return p.Bytes()
 }
 
+// grammar writes the productions of one grammar below a heading.
 func (p *page) grammar(title string, productions []syntax.Production) {
 	width := 0
 	for _, pr := range productions {

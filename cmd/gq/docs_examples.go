@@ -66,6 +66,7 @@ var configTitles = map[diag.Code]string{
 // clusterFiles are the other files of the folder in which the example of a C code is read.
 var clusterFiles = map[string]string{"schema.pg": goodPeople, "queries/people.gq": "", "policy.yaml": "version: 1\n"}
 
+// goodPeople is a schema without errors.
 const goodPeople = "node Person { slug: String @key }\n"
 
 // entries returns the documentation of every code.
@@ -91,7 +92,7 @@ func entries() []diag.Entry {
 // example is the example of a code, ready to run.
 type example struct {
 	code  diag.Code
-	lang  string
+	lang  string // language of the fenced block in Markdown
 	files []gq.Source
 	texts map[string]string // texts of the files, by file name
 }
@@ -135,6 +136,7 @@ func (ex *example) run() (diag.List, error) {
 	return list, err
 }
 
+// all returns the diagnostics of the example, including those with other codes.
 func (ex *example) all() (diag.List, error) {
 	switch {
 	case ex.code[0] == 'S':
@@ -157,6 +159,7 @@ func (ex *example) all() (diag.List, error) {
 	return list, nil
 }
 
+// lint runs the linter with only the rule of the example.
 func (ex *example) lint() diag.List {
 	c := gq.Catalog{Schema: exampleSchema, Whole: true, Config: lint.Only(ex.code)}
 	if ex.code == lint.IdleDirective {
@@ -181,6 +184,7 @@ func (ex *example) lint() diag.List {
 	return gq.Lint(c).List
 }
 
+// generate generates a package from the example, and returns the diagnostics.
 func (ex *example) generate() (diag.List, error) {
 	g := codegen.Graph{Name: "people", Schema: gq.Source{Name: exampleSchema.Name, Text: generationSchema}}
 	for _, f := range ex.files {

@@ -26,7 +26,7 @@ and uses the schema of the graph that the file belongs to.`,
   gq explain --schema schema.pg people.gq`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return &usageError{cmd, fmt.Errorf("found %d arguments; give a .gq file and, to explain only one of its queries, the name of the query", len(args))}
+				return &usageError{cmd, fmt.Errorf("got %d arguments; give a .gq file and, to explain only one of its queries, the name of that query", len(args))}
 			}
 			return nil
 		},
@@ -36,6 +36,7 @@ and uses the schema of the graph that the file belongs to.`,
 	return cmd
 }
 
+// explain prints the plans of one query or of all queries in a file.
 func explain(cmd *cobra.Command, schema string, args []string) error {
 	if schema == "" {
 		var err error

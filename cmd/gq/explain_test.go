@@ -19,7 +19,7 @@ func TestExplain(t *testing.T) {
 		{"no such file", []string{"g/c.gq"}, exitFailed, []string{"no such file"}},
 		{"of no graph", []string{"cluster.yaml"}, exitFailed, []string{"does not belong to a graph of cluster.yaml; name its schema with --schema"}},
 		{"with an error", []string{"--schema", "g/schema.pg", "cluster.yaml"}, exitFailed, []string{"cluster.yaml:1:1: error P7"}},
-		{"nothing", nil, exitUsage, []string{"found 0 arguments"}},
+		{"nothing", nil, exitUsage, []string{"got 0 arguments"}},
 	}
 	for _, test := range tests {
 		code, stdout, stderr := gqRun(append([]string{"explain"}, test.args...)...)

@@ -27,10 +27,10 @@ func fmtCommand() *cobra.Command {
 		Short: "Format schemas and queries",
 		Long: `Format schemas and queries in the canonical layout.
 
-The arguments are .pg and .gq files, and folders. The command searches folders for
-such files, except in hidden folders. Without arguments it formats standard input.
-Without a flag it writes the result to standard output. It reports a file that does
-not parse, leaves that file unchanged, and formats the others.
+The arguments are .pg and .gq files, and folders. The command formats such files in
+the folders and their subfolders, but skips hidden folders. Without arguments it formats
+standard input. Without a flag it writes the result to standard output. It reports a file
+that does not parse, leaves that file unchanged, and formats the others.
 
 The exit code is 1 when a file does not parse, and when -l or -d finds a file that is
 not formatted and -w is not given.`,
@@ -52,7 +52,7 @@ not formatted and -w is not given.`,
 
 // formatter runs gq fmt with the values of its flags.
 type formatter struct {
-	list, diff, write bool
+	list, diff, write bool // values of -l, -d and -w
 	stdinName         string
 
 	stdout, stderr io.Writer
@@ -81,6 +81,7 @@ func (f *formatter) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// checkUsage returns an error if the flags and arguments contradict each other.
 func (f *formatter) checkUsage(cmd *cobra.Command, args []string) error {
 	switch named := cmd.Flags().Changed("stdin-name"); {
 	case len(args) > 0 && named:
@@ -97,7 +98,7 @@ func (f *formatter) checkUsage(cmd *cobra.Command, args []string) error {
 	}
 	for _, arg := range args {
 		if info, err := os.Stat(arg); err == nil && !info.IsDir() && !isSource(arg) {
-			return fmt.Errorf("%s is not a folder or a file that ends in .gq or .pg; name one", arg)
+			return fmt.Errorf("%s is neither a folder nor a .gq or .pg file; name one of these", arg)
 		}
 	}
 	return nil
@@ -119,6 +120,7 @@ func (f *formatter) path(arg string) {
 	f.report(err)
 }
 
+// file formats the file at path.
 func (f *formatter) file(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -208,6 +210,7 @@ func replaceFile(path, text string) (err error) {
 	return os.Rename(tmp.Name(), path)
 }
 
+// isSource reports whether the path ends in .gq or .pg.
 func isSource(path string) bool {
 	ext := filepath.Ext(path)
 	return ext == ".gq" || ext == ".pg"

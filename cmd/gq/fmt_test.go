@@ -148,7 +148,7 @@ func TestFmtFaults(t *testing.T) {
 		{[]string{"-w"}, exitUsage, "-w cannot write to standard input"},
 		{[]string{"--stdin-name", "a"}, exitUsage, "ends in .gq or .pg"},
 		{[]string{"--stdin-name", "a.pg", "a.gq"}, exitUsage, "leave out --stdin-name"},
-		{[]string{"a.txt"}, exitUsage, "a.txt is not a folder or"},
+		{[]string{"a.txt"}, exitUsage, "a.txt is neither a folder nor"},
 		{[]string{"gone.gq", "-l", "a.gq"}, exitFailed, "gone.gq"},
 	}
 	for _, tt := range tests {

@@ -38,7 +38,7 @@ writes nothing if a source of any graph does not compile.`,
   gq generate --schema queries/code/schema.pg --queries queries/code --graph code --out generated/code`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{cmd, fmt.Errorf("found the argument %q; the command takes only flags", args[0])}
+				return &usageError{cmd, fmt.Errorf("unexpected argument %q; the command takes only flags", args[0])}
 			}
 			return nil
 		},
@@ -58,8 +58,8 @@ writes nothing if a source of any graph does not compile.`,
 
 // generator runs gq generate with the values of its flags.
 type generator struct {
-	check              bool
-	schema, graph, out string
+	check              bool   // write nothing, and report stale files instead
+	schema, graph, out string // the folder for the package
 	queries            []string
 
 	stdout, stderr io.Writer
@@ -67,18 +67,18 @@ type generator struct {
 
 // job is one package to generate. Its paths are relative to the current directory.
 type job struct {
-	graph    string
-	root     string // the folder from which the output names files
-	cluster  string // the path of cluster.yaml, or ""
-	schema   string
-	queries  []string
+	graph    string               // the name of the graph
+	root     string               // the folder from which the output names files
+	cluster  string               // the path of cluster.yaml, or ""
+	schema   string               // the path of the schema
+	queries  []string             // the paths of the .gq files
 	selected map[string]string    // maps query names to files; nil means all queries
 	places   map[string]diag.Span // of the names of selected in cluster.yaml
-	out      string
-	docs     string // the folder of the reference page; "" for none
-	strict   bool   // use the strict profile for the schemas
-	meta     int    // if at least this many queries are exposed, two tools serve them all
-	output   *codegen.Output
+	out      string               // the folder for the package
+	docs     string               // the folder of the reference page; "" for none
+	strict   bool                 // use the strict profile for the schemas
+	meta     int                  // if at least this many queries are exposed, two tools serve them all
+	output   *codegen.Output      // the generated files; nil until they are generated
 
 	noProvider bool // cluster.yaml names no embedding provider for the graph
 }
@@ -205,6 +205,7 @@ func (j *job) input(name func(path string) string) (codegen.Graph, error) {
 	return in, err
 }
 
+// jobs returns the packages to generate, as the flags or else cluster.yaml name them.
 func (g *generator) jobs(cmd *cobra.Command) ([]job, error) {
 	given := 0
 	for _, set := range []bool{g.schema != "", g.queries != nil, g.graph != "", g.out != ""} {
@@ -217,7 +218,7 @@ func (g *generator) jobs(cmd *cobra.Command) ([]job, error) {
 		return g.clusterJobs()
 	case 4:
 	default:
-		return nil, &usageError{cmd, errors.New("--schema, --queries, --graph and --out go together: give all four, or none to read cluster.yaml")}
+		return nil, &usageError{cmd, errors.New("--schema, --queries, --graph and --out must be given together; give all four, or omit all four to read cluster.yaml")}
 	}
 	files, err := queryFiles(g.queries)
 	if err != nil {
@@ -227,6 +228,7 @@ func (g *generator) jobs(cmd *cobra.Command) ([]job, error) {
 	return []job{{graph: g.graph, schema: g.schema, queries: files, out: g.out, strict: cfg.Strict}}, err
 }
 
+// clusterJobs returns a job for each graph of cluster.yaml.
 func (g *generator) clusterJobs() ([]job, error) {
 	path, cfg, err := readCluster(g.stderr)
 	if err != nil {
@@ -336,7 +338,7 @@ func findUp(name string) (string, error) {
 			return "", err
 		}
 		if full := filepath.Join(dir, up); filepath.Dir(full) == full {
-			return "", fmt.Errorf("there is no %s in %s or a parent of it; create one, or name the sources with --schema and --queries", name, dir)
+			return "", fmt.Errorf("found no %s in %s or its parent folders; create one, or name the sources with --schema and --queries", name, dir)
 		}
 	}
 }

@@ -125,7 +125,7 @@ func TestFaults(t *testing.T) {
 		want string
 	}{
 		{[]string{"generate", "--chekc"}, exitUsage, "chekc"},
-		{[]string{"generate", "--schema", "g/schema.pg"}, exitUsage, "go together"},
+		{[]string{"generate", "--schema", "g/schema.pg"}, exitUsage, "must be given together"},
 		{[]string{"generate", "now"}, exitUsage, `"now"`},
 		{[]string{"genrate"}, exitUsage, `"genrate"`},
 		{[]string{"generate"}, exitFailed, "no cluster.yaml"},

@@ -37,7 +37,7 @@ may hold .git; if it holds anything else, the command fails and writes nothing.`
   gq init brain --replace ../omnigraph`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &usageError{cmd, fmt.Errorf("found %d arguments; give only the folder of the new module", len(args))}
+				return &usageError{cmd, fmt.Errorf("got %d arguments; give only the folder of the new module", len(args))}
 			}
 			return nil
 		},
@@ -50,7 +50,7 @@ may hold .git; if it holds anything else, the command fails and writes nothing.`
 	f.StringVar(&i.path, "module", "", "the module `PATH` (default: the name of DIR)")
 	f.StringVar(&i.graph, "graph", "team", "the `NAME` of the graph")
 	f.StringVar(&i.replace, "replace", "", "the `DIR` of a checkout of Omnigraph to build with, instead of a released version")
-	f.StringVar(&i.bind, "bind", "127.0.0.1:8080", "the `ADDRESS` on which the server of the printed commands listens")
+	f.StringVar(&i.bind, "bind", "127.0.0.1:8080", "the `ADDRESS` on which the server listens if you run the printed commands")
 	f.BoolVar(&i.dryRun, "dry-run", false, "write nothing; list the files")
 	_ = cmd.MarkFlagDirname("replace")
 	_ = cmd.RegisterFlagCompletionFunc("module", cobra.NoFileCompletions)
@@ -61,7 +61,7 @@ may hold .git; if it holds anything else, the command fails and writes nothing.`
 
 // initializer runs gq init with the values of its flags.
 type initializer struct {
-	path, graph, replace, bind string
+	path, graph, replace, bind string // path of the module, graph id, checkout, and address
 	dryRun                     bool
 }
 
@@ -75,7 +75,7 @@ func (i *initializer) run(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	if len(taken) > 0 {
-		return fmt.Errorf("%s is not empty, it holds %s; name a folder that is empty or does not exist", dir, some(taken, 5))
+		return fmt.Errorf("%s is not empty: it holds %s; name a folder that is empty or does not exist", dir, some(taken, 5))
 	}
 	files, err := m.Files()
 	if err != nil {
@@ -120,7 +120,7 @@ func (i *initializer) module(dir string) (*scaffold.Module, error) {
 		return nil, err
 	}
 	if !cluster.IsGraphID(i.graph) {
-		return nil, fmt.Errorf("--graph is %q; use a lower-case letter and then at most 62 of a-z, 0-9, _ and -, but not the name cluster", i.graph)
+		return nil, fmt.Errorf("--graph is %q; use a name of at most 63 characters that starts with a lower-case letter, has only a-z, 0-9, _ and -, and is not cluster", i.graph)
 	}
 	m := &scaffold.Module{Path: cmp.Or(i.path, filepath.Base(full)), Bind: i.bind, Graph: i.graph, Workspace: inWorkspace(full)}
 	if err := m.Check(); err != nil {

@@ -105,7 +105,7 @@ func TestInitRefuses(t *testing.T) {
 		args, want string
 		code       int
 	}{
-		{"full --replace " + root, "full is not empty, it holds .hidden, notes.txt", exitFailed},
+		{"full --replace " + root, "full is not empty: it holds .hidden, notes.txt", exitFailed},
 		{"file --replace " + root, "file", exitFailed},
 		{"brain", "--replace DIR, or install a released gq", exitFailed},
 		{"brain --replace full", "does not hold the go.mod of " + scaffold.Omnigraph, exitFailed},
@@ -114,8 +114,8 @@ func TestInitRefuses(t *testing.T) {
 		{"brain --replace " + root + " --bind 80", "host:port", exitFailed},
 		{"brain --replace " + root + " --bind $(id):1", `its host "$(id)" is not a name or an IP address`, exitFailed},
 		{"brain --replace " + root + " --bind localhost:x", `its port "x" is not a number from 1 to 65535`, exitFailed},
-		{"", "found 0 arguments; give only the folder", exitUsage},
-		{"a b", "found 2 arguments", exitUsage},
+		{"", "got 0 arguments; give only the folder", exitUsage},
+		{"a b", "got 2 arguments", exitUsage},
 	} {
 		code, stdout, stderr := gqRun(append([]string{"init"}, strings.Fields(tt.args)...)...)
 		if code != tt.code || stdout != "" || !strings.Contains(stderr, tt.want) {

@@ -42,9 +42,9 @@ The exit code is 1 when there is an error, or when there are more warnings than 
 	}
 	f := cmd.Flags()
 	f.StringVar(&l.schema, "schema", "", "the schema `FILE` (.pg)")
-	f.BoolVar(&l.whole, "whole", false, "the arguments are all files of the graph; also run the rules that compare files")
+	f.BoolVar(&l.whole, "whole", false, "assert that the arguments are all files of the graph, and also run the rules that compare files")
 	f.StringVar(&l.format, "format", "text", "the `FORMAT` of the report: text, json, sarif or github")
-	f.IntVar(&l.maxWarnings, "max-warnings", -1, "fail when there are more than `N` warnings; negative for no limit")
+	f.IntVar(&l.maxWarnings, "max-warnings", -1, "fail when there are more than `N` warnings; a negative N means no limit")
 	f.BoolVar(&l.fix, "fix", false, "apply the fixes that do not change the meaning of a query")
 	return cmd
 }
@@ -53,19 +53,19 @@ The exit code is 1 when there is an error, or when there are more warnings than 
 type linter struct {
 	schema, format string
 	whole, fix     bool
-	maxWarnings    int
+	maxWarnings    int // negative for no limit
 
 	stdout, stderr io.Writer
 }
 
 // lintJob is one catalog to lint. Its paths are relative to the current directory.
 type lintJob struct {
-	graph    string // may be ""
-	schema   string
-	queries  []string
+	graph    string            // may be ""
+	schema   string            // the path of the schema
+	queries  []string          // the paths of the .gq files
 	selected map[string]string // maps query names to files; nil means all queries
-	whole    bool
-	meta     int // if at least this many queries are exposed, the meta tools replace them; 0: default
+	whole    bool              // queries are all files of the graph, so run the rules that compare files
+	meta     int               // if at least this many queries are exposed, the meta tools replace them; 0: default
 
 	selectedAt map[string]diag.Span // the places of the names of selected in cluster.yaml
 	noProvider string               // the graph if cluster.yaml names no embedding provider for it
@@ -105,10 +105,11 @@ func (l *linter) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// jobs returns the catalogs to lint and the configuration in gq.yaml.
 func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, gqconfig.Config, error) {
 	if l.schema == "" {
 		if len(args) > 0 || l.whole {
-			return nil, gqconfig.Config{}, &usageError{cmd, errors.New("--schema is missing; give the schema of the files, or no files to read cluster.yaml")}
+			return nil, gqconfig.Config{}, &usageError{cmd, errors.New("--schema is missing; name the schema of the files with it, or omit the files to read cluster.yaml")}
 		}
 		path, cluster, err := readCluster(l.stderr)
 		if err != nil {

@@ -15,10 +15,10 @@ import (
 // toolList is the size of the answer to tools/list.
 type toolList struct {
 	Graph   string `json:"graph"`
-	Tools   int    `json:"tools"`
+	Tools   int    `json:"tools"`   // number of tools in the answer
 	Queries int    `json:"queries"` // how many of the tools are stored queries; 0 with the meta tools
-	Bytes   int    `json:"bytes"`
-	Tokens  int    `json:"tokens"` // estimated with lint.BytesPerToken
+	Bytes   int    `json:"bytes"`   // size of the answer as JSON
+	Tokens  int    `json:"tokens"`  // estimated with lint.BytesPerToken
 }
 
 // print writes a report in the requested format.
@@ -45,7 +45,7 @@ func (l *linter) print(report *lint.Report, counts diag.Report, lists []toolList
 		if t.Graph != "" {
 			of = " of " + t.Graph
 		}
-		fmt.Fprintf(l.stdout, "tools/list%s: %s, %d of them stored queries, %s, about %s (at %d bytes a token)\n",
+		fmt.Fprintf(l.stdout, "tools/list%s: %s, %d of them stored queries, %s, about %s (at %d bytes per token)\n",
 			of, plural(t.Tools, "tool"), t.Queries, plural(t.Bytes, "byte"), plural(t.Tokens, "token"), lint.BytesPerToken)
 	}
 	fixable := ""
@@ -56,6 +56,7 @@ func (l *linter) print(report *lint.Report, counts diag.Report, lists []toolList
 	return err
 }
 
+// plural returns n and the noun, such as "2 tools".
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -13,9 +13,9 @@ import (
 
 // The exit codes of the command.
 const (
-	exitDone   = 0
-	exitFailed = 1
-	exitUsage  = 2
+	exitDone   = 0 // success
+	exitFailed = 1 // the sources have errors, or the command failed
+	exitUsage  = 2 // wrong arguments or flags
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

@@ -27,8 +27,8 @@ func TestNoProvider(t *testing.T) {
 				code, stdout, stderr := gqRun(verb)
 				out := stdout + stderr
 				for _, part := range []string{
-					"q/docs.gq:1:7: warning L121: graph docs has no embedding provider, so a server leaves query alike out: it embeds the text that it gives to nearest",
-					"set graphs.docs.embedding_provider in cluster.yaml to a provider of providers.embedding",
+					"q/docs.gq:1:7: warning L121: graph docs has no embedding provider, so a server does not offer query alike: nearest in the query must embed a text",
+					"set graphs.docs.embedding_provider in cluster.yaml to a name in providers.embedding",
 				} {
 					if code != exitDone || strings.Contains(out, part) != tt.warns {
 						t.Errorf("gq %s: exit %d, and of %q in its output %v was wanted\n%s", verb, code, part, tt.warns, out)

@@ -27,7 +27,7 @@ func newBlob() *cobra.Command {
 		Use:   "blob (--store DIR | --server URL --graph ID) --type TYPE --id ID --property NAME",
 		Short: "Write the bytes of a Blob to a file, or to standard output",
 		Long: `Write the bytes of a Blob, a property of one node or edge, to a file or to standard
-output. A file appears whole or not at all.`,
+output. If the command fails, it leaves no partial file.`,
 		Example: "  omnigraph blob --store data/files --type File --id report --property content --out report.pdf\n" +
 			"  omnigraph blob --server http://127.0.0.1:8080 --graph files --type File --id report --property content > report.pdf",
 		Args: noArgs,
@@ -61,11 +61,11 @@ output. A file appears whole or not at all.`,
 	}
 	e.flags(cmd)
 	e.timeoutFlag(cmd)
-	cmd.Flags().StringVar(&entity, "entity", plan.Node.String(), "what has the property: node or edge")
+	cmd.Flags().StringVar(&entity, "entity", plan.Node.String(), "the kind of entity that has the property: node or edge")
 	_ = cmd.RegisterFlagCompletionFunc("entity", cobra.FixedCompletions([]string{"node", "edge"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringVar(&p.Type, "type", "", "the type of the node or edge")
-	cmd.Flags().StringVar(&p.ID, "id", "", "its id")
-	cmd.Flags().StringVar(&p.Property, "property", "", "the property, a Blob")
+	cmd.Flags().StringVar(&p.ID, "id", "", "the id of the node or edge")
+	cmd.Flags().StringVar(&p.Property, "property", "", "the name of the Blob property")
 	cmd.Flags().StringVarP(&out, "out", "o", "-", "the file to write, or - for standard output")
 	atFlags(cmd, &at.Branch, &at.Commit)
 	return cmd

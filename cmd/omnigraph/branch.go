@@ -62,7 +62,7 @@ func newBranchCreate() *cobra.Command {
 	}
 	f.flags(cmd)
 	cmd.Flags().StringVar(&from.Branch, "from", "", "the branch whose head the new branch starts from (default: main)")
-	cmd.Flags().StringVar(&from.Commit, "at", "", "the id of the commit that the new branch starts from, instead of a head")
+	cmd.Flags().StringVar(&from.Commit, "at", "", "the id of the commit that the new branch starts from, instead of the head of a branch")
 	return cmd
 }
 
@@ -99,8 +99,8 @@ func newMerge() *cobra.Command {
 If both branches changed the same data in different ways, the command commits nothing,
 prints the conflicts in the chosen format, and exits with code 4.
 
-A merge is not undone when the branch cannot be deleted afterwards: the answer says why
-it is still there, and the exit code is 1.`,
+With --delete-branch the merge stays committed even if SOURCE cannot be deleted
+afterwards: the answer then gives the reason, and the exit code is 1.`,
 		Example: "  omnigraph merge --store data/people feature --into main --dry-run\n" +
 			"  omnigraph merge --store data/people feature --into main --delete-branch\n" +
 			"  omnigraph merge --server http://127.0.0.1:8080 --graph people feature --into main",
@@ -155,6 +155,7 @@ func (e *conflicted) Error() string {
 	return "nothing was merged: " + plural(int64(e.n), "conflict")
 }
 
+// report lists the conflicts.
 func (e *conflicted) report() *report {
 	r := &report{doc: map[string]any{"merge_conflicts": e.list}, rows: rowsOf(e.list),
 		columns: columns("kind", "entity_kind", "type_name", "id", "property", "message")}

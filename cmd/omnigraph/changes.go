@@ -28,14 +28,14 @@ func newChanges() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "changes (--store DIR | --server URL --graph ID) COMMIT",
 		Short: "List what a commit changed against its first parent",
-		Long: `List what a commit changed against its first parent: nodes, then edges, by the name of the
-type and by id. A table and CSV have a row for each property with another value than before;
-JSON and NDJSON have an object for each entity, which shows the entity before and after.`,
+		Long: `List what a commit changed against its first parent: first nodes, then edges, sorted by type
+name and id. A table and CSV have a row for each property whose value changed; JSON and
+NDJSON have an object for each entity, which shows the entity before and after the commit.`,
 		Example: "  omnigraph changes --store data/people $HEAD\n  omnigraph changes --store data/people $HEAD --type Person --op update,delete",
 		Args:    exactly("COMMIT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if q.Limit < 0 {
-				return usageError{fmt.Errorf("--limit is %d, expected 1 or more", q.Limit)}
+				return usageError{fmt.Errorf("--limit is %d; it must be 1 or more", q.Limit)}
 			}
 			if err := oneOf("kind", q.Kinds, client.KindNode, client.KindEdge); err != nil {
 				return err
@@ -53,7 +53,7 @@ JSON and NDJSON have an object for each entity, which shows the entity before an
 		},
 	}
 	f.flags(cmd)
-	cmd.Flags().IntVar(&q.Limit, "limit", 0, "the most entities to list (default: all)")
+	cmd.Flags().IntVar(&q.Limit, "limit", 0, "the maximum number of entities to list (default: no maximum)")
 	cmd.Flags().StringSliceVar(&q.Kinds, "kind", nil, "list only changes of this `KIND`: node or edge")
 	cmd.Flags().StringSliceVar(&q.Types, "type", nil, "list only changes of entities of these `TYPES`, separated by commas")
 	cmd.Flags().StringSliceVar(&q.Ops, "op", nil, "list only these `OPS`, separated by commas: insert, update, delete")
@@ -74,8 +74,8 @@ func oneOf(flag string, values []string, known ...string) error {
 // changeRow describes one property of a changed entity, or a changed entity without properties.
 type changeRow struct {
 	Op       string          `json:"op"`
-	Entity   string          `json:"entity"`
-	Property string          `json:"property"`
+	Entity   string          `json:"entity"`   // node or edge
+	Property string          `json:"property"` // empty for an entity without properties
 	Before   json.RawMessage `json:"before"`
 	After    json.RawMessage `json:"after"`
 }
@@ -140,6 +140,7 @@ func ends(i *client.EntityImage) string {
 	return i.Endpoints.From + " -> " + i.Endpoints.To
 }
 
+// quoted returns s as a JSON string, and null for an empty s.
 func quoted(s string) json.RawMessage {
 	if s == "" {
 		return orNull(nil)
@@ -148,6 +149,7 @@ func quoted(s string) json.RawMessage {
 	return b
 }
 
+// orNull returns v, or null if v is nil.
 func orNull(v json.RawMessage) json.RawMessage {
 	if v == nil {
 		return json.RawMessage("null")
@@ -172,11 +174,11 @@ can no longer be read.`,
 			keep, period := cmd.Flags().Changed("keep"), cmd.Flags().Changed("keep-within")
 			switch {
 			case !keep && !period:
-				return usageError{fmt.Errorf("--keep or --keep-within is missing; say which commits to keep, because a cleanup cannot be undone")}
+				return usageError{fmt.Errorf("--keep and --keep-within are missing; give one of them to choose the commits to keep, because a cleanup cannot be undone")}
 			case keep && opts.KeepCommits < 1:
-				return usageError{fmt.Errorf("--keep is %d, expected 1 or more, because a head is always kept", opts.KeepCommits)}
+				return usageError{fmt.Errorf("--keep is %d; it must be 1 or more, because cleanup always keeps the head", opts.KeepCommits)}
 			case period && within <= 0:
-				return usageError{fmt.Errorf("--keep-within is %v, expected a positive duration, such as 720h", within)}
+				return usageError{fmt.Errorf("--keep-within is %v; it must be a positive duration, such as 720h", within)}
 			case period:
 				opts.Before = clock.Now().Add(-within)
 			}
@@ -194,9 +196,9 @@ can no longer be read.`,
 		},
 	}
 	f.flags(cmd)
-	cmd.Flags().IntVar(&opts.KeepCommits, "keep", 0, "keep this many commits of each branch, including its head")
-	cmd.Flags().DurationVar(&within, "keep-within", 0, "keep commits that are not older than this, such as 720h")
-	cmd.Flags().BoolVar(&opts.DryRun, "dry-run", false, "report what cleanup would reclaim, and reclaim nothing")
+	cmd.Flags().IntVar(&opts.KeepCommits, "keep", 0, "keep the newest `N` commits of each branch, including its head")
+	cmd.Flags().DurationVar(&within, "keep-within", 0, "keep commits that are not older than this `DURATION`, such as 720h")
+	cmd.Flags().BoolVar(&opts.DryRun, "dry-run", false, "report what cleanup would reclaim, but reclaim nothing")
 	return cmd
 }
 

@@ -26,9 +26,10 @@ func newCluster() *cobra.Command {
 // clusterFlags are the flags that select a cluster and the output format.
 type clusterFlags struct {
 	formatFlags
-	dir string
+	dir string // folder of cluster.yaml
 }
 
+// flags adds the flags to a command.
 func (f *clusterFlags) flags(cmd *cobra.Command) {
 	f.formatFlags.flags(cmd)
 	cmd.Flags().StringVar(&f.dir, "cluster", ".", "the `DIR` that holds cluster.yaml")
@@ -59,7 +60,7 @@ func (f *clusterFlags) compile(cmd *cobra.Command) (*reconcile.Cluster, *reconci
 	}
 	showFaults(cmd, found)
 	if found.HasErrors() {
-		return nil, nil, fmt.Errorf("the sources of %s have errors; nothing was done", cfg.File)
+		return nil, nil, fmt.Errorf("the sources of %s have errors; the command changed nothing", cfg.File)
 	}
 	return storageOf(cfg), s, nil
 }

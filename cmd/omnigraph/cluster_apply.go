@@ -15,9 +15,10 @@ func newClusterApply() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply",
 		Short: "Create and change graphs to match cluster.yaml, and record the revision",
-		Long: `Create the graphs of cluster.yaml, change the schema of main of each graph to the one in
-its file, and record the result as the revision that servers boot from. Stop the server
-first. If an apply was interrupted, apply again; a second apply changes nothing.
+		Long: `Create the graphs of cluster.yaml, change the schema of each graph on branch main to the
+schema in its file, and record the result as the revision that servers boot from. Stop the
+server first. If an apply was interrupted, run it again to finish it. After a complete
+apply, another one changes nothing.
 
 If a step removes values from a graph, the command exits with code 4 until you approve
 the change with the digest that cluster plan prints. The command keeps graphs that
@@ -51,7 +52,7 @@ cluster.yaml does not name.
 type appliedAnswer struct {
 	GraphID string  `json:"graph_id"`
 	Change  string  `json:"change"` // created, changed or none
-	Commit  *string `json:"commit"`
+	Commit  *string `json:"commit"` // id of the commit that changed the graph; null for none
 }
 
 // applyReport reports an apply. short is true if the apply was interrupted; the report then has the

@@ -27,8 +27,8 @@ name, which apply keeps. If steps remove values from a graph, the plan has the d
 that approves them.
 
 If a server has a graph open, the command plans it from the recorded revision and does not
-read its data. The exit code is 1 if a graph cannot change to its schema, and with --check
-4 if there are changes to apply.
+read its data. The exit code is 1 if a graph cannot change to its schema. With --check it
+is 4 if there are changes to apply.
 ` + noPolicy,
 		Example: "  omnigraph cluster plan\n  omnigraph cluster plan --cluster . --format json",
 		Args:    noArgs,
@@ -58,12 +58,13 @@ read its data. The exit code is 1 if a graph cannot change to its schema, and wi
 
 // planAnswer is the JSON form of a plan.
 type planAnswer struct {
-	Revision *revisionAnswer   `json:"revision"`
-	Pending  bool              `json:"pending"`
-	Graphs   []graphPlanAnswer `json:"graphs"`
-	Kept     []keptAnswer      `json:"kept"`
+	Revision *revisionAnswer   `json:"revision"` // the recorded revision; null if none is recorded
+	Pending  bool              `json:"pending"`  // whether cluster apply has anything to do
+	Graphs   []graphPlanAnswer `json:"graphs"`   // the graphs of cluster.yaml
+	Kept     []keptAnswer      `json:"kept"`     // graphs that cluster.yaml does not name
 }
 
+// revisionAnswer is the JSON form of a recorded revision.
 type revisionAnswer struct {
 	Revision     uint64 `json:"revision"`
 	ConfigDigest string `json:"config_digest"`
@@ -71,27 +72,30 @@ type revisionAnswer struct {
 	Actor        string `json:"actor"`
 }
 
+// graphPlanAnswer is the plan for one graph of cluster.yaml.
 type graphPlanAnswer struct {
 	GraphID        string                       `json:"graph_id"`
 	State          reconcile.State              `json:"state"`
-	Drift          bool                         `json:"drift"`
-	RecordedDigest *string                      `json:"recorded_digest"`
-	LiveDigest     *string                      `json:"live_digest"`
-	WantedDigest   string                       `json:"wanted_digest"`
-	Commit         *string                      `json:"commit"`
-	Destructive    bool                         `json:"destructive"`
-	Approve        *string                      `json:"approve"`
+	Drift          bool                         `json:"drift"`           // the live schema differs from the recorded one
+	RecordedDigest *string                      `json:"recorded_digest"` // digest of the schema in the revision
+	LiveDigest     *string                      `json:"live_digest"`     // digest of the schema of the graph's head
+	WantedDigest   string                       `json:"wanted_digest"`   // digest of the schema in cluster.yaml
+	Commit         *string                      `json:"commit"`          // id of the graph's head
+	Destructive    bool                         `json:"destructive"`     // a step removes values from the graph
+	Approve        *string                      `json:"approve"`         // digest to pass to cluster apply --approve
 	Steps          []operations.SchemaApplyStep `json:"steps"`
-	Problem        *string                      `json:"problem"`
+	Problem        *string                      `json:"problem"` // why apply cannot change the graph
 }
 
+// keptAnswer describes a graph that cluster.yaml does not name.
 type keptAnswer struct {
 	GraphID    string  `json:"graph_id"`
 	LiveDigest *string `json:"live_digest"`
-	Missing    bool    `json:"missing"`
-	Problem    *string `json:"problem"`
+	Missing    bool    `json:"missing"` // the folder of the graph does not exist
+	Problem    *string `json:"problem"` // why the graph could not be read
 }
 
+// planDoc returns the JSON form of a plan.
 func planDoc(p *reconcile.Plan) *planAnswer {
 	a := &planAnswer{Revision: revisionOf(p.Revision), Pending: p.Pending(), Graphs: []graphPlanAnswer{}, Kept: []keptAnswer{}}
 	for _, g := range p.Graphs {
@@ -117,6 +121,7 @@ func planDoc(p *reconcile.Plan) *planAnswer {
 	return a
 }
 
+// revisionOf returns the JSON form of a revision, or nil if r is nil.
 func revisionOf(r *reconcile.Revision) *revisionAnswer {
 	if r == nil {
 		return nil
@@ -152,13 +157,14 @@ type planRow struct {
 	Detail string `json:"detail"`
 }
 
+// planRows returns the lines of a plan.
 func planRows(p *reconcile.Plan) (rows []planRow) {
 	for _, g := range p.Graphs {
 		add := func(change, detail string) { rows = append(rows, planRow{g.ID, change, detail}) }
 		if g.Drifted() {
 			detail := "the live schema " + g.Live + " differs from the applied schema " + g.Recorded
 			if g.Live == g.Digest {
-				detail += ", but is the schema of cluster.yaml; an apply was interrupted, or someone else applied the schema"
+				detail += ", but equals the schema in cluster.yaml; an apply was interrupted, or someone applied the schema without cluster apply"
 			}
 			add("drift", detail)
 		}
@@ -204,6 +210,7 @@ func planRows(p *reconcile.Plan) (rows []planRow) {
 	return rows
 }
 
+// planNote says which revision is recorded, and what cluster apply would do.
 func planNote(p *reconcile.Plan) string {
 	recorded := "no revision is recorded"
 	if p.Revision != nil {

@@ -15,10 +15,10 @@ func newClusterStatus() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the recorded revision and the state of every graph",
-		Long: `Show the recorded revision and the state of every graph. create, change and record are
-actions that cluster apply would take. A graph is up_to_date if none is needed, blocked if
-apply cannot change it (cluster plan gives the reason), in_use if a server has it open, and
-kept if cluster.yaml does not name it. A graph has drifted if its live schema differs from
+		Long: `Show the recorded revision and the state of every graph. The states create, change and
+record name the action that cluster apply would take. A graph is up_to_date if it needs no
+action, blocked if apply cannot change it (cluster plan gives the reason), in_use if a
+server has it open, and kept if cluster.yaml does not name it. A graph has drifted if its live schema differs from
 the schema that the revision records.
 ` + noPolicy,
 		Example: "  omnigraph cluster status\n  omnigraph cluster status --format json",
@@ -43,13 +43,14 @@ the schema that the revision records.
 type statusRow struct {
 	GraphID    string          `json:"graph_id"`
 	State      reconcile.State `json:"state"`
-	Drift      bool            `json:"drift"`
-	LiveDigest *string         `json:"live_digest"`
+	Drift      bool            `json:"drift"`       // the live schema differs from the recorded one
+	LiveDigest *string         `json:"live_digest"` // digest of the live schema; null if it is unknown
 }
 
 // kept is the state of a graph that cluster.yaml does not name.
 const kept reconcile.State = "kept"
 
+// statusRows returns a line for each graph.
 func statusRows(p *reconcile.Plan) (rows []statusRow) {
 	for _, g := range p.Graphs {
 		rows = append(rows, statusRow{g.ID, g.State(), g.Drifted(), encoding.OrNil(g.Live)})
@@ -60,6 +61,7 @@ func statusRows(p *reconcile.Plan) (rows []statusRow) {
 	return rows
 }
 
+// statusNote says which revision is recorded, and whether there are changes to apply.
 func statusNote(p *reconcile.Plan) string {
 	note := "no revision is recorded"
 	if r := p.Revision; r != nil {

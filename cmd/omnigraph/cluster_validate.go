@@ -17,8 +17,8 @@ func newClusterValidate() *cobra.Command {
 		Use:   "validate",
 		Short: "Check cluster.yaml and the schemas, queries and policies that it names",
 		Long: `Check cluster.yaml and the schemas, queries and policies that it names, and print every
-fault with its place. The command does not read the storage folder. gq generate accepts
-all sources that this command accepts. With --format json the report contains the faults.`,
+error with its position. The command does not read the storage folder. gq generate accepts
+all sources that this command accepts. With --format json the report lists the errors.`,
 		Example: "  omnigraph cluster validate\n  omnigraph cluster validate --cluster . --format json",
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.validate(cmd) },
@@ -30,13 +30,14 @@ all sources that this command accepts. With --format json the report contains th
 // sourceAnswer is the result of cluster validate for one graph.
 type sourceAnswer struct {
 	GraphID      string `json:"graph_id"`
-	Schema       string `json:"schema"`
+	Schema       string `json:"schema"` // path of the schema file
 	SchemaDigest string `json:"schema_digest"`
-	NodeTypes    int    `json:"node_types"`
-	EdgeTypes    int    `json:"edge_types"`
-	Queries      int    `json:"queries"`
+	NodeTypes    int    `json:"node_types"` // number of node types
+	EdgeTypes    int    `json:"edge_types"` // number of edge types
+	Queries      int    `json:"queries"`    // number of stored queries
 }
 
+// validate runs cluster validate.
 func (f *clusterFlags) validate(cmd *cobra.Command) error {
 	cfg, err := f.read(cmd)
 	var s *reconcile.Sources
@@ -72,7 +73,7 @@ func (f *clusterFlags) validate(cmd *cobra.Command) error {
 	if !found.HasErrors() {
 		return f.print(cmd, r)
 	}
-	err = fmt.Errorf("%s and what it names have %s", filepath.Join(f.dir, "cluster.yaml"), plural(int64(doc.Errors), "error"))
+	err = fmt.Errorf("%s and the files that it names have %s", filepath.Join(f.dir, "cluster.yaml"), plural(int64(doc.Errors), "error"))
 	if asJSON := f.asJSON || f.name == "json" || f.name == "" && !isTerminal(cmd.OutOrStdout()); asJSON {
 		return errors.Join(f.print(cmd, r), err)
 	}

@@ -29,7 +29,7 @@ func newCommitList() *cobra.Command {
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if r.Limit < 0 {
-				return usageError{fmt.Errorf("--limit is %d, expected 1 or more", r.Limit)}
+				return usageError{fmt.Errorf("--limit is %d; it must be 1 or more", r.Limit)}
 			}
 			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
 				list, err := s.Commits(ctx, branch, r)
@@ -44,8 +44,8 @@ func newCommitList() *cobra.Command {
 		},
 	}
 	f.flags(cmd)
-	cmd.Flags().StringVar(&branch, "branch", "", "the branch (default: main)")
-	cmd.Flags().IntVar(&r.Limit, "limit", 0, "the most commits to list (default: all)")
+	cmd.Flags().StringVar(&branch, "branch", "", "the branch whose commits to list (default: main)")
+	cmd.Flags().IntVar(&r.Limit, "limit", 0, "the maximum number of commits to list (default: no maximum)")
 	cmd.Flags().Uint64Var(&r.Before, "before", 0, "list only commits before this graph_manifest_version")
 	return cmd
 }

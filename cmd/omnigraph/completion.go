@@ -74,14 +74,17 @@ func completeWords(words ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 }
 
+// files completes the paths of files with the given extensions.
 func files(extensions ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
 }
 
+// folders completes the paths of folders.
 func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
+// anyFile completes the path of any file.
 func anyFile(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveDefault
 }
@@ -127,6 +130,7 @@ func fromGraph(ask func(ctx context.Context, s source) ([]string, error)) cobra.
 	}
 }
 
+// branches completes the names of the graph's branches.
 func branches(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	return fromGraph(func(ctx context.Context, s source) ([]string, error) {
 		list, err := s.Branches(ctx)
@@ -134,6 +138,7 @@ func branches(cmd *cobra.Command, args []string, prefix string) ([]string, cobra
 	})(cmd, args, prefix)
 }
 
+// commits completes the ids of commits.
 func commits(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	return fromGraph(func(ctx context.Context, s source) ([]string, error) {
 		list, err := s.Commits(ctx, "", engine.CommitRange{Limit: completedCommits})
@@ -141,6 +146,7 @@ func commits(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.
 	})(cmd, args, prefix)
 }
 
+// types completes the names of the node and edge types.
 func types(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	return fromGraph(func(ctx context.Context, s source) ([]string, error) {
 		snapshot, err := s.Snapshot(ctx, engine.Target{})
@@ -151,6 +157,7 @@ func types(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.Sh
 	})(cmd, args, prefix)
 }
 
+// storedQueryNames completes the names of the stored queries.
 func storedQueryNames(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	return fromGraph(func(ctx context.Context, s source) ([]string, error) {
 		list, err := s.Queries(ctx)
@@ -212,6 +219,7 @@ func clusterOf(cmd *cobra.Command) *cluster.Config {
 	return cfg
 }
 
+// actions returns the names of all actions of policies.
 func actions() []string {
 	var names []string
 	for _, server := range []bool{false, true} {

@@ -28,8 +28,8 @@ var exportFormats = []string{"ndjson", "parquet"}
 // export describes the part of a graph to write, and the destination.
 type export struct {
 	at     engine.Target
-	types  []string // empty means all types
-	format string
+	types  []string  // empty means all types
+	format string    // ndjson or parquet
 	w      io.Writer // destination of NDJSON
 	dir    string    // destination folder of Parquet
 }
@@ -52,11 +52,12 @@ func newExport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export (--store DIR | --server URL --graph ID)",
 		Short: "Write the entities of a graph as NDJSON or Parquet",
-		Long: `Write the entities of a graph at one commit. NDJSON has the nodes and then the edges, in
-the form that load accepts. Parquet is a new folder, with a file for each type in its
-folders nodes and edges. A file or folder appears whole or not at all: if the connection
-to a server breaks, the export fails. With --server, Parquet needs space for a copy of
-the graph next to the folder, and the permission to read it.
+		Long: `Write the entities of a graph at one commit. With the format ndjson the output lists the
+nodes and then the edges, in the form that load accepts. With parquet it is a new folder,
+whose subfolders nodes and edges have one file for each type. If the export fails, for
+example because the connection to a server breaks, it leaves no partial file or folder.
+With --server, parquet needs disk space for a copy of the graph next to the folder, and
+the permission to read the graph.
 
 The command prints the commit on standard error.`,
 		Example: "  omnigraph export --store data/people > people.ndjson\n  omnigraph export --store data/people --type Person --out persons.ndjson\n  omnigraph export --store data/people --format parquet --out people",
@@ -64,9 +65,9 @@ The command prints the commit on standard error.`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			switch {
 			case !slices.Contains(exportFormats, ex.format):
-				return usageError{fmt.Errorf("--format is %q; it is ndjson or parquet", ex.format)}
+				return usageError{fmt.Errorf("--format is %q; it must be ndjson or parquet", ex.format)}
 			case ex.format == "parquet" && out == "-":
-				return usageError{fmt.Errorf("--out is missing; parquet is written to a folder")}
+				return usageError{fmt.Errorf("--out is missing; name the folder to create for the parquet files")}
 			}
 			ctx, done := e.within(cmd)
 			defer func() { err = done(err) }()
@@ -104,9 +105,9 @@ The command prints the commit on standard error.`,
 	}
 	e.flags(cmd)
 	e.timeoutFlag(cmd)
-	cmd.Flags().StringVar(&ex.format, "format", "ndjson", "ndjson or parquet")
+	cmd.Flags().StringVar(&ex.format, "format", "ndjson", "the format of the output: ndjson or parquet")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(exportFormats, cobra.ShellCompDirectiveNoFileComp))
-	cmd.Flags().StringArrayVar(&ex.types, "type", nil, "a type to write; repeat the flag for each type (default: all)")
+	cmd.Flags().StringArrayVar(&ex.types, "type", nil, "write only entities of this type; repeat the flag for each type (default: all types)")
 	cmd.Flags().StringVarP(&out, "out", "o", "-", "the file to write, or - for standard output; for parquet, the folder")
 	atFlags(cmd, &ex.at.Branch, &ex.at.Commit)
 	return cmd
@@ -167,7 +168,7 @@ func writeTo(f *os.File, write func(io.Writer) error) error {
 func writeFolder(out string, write func(dir string) error) error {
 	switch there, err := os.ReadDir(out); {
 	case len(there) > 0:
-		return fmt.Errorf("%s is not empty; name a folder that is not there yet", out)
+		return fmt.Errorf("%s is not empty; name a folder that is empty or does not exist", out)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}

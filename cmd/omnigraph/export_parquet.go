@@ -34,7 +34,7 @@ func (r *remote) exportParquet(ctx context.Context, e *export) (commit string, e
 	}
 	compiled, found := gq.CompileStoredSchema(gq.Source{Name: "the server's schema", Text: schema.SchemaSource})
 	if err := found.Err(); err != nil {
-		return "", fmt.Errorf("this program does not understand the server's schema; is it older than the server? %w", err)
+		return "", fmt.Errorf("this omnigraph cannot read the server's schema; if it is older than the server, install a newer version: %w", err)
 	}
 	if err := knownTypes(compiled, e.types); err != nil {
 		return "", err

@@ -12,7 +12,7 @@ import (
 func newIndex() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "index",
-		Short: "Read source code into NDJSON that a graph can load",
+		Short: "Convert source code to NDJSON that a graph can load",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usageError{fmt.Errorf("%q is not a language that omnigraph can index; use: omnigraph index go", args[0])}
@@ -30,18 +30,19 @@ func newIndexGo() *cobra.Command {
 	var deps bool
 	cmd := &cobra.Command{
 		Use:   "go [PATTERN…]",
-		Short: "Read Go modules: their modules, packages, files, symbols and calls",
-		Long: `Read a Go module into NDJSON for a graph with the schema of queries/code. If the folder
-and its parents have no go.mod and no go.work, the command reads every module below the
-folder, such as the repositories of a team with --dir ~/repositories, into one graph.
+		Short: "Convert Go modules to NDJSON: their packages, files, symbols and calls",
+		Long: `Convert a Go module to NDJSON for a graph with the schema of queries/code. If neither the
+folder nor a parent has a go.mod or go.work, the command reads every module below the
+folder and writes them as one graph. For example, --dir ~/repositories reads all
+repositories of a team.
 
 The packages must compile. The command does not read tests. PATTERN is a package pattern
 of the go command; the default is ./...
 
-Of several modules, each is read with its own dependencies. The path of a file then begins
-with the path of its module. The graph has the calls from one module to another, but does
-not say that a type of one implements an interface of another. Two modules with one path
-are an error. The command skips vendor, testdata, node_modules and folders whose names
+If there are several modules, the command reads each one with its own dependencies, and the
+path of a file begins with the path of its module. The graph has the calls from one module
+to another, but does not record that a type in one module implements an interface in
+another. Two modules with the same path are an error. The command skips vendor, testdata, node_modules and folders whose names
 begin with . or _.
 
 With --deps the command also reads the dependencies of the packages, including the
@@ -78,6 +79,7 @@ func writeOutput(cmd *cobra.Command, out string, g *gocode.Graph) error {
 	return err
 }
 
+// summary writes how many lines and entities the command produced.
 func summary(w io.Writer, g *gocode.Graph, lines int) {
 	fmt.Fprintf(w, "%d lines: %d packages, %d files, %d symbols, %d calls\n", lines, len(g.Packages), len(g.Files), len(g.Symbols), len(g.Calls))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
+// initAnswer is the JSON form of the report of init.
 type initAnswer struct {
 	Store     string `json:"store"`
 	NodeTypes int    `json:"node_types"`

@@ -33,7 +33,7 @@ removes every entity of the types that occur in the file.
 
 With --from the command creates the branch if it does not exist, and removes it again if
 the load fails. By default a server accepts a load of up to 32 MiB and refuses a larger
-one as a whole. If the connection breaks, the command sends a file again.`,
+one as a whole. If the connection breaks, the command sends the file again.`,
 		Example: "  omnigraph load --store data/people --data seed.jsonl --mode overwrite\n" +
 			"  omnigraph load --store data/people --data seed.jsonl --branch june --from main\n" +
 			"  omnigraph index go ./... | omnigraph load --store data/code --data -\n" +
@@ -49,10 +49,10 @@ one as a whole. If the connection breaks, the command sends a file again.`,
 			opts := engine.LoadOptions{WriteOptions: w.options(branch)}
 			var ok bool
 			if opts.Mode, ok = engine.ParseLoadMode(mode); !ok {
-				return usageError{fmt.Errorf("--mode is %q; it is merge, append or overwrite", mode)}
+				return usageError{fmt.Errorf("--mode is %q; it must be merge, append or overwrite", mode)}
 			}
 			if from != "" && branch == "" {
-				return usageError{errors.New("--from needs --branch; give the name of the branch to create")}
+				return usageError{errors.New("--from needs --branch; name the branch to create with --branch")}
 			}
 			in, name := &loadData{r: cmd.InOrStdin()}, "standard input"
 			if data != "-" {
@@ -77,10 +77,10 @@ one as a whole. If the connection breaks, the command sends a file again.`,
 	}
 	f.flags(cmd)
 	cmd.Flags().StringVar(&data, "data", "", "the NDJSON file, or - for standard input")
-	cmd.Flags().StringVar(&mode, "mode", "merge", "merge, append or overwrite")
+	cmd.Flags().StringVar(&mode, "mode", "merge", "what to do with entities that exist: merge, append or overwrite")
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"merge", "append", "overwrite"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringVar(&branch, "branch", "", "the branch to load into (default: main)")
-	cmd.Flags().StringVar(&from, "from", "", "the branch to create --branch from, if it does not exist")
+	cmd.Flags().StringVar(&from, "from", "", "the branch from which to create --branch, if --branch does not exist")
 	w.flags(cmd)
 	return cmd
 }
@@ -88,8 +88,8 @@ one as a whole. If the connection breaks, the command sends a file again.`,
 // loadData holds the data to load, and the branch to create for it.
 type loadData struct {
 	r        io.Reader
-	file     io.Seeker // the same data; nil if it can be read only once
-	close    func() error
+	file     io.Seeker         // the same data; nil if it can be read only once
+	close    func() error      // closes the source of the data
 	progress func(lines int64) // called with the number of lines read so far
 	lines    int64             // number of lines read so far
 	// from is the branch from which to create the branch that is loaded into. It is "" if no branch
@@ -129,6 +129,7 @@ func (d *loadData) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// loadReport returns the report of a load.
 func loadReport(res *client.LoadAnswer) *report {
 	type typeRow struct {
 		EntityKind string `json:"entity_kind"`

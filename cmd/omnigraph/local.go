@@ -17,16 +17,17 @@ import (
 // policy.
 type local struct {
 	*embedded.Graph
-	served *servedgraph.Graph
-	actor  *access.Actor
+	served *servedgraph.Graph // checks the policy
+	actor  *access.Actor      // who makes the calls
 }
 
 // operation is a tool.Call that only this command uses.
 type operation struct {
-	grants []tool.Grant
-	run    func(ctx context.Context, env *tool.Env) (answer any, err error)
+	grants []tool.Grant                                                     // permissions that the actor needs
+	run    func(ctx context.Context, env *tool.Env) (answer any, err error) // performs the operation after the grants are checked
 }
 
+// Grants implements [tool.Call].
 func (o *operation) Grants() []tool.Grant { return o.grants }
 
 func (o *operation) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
@@ -55,6 +56,7 @@ func targetGrant(at engine.Target, a tool.Action) tool.Grant {
 	return g
 }
 
+// runOptions converts the options of a write.
 func runOptions(opts engine.WriteOptions) queryrun.Options {
 	return queryrun.Options{DryRun: opts.DryRun, IdempotencyKey: opts.IdempotencyKey, IfCommit: opts.IfCommit}
 }

@@ -25,8 +25,8 @@ import (
 
 // The exit codes of the command.
 const (
-	exitFailed       = 1
-	exitUsage        = 2
+	exitFailed       = 1 // any other error
+	exitUsage        = 2 // wrong arguments or flags
 	exitDenied       = 3 // denied by the policy, or no token
 	exitPrecondition = 4 // --if-commit is not the head, a merge conflicts, or an approval is absent
 )
@@ -122,8 +122,8 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "omnigraph",
 		Short: "Create, load and query graphs",
-		Long: `Create, load and query graphs. A verb works on a graph in a folder (--store DIR), or on a
-graph of a server (--server URL --graph ID). For a server, the command takes the bearer
+		Long: `Create, load and query graphs. Commands work on a graph in a folder (--store DIR), or on a
+graph of a server (--server URL --graph ID). For a server, they take the bearer
 token from ` + credentials.ServerVarPrefix + `<HOST>, such as
 ` + credentials.ServerVar("https://graph.example.com") + `, or else from ` + tokenVar + `,
 or else from ` + configName + `:
@@ -134,12 +134,13 @@ or else from ` + configName + `:
       https://third.example.com: { token: { keyring: omnigraph } }
 
 A token in that file can refer to an environment variable, or come from a command or from
-the keyring of the system. The command does not follow redirects, and sends a token over http:// to another machine only with --insecure. If a
-server is busy or cannot be reached, a verb tries again for up to half a minute. It tries
-only once to create or delete a branch, and to clean up.
+the keyring of the system. Commands do not follow redirects, and send a token over http://
+to another machine only with --insecure. If a server is busy or cannot be reached, a
+command tries again for up to half a minute, except that it tries only once to create or
+delete a branch, and to clean up.
 
-A verb prints a table on a terminal and JSON elsewhere; --format sets the format. The
-exit code is 0 if the verb succeeded, 1 if it failed, 2 for an error in the command
+A command prints a table on a terminal and JSON elsewhere; --format sets the format. The
+exit code is 0 if the command succeeded, 1 if it failed, 2 for an error in the command
 line, 3 if the policy or the server denies the request, and 4 if the state of the graph
 does not allow it: the head is not the commit of --if-commit, a merge has conflicts, or
 cluster apply would destroy data without approval.`,
@@ -166,6 +167,7 @@ cluster apply would destroy data without approval.`,
 	return root
 }
 
+// version returns the version of this program.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version

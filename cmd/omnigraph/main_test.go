@@ -127,7 +127,7 @@ func TestFaults(t *testing.T) {
 		{"server without a graph", "snapshot --server http://h", "", 2, []string{"--graph is missing"}},
 		{"server of another scheme", "snapshot --server ftp://h --graph g", "", 2, []string{`--server is "ftp://h"`, "http://127.0.0.1:8080"}},
 		{"server with a query", "snapshot --server http://h/?a=b --graph g", "", 2, []string{"without ? and #"}},
-		{"server with a password", "snapshot --server http://u:hidden@h --graph g", "", 2, []string{"--server holds a name or a password", "OMNIGRAPH_TOKEN"}},
+		{"server with a password", "snapshot --server http://u:hidden@h --graph g", "", 2, []string{"--server contains a user name or a password", "OMNIGRAPH_TOKEN"}},
 		{"branch from nowhere", "load --store graph --data seed.ndjson --from main", "", 2, []string{"--from needs --branch"}},
 		{"blob of what", "blob --store graph --type Person --id ada", "", 2, []string{"--property is missing"}},
 		{"no blob", "blob --store graph --type Person --id ada --property name", "", 1, []string{"Person.name is of type String", "expected a Blob"}},

@@ -52,19 +52,20 @@ func newMCP() *cobra.Command {
 
 // endpoint is the graph to serve or use: a local store, or a graph of a server.
 type endpoint struct {
-	store, actor, policy string
-	server, graph        string
-	insecure             bool
+	store, actor, policy string        // values of the flags for a local graph
+	server, graph        string        // values of the flags for a graph of a server
+	insecure             bool          // permits to send the token over http://
 	timeout              time.Duration // time limit of a verb; 0 means no limit
 }
 
+// flags adds the flags to a command.
 func (e *endpoint) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&e.store, "store", "", "the folder of a local graph")
 	cmd.Flags().StringVar(&e.actor, "as", "", "the actor for a local graph (default "+localActor+")")
-	cmd.Flags().StringVar(&e.policy, "policy", "", "the policy file that decides what the actor may do (default: everything)")
+	cmd.Flags().StringVar(&e.policy, "policy", "", "the policy file that decides what the actor may do (default: the actor may do everything)")
 	cmd.Flags().StringVar(&e.server, "server", "", "the URL of a server, instead of a store")
-	cmd.Flags().StringVar(&e.graph, "graph", "", "the graph's id on the server; for a store, the graph whose stored queries to use")
-	cmd.Flags().BoolVar(&e.insecure, "insecure", false, "send the token to another machine over http://, where others can read it")
+	cmd.Flags().StringVar(&e.graph, "graph", "", "with --server, the id of the graph; with --store, the graph whose stored queries to use")
+	cmd.Flags().BoolVar(&e.insecure, "insecure", false, "permit sending the token to another machine over http://, where others can read it")
 }
 
 // check reports faults of the flags.
@@ -75,23 +76,23 @@ func (e *endpoint) check() error {
 	case e.store != "" && e.server != "":
 		return usageError{errors.New("--store and --server are both given; choose one")}
 	case e.server != "" && e.graph == "":
-		return usageError{errors.New("--graph is missing; a server has several graphs")}
+		return usageError{errors.New("--graph is missing; name the graph of the server to use")}
 	case e.server != "" && (e.actor != "" || e.policy != ""):
 		return usageError{fmt.Errorf("--as and --policy are for a local graph; a server takes the actor from the token in %s", tokenVar)}
 	case e.timeout < 0:
-		return usageError{fmt.Errorf("--timeout is %v, expected a positive duration, such as 30s", e.timeout)}
+		return usageError{fmt.Errorf("--timeout is %v; it must be a positive duration, such as 30s", e.timeout)}
 	case e.policy != "" && e.actor == "":
-		return usageError{errors.New("--as is missing; --policy needs an actor")}
+		return usageError{errors.New("--as is missing; name the actor that --policy applies to")}
 	}
 	if e.server != "" {
 		u, err := url.Parse(e.server)
 		switch {
 		case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-			return usageError{fmt.Errorf("--server is %q, expected a URL such as http://127.0.0.1:8080", e.server)}
+			return usageError{fmt.Errorf("--server is %q; give a URL such as http://127.0.0.1:8080", e.server)}
 		case u.User != nil:
-			return usageError{fmt.Errorf("--server holds a name or a password; leave them out, because a server takes the token from %s", tokenVar)}
+			return usageError{fmt.Errorf("--server contains a user name or a password; remove them, and set the token in %s", tokenVar)}
 		case u.RawQuery != "" || u.Fragment != "":
-			return usageError{fmt.Errorf("--server is %q, expected a URL without ? and #", e.server)}
+			return usageError{fmt.Errorf("--server is %q; give a URL without ? and #", e.server)}
 		}
 	}
 	return nil
@@ -103,14 +104,14 @@ func newMCPServe() *cobra.Command {
 		Use:   "serve (--store DIR | --server URL --graph ID)",
 		Short: "Serve a graph over MCP on standard input and output",
 		Long: `Serve a graph to one MCP client over standard input and output, one JSON-RPC message per
-line. The command serves a local graph in this process, and locks its folder meanwhile.
+line. The command serves a local graph in this process, and locks its folder while it runs.
 For a graph of a server, it forwards the messages to the server with the bearer token that
-other commands send; omnigraph --help says where it comes from.
+other commands send; omnigraph --help says where the token comes from.
 
 A local graph has the stored queries that were written for its schema: the queries
 compiled into this binary, or else the query files that the cluster.yaml in the current
-folder names. At the end of the input, the command writes the answers to the requests
-that it has read, and ends.`,
+folder names. At the end of the input, the command answers the requests that it has
+read, and exits.`,
 		Example: "  omnigraph mcp serve --store data/code --as act-ada\n  OMNIGRAPH_TOKEN=… omnigraph mcp serve --server http://127.0.0.1:8080 --graph code",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -128,6 +129,7 @@ that it has read, and ends.`,
 	return cmd
 }
 
+// serve serves the graph until the end of the input.
 func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 	ctx := cmd.Context()
 	if e.server != "" {
@@ -173,7 +175,7 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, 
 	}
 	key, err := seal.Key(e.store)
 	if err != nil {
-		return nil, fmt.Errorf("the key of page tokens: %w", err)
+		return nil, fmt.Errorf("read or create the key of page tokens: %w", err)
 	}
 	return servedgraph.NewGraph(ctx, servedgraph.Config{
 		ID: e.graph, Graph: g, Catalog: catalog, Builtins: builtin.Local(version()), Authorizer: authorizer, Limits: limits, Version: version(), Logger: log,

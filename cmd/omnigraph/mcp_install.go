@@ -19,7 +19,7 @@ func newMCPInstall() *cobra.Command {
 		Use:   "install --client NAME (--store DIR | --server URL --graph ID)",
 		Short: "Write an MCP client's configuration, or print it",
 		Long: `Write the configuration with which an MCP client starts omnigraph mcp serve, or print it.
-The command does not change other settings and comments in the file. It keeps a
+The command does not change other settings or comments in the file. It keeps a
 copy of the old file with .bak appended to the name.
 
 The clients are ` + strings.Join(clientconfig.Names(), ", ") + `. For
@@ -63,7 +63,7 @@ for the other clients the configuration file of the user.`,
 				fmt.Fprintf(cmd.OutOrStdout(), "%s already has this configuration\n", file)
 				return nil
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "wrote the server %q to %s\n", server.Name, file)
+			fmt.Fprintf(cmd.OutOrStdout(), "wrote the configuration of server %q to %s\n", server.Name, file)
 			if len(server.Env) > 0 && !c.ExpandsEnv() {
 				fmt.Fprintf(cmd.OutOrStdout(), "set %s in the environment of the client before you start it\n", strings.Join(server.Env, ", "))
 			}
@@ -72,7 +72,7 @@ for the other clients the configuration file of the user.`,
 	}
 	e.flags(cmd)
 	cmd.Flags().StringVar(&client, "client", "", "the client: "+strings.Join(clientconfig.Names(), ", "))
-	cmd.Flags().StringVar(&name, "name", "omnigraph", "the name of the server in the client")
+	cmd.Flags().StringVar(&name, "name", "omnigraph", "the `NAME` of the server in the configuration of the client")
 	cmd.Flags().StringVar(&file, "file", "", "the file to write, instead of the client's usual file")
 	cmd.Flags().BoolVar(&show, "print", false, "print the configuration instead of writing it")
 	return cmd
@@ -84,7 +84,7 @@ func (e *endpoint) launch(name string) (clientconfig.Server, error) {
 	if strings.ContainsFunc(name, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", r)
 	}) || name == "" {
-		return s, usageError{fmt.Errorf("--name is %q, expected letters, digits, _ and -", name)}
+		return s, usageError{fmt.Errorf("--name is %q; use only letters, digits, _ and -", name)}
 	}
 	executable, err := os.Executable()
 	if err != nil {

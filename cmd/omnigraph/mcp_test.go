@@ -130,7 +130,7 @@ func TestMCPProxy(t *testing.T) {
 func TestMCPInstall(t *testing.T) {
 	inFolder(t)
 	code, stdout, stderr := omnigraph(t, "", "mcp", "install", "--client", "claude-code", "--store", "graph", "--as", "act-ada")
-	if code != 0 || !strings.Contains(stdout, `wrote the server "omnigraph" to .mcp.json`) {
+	if code != 0 || !strings.Contains(stdout, `wrote the configuration of server "omnigraph" to .mcp.json`) {
 		t.Fatalf("%d %s %s", code, stdout, stderr)
 	}
 	written, err := os.ReadFile(".mcp.json")
@@ -171,7 +171,7 @@ func TestMCPFaults(t *testing.T) {
 		{"mcp serve", 2, "--store or --server is missing"},
 		{"mcp serve --store graph --server http://h --graph g", 2, "both given"},
 		{"mcp serve --server http://h", 2, "--graph is missing"},
-		{"mcp serve --server h:80 --graph g", 2, "expected a URL"},
+		{"mcp serve --server h:80 --graph g", 2, "give a URL such as"},
 		{"mcp serve --server http://h --graph g --as x", 2, "OMNIGRAPH_TOKEN"},
 		{"mcp serve --store graph --policy p.yaml", 2, "--as is missing"},
 		{"mcp serve --store graph --policy p.yaml --as x", 1, "p.yaml"},

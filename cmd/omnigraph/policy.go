@@ -45,6 +45,7 @@ type policySource struct {
 	file    string // policy file; "" selects the graph's own policy
 }
 
+// flags adds the flags to a command.
 func (s *policySource) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.cluster, "cluster", "", "the `DIR` that holds cluster.yaml (default: the current one)")
 	cmd.Flags().StringVar(&s.graph, "graph", "", "the `ID` of the graph, or cluster for the server itself (default: the only graph)")
@@ -52,7 +53,7 @@ func (s *policySource) flags(cmd *cobra.Command) {
 
 // bound is a policy file with the graph or server that it applies to.
 type bound struct {
-	file  string
+	file  string // path of the policy file
 	graph string // id of the graph; "" for the server
 }
 
@@ -91,6 +92,7 @@ func (s *policySource) choose(cmd *cobra.Command) (*policy.Policy, policy.Option
 	return p, o, printFaults(cmd, err)
 }
 
+// binding returns the policy file that the flags select, and the names that the policy may use.
 func (s *policySource) binding(cmd *cobra.Command) (bound, policy.Options, error) {
 	cfg, err := s.config(cmd)
 	if err != nil {
@@ -117,7 +119,7 @@ func (s *policySource) binding(cmd *cobra.Command) (bound, policy.Options, error
 	case len(fits) == 0 && cfg == nil:
 		return bound{}, policy.Options{}, usageError{errors.New("there is no cluster.yaml here; name its folder with --cluster, or give a policy file")}
 	case len(fits) == 0 && s.graph != "":
-		return bound{}, policy.Options{}, fmt.Errorf("no policy in %s applies to %s; policies apply to %s", cfg.File, s.graph, boundNames(bindings(cfg)))
+		return bound{}, policy.Options{}, fmt.Errorf("no policy in %s applies to %s; its policies apply to %s", cfg.File, s.graph, boundNames(bindings(cfg)))
 	case len(fits) == 0:
 		return bound{}, policy.Options{}, fmt.Errorf("%s names no policy", cfg.File)
 	}
@@ -139,6 +141,7 @@ func (s *policySource) unboundFile(cmd *cobra.Command) (bound, policy.Options, e
 	return b, policy.Options{Graph: b.graph, AnyQuery: true}, nil
 }
 
+// name returns the id of the graph, or onServer.
 func (b bound) name() string {
 	if b.graph == "" {
 		return onServer
@@ -146,6 +149,7 @@ func (b bound) name() string {
 	return b.graph
 }
 
+// boundNames lists the graphs and servers that policies apply to.
 func boundNames(all []bound) string {
 	var s []string
 	for _, b := range all {
@@ -157,6 +161,7 @@ func boundNames(all []bound) string {
 	return strings.Join(s, ", ")
 }
 
+// sameFile reports whether two paths name the same existing file.
 func sameFile(a, b string) bool {
 	x, err := os.Stat(a)
 	if err != nil {
@@ -180,6 +185,7 @@ func optionsOf(cmd *cobra.Command, cfg *cluster.Config, b bound) (policy.Options
 	return o, nil
 }
 
+// storedQueries compiles the sources of a graph, and returns the names of its stored queries.
 func storedQueries(cmd *cobra.Command, g *cluster.Graph) ([]string, error) {
 	text, err := os.ReadFile(g.Schema)
 	if err != nil {
@@ -230,20 +236,22 @@ func printFaults(cmd *cobra.Command, err error) error {
 // checkFormat checks the value of the flag --format.
 func checkFormat(value string) error {
 	if value != "text" && value != "json" {
-		return usageError{fmt.Errorf("--format is %q, expected text or json", value)}
+		return usageError{fmt.Errorf("--format is %q; it must be text or json", value)}
 	}
 	return nil
 }
 
 // tokenGroupsFlag adds a flag for the groups that the actor's token names.
 func tokenGroupsFlag(cmd *cobra.Command, to *[]string) {
-	cmd.Flags().StringSliceVar(to, "token-groups", nil, "the `GROUPS` in the actor's token, with the issuer's names")
+	cmd.Flags().StringSliceVar(to, "token-groups", nil, "the `GROUPS` that the actor's token contains, as the issuer names them")
 }
 
+// formatFlag adds the flag --format, which is text or json.
 func formatFlag(cmd *cobra.Command, to *string) {
-	cmd.Flags().StringVar(to, "format", "text", "text or json")
+	cmd.Flags().StringVar(to, "format", "text", "the format of the output: text or json")
 }
 
+// writeJSON writes v as indented JSON.
 func writeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
@@ -274,14 +282,14 @@ func actionNamed(action, query, via string, o policy.Options) error {
 		}
 		return fmt.Errorf("unknown action %q; %s", action, help)
 	case action == string(tool.InvokeQuery) && query == "":
-		return errors.New("the action invoke_query needs the name of a stored query")
+		return errors.New("the action invoke_query needs a query; give the name of a stored query")
 	case query != "" && !o.AnyQuery && !slices.Contains(o.Queries, query):
 		if near := diag.DidYouMean(query, o.Queries); near != "" {
 			return fmt.Errorf("unknown query %q; %s", query, near)
 		}
 		return fmt.Errorf("unknown query %q; the graph has %s", query, strings.Join(o.Queries, ", "))
 	case via != "" && via != string(tool.AdHoc) && via != string(tool.Stored):
-		return fmt.Errorf("via is %q, expected adhoc or stored", via)
+		return fmt.Errorf("via is %q; it must be adhoc or stored", via)
 	case via != "" && action != string(tool.Read) && action != string(tool.Change):
 		return fmt.Errorf("via applies only to read and change, not to %s", action)
 	}

@@ -19,10 +19,10 @@ func newPolicyTest() *cobra.Command {
 	var tests, as string
 	cmd := &cobra.Command{
 		Use:   "test [FILE] --tests CASES.yaml [--cluster DIR] [--graph ID]",
-		Short: "Test a policy with cases, each with the decision that it expects",
-		Long: `Test a policy with cases, each with the decision that it expects.
+		Short: "Test a policy with cases that state the expected decisions",
+		Long: `Test a policy with cases. Each case states the decision that it expects.
 
-The cases are in a file of their own:
+The cases are in a separate file:
 
   version: 1
   cases:
@@ -62,16 +62,16 @@ rule that decided it, and exits with code 1.`,
 	}
 	s.flags(cmd)
 	formatFlag(cmd, &as)
-	cmd.Flags().StringVar(&tests, "tests", "", "the `FILE` of cases")
+	cmd.Flags().StringVar(&tests, "tests", "", "the `FILE` that contains the test cases")
 	return cmd
 }
 
 // policyCase is one test case with its position.
 type policyCase struct {
-	at    *strictyaml.Node
+	at    *strictyaml.Node // position of the case in the file
 	actor string
-	grant tool.Grant
-	allow bool
+	grant tool.Grant // the permission to decide on
+	allow bool       // the expected decision
 }
 
 // readCases reads a file of test cases. The error is a diag.List of all faults.
@@ -97,6 +97,8 @@ func readCases(file string, src []byte, o policy.Options) ([]policyCase, error) 
 	return cases, r.Faults().Err()
 }
 
+// readCase reads one test case. It reports faults on n and returns false if n is not a mapping of
+// the known keys.
 func readCase(n *strictyaml.Node, o policy.Options) (policyCase, bool) {
 	f, ok := n.Fields("a case", "actor", "action", "branch", "query", "via", "expect")
 	if !ok {
@@ -123,11 +125,13 @@ func readCase(n *strictyaml.Node, o policy.Options) (policyCase, bool) {
 type failure struct {
 	File     string `json:"file"`
 	Line     int    `json:"line"`
-	Question string `json:"question"`
-	Expected string `json:"expected"`
+	Question string `json:"question"` // the actor and the action that the case asks about
+	Expected string `json:"expected"` // allow or deny
 	decision
 }
 
+// runCases decides the cases with the policy, and reports those with another decision than
+// expected.
 func runCases(cmd *cobra.Command, p *policy.Policy, cases []policyCase, as string) error {
 	failures := []failure{}
 	var text bytes.Buffer

@@ -22,7 +22,7 @@ func newPolicyExplain() *cobra.Command {
 		Long: `Show whether an actor may take an action, and which rule decides it.
 
 A rule that denies overrides the rules that allow. If no rule allows the action, the
-command shows the rules of which only one condition fails. For read and change, --via
+command shows the rules that would allow it if one more condition held. For read and change, --via
 defaults to stored if --query names a query, and to adhoc otherwise.`,
 		Example: "  omnigraph policy explain --actor act-ada --action change --branch main\n  omnigraph policy explain --actor act-ada --action invoke_query --query find_symbols",
 		Args:    maxOneArg,
@@ -58,7 +58,7 @@ defaults to stored if --query names a query, and to adhoc otherwise.`,
 	f := cmd.Flags()
 	f.StringVar(&actor, "actor", "", "the actor")
 	f.StringVar(&action, "action", "", "the action: read, change, invoke_query, …")
-	f.StringVar(&branch, "branch", "", "the branch (default main)")
+	f.StringVar(&branch, "branch", "", "the branch that the action would use (default main)")
 	f.StringVar(&query, "query", "", "the stored query")
 	f.StringVar(&via, "via", "", "adhoc or stored")
 	return cmd
@@ -78,21 +78,24 @@ func grantOf(action, branch, query, via string) tool.Grant {
 type decision struct {
 	Allowed bool       `json:"allowed"`
 	Rules   []ruleAt   `json:"rules"` // the rules that decided; if empty, no rule allows it
-	Near    []nearRule `json:"near"`
+	Near    []nearRule `json:"near"`  // rules that would allow the action if one more condition held
 }
 
+// ruleAt is a rule with its position.
 type ruleAt struct {
 	ID   string `json:"id"`
-	Deny bool   `json:"deny"`
+	Deny bool   `json:"deny"` // the rule denies; otherwise it allows
 	File string `json:"file"`
 	Line int    `json:"line"`
 }
 
+// nearRule is a rule that would allow the action if one more condition held.
 type nearRule struct {
 	ruleAt
-	Missing string `json:"missing"`
+	Missing string `json:"missing"` // the condition that does not hold
 }
 
+// decisionOf returns the JSON form of an explanation.
 func decisionOf(e policy.Explanation) decision {
 	d := decision{Allowed: e.Allowed, Rules: []ruleAt{}, Near: []nearRule{}}
 	at := func(r policy.Rule) ruleAt { return ruleAt{r.ID, r.Deny, r.At.File, r.At.Start.Line} }
@@ -105,6 +108,7 @@ func decisionOf(e policy.Explanation) decision {
 	return d
 }
 
+// writeDecision writes an explanation as text.
 func writeDecision(w io.Writer, e policy.Explanation, indent string) {
 	verdict := "denied"
 	if e.Allowed {

@@ -18,8 +18,8 @@ func newPolicyTools() *cobra.Command {
 	var groups []string
 	cmd := &cobra.Command{
 		Use:   "tools --actor ACTOR [--cluster DIR] [--graph ID]",
-		Short: "Print the answer that an actor gets to tools/list",
-		Long: `Print the answer that an actor gets to tools/list, for a graph of cluster.yaml.
+		Short: "Print the tools that tools/list returns to an actor",
+		Long: `Print the tools that tools/list returns to an actor, for a graph of cluster.yaml.
 
 The command reads the data folder of the graph if no server has it open. It compiles the
 stored queries from their sources, so it shows the tools of a server that is built from
@@ -43,6 +43,7 @@ the same sources. --format json prints the tools in the form that clients receiv
 	return cmd
 }
 
+// printTools prints the tools that an actor sees. as is the output format.
 func printTools(cmd *cobra.Command, s *policySource, actor *access.Actor, as string) error {
 	cfg, err := s.config(cmd)
 	if err != nil {
@@ -56,7 +57,7 @@ func printTools(cmd *cobra.Command, s *policySource, actor *access.Actor, as str
 	case s.graph == "" && len(cfg.Graphs) == 1:
 		g = &cfg.Graphs[0]
 	case s.graph == "":
-		return usageError{fmt.Errorf("--graph is missing, but %s names %d graphs", cfg.File, len(cfg.Graphs))}
+		return usageError{fmt.Errorf("--graph is missing; %s names %d graphs, so name one of them", cfg.File, len(cfg.Graphs))}
 	case g == nil:
 		return fmt.Errorf("%s names no graph %q", cfg.File, s.graph)
 	}

@@ -17,7 +17,8 @@ func newPolicyValidate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate [FILE] [--cluster DIR] [--graph ID]",
 		Short: "Check policy files: every key, name, scope and query",
-		Long: `Check policy files: every key, name, scope and query, each fault with its place.
+		Long: `Check every key, name, scope and query in policy files, and report each error with its
+position.
 
 Without FILE the command checks all policies that cluster.yaml names. If cluster.yaml
 names FILE, the command checks it against the graphs that it applies to. Otherwise it
@@ -42,11 +43,12 @@ checks FILE alone, and cannot check the names of queries.`,
 // validated is the report on one policy file and one graph or server that it applies to.
 type validated struct {
 	File      string    `json:"file"`
-	AppliesTo string    `json:"applies_to"`
+	AppliesTo string    `json:"applies_to"` // id of the graph, or cluster for the server
 	Valid     bool      `json:"valid"`
 	Faults    diag.List `json:"faults"`
 }
 
+// validate checks policy files and prints the faults. as is the output format.
 func validate(cmd *cobra.Command, s *policySource, as string) error {
 	type job struct {
 		bound

@@ -142,7 +142,7 @@ cases:
 		{name: "explain the server's", args: "explain --graph cluster --actor act-x --action graph_list", stdout: []string{"allowed by rule list (server.yaml:3:9)\n"}},
 		{name: "explain unknown action", args: "explain --actor a --action raed", exit: 2, stderr: []string{"did you mean read?"}},
 		{name: "explain unknown query", args: "explain --actor a --action invoke_query --query find_usr", exit: 2, stderr: []string{"did you mean find_user?"}},
-		{name: "explain no query", args: "explain --actor a --action invoke_query", exit: 2, stderr: []string{"needs the name of a stored query"}},
+		{name: "explain no query", args: "explain --actor a --action invoke_query", exit: 2, stderr: []string{"give the name of a stored query"}},
 		{name: "explain no actor", args: "explain --action read", exit: 2, stderr: []string{"--actor is missing"}},
 
 		{name: "cedar", args: "cedar", stdout: []string{shopCedar}},

@@ -11,8 +11,8 @@ import (
 // progress shows the stages of work on a terminal. On other outputs it shows nothing.
 type progress struct {
 	w     io.Writer
-	tty   bool
-	stage string
+	tty   bool   // whether w is a terminal
+	stage string // name of the stage that bar shows
 	bar   *progressbar.ProgressBar
 }
 

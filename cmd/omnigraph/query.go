@@ -23,8 +23,8 @@ import (
 // statementFlags are the flags of a verb that runs a query.
 type statementFlags struct {
 	graphFlags
-	file, params, branch, at string
-	rows                     int
+	file, params, branch, at string // values of the flags; file is that of --query
+	rows                     int    // most rows to print; 0 means all
 }
 
 func init() { graphVerbs = append(graphVerbs, newQuery, newMutate, newQueries) }
@@ -33,9 +33,9 @@ func newQuery() *cobra.Command {
 	var f statementFlags
 	cmd := &cobra.Command{
 		Use:   "query (--store DIR | --server URL --graph ID) --query FILE [NAME]",
-		Short: "Run a read from a .gq file or from standard input",
-		Long: `Run a read from a .gq file or from standard input, and print its rows. NAME is the query
-to run; you can omit it if the text has only one query.`,
+		Short: "Run a read query from a .gq file or from standard input",
+		Long: `Run a read query from a .gq file or from standard input, and print its rows. NAME is the
+query to run; you can omit it if the text has only one query.`,
 		Example: "  omnigraph query --store data/code --query top.gq top --params '{\"least\": 10}'\n" +
 			"  echo 'query q() { match { $p: Package } return { count($p) as n } }' | omnigraph query --store data/code --query - --format csv\n" +
 			"  omnigraph query --server http://127.0.0.1:8080 --graph code --query top.gq top --params '{\"least\": 10}' --json",
@@ -92,11 +92,12 @@ func newMutate() *cobra.Command {
 func (f *statementFlags) textFlags(cmd *cobra.Command) {
 	f.flags(cmd)
 	cmd.Flags().StringVar(&f.file, "query", "", "the .gq file, or - for standard input")
-	cmd.Flags().StringVar(&f.params, "params", "", "the parameters, a JSON object")
+	cmd.Flags().StringVar(&f.params, "params", "", "the parameters of the query, as a JSON object")
 }
 
+// readFlags adds the flags that only reads have.
 func (f *statementFlags) readFlags(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&f.rows, "max-rows", 0, "the most rows to print (default: all)")
+	cmd.Flags().IntVar(&f.rows, "max-rows", 0, "the maximum number of rows to print (default: no maximum)")
 	atFlags(cmd, &f.branch, &f.at)
 }
 
@@ -134,7 +135,7 @@ func (f *statementFlags) call(args []string) (*statement, error) {
 		s.name = args[0]
 	}
 	if f.rows < 0 {
-		return nil, usageError{fmt.Errorf("--max-rows is %d, expected 1 or more", f.rows)}
+		return nil, usageError{fmt.Errorf("--max-rows is %d; it must be 1 or more", f.rows)}
 	}
 	if f.params == "" {
 		return s, nil
@@ -147,23 +148,25 @@ func (f *statementFlags) call(args []string) (*statement, error) {
 	case err != nil:
 		return nil, usageError{fmt.Errorf("--params is not JSON: %w", err)}
 	case !bytes.HasPrefix(bytes.TrimSpace(s.params), []byte("{")):
-		return nil, usageError{fmt.Errorf("--params is %.40s, expected an object such as '{\"name\": \"ada\"}'", f.params)}
+		return nil, usageError{fmt.Errorf("--params is %.40s; give a JSON object such as '{\"name\": \"ada\"}'", f.params)}
 	}
 	return s, nil
 }
 
 // writeFlags are the flags for the conditions of a write.
 type writeFlags struct {
-	ifCommit, key string
+	ifCommit, key string // values of --if-commit and --idempotency-key
 	dryRun        bool
 }
 
+// flags adds the flags to a command.
 func (f *writeFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.ifCommit, "if-commit", "", "write only if this commit is the head of the branch; exit with 4 if not")
-	cmd.Flags().StringVar(&f.key, "idempotency-key", "", "write only once in 24 hours with this key")
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "report the changes, and commit nothing")
+	cmd.Flags().StringVar(&f.key, "idempotency-key", "", "write only once with this `KEY` in 24 hours, even if you run the command again")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "report the changes, but commit nothing")
 }
 
+// options returns the options of a write to a branch.
 func (f *writeFlags) options(branch string) engine.WriteOptions {
 	return engine.WriteOptions{Branch: branch, IfCommit: f.ifCommit, IdempotencyKey: f.key, DryRun: f.dryRun}
 }
@@ -222,10 +225,10 @@ limits the rows. For a mutation, the other flags set the conditions of the write
 		},
 	}
 	f.flags(cmd)
-	cmd.Flags().StringVar(&f.params, "params", "", "the parameters, a JSON object")
-	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch to run it on (default: main)")
+	cmd.Flags().StringVar(&f.params, "params", "", "the parameters of the query, as a JSON object")
+	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch to run the query on (default: main)")
 	cmd.Flags().StringVar(&f.at, "at", "", "the id of a commit to read, instead of the head of a branch")
-	cmd.Flags().IntVar(&f.rows, "max-rows", 0, "the most rows to print (default: all)")
+	cmd.Flags().IntVar(&f.rows, "max-rows", 0, "the maximum number of rows to print (default: no maximum)")
 	w.flags(cmd)
 	return cmd
 }

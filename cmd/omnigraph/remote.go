@@ -24,6 +24,7 @@ type remote struct {
 // minAnnounced is the shortest wait for the server that the command announces to the user.
 const minAnnounced = time.Second
 
+// newRemote returns a source for a graph of a server. It writes each wait to notes.
 func newRemote(e *endpoint, token string, notes io.Writer) (*remote, error) {
 	c, err := client.New(e.server, client.WithToken(token), client.WithGrace(grace), client.WithUserAgent("omnigraph/"+version()),
 		client.WithNotify(func(err error, wait time.Duration) {
@@ -49,7 +50,7 @@ func answered[T any](answer T, err error) (T, error) {
 	if errors.As(err, &refused) {
 		switch {
 		case refused.Status >= 300 && refused.Status < 400:
-			refused.Hint = "if that is the right server, name it with --server"
+			refused.Hint = "if the redirect leads to the right server, name that server with --server"
 		case refused.Status == http.StatusUnauthorized && refused.Hint != "":
 			refused.Hint = "set " + tokenVar + ", or write the server's token to " + configName
 		}

@@ -21,7 +21,7 @@ func TestServerAnswers(t *testing.T) {
 		exit   int
 		want   string
 	}{
-		{"a proxy's page", 502, "<html>Bad Gateway</html>", 1, "502 Bad Gateway, without an error envelope"},
+		{"a proxy's page", 502, "<html>Bad Gateway</html>", 1, "502 Bad Gateway without an error message"},
 		{"an empty refusal", 500, "", 1, "500 Internal Server Error"},
 		{"no JSON", 200, "<html>Welcome</html>", 1, "invalid character"},
 		{"rows that are no objects", 200, `{"columns":["a"],"rows":[1]}`, 1, "is not an object"},
@@ -30,7 +30,7 @@ func TestServerAnswers(t *testing.T) {
 		{"another head", 412, `{"error":"the branch is at commit X"}`, 4, "at commit X"},
 		{"a message for the terminal", 400, `{"error":"one\u001b[2J\ntwo\r","code":"bad_request"}`, 1, "omnigraph: one\\x1b[2J\ntwo\\r\n"},
 		{"busy", 429, `{"error":"too many requests","code":"too_many_requests"}`, 1, "too many requests"},
-		{"a severity from the future", 400, `{"error":"faults","diagnostics":[{"code":"T1","severity":"fatal","message":"m"}]}`, 1, "400 Bad Request, without an error envelope"},
+		{"a severity from the future", 400, `{"error":"faults","diagnostics":[{"code":"T1","severity":"fatal","message":"m"}]}`, 1, "400 Bad Request without an error message"},
 		{"a span outside of the text", 400, `{"error":"faults","diagnostics":[{"code":"T1","severity":"error","message":"m","span":{"file":"query","start":{"offset":900,"line":70,"column":3},"end":{"offset":-4,"line":-1,"column":0}}}]}`, 1, "error T1: m"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

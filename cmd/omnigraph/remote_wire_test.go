@@ -271,7 +271,7 @@ func TestBrokenExport(t *testing.T) {
 		{"without a mark of its end", func(w http.ResponseWriter) {
 			hijacked(w, "HTTP/1.0 200 OK\r\nETag: \"C\"\r\n\r\n"+line)
 		}, "cannot detect a missing part"},
-		{"without its commit", func(w http.ResponseWriter) { fmt.Fprint(w, line) }, "does not say which commit"},
+		{"without its commit", func(w http.ResponseWriter) { fmt.Fprint(w, line) }, "does not name the commit"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			target := answering(t, func(w http.ResponseWriter, _ *http.Request) { tt.answer(w) })

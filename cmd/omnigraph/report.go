@@ -39,6 +39,7 @@ type column struct {
 	micros bool
 }
 
+// columns returns a column for each key.
 func columns(keys ...string) []column {
 	cols := make([]column, len(keys))
 	for i, k := range keys {
@@ -70,7 +71,7 @@ func only(v any, names ...string) json.RawMessage {
 		err = json.Unmarshal(b, &all)
 	}
 	if err != nil {
-		panic("omnigraph: print an answer: " + err.Error()) // the types of answers always encode
+		panic("omnigraph: encode an answer: " + err.Error()) // the types of answers always encode
 	}
 	out := []byte("{")
 	for _, name := range names {
@@ -88,13 +89,14 @@ func only(v any, names ...string) json.RawMessage {
 
 // formatFlags are the flags that choose the format.
 type formatFlags struct {
-	name   string
-	asJSON bool
+	name   string // value of --format; "" selects the default
+	asJSON bool   // --json was given
 }
 
+// flags adds the flags to a command.
 func (f *formatFlags) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.name, "format", "", strings.Join(formats, ", ")+" (default: table on a terminal, json elsewhere)")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "short for --format json")
+	cmd.Flags().StringVar(&f.name, "format", "", "the format of the output: "+strings.Join(formats, ", ")+" (default: table on a terminal, json elsewhere)")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "the same as --format json")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -135,6 +137,7 @@ func (f *formatFlags) print(cmd *cobra.Command, r *report) error {
 	return err
 }
 
+// write writes the report in a format.
 func (r *report) write(w io.Writer, format string) error {
 	switch format {
 	case "json":
@@ -156,6 +159,7 @@ func (r *report) write(w io.Writer, format string) error {
 	return r.table(w)
 }
 
+// writeLine writes v as one line of JSON.
 func writeLine(w io.Writer, v any) error {
 	b, err := encoding.JSON(v)
 	if err != nil {

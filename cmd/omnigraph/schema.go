@@ -15,7 +15,7 @@ import (
 )
 
 // errUnsupportedSteps is the error of a plan whose unsupported steps have been printed.
-var errUnsupportedSteps = errors.New("the schema cannot be applied; the unsupported steps give the reasons")
+var errUnsupportedSteps = errors.New("the schema cannot be applied; each unsupported step gives its reason")
 
 func init() { graphVerbs = append(graphVerbs, newSchema) }
 
@@ -29,7 +29,7 @@ func newSchemaShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "show (--store DIR | --server URL --graph ID)",
 		Short:   "Print the text of the schema",
-		Long:    "Print the text of the schema; with --format, a report that contains the text.",
+		Long:    "Print the text of the schema. With --format, print a report that contains the text.",
 		Example: "  omnigraph schema show --store data/people\n  omnigraph schema show --server http://127.0.0.1:8080 --graph people",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,7 +64,7 @@ func newSchemaApply() *cobra.Command {
 		"Apply a schema, and convert the stored data to it, as one commit. The command refuses a\nchange that removes values from the graph, unless you pass --allow-data-loss.",
 		"  omnigraph schema apply --store data/people --schema next.pg --allow-data-loss")
 	cmd.Flags().BoolVar(&c.opts.AllowDataLoss, "allow-data-loss", false, "permit steps that remove values from the graph")
-	cmd.Flags().BoolVar(&c.opts.Hard, "hard", false, "remove dropped values from the files of the head at once")
+	cmd.Flags().BoolVar(&c.opts.Hard, "hard", false, "also delete the values of dropped properties from the stored files, at the next checkpoint")
 	c.w.flags(cmd)
 	return cmd
 }
@@ -73,16 +73,17 @@ func newSchemaApply() *cobra.Command {
 type schemaChangeCommand struct {
 	f            graphFlags
 	w            writeFlags
-	file, branch string
-	dryRun       bool
+	file, branch string // schema file and branch
+	dryRun       bool   // only plan the change
 	opts         engine.SchemaOptions
 }
 
+// command returns the command with its flags.
 func (c *schemaChangeCommand) command(use, short, long, example string) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: noArgs, RunE: c.do}
 	c.f.flags(cmd)
 	cmd.Flags().StringVar(&c.file, "schema", "", "the .pg file")
-	cmd.Flags().StringVar(&c.branch, "branch", "", "the branch (default: main)")
+	cmd.Flags().StringVar(&c.branch, "branch", "", "the branch whose schema to change (default: main)")
 	return cmd
 }
 
@@ -122,7 +123,7 @@ func (c *schemaChangeCommand) do(cmd *cobra.Command, _ []string) error {
 
 // lossRefused adds to the error of a destructive change the flag that permits the change.
 func lossRefused(err error) error {
-	return fmt.Errorf("%w\n(the flag is --allow-data-loss)", err)
+	return fmt.Errorf("%w\n(the flag --allow-data-loss permits it)", err)
 }
 
 func (l *local) Schema(ctx context.Context, at engine.Target) (*client.SchemaAnswer, error) {

@@ -100,7 +100,7 @@ func mutationReport(a *client.MutationAnswer) *report {
 // commit.
 type mutationRow struct {
 	*client.MutationAnswer
-	Commit *string `json:"commit"`
+	Commit *string `json:"commit"` // id of the commit; null if nothing was committed
 }
 
 // invokeReport returns the report of a stored query.
@@ -120,6 +120,7 @@ type graphFlags struct {
 	formatFlags
 }
 
+// flags adds the flags to a command.
 func (f *graphFlags) flags(cmd *cobra.Command) {
 	f.endpoint.flags(cmd)
 	f.timeoutFlag(cmd)
@@ -179,6 +180,7 @@ func (e *endpoint) open(cmd *cobra.Command) (source, error) {
 // noTimeLimit is the time limit of a command on a local graph: in effect, none.
 const noTimeLimit = 10 * 365 * 24 * time.Hour
 
+// localActor returns the actor for a local graph.
 func (e *endpoint) localActor() *access.Actor {
 	a := &access.Actor{ID: e.actor, Source: "local"}
 	if a.ID == "" {

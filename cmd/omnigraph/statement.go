@@ -17,8 +17,8 @@ import (
 
 // statement is the query to run: a query in a GQ text, or a stored query.
 type statement struct {
-	file   string // the file of the text; "" for a stored query
-	text   string
+	file   string          // the file of the text; "" for a stored query
+	text   string          // the GQ text; empty for a stored query
 	name   string          // name of the query; may be "" if the text has only one
 	params json.RawMessage // a JSON object, or nil
 	at     engine.Target
@@ -43,15 +43,15 @@ func (s *statement) choose(queries []candidate, write bool) (int, error) {
 	}
 	switch {
 	case len(queries) == 0:
-		return 0, usageError{fmt.Errorf("%s holds no query; write query name() { … }", s.file)}
+		return 0, usageError{fmt.Errorf("%s contains no query; write one such as query name() { … }", s.file)}
 	case chosen < 0 && s.name == "":
-		return 0, usageError{fmt.Errorf("%s holds several queries; name one of %s", s.file, strings.Join(names, ", "))}
+		return 0, usageError{fmt.Errorf("%s contains several queries; name one of %s", s.file, strings.Join(names, ", "))}
 	case chosen < 0:
 		help := diag.DidYouMean(s.name, names)
 		if help == "" {
 			help = "it holds " + strings.Join(names, ", ")
 		}
-		return 0, usageError{fmt.Errorf("%s holds no query %s; %s", s.file, s.name, help)}
+		return 0, usageError{fmt.Errorf("%s contains no query %s; %s", s.file, s.name, help)}
 	case queries[chosen].mutation && !write:
 		return 0, usageError{fmt.Errorf("%s is a mutation; run it with: omnigraph mutate", queries[chosen].name)}
 	case !queries[chosen].mutation && write:

@@ -44,7 +44,7 @@ func (e *endpoint) openStore(ctx context.Context, notes io.Writer) (*embedded.Gr
 	}
 	if faults != nil {
 		if embeds(schema.Catalog) {
-			fmt.Fprintf(notes, "omnigraph: %s has faults, so the graph is used without an embedding provider; omnigraph cluster validate shows them\n", clusterFile)
+			fmt.Fprintf(notes, "omnigraph: %s has errors, so this command works without an embedding provider; run omnigraph cluster validate to see the errors\n", clusterFile)
 		}
 		return g, nil
 	}

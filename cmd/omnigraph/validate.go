@@ -24,12 +24,12 @@ func newValidate() *cobra.Command {
 		Use:   "validate (--store DIR | --server URL --graph ID) --query FILE",
 		Short: "Check the queries of a .gq file against the schema of a graph",
 		Long: `Check the queries of a .gq file, or of standard input, against the schema of a graph,
-and run none of them. For each query without errors, the report has its parameters, its
-columns, and the types and properties that it reads and writes. Standard error has the
-errors with their lines. The exit code is 1 if there are errors.
+without running them. For each query without errors, the report lists its parameters, its
+columns, and the types and properties that it reads and writes. The command prints the
+errors with their lines to standard error. The exit code is 1 if there are errors.
 
 With --branch or --at, validate uses the schema of that branch or commit: this shows
-whether queries still fit after schema apply on a branch.`,
+whether the queries fit a schema that you applied on a branch.`,
 		Example: "  omnigraph validate --store data/people --query people.gq\n" +
 			"  omnigraph validate --server http://127.0.0.1:8080 --graph people --branch feature --query people.gq --format table",
 		Args: noArgs,
@@ -82,11 +82,11 @@ type validity struct {
 // validQuery is a query without errors.
 type validQuery struct {
 	Name    string      `json:"name"`
-	Kind    string      `json:"kind"`
+	Kind    string      `json:"kind"` // read or mutation
 	Params  []typedName `json:"params"`
 	Columns []typedName `json:"columns"`
-	Reads   []usedType  `json:"reads"`
-	Writes  []usedType  `json:"writes"`
+	Reads   []usedType  `json:"reads"`  // types and properties that the query reads
+	Writes  []usedType  `json:"writes"` // types and properties that the query writes
 }
 
 // typedName is a parameter or a column.
@@ -97,9 +97,9 @@ type typedName struct {
 
 // usedType is a type, or a property of a type.
 type usedType struct {
-	Entity   string `json:"entity"`
+	Entity   string `json:"entity"` // node or edge
 	Type     string `json:"type"`
-	Property string `json:"property,omitempty"`
+	Property string `json:"property,omitempty"` // empty if the query uses only the type
 }
 
 // validateReport prints the faults to w and reports the queries without errors.
@@ -128,6 +128,7 @@ func validateReport(w io.Writer, src gq.Source, queries []*gq.Query, faults diag
 	return r, fmt.Errorf("%s has %s; correct the marked lines", src.Name, plural(count, "error"))
 }
 
+// describeValid describes a query without errors.
 func describeValid(q *gq.Query) validQuery {
 	a := validQuery{Name: q.Plan.Name, Kind: "mutation", Params: []typedName{}, Columns: []typedName{}, Reads: []usedType{}, Writes: []usedType{}}
 	for _, p := range q.Plan.Params {

@@ -18,9 +18,9 @@ func newVerify() *cobra.Command {
 	var f graphFlags
 	cmd := &cobra.Command{
 		Use:   "verify (--store DIR | --server URL --graph ID)",
-		Short: "Read all stored data, and list each fault with its object",
-		Long: `Read all stored data, check every state that a branch or a merge needs, and list each
-fault with the object that has it. The exit code is 1 if there are faults.`,
+		Short: "Check all stored data, and list the corrupt objects",
+		Long: `Read all stored data, check each commit that a branch or a merge needs, and list each
+fault with the stored object that has it. The exit code is 1 if there are faults.`,
 		Example: "  omnigraph verify --store data/people",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -43,6 +43,7 @@ fault with the object that has it. The exit code is 1 if there are faults.`,
 	return cmd
 }
 
+// verifyReport returns the report of verify, and an error if there are faults.
 func verifyReport(faults []client.StoredFault) (*report, error) {
 	if faults == nil {
 		faults = []client.StoredFault{}

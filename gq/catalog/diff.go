@@ -60,6 +60,7 @@ type differ struct {
 	renamed map[string]string // old name to new name, for the nodes that both schemas have
 }
 
+// step adds a step to the migration.
 func (d *differ) step(s Step) { d.m.Steps = append(d.m.Steps, s) }
 
 // naming holds the names of a type or property: its name, the key by which the lists are matched,
@@ -68,21 +69,21 @@ type naming struct{ name, key, was string }
 
 // pairing lists the members of a list that disappeared, stayed and were added.
 type pairing[T any] struct {
-	gone  []T
+	gone  []T        // in the old order
 	kept  []match[T] // in the new order
 	added []added[T] // in the new order
 }
 
 // match is a member that both lists have, possibly under different names.
 type match[T any] struct {
-	old, new T
+	old, new T      // the member in each list
 	place    int    // index in the old list
 	name     string // the new name
 }
 
 // added is a member that only the new list has.
 type added[T any] struct {
-	item T
+	item T   // the member
 	at   int // index in the new list
 }
 
@@ -171,17 +172,21 @@ func (d *differ) interfaces(from, to []*Interface) {
 	}
 }
 
+// sameProperty reports whether two properties are equal.
 func sameProperty(a, b *Property) bool {
 	return a.Name == b.Name && a.Type.Equal(b.Type) && sameEmbed(a.Embed, b.Embed) && sameNotes(propertyNotes(a), propertyNotes(b))
 }
 
+// sameEmbed reports whether two embeddings are equal, or both nil.
 func sameEmbed(a, b *Embed) bool { return a == b || a != nil && b != nil && *a == *b }
 
+// sameNotes reports whether two notes are equal.
 func sameNotes(a, b Notes) bool {
 	return a.Description == b.Description && a.RenameFrom == b.RenameFrom &&
 		slices.EqualFunc(a.Annotations, b.Annotations, func(x, y Annotation) bool { return x.Name == y.Name && slices.Equal(x.Args, y.Args) })
 }
 
+// propertyNotes returns the notes of a property.
 func propertyNotes(p *Property) Notes { return Notes{p.Description, p.RenameFrom, p.Annotations} }
 
 // notes adds a step when the notes on a type or property changed. renamed is the old name if an
@@ -197,6 +202,7 @@ func (d *differ) notes(s Step, from, to Notes, renamed string) {
 	}
 }
 
+// node adds the steps that change one node type into another.
 func (d *differ) node(from, to *Node) {
 	at := Step{Kind: NodeType, Type: to.Name}
 	props := d.pairProperties(at, from.Properties, to.Properties)
@@ -235,6 +241,7 @@ func (d *differ) node(from, to *Node) {
 	d.notes(at, Notes{from.Description, from.RenameFrom, from.Annotations}, Notes{to.Description, to.RenameFrom, to.Annotations}, was)
 }
 
+// edge adds the steps that change one edge type into another.
 func (d *differ) edge(from, to *Edge) {
 	at := Step{Kind: EdgeType, Type: to.Name}
 	if d.renamed[from.From] != to.From || d.renamed[from.To] != to.To {
@@ -259,6 +266,7 @@ func (d *differ) edge(from, to *Edge) {
 	d.notes(at, Notes{from.Description, from.RenameFrom, from.Annotations}, Notes{to.Description, to.RenameFrom, to.Annotations}, was)
 }
 
+// cards returns c as a list, which is empty if c is nil.
 func cards(c *Cardinality) []Cardinality {
 	if c == nil {
 		return nil
@@ -288,6 +296,7 @@ func (d *differ) key(s Step, from, to []string) {
 	d.step(s)
 }
 
+// spellKey writes a key as a schema does. It returns "" if there is no key.
 func spellKey(names []string) string {
 	if names == nil {
 		return ""

@@ -97,6 +97,8 @@ func Widens(from, to value.Type) bool {
 	return from.List == to.List && from.Kind.Widens(to.Kind)
 }
 
+// enum adds the steps that change the values of an enum. nil stands for a String that is not an
+// enum. unsupported adds a step that needs the stored data.
 func (d *differ) enum(s Step, from, to []string, unsupported func(StepCode, string)) {
 	switch {
 	case from == nil && to == nil:
@@ -152,6 +154,7 @@ func (d *differ) embed(s Step, from, to *Embed, renamed map[string]string) {
 	d.step(s)
 }
 
+// renamedTo returns the new name of a member, which is its old name if it was not renamed.
 func renamedTo(name string, renamed map[string]string) string {
 	if to, ok := renamed[name]; ok {
 		return to
@@ -159,6 +162,7 @@ func renamedTo(name string, renamed map[string]string) string {
 	return name
 }
 
+// renameAll returns the new names of members. It returns nil for nil.
 func renameAll(names []string, renamed map[string]string) []string {
 	if names == nil {
 		return nil
@@ -170,6 +174,7 @@ func renameAll(names []string, renamed map[string]string) []string {
 	return out
 }
 
+// renameLists returns the lists with the new names of the members.
 func renameLists[E ~[]string](lists [][]string, renamed map[string]string) []E {
 	out := make([]E, len(lists))
 	for i, l := range lists {
@@ -180,10 +185,10 @@ func renameLists[E ~[]string](lists [][]string, renamed map[string]string) []E {
 
 // list holds the differences between the old and the new constraints of one kind.
 type list struct {
-	name  string
-	gone  []Element
-	order []string // the kept constraints in their new order; nil when it has not changed
-	added []added[Element]
+	name  string           // unique, index, range, check or card
+	gone  []Element        // only the old schema has them
+	order []string         // the kept constraints in their new order; nil when it has not changed
+	added []added[Element] // only the new schema has them
 }
 
 // listOf compares constraints by their text. A list may contain the same text twice.
@@ -220,6 +225,7 @@ func listOf[E Element](name string, from, to []E) list {
 	return l
 }
 
+// dropConstraints adds a step for each constraint that is gone.
 func (d *differ) dropConstraints(at Step, lists []list) {
 	for _, l := range lists {
 		for _, e := range l.gone {
@@ -233,6 +239,7 @@ func (d *differ) dropConstraints(at Step, lists []list) {
 	}
 }
 
+// addConstraints adds the steps that reorder constraints and add new ones.
 func (d *differ) addConstraints(at Step, lists []list) {
 	for _, l := range lists {
 		s := at

@@ -18,7 +18,7 @@ const encodingVersion = 1
 
 // envelope is the JSON form of an encoded schema.
 type envelope struct {
-	Version int     `json:"version"`
+	Version int     `json:"version"` // encodingVersion of the program that wrote it
 	Schema  *Schema `json:"schema"`
 }
 
@@ -55,7 +55,7 @@ func Decode(b []byte) (*Schema, error) {
 		return nil, fmt.Errorf("schema encoding: %w", err)
 	}
 	if env.Schema == nil {
-		return nil, fmt.Errorf("schema encoding: the data holds no schema")
+		return nil, fmt.Errorf("schema encoding: the data contains no schema")
 	}
 	if err := env.Schema.verify(); err != nil {
 		return nil, fmt.Errorf("schema encoding: %w", err)
@@ -74,8 +74,8 @@ func Digest(s *Schema) string {
 // rangeJSON is the JSON form of a Range.
 type rangeJSON struct {
 	Property string  `json:"property"`
-	Kind     string  `json:"kind"`
-	Min      *string `json:"min,omitempty"`
+	Kind     string  `json:"kind"`          // name of the kind of Min and Max
+	Min      *string `json:"min,omitempty"` // in decimal
 	Max      *string `json:"max,omitempty"`
 }
 

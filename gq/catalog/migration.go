@@ -83,8 +83,8 @@ type Step struct {
 	Kind TypeKind `json:"kind"`
 	// The name of the type after the renames. Empty when the step reorders the list of types.
 	Type     string `json:"type,omitempty"`
-	Property string `json:"property,omitempty"`
-	Was      string `json:"was,omitempty"` // the old name, in a rename
+	Property string `json:"property,omitempty"` // name after the renames; empty in a step on a type
+	Was      string `json:"was,omitempty"`      // the old name, in a rename
 	// The part that the step adds or drops, or the new version of a changed part.
 	Element Element `json:"element,omitempty"`
 	At      int     `json:"at,omitempty"` // index in the new list, from 0, of an added element
@@ -120,7 +120,7 @@ type Implements []string
 // Notes are the description and annotations of a type or property.
 type Notes struct {
 	Description string       `json:"description,omitempty"`
-	RenameFrom  string       `json:"rename_from,omitempty"`
+	RenameFrom  string       `json:"rename_from,omitempty"` // old name from @rename_from, or ""
 	Annotations []Annotation `json:"annotations,omitempty"`
 }
 
@@ -225,6 +225,8 @@ func (s Step) String() string {
 	return b.String()
 }
 
+// mark returns the sign that begins the text of a step: + for an addition, - for a removal, ! for
+// an unsupported change, and ~ for other changes.
 func (s Step) mark() string {
 	switch s.Code {
 	case AddInterface, AddNode, AddEdge, AddProperty, AddIndex, AddConstraint:
@@ -242,6 +244,7 @@ func (s Step) mark() string {
 	panic("catalog: step has no code")
 }
 
+// orNothing returns s, or "nothing" if s is empty.
 func orNothing(s string) string {
 	if s == "" {
 		return "nothing"
@@ -292,6 +295,7 @@ func spell(e Element) string {
 	panic("catalog: element has an unknown type")
 }
 
+// spellAll writes properties with their types, in braces.
 func spellAll(props []*Property) string {
 	words := make([]string, len(props))
 	for i, p := range props {
@@ -300,6 +304,7 @@ func spellAll(props []*Property) string {
 	return "{ " + strings.Join(words, " ") + " }"
 }
 
+// spellEnd writes an end of a range. It returns "" for an end without a limit.
 func spellEnd(v *value.Value) string {
 	if v == nil {
 		return ""

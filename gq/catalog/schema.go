@@ -16,7 +16,7 @@ type Schema struct {
 	Nodes      []*Node      `json:"nodes"`
 	Edges      []*Edge      `json:"edges"`
 
-	nodes map[string]*Node
+	nodes map[string]*Node // by name
 	edges map[string]*Edge // by lower-case name
 }
 
@@ -31,17 +31,17 @@ type Interface struct {
 type Node struct {
 	Name        string       `json:"name"`
 	Description string       `json:"description,omitempty"`
-	RenameFrom  string       `json:"rename_from,omitempty"`
-	Implements  []string     `json:"implements,omitempty"`
-	Properties  []*Property  `json:"properties"`       // those of its interfaces first, in their order, then its own
-	Key         []string     `json:"key,omitempty"`    // property names, sorted; nil without a key
-	Unique      [][]string   `json:"unique,omitempty"` // property names as written
-	Index       [][]string   `json:"index,omitempty"`
+	RenameFrom  string       `json:"rename_from,omitempty"` // old name from @rename_from, or ""
+	Implements  []string     `json:"implements,omitempty"`  // names of interfaces
+	Properties  []*Property  `json:"properties"`            // those of its interfaces first, in their order, then its own
+	Key         []string     `json:"key,omitempty"`         // property names, sorted; nil without a key
+	Unique      [][]string   `json:"unique,omitempty"`      // property names as written
+	Index       [][]string   `json:"index,omitempty"`       // property names as written
 	Ranges      []Range      `json:"ranges,omitempty"`
 	Checks      []Check      `json:"checks,omitempty"`
 	Annotations []Annotation `json:"annotations,omitempty"`
 
-	byName map[string]*Property
+	byName map[string]*Property // the properties; see IndexProperties
 }
 
 // Edge is an edge type.
@@ -50,14 +50,14 @@ type Edge struct {
 	From        string       `json:"from"` // From and To are names of node types
 	To          string       `json:"to"`
 	Description string       `json:"description,omitempty"`
-	RenameFrom  string       `json:"rename_from,omitempty"`
+	RenameFrom  string       `json:"rename_from,omitempty"` // old name from @rename_from, or ""
 	Properties  []*Property  `json:"properties,omitempty"`
 	Unique      [][]string   `json:"unique,omitempty"` // property names, "src" and "dst"
-	Index       [][]string   `json:"index,omitempty"`
-	Card        *Cardinality `json:"card,omitempty"`
+	Index       [][]string   `json:"index,omitempty"`  // property names, "src" and "dst"
+	Card        *Cardinality `json:"card,omitempty"`   // nil without @card
 	Annotations []Annotation `json:"annotations,omitempty"`
 
-	byName map[string]*Property
+	byName map[string]*Property // the properties; see IndexProperties
 }
 
 // Property is a property of a node, an edge or an interface.
@@ -65,15 +65,15 @@ type Property struct {
 	Name        string       `json:"name"`
 	Type        value.Type   `json:"type"`
 	Description string       `json:"description,omitempty"`
-	RenameFrom  string       `json:"rename_from,omitempty"`
-	Embed       *Embed       `json:"embed,omitempty"`
+	RenameFrom  string       `json:"rename_from,omitempty"` // old name from @rename_from, or ""
+	Embed       *Embed       `json:"embed,omitempty"`       // nil without @embed
 	Annotations []Annotation `json:"annotations,omitempty"` // those that are not interpreted
 }
 
 // Embed says that a Vector property is the embedding of a String property.
 type Embed struct {
-	Source string `json:"source"`
-	Model  string `json:"model,omitempty"`
+	Source string `json:"source"`          // name of the String property
+	Model  string `json:"model,omitempty"` // name of the embedding model; "" if @embed names none
 }
 
 // Cardinality bounds the number of edges of one type for each source node. Max is -1 for no
@@ -94,7 +94,7 @@ type Range struct {
 // unanchored).
 type Check struct {
 	Property string `json:"property"`
-	Pattern  string `json:"pattern"`
+	Pattern  string `json:"pattern"` // the regular expression
 }
 
 // Annotation is an annotation that the schema keeps and does not interpret.
@@ -138,6 +138,7 @@ func (n *Node) IndexProperties() { n.byName = byName(n.Properties) }
 // IndexProperties builds the table that [Edge.Property] reads.
 func (e *Edge) IndexProperties() { e.byName = byName(e.Properties) }
 
+// byName maps the names of properties to the properties.
 func byName(props []*Property) map[string]*Property {
 	m := make(map[string]*Property, len(props))
 	for _, p := range props {

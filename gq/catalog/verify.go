@@ -50,6 +50,7 @@ func (s *Schema) verify() error {
 	return nil
 }
 
+// verify returns an error if a property or constraint of the type is not valid.
 func (n *Node) verify() error {
 	where := "node " + n.Name
 	names, err := verifyProperties(where, n.Properties)
@@ -66,6 +67,8 @@ func (n *Node) verify() error {
 	return verifyNames(where, names, lists)
 }
 
+// verifyProperties checks properties and returns the set of their names. where names the type in
+// errors.
 func verifyProperties(where string, props []*Property) (map[string]bool, error) {
 	names := make(map[string]bool, len(props))
 	for _, p := range props {
@@ -80,6 +83,7 @@ func verifyProperties(where string, props []*Property) (map[string]bool, error) 
 	return names, nil
 }
 
+// verifyNames returns an error if a list contains a name that is not in names.
 func verifyNames(where string, names map[string]bool, lists [][]string) error {
 	for _, list := range lists {
 		for _, name := range list {

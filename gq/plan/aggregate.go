@@ -29,8 +29,8 @@ const (
 // that count of a whole node counts rows.
 type Aggregate struct {
 	Func AggFunc
-	Name string // in the language
-	Arg  *Argument
+	Name string    // in the language
+	Arg  *Argument // what the argument may be
 	// Result returns the type of the result for an argument of a type that Arg accepts. The type is
 	// nullable if the result for a group without values is null; otherwise that result is 0.
 	Result func(arg value.Type) value.Type
@@ -40,18 +40,18 @@ type Aggregate struct {
 
 // Argument describes the arguments that an aggregate accepts.
 type Argument struct {
-	Text    string // for messages: "want a number"
-	Nodes   bool   // accepts whole nodes
-	accepts func(value.Type) bool
+	Text    string                // for messages: "want a number"
+	Nodes   bool                  // accepts whole nodes
+	accepts func(value.Type) bool // reports whether values of a type are accepted
 }
 
 // Accepts reports whether an aggregate takes values of a type.
 func (a *Argument) Accepts(t value.Type) bool { return a.accepts(t) }
 
 var (
-	anything = &Argument{"anything bound", true, func(value.Type) bool { return true }}
-	number   = &Argument{"a number", false, func(t value.Type) bool { return !t.List && t.Kind.IsNumeric() }}
-	sortable = &Argument{extremes(), false, func(t value.Type) bool { return !t.List && t.Kind.HasExtremes() }}
+	anything = &Argument{"anything bound", true, func(value.Type) bool { return true }}                         // argument of count
+	number   = &Argument{"a number", false, func(t value.Type) bool { return !t.List && t.Kind.IsNumeric() }}   // argument of sum, avg and median
+	sortable = &Argument{extremes(), false, func(t value.Type) bool { return !t.List && t.Kind.HasExtremes() }} // argument of min and max
 )
 
 // extremes describes the values that min and max take.
@@ -82,6 +82,7 @@ var Aggregates = []Aggregate{
 		Doc: "returns the middle value, or the mean of the two middle values if the number of values is even"},
 }
 
+// always returns a function that returns t for every argument.
 func always(t value.Type) func(value.Type) value.Type {
 	return func(value.Type) value.Type { return t }
 }

@@ -52,16 +52,17 @@ func Decode(s string) (*Query, error) {
 // Each method takes a pointer. When encoding it reads the value there, and when decoding it
 // stores the value there.
 type coder struct {
-	decoding bool
+	decoding bool // decode instead of encode
 
-	out    []byte
+	out    []byte            // the encoding so far
 	places map[string]uint64 // the indexes, from 1, of the strings in out
 
-	in      string // the bytes not yet decoded
-	strings []string
-	err     error // the first error; after it, in is empty and every decoded value is zero
+	in      string   // the bytes not yet decoded
+	strings []string // decoded strings, in order
+	err     error    // the first error; after it, in is empty and every decoded value is zero
 }
 
+// fail records the first error of the decoding.
 func (c *coder) fail(format string, args ...any) {
 	if c.err == nil {
 		c.err = fmt.Errorf("decode a plan: "+format+"; run gq generate", args...)
@@ -88,6 +89,7 @@ func (c *coder) number(n uint64) uint64 {
 	return 0
 }
 
+// byte encodes b, or decodes and returns a byte.
 func (c *coder) byte(b byte) byte {
 	switch {
 	case !c.decoding:
@@ -101,6 +103,7 @@ func (c *coder) byte(b byte) byte {
 	return b
 }
 
+// bool encodes or decodes a bool as a byte.
 func (c *coder) bool(p *bool) {
 	b := byte(0)
 	if *p {
@@ -120,6 +123,7 @@ func integer[T ~int | ~int64 | ~uint8](c *coder, p *T) {
 	}
 }
 
+// string encodes or decodes a string. A repeated string is encoded as its index.
 func (c *coder) string(p *string) {
 	if !c.decoding {
 		place, again := c.places[*p]
@@ -133,7 +137,7 @@ func (c *coder) string(p *string) {
 	}
 	switch place := c.number(0); {
 	case place > uint64(len(c.strings)):
-		c.fail("the plan refers to string %d of %d", place, len(c.strings))
+		c.fail("the plan refers to string %d, but %d strings precede it", place, len(c.strings))
 	case place > 0:
 		*p = c.strings[place-1]
 	default:
@@ -190,6 +194,7 @@ const (
 	kindShift = iota
 )
 
+// typ encodes or decodes a type.
 func (c *coder) typ(t *value.Type) {
 	n := uint64(t.Kind) << kindShift
 	for _, f := range []struct {
@@ -212,6 +217,7 @@ func (c *coder) typ(t *value.Type) {
 	}
 }
 
+// literal encodes or decodes a value.
 func (c *coder) literal(v *value.Value) {
 	k, list := v.Kind(), v.IsList()
 	integer(c, &k)

@@ -6,6 +6,7 @@ import "fmt"
 // declaration. The number that identifies a type of statement, clause or
 // expression is part of the encoding.
 
+// query encodes or decodes a query.
 func (c *coder) query(q *Query) {
 	c.string(&q.Name)
 	slice(c, &q.Params, (*coder).param)
@@ -14,11 +15,13 @@ func (c *coder) query(q *Query) {
 	slice(c, &q.Uses, (*coder).use)
 }
 
+// param encodes or decodes a parameter.
 func (c *coder) param(p *Param) {
 	c.string(&p.Name)
 	c.typ(&p.Type)
 }
 
+// use encodes or decodes a type or property that a query uses.
 func (c *coder) use(u *Use) {
 	integer(c, &u.Entity)
 	c.string(&u.Type)
@@ -29,6 +32,7 @@ func (c *coder) use(u *Use) {
 	c.bool(&u.Write)
 }
 
+// read encodes or decodes a read.
 func (c *coder) read(r *Read) {
 	slice(c, &r.Vars, (*coder).variable)
 	slice(c, &r.Match, (*coder).clause)
@@ -39,12 +43,14 @@ func (c *coder) read(r *Read) {
 	integer(c, &r.Limit)
 }
 
+// variable encodes or decodes a variable.
 func (c *coder) variable(v *Var) {
 	c.string(&v.Name)
 	integer(c, &v.Entity)
 	c.string(&v.Type)
 }
 
+// column encodes or decodes a column.
 func (c *coder) column(col *Column) {
 	c.string(&col.Name)
 	c.expr(&col.Expr)
@@ -52,24 +58,29 @@ func (c *coder) column(col *Column) {
 	slice(c, &col.Fields, (*coder).field)
 }
 
+// field encodes or decodes a member of a whole node.
 func (c *coder) field(f *Field) {
 	c.string(&f.Name)
 	c.typ(&f.Type)
 }
 
+// order encodes or decodes a sort key.
 func (c *coder) order(o *Order) {
 	c.expr(&o.Expr)
 	c.bool(&o.Desc)
 }
 
+// mutation encodes or decodes a mutation.
 func (c *coder) mutation(m *Mutation) { slice(c, &m.Statements, (*coder).statement) }
 
+// assign encodes or decodes an assignment.
 func (c *coder) assign(a *Assign) {
 	c.string(&a.Name)
 	c.typ(&a.Type)
 	c.expr(&a.Value)
 }
 
+// pred encodes or decodes the condition of an update or delete.
 func (c *coder) pred(p *Pred) {
 	c.string(&p.Name)
 	c.typ(&p.Type)
@@ -77,12 +88,14 @@ func (c *coder) pred(p *Pred) {
 	c.expr(&p.Value)
 }
 
+// prop encodes or decodes a reference to a property.
 func (c *coder) prop(p *Prop) {
 	integer(c, &p.Var)
 	c.string(&p.Name)
 	c.typ(&p.Type)
 }
 
+// textMatch encodes or decodes a text match.
 func (c *coder) textMatch(m *TextMatch) {
 	integer(c, &m.Kind)
 	c.prop(&m.Prop)
@@ -99,6 +112,7 @@ func part[T, Sum any](c *coder, p *Sum, members func(*T)) {
 	}
 }
 
+// statement encodes or decodes a statement. A number gives its type.
 func (c *coder) statement(p *Statement) {
 	n := byte(0)
 	switch (*p).(type) {
@@ -136,6 +150,7 @@ func (c *coder) statement(p *Statement) {
 	}
 }
 
+// clause encodes or decodes a clause. A number gives its type.
 func (c *coder) clause(p *Clause) {
 	n := byte(0)
 	switch (*p).(type) {
@@ -171,6 +186,7 @@ func (c *coder) clause(p *Clause) {
 	}
 }
 
+// cond encodes or decodes a condition. A number gives its type.
 func (c *coder) cond(p *Cond) {
 	n := byte(0)
 	switch (*p).(type) {

@@ -42,7 +42,7 @@ func (e Entity) String() string { return [...]string{"node", "edge"}[e] }
 // Use is a type, or a property of a type, that a query reads or writes. A schema can run the
 // query if it has every Use of the query with the same types.
 type Use struct {
-	Entity   Entity
+	Entity   Entity     // whether Type is a node type or an edge type
 	Type     string     // type name as in the schema
 	Property string     // empty for the type itself
 	Value    value.Type // type of the property
@@ -59,7 +59,7 @@ const NoVar VarID = -1
 // Var is a node or edge variable of a read. Each `$_` is a variable of its own.
 type Var struct {
 	Name   string // without $; "_" for an anonymous variable
-	Entity Entity
+	Entity Entity // node or edge
 	Type   string // type name as in the schema
 }
 
@@ -75,7 +75,7 @@ type Read struct {
 	Columns []Column
 	// Grouped is set if a column is an aggregate. The other columns are then the grouping key.
 	Grouped bool
-	Order   []Order
+	Order   []Order // most significant key first
 	// Ties lists the variables outside not blocks whose entity ids, ascending, break ties of
 	// Order. Named variables come first, by name, and then anonymous ones, in source order. Ties
 	// between grouped rows are broken by their grouping values in column order instead.
@@ -102,12 +102,12 @@ type Bind struct{ Var VarID }
 // back instead: it holds for a node whose shortest closed walk of at least one edge has a length
 // between Min and Max. A closed walk may take an edge twice.
 type Traverse struct {
-	From, To   VarID // the edge's source and target
-	Edge       string
-	EdgeVar    VarID // NoVar without an edge binding
-	Undirected bool  // the edge may have either direction
-	Walk       bool  // Min and Max bound the number of edges
-	Min, Max   int   // both are 1 unless Walk is set
+	From, To   VarID  // the edge's source and target
+	Edge       string // name of the edge type
+	EdgeVar    VarID  // NoVar without an edge binding
+	Undirected bool   // the edge may have either direction
+	Walk       bool   // Min and Max bound the number of edges
+	Min, Max   int    // both are 1 unless Walk is set
 }
 
 // MaxHops is the largest upper bound that the language allows for a walk. Engines run plans with
@@ -178,7 +178,7 @@ func (k TextKind) String() string { return [...]string{"search", "match_text", "
 type TextMatch struct {
 	Kind     TextKind
 	Prop     Prop
-	Query    Expr
+	Query    Expr // the text to search for
 	MaxEdits Expr // Fuzzy only; nil for the default of 2
 }
 
@@ -198,7 +198,7 @@ type ParamRef struct{ Index int }
 // Prop is a property of the entity that a variable is bound to.
 type Prop struct {
 	Var  VarID
-	Name string
+	Name string // name of the property
 	Type value.Type
 }
 
@@ -207,8 +207,8 @@ type ID struct{ Var VarID }
 
 // Endpoint is the id of an edge's source or target node. Its type is String.
 type Endpoint struct {
-	Var VarID
-	To  bool // the target instead of the source
+	Var VarID // the edge variable
+	To  bool  // the target instead of the source
 }
 
 // Whole is a node as an object with its id and properties.
@@ -230,14 +230,14 @@ type Matched struct{ Match TextMatch }
 // BM25 is the BM25 score of a String property for a query text, an F64.
 type BM25 struct {
 	Prop  Prop
-	Query Expr
+	Query Expr // the text to search for
 }
 
 // Nearest is the cosine distance of a Vector property to a vector, an F64. If the operand is a
 // String, it must be embedded first.
 type Nearest struct {
 	Prop   Prop
-	Vector Expr
+	Vector Expr // a vector, or a String to embed
 }
 
 // RRF is the reciprocal rank fusion of two rankings, an F64.
@@ -291,7 +291,7 @@ type Field struct {
 // Order is a sort key. Nulls come first in ascending order and last in descending order.
 type Order struct {
 	Expr Expr
-	Desc bool
+	Desc bool // in descending order
 }
 
 // Mutation is a list of statements that are executed in order, as one commit.
@@ -305,16 +305,16 @@ type Statement interface{ statement() }
 type Insert struct {
 	Entity   Entity
 	Type     string
-	From, To Expr // ids of an edge's endpoints; nil for a node
-	ID       Expr // explicit id, or nil
-	Set      []Assign
+	From, To Expr     // ids of an edge's endpoints; nil for a node
+	ID       Expr     // explicit id, or nil
+	Set      []Assign // properties to assign
 }
 
 // Update assigns properties of every node for which the predicate holds.
 type Update struct {
 	Type  string
-	Set   []Assign
-	Where Pred
+	Set   []Assign // properties to assign
+	Where Pred     // selects the nodes
 }
 
 // Delete removes every entity for which the predicate holds. Removing a node also removes its
@@ -322,7 +322,7 @@ type Update struct {
 type Delete struct {
 	Entity Entity
 	Type   string
-	Where  Pred
+	Where  Pred // selects the entities
 }
 
 func (Insert) statement() {}
@@ -331,7 +331,7 @@ func (Delete) statement() {}
 
 // Assign assigns a value to a property. The value is a Lit, a ParamRef or a Now.
 type Assign struct {
-	Name  string
+	Name  string     // name of the property
 	Type  value.Type // type of the property
 	Value Expr
 }
@@ -339,7 +339,7 @@ type Assign struct {
 // Pred compares a property, or one of id, from and to, with a value. The value is a Lit, a
 // ParamRef or a Now.
 type Pred struct {
-	Name  string
+	Name  string     // name of the property, or id, from or to
 	Type  value.Type // type of the property; String for id, from and to
 	Op    Op
 	Value Expr

@@ -35,10 +35,11 @@ func Format(q *Query) string {
 type printer struct {
 	q     *Query
 	b     strings.Builder
-	depth int
+	depth int      // indentation in levels
 	vars  []string // by VarID
 }
 
+// line writes an indented line.
 func (p *printer) line(format string, args ...any) {
 	p.b.WriteString(strings.Repeat("  ", p.depth))
 	fmt.Fprintf(&p.b, format, args...)
@@ -62,6 +63,7 @@ func (p *printer) names() {
 	}
 }
 
+// params formats the parameters.
 func (p *printer) params() string {
 	list := make([]string, len(p.q.Params))
 	for i, prm := range p.q.Params {
@@ -70,6 +72,7 @@ func (p *printer) params() string {
 	return strings.Join(list, ", ")
 }
 
+// read writes a read.
 func (p *printer) read(r *Read) {
 	for i, v := range r.Vars {
 		p.line("var %s: %s %s", p.vars[i], v.Entity, v.Type)
@@ -98,6 +101,7 @@ func (p *printer) read(r *Read) {
 	}
 }
 
+// columnType formats the type of a column.
 func (p *printer) columnType(c Column) string {
 	if c.Fields == nil {
 		return c.Type.String()
@@ -109,6 +113,7 @@ func (p *printer) columnType(c Column) string {
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
+// match writes the clauses of a match.
 func (p *printer) match(clauses []Clause) {
 	for _, c := range clauses {
 		switch c := c.(type) {
@@ -127,6 +132,7 @@ func (p *printer) match(clauses []Clause) {
 	}
 }
 
+// traverse writes a traversal.
 func (p *printer) traverse(t Traverse) {
 	verb := "traverse"
 	if t.Walk {
@@ -135,6 +141,7 @@ func (p *printer) traverse(t Traverse) {
 	p.line("%s %s", verb, Speller{p}.Traverse(t))
 }
 
+// cond formats a condition.
 func (p *printer) cond(c Cond) string {
 	switch c := c.(type) {
 	case Compare:
@@ -149,6 +156,7 @@ func (p *printer) cond(c Cond) string {
 	panic("plan: unknown condition")
 }
 
+// textMatch formats a text match.
 func (p *printer) textMatch(m TextMatch) string {
 	s := m.Kind.String() + "(" + p.expr(m.Prop) + ", " + p.expr(m.Query)
 	if m.MaxEdits != nil {
@@ -157,6 +165,7 @@ func (p *printer) textMatch(m TextMatch) string {
 	return s + ")"
 }
 
+// expr formats an expression.
 func (p *printer) expr(e Expr) string {
 	switch e := e.(type) {
 	case Lit:
@@ -220,6 +229,7 @@ func formatValue(v value.Value) string {
 	return v.Kind().String() + "(" + value.Text(v) + ")"
 }
 
+// statement writes a statement of a mutation.
 func (p *printer) statement(st Statement) {
 	switch st := st.(type) {
 	case Insert:
@@ -245,16 +255,19 @@ func (p *printer) statement(st Statement) {
 	}
 }
 
+// assigns writes assignments, one a line.
 func (p *printer) assigns(as []Assign) {
 	for _, a := range as {
 		p.line("%s: %s = %s", a.Name, a.Type, p.expr(a.Value))
 	}
 }
 
+// pred formats the condition of an update or delete.
 func (p *printer) pred(pr Pred) string {
 	return pr.Name + " " + pr.Op.String() + " " + p.expr(pr.Value)
 }
 
+// use formats what a query reads or writes.
 func (p *printer) use(u Use) {
 	verb := "reads"
 	if u.Write {

@@ -20,7 +20,7 @@ func OfBits(k Kind, bits uint64) Value {
 		bits = math.Float64bits(float64(float32(math.Float64frombits(bits))))
 	case InInt64, InUint64, InFloat64:
 	case InNone, InText, InBytes, InVector:
-		panic("value: OfBits of the kind " + k.String())
+		panic("value: OfBits does not accept the kind " + k.String())
 	}
 	return Value{kind: k, bits: bits}
 }

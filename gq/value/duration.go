@@ -50,13 +50,14 @@ func ParseDuration(s string) (DurationValue, error) {
 	return d, nil
 }
 
+// parseDuration parses an ISO 8601 duration of days, hours, minutes and seconds.
 func parseDuration(s string) (DurationValue, error) {
 	negative := len(s) > 0 && s[0] == '-'
 	if negative {
 		s = s[1:]
 	}
 	if len(s) < 2 || s[0] != 'P' {
-		return 0, errors.New("a duration has a P, and then at least one number with a unit")
+		return 0, errors.New("a duration must have a P and then at least one number with a unit")
 	}
 	s = s[1:]
 	var total uint64

@@ -53,9 +53,9 @@ func TestDurations(t *testing.T) {
 // TestHostileDurations checks that each text is rejected with an error that says why.
 func TestHostileDurations(t *testing.T) {
 	for text, why := range map[string]string{
-		"": "a duration has a P", "P": "a duration has a P", "PT": "nothing follows", "-": "a duration has a P", "-P": "a duration has a P", "1H": "a duration has a P",
-		"pt1h": "a duration has a P", "PT1h": "unknown", " PT1H": "a duration has a P", "PT1H ": "number before a unit", "PT1H\x00": "number before a unit",
-		"+PT1H": "a duration has a P", "--PT1H": "a duration has a P", "PT-1H": "or has a sign", "PT1H-30M": "or has a sign", "-PT-1H": "or has a sign",
+		"": "a duration must have a P", "P": "a duration must have a P", "PT": "nothing follows", "-": "a duration must have a P", "-P": "a duration must have a P", "1H": "a duration must have a P",
+		"pt1h": "a duration must have a P", "PT1h": "unknown", " PT1H": "a duration must have a P", "PT1H ": "number before a unit", "PT1H\x00": "number before a unit",
+		"+PT1H": "a duration must have a P", "--PT1H": "a duration must have a P", "PT-1H": "or has a sign", "PT1H-30M": "or has a sign", "-PT-1H": "or has a sign",
 		"P1DT": "nothing follows", "P1TD": "unknown", "PT1": "unit is missing", "PTH": "number before a unit", "PT1HT1M": "number before a unit",
 		"P1H": "unknown", "PT1D": "unknown", "PT1M1H": "out of order", "PT1S1S": "repeated", "PT1H1H": "repeated",
 		"P1Y": "fixed length", "P1M": "fixed length", "P1Y2DT3H": "fixed length", "P1DT1M1Y": "unknown",

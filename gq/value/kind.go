@@ -63,8 +63,8 @@ const (
 // Schema holds the members, apart from the type, of a JSON Schema for the strings of a kind.
 type Schema struct {
 	Format   string
-	Pattern  string
-	Encoding string
+	Pattern  string // a regular expression; "" for none
+	Encoding string // contentEncoding, such as base64; "" for none
 }
 
 // Kinds returns all kinds in the order of their numbers.
@@ -90,6 +90,7 @@ func (k Kind) String() string {
 	return "Kind(" + strconv.Itoa(int(k)) + ")"
 }
 
+// invalidName is the name of Invalid.
 const invalidName = "invalid"
 
 // MarshalText writes the name of the kind in a schema.

@@ -28,10 +28,10 @@ const (
 // per kind; a test in each fails when a kind has no row.
 type row struct {
 	kind    Kind
-	name    string // in a schema
-	storage Storage
-	traits  trait
-	json    JSON
+	name    string  // in a schema
+	storage Storage // how a Value stores it
+	traits  trait   // a bit for each trait that it has
+	json    JSON    // its form in JSON
 	schema  Schema
 	goType  reflect.Type // in generated code; nil for Vector
 	wire    string       // see Kind.WireName
@@ -55,11 +55,11 @@ type row struct {
 type trait uint8
 
 const (
-	isInteger trait = 1 << iota
-	isFraction
-	isText
-	isComparable
-	onScale
+	isInteger    trait = 1 << iota // an integer kind
+	isFraction                     // a floating-point kind
+	isText                         // a kind of text
+	isComparable                   // see Kind.IsComparable
+	onScale                        // see Kind.IsScale
 )
 
 // rows has one row per kind, in the order of their numbers.
@@ -120,7 +120,7 @@ var rows = []row{
 // byNumber, storages and traits are indexed by the number of a kind. They have 256 elements, so
 // that indexing needs no bounds check. storages and traits are columns that inner loops read.
 var (
-	byNumber [256]*row
+	byNumber [256]*row // nil for a number without a kind
 	storages [256]Storage
 	traits   [256]trait
 )

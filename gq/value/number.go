@@ -31,11 +31,13 @@ func ParseNumber(s string, k Kind) (Value, bool) {
 	return OfBits(k, bits), err == nil
 }
 
+// signed parses a signed integer of the given number of bits.
 func signed(s string, size int) (uint64, error) {
 	n, err := strconv.ParseInt(s, 10, size)
 	return uint64(n), err
 }
 
+// float parses a number of the given number of bits, and returns the bits of a float64.
 func float(s string, size int) (uint64, error) {
 	f, err := strconv.ParseFloat(s, size)
 	return math.Float64bits(f), err

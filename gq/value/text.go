@@ -34,7 +34,7 @@ func AppendText(dst []byte, v Value) []byte {
 		return AppendFloat(dst, v.Float(), 64)
 	case InNone, InVector:
 	}
-	panic("value: AppendText of the type " + v.Type().String())
+	panic("value: AppendText does not accept the type " + v.Type().String())
 }
 
 // AppendFloat appends f in the shortest decimal form that parses to the same float of the given

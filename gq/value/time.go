@@ -9,7 +9,7 @@ import (
 const (
 	dateLayout     = "2006-01-02"
 	dateTimeLayout = "2006-01-02T15:04:05.000Z"
-	dayMillis      = 24 * 60 * 60 * 1000
+	dayMillis      = 24 * 60 * 60 * 1000 // milliseconds per day
 
 	// The years 0001 to 9999 are the range that RFC 3339 can represent.
 	minDay, maxDay       = -719162, 2932896
@@ -113,6 +113,7 @@ func (t *DateTimeValue) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// floorDiv returns the quotient of a and the positive b, rounded down.
 func floorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {

@@ -10,7 +10,7 @@ import (
 // immutable. An accessor panics if the value is of a kind that the accessor does not return.
 type Value struct {
 	kind Kind
-	list bool
+	list bool   // then ref has the elements
 	bits uint64 // of a storage of fixed width: two's complement, or the bits of a float64
 	str  string // a text, or bytes
 	ref  any    // []Value of a list, []float32 of a Vector
@@ -73,6 +73,7 @@ func (v Value) IsNull() bool { return v.kind == Invalid }
 // IsList reports whether v is a list.
 func (v Value) IsList() bool { return v.list }
 
+// want panics if v is a list, or if ok is false.
 func (v Value) want(ok bool) {
 	if v.list || !ok {
 		panic("value: wrong accessor for " + v.Type().String())
@@ -107,7 +108,7 @@ func (v Value) Vector() []float32 { v.want(v.kind == Vector); return v.ref.([]fl
 // Elems returns the elements of a list; the caller must not change them.
 func (v Value) Elems() []Value {
 	if !v.list {
-		panic("value: Elems of the type " + v.Type().String())
+		panic("value: Elems does not accept the type " + v.Type().String())
 	}
 	return v.ref.([]Value)
 }
@@ -168,6 +169,7 @@ func Compare(a, b Value) (order int, ok bool) {
 	}
 }
 
+// compareNumbers compares numbers of any kinds. It reports false if one is NaN.
 func compareNumbers(a, b Value) (int, bool) {
 	switch {
 	case a.kind.IsFloat() && b.kind.IsFloat():

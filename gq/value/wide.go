@@ -46,6 +46,7 @@ func (n *BigUint) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// unquoteNumber returns the content of a JSON string, or b itself if it is not a string.
 func unquoteNumber(b []byte) string {
 	var s string
 	if json.Unmarshal(b, &s) == nil {

@@ -14,6 +14,8 @@ const shiftVariable = "OMNIGRAPH_CLOCK_SHIFT"
 // shift is the offset to the system's clock. It does not change while the process runs.
 var shift = fromEnvironment()
 
+// fromEnvironment reads the offset from the environment. It ends the process if the value is not
+// valid.
 func fromEnvironment() time.Duration {
 	d, err := parseShift(os.Getenv(shiftVariable))
 	if err != nil {

@@ -31,39 +31,40 @@ func (c *Credential) run(ctx context.Context) (string, error) {
 	cmd.Stdout, cmd.Stderr = &out, c.Stderr
 	err := cmd.Run()
 	fail := func(format string, args ...any) (string, error) {
-		return "", fmt.Errorf("the command for the token at %s, %q: %w", c.place, c.command[0], fmt.Errorf(format, args...))
+		return "", fmt.Errorf("get the token at %s with the command %q: %w", c.place, c.command[0], fmt.Errorf(format, args...))
 	}
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(context.Cause(ctx), errSlow):
-		return fail("it did not end within %v; run it by hand to see what it waits for", timeLimit)
+		return fail("the command did not end within %v; run it by hand to see what it waits for", timeLimit)
 	case ctx.Err() != nil:
 		return fail("%w", ctx.Err())
 	case errors.Is(err, exec.ErrNotFound):
 		return fail("the program is not in PATH; write its full path")
 	case errors.As(err, &exit):
-		return fail("it ended with %s; run it by hand to see why", exit.ProcessState)
+		return fail("the command failed with %s; run it by hand to see why", exit.ProcessState)
 	case err != nil:
 		return fail("%w", err)
 	case out.over:
-		return fail("it printed more than %d bytes; expected the token alone", maxOutput)
+		return fail("the command printed more than %d bytes; it must print only the token", maxOutput)
 	}
 	token := strings.TrimSpace(out.kept.String())
 	if err := checkToken(token); err != nil {
-		return fail("it printed %w", err)
+		return fail("the command printed %w", err)
 	}
 	return token, nil
 }
 
-var errSlow = errors.New("the time limit of a token")
+// errSlow is the cause when the time limit ends the context.
+var errSlow = errors.New("the time limit for getting a token has passed")
 
 // checkToken checks that a text can be sent as a bearer token.
 func checkToken(token string) error {
 	if token == "" {
-		return errors.New("nothing; expected a token")
+		return errors.New("an empty text; it must be a token")
 	}
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return errors.New("a text with blanks, several lines or letters that are not ASCII; expected the token alone")
+		return errors.New("a text that contains a blank, a line break or a character that is not ASCII; it must be a token and nothing else")
 	}
 	return nil
 }
@@ -72,8 +73,8 @@ func checkToken(token string) error {
 // discards all writes. It does not embed the buffer, because the buffer's ReadFrom method would
 // bypass the limit.
 type limited struct {
-	kept bytes.Buffer
-	over bool
+	kept bytes.Buffer // at most maxOutput bytes
+	over bool         // more than maxOutput bytes were written
 }
 
 func (l *limited) Write(p []byte) (int, error) {

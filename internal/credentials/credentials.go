@@ -70,7 +70,7 @@ func Find(server string) (*Credential, error) {
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
 		return nil, fmt.Errorf("other users can read the tokens in %s (mode %03o); correct this with: chmod 600 %s", path, info.Mode().Perm(), shellescape.Quote(path))
 	case info.Size() > strictyaml.MaxBytes:
-		return nil, fmt.Errorf("%s has %d bytes, expected at most %d", path, info.Size(), strictyaml.MaxBytes)
+		return nil, fmt.Errorf("%s has %d bytes; the maximum is %d", path, info.Size(), strictyaml.MaxBytes)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -159,7 +159,7 @@ func readToken(n *strictyaml.Node, needed bool) *Credential {
 	case !ok:
 		return nil
 	case len(f) != 1:
-		n.Fault(strictyaml.Missing, "token has not exactly one of command and keyring", `write the token, {command: ["program", "argument"]} or {keyring: "service"}`)
+		n.Fault(strictyaml.Missing, "token must have exactly one of the keys command and keyring", `write the token, {command: ["program", "argument"]} or {keyring: "service"}`)
 		return nil
 	case f["keyring"] != nil:
 		c.keyring, ok = f["keyring"].Text("keyring")
@@ -174,6 +174,7 @@ func readToken(n *strictyaml.Node, needed bool) *Credential {
 	return c
 }
 
+// readCommand reads the key command. It reports faults on n.
 func (c *Credential) readCommand(n *strictyaml.Node) bool {
 	list, ok := n.List("command")
 	if !ok {
@@ -191,7 +192,7 @@ func (c *Credential) readCommand(n *strictyaml.Node) bool {
 		n.Fault(strictyaml.Missing, "command names no program", `write ["program", "argument"]`)
 		return false
 	case strings.ContainsRune(c.command[0], filepath.Separator) && !filepath.IsAbs(c.command[0]):
-		n.Fault(strictyaml.BadValue, "the program of command is a relative path, which means another file in another folder", "write its full path, or a name that is found in PATH")
+		n.Fault(strictyaml.BadValue, "the program in command is a relative path, which names a different file in each folder", "write its full path, or the name of a program in PATH")
 		return false
 	}
 	return true

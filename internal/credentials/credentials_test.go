@@ -127,10 +127,10 @@ func TestCommand(t *testing.T) {
 	}{
 		{"token", "[" + program + "]", secret, ""},
 		{"token", "[" + program + ", -a, -a]", secret + "-a-a", ""},
-		{"nothing", "[" + program + "]", "", "it printed nothing; expected a token"},
-		{"lines", "[" + program + "]", "", "it printed a text with blanks, several lines"},
-		{"much", "[" + program + "]", "", "it printed more than 16384 bytes"},
-		{"fail", "[" + program + "]", "", "it ended with exit status 7; run it by hand to see why"},
+		{"nothing", "[" + program + "]", "", "the command printed an empty text; it must be a token"},
+		{"lines", "[" + program + "]", "", "the command printed a text that contains a blank, a line break"},
+		{"much", "[" + program + "]", "", "the command printed more than 16384 bytes"},
+		{"fail", "[" + program + "]", "", "the command failed with exit status 7; run it by hand to see why"},
 		{"token", "[no-such-program-anywhere]", "", "the program is not in PATH; write its full path"},
 		{"token", "[/no/such/program]", "", "no such file"},
 	} {
@@ -167,7 +167,7 @@ func TestCommandThatHangs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Token(t.Context()); err == nil || !strings.Contains(err.Error(), "it did not end within 300ms") || strings.Contains(err.Error(), secret) {
+	if _, err := c.Token(t.Context()); err == nil || !strings.Contains(err.Error(), "the command did not end within 300ms") || strings.Contains(err.Error(), secret) {
 		t.Errorf("found %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -179,12 +179,12 @@ func TestCommandThatHangs(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	for token, want := range map[string]string{
-		"{}":                                "token has not exactly one of command and keyring",
-		"{ command: [a], keyring: b }":      "token has not exactly one of command and keyring",
+		"{}":                                "token must have exactly one of the keys command and keyring",
+		"{ command: [a], keyring: b }":      "token must have exactly one of the keys command and keyring",
 		"{ comand: [a] }":                   "unknown key",
 		"{ command: [] }":                   "command names no program",
 		"{ command: pass }":                 "command is a string, expected a list",
-		"{ command: [./pass] }":             "the program of command is a relative path",
+		"{ command: [./pass] }":             "the program in command is a relative path",
 		"{ command: [pass, 1] }":            "a word of command is a number, expected a string",
 		"{ keyring: \"\" }":                 "keyring is empty",
 		"[x]":                               "expected a mapping",

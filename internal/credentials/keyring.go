@@ -25,20 +25,20 @@ func (c *Credential) fromKeyring(ctx context.Context) (string, error) {
 		answers <- answer{token, err}
 	}()
 	fail := func(format string, args ...any) (string, error) {
-		return "", fmt.Errorf("the keyring for the token at %s, service %q, user %q: %w", c.place, c.keyring, c.server, fmt.Errorf(format, args...))
+		return "", fmt.Errorf("get the token at %s from the keyring, service %q, user %q: %w", c.place, c.keyring, c.server, fmt.Errorf(format, args...))
 	}
 	select {
 	case <-ctx.Done():
 		if errors.Is(context.Cause(ctx), errSlow) {
-			return fail("it did not answer within %v; unlock it", timeLimit)
+			return fail("the keyring did not answer within %v; unlock it", timeLimit)
 		}
 		return fail("%w", ctx.Err())
 	case a := <-answers:
 		switch {
 		case errors.Is(a.err, keyring.ErrNotFound):
-			return fail("it has no such entry; store the token under this service and user")
+			return fail("the keyring has no such entry; store the token under this service and user")
 		case a.err != nil:
-			return fail("it cannot be read: %w", a.err)
+			return fail("the keyring cannot be read: %w", a.err)
 		}
 		if err := checkToken(a.token); err != nil {
 			return fail("the entry is %w", err)

@@ -44,13 +44,13 @@ func onSessionBus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const where = `the keyring for the token at config.yaml:3:12, service "omnigraph", user "` + server + `": `
-	if _, err := c.Token(t.Context()); err == nil || !strings.HasPrefix(err.Error(), where+"it cannot be read: ") {
+	const where = `get the token at config.yaml:3:12 from the keyring, service "omnigraph", user "` + server + `": `
+	if _, err := c.Token(t.Context()); err == nil || !strings.HasPrefix(err.Error(), where+"the keyring cannot be read: ") {
 		t.Errorf("without a service: %v", err)
 	}
 	service := &secretService{entries: map[string]string{}}
 	service.start(t)
-	if _, err := c.Token(t.Context()); err == nil || err.Error() != where+"it has no such entry; store the token under this service and user" {
+	if _, err := c.Token(t.Context()); err == nil || err.Error() != where+"the keyring has no such entry; store the token under this service and user" {
 		t.Errorf("without an entry: %v", err)
 	}
 	service.set(secret)
@@ -58,14 +58,14 @@ func onSessionBus(t *testing.T) {
 		t.Errorf("found %q, %v", token, err)
 	}
 	service.set(secret + "\n" + secret)
-	if _, err := c.Token(t.Context()); err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), "the entry is a text with blanks, several lines") {
+	if _, err := c.Token(t.Context()); err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), "the entry is a text that contains a blank, a line break") {
 		t.Errorf("found %v", err)
 	}
 	before := timeLimit
 	timeLimit = 200 * time.Millisecond
 	t.Cleanup(func() { timeLimit = before })
 	unlock := service.lock()
-	if _, err := c.Token(t.Context()); err == nil || err.Error() != where+"it did not answer within 200ms; unlock it" {
+	if _, err := c.Token(t.Context()); err == nil || err.Error() != where+"the keyring did not answer within 200ms; unlock it" {
 		t.Errorf("locked: %v", err)
 	}
 	unlock()

@@ -20,7 +20,7 @@ type Config struct {
 	// BaseURL is the address, without the path of an operation; empty means the provider's own
 	// address.
 	BaseURL string
-	Model   string
+	Model   string // name of the model
 	Key     string // secret, so no error contains it; empty to send none
 	// Timeout limits the time of one request; 0 means DefaultTimeout.
 	Timeout time.Duration
@@ -79,7 +79,7 @@ func (p *OpenAI) Embed(ctx context.Context, texts []string, dim int) ([][]float3
 		vectors := make([][]float32, len(texts))
 		for _, d := range out.Data {
 			if d.Index < 0 || d.Index >= len(vectors) {
-				return nil, p.c.fault("it answered with a vector for text %d of %d", d.Index+1, len(texts))
+				return nil, p.c.fault("it answered with a vector for text %d, but the request has %d texts", d.Index+1, len(texts))
 			}
 			vectors[d.Index] = d.Embedding
 		}
@@ -233,6 +233,7 @@ func (c *Config) check(vectors [][]float32, texts, dim int) error {
 	return nil
 }
 
+// fault returns an error that names the provider and its model.
 func (c *Config) fault(format string, args ...any) error {
 	return &engine.Unavailable{Reason: fmt.Sprintf("the embedding provider %s, model %s: ", c.BaseURL, c.Model) + fmt.Sprintf(format, args...)}
 }

@@ -23,9 +23,9 @@ func IsNoSpace(err error) bool { return isNoSpace(err) }
 // links, only one of the directories can be open.
 type osDir struct {
 	osFS
-	path   string // path given to LockDir, cleaned
-	lock   string // path of the lock file
-	root   *os.Root
+	path   string   // path given to LockDir, cleaned
+	lock   string   // path of the lock file
+	root   *os.Root // the directory; operations on its files go through it
 	self   *os.File // holds the lock of the directory
 	file   *os.File // the lock file
 	id     identity // of the directory
@@ -95,6 +95,7 @@ func (d *osDir) Close() error {
 	return errors.Join(errs...)
 }
 
+// Check implements [Dir].
 func (d *osDir) Check(f File, name string) error {
 	id, path := d.id, d.path
 	if file, ok := f.(osFile); ok {
@@ -119,6 +120,7 @@ func moved(path string, err error) error {
 	return &MovedError{Name: path}
 }
 
+// Shared implements [Dir]. It counts the hard links of the file.
 func (d *osDir) Shared(name string) (bool, error) {
 	base, ok := d.within(name)
 	if !ok {
@@ -147,6 +149,7 @@ func at(name string, err error) error {
 	return err
 }
 
+// open opens a file of the directory. It opens a file that is not in the directory with elsewhere.
 func (d *osDir) open(name string, flag int, elsewhere func(string) (File, error)) (File, error) {
 	base, ok := d.within(name)
 	if !ok {
@@ -174,16 +177,20 @@ func (d *osDir) open(name string, flag int, elsewhere func(string) (File, error)
 	return osFile{f, id}, nil
 }
 
+// Create implements [FS].
 func (d *osDir) Create(name string) (File, error) {
 	return d.open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, d.osFS.Create)
 }
 
+// Open implements [FS].
 func (d *osDir) Open(name string) (File, error) { return d.open(name, os.O_RDONLY, d.osFS.Open) }
 
+// OpenWrite implements [FS].
 func (d *osDir) OpenWrite(name string) (File, error) {
 	return d.open(name, os.O_RDWR, d.osFS.OpenWrite)
 }
 
+// Map implements [FS].
 func (d *osDir) Map(name string) (*Mapping, error) {
 	base, ok := d.within(name)
 	if !ok {
@@ -197,6 +204,7 @@ func (d *osDir) Map(name string) (*Mapping, error) {
 	return mapFile(f, name)
 }
 
+// Rename implements [FS].
 func (d *osDir) Rename(oldName, newName string) error {
 	from, ok := d.within(oldName)
 	to, also := d.within(newName)
@@ -206,6 +214,7 @@ func (d *osDir) Rename(oldName, newName string) error {
 	return d.root.Rename(from, to)
 }
 
+// Remove implements [FS].
 func (d *osDir) Remove(name string) error {
 	base, ok := d.within(name)
 	if !ok {
@@ -214,6 +223,7 @@ func (d *osDir) Remove(name string) error {
 	return at(name, d.root.Remove(base))
 }
 
+// List implements [FS].
 func (d *osDir) List(dir string) ([]string, error) {
 	if filepath.Clean(dir) != d.path {
 		return d.osFS.List(dir)
@@ -232,6 +242,7 @@ func (d *osDir) List(dir string) ([]string, error) {
 	return names, nil
 }
 
+// SyncDir implements [FS].
 func (d *osDir) SyncDir(dir string) error {
 	if filepath.Clean(dir) != d.path {
 		return d.osFS.SyncDir(dir)

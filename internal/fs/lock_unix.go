@@ -41,6 +41,7 @@ func lockDir(f *os.File) (held, can bool, err error) {
 // identity identifies a file or directory among all that exist at the same time.
 type identity struct{ dev, ino uint64 }
 
+// identify returns the identity of an open file or directory.
 func identify(f *os.File) (identity, error) {
 	var st unix.Stat_t
 	for {
@@ -84,10 +85,12 @@ func links(info os.FileInfo) uint64 {
 	return 1
 }
 
+// isNoSpace reports whether err says that the disk or the user's quota is full.
 func isNoSpace(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
 }
 
+// syncDir makes the names in a directory durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -100,4 +103,5 @@ func syncDir(dir string) error {
 	return err
 }
 
+// syncOpenDir makes the names in an open directory durable.
 func syncOpenDir(d *os.File) error { return d.Sync() }

@@ -11,6 +11,7 @@ import (
 // range.
 const lockOffset = 1 << 20
 
+// lockFile locks an open file. held is true if another process has the lock.
 func lockFile(f *os.File) (held bool, err error) {
 	at := &windows.Overlapped{Offset: lockOffset}
 	err = windows.LockFileEx(windows.Handle(f.Fd()),
@@ -31,6 +32,7 @@ func lockDir(*os.File) (held, can bool, err error) { return false, false, nil }
 // identity identifies a file or directory among all that exist at the same time.
 type identity struct{ info os.FileInfo }
 
+// identify returns the identity of an open file or directory.
 func identify(f *os.File) (identity, error) {
 	info, err := f.Stat()
 	return identity{info}, err
@@ -49,6 +51,7 @@ func (id identity) leadsTo(path string) (bool, error) {
 // are not looked up.
 func links(os.FileInfo) uint64 { return 1 }
 
+// isNoSpace reports whether err says that the disk or the quota of the user is full.
 func isNoSpace(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) || errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
 }

@@ -36,6 +36,7 @@ var mapped = struct {
 	files map[uintptr]mappedFile
 }{files: map[uintptr]mappedFile{}}
 
+// mappedFile describes a file that is mapped into memory.
 type mappedFile struct {
 	name string
 	size uintptr // in bytes

@@ -14,6 +14,7 @@ func (osFS) Map(name string) (*Mapping, error) {
 	return mapFile(f, name)
 }
 
+// mapFile reads an open file into memory. name is its path.
 func mapFile(f *os.File, name string) (*Mapping, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -20,13 +20,13 @@ var ErrCrashed = errors.New("the simulated power is off")
 // power failure would leave; see [Mem.Crash].
 type Mem struct {
 	mu    sync.Mutex
-	dirs  map[string]*memDir
-	locks map[string]bool
-	ops   int // number of durable operations so far
-	limit int // number of durable operations before the crash, -1 for no crash
+	dirs  map[string]*memDir // by cleaned path
+	locks map[string]bool    // paths of the locks that are held
+	ops   int                // number of durable operations so far
+	limit int                // number of durable operations before the crash, -1 for no crash
 
-	poison   bool
-	poisoned atomic.Int64
+	poison   bool         // see PoisonMappings
+	poisoned atomic.Int64 // number of mappings that were overwritten
 }
 
 // memDir is a directory: the current names, the durable names, and the pending changes
@@ -39,8 +39,8 @@ type memDir struct {
 // change is one change of a directory. After a crash it is either complete or undone.
 // remove or add may be empty.
 type change struct {
-	remove string
-	add    string
+	remove string // name to remove
+	add    string // name to add
 	file   *inode // the file that add refers to
 }
 
@@ -228,14 +228,18 @@ func (m *Mem) LockDir(dir, name string) (Dir, error) {
 	return &lockedMem{Mem: m, Closer: lock}, nil
 }
 
+// lockedMem is a locked directory of a Mem. Its file names cannot be replaced from outside the Mem,
+// so its checks always succeed.
 type lockedMem struct {
 	*Mem
 	io.Closer
 }
 
+// Check implements [Dir].
 func (*lockedMem) Check(File, string) error    { return nil }
 func (*lockedMem) Shared(string) (bool, error) { return false, nil }
 
+// open opens an existing file.
 func (m *Mem) open(name string, writable bool) (File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -262,6 +266,7 @@ func (m *Mem) parent(op, name string) (*memDir, string, error) {
 	return d, filepath.Base(name), nil
 }
 
+// alive returns ErrCrashed after the simulated crash. The caller holds mu.
 func (m *Mem) alive() error {
 	if m.limit >= 0 && m.ops >= m.limit {
 		return ErrCrashed
@@ -278,11 +283,13 @@ func (m *Mem) durableOp() error {
 	return nil
 }
 
+// apply makes a change to the current names, which is durable only after a sync.
 func (d *memDir) apply(c change) {
 	c.applyTo(d.names)
 	d.pending = append(d.pending, c)
 }
 
+// applyTo makes the change to a map of names.
 func (c change) applyTo(names map[string]*inode) {
 	if c.remove != "" {
 		delete(names, c.remove)
@@ -292,9 +299,10 @@ func (c change) applyTo(names map[string]*inode) {
 	}
 }
 
+// memLock is a held lock of a Mem. Close releases it.
 type memLock struct {
 	fs   *Mem
-	name string
+	name string // key in Mem.locks
 	once sync.Once
 }
 

@@ -6,29 +6,33 @@ import (
 	iofs "io/fs"
 )
 
+// pageSize is the number of bytes in a page.
 const pageSize = 4096
 
+// page is a part of the content of a file.
 type page [pageSize]byte
 
+// zeros is the content of a nil page. It is never written.
 var zeros page
 
 // inode is the content of a file: the current pages, and the durable pages, which a power failure
 // leaves. A nil page is all zeros. A page that is in both lists is shared and never written.
 type inode struct {
 	pages, durable    []*page
-	size, durableSize int64
+	size, durableSize int64            // in bytes
 	dirty             map[int]struct{} // pages written since the last Sync
 }
 
 // memFile is an open file of a [Mem].
 type memFile struct {
 	fs       *Mem
-	node     *inode
-	name     string
+	node     *inode // the content
+	name     string // path for errors
 	writable bool
 	closed   bool
 }
 
+// ReadAt implements [File].
 func (f *memFile) ReadAt(p []byte, off int64) (int, error) {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()
@@ -41,6 +45,7 @@ func (f *memFile) ReadAt(p []byte, off int64) (int, error) {
 	return f.node.readAt(p, off)
 }
 
+// WriteAt implements [File].
 func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()
@@ -57,6 +62,7 @@ func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
+// Size implements [File].
 func (f *memFile) Size() (int64, error) {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()
@@ -66,6 +72,7 @@ func (f *memFile) Size() (int64, error) {
 	return f.node.size, nil
 }
 
+// Sync implements [File].
 func (f *memFile) Sync() error {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()
@@ -79,6 +86,7 @@ func (f *memFile) Sync() error {
 	return nil
 }
 
+// Close implements [File].
 func (f *memFile) Close() error {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()
@@ -97,6 +105,7 @@ func (f *memFile) LoseWrites() {
 	clear(f.node.dirty)
 }
 
+// usable returns an error if the file is closed, or after the simulated crash.
 func (f *memFile) usable(op string) error {
 	if err := f.fs.alive(); err != nil {
 		return err
@@ -107,6 +116,7 @@ func (f *memFile) usable(op string) error {
 	return nil
 }
 
+// readAt copies bytes of the current content to p.
 func (n *inode) readAt(p []byte, off int64) (int, error) {
 	if off >= n.size {
 		return 0, io.EOF
@@ -131,6 +141,7 @@ func (n *inode) readAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
+// writeAt changes the current content.
 func (n *inode) writeAt(p []byte, off int64) {
 	n.size = max(n.size, off+int64(len(p)))
 	for len(p) > 0 {
@@ -144,6 +155,7 @@ func (n *inode) writeAt(p []byte, off int64) {
 	}
 }
 
+// sync makes the current content durable.
 func (n *inode) sync() {
 	for i := range n.dirty {
 		if i >= len(n.durable) {
@@ -155,6 +167,7 @@ func (n *inode) sync() {
 	n.durableSize = n.size
 }
 
+// page returns page i of the current content; nil means all zeros.
 func (n *inode) page(i int) *page {
 	if i < len(n.pages) {
 		return n.pages[i]
@@ -162,6 +175,7 @@ func (n *inode) page(i int) *page {
 	return nil
 }
 
+// durablePage returns page i of the durable content; nil means all zeros.
 func (n *inode) durablePage(i int) *page {
 	if i < len(n.durable) {
 		return n.durable[i]

@@ -14,25 +14,33 @@ import (
 // write it.
 func OS() FS { return osFS{} }
 
+// osFS is the file system of the operating system.
 type osFS struct{}
 
+// osFile is an open file of the operating system.
 type osFile struct {
 	*os.File
 	id identity // identity of a file in a Dir
 }
 
+// Create implements [FS].
 func (osFS) Create(name string) (File, error) {
 	return open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 }
 
+// Open implements [FS].
 func (osFS) Open(name string) (File, error) { return open(name, os.O_RDONLY) }
 
+// OpenWrite implements [FS].
 func (osFS) OpenWrite(name string) (File, error) { return open(name, os.O_RDWR) }
 
+// Rename implements [FS].
 func (osFS) Rename(oldName, newName string) error { return os.Rename(oldName, newName) }
 
+// Remove implements [FS].
 func (osFS) Remove(name string) error { return os.Remove(name) }
 
+// List implements [FS].
 func (osFS) List(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -62,6 +70,7 @@ func (s osFS) MkdirAll(dir string) error {
 	return s.SyncDir(parent)
 }
 
+// SyncDir implements [FS].
 func (osFS) SyncDir(dir string) error { return syncDir(dir) }
 
 // Lock locks a file and writes the process id into it.
@@ -105,6 +114,7 @@ func readPID(f *os.File) int {
 	return pid
 }
 
+// Size implements [File].
 func (f osFile) Size() (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -113,8 +123,10 @@ func (f osFile) Size() (int64, error) {
 	return info.Size(), nil
 }
 
+// Sync implements [File].
 func (f osFile) Sync() error { return syncFile(f.File) }
 
+// open opens a file with flags of package os.
 func open(name string, flag int) (File, error) {
 	f, err := os.OpenFile(name, flag, 0o600)
 	if err != nil {

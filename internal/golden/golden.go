@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "rewrite golden files with what the tests got")
+// update makes tests rewrite their golden files.
+var update = flag.Bool("update", false, "rewrite the golden files with the results of the tests")
 
 // Updating reports whether the golden files are being rewritten. A test that derives a golden file
 // from another file must then rewrite that file too.
@@ -34,6 +35,6 @@ func Check(t testing.TB, path string, got []byte) {
 		t.Fatalf("%v (run the test with -update to write it)", err)
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s differs (-want +got); run with -update if the change is meant:\n%s", path, diff)
+		t.Errorf("%s differs (-want +got); run with -update if the change is intended:\n%s", path, diff)
 	}
 }

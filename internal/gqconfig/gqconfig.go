@@ -15,23 +15,24 @@ const File = "gq.yaml"
 
 // Config is the content of a gq.yaml.
 type Config struct {
-	Strict bool // every key of a tool's arguments is required; null stands for an omitted value
-	Lint   lint.Config
+	Strict bool        // every key of a tool's arguments is required; null stands for an omitted value
+	Lint   lint.Config // levels and options of the lint rules
 }
 
 // Settings describes gq.yaml.
 var Settings = &strictyaml.Setting{
 	Type: strictyaml.Mapping,
-	Text: "gq.yaml has the settings of the command gq for a project.",
+	Text: "gq.yaml contains the settings of the command gq for a project.",
 	Keys: []*strictyaml.Setting{
 		{
 			Key: "strict", Type: strictyaml.Bool, Default: "false", Example: "true",
-			Text: "With true the JSON Schemas of tools require every argument, and null stands for a value that is left out; some clients need such schemas.",
+			Text: "If this is true, the JSON Schemas of tools require every argument, and a client sends null for an argument that it would otherwise leave out. Some clients need such schemas.",
 		},
 		lintSettings,
 	},
 }
 
+// lintSettings describes the section lint.
 var lintSettings = &strictyaml.Setting{
 	Key: "lint", Type: strictyaml.Mapping, Default: "the defaults of the keys", Example: "{ rules: { L105: off }, max_tool_name: 32 }",
 	Text: "This section sets what gq lint reports.",
@@ -51,7 +52,7 @@ var lintSettings = &strictyaml.Setting{
 		},
 		{
 			Key: "token_budget", Type: strictyaml.Int, Min: 1, Max: math.MaxInt32, Default: strconv.Itoa(lint.DefaultTokenBudget), Example: "20000",
-			Text: "Rule L203 reports a graph whose tools take more tokens than this in the list that each client reads.",
+			Text: "Rule L203 reports a graph if its tools take more tokens than this in the answer to tools/list.",
 		},
 	},
 }
@@ -93,6 +94,7 @@ func Strict(path string, text []byte) (bool, diag.List) {
 	return strict, r.Faults()
 }
 
+// lintConfig reads the section lint. It reports faults on n.
 func lintConfig(n *strictyaml.Node) lint.Config {
 	cfg := lint.Config{Levels: map[diag.Code]lint.Level{}}
 	f, ok := n.Mapping("lint", lintSettings)

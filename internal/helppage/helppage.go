@@ -62,7 +62,7 @@ func faultOf(cmd *cobra.Command) string {
 			return "Long does not start with an upper-case letter"
 		}
 		if !strings.HasSuffix(cmd.Long, ".") {
-			return "Long does not end with a sentence"
+			return "Long does not end with a period"
 		}
 	}
 	fault := ""
@@ -78,7 +78,7 @@ func faultOf(cmd *cobra.Command) string {
 		return ""
 	}
 	if cmd.Example == "" {
-		return "it has no example"
+		return "the command has no example"
 	}
 	for line := range strings.Lines(cmd.Example) {
 		if !strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "   ") || strings.TrimSpace(line) == "" {

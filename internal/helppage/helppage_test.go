@@ -22,7 +22,7 @@ func TestFaultOf(t *testing.T) {
 		"lower":           {func(c *cobra.Command) { c.Short = "do it" }, "upper-case"},
 		"period":          {func(c *cobra.Command) { c.Short = "Do it." }, "period"},
 		"long short":      {func(c *cobra.Command) { c.Short = strings.Repeat("Do ", 30) }, "too long"},
-		"no sentence":     {func(c *cobra.Command) { c.Long = "Do it" }, "sentence"},
+		"no sentence":     {func(c *cobra.Command) { c.Long = "Do it" }, "end with a period"},
 		"lower long":      {func(c *cobra.Command) { c.Long = "do it." }, "upper-case"},
 		"flag":            {func(c *cobra.Command) { c.Flags().Bool("x", false, "") }, "--x has no help"},
 		"no example":      {func(c *cobra.Command) { c.Example = "" }, "no example"},

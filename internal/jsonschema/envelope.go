@@ -5,6 +5,7 @@ import (
 	"reflect"
 )
 
+// branchDoc describes the argument branch.
 const branchDoc = "The branch to use. The default is main."
 
 // ReadInput returns the input schema of a stored read. params is the struct type of its parameters.
@@ -76,6 +77,7 @@ func inputEnvelope(params reflect.Type, knobs ...reflect.StructField) reflect.Ty
 	}, knobs...))
 }
 
+// field returns a struct field of type T.
 func field[T any](name string, tag reflect.StructTag) reflect.StructField {
 	return reflect.StructField{Name: name, Type: reflect.TypeFor[T](), Tag: tag}
 }

@@ -55,6 +55,7 @@ const (
 	output
 )
 
+// reflectObject returns the schema of a struct type.
 func reflectObject(t reflect.Type, dir direction) json.RawMessage {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -74,7 +75,7 @@ func reflectObject(t reflect.Type, dir direction) json.RawMessage {
 }
 
 var (
-	bigIntType     = reflect.TypeFor[value.BigInt]()
+	bigIntType     = reflect.TypeFor[value.BigInt]() // a 64-bit integer, written as a number or a string
 	bigUintType    = reflect.TypeFor[value.BigUint]()
 	rawMessageType = reflect.TypeFor[json.RawMessage]()
 )
@@ -119,6 +120,7 @@ func (dir direction) leaf(t reflect.Type) *jsonschema.Schema {
 	return nil
 }
 
+// wide returns the schema of a 64-bit integer. pattern limits the string form.
 func (dir direction) wide(pattern string) *jsonschema.Schema {
 	if dir == output {
 		return union("integer", "string")
@@ -126,6 +128,7 @@ func (dir direction) wide(pattern string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Pattern: pattern}
 }
 
+// bounded returns the schema of an integer. Only an input schema has the bounds.
 func (dir direction) bounded(lo, hi string) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "integer"}
 	if dir == input {
@@ -134,6 +137,7 @@ func (dir direction) bounded(lo, hi string) *jsonschema.Schema {
 	return s
 }
 
+// any returns the schema of a Go type that may hold any JSON value.
 func (dir direction) any(t reflect.Type) *jsonschema.Schema {
 	if dir == input {
 		panic(fmt.Sprintf("jsonschema: %s has no JSON type; give the argument a concrete type, or a map for an object with any members", t))
@@ -235,6 +239,7 @@ func optionalInput(f reflect.StructField) bool {
 		slices.Contains(strings.Split(f.Tag.Get("jsonschema"), ","), "nullable")
 }
 
+// omittable reports whether the options of a json tag omit empty values.
 func omittable(jsonOptions string) bool {
 	return strings.Contains(jsonOptions, "omitempty") || strings.Contains(jsonOptions, "omitzero")
 }
@@ -251,6 +256,7 @@ func orNull(s *jsonschema.Schema) {
 	}
 }
 
+// extra adds a member to a schema that the library has no field for.
 func extra(s *jsonschema.Schema, name string, v any) {
 	if s.Extras == nil {
 		s.Extras = map[string]any{}

@@ -27,6 +27,7 @@ func Page(root *cobra.Command, title, by string) []byte {
 	return b.Bytes()
 }
 
+// describe writes the usage, the flags and the examples of a command.
 func describe(b *bytes.Buffer, cmd *cobra.Command) {
 	fmt.Fprintf(b, "%s\n\n```text\n%s\n\n%s```\n", about(cmd), cmd.UseLine(), cmd.NonInheritedFlags().FlagUsages())
 	if cmd.Example != "" {

@@ -55,6 +55,7 @@ func (ev *evaluation) aggregate(a plan.Agg, members [][]*entity) value.Value {
 	return aggregates[a.Func](ev, vals, rows)
 }
 
+// sum adds the values. It rounds only the result, unless the graph has the fault SumRounds.
 func (ev *evaluation) sum(vals []value.Value) float64 {
 	if ev.g.fault != SumRounds {
 		return exactSum(vals)

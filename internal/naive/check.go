@@ -22,6 +22,7 @@ func (t *tx) properties(kind plan.Entity, typ string) []*catalog.Property {
 	return t.after.schema.Node(typ).Properties
 }
 
+// property returns a property of a type in the new schema, or nil if there is none.
 func (t *tx) property(kind plan.Entity, typ, name string) *catalog.Property {
 	for _, p := range t.properties(kind, typ) {
 		if p.Name == name {
@@ -38,6 +39,7 @@ func (t *tx) violation(e *entity, property, rule, detail string) {
 		Property: property, Rule: rule, Detail: detail})
 }
 
+// report adds an error. For an entity that was loaded, it adds the number of its line.
 func (t *tx) report(e *entity, field string, err error) {
 	if line := t.lines[e]; line > 0 {
 		err = &engine.LineError{Line: line, Field: strings.TrimSuffix(field, "data."), Err: err}
@@ -87,6 +89,7 @@ func (t *tx) build(kind plan.Entity, typ, id string, props map[string]value.Valu
 	return e
 }
 
+// checkRange reports a value outside a range.
 func (t *tx) checkRange(e *entity, r catalog.Range) {
 	v, ok := e.props[r.Property]
 	if !ok {
@@ -104,6 +107,7 @@ func (t *tx) checkRange(e *entity, r catalog.Range) {
 	}
 }
 
+// checkPattern reports a value that does not match a pattern.
 func (t *tx) checkPattern(e *entity, c catalog.Check) {
 	v, ok := e.props[c.Property]
 	if !ok {
@@ -168,6 +172,7 @@ func (t *tx) checkUnique(kind plan.Entity, typ string, names []string) {
 	}
 }
 
+// sameTuple reports whether two entities have the same values, none of them null.
 func (t *tx) sameTuple(a, b *entity, names []string) bool {
 	for _, name := range names {
 		v, w := a.member(name), b.member(name)

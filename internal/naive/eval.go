@@ -40,6 +40,7 @@ func (ev *evaluation) eval(e plan.Expr) value.Value {
 	panic("naive: this expression is not allowed here")
 }
 
+// isTrue reports whether a condition holds.
 func (ev *evaluation) isTrue(c plan.Cond) bool {
 	switch c := c.(type) {
 	case plan.Compare:
@@ -95,6 +96,7 @@ func (g *Graph) compare(op plan.Op, l, r value.Value) bool {
 	panic("naive: unknown operator")
 }
 
+// contains evaluates the operator contains, whose left side is a list or a text.
 func (g *Graph) contains(l, r value.Value) bool {
 	if !l.IsList() {
 		if g.fault == ContainsFolds {
@@ -138,6 +140,7 @@ func order(a, b value.Value) int {
 	return c
 }
 
+// boolInt returns 1 for true and 0 for false.
 func boolInt(b bool) int {
 	if b {
 		return 1

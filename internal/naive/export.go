@@ -51,6 +51,7 @@ func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts 
 	return head, nil
 }
 
+// export writes the line of an entity. unnamed is true if its id does not come from a key.
 func (g *Graph) export(w io.Writer, e *entity, props []*catalog.Property, unnamed bool) {
 	var data []string
 	if e.props["id"].IsNull() && !(unnamed && g.fault == ExportWithoutID) {
@@ -72,6 +73,7 @@ func (g *Graph) export(w io.Writer, e *entity, props []*catalog.Property, unname
 	fmt.Fprintf(w, "{%s,\"data\":{%s}}\n", head, strings.Join(data, ","))
 }
 
+// quote returns s as a JSON string.
 func quote(s string) string {
 	b, err := json.Marshal(s)
 	if err != nil {

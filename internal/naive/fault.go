@@ -135,6 +135,7 @@ func Faults() []Fault {
 	return all
 }
 
+// faultNames are the names of the constants.
 var faultNames = [...]string{
 	Sound: "Sound", MaxHopsShort: "MaxHopsShort", MinHopsIgnored: "MinHopsIgnored", SourceVisited: "SourceVisited",
 	StartReported:   "StartReported",

@@ -25,20 +25,20 @@ import (
 
 // Graph is a graph that is stored in Go maps. It implements [engine.Graph].
 type Graph struct {
-	fault Fault
+	fault Fault // the deliberate error of this graph
 
 	mu      sync.Mutex
 	ids     []string          // ids for the next entities without one
 	lines   map[string]*line  // the branches by name
 	commits map[string]moment // all commits by id
 	gone    map[string]bool   // commits that a cleanup made unreadable
-	closed  bool
+	closed  bool              // every call then fails
 }
 
 // line is a branch.
 type line struct {
-	name     string
-	head     engine.Commit
+	name     string                // of the branch
+	head     engine.Commit         // last commit
 	state    *state                // a commit replaces it; it is never changed in place
 	outcomes map[[2]string]outcome // outcomes of calls with an idempotency key, by actor and key
 }
@@ -46,7 +46,7 @@ type line struct {
 // moment is a commit and the state that it made.
 type moment struct {
 	commit engine.Commit
-	state  *state
+	state  *state // contents after the commit
 }
 
 var _ engine.Graph = (*Graph)(nil)
@@ -196,8 +196,10 @@ func instant(at engine.Target) time.Time {
 	return at.Now
 }
 
+// now returns the time, in the microseconds that commits keep.
 func now() time.Time { return clock.Now().UTC().Truncate(time.Microsecond) }
 
+// freshID returns an id that no entity or commit has.
 func freshID() string {
 	return ulid.MustNew(ulid.Timestamp(clock.Now()), ulid.DefaultEntropy()).String()
 }
@@ -263,7 +265,7 @@ func fits(v value.Value, t value.Type) bool {
 // entity is a node or an edge. It is immutable.
 type entity struct {
 	kind     plan.Entity
-	typ, id  string
+	typ, id  string                 // names of the type and of the entity
 	from, to string                 // ids of an edge's endpoints
 	props    map[string]value.Value // without nulls
 }
@@ -271,12 +273,13 @@ type entity struct {
 // state is the complete contents of a graph, by type name and id, and its schema.
 type state struct {
 	nodes, edges map[string]map[string]*entity
-	source       string
+	source       string // text of the schema
 	schema       *catalog.Schema
-	digest       string
+	digest       string     // of the schema
 	ancestors    []ancestor // ancestors of the schema, the latest first
 }
 
+// newState returns an empty state with a schema.
 func newState(source string, schema *catalog.Schema) *state {
 	s := &state{nodes: map[string]map[string]*entity{}, edges: map[string]map[string]*entity{}, source: source, schema: schema, digest: catalog.Digest(schema)}
 	for _, n := range schema.Nodes {
@@ -301,6 +304,7 @@ func (s *state) clone() *state {
 	return &c
 }
 
+// cloneMap returns a copy of a map, with the same entities.
 func cloneMap(m map[string]*entity) map[string]*entity {
 	c := make(map[string]*entity, len(m))
 	for id, e := range m {
@@ -333,6 +337,7 @@ func (s *state) equal(o *state) bool {
 	return s.digest == o.digest && s.source == o.source && equalMaps(s.nodes, o.nodes) && equalMaps(s.edges, o.edges)
 }
 
+// equalMaps reports whether two maps have the same entities with the same properties.
 func equalMaps(a, b map[string]map[string]*entity) bool {
 	for typ, byID := range a {
 		if len(byID) != len(b[typ]) {

@@ -107,13 +107,14 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 type changedType struct {
 	kind  plan.Entity
 	name  string
-	props []string
+	props []string // names of the properties
 }
 
 func (t changedType) is(p engine.ChangePosition) bool {
 	return t.kind.String() == p.Entity && t.name == p.Type
 }
 
+// entityOf returns the kind with a name: node or edge.
 func entityOf(entity string) plan.Entity {
 	if entity == plan.Edge.String() {
 		return plan.Edge

@@ -16,8 +16,8 @@ import (
 // load is the state of a running load.
 type load struct {
 	*tx
-	mode  engine.LoadMode
-	items []item
+	mode  engine.LoadMode // what to do with entities that exist
+	items []item          // the parsed lines
 	// loaded holds the ids of the entities in the input, by type.
 	loaded map[typeKey]map[string]bool
 	// excused holds the faults of lines that later lines supersede. Such a fault does not make the
@@ -27,10 +27,10 @@ type load struct {
 
 // item is a line of a load that was parsed successfully.
 type item struct {
-	line     int64
-	typeKey  typeKey
-	id       string // empty if the line has none
-	from, to string // ids of an edge's endpoints
+	line     int64   // number of the line, from 1
+	typeKey  typeKey // the type of the entity
+	id       string  // empty if the line has none
+	from, to string  // ids of an edge's endpoints
 	props    map[string]value.Value
 }
 

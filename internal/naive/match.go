@@ -13,17 +13,18 @@ import (
 type evaluation struct {
 	g     *Graph
 	state *state
-	query *plan.Query
-	args  engine.Args
+	query *plan.Query // the read
+	args  engine.Args // by parameter index
 	now   value.Value // the value of now()
 	env   []*entity   // entity by variable; nil if unbound
 	more  bool        // the limit cut rows off; set by rows
 
-	scores  map[scoreKey]float64
-	found   [][]*entity // all matches, once they are known
-	fusions []fusion
+	scores  map[scoreKey]float64 // BM25 scores, once they are computed
+	found   [][]*entity          // all matches, once they are known
+	fusions []fusion             // scores of the rrf calls, once they are computed
 }
 
+// newEvaluation returns the evaluation of a read on a state. at is the time of now().
 func newEvaluation(g *Graph, s *state, q *plan.Query, args engine.Args, at time.Time) *evaluation {
 	return &evaluation{g: g, state: s, query: q, args: args, now: value.OfDateTime(value.DateTimeOf(at)),
 		env: make([]*entity, len(q.Read.Vars)), scores: map[scoreKey]float64{}}

@@ -57,10 +57,12 @@ func (l *load) parse(line []byte, it *item) []*engine.LineError {
 	return append(errs, l.data(data, it)...)
 }
 
+// fault returns a list of one error about a field of the line.
 func fault(field, format string, args ...any) []*engine.LineError {
 	return []*engine.LineError{{Field: field, Err: fmt.Errorf(format, args...)}}
 }
 
+// node reads the type of a node.
 func (l *load) node(name jsontext.Value, it *item) []*engine.LineError {
 	s, err := jsonString(name)
 	if err != nil || l.after.schema.Node(s) == nil {
@@ -70,6 +72,7 @@ func (l *load) node(name jsontext.Value, it *item) []*engine.LineError {
 	return nil
 }
 
+// edge reads the type and the endpoints of an edge.
 func (l *load) edge(name jsontext.Value, m members, it *item) []*engine.LineError {
 	s, err := jsonString(name)
 	if err != nil || l.after.schema.Edge(s) == nil {
@@ -180,6 +183,7 @@ func decode(raw jsontext.Value, t value.Type) (value.Value, error) {
 	return value.OfString(s), nil
 }
 
+// decodeInteger decodes a number, or a string that contains one.
 func decodeInteger(raw jsontext.Value, kind value.Kind) (value.Value, error) {
 	digits := string(raw)
 	if raw.Kind() == '"' && (kind == value.I64 || kind == value.U64) {
@@ -222,6 +226,7 @@ func decodeText(raw jsontext.Value, kind value.Kind) (value.Value, error) {
 	return kind.Parse(s)
 }
 
+// decodeVector decodes an array of dim numbers.
 func decodeVector(raw jsontext.Value, dim int) (value.Value, error) {
 	var v []float32
 	if err := json.Unmarshal(raw, &v); err != nil || len(v) != dim {

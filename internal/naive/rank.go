@@ -25,13 +25,13 @@ const defaultK = 60
 // scoreKey identifies the BM25 score of an entity's property for a query text.
 type scoreKey struct {
 	entity      *entity
-	prop, query string
+	prop, query string // name of the property, and the query text
 }
 
 // fusion holds the scores of an rrf by match. The address of a match's first element identifies the
 // match.
 type fusion struct {
-	expr   plan.RRF
+	expr   plan.RRF // the call of rrf
 	scores map[**entity]float64
 }
 
@@ -56,6 +56,7 @@ func (ev *evaluation) bm25(e plan.BM25) value.Value {
 	return value.OfF64(score)
 }
 
+// score computes the BM25 score of a document, as its tokens.
 func (ev *evaluation) score(prop plan.Prop, query string, document []string) float64 {
 	v := ev.query.Read.Vars[prop.Var]
 	entities := ev.state.sorted(v.Entity, v.Type)

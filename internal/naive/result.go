@@ -14,18 +14,20 @@ const batchRows = 7
 // result returns rows in batches.
 type result struct {
 	columns []plan.Column
-	commit  string
+	commit  string                   // id of the commit that was read
 	rows    func() ([][]cell, error) // called once
 	ev      *evaluation              // the evaluation that rows belongs to
 	rest    [][]cell                 // the rows that have not been returned yet
 	begun   bool                     // rows has been called, or the result is closed
 }
 
+// Columns implements [engine.Result].
 func (r *result) Columns() []plan.Column { return r.columns }
 func (r *result) Commit() string         { return r.commit }
 func (r *result) More() bool             { return r.ev.more }
 func (r *result) Close() error           { r.begun, r.rest = true, nil; return nil }
 
+// Next implements [engine.Result].
 func (r *result) Next(ctx context.Context) (*engine.Batch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -9,13 +9,13 @@ import (
 
 // cell is a value, or the fields of a whole node.
 type cell struct {
-	value  value.Value
+	value  value.Value   // null for a whole node
 	fields []value.Value // set for a whole node
 }
 
 // row is a row with its sort keys.
 type row struct {
-	cells []cell
+	cells []cell        // by column
 	keys  []value.Value // sort keys
 	ties  []value.Value // values that break ties of keys
 	match []*entity     // the match, if the row is not a group
@@ -98,6 +98,7 @@ func (ev *evaluation) repeats(clauses []plan.Clause) int {
 	return n
 }
 
+// compareRows compares the sort keys of two rows, and then the values that break ties.
 func (ev *evaluation) compareRows(a, b row) int {
 	for i, o := range ev.query.Read.Order {
 		c := order(a.keys[i], b.keys[i])
@@ -134,6 +135,7 @@ func (ev *evaluation) row(env []*entity) row {
 	return out
 }
 
+// cell evaluates a column for the current match.
 func (ev *evaluation) cell(c plan.Column) cell {
 	w, whole := c.Expr.(plan.Whole)
 	if !whole {

@@ -23,8 +23,8 @@ type typeWay struct {
 
 // ancestor is a schema from which another schema descends.
 type ancestor struct {
-	digest string
-	way    way // from the ancestor to the descendant
+	digest string // of the ancestor
+	way    way    // from the ancestor to the descendant
 }
 
 // shape holds the attributes that node types and edge types have in common.
@@ -34,10 +34,11 @@ type shape struct {
 	was      string // name given by @rename_from
 	from, to string // end types of an edge type
 	props    []*catalog.Property
-	unique   [][]string
+	unique   [][]string           // names of the properties of each unique rule
 	card     *catalog.Cardinality // of an edge type; nil without bounds
 }
 
+// shapes returns the shapes of all types, nodes first.
 func shapes(s *catalog.Schema) (all []shape) {
 	for _, n := range s.Nodes {
 		all = append(all, shape{kind: plan.Node, name: n.Name, was: n.RenameFrom, props: n.Properties, unique: n.Unique})
@@ -361,6 +362,7 @@ func (m *merge) hadUniqueRule(typ shape, names []string) bool {
 	return slices.ContainsFunc(old.unique, func(u []string) bool { return slices.Equal(u, was) })
 }
 
+// kindOf returns the kind of a property, or Invalid if there is none.
 func kindOf(props []*catalog.Property, name string) value.Kind {
 	for _, p := range props {
 		if p.Name == name {

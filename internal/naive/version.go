@@ -12,8 +12,8 @@ import (
 
 // outcome is the outcome of a call with an idempotency key.
 type outcome struct {
-	body   string // description of the request
-	change engine.Change
+	body   string        // description of the request
+	change engine.Change // the result; load, merge and schema are set for those calls
 	load   *engine.LoadResult
 	merge  *engine.MergeResult
 	schema *engine.SchemaChange
@@ -31,12 +31,14 @@ func (l *line) repeated(opts engine.WriteOptions, body string) (*outcome, error)
 	return &first, nil
 }
 
+// keep stores the outcome of a write with an idempotency key.
 func (l *line) keep(opts engine.WriteOptions, commit *engine.Commit, o outcome) {
 	if opts.IdempotencyKey != "" && commit != nil {
 		l.outcomes[[2]string{opts.Actor, opts.IdempotencyKey}] = o
 	}
 }
 
+// line returns a branch; an empty name means main.
 func (g *Graph) line(name string) (*line, error) {
 	if g.closed {
 		return nil, &engine.Unavailable{Reason: "it is closed"}
@@ -280,17 +282,19 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 // merge is the state of a running merge. The tx holds the target.
 type merge struct {
 	*tx
-	base, source *state           // base is the state of the common ancestor
-	way          way              // to the schema of the source, if the target adopts it; else nil
-	changed      map[*entity]bool // entities that the merge inserted or updated
-	gone         []*entity        // entities that the source deleted
-	conflicts    []engine.MergeConflict
+	base, source *state                 // base is the state of the common ancestor
+	way          way                    // to the schema of the source, if the target adopts it; else nil
+	changed      map[*entity]bool       // entities that the merge inserted or updated
+	gone         []*entity              // entities that the source deleted
+	conflicts    []engine.MergeConflict // found so far; if there are any, the merge fails
 }
 
+// conflict adds a conflict.
 func (m *merge) conflict(kind engine.ConflictKind, e plan.Entity, typ, id, property string) {
 	m.conflicts = append(m.conflicts, engine.MergeConflict{Kind: kind, Entity: e.String(), Type: typ, ID: id, Property: property, Message: "the branches conflict"})
 }
 
+// run merges the types one by one.
 func (m *merge) run() {
 	for _, n := range m.after.schema.Nodes {
 		m.merge(plan.Node, n.Name)

@@ -57,17 +57,19 @@ const maxLines = 100
 // tx is the state of a running write: a copy of the graph's state, and the changes so far.
 type tx struct {
 	g            *Graph
-	line         *line
+	line         *line              // the branch to write to
 	before       *state             // the state of the branch before the write
 	after        *state             // the copy that the write changes
 	adopted      *state             // before, carried to the schema that a merge adopts; else nil
 	nodes, edges int64              // numbers of changed entities, for the result of the call
 	touched      map[[3]string]bool // edge type, source id and edge id of every edge added or removed
 	lines        map[*entity]int64  // line numbers of loaded entities
-	errs         []error
-	parents      []string // parents of the commit, in addition to the head of the branch
+	errs         []error            // violations of constraints
+	parents      []string           // parents of the commit, in addition to the head of the branch
 }
 
+// begin starts a write. If it repeats an earlier call, first is the outcome of that call. body
+// describes the request.
 func (g *Graph) begin(opts engine.WriteOptions, body string) (t *tx, first *outcome, err error) {
 	l, err := g.line(opts.Branch)
 	if err != nil {
@@ -155,6 +157,7 @@ func later(t time.Time) time.Time {
 	return t
 }
 
+// run executes a statement. eval evaluates a value in it.
 func (t *tx) run(s plan.Statement, eval func(plan.Expr) value.Value) {
 	seen := t.after // the state that the predicates read
 	if t.g.fault == EarlierUnseen {
@@ -192,6 +195,7 @@ func (t *tx) run(s plan.Statement, eval func(plan.Expr) value.Value) {
 	}
 }
 
+// count counts a changed entity.
 func (t *tx) count(kind plan.Entity) {
 	if kind == plan.Edge {
 		t.edges++
@@ -200,6 +204,7 @@ func (t *tx) count(kind plan.Entity) {
 	}
 }
 
+// insert executes an insert.
 func (t *tx) insert(s plan.Insert, eval func(plan.Expr) value.Value) {
 	props := map[string]value.Value{}
 	set(props, s.Set, eval)
@@ -282,6 +287,7 @@ func (t *tx) put(e *entity) {
 	t.after.of(e.kind, e.typ)[e.id] = e
 }
 
+// touch records that the write adds or removes an edge.
 func (t *tx) touch(e *entity) {
 	if e.kind == plan.Edge {
 		t.touched[[3]string{e.typ, e.from, e.id}] = true

@@ -78,12 +78,13 @@ func Export(ctx context.Context, g engine.Graph, at engine.Target, opts Options,
 
 // table is a type to export: the query that reads it and the columns of its file.
 type table struct {
-	entity plan.Entity
+	entity plan.Entity // whether name is a node type or an edge type
 	name   string
-	query  *plan.Query
-	schema *arrow.Schema
+	query  *plan.Query   // reads all entities of the type
+	schema *arrow.Schema // columns of the file
 }
 
+// tablesOf returns the tables of the types with the given names, or of all types.
 func tablesOf(c *catalog.Schema, types []string) ([]table, error) {
 	wanted := map[string]bool{}
 	for _, name := range types {
@@ -113,8 +114,10 @@ func tablesOf(c *catalog.Schema, types []string) ([]table, error) {
 	return out, nil
 }
 
+// text is the type of ids.
 var text = value.Of(value.String)
 
+// nodeTable returns the table of a node type.
 func nodeTable(n *catalog.Node) table {
 	q := &plan.Query{Name: "export", Read: &plan.Read{Vars: []plan.Var{{Name: "n", Entity: plan.Node, Type: n.Name}},
 		Match: []plan.Clause{plan.Bind{Var: 0}}, Ties: []plan.VarID{0}, Limit: plan.NoLimit}}
@@ -122,6 +125,7 @@ func nodeTable(n *catalog.Node) table {
 	return newTable(plan.Node, n.Name, q, n.Properties, plan.Column{Name: "id", Expr: plan.ID{Var: 0}, Type: text})
 }
 
+// edgeTable returns the table of an edge type.
 func edgeTable(e *catalog.Edge) table {
 	const from, to, edge = 0, 1, 2
 	q := &plan.Query{Name: "export", Read: &plan.Read{
@@ -176,6 +180,7 @@ func withoutDuration(t arrow.DataType) arrow.DataType {
 	return t
 }
 
+// property returns the property with a name, and whether there is one.
 func property(props []*catalog.Property, name string) (*catalog.Property, bool) {
 	for _, p := range props {
 		if p.Name == name {
@@ -212,6 +217,7 @@ func (t table) export(ctx context.Context, g engine.Graph, at engine.Target, mem
 	return w.Close()
 }
 
+// write writes the rows of a result, and begins a row group when a limit is exceeded.
 func (t table) write(ctx context.Context, res engine.Result, mem memory.Allocator, w *pqarrow.FileWriter) error {
 	held := uint64(0) // bytes in the current row group
 	for {

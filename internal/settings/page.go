@@ -53,6 +53,7 @@ func below(b *strings.Builder, path string, s *strictyaml.Setting) {
 	}
 }
 
+// facts writes the type, the default and the limits of a setting.
 func facts(b *strings.Builder, s *strictyaml.Setting, example string) {
 	fmt.Fprintf(b, "- Type: %s\n", typeOf(s))
 	if s.Required {
@@ -79,7 +80,7 @@ func typeOf(s *strictyaml.Setting) string {
 	case strictyaml.Mapping:
 		return "section"
 	case strictyaml.Map:
-		return "section of names that you choose"
+		return "section with keys that you choose"
 	}
 	var forms []string
 	for _, f := range s.Forms {

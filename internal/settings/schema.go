@@ -35,6 +35,7 @@ func JSONSchema(file string, s *strictyaml.Setting) []byte {
 // notBlank matches a text that has more than blanks; readers refuse other texts.
 const notBlank = `\S`
 
+// schemaOf returns the JSON Schema of a setting.
 func schemaOf(s *strictyaml.Setting) *jsonschema.Schema {
 	out := &jsonschema.Schema{Description: s.Text}
 	if s.Example != "" {
@@ -88,6 +89,7 @@ func schemaOf(s *strictyaml.Setting) *jsonschema.Schema {
 	return out
 }
 
+// mapping adds the keys of a mapping to its schema.
 func mapping(out *jsonschema.Schema, s *strictyaml.Setting) {
 	out.Type, out.AdditionalProperties, out.Properties = "object", jsonschema.FalseSchema, jsonschema.NewProperties()
 	for _, k := range s.Keys {
@@ -110,4 +112,5 @@ func value(text string) any {
 	return v
 }
 
+// number returns n as a JSON number.
 func number(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }

@@ -19,10 +19,10 @@ const stopped = -1
 // the order of first occurrence. It caches the token of each spelling, so that it stems a word only
 // once. Only one goroutine may use it at a time.
 type Analyzer struct {
-	Tokens []string         // by number
-	known  map[string]int32 // token number by spelling, or stopped
-	number map[string]int32 // token number by token
-	env    *snowballstem.Env
+	Tokens []string          // by number
+	known  map[string]int32  // token number by spelling, or stopped
+	number map[string]int32  // token number by token
+	env    *snowballstem.Env // the stemmer
 }
 
 // NewAnalyzer returns an analyzer that has seen no text.
@@ -61,6 +61,7 @@ func (a *Analyzer) Number(token string) uint32 {
 // Size returns the number of spellings that the analyzer caches.
 func (a *Analyzer) Size() int { return len(a.known) }
 
+// learn returns the number of the token of a spelling, and caches it unless the cache is full.
 func (a *Analyzer) learn(w string) int32 {
 	n := int32(stopped)
 	if token, ok := tokenOf(w, a.env); ok {

@@ -12,6 +12,7 @@ var stops = func() map[string]bool {
 	return m
 }()
 
+// stopList lists the words that are too frequent to search for.
 const stopList = `
 i me my myself we our ours ourselves you your yours yourself yourselves he him his
 himself she her hers herself it its itself they them their theirs themselves

@@ -64,6 +64,7 @@ func Within(a, b string, limit int) bool {
 	return row[len(x)] <= limit
 }
 
+// appendRunes appends the code points of s.
 func appendRunes(dst []rune, s string) []rune {
 	for _, r := range s {
 		dst = append(dst, r)

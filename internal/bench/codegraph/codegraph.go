@@ -10,7 +10,7 @@ import (
 
 // Size is the size of a generated code graph.
 type Size struct {
-	Packages, Symbols, Calls int
+	Packages, Symbols, Calls int // numbers of each
 }
 
 // Medium is the size of a graph of about 356,000 entities, like a large module with its
@@ -28,6 +28,7 @@ func (s Size) SymbolPath(i int) string {
 	return fmt.Sprintf("%s.Symbol%06d", PackagePath(i%s.Packages), i)
 }
 
+// filePath returns the key of the file that contains a symbol.
 func (s Size) filePath(symbol int) string {
 	return fmt.Sprintf("p%04d/file%d.go", symbol%s.Packages, symbol/s.Packages%filesPerPackage)
 }

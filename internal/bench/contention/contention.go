@@ -24,7 +24,7 @@ import (
 // Options configure a run. It ends after Duration, or when about Most increments are acknowledged,
 // whichever comes first.
 type Options struct {
-	Writers, Readers, Counters int
+	Writers, Readers, Counters int // numbers of each
 
 	// Branches is the number of branches to create. The writers are divided evenly among them. If
 	// it is 0, all writers use main.
@@ -33,22 +33,22 @@ type Options struct {
 	// the same value conflict because they insert entries with the same id.
 	IfCommit bool
 
-	Duration time.Duration
-	Most     int64 // approximate maximum number of acknowledged increments
-	Seed     uint64
+	Duration time.Duration // time after which the run ends
+	Most     int64         // approximate maximum number of acknowledged increments
+	Seed     uint64        // of the random choices of writers and readers
 }
 
 // Report holds the figures of a run.
 type Report struct {
 	Options
-	Elapsed time.Duration
+	Elapsed time.Duration // duration of the run
 
 	Raises  int64           // number of acknowledged increments
 	Refused int64           // increments that failed because of another one; each was retried
 	Writes  []time.Duration // time of each acknowledged write, without the read before it
 	Reads   []time.Duration // time of each pair of reads whose results are compared
 
-	run *run
+	run *run // the state that Compare uses
 }
 
 // Compare compares the counters of g with the acknowledged increments of the run. For example, g is
@@ -83,16 +83,18 @@ func Run(ctx context.Context, g engine.Graph, o Options) (*Report, error) {
 	return r.run(ctx)
 }
 
+// run is the state of a run, which its writers and readers share.
 type run struct {
 	Options
 	graph    engine.Graph
 	plans    *plans
-	branches []string
+	branches []string         // names; the writers are divided among them
 	acked    [][]atomic.Int64 // number of acknowledged increments by branch and counter
-	total    *atomic.Int64
-	refused  *atomic.Int64
+	total    *atomic.Int64    // number of acknowledged increments
+	refused  *atomic.Int64    // number of increments that failed and were retried
 }
 
+// run starts the writers and readers, waits for them, and compares the counters.
 func (r *run) run(ctx context.Context) (*Report, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

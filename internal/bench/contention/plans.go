@@ -27,7 +27,7 @@ func Schema() *catalog.Schema { return compiled().schema }
 // plans holds the compiled schema and queries.
 type plans struct {
 	schema                        *catalog.Schema
-	counter, raise, sums, entries *plan.Query
+	counter, raise, sums, entries *plan.Query // see the queries of the same names in queries.gq
 }
 
 // compiled compiles the embedded texts. It panics if one has a fault, because they are constants.
@@ -47,6 +47,7 @@ var compiled = sync.OnceValue(func() *plans {
 	return &plans{schema: schema, counter: byName["counter"], raise: byName["raise"], sums: byName["sums"], entries: byName["entries"]}
 })
 
+// counterName returns the key of counter i.
 func counterName(i int) string { return fmt.Sprintf("c%03d", i) }
 
 // fill inserts the counters, with value zero, and their mirrors.
@@ -75,7 +76,7 @@ func row(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Args, a
 			return numbers, res.Commit(), err
 		}
 		if numbers != nil || batch.Len != 1 {
-			return nil, "", fmt.Errorf("query %s: more than one row, want one at most", q.Name)
+			return nil, "", fmt.Errorf("query %s returned more than one row, want at most one", q.Name)
 		}
 		for i := range batch.Columns {
 			switch c := &batch.Columns[i]; {

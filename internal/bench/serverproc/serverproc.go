@@ -28,7 +28,7 @@ type Server struct {
 
 	cmd   *exec.Cmd
 	ended chan error // receives one value after the process has ended
-	log   tail
+	log   tail       // the end of the standard error
 }
 
 // Start starts the command and waits until it prints OMNIGRAPH_LISTEN_ADDR=host:port on its
@@ -105,7 +105,7 @@ func (s *Server) Terminate(limit time.Duration) (time.Duration, error) {
 		return clock.Since(start), err
 	case <-time.After(limit):
 		s.Kill()
-		return clock.Since(start), fmt.Errorf("the server was still there %v after SIGTERM\n%s", limit, s.Log())
+		return clock.Since(start), fmt.Errorf("the server was still running %v after SIGTERM\n%s", limit, s.Log())
 	}
 }
 
@@ -160,9 +160,10 @@ type tail struct {
 	all io.Writer // may be nil
 
 	mu  sync.Mutex
-	end []byte
+	end []byte // at least the last maxTail bytes, if so many were written
 }
 
+// maxTail is the number of bytes that a tail keeps.
 const maxTail = 64 << 10
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -178,6 +179,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// last returns the last n bytes, or all that were kept if there are fewer.
 func (t *tail) last(n int) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

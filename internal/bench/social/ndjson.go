@@ -56,11 +56,12 @@ func (g *Graph) WriteNDJSON(to io.Writer) error {
 // lines writes NDJSON lines. The buffered writer keeps errors until its Flush.
 type lines struct {
 	out     *bufio.Writer
-	line    []byte
-	scratch [4096]byte
-	days    map[int]string
+	line    []byte         // the line that is being built
+	scratch [4096]byte     // space for encoding values
+	days    map[int]string // formatted days, by days since 1970-01-01
 }
 
+// node begins the line of a node. letter and number determine its key.
 func (w *lines) node(kind string, letter byte, number int) {
 	w.line = append(w.line, `{"type":"`...)
 	w.line = append(w.line, kind...)
@@ -69,6 +70,7 @@ func (w *lines) node(kind string, letter byte, number int) {
 	w.line = append(w.line, '"')
 }
 
+// edge begins the line of an edge. from and to are the letters in the keys of its ends.
 func (w *lines) edge(kind string, from, to byte, e Edge) {
 	w.line = append(w.line, `{"edge":"`...)
 	w.line = append(w.line, kind...)
@@ -79,6 +81,7 @@ func (w *lines) edge(kind string, from, to byte, e Edge) {
 	w.line = append(w.line, '"')
 }
 
+// text adds a member whose value is a string that needs no escapes.
 func (w *lines) text(name, s string) {
 	w.name(name)
 	w.line = append(w.line, '"')
@@ -86,22 +89,26 @@ func (w *lines) text(name, s string) {
 	w.line = append(w.line, '"')
 }
 
+// raw adds a member whose value is JSON.
 func (w *lines) raw(name string, json []byte) {
 	w.name(name)
 	w.line = append(w.line, json...)
 }
 
+// name adds the name of a member.
 func (w *lines) name(name string) {
 	w.line = append(w.line, ',', '"')
 	w.line = append(w.line, name...)
 	w.line = append(w.line, '"', ':')
 }
 
+// end ends the line and writes it.
 func (w *lines) end() {
 	w.line = append(w.line, '}', '}')
 	w.flush()
 }
 
+// flush writes the line and begins another.
 func (w *lines) flush() {
 	w.line = append(w.line, '\n')
 	_, _ = w.out.Write(w.line) // the writer keeps its first error for Flush
@@ -118,6 +125,7 @@ func (w *lines) day(days int) string {
 	return s
 }
 
+// appendVector appends a vector as JSON.
 func appendVector(to []byte, v []float32) []byte {
 	to = append(to, '[')
 	for i, x := range v {

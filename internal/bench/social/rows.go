@@ -25,7 +25,7 @@ type Company struct {
 type Post struct {
 	Number int
 	Text   string
-	Vector []float32
+	Vector []float32 // of Dim components
 }
 
 // Edge is an edge between two rows. From and To are the numbers of the rows.
@@ -50,16 +50,17 @@ const (
 	rankStream
 )
 
+// stream returns the random numbers of stream n, which depend only on n and the seed.
 func (g *Graph) stream(n uint64) *rand.Rand { return rand.New(rand.NewPCG(g.Seed, n)) }
 
 const (
-	minAge, maxAge     = 18, 90
+	minAge, maxAge     = 18, 90         // years
 	firstDay, lastDay  = 12_784, 20_088 // 2005-01-01 to 2024-12-31
 	minWords, maxWords = 8, 40          // words per post
 	minBio, maxBio     = 6, 14          // words per bio
-	cities             = 100
-	firstNames         = 200
-	lastNames          = 1_000
+	cities             = 100            // number of cities
+	firstNames         = 200            // number of first names
+	lastNames          = 1_000          // number of last names
 )
 
 // City returns the name of city i, from 0 to 99.
@@ -205,6 +206,7 @@ func FillVector(v []float32, rng *rand.Rand) {
 	}
 }
 
+// writeWords writes n random words, separated by spaces.
 func writeWords(to *strings.Builder, rng *rand.Rand, words *sampler, n int) {
 	for i := range n {
 		if i > 0 {

@@ -40,10 +40,10 @@ const Dim = 64
 // and yield the same rows each time.
 type Graph struct {
 	Seed      uint64
-	Persons   int
+	Persons   int // number of nodes
 	Companies int
 	Knows     int // distinct pairs of different persons
-	WorksAt   int
+	WorksAt   int // number of edges WorksAt
 	Posts     int
 	Authored  int // edge i leads to post i modulo Posts
 	Vectors   int // posts with a vector, spread evenly
@@ -53,7 +53,7 @@ type Graph struct {
 // Each type has at least a few rows.
 func New(factor float64, seed uint64) (*Graph, error) {
 	if math.IsNaN(factor) || factor <= 0 || factor > 10 {
-		return nil, fmt.Errorf("size factor: %v, want more than 0 and at most 10", factor)
+		return nil, fmt.Errorf("the size factor is %v; it must be more than 0 and at most 10", factor)
 	}
 	n := func(full int) int { return max(20, int(math.Round(float64(full)*factor))) }
 	g := &Graph{
@@ -82,8 +82,10 @@ func PostSlug(i int) string { return slug('t', i) }
 // slugDigits is the number of digits in a slug, enough for each type at the maximum size.
 const slugDigits = 7
 
+// slug returns the key of row i, which begins with the letter of its type.
 func slug(kind byte, i int) string { return string(appendSlug(nil, kind, i)) }
 
+// appendSlug appends the key of row i, which begins with the letter of its type.
 func appendSlug(to []byte, kind byte, i int) []byte {
 	var digits [slugDigits]byte
 	for d := slugDigits - 1; d >= 0; d-- {

@@ -16,6 +16,7 @@ var words = makeWords()
 // Word returns the word with the given rank: 0 is the most frequent, 4,999 the rarest.
 func Word(rank int) string { return words[rank] }
 
+// makeWords makes the vocabulary: distinct invented words of five letters.
 func makeWords() []string {
 	const consonants, vowels, finals = "bdfgklmnprtv", "aeiou", "kmbp"
 	out := make([]string, 0, vocabulary)
@@ -34,6 +35,7 @@ func makeWords() []string {
 	return out
 }
 
+// capital changes the first letter of a word to upper case.
 func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
 // zipf returns the weights of n ranks under Zipf's law with Mandelbrot's shift.
@@ -48,10 +50,11 @@ func zipf(n int, exponent, shift float64) []float64 {
 // sampler draws numbers with given weights in constant time, by Vose's alias method (IEEE
 // Transactions on Software Engineering 17(9), 1991).
 type sampler struct {
-	keep  []float64
-	alias []int32
+	keep  []float64 // by index: the probability of returning the index itself
+	alias []int32   // by index: the number to return otherwise
 }
 
+// newSampler returns a sampler of the indexes of weights.
 func newSampler(weights []float64) *sampler {
 	n := len(weights)
 	s := &sampler{keep: make([]float64, n), alias: make([]int32, n)}
@@ -85,6 +88,7 @@ func newSampler(weights []float64) *sampler {
 	return s
 }
 
+// draw returns a random number with the probability that its weight gives.
 func (s *sampler) draw(rng *rand.Rand) int {
 	i := rng.IntN(len(s.keep))
 	if rng.Float64() < s.keep[i] {

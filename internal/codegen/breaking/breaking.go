@@ -21,27 +21,27 @@ const (
 	ToolRenamed       Kind = "tool-renamed"
 	ToolHidden        Kind = "tool-hidden"
 	ToolExposed       Kind = "tool-exposed"
-	ToolsPaired       Kind = "tools-paired"
-	ToolsUnpaired     Kind = "tools-unpaired"
+	ToolsPaired       Kind = "tools-paired"   // two meta tools replace the tools of the queries
+	ToolsUnpaired     Kind = "tools-unpaired" // each query is a tool again
 	BecameMutation    Kind = "became-mutation"
 	BecameRead        Kind = "became-read"
 	BecameDestructive Kind = "became-destructive"
 	NotDestructive    Kind = "not-destructive"
 	NotIdempotent     Kind = "not-idempotent"
 	BecameIdempotent  Kind = "became-idempotent"
-	TextChanged       Kind = "text-changed"
+	TextChanged       Kind = "text-changed" // a title or description
 
 	ParamAdded         Kind = "param-added"
 	ParamAddedRequired Kind = "param-added-required"
 	ParamRemoved       Kind = "param-removed"
 	ParamRequired      Kind = "param-required"
 	ParamOptional      Kind = "param-optional"
-	ParamRetyped       Kind = "param-retyped"
-	ParamWidened       Kind = "param-widened"
-	ParamTightened     Kind = "param-tightened"
-	ParamLoosened      Kind = "param-loosened"
-	ArgumentRemoved    Kind = "argument-removed"
-	ArgumentAdded      Kind = "argument-added"
+	ParamRetyped       Kind = "param-retyped"    // to a type that rejects old values
+	ParamWidened       Kind = "param-widened"    // accepts more values
+	ParamTightened     Kind = "param-tightened"  // a limit rejects more values
+	ParamLoosened      Kind = "param-loosened"   // a limit rejects fewer values
+	ArgumentRemoved    Kind = "argument-removed" // an argument of the call other than params
+	ArgumentAdded      Kind = "argument-added"   // an argument of the call other than params
 
 	ColumnAdded       Kind = "column-added"
 	ColumnRemoved     Kind = "column-removed"
@@ -50,15 +50,15 @@ const (
 	ColumnNotNullable Kind = "column-not-nullable"
 	EnumValueAdded    Kind = "enum-value-added"
 	EnumValueRemoved  Kind = "enum-value-removed"
-	ResultRemoved     Kind = "result-removed"
-	ResultAdded       Kind = "result-added"
+	ResultRemoved     Kind = "result-removed" // a member of the answer other than rows
+	ResultAdded       Kind = "result-added"   // a member of the answer other than rows
 )
 
 // KindDoc explains what a kind of change means for callers.
 type KindDoc struct {
 	Kind     Kind
-	Breaking bool
-	Why      string
+	Breaking bool   // such a change breaks clients
+	Why      string // how clients notice the change
 }
 
 // Kinds lists all kinds, in the order of the constants.
@@ -70,8 +70,8 @@ var Kinds = []KindDoc{
 	{ToolHidden, true, "MCP and listings no longer show it"},
 	{ToolExposed, false, "MCP and listings now show it"},
 	{ToolsPaired, true, "calls by the name of a query fail because the tool is unknown"},
-	{ToolsUnpaired, true, "calls of stored_query_list and stored_query_run fail because these tools are unknown"},
-	{BecameMutation, true, "calls used to only read; now they write, and return counts instead of rows"},
+	{ToolsUnpaired, true, "calls to stored_query_list and stored_query_run fail because these tools are unknown"},
+	{BecameMutation, true, "calls only read data before; now they write data, and return counts instead of rows"},
 	{BecameRead, true, "calls return rows instead of counts"},
 	{BecameDestructive, true, "clients have been calling it without asking their users first"},
 	{NotDestructive, false, "clients no longer need to ask their users before a call"},
@@ -94,12 +94,13 @@ var Kinds = []KindDoc{
 	{ColumnRetyped, true, "clients that read the column find values of another type"},
 	{ColumnNullable, true, "clients that read the column may find null"},
 	{ColumnNotNullable, false, "clients no longer find null"},
-	{EnumValueAdded, true, "clients that handle every old value find a new one"},
+	{EnumValueAdded, true, "clients may find a value that they do not handle"},
 	{EnumValueRemoved, false, "clients no longer find the value"},
 	{ResultRemoved, true, "clients that read the member find nothing"},
 	{ResultAdded, false, "results have one more member"},
 }
 
+// docs maps each kind to its description.
 var docs = func() map[Kind]KindDoc {
 	m := map[Kind]KindDoc{}
 	for _, d := range Kinds {
@@ -175,6 +176,7 @@ func breakingFirst(c Change) int {
 	return 1
 }
 
+// byName maps the names of queries to the queries.
 func byName(queries []codegen.ContractQuery) map[string]*codegen.ContractQuery {
 	m := map[string]*codegen.ContractQuery{}
 	for i := range queries {
@@ -186,7 +188,7 @@ func byName(queries []codegen.ContractQuery) map[string]*codegen.ContractQuery {
 // comparer compares the contracts of one query after the other and collects the changes.
 type comparer struct {
 	query   *codegen.ContractQuery // the query whose changes are recorded
-	changes []Change
+	changes []Change               // the changes found so far
 }
 
 // add appends a change of the current query.
@@ -196,6 +198,7 @@ func (c *comparer) add(k Kind, format string, args ...any) {
 	})
 }
 
+// compare compares two versions of one query, and adds the changes.
 func (c *comparer) compare(was, is *codegen.ContractQuery) {
 	if was.Tool != is.Tool {
 		c.add(ToolRenamed, "the tool %s was renamed to %s", was.Tool, is.Tool)

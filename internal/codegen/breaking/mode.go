@@ -22,6 +22,7 @@ func CompareMode(before, after *codegen.Contract, was, is int, file string) []Ch
 	return []Change{{Kind: kind, Breaking: kind.Breaking(), File: file, Message: fmt.Sprintf(message, now, is)}}
 }
 
+// exposed returns the number of exposed queries.
 func exposed(c *codegen.Contract) int {
 	n := 0
 	for i := range c.Queries {

@@ -26,6 +26,7 @@ func parseSchema(raw json.RawMessage) *schema {
 	return &s
 }
 
+// property returns the schema of a property, or an empty schema if there is none.
 func (s *schema) property(name string) *schema {
 	if p := s.Properties[name]; p != nil {
 		return p
@@ -33,6 +34,7 @@ func (s *schema) property(name string) *schema {
 	return &schema{}
 }
 
+// params compares the parameters of two versions of a query.
 func (c *comparer) params(was, is *codegen.ContractQuery) {
 	before, after := parseSchema(was.InputSchema), parseSchema(is.InputSchema)
 	for _, p := range was.Params {
@@ -74,6 +76,7 @@ func (c *comparer) params(was, is *codegen.ContractQuery) {
 	}
 }
 
+// param compares two versions of a parameter.
 func (c *comparer) param(was, is *codegen.ContractParam) {
 	switch {
 	case was.Optional && !is.Optional:
@@ -173,6 +176,7 @@ func columnType(c *codegen.ContractColumn) string {
 	return "of type " + c.Type
 }
 
+// column compares the types of two versions of a column.
 func (c *comparer) column(name, was, is string) {
 	before, wasNull := strings.CutSuffix(was, "?")
 	after, isNull := strings.CutSuffix(is, "?")

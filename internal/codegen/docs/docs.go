@@ -41,6 +41,7 @@ type writer struct {
 	root string // relative path from the page's folder to the module's root
 }
 
+// line writes a line. Without args, format is the text itself.
 func (w *writer) line(format string, args ...any) {
 	if len(args) == 0 {
 		w.b.WriteString(format)
@@ -50,6 +51,7 @@ func (w *writer) line(format string, args ...any) {
 	w.b.WriteByte('\n')
 }
 
+// overview writes a table of the tools.
 func (w *writer) overview(p *model.Package) {
 	w.line("| Tool | |")
 	w.line("|---|---|")
@@ -102,6 +104,7 @@ func mermaidType(t value.Type) string {
 	return name
 }
 
+// query writes the section of one query.
 func (w *writer) query(p *model.Package, q *model.Query) {
 	t := q.Tool
 	w.line("## %s", t.Name)
@@ -162,6 +165,7 @@ func effect(q *model.Query) string {
 	return s
 }
 
+// bounds describes the limits of a parameter's values in sentences.
 func bounds(p *model.Param) string {
 	var s string
 	if p.Minimum != "" {
@@ -176,6 +180,7 @@ func bounds(p *model.Param) string {
 	return s
 }
 
+// example writes an example call over MCP, if the query is exposed, and over REST.
 func (w *writer) example(p *model.Package, q *model.Query) {
 	if q.Exposed {
 		w.line("```json")
@@ -237,6 +242,7 @@ func exampleParams(q *model.Query, all bool) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
+// exampleValue returns a value that the parameter accepts, as JSON.
 func exampleValue(p *model.Param) string {
 	v := exampleScalar(p)
 	if p.Type.List {
@@ -245,6 +251,7 @@ func exampleValue(p *model.Param) string {
 	return v
 }
 
+// exampleScalar returns a value that the parameter, or an element of it, accepts.
 func exampleScalar(p *model.Param) string {
 	switch k := p.Type.Kind; {
 	case k == value.Vector:
@@ -276,4 +283,5 @@ func jsonText(v any) string {
 // tableCell escapes a text for a cell of a Markdown table.
 func tableCell(s string) string { return cellEscaper.Replace(strings.TrimSpace(s)) }
 
+// cellEscaper escapes what would end a cell of a Markdown table.
 var cellEscaper = strings.NewReplacer("|", `\|`, "\n", " ")

@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 )
 
+// catalogFile returns the file that declares the catalog and the common parts of the schemas.
 func catalogFile(p *model.Package) *jen.File {
 	f := newFile(p)
 	f.PackageComment(fmt.Sprintf("// Package %s holds the stored queries of the graph %s, as typed Go functions and as tools.", p.GoName, p.Graph))
@@ -38,6 +39,7 @@ func catalogFile(p *model.Package) *jen.File {
 	return f
 }
 
+// enumFile returns the file that declares the enum types.
 func enumFile(p *model.Package) *jen.File {
 	f := newFile(p)
 	for _, e := range p.Enums {

@@ -55,4 +55,5 @@ func cleanText(text string) string {
 	return text
 }
 
+// textCleaner replaces the characters that a Go comment cannot contain.
 var textCleaner = strings.NewReplacer("\r", "", "\x00", "\uFFFD", "\uFEFF", "\uFFFD")

@@ -8,14 +8,14 @@ import (
 
 // The names of the constants that hold the common parts of a package's schemas.
 const (
-	inputHead         = "inputHead"
-	readTail          = "readTail"
-	readTailOptional  = "readTailOptional"
-	writeTail         = "writeTail"
-	writeTailOptional = "writeTailOptional"
-	rowsHead          = "rowsHead"
-	rowsTail          = "rowsTail"
-	changeSchema      = "changeSchema"
+	inputHead         = "inputHead"         // start of every input schema
+	readTail          = "readTail"          // end of the input schema of a read
+	readTailOptional  = "readTailOptional"  // readTail for a query without required parameters
+	writeTail         = "writeTail"         // end of the input schema of a mutation
+	writeTailOptional = "writeTailOptional" // writeTail for a query without required parameters
+	rowsHead          = "rowsHead"          // start of the output schema of a read
+	rowsTail          = "rowsTail"          // end of the output schema of a read
+	changeSchema      = "changeSchema"      // output schema of every mutation
 )
 
 // frames adds the constants for the schemas of reads, of mutations, or of both.
@@ -42,6 +42,7 @@ func frames(f *jen.File, fr *model.Frames, reads, writes bool) {
 	})
 }
 
+// inputSchema returns the Go expression for the input schema of a query.
 func inputSchema(q *model.Query) jen.Code {
 	tail := readTail
 	switch {
@@ -55,6 +56,7 @@ func inputSchema(q *model.Query) jen.Code {
 	return jen.Id(inputHead).Op("+").Add(rawString(q.Tool.ParamsSchema)).Op("+").Id(tail)
 }
 
+// outputSchema returns the Go expression for the output schema of a query.
 func outputSchema(q *model.Query) jen.Code {
 	if q.Mutation() {
 		return jen.Id(changeSchema)

@@ -46,6 +46,7 @@ func queryFunction(f *jen.File, q *model.Query) {
 		)
 }
 
+// toolName returns the name of the variable that serves a query as a tool.
 func toolName(q *model.Query) string { return q.GoLower + "Tool" }
 
 // handler adds the variable that serves a query as a tool.
@@ -63,6 +64,7 @@ func handler(f *jen.File, q *model.Query) {
 	f.Var().Id(toolName(q)).Op("=").Qual(toolPath, "Compiled").Add(multiLineList(members...))
 }
 
+// infoMembers returns the members of the QueryInfo literal of a query.
 func infoMembers(q *model.Query) []jen.Code {
 	members := []jen.Code{keyValue("Name", jen.Lit(q.Name))}
 	if q.Exposed {
@@ -87,6 +89,7 @@ func infoMembers(q *model.Query) []jen.Code {
 	return append(members, keyValue("File", jen.Lit(q.File)))
 }
 
+// descriptorMembers returns the members of the Descriptor literal of a query's tool.
 func descriptorMembers(q *model.Query) []jen.Code {
 	t := q.Tool
 	members := []jen.Code{
@@ -121,6 +124,7 @@ func enums(params []model.Param) []jen.Code {
 	return all[:last]
 }
 
+// stringLiterals returns a Go string literal for each text.
 func stringLiterals(texts []string) []jen.Code {
 	all := make([]jen.Code, len(texts))
 	for i, t := range texts {

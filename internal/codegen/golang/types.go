@@ -37,6 +37,7 @@ func rowStructs(f *jen.File, q *model.Query) {
 	}
 }
 
+// rowStruct declares a struct type with a member for each field.
 func rowStruct(f *jen.File, name string, fields []model.Field) {
 	f.Type().Id(name).StructFunc(func(g *jen.Group) {
 		for i := range fields {
@@ -51,6 +52,7 @@ func rowStruct(f *jen.File, name string, fields []model.Field) {
 	})
 }
 
+// member adds a member to a struct type.
 func member(g *jen.Group, doc, name string, typ *jen.Statement, tags map[string]string) {
 	if strings.TrimSpace(doc) != "" {
 		comment(g, doc)

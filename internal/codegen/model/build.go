@@ -24,21 +24,22 @@ const maxName = 64
 // LongTool is the length in bytes up to which a tool name causes no warning.
 const LongTool = 40
 
+// toolName matches the tool names that MCP clients accept.
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // Input is the input of [Build].
 type Input struct {
-	Graph   string
-	Schema  *catalog.Schema
-	Source  gq.Source   // of Schema; diagnostics about the schema take their places from it
-	Sources []gq.Source // in the order of the catalog; names are relative to the module
-	Queries []*gq.Query // compiled from Sources
-	Strict  bool        // input schemas require every key
+	Graph   string          // the graph's name
+	Schema  *catalog.Schema // compiled from Source
+	Source  gq.Source       // of Schema; diagnostics about the schema take their places from it
+	Sources []gq.Source     // in the order of the catalog; names are relative to the module
+	Queries []*gq.Query     // compiled from Sources
+	Strict  bool            // input schemas require every key
 
 	// Selected, if not nil, maps the names of the stored queries to the names of their sources.
 	// Build ignores other queries. SelectedAt maps the same names to their places in cluster.yaml.
 	Selected   map[string]string
-	SelectedAt map[string]diag.Span
+	SelectedAt map[string]diag.Span // query name -> place in cluster.yaml
 
 	// NoProvider is true if cluster.yaml names no embedding provider for the graph. Compile then
 	// warns about the queries that need one.
@@ -137,26 +138,26 @@ func Build(in Input) (*Package, diag.List) {
 
 // propKey identifies a property of a type.
 type propKey struct {
-	entity    plan.Entity
-	typ, prop string
+	entity    plan.Entity // whether typ is a node type or an edge type
+	typ, prop string      // names of the type and the property
 }
 
 // builder builds a Package and collects the diagnostics.
 type builder struct {
 	schema *catalog.Schema
-	source gq.Source        // of schema
-	places *gq.SchemaPlaces // nil until a diagnostic needs it
-	pkg    *Package
-	decls  map[string]owner // Go name at package level -> the declaration that has it
-	tools  map[string]owner // tool name -> the query or built-in that has it
-	enums  map[propKey]*Enum
-	diags  diag.List
+	source gq.Source         // of schema
+	places *gq.SchemaPlaces  // nil until a diagnostic needs it
+	pkg    *Package          // the result
+	decls  map[string]owner  // Go name at package level -> the declaration that has it
+	tools  map[string]owner  // tool name -> the query or built-in that has it
+	enums  map[propKey]*Enum // types of the enum properties
+	diags  diag.List         // errors and warnings
 }
 
 // owner is a declaration that has taken a name. at returns the place of the declaration, and is nil
 // if no source contains it.
 type owner struct {
-	name string
+	name string // text for messages, such as "query find_user"
 	at   func() diag.Span
 }
 
@@ -178,6 +179,7 @@ func (b *builder) schemaPlaces() *gq.SchemaPlaces {
 	return b.places
 }
 
+// fail adds an error to the diagnostics.
 func (b *builder) fail(code diag.Code, span diag.Span, help, format string, args ...any) {
 	b.diags = append(b.diags, diag.Diagnostic{
 		Code: code, Severity: diag.Error, Span: span, Message: fmt.Sprintf(format, args...), Help: help,
@@ -218,6 +220,7 @@ func (b *builder) buildEnums() {
 	}
 }
 
+// buildEnum names the Go type and the constants of one enum property.
 func (b *builder) buildEnum(entity plan.Entity, typ string, p *catalog.Property) {
 	name := fmt.Sprintf("the enum of %s.%s", typ, p.Name)
 	stem := GoName(typ) + GoName(p.Name)
@@ -236,6 +239,7 @@ func (b *builder) buildEnum(entity plan.Entity, typ string, p *catalog.Property)
 	b.pkg.Enums = append(b.pkg.Enums, e)
 }
 
+// buildFiles names the Go file of each source.
 func (b *builder) buildFiles(sources []gq.Source) {
 	owner := map[string]string{}
 	for _, src := range sources {
@@ -248,6 +252,7 @@ func (b *builder) buildFiles(sources []gq.Source) {
 	}
 }
 
+// buildQuery adds one query to the package.
 func (b *builder) buildQuery(src *gq.Query) {
 	p := src.Plan
 	q := &Query{
@@ -277,6 +282,7 @@ func (b *builder) declareQuery(q *Query, at func() diag.Span) {
 	_ = ok && b.declare(q.GoLower+"Tool", owner{"the tool of " + name, at})
 }
 
+// buildTool names the tool of a query, and checks the name.
 func (b *builder) buildTool(q *Query, src *gq.Query) {
 	t := Tool{Name: src.ToolName, Title: src.Title}
 	if t.Name == "" {
@@ -312,6 +318,7 @@ func (b *builder) buildTool(q *Query, src *gq.Query) {
 	q.Tool = t
 }
 
+// buildParams adds the parameters of a query, and checks their names.
 func (b *builder) buildParams(q *Query, src *gq.Query) {
 	fields := map[string]string{}
 	places := map[string]diag.Span{}
@@ -336,6 +343,7 @@ func (b *builder) buildParams(q *Query, src *gq.Query) {
 	}
 }
 
+// buildColumns adds the columns of a read, and checks their names.
 func (b *builder) buildColumns(q *Query, src *gq.Query) {
 	fields := map[string]string{}
 	places := map[string]diag.Span{}
@@ -360,6 +368,7 @@ func (b *builder) buildColumns(q *Query, src *gq.Query) {
 	}
 }
 
+// wholeNode returns the struct type for a whole node in a column.
 func (b *builder) wholeNode(q *Query, at diag.Span, column string, c plan.Column) *Struct {
 	typ := q.Plan.Read.Vars[c.Expr.(plan.Whole).Var].Type
 	s := &Struct{NodeType: typ, GoName: q.GoName + "Row" + column}
@@ -384,10 +393,12 @@ func (b *builder) wholeNode(q *Query, at diag.Span, column string, c plan.Column
 	return s
 }
 
+// property returns a property of the schema, or nil if there is none.
 func (b *builder) property(entity plan.Entity, typ, name string) *catalog.Property {
 	return property(b.schema, entity, typ, name)
 }
 
+// property returns a property of a schema, or nil if there is none.
 func property(s *catalog.Schema, entity plan.Entity, typ, name string) *catalog.Property {
 	switch entity {
 	case plan.Node:
@@ -436,6 +447,7 @@ func goFile(source string) string {
 	return stem + "_gq.go"
 }
 
+// sourceDigest returns a digest of the names and texts of the sources.
 func sourceDigest(sources []gq.Source) string {
 	h := sha256.New()
 	for _, s := range sources {

@@ -23,8 +23,8 @@ const (
 type CodeDoc struct {
 	Code    diag.Code
 	Title   string
-	Doc     string
-	Example string
+	Doc     string // the explanation
+	Example string // a source that reports the code; empty if none is known
 }
 
 // Codes lists the documented codes, in order.
@@ -54,7 +54,7 @@ var Codes = []CodeDoc{
 		"The configuration lists stored queries by name, and one of them is not in its file. Correct the name, or add the query.",
 		""},
 	{LongToolName, "long tool name",
-		"A warning: some clients add the name of the server in front of the name of a tool, and cut or refuse a result of more than 64 characters. Set a shorter name with @mcp(tool_name: …).",
+		"A warning: some clients add the name of the server in front of the name of a tool, and cut or refuse the combined name if it has more than 64 characters. Set a shorter name with @mcp(tool_name: …).",
 		"query everybody_whose_name_is_among_those_that_begin_so() { match { $p: Person } return { $p.slug } }"},
 	{PackageCollides, "two graphs with the same package",
 		"Two graphs of cluster.yaml, such as a-b and ab, would be generated into the same Go package, because a package name has only letters and digits. Rename one of them.",

@@ -48,9 +48,10 @@ func constraintLine(q *plan.Query, s *catalog.Schema) string {
 type constraints struct {
 	schema     *catalog.Schema
 	statements []plan.Statement
-	rules      []string
+	rules      []string // sentences without a period
 }
 
+// add adds a rule, unless it is already there.
 func (c *constraints) add(format string, args ...any) {
 	if r := fmt.Sprintf(format, args...); !slices.Contains(c.rules, r) {
 		c.rules = append(c.rules, r)

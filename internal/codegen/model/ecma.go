@@ -61,6 +61,7 @@ func ecmaSafe(re string) bool {
 	return !inClass
 }
 
+// isClassEscape reports whether \c matches a class of characters.
 func isClassEscape(c byte) bool { return strings.IndexByte("dDwW", c) >= 0 }
 
 // nextToHyphen reports whether a - stands directly before or after the escape that ends at i.
@@ -68,6 +69,8 @@ func nextToHyphen(re string, i int) bool {
 	return i >= 2 && re[i-2] == '-' || i+1 < len(re) && re[i+1] == '-'
 }
 
+// safeEscape reports whether \c means the same in RE2 and in ECMA-262. inClass says that the escape
+// is between brackets.
 func safeEscape(c byte, inClass bool) bool {
 	switch c {
 	case 'd', 'D', 'w', 'W', 't', 'n', 'r', 'f', 'v':
@@ -86,4 +89,5 @@ func repetition(s string) bool {
 	return digits(lo) && lo != "" && digits(hi) && (comma || hi == "")
 }
 
+// digits reports whether s has only ASCII digits. An empty s has.
 func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }

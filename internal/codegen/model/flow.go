@@ -12,9 +12,9 @@ import (
 // flow is a place where a query compares the argument of a parameter with a property or id in the
 // schema, or assigns the argument to it.
 type flow struct {
-	entity plan.Entity
-	typ    string
-	prop   string // empty for the id of an entity of the type
+	entity plan.Entity // whether typ is a node type or an edge type
+	typ    string      // name of the type
+	prop   string      // empty for the id of an entity of the type
 	// binds is true if only values of the property are useful as arguments: in an assignment, or in
 	// an equality that is not inside not.
 	binds bool
@@ -46,12 +46,14 @@ type flowCollector struct {
 	found map[int][]flow // by index of the parameter
 }
 
+// record adds f to the flows of the parameter e. It ignores other expressions.
 func (c *flowCollector) record(e plan.Expr, f flow) {
 	if p, ok := e.(plan.ParamRef); ok {
 		c.found[p.Index] = append(c.found[p.Index], f)
 	}
 }
 
+// clauses collects the flows in clauses. outside is false inside a not block.
 func (c *flowCollector) clauses(cs []plan.Clause, outside bool) {
 	for _, cl := range cs {
 		switch cl := cl.(type) {
@@ -64,6 +66,7 @@ func (c *flowCollector) clauses(cs []plan.Clause, outside bool) {
 	}
 }
 
+// cond collects the flows in a condition. outside is false inside a not block.
 func (c *flowCollector) cond(cond plan.Cond, outside bool) {
 	switch cond := cond.(type) {
 	case plan.Compare:
@@ -108,6 +111,7 @@ func (c *flowCollector) expr(e plan.Expr) {
 	}
 }
 
+// statement collects the flows in a statement.
 func (c *flowCollector) statement(st plan.Statement) {
 	assign := func(entity plan.Entity, typ string, set []plan.Assign) {
 		for _, a := range set {
@@ -229,6 +233,7 @@ func (b *builder) flowDoc(f flow) string {
 // interval is the intersection of ranges. A nil end has no limit.
 type interval struct{ lo, hi *value.Value }
 
+// narrow intersects the interval with a range.
 func (i *interval) narrow(r catalog.Range) {
 	if r.Min != nil && (i.lo == nil || less(*i.lo, *r.Min)) {
 		i.lo = r.Min
@@ -238,11 +243,13 @@ func (i *interval) narrow(r catalog.Range) {
 	}
 }
 
+// less reports whether a is less than b. Values that cannot be compared are not.
 func less(a, b value.Value) bool {
 	c, ok := value.Compare(a, b)
 	return ok && c < 0
 }
 
+// applyBounds limits a parameter to an interval. It ignores an interval that is unlimited or empty.
 func (b *builder) applyBounds(p *Param, i interval) {
 	if i.lo == nil && i.hi == nil || i.lo != nil && i.hi != nil && less(*i.hi, *i.lo) {
 		return

@@ -31,6 +31,7 @@ func hints(q *plan.Query, s *catalog.Schema, override *bool) (readOnly, destruct
 	return readOnly, destructive, idempotent
 }
 
+// usesNow reports whether an assignment assigns now().
 func usesNow(set []plan.Assign) bool {
 	for _, a := range set {
 		if _, ok := a.Value.(plan.Now); ok {

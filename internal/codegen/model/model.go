@@ -11,14 +11,14 @@ import (
 
 // Package is the model of the package that is generated for one graph.
 type Package struct {
-	Graph        string // the graph's name
-	GoName       string // the name in the package clause
-	SchemaDigest string
-	SourceDigest string
+	Graph        string  // the graph's name
+	GoName       string  // the name in the package clause
+	SchemaDigest string  // digest of the compiled schema
+	SourceDigest string  // digest of the names and texts of the sources
 	Strict       bool    // whether the input schemas use the strict profile
 	Enums        []*Enum // in schema order
 	Files        []*File // in source order
-	Frames       Frames
+	Frames       Frames  // common parts of the tools' schemas
 }
 
 // Frames are the parts of the schemas that are the same for all queries. An input schema is
@@ -44,24 +44,24 @@ func (p *Package) Queries() []*Query {
 
 // File is the queries of one source file.
 type File struct {
-	Source  string // path relative to the module
-	GoFile  string // base name of the Go file
-	Queries []*Query
+	Source  string   // path relative to the module
+	GoFile  string   // base name of the Go file
+	Queries []*Query // in source order
 }
 
 // Enum is the named string type of an enum property.
 type Enum struct {
-	Entity   plan.Entity
-	Type     string // the node or edge type
+	Entity   plan.Entity // whether Type is a node type or an edge type
+	Type     string      // the node or edge type
 	Property string
-	GoName   string
+	GoName   string      // name of the Go type
 	Values   []EnumValue // in schema order
 }
 
 // EnumValue is a constant of an Enum.
 type EnumValue struct {
-	GoName string
-	Value  string
+	GoName string // name of the Go constant
+	Value  string // value in the graph
 }
 
 // Names returns the values as the graph stores them.
@@ -81,8 +81,8 @@ type Query struct {
 	File        string // path of the source file, relative to the module
 	Line        int    // line in File, for docs only: it changes when earlier queries change
 	Description string // text of @description only
-	Instruction string
-	Exposed     bool
+	Instruction string // text of @instruction
+	Exposed     bool   // MCP clients see the tool
 	Tool        Tool
 	Plan        *plan.Query
 	Params      []Param
@@ -102,40 +102,40 @@ type Tool struct {
 
 	// The parts of the schemas that [Frames] do not contain.
 	ParamsSchema   string
-	ParamsOptional bool
+	ParamsOptional bool   // no parameter is required, so a call may omit params
 	RowSchema      string // for a read
 
 	ReadOnly    bool
-	Destructive bool
-	Idempotent  bool
+	Destructive bool // a call may replace or delete data
+	Idempotent  bool // a repeated call has no further effect
 }
 
 // Param is a parameter of a query. A nullable one is optional.
 type Param struct {
 	Name    string
-	GoName  string
+	GoName  string // name of the field in the Params struct
 	Type    value.Type
 	Doc     string // @description, or a text derived from the schema
 	OwnDoc  string // text of @description only
 	Enum    *Enum  // set if all values are those of an enum property
 	Minimum string // a JSON number, or "" if there is no limit
-	Maximum string
+	Maximum string // a JSON number, or "" if there is no limit
 	Pattern string // an unanchored ECMA-262 regular expression, or ""
 }
 
 // Field is a field of a row, or of a whole node in a row.
 type Field struct {
 	Name   string // name in JSON
-	GoName string
+	GoName string // name of the field in the Go struct
 	Type   value.Type
-	Doc    string
-	Enum   *Enum
+	Doc    string  // text of the field's comment
+	Enum   *Enum   // set if all values are those of an enum property
 	Node   *Struct // set if the field is a whole node
 }
 
 // Struct is the type of a whole node in a row.
 type Struct struct {
-	NodeType string
-	GoName   string
-	Fields   []Field
+	NodeType string  // name in the schema
+	GoName   string  // name of the Go type
+	Fields   []Field // one for each property
 }

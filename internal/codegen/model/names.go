@@ -119,6 +119,8 @@ func words(name string) []string {
 	return ws
 }
 
+// title changes the first letter of a word, or all letters of an initialism such as id, to upper
+// case.
 func title(word string) string {
 	if initialisms[strings.ToLower(word)] {
 		return strings.ToUpper(word)
@@ -128,6 +130,7 @@ func title(word string) string {
 	return string(rs)
 }
 
+// exported returns a name that begins with an upper-case letter.
 func exported(s string) string {
 	if s == "" || !unicode.IsUpper([]rune(s)[0]) {
 		return "X" + s

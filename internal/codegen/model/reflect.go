@@ -41,6 +41,7 @@ func fillSchemas(q *Query, strict bool) {
 	q.Tool.OutputSchema = jsonschema.ReadOutput(rowType(q.Columns))
 }
 
+// inputSchema returns the input schema of a tool whose parameters are the fields of a struct type.
 func inputSchema(params reflect.Type, mutation, strict bool) json.RawMessage {
 	reflected := jsonschema.ReadInput
 	if mutation {
@@ -89,6 +90,7 @@ func (f *Field) Tags() map[string]string {
 	return tags(f.Name, keywords, "")
 }
 
+// tags returns the tags of a struct field, by key.
 func tags(name string, keywords []string, doc string) map[string]string {
 	m := map[string]string{"json": name}
 	if len(keywords) > 0 {
@@ -114,6 +116,7 @@ func tag(tags map[string]string) reflect.StructTag {
 	return reflect.StructTag(s)
 }
 
+// paramsType returns a struct type with a field for each parameter.
 func paramsType(params []Param) reflect.Type {
 	fields := make([]reflect.StructField, len(params))
 	for i, p := range params {
@@ -122,6 +125,7 @@ func paramsType(params []Param) reflect.Type {
 	return reflect.StructOf(fields)
 }
 
+// rowType returns a struct type with a field for each column.
 func rowType(columns []Field) reflect.Type {
 	fields := make([]reflect.StructField, len(columns))
 	for i, f := range columns {
@@ -146,6 +150,7 @@ func goType(t value.Type) reflect.Type {
 	return pointerIf(t.Nullable, scalarType(t.Kind))
 }
 
+// pointerIf returns the type *t if nullable is true, and t otherwise.
 func pointerIf(nullable bool, t reflect.Type) reflect.Type {
 	if nullable {
 		return reflect.PointerTo(t)

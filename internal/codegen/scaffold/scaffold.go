@@ -32,10 +32,10 @@ import (
 const Omnigraph = "github.com/omnigraph-go/omnigraph"
 
 const (
-	defaultGraph = "team"
-	goVersion    = "1.26.0" // the oldest Go version that can build Omnigraph
-	schemaFile   = "schema.pg"
-	queryDir     = "queries"
+	defaultGraph = "team"      // id of the graph of a new module
+	goVersion    = "1.26.0"    // the oldest Go version that can build Omnigraph
+	schemaFile   = "schema.pg" // name of the schema file
+	queryDir     = "queries"   // name of the folder of .gq files
 )
 
 // templates holds the files of a new module, in the folders in which the module has them. A file
@@ -90,6 +90,7 @@ func checkBind(bind string) error {
 	return nil
 }
 
+// hostName matches the host names that an address may have.
 var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`)
 
 // Files returns the module's files by slash-separated name. They include the files that gq generate
@@ -153,6 +154,7 @@ func (m *Module) image() string {
 	return cmp.Or(strings.Join(words, "-"), defaultGraph)
 }
 
+// graph returns the id of the graph.
 func (m *Module) graph() string { return cmp.Or(m.Graph, defaultGraph) }
 
 // generate adds the files that gq generate writes for the schema and the queries.

@@ -11,7 +11,7 @@ import (
 const build = "go build -o bin/ ./cmd/..."
 
 // CompileNote explains the silence of the first command that uses omnigraph.
-const CompileNote = "The first go tool omnigraph compiles the command and prints nothing for a while."
+const CompileNote = "The first command that starts with go tool omnigraph compiles the program and prints nothing for a while."
 
 // fillStore returns the commands that create the graph and load the seed data.
 func (m *Module) fillStore() []string {

@@ -50,9 +50,9 @@ type Fault struct {
 
 // FS is a file system whose operations fail on demand.
 type FS struct {
-	base   fs.FS
-	inject func(Op) *Fault
-	ops    *atomic.Int64
+	base   fs.FS           // performs the operations that do not fail
+	inject func(Op) *Fault // returns the fault of an operation, or nil
+	ops    *atomic.Int64   // number of operations so far
 }
 
 // New returns a file system that passes operations to base. It calls inject before each operation,
@@ -143,11 +143,12 @@ func (s *FS) LockDir(dir, name string) (fs.Dir, error) {
 // faultyDir is a directory that an [FS] has locked.
 type faultyDir struct {
 	*FS
-	dir fs.Dir
+	dir fs.Dir // the directory of base that is locked
 }
 
 func (d *faultyDir) Close() error { return d.dir.Close() }
 
+// Check passes the call to the underlying directory, without a fault.
 func (d *faultyDir) Check(f fs.File, name string) error {
 	if faulty, ok := f.(*faultyFile); ok {
 		f = faulty.File
@@ -155,8 +156,10 @@ func (d *faultyDir) Check(f fs.File, name string) error {
 	return d.dir.Check(f, name)
 }
 
+// Shared passes the call to the underlying directory, without a fault.
 func (d *faultyDir) Shared(name string) (bool, error) { return d.dir.Shared(name) }
 
+// next numbers an operation, and returns its fault, or nil.
 func (s *FS) next(op Op) *Fault {
 	op.N = int(s.ops.Add(1))
 	return s.inject(op)
@@ -174,6 +177,7 @@ func (s *FS) do(op Op, f func() error) error {
 	return fault.Err
 }
 
+// file opens a file with open, unless the operation fails.
 func (s *FS) file(op Op, open func(string) (fs.File, error)) (fs.File, error) {
 	fault := s.next(op)
 	if fault != nil && !fault.Apply {
@@ -190,12 +194,14 @@ func (s *FS) file(op Op, open func(string) (fs.File, error)) (fs.File, error) {
 	return &faultyFile{File: f, owner: s, name: op.Name}, nil
 }
 
+// faultyFile is an open file whose operations fail on demand.
 type faultyFile struct {
 	fs.File
-	owner *FS
-	name  string
+	owner *FS    // decides which operations fail
+	name  string // path for the Op
 }
 
+// ReadAt implements [fs.File].
 func (f *faultyFile) ReadAt(p []byte, off int64) (int, error) {
 	if fault := f.owner.next(Op{Kind: OpRead, Name: f.name, Len: len(p)}); fault != nil {
 		return 0, fault.Err
@@ -203,6 +209,7 @@ func (f *faultyFile) ReadAt(p []byte, off int64) (int, error) {
 	return f.File.ReadAt(p, off)
 }
 
+// WriteAt implements [fs.File].
 func (f *faultyFile) WriteAt(p []byte, off int64) (int, error) {
 	fault := f.owner.next(Op{Kind: OpWrite, Name: f.name, Len: len(p)})
 	if fault == nil {
@@ -219,6 +226,7 @@ func (f *faultyFile) WriteAt(p []byte, off int64) (int, error) {
 	return n, fault.Err
 }
 
+// Sync implements [fs.File].
 func (f *faultyFile) Sync() error {
 	fault := f.owner.next(Op{Kind: OpSync, Name: f.name})
 	if fault == nil {

@@ -31,7 +31,7 @@ type Symbol struct {
 
 // Comparison is an inline condition or a filter.
 type Comparison struct {
-	Span diag.Span
+	Span diag.Span // position in the query
 	Cond plan.Compare
 }
 
@@ -50,6 +50,7 @@ func QueryWithin(m *work.Meter, s *catalog.Schema, q *syntax.Query) (*plan.Query
 	return p, c.info, faults
 }
 
+// newChecker returns a checker for one query.
 func newChecker(s *catalog.Schema, q *syntax.Query) *checker {
 	return &checker{
 		schema: s,
@@ -61,6 +62,7 @@ func newChecker(s *catalog.Schema, q *syntax.Query) *checker {
 	}
 }
 
+// query checks the query and returns its plan, or nil if there are errors.
 func (c *checker) query(q *syntax.Query) (*plan.Query, diag.List) {
 	c.declare(q.Params)
 	switch b := q.Body.(type) {
@@ -78,18 +80,18 @@ func (c *checker) query(q *syntax.Query) (*plan.Query, diag.List) {
 
 // checker checks one query and lowers it to plan.
 type checker struct {
-	schema  *catalog.Schema
-	plan    *plan.Query
+	schema  *catalog.Schema // the types that the query may use
+	plan    *plan.Query     // the result
 	read    *plan.Read      // nil in a mutation
 	limit   bool            // the read has a limit
 	params  map[string]int  // name to index in plan.Params
 	uses    map[useKey]int  // index in plan.Uses
 	columns map[string]int  // name to index in plan.Read.Columns
 	failed  map[string]bool // names of the columns that have been reported
-	info    *Info
-	faults  diag.List
-	hints   int // number of suggestions looked up
-	steps   int // number of visits of syntax nodes and names
+	info    *Info           // facts for the linter
+	faults  diag.List       // diagnostics in the order of discovery
+	hints   int             // number of suggestions looked up
+	steps   int             // number of visits of syntax nodes and names
 	meter   *work.Meter
 }
 
@@ -105,10 +107,11 @@ const maxHints = 50
 
 // useKey identifies a type, or a property of a type, that the query uses.
 type useKey struct {
-	entity     plan.Entity
-	typ, value string // value is the name of the property, or "" for the type
+	entity     plan.Entity // whether typ is a node type or an edge type
+	typ, value string      // value is the name of the property, or "" for the type
 }
 
+// fault reports an error. It keeps at most one more than diag.Most.
 func (c *checker) fault(code diag.Code, at diag.Span, help, format string, args ...any) {
 	if len(c.faults) <= diag.Most {
 		c.faults = append(c.faults, diag.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
@@ -157,6 +160,7 @@ func (c *checker) implementers(name string) (list string, ok bool) {
 	return strings.Join(names, ", "), true
 }
 
+// declare adds the parameters of the query to the plan, and checks their names.
 func (c *checker) declare(params []*syntax.Param) {
 	for _, p := range params {
 		name := p.Var.Value[1:]
@@ -191,6 +195,7 @@ func (c *checker) param(t syntax.Token) (typed, bool) {
 	return typed{expr: plan.ParamRef{Index: i}, typ: c.plan.Params[i].Type}, true
 }
 
+// suggestParam returns the help for an undeclared parameter.
 func (c *checker) suggestParam(name string) string {
 	if n := c.nearest(name, c.paramNames); n != "" {
 		return "did you mean $" + n + "?"
@@ -198,6 +203,7 @@ func (c *checker) suggestParam(name string) string {
 	return "declare it: ($" + name + ": String)"
 }
 
+// paramNames returns the names of the parameters, without $.
 func (c *checker) paramNames() []string {
 	names := make([]string, len(c.plan.Params))
 	for i, p := range c.plan.Params {
@@ -221,6 +227,7 @@ func (c *checker) useProp(entity plan.Entity, typ string, p *catalog.Property, w
 	c.use(plan.Use{Entity: entity, Type: typ, Property: p.Name, Value: p.Type, Write: write})
 }
 
+// use adds u to the uses in the plan, or merges it with the same use.
 func (c *checker) use(u plan.Use) {
 	c.step(1)
 	key := useKey{u.Entity, u.Type, u.Property}
@@ -232,6 +239,7 @@ func (c *checker) use(u plan.Use) {
 	c.plan.Uses = append(c.plan.Uses, u)
 }
 
+// nodeNames returns the names of the node types.
 func nodeNames(s *catalog.Schema) []string {
 	names := make([]string, len(s.Nodes))
 	for i, n := range s.Nodes {
@@ -249,6 +257,7 @@ func edgeNames(s *catalog.Schema) []string {
 	return names
 }
 
+// propNames returns the names of properties.
 func propNames(props []*catalog.Property) []string {
 	names := make([]string, len(props))
 	for i, p := range props {
@@ -257,6 +266,7 @@ func propNames(props []*catalog.Property) []string {
 	return names
 }
 
+// lowerFirst changes the first letter of s to lower case, as queries write the name of an edge.
 func lowerFirst(s string) string {
 	if s != "" && s[0] >= 'A' && s[0] <= 'Z' {
 		return string(s[0]+'a'-'A') + s[1:]

@@ -10,26 +10,26 @@ import (
 // The type codes.
 const (
 	UnknownNode       diag.Code = "T1"
-	UnknownInline     diag.Code = "T2"
+	UnknownInline     diag.Code = "T2" // property in the braces of a binding
 	BadValue          diag.Code = "T3"
 	UnknownEdge       diag.Code = "T4"
 	WrongEndpoint     diag.Code = "T5"
 	Unbound           diag.Code = "T6"
-	Incomparable      diag.Code = "T7"
+	Incomparable      diag.Code = "T7" // operands of a comparison
 	BadAggregate      diag.Code = "T8"
-	Uncorrelated      diag.Code = "T9"
-	UnknownTarget     diag.Code = "T10"
-	UnknownAssigned   diag.Code = "T11"
-	Missing           diag.Code = "T12"
+	Uncorrelated      diag.Code = "T9"  // not block without a variable from outside
+	UnknownTarget     diag.Code = "T10" // type in a mutation
+	UnknownAssigned   diag.Code = "T11" // property in a mutation
+	Missing           diag.Code = "T12" // required property or endpoint of an insert
 	AssignedTwice     diag.Code = "T13"
 	UndeclaredParam   diag.Code = "T14"
-	BadOperand        diag.Code = "T15"
-	Immutable         diag.Code = "T16"
+	BadOperand        diag.Code = "T15" // hop bounds, or operands of nearest
+	Immutable         diag.Code = "T16" // update of an edge or of a key
 	NearestLimit      diag.Code = "T17"
-	BadSearch         diag.Code = "T19"
-	BadRanking        diag.Code = "T20"
-	BadFusion         diag.Code = "T21"
-	UnlikeEndpoints   diag.Code = "T22"
+	BadSearch         diag.Code = "T19" // operands of search or fuzzy
+	BadRanking        diag.Code = "T20" // operands of bm25 or match_text
+	BadFusion         diag.Code = "T21" // operands of rrf
+	UnlikeEndpoints   diag.Code = "T22" // undirected traversal between different types
 	EdgeBindingMisuse diag.Code = "T23"
 	BlobValue         diag.Code = "T24"
 	DuplicateColumn   diag.Code = "T26"
@@ -66,7 +66,7 @@ var Codes = []diag.Entry{
 		Example: `query q() { match { $c: Company $c knows $q } return { $q } }`},
 	{Code: Unbound, Title: "unbound variable or unknown property", Explanation: "A variable in an expression must be bound by the match or be a parameter, and the property must belong to its type. Only order may use a name without $, which is the name of a column. $_ cannot be used in an expression.",
 		Example: `query q() { match { $p: Person } return { $x.name } }`},
-	{Code: Incomparable, Title: "comparison of unlike or unsupported types", Explanation: "Both sides of a comparison must have the same scalar type or be numeric. Nodes, lists, vectors and blobs cannot be compared. The left side of contains must be a list or a String; both sides of starts_with must be Strings. A sort key must be a scalar.",
+	{Code: Incomparable, Title: "comparison of different or unsupported types", Explanation: "Both sides of a comparison must have the same scalar type or be numeric. Nodes, lists, vectors and blobs cannot be compared. The left side of contains must be a list or a String; both sides of starts_with must be Strings. A sort key must be a scalar.",
 		Example: `query q() { match { $p: Person $p.age > "old" } return { $p } }`},
 	{Code: BadAggregate, Title: "aggregate on the wrong type", Explanation: aggregateArguments() + "An aggregate may occur only in return and order, and not inside another aggregate.",
 		Example: `query q() { match { $p: Person } return { sum($p.name) } }`},
@@ -94,9 +94,9 @@ var Codes = []diag.Entry{
 		Example: `query q() { match { $p: Person match_text($p.name, 3) } return { $p } }`},
 	{Code: BadFusion, Title: "bad operands of rrf, rrf without limit, or rrf in a condition", Explanation: "The arguments of rrf must be two rankings, each nearest or bm25, and optionally a positive integer k. Its query must have a limit. rrf ranks the rows that satisfy the conditions, so only return and order may use it.",
 		Example: `query q() { match { $p: Person rrf($p.age, $p.score) > 0.1 } return { $p.name } order { rrf($p.age, $p.score) } limit 3 }`},
-	{Code: UnlikeEndpoints, Title: "undirected traversal over unlike endpoints", Explanation: "The form $a <edge> $b is only for an edge with two equal endpoint types.",
+	{Code: UnlikeEndpoints, Title: "undirected traversal between different endpoint types", Explanation: "The form $a <edge> $b is only for an edge whose endpoints have the same type.",
 		Example: `query q() { match { $p: Person $p <worksAt> $c } return { $c } }`},
-	{Code: EdgeBindingMisuse, Title: "misuse of an edge binding", Explanation: "A variable may bind an edge only once and without hop bounds. It can be used only as in $w.property, and not as the end of a traversal.",
+	{Code: EdgeBindingMisuse, Title: "misuse of an edge binding", Explanation: "A variable may bind an edge only once and without hop bounds. It can be used only to read a property, as in $w.since, and not as the end of a traversal.",
 		Example: `query q() { match { $p: Person $p $w:knows $q } return { $w } }`},
 	{Code: BlobValue, Title: "blob as a value", Explanation: "A read query cannot use blobs as values.",
 		Example: `query q() { match { $p: Person } return { $p.photo } }`},

@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
+// operators maps the operators of the language to those of plans.
 var operators = func() map[string]plan.Op {
 	m := map[string]plan.Op{}
 	for op := plan.Eq; op <= plan.StartsWith; op++ {
@@ -46,7 +47,7 @@ func (c *checker) filter(left syntax.Operand, op syntax.Token, right syntax.Oper
 // that remain after the conditions, so no condition can depend on it.
 func (c *checker) compared(o syntax.Operand, sc *scope) (typed, bool) {
 	if call, ok := o.(*syntax.Call); ok && call.Name.Value == "rrf" {
-		c.fault(BadFusion, call.Span(), "return it, or order by it", "a condition cannot use rrf")
+		c.fault(BadFusion, call.Span(), "use rrf only in return or order", "a condition cannot use rrf")
 		return typed{}, false
 	}
 	return c.operand(o, sc)
@@ -155,6 +156,8 @@ func (c *checker) checkElement(l, r *typed, atR diag.Span) bool {
 	return true
 }
 
+// checkStrings returns true if both operands are Strings. Otherwise it reports an error; want
+// describes the expected left side.
 func (c *checker) checkStrings(l, r *typed, op plan.Op, atL, atR diag.Span, want string) bool {
 	str := func(t *typed) bool { return t.typ.Kind == value.String && !t.typ.List }
 	switch {
@@ -202,6 +205,7 @@ func (c *checker) inlineCompare(m *syntax.PropMatch, p *catalog.Property, id pla
 	return cmp, ok
 }
 
+// inlineLiteral converts a literal in the braces of a binding to the type of the property.
 func (c *checker) inlineLiteral(l *syntax.Literal, want value.Type, p *catalog.Property) (plan.Expr, bool) {
 	if l.Kind == syntax.ListLiteral {
 		c.fault(BadValue, l.Span(), "write one element to test whether the list contains it", "the braces of a binding cannot test for a whole list")

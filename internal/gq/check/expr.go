@@ -12,10 +12,10 @@ import (
 // typed is a lowered operand. A literal keeps its source, so that it can still be converted to
 // the type of the other side of a comparison.
 type typed struct {
-	expr plan.Expr
-	typ  value.Type // the type of a scalar, list or vector
-	node string     // the node type, if the operand is a whole node
-	lit  *syntax.Literal
+	expr plan.Expr       // the operand in the plan
+	typ  value.Type      // the type of a scalar, list or vector
+	node string          // the node type, if the operand is a whole node
+	lit  *syntax.Literal // the source, if the operand is a literal; else nil
 }
 
 // String describes the operand for messages.
@@ -33,11 +33,12 @@ func (t typed) String() string {
 // advice on what to write instead.
 var foreignNames = map[string]string{
 	"null": noNull, "nil": noNull, "none": noNull,
-	"distinct": "there is no distinct: columns next to an aggregate are grouping keys",
+	"distinct": "the language has no distinct: columns next to an aggregate are grouping keys",
 	"limit":    "write limit and an integer after return { … }",
 	"desc":     "write desc in order { … }", "asc": "write asc in order { … }",
 }
 
+// noNull is the help for a comparison with null.
 const noNull = "a comparison with null is never true: $p.x = $p.x keeps the rows with a value, and not { $p.x = $p.x } keeps the rows without one"
 
 // operand resolves an operand. ok is false if the operand, or something that it depends on, has
@@ -73,6 +74,7 @@ func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
 	panic("check: operand has an unknown type")
 }
 
+// variable resolves a variable or parameter, and reports an error if it is unbound.
 func (c *checker) variable(o *syntax.VarRef, sc *scope) (typed, bool) {
 	tok := o.Tokens[0]
 	name := tok.Value[1:]
@@ -93,6 +95,7 @@ func (c *checker) variable(o *syntax.VarRef, sc *scope) (typed, bool) {
 	return typed{expr: plan.Whole{Var: id}, node: v.Type}, v.Type != ""
 }
 
+// unbound reports that no clause binds a variable.
 func (c *checker) unbound(tok syntax.Token, sc *scope) {
 	name := tok.Value[1:]
 	if name == "_" {
@@ -111,6 +114,7 @@ func (c *checker) unbound(tok syntax.Token, sc *scope) {
 	c.fault(Unbound, syntax.SpanOf(tok), help, "unbound variable $%s", name)
 }
 
+// property resolves a property of a variable, and reports an error if there is none.
 func (c *checker) property(o *syntax.PropRef, sc *scope) (typed, bool) {
 	name := o.Var.Value[1:]
 	id, ok := sc.find(name)
@@ -159,6 +163,7 @@ func (c *checker) property(o *syntax.PropRef, sc *scope) (typed, bool) {
 	return typed{}, false
 }
 
+// noProperty reports that a type has no such property.
 func (c *checker) noProperty(o *syntax.PropRef, typ string, names func() []string) {
 	c.fault(Unbound, syntax.SpanOf(o.Prop), c.suggest(o.Prop.Value, names), "%s has no property %s", typ, o.Prop.Value)
 }
@@ -173,6 +178,7 @@ func (c *checker) value(o syntax.Operand, sc *scope) (typed, bool) {
 	return t, ok
 }
 
+// call checks and lowers a call of a function.
 func (c *checker) call(o *syntax.Call, sc *scope) (typed, bool) {
 	if row := plan.AggregateNamed(o.Name.Value); row != nil {
 		c.fault(BadAggregate, o.Span(), "use an aggregate only as a whole column of return or a key of order", "%s is inside another expression or a condition", row.Name)
@@ -220,7 +226,7 @@ func (c *checker) aggregate(o syntax.Operand, sc *scope) (typed, bool) {
 	at := call.Args[0].Source().Span()
 	switch arg.expr.(type) {
 	case plan.Lit, plan.ParamRef, plan.Now:
-		c.fault(BadAggregate, at, "", "%s has a constant as its argument, want a variable or a property", row.Name)
+		c.fault(BadAggregate, at, "", "the argument of %s is a constant, want a variable or a property", row.Name)
 		return t, false
 	}
 	if arg.node != "" && !row.Arg.Nodes || arg.node == "" && !row.Arg.Accepts(arg.typ) {

@@ -50,8 +50,8 @@ func TestInterfaceHelp(t *testing.T) {
 		text, help string
 		code       diag.Code
 	}{
-		{match("$n: Named", "$n"), "bind a type that implements it (A, B), in a query for each type", UnknownNode},
-		{match("$n: Many", "$n"), "bind a type that implements it (A, B, C, D, E, …), in a query for each type", UnknownNode},
+		{match("$n: Named", "$n"), "write a query for each type that implements it: A, B", UnknownNode},
+		{match("$n: Many", "$n"), "write a query for each type that implements it: A, B, C, D, E, …", UnknownNode},
 		{match("$n: Idle", "$n"), "no node type implements it", UnknownNode},
 		{"query q() { delete Named where name = \"x\" }", "name a type that implements it: A, B", UnknownTarget},
 		{"query q() { delete Idle where x = 1 }", "no node type implements it", UnknownTarget},

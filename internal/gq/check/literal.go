@@ -42,6 +42,7 @@ func literalValue(l *syntax.Literal) (value.Value, error) {
 	panic("check: literal has an unknown kind")
 }
 
+// listValue returns the value of a list literal. All elements must have the same kind.
 func listValue(l *syntax.Literal) (value.Value, error) {
 	elems := make([]value.Value, len(l.Elems))
 	kind := value.Invalid
@@ -134,6 +135,7 @@ func kindOf(l *syntax.Literal) value.Kind {
 	return value.Invalid
 }
 
+// convertVector converts a list literal to a vector.
 func convertVector(l *syntax.Literal, t value.Type) (value.Value, error) {
 	if l.Kind != syntax.ListLiteral {
 		return value.Null, mismatch(l, t)
@@ -154,16 +156,18 @@ func convertVector(l *syntax.Literal, t value.Type) (value.Value, error) {
 
 // mismatchError reports a literal whose type is not the one that its context requires.
 type mismatchError struct {
-	lit  *syntax.Literal
-	want value.Type
+	lit  *syntax.Literal // the literal that was found
+	want value.Type      // the type that the context requires
 }
 
+// mismatch returns the error for a literal of the wrong type.
 func mismatch(l *syntax.Literal, want value.Type) error { return &mismatchError{l, want} }
 
 func (e *mismatchError) Error() string {
 	return "found " + describe(e.lit) + ", want " + withoutNull(e.want)
 }
 
+// describe names the kind of a literal with its article, such as "an integer".
 func describe(l *syntax.Literal) string {
 	switch l.Kind {
 	case syntax.IntLiteral:
@@ -177,6 +181,7 @@ func describe(l *syntax.Literal) string {
 	return "a " + kindOf(l).String()
 }
 
+// withoutNull returns the name of the type without its question mark.
 func withoutNull(t value.Type) string { return t.Required().String() }
 
 // literalHelp returns advice on how to write the value that the author probably meant, or "".

@@ -13,9 +13,9 @@ import (
 
 // scope holds the variables of one block.
 type scope struct {
-	outer     *scope
-	vars      map[string]plan.VarID
-	usesOuter bool // the block refers to a variable of an enclosing block
+	outer     *scope                // of the surrounding block; nil for the whole match
+	vars      map[string]plan.VarID // by name, without $
+	usesOuter bool                  // the block refers to a variable of an enclosing block
 }
 
 // find looks up a variable, in the innermost scope first.
@@ -33,6 +33,7 @@ func (s *scope) find(name string) (plan.VarID, bool) {
 	return 0, false
 }
 
+// names returns the names of the visible variables, without $.
 func (s *scope) names() []string {
 	var names []string
 	for at := s; at != nil; at = at.outer {
@@ -43,12 +44,12 @@ func (s *scope) names() []string {
 
 // step is a traversal whose direction may not be known yet.
 type step struct {
-	src      *syntax.Traversal
-	edge     *catalog.Edge // nil for an unknown edge
-	from, to plan.VarID    // the left and the right end, as written
-	edgeVar  plan.VarID    // plan.NoVar without an edge binding
-	reversed bool          // the edge leads from right to left
-	done     bool          // the direction is decided
+	src      *syntax.Traversal // the traversal in the source
+	edge     *catalog.Edge     // nil for an unknown edge
+	from, to plan.VarID        // the left and the right end, as written
+	edgeVar  plan.VarID        // plan.NoVar without an edge binding
+	reversed bool              // the edge leads from right to left
+	done     bool              // the direction is decided
 }
 
 // block resolves the variables of a block and then lowers its clauses. The order of clauses has
@@ -88,6 +89,7 @@ func (c *checker) block(clauses []syntax.Clause, sc *scope) []plan.Clause {
 	return out
 }
 
+// not checks and lowers a not block.
 func (c *checker) not(n *syntax.Not, outer *scope) plan.Clause {
 	sc := &scope{outer: outer, vars: map[string]plan.VarID{}}
 	match := c.block(n.Match, sc)
@@ -110,6 +112,7 @@ func (c *checker) newVar(t syntax.Token, entity plan.Entity, typ string, sc *sco
 	return id
 }
 
+// bind declares the variable of a binding.
 func (c *checker) bind(b *syntax.Binding, sc *scope) plan.VarID {
 	at := syntax.SpanOf(b.Type)
 	typ := ""
@@ -121,9 +124,9 @@ func (c *checker) bind(b *syntax.Binding, sc *scope) plan.VarID {
 	} else if names, ok := c.implementers(b.Type.Value); ok {
 		help := "no node type implements it"
 		if names != "" {
-			help = "bind a type that implements it (" + names + "), in a query for each type"
+			help = "write a query for each type that implements it: " + names
 		}
-		c.fault(UnknownNode, at, help, "%s is an interface, and a variable ranges over one node type", b.Type.Value)
+		c.fault(UnknownNode, at, help, "%s is an interface, but a binding must name a node type", b.Type.Value)
 	} else {
 		c.fault(UnknownNode, at, c.suggest(b.Type.Value, func() []string { return nodeNames(c.schema) }), "unknown node type %s", b.Type.Value)
 	}
@@ -174,6 +177,7 @@ func (c *checker) declareSteps(clauses []syntax.Clause, sc *scope) map[*syntax.T
 	return steps
 }
 
+// edgeVar declares the variable of an edge binding.
 func (c *checker) edgeVar(t syntax.Token, e *catalog.Edge, sc *scope) plan.VarID {
 	if _, taken := sc.find(t.Value[1:]); taken {
 		c.fault(EdgeBindingMisuse, syntax.SpanOf(t), "use another name", "%s is already bound", t.Value)
@@ -186,6 +190,7 @@ func (c *checker) edgeVar(t syntax.Token, e *catalog.Edge, sc *scope) plan.VarID
 	return c.newVar(t, plan.Edge, typ, sc)
 }
 
+// endpoint resolves the variable at an end of a traversal, and declares it if it is new.
 func (c *checker) endpoint(t syntax.Token, sc *scope) plan.VarID {
 	id, ok := sc.find(t.Value[1:])
 	if !ok {
@@ -288,6 +293,7 @@ func (c *checker) setDirection(st *step, reversed bool) {
 	}
 }
 
+// traverse lowers a traversal, and checks its direction and bounds.
 func (c *checker) traverse(st *step) (plan.Traverse, bool) {
 	t := plan.Traverse{From: st.from, To: st.to, EdgeVar: st.edgeVar, Undirected: st.src.Undirected, Min: 1, Max: 1}
 	ok := st.edge != nil
@@ -318,12 +324,12 @@ func (c *checker) traverse(st *step) (plan.Traverse, bool) {
 	switch {
 	case t.Min == 0 && t.From == t.To && t.From != plan.NoVar:
 		c.fault(BadOperand, syntax.SpanOf(b.Min), fmt.Sprintf("write {1,%d}", max(1, t.Max)),
-			"the minimum is 0 hops for a way from %s back to itself", st.src.From.Value)
+			"a walk from %s back to itself must have at least 1 hop, but the minimum is 0", st.src.From.Value)
 	case t.Max < t.Min:
 		c.fault(BadOperand, b.Span(), "", "the minimum of %d hops is above the maximum of %d", t.Min, t.Max)
 	case t.Max > plan.MaxHops:
 		c.fault(BadOperand, syntax.SpanOf(*b.Max), fmt.Sprintf("write {%d,%d}", min(t.Min, plan.MaxHops), plan.MaxHops),
-			"the maximum is %d hops, above the %d that a walk may have", t.Max, plan.MaxHops)
+			"the maximum of %d hops is above the limit of %d", t.Max, plan.MaxHops)
 	case ok && st.edge.From != st.edge.To && t.Min <= 1 && t.Max >= 1:
 		// Edges of this type cannot be chained, so the walk matches the same pairs as a single traversal.
 		t.Walk, t.Min, t.Max = false, 1, 1

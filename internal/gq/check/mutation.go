@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
+// mutation checks and lowers the statements of a mutation.
 func (c *checker) mutation(m *syntax.Mutation) {
 	c.plan.Mutation = &plan.Mutation{}
 	for _, st := range m.Statements {
@@ -27,10 +28,11 @@ func (c *checker) mutation(m *syntax.Mutation) {
 type target struct {
 	entity plan.Entity
 	name   string
-	node   *catalog.Node
-	edge   *catalog.Edge
+	node   *catalog.Node // set for a node type
+	edge   *catalog.Edge // set for an edge type
 }
 
+// target resolves the type that a statement writes, and reports an error if there is none.
 func (c *checker) target(t syntax.Token) (target, bool) {
 	if n := c.schema.Node(t.Value); n != nil {
 		c.useType(plan.Node, n.Name, true)
@@ -45,7 +47,7 @@ func (c *checker) target(t syntax.Token) (target, bool) {
 		if types != "" {
 			help = "name a type that implements it: " + types
 		}
-		c.fault(UnknownTarget, syntax.SpanOf(t), help, "%s is an interface, and a mutation names a node or edge type", t.Value)
+		c.fault(UnknownTarget, syntax.SpanOf(t), help, "%s is an interface, but a mutation must name a node or edge type", t.Value)
 		return target{}, false
 	}
 	names := func() []string {
@@ -59,6 +61,7 @@ func (c *checker) target(t syntax.Token) (target, bool) {
 	return target{}, false
 }
 
+// properties returns the properties of the type.
 func (t target) properties() []*catalog.Property {
 	if t.node != nil {
 		return t.node.Properties
@@ -66,6 +69,7 @@ func (t target) properties() []*catalog.Property {
 	return t.edge.Properties
 }
 
+// property returns a property of the type, or nil if there is none.
 func (t target) property(name string) *catalog.Property {
 	if t.node != nil {
 		return t.node.Property(name)
@@ -85,6 +89,7 @@ func (t target) builtinNames(insert bool) []string {
 	return []string{"id"}
 }
 
+// insert checks and lowers an insert.
 func (c *checker) insert(st *syntax.Insert) {
 	t, ok := c.target(st.Type)
 	if !ok {
@@ -141,6 +146,7 @@ func (c *checker) checkComplete(st *syntax.Insert, t target, assigned map[string
 	}
 }
 
+// checkOnce reports an error and returns false if the property is already assigned.
 func (c *checker) checkOnce(a *syntax.Assign, assigned map[string]bool) bool {
 	c.step(1)
 	if assigned[a.Name.Value] {
@@ -192,6 +198,7 @@ func (c *checker) assigned(o syntax.Operand, p *catalog.Property) (plan.Expr, bo
 	panic("check: the parser accepted an expression as a value")
 }
 
+// update checks and lowers an update.
 func (c *checker) update(st *syntax.Update) {
 	t, ok := c.target(st.Type)
 	if !ok {
@@ -222,6 +229,7 @@ func (c *checker) update(st *syntax.Update) {
 	c.plan.Mutation.Statements = append(c.plan.Mutation.Statements, up)
 }
 
+// delete checks and lowers a delete.
 func (c *checker) delete(st *syntax.Delete) {
 	if t, ok := c.target(st.Type); ok {
 		del := plan.Delete{Entity: t.entity, Type: t.name, Where: c.predicate(st.Where, t)}
@@ -229,6 +237,7 @@ func (c *checker) delete(st *syntax.Delete) {
 	}
 }
 
+// predicate checks and lowers the condition of an update or delete.
 func (c *checker) predicate(p *syntax.Pred, t target) plan.Pred {
 	name := p.Name.Value
 	pred := plan.Pred{Name: name, Op: operators[p.Op.Value], Type: value.Of(value.String)}

@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
+// readQuery checks and lowers a read.
 func (c *checker) readQuery(r *syntax.Read) {
 	c.read = &plan.Read{Limit: plan.NoLimit}
 	c.plan.Read = c.read
@@ -79,6 +80,7 @@ func wholeFields(n *catalog.Node) []plan.Field {
 	return fields
 }
 
+// columnName returns the name of a column, and whether it has one.
 func columnName(p *syntax.Projection) (string, bool) {
 	if p.Alias != nil {
 		return p.Alias.Value, true
@@ -86,6 +88,7 @@ func columnName(p *syntax.Projection) (string, bool) {
 	return operandName(p.Expr)
 }
 
+// operandName returns the column name of an operand without an alias, and whether it has one.
 func operandName(o syntax.Operand) (string, bool) {
 	switch o := o.(type) {
 	case *syntax.VarRef:
@@ -126,10 +129,10 @@ func (c *checker) order(keys []*syntax.Ordering, sc *scope) {
 		_, agg := t.expr.(plan.Agg)
 		switch {
 		case agg && !c.read.Grouped:
-			c.fault(Uncorrelated, at, "add an aggregate to return", "order uses an aggregate, but return has no aggregate")
+			c.fault(Uncorrelated, at, "add an aggregate to the return clause", "the order clause uses an aggregate, but the return clause has none")
 			continue
 		case c.read.Grouped && !agg && !grouping[exprText(t.expr)]:
-			c.fault(Uncorrelated, at, "add the expression to return as a grouping key, or order by an aggregate", "order uses an expression that is not a grouping key")
+			c.fault(Uncorrelated, at, "add the expression to the return clause as a grouping key, or order by an aggregate", "the order clause uses an expression that is not a grouping key")
 			continue
 		}
 		c.read.Order = append(c.read.Order, plan.Order{Expr: t.expr, Desc: descending(k.Dir, t.expr)})
@@ -152,11 +155,12 @@ func (c *checker) sortKey(o syntax.Operand, sc *scope) (typed, bool) {
 		return t, true
 	}
 	if !c.failed[name] {
-		c.fault(Unbound, alias.Span(), c.suggest(name, c.columnNames), "return has no column %s", name)
+		c.fault(Unbound, alias.Span(), c.suggest(name, c.columnNames), "the return clause has no column %s", name)
 	}
 	return typed{}, false
 }
 
+// columnNames returns the names of the columns.
 func (c *checker) columnNames() []string {
 	names := make([]string, len(c.read.Columns))
 	for i, col := range c.read.Columns {
@@ -175,6 +179,7 @@ func (c *checker) grouping() map[string]bool {
 	return set
 }
 
+// exprText prints an expression so that equal expressions have the same text.
 func exprText(e plan.Expr) string { return fmt.Sprintf("%#v", e) }
 
 // descending reports whether a sort key sorts in descending order. Without an explicit
@@ -190,6 +195,7 @@ func descending(dir *syntax.Token, e plan.Expr) bool {
 	return false
 }
 
+// addTies adds the variables whose ids break ties between rows, sorted by name.
 func (c *checker) addTies() {
 	for i := range c.read.Vars {
 		if !c.info.Vars[i].Inner {

@@ -18,6 +18,7 @@ func (c *checker) textClause(cl *syntax.TextClause, sc *scope) (plan.Cond, bool)
 	return c.textMatch(cl.Call.(*syntax.Call), sc)
 }
 
+// textMatch checks and lowers a call of search, match_text or fuzzy.
 func (c *checker) textMatch(o *syntax.Call, sc *scope) (plan.TextMatch, bool) {
 	m := plan.TextMatch{}
 	code, most := BadSearch, 2
@@ -73,6 +74,7 @@ func (c *checker) text(o syntax.Operand, fn string, code diag.Code, sc *scope) (
 	return nil, false
 }
 
+// constant reports whether the operand is a literal or a parameter.
 func constant(t typed) bool {
 	switch t.expr.(type) {
 	case plan.Lit, plan.ParamRef:
@@ -81,6 +83,7 @@ func constant(t typed) bool {
 	return false
 }
 
+// edits checks and lowers the number of edits of fuzzy.
 func (c *checker) edits(o syntax.Operand, sc *scope) (plan.Expr, bool) {
 	t, ok := c.operand(o, sc)
 	if !ok {
@@ -97,6 +100,7 @@ func (c *checker) edits(o syntax.Operand, sc *scope) (plan.Expr, bool) {
 	return t.expr, ok
 }
 
+// bm25 checks and lowers a call of bm25.
 func (c *checker) bm25(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 	if len(o.Args) != 2 {
 		c.fault(BadRanking, o.Span(), "", "bm25 has %d arguments, want a property and a text", len(o.Args))
@@ -107,6 +111,7 @@ func (c *checker) bm25(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 	return e, ok
 }
 
+// nearestCall checks and lowers a call of nearest.
 func (c *checker) nearestCall(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 	if len(o.Args) != 2 {
 		c.fault(BadOperand, o.Span(), "", "nearest has %d arguments, want a property and a vector", len(o.Args))
@@ -149,6 +154,7 @@ func (c *checker) nearestCall(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 	return plan.Nearest{Prop: prop, Vector: v.expr}, true
 }
 
+// rrf checks and lowers a call of rrf.
 func (c *checker) rrf(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 	if !c.limit {
 		c.fault(BadFusion, o.Span(), "add limit 10", "a query with rrf needs a limit")
@@ -182,6 +188,7 @@ func (c *checker) rrf(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 	return e, ok && okK
 }
 
+// rank checks and lowers a ranking that rrf fuses.
 func (c *checker) rank(o syntax.Operand, sc *scope) (plan.Expr, bool) {
 	if call, ok := o.(*syntax.Call); ok {
 		switch call.Name.Value {

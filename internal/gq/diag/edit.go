@@ -8,8 +8,8 @@ import (
 
 // Edit replaces the text of a span.
 type Edit struct {
-	Span Span   `json:"span"`
-	Text string `json:"text"`
+	Span Span   `json:"span"` // the text to replace
+	Text string `json:"text"` // the replacement
 }
 
 // Apply applies the edits of the named file to its text. If two edits overlap, it applies the

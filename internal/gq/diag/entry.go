@@ -3,7 +3,7 @@ package diag
 // Entry documents a code.
 type Entry struct {
 	Code        Code
-	Title       string
+	Title       string // names the fault in a few words
 	Explanation string
 	Example     string // a source text that yields the code; empty if no text can
 }

@@ -13,6 +13,7 @@ var (
 	githubProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
+// githubCommand maps severities to workflow commands.
 var githubCommand = [...]string{Error: "error", Warning: "warning", Note: "notice"}
 
 // RenderGitHub writes the list as workflow commands. GitHub Actions shows them at the changed

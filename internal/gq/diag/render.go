@@ -17,6 +17,7 @@ const (
 	cyan  = "\x1b[36m"
 )
 
+// severityColor maps severities to terminal escape sequences.
 var severityColor = [...]string{Error: "\x1b[1;31m", Warning: "\x1b[1;33m", Note: "\x1b[1;34m"}
 
 // Render writes the list for a terminal. For each diagnostic it writes a line with position,

@@ -72,6 +72,7 @@ type (
 	}
 )
 
+// sarifLevel maps severities to SARIF levels.
 var sarifLevel = [...]string{Error: "error", Warning: "warning", Note: "note"}
 
 // RenderSARIF writes the list as a SARIF 2.1.0 log of the named tool. The log documents the
@@ -107,6 +108,7 @@ func RenderSARIF(w io.Writer, tool string, list List, entries []Entry, edits map
 	return enc.Encode(sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
 }
 
+// sarifFixes returns the fixes of d as one SARIF fix, or nil if there are none.
 func sarifFixes(d Diagnostic, edits []Edit) []sarifFix {
 	if len(edits) == 0 {
 		return nil
@@ -118,10 +120,12 @@ func sarifFixes(d Diagnostic, edits []Edit) []sarifFix {
 	return []sarifFix{fix}
 }
 
+// sarifArtifactOf returns the file of a span.
 func sarifArtifactOf(s Span) sarifArtifact {
 	return sarifArtifact{(&url.URL{Path: s.File}).String()}
 }
 
+// sarifRegionOf returns the position of a span in its file.
 func sarifRegionOf(s Span) sarifRegion {
 	return sarifRegion{s.Start.Line, s.Start.Column, s.End.Line, s.End.Column}
 }

@@ -19,8 +19,8 @@ const (
 // piece is a token of the output.
 type piece struct {
 	text       string
-	start, end int // offsets of the token in the source
-	gap        gap
+	start, end int    // offsets of the token in the source
+	gap        gap    // before the piece
 	group      *group // the innermost group that contains the gap, or nil
 	flat       int    // width of a soft or fill gap if the group is not broken
 	indent     int    // indentation of its line in addition to the group's, in levels
@@ -32,10 +32,10 @@ type piece struct {
 
 // group is a pair of brackets. Lines can be broken inside it.
 type group struct {
-	parent      *group
-	open, close int  // indexes of the bracket pieces
-	broken      bool // while building: it must be broken; while printing: it is broken
-	level       int  // indentation of its contents if it is broken, in levels
+	parent      *group // the group around it, or nil
+	open, close int    // indexes of the bracket pieces
+	broken      bool   // while building: it must be broken; while printing: it is broken
+	level       int    // indentation of its contents if it is broken, in levels
 }
 
 // empty reports whether no token is between the brackets.
@@ -43,13 +43,13 @@ func (g *group) empty() bool { return g.close == g.open+1 }
 
 // builder turns the tokens of declarations into pieces.
 type builder struct {
-	schema bool // the text is a schema
-	meter  *work.Meter
+	schema bool        // the text is a schema
+	meter  *work.Meter // counts the work; nil for no limits
 
 	tokens []syntax.Token // the tokens of the declaration
 	at     int            // index of the next token
 
-	pieces []piece
+	pieces []piece  // the result
 	groups []*group // in the order of their opening brackets
 	group  *group   // the innermost open group
 }
@@ -155,6 +155,7 @@ func (b *builder) element(g gap) {
 	b.comma(b.is("]"))
 }
 
+// startsEnum reports whether the next tokens begin an enum.
 func (b *builder) startsEnum() bool {
 	return b.schema && b.is("enum") && b.tokens[b.at-1].Value == ":" && b.tokens[b.at+1].Value == "("
 }

@@ -11,7 +11,7 @@ import (
 // printer writes pieces and the comments between them.
 type printer struct {
 	meter    *work.Meter
-	source   string
+	source   string // the text that is formatted
 	pieces   []piece
 	comments [][]comment // by piece: the comments before it
 	ends     []int       // by piece: the width of the text up to its end, on one line
@@ -24,8 +24,8 @@ type printer struct {
 
 // comment is a comment of the output.
 type comment struct {
-	text       string
-	start, end int // offsets in the source
+	text       string // with its delimiters
+	start, end int    // offsets in the source
 }
 
 func (c comment) isLine() bool { return strings.HasPrefix(c.text, "//") }
@@ -207,6 +207,7 @@ func (p *printer) newline(level int, blank bool) {
 	p.write(strings.Repeat("  ", level))
 }
 
+// write writes text, and counts the code points of its last line.
 func (p *printer) write(s string) {
 	p.b.WriteString(s)
 	if nl := strings.LastIndexByte(s, '\n'); nl >= 0 {

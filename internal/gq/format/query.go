@@ -2,6 +2,7 @@ package format
 
 import "github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 
+// query adds the pieces of a query.
 func (b *builder) query(q *syntax.Query) {
 	b.begin(q.Range)
 	b.take(spaced)
@@ -31,6 +32,7 @@ func (b *builder) query(q *syntax.Query) {
 	b.close()
 }
 
+// annotation adds the pieces of an annotation of a query.
 func (b *builder) annotation(a *syntax.QueryAnnotation) {
 	from := len(b.pieces)
 	if len(a.MCP) == 0 {
@@ -54,6 +56,7 @@ func (b *builder) annotation(a *syntax.QueryAnnotation) {
 	}
 }
 
+// read adds the pieces of a read.
 func (b *builder) read(r *syntax.Read) {
 	b.take(soft) // match
 	b.match(r.Match)
@@ -100,6 +103,7 @@ func (b *builder) match(clauses []syntax.Clause) {
 	b.close()
 }
 
+// binding adds the pieces of a binding.
 func (b *builder) binding(c *syntax.Binding) {
 	end := b.at + len(c.Tokens)
 	b.take(soft)
@@ -138,6 +142,7 @@ func (b *builder) traversal(c *syntax.Traversal) {
 	b.take(spaced)
 }
 
+// statement adds the pieces of a statement of a mutation.
 func (b *builder) statement(st syntax.Statement) {
 	switch st := st.(type) {
 	case *syntax.Insert:
@@ -156,6 +161,7 @@ func (b *builder) statement(st syntax.Statement) {
 	}
 }
 
+// assigns adds the pieces of assignments in braces.
 func (b *builder) assigns(set []*syntax.Assign) {
 	b.open(spaced)
 	for i, a := range set {

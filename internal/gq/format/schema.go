@@ -2,6 +2,7 @@ package format
 
 import "github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 
+// decl adds the pieces of a declaration.
 func (b *builder) decl(d syntax.Decl) {
 	switch d := d.(type) {
 	case *syntax.Interface:
@@ -34,6 +35,7 @@ func (b *builder) header() {
 	b.run(end, spaced)
 }
 
+// members adds the pieces of the members of a type.
 func (b *builder) members(members []syntax.Member) {
 	b.open(spaced)
 	for _, m := range members {

@@ -26,16 +26,19 @@ func query(params string, match []string, rest ...string) string {
 	return b.String()
 }
 
+// returns returns a return clause.
 func returns(columns ...string) string { return "return { " + strings.Join(columns, ", ") + " }" }
 
+// limit20 is the limit of the examples that may have many rows.
 const limit20 = "limit 20"
 
 // ends holds the variables at the two ends of an edge and the node types there.
 type ends struct {
 	a, b     string
-	from, to *catalog.Node
+	from, to *catalog.Node // node types
 }
 
+// endsOf chooses variables for the ends of an edge.
 func endsOf(s *catalog.Schema, e *catalog.Edge) ends {
 	x := ends{from: s.Node(e.From), to: s.Node(e.To)}
 	names := beside(x.from, x.to)
@@ -43,8 +46,11 @@ func endsOf(s *catalog.Schema, e *catalog.Edge) ends {
 	return x
 }
 
+// labels returns expressions by which a reader can tell the nodes at the ends apart, such as
+// $person.name.
 func (e ends) labels() (a, b string) { return e.a + "." + Label(e.from), e.b + "." + Label(e.to) }
 
+// overviewRead is a read that shows all clauses.
 func overviewRead(s *catalog.Schema) string {
 	e := anyEdge(s)
 	if e == nil {
@@ -63,6 +69,8 @@ func overviewRead(s *catalog.Schema) string {
 	return query(param, []string{binding, x.a + " " + EdgeName(e) + " " + x.b}, returns(to), "order { "+to+" }", limit20)
 }
 
+// byKey is a read of one node by its key. Like the other examples, it is empty if the schema has no
+// suitable type.
 func byKey(s *catalog.Schema) string {
 	n := keyed(s)
 	if n == nil {
@@ -72,6 +80,7 @@ func byKey(s *catalog.Schema) string {
 	return query("$"+key+": "+labelType(n), []string{fmt.Sprintf("%s: %s { %s: $%s }", v, n.Name, key, key)}, returns(v))
 }
 
+// allNodes is a read of all nodes of a type.
 func allNodes(s *catalog.Schema) string {
 	n := firstNode(s)
 	if n == nil {
@@ -107,28 +116,37 @@ func condition(format string) func(string, *catalog.Node, *catalog.Property) []s
 	}
 }
 
+// optionalInline is a read with an optional condition in the braces of a binding.
 func optionalInline(s *catalog.Schema) string {
 	return propertyQuery(s, isPlain, func(v string, n *catalog.Node, p *catalog.Property) []string {
 		return []string{fmt.Sprintf("%s: %s { %s: $%s? }", v, n.Name, p.Name, p.Name)}
 	}, true)
 }
 
+// compare is a read with a comparison.
 func compare(s *catalog.Schema) string {
 	return propertyQuery(s, isOrdered, condition("%s >= %s"), false)
 }
 func contains(s *catalog.Schema) string {
 	return propertyQuery(s, isText, condition("%s contains %s"), false)
 }
+
+// element is a read that tests for an element of a list.
 func element(s *catalog.Schema) string {
 	return propertyQuery(s, isList, condition("%s contains %s"), false)
 }
+
+// search is a read that searches for words.
 func search(s *catalog.Schema) string {
 	return propertyQuery(s, isText, condition("search(%s, %s)"), false)
 }
+
+// fuzzy is a read that searches for similar words.
 func fuzzy(s *catalog.Schema) string {
 	return propertyQuery(s, isText, condition("fuzzy(%s, %s)"), false)
 }
 
+// optionalFilter is a read with an optional filter.
 func optionalFilter(s *catalog.Schema) string {
 	if n, _ := find(s, isOrdered); n != nil {
 		return propertyQuery(s, isOrdered, condition("%s >= %s?"), true)
@@ -136,6 +154,7 @@ func optionalFilter(s *catalog.Schema) string {
 	return propertyQuery(s, isPlain, condition("%s = %s?"), true)
 }
 
+// enumValue is a read that tests for a value of an enum.
 func enumValue(s *catalog.Schema) string {
 	n, p := find(s, isEnum)
 	if n == nil {
@@ -145,10 +164,12 @@ func enumValue(s *catalog.Schema) string {
 	return query("", []string{fmt.Sprintf("%s: %s { %s: %q }", v, n.Name, p.Name, p.Type.Enum[0])}, returns(v+"."+Label(n)), limit20)
 }
 
+// dateParam is a read with a date as a parameter.
 func dateParam(s *catalog.Schema) string {
 	return propertyQuery(s, func(t value.Type) bool { return !t.List && t.Kind.IsScale() && t.Kind.Literal() != "" }, condition("%s < %s"), false)
 }
 
+// along is a read that follows an edge.
 func along(s *catalog.Schema) string {
 	e := anyEdge(s)
 	if e == nil {
@@ -171,10 +192,12 @@ func loopQuery(s *catalog.Schema, form string) string {
 	return query("", []string{x.a + " " + fmt.Sprintf(form, EdgeName(e)) + " " + x.b}, returns(from, to), limit20)
 }
 
+// hops is a read that walks one to three hops.
 func hops(s *catalog.Schema) string          { return loopQuery(s, "%s{1,3}") }
 func hopsFromStart(s *catalog.Schema) string { return loopQuery(s, "%s{0,1}") }
 func undirected(s *catalog.Schema) string    { return loopQuery(s, "<%s>") }
 
+// wayBack is a read of the nodes from which a walk leads back to them.
 func wayBack(s *catalog.Schema) string {
 	e := edge(s, isLoop)
 	if e == nil {
@@ -185,6 +208,7 @@ func wayBack(s *catalog.Schema) string {
 	return query("", []string{x.a + " " + EdgeName(e) + "{1,10} " + x.a}, returns(from), limit20)
 }
 
+// edgeBinding is a read that binds an edge.
 func edgeBinding(s *catalog.Schema) string {
 	e := edge(s, func(e *catalog.Edge) bool { return shown(e) != "" })
 	if e == nil {
@@ -212,6 +236,7 @@ func shown(e *catalog.Edge) string {
 	return ""
 }
 
+// without is a read of the nodes without an edge.
 func without(s *catalog.Schema) string {
 	e := anyEdge(s)
 	if e == nil {
@@ -222,6 +247,7 @@ func without(s *catalog.Schema) string {
 	return query("", []string{x.a + ": " + e.From, "not { " + x.a + " " + EdgeName(e) + " $_ }"}, returns(from), limit20)
 }
 
+// countAll is a read that counts all nodes of a type.
 func countAll(s *catalog.Schema) string {
 	n := firstNode(s)
 	if n == nil {
@@ -231,6 +257,7 @@ func countAll(s *catalog.Schema) string {
 	return query("", []string{v + ": " + n.Name}, returns("count("+v+") as n"))
 }
 
+// countByNode is a read that counts edges for each node.
 func countByNode(s *catalog.Schema) string {
 	e := anyEdge(s)
 	if e == nil {
@@ -241,6 +268,7 @@ func countByNode(s *catalog.Schema) string {
 	return query("", []string{x.a + " " + EdgeName(e) + " " + x.b}, returns(from, "count("+x.b+") as n"), "order { n desc }", limit20)
 }
 
+// overNumber is a read with an aggregate of a numeric property.
 func overNumber(s *catalog.Schema) string {
 	n, p := find(s, isNumber)
 	if n == nil {
@@ -257,6 +285,7 @@ func overNumber(s *catalog.Schema) string {
 	return query("", []string{v + ": " + n.Name}, returns(columns...))
 }
 
+// columns is a read that shows the forms of a column.
 func columns(s *catalog.Schema) string {
 	n := firstNode(s)
 	if n == nil {
@@ -266,6 +295,7 @@ func columns(s *catalog.Schema) string {
 	return query("", []string{v + ": " + n.Name}, returns(v+"."+Label(n), v+".id as identity", v), limit20)
 }
 
+// firstTen is a read with an order and a limit.
 func firstTen(s *catalog.Schema) string {
 	n, p := find(s, isPlain)
 	if n == nil {
@@ -276,6 +306,7 @@ func firstTen(s *catalog.Schema) string {
 	return query("", []string{v + ": " + n.Name}, returns(v+".id", place), "order { "+place+" desc }", "limit 10")
 }
 
+// ranked is a read ordered by bm25.
 func ranked(s *catalog.Schema) string {
 	n, p := find(s, isText)
 	if n == nil {
@@ -286,6 +317,7 @@ func ranked(s *catalog.Schema) string {
 	return query("$words: String", []string{v + ": " + n.Name}, returns(v+"."+Label(n), score+" as score"), "order { "+score+" }", limit20)
 }
 
+// nearest is a read ordered by nearest.
 func nearest(s *catalog.Schema) string {
 	n, p := find(s, isVector)
 	if n == nil {
@@ -295,6 +327,7 @@ func nearest(s *catalog.Schema) string {
 	return query("$near: "+paramType(p.Type), []string{v + ": " + n.Name}, returns(v+"."+Label(n)), fmt.Sprintf("order { nearest(%s.%s, $near) }", v, p.Name), limit20)
 }
 
+// fused is a read ordered by rrf.
 func fused(s *catalog.Schema) string {
 	for _, n := range s.Nodes {
 		var text, vector *catalog.Property

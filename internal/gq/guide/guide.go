@@ -16,15 +16,15 @@ type Topic struct {
 	Name    string
 	Summary string // one line
 
-	text  string
-	cases []example
+	text  string    // explanation, the same for every schema
+	cases []example // the examples
 }
 
 // Page is a topic explained with the names of a schema.
 type Page struct {
 	Name     string
 	Summary  string
-	Text     string
+	Text     string // explanation, the same for every schema
 	Examples []Example
 }
 
@@ -57,7 +57,7 @@ func (p *Page) String() string {
 	for _, e := range p.Examples {
 		b.WriteString("\n" + e.Title + ":\n\n" + fenced(e.Query))
 		if e.Schema != "" {
-			b.WriteString("\nThis graph has no suitable types, so the example is of one with this schema:\n\n" + fenced(e.Schema))
+			b.WriteString("\nThis graph has no suitable types, so the example uses a graph with this schema:\n\n" + fenced(e.Schema))
 		}
 	}
 	return b.String()
@@ -90,10 +90,11 @@ func Reference(s *catalog.Schema) string {
 // example makes a query from the names of a schema. query returns "" when the schema has no name
 // for the construct.
 type example struct {
-	title string
+	title string // names the construct
 	query func(s *catalog.Schema) string
 }
 
+// page makes the examples of the topic for a schema.
 func (t *Topic) page(s *catalog.Schema) *Page {
 	p := &Page{Name: t.Name, Summary: t.Summary, Text: t.text}
 	for _, c := range t.cases {
@@ -106,6 +107,7 @@ func (t *Topic) page(s *catalog.Schema) *Page {
 	return p
 }
 
+// fenced returns the text in a fenced block.
 func fenced(text string) string { return "```\n" + strings.TrimRight(text, "\n") + "\n```\n" }
 
 // madeUpSource is a schema for which every example can be written.

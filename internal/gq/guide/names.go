@@ -46,14 +46,18 @@ func paramType(t value.Type) string {
 	return t.Required().String()
 }
 
+// isPlain reports whether values of the type can be compared. Each of these functions is a
+// condition for find.
 func isPlain(t value.Type) bool { return !t.List && t.Kind.IsComparable() }
 func isText(t value.Type) bool  { return t.Kind == value.String && !t.List && t.Enum == nil }
 func isEnum(t value.Type) bool  { return t.Enum != nil && !t.List }
 func isList(t value.Type) bool  { return t.List }
 
+// isNumber reports whether the type is numeric.
 func isNumber(t value.Type) bool { return t.Kind.IsNumeric() && !t.List }
 func isVector(t value.Type) bool { return t.Kind == value.Vector && !t.List }
 
+// isOrdered reports whether a range of values is useful.
 func isOrdered(t value.Type) bool { return !t.List && t.Kind.IsScale() }
 
 // find returns the first node type with a property whose type satisfies want, and the property.
@@ -103,6 +107,7 @@ func edge(s *catalog.Schema, want func(*catalog.Edge) bool) *catalog.Edge {
 	return nil
 }
 
+// isLoop reports whether the edge joins nodes of one type.
 func isLoop(e *catalog.Edge) bool { return e.From == e.To }
 
 // anyEdge returns an edge type. It prefers one between two different types, because its
@@ -141,8 +146,10 @@ func beside(nodes ...*catalog.Node) variables {
 	return v
 }
 
+// variable returns a variable name for a node of the type.
 func variable(n *catalog.Node) string { return beside(n).of(n.Name) }
 
+// lowerFirst changes the first letter of s to lower case.
 func lowerFirst(s string) string {
 	if s == "" {
 		return s

@@ -11,8 +11,8 @@ import (
 )
 
 var (
-	equality = []plan.Op{plan.Eq, plan.Ne}
-	order    = []plan.Op{plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge}
+	equality = []plan.Op{plan.Eq, plan.Ne}                                     // for types without an order
+	order    = []plan.Op{plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge} // for types with an order
 )
 
 // Operators lists the operators that a condition can apply to a property of the type: comparison

@@ -11,7 +11,7 @@ import (
 
 // Path is a sequence of edges from one node type to another.
 type Path struct {
-	Steps []Step
+	Steps []Step // in order
 	// Match is the path as clauses of a match, with a variable for each type.
 	Match string
 }
@@ -48,6 +48,7 @@ func PathsWithin(ctx context.Context, s *catalog.Schema, from, to string, maxHop
 	return paths, more, nil
 }
 
+// findPaths is Paths with a meter that may panic to end the search.
 func findPaths(m *work.Meter, s *catalog.Schema, from, to string, maxHops, limit int) (paths []Path, more bool) {
 	w := &walk{meter: m, to: to, limit: limit, budget: maxSteps, around: map[string][]Step{}}
 	for _, e := range s.Edges {
@@ -75,8 +76,8 @@ type walk struct {
 	around        map[string][]Step // the steps from each type
 	distance      map[string]int    // hops from each type to the target type
 	steps         []Step            // the path up to the current type
-	found         []Path
-	more          bool // there are, or may be, more paths than found
+	found         []Path            // the complete paths, in order
+	more          bool              // there are, or may be, more paths than found
 }
 
 // measure computes the distance of each type from the target type.

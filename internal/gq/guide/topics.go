@@ -10,28 +10,29 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
+// topics lists the topics in the order in which to learn them.
 var topics = []Topic{
 	{Name: "overview", Summary: "The form of a query, and what to read next.",
-		text: `A text holds queries; each has a name, typed parameters and a body. A read has match and return, and
+		text: `A text contains queries. Each has a name, typed parameters and a body. A read has match and return, and
 optionally order and limit, in this order. All clauses in match must hold, and their order does not matter:
-there is no and, no or, no where. Type names start with an upper-case letter; variables start with $. Write the
+the language has no keywords and, or, where. Type names start with an upper-case letter; variables start with $. Write the
 name of an edge with a lower-case first letter between two variables. Pass values as parameters; do not paste
 them into the text. Strings need double quotes. Comments are // and /* */.`,
 		cases: []example{{"A read", overviewRead}, {"A mutation", insertNode}}},
 	{Name: "match", Summary: "Binding variables to nodes.",
-		text: `$v: Type ranges over the nodes of a type; { property: value } keeps those with that value, a literal,
-a parameter or now(). On a list the value has to be one of its elements. Type is a node type and not an interface.
-Bindings that nothing connects are a cross product. $_ stands for a node of no further interest; each $_ is a
-variable of its own, and outside not it makes a row for each node that it matches. The id of a node with a key of
-several properties is a JSON array of their values as strings, in the order of the property names: ["7","north"].`,
-		cases: []example{{"One node by its key", byKey}, {"All nodes of a type", allNodes}, {"An optional condition, left out when the parameter is", optionalInline}}},
+		text: `$v: Type binds $v to each node of a node type, not of an interface. { property: value } keeps the nodes whose
+property has that value: a literal, a parameter or now(). A list property must contain the value.
+Bindings that nothing connects form a cross product. $_ is a variable that no other clause can use; each $_ is
+separate from the others, and outside a not block it returns a row for each node that it matches. The id of a node
+with a key of several properties is a JSON array of their values as strings, in the order of the property names: ["7","north"].`,
+		cases: []example{{"One node by its key", byKey}, {"All nodes of a type", allNodes}, {"A condition that applies only if the parameter is given", optionalInline}}},
 	{Name: "traversal", Summary: "Following edges: direction, distance, properties of the edge.",
-		text: `$a edge $b follows the edge from its source to its target; when $a can only be its target, backwards.
-A pair of nodes appears once, however many parallel edges join it. {min,max} after the edge walks min to max hops,
+		text: `$a edge $b follows the edge from its source to its target, or backwards if the type of $a can only be the target.
+A pair of nodes appears once, even if several parallel edges join it. {min,max} after the edge walks min to max hops,
 from 0 to 64, and reports each destination once, at its shortest distance. A walk reports its start only when min
-is 0, even if a cycle leads back to it; $a edge{1,10} $a, with one variable at both ends, asks for a way back.
-<edge> takes either direction, of an edge between nodes of one type. $w:edge binds the edge itself: a row for each
-edge, with $w.property, $w.id, $w.from and $w.to. A walk binds no edge.`,
+is 0, even if a cycle leads back to it; $a edge{1,10} $a, with one variable at both ends, tests for a way back.
+<edge> follows an edge in either direction; both ends must have the same type. $w:edge binds the edge itself and
+returns a row for each edge, with $w.property, $w.id, $w.from and $w.to. A walk cannot bind an edge.`,
 		cases: []example{{"Along an edge", along}, {"One to three hops", hops}, {"The start and its direct neighbours", hopsFromStart},
 			{"Nodes with a way back to themselves", wayBack}, {"Either direction", undirected}, {"The edge itself", edgeBinding}}},
 	{Name: "filters", Summary: "Conditions on properties.",
@@ -45,36 +46,37 @@ parameter, a call without the parameter ignores the condition. There is no or: r
 from outside; variables that it binds are not visible outside. Blocks may be nested.`,
 		cases: []example{{"Nodes without an edge", without}}},
 	{Name: "aggregates", Summary: "Counting and grouping.",
-		text: "Aggregates stand in return and order. Every other column is then a grouping key: there is no group by.\n" +
-			"Nulls do not count. When nothing matches, an aggregate alone is one row: count 0, the others null. An aggregate\n" +
-			"without as has the name of its argument: count($p) is the column p. A count beyond 2^53-1 is a string in JSON.\n\n" + aggregateList(),
+		text: "Use aggregates in return and order. Every other column is then a grouping key: there is no group by.\n" +
+			"Aggregates ignore nulls. If nothing matches, a query with only aggregates returns one row: count is 0, the others are\n" +
+			"null. Without as, the column of an aggregate has the name of its argument: count($p) is the column p. A count beyond 2^53-1 is a string in JSON.\n\n" + aggregateList(),
 		cases: []example{{"Count all", countAll}, {"Count by node", countByNode}, {"Over a number", overNumber}}},
 	{Name: "return", Summary: "Columns and their names.",
-		text: `$v.property is the column v.property; as gives another name, and two columns of one name are an error. $v
-alone is the whole node as an object with its id, blobs left out. Every node has $v.id; of a keyed node it is the key,
-of a key of several properties a JSON array of strings in the order of the property names.`,
+		text: `$v.property becomes the column v.property; as renames a column, and two columns with the same name are an error. $v
+alone is the whole node as an object with its id, without blobs. Every node has $v.id. For a node with a key, the id is
+the key; for a key of several properties, it is a JSON array of strings in the order of the property names.`,
 		cases: []example{{"A property, an alias and the whole node", columns}}},
 	{Name: "order", Summary: "Sorting and limiting.",
 		text: `order { expression desc, … } sorts by properties, aggregates or the names of columns. The default is asc.
-Nulls come first ascending, last descending. Ids break ties, so the order and the limit are deterministic. limit
-comes last. Always set one.`,
+Nulls come first in ascending order, last in descending order. Ids break ties, so the order and the limit are
+deterministic. Write limit last, and always write one.`,
 		cases: []example{{"The first ten", firstTen}, {"By a count", countByNode}}},
-	{Name: "search", Summary: "Full text, similarity, and both.",
-		text: `In match: search keeps what has any of the words, match_text the phrase, fuzzy words with up to two wrong
-letters. In return and order: bm25 scores by words, nearest is the cosine distance to a vector or to a text that is
-embedded first; rrf fuses two rankings. In order the best come first unless asc or desc is written; nearest and rrf
-need a limit. order by bm25, also by its alias, keeps only what has one of the words; bm25 in return alone keeps
-everything, with 0 for what has none. Words are compared in lower case and by their English stems: running finds
-run. Stop words such as the, of, not are dropped from texts and queries; stop words alone find nothing.`,
-		cases: []example{{"Any of the words", search}, {"Best first", ranked}, {"Small misspellings", fuzzy}, {"Nearest", nearest}, {"Two rankings in one", fused}}},
+	{Name: "search", Summary: "Full-text search, similarity search, and both combined.",
+		text: `In match, search keeps the rows with any of the words, match_text the rows with the phrase, and fuzzy the rows
+with similar words, up to two wrong letters. In return and order, bm25 scores by words; nearest is the cosine distance
+to a vector, or to a text that the server embeds first; rrf fuses two rankings. In order, the best rows come first
+unless you write asc or desc; nearest and rrf need a limit. To order by bm25, or by its alias, keeps only the rows with
+one of the words; bm25 only in return keeps every row, with 0 for rows without these words. Words are compared in lower
+case and by their English stems: running finds run. Stop words such as the, of, not are removed from texts and queries;
+a search for only stop words finds nothing.`,
+		cases: []example{{"Any of the words", search}, {"Best first", ranked}, {"Small misspellings", fuzzy}, {"Nearest", nearest}, {"Two rankings combined", fused}}},
 	{Name: "mutations", Summary: "Inserting, updating and deleting.",
-		text: `All statements of a query are one commit or none, and run in order: to replace an edge, delete it and then
-insert it. Inserting a node whose key exists replaces its whole row: a property left out becomes null. update
-changes the assigned properties of all nodes that fit, never the key. Deleting a node deletes its edges. from and
-to of an edge are the ids of nodes; the id of a keyed node is its key, and of a key of several properties a JSON
-array of their values as strings, in the order of the property names: "[\"7\",\"north\"]". @card(1..) of an edge is
-checked for the sources whose edges a write adds or removes, so that a new node may have none. Commas between
-assignments may be left out.`,
+		text: `The statements of a query run in order and commit together or not at all. To replace an edge, delete it and then
+insert it. Inserting a node whose key exists replaces the whole node: a property left out becomes null. update
+changes the assigned properties of all nodes that satisfy where, but never the key. Deleting a node deletes its edges.
+from and to of an edge are the ids of nodes. The id of a node with a key is the key; for a key of several properties, it
+is a JSON array of their values as strings, in the order of the property names: "[\"7\",\"north\"]". @card(1..) of an
+edge is checked only for sources whose edges a write adds or removes, so a new node may have no edges. Commas between
+assignments are optional.`,
 		cases: []example{{"Insert or replace a node", insertNode}, {"Insert an edge", insertEdge}, {"Update", update}, {"Delete", deleteNode}}},
 	{Name: "types", Summary: "Types of properties and parameters, and how to write their values.",
 		text:  typesText(),
@@ -98,15 +100,17 @@ a String is not accepted as a ` + strings.Join(written, " or ") + `. In JSON the
 integers are numbers or strings, and vectors are arrays. A ? after the type of a property or parameter makes it optional.`
 }
 
+// errorText lists the error codes with their explanations.
 func errorText() string {
 	var b strings.Builder
-	b.WriteString("An error names its place, what was found and what was expected, and often gives the fix after help. P codes are\nsyntax errors. L codes are warnings of the linter and do not stop a query.\n\n")
+	b.WriteString("An error names its position, what was found and what was expected; the text after help, if any, is the fix. P codes are\nsyntax errors. L codes are warnings of the linter and do not stop a query.\n\n")
 	for _, e := range check.Codes {
 		writeCode(&b, e)
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// writeCode writes one code with its explanation.
 func writeCode(b *strings.Builder, e diag.Entry) {
 	b.WriteString("- " + string(e.Code) + " " + e.Title + ". " + e.Explanation + "\n")
 }

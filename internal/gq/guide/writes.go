@@ -36,6 +36,7 @@ func unwritable(props []*catalog.Property) bool {
 	return false
 }
 
+// insertNode is a mutation that inserts or replaces a node.
 func insertNode(s *catalog.Schema) string {
 	for _, keyedFirst := range []bool{true, false} {
 		for _, n := range s.Nodes {
@@ -50,6 +51,7 @@ func insertNode(s *catalog.Schema) string {
 	return ""
 }
 
+// insertEdge is a mutation that inserts an edge.
 func insertEdge(s *catalog.Schema) string {
 	for _, e := range s.Edges {
 		if unwritable(e.Properties) || e.Property("src_id") != nil || e.Property("dst_id") != nil {
@@ -63,6 +65,7 @@ func insertEdge(s *catalog.Schema) string {
 	return ""
 }
 
+// update is a mutation that updates a node.
 func update(s *catalog.Schema) string {
 	for _, n := range s.Nodes {
 		where := selector(n)
@@ -80,6 +83,7 @@ func update(s *catalog.Schema) string {
 	return ""
 }
 
+// deleteNode is a mutation that deletes a node.
 func deleteNode(s *catalog.Schema) string {
 	for _, n := range s.Nodes {
 		if where := selector(n); where != nil {

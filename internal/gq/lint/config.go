@@ -30,6 +30,7 @@ func ParseLevel(name string) (Level, bool) {
 	return Level(max(i, 0)), i >= 0
 }
 
+// severity returns the severity of the findings of a rule with this level.
 func (l Level) severity() diag.Severity {
 	switch l {
 	case Off, Note:
@@ -55,7 +56,7 @@ const BytesPerToken = 4
 
 // Config changes rules from their defaults.
 type Config struct {
-	Levels map[diag.Code]Level
+	Levels map[diag.Code]Level // by code; a rule that is not in it has its default level
 
 	// Options of single rules; 0 means the default.
 	MaxToolName    int // for L109, in characters
@@ -74,6 +75,7 @@ func Only(code diag.Code) Config {
 	return c
 }
 
+// level returns the level of a rule: the configured one, or else the default.
 func (c Config) level(r *Rule) Level {
 	if l, ok := c.Levels[r.Code]; ok {
 		return l
@@ -81,6 +83,11 @@ func (c Config) level(r *Rule) Level {
 	return r.Level
 }
 
-func (c Config) maxToolName() int    { return cmp.Or(c.MaxToolName, DefaultMaxToolName) }
+// maxToolName returns the maximum number of characters in a tool's name.
+func (c Config) maxToolName() int { return cmp.Or(c.MaxToolName, DefaultMaxToolName) }
+
+// maxDescription returns the maximum number of characters in a description.
 func (c Config) maxDescription() int { return cmp.Or(c.MaxDescription, DefaultMaxDescription) }
-func (c Config) tokenBudget() int    { return cmp.Or(c.TokenBudget, DefaultTokenBudget) }
+
+// tokenBudget returns the maximum number of tokens of tools/list.
+func (c Config) tokenBudget() int { return cmp.Or(c.TokenBudget, DefaultTokenBudget) }

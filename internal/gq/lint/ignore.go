@@ -14,10 +14,10 @@ import (
 // the declaration that contains the comment, that ends on the comment's line, or that follows
 // it.
 type directive struct {
-	span   diag.Span // of the comment
-	codes  []diag.Code
-	used   []bool    // parallel to codes
-	target diag.Span // of the declaration; zero if there is none
+	span   diag.Span   // of the comment
+	codes  []diag.Code // the rules to silence
+	used   []bool      // parallel to codes
+	target diag.Span   // of the declaration; zero if there is none
 }
 
 // silence removes the findings that directives ignore. It then reports the directives that are
@@ -61,6 +61,7 @@ func (r *run) silence() {
 	}
 }
 
+// declSpans returns the spans of the declarations, in source order.
 func declSpans(s *syntax.Schema) []diag.Span {
 	var spans []diag.Span
 	for _, d := range s.Decls {
@@ -106,6 +107,7 @@ func (r *run) fileDirectives(comments []syntax.Comment, decls []diag.Span) []*di
 
 const directiveForm = "write a code and a reason: // gq:ignore L107 because …"
 
+// parseDirective parses the text after gq:ignore. If it is malformed, d is nil and fault says why.
 func parseDirective(m *work.Meter, rest string) (d *directive, fault, help string) {
 	fields := strings.Fields(rest)
 	if len(fields) == 0 {
@@ -132,6 +134,7 @@ func parseDirective(m *work.Meter, rest string) (d *directive, fault, help strin
 	return d, "", ""
 }
 
+// helpOr returns near, or form if near is empty.
 func helpOr(near, form string) string {
 	if near != "" {
 		return near
@@ -156,7 +159,7 @@ func targetOf(comment diag.Span, decls []diag.Span) diag.Span {
 
 // target is a declaration and the rules that directives silence in it.
 type target struct {
-	span  diag.Span
+	span  diag.Span                     // of the declaration
 	codes map[diag.Code][]directiveCode // the entry is nil once all of its directives are marked as used
 }
 

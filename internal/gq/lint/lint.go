@@ -17,7 +17,7 @@ import (
 
 // Input is the parsed and checked sources to lint.
 type Input struct {
-	Schema     *catalog.Schema
+	Schema     *catalog.Schema // compiled from SchemaTree
 	SchemaTree *syntax.Schema
 	Files      []*syntax.File
 	Queries    []*Query  // those without errors, in source order
@@ -34,7 +34,7 @@ type Input struct {
 	// "" if the graph has a provider or its configuration is not known.
 	NoProvider string
 
-	Config Config
+	Config Config // levels and options of the rules
 
 	Meter *work.Meter // may panic to end Run; nil for no limits
 }
@@ -51,15 +51,15 @@ type ToolList struct {
 
 // Query is a checked query with its source and the contents of its annotations.
 type Query struct {
-	Syntax *syntax.Query
+	Syntax *syntax.Query // the source of the query
 	Plan   *plan.Query
-	Info   *check.Info
+	Info   *check.Info // facts that the checker collected
 
-	Description, Instruction string
+	Description, Instruction string   // text of the annotations
 	ParamDocs                []string // by parameter index
-	Expose                   bool
-	ToolName                 string // from @mcp, or ""
-	Stored                   bool   // one of the stored queries of the catalog; see gq.Catalog
+	Expose                   bool     // MCP clients see the query
+	ToolName                 string   // from @mcp, or ""
+	Stored                   bool     // one of the stored queries of the catalog; see gq.Catalog
 }
 
 // Tool returns the name under which the query is exposed as a tool.
@@ -116,9 +116,9 @@ func Run(in Input) *Report {
 // run is one run of the rules over an input.
 type run struct {
 	in        *Input
-	stored    []*Query // the queries that belong to the catalog
-	hasFaults bool     // the sources have errors
-	findings  []finding
+	stored    []*Query  // the queries that belong to the catalog
+	hasFaults bool      // the sources have errors
+	findings  []finding // found so far
 }
 
 // applies reports whether a rule applies to the input.
@@ -132,13 +132,13 @@ func (r *run) applies(rule *Rule) bool {
 // finding is a diagnostic of a rule with the edits that fix it, if any.
 type finding struct {
 	diag.Diagnostic
-	edits []diag.Edit
+	edits []diag.Edit // nil if there is no mechanical fix
 }
 
 // pass is one application of a rule to the whole catalog.
 type pass struct {
 	*run
-	rule *Rule
+	rule *Rule // the rule that is applied
 }
 
 // queryPass is one application of a rule to one query.

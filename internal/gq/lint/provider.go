@@ -23,7 +23,7 @@ func CheckProvider(graph string, schema *catalog.Schema, q *plan.Query, at diag.
 	return diag.Diagnostic{
 		Code: NoProvider, Severity: diag.Warning, Span: at,
 		Message: fmt.Sprintf("graph %s has no embedding provider, so %s", graph, effect),
-		Help:    fmt.Sprintf("set graphs.%s.embedding_provider in cluster.yaml to a provider of providers.embedding", graph),
+		Help:    fmt.Sprintf("set graphs.%s.embedding_provider in cluster.yaml to a name in providers.embedding", graph),
 	}, true
 }
 
@@ -33,7 +33,7 @@ func withoutProvider(schema *catalog.Schema, q *plan.Query) string {
 	if q.Read != nil {
 		if slices.ContainsFunc(q.Read.Order, func(o plan.Order) bool { return embedsText(o.Expr, q.Params) }) ||
 			slices.ContainsFunc(q.Read.Columns, func(c plan.Column) bool { return embedsText(c.Expr, q.Params) }) {
-			return "a server leaves query " + q.Name + " out: it embeds the text that it gives to nearest"
+			return "a server does not offer query " + q.Name + ": nearest in the query must embed a text"
 		}
 		return ""
 	}
@@ -66,7 +66,7 @@ func withoutProvider(schema *catalog.Schema, q *plan.Query) string {
 	}
 	switch {
 	case len(fails) > 0:
-		return fmt.Sprintf("every call of mutation %s fails: it leaves %s to be computed", q.Name, strings.Join(fails, ", "))
+		return fmt.Sprintf("every call of mutation %s fails: the server must compute %s", q.Name, strings.Join(fails, ", "))
 	case len(null) > 0:
 		return fmt.Sprintf("mutation %s leaves %s null", q.Name, strings.Join(null, ", "))
 	}
@@ -89,6 +89,7 @@ func embedsText(e plan.Expr, params []plan.Param) bool {
 	return false
 }
 
+// noProvider reports queries that need an embedding provider if the graph has none.
 func noProvider(p *queryPass) {
 	if p.in.NoProvider == "" || !p.Stored {
 		return

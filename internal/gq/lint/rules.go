@@ -11,31 +11,31 @@ const (
 	UnusedParam      diag.Code = "L101"
 	UnusedBinding    diag.Code = "L102"
 	CrossProduct     diag.Code = "L103"
-	HardCoded        diag.Code = "L104"
+	HardCoded        diag.Code = "L104" // mutation without a parameter
 	NoLimit          diag.Code = "L105"
 	NoDescription    diag.Code = "L106"
-	NoParamDoc       diag.Code = "L107"
+	NoParamDoc       diag.Code = "L107" // parameter without a description
 	UnknownEnumValue diag.Code = "L108"
 	LongToolName     diag.Code = "L109"
 	VectorParam      diag.Code = "L110"
 	LongDescription  diag.Code = "L111"
-	NotOptional      diag.Code = "L112"
-	MCPEquals        diag.Code = "L113"
+	NotOptional      diag.Code = "L112" // optional parameter in a condition without ?
+	MCPEquals        diag.Code = "L113" // equals sign in @mcp
 	LimitNoOrder     diag.Code = "L114"
 	ConstantFilter   diag.Code = "L115"
-	IdleBounds       diag.Code = "L116"
-	UpsertClears     diag.Code = "L117"
-	NullAssigned     diag.Code = "L118"
+	IdleBounds       diag.Code = "L116" // bounds that change nothing
+	UpsertClears     diag.Code = "L117" // insert that clears properties
+	NullAssigned     diag.Code = "L118" // optional parameter for a required property
 	NotEqualNull     diag.Code = "L119"
-	ChangedWalk      diag.Code = "L120"
+	ChangedWalk      diag.Code = "L120" // walk that reported its start in earlier versions
 	NoProvider       diag.Code = "L121"
 	SearchNotRanked  diag.Code = "L122"
 	BadDirective     diag.Code = "L198"
-	IdleDirective    diag.Code = "L199"
+	IdleDirective    diag.Code = "L199" // gq:ignore without effect
 	NeverUpdated     diag.Code = "L201"
 	DuplicateQuery   diag.Code = "L202"
-	OverBudget       diag.Code = "L203"
-	UntouchedType    diag.Code = "L204"
+	OverBudget       diag.Code = "L203" // tokens of tools/list
+	UntouchedType    diag.Code = "L204" // no query uses the type
 	SameDescription  diag.Code = "L205"
 )
 
@@ -46,9 +46,9 @@ type Rule struct {
 	Level  Level  // the default; gq.yaml can change it
 	Option string // the key in gq.yaml that configures the rule, or ""
 
-	query         func(*queryPass)
-	catalog       func(*pass)
-	despiteFaults bool // the catalog function runs even if the sources have errors
+	query         func(*queryPass) // checks one query
+	catalog       func(*pass)      // checks the whole catalog
+	despiteFaults bool             // the catalog function runs even if the sources have errors
 }
 
 // Rules lists all rules, sorted by code. An example is a .gq text on check.ExampleSchema, or a
@@ -67,7 +67,7 @@ var Rules = []Rule{
 		Explanation: "A mutation without a parameter writes the same data on every call. Load this data instead, or add a parameter.",
 		Example:     `query q() { insert Company { name: "Acme" } }`}},
 	{Level: Warning, query: noLimit, Entry: diag.Entry{Code: NoLimit, Title: "read without limit",
-		Explanation: "Without a limit, the number of rows grows with the graph. The rule does not report reads that return at most one row: aggregates without a grouping key, nodes that are selected by key, and nodes that are reached from these over an edge with @card(…..1).",
+		Explanation: "Without a limit, the number of rows grows with the graph. The rule does not report reads that return at most one row: aggregates without a grouping key, nodes that are selected by key, and nodes that are reached from such nodes over an edge with @card(…..1).",
 		Example:     `query q() { match { $p: Person } return { $p.name } }`}},
 	{Level: Warning, query: noDescription, Entry: diag.Entry{Code: NoDescription, Title: "exposed query without @description",
 		Explanation: "A model chooses a tool by its description. Add @mcp(expose: false) to a query that models should not call.",
@@ -79,7 +79,7 @@ var Rules = []Rule{
 		Explanation: "A filter compares an enum property with a text that is not one of its values, so the comparison has the same result for every row.",
 		Example:     `query q() { match { $p: Person $p.mood = "god" } return { $p.name } }`}},
 	{Level: Warning, query: longToolName, Option: "max_tool_name", Entry: diag.Entry{Code: LongToolName, Title: "long tool name",
-		Explanation: "Some clients add the name of the server in front of the name of a tool, and cut or refuse a result of more than 64 characters. The limit is 40 characters by default.",
+		Explanation: "Some clients add the name of the server in front of the name of a tool, and cut or refuse the combined name if it has more than 64 characters. The limit is 40 characters by default.",
 		Example:     `query find_every_person_who_has_ever_been_in_a_mood() { match { $p: Person } return { $p.name } }`}},
 	{Level: Warning, query: vectorParam, Entry: diag.Entry{Code: VectorParam, Title: "Vector parameter on an exposed query",
 		Explanation: "A model cannot supply the numbers of an embedding. Declare a String parameter, which the server embeds, or add @mcp(expose: false) to a query for programs.",
@@ -100,7 +100,7 @@ var Rules = []Rule{
 		Explanation: "A comparison of two literals, or of a property with itself, has the same result for every row. The rule does not report $p.x = $p.x for a nullable property, which tests for null.",
 		Example:     `query q() { match { $p: Person $p.name = $p.name } return { $p.name } }`}},
 	{Level: Note, query: idleBounds, Entry: diag.Entry{Code: IdleBounds, Title: "bounds that change nothing",
-		Explanation: "An edge between nodes of different types never follows another edge of its type: bounds that include 1 keep what a traversal without bounds keeps. gq lint --fix removes them.",
+		Explanation: "An edge between nodes of different types never follows another edge of its type: bounds that include 1 match the same nodes as a traversal without bounds. gq lint --fix removes them.",
 		Example:     `query q() { match { $p: Person $p worksAt{1,2} $c } return { $c.name } }`}},
 	{Level: Note, query: upsertClears, Entry: diag.Entry{Code: UpsertClears, Title: "insert that clears properties",
 		Explanation: "If a node with the same key exists, an insert replaces the whole node: nullable properties that it does not assign become null.",
@@ -112,10 +112,10 @@ var Rules = []Rule{
 		Explanation: "A comparison with null is never true, and this includes !=, so the query leaves out nodes without a value. Write = in a not block to keep them.",
 		Example:     `query q() { match { $p: Person $p.age != 30 } return { $p.name } }`}},
 	{Level: Note, query: changedWalk, Entry: diag.Entry{Code: ChangedWalk, Title: "walk that reported its start",
-		Explanation: "A traversal with bounds reports the node that it starts at only when the minimum is 0. Programs before this rule also reported that node when a cycle led back to it. The rule names each walk whose edge can form a cycle, unless a filter keeps the two ends apart. Check whether the query needs its start; if not, silence the rule with gq:ignore, or for all queries in gq.yaml.",
+		Explanation: "A traversal with bounds reports the node that it starts at only when the minimum is 0. Earlier versions also reported that node when a cycle led back to it. The rule names each walk whose edge can form a cycle, unless a filter keeps the two ends apart. Check whether the query needs its start; if not, silence the rule with gq:ignore, or for all queries in gq.yaml.",
 		Example:     `query q() { match { $p: Person { name: "Ada" } $p knows{1,3} $f } return { $f.name } }`}},
 	{Level: Warning, query: noProvider, Entry: diag.Entry{Code: NoProvider, Title: "query without its embedding provider",
-		Explanation: "The query needs vectors of texts, and cluster.yaml names no embedding provider for its graph. A server leaves out a read that gives a text to nearest. A mutation that writes the text of an @embed property leaves the vector null, or fails if the vector is required. gq lint --schema does not report this, because it does not read cluster.yaml.",
+		Explanation: "The query needs vectors of texts, and cluster.yaml names no embedding provider for its graph. A server does not offer a read that passes a text to nearest. A mutation that writes the text of an @embed property leaves the vector null, or fails if the vector is required. gq lint --schema does not report this, because it does not read cluster.yaml.",
 		Example:     `query q($text: String) { match { $p: Person } return { $p.name } order { nearest($p.face, $text) } limit 5 }`}},
 	{Level: Warning, query: searchNotRanked, Entry: diag.Entry{Code: SearchNotRanked, Title: "search without an order by relevance",
 		Explanation: "A search keeps every row that has any of the words. Without bm25, nearest or rrf in the order, the best match may be the last row, or beyond the limit. The rule does not report aggregates and reads that return at most one row, or fuzzy, because bm25 leaves out rows that have none of the exact words.",
@@ -133,7 +133,7 @@ var Rules = []Rule{
 		Explanation: "The name of a query must be unique in the graph, across all files. The compiler reports the same error as T27.",
 		Example:     "-- a.gq --\nquery people() { match { $p: Person } return { $p.name } }\n-- b.gq --\nquery people() { match { $p: Person } return { $p.age } }"}},
 	{Level: Warning, catalog: overBudget, Option: "token_budget", Entry: diag.Entry{Code: OverBudget, Title: "catalog over the token budget",
-		Explanation: "Every client sends tools/list to its model with every request. The rule counts the whole answer, with the built-in tools, all schemas and annotations, at four bytes a token; the budget is 20,000 tokens by default.",
+		Explanation: "Every client sends tools/list to its model with every request. The rule counts the whole answer, with the built-in tools, all schemas and annotations, at four bytes per token; the budget is 20,000 tokens by default.",
 		Example:     `query q() @description("` + longExample + `") { match { $p: Person } return { $p.name } }`}},
 	{Level: Note, catalog: untouchedType, Entry: diag.Entry{Code: UntouchedType, Title: "type that no query uses",
 		Explanation: "No stored query reads or writes the type, so only ad-hoc queries can use it.",
@@ -152,6 +152,7 @@ var longExample = func() string {
 	return string(b[:len(b)-1])
 }()
 
+// ruleOf returns the rule with a code, or nil if there is none.
 func ruleOf(code diag.Code) *Rule {
 	i := slices.IndexFunc(Rules, func(r Rule) bool { return r.Code == code })
 	if i < 0 {
@@ -160,6 +161,7 @@ func ruleOf(code diag.Code) *Rule {
 	return &Rules[i]
 }
 
+// ruleCodes returns the codes of all rules.
 func ruleCodes() []string {
 	codes := make([]string, len(Rules))
 	for i, r := range Rules {

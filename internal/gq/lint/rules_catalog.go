@@ -14,6 +14,7 @@ import (
 
 // The rules about the whole catalog.
 
+// neverUpdated reports nullable properties that no update sets.
 func neverUpdated(p *pass) {
 	set := map[string]map[string]bool{} // node type to the properties that an update sets
 	for _, q := range p.stored {
@@ -74,6 +75,7 @@ func (p *pass) propertySpan(node string, interfaces []string, prop string) diag.
 	return at
 }
 
+// duplicateQuery reports queries with the same name in several files.
 func duplicateQuery(p *pass) {
 	first := map[string]diag.Span{}
 	for _, f := range p.in.Files {
@@ -90,6 +92,7 @@ func duplicateQuery(p *pass) {
 	}
 }
 
+// overBudget reports a graph whose tools take too many tokens in tools/list.
 func overBudget(p *pass) {
 	list, budget := p.in.ToolList, p.in.Config.tokenBudget()
 	if list == nil || Tokens(list.Bytes) <= budget || len(p.stored) == 0 {
@@ -105,20 +108,21 @@ func overBudget(p *pass) {
 	}
 	for _, q := range p.stored {
 		if q.Plan.Name == largest {
-			p.report(syntax.SpanOf(q.Syntax.Name), "shorten descriptions, hide queries that no model calls with @mcp(expose: false), or lower mcp.meta_threshold in cluster.yaml, so that two tools stand for the queries", nil,
+			p.report(syntax.SpanOf(q.Syntax.Name), "shorten descriptions, hide queries that no model calls with @mcp(expose: false), or lower mcp.meta_threshold in cluster.yaml, so that two tools replace the tools of the queries", nil,
 				"tools/list takes about %d tokens, over the budget of %d; the stored queries take %d of them, and the largest is %s with %d",
 				Tokens(list.Bytes), budget, Tokens(queries), q.Tool(), Tokens(list.Queries[largest]))
 			return
 		}
 	}
 	p.report(syntax.SpanOf(p.stored[0].Syntax.Name), "set a higher token_budget in gq.yaml", nil,
-		"tools/list takes about %d tokens, over the budget of %d, and no tool of them is that of a query", Tokens(list.Bytes), budget)
+		"tools/list takes about %d tokens, over the budget of %d, although none of its tools is a stored query", Tokens(list.Bytes), budget)
 }
 
 // Tokens estimates the number of tokens in a text of the given size, at BytesPerToken bytes a
 // token.
 func Tokens(bytes int) int { return (bytes + BytesPerToken - 1) / BytesPerToken }
 
+// untouchedType reports types that no stored query uses.
 func untouchedType(p *pass) {
 	type key struct {
 		entity plan.Entity
@@ -145,6 +149,7 @@ func untouchedType(p *pass) {
 	}
 }
 
+// sameDescription reports tools with the same description.
 func sameDescription(p *pass) {
 	first := map[string]*Query{}
 	for _, q := range p.stored {

@@ -12,6 +12,7 @@ import (
 
 // The rules about what a read matches and returns.
 
+// unusedBinding reports variables that occur only once.
 func unusedBinding(p *queryPass) {
 	if p.Plan.Read == nil {
 		return
@@ -40,6 +41,7 @@ type components struct {
 	many []plan.VarID
 }
 
+// find returns the root of a variable's group, and shortens the way to it.
 func (c *components) find(id plan.VarID) plan.VarID {
 	for c.root[id] != id {
 		c.root[id] = c.root[c.root[id]]
@@ -58,11 +60,13 @@ func (c *components) alone(id plan.VarID) bool {
 	return found
 }
 
+// inner reports whether a not block binds the variable.
 func (p *queryPass) inner(id plan.VarID) bool {
 	p.in.Meter.Step(1)
 	return p.Info.Vars[id].Inner
 }
 
+// components groups the variables of a read.
 func (p *queryPass) components() *components {
 	r := p.Plan.Read
 	c := &components{root: make([]plan.VarID, len(r.Vars)), size: map[plan.VarID]int{}}
@@ -98,6 +102,7 @@ func (p *queryPass) components() *components {
 	return c
 }
 
+// crossProduct reports bindings that nothing connects.
 func crossProduct(p *queryPass) {
 	if p.Plan.Read == nil {
 		return
@@ -112,6 +117,7 @@ func crossProduct(p *queryPass) {
 	}
 }
 
+// varName returns the name of a variable for messages.
 func (p *queryPass) varName(id plan.VarID) string {
 	v := p.Plan.Read.Vars[id]
 	return fmt.Sprintf("$%s (%s)", v.Name, v.Type)
@@ -135,12 +141,14 @@ func (p *queryPass) oneRow() bool {
 	return true
 }
 
+// noLimit reports reads without a limit.
 func noLimit(p *queryPass) {
 	if r := p.Plan.Read; r != nil && r.Limit == plan.NoLimit && !p.oneRow() {
 		p.report(syntax.SpanOf(p.Syntax.Name), "add a limit at the end, such as limit 100", nil, "%s has no limit", p.Plan.Name)
 	}
 }
 
+// limitNoOrder reports a limit without an order.
 func limitNoOrder(p *queryPass) {
 	if r := p.Plan.Read; r != nil && r.Limit > 1 && len(r.Order) == 0 && !p.oneRow() {
 		at := *p.Syntax.Body.(*syntax.Read).Limit
@@ -177,7 +185,7 @@ func searchNotRanked(p *queryPass) {
 		}
 		prop := call.Args[0].(*syntax.PropRef)
 		p.report(text.Span(), fmt.Sprintf("begin the order with bm25(%s.%s, …)", prop.Var.Value, prop.Prop.Value), nil,
-			"the rows of %s are not in the order of their relevance", call.Name.Value)
+			"the rows of %s are not ordered by relevance", call.Name.Value)
 		return
 	}
 }
@@ -197,6 +205,7 @@ func sides(c plan.Compare, visit func(one, other plan.Expr)) {
 	visit(c.Right, c.Left)
 }
 
+// unknownEnumValue reports comparisons of an enum with a text that is not one of its values.
 func unknownEnumValue(p *queryPass) {
 	for _, c := range p.Info.Compares {
 		sides(c.Cond, func(one, other plan.Expr) {
@@ -216,6 +225,7 @@ func unknownEnumValue(p *queryPass) {
 	}
 }
 
+// notOptional reports optional parameters in conditions that do not end with ?.
 func notOptional(p *queryPass) {
 	for _, c := range p.Info.Compares {
 		if c.Cond.Unless != plan.NoParam {
@@ -230,6 +240,7 @@ func notOptional(p *queryPass) {
 	}
 }
 
+// constantFilter reports comparisons that have the same result for every row.
 func constantFilter(p *queryPass) {
 	for _, c := range p.Info.Compares {
 		_, litL := c.Cond.Left.(plan.Lit)
@@ -254,6 +265,7 @@ func constantFilter(p *queryPass) {
 	}
 }
 
+// notEqualNull reports != on nullable properties.
 func notEqualNull(p *queryPass) {
 	for _, c := range p.Info.Compares {
 		if c.Cond.Op != plan.Ne {

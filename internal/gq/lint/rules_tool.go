@@ -11,6 +11,7 @@ import (
 
 // The rules about a query as a tool: its name, descriptions and parameters.
 
+// unusedParam reports parameters that the query does not use.
 func unusedParam(p *queryPass) {
 	for i, sym := range p.Info.Params {
 		if sym.Uses == 0 {
@@ -19,12 +20,14 @@ func unusedParam(p *queryPass) {
 	}
 }
 
+// noDescription reports exposed queries without a description.
 func noDescription(p *queryPass) {
 	if p.Expose && p.Description == "" {
 		p.report(syntax.SpanOf(p.Syntax.Name), `add @description("…"), or @mcp(expose: false)`, nil, "exposed query %s has no @description", p.Plan.Name)
 	}
 }
 
+// noParamDoc reports parameters without a description.
 func noParamDoc(p *queryPass) {
 	if !p.Expose {
 		return
@@ -42,6 +45,7 @@ func noParamDoc(p *queryPass) {
 	}
 }
 
+// longToolName reports tool names that are too long.
 func longToolName(p *queryPass) {
 	most := p.in.Config.maxToolName()
 	if n := utf8.RuneCountInString(p.Tool()); p.Expose && n > most {
@@ -53,6 +57,7 @@ func longToolName(p *queryPass) {
 	}
 }
 
+// vectorParam reports vector parameters of exposed queries.
 func vectorParam(p *queryPass) {
 	for i, prm := range p.Plan.Params {
 		if p.Expose && prm.Type.Kind == value.Vector {
@@ -61,6 +66,7 @@ func vectorParam(p *queryPass) {
 	}
 }
 
+// longDescription reports descriptions that are too long.
 func longDescription(p *queryPass) {
 	most := p.in.Config.maxDescription()
 	text := p.Description
@@ -83,6 +89,7 @@ func longDescription(p *queryPass) {
 	}
 }
 
+// mcpEquals reports equals signs in @mcp.
 func mcpEquals(p *queryPass) {
 	for _, a := range p.Syntax.Annotations {
 		for _, arg := range a.MCP {

@@ -10,6 +10,7 @@ import (
 
 // The rules about the bounds of walks.
 
+// idleBounds reports hop bounds that change nothing.
 func idleBounds(p *queryPass) {
 	r, ok := p.Syntax.Body.(*syntax.Read)
 	if !ok {
@@ -25,7 +26,7 @@ func idleBounds(p *queryPass) {
 		if lo <= 1 && hi >= 1 {
 			at := t.Bounds.Span()
 			p.report(at, "remove the bounds", []diag.Edit{{Span: p.withBlanksBefore(at)}},
-				"%s leads to another type, so that the bounds change nothing", t.Edge.Value)
+				"%s goes to a different type, so the bounds change nothing", t.Edge.Value)
 		}
 	})
 }
@@ -34,8 +35,8 @@ func idleBounds(p *queryPass) {
 // the blocks around it.
 type walk struct {
 	plan.Traverse
-	source   *syntax.Traversal
-	compares []plan.Compare
+	source   *syntax.Traversal // the traversal in the query
+	compares []plan.Compare    // comparisons in the block and around it
 }
 
 // walks lists the walks of a read in source order.
@@ -75,6 +76,7 @@ func (p *queryPass) walks() []walk {
 	return out
 }
 
+// changedWalk reports walks that included their start in earlier versions.
 func changedWalk(p *queryPass) {
 	for _, w := range p.walks() {
 		e := p.in.Schema.Edge(w.Edge)
@@ -83,7 +85,7 @@ func changedWalk(p *queryPass) {
 		case w.Undirected && w.Min > 2: // the shortest way back is along one edge and back
 		case w.apart():
 		default:
-			p.report(w.source.Bounds.Span(), "write {0,"+w.source.Bounds.Max.Value+"} to join every node with itself; silence L120 here if the walk is right as it is", nil,
+			p.report(w.source.Bounds.Span(), "write {0,"+w.source.Bounds.Max.Value+"} to join every node with itself; or silence L120 here if the query does not need this", nil,
 				"the walk no longer joins a node with itself when a cycle leads back to it")
 		}
 	}

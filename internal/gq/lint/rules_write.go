@@ -11,6 +11,7 @@ import (
 
 // The rules about mutations.
 
+// hardCoded reports mutations without a parameter.
 func hardCoded(p *queryPass) {
 	used := func(s check.Symbol) bool { return s.Uses > 0 }
 	if p.Plan.Mutation != nil && !slices.ContainsFunc(p.Info.Params, used) {
@@ -43,6 +44,7 @@ func upsertClears(p *queryPass) {
 	}
 }
 
+// nullAssigned reports optional parameters for required properties.
 func nullAssigned(p *queryPass) {
 	for i, st := range p.statements() {
 		var set []plan.Assign
@@ -70,6 +72,7 @@ func nullAssigned(p *queryPass) {
 	}
 }
 
+// statements returns the statements of a mutation, or nil for a read.
 func (p *queryPass) statements() []plan.Statement {
 	if p.Plan.Mutation == nil {
 		return nil
@@ -77,6 +80,7 @@ func (p *queryPass) statements() []plan.Statement {
 	return p.Plan.Mutation.Statements
 }
 
+// assigns reports whether one of the assignments sets the property.
 func assigns(set []plan.Assign, name string) bool {
 	return slices.ContainsFunc(set, func(a plan.Assign) bool { return a.Name == name })
 }

@@ -88,10 +88,10 @@ func exprVar(e plan.Expr, visit func(plan.VarID)) {
 
 // paramUse records that a parameter is assigned to, or compared with, a property.
 type paramUse struct {
-	param  int
-	entity plan.Entity
-	typ    string
-	prop   string
+	param  int         // index in the plan
+	entity plan.Entity // whether typ is a node type or an edge type
+	typ    string      // name of the type
+	prop   string      // name of the property
 }
 
 // paramUses lists the properties that a query assigns its parameters to or compares them with.

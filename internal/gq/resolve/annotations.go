@@ -83,6 +83,7 @@ func (b *builder) typeAnnotations(as []*syntax.Annotation) (desc, renamed string
 	return desc, renamed, rest
 }
 
+// propertyAnnotations checks the annotations of a property, and adds them to the catalog.
 func (b *builder) propertyAnnotations(prop *catalog.Property, p *syntax.Property) {
 	var tr traits
 	seen := make(map[string]diag.Span, len(p.Annotations))
@@ -107,6 +108,7 @@ func (b *builder) propertyAnnotations(prop *catalog.Property, p *syntax.Property
 	b.traits[prop] = tr
 }
 
+// oneString returns the only argument of an annotation, which must be a string.
 func (b *builder) oneString(a *syntax.Annotation) string {
 	if len(a.Args) == 1 && a.Args[0].Key == nil {
 		if s, ok := stringArg(a.Args[0]); ok {
@@ -117,6 +119,7 @@ func (b *builder) oneString(a *syntax.Annotation) string {
 	return ""
 }
 
+// embed checks @embed, and adds it to the property.
 func (b *builder) embed(prop *catalog.Property, a *syntax.Annotation) {
 	e := &catalog.Embed{}
 	ok := len(a.Args) > 0
@@ -189,6 +192,7 @@ func embedSpans(members []syntax.Member) map[string]diag.Span {
 	return spans
 }
 
+// stringArg returns the text of a string argument, and whether it is one.
 func stringArg(arg *syntax.AnnotationArg) (string, bool) {
 	l, ok := arg.Literal.(*syntax.Literal)
 	if !ok || l.Kind != syntax.StringLiteral {
@@ -210,6 +214,7 @@ func customAnnotation(a *syntax.Annotation) catalog.Annotation {
 	return k
 }
 
+// propertyNames returns the names of properties.
 func propertyNames(props []*catalog.Property) []string {
 	names := make([]string, len(props))
 	for i, p := range props {

@@ -27,6 +27,7 @@ func SchemaWithin(m *work.Meter, tree *syntax.Schema) (*catalog.Schema, diag.Lis
 	return b.schema, b.faults
 }
 
+// newBuilder returns a builder for a parsed schema.
 func newBuilder(tree *syntax.Schema) *builder {
 	b := &builder{
 		schema:     &catalog.Schema{Nodes: []*catalog.Node{}, Edges: []*catalog.Edge{}},
@@ -41,6 +42,7 @@ func newBuilder(tree *syntax.Schema) *builder {
 	return b
 }
 
+// build adds all declarations to the catalog.
 func (b *builder) build(tree *syntax.Schema) {
 	b.declare(tree)
 	for _, d := range tree.Decls {
@@ -64,16 +66,16 @@ func (b *builder) build(tree *syntax.Schema) {
 
 // builder builds a catalog from a parsed schema and collects the faults.
 type builder struct {
-	schema     *catalog.Schema
-	faults     diag.List
-	hints      int // number of suggestions looked up
-	steps      int // number of visits of declarations, members and names
+	schema     *catalog.Schema // the result
+	faults     diag.List       // errors found so far
+	hints      int             // number of suggestions looked up
+	steps      int             // number of visits of declarations, members and names
 	meter      *work.Meter
-	nodes      map[string]bool // names of the declared node types
-	nodeNames  []string        // the same names in source order, for suggestions
-	interfaces map[string]*catalog.Interface
-	traits     map[*catalog.Property]traits
-	skip       map[syntax.Decl]bool // repeated declarations of a name
+	nodes      map[string]bool               // names of the declared node types
+	nodeNames  []string                      // the same names in source order, for suggestions
+	interfaces map[string]*catalog.Interface // by name
+	traits     map[*catalog.Property]traits  // by property
+	skip       map[syntax.Decl]bool          // repeated declarations of a name
 	// Names of types whose declarations did not parse. Using these names is not reported as an
 	// error.
 	broken map[string]bool
@@ -87,10 +89,11 @@ func (b *builder) step(n int) {
 
 // traits are the annotations of a property that constrain its type.
 type traits struct {
-	key, unique, index bool
-	span               diag.Span
+	key, unique, index bool      // the annotation is present
+	span               diag.Span // of the last one of these annotations
 }
 
+// fault reports an error. It keeps at most one more than diag.Most.
 func (b *builder) fault(code diag.Code, at diag.Span, help, format string, args ...any) {
 	if len(b.faults) <= diag.Most {
 		b.faults = append(b.faults, diag.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...), Help: help})
@@ -145,6 +148,7 @@ func (b *builder) declare(tree *syntax.Schema) {
 	}
 }
 
+// iface adds an interface to the catalog.
 func (b *builder) iface(d *syntax.Interface) {
 	if b.skip[d] {
 		return
@@ -160,6 +164,7 @@ func (b *builder) iface(d *syntax.Interface) {
 	b.schema.Interfaces = append(b.schema.Interfaces, i)
 }
 
+// node adds a node type to the catalog.
 func (b *builder) node(d *syntax.Node) {
 	if b.skip[d] {
 		return
@@ -240,6 +245,7 @@ func (b *builder) inherit(d *syntax.Node, n *catalog.Node) map[string]string {
 	return from
 }
 
+// interfaceNames returns the names of the interfaces.
 func (b *builder) interfaceNames() []string {
 	names := make([]string, len(b.schema.Interfaces))
 	for i, f := range b.schema.Interfaces {
@@ -248,6 +254,7 @@ func (b *builder) interfaceNames() []string {
 	return names
 }
 
+// edge adds an edge type to the catalog.
 func (b *builder) edge(d *syntax.Edge) {
 	if b.skip[d] {
 		return
@@ -269,7 +276,7 @@ func (b *builder) edge(d *syntax.Edge) {
 			if prop := b.property(p, seen); prop != nil {
 				e.Properties = append(e.Properties, prop)
 				if slices.Contains(edgeNames, prop.Name) {
-					b.fault(ReservedName, syntax.SpanOf(p.Name), "choose another name", "%s is a reserved name that every edge has", prop.Name)
+					b.fault(ReservedName, syntax.SpanOf(p.Name), "choose another name", "%s is a reserved name: every edge already has it", prop.Name)
 				}
 			}
 		}
@@ -284,6 +291,7 @@ func (b *builder) edge(d *syntax.Edge) {
 // edge has.
 var edgeNames = []string{"id", "from", "to", "src", "dst"}
 
+// card checks @card, and adds it to the edge type. again says that the edge type already has one.
 func (b *builder) card(e *catalog.Edge, c *syntax.Card, again bool) {
 	card := &catalog.Cardinality{Max: -1}
 	card.Min, _ = syntax.Small(c.Min)
@@ -312,6 +320,7 @@ func (b *builder) property(p *syntax.Property, seen map[string]bool) *catalog.Pr
 	return prop
 }
 
+// typ returns the type of a property, and checks the length of a Vector and the values of an enum.
 func (b *builder) typ(t *syntax.Type) value.Type {
 	v := t.Value()
 	if v.Kind == value.Vector && v.Dim == 0 {
@@ -334,6 +343,7 @@ func (b *builder) typ(t *syntax.Type) value.Type {
 	return v
 }
 
+// reservedNode reports a property id that is not the whole key of its node type.
 func (b *builder) reservedNode(d *syntax.Node, n *catalog.Node) {
 	if n.Property("id") == nil || len(n.Key) == 1 && n.Key[0] == "id" {
 		return

@@ -7,7 +7,7 @@ const (
 	DuplicateType     diag.Code = "S1"
 	DuplicateProperty diag.Code = "S2"
 	UnknownInterface  diag.Code = "S3"
-	InterfaceClash    diag.Code = "S4"
+	InterfaceClash    diag.Code = "S4" // property with another type than in the interface
 	UnknownEndpoint   diag.Code = "S5"
 	UnknownProperty   diag.Code = "S6"
 	NullableKey       diag.Code = "S7"
@@ -16,8 +16,8 @@ const (
 	BadEnum           diag.Code = "S10"
 	BadPattern        diag.Code = "S11"
 	BadRange          diag.Code = "S12"
-	UnfitConstraint   diag.Code = "S13"
-	EdgeConstraint    diag.Code = "S14"
+	UnfitConstraint   diag.Code = "S13" // property of an unsuitable type
+	EdgeConstraint    diag.Code = "S14" // constraint that edges cannot have
 	BadCardinality    diag.Code = "S15"
 	BadEmbed          diag.Code = "S16"
 	ReservedName      diag.Code = "S17"

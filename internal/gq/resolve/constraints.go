@@ -53,6 +53,8 @@ func (b *builder) nodeConstraints(d *syntax.Node, n *catalog.Node) {
 	}
 }
 
+// edgeConstraints adds the constraints in the body of an edge type, and reports those that edges
+// cannot have.
 func (b *builder) edgeConstraints(d *syntax.Edge, e *catalog.Edge) {
 	for _, p := range e.Properties {
 		tr := b.traits[p]
@@ -90,6 +92,7 @@ func (b *builder) edgeConstraints(d *syntax.Edge, e *catalog.Edge) {
 	}
 }
 
+// key sets the key of a node type, unless it has one or a property is nullable.
 func (b *builder) key(n *catalog.Node, names []string, at diag.Span) {
 	if n.Key != nil {
 		b.fault(SeveralKeys, at, "write one @key(a, b) in the body for a composite key", "%s already has a key", n.Name)
@@ -127,6 +130,8 @@ func (b *builder) constraintNames(c *syntax.ListConstraint, props []*catalog.Pro
 	return names, ok
 }
 
+// propertyNamed returns the property with a name. It reports an error and returns nil if there is
+// none.
 func (b *builder) propertyNamed(t syntax.Token, props []*catalog.Property, lookup func(string) *catalog.Property) *catalog.Property {
 	if p := lookup(t.Value); p != nil {
 		return p
@@ -148,6 +153,7 @@ func (b *builder) canConstrain(p *catalog.Property, kind string, at diag.Span) b
 	return !unfit
 }
 
+// bounds checks @range, and adds it to the node type.
 func (b *builder) bounds(n *catalog.Node, p *catalog.Property, c *syntax.RangeConstraint) {
 	if !p.Type.Kind.IsNumeric() || p.Type.List {
 		b.fault(UnfitConstraint, c.Span(), "", "@range needs a numeric property, but %s is %s", p.Name, p.Type)
@@ -181,6 +187,7 @@ func (b *builder) bounds(n *catalog.Node, p *catalog.Property, c *syntax.RangeCo
 	n.Ranges = append(n.Ranges, r)
 }
 
+// pattern checks @check, and adds it to the node type.
 func (b *builder) pattern(n *catalog.Node, p *catalog.Property, c *syntax.CheckConstraint) {
 	if p.Type.Kind != value.String || p.Type.List {
 		b.fault(UnfitConstraint, c.Span(), "", "@check needs a String property, but %s is %s", p.Name, p.Type)

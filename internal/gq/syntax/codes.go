@@ -36,7 +36,7 @@ var Codes = []diag.Entry{
 		Example: `query q() { match { $p: Person { name: "A\da" } } return { $p } }`},
 	{Code: OpenComment, Title: "comment without an end", Explanation: "A block comment starts with /* and ends at the first */. Comments do not nest.",
 		Example: "/* to do\nquery q() { match { $p: Person } return { $p } }"},
-	{Code: Unexpected, Title: "unexpected token", Explanation: "The text does not follow the grammar at this place. The parser skips the rest of the declaration and continues with the next one.",
+	{Code: Unexpected, Title: "unexpected token", Explanation: "The text does not follow the grammar at this position. The parser skips the rest of the declaration and continues with the next one.",
 		Example: "query q() { match { $p Person } return { $p } }"},
 	{Code: TooDeep, Title: "nesting too deep", Explanation: "Brackets may be nested at most 256 levels deep.",
 		Example: deepExample()},
@@ -48,6 +48,7 @@ var Codes = []diag.Entry{
 		Example: "query q() { match { $p: Person } return { length($p.name) } }"},
 }
 
+// deepExample returns a query that is nested one level too deep.
 func deepExample() string {
 	const levels = maxNesting + 1
 	b := []byte("query q() { match { $p: Person ")

@@ -7,7 +7,7 @@ import "strings"
 // (?= x) and (?! x) look ahead without consuming tokens. <name>, <typename>, <var>, <int>,
 // <float>, <string> and <relation> are tokens.
 type Production struct {
-	Name string
+	Name string // the left side
 	Rule string // the right side, without the name and the final point
 }
 

@@ -17,7 +17,7 @@ import (
 type grammar struct {
 	meter *work.Meter // nil for no limits
 
-	traits   func() *participle.Parser[Interface]
+	traits   func() *participle.Parser[Interface] // parses an interface
 	nodeType func() *participle.Parser[Node]
 	edgeType func() *participle.Parser[Edge]
 	query    func() *participle.Parser[Query]
@@ -96,19 +96,22 @@ func queryOf(g *grammar) *participle.Parser[Query]         { return g.query() }
 // scan, so Lex is never called.
 type definition struct{}
 
+// Symbols implements [lexer.Definition].
 func (definition) Symbols() map[string]lexer.TokenType { return symbols }
 
+// Lex implements [lexer.Definition].
 func (definition) Lex(string, io.Reader) (lexer.Lexer, error) {
 	return nil, errors.ErrUnsupported
 }
 
 // tokenList gives the library the tokens of a declaration, and then the end token forever.
 type tokenList struct {
-	meter  *work.Meter
-	tokens []Token
-	end    Token
+	meter  *work.Meter // counts the tokens
+	tokens []Token     // the tokens that Next has not returned
+	end    Token       // the end token
 }
 
+// Next implements [lexer.Lexer].
 func (l *tokenList) Next() (Token, error) {
 	if len(l.tokens) == 0 {
 		return l.end, nil

@@ -23,25 +23,25 @@ type hint struct {
 const (
 	inQueries    = "queries"
 	inSchema     = "schema"
-	inQueryHead  = "head"
-	inTypeHead   = "decl"
+	inQueryHead  = "head" // a query before its braces
+	inTypeHead   = "decl" // the declaration of a type, before its braces
 	inParams     = "params"
 	inBody       = "body"
 	inMatch      = "match"
 	inBinding    = "binding"
-	inBounds     = "bounds"
+	inBounds     = "bounds" // hop bounds
 	inReturn     = "return"
 	inOrder      = "order"
-	inAssigns    = "assigns"
+	inAssigns    = "assigns" // the braces of insert or set
 	inCall       = "call"
 	inList       = "list"
 	inType       = "type"
 	inEnum       = "enum"
 	inAnnotation = "annotation"
-	inCharacter  = "character"
-	inMatchValue = "match-value"
-	inWriteValue = "write-value"
-	inWhereValue = "where-value"
+	inCharacter  = "character"   // an error of the scanner
+	inMatchValue = "match-value" // a value in the braces of a binding
+	inWriteValue = "write-value" // a value in an assignment
+	inWhereValue = "where-value" // a value in where
 )
 
 // rule is a hint with its pattern split into terms. A pattern is a list of terms separated by
@@ -50,11 +50,12 @@ const (
 // stopped, and ! the token to underline if that is a different one.
 type rule struct {
 	*hint
-	settings          []string
-	terms             [][]string
-	found, underlined int
+	settings          []string   // settings in which the rule applies
+	terms             [][]string // alternatives of each term
+	found, underlined int        // indexes of the terms with ^ and !
 }
 
+// rules parses the tables of hints.
 var rules = sync.OnceValue(func() []rule {
 	var out []rule
 	for _, table := range [][]hint{literalHints, queryHints, matchHints, schemaHints, characterHints} {

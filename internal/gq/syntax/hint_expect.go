@@ -149,6 +149,7 @@ func or(words []string) string {
 	return uniq[0]
 }
 
+// quoted returns each word between backquotes.
 func quoted(words []string) []string {
 	out := make([]string, len(words))
 	for i, w := range words {

@@ -6,12 +6,12 @@ const (
 	callForm    = "put braces around the conditions: $p: %1 { %3: … }"
 	edgeForm    = "write the name of an edge between two variables: $p knows $q"
 	andForm     = "write one condition after the other; all of them must hold"
-	orForm      = "there is no or: write a query for each case"
+	orForm      = "the language has no or: write a query for each case"
 	notForm     = "write not { … } around the clauses that must not hold"
 	textForm    = "use contains for a part of a text, starts_with for its beginning, or search($p.name, \"word\") for words"
-	nullForm    = "a comparison with null is never true: $p.name = $p.name keeps the rows with a value, and not { $p.name = $p.name } keeps the rows without one"
-	nullHere    = "a comparison with null is never true: %1.%3 = %1.%3 keeps the rows with a value, and not { %1.%3 = %1.%3 } keeps the rows without one"
-	nullInside  = "a comparison with null is never true: after the binding, %v.%1 = %v.%1 keeps the rows with a value, and not { %v.%1 = %v.%1 } keeps the rows without one"
+	nullForm    = "a comparison with null is never true: $p.name = $p.name keeps the rows with a value, and not { $p.name = $p.name } keeps the rows without one"            // for a comparison in general
+	nullHere    = "a comparison with null is never true: %1.%3 = %1.%3 keeps the rows with a value, and not { %1.%3 = %1.%3 } keeps the rows without one"                    // for the compared property
+	nullInside  = "a comparison with null is never true: after the binding, %v.%1 = %v.%1 keeps the rows with a value, and not { %v.%1 = %v.%1 } keeps the rows without one" // for a property in the braces of a binding
 	oneOfForm   = "write the list first: [\"a\", \"b\"] contains $p.name"
 	quotesForm  = "write a text in double quotes: \"%1\"; a parameter starts with $: $%1"
 )
@@ -30,8 +30,8 @@ var matchHints = []hint{
 	{in: inMatch, text: "!where ^<any>", help: "remove where: write conditions after the bindings, as in $p.age > 30"},
 	{in: inMatch, text: "!limit ^<int>", help: "add a } before %1 to close the %o"},
 	{in: inMatch, text: "!return|order ^{", help: "add a } before %1 to close the %o"},
-	{in: inMatch, text: "^optional", help: "there is no optional match: put the optional part into a separate query"},
-	{in: inMatch, text: "!optional ^<any>", help: "there is no optional match: put the optional part into a separate query"},
+	{in: inMatch, text: "^optional", help: "the language has no optional match: put the optional part into a separate query"},
+	{in: inMatch, text: "!optional ^<any>", help: "the language has no optional match: put the optional part into a separate query"},
 	{in: inMatch, text: "!exists ^{", help: "remove exists: a clause already requires that a match exists; write not { … } for the opposite"},
 
 	// Parentheses and arrows.

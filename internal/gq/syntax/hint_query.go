@@ -13,14 +13,14 @@ const (
 	mutationForm = "write it as a query: query add($name: String) { insert Person { name: $name } }"
 	commentForm  = "write a comment after // or between /* and */"
 	orderForm    = "write order { $p.name desc }, after return { … }"
-	offsetForm   = "there is no offset: order by a key, and ask for the rows after the last key, as in $p.name > $last"
+	offsetForm   = "the language has no offset: order by a key, and ask for the rows after the last key, as in $p.name > $last"
 	whereForm    = "write conditions in match, after the bindings: match { $p: Person $p.age > 30 }"
-	onePredicate = "where takes one comparison: find the keys with a query first, then update or delete by key"
+	onePredicate = "where allows only one comparison: find the keys with a query first, then update or delete by key"
 	whichForm    = "add a condition, as in where name = $name"
 	signForm     = "write a number without a space after its sign"
-	noArithmetic = "there is no arithmetic: return the values, or store the result as a property"
+	noArithmetic = "the language has no arithmetic: return the values, or store the result as a property"
 	dollarParam  = "a parameter starts with $, as in $name"
-	noDistinct   = "there is no distinct: columns next to an aggregate are grouping keys, so return { $p.name count($p) } returns each name once"
+	noDistinct   = "the language has no distinct: columns next to an aggregate are grouping keys, so return { $p.name count($p) } returns each name once"
 )
 
 // aggregates is the part of a hint that matches the name of an aggregate.
@@ -90,7 +90,7 @@ var queryHints = []hint{
 	{in: inBody, text: "^order by", help: orderForm},
 	{in: inBody, text: "order ^<any>", want: "`{`", help: "put braces around the keys: order { $p.name desc }"},
 	{in: inBody, text: "^sort|orderby|sortby", help: orderForm},
-	{in: inBody, text: "^group|groupby|having", help: "there is no group by: the columns next to an aggregate are the grouping keys, as in return { $p.name count($q) }"},
+	{in: inBody, text: "^group|groupby|having", help: "the language has no group by: the columns next to an aggregate are the grouping keys, as in return { $p.name count($q) }"},
 	{in: inBody, text: "^union", help: "a query has one match: write two queries"},
 	{in: inBody, text: "limit ^<var>", help: "a limit must be an integer, not a parameter: limit 100"},
 	{in: inBody, text: "limit ^:|(|{|= <int>", help: "write limit %3"},
@@ -106,7 +106,7 @@ var queryHints = []hint{
 	{in: inBody, text: "insert|update|delete ^<name>", help: "type names start with an upper-case letter: %1 %u2"},
 	{in: inBody, text: "insert <typename> ^(", help: "put braces around the values, each with its name: insert %2 { name: $name }"},
 	{in: inBody, text: "insert <typename> ^set|values", help: "write insert %2 { name: $name }"},
-	{in: inBody, text: "insert <typename> <group> ^where", help: "insert takes no condition: to change existing nodes, use update"},
+	{in: inBody, text: "insert <typename> <group> ^where", help: "insert cannot have a condition: to change existing nodes, use update"},
 	{in: inBody, text: "update <typename> ^where", help: "write set before where: update %2 set { … } where …"},
 	{in: inBody, text: "update <typename> ^<any>", want: "`set`", help: "write update %2 set { name: $name } where …"},
 	{in: inBody, text: "set ^<name> =|: <constant>|<var>", help: "put braces around the values: set { %2: %4 }"},
@@ -119,7 +119,7 @@ var queryHints = []hint{
 	{in: inBody, text: "where <name> ^: <any>", help: "write where %2 = %4"},
 	{in: inBody, text: "where <name> ^in|like|is|contains|starts_with|not", help: "where compares only with =, !=, <, <=, > or >=: find the keys with a query first, then update or delete by key"},
 	{in: inBody, text: "^and", help: onePredicate},
-	{in: inBody, text: "^or", help: "where takes one comparison: write a statement for each case"},
+	{in: inBody, text: "^or", help: "where allows only one comparison: write a statement for each case"},
 	{in: inBody, text: "^<keyword>", help: "keywords are lower case: %l1"},
 
 	// Assignments.
@@ -150,7 +150,7 @@ var queryHints = []hint{
 	{in: inOrder, text: "<name>|asc|desc ^<var>", help: "separate the keys with commas"},
 
 	// Calls, and expressions in any setting.
-	{in: inCall, text: "count ( ^)", help: "count the rows by a variable of the match: count($p)"},
+	{in: inCall, text: "count ( ^)", help: "to count the rows, count a variable of the match: count($p)"},
 	{in: inCall, text: "^distinct", help: noDistinct},
 	{in: inCall, text: aggregates + " ( !distinct ^<any>", help: noDistinct},
 	{in: inReturn + " " + inOrder + " " + inCall, text: "!<name> ^. <name>", help: "a variable starts with $: $%1.%3"},

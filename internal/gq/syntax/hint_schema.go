@@ -6,7 +6,7 @@ const (
 	edgeDecl     = "write edge Knows: Person -> Person"
 	enumForm     = "write enum(active, gone)"
 	requiredForm = "remove it: a property is required unless its type ends with ?"
-	noDefault    = "there are no defaults: end the type with ?, or assign the value in the insert"
+	noDefault    = "the language has no defaults: end the type with ?, or assign the value in the insert"
 	keyForm      = "write @key or @unique after the type"
 )
 
@@ -80,7 +80,7 @@ var characterHints = []hint{
 	{in: inCharacter, text: "^! (", help: notForm},
 	{in: inCharacter, text: "^! <var> .", help: notForm},
 	{in: inCharacter, text: "<typename>|] ^!", help: "remove it: a property or parameter is required unless its type ends with ?"},
-	{in: inCharacter, text: "count ( ^*", help: "count the rows by a variable of the match: count($p)"},
+	{in: inCharacter, text: "count ( ^*", help: "to count the rows, count a variable of the match: count($p)"},
 	{in: inCharacter, text: "return { ^*", help: "name the columns: return { $p.name }, or { $p } for the whole node"},
 	{in: inCharacter, text: "<var> . ^*", help: "leave out the dot: %1 is the whole node"},
 	{in: inCharacter, text: "<var> <name> ^* <int> .. <int>", help: "write the bounds of a walk in braces: %1 %2{%4,%6} $q"},

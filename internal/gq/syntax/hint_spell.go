@@ -42,6 +42,7 @@ func expand(help string, at []Token, pl place) string {
 	return b.String()
 }
 
+// respell changes the case or spelling of a word as the verb how says; see expand.
 func respell(how byte, word string) string {
 	switch how {
 	case 'l':
@@ -78,6 +79,7 @@ func bindingVar(pl place) string {
 	return shorten(pl.before[pl.opener-3].Value)
 }
 
+// scalarList is a help that lists the scalar types.
 var scalarList = "the scalars are " + listed(scalarNames)
 
 // listed joins names with commas, and the last with and.

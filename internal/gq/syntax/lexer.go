@@ -15,7 +15,7 @@ import (
 type scanner struct {
 	file, text   string
 	off          int // offset of the next byte to scan
-	line         int
+	line         int // number of the current line, from 1
 	lineStart    int // offset of the first byte of the line
 	continuation int // number of UTF-8 continuation bytes on the line so far
 
@@ -23,22 +23,22 @@ type scanner struct {
 	// counting continues from here.
 	located lexer.Position
 
-	tokens   []Token
+	tokens   []Token // the tokens so far
 	comments []Comment
 	faults   diag.List
 	// Offsets of text that forms no token, ascending. Of several such offsets between two
 	// tokens, only the first is listed.
 	garbled   []int
-	garbledAt int // number of tokens before the last element of garbled
-	unknown   []unknownText
+	garbledAt int           // number of tokens before the last element of garbled
+	unknown   []unknownText // pieces of text that form no token
 	meter     *work.Meter
 }
 
 // unknownText is a piece of text that forms no token.
 type unknownText struct {
-	fault  int // index of the error that reports it
-	tokens int // number of tokens before it
-	text   string
+	fault  int    // index of the error that reports it
+	tokens int    // number of tokens before it
+	text   string // the piece itself
 }
 
 // scan splits a text into tokens. It counts a step for each token, and a step for each byte that it
@@ -92,6 +92,8 @@ func (s *scanner) readable() bool {
 	return true
 }
 
+// faultAt reports an error in the text between two offsets, and records that this text forms no
+// token.
 func (s *scanner) faultAt(from, to int, code diag.Code, msg, help string) {
 	if n := len(s.garbled); n > 0 && s.garbledAt == len(s.tokens) {
 		s.garbled[n-1] = min(s.garbled[n-1], from)
@@ -130,6 +132,7 @@ func (s *scanner) locate(off int) diag.Pos {
 	return posOf(from)
 }
 
+// pos returns the current position.
 func (s *scanner) pos() lexer.Position {
 	return lexer.Position{Filename: s.file, Offset: s.off, Line: s.line, Column: s.off - s.lineStart - s.continuation + 1}
 }
@@ -177,6 +180,7 @@ func (s *scanner) skipSpace() bool {
 	return false
 }
 
+// comment reads a comment that ends at the offset end.
 func (s *scanner) comment(end int) {
 	s.meter.Step(1)
 	start := posOf(s.pos())
@@ -282,6 +286,7 @@ func (s *scanner) emit(t lexer.TokenType, n int) {
 	s.off += n
 }
 
+// number reads the number at the start of rest.
 func (s *scanner) number(rest string) {
 	n := 1
 	for n < len(rest) && isDigit(rest[n]) {
@@ -297,6 +302,7 @@ func (s *scanner) number(rest string) {
 	s.emit(Int, n)
 }
 
+// str reads the string at the start of rest.
 func (s *scanner) str(rest string) {
 	n := 1
 	bad := false
@@ -326,9 +332,13 @@ func (s *scanner) str(rest string) {
 	s.advance(s.off + n)
 }
 
-func isDigit(c byte) bool     { return c >= '0' && c <= '9' }
+// isDigit reports whether c is an ASCII digit.
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// startsLower reports whether a name can start with c.
 func startsLower(c byte) bool { return c >= 'a' && c <= 'z' || c == '_' }
 
+// wordLen returns the length of the name at the start of s, or 0.
 func wordLen(s string) int {
 	n := 0
 	for n < len(s) && (startsLower(s[n]) || s[n] >= 'A' && s[n] <= 'Z' || n > 0 && isDigit(s[n])) {
@@ -337,6 +347,7 @@ func wordLen(s string) int {
 	return n
 }
 
+// relationLen returns the length of the comparison operator at the start of s, or 0.
 func relationLen(s string) int {
 	switch {
 	case len(s) >= 2 && s[1] == '=' && (s[0] == '<' || s[0] == '>' || s[0] == '!'):
@@ -347,6 +358,7 @@ func relationLen(s string) int {
 	return 0
 }
 
+// punctLen returns the length of the punctuation at the start of s, or 0.
 func punctLen(s string) int {
 	if strings.HasPrefix(s, "->") || strings.HasPrefix(s, "..") {
 		return 2

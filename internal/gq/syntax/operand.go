@@ -31,7 +31,7 @@ type Literal struct {
 	Kind  LiteralKind
 	Of    value.Kind // of a TextLiteral
 	Text  string     // unquoted for a StringLiteral or TextLiteral; otherwise as written
-	Elems []*Literal
+	Elems []*Literal // of a ListLiteral
 }
 
 // VarRef is a variable or parameter without a property.

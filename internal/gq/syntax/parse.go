@@ -56,18 +56,20 @@ func ParseQueriesWithin(m *work.Meter, file, text string) (*File, diag.List) {
 
 // parser parses the declarations of one text and collects the faults.
 type parser struct {
-	tokens     []Token
-	keywords   []string // the keywords that start a declaration
-	garbled    []int    // see scanner.garbled
-	faults     diag.List
-	faultCount int // number of errors, including the unlisted ones
+	tokens     []Token   // of the whole text
+	keywords   []string  // the keywords that start a declaration
+	garbled    []int     // see scanner.garbled
+	faults     diag.List // listed errors
+	faultCount int       // number of errors, including the unlisted ones
 	meter      *work.Meter
 }
 
+// newParser returns a parser for the tokens of a scanner. keywords start declarations.
 func newParser(s *scanner, keywords ...string) *parser {
 	return &parser{tokens: s.tokens, keywords: keywords, garbled: s.garbled, faults: s.faults[:len(s.faults):len(s.faults)], meter: s.meter}
 }
 
+// result returns the errors in source order.
 func (p *parser) result() diag.List {
 	p.faults.Sort()
 	return p.faults.Cut(diag.Most)
@@ -108,6 +110,7 @@ func parseEach[D any](p *parser, decls []*declaration, parse func(*parser, *decl
 	return out
 }
 
+// fault reports an error, and counts it even if it is not listed.
 func (p *parser) fault(code diag.Code, at diag.Span, help, format string, args ...any) {
 	p.faultCount++
 	if !p.faultsFull() {

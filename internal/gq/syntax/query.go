@@ -4,7 +4,7 @@ package syntax
 type File struct {
 	Name, Text string
 	Queries    []*Query
-	Comments   []Comment
+	Comments   []Comment // in source order
 }
 
 // Query is a query with its parameters, annotations and body.
@@ -41,9 +41,9 @@ type QueryAnnotation struct {
 // MCPArg is an argument of @mcp. The value is a String token, or the name true or false.
 type MCPArg struct {
 	Range
-	Key   Token `parser:"( @('expose' | 'idempotent')"`
-	Flag  Token `parser:"  (':' | '=') @('true' | 'false')"`
-	TKey  Token `parser:"| @('tool_name' | 'title')"`
+	Key   Token `parser:"( @('expose' | 'idempotent')"`      // set for expose and idempotent
+	Flag  Token `parser:"  (':' | '=') @('true' | 'false')"` // true or false
+	TKey  Token `parser:"| @('tool_name' | 'title')"`        // set for tool_name and title
 	Value Token `parser:"  (':' | '=') @String )"`
 }
 
@@ -90,7 +90,7 @@ type PropMatch struct {
 	Range
 	Name     Token   `parser:"@Name ':'"`
 	Value    Operand `parser:"@@"`
-	Optional bool    `parser:"@'?'?"`
+	Optional bool    `parser:"@'?'?"` // ends with ?
 }
 
 // Traversal follows an edge. EdgeVar is nil without an edge binding.
@@ -98,7 +98,7 @@ type Traversal struct {
 	Range
 	From       Token   `parser:"@Var"`
 	EdgeVar    *Token  `parser:"( @Var ':' )?"`
-	Undirected bool    `parser:"( @'<'"`
+	Undirected bool    `parser:"( @'<'"`                // written as <edge>
 	Edge       Token   `parser:"  @Name '>' | @Name )"` // the name as written
 	Bounds     *Bounds `parser:"@@?"`
 	To         Token   `parser:"@Var"`
@@ -118,7 +118,7 @@ type TextClause struct {
 	Call     Operand `parser:"(?= ('search' | 'match_text' | 'fuzzy') '(') @@"`
 	Op       *Token  `parser:"( @(Relation | 'contains' | 'starts_with')"`
 	Right    Operand `parser:"  @@"`
-	Optional bool    `parser:"  @'?'? )?"`
+	Optional bool    `parser:"  @'?'? )?"` // ends with ?
 }
 
 // Filter compares two operands.
@@ -127,7 +127,7 @@ type Filter struct {
 	Left     Operand `parser:"@@"`
 	Op       Token   `parser:"@(Relation | 'contains' | 'starts_with')"`
 	Right    Operand `parser:"@@"`
-	Optional bool    `parser:"@'?'?"`
+	Optional bool    `parser:"@'?'?"` // ends with ?
 }
 
 func (*Not) clause()        {}

@@ -56,6 +56,7 @@ func (g *grammar) parseClause(lex *lexer.PeekingLexer) (Clause, error) {
 	return nil, participle.NextMatch
 }
 
+// isTextFunction reports whether a clause may start with a call of the function.
 func isTextFunction(name string) bool {
 	return name == "search" || name == "match_text" || name == "fuzzy"
 }
@@ -77,6 +78,7 @@ func startsTraversal(next [4]Token) bool {
 	return true
 }
 
+// startsOperand reports whether an operand can start with the token.
 func startsOperand(t Token) bool {
 	switch t.Type {
 	case Name, Var, Int, Float, String:
@@ -132,6 +134,7 @@ func parsePart[I any, G any](p func() *participle.Parser[G], lex *lexer.PeekingL
 	return any(n).(I), nil
 }
 
+// partOptions let a parser leave tokens after its struct.
 var partOptions = []participle.ParseOption{participle.AllowTrailing(true)}
 
 // nextTokens returns the next four tokens. Past the end it repeats the end token.
@@ -147,7 +150,7 @@ func nextTokens(lex *lexer.PeekingLexer) (next [4]Token) {
 // cursor reads tokens, and knows where the node that it reads began.
 type cursor struct {
 	*lexer.PeekingLexer
-	from lexer.RawCursor
+	from lexer.RawCursor // start of the node
 }
 
 // consumed returns the tokens from the start of the node to the current position.
@@ -244,6 +247,7 @@ func (g *grammar) parseList(c cursor) (Operand, error) {
 	return l, nil
 }
 
+// unexpected returns the library's error for a token that the grammar does not allow.
 func unexpected(t Token, want string) error {
 	return &participle.UnexpectedTokenError{Unexpected: t, Expect: want}
 }
@@ -265,6 +269,7 @@ func (e *EnumValue) Parse(lex *lexer.PeekingLexer) error {
 	return nil
 }
 
+// enumPart reports whether the token can be a part of an enum value.
 func enumPart(t Token) bool {
 	return t.Type == Name || t.Type == TypeName || t.Type == Int || t.Value == "-"
 }

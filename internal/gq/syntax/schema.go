@@ -6,8 +6,8 @@ import "github.com/omnigraph-go/omnigraph/gq/value"
 type Schema struct {
 	Name, Text string
 	Decls      []Decl
-	Broken     []string // names of the types whose declarations do not follow the grammar
-	Comments   []Comment
+	Broken     []string  // names of the types whose declarations do not follow the grammar
+	Comments   []Comment // in source order
 }
 
 // Decl is one of *Interface, *Node and *Edge.
@@ -100,11 +100,11 @@ func (*CheckConstraint) member() {}
 type Type struct {
 	Range
 	Name     Token        `parser:"( @TypeName"`
-	Dim      *Token       `parser:"  ( '(' @Int ')' )?"`
+	Dim      *Token       `parser:"  ( '(' @Int ')' )?"` // length of a Vector
 	List     *Token       `parser:"| '[' @TypeName ']'"`
 	Enum     []*EnumValue `parser:"| (?= 'enum' '(') 'enum' '(' ( @@ ( ',' @@ )* )?"`
 	EnumEnd  *Token       `parser:"  @')' )"`
-	Nullable bool         `parser:"@'?'?"`
+	Nullable bool         `parser:"@'?'?"` // ends with ?
 }
 
 // Value returns the type that t denotes. The parser has checked the names. A Vector may still
@@ -132,7 +132,7 @@ func (t *Type) Value() value.Type {
 // EnumValue is one or more letters, digits, _ and -, which may span several tokens.
 type EnumValue struct {
 	Range
-	Text string
+	Text string // the joined tokens
 }
 
 // Annotation is @name or @name(arguments) on a type or a property. A constraint that follows a

@@ -24,6 +24,7 @@ const (
 	Punct                               // everything else
 )
 
+// symbols maps the names of tokens in grammars to their types.
 var symbols = map[string]lexer.TokenType{
 	"EOF": lexer.EOF, "Name": Name, "TypeName": TypeName, "Var": Var, "Int": Int, "Float": Float, "String": String,
 	"Relation": Relation, "Punct": Punct,
@@ -32,7 +33,7 @@ var symbols = map[string]lexer.TokenType{
 // Comment is a comment with its delimiters.
 type Comment struct {
 	Span diag.Span
-	Text string
+	Text string // with its delimiters
 }
 
 // Range holds the tokens of a node. It is never empty.
@@ -77,10 +78,12 @@ func Text(t Token) string {
 	return b.String()
 }
 
+// posOf converts a position of the library.
 func posOf(p lexer.Position) diag.Pos {
 	return diag.Pos{Offset: p.Offset, Line: p.Line, Column: p.Column}
 }
 
+// endOf returns the position after a token.
 func endOf(t Token) diag.Pos {
 	p := diag.Pos{Offset: t.Pos.Offset + len(t.Value), Line: t.Pos.Line}
 	if t.Type != String {

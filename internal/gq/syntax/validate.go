@@ -47,6 +47,7 @@ func (p *parser) checkDecl(d Decl) bool {
 	return p.faultCount == before
 }
 
+// members checks the properties among the members of a declaration.
 func (p *parser) members(ms []Member) {
 	for _, m := range ms {
 		if prop, ok := m.(*Property); ok {
@@ -55,12 +56,14 @@ func (p *parser) members(ms []Member) {
 	}
 }
 
+// property checks the type and the annotations of a property.
 func (p *parser) property(prop *Property) {
 	p.meter.Step(1)
 	p.checkType(prop.Type)
 	p.annotations(prop.Annotations)
 }
 
+// annotations checks that each argument is a literal or a name.
 func (p *parser) annotations(as []*Annotation) {
 	for _, a := range as {
 		for _, arg := range a.Args {
@@ -105,6 +108,7 @@ func (p *parser) checkScalar(t Token) {
 	p.fault(UnknownScalar, SpanOf(t), help, "unknown scalar type %s", t.Value)
 }
 
+// scalarNames lists the names of the scalar types.
 var scalarNames = func() []string {
 	var names []string
 	for _, k := range value.Kinds() {
@@ -125,6 +129,7 @@ var foreignScalars = map[string]string{
 	"timestamp": "DateTime", "time": "DateTime", "bytes": "Blob", "binary": "Blob", "vector": "Vector(384)", "embedding": "Vector(384)",
 }
 
+// checkSmall checks that an integer is less than 2^31.
 func (p *parser) checkSmall(t Token) {
 	if _, ok := Small(t); !ok {
 		p.fault(NumberTooLarge, SpanOf(t), "", "%s is outside the range 0 to 2147483647", t.Value)
@@ -164,6 +169,7 @@ func (p *parser) checkQuery(q *Query) bool {
 	return p.faultCount == before
 }
 
+// clauses checks the clauses of a match.
 func (p *parser) clauses(cs []Clause) {
 	p.meter.Step(len(cs))
 	for _, c := range cs {
@@ -193,6 +199,7 @@ func (p *parser) clauses(cs []Clause) {
 	}
 }
 
+// statement checks the values in a statement of a mutation.
 func (p *parser) statement(st Statement) {
 	switch st := st.(type) {
 	case *Insert:
@@ -205,6 +212,7 @@ func (p *parser) statement(st Statement) {
 	}
 }
 
+// assigns checks the values of assignments.
 func (p *parser) assigns(as []*Assign) {
 	for _, a := range as {
 		p.checkValue(a.Value, inWriteValue)
@@ -221,6 +229,7 @@ func (p *parser) checkValue(o Operand, in string) {
 	}
 }
 
+// operand checks that the functions in an operand are known.
 func (p *parser) operand(o Operand) {
 	p.meter.Step(1)
 	call, ok := o.(*Call)
@@ -235,6 +244,8 @@ func (p *parser) operand(o Operand) {
 	}
 }
 
+// reportUnexpected reports that o stands where the grammar wants something else. in is the setting
+// for the hint.
 func (p *parser) reportUnexpected(o Operand, what, in string) {
 	r := o.Source()
 	help := ""

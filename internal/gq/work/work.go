@@ -31,7 +31,7 @@ func (e *TooMany) Error() string {
 // A Meter ends the work by a panic, as go/parser does, because the phases are recursive. The
 // function that makes the Meter must defer [Catch], which turns the panic into an error.
 type Meter struct {
-	ctx    context.Context
+	ctx    context.Context // ends the work when it ends
 	limits Limits
 	left   int // steps until the next check of ctx
 }
@@ -83,6 +83,7 @@ func (m *Meter) Limits() Limits {
 	return m.limits
 }
 
+// atMost panics with a TooMany if n is above the limit. A limit of 0 means none.
 func (m *Meter) atMost(what string, n, limit int) {
 	if limit > 0 && n > limit {
 		panic(ended{&TooMany{What: what, Limit: limit, Actual: n}})

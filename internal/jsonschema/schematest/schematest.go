@@ -46,8 +46,10 @@ var keywords = []string{
 	"maximum", "pattern", "format", "contentEncoding", "description", "title",
 }
 
+// propertyKey matches the keys that clients accept.
 var propertyKey = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
+// check returns all violations of the profile in a schema.
 func check(schema json.RawMessage, dir direction) error {
 	var root map[string]any
 	if err := json.Unmarshal(schema, &root); err != nil {
@@ -72,15 +74,17 @@ const (
 
 // walker visits the schemas within a schema and collects the violations of the profile.
 type walker struct {
-	dir    direction
+	dir    direction // the form that the schema must satisfy
 	faults []error
 	open   []string // paths of open objects
 }
 
+// fault adds a violation. path is the JSON pointer of the schema that has it.
 func (w *walker) fault(path, format string, args ...any) {
 	w.faults = append(w.faults, fmt.Errorf("schema#%s: "+format, append([]any{path}, args...)...))
 }
 
+// schema checks a schema and the schemas in it.
 func (w *walker) schema(path string, s map[string]any) {
 	for _, k := range slices.Sorted(maps.Keys(s)) {
 		if !slices.Contains(keywords, k) {
@@ -133,6 +137,7 @@ func (w *walker) schema(path string, s map[string]any) {
 	w.enum(path, s, slices.Contains(types, "null"))
 }
 
+// object checks the schema of an object.
 func (w *walker) object(path string, s map[string]any) {
 	if s["properties"] == nil && s["additionalProperties"] != nil && s["additionalProperties"] != false {
 		w.open = append(w.open, path)
@@ -170,6 +175,7 @@ func (w *walker) object(path string, s map[string]any) {
 	}
 }
 
+// enum checks the enum of a schema. nullable says that its type allows null.
 func (w *walker) enum(path string, s map[string]any, nullable bool) {
 	values, ok := s["enum"].([]any)
 	if !ok {

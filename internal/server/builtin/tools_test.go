@@ -55,7 +55,7 @@ func TestReference(t *testing.T) {
 		{"gq_reference", r, nil, 0, `{"topics":[{"topic":"overview","summary":"The form of a query, and what to read next."}`},
 		{"gq_reference", r, args{"topic": "traversal"}, 0, `$person knows{1,3} $person2`},
 		{"gq_reference", r, args{"topic": "search"}, 0, `"schema":"node Person {`}, // the graph has no vector
-		{"gq_reference", r, args{"topic": "errors"}, 0, `T7 comparison of unlike`},
+		{"gq_reference", r, args{"topic": "errors"}, 0, `T7 comparison of different`},
 		{"gq_reference", r, args{"topic": "traversl"}, 400, `{"error":"topic: there is no topic traversl; did you mean traversal?","code":"bad_request"}`},
 		{"gq_reference", r, args{"topic": "zzzzzzzz"}, 400, `the topics are overview, match, `},
 		{"gq_reference", r, args{"branch": "none"}, 404, `branch \"none\" not found`},

@@ -54,18 +54,18 @@ type Graph struct {
 type Module struct {
 	Path    string
 	Version string // empty for the main module
-	Main    bool
+	Main    bool   // the module was read; otherwise another module requires it
 }
 
 // Package is a package that was read, or a package that one of these imports directly. The graph
 // has the symbols of the packages that were read; with Options.Deps, these include the imported
 // packages.
 type Package struct {
-	Path  string
+	Path  string // import path
 	Name  string
-	Doc   string
-	Files int // number of Go files for this platform, without tests
-	Lines int // number of lines in those files
+	Doc   string // text of the package comment
+	Files int    // number of Go files for this platform, without tests
+	Lines int    // number of lines in those files
 
 	read bool // whether the symbols of the package were read
 }
@@ -76,7 +76,7 @@ type File struct {
 	// begins with the path of the module. For a file of a dependency it is the package path and the
 	// file's name; for the standard library, "std/" stands before these.
 	Path  string
-	Lines int
+	Lines int // number of lines
 }
 
 // Kind is the kind of a symbol.
@@ -97,11 +97,11 @@ type Symbol struct {
 	Path      string // importpath.Name or importpath.Type.Name
 	Name      string
 	Kind      Kind
-	Exported  bool
-	Signature string
-	Doc       string
-	Line      int
-	Words     string
+	Exported  bool   // other packages can use it
+	Signature string // type of the symbol, as Go writes it
+	Doc       string // text of the comment
+	Line      int    // line in its file, from 1
+	Words     string // words of the names, separated by spaces, for full-text search
 }
 
 // Link joins two nodes by their keys.
@@ -110,7 +110,7 @@ type Link struct{ From, To string }
 // Requires says that one module requires another.
 type Requires struct {
 	Link
-	Indirect bool
+	Indirect bool // go.mod marks it as indirect
 }
 
 // Calls says that the declaration From refers Count times to the function or method To.
@@ -136,6 +136,7 @@ func (e *LoadError) Error() string {
 	return b.String()
 }
 
+// mode lists what the packages library must load.
 const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
 	packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedModule
 
@@ -175,7 +176,7 @@ func Read(ctx context.Context, opts Options) (*Graph, error) {
 }
 
 // errNoPackage is the error if no package matches the patterns.
-var errNoPackage = errors.New("no package of a Go module matches; use patterns such as ./... for all packages")
+var errNoPackage = errors.New("no package of a Go module matches the patterns; use ./... for all packages")
 
 // readOne reads one module or workspace. If the graph will hold several modules, siblings are their
 // paths. The result may then contain calls of symbols that no sibling declares; joined removes

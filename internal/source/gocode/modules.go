@@ -47,6 +47,7 @@ func (r *reader) readModules() error {
 	return nil
 }
 
+// hasModule reports whether the graph has the module with a path.
 func (r *reader) hasModule(path string) bool {
 	return slices.ContainsFunc(r.graph.Modules, func(m Module) bool { return m.Path == path })
 }

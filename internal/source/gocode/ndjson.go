@@ -11,11 +11,12 @@ import (
 // node and edge are the NDJSON forms that a load accepts.
 type node struct {
 	Type string `json:"type"`
-	Data any    `json:"data"`
+	Data any    `json:"data"` // properties
 }
 
+// edge is the NDJSON form of an edge.
 type edge struct {
-	Edge string         `json:"edge"`
+	Edge string         `json:"edge"` // name of the edge type
 	From string         `json:"from"`
 	To   string         `json:"to"`
 	Data map[string]any `json:"data"`
@@ -77,6 +78,7 @@ func (g *Graph) WriteNDJSON(w io.Writer) (lines int, err error) {
 	return lines, err
 }
 
+// optional returns s, or nil if s is empty.
 func optional(s string) any {
 	if s == "" {
 		return nil

@@ -19,18 +19,19 @@ import (
 // reader collects a graph from type-checked packages.
 type reader struct {
 	read  map[string]bool // import paths of the packages whose symbols are read
-	graph Graph
+	graph Graph           // the result
 
-	paths    map[types.Object]string // paths of the symbols that were read
-	concrete []*types.TypeName       // named types that are not interfaces
-	abstract []*types.TypeName       // interfaces with methods
-	calls    map[Link]int
-	imports  map[Link]bool
+	paths    map[types.Object]string      // paths of the symbols that were read
+	concrete []*types.TypeName            // named types that are not interfaces
+	abstract []*types.TypeName            // interfaces with methods
+	calls    map[Link]int                 // number of references from one symbol to another
+	imports  map[Link]bool                // imports of packages that were read
 	packages map[string]*packages.Package // of the main modules, and those they import
 	modules  map[string]*packages.Module  // main modules by path
 	siblings []string                     // paths of all modules of the graph; nil if only one is read
 }
 
+// newReader returns a reader for packages.
 func newReader(pkgs []*packages.Package, siblings []string) *reader {
 	r := &reader{
 		read:     map[string]bool{},
@@ -86,6 +87,7 @@ func (r *reader) readPackage(p *packages.Package) error {
 	return nil
 }
 
+// readFile adds the symbols that a file declares.
 func (r *reader) readFile(p *packages.Package, f *ast.File) {
 	for _, decl := range f.Decls {
 		switch d := decl.(type) {
@@ -109,6 +111,7 @@ func (r *reader) readFile(p *packages.Package, f *ast.File) {
 	}
 }
 
+// readInterface adds the methods of an interface.
 func (r *reader) readInterface(p *packages.Package, it *ast.InterfaceType) {
 	for _, field := range it.Methods.List {
 		for _, name := range field.Names {
@@ -187,6 +190,8 @@ func receiverName(t types.Type) string {
 	return ""
 }
 
+// signature returns the type of a symbol as Go writes it. It gives only the number of fields of a
+// struct and of methods of an interface.
 func signature(obj types.Object) string {
 	qualify := types.RelativeTo(obj.Pkg())
 	if t, ok := obj.(*types.TypeName); ok {
@@ -221,6 +226,7 @@ func (r *reader) readReferences(p *packages.Package) {
 	}
 }
 
+// readSpecReferences counts the uses in the values of a variable or constant declaration.
 func (r *reader) readSpecReferences(p *packages.Package, spec ast.Spec) {
 	s, ok := spec.(*ast.ValueSpec)
 	if !ok {
@@ -233,6 +239,8 @@ func (r *reader) readSpecReferences(p *packages.Package, spec ast.Spec) {
 	}
 }
 
+// countUses counts the functions and methods that body refers to. from is the path of the symbol
+// that contains body; if it is empty, countUses does nothing.
 func (r *reader) countUses(p *packages.Package, from string, body ast.Node) {
 	if from == "" {
 		return
@@ -305,6 +313,7 @@ func (r *reader) filePath(p *packages.Package, name string) (string, error) {
 	return rel, nil
 }
 
+// countLines returns the number of lines in a file.
 func countLines(name string) (int, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -339,6 +348,7 @@ func (r *reader) finish() *Graph {
 	return g
 }
 
+// compareLinks orders links by From, then by To.
 func compareLinks(a, b Link) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) }
 
 // imported returns the packages whose symbols are not read, by import path.

@@ -64,7 +64,7 @@ func modulesBelow(dir string) ([]moduleDir, error) {
 		}
 		module := modfile.ModulePath(text)
 		if module == "" {
-			return fmt.Errorf("%s names no module; correct or remove it", path)
+			return fmt.Errorf("%s names no module; correct the file or remove it", path)
 		}
 		all = append(all, moduleDir{module, filepath.Dir(path)})
 		return nil
@@ -75,7 +75,7 @@ func modulesBelow(dir string) ([]moduleDir, error) {
 	slices.SortFunc(all, func(a, b moduleDir) int { return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.dir, b.dir)) })
 	for i := range all {
 		if i > 0 && all[i].path == all[i-1].path {
-			return nil, fmt.Errorf("the module %s is in %s and in %s; a graph holds one of them, so move the other one away", all[i].path, all[i-1].dir, all[i].dir)
+			return nil, fmt.Errorf("the module %s is in %s and in %s; a graph can contain only one of them, so move the other one to another folder", all[i].path, all[i-1].dir, all[i].dir)
 		}
 	}
 	return all, nil
@@ -86,7 +86,7 @@ func modulesBelow(dir string) ([]moduleDir, error) {
 // implements an interface of another module.
 func readSeveral(ctx context.Context, opts Options, modules []moduleDir) (*Graph, error) {
 	if opts.Deps {
-		return nil, fmt.Errorf("dependencies are read for one module at a time, and %s has %d modules; name the folder of one", opts.Dir, len(modules))
+		return nil, fmt.Errorf("the dependencies of only one module can be read at a time, but %s has %d modules; name the folder of one of them", opts.Dir, len(modules))
 	}
 	if opts.Env == nil {
 		opts.Env = os.Environ()
@@ -117,7 +117,7 @@ func readSeveral(ctx context.Context, opts Options, modules []moduleDir) (*Graph
 		all.add(g)
 	}
 	if len(all.Packages) == 0 {
-		return nil, fmt.Errorf("none of the %d modules below %s has a package that matches", len(modules), opts.Dir)
+		return nil, fmt.Errorf("none of the %d modules below %s has a package that matches the patterns", len(modules), opts.Dir)
 	}
 	return all.joined(), nil
 }

@@ -168,9 +168,9 @@ func TestReadRepositoriesFaults(t *testing.T) {
 		options    Options
 		want       []string
 	}{
-		{"one path twice", twice, Options{}, []string{"the module example.com/lib is in ", "fork and in ", "move the other one away"}},
-		{"no path", "-- a/go.mod --\ngo 1.26\n", Options{}, []string{"go.mod names no module; correct or remove it"}},
-		{"dependencies", repositories, Options{Deps: true}, []string{"dependencies are read for one module at a time", "has 4 modules; name the folder of one"}},
+		{"one path twice", twice, Options{}, []string{"the module example.com/lib is in ", "fork and in ", "move the other one to another folder"}},
+		{"no path", "-- a/go.mod --\ngo 1.26\n", Options{}, []string{"go.mod names no module; correct the file or remove it"}},
+		{"dependencies", repositories, Options{Deps: true}, []string{"the dependencies of only one module can be read at a time", "has 4 modules; name the folder of one of them"}},
 		{"does not compile", broken, Options{}, []string{"module example.com/broken in ", "undefined: missing"}},
 		{"no package matches", repositories, Options{Patterns: []string{"./nowhere/..."}}, []string{"none of the 4 modules below ", "has a package that matches"}},
 		{"no module", "-- a.txt --\n", Options{}, []string{"there is no go.mod in ", "nor in a folder above or below it"}},

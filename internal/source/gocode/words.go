@@ -15,6 +15,8 @@ func words(identifiers ...string) string {
 	return strings.Join(out, " ")
 }
 
+// split splits an identifier into words in lower case: at case changes, digits, underscores and
+// points.
 func split(id string) []string {
 	var out []string
 	rs := []rune(id)

@@ -20,7 +20,7 @@ type Server struct {
 // Client is an MCP client whose configuration file this package can edit.
 type Client struct {
 	name string
-	path func() (string, error)
+	path func() (string, error) // returns the usual path of the configuration file
 	form form
 }
 
@@ -33,6 +33,7 @@ type form interface {
 	expands() bool
 }
 
+// clients are the supported MCP clients.
 var clients = []*Client{
 	{"claude-code", inFolder(".mcp.json"), jsonForm{at: "/mcpServers", entry: stdioEntry("", "${%s}"), variables: true}},
 	{"claude-desktop", inConfig("Claude", "claude_desktop_config.json"), jsonForm{at: "/mcpServers", entry: stdioEntry("", "")}},
@@ -129,14 +130,18 @@ func write(file string, text []byte, mode fs.FileMode) (err error) {
 	return os.Rename(f.Name(), file)
 }
 
+// inFolder returns a function that returns a path in the current folder.
 func inFolder(parts ...string) func() (string, error) {
 	return func() (string, error) { return filepath.Join(parts...), nil }
 }
 
+// inHome returns a function that returns a path in the user's home folder.
 func inHome(parts ...string) func() (string, error) { return under(os.UserHomeDir, parts) }
 
+// inConfig returns a function that returns a path in the user's configuration folder.
 func inConfig(parts ...string) func() (string, error) { return under(os.UserConfigDir, parts) }
 
+// under returns a function that joins the parts to the folder that base returns.
 func under(base func() (string, error), parts []string) func() (string, error) {
 	return func() (string, error) {
 		dir, err := base()

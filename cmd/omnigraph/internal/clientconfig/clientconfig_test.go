@@ -59,10 +59,10 @@ func TestMerged(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	for _, tt := range []struct{ client, text, want string }{
-		{"vscode", "{", "it is not JSON"},
-		{"vscode", "[]", "does not hold a JSON object"},
-		{"vscode", `{"servers":[]}`, "its member servers is not an object"},
-		{"codex", "a = ", "it is not TOML"},
+		{"vscode", "{", "the file is not JSON"},
+		{"vscode", "[]", "does not contain a JSON object"},
+		{"vscode", `{"servers":[]}`, "the member servers of the file is not an object"},
+		{"codex", "a = ", "the file is not TOML"},
 		{"codex", "mcp_servers = { graph = { command = \"x\" } }\n", "not written as a separate table"},
 		{"codex", "a = \"\"\"\n[mcp_servers.graph]\nx\n\"\"\"\n", "edit the file by hand"},
 	} {

@@ -12,23 +12,25 @@ import (
 // jsonForm is a JSON file in which an object maps names to servers. Some clients also allow
 // comments and trailing commas in it.
 type jsonForm struct {
-	at        string // JSON pointer to the object; it has one segment
-	entry     func(s Server) any
-	variables bool // whether entries can refer to environment variables
+	at        string             // JSON pointer to the object; it has one segment
+	entry     func(s Server) any // returns the value that describes s
+	variables bool               // whether entries can refer to environment variables
 }
 
+// expands implements form.
 func (f jsonForm) expands() bool { return f.variables }
 
+// merge implements form.
 func (f jsonForm) merge(text []byte, s Server) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
 	}
 	v, err := hujson.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("it is not JSON: %w", err)
+		return nil, fmt.Errorf("the file is not JSON: %w", err)
 	}
 	if _, ok := v.Value.(*hujson.Object); !ok {
-		return nil, fmt.Errorf("it does not hold a JSON object")
+		return nil, fmt.Errorf("the file does not contain a JSON object")
 	}
 	entry, err := json.Marshal(f.entry(s))
 	if err != nil {
@@ -43,7 +45,7 @@ func (f jsonForm) merge(text []byte, s Server) ([]byte, error) {
 	servers := l.member(root, 1, f.at[1:], func() hujson.ValueTrimmed { return &hujson.Object{} })
 	object, ok := servers.Value.(*hujson.Object)
 	if !ok {
-		return nil, fmt.Errorf("its member %s is not an object", f.at[1:])
+		return nil, fmt.Errorf("the member %s of the file is not an object", f.at[1:])
 	}
 	value, err := l.value(entry)
 	if err != nil {
@@ -125,6 +127,7 @@ func stdioEntry(kind, variable string) func(Server) any {
 	}
 }
 
+// opencodeEntry returns the entry for s in the configuration of opencode.
 func opencodeEntry(s Server) any {
 	return struct {
 		Type        string            `json:"type"`
@@ -134,6 +137,8 @@ func opencodeEntry(s Server) any {
 	}{"local", s.Command, true, variables(s, "{env:%s}")}
 }
 
+// variables maps the names of environment variables to references in the given format, such as
+// "${%s}".
 func variables(s Server, form string) map[string]string {
 	env := map[string]string{}
 	for _, name := range s.Env {

@@ -11,14 +11,17 @@ import (
 // tomlForm is the file of Codex, which has a table mcp_servers.NAME for each server.
 type tomlForm struct{}
 
+// expands implements form.
 func (tomlForm) expands() bool { return true }
 
+// tomlServers is the table that contains a table for each server.
 const tomlServers = "mcp_servers"
 
+// merge implements form.
 func (tomlForm) merge(text []byte, s Server) ([]byte, error) {
 	before, err := parseTOML(text)
 	if err != nil {
-		return nil, fmt.Errorf("it is not TOML: %w", err)
+		return nil, fmt.Errorf("the file is not TOML: %w", err)
 	}
 	section, err := toml.Marshal(map[string]any{tomlServers: map[string]any{s.Name: tomlEntry(s)}})
 	if err != nil {
@@ -42,11 +45,12 @@ func (tomlForm) merge(text []byte, s Server) ([]byte, error) {
 	// table, could be lost. So compare the settings before and after.
 	after, err := parseTOML([]byte(merged))
 	if err != nil || !reflect.DeepEqual(serverOf(after, s.Name), serverOf(wanted, s.Name)) || !reflect.DeepEqual(withoutServer(after, s.Name), withoutServer(before, s.Name)) {
-		return nil, fmt.Errorf("its entry %s.%s is not written as a separate table; remove the entry, or edit the file by hand", tomlServers, s.Name)
+		return nil, fmt.Errorf("the entry %s.%s of the file is not written as a separate table; remove the entry, or edit the file by hand", tomlServers, s.Name)
 	}
 	return []byte(merged), nil
 }
 
+// tomlEntry returns the table that describes s.
 func tomlEntry(s Server) map[string]any {
 	e := map[string]any{"command": s.Command[0], "args": s.Command[1:]}
 	if len(s.Env) > 0 {
@@ -55,11 +59,13 @@ func tomlEntry(s Server) map[string]any {
 	return e
 }
 
+// parseTOML decodes the tables of a TOML text.
 func parseTOML(text []byte) (map[string]any, error) {
 	v := map[string]any{}
 	return v, toml.Unmarshal(text, &v)
 }
 
+// serverOf returns the entry of a server, or nil if the file has none.
 func serverOf(v map[string]any, name string) any {
 	servers, _ := v[tomlServers].(map[string]any)
 	return servers[name]

@@ -190,7 +190,7 @@ func (s *duckSession) version(ctx context.Context) (string, error) {
 func (s *duckSession) prepare(ctx context.Context, w *work) (statement, error) {
 	text, ok := duckReads[w.id]
 	if !ok {
-		return nil, absent("full-text search is an extension that the library does not bring")
+		return nil, absent("full-text search is an extension that the library does not contain")
 	}
 	p, err := prepare(ctx, s.conn, text)
 	if err != nil {

@@ -130,7 +130,7 @@ func (s *graphSession) prepare(ctx context.Context, w *work) (statement, error) 
 	}
 	q := queries[w.id]
 	if q == nil {
-		return nil, fmt.Errorf("no query %s among the stored ones", w.id)
+		return nil, fmt.Errorf("there is no stored query %s", w.id)
 	}
 	var not *engine.Unsupported
 	if err := s.graph.Bind(ctx, q.Plan, engine.Target{}); errors.As(err, &not) {

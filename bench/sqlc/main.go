@@ -22,8 +22,8 @@ import (
 )
 
 func main() {
-	turns := flag.Int("turns", 9, "how often each `runs`")
-	build := flag.Bool("build", true, "build what gq wrote")
+	turns := flag.Int("turns", 9, "number of `runs` of each command")
+	build := flag.Bool("build", true, "build the code that gq generated")
 	flag.Parse()
 	if err := run(*turns, *build); err != nil {
 		fmt.Fprintln(os.Stderr, "bench-codegen:", err)
@@ -154,9 +154,9 @@ func buildGenerated(root, dir string) error {
 	}
 	start := time.Now()
 	if _, err := output(dir, "go", "build", "-mod=mod", "./generated/big"); err != nil {
-		return fmt.Errorf("build what gq generated: %w", err)
+		return fmt.Errorf("building the code that gq generated: %w", err)
 	}
-	fmt.Printf("what gq generated builds, in %.1f s\n", time.Since(start).Seconds())
+	fmt.Printf("go build took %.1f s for the code that gq generated\n", time.Since(start).Seconds())
 	return nil
 }
 

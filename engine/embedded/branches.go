@@ -227,7 +227,7 @@ var errStaleRetention = &engine.Unavailable{Reason: "a cleanup failed, so a bran
 
 // errNeedsState is the error of create for a commit that is the tip of no branch, if the caller
 // has not restored its state.
-var errNeedsState = errors.New("the state of the commit must be restored first")
+var errNeedsState = errors.New("the caller must first restore the state of the commit")
 
 // created is a new branch whose record has its place in the log.
 type created struct {

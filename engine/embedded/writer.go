@@ -187,7 +187,7 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 }
 
 // errLogFailed is the error of writes to a branch after a write to the log has failed.
-var errLogFailed = &engine.Unavailable{Reason: "a write to its log failed; open it again"}
+var errLogFailed = &engine.Unavailable{Reason: "a write to the log failed; open the graph again"}
 
 // logFailure returns the failure of the log if it is known, and errLogFailed otherwise.
 func (r *writer) logFailure() error {

@@ -267,23 +267,23 @@ func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) (ro
 		return 0, "the model fails: " + wantErr.Error()
 	}
 	if err != nil {
-		return 0, fmt.Sprintf("the engine fails and the model does not: %v (%T)", err, err)
+		return 0, fmt.Sprintf("the engine fails, but the model does not: %v (%T)", err, err)
 	}
 	if difference := compareRows(want, got); difference != "" {
 		return len(want), difference
 	}
 	if more != wantMore {
-		return len(want), fmt.Sprintf("the engine says %t and the model says %t to whether the limit cut off rows after these:\n  %s", more, wantMore, strings.Join(formatRows(want), "\n  "))
+		return len(want), fmt.Sprintf("the engine reports %t, the model %t for whether the limit cut off rows after these:\n  %s", more, wantMore, strings.Join(formatRows(want), "\n  "))
 	}
 	if p.reads++; p.reads%explainEach != 0 {
 		return len(want), ""
 	}
 	e, err := p.engine.Explain(ctx, q, args, p.targetOf(p.engine), true)
 	if err != nil {
-		return len(want), fmt.Sprintf("the engine reads and does not explain: %v (%T)", err, err)
+		return len(want), fmt.Sprintf("the engine runs the query, but fails to explain it: %v (%T)", err, err)
 	}
 	if len(e.Plan) != 1 || e.Plan[0].Rows == nil || *e.Plan[0].Rows != int64(len(want)) {
-		return len(want), fmt.Sprintf("an explanation whose root has not %d rows:\n%s", len(want), e)
+		return len(want), fmt.Sprintf("the root operator of the explanation does not report %d rows:\n%s", len(want), e)
 	}
 	return len(want), ""
 }
@@ -324,7 +324,7 @@ func (p *pair) hold(ctx context.Context, s step) string {
 	}
 	p.seen.read("read over a write", len(want))
 	if err != nil {
-		return fmt.Sprintf("the engine fails and the model does not: %v (%T)", err, err)
+		return fmt.Sprintf("the engine fails, but the model does not: %v (%T)", err, err)
 	}
 	p.held = append(p.held, heldRead{query: s.query, result: res, want: want})
 	return ""
@@ -343,7 +343,7 @@ func (p *pair) release(ctx context.Context) string {
 			difference = "a result that was open during a write fails: " + err.Error()
 		default:
 			if difference = compareRows(h.want, got); difference != "" {
-				difference = "a result that was open during a write: " + difference
+				difference = "a result that was open during a write differs: " + difference
 			}
 		}
 	}

@@ -152,7 +152,7 @@ func (p *readPlan) typeOf(e plan.Expr) value.Type {
 	case plan.Whole:
 		return value.Type{}
 	}
-	panic(fmt.Sprintf("enginetest: no type of %T", e))
+	panic(fmt.Sprintf("enginetest: unexpected expression %T", e))
 }
 
 // wholeFields returns the fields of a whole node: its id and its properties, without blobs.

@@ -21,7 +21,7 @@ func (p *pair) runExport(ctx context.Context) string {
 	}
 	loaded := naive.New(sourceText, p.schema, naive.Sound)
 	if _, err := loaded.Load(ctx, strings.NewReader(text.String()), engine.LoadOptions{Mode: engine.Append}); err != nil {
-		return "the export does not load: " + err.Error() + "\n" + text.String()
+		return "the export cannot be loaded: " + err.Error() + "\n" + text.String()
 	}
 	branch := loaded
 	if p.branch != "" {

@@ -129,7 +129,7 @@ func branchCases() []testCase {
 				s.Errorf("snapshot %+v, %v", snap, err)
 			}
 		},
-		"deleted, and made again": func(s *session) {
+		"deleted and created again": func(s *session) {
 			s.fork("side", "")
 			s.on("side", age(s, "ann", 1))
 			s.fork("other", "side")
@@ -145,7 +145,7 @@ func branchCases() []testCase {
 			s.fork("side", "")
 			s.expectAges("side", crowdAges)
 		},
-		"deleted at its head alone": func(s *session) {
+		"deleted only at its head": func(s *session) {
 			before := s.fork("side", "").Head.ID
 			head := s.on("side", age(s, "ann", 1)).Commit.ID
 			err := s.graph.DeleteBranchAt(s.ctx, "side", before)
@@ -294,7 +294,7 @@ func writeOptionCases() []testCase {
 			}
 			s.expectAges("", crowdAges)
 		},
-		"errors and what changes nothing are not repeated": func(s *session) {
+		"errors and calls that change nothing are not repeated": func(s *session) {
 			opts := engine.WriteOptions{IdempotencyKey: "k"}
 			m := s.change().update("Person", set{"age": 7}, "name", plan.Eq, "fay").done()
 			if c, err := s.graph.Mutate(s.ctx, m, nil, opts); err != nil || c.Commit != nil {

@@ -154,7 +154,7 @@ func literal(x any, t value.Type) value.Value {
 			return value.OfI64(int64(x))
 		}
 	}
-	panic(fmt.Sprintf("enginetest: %T is no literal", x))
+	panic(fmt.Sprintf("enginetest: %T is not a literal", x))
 }
 
 func literalText(s string, kind value.Kind) value.Value {

@@ -100,7 +100,7 @@ func openWithin[T any](ctx context.Context, o *Options, until time.Time, what st
 			break
 		}
 		if !told {
-			o.Log.Info("waiting for another process to close the files", "what", what, "reason", held.Reason, "until", until)
+			o.Log.Info("waiting for another process to close the files of the graph", "what", what, "reason", held.Reason, "until", until)
 		}
 		select {
 		case <-time.After(pause):

@@ -120,7 +120,7 @@ func (l *loop) boot(ctx context.Context, m struct {
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	wall := clock.Since(start)
 	if err == nil && !strings.HasPrefix(line, "OMNIGRAPH_LISTEN_ADDR=") {
-		err = fmt.Errorf("the server prints %q first", line)
+		err = fmt.Errorf("the server printed %q first, expected its address", line)
 	}
 	err = errors.Join(err, cmd.Process.Signal(syscall.SIGTERM))
 	go io.Copy(io.Discard, stdout)

@@ -181,7 +181,7 @@ func (c *client) callTool(ctx context.Context, name string, arguments json.RawMe
 		Limit        json.RawMessage `json:"resource_limit"`
 	}
 	if err := json.Unmarshal(body.Bytes(), &fault); err != nil {
-		return lost, body.Bytes(), fmt.Errorf("the fault is not an error envelope: %w", err)
+		return lost, body.Bytes(), fmt.Errorf("the body of the error is not an error envelope: %w", err)
 	}
 	switch {
 	case fault.Precondition != nil:

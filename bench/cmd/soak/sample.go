@@ -30,10 +30,10 @@ func take(p *serverproc.Server, at time.Duration) (sample, error) {
 	}
 	s := sample{at: at, goroutines: goroutineCount(p)}
 	if s.rss, err = strconv.ParseInt(strings.TrimSuffix(status["VmRSS"], " kB"), 10, 64); err != nil {
-		return sample{}, fmt.Errorf("resident memory of the server: %w", err)
+		return sample{}, fmt.Errorf("reading the resident memory of the server: %w", err)
 	}
 	if s.threads, err = strconv.ParseInt(status["Threads"], 10, 64); err != nil {
-		return sample{}, fmt.Errorf("number of threads of the server: %w", err)
+		return sample{}, fmt.Errorf("reading the number of threads of the server: %w", err)
 	}
 	return s, nil
 }

@@ -62,7 +62,7 @@ const (
 
 	// groupsOmitted begins the reason for rejecting a token whose actor has so many groups that
 	// the issuer left them out.
-	groupsOmitted = "has no groups, because there are too many for a token: "
+	groupsOmitted = "has no groups, because the issuer found them too many for a token: "
 
 	// maxJWT bounds the length of a token in bytes. A token with many groups has a few thousand
 	// bytes.

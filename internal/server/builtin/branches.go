@@ -43,7 +43,7 @@ func branchList() tool.Tool {
 			Name:  "branch_list",
 			Title: "List branches",
 			Description: "Lists the graph's branches that you may read, with the commit at the head of each. " +
-				"A branch is a line of commits of its own; main always exists, and is what every tool uses when no branch is named.",
+				"A branch is a line of commits; main always exists, and every tool uses it if you name no branch.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
@@ -83,8 +83,8 @@ func branchCreate() tool.Tool {
 		desc: writer[branchCreateArgs, operations.BranchCreateResult](tool.Descriptor{
 			Name:  "branch_create",
 			Title: "Create a branch",
-			Description: "Makes a branch, at once and at no cost whatever its size: it shares all data with where it starts. " +
-				"Try changes out on one, then bring them back with branch_merge or drop them with branch_delete. " +
+			Description: "Creates a branch. This is fast for a graph of any size, because the branch shares all data with the commit where it starts. " +
+				"Try out changes on a branch, then merge them with branch_merge or drop them with branch_delete. " +
 				"An example: {\"name\": \"draft\", \"from\": \"main\"}.",
 		}),
 		gates: gate(tool.BranchCreate),
@@ -106,7 +106,7 @@ func branchDelete() tool.Tool {
 		desc: writer[branchDeleteArgs, operations.BranchDeleteResult](tool.Descriptor{
 			Name:  "branch_delete",
 			Title: "Delete a branch",
-			Description: "Deletes a branch, and with it what was not merged into another. " +
+			Description: "Deletes a branch, including its changes that are not merged into another branch. " +
 				"An example: {\"name\": \"draft\"}.",
 			Destructive: true,
 		}),
@@ -133,8 +133,8 @@ func branchMerge() tool.Tool {
 		desc: writer[branchMergeArgs, operations.BranchMergeResult](tool.Descriptor{
 			Name:  "branch_merge",
 			Title: "Merge a branch",
-			Description: "Brings what the source branch changed into the target, property by property, as one commit or not at all. " +
-				"The outcome is already_up_to_date, fast_forward or merged. Where both sides changed the same, nothing is merged and the error lists the conflicts: " +
+			Description: "Merges the changes of the source branch into the target, property by property, as one commit or not at all. " +
+				"The outcome is already_up_to_date, fast_forward or merged. If both sides changed the same data differently, nothing is merged, and the error lists the conflicts: " +
 				"settle each on one of the branches and merge again. An example: {\"source\": \"draft\", \"target\": \"main\"}.",
 			Destructive: true,
 		}),

@@ -56,7 +56,7 @@ func commitList() tool.Tool {
 			Name:  "commit_list",
 			Title: "List commits",
 			Description: "Lists the commits of a branch, the newest first, with who made each and when. " +
-				"Use it to see what happened of late, or to find the commit before a change. An example: {\"branch\": \"main\", \"limit\": 10}.",
+				"Use it to see what happened recently, or to find the commit before a change. An example: {\"branch\": \"main\", \"limit\": 10}.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {

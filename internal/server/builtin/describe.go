@@ -79,9 +79,9 @@ func describeType() tool.Tool {
 		desc: reader[describeArgs, DescribeAnswer](tool.Descriptor{
 			Name:  "type_describe",
 			Title: "Describe a type",
-			Description: "Without a name lists all node and edge types, one line each: call it first to learn what the graph holds. " +
-				"With a name returns all that a query needs of that type: properties, the operators that each takes with an example, rules, edges in and out as clauses to paste, " +
-				"and the stored queries that use it. A misspelt name is answered with the nearest ones. An example: {\"name\": \"Person\"}.",
+			Description: "Without a name, lists all node and edge types, one line each: call it first to learn what the graph holds. " +
+				"With a name, returns all that a query needs to know about that type: properties, the operators of each with an example, rules, edges in and out as clauses to paste, " +
+				"and the stored queries that use it. For a misspelt name, the error suggests similar names. An example: {\"name\": \"Person\"}.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
@@ -90,7 +90,7 @@ func describeType() tool.Tool {
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &call{grants: readOn(branch), less: "describe one type by its name; schema_get has them all", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
+			return &call{grants: readOn(branch), less: "describe one type by its name; schema_get returns all types", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
 				s, err := env.Graph.Schema(ctx, engine.Target{Branch: branch})
 				if err != nil {
 					return nil, "", err
@@ -208,7 +208,7 @@ func noType(path, name string, s *catalog.Schema, edges bool) error {
 		}
 	}
 	if len(members) > 0 {
-		e.Detail, e.Help = name+" is an interface, which no query names", "name a type that has it: "+strings.Join(members[:min(len(members), maxListed)], ", ")
+		e.Detail, e.Help = name+" is an interface, and a query cannot name an interface", "name a type that implements it: "+strings.Join(members[:min(len(members), maxListed)], ", ")
 		return e
 	}
 	var near []string

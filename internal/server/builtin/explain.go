@@ -21,8 +21,8 @@ func explain() tool.Tool {
 		desc: reader[explainArgs, operations.Explained](tool.Descriptor{
 			Name:  "query_explain",
 			Title: "Explain a query",
-			Description: "Says how a query would be run: the operators and indexes, how many rows are expected of each, and which types and properties are touched. " +
-				"Nothing is run unless you set analyze, and a mutation never is. Use it when a query is slow, or before one that may read much. " +
+			Description: "Shows how a query would run: its operators and indexes, how many rows each is expected to return, and which types and properties the query reads. " +
+				"It runs the query only if you set analyze, and never runs a mutation. Use it if a query is slow, or before a query that may read a lot. " +
 				"An example: {\"query\": \"query q() { match { $p: Person } return { count($p) as n } }\"}.",
 		}),
 		gates: gate(tool.Read),

@@ -50,7 +50,7 @@ func reference() tool.Tool {
 			Name:  "gq_reference",
 			Title: "Query language reference",
 			Description: "Teaches the query language GQ by topic, with examples in this graph's own names that run as they are. " +
-				"Call it before you write your first query: GQ is none of the languages that you know. " +
+				"Call it before you write your first query: GQ differs from the languages that you know. " +
 				"The topics are " + strings.Join(names, ", ") + ". An example: {\"topic\": \"traversal\"}.",
 		}),
 		gates: gate(tool.Read),

@@ -22,8 +22,8 @@ func schemaGet() tool.Tool {
 			Name:  "schema_get",
 			Title: "Get the schema",
 			Description: "Returns the graph's schema as its source text: node types with their properties, keys and constraints, " +
-				"and edge types with the node types they lead between. The whole truth, and long; " +
-				"type_describe says what a query needs of one type.",
+				"and edge types with the node types that they connect. The text is complete and long; " +
+				"type_describe returns what a query needs to know about one type.",
 		}),
 		gates: gate(tool.Read),
 		decode: onBranch("describe one type at a time with type_describe", func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {
@@ -51,10 +51,10 @@ func schemaApply(how func(*operations.ApplySchema) tool.Call) tool.Tool {
 	d := writer[schemaArgs, operations.SchemaApplyResult](tool.Descriptor{
 		Name:  "schema_apply",
 		Title: "Apply a schema",
-		Description: "Makes a .pg source the schema of a branch, as one commit, and brings the data along. " +
-			"Start from the source that schema_get returns, and run it with dry_run first: the answer lists every step, and which would lose data. " +
-			"A type or property is renamed with @rename_from(\"Old\"). " +
-			"Refused for a graph that is served from a cluster, whose schemas change through its configuration.",
+		Description: "Applies a .pg schema to a branch, and converts the stored data to it, as one commit. " +
+			"Start from the source that schema_get returns, and run it with dry_run first: the answer lists every step, and says which steps would lose data. " +
+			"To rename a type or property, write @rename_from(\"Old\"). " +
+			"It fails for a graph of a cluster, because the cluster's configuration sets the schema.",
 		Destructive: true,
 	})
 	return &builtin{desc: d, gates: gate(tool.SchemaApply), decode: func(args json.RawMessage) (tool.Call, error) {

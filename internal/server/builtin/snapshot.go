@@ -28,7 +28,7 @@ func snapshot() tool.Tool {
 			Name:  "graph_snapshot",
 			Title: "Graph snapshot",
 			Description: "Describes the state of a branch: its last commit, the digest of its schema, and how many nodes and edges of each type it has. " +
-				"Cheap; use it to see how large a result may become, or whether anything changed.",
+				"It is cheap; use it to see how large a result may become, or whether anything changed.",
 		}),
 		gates: gate(tool.Read),
 		decode: onBranch("", func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {

@@ -71,8 +71,8 @@ func validate() tool.Tool {
 		desc: reader[validateArgs, ValidateAnswer](tool.Descriptor{
 			Name:  "query_validate",
 			Title: "Check a query",
-			Description: "Checks GQ text against the schema without running anything: every fault with its place and remedy, the mended text where a remedy is mechanical, " +
-				"and of what is right whether it reads or changes, its parameters and its columns. Use it while you write a query, and before you show one to somebody. " +
+			Description: "Checks GQ text against the schema without running anything. Reports every error with its position and a fix, and the corrected text if the fix is automatic; " +
+				"and for each correct query, whether it reads or writes, its parameters and its columns. Use it while you write a query, and before you show a query to anybody. " +
 				"An example: {\"query\": \"query q($name: String) { match { $p: Person { name: $name } } return { $p } }\"}.",
 		}),
 		gates: gate(tool.Read),
@@ -150,7 +150,7 @@ func validateAnswer(text string, queries []*gq.Query, report *lint.Report) *Vali
 func (a *ValidateAnswer) Cut(bytes int) {
 	parts := []func(){
 		func() { a.Fixed = "" },
-		func() { a.Report = "cut: the answer has no room for it; validate fewer queries at once" },
+		func() { a.Report = "cut: the answer has no room for the report; validate fewer queries at once" },
 		func() { a.More, a.Diagnostics = a.More+len(a.Diagnostics), []DiagnosticAnswer{} },
 	}
 	for _, drop := range parts {

@@ -175,16 +175,16 @@ func invalidParams(message string) error {
 }
 
 func missingParams(m *message) error {
-	return invalidParams(fmt.Sprintf("%s wants params, found none", m.method))
+	return invalidParams(fmt.Sprintf("%s needs params, but the message has none", m.method))
 }
 
 // malformedParams returns the error for params that are not an object, or that have a member of the
 // wrong type.
 func malformedParams(m *message, err error) error {
-	detail := "found something else than an object"
+	detail := "found a value that is not an object"
 	var mistyped *json.UnmarshalTypeError
 	if errors.As(err, &mistyped) && mistyped.Field != "" {
-		detail = fmt.Sprintf("found %s where it cannot be, at %s", article(mistyped.Value), mistyped.Field)
+		detail = fmt.Sprintf("found %s, which is not allowed at %s", article(mistyped.Value), mistyped.Field)
 	}
 	return invalidParams(fmt.Sprintf("the params of %s: %s", m.method, detail))
 }

@@ -23,15 +23,15 @@ func (s *surface) graphPrompts() []Prompt {
 	return []Prompt{
 		{Gates: readMain(), Get: s.writeQuery, Info: &mcp.Prompt{
 			Name: "write_query", Title: "Write a query",
-			Description: "Guides you to a GQ query for what you want to know, with the types, edges, stored queries and rules that it needs.",
+			Description: "Helps you write a GQ query for what you want to know, with the types, edges, stored queries and rules that it needs.",
 			Arguments: []*mcp.PromptArgument{
 				{Name: "intent", Title: "Intent", Description: "What you want to know, in your own words.", Required: true},
-				{Name: "types", Title: "Types", Description: "The node types that it is about, separated by commas; all types when it is left out."},
+				{Name: "types", Title: "Types", Description: "The node types that the question is about, separated by commas; the default is all types."},
 			},
 		}},
 		{Gates: readMain(), Get: s.writeFilter, Info: &mcp.Prompt{
 			Name: "write_filter", Title: "Write a filter",
-			Description: "Guides you to the conditions of a match on one type, with its properties and the operators that each takes.",
+			Description: "Helps you write the conditions of a match on one type, with its properties and the operators of each.",
 			Arguments: []*mcp.PromptArgument{
 				{Name: "type", Title: "Type", Description: "The node type to filter.", Required: true},
 				{Name: "intent", Title: "Intent", Description: "Which nodes you want, in your own words."},
@@ -51,7 +51,7 @@ const (
 func (s *surface) writeQuery(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	intent := strings.TrimSpace(req.Params.Arguments["intent"])
 	if intent == "" {
-		return nil, badPrompt("intent: missing, expected what you want to know")
+		return nil, badPrompt("intent: the argument is missing; say what you want to know")
 	}
 	listed := req.Params.Arguments["types"]
 	if err := textlimit.Check("intent and types", len(intent)+len(listed)); err != nil {
@@ -97,7 +97,7 @@ func (s *surface) queryGuide(ctx context.Context, intent, listed string) (*mcp.G
 	w.section("The language")
 	w.line(guide.Explain(schema, "overview").Own().String())
 	w.section("Then")
-	w.line("Give values as parameters and set a limit. Check the text with query_validate, and mend what it reports. " +
+	w.line("Give values as parameters and set a limit. Check the text with query_validate, and fix the errors that it reports. " +
 		"Run it with graph_query if it reads. gq_reference explains traversals, filters, aggregates and the rest, by topic.")
 	return w.result("A guide to a query", s.graph.ForModel().MaxBytes)
 }
@@ -124,7 +124,7 @@ func (s *surface) filterGuide(ctx context.Context, intent, name string) (*mcp.Ge
 	n := schema.Node(name)
 	switch {
 	case name == "":
-		return nil, badPrompt("type: missing, expected the name of a node type")
+		return nil, badPrompt("type: the argument is missing; give the name of a node type")
 	case n == nil:
 		return nil, noType("type", name, schema)
 	}
@@ -139,7 +139,7 @@ func (s *surface) filterGuide(ctx context.Context, intent, name string) (*mcp.Ge
 	for _, rule := range n.Rules() {
 		w.line(rule)
 	}
-	w.section("What each property takes")
+	w.section("What you can write about each property")
 	v := guide.NodeVariable(n)
 	for _, p := range n.Properties {
 		ops := guide.Operators(p.Type)
@@ -209,7 +209,7 @@ func (w *prompt) types(s *catalog.Schema, names map[string]bool) {
 		}
 	}
 	if shown == maxPromptTypes {
-		w.line("There may be more: type_describe lists all.")
+		w.line("There may be more node types: type_describe lists all.")
 	}
 	w.section("Edge types")
 	shown = 0

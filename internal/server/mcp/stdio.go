@@ -243,7 +243,7 @@ func (s *stdioSession) begin(ctx context.Context, m *message) call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, found := s.inFlight[id]; found {
-		c.refusal = &jsonrpc.Error{Code: codeInvalidRequest, Message: "a call with the id " + id + " is in flight; choose another"}
+		c.refusal = &jsonrpc.Error{Code: codeInvalidRequest, Message: "a call with the id " + id + " is in flight; choose another id"}
 		return c
 	}
 	c.registration = new(registration)

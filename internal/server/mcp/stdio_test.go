@@ -352,7 +352,7 @@ func TestProxyRefused(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	if err := mcp.ProxyStdio(t.Context(), mcp.Remote{URL: "http://127.0.0.1:1/"}, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`), &out); err != nil || !strings.Contains(out.String(), "the server was not reached") {
+	if err := mcp.ProxyStdio(t.Context(), mcp.Remote{URL: "http://127.0.0.1:1/"}, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`), &out); err != nil || !strings.Contains(out.String(), "the server cannot be reached") {
 		t.Errorf("%v %s", err, out.String())
 	}
 }

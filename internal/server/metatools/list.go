@@ -102,7 +102,7 @@ func (c *listing) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
 	}
 	answer := &QueryListAnswer{Queries: []QueryAnswer{}, Total: len(order), Page: c.page, Pages: max(1, (len(order)+queriesPerPage-1)/queriesPerPage)}
 	if c.page > answer.Pages {
-		return nil, &tool.ArgumentError{Path: "page", Detail: fmt.Sprintf("found %d, but there are %d pages", c.page, answer.Pages), Help: "start with page 1"}
+		return nil, &tool.ArgumentError{Path: "page", Detail: fmt.Sprintf("page %d does not exist; there are %d pages", c.page, answer.Pages), Help: "start with page 1"}
 	}
 	from := (c.page - 1) * queriesPerPage
 	for _, i := range order[from:min(from+queriesPerPage, len(order))] {

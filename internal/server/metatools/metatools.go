@@ -104,8 +104,8 @@ func New(allowed func(actor *access.Actor, query string) bool) *Tools {
 	p := &Tools{allowed: allowed, list: &tool.Descriptor{
 		Name: ListQueries, Title: "Find stored queries",
 		Description: "Lists this graph's stored queries, the best match first: each with its name, what it does, its parameters as a JSON Schema and its columns. " +
-			"They are ready-made reads and mutations; prefer one to GQ of your own, and run it with " + RunQuery + ". " +
-			"filter takes a question or words in any form; synonyms match too.",
+			"They are ready-made reads and mutations; prefer them to GQ that you write, and run one with " + RunQuery + ". " +
+			"As filter, send a question or words in any form; synonyms match too.",
 		InputSchema:  jsonschema.Input(reflect.TypeFor[listArgs]()),
 		OutputSchema: jsonschema.Output(reflect.TypeFor[QueryListAnswer]()),
 		ReadOnly:     true, Idempotent: true,
@@ -113,8 +113,8 @@ func New(allowed func(actor *access.Actor, query string) bool) *Tools {
 	p.index = sync.OnceValue(p.newIndex)
 	run := tool.Descriptor{
 		Name: RunQuery, Title: "Run a stored query",
-		Description: "Runs a stored query by the name that " + ListQueries + " tells, with its parameters in params. " +
-			"A read answers with rows, a mutation with what it affected, as one commit or not at all.",
+		Description: "Runs a stored query by the name that " + ListQueries + " returns, with its parameters in params. " +
+			"A read returns rows; a mutation returns the numbers of affected nodes and edges, and makes one commit or none.",
 		InputSchema:  jsonschema.Input(reflect.TypeFor[runArgs]()),
 		OutputSchema: jsonschema.Output(reflect.TypeFor[runAnswer]()),
 	}

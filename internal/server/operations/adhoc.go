@@ -151,7 +151,7 @@ func (c *AdHoc) choose(queries []*gq.Query) (*gq.Query, error) {
 	case len(queries) == 0:
 		return nil, &tool.ArgumentError{Path: "query", Detail: "the text contains no query", Help: "write query name() { … }"}
 	case chosen == nil && c.Name == "":
-		return nil, &tool.ArgumentError{Path: "name", Detail: "missing, but the text has several queries", Help: "choose one of " + listNames(names)}
+		return nil, &tool.ArgumentError{Path: "name", Detail: "the name is missing, but the text has several queries", Help: "choose one of " + listNames(names)}
 	case chosen == nil:
 		e := &tool.ArgumentError{Path: "name", Detail: "the text does not contain the query " + c.Name, Help: "it contains " + listNames(names)}
 		if near := diag.DidYouMean(c.Name, names); near != "" {

@@ -152,7 +152,7 @@ func (r *Graph) reopen(ctx context.Context) error {
 // unavailable returns the error that calls get while the graph is not open. Only operators see the
 // cause.
 func unavailable(cause error) error {
-	return fmt.Errorf("%w: %w", &engine.Unavailable{Reason: "its storage failed, and the server is opening it again"}, cause)
+	return fmt.Errorf("%w: %w", &engine.Unavailable{Reason: "the storage of the graph failed, and the server is opening the graph again"}, cause)
 }
 
 // Failure returns nil while the graph accepts writes, and otherwise the *engine.Unavailable that

@@ -98,7 +98,7 @@ func (b *binder) orders() error {
 		key := orderKey{agg: -1, desc: o.Desc}
 		if agg, ok := o.Expr.(plan.Agg); ok {
 			if !b.read.Grouped {
-				return mismatch("it orders by the aggregate %s, but returns no aggregate", agg.Func)
+				return mismatch("the query orders by the aggregate %s, but returns no aggregate", agg.Func)
 			}
 			n, err := b.aggregate(agg)
 			if err != nil {
@@ -109,7 +109,7 @@ func (b *binder) orders() error {
 			continue
 		}
 		if b.read.Grouped && !b.groups(o.Expr) {
-			return mismatch("it orders by an expression that is neither returned nor an aggregate")
+			return mismatch("the query orders by an expression that is neither a returned column nor an aggregate")
 		}
 		uses(o.Expr, b.keepVar)
 		ex, err := b.expr(o.Expr)

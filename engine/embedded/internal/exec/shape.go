@@ -40,7 +40,7 @@ func (b *binder) shape() error {
 			return err
 		}
 		if agg, ok := c.Expr.(plan.Agg); ok && !b.read.Grouped {
-			return mismatch("it returns the aggregate %s, but is not grouped", agg.Func)
+			return mismatch("the query returns the aggregate %s, but is not marked as grouped", agg.Func)
 		}
 	}
 	for _, o := range b.read.Order {

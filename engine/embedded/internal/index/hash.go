@@ -166,7 +166,7 @@ func (c *Cursor) Next() bool {
 // from the disk, so that a corrupt chain cannot loop.
 func (b *hashBase) after(place uint32) uint32 {
 	if place > uint32(len(b.next)) {
-		b.stored.fail("place %d is not among the %d places", place, len(b.next))
+		b.stored.fail("place %d does not exist; there are only %d places", place, len(b.next))
 	}
 	next := b.next[place-1]
 	if next != 0 && next <= place {

@@ -160,7 +160,7 @@ func (p *parser) envelope(line []byte) {
 			}
 			p.heldData = append(p.heldData, raw...)
 		default:
-			p.fail(name, errors.New("unknown member; a line has type or edge, from, to and data"))
+			p.fail(name, errors.New("the member is unknown; a line can have type or edge, and from, to and data"))
 			if err := p.dec.SkipValue(); err != nil {
 				return
 			}
@@ -188,10 +188,10 @@ func (p *parser) envelope(line []byte) {
 	}
 	if t.Entity == plan.Edge {
 		if !hasFrom {
-			p.fail("from", errors.New("missing; give the id of the source node"))
+			p.fail("from", errors.New("the source is missing; give the id of the source node"))
 		}
 		if !hasTo {
-			p.fail("to", errors.New("missing; give the id of the target node"))
+			p.fail("to", errors.New("the target is missing; give the id of the target node"))
 		}
 	} else if hasFrom || hasTo {
 		p.fail("", fmt.Errorf("a node has no endpoints; write edge instead of type if %s is an edge", t.Name))

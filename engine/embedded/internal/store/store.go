@@ -264,7 +264,7 @@ func (s *Store) create(opts Options) error {
 	case len(found.manifests) > 0:
 		return &engine.Conflict{Reason: fmt.Sprintf("directory %s already holds a graph", s.dir)}
 	case len(found.segments) > 0 || len(found.logs) > 0 && found.logs[0] != 1 || len(found.logs) > 1:
-		return &engine.Corrupt{Object: s.dir, Detail: "it holds files of a graph, but no manifest; move the files away before you create a graph here"}
+		return &engine.Corrupt{Object: s.dir, Detail: "the folder holds files of a graph, but no manifest; move the files away before you create a graph here"}
 	}
 	for _, name := range found.temps {
 		if err := s.fsys.Remove(filepath.Join(s.dir, name)); err != nil {

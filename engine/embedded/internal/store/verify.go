@@ -230,7 +230,7 @@ func (l *faultList) segment(ctx context.Context, fsys fs.FS, dir string, id Segm
 	defer f.Close()
 	if want.known && (want.size != g.size || want.crc != g.crc) {
 		l.add(&engine.Corrupt{Object: name, Detail: fmt.Sprintf(
-			"it has %d bytes and footer checksum %08x, but the manifest gives %d bytes and checksum %08x", g.size, g.crc, want.size, want.crc)})
+			"the segment has %d bytes and footer checksum %08x, but the manifest gives %d bytes and checksum %08x", g.size, g.crc, want.size, want.crc)})
 	}
 	for _, block := range g.names {
 		if err := ctx.Err(); err != nil {

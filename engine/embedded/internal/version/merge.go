@@ -103,9 +103,9 @@ func (m *merge) decide(t *Type) {
 			}
 			m.deletes = append(m.deletes, mergeDelete{t, id, have.ord})
 		case !is.there:
-			m.conflict(engine.DeleteVsUpdate, t, id, "", "the source deletes it and the target changed it")
+			m.conflict(engine.DeleteVsUpdate, t, id, "", "the source deletes the entity, but the target changed it")
 		case !have.there:
-			m.conflict(engine.DeleteVsUpdate, t, id, "", "the source changes it and the target deleted it")
+			m.conflict(engine.DeleteVsUpdate, t, id, "", "the source changes the entity, but the target deleted it")
 		default:
 			m.diverging(engine.DivergentUpdate, t, id, &was, &is, &have)
 		}

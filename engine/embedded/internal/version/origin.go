@@ -141,7 +141,7 @@ func (r *reader) origin(t *Type) *Origin {
 	case f == 0 || r.err != nil:
 		return nil
 	case f != 1:
-		r.fail(fmt.Sprintf("the origin has the unknown code %d", f))
+		r.fail(fmt.Sprintf("the origin of a segment has the unknown code %d", f))
 		return nil
 	}
 	o := &Origin{Type: r.text()}

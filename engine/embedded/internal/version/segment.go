@@ -107,7 +107,7 @@ func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 		return nil, corrupt("block meta is truncated")
 	}
 	if entity != byte(t.Entity) || typeName != t.Name {
-		return nil, corrupt("it holds %s, expected %s", typeName, t.Name)
+		return nil, corrupt("the segment holds %s, expected %s", typeName, t.Name)
 	}
 	if t.Entity == plan.Edge {
 		s.ends = &storedEnds{source: src, n: s.N}
@@ -139,11 +139,11 @@ func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 	}
 	for p, c := range s.Props {
 		if c == nil {
-			return nil, corrupt("it has no column for %s", t.Props[p].Name)
+			return nil, corrupt("the segment has no column for %s", t.Props[p].Name)
 		}
 	}
 	if s.ID == nil && t.IDProp < 0 {
-		return nil, corrupt("it has no column for the id")
+		return nil, corrupt("the segment has no column for the id")
 	}
 	return s, nil
 }

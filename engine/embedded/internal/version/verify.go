@@ -139,7 +139,7 @@ func (t *Table) verifyTuples(ord uint32) error {
 			found = c.Ord == ord
 		}
 		if !found {
-			return t.indexFault("index %d does not find %q", i+1, t.ID(ord))
+			return t.indexFault("tuple index %d does not find %q", i+1, t.ID(ord))
 		}
 	}
 	return nil

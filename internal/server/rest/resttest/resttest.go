@@ -162,7 +162,7 @@ func (x *exchange) isFault() error {
 	var v any
 	if x.r.Method != http.MethodHead {
 		if err := json.Unmarshal(x.answer.bytes.Bytes(), &v); err != nil {
-			return fmt.Errorf("the answer is not an error: %w", err)
+			return fmt.Errorf("the answer does not have the form of an error: %w", err)
 		}
 		return x.doc.Components.Schemas["Error"].Value.VisitJSON(v, openapi3.EnableJSONSchema2020())
 	}

@@ -22,7 +22,7 @@ const pruneEvery = 1024
 //
 // A writer adds the receipt of a commit while the commit's record gets its place in the log.
 type idempotency struct {
-	mu          sync.Mutex
+	mu          sync.Mutex            // guards all fields
 	list        []receipt             // in commit order; elements never change; see current
 	first       uint32                // the number of list[0]; receipts are numbered in order
 	at          map[uint64]uint32     // by hash of the key: the number of the receipt
@@ -36,7 +36,8 @@ type receipt struct {
 	packed string // see [version.Receipt.Pack]
 }
 
-// receiptKey identifies a receipt within a branch.
+// receiptKey identifies a receipt within a branch by the actor and the idempotency key that the
+// actor sent.
 type receiptKey struct{ actor, key string }
 
 var receiptSeed = maphash.MakeSeed()

@@ -26,7 +26,7 @@ type writer struct {
 // write holds the parameters of a commit, apart from its transaction.
 type write struct {
 	actor    string
-	ifCommit string
+	ifCommit string // id that the head of the branch must have; empty for any
 	dryRun   bool
 	receipt  *version.Receipt  // nil without an idempotency key
 	from     *branch           // for a merge, the source branch
@@ -112,7 +112,7 @@ func (r *writer) earlierReceipt(ctx context.Context, b *branch, w *write) (*rece
 type staged struct {
 	ticket *store.Ticket
 	bytes  int64 // size of the record and of the rows that the commit copied
-	bulk   bool
+	bulk   bool  // whether the record names segments with the rows
 }
 
 // stage holds the branch's write lock, turns the transaction that build fills into the branch's

@@ -52,6 +52,7 @@ type testCase struct {
 	run    func(s *session)
 }
 
+// suite returns the cases of all groups.
 func suite() []testCase {
 	var all []testCase
 	for _, part := range [][]testCase{
@@ -136,6 +137,7 @@ func (s *session) explain(q *plan.Query, args engine.Args, rows int) {
 	}
 }
 
+// operators checks a list of operators and their children.
 func (s *session) operators(list []*engine.Operator, analyzed bool) {
 	s.Helper()
 	for _, o := range list {

@@ -122,13 +122,13 @@ type step struct {
 	history   *history   // if set, replaces the statement
 	back      int        // for a read: how many commits before the head of the branch to read
 	ifCommit  condition  // precondition of a write
-	key       string
+	key       string     // idempotency key of a write
 	dryRun    bool
-	query     *plan.Query
+	query     *plan.Query // the read or mutation; nil for other statements
 	args      engine.Args
 	held      bool   // the read is opened at this step, and its rows are read after the next write
 	unnamed   string // see writeDraw
-	load      string
+	load      string // the NDJSON lines of a load
 	mode      engine.LoadMode
 }
 
@@ -184,9 +184,9 @@ type pair struct {
 	schema *catalog.Schema
 	engine engine.Graph
 	model  *naive.Graph
-	branch string // branch of the current step
-	back   int    // back of the current step
-	held   []heldRead
+	branch string                         // branch of the current step
+	back   int                            // back of the current step
+	held   []heldRead                     // results that opened before the next write and are read after it
 	reads  int                            // number of compared reads
 	seen   tally                          // nil if outcomes are not counted
 	known  map[string]map[string][]string // ids in the model by branch, as of the last write
@@ -198,7 +198,7 @@ type pair struct {
 type heldRead struct {
 	query  *plan.Query
 	result engine.Result
-	want   [][]cell
+	want   [][]cell // the rows that the model returned
 }
 
 // stepTimeout is far more than any statement on a small graph takes.

@@ -262,6 +262,7 @@ func (p *pair) compareBranches(ctx context.Context) string {
 	return ""
 }
 
+// texts returns the texts of all elements, joined.
 func texts[T any](all []T, text func(T) string) string {
 	lines := make([]string, len(all))
 	for i, x := range all {

@@ -144,6 +144,7 @@ func (p *pair) changes(ctx context.Context, g engine.Graph, h *history) (text st
 	}
 }
 
+// changeText returns a change as one line.
 func changeText(c *engine.EntityChange) string {
 	text := fmt.Sprintf("%s %s %s %q %q %q", c.Kind, c.Entity, c.Type, c.ID, c.From, c.To)
 	for _, p := range c.Properties {

@@ -15,7 +15,7 @@ import (
 type migration struct {
 	schema *catalog.Schema
 	allow  bool // the option AllowDataLoss
-	hard   bool
+	hard   bool // the option Hard
 }
 
 func (m *migration) String() string {

@@ -18,9 +18,9 @@ type readDraw struct {
 	*drawer
 	*readPlan
 	args    engine.Args
-	product int // product of the number of entities over all variables
-	outer   []plan.VarID
-	ranked  bool // the read gets a limit; nearest and rrf require one
+	product int          // product of the number of entities over all variables
+	outer   []plan.VarID // variables that are bound outside not blocks
+	ranked  bool         // the read gets a limit; nearest and rrf require one
 }
 
 // drawRead draws a read with its arguments.

@@ -73,14 +73,14 @@ type randomRun struct {
 	Options
 	t     testing.TB
 	open  Opener
-	begin time.Time
+	begin time.Time // when the comparison began
 
 	mu          sync.Mutex
-	next        uint64 // seed of the next graph
-	cases       int
-	differences int
-	broken      bool // a worker ended before its graph was finished
-	reported    time.Time
+	next        uint64    // seed of the next graph
+	cases       int       // number of statements compared so far
+	differences int       // number of graphs that differ so far
+	broken      bool      // a worker ended before its graph was finished
+	reported    time.Time // when the last line of progress was printed
 	seen        tally
 }
 

@@ -13,8 +13,8 @@ import (
 // readPlan builds the plan of a read.
 type readPlan struct {
 	schema *catalog.Schema
-	q      *plan.Query
-	built  bool
+	q      *plan.Query // the plan
+	built  bool        // done was called
 }
 
 func newRead(schema *catalog.Schema) *readPlan {

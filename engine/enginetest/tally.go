@@ -15,6 +15,7 @@ import (
 // that test little: reads without rows, and writes that always fail. A nil tally counts nothing.
 type tally map[outcome]int
 
+// outcome is a kind of statement and what came of it.
 type outcome struct{ kind, result string }
 
 func (t tally) add(kind, result string) {

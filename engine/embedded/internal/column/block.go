@@ -141,8 +141,8 @@ func Decode(desc []byte, name string, src Source) (c *Column, rest []byte, err e
 type stored struct {
 	src     Source
 	name    string
-	flags   byte
-	entries int // number of entries of the dictionary
+	flags   byte // flags of the descriptor: flagList, flagValid, flagDict
+	entries int  // number of entries of the dictionary
 }
 
 // Load reads the blocks of a stored column immediately, and throws the faults that it
@@ -159,6 +159,7 @@ func (c *Column) ready() {
 //go:noinline
 func (c *Column) fetch() { c.pending.Resolve(c.read) }
 
+// read reads the arrays of a stored column from its blocks.
 func (c *Column) read() {
 	src, name, n := c.stored.src, c.stored.name, c.n
 	if c.stored.flags&flagValid != 0 {

@@ -23,7 +23,7 @@ import (
 //	a list              off and elem
 type Column struct {
 	typ   value.Type
-	n     int
+	n     int           // number of values
 	valid engine.Bitmap // nil when no value is null
 	bits  engine.Bitmap
 	w32   []int32
@@ -73,6 +73,7 @@ func (c *Column) IsNull(i uint32) bool {
 	return c.null(i)
 }
 
+// null reports whether value i is null.
 func (c *Column) null(i uint32) bool { return c.valid != nil && !c.valid.Get(int(i)) }
 
 // Str returns a String, or the raw bytes of a Blob. The result aliases the column.
@@ -81,6 +82,7 @@ func (c *Column) Str(i uint32) string {
 	return c.str(i)
 }
 
+// str returns text i. The arrays must have been read already.
 func (c *Column) str(i uint32) string {
 	if c.code != nil {
 		i = c.code[i]
@@ -185,6 +187,7 @@ func (c *Column) Gather(dst *Vec, at int, rows []uint32) {
 	}
 }
 
+// vector returns the vector at place i of f32.
 func (c *Column) vector(i uint32) []float32 {
 	// Compute with int: the position may not fit into 32 bits.
 	d := c.typ.Dim

@@ -18,10 +18,10 @@ type Kernel struct {
 	kind kernelKind
 	not  bool // keep the values that are not between the bounds
 
-	lo, width   uint64  // for integers: x-lo ≤ width, computed with as many bits as x has
-	from, upto  float64 // for floats; both inclusive
-	op          plan.Op // the comparison, for texts
-	text        string
+	lo, width   uint64        // for integers: x-lo ≤ width, computed with as many bits as x has
+	from, upto  float64       // for floats; both inclusive
+	op          plan.Op       // the comparison, for texts
+	text        string        // the constant, for texts
 	codeMatches engine.Bitmap // by dictionary code: whether its text satisfies the comparison
 }
 
@@ -106,6 +106,7 @@ func (k *Kernel) Cost() int {
 	return cost
 }
 
+// prepareInt prepares a comparison of signed integers with x.
 func (k *Kernel) prepareInt(x int64) {
 	lowest, greatest := int64(math.MinInt64), int64(math.MaxInt64)
 	switch k.kind = keepInts64; k.col.typ.Kind.Storage() {
@@ -148,6 +149,7 @@ func (k *Kernel) prepareInt(x int64) {
 	}
 }
 
+// prepareUint prepares a comparison of unsigned integers with x.
 func (k *Kernel) prepareUint(x uint64) {
 	k.kind = keepInts64
 	lo, hi, some := uint64(0), uint64(math.MaxUint64), true
@@ -182,6 +184,7 @@ func (k *Kernel) bounded(some bool) bool {
 	return some
 }
 
+// prepareFloat prepares a comparison of floats with x.
 func (k *Kernel) prepareFloat(x float64) {
 	if k.kind = keepFloats64; k.col.typ.Kind == value.F32 {
 		k.kind = keepFloats32
@@ -209,6 +212,7 @@ func (k *Kernel) prepareFloat(x float64) {
 	}
 }
 
+// prepareText prepares a comparison of texts with s.
 func (k *Kernel) prepareText(s string) {
 	c := k.col
 	k.text, k.kind = s, keepTexts

@@ -18,6 +18,7 @@ type binder struct {
 	groupedBy map[string][]int // positions in query.columns, by the key of an expression
 }
 
+// bind resolves the names of the read and checks its types.
 func (b *binder) bind() error {
 	if b.read == nil {
 		return mismatch("the query is not a read")
@@ -56,6 +57,7 @@ func (b *binder) keepVar(v plan.VarID) {
 	}
 }
 
+// projections binds the returned columns.
 func (b *binder) projections() error {
 	for _, c := range b.read.Columns {
 		b.step(1)
@@ -92,6 +94,7 @@ func (b *binder) projections() error {
 	return nil
 }
 
+// orders binds the sort keys.
 func (b *binder) orders() error {
 	for _, o := range b.read.Order {
 		b.step(1)

@@ -299,6 +299,7 @@ func (s *idFilter) describe(x *explainer) (name, detail string) {
 
 func (s *anti) describe(*explainer) (name, detail string) { return "not", "" }
 
+// condition returns the text of a condition.
 func (x *explainer) condition(c *cond) string {
 	if c.text >= 0 {
 		return x.Cond(x.texts[c.text].src)

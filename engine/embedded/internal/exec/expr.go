@@ -126,6 +126,7 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 	return out, err
 }
 
+// prop returns the position of a property in its type, after a check of its declared type.
 func (b *binder) prop(e plan.Prop) (int, error) {
 	t := b.types[e.Var]
 	p, ok := t.Prop(e.Name)

@@ -76,8 +76,8 @@ type projection struct {
 // orderKey is a sort key. In a grouped read it is a column or an aggregate.
 type orderKey struct {
 	ex   *expr
-	agg  int
-	desc bool
+	agg  int  // position in query.aggs, or -1
+	desc bool // descending
 }
 
 // Bind binds a read to the snapshot's schema. It uses the snapshot's sizes to choose the

@@ -10,13 +10,13 @@ import (
 type scope struct {
 	varStates   []varState   // by variable
 	vars        []plan.VarID // bound variables, in the order of binding; elements never change
-	unbound     []plan.VarID
+	unbound     []plan.VarID // variables that no step has bound yet
 	links       []*link
 	filtersOf   map[plan.VarID][]*pendingCond // the filters by the unbound variables that they use
 	ready       []*pendingCond                // filters whose variables are all bound
 	open        int                           // number of the other filters
-	nots        []*block
-	accessPaths map[plan.VarID]*accessPath // see planner.accessPath
+	nots        []*block                      // not blocks that no step tests yet
+	accessPaths map[plan.VarID]*accessPath    // see planner.accessPath
 	pipe        *pipe
 	rows        float64 // estimated number of rows so far
 }

@@ -18,7 +18,7 @@ const (
 
 // nextFile is a file that can become the next log file without taking more disk space.
 type nextFile struct {
-	size int64
+	size int64   // in bytes
 	free uint64  // number of the free file; 0 for a new file
 	temp string  // path of the new file
 	f    fs.File // the new file, filled with zeros

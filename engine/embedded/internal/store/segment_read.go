@@ -15,10 +15,10 @@ import (
 type Segment struct {
 	mapping *fs.Mapping
 	name    string
-	size    int64
-	crc     uint32 // checksum of the footer
-	names   []string
-	blocks  map[string]*block
+	size    int64             // size of the file in bytes
+	crc     uint32            // checksum of the footer
+	names   []string          // names of the blocks, in the order of the file
+	blocks  map[string]*block // by name
 }
 
 // OpenSegment opens a segment; it reads only the footer. The segment stays readable as long

@@ -72,7 +72,7 @@ type Store struct {
 	manifest    manifest // the manifest in force, without its payload
 	manifests   []uint64 // numbers of the manifests that may exist, in order
 	segments    map[SegmentID]*segmentState
-	nextSegment SegmentID
+	nextSegment SegmentID     // id of the next segment
 	recovered   uint64        // LSN of the last record at Open
 	end         uint64        // LSN that END names
 	hasEnd      bool          // whether the file END exists

@@ -80,6 +80,7 @@ type entityState struct {
 	vals     []value.Value
 }
 
+// conflict notes a conflict about an entity or one of its properties.
 func (m *merge) conflict(kind engine.ConflictKind, t *Type, id, property, format string, args ...any) {
 	m.out.Conflicts = append(m.out.Conflicts, engine.MergeConflict{Kind: kind, Entity: t.Entity.String(), Type: t.Name, ID: strings.Clone(id),
 		Property: property, Message: fmt.Sprintf(format, args...)})
@@ -140,6 +141,7 @@ func (m *merge) diverging(kind engine.ConflictKind, t *Type, id string, was, is,
 	}
 }
 
+// put notes an entity to put.
 func (m *merge) put(t *Type, id string, s entityState) {
 	m.puts = append(m.puts, mergePut{t, id, s.from, s.to, s.vals})
 }

@@ -18,8 +18,8 @@ type Origin struct {
 
 // OriginProp is a stored column.
 type OriginProp struct {
-	Name string // empty if there is none: the property is null
-	Kind value.Kind
+	Name string     // empty if there is none: the property is null
+	Kind value.Kind // kind of the stored values
 }
 
 // origin returns the type name and columns under which a segment of a table of type t is

@@ -23,15 +23,15 @@ const childArg = "child"
 
 // outcome is the result that a child process prints, as JSON.
 type outcome struct {
-	Seconds float64
+	Seconds float64 // time of the task
 	Memory  memory
 }
 
 // child describes the task of a child process.
 type child struct {
 	task    string // load or open; index or load-code
-	peer    string
-	dir     string
+	peer    string // name of the database
+	dir     string // folder of the database
 	profile string // file for a CPU profile; may be empty
 }
 

@@ -161,10 +161,11 @@ func openDuck(ctx context.Context, dir string) (*duckSession, error) {
 	return &duckSession{connector: c, conn: conn}, nil
 }
 
+// duckSession is an open DuckDB database.
 type duckSession struct {
 	connector *duckdb.Connector
 	conn      driver.Conn
-	more      []driver.Conn
+	more      []driver.Conn // connections for concurrent writers
 }
 
 func (s *duckSession) close() error {

@@ -33,13 +33,13 @@ func main() {
 
 // options are the command's flags.
 type options struct {
-	size    float64
+	size    float64 // multiple of 1,620,000 rows
 	seed    uint64
 	dir     string
-	budget  time.Duration
+	budget  time.Duration // time for each database and each task
 	profile string
 	root    string
-	code    bool
+	code    bool // measure only the code of this repository
 }
 
 func run(ctx context.Context, args []string) error {
@@ -81,7 +81,7 @@ func run(ctx context.Context, args []string) error {
 type bench struct {
 	options
 	graph *social.Graph
-	dir   string
+	dir   string // folder for temporary files
 	file  string // the graph as an NDJSON file
 	rng   *rand.Rand
 

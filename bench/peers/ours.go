@@ -90,6 +90,7 @@ func (omnigraph) open(ctx context.Context, dir string) (session, error) {
 	return &graphSession{graph: g}, nil
 }
 
+// graphSession is an open graph of this engine.
 type graphSession struct{ graph *embedded.Graph }
 
 func (s *graphSession) version(context.Context) (string, error) { return "this tree", nil }

@@ -133,6 +133,7 @@ func (postgres) load(ctx context.Context, dir string, from source) (err error) {
 	return pgExec(ctx, conn, pgIndexes)
 }
 
+// each returns the values of every row.
 func each[T any](rows iter.Seq[T], values func(T) []any) iter.Seq[[]any] {
 	return func(yield func([]any) bool) {
 		for r := range rows {
@@ -151,10 +152,11 @@ func (postgres) open(ctx context.Context, dir string) (session, error) {
 	return &pgSession{conn: conn, dir: dir}, nil
 }
 
+// pgSession is a connection to PostgreSQL.
 type pgSession struct {
 	conn *pgx.Conn
-	more []*pgx.Conn
-	dir  string
+	more []*pgx.Conn // connections for concurrent writers
+	dir  string      // folder of the server's socket
 }
 
 func (s *pgSession) close() error {

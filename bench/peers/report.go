@@ -107,6 +107,7 @@ func ratio(figures []float64, goal float64) string {
 	return fmt.Sprintf("%.3g (≤ %g, %s)", r, goal, verdict)
 }
 
+// brief rounds a time for a table.
 func brief(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -121,8 +122,10 @@ func brief(d time.Duration) string {
 	return fmt.Sprintf("%.0f ms", float64(d)/1e6)
 }
 
+// mega returns a number of bytes in MB of a million bytes.
 func mega(bytes int64) string { return fmt.Sprintf("%.0f MB", float64(bytes)/1e6) }
 
+// megaOf returns the size of a file in MB.
 func megaOf(file string) string {
 	info, err := os.Stat(file)
 	if err != nil {

@@ -183,6 +183,7 @@ func (sqlite) open(ctx context.Context, dir string) (session, error) {
 	return &sqliteSession{conn: conn}, nil
 }
 
+// sqliteSession is an open SQLite database.
 type sqliteSession struct{ conn driver.Conn }
 
 func (s *sqliteSession) close() error { return s.conn.Close() }

@@ -103,6 +103,7 @@ func (b *bench) loads(ctx context.Context) error {
 // memory. The memory of this engine excludes mapped files.
 type costs struct{ time, disk, memory []float64 }
 
+// add adds the costs of one database.
 func (c *costs) add(seconds, disk, memory float64) {
 	c.time = append(c.time, seconds)
 	c.disk = append(c.disk, disk)

@@ -10,7 +10,7 @@ import (
 // work is one read that the benchmark measures.
 type work struct {
 	id, label string
-	columns   int
+	columns   int // number of columns of a row
 	// compared is the number of leading columns in which all databases must agree.
 	compared int
 	// args draws arguments. Texts are strings, numbers int64 and vectors []float32.
@@ -23,6 +23,7 @@ type work struct {
 	goal99 float64
 }
 
+// aPerson draws the slug of a person.
 func aPerson(g *social.Graph, rng *rand.Rand) []any {
 	return []any{social.PersonSlug(rng.IntN(g.Persons))}
 }

@@ -92,8 +92,8 @@ func run(turns int, build bool) (err error) {
 
 // sample holds the time and memory of one process.
 type sample struct {
-	wall, cpu time.Duration
-	peak      float64 // peak resident memory, in MB of a million bytes
+	wall, cpu time.Duration // elapsed time and processor time
+	peak      float64       // peak resident memory, in MB of a million bytes
 }
 
 func measure(dir, program string, args ...string) (sample, error) {

@@ -92,7 +92,7 @@ type Options struct {
 type Server struct {
 	log     *slog.Logger
 	handler http.Handler
-	engines []engine.Graph
+	engines []engine.Graph // the open graphs, to close
 	booted  *boot
 	closers []io.Closer // the verifiers to close
 	pageKey []byte      // signs page tokens
@@ -103,8 +103,8 @@ type Server struct {
 	queryMemory int64 // the limit of one query, in bytes
 	texts       *textlimit.Texts
 
-	draining                 atomic.Bool
-	drainTimeout, cutTimeout time.Duration
+	draining                 atomic.Bool   // the server has begun to stop
+	drainTimeout, cutTimeout time.Duration // see the constants of these names
 
 	patience time.Time // when the start stops waiting for other processes
 }

@@ -63,6 +63,7 @@ func Main(p Program) {
 	os.Exit(1)
 }
 
+// options are the flags of the command.
 type options struct {
 	cluster, bind   string
 	unauthenticated bool
@@ -72,7 +73,7 @@ type options struct {
 	logFormat       string
 	logLevel        string
 	logRequests     bool
-	connections     int
+	connections     int // limit of connections; 0 for the default
 }
 
 func newCommand(p Program) *cobra.Command {

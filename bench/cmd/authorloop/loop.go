@@ -37,8 +37,8 @@ type loop struct {
 
 // sample holds the time and memory of a process and its children.
 type sample struct {
-	wall, cpu time.Duration
-	peak      float64 // peak resident memory of the largest process, in MB of a million bytes
+	wall, cpu time.Duration // elapsed time and processor time
+	peak      float64       // peak resident memory of the largest process, in MB of a million bytes
 }
 
 // prepare makes the module, and generates and builds it once, so that the build cache holds
@@ -202,6 +202,7 @@ func wall(s sample) time.Duration { return s.wall }
 func cpu(s sample) time.Duration  { return s.cpu }
 func peak(s sample) float64       { return s.peak }
 
+// seconds returns the median of a time of the samples, in seconds.
 func seconds(samples []sample, of func(sample) time.Duration) string {
 	return fmt.Sprintf("%.2f s", median(samples, of).Seconds())
 }

@@ -111,6 +111,7 @@ func inTurns(ctx context.Context, targets []*target, connections int, body func(
 	return nil
 }
 
+// cells returns the table cells of the target.
 func (t *target) cells() string {
 	rates := slices.Sorted(slices.Values(t.rate))
 	return fmt.Sprintf("%v | %v | %.0f | %v", quantile(t.took, 0.5), quantile(t.took, 0.99), rates[len(rates)/2], t.perCall())

@@ -123,6 +123,7 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
+// short rounds a time for the table.
 func short(d time.Duration) string {
 	if d < time.Millisecond {
 		return d.Round(time.Microsecond).String()

@@ -28,11 +28,11 @@ func main() {
 
 // options are the settings of a run.
 type options struct {
-	bin      string // folder of the built commands
-	repo     string // folder with the cluster.yaml and queries to serve
-	clients  int
-	duration time.Duration
-	think    time.Duration
+	bin      string        // folder of the built commands
+	repo     string        // folder with the cluster.yaml and queries to serve
+	clients  int           // number of clients
+	duration time.Duration // time after which the command stops the server
+	think    time.Duration // average pause of a client between two operations
 	seed     uint64
 	log      string // file for the server's log; may be empty
 }
@@ -72,8 +72,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 // ending describes how the server ended after SIGTERM.
 type ending struct {
-	took time.Duration
-	err  error // nil if it ended with status 0 within the limit
+	took time.Duration // time from SIGTERM to the exit
+	err  error         // nil if it ended with status 0 within the limit
 }
 
 // result holds the data that verdict examines.

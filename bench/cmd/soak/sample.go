@@ -17,9 +17,9 @@ import (
 type sample struct {
 	at         time.Duration // time since the clients started
 	rss        int64         // KiB of resident memory
-	threads    int64
-	goroutines int64 // 0 if the metrics were not available
-	commits    int64 // acknowledged so far
+	threads    int64         // threads of the server's process
+	goroutines int64         // 0 if the metrics were not available
+	commits    int64         // acknowledged so far
 }
 
 // take measures the resources that the server uses.

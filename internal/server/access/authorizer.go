@@ -8,7 +8,7 @@ import "github.com/omnigraph-go/omnigraph/server/tool"
 // Actor is the sender of a request. Authentication resolves it once, before any transport.
 type Actor struct {
 	ID     string
-	Groups []string
+	Groups []string // from the actor's token
 	Tenant string
 	Source string // how the actor was authenticated: "token", "oidc", "local" or "none"
 }

@@ -89,6 +89,7 @@ func (r *Refusal) retryAfter() int {
 	return 1
 }
 
+// write answers the request with status 429.
 func (r *Refusal) write(w http.ResponseWriter) {
 	var message, resource string
 	switch r.Reason {

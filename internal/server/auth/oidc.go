@@ -152,8 +152,8 @@ func (v *OIDC) Verify(ctx context.Context, token string) (*access.Actor, error) 
 
 // claims are the claims of a token whose signature was verified.
 type claims struct {
-	registered jwt.Claims
-	all        map[string]any
+	registered jwt.Claims     // the claims that RFC 7519 defines
+	all        map[string]any // every claim by name
 }
 
 // acceptedType reports whether the header typ allows the token as a bearer token. Tokens of other

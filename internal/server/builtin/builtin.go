@@ -31,7 +31,7 @@ func tools(version string, schema func(*operations.ApplySchema) tool.Call) []too
 // builtin is a tool with a fixed descriptor.
 type builtin struct {
 	desc   *tool.Descriptor
-	gates  []tool.Grant
+	gates  []tool.Grant // permissions without which a caller does not see the tool
 	decode func(args json.RawMessage) (tool.Call, error)
 }
 
@@ -46,8 +46,8 @@ func gate(a tool.Action) []tool.Grant { return []tool.Grant{{Action: a, Via: too
 // call is a call that answers with a value, and with the commit that the value describes,
 // if any.
 type call struct {
-	grants []tool.Grant
-	less   string // advice on how to get a smaller answer
+	grants []tool.Grant // permissions that the call needs
+	less   string       // advice on how to get a smaller answer
 	run    func(ctx context.Context, env *tool.Env) (v any, commit string, err error)
 }
 

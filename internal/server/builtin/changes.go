@@ -30,8 +30,8 @@ type changeListArgs struct {
 // ChangeListResult is the answer of change_list.
 type ChangeListResult struct {
 	Commit        string         `json:"commit"`
-	Nodes         CountsAnswer   `json:"nodes" jsonschema_description:"Of all of the commit's changes, whatever the page."`
-	Edges         CountsAnswer   `json:"edges" jsonschema_description:"Of all of the commit's changes, whatever the page."`
+	Nodes         CountsAnswer   `json:"nodes" jsonschema_description:"Counts all of the commit's changes, on all pages."`
+	Edges         CountsAnswer   `json:"edges" jsonschema_description:"Counts all of the commit's changes, on all pages."`
 	Changes       []ChangeAnswer `json:"changes" jsonschema_description:"Nodes, then edges, each by the name of the type and by id."`
 	NextPageToken string         `json:"next_page_token,omitempty" jsonschema_description:"There are more; send it to see them."`
 }

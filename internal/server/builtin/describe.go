@@ -61,7 +61,7 @@ type EdgeAnswer struct {
 	Edge        string   `json:"edge"`
 	Other       string   `json:"other" jsonschema_description:"The type at the other end."`
 	Clause      string   `json:"clause" jsonschema_description:"How a match follows it; the variable of the type's own clause is the type described."`
-	Properties  []string `json:"properties,omitempty"`
+	Properties  []string `json:"properties,omitempty"` // names of the edge's properties
 	Description string   `json:"description,omitempty"`
 }
 

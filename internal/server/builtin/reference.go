@@ -37,7 +37,7 @@ type TopicAnswer struct {
 type ExampleAnswer struct {
 	Title  string `json:"title"`
 	Query  string `json:"query"`
-	Schema string `json:"schema,omitempty" jsonschema_description:"The made-up schema that the example is of, where this graph has nothing to show the thing with."`
+	Schema string `json:"schema,omitempty" jsonschema_description:"The schema of the example, if this graph has no types that can show it."`
 }
 
 func reference() tool.Tool {

@@ -25,12 +25,12 @@ type validateArgs struct {
 
 // ValidateAnswer is the answer of query_validate.
 type ValidateAnswer struct {
-	Valid       bool               `json:"valid" jsonschema_description:"The text has no errors; warnings stop nothing."`
+	Valid       bool               `json:"valid" jsonschema_description:"The text has no errors; it may have warnings."`
 	Queries     []CheckedAnswer    `json:"queries" jsonschema_description:"The queries without errors."`
 	Diagnostics []DiagnosticAnswer `json:"diagnostics" jsonschema_description:"The faults in the order of the text, at most twenty."`
 	More        int                `json:"more,omitempty" jsonschema_description:"How many faults are not listed."`
 	Report      string             `json:"report,omitempty" jsonschema_description:"The faults with the lines that they are in."`
-	Fixed       string             `json:"fixed,omitempty" jsonschema_description:"The text with those faults mended that have a mechanical remedy."`
+	Fixed       string             `json:"fixed,omitempty" jsonschema_description:"The text with every fix that can be made automatically."`
 }
 
 // CheckedAnswer is a query without errors.
@@ -63,7 +63,7 @@ type DiagnosticAnswer struct {
 	EndLine   int    `json:"end_line"`
 	EndColumn int    `json:"end_column"`
 	Message   string `json:"message"`
-	Help      string `json:"help,omitempty" jsonschema_description:"How to mend it."`
+	Help      string `json:"help,omitempty" jsonschema_description:"How to fix it."`
 }
 
 func validate() tool.Tool {
@@ -106,6 +106,7 @@ const (
 	queryFile      = "query"
 )
 
+// validated checks a text against a schema.
 func validated(ctx context.Context, env *tool.Env, s *engine.Schema, text string) (a *ValidateAnswer, err error) {
 	err = operations.WithText(ctx, env, "query", text, func(limits work.Limits) error {
 		queries, report, err := gq.LintQueriesWithin(ctx, limits, s.Catalog, lint.Config{Levels: offForAdHoc}, gq.Source{Name: queryFile, Text: text})

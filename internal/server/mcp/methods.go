@@ -30,7 +30,7 @@ type method struct {
 	// Mcp-Name repeats it. It is nil if the method has no such member.
 	subject func(*message) []byte
 
-	bind binder
+	bind binder // decodes the params and returns the call
 }
 
 // A binder decodes the params of a call and returns the run function for it. It does no other work,
@@ -113,6 +113,7 @@ func required[P any](f func(*surface, context.Context, *P) (mcp.Result, error)) 
 	return decoded(f, true)
 }
 
+// decoded returns a binder that decodes the params into a P and calls f.
 func decoded[P any](f func(*surface, context.Context, *P) (mcp.Result, error), required bool) binder {
 	return func(s *surface, m *message) (run, error) {
 		p := new(P)

@@ -171,10 +171,12 @@ func (s *surface) known(ctx context.Context) (*catalog.Schema, []tool.StoredQuer
 	return schema.Catalog, queries, nil
 }
 
+// badPrompt returns the error for invalid arguments of a prompt.
 func badPrompt(message string) error {
 	return &jsonrpc.Error{Code: codeInvalidParams, Message: message}
 }
 
+// noType returns the error for an argument that names an unknown node type.
 func noType(argument, name string, s *catalog.Schema) error {
 	names := make([]string, len(s.Nodes))
 	for i, n := range s.Nodes {
@@ -190,11 +192,13 @@ func noType(argument, name string, s *catalog.Schema) error {
 // prompt collects the text of a prompt.
 type prompt struct{ b strings.Builder }
 
+// line adds a line to the prompt.
 func (w *prompt) line(s string) {
 	w.b.WriteString(strings.TrimRight(s, "\n"))
 	w.b.WriteByte('\n')
 }
 
+// section starts a section.
 func (w *prompt) section(title string) { w.b.WriteString("\n## " + title + "\n\n") }
 
 // types lists the named node types, or all if names is empty, and the edges at them.
@@ -268,6 +272,7 @@ func (s *surface) listQueries(w *prompt, queries []tool.StoredQuery, types map[s
 	}
 }
 
+// uses reports whether a query uses one of the node types.
 func uses(q *plan.Query, types map[string]bool) bool {
 	for _, u := range q.Uses {
 		if u.Entity == plan.Node && types[u.Type] {

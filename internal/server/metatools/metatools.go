@@ -47,17 +47,18 @@ type Tools struct {
 	// LeftOut means that there is no such query.
 	LeftOut func(actor *access.Actor, toolName string) error
 
-	list *tool.Descriptor
+	list *tool.Descriptor         // descriptor of the tool that finds queries
 	runs [1 << 3]*tool.Descriptor // the descriptors of the tool that runs queries, by hints
 }
 
 // The hints of queries as bits. The hints of several queries are the union of their bits.
 const (
-	changes = 1 << iota
-	destroys
-	repeats // not idempotent
+	changes  = 1 << iota // not read-only
+	destroys             // destructive
+	repeats              // not idempotent
 )
 
+// hints returns the hints of a query as bits.
 func hints(d *tool.Descriptor) (bits int) {
 	if !d.ReadOnly {
 		bits |= changes
@@ -94,7 +95,7 @@ type runAnswer struct {
 	Branch        string `json:"branch,omitempty" jsonschema_description:"Of a mutation, the branch that was written to."`
 	AffectedNodes int64  `json:"affected_nodes,omitempty"`
 	AffectedEdges int64  `json:"affected_edges,omitempty"`
-	ActorID       any    `json:"actor_id,omitempty" jsonschema_description:"Of a mutation, who did it; null when nobody was named."`
+	ActorID       any    `json:"actor_id,omitempty" jsonschema_description:"Of a mutation, the actor; null if the call has none."`
 	Commit        any    `json:"commit,omitempty" jsonschema_description:"Of a mutation, the id of the commit; null when nothing changed."`
 	DryRun        bool   `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
 }

@@ -40,7 +40,7 @@ func OpenCommits(env *tool.Env, token, branch string) (before uint64, err error)
 // ChangePage is the end of a page of the changes of a commit.
 type ChangePage struct {
 	Commit string
-	After  engine.ChangePosition
+	After  engine.ChangePosition // the last change of the page
 }
 
 // Token returns the token of the next page.

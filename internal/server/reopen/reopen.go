@@ -46,10 +46,10 @@ type Graph struct {
 	current      atomic.Pointer[openState]
 	failedSignal chan struct{} // capacity 1; holds an element after the inner graph failed
 	stop         context.CancelFunc
-	stopped      chan struct{}
+	stopped      chan struct{} // closed when the goroutine that reopens has ended
 
-	closing  sync.Once
-	closeErr error
+	closing  sync.Once // makes Close run once
+	closeErr error     // result of the first Close
 }
 
 // openState is the open graph, or the reason why no graph is open.

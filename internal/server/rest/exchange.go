@@ -109,6 +109,7 @@ func (x *exchange) clientHas(commit string) bool {
 	return false
 }
 
+// entityTag returns the ETag for a commit.
 func entityTag(commit string) string { return `"` + commit + `"` }
 
 // check validates the request against the parameters of its route. It refuses unknown
@@ -199,6 +200,7 @@ func (p *Param) check(values []string) error {
 	return nil
 }
 
+// wanted returns a phrase for the values that the parameter takes.
 func (p *Param) wanted() string {
 	switch {
 	case p.Enum != nil:

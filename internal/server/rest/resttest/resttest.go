@@ -52,6 +52,7 @@ func Wrap(t testing.TB, h http.Handler) http.Handler { return wrap(t, h, true) }
 // them: scalars written as strings, and null members.
 func Answers(t testing.TB, h http.Handler) http.Handler { return wrap(t, h, false) }
 
+// wrap checks each answer, and if requests is set each request, against the document.
 func wrap(t testing.TB, h http.Handler, requests bool) http.Handler {
 	doc := Document(t)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -80,7 +81,7 @@ const maxRecorded = 1 << 20
 // recordedBody records a body of up to maxRecorded bytes.
 type recordedBody struct {
 	bytes   bytes.Buffer
-	tooLong bool
+	tooLong bool // the body exceeds maxRecorded
 }
 
 func (k *recordedBody) Write(b []byte) (int, error) {
@@ -113,15 +114,16 @@ func (w *tee) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // exchange is a request and its answer.
 type exchange struct {
-	doc      *openapi3.T
-	requests bool // whether to check requests too
+	doc      *openapi3.T // the OpenAPI document to check against
+	requests bool        // whether to check requests too
 	r        *http.Request
-	sent     *recordedBody
+	sent     *recordedBody // body of the request
 	status   int
 	header   http.Header
-	answer   *recordedBody
+	answer   *recordedBody // body of the answer
 }
 
+// check compares the request and the answer with the document.
 func (x *exchange) check() error {
 	f := find(x.r)
 	if f.op == nil {

@@ -83,7 +83,7 @@ func branchCreate() tool.Tool {
 		desc: writer[branchCreateArgs, operations.BranchCreateResult](tool.Descriptor{
 			Name:  "branch_create",
 			Title: "Create a branch",
-			Description: "Creates a branch. This is fast for a graph of any size, because the branch shares all data with the commit where it starts. " +
+			Description: "Creates a branch. This is instant at any size, because it shares all data with the commit where it starts. " +
 				"Try out changes on a branch, then merge them with branch_merge or drop them with branch_delete. " +
 				"An example: {\"name\": \"draft\", \"from\": \"main\"}.",
 		}),

@@ -21,8 +21,8 @@ func explain() tool.Tool {
 		desc: reader[explainArgs, operations.Explained](tool.Descriptor{
 			Name:  "query_explain",
 			Title: "Explain a query",
-			Description: "Shows how a query would run: its operators and indexes, how many rows each is expected to return, and which types and properties the query reads. " +
-				"It runs the query only if you set analyze, and never runs a mutation. Use it if a query is slow, or before a query that may read a lot. " +
+			Description: "Shows how a query would run: its operators and indexes, the rows expected of each, and the types and properties that it uses. " +
+				"It runs the query only if you set analyze, and never runs a mutation. Use it for a slow query, or before one that may read a lot. " +
 				"An example: {\"query\": \"query q() { match { $p: Person } return { count($p) as n } }\"}.",
 		}),
 		gates: gate(tool.Read),

@@ -31,7 +31,7 @@ func load() tool.Tool {
 				"{\"type\":\"Person\",\"data\":{\"name\":\"ada\",\"age\":36}}\n" +
 				"{\"edge\":\"Knows\",\"from\":\"ada\",\"to\":\"bob\",\"data\":{\"since\":\"2024-05-01\"}}\n\n" +
 				"from and to are node ids; the id of a node with a key is its key. Lines may come in any order. " +
-				"If any line is bad, nothing is loaded, and the error lists up to a hundred bad lines with number, member and reason. " +
+				"If any line is bad, nothing is loaded; the error lists up to a hundred bad lines with number, member and reason. " +
 				"Use it instead of many inserts with graph_mutate.",
 			InputSchema:  jsonschema.Input(reflect.TypeFor[loadArgs]()),
 			OutputSchema: jsonschema.Output(reflect.TypeFor[encoding.LoadResult]()),

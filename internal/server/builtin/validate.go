@@ -72,7 +72,7 @@ func validate() tool.Tool {
 			Name:  "query_validate",
 			Title: "Check a query",
 			Description: "Checks GQ text against the schema without running anything. Reports every error with its position and a fix, and the corrected text if the fix is automatic; " +
-				"and for each correct query, whether it reads or writes, its parameters and its columns. Use it while you write a query, and before you show a query to anybody. " +
+				"and for each correct query, whether it reads or writes, its parameters and its columns. Use it while you write a query, and before you show one to anybody. " +
 				"An example: {\"query\": \"query q($name: String) { match { $p: Person { name: $name } } return { $p } }\"}.",
 		}),
 		gates: gate(tool.Read),

@@ -29,7 +29,7 @@ const (
 	// wholeCode is the minimum size of a run that also reads the dependencies and the standard
 	// library. A smaller run has no time for them.
 	wholeCode = 0.5
-	codeRuns  = 1_000
+	codeRuns  = 1_000 // the most runs of each stored query
 )
 
 // realGraph indexes the code of this repository, loads it, runs the stored queries of queries/code,

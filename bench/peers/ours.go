@@ -194,6 +194,7 @@ func touch(s string) int64 {
 	return int64(len(s)) + int64(s[0]) + int64(s[len(s)-1])
 }
 
+// batchRows returns the rows of a batch.
 func batchRows(b *engine.Batch) [][]any {
 	rows := make([][]any, b.Len)
 	for i := range rows {
@@ -204,6 +205,7 @@ func batchRows(b *engine.Batch) [][]any {
 	return rows
 }
 
+// toValue returns an argument as a value of the engine.
 func toValue(a any, kind value.Kind) value.Value {
 	switch a := a.(type) {
 	case string:
@@ -219,6 +221,7 @@ func toValue(a any, kind value.Kind) value.Value {
 	panic(fmt.Sprintf("argument of type %T", a))
 }
 
+// fromValue returns a value of the engine as a value of database/sql.
 func fromValue(v value.Value) any {
 	switch {
 	case v.IsNull():

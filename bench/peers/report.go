@@ -17,8 +17,10 @@ type table struct {
 	rows [][]string
 }
 
+// add adds a row.
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
+// print prints the table.
 func (t *table) print() {
 	line := func(cells []string) { fmt.Println("| " + strings.Join(cells, " | ") + " |") }
 	line(t.head)

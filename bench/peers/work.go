@@ -28,6 +28,7 @@ func aPerson(g *social.Graph, rng *rand.Rand) []any {
 	return []any{social.PersonSlug(rng.IntN(g.Persons))}
 }
 
+// works are the reads that the benchmark measures.
 var works = []*work{
 	{id: "w1", label: "lookup by key, 4 properties", columns: 4, compared: 4, exact: true, args: aPerson, goal: 0.2},
 	{id: "w2", label: "1-hop neighbours by name, limit 50", columns: 3, compared: 3, exact: true, args: aPerson, goal: 0.1},
@@ -59,6 +60,7 @@ var works = []*work{
 		}, goal: 0.33},
 }
 
+// workNamed returns the work with an id.
 func workNamed(id string) *work {
 	return works[slices.IndexFunc(works, func(w *work) bool { return w.id == id })]
 }

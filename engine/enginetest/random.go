@@ -297,6 +297,7 @@ func (p *pair) answers(s step) bool {
 // One read in explainEach reads is explained.
 const explainEach = 8
 
+// compareRows returns the difference between two results, or "".
 func compareRows(want, got [][]cell) string {
 	if equalRows(want, got) {
 		return ""
@@ -304,6 +305,7 @@ func compareRows(want, got [][]cell) string {
 	return fmt.Sprintf("rows differ\nmodel:\n  %s\nengine:\n  %s", strings.Join(formatRows(want), "\n  "), strings.Join(formatRows(got), "\n  "))
 }
 
+// hold opens a read, to be read after the next write.
 func (p *pair) hold(ctx context.Context, s step) string {
 	if absent, difference := p.missing(ctx); absent {
 		return difference
@@ -350,6 +352,7 @@ func (p *pair) release(ctx context.Context) string {
 	return difference
 }
 
+// runMutation runs a mutation on the engine and the model, and returns the first difference.
 func (p *pair) runMutation(ctx context.Context, s step) string {
 	before := p.modelIDs()
 	got, gotErr := p.engine.Mutate(ctx, s.query, s.args, p.options(s, p.engine))
@@ -377,6 +380,7 @@ func (p *pair) adopt(ctx context.Context, typ string, before []string) {
 	}
 }
 
+// runLoad runs a load on the engine and the model, and returns the first difference.
 func (p *pair) runLoad(ctx context.Context, s step) string {
 	want, wantErr := p.model.Load(ctx, strings.NewReader(s.load), engine.LoadOptions{Mode: s.mode, WriteOptions: p.options(s, p.model)})
 	p.seen.load(want, wantErr)
@@ -401,6 +405,7 @@ func outOfTurn(err error) bool {
 	return errors.As(err, &head) || errors.As(err, &key)
 }
 
+// compareCommits returns the difference if only one write made a commit, or "".
 func compareCommits(want, got *engine.Commit) string {
 	if (want == nil) != (got == nil) {
 		return fmt.Sprintf("the engine commits: %t, the model: %t", got != nil, want != nil)
@@ -468,6 +473,7 @@ func (p *pair) knownIDs() map[string][]string {
 	return ids
 }
 
+// listIDs returns the ids of all entities by type.
 func (p *pair) listIDs(ctx context.Context, g engine.Graph) map[string][]string {
 	ids := map[string][]string{}
 	list := func(key string, q *plan.Query) {

@@ -131,6 +131,7 @@ func renameNode(c *catalog.Schema, was, now string) {
 	}
 }
 
+// retype changes the type of a property of Person.
 func retype(name string, t value.Type) func(c *catalog.Schema) {
 	return person(func(n *catalog.Node) { n.Property(name).Type = t })
 }
@@ -154,6 +155,7 @@ func (s *session) named(at engine.Target, name string) string {
 	return strings.ReplaceAll(strings.Join(formatRows(rows), ", "), " | ", " ")
 }
 
+// expectNamed compares a property of all persons with want: "name value" for each.
 func (s *session) expectNamed(branch, name, want string) {
 	s.Helper()
 	if got := s.named(engine.Target{Branch: branch}, name); got != want {

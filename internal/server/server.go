@@ -275,6 +275,7 @@ func serverPolicy(o *Options, mode auth.Mode) (access.Authorizer, error) {
 	return policy.Read(o.Cluster.ServerPolicy, policy.Options{TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true})
 }
 
+// graphPolicy returns the authorizer of a graph for the mode of the server.
 func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (access.Authorizer, error) {
 	switch {
 	case mode == auth.Unauthenticated:
@@ -299,6 +300,7 @@ func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (access.Authorize
 	})
 }
 
+// catalogOf returns the catalog of a graph, or nil.
 func catalogOf(catalogs []*tool.Catalog, graph string) *tool.Catalog {
 	for _, c := range catalogs {
 		if c.Graph == graph {

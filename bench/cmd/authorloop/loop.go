@@ -68,6 +68,7 @@ func prepare(ctx context.Context, root, dir string) (*loop, error) {
 	return l, err
 }
 
+// generate runs gq generate.
 func (l *loop) generate(ctx context.Context) (sample, error) {
 	return l.run(ctx, l.dir, "bin/gq", "generate")
 }
@@ -198,6 +199,7 @@ func (l *loop) size(pattern ...string) float64 {
 	return float64(total) / 1e6
 }
 
+// wall, cpu and peak return a field of a sample.
 func wall(s sample) time.Duration { return s.wall }
 func cpu(s sample) time.Duration  { return s.cpu }
 func peak(s sample) float64       { return s.peak }
@@ -207,6 +209,7 @@ func seconds(samples []sample, of func(sample) time.Duration) string {
 	return fmt.Sprintf("%.2f s", median(samples, of).Seconds())
 }
 
+// median returns the median of a field of the samples.
 func median[T cmp.Ordered](samples []sample, of func(sample) T) T {
 	values := make([]T, len(samples))
 	for i, s := range samples {

@@ -78,6 +78,7 @@ type edit struct {
 	apply func(text, unique string) string
 }
 
+// edits are the changes whose cost is measured.
 var edits = []edit{
 	{"the body", replace("$t.size > $size", "$t.size >= $size $t.slug != \"%s\"")},
 	{"a parameter", replace("$name: String?)", "$name: String?, $more_%s: I32?)")},
@@ -88,6 +89,7 @@ var edits = []edit{
 	}},
 }
 
+// replace returns an edit that replaces old by a text made with format.
 func replace(old, format string) func(text, unique string) string {
 	return func(text, unique string) string { return strings.Replace(text, old, fmt.Sprintf(format, unique), 1) }
 }

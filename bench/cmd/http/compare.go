@@ -117,6 +117,7 @@ func (t *target) cells() string {
 	return fmt.Sprintf("%v | %v | %.0f | %v", quantile(t.took, 0.5), quantile(t.took, 0.99), rates[len(rates)/2], t.perCall())
 }
 
+// perCall returns the processor time of the server per call.
 func (t *target) perCall() time.Duration {
 	return (t.cpu / time.Duration(len(t.took))).Round(100 * time.Nanosecond)
 }

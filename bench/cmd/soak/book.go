@@ -67,7 +67,7 @@ type page struct {
 	took     []time.Duration // time of each call
 }
 
-const maxFailures = 20
+const maxFailures = 20 // number of failures kept in full
 
 func newBook() *book { return &book{pages: map[string]*page{}} }
 

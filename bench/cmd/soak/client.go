@@ -100,6 +100,7 @@ func (c *client) enter(o *outcome) {
 	c.book.enter(*o)
 }
 
+// send makes an HTTP request and returns the status and the body.
 func (c *client) send(ctx context.Context, method, path, contentType, body string) (int, []byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, strings.NewReader(body))
 	if err != nil {

@@ -51,6 +51,7 @@ type deed struct {
 	do     func(*client, context.Context) // makes the calls
 }
 
+// deeds are the activities of the clients by actor.
 var deeds = map[string][]deed{
 	everything: {
 		{12, (*client).readStored}, {6, (*client).readAdHoc}, {8, (*client).readOverMCP}, {3, (*client).lists},
@@ -116,8 +117,8 @@ func (c *client) wrote(o *outcome, slug, text string) {
 }
 
 const (
-	readNotesAbout = `query notes($symbol: String) { match { $s: Symbol { path: $symbol } $n about $s } return { $n.slug as slug, $n.text as text } order { $n.slug } limit 50 }`
-	updateNote     = `query up($slug: String, $text: String) { update Note set { text: $text } where slug = $slug }`
+	readNotesAbout = `query notes($symbol: String) { match { $s: Symbol { path: $symbol } $n about $s } return { $n.slug as slug, $n.text as text } order { $n.slug } limit 50 }` // the notes about a symbol
+	updateNote     = `query up($slug: String, $text: String) { update Note set { text: $text } where slug = $slug }`                                                              // changes the text of a note
 )
 
 func (c *client) readStored(ctx context.Context) {

@@ -83,6 +83,7 @@ func thirds(samples []sample, field func(sample) int64) (m [3]int64) {
 	return m
 }
 
+// rss, threads, goroutines and commits return a field of a sample.
 func rss(s sample) int64        { return s.rss }
 func threads(s sample) int64    { return s.threads }
 func goroutines(s sample) int64 { return s.goroutines }

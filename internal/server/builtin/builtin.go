@@ -20,6 +20,7 @@ func All(version string) []tool.Tool { return tools(version, clusterSchema) }
 // input and output. In contrast to [All], schemas can be applied and Go modules indexed.
 func Local(version string) []tool.Tool { return append(tools(version, localSchema), codeIndex()) }
 
+// tools returns the built-in tools.
 func tools(version string, schema func(*operations.ApplySchema) tool.Call) []tool.Tool {
 	return []tool.Tool{
 		health(version), reference(), describeType(), typePath(), schemaGet(), validate(), explain(), query(), snapshot(),
@@ -53,6 +54,7 @@ type call struct {
 
 func (c *call) Grants() []tool.Grant { return c.grants }
 
+// Run implements tool.Call.
 func (c *call) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	v, commit, err := c.run(ctx, env)
 	if err != nil {
@@ -100,6 +102,7 @@ func onBranch(less string, run func(ctx context.Context, env *tool.Env, branch s
 	}
 }
 
+// orEmpty returns the text that s points to, or "".
 func orEmpty(s *string) string {
 	if s == nil {
 		return ""

@@ -140,6 +140,7 @@ func commitGet() tool.Tool {
 	}
 }
 
+// orMain returns the branch that the pointer names, or main.
 func orMain(branch *string) string {
 	if branch == nil || *branch == "" {
 		return engine.MainBranch

@@ -114,6 +114,7 @@ func describeType() tool.Tool {
 	}
 }
 
+// allTypes returns one line for each type.
 func allTypes(s *catalog.Schema) *DescribeAnswer {
 	a := &DescribeAnswer{}
 	for _, n := range s.Nodes {
@@ -150,6 +151,7 @@ func edgeAnswer(e *catalog.Edge, env *tool.Env) TypeAnswer {
 	}
 }
 
+// endAnswer describes an edge at one of its ends.
 func endAnswer(e *catalog.Edge, other, clause string) EdgeAnswer {
 	a := EdgeAnswer{Edge: e.Name, Other: other, Clause: clause, Description: e.Description}
 	for _, p := range e.Properties {
@@ -158,6 +160,7 @@ func endAnswer(e *catalog.Edge, other, clause string) EdgeAnswer {
 	return a
 }
 
+// properties describes the properties of a type; variable stands for it in examples.
 func properties(variable string, props []*catalog.Property) []PropertyAnswer {
 	answers := make([]PropertyAnswer, len(props))
 	for i, p := range props {

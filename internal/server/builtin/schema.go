@@ -52,9 +52,9 @@ func schemaApply(how func(*operations.ApplySchema) tool.Call) tool.Tool {
 		Name:  "schema_apply",
 		Title: "Apply a schema",
 		Description: "Applies a .pg schema to a branch, and converts the stored data to it, as one commit. " +
-			"Start from the source that schema_get returns, and run it with dry_run first: the answer lists every step, and says which steps would lose data. " +
+			"Start from the source that schema_get returns, and run it with dry_run first: the answer lists every step, and which ones would lose data. " +
 			"To rename a type or property, write @rename_from(\"Old\"). " +
-			"It fails for a graph of a cluster, because the cluster's configuration sets the schema.",
+			"It fails for a graph of a cluster, whose configuration sets the schema.",
 		Destructive: true,
 	})
 	return &builtin{desc: d, gates: gate(tool.SchemaApply), decode: func(args json.RawMessage) (tool.Call, error) {
@@ -71,6 +71,7 @@ func schemaApply(how func(*operations.ApplySchema) tool.Call) tool.Tool {
 	}}
 }
 
+// localSchema returns the call unchanged, for a graph outside a cluster.
 func localSchema(c *operations.ApplySchema) tool.Call { return c }
 
 // clusterSchema makes the call fail with a reason. A schema applied without changing the

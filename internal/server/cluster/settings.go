@@ -71,7 +71,7 @@ var querySettings = &setting{
 	},
 }
 
-const oversizeTruncate, oversizeRefuse = "truncate", "refuse"
+const oversizeTruncate, oversizeRefuse = "truncate", "refuse" // the values of on_oversize
 
 var mcpSettings = &setting{
 	Key: "mcp", Type: strictyaml.Mapping, Default: "the defaults of the keys", Example: "{ max_rows: 500, on_oversize: refuse }",

@@ -191,6 +191,7 @@ func (t *runner) Gates() []tool.Grant          { return nil }
 // Decode does not know the caller, so it decodes for a nil actor and finds no query.
 func (t *runner) Decode(args json.RawMessage) (tool.Call, error) { return t.DecodeFor(nil, args) }
 
+// all yields all queries.
 func (t *runner) all(yield func(tool.StoredQuery) bool) {
 	for _, q := range t.Queries {
 		if !yield(q) {

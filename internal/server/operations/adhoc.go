@@ -114,6 +114,7 @@ func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*
 	return q, args, nil
 }
 
+// argument returns the name of the argument that holds the text.
 func (c *AdHoc) argument() string { return cmp.Or(c.Argument, "query") }
 
 // maxFaults is the maximum number of faults in one answer. A reader, often a model,
@@ -130,6 +131,7 @@ const (
 // sourceName is the file name of ad-hoc text in the spans of diagnostics.
 const sourceName = "query"
 
+// queryNames returns the names of queries.
 func queryNames(queries []*gq.Query) []string {
 	names := make([]string, len(queries))
 	for i, q := range queries {

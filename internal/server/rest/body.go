@@ -104,6 +104,7 @@ func members(o *arguments.Object, into reflect.Value) {
 	}
 }
 
+// orZero returns the value that p points to, or the zero value.
 func orZero[T any](p *T) (v T) {
 	if p != nil {
 		v = *p

@@ -32,7 +32,10 @@ type exchange struct {
 	query url.Values // valid once check has returned nil
 }
 
+// ctx returns the context of the request.
 func (x *exchange) ctx() context.Context { return x.r.Context() }
+
+// actor returns the actor of the request.
 func (x *exchange) actor() *access.Actor { return access.ActorFrom(x.r.Context()) }
 
 // do runs a call under the name of the route's operation.

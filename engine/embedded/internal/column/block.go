@@ -24,6 +24,8 @@ import (
 //	name.d      fixed-width values, Bool as bits in 64-bit words; or bytes of text
 //	name.e.*    the element column of a list
 const (
+	// flagList marks a column of lists, flagValid a column with nulls, and flagDict a column whose
+	// texts are in a dictionary.
 	flagList = 1 << iota
 	flagValid
 	flagDict

@@ -13,14 +13,14 @@ import (
 type exprKind uint8
 
 const (
-	exprConst exprKind = iota // a literal, an argument, or now
-	exprProp
-	exprID
-	exprEnd
-	exprMatch
-	exprBM25
-	exprNearest
-	exprFused
+	exprConst   exprKind = iota // a literal, an argument, or now
+	exprProp                    // property of a variable
+	exprID                      // id of a variable's entity
+	exprEnd                     // id of an end of an edge
+	exprMatch                   // whether a text match holds
+	exprBM25                    // relevance
+	exprNearest                 // distance
+	exprFused                   // score of an rrf
 )
 
 // expr is a bound expression. Its value is either constant during a run or a vector over a

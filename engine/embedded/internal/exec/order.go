@@ -233,9 +233,9 @@ func (pl *planner) accessPath(s *scope, v plan.VarID) *accessPath {
 // The costs of a search itself, in rows. They also decide which search to prefer if several
 // find equally few entities.
 const (
-	lookupCost = 1
-	probeCost  = 2
-	sortedCost = 3
+	lookupCost = 1 // by id or key
+	probeCost  = 2 // by an indexed tuple
+	sortedCost = 3 // by a sorted index
 	scanCost   = 4 // of the rows, or of a text index
 	// probeShare is the share of the entities that the cost of a probe assumes.
 	probeShare = 0.01

@@ -26,9 +26,9 @@ type stepProfile struct {
 // The phases of a run that are not steps.
 const (
 	collecting = iota // includes grouping
-	sorting
-	returning
-	phases
+	sorting           // of the collected rows
+	returning         // making batches of the result
+	phases            // number of phases
 )
 
 func newProfile() *profile { return &profile{steps: map[*pipe][]stepProfile{}} }

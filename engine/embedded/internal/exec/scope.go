@@ -25,9 +25,9 @@ type scope struct {
 type varState uint8
 
 const (
-	notNeeded varState = iota
-	neededHere
-	boundHere
+	notNeeded  varState = iota // the block does not use the variable
+	neededHere                 // no step has bound the variable yet
+	boundHere                  // a step has bound the variable
 )
 
 // pendingCond is a condition that no step tests yet.

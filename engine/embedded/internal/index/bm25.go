@@ -9,8 +9,8 @@ import (
 // The parameters k1 and b of BM25 (Robertson and Zaragoza, The Probabilistic Relevance
 // Framework: BM25 and Beyond, 2009, section 3.4).
 const (
-	saturation  = 1.2
-	lengthShare = 0.75
+	saturation  = 1.2  // k1 of BM25: how soon further occurrences count little
+	lengthShare = 0.75 // b of BM25: how much the length of a text counts
 )
 
 // A window is a run of 64 document numbers. The peak of a term in a window is the greatest
@@ -18,7 +18,7 @@ const (
 // computed when the index is built.
 const (
 	windowBits = 6
-	windowSize = 1 << windowBits
+	windowSize = 1 << windowBits // number of documents in a window
 )
 
 // peakUnit is the unit of a stored peak, which is one byte: 255 units are saturation + 1,

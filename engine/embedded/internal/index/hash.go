@@ -33,7 +33,7 @@ type entry struct {
 	next *entry // the next entry of the bucket
 }
 
-const firstBuckets = 256
+const firstBuckets = 256 // number of buckets of a new overlay
 
 // BuildHash indexes the ordinals from 0 up to, but not including, n for which hash returns
 // true.

@@ -9,8 +9,8 @@ import "slices"
 // A page tree has leaves of 256 places under nodes of 64 leaves.
 const (
 	leafBits = 8
-	leafSize = 1 << leafBits
-	nodeSize = 64
+	leafSize = 1 << leafBits // places in a leaf
+	nodeSize = 64            // leaves under a node
 	nodeBits = leafBits + 6
 )
 

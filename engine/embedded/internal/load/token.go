@@ -211,11 +211,11 @@ func (s *scanner) literal(w string) bool {
 
 // Classes of bytes in a string.
 const (
-	plainByte = iota
-	quoteByte
-	escapeByte
-	controlByte
-	highByte
+	plainByte   = iota // stands for itself in a JSON string
+	quoteByte          // ends a JSON string
+	escapeByte         // begins an escape
+	controlByte        // not allowed in a JSON string
+	highByte           // part of a character outside ASCII
 )
 
 var class = func() (c [256]uint8) {

@@ -18,8 +18,8 @@ const (
 var (
 	logMagic   = []byte("OGLOG\x00\x00\x00")
 	frameMagic = []byte{'O', 'G', 'L', 1}
-	le         = binary.LittleEndian
-	noBytes    [frameAlign]byte
+	le         = binary.LittleEndian // the byte order of all files
+	noBytes    [frameAlign]byte      // padding
 )
 
 // logHeader is the header of a log file.

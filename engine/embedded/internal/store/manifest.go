@@ -11,7 +11,7 @@ import (
 
 const (
 	manifestHeaderSize = 48
-	manifestEntrySize  = 24
+	manifestEntrySize  = 24 // bytes for one segment
 )
 
 var manifestMagic = []byte("OGMANIF\x00")

@@ -22,6 +22,7 @@ func (postgres) name() string { return "PostgreSQL" }
 
 func (postgres) searches(context.Context, string) (bool, error) { return true, nil }
 
+// pgTables creates the tables.
 const pgTables = `
 CREATE TABLE person (id integer NOT NULL, slug text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, age integer NOT NULL, city text COLLATE "C" NOT NULL, bio text NOT NULL);
 CREATE TABLE company (id integer NOT NULL, slug text COLLATE "C" NOT NULL, name text NOT NULL);
@@ -48,6 +49,7 @@ VACUUM ANALYZE;
 CHECKPOINT;
 `
 
+// pgReads are the statements of the reads by id of the work.
 var pgReads = map[string]string{
 	"w1": `SELECT name, age, city, bio FROM person WHERE slug = $1`,
 	"w2": `SELECT f.slug, f.name, f.age FROM person p JOIN knows k ON k.src = p.id JOIN person f ON f.id = k.dst

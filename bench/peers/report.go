@@ -68,6 +68,7 @@ func loadAverages() string {
 	return strings.Join(strings.Fields(string(text))[:3], ", ")
 }
 
+// versions prints the versions of the databases.
 func (b *bench) versions(ctx context.Context, sessions []session) error {
 	var list []string
 	for i, s := range sessions {

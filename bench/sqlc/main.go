@@ -74,7 +74,7 @@ func run(turns int, build bool) (err error) {
 		}
 		ours, theirs = append(ours, a), append(theirs, b)
 	}
-	fmt.Printf("%d queries over %d tables or types, %d turns each, medians, %s on %s/%s\n",
+	fmt.Printf("%d queries over %d tables or types, medians of %d turns each, %s on %s/%s\n",
 		tables*len(shapes), tables, turns, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	fmt.Printf("%-28s %8s %8s %10s\n", "", "wall s", "CPU s", "peak MB")
 	gqWall, gqPeak := report("gq generate", ours)

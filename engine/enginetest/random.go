@@ -365,7 +365,7 @@ func (p *pair) runMutation(ctx context.Context, s step) string {
 		return difference
 	}
 	if got.Nodes != want.Nodes || got.Edges != want.Edges {
-		return fmt.Sprintf("the engine changes %d nodes and %d edges, the model %d and %d", got.Nodes, got.Edges, want.Nodes, want.Edges)
+		return fmt.Sprintf("the engine changes %d nodes and %d edges, the model changes %d and %d", got.Nodes, got.Edges, want.Nodes, want.Edges)
 	}
 	return compareCommits(want.Commit, got.Commit)
 }

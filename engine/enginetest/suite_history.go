@@ -283,7 +283,7 @@ func historyCases() []testCase {
 			s.expectPast(main[len(main)-3], "ann 30, bob 12, cid 30, dan null, eve 41")
 			res := cleanup(s, engine.CleanupOptions{KeepCommits: 2})
 			if dry.Commits != res.Commits || dry.Kept != res.Kept || res.Commits != int64(len(before)-1+3) || res.Kept != 5 {
-				s.Errorf("a dry run reports %+v, the cleanup %+v", dry, res)
+				s.Errorf("the dry run returned %+v, the cleanup %+v", dry, res)
 			}
 			rows, err := drain(s.ctx, peopleOf(s), open)
 			if err != nil || len(rows) != 5 {
@@ -313,11 +313,11 @@ func historyCases() []testCase {
 			line := s.line("")
 			res := cleanup(s, engine.CleanupOptions{Before: line[0].Time})
 			if res.Commits != 0 || res.Kept != int64(len(line)) {
-				s.Errorf("a cleanup of commits older than all is %+v", res)
+				s.Errorf("the cleanup of commits older than every commit returned %+v", res)
 			}
 			res = cleanup(s, engine.CleanupOptions{Before: s.head().Time.Add(time.Hour)})
 			if res.Kept != 1 || res.Commits != int64(len(line)-1) {
-				s.Errorf("a cleanup of all commits is %+v", res)
+				s.Errorf("the cleanup of all commits returned %+v", res)
 			}
 			s.expectGone(line[len(line)-2])
 			s.expectAges("", "ann 2"+after)

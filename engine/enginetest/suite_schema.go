@@ -347,7 +347,7 @@ func schemaCases() []testCase {
 			to := s.evolved(dropProperty("age"))
 			out, err := s.graph.ApplySchema(s.ctx, sourceText, to, engine.SchemaOptions{AllowDataLoss: true, Hard: true})
 			if err != nil || len(out.Steps) != 1 || out.Steps[0].Drop != catalog.HardDrop {
-				s.Fatalf("%+v, %v; want one hard drop", out, err)
+				s.Fatalf("%+v, %v; want one step, a hard drop", out, err)
 			}
 			s.schema = to
 			s.expectNamed("", "mood", "ann glad, bob sad, cid null, dan null, eve calm")

@@ -208,7 +208,7 @@ func updateCases() []testCase {
 			s.expectChange(m, 0, 0, false, nil)
 			s.expectChange(s.change().update("Person", set{"about": "x"}, "age", plan.Ne, 30), 2, 0, true)
 		},
-		"the same value counts and commits nothing": func(s *session) {
+		"an unchanged value is counted, but commits nothing": func(s *session) {
 			s.expectChange(s.change().update("Person", set{"age": 30}, "age", plan.Eq, 30), 2, 0, false)
 		},
 		"to null": func(s *session) {

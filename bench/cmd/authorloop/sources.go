@@ -123,6 +123,7 @@ func queryText(table int) string {
 
 func queryFile(table int) string { return fmt.Sprintf("queries/t%d.gq", table) }
 
+// clusterText is the module's cluster.yaml.
 const clusterText = `version: 1
 metadata: { name: author }
 storage: ./data
@@ -133,6 +134,7 @@ graphs:
     mcp: { meta_threshold: %d }
 `
 
+// mainText is the program that the module builds.
 const mainText = `// Command server serves the graph.
 package main
 

@@ -75,6 +75,7 @@ func (s sender) RoundTrip(r *http.Request) (*http.Response, error) {
 // CloseIdleConnections implements the interface that http.Client looks for.
 func (s sender) CloseIdleConnections() { s.next.CloseIdleConnections() }
 
+// close ends the client's MCP session and its connections.
 func (c *client) close() {
 	if c.mcp != nil {
 		_ = c.mcp.Close() // the server keeps no sessions, so an error does not matter

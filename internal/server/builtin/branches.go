@@ -37,6 +37,7 @@ type HeadAnswer struct {
 	CreatedAt value.DateTimeValue `json:"created_at"`
 }
 
+// branchList returns the tool branch_list.
 func branchList() tool.Tool {
 	return &builtin{
 		desc: reader[branchListArgs, BranchesAnswer](tool.Descriptor{
@@ -64,6 +65,7 @@ func branchList() tool.Tool {
 	}
 }
 
+// headAnswer returns a commit as the head of a branch.
 func headAnswer(c engine.Commit) HeadAnswer {
 	h := HeadAnswer{Commit: c.ID, CreatedAt: value.DateTimeOf(c.Time)}
 	if c.Actor != "" {
@@ -78,6 +80,7 @@ type branchCreateArgs struct {
 	FromCommit *string `json:"from_commit,omitempty" jsonschema_description:"A commit of from to start at, instead of its head."`
 }
 
+// branchCreate returns the tool branch_create.
 func branchCreate() tool.Tool {
 	return &builtin{
 		desc: writer[branchCreateArgs, operations.BranchCreateResult](tool.Descriptor{
@@ -101,6 +104,7 @@ type branchDeleteArgs struct {
 	Name string `json:"name" jsonschema_description:"The branch to delete; main cannot be."`
 }
 
+// branchDelete returns the tool branch_delete.
 func branchDelete() tool.Tool {
 	return &builtin{
 		desc: writer[branchDeleteArgs, operations.BranchDeleteResult](tool.Descriptor{
@@ -128,6 +132,7 @@ type branchMergeArgs struct {
 	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A call with the same key within a day answers as the first did, and changes nothing."`
 }
 
+// branchMerge returns the tool branch_merge.
 func branchMerge() tool.Tool {
 	return &builtin{
 		desc: writer[branchMergeArgs, operations.BranchMergeResult](tool.Descriptor{

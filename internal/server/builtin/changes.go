@@ -54,6 +54,7 @@ type PropertyChange struct {
 	New  json.RawMessage `json:"new" jsonschema_description:"Null where there is none."`
 }
 
+// changeList returns the tool change_list.
 func changeList() tool.Tool {
 	return &builtin{
 		desc: reader[changeListArgs, ChangeListResult](tool.Descriptor{

@@ -50,6 +50,7 @@ type CommitsAnswer struct {
 	NextPageToken string         `json:"next_page_token,omitempty" jsonschema_description:"There are older ones; send it to see them."`
 }
 
+// commitList returns the tool commit_list.
 func commitList() tool.Tool {
 	return &builtin{
 		desc: reader[commitListArgs, CommitsAnswer](tool.Descriptor{
@@ -107,6 +108,7 @@ type CountsAnswer struct {
 	Deleted  int64 `json:"deleted"`
 }
 
+// commitGet returns the tool commit_get.
 func commitGet() tool.Tool {
 	return &builtin{
 		desc: reader[commitGetArgs, CommitDetail](tool.Descriptor{

@@ -74,6 +74,7 @@ type UsingAnswer struct {
 	Mutation    bool   `json:"mutation"`
 }
 
+// describeType returns the tool type_describe.
 func describeType() tool.Tool {
 	return &builtin{
 		desc: reader[describeArgs, DescribeAnswer](tool.Descriptor{

@@ -16,6 +16,7 @@ type explainArgs struct {
 	Analyze *bool          `json:"analyze,omitempty" jsonschema_description:"Run the read, too, and say how many rows each operator yielded and how long it took."`
 }
 
+// explain returns the tool query_explain.
 func explain() tool.Tool {
 	return &builtin{
 		desc: reader[explainArgs, operations.Explained](tool.Descriptor{

@@ -20,6 +20,7 @@ type HealthAnswer struct {
 	SchemaDigest string `json:"schema_digest" jsonschema_description:"Changes when the schema does, layout and comments aside."`
 }
 
+// health returns the tool graph_health.
 func health(version string) tool.Tool {
 	return &builtin{
 		desc: reader[noArgs, HealthAnswer](tool.Descriptor{

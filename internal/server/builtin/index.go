@@ -22,6 +22,7 @@ type indexArgs struct {
 	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to write to; main when it is left out."`
 }
 
+// codeIndex returns the tool code_index.
 func codeIndex() tool.Tool {
 	return &builtin{
 		desc: writer[indexArgs, encoding.LoadResult](tool.Descriptor{

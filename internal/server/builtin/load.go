@@ -22,6 +22,7 @@ type loadArgs struct {
 	writeOptions
 }
 
+// load returns the tool graph_load.
 func load() tool.Tool {
 	return &builtin{
 		desc: &tool.Descriptor{

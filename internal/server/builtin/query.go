@@ -68,6 +68,7 @@ type queryResult struct {
 	Results []map[string]any `json:"results,omitempty" jsonschema_description:"Of a batch: for each query its answer, or an object with the member error."`
 }
 
+// query returns the tool graph_query.
 func query() tool.Tool {
 	return &builtin{
 		desc: reader[queryArgs, queryResult](tool.Descriptor{
@@ -89,6 +90,7 @@ func query() tool.Tool {
 	}
 }
 
+// mutate returns the tool graph_mutate.
 func mutate() tool.Tool {
 	return &builtin{
 		desc: &tool.Descriptor{

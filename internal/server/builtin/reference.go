@@ -40,6 +40,7 @@ type ExampleAnswer struct {
 	Schema string `json:"schema,omitempty" jsonschema_description:"The schema of the example, if this graph has no types that can show it."`
 }
 
+// reference returns the tool gq_reference.
 func reference() tool.Tool {
 	var names []string
 	for _, t := range guide.Topics() {

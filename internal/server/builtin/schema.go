@@ -16,6 +16,7 @@ type SchemaGetResult struct {
 	SchemaDigest string `json:"schema_digest" jsonschema_description:"Changes when the schema does, layout and comments aside."`
 }
 
+// schemaGet returns the tool schema_get.
 func schemaGet() tool.Tool {
 	return &builtin{
 		desc: reader[branchArgs, SchemaGetResult](tool.Descriptor{

@@ -22,6 +22,7 @@ type CountAnswer struct {
 	Count int64  `json:"count"`
 }
 
+// snapshot returns the tool graph_snapshot.
 func snapshot() tool.Tool {
 	return &builtin{
 		desc: reader[branchArgs, GraphSnapshotResult](tool.Descriptor{
@@ -49,6 +50,7 @@ func snapshot() tool.Tool {
 	}
 }
 
+// counts returns numbers of entities in the form of the answer.
 func counts(types []engine.TypeCount) []CountAnswer {
 	answer := make([]CountAnswer, len(types))
 	for i, t := range types {

@@ -66,6 +66,7 @@ type DiagnosticAnswer struct {
 	Help      string `json:"help,omitempty" jsonschema_description:"How to fix it."`
 }
 
+// validate returns the tool query_validate.
 func validate() tool.Tool {
 	return &builtin{
 		desc: reader[validateArgs, ValidateAnswer](tool.Descriptor{

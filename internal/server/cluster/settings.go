@@ -74,7 +74,7 @@ var querySettings = &setting{
 const oversizeTruncate, oversizeRefuse = "truncate", "refuse" // the values of on_oversize
 
 var mcpSettings = &setting{
-	Key: "mcp", Type: strictyaml.Mapping, Default: "the defaults of the keys", Example: "{ max_rows: 500, on_oversize: refuse }",
+	Key: "mcp", Type: strictyaml.Mapping, Default: "the defaults of its keys", Example: "{ max_rows: 500, on_oversize: refuse }",
 	Text: "This section sets how the tools of the graph are listed and how large their answers may be.",
 	Keys: []*setting{
 		{Key: "meta_threshold", Type: strictyaml.Int, Min: 1, Max: 10_000, Default: strconv.Itoa(DefaultMetaThreshold), Example: "60",
@@ -132,7 +132,7 @@ var policySettings = &setting{
 // between its other keys.
 var serverSettings = func() *setting {
 	s := &setting{
-		Key: "server", Type: strictyaml.Mapping, Default: "the defaults of the keys", Example: "{ public_hosts: [graph.example.com] }",
+		Key: "server", Type: strictyaml.Mapping, Default: "the defaults of its keys", Example: "{ public_hosts: [graph.example.com] }",
 		Text: "This section sets how clients reach the server, who they are, and how much they may ask for.",
 		Keys: []*setting{
 			{Key: "public_hosts", Type: strictyaml.List, Default: "any name", Example: "[graph.example.com]",
@@ -170,7 +170,7 @@ var oidcSettings = &setting{
 		{Key: "actor_prefix", Default: "no prefix", Example: "\"sso:\"", Pattern: actorPrefixPattern, Limits: "1 to 32 characters of ASCII without blanks",
 			Text: "The server puts this text before the actor's name from the claim, so that actors of the issuer differ from actors of static tokens."},
 		{Key: "shared_actors", Type: strictyaml.Bool, Default: "false", Example: "true",
-			Text: "With true a token of the issuer may name an actor that a static token also names."},
+			Text: "If this is true, a token of the issuer may name an actor that a static token also names."},
 		{Key: "groups_claim", Default: DefaultGroupsClaim, Example: "roles", Pattern: tokenWordPattern, Limits: "1 to 256 printable characters of ASCII",
 			Text: "The value of this claim of a token lists the groups of the actor."},
 		{Key: "groups", Type: strictyaml.Map, Default: "none: the groups of tokens are ignored", Pattern: tokenWordPattern, Example: "{ idp-admins: admins }",
@@ -181,7 +181,7 @@ var oidcSettings = &setting{
 }
 
 var limitSettings = &setting{
-	Key: "limits", Type: strictyaml.Mapping, Default: "the defaults of the keys", Example: "{ per_actor_inflight: 32, request_timeout: 1m }",
+	Key: "limits", Type: strictyaml.Mapping, Default: "the defaults of its keys", Example: "{ per_actor_inflight: 32, request_timeout: 1m }",
 	Text: "This section bounds the load of the server.",
 	Keys: []*setting{
 		{Key: "per_actor_inflight", Type: strictyaml.Int, Min: 1, Max: 100_000, Default: strconv.Itoa(DefaultPerActorInflight), Example: "32",

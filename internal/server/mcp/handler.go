@@ -270,7 +270,7 @@ func checkMessages(header http.Header, version string, msgs []message, batch boo
 		}
 	}
 	if batch && version >= unbatchedVersion {
-		return badRequest("found a batch, which protocol version " + version + " does not have; send the messages one by one")
+		return badRequest("found a batch, which protocol version " + version + " does not allow; send the messages one by one")
 	}
 	for i := range msgs {
 		m := &msgs[i]

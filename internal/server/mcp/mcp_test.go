@@ -368,7 +368,7 @@ func TestTransport(t *testing.T) {
 		{"old version", "2024-11-05", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`, 200, `"protocolVersion":"2024-11-05"`},
 		{"future version", "2099-01-01", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, 400, `"requested":"2099-01-01"`},
 		{"discover without the version before", "2026-07-28", message(newest, "server/discover", ""), 200, `"supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26"]`},
-		{"batch", "2025-11-25", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, 400, "does not have"},
+		{"batch", "2025-11-25", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, 400, "does not allow"},
 		{"batch of notifications", "2025-03-26", `[{"jsonrpc":"2.0","method":"notifications/initialized"}]`, 202, ""},
 		{"unknown method", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"nosuch"}`, 200, `"code":-32601,"message":"method not found: \"nosuch\""`},
 		{"unknown method", "2026-07-28", message(newest, "nosuch", ""), 404, `"code":-32601`},

@@ -48,6 +48,7 @@ const (
 	maxPromptHops    = 4
 )
 
+// writeQuery returns the prompt write_query.
 func (s *surface) writeQuery(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	intent := strings.TrimSpace(req.Params.Arguments["intent"])
 	if intent == "" {
@@ -102,6 +103,7 @@ func (s *surface) queryGuide(ctx context.Context, intent, listed string) (*mcp.G
 	return w.result("A guide to a query", s.graph.ForModel().MaxBytes)
 }
 
+// writeFilter returns the prompt write_filter.
 func (s *surface) writeFilter(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	name, intent := strings.TrimSpace(req.Params.Arguments["type"]), strings.TrimSpace(req.Params.Arguments["intent"])
 	if err := textlimit.Check("intent and type", len(intent)+len(name)); err != nil {

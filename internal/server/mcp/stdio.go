@@ -160,7 +160,7 @@ func (s *stdioSession) take(ctx context.Context, l line, maxLine int64) {
 		return
 	}
 	if batch && s.version >= unbatchedVersion {
-		s.write(appendError(nil, nil, badRequest("found a batch, which protocol version "+s.version+" does not have; send the messages one by one").fault))
+		s.write(appendError(nil, nil, badRequest("found a batch, which protocol version "+s.version+" does not allow; send the messages one by one").fault))
 		return
 	}
 	for i := range msgs {

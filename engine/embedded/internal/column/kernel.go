@@ -25,19 +25,20 @@ type Kernel struct {
 	codeMatches engine.Bitmap // by dictionary code: whether its text satisfies the comparison
 }
 
+// kernelKind says how a kernel tests the values of its column.
 type kernelKind uint8
 
 const (
-	keepNone kernelKind = iota
-	keepAll             // every value that is not null
-	keepBits            // the set bits of a Bool
-	keepInts32
-	keepInts64
-	keepFloats32
-	keepFloats64
-	keepCodes // integers that are dictionary codes
-	keepTruth
-	keepTexts
+	keepNone     kernelKind = iota
+	keepAll                 // every value that is not null
+	keepBits                // the set bits of a Bool
+	keepInts32              // 32-bit integers within the bounds, or outside if not is set
+	keepInts64              // 64-bit integers, likewise
+	keepFloats32            // values of type F32, likewise
+	keepFloats64            // values of type F64, likewise
+	keepCodes               // integers that are dictionary codes
+	keepTruth               // texts whose dictionary code is in codeMatches
+	keepTexts               // texts that satisfy op
 )
 
 // HasKernel reports whether there is a kernel that compares values of type t with a

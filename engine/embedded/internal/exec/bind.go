@@ -172,7 +172,7 @@ func (b *binder) aggregate(e plan.Agg) (int, error) {
 			return 0, err
 		}
 		if !row.Arg.Accepts(a.ex.typ) {
-			return 0, mismatch("%s does not take a value of type %s", e.Func, a.ex.typ)
+			return 0, mismatch("%s does not accept a value of type %s", e.Func, a.ex.typ)
 		}
 		a.typ = row.Result(a.ex.typ)
 	}

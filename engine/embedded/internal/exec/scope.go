@@ -8,10 +8,10 @@ import (
 
 // scope is a block during planning: the clauses that have no step yet, and the steps so far.
 type scope struct {
-	varStates   []varState   // by variable
-	vars        []plan.VarID // bound variables, in the order of binding; elements never change
-	unbound     []plan.VarID // variables that no step has bound yet
-	links       []*link
+	varStates   []varState                    // by variable
+	vars        []plan.VarID                  // bound variables, in the order of binding; elements never change
+	unbound     []plan.VarID                  // variables that no step has bound yet
+	links       []*link                       // traversals that no step follows yet
 	filtersOf   map[plan.VarID][]*pendingCond // the filters by the unbound variables that they use
 	ready       []*pendingCond                // filters whose variables are all bound
 	open        int                           // number of the other filters

@@ -293,11 +293,11 @@ func (l *wal) notWritten() error {
 	var refused *refusedError
 	switch {
 	case errors.As(l.failed, &moved):
-		return unavailable("its folder or its log was moved, removed or replaced; open the graph again", l.failed)
+		return unavailable("the folder or the log of the graph was moved, removed or replaced; open the graph again", l.failed)
 	case errors.As(l.failed, &refused) && fs.IsNoSpace(l.failed):
-		return unavailable("its disk is full; free some space and open the graph again", l.failed)
+		return unavailable("the disk of the graph is full; free some space and open the graph again", l.failed)
 	}
-	return unavailable("its log failed; open the graph again", l.failed)
+	return unavailable("the log of the graph failed; open the graph again", l.failed)
 }
 
 // close writes the queued records and refuses later ones.

@@ -88,12 +88,12 @@ func (l *wal) prepare(need int64) error {
 	old.discard(l)
 	f, err := createTemp(l.fsys, next.temp)
 	if err != nil {
-		return unavailable("the disk has no room for its log", err)
+		return unavailable("the disk has no room for the log of the graph", err)
 	}
 	next.f = f
 	if err := fillZeros(f, next.size); err != nil {
 		next.discard(l)
-		return unavailable("the disk has no room for its log", err)
+		return unavailable("the disk has no room for the log of the graph", err)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -306,7 +306,7 @@ func (s *Store) release() error {
 // one, because an Open would not find the files written here.
 func (s *Store) checkMoved() error {
 	if err := s.lock.Check(nil, ""); err != nil {
-		return unavailable("its folder cannot be written safely", err)
+		return unavailable("the folder of the graph cannot be written safely", err)
 	}
 	return nil
 }

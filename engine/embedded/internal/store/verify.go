@@ -96,6 +96,7 @@ func (s *Store) verifySegment(ctx context.Context, faults *faultList, id Segment
 	return err
 }
 
+// segmentState returns the state of a segment; there is false if the store has none.
 func (s *Store) segmentState(id SegmentID) (state segmentState, there bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,6 +106,7 @@ func (s *Store) segmentState(id SegmentID) (state segmentState, there bool) {
 	return segmentState{}, false
 }
 
+// verifyAll verifies every file of the store.
 func (s *Store) verifyAll(ctx context.Context) error {
 	names, err := s.fsys.List(s.dir)
 	if err != nil {

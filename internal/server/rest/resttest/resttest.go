@@ -91,6 +91,7 @@ func (k *recordedBody) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// reader returns the recorded bytes.
 func (k *recordedBody) reader() io.ReadCloser { return io.NopCloser(bytes.NewReader(k.bytes.Bytes())) }
 
 // tee records the response while it writes it.
@@ -131,7 +132,7 @@ func (x *exchange) check() error {
 		if x.status != http.StatusNotFound && x.status != http.StatusMethodNotAllowed {
 			return errors.New("the document does not have this operation")
 		}
-		return x.isFault()
+		return x.checkFault()
 	}
 	r := x.r.Clone(x.r.Context())
 	r.Body = x.sent.reader()
@@ -159,8 +160,8 @@ func (x *exchange) check() error {
 	return nil
 }
 
-// isFault checks an answer against the schema of errors.
-func (x *exchange) isFault() error {
+// checkFault checks an answer against the schema of errors.
+func (x *exchange) checkFault() error {
 	var v any
 	if x.r.Method != http.MethodHead {
 		if err := json.Unmarshal(x.answer.bytes.Bytes(), &v); err != nil {

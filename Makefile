@@ -155,7 +155,7 @@ bench: ## measure the language, the engine and the server
 	$(GO) test -run '^$$' -bench . -benchmem ./bench ./gq ./cmd/gq
 
 SIZE ?= 1
-# PROFILE names a folder for CPU profiles of this engine, one a work. CODE=1 leaves all
+# PROFILE names a folder for CPU profiles of this engine, one for each task. CODE=1 leaves all
 # but the code of this repository out.
 bench-peers: ## measure the engine beside SQLite, DuckDB and PostgreSQL (SIZE=0.02 for a short run)
 	@WORK=$(DATA)/peers SIZE=$(SIZE) PROFILE=$(abspath $(PROFILE)) CODE=$(CODE) bench/peers/run.sh

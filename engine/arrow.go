@@ -79,6 +79,7 @@ func ArrowBatch(schema *arrow.Schema, b *Batch, mem memory.Allocator) (arrow.Rec
 	return rb.NewRecordBatch(), nil
 }
 
+// appendColumn appends the first n values of a column to an Arrow array.
 func appendColumn(to array.Builder, c *Column, n int) error {
 	if s, ok := to.(*array.StructBuilder); ok {
 		for range n {
@@ -99,6 +100,7 @@ func appendColumn(to array.Builder, c *Column, n int) error {
 	return nil
 }
 
+// appendArrow appends one value to an Arrow array.
 func appendArrow(to array.Builder, v value.Value) error {
 	if v.IsNull() {
 		to.AppendNull()
@@ -160,6 +162,7 @@ func appendArrow(to array.Builder, v value.Value) error {
 	return nil
 }
 
+// arrowType returns the Arrow type for a type of the language.
 func arrowType(t value.Type) arrow.DataType {
 	if t.List {
 		return arrow.ListOf(arrowType(t.Elem()))

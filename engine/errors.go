@@ -44,7 +44,7 @@ type ConstraintViolation struct {
 
 // BadArgument says that an argument of a query does not fit its parameter.
 type BadArgument struct {
-	Param  string
+	Param  string // name of the parameter, without $
 	Detail string
 }
 
@@ -61,7 +61,7 @@ type Unsupported struct {
 
 // TooLarge says that a call exceeded a limit.
 type TooLarge struct {
-	Resource      string
+	Resource      string // the limited thing, in plural, such as "bytes of one commit"
 	Limit, Actual int64
 	Hint          string // what the caller can do about it; may be empty
 }
@@ -71,7 +71,7 @@ type Unavailable struct{ Reason string }
 
 // Busy says that the calls in progress have used up a shared resource.
 type Busy struct {
-	Resource string
+	Resource string // the limited thing, in plural
 	Limit    int64
 }
 

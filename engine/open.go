@@ -70,8 +70,8 @@ type Embedder interface {
 // Memory bounds the total memory of concurrent queries. Several graphs may share one Memory. It is
 // safe for concurrent use.
 type Memory struct {
-	limit int64
-	taken atomic.Int64
+	limit int64        // in bytes
+	taken atomic.Int64 // bytes reserved by running queries
 }
 
 // NewMemory returns a Memory with a limit in bytes.

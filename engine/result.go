@@ -47,8 +47,8 @@ type Batch struct {
 //	a whole node                          Fields, one column per field
 type Column struct {
 	Type    value.Type
-	Valid   Bitmap // nil if no row is null
-	Ints    []int64
+	Valid   Bitmap  // nil if no row is null
+	Ints    []int64 // see the table above
 	Floats  []float64
 	Strings []string // may point into the engine's memory: clone what must outlive the batch
 	Vectors [][]float32

@@ -48,7 +48,7 @@ func (b *bench) agree(ctx context.Context, w *work, statements []statement, args
 		}
 	}
 	if found == 0 {
-		return fmt.Errorf("%s finds nothing for any of %d arguments: nothing would be measured", w.id, n)
+		return fmt.Errorf("%s finds no rows for any of %d arguments, so its time would mean nothing", w.id, n)
 	}
 	return nil
 }

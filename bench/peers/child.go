@@ -23,15 +23,15 @@ const childArg = "child"
 
 // outcome is the result that a child process prints, as JSON.
 type outcome struct {
-	Seconds float64
+	Seconds float64 // time of the task
 	Memory  memory
 }
 
 // child describes the task of a child process.
 type child struct {
 	task    string // load or open; index or load-code
-	peer    string
-	dir     string
+	peer    string // name of the database
+	dir     string // folder of the database
 	profile string // file for a CPU profile; may be empty
 }
 
@@ -100,7 +100,7 @@ func runChild(ctx context.Context, args []string) (err error) {
 		err = loadCode(ctx, *root, c.dir)
 		o.Seconds, o.Memory = time.Since(start).Seconds(), stop()
 	default:
-		err = fmt.Errorf("task %q: want load, open, index or load-code", c.task)
+		err = fmt.Errorf("the task is %q, expected load, open, index or load-code", c.task)
 	}
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func openAndAnswer(ctx context.Context, p peer, dir string) (seconds float64, er
 	n, err := run(ctx, []any{social.PersonSlug(7)}, nil)
 	seconds = time.Since(start).Seconds()
 	if err == nil && n != 1 {
-		err = fmt.Errorf("the first lookup finds %d rows, want 1", n)
+		err = fmt.Errorf("the first lookup found %d rows, expected 1", n)
 	}
 	return seconds, err
 }

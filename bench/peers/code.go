@@ -29,7 +29,7 @@ const (
 	// wholeCode is the minimum size of a run that also reads the dependencies and the standard
 	// library. A smaller run has no time for them.
 	wholeCode = 0.5
-	codeRuns  = 1_000
+	codeRuns  = 1_000 // the most runs of each stored query
 )
 
 // realGraph indexes the code of this repository, loads it, runs the stored queries of queries/code,
@@ -37,7 +37,7 @@ const (
 // texts and names are real.
 func (b *bench) realGraph(ctx context.Context) (err error) {
 	if b.root == "" {
-		fmt.Print("The code of this repository is left out: -root does not say where it is.\n\n")
+		fmt.Print("The code of this repository is not measured, because -root is not set.\n\n")
 		return nil
 	}
 	dir := filepath.Join(b.dir, "code")
@@ -191,7 +191,7 @@ func (n *codeNames) args(q *plan.Query, rng *rand.Rand) (engine.Args, error) {
 		}
 		values := n.of[from]
 		if len(values) == 0 {
-			return nil, fmt.Errorf("query %s: nothing to draw its parameter %s from", q.Name, p.Name)
+			return nil, fmt.Errorf("query %s: there are no values to draw for its parameter %s", q.Name, p.Name)
 		}
 		args = append(args, value.OfString(values[rng.IntN(len(values))]))
 	}
@@ -220,7 +220,7 @@ func (b *bench) storedQueries(ctx context.Context, g engine.Graph, names *codeNa
 	}
 	t.print()
 	if len(empty) > 0 {
-		fmt.Printf("Left out, since they have no row here: %s.\n\n", strings.Join(empty, ", "))
+		fmt.Printf("Not in the table, because they returned no rows here: %s.\n\n", strings.Join(empty, ", "))
 	}
 	return nil
 }

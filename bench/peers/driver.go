@@ -40,6 +40,7 @@ func prepare(ctx context.Context, conn driver.Conn, query string) (*prepared, er
 	return &prepared{stmt: stmt}, nil
 }
 
+// bind sets the arguments of the next run.
 func (p *prepared) bind(values ...any) {
 	p.args = p.args[:0]
 	for i, v := range values {
@@ -90,6 +91,7 @@ func (p *prepared) statement(columns int, argument func(any) any) statement {
 	}
 }
 
+// readValue reads all bytes of a value, so that no database can skip them.
 func readValue(v any) {
 	switch v := v.(type) {
 	case string:

@@ -23,6 +23,7 @@ func (duckDB) name() string { return "DuckDB" }
 
 func (duckDB) searches(context.Context, string) (bool, error) { return false, nil }
 
+// duckTables creates the tables.
 const duckTables = `
 CREATE TABLE person (id INTEGER NOT NULL, slug VARCHAR NOT NULL, name VARCHAR NOT NULL, age INTEGER NOT NULL, city VARCHAR NOT NULL, bio VARCHAR NOT NULL);
 CREATE TABLE company (id INTEGER NOT NULL, slug VARCHAR NOT NULL, name VARCHAR NOT NULL);
@@ -44,6 +45,7 @@ ANALYZE;
 CHECKPOINT;
 `
 
+// duckReads are the statements of the reads by id of the work.
 var duckReads = map[string]string{
 	"w1": `SELECT name, age, city, bio FROM person WHERE slug = ?`,
 	"w2": `SELECT f.slug, f.name, f.age FROM knows k JOIN person f ON f.id = k.dst
@@ -161,10 +163,11 @@ func openDuck(ctx context.Context, dir string) (*duckSession, error) {
 	return &duckSession{connector: c, conn: conn}, nil
 }
 
+// duckSession is an open DuckDB database.
 type duckSession struct {
 	connector *duckdb.Connector
 	conn      driver.Conn
-	more      []driver.Conn
+	more      []driver.Conn // connections for concurrent writers
 }
 
 func (s *duckSession) close() error {
@@ -190,7 +193,7 @@ func (s *duckSession) version(ctx context.Context) (string, error) {
 func (s *duckSession) prepare(ctx context.Context, w *work) (statement, error) {
 	text, ok := duckReads[w.id]
 	if !ok {
-		return nil, absent("full-text search is an extension that the library does not bring")
+		return nil, absent("full-text search is an extension that the library does not contain")
 	}
 	p, err := prepare(ctx, s.conn, text)
 	if err != nil {

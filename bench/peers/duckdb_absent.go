@@ -3,5 +3,5 @@
 package main
 
 func newDuckDB() (peer, error) {
-	return nil, absent("this program was built without its shared library: build with the tag duckdb_use_lib and -lduckdb, as run.sh does where npm offers it")
+	return nil, absent("this program was built without DuckDB's shared library; build it with the tag duckdb_use_lib and -lduckdb, as run.sh does if npm offers the library")
 }

@@ -16,8 +16,8 @@ import (
 const (
 	// firstAdded is the number of the first added person. No graph contains that number.
 	firstAdded   = 5_000_000
-	commitRounds = 5
-	manyWriters  = 16
+	commitRounds = 5  // rounds of each database
+	manyWriters  = 16 // number of concurrent writers
 )
 
 // commits measures durable commits with one writer and with many, and prints W10. The databases

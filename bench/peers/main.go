@@ -33,25 +33,25 @@ func main() {
 
 // options are the command's flags.
 type options struct {
-	size    float64
+	size    float64 // multiple of 1,620,000 rows
 	seed    uint64
 	dir     string
-	budget  time.Duration
+	budget  time.Duration // time for each database and each task
 	profile string
 	root    string
-	code    bool
+	code    bool // measure only the code of this repository
 }
 
 func run(ctx context.Context, args []string) error {
 	var o options
 	flags := flag.NewFlagSet("peers", flag.ContinueOnError)
-	flags.Float64Var(&o.size, "size", 1, "size as a factor of 1,620,000 rows")
-	flags.Uint64Var(&o.seed, "seed", 42, "seed of the rows")
-	flags.StringVar(&o.dir, "dir", "", "folder to work in, emptied afterwards; a temporary one without it")
-	flags.DurationVar(&o.budget, "budget", 3*time.Second, "time for one database and one work")
-	flags.StringVar(&o.profile, "profile", "", "folder for CPU profiles of this engine, one a work")
-	flags.StringVar(&o.root, "root", "", "folder of this repository, whose code is indexed and queried; left out without it")
-	flags.BoolVar(&o.code, "code", false, "measure the code of this repository alone")
+	flags.Float64Var(&o.size, "size", 1, "size of the graph as a multiple of 1,620,000 rows")
+	flags.Uint64Var(&o.seed, "seed", 42, "seed of the random rows")
+	flags.StringVar(&o.dir, "dir", "", "folder for temporary files; the default is the system's folder")
+	flags.DurationVar(&o.budget, "budget", 3*time.Second, "time for each database and each task")
+	flags.StringVar(&o.profile, "profile", "", "folder for CPU profiles of this engine, one for each task")
+	flags.StringVar(&o.root, "root", "", "folder of this repository, to index and query its code; without it, the code is not measured")
+	flags.BoolVar(&o.code, "code", false, "measure only the code of this repository")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func run(ctx context.Context, args []string) error {
 type bench struct {
 	options
 	graph *social.Graph
-	dir   string
+	dir   string // folder for temporary files
 	file  string // the graph as an NDJSON file
 	rng   *rand.Rand
 

@@ -14,6 +14,7 @@ type series struct {
 	sorted bool // whether times is in ascending order
 }
 
+// add adds a time.
 func (s *series) add(d time.Duration) { s.times, s.sorted = append(s.times, d), false }
 
 // quantile returns the smallest time that is not exceeded by the fraction q of all times.
@@ -26,6 +27,7 @@ func (s *series) quantile(q float64) time.Duration {
 	return s.times[min(max(rank, 0), len(s.times)-1)]
 }
 
+// at returns quantile q of the times.
 func (s *series) at(q float64) string {
 	if s == nil || len(s.times) == 0 {
 		return "–"
@@ -34,9 +36,9 @@ func (s *series) at(q float64) string {
 }
 
 const (
-	argumentSets = 500
-	mostRuns     = 2_000
-	leastRuns    = 20
+	argumentSets = 500   // number of different arguments of a work
+	mostRuns     = 2_000 // runs of a work end at this number
+	leastRuns    = 20    // a work runs at least this often
 	// Each database runs for blockTime before the next one's turn. The time is short enough that
 	// all see the same load of the machine, and long enough that most runs find the processor's
 	// caches as the same database left them.

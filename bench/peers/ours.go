@@ -90,6 +90,7 @@ func (omnigraph) open(ctx context.Context, dir string) (session, error) {
 	return &graphSession{graph: g}, nil
 }
 
+// graphSession is an open graph of this engine.
 type graphSession struct{ graph *embedded.Graph }
 
 func (s *graphSession) version(context.Context) (string, error) { return "this tree", nil }
@@ -130,7 +131,7 @@ func (s *graphSession) prepare(ctx context.Context, w *work) (statement, error) 
 	}
 	q := queries[w.id]
 	if q == nil {
-		return nil, fmt.Errorf("no query %s among the stored ones", w.id)
+		return nil, fmt.Errorf("there is no stored query %s", w.id)
 	}
 	var not *engine.Unsupported
 	if err := s.graph.Bind(ctx, q.Plan, engine.Target{}); errors.As(err, &not) {
@@ -193,6 +194,7 @@ func touch(s string) int64 {
 	return int64(len(s)) + int64(s[0]) + int64(s[len(s)-1])
 }
 
+// batchRows returns the rows of a batch.
 func batchRows(b *engine.Batch) [][]any {
 	rows := make([][]any, b.Len)
 	for i := range rows {
@@ -203,6 +205,7 @@ func batchRows(b *engine.Batch) [][]any {
 	return rows
 }
 
+// toValue returns an argument as a value of the engine.
 func toValue(a any, kind value.Kind) value.Value {
 	switch a := a.(type) {
 	case string:
@@ -218,6 +221,7 @@ func toValue(a any, kind value.Kind) value.Value {
 	panic(fmt.Sprintf("argument of type %T", a))
 }
 
+// fromValue returns a value of the engine as a value of database/sql.
 func fromValue(v value.Value) any {
 	switch {
 	case v.IsNull():

@@ -22,6 +22,7 @@ func (postgres) name() string { return "PostgreSQL" }
 
 func (postgres) searches(context.Context, string) (bool, error) { return true, nil }
 
+// pgTables creates the tables.
 const pgTables = `
 CREATE TABLE person (id integer NOT NULL, slug text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, age integer NOT NULL, city text COLLATE "C" NOT NULL, bio text NOT NULL);
 CREATE TABLE company (id integer NOT NULL, slug text COLLATE "C" NOT NULL, name text NOT NULL);
@@ -48,6 +49,7 @@ VACUUM ANALYZE;
 CHECKPOINT;
 `
 
+// pgReads are the statements of the reads by id of the work.
 var pgReads = map[string]string{
 	"w1": `SELECT name, age, city, bio FROM person WHERE slug = $1`,
 	"w2": `SELECT f.slug, f.name, f.age FROM person p JOIN knows k ON k.src = p.id JOIN person f ON f.id = k.dst
@@ -133,6 +135,7 @@ func (postgres) load(ctx context.Context, dir string, from source) (err error) {
 	return pgExec(ctx, conn, pgIndexes)
 }
 
+// each returns the values of every row.
 func each[T any](rows iter.Seq[T], values func(T) []any) iter.Seq[[]any] {
 	return func(yield func([]any) bool) {
 		for r := range rows {
@@ -151,10 +154,11 @@ func (postgres) open(ctx context.Context, dir string) (session, error) {
 	return &pgSession{conn: conn, dir: dir}, nil
 }
 
+// pgSession is a connection to PostgreSQL.
 type pgSession struct {
 	conn *pgx.Conn
-	more []*pgx.Conn
-	dir  string
+	more []*pgx.Conn // connections for concurrent writers
+	dir  string      // folder of the server's socket
 }
 
 func (s *pgSession) close() error {

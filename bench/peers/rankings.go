@@ -53,7 +53,7 @@ func topOf(scores map[string]float64, rows [][]any) error {
 		case !ok:
 			return fmt.Errorf("%s matches nothing", slug)
 		case math.Abs(score-best[i]) > 1e-5*math.Max(1, math.Abs(best[i])):
-			return fmt.Errorf("row %d is %s with a score of %v, want one of %v", i, slug, score, best[i])
+			return fmt.Errorf("row %d is %s with the score %v, expected one of %v", i, slug, score, best[i])
 		}
 		seen[slug] = true
 	}

@@ -17,8 +17,10 @@ type table struct {
 	rows [][]string
 }
 
+// add adds a row.
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
+// print prints the table.
 func (t *table) print() {
 	line := func(cells []string) { fmt.Println("| " + strings.Join(cells, " | ") + " |") }
 	line(t.head)
@@ -66,6 +68,7 @@ func loadAverages() string {
 	return strings.Join(strings.Fields(string(text))[:3], ", ")
 }
 
+// versions prints the versions of the databases.
 func (b *bench) versions(ctx context.Context, sessions []session) error {
 	var list []string
 	for i, s := range sessions {
@@ -107,6 +110,7 @@ func ratio(figures []float64, goal float64) string {
 	return fmt.Sprintf("%.3g (≤ %g, %s)", r, goal, verdict)
 }
 
+// brief rounds a time for a table.
 func brief(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -121,8 +125,10 @@ func brief(d time.Duration) string {
 	return fmt.Sprintf("%.0f ms", float64(d)/1e6)
 }
 
+// mega returns a number of bytes in MB of a million bytes.
 func mega(bytes int64) string { return fmt.Sprintf("%.0f MB", float64(bytes)/1e6) }
 
+// megaOf returns the size of a file in MB.
 func megaOf(file string) string {
 	info, err := os.Stat(file)
 	if err != nil {

@@ -98,7 +98,7 @@ func pgBin() (string, error) {
 	}
 	path, err := exec.LookPath("initdb")
 	if err != nil {
-		return "", absent("no initdb: install the package postgresql")
+		return "", absent("the command initdb is missing; install the package postgresql")
 	}
 	path, err = filepath.EvalSymlinks(path)
 	return filepath.Dir(path), err
@@ -111,7 +111,7 @@ func serverUser() (*syscall.Credential, error) {
 	}
 	u, err := user.Lookup(pgUser)
 	if err != nil {
-		return nil, absent("it does not run as root, and there is no user %s", pgUser)
+		return nil, absent("PostgreSQL does not run as root, and there is no user %s", pgUser)
 	}
 	uid, err := strconv.ParseUint(u.Uid, 10, 32)
 	if err != nil {

@@ -53,6 +53,7 @@ ANALYZE;
 PRAGMA wal_checkpoint (TRUNCATE);
 `
 
+// sqliteReads are the statements of the reads by id of the work.
 var sqliteReads = map[string]string{
 	"w1": `SELECT name, age, city, bio FROM person WHERE slug = ?`,
 	"w2": `SELECT f.slug, f.name, f.age FROM person p JOIN knows k ON k.src = p.id JOIN person f ON f.id = k.dst
@@ -183,6 +184,7 @@ func (sqlite) open(ctx context.Context, dir string) (session, error) {
 	return &sqliteSession{conn: conn}, nil
 }
 
+// sqliteSession is an open SQLite database.
 type sqliteSession struct{ conn driver.Conn }
 
 func (s *sqliteSession) close() error { return s.conn.Close() }

@@ -103,19 +103,21 @@ func (b *bench) loads(ctx context.Context) error {
 // memory. The memory of this engine excludes mapped files.
 type costs struct{ time, disk, memory []float64 }
 
+// add adds the costs of one database.
 func (c *costs) add(seconds, disk, memory float64) {
 	c.time = append(c.time, seconds)
 	c.disk = append(c.disk, disk)
 	c.memory = append(c.memory, memory)
 }
 
+// ratios adds a row with the ratios of this engine's costs to those of the best peer.
 func (c *costs) ratios(t *table, label string) {
 	t.add(label, ratio(c.time, 0.3), ratio(c.disk, 1.5), "", ratio(c.memory, 1))
 }
 
 const (
-	warmOpens = 15
-	coldOpens = 7
+	warmOpens = 15 // opens with the file in the page cache
+	coldOpens = 7  // opens after the page cache was dropped
 )
 
 // opens measures the time from opening to the first answer, in new processes, and prints W12.

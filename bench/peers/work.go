@@ -10,7 +10,7 @@ import (
 // work is one read that the benchmark measures.
 type work struct {
 	id, label string
-	columns   int
+	columns   int // number of columns of a row
 	// compared is the number of leading columns in which all databases must agree.
 	compared int
 	// args draws arguments. Texts are strings, numbers int64 and vectors []float32.
@@ -23,10 +23,12 @@ type work struct {
 	goal99 float64
 }
 
+// aPerson draws the slug of a person.
 func aPerson(g *social.Graph, rng *rand.Rand) []any {
 	return []any{social.PersonSlug(rng.IntN(g.Persons))}
 }
 
+// works are the reads that the benchmark measures.
 var works = []*work{
 	{id: "w1", label: "lookup by key, 4 properties", columns: 4, compared: 4, exact: true, args: aPerson, goal: 0.2},
 	{id: "w2", label: "1-hop neighbours by name, limit 50", columns: 3, compared: 3, exact: true, args: aPerson, goal: 0.1},
@@ -58,6 +60,7 @@ var works = []*work{
 		}, goal: 0.33},
 }
 
+// workNamed returns the work with an id.
 func workNamed(id string) *work {
 	return works[slices.IndexFunc(works, func(w *work) bool { return w.id == id })]
 }

@@ -10,6 +10,7 @@ import (
 // tables is the number of tables, and of types. Each has one query of every shape.
 const tables = 100
 
+// typeText is a node type of the schema.
 const typeText = `node T%d {
   slug: String @key
   name: String @description("Its name.")
@@ -21,6 +22,7 @@ const typeText = `node T%d {
 }
 `
 
+// tableText is the table that corresponds to typeText.
 const tableText = `CREATE TABLE t%d (
   slug TEXT PRIMARY KEY,
   name TEXT NOT NULL,

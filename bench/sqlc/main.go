@@ -22,8 +22,8 @@ import (
 )
 
 func main() {
-	turns := flag.Int("turns", 9, "how often each `runs`")
-	build := flag.Bool("build", true, "build what gq wrote")
+	turns := flag.Int("turns", 9, "number of `runs` of each command")
+	build := flag.Bool("build", true, "build the code that gq generated")
 	flag.Parse()
 	if err := run(*turns, *build); err != nil {
 		fmt.Fprintln(os.Stderr, "bench-codegen:", err)
@@ -74,7 +74,7 @@ func run(turns int, build bool) (err error) {
 		}
 		ours, theirs = append(ours, a), append(theirs, b)
 	}
-	fmt.Printf("%d queries over %d tables or types, %d turns each, medians, %s on %s/%s\n",
+	fmt.Printf("%d queries over %d tables or types, medians of %d turns each, %s on %s/%s\n",
 		tables*len(shapes), tables, turns, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	fmt.Printf("%-28s %8s %8s %10s\n", "", "wall s", "CPU s", "peak MB")
 	gqWall, gqPeak := report("gq generate", ours)
@@ -92,8 +92,8 @@ func run(turns int, build bool) (err error) {
 
 // sample holds the time and memory of one process.
 type sample struct {
-	wall, cpu time.Duration
-	peak      float64 // peak resident memory, in MB of a million bytes
+	wall, cpu time.Duration // elapsed time and processor time
+	peak      float64       // peak resident memory, in MB of a million bytes
 }
 
 func measure(dir, program string, args ...string) (sample, error) {
@@ -154,9 +154,9 @@ func buildGenerated(root, dir string) error {
 	}
 	start := time.Now()
 	if _, err := output(dir, "go", "build", "-mod=mod", "./generated/big"); err != nil {
-		return fmt.Errorf("build what gq generated: %w", err)
+		return fmt.Errorf("building the code that gq generated: %w", err)
 	}
-	fmt.Printf("what gq generated builds, in %.1f s\n", time.Since(start).Seconds())
+	fmt.Printf("go build took %.1f s for the code that gq generated\n", time.Since(start).Seconds())
 	return nil
 }
 

@@ -179,7 +179,7 @@ func (f *segmentFiles) readArchive(ctx context.Context, seg *version.ArchiveSegm
 		var runs []version.Run
 		runs, records, err = version.ReadArchive(bytes.Clone(b)) // cloned because the records alias it
 		if err == nil && !slices.Equal(runs, seg.Runs) {
-			err = &engine.Corrupt{Object: "segment " + seg.Name, Detail: fmt.Sprintf("it holds the commits %v, but its entry lists %v", runs, seg.Runs)}
+			err = &engine.Corrupt{Object: "segment " + seg.Name, Detail: fmt.Sprintf("the segment holds the commits %v, but its manifest entry lists %v", runs, seg.Runs)}
 		}
 		return err
 	})

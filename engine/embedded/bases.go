@@ -17,7 +17,7 @@ const keptBases = 256
 // mergeBase is a state that the next merge of a branch probably compares with: the state where
 // the branch began, or the source of its last merge. Guarded by branches.mu.
 type mergeBase struct {
-	id       string
+	id       string            // id of the state's commit
 	snap     *version.Snapshot // nil once the list has dropped it
 	branches int               // how many branches hold it
 }
@@ -63,6 +63,7 @@ func (l *mergeBases) release(b *branch) {
 	}
 }
 
+// has reports whether the list still holds base.
 func (l *mergeBases) has(base *mergeBase) bool { return l.at[base.id] == base }
 
 func (l *mergeBases) drop(base *mergeBase) {

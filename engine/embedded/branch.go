@@ -13,8 +13,8 @@ import (
 // its tip, which may not be durable yet.
 type branch struct {
 	name string
-	live atomic.Bool // whether the record that created the branch is durable
-	head atomic.Pointer[commit]
+	live atomic.Bool            // whether the record that created the branch is durable
+	head atomic.Pointer[commit] // the last durable commit
 
 	// deleted is whether the record that deletes the branch is in the log. It changes with layout
 	// locked for reading and branches.mu locked, so either of layout, locked for writing, and
@@ -28,7 +28,7 @@ type branch struct {
 	// change the tip with branches.mu locked too. So the tip may also be read with branches.mu and
 	// layout locked.
 	writing ctxMutex
-	tip     *commit
+	tip     *commit  // the last commit, durable or in flight
 	err     error    // if set, why the tip can never become durable
 	journal *journal // commits during a rewrite; nil when no rewrite runs
 	// stale reports a stale manifest: after a crash, a manifest may be in force that numbers
@@ -46,9 +46,9 @@ type branch struct {
 
 // commit is an in-flight or durable commit.
 type commit struct {
-	snap *version.Snapshot
-	lsn  uint64
-	out  *outcome // nil if recovery restored the commit
+	snap *version.Snapshot // the state that the commit made
+	lsn  uint64            // LSN of the commit's record
+	out  *outcome          // nil if recovery restored the commit
 }
 
 // outcome is the result of an in-flight commit.
@@ -83,6 +83,7 @@ func (b *branch) lock(ctx context.Context) error {
 	return nil
 }
 
+// unlock releases the write lock of the branch.
 func (b *branch) unlock() { b.writing.unlock() }
 
 // hold waits for the write lock of the branch, even if the branch can no longer be written.

@@ -21,7 +21,7 @@ type branches struct {
 	retention *retention
 	main      *branch // does not change after the graph was opened
 
-	mu     sync.Mutex
+	mu     sync.Mutex // locked while a record gets its place in the log; guards the fields below
 	byName map[string]*branch
 	sorted []*branch            // in name order
 	tips   map[string][]*branch // by the id of the tip's commit
@@ -227,14 +227,14 @@ var errStaleRetention = &engine.Unavailable{Reason: "a cleanup failed, so a bran
 
 // errNeedsState is the error of create for a commit that is the tip of no branch, if the caller
 // has not restored its state.
-var errNeedsState = errors.New("the state of the commit must be restored first")
+var errNeedsState = errors.New("the caller must first restore the state of the commit")
 
 // created is a new branch whose record has its place in the log.
 type created struct {
 	branch *branch
-	out    *outcome
-	ticket *store.Ticket
-	bytes  int // size of the record in bytes
+	out    *outcome      // tells when the record is durable
+	ticket *store.Ticket // place of the record in the log
+	bytes  int           // size of the record in bytes
 }
 
 // create makes a branch and gives its record a place in the log. restored is the state of the

@@ -30,8 +30,8 @@ type checkpoints struct {
 	lsn    uint64                   // of the last record before the last checkpoint; guarded by mu
 	stored []version.HistorySegment // the stored history after the last checkpoint; guarded by mu
 
-	logged    atomic.Int64 // log bytes since the last checkpoint
-	counts    counters
+	logged    atomic.Int64  // log bytes since the last checkpoint
+	counts    counters      // numbers of checkpoints, rewrites and failures
 	requested chan struct{} // holds a token when a checkpoint is wanted
 }
 

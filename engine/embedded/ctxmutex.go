@@ -9,7 +9,7 @@ import (
 // first caller that asks, even before callers that wait. Handing it to a waiting goroutine would
 // leave it idle until that goroutine wakes up, which takes longer than most callers hold it.
 type ctxMutex struct {
-	held atomic.Bool
+	held atomic.Bool   // whether the mutex is locked
 	free chan struct{} // holds a token when a waiting caller may try
 }
 

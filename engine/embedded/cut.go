@@ -14,14 +14,14 @@ type cut struct {
 	branches []cutBranch
 	bases    []*version.Snapshot // the merge bases in memory
 	commits  int                 // number of commits in the history
-	retained retained
+	retained retained            // archive and anchors that the manifest must name
 }
 
 // cutBranch is the state of one branch in a cut.
 type cutBranch struct {
 	*branch
-	tip      *commit
-	receipts []receipt
+	tip      *commit   // the branch's last commit in the cut
+	receipts []receipt // receipts of the branch's commits of the last day
 	version.ManifestBranch
 }
 

@@ -49,17 +49,20 @@ func mutationDigest(q *plan.Query, args engine.Args) (sum [32]byte) {
 // digest hashes the parts of a mutation.
 type digest struct{ h hash.Hash }
 
+// number hashes a number.
 func (d digest) number(n int) {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], uint64(n))
 	d.h.Write(b[:])
 }
 
+// text hashes the length and the bytes of a text.
 func (d digest) text(s string) {
 	d.number(len(s))
 	d.h.Write([]byte(s))
 }
 
+// statement hashes a statement of a mutation.
 func (d digest) statement(s plan.Statement) {
 	switch s := s.(type) {
 	case plan.Insert:
@@ -83,6 +86,7 @@ func (d digest) statement(s plan.Statement) {
 	}
 }
 
+// assigns hashes the properties that a statement sets, with their values.
 func (d digest) assigns(list []plan.Assign) {
 	d.number(len(list))
 	for _, a := range list {
@@ -91,6 +95,7 @@ func (d digest) assigns(list []plan.Assign) {
 	}
 }
 
+// pred hashes the condition of an update or a delete.
 func (d digest) pred(p plan.Pred) {
 	d.text(p.Name)
 	d.number(int(p.Op))
@@ -113,6 +118,7 @@ func (d digest) expr(e plan.Expr) {
 	}
 }
 
+// value hashes a value with its kind.
 func (d digest) value(v value.Value) {
 	d.number(int(v.Kind()))
 	switch {

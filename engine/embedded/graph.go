@@ -30,10 +30,10 @@ type Graph struct {
 	checkpoints checkpoints
 	writer      writer
 
-	stop       context.CancelFunc
-	background sync.WaitGroup // the goroutines that end after stop
-	closing    sync.Once
-	closeErr   error
+	stop       context.CancelFunc // ends the background goroutines
+	background sync.WaitGroup     // the goroutines that end after stop
+	closing    sync.Once          // makes Close run once
+	closeErr   error              // result of the first Close
 }
 
 var _ engine.Graph = (*Graph)(nil)
@@ -185,6 +185,7 @@ func (g *Graph) read(ctx context.Context, at engine.Target) (snap *version.Snaps
 	return snap, g.calls.leave, nil
 }
 
+// snapshot returns the state that a call reads: the head of a branch, or an older commit.
 func (g *Graph) snapshot(ctx context.Context, at engine.Target) (*version.Snapshot, error) {
 	b, err := g.branches.find(at.Branch)
 	if err != nil {

@@ -22,7 +22,7 @@ const pruneEvery = 1024
 //
 // A writer adds the receipt of a commit while the commit's record gets its place in the log.
 type idempotency struct {
-	mu          sync.Mutex
+	mu          sync.Mutex            // guards all fields
 	list        []receipt             // in commit order; elements never change; see current
 	first       uint32                // the number of list[0]; receipts are numbered in order
 	at          map[uint64]uint32     // by hash of the key: the number of the receipt
@@ -30,13 +30,14 @@ type idempotency struct {
 	ignoredBits uint64                // hash bits to ignore; tests set it to make hashes collide
 }
 
-// receipt is the form of a receipt in memory.
+// receipt is a receipt as idempotency keeps it in memory: packed into one string.
 type receipt struct {
 	commit int    // the commit's number in the history
 	packed string // see [version.Receipt.Pack]
 }
 
-// receiptKey identifies a receipt within a branch.
+// receiptKey identifies a receipt within a branch by the actor and the idempotency key that the
+// actor sent.
 type receiptKey struct{ actor, key string }
 
 var receiptSeed = maphash.MakeSeed()

@@ -94,6 +94,7 @@ func (e Engine) Open(ctx context.Context, dir string, opts engine.OpenOptions) (
 	return g, nil
 }
 
+// fs returns the file system; the operating system's by default.
 func (e Engine) fs() fs.FS {
 	if e.FS == nil {
 		return fs.OS()

@@ -17,7 +17,7 @@ type opener struct {
 	files  *segmentFiles
 	ctx    context.Context
 	opened map[string]*version.Segment // by version.SegmentKey
-	mapped map[string]*store.Segment
+	mapped map[string]*store.Segment   // by name of the file
 }
 
 func (f *segmentFiles) opener(ctx context.Context) *opener {

@@ -35,6 +35,7 @@ type programKey struct {
 	s *version.Schema
 }
 
+// get returns the program of a plan for a state. It binds the plan if no cached program fits.
 func (p *programs) get(ctx context.Context, q *plan.Query, snap *version.Snapshot) (*exec.Program, error) {
 	if prog, ok := p.of.Load(q); ok && prog.(*exec.Program).Fits(snap) {
 		return prog.(*exec.Program), nil

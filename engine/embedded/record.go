@@ -13,7 +13,7 @@ const changeBlock = "change"
 
 // record is the log record of a commit.
 type record struct {
-	kind        uint8
+	kind        uint8 // version.KindRows and so on
 	payload     []byte
 	afterHeader []byte            // the payload after the header
 	ops         []byte            // the operations; nil for a bulk commit or a change of schema

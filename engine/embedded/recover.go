@@ -38,7 +38,7 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 		g.branches.addLocked(b)
 	}
 	if g.branches.byName[engine.MainBranch] == nil {
-		return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("it holds %d branches, but not main", len(m.Branches))}
+		return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("branch main is missing; the manifest holds %d other branches", len(m.Branches))}
 	}
 	g.retention.recover(m, found.ManifestLSN, g.branches.sorted)
 	if err := g.replayAll(ctx, found.Records, open); err != nil {
@@ -105,6 +105,7 @@ func (g *Graph) replayAll(ctx context.Context, records []store.Record, open *ope
 	return nil
 }
 
+// reached notes a state that a later record may need.
 func (p *replay) reached(s *version.Snapshot) {
 	if _, ok := p.wanted[s.Commit.ID]; ok {
 		p.wanted[s.Commit.ID] = s
@@ -151,7 +152,7 @@ func (p *replay) state(ctx context.Context, r store.Record, id string) (*version
 	}
 	s, err := p.g.restorer.restore(ctx, id)
 	if missing := (*engine.NotFound)(nil); errors.As(err, &missing) {
-		return nil, corruptRecord(r, "it needs the state of commit %s, which is not stored", id)
+		return nil, corruptRecord(r, "the record needs the state of commit %s, which is not stored", id)
 	}
 	return s.snap, err
 }

@@ -45,10 +45,10 @@ type restored struct {
 
 // pending is a state that is being restored, shared by all callers that wait for it.
 type pending struct {
-	done    chan struct{}
-	epoch   uint64
-	waiting int
-	cancel  context.CancelFunc
+	done    chan struct{}      // closed once the state is restored or err is set
+	epoch   uint64             // restorer.epoch when the work began
+	waiting int                // number of callers that wait
+	cancel  context.CancelFunc // ends the work when the last caller stops waiting
 	restored
 	err error
 }

@@ -51,13 +51,13 @@ type retention struct {
 type anchor struct {
 	version.Anchor                   // Name is empty until the anchor is stored
 	snap           *version.Snapshot // nil when the state has to be read
-	lsn            uint64
+	lsn            uint64            // LSN of the commit's record
 	branch         *branch
 }
 
 // lineage holds the data that retention keeps about a branch. Guarded by retention.mu.
 type lineage struct {
-	run     run
+	run     run       // commits since the last anchor
 	anchors []*anchor // anchors of its commits; some may not be stored
 }
 
@@ -198,7 +198,7 @@ func (r *retention) archiveComplete() bool {
 
 // keptCommit is the data that retention keeps of one commit.
 type keptCommit struct {
-	anchored bool
+	anchored bool // whether the commit has an anchor
 	anchor   version.Anchor
 	snap     *version.Snapshot // the anchor's state if it is in memory
 	record   version.Archived  // the record, if number is -1

@@ -214,7 +214,7 @@ func TestCleanupReclaims(t *testing.T) {
 		t.Errorf("%d segments of %d are left after %+v", after, before, done)
 	}
 	if dry.Commits != done.Commits || dry.Segments < done.Segments || dry.Bytes < done.Bytes {
-		t.Errorf("a dry run reports %+v, the cleanup %+v", dry, done)
+		t.Errorf("the dry run returned %+v, the cleanup %+v", dry, done)
 	}
 	if err := g.Verify(ctx); err != nil {
 		t.Error(err)

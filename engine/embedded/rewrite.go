@@ -29,9 +29,10 @@ type journal struct {
 type journalEntry struct {
 	commit engine.Commit
 	lsn    uint64
-	ops    []byte
+	ops    []byte // the operations of the commit's record
 }
 
+// note adds a commit to the journal; a nil journal ignores it.
 func (j *journal) note(c engine.Commit, lsn uint64, rec record) {
 	switch {
 	case j == nil:

@@ -244,7 +244,7 @@ func align(from, to string, base, source *version.Snapshot, tx *version.Txn) (b,
 			if err != nil || !ok {
 				return nil, nil, nil, orDiverge(err, diverge)
 			}
-			lost = version.Uncarried(before, source, down, "the source changed it, but the target's schema dropped its type")
+			lost = version.Uncarried(before, source, down, "the source changed the entity, but the target's schema dropped its type")
 			if source, err = source.Carried(version.Change{Schema: target.Schema, Carry: down}); err != nil {
 				return nil, nil, nil, err
 			}
@@ -262,7 +262,7 @@ func align(from, to string, base, source *version.Snapshot, tx *version.Txn) (b,
 	if err != nil || !ok {
 		return nil, nil, nil, orDiverge(err, diverge)
 	}
-	lost = version.Uncarried(before, target, down, "the target changed it, but the source's schema dropped its type")
+	lost = version.Uncarried(before, target, down, "the target changed the entity, but the source's schema dropped its type")
 	if err := tx.Migrate(version.Change{Schema: source.Schema, Carry: down}); err != nil {
 		return nil, nil, nil, err
 	}
@@ -272,6 +272,7 @@ func align(from, to string, base, source *version.Snapshot, tx *version.Txn) (b,
 	return b, source, lost, nil
 }
 
+// orDiverge returns err, or diverge if err is nil.
 func orDiverge(err error, diverge *engine.SchemasDiverge) error {
 	if err != nil {
 		return err

@@ -6,7 +6,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// counters count the background work since the graph was opened.
+// counters count the background work since the graph was opened. failures counts the
+// checkpoints and rewrites that failed.
 type counters struct{ checkpoints, rewrites, failures atomic.Int64 }
 
 // Stats returns figures about the graph. For a closed graph it returns the last ones.

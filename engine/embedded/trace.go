@@ -40,7 +40,7 @@ type traced struct {
 	span   trace.Span
 	start  time.Time
 	query  *plan.Query
-	rows   int64
+	rows   int64 // rows read so far
 	closed bool
 }
 

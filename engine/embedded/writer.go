@@ -26,7 +26,7 @@ type writer struct {
 // write holds the parameters of a commit, apart from its transaction.
 type write struct {
 	actor    string
-	ifCommit string
+	ifCommit string // id that the head of the branch must have; empty for any
 	dryRun   bool
 	receipt  *version.Receipt  // nil without an idempotency key
 	from     *branch           // for a merge, the source branch
@@ -112,7 +112,7 @@ func (r *writer) earlierReceipt(ctx context.Context, b *branch, w *write) (*rece
 type staged struct {
 	ticket *store.Ticket
 	bytes  int64 // size of the record and of the rows that the commit copied
-	bulk   bool
+	bulk   bool  // whether the record names segments with the rows
 }
 
 // stage holds the branch's write lock, turns the transaction that build fills into the branch's
@@ -187,7 +187,7 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 }
 
 // errLogFailed is the error of writes to a branch after a write to the log has failed.
-var errLogFailed = &engine.Unavailable{Reason: "a write to its log failed; open it again"}
+var errLogFailed = &engine.Unavailable{Reason: "a write to the log failed; open the graph again"}
 
 // logFailure returns the failure of the log if it is known, and errLogFailed otherwise.
 func (r *writer) logFailure() error {

@@ -92,15 +92,15 @@ func compareErrors(model, got error) string {
 	case model == nil && got == nil:
 		return ""
 	case model == nil:
-		return fmt.Sprintf("the engine fails and the model does not: %v (%T)", got, got)
+		return fmt.Sprintf("the engine fails, but the model does not: %v (%T)", got, got)
 	case got == nil:
-		return fmt.Sprintf("the engine does not fail and the model does: %v", model)
+		return fmt.Sprintf("the model fails, but the engine does not: %v", model)
 	}
 	want := reasons(model)
 	have := reasons(got)
 	for _, r := range have {
 		if !slices.ContainsFunc(want, func(w reason) bool { return sameReason(w, r) }) {
-			return fmt.Sprintf("the engine fails with another reason (%v): %v\nmodel: %v", r, got, model)
+			return fmt.Sprintf("the engine fails for another reason than the model (%v): %v\nmodel: %v", r, got, model)
 		}
 	}
 	var failure *naive.Failure

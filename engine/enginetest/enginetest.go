@@ -52,6 +52,7 @@ type testCase struct {
 	run    func(s *session)
 }
 
+// suite returns the cases of all groups.
 func suite() []testCase {
 	var all []testCase
 	for _, part := range [][]testCase{
@@ -107,7 +108,7 @@ func (s *session) cut(q *plan.Query, args engine.Args, more bool) {
 		read.Limit, whole.Read = plan.NoLimit, &read
 		rows, err := query(s.ctx, s.graph, &whole, args)
 		if err != nil {
-			s.Fatalf("query without the limit: %v\n%s", err, planText(q))
+			s.Fatalf("running the query without its limit: %v\n%s", err, planText(q))
 		}
 		all = len(rows)
 	}
@@ -130,17 +131,18 @@ func (s *session) explain(q *plan.Query, args engine.Args, rows int) {
 			s.Fatalf("explain, analyze %t: %d operators at the root, analyzed %t, commit %s\n%s", analyze, len(e.Plan), e.Analyzed, e.Commit, planText(q))
 		}
 		if got := e.Plan[0].Rows; analyze && (got == nil || *got != int64(rows)) {
-			s.Errorf("explain: the root's rows are not %d\n%s\n%s", rows, e, planText(q))
+			s.Errorf("explain: the root operator does not report %d rows\n%s\n%s", rows, e, planText(q))
 		}
 		s.operators(e.Plan, analyze)
 	}
 }
 
+// operators checks a list of operators and their children.
 func (s *session) operators(list []*engine.Operator, analyzed bool) {
 	s.Helper()
 	for _, o := range list {
 		if o.Name == "" || !(o.Estimate >= 0) || (o.Rows != nil) != analyzed || o.Rows != nil && *o.Rows < 0 || o.Time < 0 {
-			s.Errorf("explain: analyzed %t, but an operator is %+v", analyzed, *o)
+			s.Errorf("explain: with analyze %t, an operator has wrong members: %+v", analyzed, *o)
 		}
 		s.operators(o.Children, analyzed)
 	}

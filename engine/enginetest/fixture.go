@@ -21,12 +21,15 @@ var (
 	blobType     = value.Of(value.Blob)
 )
 
+// listOf returns the type of lists of t.
 func listOf(t value.Type) value.Type { t.List = true; return t }
 
+// enumOf returns an enum type.
 func enumOf(values ...string) value.Type {
 	return value.Type{Kind: value.String, Enum: values}
 }
 
+// vectorOf returns the type of vectors of a length.
 func vectorOf(dim int) value.Type { return value.Type{Kind: value.Vector, Dim: dim} }
 
 func property(name string, t value.Type) *catalog.Property {

@@ -122,13 +122,13 @@ type step struct {
 	history   *history   // if set, replaces the statement
 	back      int        // for a read: how many commits before the head of the branch to read
 	ifCommit  condition  // precondition of a write
-	key       string
+	key       string     // idempotency key of a write
 	dryRun    bool
-	query     *plan.Query
+	query     *plan.Query // the read or mutation; nil for other statements
 	args      engine.Args
 	held      bool   // the read is opened at this step, and its rows are read after the next write
 	unnamed   string // see writeDraw
-	load      string
+	load      string // the NDJSON lines of a load
 	mode      engine.LoadMode
 }
 
@@ -184,9 +184,9 @@ type pair struct {
 	schema *catalog.Schema
 	engine engine.Graph
 	model  *naive.Graph
-	branch string // branch of the current step
-	back   int    // back of the current step
-	held   []heldRead
+	branch string                         // branch of the current step
+	back   int                            // back of the current step
+	held   []heldRead                     // results that opened before the next write and are read after it
 	reads  int                            // number of compared reads
 	seen   tally                          // nil if outcomes are not counted
 	known  map[string]map[string][]string // ids in the model by branch, as of the last write
@@ -198,7 +198,7 @@ type pair struct {
 type heldRead struct {
 	query  *plan.Query
 	result engine.Result
-	want   [][]cell
+	want   [][]cell // the rows that the model returned
 }
 
 // stepTimeout is far more than any statement on a small graph takes.
@@ -267,23 +267,23 @@ func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) (ro
 		return 0, "the model fails: " + wantErr.Error()
 	}
 	if err != nil {
-		return 0, fmt.Sprintf("the engine fails and the model does not: %v (%T)", err, err)
+		return 0, fmt.Sprintf("the engine fails, but the model does not: %v (%T)", err, err)
 	}
 	if difference := compareRows(want, got); difference != "" {
 		return len(want), difference
 	}
 	if more != wantMore {
-		return len(want), fmt.Sprintf("the engine says %t and the model says %t to whether the limit cut off rows after these:\n  %s", more, wantMore, strings.Join(formatRows(want), "\n  "))
+		return len(want), fmt.Sprintf("the engine reports %t, the model %t for whether the limit cut off rows after these:\n  %s", more, wantMore, strings.Join(formatRows(want), "\n  "))
 	}
 	if p.reads++; p.reads%explainEach != 0 {
 		return len(want), ""
 	}
 	e, err := p.engine.Explain(ctx, q, args, p.targetOf(p.engine), true)
 	if err != nil {
-		return len(want), fmt.Sprintf("the engine reads and does not explain: %v (%T)", err, err)
+		return len(want), fmt.Sprintf("the engine runs the query, but fails to explain it: %v (%T)", err, err)
 	}
 	if len(e.Plan) != 1 || e.Plan[0].Rows == nil || *e.Plan[0].Rows != int64(len(want)) {
-		return len(want), fmt.Sprintf("an explanation whose root has not %d rows:\n%s", len(want), e)
+		return len(want), fmt.Sprintf("the root operator of the explanation does not report %d rows:\n%s", len(want), e)
 	}
 	return len(want), ""
 }
@@ -297,6 +297,7 @@ func (p *pair) answers(s step) bool {
 // One read in explainEach reads is explained.
 const explainEach = 8
 
+// compareRows returns the difference between two results, or "".
 func compareRows(want, got [][]cell) string {
 	if equalRows(want, got) {
 		return ""
@@ -304,6 +305,7 @@ func compareRows(want, got [][]cell) string {
 	return fmt.Sprintf("rows differ\nmodel:\n  %s\nengine:\n  %s", strings.Join(formatRows(want), "\n  "), strings.Join(formatRows(got), "\n  "))
 }
 
+// hold opens a read, to be read after the next write.
 func (p *pair) hold(ctx context.Context, s step) string {
 	if absent, difference := p.missing(ctx); absent {
 		return difference
@@ -324,7 +326,7 @@ func (p *pair) hold(ctx context.Context, s step) string {
 	}
 	p.seen.read("read over a write", len(want))
 	if err != nil {
-		return fmt.Sprintf("the engine fails and the model does not: %v (%T)", err, err)
+		return fmt.Sprintf("the engine fails, but the model does not: %v (%T)", err, err)
 	}
 	p.held = append(p.held, heldRead{query: s.query, result: res, want: want})
 	return ""
@@ -343,13 +345,14 @@ func (p *pair) release(ctx context.Context) string {
 			difference = "a result that was open during a write fails: " + err.Error()
 		default:
 			if difference = compareRows(h.want, got); difference != "" {
-				difference = "a result that was open during a write: " + difference
+				difference = "a result that was open during a write differs: " + difference
 			}
 		}
 	}
 	return difference
 }
 
+// runMutation runs a mutation on the engine and the model, and returns the first difference.
 func (p *pair) runMutation(ctx context.Context, s step) string {
 	before := p.modelIDs()
 	got, gotErr := p.engine.Mutate(ctx, s.query, s.args, p.options(s, p.engine))
@@ -362,7 +365,7 @@ func (p *pair) runMutation(ctx context.Context, s step) string {
 		return difference
 	}
 	if got.Nodes != want.Nodes || got.Edges != want.Edges {
-		return fmt.Sprintf("the engine changes %d nodes and %d edges, the model %d and %d", got.Nodes, got.Edges, want.Nodes, want.Edges)
+		return fmt.Sprintf("the engine changes %d nodes and %d edges, the model changes %d and %d", got.Nodes, got.Edges, want.Nodes, want.Edges)
 	}
 	return compareCommits(want.Commit, got.Commit)
 }
@@ -377,6 +380,7 @@ func (p *pair) adopt(ctx context.Context, typ string, before []string) {
 	}
 }
 
+// runLoad runs a load on the engine and the model, and returns the first difference.
 func (p *pair) runLoad(ctx context.Context, s step) string {
 	want, wantErr := p.model.Load(ctx, strings.NewReader(s.load), engine.LoadOptions{Mode: s.mode, WriteOptions: p.options(s, p.model)})
 	p.seen.load(want, wantErr)
@@ -401,6 +405,7 @@ func outOfTurn(err error) bool {
 	return errors.As(err, &head) || errors.As(err, &key)
 }
 
+// compareCommits returns the difference if only one write made a commit, or "".
 func compareCommits(want, got *engine.Commit) string {
 	if (want == nil) != (got == nil) {
 		return fmt.Sprintf("the engine commits: %t, the model: %t", got != nil, want != nil)
@@ -468,6 +473,7 @@ func (p *pair) knownIDs() map[string][]string {
 	return ids
 }
 
+// listIDs returns the ids of all entities by type.
 func (p *pair) listIDs(ctx context.Context, g engine.Graph) map[string][]string {
 	ids := map[string][]string{}
 	list := func(key string, q *plan.Query) {

@@ -125,7 +125,7 @@ func (p *pair) missing(ctx context.Context) (absent bool, difference string) {
 	_, err := p.engine.Snapshot(ctx, p.target())
 	var notFound *engine.NotFound
 	if !errors.As(err, &notFound) {
-		return true, fmt.Sprintf("the engine has branch %s, the model has not: %v", p.branch, err)
+		return true, fmt.Sprintf("the engine has branch %s, but the model does not: %v", p.branch, err)
 	}
 	return true, ""
 }
@@ -262,6 +262,7 @@ func (p *pair) compareBranches(ctx context.Context) string {
 	return ""
 }
 
+// texts returns the texts of all elements, joined.
 func texts[T any](all []T, text func(T) string) string {
 	lines := make([]string, len(all))
 	for i, x := range all {

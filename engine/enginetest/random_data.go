@@ -119,8 +119,8 @@ func (d *drawer) entityID(kind plan.Entity, typ string) string {
 // The maximum sizes of the graphs, small enough that the model can enumerate all assignments
 // quickly.
 const (
-	maxNodes = 10
-	maxEdges = 20
+	maxNodes = 10 // of one type
+	maxEdges = 20 // of one type
 )
 
 // loadLines draws n lines of a load. badPercent of them, on average, are bad.

@@ -21,7 +21,7 @@ func (h *history) String() string {
 	if h.cleanup {
 		return fmt.Sprintf("cleanup that keeps %d commits", h.keep)
 	}
-	return fmt.Sprintf("changes %d commits back, %d on a page, of %v %v %v", h.back, h.limit, h.only.Entities, h.only.Types, h.only.Kinds)
+	return fmt.Sprintf("list the changes of the commit %d back, %d on a page, entities %v, types %v, kinds %v", h.back, h.limit, h.only.Entities, h.only.Types, h.only.Kinds)
 }
 
 func (d *drawer) drawHistory() *history {
@@ -108,7 +108,7 @@ func (p *pair) sameTypes(model, got []string) string {
 	for i, id := range model {
 		for _, known := range [][2]string{{"model " + id, got[i]}, {"engine " + got[i], id}} {
 			if other, ok := p.typeIDs[known[0]]; ok && other != known[1] {
-				return fmt.Sprintf("the id of a type: %s stands for %s, and before for %s", known[0], known[1], other)
+				return fmt.Sprintf("type id %s stands for %s, but earlier for %s", known[0], known[1], other)
 			}
 			p.typeIDs[known[0]] = known[1]
 		}
@@ -144,6 +144,7 @@ func (p *pair) changes(ctx context.Context, g engine.Graph, h *history) (text st
 	}
 }
 
+// changeText returns a change as one line.
 func changeText(c *engine.EntityChange) string {
 	text := fmt.Sprintf("%s %s %s %q %q %q", c.Kind, c.Entity, c.Type, c.ID, c.From, c.To)
 	for _, p := range c.Properties {

@@ -33,6 +33,7 @@ var drawnKinds = []drawnKind{
 	{value.Duration, 1, 1, parsed(value.Duration, "-PT2562047H47M16.854775808S", "-PT0.5S", "PT0S", "PT0.000000001S", "PT1M30S", "PT36H", "PT2562047H47M16.854775807S"), nil},
 }
 
+// poolOf returns values made from a list.
 func poolOf[T any](of func(T) value.Value, list ...T) []value.Value {
 	all := make([]value.Value, len(list))
 	for i, x := range list {
@@ -41,6 +42,7 @@ func poolOf[T any](of func(T) value.Value, list ...T) []value.Value {
 	return all
 }
 
+// parsed returns the values of literals of a kind.
 func parsed(k value.Kind, list ...string) []value.Value {
 	return poolOf(func(s string) value.Value { return literalText(s, k) }, list...)
 }
@@ -70,6 +72,7 @@ func drawnTypes(count func(drawnKind) int) (types []value.Type) {
 	return types
 }
 
+// sentences are the values of properties that text matches search.
 var sentences = poolOf(value.OfString, "red foxes run", "the red fox", "a running fox, red", "blue boxes", "of the", "foxglove runs", "Blue fox box")
 
 // scalar draws a value of a kind from its pool. If wild is set, the value may be extreme.

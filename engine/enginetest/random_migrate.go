@@ -15,7 +15,7 @@ import (
 type migration struct {
 	schema *catalog.Schema
 	allow  bool // the option AllowDataLoss
-	hard   bool
+	hard   bool // the option Hard
 }
 
 func (m *migration) String() string {
@@ -248,7 +248,7 @@ func unfit(want, got error) (unfit bool, difference string) {
 	case !errors.As(want, &w):
 		return false, ""
 	case !errors.As(got, &g):
-		return true, fmt.Sprintf("the engine does not find that the query does not fit (%v): %v", want, got)
+		return true, fmt.Sprintf("the engine does not report that the query does not fit the schema (%v): %v", want, got)
 	}
 	return true, ""
 }

@@ -18,9 +18,9 @@ type readDraw struct {
 	*drawer
 	*readPlan
 	args    engine.Args
-	product int // product of the number of entities over all variables
-	outer   []plan.VarID
-	ranked  bool // the read gets a limit; nearest and rrf require one
+	product int          // product of the number of entities over all variables
+	outer   []plan.VarID // variables that are bound outside not blocks
+	ranked  bool         // the read gets a limit; nearest and rrf require one
 }
 
 // drawRead draws a read with its arguments.
@@ -71,6 +71,8 @@ func (r *readDraw) name() string {
 	return fmt.Sprintf("%c%d", 'a'+rune(r.IntN(26)), len(r.q.Read.Vars))
 }
 
+// affordable reports whether the read may bind another variable of a type: the product of the
+// numbers of entities bounds its rows.
 func (r *readDraw) affordable(kind plan.Entity, typ string) bool {
 	return r.product*max(1, len(r.ids[key(kind, typ)])) <= maxProduct && len(r.q.Read.Vars) < 6
 }
@@ -223,6 +225,7 @@ func (r *readDraw) part() value.Value {
 	return value.OfString(pick(r.drawer, []string{"", "a", "A", "b", "d c", "é", "re", "red", "p", "."}))
 }
 
+// textMatch draws a text match on a property.
 func (r *readDraw) textMatch(p plan.Prop) plan.TextMatch {
 	queries := map[plan.TextKind][]string{
 		plan.Search: {"foxes red", "blue running", "red box", "blue fox", "running boxes", "rux", "the", ""},
@@ -237,6 +240,7 @@ func (r *readDraw) textMatch(p plan.Prop) plan.TextMatch {
 	return m
 }
 
+// op draws a comparison.
 func (r *readDraw) op() plan.Op {
 	return pick(r.drawer, []plan.Op{plan.Eq, plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge})
 }
@@ -407,6 +411,7 @@ func (r *readDraw) aggregates() {
 	}
 }
 
+// aggregate draws an aggregate.
 func (r *readDraw) aggregate() plan.Expr {
 	v := pick(r.drawer, r.outer)
 	declared := r.q.Read.Vars[v]

@@ -30,11 +30,11 @@ type Options struct {
 
 var (
 	seedFlag        = flag.Uint64("enginetest.seed", 1, "seed of the first random graph")
-	casesFlag       = flag.Int("enginetest.cases", 0, "random statements to compare, 0 for no bound")
-	durationFlag    = flag.Duration("enginetest.duration", 20*time.Second, "time for the random comparison, 0 for no bound")
-	differencesFlag = flag.Int("enginetest.differences", 1, "differing random graphs before giving up")
-	workersFlag     = flag.Int("enginetest.workers", runtime.GOMAXPROCS(0), "random graphs to compare at the same time")
-	progressFlag    = flag.Duration("enginetest.progress", 0, "time between lines of progress, 0 for none; they show with -v")
+	casesFlag       = flag.Int("enginetest.cases", 0, "number of random statements to compare; 0 means no limit")
+	durationFlag    = flag.Duration("enginetest.duration", 20*time.Second, "duration of the random comparison; 0 means no limit")
+	differencesFlag = flag.Int("enginetest.differences", 1, "number of differing random graphs after which the test stops")
+	workersFlag     = flag.Int("enginetest.workers", runtime.GOMAXPROCS(0), "number of random graphs to compare at the same time")
+	progressFlag    = flag.Duration("enginetest.progress", 0, "time between progress lines, which go test prints with -v; 0 means no progress lines")
 )
 
 // FromFlags returns the options from the test's flags -enginetest.seed, .cases, .duration,
@@ -63,7 +63,7 @@ func RunRandom(t testing.TB, open Opener, o Options) int {
 		t.FailNow() // the worker has already reported the reason
 	}
 	spent := clock.Since(r.begin)
-	t.Logf("%d statements on %d graphs from seed %d on compared in %s, %.0f a second; by kind and by what comes of them:\n%s",
+	t.Logf("compared %d statements on %d graphs, with seeds from %d on, in %s, %.0f per second; by kind and outcome:\n%s",
 		r.cases, r.next-o.Seed, o.Seed, spent.Round(time.Millisecond), float64(r.cases)/spent.Seconds(), r.seen)
 	return r.cases
 }
@@ -73,14 +73,14 @@ type randomRun struct {
 	Options
 	t     testing.TB
 	open  Opener
-	begin time.Time
+	begin time.Time // when the comparison began
 
 	mu          sync.Mutex
-	next        uint64 // seed of the next graph
-	cases       int
-	differences int
-	broken      bool // a worker ended before its graph was finished
-	reported    time.Time
+	next        uint64    // seed of the next graph
+	cases       int       // number of statements compared so far
+	differences int       // number of graphs that differ so far
+	broken      bool      // a worker ended before its graph was finished
+	reported    time.Time // when the last line of progress was printed
 	seen        tally
 }
 
@@ -143,7 +143,7 @@ func (r *randomRun) count(cases int, seen tally, differs bool) {
 	if r.Progress > 0 && clock.Since(r.reported) >= r.Progress {
 		r.reported = clock.Now()
 		spent := clock.Since(r.begin)
-		r.t.Logf("%d statements compared in %s, %.0f a second, %d graphs differ", r.cases, spent.Round(time.Second),
+		r.t.Logf("compared %d statements in %s, %.0f per second; %d graphs differ", r.cases, spent.Round(time.Second),
 			float64(r.cases)/spent.Seconds(), r.differences)
 	}
 }

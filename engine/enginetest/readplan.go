@@ -13,8 +13,8 @@ import (
 // readPlan builds the plan of a read.
 type readPlan struct {
 	schema *catalog.Schema
-	q      *plan.Query
-	built  bool
+	q      *plan.Query // the plan
+	built  bool        // done was called
 }
 
 func newRead(schema *catalog.Schema) *readPlan {
@@ -27,6 +27,7 @@ func (p *readPlan) node(name, typ string) plan.VarID { return p.declare(name, pl
 // edge declares an edge variable.
 func (p *readPlan) edge(name, typ string) plan.VarID { return p.declare(name, plan.Edge, typ) }
 
+// declare adds a variable.
 func (p *readPlan) declare(name string, kind plan.Entity, typ string) plan.VarID {
 	p.q.Read.Vars = append(p.q.Read.Vars, plan.Var{Name: name, Entity: kind, Type: typ})
 	return plan.VarID(len(p.q.Read.Vars) - 1)
@@ -152,7 +153,7 @@ func (p *readPlan) typeOf(e plan.Expr) value.Type {
 	case plan.Whole:
 		return value.Type{}
 	}
-	panic(fmt.Sprintf("enginetest: no type of %T", e))
+	panic(fmt.Sprintf("enginetest: unexpected expression %T", e))
 }
 
 // wholeFields returns the fields of a whole node: its id and its properties, without blobs.
@@ -219,6 +220,7 @@ func text(kind plan.TextKind, p plan.Prop, words string) plan.TextMatch {
 	return plan.TextMatch{Kind: kind, Prop: p, Query: plan.Lit{Value: value.OfString(words)}}
 }
 
+// expression returns x as an expression. A plain value becomes a literal of the type of beside.
 func expression(x any, beside plan.Expr) plan.Expr {
 	if e, ok := x.(plan.Expr); ok {
 		return e
@@ -230,9 +232,16 @@ func expression(x any, beside plan.Expr) plan.Expr {
 	return plan.Lit{Value: literal(x, t)}
 }
 
-func id(v plan.VarID) plan.ID                  { return plan.ID{Var: v} }
-func from(v plan.VarID) plan.Endpoint          { return plan.Endpoint{Var: v} }
-func to(v plan.VarID) plan.Endpoint            { return plan.Endpoint{Var: v, To: true} }
+// id returns the id of a variable's entity.
+func id(v plan.VarID) plan.ID { return plan.ID{Var: v} }
+
+// from returns the source of an edge variable.
+func from(v plan.VarID) plan.Endpoint { return plan.Endpoint{Var: v} }
+
+// to returns the target of an edge variable.
+func to(v plan.VarID) plan.Endpoint { return plan.Endpoint{Var: v, To: true} }
+
+// whole returns the whole entity of a variable.
 func whole(v plan.VarID) plan.Whole            { return plan.Whole{Var: v} }
 func count(e plan.Expr) plan.Agg               { return plan.Agg{Func: plan.Count, Arg: e} }
 func agg(f plan.AggFunc, e plan.Expr) plan.Agg { return plan.Agg{Func: f, Arg: e} }

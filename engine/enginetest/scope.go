@@ -164,6 +164,7 @@ func dropUnused(r *plan.Read) {
 // renaming maps each variable to its new number.
 type renaming []plan.VarID
 
+// of returns the variable that replaces v.
 func (f renaming) of(v plan.VarID) plan.VarID {
 	if v == plan.NoVar {
 		return v

@@ -33,11 +33,12 @@ func shrink(open func() *pair, script []step, difference string) ([]step, string
 	return s.script, s.difference
 }
 
+// shrinker reduces a script that ends in a difference between the engine and the model.
 type shrinker struct {
-	open       func() *pair
+	open       func() *pair // opens an empty engine and model
 	script     []step
-	difference string
-	end        time.Time
+	difference string    // the difference in which script ends
+	end        time.Time // when to stop shrinking
 }
 
 // size is the measure that shrinking reduces.

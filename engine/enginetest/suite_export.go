@@ -21,7 +21,7 @@ func (p *pair) runExport(ctx context.Context) string {
 	}
 	loaded := naive.New(sourceText, p.schema, naive.Sound)
 	if _, err := loaded.Load(ctx, strings.NewReader(text.String()), engine.LoadOptions{Mode: engine.Append}); err != nil {
-		return "the export does not load: " + err.Error() + "\n" + text.String()
+		return "the export cannot be loaded: " + err.Error() + "\n" + text.String()
 	}
 	branch := loaded
 	if p.branch != "" {
@@ -44,7 +44,7 @@ func exportCases() []testCase {
 			s.Fatalf("export: %v", err)
 		}
 		if snap, err := s.graph.Snapshot(s.ctx, at); err != nil || snap.Commit.ID != c.ID {
-			s.Errorf("the export is of commit %s, %v", c.ID, err)
+			s.Errorf("Export returned commit %s, error %v", c.ID, err)
 		}
 		return b.String()
 	}
@@ -66,15 +66,15 @@ func exportCases() []testCase {
 			s.on("side", s.change().insert("Person", set{"name": "zoe"}).insert("Person", set{"name": "abe"}))
 			want := export(s, engine.Target{Branch: "side"})
 			if !strings.Contains(want, `"id":"abe"`) || strings.Contains(want, `"id":"ann"`) {
-				s.Errorf("the export of a branch\n%s", want)
+				s.Errorf("the export of the branch is\n%s", want)
 			}
 			s.mutate(s.change().remove("Person", "name", plan.Ge, "").remove("City", "name", plan.Ge, ""))
 			if got := export(s, engine.Target{}); got != "" {
-				s.Errorf("an empty graph exports\n%s", got)
+				s.Errorf("the export of an empty graph is\n%s", got)
 			}
 			s.load(engine.Append, want)
 			if got := export(s, engine.Target{}); got != want {
-				s.Errorf("loaded and exported again\n%s\nwant\n%s", got, want)
+				s.Errorf("the export after loading the export is\n%s\nwant\n%s", got, want)
 			}
 			s.expectAges("", s.ages(engine.Target{Branch: "side"}))
 		},

@@ -26,7 +26,7 @@ func (s *session) line(branch string) []engine.Commit {
 func (s *session) expectPast(c engine.Commit, want string) {
 	s.Helper()
 	if got := s.ages(engine.Target{Commit: c.ID}); got != want {
-		s.Errorf("at commit %d of %s there is %s, want %s", c.Seq, c.Branch, got, want)
+		s.Errorf("commit %d of %s has %s, want %s", c.Seq, c.Branch, got, want)
 	}
 }
 
@@ -49,7 +49,7 @@ func (s *session) expectReclaimed(c, first engine.Commit) {
 	_, err := s.graph.Changes(s.ctx, c.ID, engine.ChangeRange{})
 	var missing *engine.NotFound
 	if !errors.As(err, &missing) || !missing.Reclaimed || missing.Name != first.ID {
-		s.Errorf("the changes of commit %d give %v, want that the state of commit %d was reclaimed", c.Seq, err, first.Seq)
+		s.Errorf("listing the changes of commit %d: error %v, want that the state of commit %d was reclaimed", c.Seq, err, first.Seq)
 	}
 }
 
@@ -102,7 +102,7 @@ func historyCases() []testCase {
 				s.Errorf("the first commit is %+v, %v", snap, err)
 			}
 		},
-		"of another branch, while it or a merge of it lives": func(s *session) {
+		"a commit of another branch, while that branch or a merge of it exists": func(s *session) {
 			s.fork("side", "")
 			s.on("side", age(s, "ann", 1))
 			s.on("side", age(s, "bob", 2))
@@ -196,7 +196,7 @@ func historyCases() []testCase {
 			got := s.expectChanges(c.ID, engine.ChangeRange{Types: []string{"Person"}, Kinds: []engine.ChangeKind{engine.Updated, engine.Deleted}, Limit: 1, Images: true},
 				`updated node Person "ann" "" ""`)
 			if !got.More || got.Nodes.Inserted != 1 || got.Edges.Deleted != 3 {
-				s.Errorf("the counts are not of all changes, or the rest is missing: %+v", got)
+				s.Errorf("the counts do not cover all changes, or More is not set: %+v", got)
 			}
 			age := func(i *engine.Image) string {
 				for _, p := range i.Properties {
@@ -216,7 +216,7 @@ func historyCases() []testCase {
 				s.Errorf("the images of an edge are %s and %s", imageText(e.Before), imageText(e.After))
 			}
 		},
-		"a list of changes ends at a size": func(s *session) {
+		"a page of changes ends at a size in bytes": func(s *session) {
 			s.load(engine.Merge, manyPeople(300))
 			commit := s.head().ID
 			for _, images := range []bool{false, true} {
@@ -249,7 +249,7 @@ func historyCases() []testCase {
 			s.on("", s.change().unlink("Knows", "id", plan.Eq, "kx"))
 			s.expectChanges(s.head().ID, engine.ChangeRange{}, `deleted edge Knows "kx" "ann" "eve"`)
 		},
-		"changes of a merge are against the target": func(s *session) {
+		"changes of a merge are relative to the target": func(s *session) {
 			s.fork("side", "")
 			s.on("side", age(s, "ann", 1))
 			s.on("", age(s, "bob", 2))
@@ -283,7 +283,7 @@ func historyCases() []testCase {
 			s.expectPast(main[len(main)-3], "ann 30, bob 12, cid 30, dan null, eve 41")
 			res := cleanup(s, engine.CleanupOptions{KeepCommits: 2})
 			if dry.Commits != res.Commits || dry.Kept != res.Kept || res.Commits != int64(len(before)-1+3) || res.Kept != 5 {
-				s.Errorf("a dry run reports %+v, the cleanup %+v", dry, res)
+				s.Errorf("the dry run returned %+v, the cleanup %+v", dry, res)
 			}
 			rows, err := drain(s.ctx, peopleOf(s), open)
 			if err != nil || len(rows) != 5 {
@@ -313,11 +313,11 @@ func historyCases() []testCase {
 			line := s.line("")
 			res := cleanup(s, engine.CleanupOptions{Before: line[0].Time})
 			if res.Commits != 0 || res.Kept != int64(len(line)) {
-				s.Errorf("a cleanup of what is older than all is %+v", res)
+				s.Errorf("the cleanup of commits older than every commit returned %+v", res)
 			}
 			res = cleanup(s, engine.CleanupOptions{Before: s.head().Time.Add(time.Hour)})
 			if res.Kept != 1 || res.Commits != int64(len(line)-1) {
-				s.Errorf("a cleanup of all is %+v", res)
+				s.Errorf("the cleanup of all commits returned %+v", res)
 			}
 			s.expectGone(line[len(line)-2])
 			s.expectAges("", "ann 2"+after)

@@ -113,7 +113,7 @@ func largeCases() []testCase {
 			a = p.bind("a", "Person")
 			s.expect(p.ret(p.prop(a, "age"), count(whole(a))).orderDesc(p.prop(a, "age")).limit(2), "3000 | 1\n2999 | 1")
 		},
-		"commits are seen whole": func(s *session) {
+		"a reader sees a commit completely or not at all": func(s *session) {
 			s.seenWhole()
 		},
 	}
@@ -175,7 +175,7 @@ func (s *session) seenWhole() {
 				}
 				low, high, n := rows[0][0].value.Int(), rows[0][1].value.Int(), rows[0][2].value.Int()
 				if low != high || low < last || n != chainLength {
-					faults <- fmt.Errorf("ages of %d people from %d to %d, after %d", n, low, high, last)
+					faults <- fmt.Errorf("ages of %d people from %d to %d, after a read of %d", n, low, high, last)
 					return
 				}
 				last = low

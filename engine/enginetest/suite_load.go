@@ -77,14 +77,14 @@ func loadCases() []testCase {
 			a, c, e := p.node("a", "Person"), p.node("c", "City"), p.edge("e", "LivesIn")
 			s.expect(p.match(over(a, e, "LivesIn", c)).ret(count(id(e))), "4")
 		},
-		"merge of what is there commits nothing": func(s *session) {
+		"merge of existing data commits nothing": func(s *session) {
 			before := s.head()
 			res := s.load(engine.Merge, crowd)
 			if res.Commit != nil || res.Head.ID != before.ID || s.head().ID != before.ID {
 				s.Errorf("committed %+v", res.Commit)
 			}
 		},
-		"the same edge id twice in a merge: the last stands": func(s *session) {
+		"the same edge id twice in a merge: the last line wins": func(s *session) {
 			s.load(engine.Merge, `{"edge":"LivesIn","from":"dan","to":"c1","data":{"id":"l9"}}
 {"edge":"LivesIn","from":"eve","to":"c2","data":{"id":"l9"}}`)
 			s.expectEdges("LivesIn", "l1 | ann | c1\nl2 | bob | c1\nl3 | cid | c2\nl9 | eve | c2")
@@ -108,7 +108,7 @@ func loadCases() []testCase {
 			s.expectEdges("LivesIn", "l1 | ann | c1\nl2 | bob | c1\nl3 | cid | c2")
 			s.expectPeople(crowdPeople)
 		},
-		"overwrite of nodes that edges need, kept": func(s *session) {
+		"overwrite that keeps the nodes that edges need": func(s *session) {
 			s.load(engine.Overwrite, `{"type":"City","data":{"id":"c2","name":"Roma"}}
 {"type":"City","data":{"id":"c1","name":"Oslo"}}
 {"type":"City","data":{"id":"c4","name":"Bern"}}`)
@@ -117,7 +117,7 @@ func loadCases() []testCase {
 			a, c := p.node("a", "Person"), p.node("c", "City")
 			s.expect(p.match(hop(a, "LivesIn", c)).ret(id(a), p.prop(c, "name")), "ann | Oslo\nbob | Oslo\ncid | Roma")
 		},
-		"overwrite of nodes that edges need, gone": func(s *session) {
+		"overwrite that drops a node that edges need": func(s *session) {
 			_, err := s.tryLoad(engine.Overwrite, `{"type":"City","data":{"id":"c2","name":"Roma"}}`)
 			s.expectViolation(err, "endpoint", "")
 			s.expectCities("c1 | Oslo\nc2 | Rome")
@@ -128,7 +128,7 @@ func loadCases() []testCase {
 			s.expectCities("c2 | Roma")
 			s.expectEdges("LivesIn", "l1 | dan | c2")
 		},
-		"overwrite with the same commits nothing": func(s *session) {
+		"overwrite with the same data commits nothing": func(s *session) {
 			if res := s.load(engine.Overwrite, crowd); res.Commit != nil {
 				s.Errorf("committed %+v", res.Commit)
 			}
@@ -198,7 +198,7 @@ func keySpellings() []testCase {
 		}, nil)
 	}
 	return []testCase{
-		{name: "load/key of every spelling", schema: dated, run: func(s *session) {
+		{name: "load/key in every spelling", schema: dated, run: func(s *session) {
 			s.load(engine.Merge, `{"type":"Day","data":{"day":"2024-01-01","id":19723}}
 {"type":"Day","data":{"day":19724,"id":"2024-01-02"}}
 {"type":"Number","data":{"id":"42"}}
@@ -213,7 +213,7 @@ func keySpellings() []testCase {
 			m := p.bind("m", "Mark")
 			s.expect(p.ret(id(m)), `["1970-01-01T00:00:00.000Z","true"]`)
 		}},
-		{name: "load/key twice in two spellings", schema: dated, run: func(s *session) {
+		{name: "load/the same key twice, in two spellings", schema: dated, run: func(s *session) {
 			_, err := s.tryLoad(engine.Merge, `{"type":"Day","data":{"day":"2024-01-01"}}`+"\n"+`{"type":"Day","data":{"day":19723}}`)
 			s.expectLineNumbers(err, 2)
 		}},
@@ -259,18 +259,18 @@ func loadFaultCases() []testCase {
 	}
 	return writeCases("bad load", map[string]func(s *session){
 		"no JSON":                          bad(`{"type":"City","data":{"name":"x"}`),
-		"more after the object":            bad(`{"type":"City","data":{"name":"x"}} 1`),
+		"another value after the object":   bad(`{"type":"City","data":{"name":"x"}} 1`),
 		"no object":                        bad(`["City"]`),
 		"null":                             bad(`null`),
 		"empty object":                     bad(`{}`),
 		"no type":                          bad(`{"data":{"name":"x"}}`),
 		"type and edge":                    bad(`{"type":"City","edge":"Knows","from":"ann","to":"bob","data":{"name":"x"}}`),
 		"unknown node type":                bad(`{"type":"Town","data":{"name":"x"}}`),
-		"node types mind case":             bad(`{"type":"city","data":{"name":"x"}}`),
+		"node types are case-sensitive":    bad(`{"type":"city","data":{"name":"x"}}`),
 		"unknown edge type":                bad(`{"edge":"Hates","from":"ann","to":"bob"}`),
 		"unknown member":                   bad(`{"type":"City","date":{},"data":{"name":"x"}}`),
 		"member twice":                     bad(`{"type":"City","data":{"name":"x","name":"y"}}`),
-		"data is no object":                bad(`{"type":"City","data":[]}`),
+		"data is not an object":            bad(`{"type":"City","data":[]}`),
 		"edge without from":                bad(`{"edge":"Knows","to":"bob"}`),
 		"edge without to":                  bad(`{"edge":"Knows","from":"bob"}`),
 		"edge from nowhere":                bad(`{"edge":"Knows","from":"zoe","to":"bob"}`),
@@ -304,7 +304,7 @@ func loadFaultCases() []testCase {
 		"enum":                             field("data.mood", `{"type":"Person","data":{"name":"fay","mood":"Sad"}}`),
 		"endpoint removed by an overwrite": overwrittenEndpoint,
 		"every bad line is reported":       everyBadLine,
-		"no more than a hundred":           overHundred,
+		"at most a hundred bad lines are reported": overHundred,
 	})
 }
 

@@ -34,7 +34,7 @@ func bindingCases() []testCase {
 			a := p.bind("a", "Person")
 			p.match(where(p.prop(a, "name"), plan.Eq, "bob")).ret(p.prop(a, "age"))
 		}, want: `25`},
-		{name: "by a key that nobody has", build: func(p *readPlan) {
+		{name: "by a key that no node has", build: func(p *readPlan) {
 			a := p.bind("a", "Person")
 			p.match(where(p.prop(a, "name"), plan.Eq, "zoe")).ret(p.prop(a, "age"))
 		}, want: ``},
@@ -129,14 +129,14 @@ func filterCases() []testCase {
 		compare("enum =", "mood", plan.Eq, "sad", "bob"),
 		compare("enum < by text", "mood", plan.Lt, "glad", "eve"),
 		compare("contains substring", "about", plan.Contains, "graph", "ann\nbob"),
-		compare("contains minds case", "about", plan.Contains, "GRAPH", ""),
+		compare("contains is case-sensitive", "about", plan.Contains, "GRAPH", ""),
 		compare("contains the empty string", "about", plan.Contains, "", "ann\nbob\ncid"),
-		compare("contains is no pattern", "about", plan.Contains, ".", ""),
+		compare("contains does not match patterns", "about", plan.Contains, ".", ""),
 		compare("starts_with", "about", plan.StartsWith, "a ", "cid"),
-		compare("starts_with takes no other part", "about", plan.StartsWith, "G", ""),
-		compare("starts_with minds case", "about", plan.StartsWith, "A ", ""),
+		compare("starts_with matches only the start", "about", plan.StartsWith, "G", ""),
+		compare("starts_with is case-sensitive", "about", plan.StartsWith, "A ", ""),
 		compare("contains member", "tags", plan.Contains, "tea", "ann"),
-		compare("contains member, not a part of one", "tags", plan.Contains, "t", ""),
+		compare("contains compares whole members of a list", "tags", plan.Contains, "t", ""),
 		compare("contains number", "lucky", plan.Contains, 7, "ann\nbob"),
 		compare("contains number of another kind", "lucky", plan.Contains, value.OfI64(3), "ann"),
 		{name: "literal on the left", want: "eve", build: func(p *readPlan) {
@@ -148,7 +148,7 @@ func filterCases() []testCase {
 			b := p.bind("b", "Person")
 			p.match(where(p.prop(a, "score"), plan.Gt, p.prop(b, "score")), where(id(a), plan.Eq, "ann")).ret(id(a), id(b))
 		}},
-		{name: "null equals null never", want: "", build: func(p *readPlan) {
+		{name: "null never equals null", want: "", build: func(p *readPlan) {
 			a := p.bind("a", "Person")
 			b := p.bind("b", "Person")
 			p.match(where(p.prop(a, "born"), plan.Eq, p.prop(b, "born")), where(id(a), plan.Eq, "dan")).ret(id(a), id(b))
@@ -157,7 +157,7 @@ func filterCases() []testCase {
 			a := p.bind("a", "Person")
 			p.match(where(p.prop(a, "age"), plan.Ne, p.param("age", i32Type.Optional()))).ret(id(a))
 		}},
-		{name: "null equals a null parameter never", args: []any{nil}, want: "", build: func(p *readPlan) {
+		{name: "null never equals a null parameter", args: []any{nil}, want: "", build: func(p *readPlan) {
 			a := p.bind("a", "Person")
 			p.match(where(p.prop(a, "age"), plan.Eq, p.param("age", i32Type.Optional()))).ret(id(a))
 		}},
@@ -178,7 +178,7 @@ func filterCases() []testCase {
 			a := p.bind("a", "Person")
 			p.match(unless(p.prop(a, "name"), plan.Eq, p.param("name", stringType.Optional()))).ret(id(a))
 		}},
-		{name: "condition on parameters alone", args: []any{"x"}, want: "", build: func(p *readPlan) {
+		{name: "condition on parameters only", args: []any{"x"}, want: "", build: func(p *readPlan) {
 			a := p.bind("a", "Person")
 			p.match(where(p.param("x", stringType), plan.Eq, "y")).ret(id(a))
 		}},
@@ -206,13 +206,13 @@ func textCases() []testCase {
 	}
 	return readCases("text", []readCase{
 		match("search one word, stemmed", plan.Search, "engines", "ann\nbob"),
-		match("search any of two", plan.Search, "gopher rooms", "bob\ncid"),
-		match("search minds no case", plan.Search, "GOPHER", "cid"),
-		match("search takes no part of a word", plan.Search, "eng", ""),
-		match("search stop words alone", plan.Search, "the of a", ""),
+		match("search matches any of two words", plan.Search, "gopher rooms", "bob\ncid"),
+		match("search ignores case", plan.Search, "GOPHER", "cid"),
+		match("search does not match parts of words", plan.Search, "eng", ""),
+		match("search with only stop words", plan.Search, "the of a", ""),
 		match("search nothing", plan.Search, "", ""),
 		match("phrase", plan.Phrase, "writing graph engines", "ann"),
-		match("phrase passes over stop words", plan.Phrase, "graph engine", "ann\nbob"),
+		match("phrase skips stop words", plan.Phrase, "graph engine", "ann\nbob"),
 		match("phrase in the other order", plan.Phrase, "engine graph", ""),
 		match("phrase of one word", plan.Phrase, "graph", "ann\nbob"),
 		match("fuzzy within two", plan.Fuzzy, "gofer", "cid"),
@@ -229,7 +229,7 @@ func textCases() []testCase {
 			m.MaxEdits = plan.Lit{Value: value.OfI64(0)}
 			p.match(plan.Filter{Cond: m}).ret(id(a))
 		}},
-		{name: "as a column, false of a null", want: "ann | true\nbob | true\ncid | false\ndan | false\neve | false", build: func(p *readPlan) {
+		{name: "as a column, false for a null", want: "ann | true\nbob | true\ncid | false\ndan | false\neve | false", build: func(p *readPlan) {
 			a := p.bind("a", "Person")
 			p.ret(id(a), plan.Matched{Match: text(plan.Search, p.prop(a, "about"), "graph")})
 		}},

@@ -166,7 +166,7 @@ func mergeCases() []testCase {
 			}
 			again, err = s.graph.Merge(s.ctx, "side", "main", opts)
 			if err != nil || again.Commit == nil || again.Commit.ID != first.Commit.ID {
-				s.Errorf("again, without the source: %+v, %v", again, err)
+				s.Errorf("merging again without the source: %+v, %v", again, err)
 			}
 			_, err = s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{IdempotencyKey: "another"})
 			expectError[*engine.NotFound](s, err)
@@ -179,7 +179,7 @@ func mergeCases() []testCase {
 			_, err = s.graph.Merge(s.ctx, "main", "none", engine.MergeOptions{})
 			expectError[*engine.NotFound](s, err)
 		},
-		"equal changes are no conflict": sides(func(s *session, b string) {
+		"equal changes do not conflict": sides(func(s *session, b string) {
 			update(s, b, "ann", set{"age": 31})
 			remove("dan")(s, b)
 			insert("Person", set{"name": "fay", "age": 1})(s, b)

@@ -39,7 +39,7 @@ func RunOpen(t *testing.T, e engine.Engine, place func(t testing.TB) string) {
 		}
 	}
 
-	t.Run("a graph stays while it is closed", func(t *testing.T) {
+	t.Run("a closed graph keeps its data", func(t *testing.T) {
 		at := place(t)
 		g := create(t, at)
 		loaded, err := g.Load(t.Context(), strings.NewReader(crowd), engine.LoadOptions{})

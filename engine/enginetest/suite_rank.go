@@ -77,7 +77,7 @@ func rankCases() []testCase {
 			build: func(p *readPlan, b plan.VarID) {
 				p.ret(id(b)).orderDesc(bm25(p.prop(b, "text"), "red")).orderDesc(p.prop(b, "year"))
 			}},
-		{name: "bm25 after another key drops too", want: "d\nb\na",
+		{name: "bm25 after another key also drops rows", want: "d\nb\na",
 			build: func(p *readPlan, b plan.VarID) {
 				p.ret(id(b)).orderDesc(p.prop(b, "year")).orderDesc(bm25(p.prop(b, "text"), "red"))
 			}},
@@ -85,7 +85,7 @@ func rankCases() []testCase {
 			build: func(p *readPlan, b plan.VarID) {
 				p.match(where(bm25(p.prop(b, "text"), "red"), plan.Gt, plan.Lit{Value: value.OfF64(0.7)})).ret(id(b))
 			}},
-		{name: "bm25 of the other end", want: "a | b",
+		{name: "bm25 of the node at the other end", want: "a | b",
 			build: func(p *readPlan, b plan.VarID) {
 				o := p.node("o", "Book")
 				p.match(hop(b, "Cites", o)).ret(id(b), id(o)).orderDesc(bm25(p.prop(o, "text"), "red"))
@@ -104,7 +104,7 @@ func rankCases() []testCase {
 				d := nearest(p.prop(b, "place"), 5, 0)
 				p.ret(id(b), d).orderBy(d).limit(10)
 			}},
-		{name: "nearest as a column alone drops too", want: "c | 0\nd | 1.6\ne | 1",
+		{name: "nearest only as a column also drops rows", want: "c | 0\nd | 1.6\ne | 1",
 			build: func(p *readPlan, b plan.VarID) {
 				p.match(where(p.prop(b, "year"), plan.Ge, 3), where(p.prop(b, "slug"), plan.Ne, "f")).ret(id(b), nearest(p.prop(b, "place"), 3, 4)).limit(5)
 			}},

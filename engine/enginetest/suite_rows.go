@@ -21,7 +21,7 @@ func aggregateCases() []testCase {
 			a := p.bind("a", "Person")
 			p.ret(count(whole(a)))
 		}},
-		all("count passes over nulls", "age", "4", plan.Count),
+		all("count skips nulls", "age", "4", plan.Count),
 		all("i32", "age", "126 | 31.5 | 25 | 41", plan.Sum, plan.Avg, plan.Min, plan.Max),
 		all("f64 with nulls", "score", "-0.75 | -0.25 | -2.25 | 1.5", plan.Sum, plan.Avg, plan.Min, plan.Max),
 		all("f32", "ratio", "0.75 | 0.375 | 0.25 | 0.5", plan.Sum, plan.Avg, plan.Min, plan.Max),
@@ -32,7 +32,7 @@ func aggregateCases() []testCase {
 		all("dates keep their type", "born", "1994-02-28 | 1999-12-31 | 2", plan.Min, plan.Max, plan.Count),
 		all("instants keep their type", "seen", "2024-05-01T12:30:00.250Z | 2024-05-01T12:30:00.250Z", plan.Min, plan.Max),
 		all("median of i32", "age", "30", plan.Median),
-		all("median of f64 passes over nulls", "score", "0", plan.Median),
+		all("median of f64 skips nulls", "score", "0", plan.Median),
 		all("median of f32", "ratio", "0.375", plan.Median),
 		all("median of u32", "small", "2147483648", plan.Median),
 		all("median of u64 is rounded once", "wide", "9227875636482146000", plan.Median),
@@ -62,7 +62,7 @@ func aggregateCases() []testCase {
 			age := p.prop(a, "age")
 			p.ret(count(age), agg(plan.Sum, age), agg(plan.Avg, age), agg(plan.Max, age))
 		}},
-		{name: "grouped, null a group of its own, nulls first", want: "null | 1\n25 | 1\n30 | 2\n41 | 1", build: func(p *readPlan) {
+		{name: "grouped, with null as a separate group, nulls first", want: "null | 1\n25 | 1\n30 | 2\n41 | 1", build: func(p *readPlan) {
 			a := p.bind("a", "Person")
 			p.ret(p.prop(a, "age"), count(whole(a)))
 		}},
@@ -131,7 +131,7 @@ func orderCases() []testCase {
 			a := p.bind("a", "Person")
 			p.ret(id(a)).orderDesc(p.prop(a, "age")).orderDesc(p.prop(a, "name"))
 		}},
-		{name: "by what is not returned", want: "41\n30\n30\n25\nnull", build: func(p *readPlan) {
+		{name: "by a property that is not returned", want: "41\n30\n30\n25\nnull", build: func(p *readPlan) {
 			a := p.bind("a", "Person")
 			p.ret(p.prop(a, "age")).orderDesc(p.prop(a, "age"))
 		}},

@@ -131,6 +131,7 @@ func renameNode(c *catalog.Schema, was, now string) {
 	}
 }
 
+// retype changes the type of a property of Person.
 func retype(name string, t value.Type) func(c *catalog.Schema) {
 	return person(func(n *catalog.Node) { n.Property(name).Type = t })
 }
@@ -154,6 +155,7 @@ func (s *session) named(at engine.Target, name string) string {
 	return strings.ReplaceAll(strings.Join(formatRows(rows), ", "), " | ", " ")
 }
 
+// expectNamed compares a property of all persons with want: "name value" for each.
 func (s *session) expectNamed(branch, name, want string) {
 	s.Helper()
 	if got := s.named(engine.Target{Branch: branch}, name); got != want {
@@ -163,14 +165,14 @@ func (s *session) expectNamed(branch, name, want string) {
 
 func schemaCases() []testCase {
 	cases := map[string]func(s *session){
-		"what changes nothing commits nothing": func(s *session) {
+		"a schema that changes nothing commits nothing": func(s *session) {
 			head := s.head()
 			out, err := s.graph.ApplySchema(s.ctx, sourceText, s.evolved(), engine.SchemaOptions{})
 			if err != nil || out.Commit != nil || out.Head.ID != head.ID || len(out.Steps) > 0 || out.From != out.To {
 				s.Errorf("%+v, %v; want no commit", out, err)
 			}
 		},
-		"another source alone is a commit": func(s *session) {
+		"only another source text is a commit": func(s *session) {
 			out, err := s.graph.ApplySchema(s.ctx, "// a comment\n", s.evolved(), engine.SchemaOptions{})
 			if err != nil || out.Commit == nil || len(out.Steps) > 0 {
 				s.Fatalf("%+v, %v; want a commit without steps", out, err)
@@ -189,7 +191,7 @@ func schemaCases() []testCase {
 			s.expectNamed("", "marks", "ann null, bob [1, 2], cid null, dan null, eve null")
 			s.expectAges("", crowdAges)
 		},
-		"an older query runs on": func(s *session) {
+		"an older query still runs": func(s *session) {
 			p := s.read()
 			a := p.bind("a", "Person")
 			old := p.ret(id(a), p.prop(a, "age")).done()
@@ -213,7 +215,7 @@ func schemaCases() []testCase {
 			expectError[*engine.SchemaMismatch](s, err)
 			expectError[*engine.SchemaMismatch](s, s.graph.Bind(s.ctx, old, engine.Target{}))
 			if err == nil || !strings.Contains(err.Error(), "age") || !strings.Contains(err.Error(), "Person") {
-				s.Errorf("the error names no property: %v", err)
+				s.Errorf("the error does not name the property: %v", err)
 			}
 			if head.ID == s.head().ID {
 				s.Errorf("no commit was made")
@@ -222,7 +224,7 @@ func schemaCases() []testCase {
 		"a dropped property comes back empty": func(s *session) {
 			out := s.apply("", dropProperty("age"))
 			if !out.Destructive {
-				s.Errorf("a drop is not destructive: %+v", out)
+				s.Errorf("the drop is not reported as destructive: %+v", out)
 			}
 			s.apply("", addProperty("age", i32Type.Optional()))
 			s.expectAges("", "ann null, bob null, cid null, dan null, eve null")
@@ -278,11 +280,11 @@ func schemaCases() []testCase {
 					c.Edge(names[0]).Name = names[1]
 				})
 				if id := idOf(names[1]); id != knows {
-					s.Errorf("%s has the id %s, as %s it had %s", names[1], id, names[0], knows)
+					s.Errorf("%s has the id %s, but as %s it had %s", names[1], id, names[0], knows)
 				}
 			}
 			if id := idOf("Follows"); id != follows {
-				s.Errorf("a type that was not renamed has the id %s, it had %s", id, follows)
+				s.Errorf("a type that was not renamed has the id %s, but it had %s", id, follows)
 			}
 			s.apply("", func(c *catalog.Schema) {
 				c.Edges = slices.DeleteFunc(c.Edges, func(e *catalog.Edge) bool { return e.Name == "Loves" })
@@ -332,7 +334,7 @@ func schemaCases() []testCase {
 			}
 			s.expectAges("", crowdAges)
 		},
-		"data loss has to be allowed": func(s *session) {
+		"data loss must be allowed": func(s *session) {
 			to := s.evolved(dropProperty("age"))
 			_, err := s.graph.ApplySchema(s.ctx, sourceText, to, engine.SchemaOptions{})
 			var loss *engine.DataLoss
@@ -345,7 +347,7 @@ func schemaCases() []testCase {
 			to := s.evolved(dropProperty("age"))
 			out, err := s.graph.ApplySchema(s.ctx, sourceText, to, engine.SchemaOptions{AllowDataLoss: true, Hard: true})
 			if err != nil || len(out.Steps) != 1 || out.Steps[0].Drop != catalog.HardDrop {
-				s.Fatalf("%+v, %v; want one hard drop", out, err)
+				s.Fatalf("%+v, %v; want one step, a hard drop", out, err)
 			}
 			s.schema = to
 			s.expectNamed("", "mood", "ann glad, bob sad, cid null, dan null, eve calm")
@@ -436,7 +438,7 @@ func schemaCases() []testCase {
 			s.load(engine.Merge, lines.String())
 			err := s.refused(retype("age", i32Type))
 			if n := len(flatten(err)); n < 100 {
-				s.Errorf("%d violations, want a hundred at least: %v", n, err)
+				s.Errorf("%d violations, want at least a hundred: %v", n, err)
 			}
 		},
 		"a dry run reports and commits nothing": func(s *session) {
@@ -468,7 +470,7 @@ func schemaCases() []testCase {
 			}
 			again, err := s.graph.ApplySchema(s.ctx, sourceText, to, opts)
 			if err != nil || again.Commit == nil || again.Commit.ID != first.Commit.ID || fmt.Sprint(again.Steps) != fmt.Sprint(first.Steps) || again.From != first.From || again.Commit.Actor != "ann" {
-				s.Errorf("repeated it is %+v, %v; want %+v", again, err, first)
+				s.Errorf("the repeated apply returned %+v, %v; want %+v", again, err, first)
 			}
 			opts.AllowDataLoss = true
 			_, err = s.graph.ApplySchema(s.ctx, sourceText, to, opts)

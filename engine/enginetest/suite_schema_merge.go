@@ -25,7 +25,7 @@ func schemaMergeCases() []testCase {
 		return s.change().update("Person", set{"years": years}, "name", plan.Eq, name)
 	}
 	return writeCases("schema merge", map[string]func(s *session){
-		"the source's schema descends": func(s *session) {
+		"the source's schema descends from the target's": func(s *session) {
 			s.fork("side", "")
 			s.mutate(age(s, 26, "bob"))
 			s.apply("side", renameProperty("age", "years"), addProperty("mail", stringType.Optional()))
@@ -39,7 +39,7 @@ func schemaMergeCases() []testCase {
 			s.expectNamed("", "mail", "ann null, bob x, cid null, dan null, eve null")
 			s.merged("side", "main", engine.AlreadyUpToDate)
 		},
-		"the target's schema descends": func(s *session) {
+		"the target's schema descends from the source's": func(s *session) {
 			s.fork("side", "")
 			s.on("side", age(s, 26, "bob"))
 			s.apply("", renameProperty("age", "years"), dropNode("City"))
@@ -50,7 +50,7 @@ func schemaMergeCases() []testCase {
 			}
 			s.expectNamed("", "years", "ann 30, bob 26, cid 30, dan null, eve 42")
 		},
-		"a property that went comes back empty": func(s *session) {
+		"a dropped property comes back empty": func(s *session) {
 			s.apply("", addProperty("mail", stringType.Optional())) // last: the order of properties is part of a schema
 			s.mutate(s.change().update("Person", set{"mail": "x"}, "name", plan.Eq, "bob"))
 			s.fork("side", "")
@@ -63,7 +63,7 @@ func schemaMergeCases() []testCase {
 			s.expectNamed("", "mail", "ann null, bob null, cid null, dan null, eve null")
 			s.merged("side", "main", engine.AlreadyUpToDate)
 		},
-		"a schema alone is brought along": func(s *session) {
+		"a merge can bring only a schema": func(s *session) {
 			s.fork("side", "")
 			s.apply("side", renameProperty("age", "years"))
 			s.apply("side", renameProperty("years", "winters"))
@@ -85,7 +85,7 @@ func schemaMergeCases() []testCase {
 				s.Errorf("error %+v (%T), want a *engine.SchemasDiverge", err, err)
 			}
 		},
-		"a schema that came back has lost what was dropped": func(s *session) {
+		"restoring an older schema does not restore dropped values": func(s *session) {
 			s.fork("side", "")
 			before := s.schema
 			s.apply("side", dropProperty("age"))
@@ -97,7 +97,7 @@ func schemaMergeCases() []testCase {
 			}
 			s.expectAges("", "ann null, bob null, cid null, dan null, eve null")
 		},
-		"a source that went back to a schema from before the base has lost what was dropped": func(s *session) {
+		"a source that went back to a schema older than the base does not restore dropped values": func(s *session) {
 			first := s.schema
 			s.apply("", addProperty("mail", stringType.Optional()))
 			s.mutate(s.change().update("Person", set{"mail": "x"}, "name", plan.Eq, "bob"))
@@ -110,7 +110,7 @@ func schemaMergeCases() []testCase {
 			}
 			s.expectNamed("", "mail", "ann null, bob null, cid null, dan null, eve null")
 		},
-		"a source that came to the schema of the target another way has lost what was dropped": func(s *session) {
+		"a source that got the target's schema in another way does not restore dropped values": func(s *session) {
 			s.mutate(age(s, 26, "bob"))
 			s.fork("side", "")
 			before := s.schema
@@ -124,7 +124,7 @@ func schemaMergeCases() []testCase {
 			}
 			s.expectAges("", "ann null, bob null, cid null, dan null, eve null")
 		},
-		"a merge that brings a schema keeps what the target dropped before": func(s *session) {
+		"a merge that brings a schema does not restore values that the target dropped": func(s *session) {
 			s.mutate(age(s, 26, "bob"))
 			s.fork("side", "")
 			s.fork("other", "")
@@ -177,7 +177,7 @@ func schemaMergeCases() []testCase {
 				unique_violation node Person "fay" about
 				value_constraint_violation node Person "fay" age`)
 		},
-		"changes to what was dropped are conflicts": func(s *session) {
+		"changes to dropped types are conflicts": func(s *session) {
 			s.fork("side", "")
 			s.mutate(s.change().update("City", set{"name": "Roma"}, "name", plan.Eq, "Rome"))
 			s.mutate(s.change().link("LivesIn", "dan", "c1", set{"id": "l9"}))

@@ -145,20 +145,20 @@ func walkCases() []testCase {
 		reach("exactly two", "ann", 2, 2, "cid"),
 		reach("exactly three: a cycle does not report the start", "ann", 3, 3, "dan"),
 		reach("two to four", "ann", 2, 4, "cid\ndan\neve"),
-		reach("four alone: nothing twice", "ann", 4, 4, "eve"),
+		reach("exactly four: no node twice", "ann", 4, 4, "eve"),
 		reach("beyond the end", "ann", 5, 9, ""),
 		reach("all", "ann", 1, 100, "bob\ncid\ndan\neve"),
-		reach("all, from none on", "ann", 0, 100, "ann\nbob\ncid\ndan\neve"),
-		reach("none to one", "ann", 0, 1, "ann\nbob"),
-		reach("none at all: the start alone", "ann", 0, 0, "ann"),
+		reach("all, from zero steps on", "ann", 0, 100, "ann\nbob\ncid\ndan\neve"),
+		reach("zero to one", "ann", 0, 1, "ann\nbob"),
+		reach("zero steps: only the start", "ann", 0, 0, "ann"),
 		reach("bounds of one: no self-loop", "dan", 1, 1, "eve"),
 		reach("self-loop at one or two", "dan", 1, 2, "eve"),
-		reach("self-loop at none to one: once", "dan", 0, 1, "dan\neve"),
+		reach("self-loop at zero to one: once", "dan", 0, 1, "dan\neve"),
 		reach("self-loop is not reported at two", "dan", 2, 2, ""),
 		reach("from a dead end", "eve", 1, 5, ""),
-		reach("from a dead end, from none on", "eve", 0, 5, "eve"),
+		reach("from a dead end, from zero steps on", "eve", 0, 5, "eve"),
 		back("backwards one to two", "dan", 1, 2, "bob\ncid"),
-		back("backwards none to two", "dan", 0, 2, "bob\ncid\ndan"),
+		back("backwards zero to two", "dan", 0, 2, "bob\ncid\ndan"),
 		back("backwards exactly two", "dan", 2, 2, "bob"),
 		back("backwards all", "eve", 1, 9, "ann\nbob\ncid\ndan"),
 		{name: "parallel edges once", want: "bob\ncid", build: func(p *readPlan) {
@@ -177,7 +177,7 @@ func walkCases() []testCase {
 			a, b := p.bind("a", "Person"), p.bind("b", "Person")
 			p.match(walk(a, "Follows", 1, 3, b), where(id(a), plan.Eq, "ann"), where(id(b), plan.Eq, "ann")).ret(id(a), id(b))
 		}},
-		{name: "both ends known, the same node, from none on", want: "ann | ann", build: func(p *readPlan) {
+		{name: "both ends known, the same node, from zero steps on", want: "ann | ann", build: func(p *readPlan) {
 			a, b := p.bind("a", "Person"), p.bind("b", "Person")
 			p.match(walk(a, "Follows", 0, 3, b), where(id(a), plan.Eq, "ann"), where(id(b), plan.Eq, "ann")).ret(id(a), id(b))
 		}},
@@ -193,7 +193,7 @@ func walkCases() []testCase {
 			a := p.node("a", "Person")
 			p.match(walk(a, "Follows", 1, 2, a)).ret(id(a))
 		}},
-		{name: "way back: the shortest counts", want: "", build: func(p *readPlan) {
+		{name: "way back: only the shortest walk counts", want: "", build: func(p *readPlan) {
 			a := p.bind("a", "Person")
 			p.match(walk(a, "Follows", 4, 9, a)).ret(id(a))
 		}},
@@ -213,11 +213,11 @@ func walkCases() []testCase {
 			a, b := p.bind("a", "Person"), p.node("b", "Person")
 			p.match(undirected(walk(a, "Follows", 2, 2, b)), where(id(a), plan.Eq, "eve")).ret(id(b))
 		}},
-		{name: "unlike endpoints end after a step", want: "c1", build: func(p *readPlan) {
+		{name: "endpoints of different types end the walk after a step", want: "c1", build: func(p *readPlan) {
 			a, b := p.bind("a", "Person"), p.node("b", "City")
 			p.match(walk(a, "LivesIn", 1, 3, b), where(id(a), plan.Eq, "ann")).ret(id(b))
 		}},
-		{name: "unlike endpoints: the start fits no end", want: "c1", build: func(p *readPlan) {
+		{name: "endpoints of different types: the start is never an end", want: "c1", build: func(p *readPlan) {
 			a, b := p.bind("a", "Person"), p.node("b", "City")
 			p.match(walk(a, "LivesIn", 0, 3, b), where(id(a), plan.Eq, "ann")).ret(id(b))
 		}},
@@ -278,7 +278,7 @@ func notCases() []testCase {
 			a, b, e := p.bind("a", "Person"), p.node("b", "Person"), p.edge("e", "Knows")
 			p.match(not(over(a, e, "Knows", b), where(p.prop(e, "since"), plan.Gt, 2010))).ret(id(a))
 		}},
-		{name: "anonymous inside multiplies nothing", want: "dan\neve", build: func(p *readPlan) {
+		{name: "anonymous node inside does not multiply rows", want: "dan\neve", build: func(p *readPlan) {
 			a, u := p.bind("a", "Person"), p.node("_", "City")
 			p.match(not(hop(a, "LivesIn", u))).ret(id(a))
 		}},

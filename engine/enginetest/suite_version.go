@@ -108,7 +108,7 @@ func branchCases() []testCase {
 				s.Errorf("the commit that two branches descend from has %s", got)
 			}
 			if got := s.ages(engine.Target{Branch: "one", AtLeast: origin.ID}); !strings.HasPrefix(got, "ann 1,") {
-				s.Errorf("at least the origin: %s", got)
+				s.Errorf("reading at least the origin: %s", got)
 			}
 			_, err := s.graph.Snapshot(s.ctx, engine.Target{AtLeast: head.ID})
 			expectError[*engine.NotFound](s, err)
@@ -129,7 +129,7 @@ func branchCases() []testCase {
 				s.Errorf("snapshot %+v, %v", snap, err)
 			}
 		},
-		"deleted, and made again": func(s *session) {
+		"deleted and created again": func(s *session) {
 			s.fork("side", "")
 			s.on("side", age(s, "ann", 1))
 			s.fork("other", "side")
@@ -145,17 +145,17 @@ func branchCases() []testCase {
 			s.fork("side", "")
 			s.expectAges("side", crowdAges)
 		},
-		"deleted at its head alone": func(s *session) {
+		"deleted only at its head": func(s *session) {
 			before := s.fork("side", "").Head.ID
 			head := s.on("side", age(s, "ann", 1)).Commit.ID
 			err := s.graph.DeleteBranchAt(s.ctx, "side", before)
 			var elsewhere *engine.PreconditionFailed
 			if !errors.As(err, &elsewhere) || elsewhere.Expected != before || elsewhere.Actual != head {
-				s.Errorf("delete at %s: %v, want it to name %s", before, err, head)
+				s.Errorf("deleting at %s: error %v, want an error that names %s", before, err, head)
 			}
 			s.expectAges("side", "ann 1, bob 25, cid 30, dan null, eve 41")
 			if err := s.graph.DeleteBranchAt(s.ctx, "side", head); err != nil {
-				s.Errorf("delete at the head: %v", err)
+				s.Errorf("deleting at the head: %v", err)
 			}
 			expectError[*engine.NotFound](s, s.graph.DeleteBranchAt(s.ctx, "side", head))
 			expectError[*engine.Conflict](s, s.graph.DeleteBranchAt(s.ctx, "main", s.head().ID))
@@ -233,7 +233,7 @@ func writeOptionCases() []testCase {
 			_, err := s.graph.Mutate(s.ctx, birth(s, "gil").done(), nil, engine.WriteOptions{IfCommit: head.ID})
 			var failed *engine.PreconditionFailed
 			if !errors.As(err, &failed) || failed.Expected != head.ID || failed.Actual != s.head().ID {
-				s.Errorf("at an older commit: %v", err)
+				s.Errorf("writing at an older commit: error %v", err)
 			}
 			_, err = s.graph.Load(s.ctx, strings.NewReader(crowd), engine.LoadOptions{WriteOptions: engine.WriteOptions{IfCommit: head.ID}})
 			expectError[*engine.PreconditionFailed](s, err)
@@ -294,7 +294,7 @@ func writeOptionCases() []testCase {
 			}
 			s.expectAges("", crowdAges)
 		},
-		"errors and what changes nothing are not repeated": func(s *session) {
+		"errors and calls that change nothing are not repeated": func(s *session) {
 			opts := engine.WriteOptions{IdempotencyKey: "k"}
 			m := s.change().update("Person", set{"age": 7}, "name", plan.Eq, "fay").done()
 			if c, err := s.graph.Mutate(s.ctx, m, nil, opts); err != nil || c.Commit != nil {

@@ -183,7 +183,7 @@ func insertCases() []testCase {
 
 func updateCases() []testCase {
 	return writeCases("update", map[string]func(s *session){
-		"every match, the rest kept": func(s *session) {
+		"every match, and the other properties stay": func(s *session) {
 			s.expectChange(s.change().update("Person", set{"mood": "calm"}, "age", plan.Eq, 30), 2, 0, true)
 			s.expectPeople("ann | 30 | calm\nbob | 25 | sad\ncid | 30 | calm\ndan | null | null\neve | 41 | calm")
 		},
@@ -208,7 +208,7 @@ func updateCases() []testCase {
 			s.expectChange(m, 0, 0, false, nil)
 			s.expectChange(s.change().update("Person", set{"about": "x"}, "age", plan.Ne, 30), 2, 0, true)
 		},
-		"the same value counts and commits nothing": func(s *session) {
+		"an unchanged value is counted, but commits nothing": func(s *session) {
 			s.expectChange(s.change().update("Person", set{"age": 30}, "age", plan.Eq, 30), 2, 0, false)
 		},
 		"to null": func(s *session) {
@@ -231,7 +231,7 @@ func updateCases() []testCase {
 			s.mutate(s.change().update("Person", set{"age": 50}, "age", plan.Eq, 30).update("Person", set{"mood": "sad"}, "age", plan.Eq, 50))
 			s.expectPeople("ann | 50 | sad\nbob | 25 | sad\ncid | 50 | sad\ndan | null | null\neve | 41 | calm")
 		},
-		"there and back commits nothing": func(s *session) {
+		"a change and its reversal commit nothing": func(s *session) {
 			before := s.head()
 			change := s.mutate(s.change().update("Person", set{"age": 31}, "name", plan.Eq, "ann").update("Person", set{"age": 30}, "name", plan.Eq, "ann"))
 			if change.Commit != nil || s.head().ID != before.ID {
@@ -275,7 +275,7 @@ func deleteCases() []testCase {
 		"no match commits nothing": func(s *session) {
 			s.expectChange(s.change().remove("Person", "name", plan.Eq, "zoe"), 0, 0, false)
 		},
-		"what is inserted again with the same values commits nothing": func(s *session) {
+		"deleting and inserting the same entity commits nothing": func(s *session) {
 			again := func(from string, since int) *mutationPlan {
 				return s.change().unlink("Knows", "id", plan.Eq, "k2").link("Knows", from, "bob", set{"id": "k2", "since": since})
 			}

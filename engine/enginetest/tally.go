@@ -15,8 +15,10 @@ import (
 // that test little: reads without rows, and writes that always fail. A nil tally counts nothing.
 type tally map[outcome]int
 
+// outcome is a kind of statement and what came of it.
 type outcome struct{ kind, result string }
 
+// add counts one statement.
 func (t tally) add(kind, result string) {
 	if t != nil {
 		t[outcome{kind, result}]++
@@ -133,4 +135,5 @@ func (t tally) String() string {
 	return b.String()
 }
 
+// percent returns n as a share of of.
 func percent(n, of int) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of)) }

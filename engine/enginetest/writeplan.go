@@ -14,8 +14,8 @@ import (
 // mutationPlan builds the plan of a mutation.
 type mutationPlan struct {
 	schema *catalog.Schema
-	q      *plan.Query
-	built  bool
+	q      *plan.Query // the plan
+	built  bool        // done was called
 }
 
 func newMutation(schema *catalog.Schema) *mutationPlan {
@@ -154,7 +154,7 @@ func literal(x any, t value.Type) value.Value {
 			return value.OfI64(int64(x))
 		}
 	}
-	panic(fmt.Sprintf("enginetest: %T is no literal", x))
+	panic(fmt.Sprintf("enginetest: %T is not a literal", x))
 }
 
 func literalText(s string, kind value.Kind) value.Value {
@@ -214,6 +214,7 @@ func uses(schema *catalog.Schema, q *plan.Query) []plan.Use {
 	return u.list
 }
 
+// useList collects the types and properties that a plan uses, each once.
 type useList struct {
 	schema *catalog.Schema
 	list   []plan.Use
@@ -230,6 +231,7 @@ func (u *useList) add(use plan.Use) {
 	u.list = append(u.list, use)
 }
 
+// entity adds a type.
 func (u *useList) entity(kind plan.Entity, typ string, write bool) {
 	use := plan.Use{Entity: kind, Type: typ, Write: write}
 	if kind == plan.Edge {
@@ -239,6 +241,7 @@ func (u *useList) entity(kind plan.Entity, typ string, write bool) {
 	u.add(use)
 }
 
+// property adds a property.
 func (u *useList) property(kind plan.Entity, typ, name string, write bool) {
 	for _, p := range properties(u.schema, kind, typ) {
 		if p.Name == name {

@@ -29,10 +29,10 @@ const readyPath = "/readyz"
 // boot holds the graphs that a server serves and the graphs that it quarantined at its start.
 // It does not change after the start.
 type boot struct {
-	revision    *reconcile.Revision // nil when no revision is applied
-	pending     []string
-	drifted     map[string]bool // by graph id: whether its schema is not the applied one
-	served      []*servedgraph.Graph
+	revision    *reconcile.Revision  // nil when no revision is applied
+	pending     []string             // messages: differences between cluster.yaml and the applied revision
+	drifted     map[string]bool      // by graph id: whether its schema is not the applied one
+	served      []*servedgraph.Graph // the graphs that opened
 	quarantined []quarantined
 }
 
@@ -40,7 +40,7 @@ type boot struct {
 // next restart.
 type quarantined struct {
 	id  string
-	err error
+	err error // why the graph could not be opened
 }
 
 // unopened marks an error that the stored data of a graph caused. The server quarantines such a
@@ -100,7 +100,7 @@ func openWithin[T any](ctx context.Context, o *Options, until time.Time, what st
 			break
 		}
 		if !told {
-			o.Log.Info("waiting for another process to close the files", "what", what, "reason", held.Reason, "until", until)
+			o.Log.Info("waiting for another process to close the files of the graph", "what", what, "reason", held.Reason, "until", until)
 		}
 		select {
 		case <-time.After(pause):
@@ -180,6 +180,7 @@ func (s *Server) readiness() client.Readiness {
 	return r
 }
 
+// readiness returns the answer of /readyz.
 func (b *boot) readiness() client.Readiness {
 	detail := &client.ReadinessDetail{Pending: append([]string{}, b.pending...), Graphs: []client.GraphReadiness{}}
 	if b.revision != nil {

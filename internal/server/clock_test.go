@@ -118,7 +118,7 @@ func TestPatienceClock(t *testing.T) {
 	if status, answer := ask(h, "POST", "/graphs/held/query", "ada", anyThing); status != http.StatusServiceUnavailable {
 		t.Errorf("%d %s", status, answer)
 	}
-	if !strings.Contains(log.String(), "waiting for another process to close the files") || asked.Load() < 5 {
+	if !strings.Contains(log.String(), "waiting for another process to close the files of the graph") || asked.Load() < 5 {
 		t.Errorf("the start looked at the clock %d times, and logged\n%s", asked.Load(), log)
 	}
 }

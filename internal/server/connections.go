@@ -28,7 +28,7 @@ func maxConnections(asked int) int {
 // A connection that has not sent a request yet counts as idle. If the server stopped accepting
 // instead, clients that connect and send nothing could lock out all others.
 type connections struct {
-	max int
+	max int // the connection limit
 
 	mu   sync.Mutex
 	open map[net.Conn]*list.Element // nil while a request is in flight

@@ -19,8 +19,8 @@ func counted(p engine.Embedder, graph string, set *observe.Set) engine.Embedder 
 // countedEmbedder counts the calls of an embedding provider in the metrics.
 type countedEmbedder struct {
 	engine.Embedder
-	graph string
-	set   *observe.Set
+	graph string       // name of the graph in the metrics
+	set   *observe.Set // counts the calls
 }
 
 func (c *countedEmbedder) Embed(ctx context.Context, texts []string, dim int) ([][]float32, error) {

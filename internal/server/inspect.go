@@ -114,7 +114,7 @@ func listTools(ctx context.Context, h http.Handler) (json.RawMessage, error) {
 type recordedAnswer struct {
 	header http.Header
 	status int
-	body   bytes.Buffer
+	body   bytes.Buffer // the bytes written so far
 }
 
 func (w *recordedAnswer) Header() http.Header         { return w.header }

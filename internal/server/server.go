@@ -92,7 +92,7 @@ type Options struct {
 type Server struct {
 	log     *slog.Logger
 	handler http.Handler
-	engines []engine.Graph
+	engines []engine.Graph // the open graphs, to close
 	booted  *boot
 	closers []io.Closer // the verifiers to close
 	pageKey []byte      // signs page tokens
@@ -103,8 +103,8 @@ type Server struct {
 	queryMemory int64 // the limit of one query, in bytes
 	texts       *textlimit.Texts
 
-	draining                 atomic.Bool
-	drainTimeout, cutTimeout time.Duration
+	draining                 atomic.Bool   // the server has begun to stop
+	drainTimeout, cutTimeout time.Duration // see the constants of these names
 
 	patience time.Time // when the start stops waiting for other processes
 }
@@ -275,6 +275,7 @@ func serverPolicy(o *Options, mode auth.Mode) (access.Authorizer, error) {
 	return policy.Read(o.Cluster.ServerPolicy, policy.Options{TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true})
 }
 
+// graphPolicy returns the authorizer of a graph for the mode of the server.
 func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (access.Authorizer, error) {
 	switch {
 	case mode == auth.Unauthenticated:
@@ -299,6 +300,7 @@ func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (access.Authorize
 	})
 }
 
+// catalogOf returns the catalog of a graph, or nil.
 func catalogOf(catalogs []*tool.Catalog, graph string) *tool.Catalog {
 	for _, c := range catalogs {
 		if c.Graph == graph {

@@ -23,7 +23,7 @@ const (
 // Info documents a code.
 type Info struct {
 	Code    diag.Code
-	Purpose string
+	Purpose string // what the code reports
 }
 
 // Codes returns every code with its purpose, in order.

@@ -272,6 +272,7 @@ func (n *Node) Bool(what string) (v, ok bool) {
 	return b.Value, true
 }
 
+// wrongType reports a value of another type than wanted.
 func (n *Node) wrongType(what, wanted string) {
 	found, help := kindOf(n.n)
 	switch text, colon := n.colonText(); {

@@ -31,10 +31,10 @@ type Reader struct {
 	file     string
 	src      []byte
 	lines    []int // byte offset of the start of each line
-	secret   bool
+	secret   bool  // the file holds secrets, so messages must not quote it
 	root     *Node
 	faults   diag.List
-	unlisted int
+	unlisted int // number of faults beyond MaxFaults
 }
 
 // Read parses src. The argument file is the name of src in error messages. The root is nil if the
@@ -66,6 +66,7 @@ func (r *Reader) Whole(code diag.Code, message, help string) {
 	r.report(diag.Error, code, func() diag.Span { return diag.Span{File: r.file, Start: at, End: at} }, message, help)
 }
 
+// read parses a file.
 func read(file string, src []byte, secret bool) *Reader {
 	r := &Reader{file: file, src: src, secret: secret, lines: []int{0}}
 	for i, b := range src {
@@ -179,6 +180,7 @@ func (r *Reader) checkPlain(tokens token.Tokens) bool {
 	return true
 }
 
+// syntax reports an error of the YAML library.
 func (r *Reader) syntax(err error) {
 	var ye yaml.Error
 	if !errors.As(err, &ye) || ye.GetToken() == nil {

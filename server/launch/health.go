@@ -28,7 +28,7 @@ does not. The command needs no token, so a container can run it as its health ch
 		},
 	}
 	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:8080", "the `ADDRESS` of the server")
-	cmd.Flags().DurationVar(&timeout, "timeout", 3*time.Second, "how long it may take to answer")
+	cmd.Flags().DurationVar(&timeout, "timeout", 3*time.Second, "how long to wait for the answer")
 	_ = cmd.RegisterFlagCompletionFunc("addr", cobra.NoFileCompletions)
 	_ = cmd.RegisterFlagCompletionFunc("timeout", cobra.NoFileCompletions)
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
@@ -44,7 +44,7 @@ func checkAlive(ctx context.Context, addr string) error {
 	}
 	res, err := http.DefaultClient.Do(req)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("no answer from %s in time", addr)
+		return fmt.Errorf("%s did not answer in time", addr)
 	}
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ func TestHealth(t *testing.T) {
 		{"reached by another name", addr, http.StatusForbidden, ""},
 		{"something else", addr, http.StatusNotFound, "answers 404"},
 		{"broken", addr, http.StatusInternalServerError, "answers 500"},
-		{"hanging", addr, 0, "no answer"},
+		{"hanging", addr, 0, "did not answer in time"},
 		{"gone", none.Addr().String(), http.StatusOK, "refused"},
 		{"no address", "a b", http.StatusOK, "expected host:port"},
 	} {

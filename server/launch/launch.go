@@ -63,6 +63,7 @@ func Main(p Program) {
 	os.Exit(1)
 }
 
+// options are the flags of the command.
 type options struct {
 	cluster, bind   string
 	unauthenticated bool
@@ -72,7 +73,7 @@ type options struct {
 	logFormat       string
 	logLevel        string
 	logRequests     bool
-	connections     int
+	connections     int // limit of connections; 0 for the default
 }
 
 func newCommand(p Program) *cobra.Command {
@@ -101,10 +102,10 @@ as 2GiB; the default is four fifths of the memory that is available.`,
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	cmd.Flags().StringVar(&o.cluster, "cluster", ".", "the folder that holds cluster.yaml")
 	cmd.Flags().StringVar(&o.bind, "bind", "127.0.0.1:8080", "the address to listen on")
-	cmd.Flags().BoolVar(&o.unauthenticated, "unauthenticated", false, "let anyone do anything; only if there are no tokens and no policy")
+	cmd.Flags().BoolVar(&o.unauthenticated, "unauthenticated", false, "let anyone do anything; allowed only if there are no tokens and no policy")
 	cmd.Flags().BoolVar(&o.requireAll, "require-all", false, "do not start if a graph cannot be opened, instead of serving the other graphs")
 	cmd.Flags().BoolVar(&o.dev, "dev", false, "write a development token to the data folder, print it, and show one call")
-	cmd.Flags().IntVar(&o.connections, "max-connections", 0, fmt.Sprintf("the most connections at a time; a new one then closes the connection that is idle longest (default %d, or three quarters of the files that may be open)", server.DefaultMaxConnections))
+	cmd.Flags().IntVar(&o.connections, "max-connections", 0, fmt.Sprintf("the maximum number of connections; at the maximum, a new connection closes the one that has been idle longest (default %d, or three quarters of the files that may be open)", server.DefaultMaxConnections))
 	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "log at level debug")
 	_ = cmd.MarkFlagDirname("cluster")
 	_ = cmd.RegisterFlagCompletionFunc("bind", cobra.NoFileCompletions)

@@ -32,6 +32,7 @@ type caller struct {
 	transport *http.Transport
 }
 
+// newCaller returns a caller that dials one address for every request.
 func newCaller(dial, token string) *caller {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.Proxy = nil // the request must reach this server, not a proxy

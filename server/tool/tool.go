@@ -126,7 +126,7 @@ type Cutter interface {
 
 // Written describes a change for the log.
 type Written struct {
-	Branch string
+	Branch string         // the branch that changed
 	Commit *engine.Commit // nil if only branches changed, not data
 }
 

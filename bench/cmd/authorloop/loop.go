@@ -37,8 +37,8 @@ type loop struct {
 
 // sample holds the time and memory of a process and its children.
 type sample struct {
-	wall, cpu time.Duration
-	peak      float64 // peak resident memory of the largest process, in MB of a million bytes
+	wall, cpu time.Duration // elapsed time and processor time
+	peak      float64       // peak resident memory of the largest process, in MB of a million bytes
 }
 
 // prepare makes the module, and generates and builds it once, so that the build cache holds
@@ -68,6 +68,7 @@ func prepare(ctx context.Context, root, dir string) (*loop, error) {
 	return l, err
 }
 
+// generate runs gq generate.
 func (l *loop) generate(ctx context.Context) (sample, error) {
 	return l.run(ctx, l.dir, "bin/gq", "generate")
 }
@@ -120,7 +121,7 @@ func (l *loop) boot(ctx context.Context, m struct {
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	wall := clock.Since(start)
 	if err == nil && !strings.HasPrefix(line, "OMNIGRAPH_LISTEN_ADDR=") {
-		err = fmt.Errorf("the server prints %q first", line)
+		err = fmt.Errorf("the server printed %q first, expected its address", line)
 	}
 	err = errors.Join(err, cmd.Process.Signal(syscall.SIGTERM))
 	go io.Copy(io.Discard, stdout)
@@ -198,14 +199,17 @@ func (l *loop) size(pattern ...string) float64 {
 	return float64(total) / 1e6
 }
 
+// wall, cpu and peak return a field of a sample.
 func wall(s sample) time.Duration { return s.wall }
 func cpu(s sample) time.Duration  { return s.cpu }
 func peak(s sample) float64       { return s.peak }
 
+// seconds returns the median of a time of the samples, in seconds.
 func seconds(samples []sample, of func(sample) time.Duration) string {
 	return fmt.Sprintf("%.2f s", median(samples, of).Seconds())
 }
 
+// median returns the median of a field of the samples.
 func median[T cmp.Ordered](samples []sample, of func(sample) T) T {
 	values := make([]T, len(samples))
 	for i, s := range samples {

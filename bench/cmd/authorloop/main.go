@@ -32,17 +32,17 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
 	flags := flag.NewFlagSet("authorloop", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	turns := flags.Int("turns", 5, "how often each edit is made")
+	turns := flags.Int("turns", 5, "number of times to make and measure each edit")
 	root := flags.String("root", ".", "the checkout to measure")
-	beside := flags.String("beside", "", "another checkout to measure in turns with it")
+	beside := flags.String("beside", "", "second checkout, to measure alternately with the first")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("unexpected argument %q: there are only flags", flags.Arg(0))
+		return fmt.Errorf("unexpected argument %q; the command takes only flags", flags.Arg(0))
 	}
 	if *turns < 1 || *turns*len(edits) > tables {
-		return fmt.Errorf("-turns has to be from 1 to %d", tables/len(edits))
+		return fmt.Errorf("-turns must be from 1 to %d", tables/len(edits))
 	}
 	work, err := os.MkdirTemp("", "authorloop-*")
 	if err != nil {

@@ -78,6 +78,7 @@ type edit struct {
 	apply func(text, unique string) string
 }
 
+// edits are the changes whose cost is measured.
 var edits = []edit{
 	{"the body", replace("$t.size > $size", "$t.size >= $size $t.slug != \"%s\"")},
 	{"a parameter", replace("$name: String?)", "$name: String?, $more_%s: I32?)")},
@@ -88,6 +89,7 @@ var edits = []edit{
 	}},
 }
 
+// replace returns an edit that replaces old by a text made with format.
 func replace(old, format string) func(text, unique string) string {
 	return func(text, unique string) string { return strings.Replace(text, old, fmt.Sprintf(format, unique), 1) }
 }
@@ -121,6 +123,7 @@ func queryText(table int) string {
 
 func queryFile(table int) string { return fmt.Sprintf("queries/t%d.gq", table) }
 
+// clusterText is the module's cluster.yaml.
 const clusterText = `version: 1
 metadata: { name: author }
 storage: ./data
@@ -131,6 +134,7 @@ graphs:
     mcp: { meta_threshold: %d }
 `
 
+// mainText is the program that the module builds.
 const mainText = `// Command server serves the graph.
 package main
 

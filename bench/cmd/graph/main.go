@@ -20,15 +20,15 @@ func main() {
 func run(args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("graph", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	size := flags.Float64("size", 1, "size as a factor of 1,620,000 rows, at most 10")
-	seed := flags.Uint64("seed", 42, "seed of the rows")
-	out := flags.String("out", "", "file to write; standard output without it")
+	size := flags.Float64("size", 1, "size of the graph as a multiple of 1,620,000 rows, at most 10")
+	seed := flags.Uint64("seed", 42, "seed of the random rows")
+	out := flags.String("out", "", "file to write; the default is standard output")
 	schema := flags.Bool("schema", false, "print the schema instead of the rows")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("unexpected argument %q: there are only flags", flags.Arg(0))
+		return fmt.Errorf("unexpected argument %q; the command takes only flags", flags.Arg(0))
 	}
 	g, err := social.New(*size, *seed)
 	if err != nil {

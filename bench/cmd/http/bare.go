@@ -22,7 +22,7 @@ func serveBare(ctx context.Context, stdout io.Writer) error {
 	mux.HandleFunc("POST /{size}", func(w http.ResponseWriter, r *http.Request) {
 		n, err := strconv.Atoi(r.PathValue("size"))
 		if err != nil || n < 0 || n > 1<<20 {
-			http.Error(w, "the path is the size of the answer in bytes, 1 MiB at most", http.StatusBadRequest)
+			http.Error(w, "the path must be the size of the answer in bytes, at most 1 MiB", http.StatusBadRequest)
 			return
 		}
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {

@@ -111,11 +111,13 @@ func inTurns(ctx context.Context, targets []*target, connections int, body func(
 	return nil
 }
 
+// cells returns the table cells of the target.
 func (t *target) cells() string {
 	rates := slices.Sorted(slices.Values(t.rate))
 	return fmt.Sprintf("%v | %v | %.0f | %v", quantile(t.took, 0.5), quantile(t.took, 0.99), rates[len(rates)/2], t.perCall())
 }
 
+// perCall returns the processor time of the server per call.
 func (t *target) perCall() time.Duration {
 	return (t.cpu / time.Duration(len(t.took))).Round(100 * time.Nanosecond)
 }
@@ -131,6 +133,7 @@ func answerSize(addr, head, body string) (int, error) {
 	return len(answer), err
 }
 
+// quantile returns the smallest time that is not exceeded by the fraction q of all times.
 func quantile(d []time.Duration, q float64) time.Duration {
 	slices.Sort(d)
 	return d[min(len(d)-1, int(q*float64(len(d))))].Round(100 * time.Nanosecond)

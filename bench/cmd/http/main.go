@@ -44,12 +44,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("http", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	var o options
-	bare := flags.Bool("bare", false, "be the bare server, and nothing else")
-	flags.StringVar(&o.bin, "bin", "bin", "folder of the built omnigraph and omnigraph-server")
-	flags.StringVar(&o.other, "other", "", "folder of another build of omnigraph-server, to measure in place of the bare server")
-	flags.StringVar(&o.policy, "policy", "", "policy of the graph, in place of the repository's")
-	flags.StringVar(&o.repo, "repo", ".", "folder of the repository's cluster.yaml and queries")
-	flags.IntVar(&o.rounds, "rounds", 20, "number of rounds of each server, per row of the table")
+	bare := flags.Bool("bare", false, "run only the bare server, and measure nothing")
+	flags.StringVar(&o.bin, "bin", "bin", "folder with the built commands omnigraph and omnigraph-server")
+	flags.StringVar(&o.other, "other", "", "folder with another build of omnigraph-server, to measure instead of the bare server")
+	flags.StringVar(&o.policy, "policy", "", "policy file of the graph, instead of the repository's policy")
+	flags.StringVar(&o.repo, "repo", ".", "folder with the repository's cluster.yaml and queries")
+	flags.IntVar(&o.rounds, "rounds", 20, "number of rounds of each server for each row of the table")
 	flags.DurationVar(&o.round, "round", 200*time.Millisecond, "length of a round")
 	flags.Uint64Var(&o.seed, "seed", 42, "seed of the graph and of the keys")
 	if err := flags.Parse(args); err != nil {
@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	switch {
 	case flags.NArg() > 0:
-		return fmt.Errorf("unexpected argument %q: the command takes flags only", flags.Arg(0))
+		return fmt.Errorf("unexpected argument %q; the command takes only flags", flags.Arg(0))
 	case *bare:
 		return serveBare(ctx, stdout)
 	case o.rounds < 1 || o.round <= 0:

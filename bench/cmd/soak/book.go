@@ -53,7 +53,7 @@ var draining = []int{lost, http.StatusServiceUnavailable}
 
 // book counts the answers of each operation. It is safe for concurrent use.
 type book struct {
-	stopping atomic.Bool
+	stopping atomic.Bool // the server was told to stop, so lost connections are expected
 
 	mu       sync.Mutex
 	pages    map[string]*page // by the name of the operation
@@ -63,11 +63,11 @@ type book struct {
 
 // page holds the statuses and times of one operation.
 type page struct {
-	statuses map[int]int // number of answers by status
-	took     []time.Duration
+	statuses map[int]int     // number of answers by status
+	took     []time.Duration // time of each call
 }
 
-const maxFailures = 20
+const maxFailures = 20 // number of failures kept in full
 
 func newBook() *book { return &book{pages: map[string]*page{}} }
 
@@ -77,10 +77,10 @@ func (b *book) stop() { b.stopping.Store(true) }
 // outcome is the result of one call.
 type outcome struct {
 	operation, request string
-	status             int // HTTP status; for a tool, the one that its fault would have
-	body               []byte
+	status             int    // HTTP status; for a tool, the one that its fault would have
+	body               []byte // body of the answer
 	err                error
-	took               time.Duration
+	took               time.Duration // time of the call
 }
 
 // ok reports whether the call succeeded.

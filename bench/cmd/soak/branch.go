@@ -16,6 +16,7 @@ type branching interface {
 // overMCP uses the MCP tools. Its operations have names that differ from those of the routes.
 type overMCP struct{ *client }
 
+// create creates a branch with a tool call.
 func (c overMCP) create(ctx context.Context, operation, name string) *outcome {
 	return c.tool(ctx, operation+" over MCP", "branch_create", map[string]any{"name": name})
 }

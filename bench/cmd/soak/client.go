@@ -75,6 +75,7 @@ func (s sender) RoundTrip(r *http.Request) (*http.Response, error) {
 // CloseIdleConnections implements the interface that http.Client looks for.
 func (s sender) CloseIdleConnections() { s.next.CloseIdleConnections() }
 
+// close ends the client's MCP session and its connections.
 func (c *client) close() {
 	if c.mcp != nil {
 		_ = c.mcp.Close() // the server keeps no sessions, so an error does not matter
@@ -100,6 +101,7 @@ func (c *client) enter(o *outcome) {
 	c.book.enter(*o)
 }
 
+// send makes an HTTP request and returns the status and the body.
 func (c *client) send(ctx context.Context, method, path, contentType, body string) (int, []byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, strings.NewReader(body))
 	if err != nil {
@@ -181,7 +183,7 @@ func (c *client) callTool(ctx context.Context, name string, arguments json.RawMe
 		Limit        json.RawMessage `json:"resource_limit"`
 	}
 	if err := json.Unmarshal(body.Bytes(), &fault); err != nil {
-		return lost, body.Bytes(), fmt.Errorf("the fault is not an error envelope: %w", err)
+		return lost, body.Bytes(), fmt.Errorf("the body of the error is not an error envelope: %w", err)
 	}
 	switch {
 	case fault.Precondition != nil:

@@ -22,6 +22,7 @@ func (c *client) cycle(ctx context.Context, write func(branch string) bool) (bra
 	return branch, o.ok() && write(branch)
 }
 
+// drop deletes a branch and records the outcome in the ledger.
 func (c *client) drop(ctx context.Context, branch string) {
 	o := c.branches.delete(ctx, "branch delete", branch)
 	if o.ok() || o.unsure() {
@@ -49,6 +50,7 @@ func (c *client) loadOnto(ctx context.Context, branch string, slugs []string) (t
 	return texts, o.ok()
 }
 
+// newSlugs returns unused slugs for notes.
 func (c *client) newSlugs(what string) []string {
 	slugs := make([]string, 3)
 	for i := range slugs {

@@ -27,7 +27,7 @@ const (
 	rssAfter        = time.Minute // in shorter runs, memory has not reached its level
 	goroutineMargin = 0.10
 	goroutineSlack  = 16 // the server uses two for each client connection
-	threadSlack     = 8
+	threadSlack     = 8  // threads by which the last third may exceed the middle one
 )
 
 // verdict returns the faults of a run, joined into one error, or nil.
@@ -37,7 +37,7 @@ func (r *result) verdict() error {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()
 	if r.book.failed > 0 {
-		fail("%d answers that nothing explains; the first of them:\n%s", r.book.failed, strings.Join(r.book.failures, "\n"))
+		fail("nothing in the run explains %d answers; the first ones are:\n%s", r.book.failed, strings.Join(r.book.failures, "\n"))
 	}
 	for _, operation := range slices.Sorted(maps.Keys(explained)) {
 		switch p := r.book.pages[operation]; {
@@ -48,20 +48,20 @@ func (r *result) verdict() error {
 		}
 	}
 	if r.end.err != nil {
-		fail("the server was told to stop under load: %w", r.end.err)
+		fail("stopping the server under load failed: %w", r.end.err)
 	}
 	if len(r.lost) > 0 {
-		fail("the store is not what was acknowledged in %d places:\n%s", len(r.lost), strings.Join(r.lost[:min(maxFailures, len(r.lost))], "\n"))
+		fail("the store differs from the acknowledged writes in %d places:\n%s", len(r.lost), strings.Join(r.lost[:min(maxFailures, len(r.lost))], "\n"))
 	}
 	if r.checked == 0 {
-		fail("nothing of the store was compared")
+		fail("the run compared no note or branch of the store")
 	}
 	if n := len(r.samples); n > 0 && r.samples[n-1].at >= rssAfter {
 		made := thirds(r.samples, commits)
 		errs = append(errs, level("resident memory in KiB", thirds(r.samples, rss), rssMargin, rssAllowance+int64(rssPerCommit*float64(made[2]-made[1]))))
 	}
 	if told := thirds(r.samples, goroutines); slices.Contains(told[:], 0) {
-		fail("the server's metrics did not tell its goroutines")
+		fail("the server's metrics did not give the number of goroutines")
 	}
 	errs = append(errs, level("goroutines", thirds(r.samples, goroutines), goroutineMargin, goroutineSlack))
 	errs = append(errs, level("threads", thirds(r.samples, threads), 0, threadSlack))
@@ -75,7 +75,7 @@ func level(what string, m [3]int64, margin float64, slack int64) error {
 	if m[2] <= most {
 		return nil
 	}
-	return fmt.Errorf("%s grow: medians by thirds of the run are %d, %d and %d, wanted at most %d in the last", what, m[0], m[1], m[2], most)
+	return fmt.Errorf("%s grew too much: the medians of the three thirds of the run are %d, %d and %d; the last must be at most %d", what, m[0], m[1], m[2], most)
 }
 
 // print prints the number and times of the calls, and the resources that the server used.
@@ -114,7 +114,7 @@ func (r *result) print(w io.Writer) {
 		}
 	}
 	fmt.Fprintln(w)
-	fmt.Fprintf(w, "\nstopped under load in %s; %d notes and branches of the store compared, %d differ\n", short(r.end.took), r.checked, len(r.lost))
+	fmt.Fprintf(w, "\nthe server stopped under load in %s; compared %d notes and branches of the store; %d differ\n", short(r.end.took), r.checked, len(r.lost))
 }
 
 // quantile returns the smallest of the sorted times that is not exceeded by the fraction q of all
@@ -123,6 +123,7 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
+// short rounds a time for the table.
 func short(d time.Duration) string {
 	if d < time.Millisecond {
 		return d.Round(time.Microsecond).String()

@@ -56,17 +56,17 @@ func TestVerdict(t *testing.T) {
 		}, `"branch merge" was never answered`},
 		{"a bad end", func(r *result) { r.end.err = errors.New("exit status 1") }, "exit status 1"},
 		{"a lost write", func(r *result) { r.lost = []string{"note n is lost"} }, "note n is lost"},
-		{"nothing compared", func(r *result) { r.checked = 0 }, "nothing of the store was compared"},
+		{"nothing compared", func(r *result) { r.checked = 0 }, "compared no note or branch"},
 		{"leaking goroutines", func(r *result) {
 			for i := range r.samples {
 				r.samples[i].goroutines += int64(i)
 			}
-		}, "goroutines grow"},
+		}, "goroutines grew"},
 		{"metrics that are not there", func(r *result) {
 			for i := range r.samples {
 				r.samples[i].goroutines = 0
 			}
-		}, "did not tell its goroutines"},
+		}, "did not give the number of goroutines"},
 		{"memory that grows with the commits", func(r *result) {
 			for i := range r.samples {
 				r.samples[i].commits = int64(i) * 200
@@ -78,12 +78,12 @@ func TestVerdict(t *testing.T) {
 				r.samples[i].commits = int64(i) * 600
 				r.samples[i].rss += int64(i) * 1200
 			}
-		}, "resident memory in KiB grow"},
+		}, "resident memory in KiB grew"},
 		{"leaking memory", func(r *result) {
 			for i := range r.samples {
 				r.samples[i].rss += int64(i) * 2000
 			}
-		}, "resident memory in KiB grow"},
+		}, "resident memory in KiB grew"},
 		{"a short run, which is all growth", func(r *result) {
 			r.samples = r.samples[:20]
 			for i := range r.samples {
@@ -94,7 +94,7 @@ func TestVerdict(t *testing.T) {
 			for i := range r.samples {
 				r.samples[i].threads += int64(i) / 5
 			}
-		}, "threads grow"},
+		}, "threads grew"},
 		{"memory that grows until it is level", func(r *result) {
 			for i := range r.samples {
 				r.samples[i].rss += int64(min(i, 60)) * 10_000

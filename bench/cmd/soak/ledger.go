@@ -57,6 +57,7 @@ func (l *ledger) note(slug, text string, known bool) { l.put(l.own, slug, text, 
 // creation and the constant absent for a deletion. known is false if the answer was lost.
 func (l *ledger) branch(name, text string, known bool) { l.put(l.branches, name, text, known) }
 
+// put records a write to a key; known is false if its outcome is unknown.
 func (l *ledger) put(m map[string]*history, key, text string, known bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -28,11 +28,11 @@ func main() {
 
 // options are the settings of a run.
 type options struct {
-	bin      string // folder of the built commands
-	repo     string // folder with the cluster.yaml and queries to serve
-	clients  int
-	duration time.Duration
-	think    time.Duration
+	bin      string        // folder of the built commands
+	repo     string        // folder with the cluster.yaml and queries to serve
+	clients  int           // number of clients
+	duration time.Duration // time after which the command stops the server
+	think    time.Duration // average pause of a client between two operations
 	seed     uint64
 	log      string // file for the server's log; may be empty
 }
@@ -41,21 +41,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("soak", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	var o options
-	flags.StringVar(&o.bin, "bin", "bin", "folder of the built omnigraph and omnigraph-server")
-	flags.StringVar(&o.repo, "repo", ".", "folder of the repository's cluster.yaml and queries")
+	flags.StringVar(&o.bin, "bin", "bin", "folder with the built commands omnigraph and omnigraph-server")
+	flags.StringVar(&o.repo, "repo", ".", "folder with the repository's cluster.yaml and queries")
 	flags.IntVar(&o.clients, "clients", 16, "number of clients, 4 or more")
-	flags.DurationVar(&o.duration, "time", 3*time.Minute, "time until the server is told to stop, 5s or more")
-	flags.DurationVar(&o.think, "think", 0, "how long a client pauses between two things that it does, on average")
-	flags.Uint64Var(&o.seed, "seed", 42, "seed of who does what")
-	flags.StringVar(&o.log, "log", "", "file to keep the server's log in")
+	flags.DurationVar(&o.duration, "time", 3*time.Minute, "time after which the command stops the server, 5s or more")
+	flags.DurationVar(&o.think, "think", 0, "average pause of a client between two operations")
+	flags.Uint64Var(&o.seed, "seed", 42, "seed of the clients' random choices")
+	flags.StringVar(&o.log, "log", "", "file for the server's log")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("unexpected argument %q: there are only flags", flags.Arg(0))
+		return fmt.Errorf("unexpected argument %q; the command takes only flags", flags.Arg(0))
 	}
 	if o.clients < 4 || o.duration < 5*time.Second {
-		return errors.New("-clients has to be 4 or more, and -time 5s or more")
+		return errors.New("-clients must be 4 or more, and -time 5s or more")
 	}
 	dir, err := os.MkdirTemp("", "soak-")
 	if err != nil {
@@ -72,8 +72,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 // ending describes how the server ended after SIGTERM.
 type ending struct {
-	took time.Duration
-	err  error // nil if it ended with status 0 within the limit
+	took time.Duration // time from SIGTERM to the exit
+	err  error         // nil if it ended with status 0 within the limit
 }
 
 // result holds the data that verdict examines.
@@ -96,7 +96,7 @@ func soak(ctx context.Context, dir string, o options) (*result, error) {
 	r := &result{book: newBook()}
 	l := newLedger()
 	if err := prepare(ctx, p, l); err != nil {
-		return nil, fmt.Errorf("the notes that all clients write to: %w", err)
+		return nil, fmt.Errorf("creating the notes that all clients write to: %w", err)
 	}
 	begun := clock.Now()
 	crowd := startCrowd(ctx, p, r.book, l, o)
@@ -109,7 +109,7 @@ func soak(ctx context.Context, dir string, o options) (*result, error) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case err := <-p.Exited():
-			return nil, fmt.Errorf("the server ended by itself: %v\n%s", err, p.Log())
+			return nil, fmt.Errorf("the server exited during the run: %v\n%s", err, p.Log())
 		case <-watching.C:
 			s, err := take(p, clock.Since(begun))
 			if err != nil {
@@ -123,7 +123,7 @@ func soak(ctx context.Context, dir string, o options) (*result, error) {
 	r.end.took, r.end.err = p.Terminate(drainLimit)
 	crowd.wait()
 	if r.lost, r.checked, err = compare(ctx, filepath.Join(dir, "data", graphID), l); err != nil {
-		return nil, fmt.Errorf("the store after the end: %w", err)
+		return nil, fmt.Errorf("comparing the store after the run: %w", err)
 	}
 	return r, nil
 }

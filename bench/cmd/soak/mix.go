@@ -47,10 +47,11 @@ func (g *crowd) stop() {
 
 // deed is an activity of a client that consists of one or more calls.
 type deed struct {
-	weight int // relative frequency of the deed
-	do     func(*client, context.Context)
+	weight int                            // relative frequency of the deed
+	do     func(*client, context.Context) // makes the calls
 }
 
+// deeds are the activities of the clients by actor.
 var deeds = map[string][]deed{
 	everything: {
 		{12, (*client).readStored}, {6, (*client).readAdHoc}, {8, (*client).readOverMCP}, {3, (*client).lists},
@@ -97,6 +98,7 @@ func (c *client) gone(ctx context.Context) bool {
 	return status == lost
 }
 
+// name returns a text that no other call uses.
 func (c *client) name(what string) string {
 	c.serial++
 	return fmt.Sprintf("%s-%d-%d", what, c.n, c.serial)
@@ -115,8 +117,8 @@ func (c *client) wrote(o *outcome, slug, text string) {
 }
 
 const (
-	readNotesAbout = `query notes($symbol: String) { match { $s: Symbol { path: $symbol } $n about $s } return { $n.slug as slug, $n.text as text } order { $n.slug } limit 50 }`
-	updateNote     = `query up($slug: String, $text: String) { update Note set { text: $text } where slug = $slug }`
+	readNotesAbout = `query notes($symbol: String) { match { $s: Symbol { path: $symbol } $n about $s } return { $n.slug as slug, $n.text as text } order { $n.slug } limit 50 }` // the notes about a symbol
+	updateNote     = `query up($slug: String, $text: String) { update Note set { text: $text } where slug = $slug }`                                                              // changes the text of a note
 )
 
 func (c *client) readStored(ctx context.Context) {
@@ -131,6 +133,7 @@ func (c *client) readOverMCP(ctx context.Context) {
 	c.tool(ctx, "read over MCP", "graph_query", map[string]any{"query": readNotesAbout, "params": map[string]any{"symbol": c.symbol()}})
 }
 
+// lists lists branches or commits, or describes the state of main.
 func (c *client) lists(ctx context.Context) {
 	if c.rng.IntN(2) == 0 {
 		path := []string{"/branches", "/commits?limit=20", "/snapshot"}[c.rng.IntN(3)]
@@ -193,6 +196,7 @@ func (c *client) updateShared(ctx context.Context) {
 	c.shared(o, slug, text)
 }
 
+// shared records the outcome of an update of a shared note.
 func (c *client) shared(o *outcome, slug, text string) {
 	if o.ok() || o.unsure() {
 		c.ledger.share(slug, write{commit: commitOf(o), text: text, unsure: !o.ok()})
@@ -278,11 +282,13 @@ func (c *client) loadTwice(ctx context.Context) {
 	}
 }
 
+// mistakes sends requests that must fail.
 func (c *client) mistakes(ctx context.Context) {
 	c.post(ctx, "bad query", "/query", map[string]any{"query": "query q() { match { $n: Nothing } return { $n.slug } }"})
 	c.post(ctx, "unknown query", "/queries/nothing", map[string]any{})
 }
 
+// deniedWrites sends writes that the policy denies.
 func (c *client) deniedWrites(ctx context.Context) {
 	never := c.name("never")
 	c.ledger.note(never, absent, true)

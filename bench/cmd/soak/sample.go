@@ -17,9 +17,9 @@ import (
 type sample struct {
 	at         time.Duration // time since the clients started
 	rss        int64         // KiB of resident memory
-	threads    int64
-	goroutines int64 // 0 if the metrics were not available
-	commits    int64 // acknowledged so far
+	threads    int64         // threads of the server's process
+	goroutines int64         // 0 if the metrics were not available
+	commits    int64         // acknowledged so far
 }
 
 // take measures the resources that the server uses.
@@ -30,10 +30,10 @@ func take(p *serverproc.Server, at time.Duration) (sample, error) {
 	}
 	s := sample{at: at, goroutines: goroutineCount(p)}
 	if s.rss, err = strconv.ParseInt(strings.TrimSuffix(status["VmRSS"], " kB"), 10, 64); err != nil {
-		return sample{}, fmt.Errorf("resident memory of the server: %w", err)
+		return sample{}, fmt.Errorf("reading the resident memory of the server: %w", err)
 	}
 	if s.threads, err = strconv.ParseInt(status["Threads"], 10, 64); err != nil {
-		return sample{}, fmt.Errorf("number of threads of the server: %w", err)
+		return sample{}, fmt.Errorf("reading the number of threads of the server: %w", err)
 	}
 	return s, nil
 }
@@ -83,6 +83,7 @@ func thirds(samples []sample, field func(sample) int64) (m [3]int64) {
 	return m
 }
 
+// rss, threads, goroutines and commits return a field of a sample.
 func rss(s sample) int64        { return s.rss }
 func threads(s sample) int64    { return s.threads }
 func goroutines(s sample) int64 { return s.goroutines }

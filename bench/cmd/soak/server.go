@@ -78,6 +78,7 @@ const numSymbols = 50
 
 func symbolPath(i int) string { return fmt.Sprintf("example.com/p.F%d", i%numSymbols) }
 
+// symbols returns the NDJSON of the symbols that notes are about.
 func symbols() string {
 	var b strings.Builder
 	for i := range numSymbols {

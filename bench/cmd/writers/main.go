@@ -35,7 +35,7 @@ var scenarios = []struct {
 }{
 	{"one branch", contention.Options{Counters: 256}},
 	{"one branch", contention.Options{Counters: 256, Readers: 16}},
-	{"one branch, each write asks for the head it read", contention.Options{Counters: 256, Readers: 16, IfCommit: true}},
+	{"one branch, each write names the head that it read", contention.Options{Counters: 256, Readers: 16, IfCommit: true}},
 	{"a branch a writer", contention.Options{Counters: 16, Branches: 64}},
 	{"a branch a writer", contention.Options{Counters: 16, Branches: 64, Readers: 16}},
 }
@@ -43,19 +43,19 @@ var scenarios = []struct {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("writers", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	dir := flags.String("dir", "", "folder on the disk to measure, emptied afterwards; a temporary one without it")
+	dir := flags.String("dir", "", "folder on the disk to measure, for temporary files; the default is the system's folder")
 	writers := flags.Int("writers", 64, "number of writers")
-	each := flags.Duration("time", 5*time.Second, "time for each row, unless -most ends it")
-	most := flags.Int64("most", 200_000, "acknowledged writes of a row")
-	seed := flags.Uint64("seed", 42, "seed of who writes and reads what")
+	each := flags.Duration("time", 5*time.Second, "longest time for each row of the table")
+	most := flags.Int64("most", 200_000, "largest number of acknowledged writes for each row of the table")
+	seed := flags.Uint64("seed", 42, "seed of the random writes and reads")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("unexpected argument %q: there are only flags", flags.Arg(0))
+		return fmt.Errorf("unexpected argument %q; the command takes only flags", flags.Arg(0))
 	}
 	if *writers < 1 || *each <= 0 || *most < 1 {
-		return errors.New("-writers, -time and -most have to be above 0")
+		return errors.New("-writers, -time and -most must be above 0")
 	}
 	work, err := os.MkdirTemp(*dir, "writers-")
 	if err != nil {

@@ -2,6 +2,7 @@ package access
 
 import "context"
 
+// actorKey is the context key of the actor.
 type actorKey struct{}
 
 // WithActor returns a context that carries the actor that sent the request.

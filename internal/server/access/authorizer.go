@@ -8,9 +8,9 @@ import "github.com/omnigraph-go/omnigraph/server/tool"
 // Actor is the sender of a request. Authentication resolves it once, before any transport.
 type Actor struct {
 	ID     string
-	Groups []string
-	Tenant string
-	Source string // how the actor was authenticated: "token", "oidc", "local" or "none"
+	Groups []string // from the actor's token
+	Tenant string   // tells actors with the same id apart; empty unless an authenticator sets it
+	Source string   // how the actor was authenticated: "token", "oidc", "local" or "none"
 }
 
 // Authorizer decides what actors may do on one graph. Implementations must be safe for

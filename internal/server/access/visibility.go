@@ -39,9 +39,9 @@ func asksBranches(t tool.Tool) bool {
 // Branches holds the branch names that are tried for "some branch". It starts with
 // main and lists the others only when they are needed, since a graph may have thousands.
 type Branches struct {
-	list   func() ([]string, error)
+	list   func() ([]string, error) // lists the others
 	others []string
-	listed bool
+	listed bool // others is set
 }
 
 // Branches returns the names to try for one list of tools or one lookup.

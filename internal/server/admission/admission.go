@@ -43,10 +43,10 @@ type Actor struct{ Tenant, ID string }
 
 // Load counts the admitted requests and the waiting ones.
 type Load struct {
-	Actors   int // actors with requests in flight
-	Requests int
-	Waiting  int
-	Bytes    int64
+	Actors   int   // actors with requests in flight
+	Requests int   // admitted requests in flight
+	Waiting  int   // requests that wait for admission
+	Bytes    int64 // reserved for the bodies of the admitted requests
 }
 
 // Refusal reports the limit that a request exceeded.
@@ -60,17 +60,17 @@ type Refusal struct {
 type Limiter struct {
 	opts Options
 
-	mu      sync.Mutex // guards the fields below
-	actors  map[Actor]*share
-	spare   []*share // kept for reuse by later actors
+	mu      sync.Mutex       // guards the fields below
+	actors  map[Actor]*share // the shares of the actors with requests in flight
+	spare   []*share         // kept for reuse by later actors
 	load    Load
 	waiting []*waiter // in order of arrival
 }
 
 // share is the part of the load that one actor causes.
 type share struct {
-	requests int
-	bytes    int64
+	requests int   // number of requests in flight
+	bytes    int64 // reserved for their bodies
 }
 
 // maxSpare bounds the number of shares that are kept for reuse.
@@ -79,7 +79,7 @@ const maxSpare = 64
 // waiter is a request that waits for admission.
 type waiter struct {
 	actor          Actor
-	bytes          int64
+	bytes          int64 // to reserve for the body
 	admitted       bool
 	admittedSignal chan struct{} // closed once the request is admitted
 }
@@ -192,6 +192,7 @@ func (g *Limiter) exceeded(a Actor, bytes int64) *Refusal {
 	return nil
 }
 
+// take counts an admitted request and reserves bytes for its body. REQUIRES: g.mu is held.
 func (g *Limiter) take(a Actor, bytes int64) {
 	s := g.actors[a]
 	if s == nil {
@@ -208,6 +209,7 @@ func (g *Limiter) take(a Actor, bytes int64) {
 	g.load.Bytes += bytes
 }
 
+// refuse passes the reason of a refusal to Options.Refused and returns the refusal.
 func (g *Limiter) refuse(r *Refusal) *Refusal {
 	if g.opts.Refused != nil {
 		g.opts.Refused(r.Reason)

@@ -89,18 +89,19 @@ func (r *Refusal) retryAfter() int {
 	return 1
 }
 
+// write answers the request with status 429.
 func (r *Refusal) write(w http.ResponseWriter) {
 	var message, resource string
 	switch r.Reason {
 	case ByActor:
 		resource = "requests of one actor at once"
-		message = fmt.Sprintf("found %d requests of one actor at once, expected at most %d; send fewer at once, or try again later", r.Actual, r.Limit)
+		message = fmt.Sprintf("the actor has %d requests in flight, expected at most %d; send fewer at once, or try again later", r.Actual, r.Limit)
 	case ByTotal:
 		resource = "requests at once"
 		message = fmt.Sprintf("the server takes at most %d requests at once; try again later", r.Limit)
 	case ByBytes:
 		resource = "bytes of request bodies at once"
-		message = fmt.Sprintf("found %d bytes of request bodies at once, expected at most %d; send fewer or smaller ones at once, or try again later", r.Actual, r.Limit)
+		message = fmt.Sprintf("the request bodies in flight have %d bytes, expected at most %d; send fewer or smaller bodies at once, or try again later", r.Actual, r.Limit)
 	}
 	f := envelope.New(wireerror.Overloaded, client.CodeTooManyRequests, message)
 	f.Body.ResourceLimit = &client.Limit{Resource: resource, Limit: r.Limit, Actual: r.Actual}

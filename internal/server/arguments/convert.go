@@ -17,7 +17,7 @@ import (
 type fault struct {
 	at     string // the position inside the value, such as [3]
 	detail string
-	help   string
+	help   string // how to correct the value; may be empty
 }
 
 // convert reads raw as a value of type t. raw is not the JSON null.
@@ -139,6 +139,7 @@ func scalar(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 	panic("tool: parameter of type " + t.String())
 }
 
+// enum checks that the text is one of the values that the type allows.
 func enum(text string, t value.Type, miss func(string) (value.Value, *fault)) (value.Value, *fault) {
 	for _, e := range t.Enum {
 		if e == text {

@@ -33,7 +33,7 @@ type Object struct {
 type member struct {
 	name string
 	raw  jsontext.Value
-	read bool
+	read bool // a caller has read the member
 }
 
 // Params returns a reader for the parameters of a query: nil, null or a JSON object. The

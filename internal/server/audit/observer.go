@@ -19,8 +19,8 @@ type Called struct {
 	Graph   string
 	Tool    string // the tool of the catalog or the REST operation; empty for an unknown tool
 	Outcome wireerror.Outcome
-	Denied  tool.Action // the action that the policy denied; empty if it denied none
-	Rows    int         // number of rows in the answer
-	Bytes   int         // size of the answer
-	Took    time.Duration
+	Denied  tool.Action   // the action that the policy denied; empty if it denied none
+	Rows    int           // number of rows in the answer
+	Bytes   int           // size of the answer
+	Took    time.Duration // time of the call
 }

@@ -27,13 +27,13 @@ import (
 type Watch struct {
 	*Recorder
 	actor  *access.Actor
-	name   string
+	name   string // name of the tool or operation
 	call   tool.Call
 	start  time.Time
 	to     *encoding.Writer // contains the answer of the call after mark
 	mark   encoding.Mark
-	branch string // the branch of the first grant that concerns a branch
-	writes bool
+	branch string     // the branch of the first grant that concerns a branch
+	writes bool       // a grant of the call is for a write
 	batch  bool       // the calls of the batch were reported one by one
 	span   trace.Span // nil unless the request is traced
 

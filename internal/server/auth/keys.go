@@ -59,12 +59,12 @@ func (e *Unreachable) Unwrap() error { return e.Err }
 // fetches them, because several requests can wait for one fetch, and the request that started the
 // fetch may end first.
 type issuerKeys struct {
-	issuer string
+	issuer string // URL of the issuer
 	client *http.Client
 	log    *slog.Logger
 	now    func() time.Time
 
-	ctx     context.Context
+	ctx     context.Context // ends when close is called
 	stop    context.CancelFunc
 	running sync.WaitGroup
 
@@ -259,6 +259,7 @@ func (k *issuerKeys) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	return keys, nil
 }
 
+// get fetches a JSON document into the value that into points to.
 func (k *issuerKeys) get(ctx context.Context, url string, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

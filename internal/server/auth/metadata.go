@@ -14,7 +14,7 @@ import (
 // issuer's tokens the server accepts. There is one document for the server, one for each graph, and
 // one for each graph over MCP.
 type Metadata struct {
-	Issuer string
+	Issuer string // the issuer whose tokens the server accepts
 
 	// PublicHost is the host under which clients reach the server over https. If it is empty,
 	// Metadata uses the Host of the request; the host check then accepts only hosts of this machine.
@@ -73,6 +73,7 @@ func (m *Metadata) isResource(path string) bool {
 	return ok && m.Graph(strings.TrimSuffix(id, "/mcp"))
 }
 
+// base returns the URL of the server without a path, as clients reach it.
 func (m *Metadata) base(r *http.Request) string {
 	host, scheme := m.PublicHost, "https://"
 	switch {

@@ -62,7 +62,7 @@ const (
 
 	// groupsOmitted begins the reason for rejecting a token whose actor has so many groups that
 	// the issuer left them out.
-	groupsOmitted = "has no groups, because there are too many for a token: "
+	groupsOmitted = "has no groups, because the issuer found them too many for a token: "
 
 	// maxJWT bounds the length of a token in bytes. A token with many groups has a few thousand
 	// bytes.
@@ -152,8 +152,8 @@ func (v *OIDC) Verify(ctx context.Context, token string) (*access.Actor, error) 
 
 // claims are the claims of a token whose signature was verified.
 type claims struct {
-	registered jwt.Claims
-	all        map[string]any
+	registered jwt.Claims     // the claims that RFC 7519 defines
+	all        map[string]any // every claim by name
 }
 
 // acceptedType reports whether the header typ allows the token as a bearer token. Tokens of other

@@ -218,7 +218,7 @@ func TestOIDC(t *testing.T) {
 func TestOIDCClaims(t *testing.T) {
 	key := authtest.NewKey(t, "k1", jose.ES256)
 	i := authtest.New(t, key)
-	const overage = "rejected: has no groups, because there are too many for a token: the token has the claim hasgroups instead"
+	const overage = "rejected: has no groups, because the issuer found them too many for a token: the token has the claim hasgroups instead"
 	groups := func(o *OIDCOptions) { o.Groups = []string{"idp-admins", "idp-readers"} }
 	for _, tt := range []struct {
 		name string
@@ -233,8 +233,8 @@ func TestOIDCClaims(t *testing.T) {
 		{"two in one", groups, map[string]any{"groups": []string{"idp-readers\x00idp-admins"}}, "oidc ada"},
 		{"groups that are numbers", groups, map[string]any{"groups": []any{"idp-readers", 1}}, "rejected: has no list of groups in the claim groups"},
 		{"groups that are none", groups, map[string]any{"groups": map[string]any{"idp-admins": true}}, "rejected: has no list of groups in the claim groups"},
-		{"groups elsewhere", groups, map[string]any{"_claim_names": map[string]any{"groups": "src1"}}, "rejected: has no groups, because there are too many for a token: the claim _claim_names refers to another source"},
-		{"groups elsewhere, and some here", groups, map[string]any{"groups": []string{"idp-readers"}, "_claim_names": map[string]any{"groups": "src1"}}, "rejected: has no groups, because there are too many for a token: the claim _claim_names refers to another source"},
+		{"groups elsewhere", groups, map[string]any{"_claim_names": map[string]any{"groups": "src1"}}, "rejected: has no groups, because the issuer found them too many for a token: the claim _claim_names refers to another source"},
+		{"groups elsewhere, and some here", groups, map[string]any{"groups": []string{"idp-readers"}, "_claim_names": map[string]any{"groups": "src1"}}, "rejected: has no groups, because the issuer found them too many for a token: the claim _claim_names refers to another source"},
 		{"another claim elsewhere", groups, map[string]any{"_claim_names": map[string]any{"address": "src1"}}, "oidc ada"},
 		{"has groups", groups, map[string]any{"hasgroups": true}, overage},
 		{"has groups, as a text", groups, map[string]any{"hasgroups": "true"}, overage},

@@ -18,7 +18,7 @@ func (m Mode) String() string { return [...]string{"unauthenticated", "reads onl
 // StartError says why a server cannot start with its configuration.
 type StartError struct {
 	Found string // the faulty part of the configuration
-	Fix   string
+	Fix   string // what to change
 }
 
 func (e *StartError) Error() string { return e.Found + "; " + e.Fix }

@@ -108,6 +108,7 @@ func (t *Tokens) Verify(_ context.Context, token string) (*access.Actor, error) 
 	return actor, nil
 }
 
+// parse adds the tokens of a tokens file.
 func (t *Tokens) parse(path string, src []byte) error {
 	r := strictyaml.ReadSecret(path, src)
 	if r.Root() == nil && len(r.Faults()) == 0 {
@@ -134,6 +135,7 @@ func (t *Tokens) parse(path string, src []byte) error {
 	return r.Faults().Err()
 }
 
+// add adds a token's digest for an actor.
 func (t *Tokens) add(digest [sha256.Size]byte, actor string) error {
 	if err := checkActor(actor); err != nil {
 		return err
@@ -174,6 +176,7 @@ func checkToken(token string) error {
 	return nil
 }
 
+// isB64Token reports whether s has the form that RFC 6750 gives a bearer token.
 func isB64Token(s string) bool {
 	body := strings.TrimRight(s, "=")
 	for _, c := range []byte(body) {

@@ -37,13 +37,14 @@ type HeadAnswer struct {
 	CreatedAt value.DateTimeValue `json:"created_at"`
 }
 
+// branchList returns the tool branch_list.
 func branchList() tool.Tool {
 	return &builtin{
 		desc: reader[branchListArgs, BranchesAnswer](tool.Descriptor{
 			Name:  "branch_list",
 			Title: "List branches",
 			Description: "Lists the graph's branches that you may read, with the commit at the head of each. " +
-				"A branch is a line of commits of its own; main always exists, and is what every tool uses when no branch is named.",
+				"A branch is a line of commits; main always exists, and every tool uses it if you name no branch.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
@@ -64,6 +65,7 @@ func branchList() tool.Tool {
 	}
 }
 
+// headAnswer returns a commit as the head of a branch.
 func headAnswer(c engine.Commit) HeadAnswer {
 	h := HeadAnswer{Commit: c.ID, CreatedAt: value.DateTimeOf(c.Time)}
 	if c.Actor != "" {
@@ -78,13 +80,14 @@ type branchCreateArgs struct {
 	FromCommit *string `json:"from_commit,omitempty" jsonschema_description:"A commit of from to start at, instead of its head."`
 }
 
+// branchCreate returns the tool branch_create.
 func branchCreate() tool.Tool {
 	return &builtin{
 		desc: writer[branchCreateArgs, operations.BranchCreateResult](tool.Descriptor{
 			Name:  "branch_create",
 			Title: "Create a branch",
-			Description: "Makes a branch, at once and at no cost whatever its size: it shares all data with where it starts. " +
-				"Try changes out on one, then bring them back with branch_merge or drop them with branch_delete. " +
+			Description: "Creates a branch. This is instant at any size, because it shares all data with the commit where it starts. " +
+				"Try out changes on a branch, then merge them with branch_merge or drop them with branch_delete. " +
 				"An example: {\"name\": \"draft\", \"from\": \"main\"}.",
 		}),
 		gates: gate(tool.BranchCreate),
@@ -101,12 +104,13 @@ type branchDeleteArgs struct {
 	Name string `json:"name" jsonschema_description:"The branch to delete; main cannot be."`
 }
 
+// branchDelete returns the tool branch_delete.
 func branchDelete() tool.Tool {
 	return &builtin{
 		desc: writer[branchDeleteArgs, operations.BranchDeleteResult](tool.Descriptor{
 			Name:  "branch_delete",
 			Title: "Delete a branch",
-			Description: "Deletes a branch, and with it what was not merged into another. " +
+			Description: "Deletes a branch, including its changes that are not merged into another branch. " +
 				"An example: {\"name\": \"draft\"}.",
 			Destructive: true,
 		}),
@@ -128,13 +132,14 @@ type branchMergeArgs struct {
 	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A call with the same key within a day answers as the first did, and changes nothing."`
 }
 
+// branchMerge returns the tool branch_merge.
 func branchMerge() tool.Tool {
 	return &builtin{
 		desc: writer[branchMergeArgs, operations.BranchMergeResult](tool.Descriptor{
 			Name:  "branch_merge",
 			Title: "Merge a branch",
-			Description: "Brings what the source branch changed into the target, property by property, as one commit or not at all. " +
-				"The outcome is already_up_to_date, fast_forward or merged. Where both sides changed the same, nothing is merged and the error lists the conflicts: " +
+			Description: "Merges the changes of the source branch into the target, property by property, as one commit or not at all. " +
+				"The outcome is already_up_to_date, fast_forward or merged. If both sides changed the same data differently, nothing is merged, and the error lists the conflicts: " +
 				"settle each on one of the branches and merge again. An example: {\"source\": \"draft\", \"target\": \"main\"}.",
 			Destructive: true,
 		}),

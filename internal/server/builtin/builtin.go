@@ -20,6 +20,7 @@ func All(version string) []tool.Tool { return tools(version, clusterSchema) }
 // input and output. In contrast to [All], schemas can be applied and Go modules indexed.
 func Local(version string) []tool.Tool { return append(tools(version, localSchema), codeIndex()) }
 
+// tools returns the built-in tools.
 func tools(version string, schema func(*operations.ApplySchema) tool.Call) []tool.Tool {
 	return []tool.Tool{
 		health(version), reference(), describeType(), typePath(), schemaGet(), validate(), explain(), query(), snapshot(),
@@ -31,7 +32,7 @@ func tools(version string, schema func(*operations.ApplySchema) tool.Call) []too
 // builtin is a tool with a fixed descriptor.
 type builtin struct {
 	desc   *tool.Descriptor
-	gates  []tool.Grant
+	gates  []tool.Grant // permissions without which a caller does not see the tool
 	decode func(args json.RawMessage) (tool.Call, error)
 }
 
@@ -46,13 +47,14 @@ func gate(a tool.Action) []tool.Grant { return []tool.Grant{{Action: a, Via: too
 // call is a call that answers with a value, and with the commit that the value describes,
 // if any.
 type call struct {
-	grants []tool.Grant
-	less   string // advice on how to get a smaller answer
+	grants []tool.Grant // permissions that the call needs
+	less   string       // advice on how to get a smaller answer
 	run    func(ctx context.Context, env *tool.Env) (v any, commit string, err error)
 }
 
 func (c *call) Grants() []tool.Grant { return c.grants }
 
+// Run implements tool.Call.
 func (c *call) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	v, commit, err := c.run(ctx, env)
 	if err != nil {
@@ -100,6 +102,7 @@ func onBranch(less string, run func(ctx context.Context, env *tool.Env, branch s
 	}
 }
 
+// orEmpty returns the text that s points to, or "".
 func orEmpty(s *string) string {
 	if s == nil {
 		return ""

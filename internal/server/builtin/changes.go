@@ -30,8 +30,8 @@ type changeListArgs struct {
 // ChangeListResult is the answer of change_list.
 type ChangeListResult struct {
 	Commit        string         `json:"commit"`
-	Nodes         CountsAnswer   `json:"nodes" jsonschema_description:"Of all of the commit's changes, whatever the page."`
-	Edges         CountsAnswer   `json:"edges" jsonschema_description:"Of all of the commit's changes, whatever the page."`
+	Nodes         CountsAnswer   `json:"nodes" jsonschema_description:"Counts all of the commit's changes, on all pages."`
+	Edges         CountsAnswer   `json:"edges" jsonschema_description:"Counts all of the commit's changes, on all pages."`
 	Changes       []ChangeAnswer `json:"changes" jsonschema_description:"Nodes, then edges, each by the name of the type and by id."`
 	NextPageToken string         `json:"next_page_token,omitempty" jsonschema_description:"There are more; send it to see them."`
 }
@@ -54,6 +54,7 @@ type PropertyChange struct {
 	New  json.RawMessage `json:"new" jsonschema_description:"Null where there is none."`
 }
 
+// changeList returns the tool change_list.
 func changeList() tool.Tool {
 	return &builtin{
 		desc: reader[changeListArgs, ChangeListResult](tool.Descriptor{
@@ -71,7 +72,7 @@ func changeList() tool.Tool {
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &operations.Look{At: engine.Target{Branch: branch, Commit: commit}, Less: "set a smaller limit; of one change that is larger than an answer, read the entity with graph_query", Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+			return &operations.Look{At: engine.Target{Branch: branch, Commit: commit}, Less: "set a smaller limit; if a single change is larger than an answer, read its entity with graph_query", Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 				after, err := operations.OpenChanges(env, token, c.ID)
 				if err != nil {
 					return nil, err

@@ -50,13 +50,14 @@ type CommitsAnswer struct {
 	NextPageToken string         `json:"next_page_token,omitempty" jsonschema_description:"There are older ones; send it to see them."`
 }
 
+// commitList returns the tool commit_list.
 func commitList() tool.Tool {
 	return &builtin{
 		desc: reader[commitListArgs, CommitsAnswer](tool.Descriptor{
 			Name:  "commit_list",
 			Title: "List commits",
 			Description: "Lists the commits of a branch, the newest first, with who made each and when. " +
-				"Use it to see what happened of late, or to find the commit before a change. An example: {\"branch\": \"main\", \"limit\": 10}.",
+				"Use it to see what happened recently, or to find the commit before a change. An example: {\"branch\": \"main\", \"limit\": 10}.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
@@ -107,6 +108,7 @@ type CountsAnswer struct {
 	Deleted  int64 `json:"deleted"`
 }
 
+// commitGet returns the tool commit_get.
 func commitGet() tool.Tool {
 	return &builtin{
 		desc: reader[commitGetArgs, CommitDetail](tool.Descriptor{
@@ -140,6 +142,7 @@ func commitGet() tool.Tool {
 	}
 }
 
+// orMain returns the branch that the pointer names, or main.
 func orMain(branch *string) string {
 	if branch == nil || *branch == "" {
 		return engine.MainBranch

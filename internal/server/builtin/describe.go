@@ -61,7 +61,7 @@ type EdgeAnswer struct {
 	Edge        string   `json:"edge"`
 	Other       string   `json:"other" jsonschema_description:"The type at the other end."`
 	Clause      string   `json:"clause" jsonschema_description:"How a match follows it; the variable of the type's own clause is the type described."`
-	Properties  []string `json:"properties,omitempty"`
+	Properties  []string `json:"properties,omitempty"` // names of the edge's properties
 	Description string   `json:"description,omitempty"`
 }
 
@@ -74,14 +74,15 @@ type UsingAnswer struct {
 	Mutation    bool   `json:"mutation"`
 }
 
+// describeType returns the tool type_describe.
 func describeType() tool.Tool {
 	return &builtin{
 		desc: reader[describeArgs, DescribeAnswer](tool.Descriptor{
 			Name:  "type_describe",
 			Title: "Describe a type",
-			Description: "Without a name lists all node and edge types, one line each: call it first to learn what the graph holds. " +
-				"With a name returns all that a query needs of that type: properties, the operators that each takes with an example, rules, edges in and out as clauses to paste, " +
-				"and the stored queries that use it. A misspelt name is answered with the nearest ones. An example: {\"name\": \"Person\"}.",
+			Description: "Without a name, lists all node and edge types, one line each: call it first to learn what the graph holds. " +
+				"With a name, returns all that a query needs to know about that type: properties, the operators of each with an example, rules, edges in and out as clauses to paste, " +
+				"and the stored queries that use it. For a misspelt name, the error suggests similar names. An example: {\"name\": \"Person\"}.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
@@ -90,7 +91,7 @@ func describeType() tool.Tool {
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &call{grants: readOn(branch), less: "describe one type by its name; schema_get has them all", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
+			return &call{grants: readOn(branch), less: "describe one type by its name; schema_get returns all types", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
 				s, err := env.Graph.Schema(ctx, engine.Target{Branch: branch})
 				if err != nil {
 					return nil, "", err
@@ -114,6 +115,7 @@ func describeType() tool.Tool {
 	}
 }
 
+// allTypes returns one line for each type.
 func allTypes(s *catalog.Schema) *DescribeAnswer {
 	a := &DescribeAnswer{}
 	for _, n := range s.Nodes {
@@ -150,6 +152,7 @@ func edgeAnswer(e *catalog.Edge, env *tool.Env) TypeAnswer {
 	}
 }
 
+// endAnswer describes an edge at one of its ends.
 func endAnswer(e *catalog.Edge, other, clause string) EdgeAnswer {
 	a := EdgeAnswer{Edge: e.Name, Other: other, Clause: clause, Description: e.Description}
 	for _, p := range e.Properties {
@@ -158,6 +161,7 @@ func endAnswer(e *catalog.Edge, other, clause string) EdgeAnswer {
 	return a
 }
 
+// properties describes the properties of a type; variable stands for it in examples.
 func properties(variable string, props []*catalog.Property) []PropertyAnswer {
 	answers := make([]PropertyAnswer, len(props))
 	for i, p := range props {
@@ -208,7 +212,7 @@ func noType(path, name string, s *catalog.Schema, edges bool) error {
 		}
 	}
 	if len(members) > 0 {
-		e.Detail, e.Help = name+" is an interface, which no query names", "name a type that has it: "+strings.Join(members[:min(len(members), maxListed)], ", ")
+		e.Detail, e.Help = name+" is an interface, and a query cannot name an interface", "name a type that implements it: "+strings.Join(members[:min(len(members), maxListed)], ", ")
 		return e
 	}
 	var near []string

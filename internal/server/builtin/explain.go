@@ -16,13 +16,14 @@ type explainArgs struct {
 	Analyze *bool          `json:"analyze,omitempty" jsonschema_description:"Run the read, too, and say how many rows each operator yielded and how long it took."`
 }
 
+// explain returns the tool query_explain.
 func explain() tool.Tool {
 	return &builtin{
 		desc: reader[explainArgs, operations.Explained](tool.Descriptor{
 			Name:  "query_explain",
 			Title: "Explain a query",
-			Description: "Says how a query would be run: the operators and indexes, how many rows are expected of each, and which types and properties are touched. " +
-				"Nothing is run unless you set analyze, and a mutation never is. Use it when a query is slow, or before one that may read much. " +
+			Description: "Shows how a query would run: its operators and indexes, the rows expected of each, and the types and properties that it uses. " +
+				"It runs the query only if you set analyze, and never runs a mutation. Use it for a slow query, or before one that may read a lot. " +
 				"An example: {\"query\": \"query q() { match { $p: Person } return { count($p) as n } }\"}.",
 		}),
 		gates: gate(tool.Read),

@@ -20,13 +20,14 @@ type HealthAnswer struct {
 	SchemaDigest string `json:"schema_digest" jsonschema_description:"Changes when the schema does, layout and comments aside."`
 }
 
+// health returns the tool graph_health.
 func health(version string) tool.Tool {
 	return &builtin{
 		desc: reader[noArgs, HealthAnswer](tool.Descriptor{
 			Name:  "graph_health",
 			Title: "Graph health",
-			Description: "Says whether the graph answers and takes writes, which version serves it, and the digest of its schema. " +
-				"Needs no permission. Call it to test the connection, or to see whether a schema you remember is still in force.",
+			Description: "Reports whether the graph answers and accepts writes, which version serves it, and the digest of its schema. " +
+				"It needs no permission. Call it to test the connection, or to see whether the schema that you know is still in force.",
 		}),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			if err := arguments.Members(args).Done(); err != nil {

@@ -22,13 +22,14 @@ type indexArgs struct {
 	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to write to; main when it is left out."`
 }
 
+// codeIndex returns the tool code_index.
 func codeIndex() tool.Tool {
 	return &builtin{
 		desc: writer[indexArgs, encoding.LoadResult](tool.Descriptor{
 			Name:  "code_index",
 			Title: "Index Go code",
-			Description: "Reads a Go module into the graph, as one commit: modules, packages, files, symbols, and which calls, imports and implements which. " +
-				"The graph needs the schema of the code graph. Takes seconds, and with deps minutes. An example: {\"dir\": \".\", \"mode\": \"overwrite\"}.",
+			Description: "Reads a Go module into the graph, as one commit: modules, packages, files and symbols, with their calls, imports and implementations. " +
+				"The graph needs the schema of the code graph. It takes seconds, or minutes with deps. An example: {\"dir\": \".\", \"mode\": \"overwrite\"}.",
 			Destructive: true,
 		}),
 		gates: gate(tool.Change),
@@ -67,7 +68,7 @@ func (c *indexCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, erro
 		return nil, err
 	}
 	if s.Catalog.Node("Symbol") == nil {
-		return nil, &tool.ArgumentError{Path: "branch", Detail: "found a graph without the node type Symbol, expected the code graph", Help: "make one with omnigraph init --schema queries/code/schema.pg"}
+		return nil, &tool.ArgumentError{Path: "branch", Detail: "the graph has no node type Symbol, so it is not a code graph", Help: "create a code graph with omnigraph init --schema queries/code/schema.pg"}
 	}
 	g, err := gocode.Read(ctx, c.options)
 	if err != nil {

@@ -22,6 +22,7 @@ type loadArgs struct {
 	writeOptions
 }
 
+// load returns the tool graph_load.
 func load() tool.Tool {
 	return &builtin{
 		desc: &tool.Descriptor{
@@ -31,8 +32,8 @@ func load() tool.Tool {
 				"{\"type\":\"Person\",\"data\":{\"name\":\"ada\",\"age\":36}}\n" +
 				"{\"edge\":\"Knows\",\"from\":\"ada\",\"to\":\"bob\",\"data\":{\"since\":\"2024-05-01\"}}\n\n" +
 				"from and to are node ids; the id of a node with a key is its key. Lines may come in any order. " +
-				"When any line is bad nothing is loaded, and up to a hundred bad lines are reported with number, member and reason. " +
-				"Better than many inserts with graph_mutate.",
+				"If any line is bad, nothing is loaded; the error lists up to a hundred bad lines with number, member and reason. " +
+				"Use it instead of many inserts with graph_mutate.",
 			InputSchema:  jsonschema.Input(reflect.TypeFor[loadArgs]()),
 			OutputSchema: jsonschema.Output(reflect.TypeFor[encoding.LoadResult]()),
 			Destructive:  true,
@@ -48,7 +49,7 @@ func load() tool.Tool {
 			case from == "":
 				return c, o.Done()
 			case c.Branch == "":
-				o.Fail("from", "found a branch to start at, but none to make", "name the one to make as branch")
+				o.Fail("from", "found a branch to start from, but no branch to create", "name the branch to create in branch")
 			}
 			return &operations.LoadFrom{Load: c, From: from}, o.Done()
 		},

@@ -40,12 +40,13 @@ type PathAnswer struct {
 	Match string   `json:"match" jsonschema_description:"The clauses to put between the braces of match."`
 }
 
+// typePath returns the tool type_path.
 func typePath() tool.Tool {
 	return &builtin{
 		desc: reader[pathArgs, PathsAnswer](tool.Descriptor{
 			Name:  "type_path",
 			Title: "Paths between types",
-			Description: "Finds how two node types are connected: the paths over edges, followed either way, the shortest first, each as clauses to paste into a match. " +
+			Description: "Finds how two node types are connected: the paths over edges, in either direction, the shortest first, each as clauses to paste into a match. " +
 				"Use it when a question joins types and you do not see which edges lie between. An example: {\"from\": \"Person\", \"to\": \"Company\"}.",
 		}),
 		gates: gate(tool.Read),

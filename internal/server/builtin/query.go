@@ -68,6 +68,7 @@ type queryResult struct {
 	Results []map[string]any `json:"results,omitempty" jsonschema_description:"Of a batch: for each query its answer, or an object with the member error."`
 }
 
+// query returns the tool graph_query.
 func query() tool.Tool {
 	return &builtin{
 		desc: reader[queryArgs, queryResult](tool.Descriptor{
@@ -79,16 +80,17 @@ func query() tool.Tool {
 				"  return { $q.name, count($q) as paths }\n" +
 				"  order { $q.name } limit 20\n" +
 				"}\n\n" +
-				"What stands side by side in match must all hold: there is no and, no or, no where. Strings take double quotes, and every parameter has a type. " +
+				"All clauses in match must hold: there is no and, no or, no where. Strings take double quotes, and every parameter has a type. " +
 				"Types, properties and edges are those that schema_get shows; an edge is written with a lower-case first letter. " +
-				"Give values as parameters rather than in the text. Always set a limit: large results are cut, and then say truncated and how to go on. " +
-				"With queries, several reads run in one call. A text with faults is answered with each fault's place and a remedy.",
+				"Give values as parameters rather than in the text. Always set a limit: a large result is cut, and then says truncated and how to get the rest. " +
+				"With queries, several reads run in one call. If the text has errors, the answer gives the position of each and a fix.",
 		}),
 		gates:  gate(tool.Read),
 		decode: decodeQuery,
 	}
 }
 
+// mutate returns the tool graph_mutate.
 func mutate() tool.Tool {
 	return &builtin{
 		desc: &tool.Descriptor{
@@ -99,7 +101,7 @@ func mutate() tool.Tool {
 				"query birthday($name: String, $age: I32) { update Person set { age: $age } where name = $name }\n" +
 				"query remove($name: String) { delete Person where name = $name }\n\n" +
 				"Inserting a node whose key exists replaces that node's whole row. Deleting a node deletes its edges. " +
-				"Inserts and updates do not mix with deletes in one query. The answer counts what was affected; " +
+				"One query may contain inserts, updates and deletes, which run in order. The answer counts the affected nodes and edges; " +
 				"commit is null when nothing changed.",
 			InputSchema:  jsonschema.Input(reflect.TypeFor[mutateArgs]()),
 			OutputSchema: jsonschema.MutationOutput(),
@@ -115,6 +117,7 @@ func mutate() tool.Tool {
 	}
 }
 
+// decodeQuery returns the call for one read, or for a batch if the member queries is present.
 func decodeQuery(args json.RawMessage) (tool.Call, error) {
 	o := arguments.Members(args)
 	if !o.Has("queries") {
@@ -127,7 +130,7 @@ func decodeQuery(args json.RawMessage) (tool.Call, error) {
 	o.Merge("queries", err)
 	for _, alone := range []string{"query", "name", "params", "branch", "snapshot", "page_token"} {
 		if o.Has(alone) {
-			o.Fail(alone, "found next to queries, expected inside its elements", "")
+			o.Fail(alone, "found outside queries, expected inside the elements of queries", "")
 		}
 		o.Raw(alone)
 	}
@@ -163,7 +166,7 @@ func adHoc(o *arguments.Object) *operations.AdHoc {
 func elements(raw json.RawMessage) ([]json.RawMessage, error) {
 	var items []json.RawMessage
 	if err := json.Unmarshal(raw, &items); err != nil {
-		return nil, &tool.ArgumentError{Detail: "found no array, expected an array of objects", Help: `such as [{"query": "…", "params": {…}}]`}
+		return nil, &tool.ArgumentError{Detail: "the value is not an array, expected an array of objects", Help: `such as [{"query": "…", "params": {…}}]`}
 	}
 	if len(items) == 0 || len(items) > maxBatch {
 		return nil, &tool.ArgumentError{Detail: fmt.Sprintf("found %d queries, expected 1 to %d", len(items), maxBatch)}

@@ -37,9 +37,10 @@ type TopicAnswer struct {
 type ExampleAnswer struct {
 	Title  string `json:"title"`
 	Query  string `json:"query"`
-	Schema string `json:"schema,omitempty" jsonschema_description:"The made-up schema that the example is of, where this graph has nothing to show the thing with."`
+	Schema string `json:"schema,omitempty" jsonschema_description:"The schema of the example, if this graph has no types that can show it."`
 }
 
+// reference returns the tool gq_reference.
 func reference() tool.Tool {
 	var names []string
 	for _, t := range guide.Topics() {
@@ -50,7 +51,7 @@ func reference() tool.Tool {
 			Name:  "gq_reference",
 			Title: "Query language reference",
 			Description: "Teaches the query language GQ by topic, with examples in this graph's own names that run as they are. " +
-				"Call it before you write your first query: GQ is none of the languages that you know. " +
+				"Call it before you write your first query: GQ differs from the languages that you know. " +
 				"The topics are " + strings.Join(names, ", ") + ". An example: {\"topic\": \"traversal\"}.",
 		}),
 		gates: gate(tool.Read),

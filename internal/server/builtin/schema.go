@@ -16,14 +16,15 @@ type SchemaGetResult struct {
 	SchemaDigest string `json:"schema_digest" jsonschema_description:"Changes when the schema does, layout and comments aside."`
 }
 
+// schemaGet returns the tool schema_get.
 func schemaGet() tool.Tool {
 	return &builtin{
 		desc: reader[branchArgs, SchemaGetResult](tool.Descriptor{
 			Name:  "schema_get",
 			Title: "Get the schema",
 			Description: "Returns the graph's schema as its source text: node types with their properties, keys and constraints, " +
-				"and edge types with the node types they lead between. The whole truth, and long; " +
-				"type_describe says what a query needs of one type.",
+				"and edge types with the node types that they connect. The text is complete and long; " +
+				"type_describe returns what a query needs to know about one type.",
 		}),
 		gates: gate(tool.Read),
 		decode: onBranch("describe one type at a time with type_describe", func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {
@@ -51,10 +52,10 @@ func schemaApply(how func(*operations.ApplySchema) tool.Call) tool.Tool {
 	d := writer[schemaArgs, operations.SchemaApplyResult](tool.Descriptor{
 		Name:  "schema_apply",
 		Title: "Apply a schema",
-		Description: "Makes a .pg source the schema of a branch, as one commit, and brings the data along. " +
-			"Start from the source that schema_get returns, and run it with dry_run first: the answer lists every step, and which would lose data. " +
-			"A type or property is renamed with @rename_from(\"Old\"). " +
-			"Refused for a graph that is served from a cluster, whose schemas change through its configuration.",
+		Description: "Applies a .pg schema to a branch, and converts the stored data to it, as one commit. " +
+			"Start from the source that schema_get returns, and run it with dry_run first: the answer lists every step, and which ones would lose data. " +
+			"To rename a type or property, write @rename_from(\"Old\"). " +
+			"It fails for a graph of a cluster, whose configuration sets the schema.",
 		Destructive: true,
 	})
 	return &builtin{desc: d, gates: gate(tool.SchemaApply), decode: func(args json.RawMessage) (tool.Call, error) {
@@ -71,6 +72,7 @@ func schemaApply(how func(*operations.ApplySchema) tool.Call) tool.Tool {
 	}}
 }
 
+// localSchema returns the call unchanged, for a graph outside a cluster.
 func localSchema(c *operations.ApplySchema) tool.Call { return c }
 
 // clusterSchema makes the call fail with a reason. A schema applied without changing the

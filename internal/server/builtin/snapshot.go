@@ -22,13 +22,14 @@ type CountAnswer struct {
 	Count int64  `json:"count"`
 }
 
+// snapshot returns the tool graph_snapshot.
 func snapshot() tool.Tool {
 	return &builtin{
 		desc: reader[branchArgs, GraphSnapshotResult](tool.Descriptor{
 			Name:  "graph_snapshot",
 			Title: "Graph snapshot",
 			Description: "Describes the state of a branch: its last commit, the digest of its schema, and how many nodes and edges of each type it has. " +
-				"Cheap; use it to see how large a result may become, or whether anything changed.",
+				"It is cheap; use it to see how large a result may become, or whether anything changed.",
 		}),
 		gates: gate(tool.Read),
 		decode: onBranch("", func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {
@@ -49,6 +50,7 @@ func snapshot() tool.Tool {
 	}
 }
 
+// counts returns numbers of entities in the form of the answer.
 func counts(types []engine.TypeCount) []CountAnswer {
 	answer := make([]CountAnswer, len(types))
 	for i, t := range types {

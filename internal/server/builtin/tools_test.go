@@ -153,7 +153,7 @@ func TestExplain(t *testing.T) {
 		{"query_explain", r, args{"query": read, "analyze": true}, 400, `params.n: missing, expected a string`},
 		{"query_explain", r, args{"query": change}, 0, `"kind":"mutation"`},
 		{"query_explain", r, args{"query": change, "analyze": true, "params": args{"n": "ada"}}, 400, `analyze: found true, but m is a mutation`},
-		{"query_explain", r, args{"query": read + change}, 400, `name: missing, but the text has several queries`},
+		{"query_explain", r, args{"query": read + change}, 400, `name: the name is missing, but the text has several queries`},
 		{"query_explain", r, args{"query": read + change, "name": "m"}, 0, `"query_name":"m"`},
 		{"query_explain", r, args{"query": "query"}, 400, `the query text has errors`},
 		{"query_explain", r, args{"query": read + " query broken() { match { $p: Persn } return { $p } }"}, 400, `the query text has errors; nothing ran; the query q has no errors: send it alone`},
@@ -218,7 +218,7 @@ func TestLoadFrom(t *testing.T) {
 		{"graph_snapshot", nil, args{"branch": "july"}, 404, `branch \"july\" not found`}, // the failed load deleted it
 		{"graph_load", nil, load(dan, "a//b", "main"), 400, `"error":"branch: the branch name`},
 		{"graph_load", nil, load(dan, "july", "none"), 404, `branch \"none\" not found`},
-		{"graph_load", nil, args{"data": dan, "mode": "merge", "from": "main"}, 400, `from: found a branch to start at, but none to make`},
+		{"graph_load", nil, args{"data": dan, "mode": "merge", "from": "main"}, 400, `from: found a branch to start from, but no branch to create`},
 		{"graph_load", servedtest.Drafter, load(dan, "july", "main"), 403, `does not allow read on branch main`},
 		{"graph_load", servedtest.Drafter, load(dan, "july", "june"), 0, `"base_branch":"june"`},
 	})
@@ -424,7 +424,7 @@ func TestSchemaApply(t *testing.T) {
 		{"schema_apply", nil, args{"schema": wider}, 0, `"applied":false,"destructive":false,"step_count":0,"steps":[]`},
 		{"schema_apply", nil, args{"schema": "interface Named { name: String }\n" + strings.Replace(wider, "node Person {", "node Person implements Named {", 1)}, 0, `"applied":true`},
 		{"type_describe", nil, args{"name": "Person"}, 0, `"implements":["Named"]`},
-		{"type_describe", nil, args{"name": "Named"}, 400, `name: Named is an interface, which no query names; name a type that has it: Person`},
+		{"type_describe", nil, args{"name": "Named"}, 400, `name: Named is an interface, and a query cannot name an interface; name a type that implements it: Person`},
 		{"schema_apply", nil, args{"schema": narrower}, 409, `allow data loss`},
 		{"schema_apply", nil, args{"schema": narrower, "allow_data_loss": true}, 0, `"applied":true,"destructive":true`},
 		{"schema_apply", nil, args{"schema": "node person {}"}, 400, `the schema has errors`},
@@ -453,7 +453,7 @@ func TestCodeIndex(t *testing.T) {
 	t.Setenv("GOFLAGS", "-mod=mod")
 	t.Setenv("GOPROXY", "off")
 	c := servedtest.Config(t, builtin.Local("1")...)
-	run(t, c, []step{{"code_index", nil, args{"dir": "."}, 400, `branch: found a graph without the node type Symbol`}})
+	run(t, c, []step{{"code_index", nil, args{"dir": "."}, 400, `branch: the graph has no node type Symbol`}})
 	g := naive.New(string(text), s, naive.Sound)
 	t.Cleanup(func() { g.Close() })
 	c.Graph, c.Catalog = g, nil

@@ -25,12 +25,12 @@ type validateArgs struct {
 
 // ValidateAnswer is the answer of query_validate.
 type ValidateAnswer struct {
-	Valid       bool               `json:"valid" jsonschema_description:"The text has no errors; warnings stop nothing."`
+	Valid       bool               `json:"valid" jsonschema_description:"The text has no errors; it may have warnings."`
 	Queries     []CheckedAnswer    `json:"queries" jsonschema_description:"The queries without errors."`
 	Diagnostics []DiagnosticAnswer `json:"diagnostics" jsonschema_description:"The faults in the order of the text, at most twenty."`
 	More        int                `json:"more,omitempty" jsonschema_description:"How many faults are not listed."`
 	Report      string             `json:"report,omitempty" jsonschema_description:"The faults with the lines that they are in."`
-	Fixed       string             `json:"fixed,omitempty" jsonschema_description:"The text with those faults mended that have a mechanical remedy."`
+	Fixed       string             `json:"fixed,omitempty" jsonschema_description:"The text with every fix that can be made automatically."`
 }
 
 // CheckedAnswer is a query without errors.
@@ -63,16 +63,17 @@ type DiagnosticAnswer struct {
 	EndLine   int    `json:"end_line"`
 	EndColumn int    `json:"end_column"`
 	Message   string `json:"message"`
-	Help      string `json:"help,omitempty" jsonschema_description:"How to mend it."`
+	Help      string `json:"help,omitempty" jsonschema_description:"How to fix it."`
 }
 
+// validate returns the tool query_validate.
 func validate() tool.Tool {
 	return &builtin{
 		desc: reader[validateArgs, ValidateAnswer](tool.Descriptor{
 			Name:  "query_validate",
 			Title: "Check a query",
-			Description: "Checks GQ text against the schema without running anything: every fault with its place and remedy, the mended text where a remedy is mechanical, " +
-				"and of what is right whether it reads or changes, its parameters and its columns. Use it while you write a query, and before you show one to somebody. " +
+			Description: "Checks GQ text against the schema without running anything. Reports every error with its position and a fix, and the corrected text if the fix is automatic; " +
+				"and for each correct query, whether it reads or writes, its parameters and its columns. Use it while you write a query, and before you show one to anybody. " +
 				"An example: {\"query\": \"query q($name: String) { match { $p: Person { name: $name } } return { $p } }\"}.",
 		}),
 		gates: gate(tool.Read),
@@ -106,6 +107,7 @@ const (
 	queryFile      = "query"
 )
 
+// validated checks a text against a schema.
 func validated(ctx context.Context, env *tool.Env, s *engine.Schema, text string) (a *ValidateAnswer, err error) {
 	err = operations.WithText(ctx, env, "query", text, func(limits work.Limits) error {
 		queries, report, err := gq.LintQueriesWithin(ctx, limits, s.Catalog, lint.Config{Levels: offForAdHoc}, gq.Source{Name: queryFile, Text: text})
@@ -150,7 +152,7 @@ func validateAnswer(text string, queries []*gq.Query, report *lint.Report) *Vali
 func (a *ValidateAnswer) Cut(bytes int) {
 	parts := []func(){
 		func() { a.Fixed = "" },
-		func() { a.Report = "cut: the answer has no room for it; validate fewer queries at once" },
+		func() { a.Report = "cut: the answer has no room for the report; validate fewer queries at once" },
 		func() { a.More, a.Diagnostics = a.More+len(a.Diagnostics), []DiagnosticAnswer{} },
 	}
 	for _, drop := range parts {

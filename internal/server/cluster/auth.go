@@ -159,6 +159,7 @@ func (p *reader) oidc(n *strictyaml.Node) {
 	}
 }
 
+// checkIssuer reports a fault unless s has the form of an issuer.
 func checkIssuer(n *strictyaml.Node, s string) {
 	u, err := hostcheck.ParseSecureURL(s)
 	switch {

@@ -13,7 +13,7 @@ type Config struct {
 	Name    string // name of the cluster, or ""
 	Storage string // the data folder; it may not exist yet
 	Graphs  []Graph
-	Server  Server
+	Server  Server // how clients reach the server, and its limits
 
 	// ServerPolicy is the policy file for the server itself, or "".
 	ServerPolicy string

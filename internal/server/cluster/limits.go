@@ -71,6 +71,7 @@ func (l Limits) Within(goMemory int64) Limits {
 	return l
 }
 
+// limits reads the section limits.
 func (p *reader) limits(n *strictyaml.Node) {
 	l := &p.cfg.Server.Limits
 	f, ok := n.Mapping("limits", limitSettings)

@@ -61,12 +61,14 @@ func parse(path string, src []byte) (*Config, error) {
 	return p.cfg, nil
 }
 
+// reader reads a cluster.yaml into a Config.
 type reader struct {
-	dir        string
+	dir        string // folder of the file
 	cfg        *Config
 	embeddings map[string]*Embedding // providers by name
 }
 
+// top reads the whole file.
 func (p *reader) top(n *strictyaml.Node) {
 	f, ok := n.Mapping("cluster.yaml", Settings)
 	if !ok {
@@ -88,6 +90,7 @@ func (p *reader) top(n *strictyaml.Node) {
 	}
 }
 
+// storage reads the path of the data folder.
 func (p *reader) storage(n *strictyaml.Node) {
 	s, ok := n.Text("storage")
 	if !ok {
@@ -103,6 +106,7 @@ func (p *reader) storage(n *strictyaml.Node) {
 	}
 }
 
+// graphs reads the section graphs.
 func (p *reader) graphs(n *strictyaml.Node) {
 	entries, ok := n.Entries("graphs")
 	if !ok {
@@ -122,6 +126,7 @@ func (p *reader) graphs(n *strictyaml.Node) {
 	}
 }
 
+// graph reads one graph.
 func (p *reader) graph(e strictyaml.Entry) {
 	what := "graph " + e.Key
 	g := Graph{ID: e.Key, At: e.At.Span(), MaxRows: DefaultMaxRows, MaxBytes: DefaultMaxBytes, MetaThreshold: DefaultMetaThreshold}
@@ -186,6 +191,7 @@ func (p *reader) queries(g *Graph, n *strictyaml.Node) {
 	g.QueryFiles = slices.Compact(g.QueryFiles)
 }
 
+// mcp reads the section mcp of a graph.
 func (p *reader) mcp(g *Graph, n *strictyaml.Node) {
 	f, ok := n.Mapping("mcp", mcpSettings)
 	if !ok {
@@ -205,6 +211,7 @@ func (p *reader) mcp(g *Graph, n *strictyaml.Node) {
 	}
 }
 
+// policies reads the section policies.
 func (p *reader) policies(n *strictyaml.Node) {
 	entries, _ := n.Entries("policies")
 	known := []string{reserved}
@@ -247,6 +254,7 @@ func (p *reader) policies(n *strictyaml.Node) {
 	}
 }
 
+// server reads the section server.
 func (p *reader) server(n *strictyaml.Node) {
 	f, ok := n.Mapping("server", serverSettings)
 	if !ok {

@@ -71,20 +71,20 @@ var querySettings = &setting{
 	},
 }
 
-const oversizeTruncate, oversizeRefuse = "truncate", "refuse"
+const oversizeTruncate, oversizeRefuse = "truncate", "refuse" // the values of on_oversize
 
 var mcpSettings = &setting{
-	Key: "mcp", Type: strictyaml.Mapping, Default: "the defaults of the keys", Example: "{ max_rows: 500, on_oversize: refuse }",
+	Key: "mcp", Type: strictyaml.Mapping, Default: "the defaults of its keys", Example: "{ max_rows: 500, on_oversize: refuse }",
 	Text: "This section sets how the tools of the graph are listed and how large their answers may be.",
 	Keys: []*setting{
 		{Key: "meta_threshold", Type: strictyaml.Int, Min: 1, Max: 10_000, Default: strconv.Itoa(DefaultMetaThreshold), Example: "60",
-			Text: "A graph with this number of exposed stored queries, or more, offers two tools that find and run queries instead of one tool for each query."},
+			Text: "A graph with at least this number of exposed stored queries offers two tools that find and run queries, instead of one tool for each query."},
 		{Key: "max_rows", Type: strictyaml.Int, Min: 1, Max: 1_000_000, Default: strconv.Itoa(DefaultMaxRows), Example: "500",
 			Text: "The answer of a tool has at most this number of rows."},
 		{Key: "max_bytes", Type: strictyaml.Int, Min: 1024, Max: 1 << 30, Default: strconv.Itoa(DefaultMaxBytes), Example: "262144",
 			Text: "The answer of a tool has at most this number of bytes of JSON."},
 		{Key: "on_oversize", Type: strictyaml.Choice, OneOf: []string{oversizeTruncate, oversizeRefuse}, Default: oversizeTruncate, Example: oversizeRefuse,
-			Text: "A larger answer is truncated and has a token for the next page, or the call is refused."},
+			Text: "This says what happens to a larger answer: the server truncates it and adds a token for the next page, or refuses the call."},
 	},
 }
 
@@ -102,14 +102,14 @@ var embeddingSettings = &setting{
 	Text: "This is a service that computes vectors from texts.",
 	Keys: []*setting{
 		{Key: "kind", Type: strictyaml.Choice, OneOf: []string{EmbedOpenAI, EmbedGemini, EmbedMock}, Required: true, Example: EmbedOpenAI,
-			Text: "This is the protocol of the service; mock needs no network, and only the vectors of equal texts are near each other."},
+			Text: "This is the protocol of the service; mock needs no network, but only its vectors of equal texts are near each other."},
 		{Key: "base_url", Default: "the public address of the service", Example: "\"https://api.example.com/v1\"", Pattern: `^https?://`,
-			Limits: "an address that begins with https:// or http://; not with kind mock",
+			Limits: "an address that begins with https:// or http://; not allowed with kind mock",
 			Text:   "This is the address of the service."},
-		{Key: "model", Default: "none; required unless kind is mock", Example: "small-3", Limits: "a model of the service; not with kind mock",
+		{Key: "model", Default: "none; required unless kind is mock", Example: "small-3", Limits: "a model of the service; not allowed with kind mock",
 			Text: "This model computes the vectors."},
 		{Key: "api_key", Default: "no key", Example: "\"${EMBEDDING_KEY}\"", Pattern: `^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`,
-			Limits: "a reference to an environment variable, because the file must not hold the secret; not with kind mock",
+			Limits: "a reference to an environment variable, because the file must not hold the secret; not allowed with kind mock",
 			Text:   "This environment variable holds the key of the service."},
 	},
 }
@@ -132,13 +132,13 @@ var policySettings = &setting{
 // between its other keys.
 var serverSettings = func() *setting {
 	s := &setting{
-		Key: "server", Type: strictyaml.Mapping, Default: "the defaults of the keys", Example: "{ public_hosts: [graph.example.com] }",
+		Key: "server", Type: strictyaml.Mapping, Default: "the defaults of its keys", Example: "{ public_hosts: [graph.example.com] }",
 		Text: "This section sets how clients reach the server, who they are, and how much they may ask for.",
 		Keys: []*setting{
 			{Key: "public_hosts", Type: strictyaml.List, Default: "any name", Example: "[graph.example.com]",
 				Each:   &setting{Example: "graph.example.com", Limits: "a host name without a port", Text: "This is a host name of the server."},
 				Limits: "host names without a port",
-				Text:   "A server that is not bound to loopback refuses requests whose Host header has another name than these; a server on loopback takes the names of loopback only."},
+				Text:   "A server that is not bound to loopback refuses requests whose Host header is not one of these names; a server on loopback accepts only the names of loopback."},
 			{Key: "browser_origins", Type: strictyaml.List, Default: "none", Example: "[\"https://app.example.com\"]",
 				Each:   &setting{Example: "\"https://app.example.com\"", Limits: "scheme://host or scheme://host:port", Text: "This is the origin of a web page."},
 				Limits: "origins of the form scheme://host or scheme://host:port",
@@ -162,41 +162,41 @@ var oidcSettings = &setting{
 			Text: "A token must be meant for this server: its claim aud contains one of these names.",
 			Forms: []*setting{
 				{Example: "omnigraph", Limits: "a text that is not empty", Text: "This is the only audience."},
-				{Type: strictyaml.List, NotEmpty: true, Example: "[omnigraph, graph]", Text: "Each of these audiences will do.",
+				{Type: strictyaml.List, NotEmpty: true, Example: "[omnigraph, graph]", Text: "A token must be for at least one of these audiences.",
 					Each: &setting{Example: "omnigraph", Limits: "a text that is not empty", Text: "This is an audience."}},
 			}},
 		{Key: "actor_claim", Default: DefaultActorClaim, Example: "email", Pattern: tokenWordPattern, Limits: "1 to 256 printable characters of ASCII",
 			Text: "The value of this claim of a token is the name of the actor."},
 		{Key: "actor_prefix", Default: "no prefix", Example: "\"sso:\"", Pattern: actorPrefixPattern, Limits: "1 to 32 characters of ASCII without blanks",
-			Text: "This text is put before the name of the claim, so that actors of the issuer differ from those of static tokens."},
+			Text: "The server puts this text before the actor's name from the claim, so that actors of the issuer differ from actors of static tokens."},
 		{Key: "shared_actors", Type: strictyaml.Bool, Default: "false", Example: "true",
-			Text: "With true a token of the issuer may name an actor that a static token also names."},
+			Text: "If this is true, a token of the issuer may name an actor that a static token also names."},
 		{Key: "groups_claim", Default: DefaultGroupsClaim, Example: "roles", Pattern: tokenWordPattern, Limits: "1 to 256 printable characters of ASCII",
 			Text: "The value of this claim of a token lists the groups of the actor."},
-		{Key: "groups", Type: strictyaml.Map, Default: "no groups of tokens count", Pattern: tokenWordPattern, Example: "{ idp-admins: admins }",
-			Each:   &setting{Example: "admins", Limits: "a group of a policy", Text: "This is the group of the policies."},
+		{Key: "groups", Type: strictyaml.Map, Default: "none: the groups of tokens are ignored", Pattern: tokenWordPattern, Example: "{ idp-admins: admins }",
+			Each:   &setting{Example: "admins", Limits: "a group of a policy", Text: "This is the name of the group in the policies."},
 			Limits: "a name of a token's group is 1 to 256 printable characters of ASCII",
 			Text:   "Each entry maps a group of tokens to a group of the policies; other groups of a token are ignored."},
 	},
 }
 
 var limitSettings = &setting{
-	Key: "limits", Type: strictyaml.Mapping, Default: "the defaults of the keys", Example: "{ per_actor_inflight: 32, request_timeout: 1m }",
+	Key: "limits", Type: strictyaml.Mapping, Default: "the defaults of its keys", Example: "{ per_actor_inflight: 32, request_timeout: 1m }",
 	Text: "This section bounds the load of the server.",
 	Keys: []*setting{
 		{Key: "per_actor_inflight", Type: strictyaml.Int, Min: 1, Max: 100_000, Default: strconv.Itoa(DefaultPerActorInflight), Example: "32",
-			Text: "One actor can have this number of requests in flight; the next is refused with 429."},
+			Text: "One actor can have at most this number of requests in flight; the server answers further ones with 429."},
 		{Key: "total_inflight", Type: strictyaml.Int, Min: 1, Max: 100_000, Default: strconv.Itoa(DefaultTotalInflight), Example: "512",
-			Text: "All actors together can have this number of requests in flight."},
+			Text: "All actors together can have at most this number of requests in flight."},
 		{Key: "request_timeout", Default: DefaultRequestTimeout.String(), Example: "1m", Pattern: `^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`, Limits: "a duration from 1ms to 5m",
 			Text: "The server stops a call after this time, except loads and exports."},
 		{Key: "body_bytes", Type: strictyaml.Int, Min: minBodyBytes, Max: 1 << 40, Default: strconv.Itoa(DefaultBodyBytes), Example: "536870912",
-			Text: "The bodies of all requests in flight have at most this number of bytes, and those of one actor half of it."},
+			Text: "The bodies of all requests in flight may have at most this number of bytes, and the bodies of one actor at most half of it."},
 		{Key: "query_bytes", Type: strictyaml.Int, Min: 1 << 20, Max: 1 << 40, Default: "1073741824", Example: "536870912", Limits: "a value above memory_bytes counts as memory_bytes",
-			Text: "One call may use this number of bytes of memory for its rows, or to compile a text."},
+			Text: "One call may use at most this number of bytes of memory for its rows, or to compile a text."},
 		{Key: "memory_bytes", Type: strictyaml.Int, Min: 1 << 20, Max: 1 << 50, Default: strconv.Itoa(DefaultMemoryBytes) + ", or half of GOMEMLIMIT if that is less", Example: "1073741824",
-			Text: "All calls together may use this number of bytes of memory for rows, texts and long answers."},
+			Text: "All calls together may use at most this number of bytes of memory for rows, texts and long answers."},
 		{Key: "branches", Type: strictyaml.Int, Min: 1, Max: 1_000_000, Default: strconv.Itoa(DefaultBranches), Example: "500",
-			Text: "A graph can have this number of branches."},
+			Text: "A graph can have at most this number of branches."},
 	},
 }

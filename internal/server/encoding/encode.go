@@ -136,6 +136,7 @@ func (e *Writer) integer(k value.Kind, n int64) {
 	}
 }
 
+// int64 writes an integer, as a string if the options demand it.
 func (e *Writer) int64(n int64) {
 	if e.enc.SafeIntegers && (n > maxSafeInteger || n < -maxSafeInteger) {
 		e.buf = append(strconv.AppendInt(append(e.buf, '"'), n, 10), '"')
@@ -144,6 +145,7 @@ func (e *Writer) int64(n int64) {
 	e.buf = strconv.AppendInt(e.buf, n, 10)
 }
 
+// uint64 writes an integer, as a string if the options demand it.
 func (e *Writer) uint64(n uint64) {
 	if e.enc.SafeIntegers && n > maxSafeInteger {
 		e.buf = append(strconv.AppendUint(append(e.buf, '"'), n, 10), '"')
@@ -166,6 +168,7 @@ func (e *Writer) float(f float64, bits int) {
 	}
 }
 
+// blob writes bytes in base64.
 func (e *Writer) blob(b string) {
 	e.buf = append(base64.StdEncoding.AppendEncode(append(e.buf, '"'), []byte(b)), '"')
 }

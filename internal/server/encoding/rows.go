@@ -14,9 +14,9 @@ import (
 type cut string
 
 const (
-	whole   cut = ""
-	byRows  cut = "rows"
-	byBytes cut = "bytes"
+	whole   cut = ""      // nothing was cut off
+	byRows  cut = "rows"  // at the limit of rows
+	byBytes cut = "bytes" // at the limit of bytes
 	byLimit cut = "limit" // the limit of the query itself
 )
 

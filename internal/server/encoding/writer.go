@@ -19,7 +19,7 @@ type Answer struct {
 	JSON      []byte
 	Commit    string // the commit read, or the head after a change; empty if there is none
 	Read      bool   // the answer is that of a single read
-	Truncated bool
+	Truncated bool   // rows were cut off
 
 	parts parts
 }
@@ -36,9 +36,9 @@ type Options struct {
 	// readers that store numbers as float64 would round them.
 	SafeIntegers bool
 
-	MaxRows  int // zero for no limit; if set, answers also say when the query's own limit cut rows off
-	MaxBytes int // zero for no limit
-	Refuse   bool
+	MaxRows  int  // zero for no limit; if set, answers also say when the query's own limit cut rows off
+	MaxBytes int  // zero for no limit
+	Refuse   bool // refuse a result beyond MaxRows or MaxBytes instead of truncating it
 
 	NoCommit bool // omit from the answer the commit that was read
 
@@ -66,10 +66,10 @@ func JSON(v any) ([]byte, error) {
 // writes rows directly from columns. A Writer is for one goroutine.
 type Writer struct {
 	enc       Options
-	buf       []byte
-	rows      int  // written so far, in all results
-	read      bool // a read was answered
-	truncated bool
+	buf       []byte // the answer so far, or its last part
+	rows      int    // written so far, in all results
+	read      bool   // a read was answered
+	truncated bool   // rows were cut off
 
 	parts // the finished parts that precede buf
 }

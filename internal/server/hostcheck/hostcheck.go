@@ -34,9 +34,9 @@ type Options struct {
 
 // Checker checks the Host and Origin of requests. It is safe for concurrent use.
 type Checker struct {
-	loopback bool
+	loopback bool            // the server is bound to loopback
 	hosts    map[string]bool // nil means any
-	origins  map[string]bool
+	origins  map[string]bool // origins of web pages that may call the server
 }
 
 // New returns a checker for the bind address and the other options. The error names the wrong
@@ -113,6 +113,7 @@ func (g *Checker) Wrap(next http.Handler) http.Handler {
 	})
 }
 
+// hostAllowed reports whether requests may have this Host.
 func (g *Checker) hostAllowed(hostport string) bool {
 	if hostport == "" {
 		return false
@@ -160,6 +161,7 @@ func isLoopback(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
+// clip shortens a text from a client for a message.
 func clip(s string) string {
 	if end := 80; len(s) > end {
 		for end > 0 && !utf8.RuneStart(s[end]) {

@@ -16,8 +16,8 @@ const maxKinds = 256
 // Sampler lets one line of each kind pass per [Interval]. The zero value is ready to use.
 // Sampler is safe for concurrent use.
 type Sampler struct {
-	mu    sync.Mutex // guards kinds
-	kinds map[string]kind
+	mu    sync.Mutex      // guards kinds
+	kinds map[string]kind // state by kind of line
 }
 
 // kind is the state of one kind of lines.

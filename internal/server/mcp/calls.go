@@ -15,6 +15,7 @@ import (
 
 // This file has the methods that name a tool, a resource or a prompt.
 
+// bindToolCall decodes the params of tools/call.
 func bindToolCall(s *surface, m *message) (run, error) {
 	name, err := subject(m, m.name, "name")
 	if err != nil {
@@ -81,6 +82,7 @@ func (s *surface) callOwn(ctx context.Context, t *Tool, p *mcp.CallToolParamsRaw
 	return res, nil
 }
 
+// bindResourceRead decodes the params of resources/read.
 func bindResourceRead(s *surface, m *message) (run, error) {
 	uri, err := subject(m, m.uri, "uri")
 	if err != nil {
@@ -117,6 +119,7 @@ func (s *surface) read(ctx context.Context, p *mcp.ReadResourceParams) (mcp.Resu
 	return res, nil
 }
 
+// bindPromptGet decodes the params of prompts/get.
 func bindPromptGet(s *surface, m *message) (run, error) {
 	name, err := subject(m, m.name, "name")
 	if err != nil {

@@ -65,9 +65,10 @@ func Handler(g *servedgraph.Graph, opts Options) http.Handler {
 // times as long as BenchmarkCall.
 type handler struct {
 	surface *surface
-	maxBody int64
+	maxBody int64 // limit of a request body in bytes
 }
 
+// ServeHTTP answers one POST with the answers to its messages.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		refuseMethod(w, r.Method)
@@ -269,7 +270,7 @@ func checkMessages(header http.Header, version string, msgs []message, batch boo
 		}
 	}
 	if batch && version >= unbatchedVersion {
-		return badRequest("found a batch, which protocol version " + version + " does not have; send the messages one by one")
+		return badRequest("found a batch, which protocol version " + version + " does not allow; send the messages one by one")
 	}
 	for i := range msgs {
 		m := &msgs[i]
@@ -319,11 +320,12 @@ func checkHeaders(header http.Header, m *message) string {
 
 // httpFault is the error of a request that is refused before any method is called.
 type httpFault struct {
-	status int
-	id     []byte
-	fault  *jsonrpc.Error
+	status int            // HTTP status
+	id     []byte         // id of the message; nil if unknown
+	fault  *jsonrpc.Error // the JSON-RPC error
 }
 
+// refused returns the fault of a request that the server refuses with a status.
 func refused(status int, message string) *httpFault {
 	return &httpFault{status: status, fault: &jsonrpc.Error{Code: codeInvalidRequest, Message: message}}
 }
@@ -335,11 +337,13 @@ func tooLarge(limit int64) *httpFault {
 		"the request body is larger than "+strconv.FormatInt(limit, 10)+" bytes; load large data in parts")
 }
 
+// write answers the request with the fault.
 func (f *httpFault) write(w http.ResponseWriter) { write(w, f.status, appendError(nil, f.id, f.fault)) }
 
 // The values of the headers that all answers have.
 var asJSON, noSniff, noStore = []string{"application/json"}, []string{"nosniff"}, []string{"no-store"}
 
+// write sends a JSON body.
 func write(w http.ResponseWriter, status int, body []byte) {
 	h := w.Header()
 	h["Content-Type"], h["X-Content-Type-Options"], h["Cache-Control"] = asJSON, noSniff, noStore

@@ -15,13 +15,13 @@ import (
 const (
 	noCode         = `This code graph is empty: call code_index first, such as with {"dir": "."}.`
 	whatItIs       = "This server is one typed property graph with branches and commits."
-	learnTypes     = "Start with type_describe: it lists the node and edge types, and says of one what a query needs of it."
+	learnTypes     = "Start with type_describe: it lists the node and edge types, or returns what a query needs to know about one type."
 	learnLanguage  = "Before you write a query, read gq_reference: it teaches the query language by topic, with examples in this graph's own names."
 	writingQueries = "check it with query_validate and run it with graph_query; for a graph with Person nodes and Knows edges, for example: " +
 		"query example($name: String) { match { $p: Person { name: $name } $p knows $q } return { $q.name } order { $q.name } limit 20 }."
 	spelling = "Type names start upper-case; an edge is written with a lower-case first letter."
 	writes   = "Tools that write say so in their hints; each write is one commit."
-	cut      = "A result that was cut says truncated: true; then ask for less or, if it has a next_page_token, call again with that as page_token."
+	cut      = "A result that was cut says truncated: true; then ask for less or, if the result has a next_page_token, call again with that as page_token."
 	faults   = "An error says what it found and what it expected."
 )
 

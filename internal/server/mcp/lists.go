@@ -26,6 +26,7 @@ func capabilities() *mcp.ServerCapabilities {
 	return &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}}
 }
 
+// initialize answers the method initialize.
 func (s *surface) initialize(ctx context.Context, p *mcp.InitializeParams) (mcp.Result, error) {
 	text, err := s.instructions(ctx)
 	if err != nil {
@@ -36,6 +37,7 @@ func (s *surface) initialize(ctx context.Context, p *mcp.InitializeParams) (mcp.
 	}, nil
 }
 
+// discover answers the method server/discover.
 func (s *surface) discover(ctx context.Context, _ *mcp.DiscoverParams) (mcp.Result, error) {
 	text, err := s.instructions(ctx)
 	if err != nil {

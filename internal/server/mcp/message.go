@@ -34,9 +34,9 @@ const maxID = 1 << 10
 // badMessage is the error for a body that is not a message, or that contains a part that is not
 // one.
 type badMessage struct {
-	code   int64
+	code   int64 // JSON-RPC error code
 	detail string
-	id     []byte
+	id     []byte // id of the message; nil if unknown
 }
 
 func (e *badMessage) Error() string { return e.detail }
@@ -81,9 +81,10 @@ func plain(err error) string {
 // reader splits a body into messages.
 type reader struct {
 	d    *jsontext.Decoder
-	body []byte
+	body []byte // the bytes that d decodes
 }
 
+// all returns the messages of the body; batch reports whether they are in an array.
 func (r reader) all() (msgs []message, batch bool, err error) {
 	if r.d.PeekKind() != '[' {
 		m, err := r.message()
@@ -138,6 +139,7 @@ func (r reader) end() error {
 	return nil
 }
 
+// message reads one message.
 func (r reader) message() (m message, err error) {
 	if r.d.PeekKind() != '{' {
 		if err := r.d.SkipValue(); err != nil {

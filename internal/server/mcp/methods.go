@@ -30,7 +30,7 @@ type method struct {
 	// Mcp-Name repeats it. It is nil if the method has no such member.
 	subject func(*message) []byte
 
-	bind binder
+	bind binder // decodes the params and returns the call
 }
 
 // A binder decodes the params of a call and returns the run function for it. It does no other work,
@@ -113,6 +113,7 @@ func required[P any](f func(*surface, context.Context, *P) (mcp.Result, error)) 
 	return decoded(f, true)
 }
 
+// decoded returns a binder that decodes the params into a P and calls f.
 func decoded[P any](f func(*surface, context.Context, *P) (mcp.Result, error), required bool) binder {
 	return func(s *surface, m *message) (run, error) {
 		p := new(P)
@@ -175,16 +176,16 @@ func invalidParams(message string) error {
 }
 
 func missingParams(m *message) error {
-	return invalidParams(fmt.Sprintf("%s wants params, found none", m.method))
+	return invalidParams(fmt.Sprintf("%s needs params, but the message has none", m.method))
 }
 
 // malformedParams returns the error for params that are not an object, or that have a member of the
 // wrong type.
 func malformedParams(m *message, err error) error {
-	detail := "found something else than an object"
+	detail := "found a value that is not an object"
 	var mistyped *json.UnmarshalTypeError
 	if errors.As(err, &mistyped) && mistyped.Field != "" {
-		detail = fmt.Sprintf("found %s where it cannot be, at %s", article(mistyped.Value), mistyped.Field)
+		detail = fmt.Sprintf("found %s, which is not allowed at %s", article(mistyped.Value), mistyped.Field)
 	}
 	return invalidParams(fmt.Sprintf("the params of %s: %s", m.method, detail))
 }

@@ -23,15 +23,15 @@ func (s *surface) graphPrompts() []Prompt {
 	return []Prompt{
 		{Gates: readMain(), Get: s.writeQuery, Info: &mcp.Prompt{
 			Name: "write_query", Title: "Write a query",
-			Description: "Guides you to a GQ query for what you want to know, with the types, edges, stored queries and rules that it needs.",
+			Description: "Helps you write a GQ query for what you want to know, with the types, edges, stored queries and rules that it needs.",
 			Arguments: []*mcp.PromptArgument{
 				{Name: "intent", Title: "Intent", Description: "What you want to know, in your own words.", Required: true},
-				{Name: "types", Title: "Types", Description: "The node types that it is about, separated by commas; all types when it is left out."},
+				{Name: "types", Title: "Types", Description: "The node types that the question is about, separated by commas; the default is all types."},
 			},
 		}},
 		{Gates: readMain(), Get: s.writeFilter, Info: &mcp.Prompt{
 			Name: "write_filter", Title: "Write a filter",
-			Description: "Guides you to the conditions of a match on one type, with its properties and the operators that each takes.",
+			Description: "Helps you write the conditions of a match on one type, with its properties and the operators of each.",
 			Arguments: []*mcp.PromptArgument{
 				{Name: "type", Title: "Type", Description: "The node type to filter.", Required: true},
 				{Name: "intent", Title: "Intent", Description: "Which nodes you want, in your own words."},
@@ -48,10 +48,11 @@ const (
 	maxPromptHops    = 4
 )
 
+// writeQuery returns the prompt write_query.
 func (s *surface) writeQuery(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	intent := strings.TrimSpace(req.Params.Arguments["intent"])
 	if intent == "" {
-		return nil, badPrompt("intent: missing, expected what you want to know")
+		return nil, badPrompt("intent: the argument is missing; say what you want to know")
 	}
 	listed := req.Params.Arguments["types"]
 	if err := textlimit.Check("intent and types", len(intent)+len(listed)); err != nil {
@@ -97,11 +98,12 @@ func (s *surface) queryGuide(ctx context.Context, intent, listed string) (*mcp.G
 	w.section("The language")
 	w.line(guide.Explain(schema, "overview").Own().String())
 	w.section("Then")
-	w.line("Give values as parameters and set a limit. Check the text with query_validate, and mend what it reports. " +
+	w.line("Give values as parameters and set a limit. Check the text with query_validate, and fix the errors that it reports. " +
 		"Run it with graph_query if it reads. gq_reference explains traversals, filters, aggregates and the rest, by topic.")
 	return w.result("A guide to a query", s.graph.ForModel().MaxBytes)
 }
 
+// writeFilter returns the prompt write_filter.
 func (s *surface) writeFilter(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	name, intent := strings.TrimSpace(req.Params.Arguments["type"]), strings.TrimSpace(req.Params.Arguments["intent"])
 	if err := textlimit.Check("intent and type", len(intent)+len(name)); err != nil {
@@ -124,7 +126,7 @@ func (s *surface) filterGuide(ctx context.Context, intent, name string) (*mcp.Ge
 	n := schema.Node(name)
 	switch {
 	case name == "":
-		return nil, badPrompt("type: missing, expected the name of a node type")
+		return nil, badPrompt("type: the argument is missing; give the name of a node type")
 	case n == nil:
 		return nil, noType("type", name, schema)
 	}
@@ -139,7 +141,7 @@ func (s *surface) filterGuide(ctx context.Context, intent, name string) (*mcp.Ge
 	for _, rule := range n.Rules() {
 		w.line(rule)
 	}
-	w.section("What each property takes")
+	w.section("What you can write about each property")
 	v := guide.NodeVariable(n)
 	for _, p := range n.Properties {
 		ops := guide.Operators(p.Type)
@@ -171,10 +173,12 @@ func (s *surface) known(ctx context.Context) (*catalog.Schema, []tool.StoredQuer
 	return schema.Catalog, queries, nil
 }
 
+// badPrompt returns the error for invalid arguments of a prompt.
 func badPrompt(message string) error {
 	return &jsonrpc.Error{Code: codeInvalidParams, Message: message}
 }
 
+// noType returns the error for an argument that names an unknown node type.
 func noType(argument, name string, s *catalog.Schema) error {
 	names := make([]string, len(s.Nodes))
 	for i, n := range s.Nodes {
@@ -190,11 +194,13 @@ func noType(argument, name string, s *catalog.Schema) error {
 // prompt collects the text of a prompt.
 type prompt struct{ b strings.Builder }
 
+// line adds a line to the prompt.
 func (w *prompt) line(s string) {
 	w.b.WriteString(strings.TrimRight(s, "\n"))
 	w.b.WriteByte('\n')
 }
 
+// section starts a section.
 func (w *prompt) section(title string) { w.b.WriteString("\n## " + title + "\n\n") }
 
 // types lists the named node types, or all if names is empty, and the edges at them.
@@ -209,7 +215,7 @@ func (w *prompt) types(s *catalog.Schema, names map[string]bool) {
 		}
 	}
 	if shown == maxPromptTypes {
-		w.line("There may be more: type_describe lists all.")
+		w.line("There may be more node types: type_describe lists all.")
 	}
 	w.section("Edge types")
 	shown = 0
@@ -268,6 +274,7 @@ func (s *surface) listQueries(w *prompt, queries []tool.StoredQuery, types map[s
 	}
 }
 
+// uses reports whether a query uses one of the node types.
 func uses(q *plan.Query, types map[string]bool) bool {
 	for _, u := range q.Uses {
 		if u.Entity == plan.Node && types[u.Type] {

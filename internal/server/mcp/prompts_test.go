@@ -52,9 +52,9 @@ func TestPrompts(t *testing.T) {
 		args map[string]string
 		want string
 	}{
-		{"write_query", nil, "intent: missing"},
+		{"write_query", nil, "intent: the argument is missing"},
 		{"write_query", map[string]string{"intent": "x", "types": "Persn"}, "types: the schema has no node type Persn; did you mean Person?"},
-		{"write_filter", nil, "type: missing"},
+		{"write_filter", nil, "type: the argument is missing"},
 		{"write_filter", map[string]string{"type": "Knows"}, "type: the schema has no node type Knows"},
 		{"nosuch", nil, "unknown prompt"},
 	} {

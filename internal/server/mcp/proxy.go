@@ -61,12 +61,12 @@ func (r *Remote) send(ctx context.Context, version string, m *message) ([]byte, 
 	}
 	resp, err := r.Client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("the server was not reached: %w", err)
+		return nil, fmt.Errorf("the server cannot be reached: %w", err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return nil, fmt.Errorf("the server's answer broke off: %w", err)
+		return nil, fmt.Errorf("the server's answer ended early: %w", err)
 	}
 	if resp.StatusCode == http.StatusAccepted {
 		return nil, nil

@@ -88,6 +88,7 @@ func isWord(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
+// quoted reports whether the byte at i is a quote.
 func quoted(text string, i int) bool {
 	return i >= 0 && i < len(text) && (text[i] == '`' || text[i] == '"')
 }
@@ -95,6 +96,7 @@ func quoted(text string, i int) bool {
 // nameSet holds the names of the tools that a caller may see.
 type nameSet map[string]bool
 
+// namesOf returns the names of the tools.
 func namesOf(seen []*tool.Descriptor) nameSet {
 	set := make(nameSet, len(seen))
 	for _, d := range seen {

@@ -57,7 +57,7 @@ type template struct {
 
 // index is a list of entries in the order of their names, and the entries by name.
 type index[E any] struct {
-	all   []*E
+	all   []*E // by name, ascending
 	named map[string]*E
 }
 

@@ -86,9 +86,10 @@ type catalogQuery struct {
 	Params      []catalogParam `json:"params"`
 }
 
+// catalogParam is a parameter of a stored query in the catalog.
 type catalogParam struct {
 	Name        string `json:"name"`
-	Type        string `json:"type"`
+	Type        string `json:"type"` // as the language writes it
 	Optional    bool   `json:"optional"`
 	Description string `json:"description,omitempty"`
 }

@@ -44,10 +44,10 @@ const (
 
 // stdioSession is the session of one client over stdio.
 type stdioSession struct {
-	respond responder
-	version string // agreed by initialize; used by the reading loop only
+	respond responder // answers one message
+	version string    // agreed by initialize; used by the reading loop only
 
-	mu       sync.Mutex
+	mu       sync.Mutex // held while a line is written to out
 	out      io.Writer
 	failed   error                    // the first error of a write; guarded by mu
 	inFlight map[string]*registration // the calls in flight by id; guarded by mu
@@ -62,6 +62,7 @@ type stdioSession struct {
 // must compare the registration and not the id.
 type registration struct{ cancel context.CancelFunc }
 
+// serveStdio answers the lines of in on out until in ends.
 func serveStdio(ctx context.Context, in io.Reader, out io.Writer, maxLine int64, respond responder) error {
 	if maxLine == 0 {
 		maxLine = defaultMaxBody
@@ -107,7 +108,7 @@ func serveStdio(ctx context.Context, in io.Reader, out io.Writer, maxLine int64,
 // line is one line that was read, or the end of the input.
 type line struct {
 	text    []byte
-	tooLong bool
+	tooLong bool  // the line exceeds the limit, and text is incomplete
 	err     error // why reading ended; io.EOF if there was no error
 }
 
@@ -159,7 +160,7 @@ func (s *stdioSession) take(ctx context.Context, l line, maxLine int64) {
 		return
 	}
 	if batch && s.version >= unbatchedVersion {
-		s.write(appendError(nil, nil, badRequest("found a batch, which protocol version "+s.version+" does not have; send the messages one by one").fault))
+		s.write(appendError(nil, nil, badRequest("found a batch, which protocol version "+s.version+" does not allow; send the messages one by one").fault))
 		return
 	}
 	for i := range msgs {
@@ -217,7 +218,7 @@ func (s *stdioSession) take(ctx context.Context, l line, maxLine int64) {
 type call struct {
 	*message
 	ctx           context.Context
-	version       string
+	version       string         // protocol version of the session
 	refusal       *jsonrpc.Error // the answer, if set
 	*registration                // nil for a message that is not a call, and for a refused one
 }
@@ -243,7 +244,7 @@ func (s *stdioSession) begin(ctx context.Context, m *message) call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, found := s.inFlight[id]; found {
-		c.refusal = &jsonrpc.Error{Code: codeInvalidRequest, Message: "a call with the id " + id + " is in flight; choose another"}
+		c.refusal = &jsonrpc.Error{Code: codeInvalidRequest, Message: "a call with the id " + id + " is in flight; choose another id"}
 		return c
 	}
 	c.registration = new(registration)

@@ -97,7 +97,7 @@ func TestStdio(t *testing.T) {
 			{strings.ReplaceAll(message(newest, "tools/list", ""), newest, "2099-01-01"), `"code":-32022`},
 			{strings.Replace(message(newest, "tools/list", ""), "clientCapabilities\":{}", "clientCapabilities\":1", 1), `"code":-32602`},
 			{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`, `"protocolVersion":"2025-11-25"`},
-			{`[{"jsonrpc":"2.0","id":5,"method":"ping"}]`, `does not have`},
+			{`[{"jsonrpc":"2.0","id":5,"method":"ping"}]`, `does not allow`},
 		} {
 			s.send(tt.line)
 			if got := s.receive(); !strings.Contains(got, tt.want) {
@@ -352,7 +352,7 @@ func TestProxyRefused(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	if err := mcp.ProxyStdio(t.Context(), mcp.Remote{URL: "http://127.0.0.1:1/"}, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`), &out); err != nil || !strings.Contains(out.String(), "the server was not reached") {
+	if err := mcp.ProxyStdio(t.Context(), mcp.Remote{URL: "http://127.0.0.1:1/"}, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`), &out); err != nil || !strings.Contains(out.String(), "the server cannot be reached") {
 		t.Errorf("%v %s", err, out.String())
 	}
 }

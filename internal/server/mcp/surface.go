@@ -16,11 +16,11 @@ import (
 // the policy allows.
 type surface struct {
 	graph     *servedgraph.Graph
-	redaction *redaction
+	redaction *redaction // removes names of tools that a caller may not see
 
-	tools   map[*tool.Descriptor]*mcp.Tool
-	names   map[string]bool      // the names of the graph's tools
-	encoded map[*mcp.Tool][]byte // the JSON of the tools, which does not change
+	tools   map[*tool.Descriptor]*mcp.Tool // in the form of the SDK
+	names   map[string]bool                // the names of the graph's tools
+	encoded map[*mcp.Tool][]byte           // the JSON of the tools, which does not change
 
 	// The graph's own resources and prompts, and everything from the options.
 	own       index[Tool]     // the tools from the options, by name

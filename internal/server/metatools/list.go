@@ -38,7 +38,7 @@ type QueryAnswer struct {
 	Title       string          `json:"title"`
 	Description string          `json:"description"`
 	Kind        string          `json:"kind" jsonschema:"enum=read,enum=mutation"`
-	Destructive bool            `json:"destructive,omitempty" jsonschema_description:"It may overwrite or delete what is there."`
+	Destructive bool            `json:"destructive,omitempty" jsonschema_description:"It may overwrite or delete data."`
 	Params      json.RawMessage `json:"params" jsonschema_description:"The JSON Schema of its parameters."`
 	Columns     []string        `json:"columns,omitempty" jsonschema_description:"Of a read, the columns of its rows."`
 }
@@ -80,9 +80,9 @@ const (
 type listing struct {
 	*Tools
 	actor  *access.Actor
-	filter string
+	filter string // the words to search for; empty for all
 	kind   string // empty for all
-	page   int
+	page   int    // from 1
 }
 
 // Grants returns no permissions, because the list contains only queries that the actor may
@@ -102,7 +102,7 @@ func (c *listing) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
 	}
 	answer := &QueryListAnswer{Queries: []QueryAnswer{}, Total: len(order), Page: c.page, Pages: max(1, (len(order)+queriesPerPage-1)/queriesPerPage)}
 	if c.page > answer.Pages {
-		return nil, &tool.ArgumentError{Path: "page", Detail: fmt.Sprintf("found %d, but there are %d pages", c.page, answer.Pages), Help: "start with page 1"}
+		return nil, &tool.ArgumentError{Path: "page", Detail: fmt.Sprintf("page %d does not exist; there are %d pages", c.page, answer.Pages), Help: "start with page 1"}
 	}
 	from := (c.page - 1) * queriesPerPage
 	for _, i := range order[from:min(from+queriesPerPage, len(order))] {
@@ -137,6 +137,7 @@ func (p *Tools) newIndex() *toolsearch.Index {
 	return toolsearch.NewIndex(entries)
 }
 
+// listed returns a query in the form of the list.
 func listed(q tool.StoredQuery) QueryAnswer {
 	d := q.Descriptor()
 	return QueryAnswer{Name: d.Name, Title: d.Title, Description: d.Description, Kind: kindOf(q), Destructive: d.Destructive, Params: paramsSchema(d), Columns: columnsOf(q)}

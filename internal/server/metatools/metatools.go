@@ -47,17 +47,18 @@ type Tools struct {
 	// LeftOut means that there is no such query.
 	LeftOut func(actor *access.Actor, toolName string) error
 
-	list *tool.Descriptor
+	list *tool.Descriptor         // descriptor of the tool that finds queries
 	runs [1 << 3]*tool.Descriptor // the descriptors of the tool that runs queries, by hints
 }
 
 // The hints of queries as bits. The hints of several queries are the union of their bits.
 const (
-	changes = 1 << iota
-	destroys
-	repeats // not idempotent
+	changes  = 1 << iota // not read-only
+	destroys             // destructive
+	repeats              // not idempotent
 )
 
+// hints returns the hints of a query as bits.
 func hints(d *tool.Descriptor) (bits int) {
 	if !d.ReadOnly {
 		bits |= changes
@@ -94,7 +95,7 @@ type runAnswer struct {
 	Branch        string `json:"branch,omitempty" jsonschema_description:"Of a mutation, the branch that was written to."`
 	AffectedNodes int64  `json:"affected_nodes,omitempty"`
 	AffectedEdges int64  `json:"affected_edges,omitempty"`
-	ActorID       any    `json:"actor_id,omitempty" jsonschema_description:"Of a mutation, who did it; null when nobody was named."`
+	ActorID       any    `json:"actor_id,omitempty" jsonschema_description:"Of a mutation, the actor; null if the call has none."`
 	Commit        any    `json:"commit,omitempty" jsonschema_description:"Of a mutation, the id of the commit; null when nothing changed."`
 	DryRun        bool   `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
 }
@@ -104,8 +105,8 @@ func New(allowed func(actor *access.Actor, query string) bool) *Tools {
 	p := &Tools{allowed: allowed, list: &tool.Descriptor{
 		Name: ListQueries, Title: "Find stored queries",
 		Description: "Lists this graph's stored queries, the best match first: each with its name, what it does, its parameters as a JSON Schema and its columns. " +
-			"They are ready-made reads and mutations; prefer one to GQ of your own, and run it with " + RunQuery + ". " +
-			"filter takes a question or words in any form; synonyms match too.",
+			"They are ready-made reads and mutations; prefer them to GQ that you write, and run one with " + RunQuery + ". " +
+			"As filter, send a question or words in any form; synonyms match too.",
 		InputSchema:  jsonschema.Input(reflect.TypeFor[listArgs]()),
 		OutputSchema: jsonschema.Output(reflect.TypeFor[QueryListAnswer]()),
 		ReadOnly:     true, Idempotent: true,
@@ -113,8 +114,8 @@ func New(allowed func(actor *access.Actor, query string) bool) *Tools {
 	p.index = sync.OnceValue(p.newIndex)
 	run := tool.Descriptor{
 		Name: RunQuery, Title: "Run a stored query",
-		Description: "Runs a stored query by the name that " + ListQueries + " tells, with its parameters in params. " +
-			"A read answers with rows, a mutation with what it affected, as one commit or not at all.",
+		Description: "Runs a stored query by the name that " + ListQueries + " returns, with its parameters in params. " +
+			"A read returns rows; a mutation returns the numbers of affected nodes and edges, and makes one commit or none.",
 		InputSchema:  jsonschema.Input(reflect.TypeFor[runArgs]()),
 		OutputSchema: jsonschema.Output(reflect.TypeFor[runAnswer]()),
 	}
@@ -190,6 +191,7 @@ func (t *runner) Gates() []tool.Grant          { return nil }
 // Decode does not know the caller, so it decodes for a nil actor and finds no query.
 func (t *runner) Decode(args json.RawMessage) (tool.Call, error) { return t.DecodeFor(nil, args) }
 
+// all yields all queries.
 func (t *runner) all(yield func(tool.StoredQuery) bool) {
 	for _, q := range t.Queries {
 		if !yield(q) {

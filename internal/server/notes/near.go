@@ -27,7 +27,7 @@ const (
 type lookup struct {
 	ctx   context.Context
 	graph engine.Graph
-	at    engine.Target
+	at    engine.Target // the commit to read
 }
 
 // near returns at most [maxNear] keys of a type that resemble a text, quoted, the best first. The
@@ -95,6 +95,7 @@ func property(typ *catalog.Node, name string) plan.Expr {
 	return plan.Prop{Name: name, Type: typ.Property(name).Type}
 }
 
+// compare returns a filter that compares an expression with a value.
 func compare(op plan.Op, of plan.Expr, with value.Value) plan.Clause {
 	return plan.Filter{Cond: plan.Compare{Op: op, Left: of, Right: plan.Lit{Value: with}, Unless: plan.NoParam}}
 }
@@ -129,7 +130,7 @@ const (
 	prefix            // the key begins with the text
 	partSuffix        // the key ends with the text, within a word
 	longer            // the text begins or ends with the key, at a word boundary
-	unlike
+	unlike            // not similar
 )
 
 // resemblance compares a key with a text, without regard to case.

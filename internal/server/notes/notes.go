@@ -171,6 +171,7 @@ func (l *lookup) unknownKey(typ *catalog.Node, equal equalities) string {
 	return note
 }
 
+// label returns the name of a key member; "" stands for the id.
 func label(member string) string {
 	if member == "" {
 		return "id"
@@ -186,6 +187,7 @@ func quoted(v value.Value) string {
 	return quote(v.Str())
 }
 
+// quote returns a text in quotes. It cuts a long text.
 func quote(s string) string {
 	if len(s) <= maxQuoted {
 		return strconv.Quote(s)

@@ -64,9 +64,9 @@ type requestHandler struct {
 	next        http.Handler
 	log         *slog.Logger
 	set         *Set
-	tracer      trace.Tracer // nil if there are no traces
-	all         bool
-	quietRoutes map[string]bool
+	tracer      trace.Tracer    // nil if there are no traces
+	all         bool            // log every request; see Options.All
+	quietRoutes map[string]bool // paths whose requests are logged at debug; see Options.Quiet
 	now         func() time.Time
 	sampler     logsample.Sampler // samples the log lines of requests that may come in floods
 }
@@ -74,10 +74,10 @@ type requestHandler struct {
 // exchange is a request and its answer.
 type exchange struct {
 	http.ResponseWriter
-	record requestinfo.Info
-	id     [1]string // the value of the id header
-	status int       // 0 until it is sent
-	bytes  int64
+	record requestinfo.Info // what the log line says about the request
+	id     [1]string        // the value of the id header
+	status int              // 0 until it is sent
+	bytes  int64            // bytes of the answer's body sent so far
 }
 
 func (o *requestHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -185,6 +185,7 @@ func sampledKind(x *exchange) string {
 	return ""
 }
 
+// trace adds the route and the outcome to the span of the request.
 func (x *exchange) trace(span trace.Span, route, method string) {
 	span.SetName(method + " " + route)
 	span.SetAttributes(attribute.String("http.request.method", method), attribute.String("http.route", route),

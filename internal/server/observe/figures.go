@@ -25,6 +25,7 @@ var figures = []struct {
 // graphFigures asks the engines for their figures each time the metrics are collected.
 type graphFigures struct{ set *Set }
 
+// desc returns the description of metric m of the table.
 func (c *graphFigures) desc(m int) *prometheus.Desc {
 	return prometheus.NewDesc(Metrics[m].Name, Metrics[m].Help, Metrics[m].Labels, nil)
 }

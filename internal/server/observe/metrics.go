@@ -19,8 +19,8 @@ import (
 // Set is the metrics of one server. It is safe for concurrent use.
 type Set struct {
 	registry *prometheus.Registry
-	inFlight atomic.Int64
-	stopping atomic.Bool
+	inFlight atomic.Int64 // HTTP requests in flight
+	stopping atomic.Bool  // the server has begun to stop
 
 	requests, refused, auth, hostRefusals *prometheus.CounterVec
 	seconds                               *prometheus.HistogramVec
@@ -37,9 +37,9 @@ type Set struct {
 	mu            sync.RWMutex
 	seriesByRoute map[routeKey]*routeSeries
 	seriesByCall  map[callKey]*callSeries
-	graphs        []Measured
-	admission     func() Admission
-	memory        func() int64
+	graphs        []Measured       // the graphs to ask for figures
+	admission     func() Admission // returns the current load; may be nil
+	memory        func() int64     // returns the reserved bytes; may be nil
 }
 
 // Measured is a graph with the figures of its engine.
@@ -54,18 +54,22 @@ type Admission struct {
 	Bytes                     int64
 }
 
+// routeKey has the labels of a request.
 type routeKey struct{ route, method, class string }
 
+// routeSeries are the series of one routeKey.
 type routeSeries struct {
 	requests, bytes prometheus.Counter
 	seconds         prometheus.Observer
 }
 
+// callKey has the labels of a call.
 type callKey struct {
 	graph, tool string
 	outcome     wireerror.Outcome
 }
 
+// callSeries are the series of one callKey.
 type callSeries struct {
 	calls, rows, bytes prometheus.Counter
 	seconds            prometheus.Observer
@@ -156,6 +160,7 @@ func (s *Set) Called(c audit.Called) {
 	}
 }
 
+// newCall returns the series for a call's labels.
 func (s *Set) newCall(k callKey) *callSeries {
 	name := k.tool
 	if name == "" {
@@ -224,6 +229,7 @@ func (s *Set) Handler() http.Handler {
 	})
 }
 
+// admitted returns the current load of admission control.
 func (s *Set) admitted() Admission {
 	s.mu.RLock()
 	f := s.admission
@@ -234,6 +240,7 @@ func (s *Set) admitted() Admission {
 	return f()
 }
 
+// memoryTaken returns the bytes that queries and answers have reserved.
 func (s *Set) memoryTaken() int64 {
 	s.mu.RLock()
 	f := s.memory
@@ -244,18 +251,21 @@ func (s *Set) memoryTaken() int64 {
 	return f()
 }
 
+// counter registers metric m of the table as a counter.
 func (s *Set) counter(m int) *prometheus.CounterVec {
 	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: Metrics[m].Name, Help: Metrics[m].Help}, Metrics[m].Labels)
 	s.registry.MustRegister(v)
 	return v
 }
 
+// histogram registers metric m of the table as a histogram.
 func (s *Set) histogram(m int, buckets []float64) *prometheus.HistogramVec {
 	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: Metrics[m].Name, Help: Metrics[m].Help, Buckets: buckets}, Metrics[m].Labels)
 	s.registry.MustRegister(v)
 	return v
 }
 
+// gauge registers metric m of the table as a gauge that calls f; values are its labels.
 func (s *Set) gauge(m int, values []string, f func() float64) {
 	labels := prometheus.Labels{}
 	for i, name := range Metrics[m].Labels {

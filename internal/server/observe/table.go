@@ -70,9 +70,9 @@ var Metrics = [...]Metric{
 	httpInFlight: {"omnigraph_http_requests_in_flight", Gauge, nil, "HTTP requests in flight, including those without a token.", ""},
 
 	authFailures: {"omnigraph_auth_failures_total", Counter, nil, "Requests answered 401: the token was missing or not valid.",
-		"A rise: a client guesses tokens, or a token has expired."},
+		"An increase: a client guesses tokens, or a token has expired."},
 	guardRefusals: {"omnigraph_guard_refusals_total", Counter, nil, "Requests refused for their Host or Origin, before authentication.",
-		"A rise after a change of the proxy: the Host that the proxy sends matches neither the bind address nor public_hosts."},
+		"An increase after a change of the proxy: the Host that the proxy sends matches neither the bind address nor public_hosts."},
 
 	admissionRefused: {"omnigraph_admission_refused_total", Counter, []string{"reason"},
 		"Requests answered 429: for limits.per_actor_inflight (actor), limits.total_inflight (total) or limits.body_bytes (bytes).",
@@ -91,12 +91,12 @@ var Metrics = [...]Metric{
 	callBytes: {"omnigraph_call_bytes_total", Counter, []string{"graph", "tool"}, "Bytes of JSON in the answers of calls.", ""},
 	policyDenials: {"omnigraph_policy_denials_total", Counter, []string{"graph", "action"},
 		"Calls that the policy denied, by action. A call of a tool that the actor may not see counts as unknown, not as denied.",
-		"A rise after a change of the policy."},
+		"An increase after a change of the policy."},
 
 	queryMemory: {"omnigraph_query_memory_bytes", Gauge, nil,
 		"Bytes reserved by running queries and by REST answers that are not sent yet, except the first MiB of each. The limit is limits.memory_bytes.", "Close to the limit for minutes: queries fail with outcome unavailable. Clients that read slowly keep their answers reserved."},
 
-	graphBranches:     {"omnigraph_graph_branches", Gauge, []string{"graph"}, "Branches.", "A steady rise: merged branches are not deleted."},
+	graphBranches:     {"omnigraph_graph_branches", Gauge, []string{"graph"}, "Branches.", "A steady increase: merged branches are not deleted."},
 	graphCommits:      {"omnigraph_graph_commits", Gauge, []string{"graph"}, "Commits of all branches, including commits that can no longer be read after a cleanup.", ""},
 	graphCalls:        {"omnigraph_graph_calls", Gauge, []string{"graph"}, "Calls of the engine in progress.", ""},
 	graphSegments:     {"omnigraph_graph_segments", Gauge, []string{"graph"}, "Segment files, which hold rows and indexes.", ""},

@@ -114,6 +114,7 @@ func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*
 	return q, args, nil
 }
 
+// argument returns the name of the argument that holds the text.
 func (c *AdHoc) argument() string { return cmp.Or(c.Argument, "query") }
 
 // maxFaults is the maximum number of faults in one answer. A reader, often a model,
@@ -130,6 +131,7 @@ const (
 // sourceName is the file name of ad-hoc text in the spans of diagnostics.
 const sourceName = "query"
 
+// queryNames returns the names of queries.
 func queryNames(queries []*gq.Query) []string {
 	names := make([]string, len(queries))
 	for i, q := range queries {
@@ -151,7 +153,7 @@ func (c *AdHoc) choose(queries []*gq.Query) (*gq.Query, error) {
 	case len(queries) == 0:
 		return nil, &tool.ArgumentError{Path: "query", Detail: "the text contains no query", Help: "write query name() { … }"}
 	case chosen == nil && c.Name == "":
-		return nil, &tool.ArgumentError{Path: "name", Detail: "missing, but the text has several queries", Help: "choose one of " + listNames(names)}
+		return nil, &tool.ArgumentError{Path: "name", Detail: "the name is missing, but the text has several queries", Help: "choose one of " + listNames(names)}
 	case chosen == nil:
 		e := &tool.ArgumentError{Path: "name", Detail: "the text does not contain the query " + c.Name, Help: "it contains " + listNames(names)}
 		if near := diag.DidYouMean(c.Name, names); near != "" {

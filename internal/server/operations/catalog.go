@@ -23,6 +23,7 @@ func StoredQuery(q tool.StoredQuery) client.QueryEntry {
 	return e
 }
 
+// param returns a parameter in the form of the catalog.
 func param(p plan.Param) client.ParamEntry {
 	e := client.ParamEntry{Name: p.Name, Kind: client.ParamKind(p.Type.Kind.WireName()), VectorDim: p.Type.Dim, Nullable: p.Type.Nullable}
 	if p.Type.List {

@@ -68,6 +68,7 @@ func (c *Look) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	return &tool.Outcome{Value: v, Commit: at.ID, Less: c.Less}, nil
 }
 
+// commit returns the commit to read.
 func (c *Look) commit(ctx context.Context, g engine.Graph) (engine.Commit, error) {
 	if c.At.Commit == "" {
 		head, err := g.Commits(ctx, orMain(c.At.Branch), engine.CommitRange{Limit: 1})

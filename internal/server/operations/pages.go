@@ -40,7 +40,7 @@ func OpenCommits(env *tool.Env, token, branch string) (before uint64, err error)
 // ChangePage is the end of a page of the changes of a commit.
 type ChangePage struct {
 	Commit string
-	After  engine.ChangePosition
+	After  engine.ChangePosition // the last change of the page
 }
 
 // Token returns the token of the next page.
@@ -83,5 +83,5 @@ func LostChanges(err error, token, commit string) error {
 	if token == "" || !errors.As(err, &missing) {
 		return err
 	}
-	return &tool.ArgumentError{Path: "page_token", Detail: "the commit that it reads, " + commit + ", was cleaned up", Help: "its changes can no longer be read"}
+	return &tool.ArgumentError{Path: "page_token", Detail: "the commit that the token reads, " + commit + ", was cleaned up", Help: "the changes of the commit can no longer be read"}
 }

@@ -31,19 +31,23 @@ func ArgsDigest(args []value.Value) (d Digest) {
 	return d
 }
 
+// digester hashes the parts of a plan or of arguments.
 type digester struct{ hash.Hash }
 
+// number hashes a number.
 func (h digester) number(n uint64) {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], n)
 	h.Write(b[:])
 }
 
+// text hashes the length and the bytes of a text.
 func (h digester) text(s string) {
 	h.number(uint64(len(s)))
 	h.Write([]byte(s))
 }
 
+// value hashes a value with its kind.
 func (h digester) value(v value.Value) {
 	h.number(uint64(v.Kind()))
 	switch {

@@ -17,6 +17,7 @@ type branchTests struct {
 	opaque bool
 }
 
+// branchTestsOf collects how the rules test branch names.
 func branchTestsOf(all policies) branchTests {
 	var b branchTests
 	for _, c := range all {
@@ -70,11 +71,13 @@ func comparesBranch(n ast.BinaryNode) int {
 	return 0
 }
 
+// isBranch reports whether a node reads the attribute branch.
 func isBranch(n ast.IsNode) bool {
 	a, ok := n.(ast.NodeTypeAccess)
 	return ok && a.Value == branchAttr
 }
 
+// isText reports whether a node is a literal text.
 func isText(n ast.IsNode) bool {
 	v, ok := n.(ast.NodeValue)
 	if !ok {
@@ -84,6 +87,7 @@ func isText(n ast.IsNode) bool {
 	return ok
 }
 
+// isTexts reports whether a node is a set of literal texts.
 func isTexts(n ast.IsNode) bool {
 	set, ok := n.(ast.NodeTypeSet)
 	return ok && !slices.ContainsFunc(set.Elements, func(e ast.IsNode) bool { return !isText(e) })

@@ -16,27 +16,29 @@ var ruleID = regexp.MustCompile(ruleIDPattern)
 type bundle struct {
 	at        *strictyaml.Node // nil if the file has no usable root
 	groups    []groupClause
-	protected []strictyaml.Entry
+	protected []strictyaml.Entry // names of the protected branches
 	rules     []ruleClause
 }
 
+// groupClause is a group of the file, with its actors.
 type groupClause struct {
 	name    strictyaml.Entry
 	members []strictyaml.Entry
 }
 
+// ruleClause is a rule of the file.
 type ruleClause struct {
 	id      string
-	at      *strictyaml.Node // where a fault of the whole rule is reported
-	permit  bool
-	any     bool // true for actors: any
-	group   *strictyaml.Entry
-	ids     []strictyaml.Entry
+	at      *strictyaml.Node   // where a fault of the whole rule is reported
+	permit  bool               // allow, not deny
+	any     bool               // true for actors: any
+	group   *strictyaml.Entry  // group of actors; nil for none
+	ids     []strictyaml.Entry // listed actors
 	actions []strictyaml.Entry
 	scopes  map[scope]*strictyaml.Node // only the scopes in the rule
 	branch  string                     // value of either branch scope; "any" if absent
 	via     string                     // value of via; "" if absent
-	queries []strictyaml.Entry
+	queries []strictyaml.Entry         // the queries that the rule is limited to
 }
 
 // parse reads the structure of a bundle and reports the parts that do not have the expected

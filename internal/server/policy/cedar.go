@@ -43,7 +43,7 @@ func uid(t types.EntityType, id string) types.EntityUID {
 type compiled struct {
 	id     cedar.PolicyID
 	policy *cedar.Policy
-	at     diag.Span
+	at     diag.Span // the place of the rule in the file
 }
 
 // policies is a list of compiled rules in rule order. It implements cedar.PolicyIterator.
@@ -113,6 +113,7 @@ func compile(r rule, target types.EntityUID, also ...build.Node) compiled {
 	return compiled{cedar.PolicyID(r.id), cedar.NewPolicyFromAST(p), r.at}
 }
 
+// set returns a Cedar set of entities of one type.
 func set(t types.EntityType, ids []string) build.Node {
 	var nodes []build.Node
 	for _, id := range ids {
@@ -123,8 +124,8 @@ func set(t types.EntityType, ids []string) build.Node {
 
 // entities are the actors and queries that Cedar can look up.
 type entities struct {
-	actors  types.EntityMap // actors that are in some group
-	inGraph types.EntityUIDSet
+	actors  types.EntityMap    // actors that are in some group
+	inGraph types.EntityUIDSet // the policy's graph, as parent of every query
 }
 
 // Get implements types.EntityGetter. Every query counts as being in the policy's graph; the catalog
@@ -145,6 +146,7 @@ func newEntities(groupsOf map[string][]string, target types.EntityUID) *entities
 	return e
 }
 
+// groupSet returns groups as entities.
 func groupSet(groups []string) types.EntityUIDSet {
 	var parents []types.EntityUID
 	for _, g := range groups {

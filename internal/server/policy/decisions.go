@@ -48,6 +48,7 @@ func (p *Policy) Allowed(actor *access.Actor, g tool.Grant) bool {
 	return allowed
 }
 
+// of returns a cached decision.
 func (d *decisions) of(q question) (allowed, ok bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -55,6 +56,7 @@ func (d *decisions) of(q question) (allowed, ok bool) {
 	return allowed, ok
 }
 
+// keep caches a decision.
 func (d *decisions) keep(q question, allowed bool) {
 	if len(q.actor)+len(q.groups)+len(q.grant.Branch)+len(q.grant.Commit)+len(q.grant.Query) > maxNames {
 		return

@@ -78,6 +78,7 @@ func (p *Policy) Explain(actor *access.Actor, g tool.Grant) Explanation {
 	return e
 }
 
+// rule returns the id, the effect and the place of the rule.
 func (c compiled) rule() Rule {
 	return Rule{ID: string(c.id), Deny: c.policy.Effect() == cedar.Forbid, At: c.at}
 }

@@ -13,9 +13,9 @@ import (
 // mentioned lists the names in the text of a policy.
 type mentioned struct {
 	entities  []types.EntityUID // entities except actions
-	actions   []string
-	branches  []string // every string that could be a branch name, sorted
-	protected bool     // the policy reads context.protected
+	actions   []string          // names of actions
+	branches  []string          // every string that could be a branch name, sorted
+	protected bool              // the policy reads context.protected
 }
 
 // mentions collects the entities, actions and branches that a policy names.
@@ -33,6 +33,7 @@ func mentions(p *cedar.Policy) *mentioned {
 	return m
 }
 
+// scope notes the entities in the scope of a rule.
 func (m *mentioned) scope(s ast.IsScopeNode) {
 	switch s := s.(type) {
 	case ast.ScopeTypeAll, ast.ScopeTypeIs:
@@ -49,6 +50,7 @@ func (m *mentioned) scope(s ast.IsScopeNode) {
 	}
 }
 
+// entity notes an entity or an action.
 func (m *mentioned) entity(e types.EntityUID) {
 	if e.Type == actionType {
 		m.actions = append(m.actions, string(e.ID))

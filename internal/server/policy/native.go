@@ -61,12 +61,14 @@ type native struct {
 	faults    diag.List
 }
 
+// fault records a fault at a position.
 func (n *native) fault(code diag.Code, at diag.Pos, message, help string) {
 	end := at
 	end.Offset, end.Column = end.Offset+1, end.Column+1
 	n.faults = append(n.faults, diag.Diagnostic{Code: code, Span: diag.Span{File: n.file, Start: at, End: end}, Message: message, Help: help})
 }
 
+// read compiles the rules of the file.
 func (n *native) read() policies {
 	start := diag.Pos{Line: 1, Column: 1}
 	if len(n.src) > strictyaml.MaxBytes || nesting(n.src) > maxNesting {

@@ -49,14 +49,14 @@ type Options struct {
 
 // Policy authorizes requests for one graph, or for the server. It is safe for concurrent use.
 type Policy struct {
-	target      types.EntityUID
+	target      types.EntityUID // the graph or the server
 	entities    *entities
-	tokenGroups map[string]string
-	protected   []string // protected branches, sorted
-	tests       branchTests
-	named       []string // branches that rules name, sorted
-	groups      []string // groups that rules may name, sorted
-	all         policies
+	tokenGroups map[string]string // policy group by token group; other groups of a token are ignored
+	protected   []string          // protected branches, sorted
+	tests       branchTests       // how the rules test branch names
+	named       []string          // branches that rules name, sorted
+	groups      []string          // groups that rules may name, sorted
+	all         policies          // in the order of the file
 	byAction    map[tool.Action]policies
 	decisions   decisions
 	source      *resolved // nil for a policy that was written in Cedar
@@ -130,6 +130,7 @@ func compileRules(res *resolved, graph string) *Policy {
 	return p
 }
 
+// targetOf returns the entity of a graph, or of the server if graph is empty.
 func targetOf(graph string) types.EntityUID {
 	if graph == "" {
 		return uid(serverType, serverID)
@@ -243,6 +244,7 @@ const (
 	accessAttrs              // the attributes branch, protected, via and query
 )
 
+// contextAttrsOf returns the attributes that the context of an action has.
 func contextAttrsOf(row *tool.ActionRow) contextAttrs {
 	switch {
 	case scopesOf(row)&viaScope != 0:

@@ -14,13 +14,13 @@ import (
 // rule is a rule whose names all refer to things that exist.
 type rule struct {
 	id      string
-	permit  bool
+	permit  bool // allow, not deny
 	actors  actorSet
 	actions []tool.Action
-	branch  string   // any, protected or unprotected
-	via     tool.Via // "" means any
-	queries []string // nil means all queries
-	at      diag.Span
+	branch  string    // any, protected or unprotected
+	via     tool.Via  // "" means any
+	queries []string  // nil means all queries
+	at      diag.Span // the place of the rule in the file
 }
 
 // actorSet is the set of actors that a rule applies to.

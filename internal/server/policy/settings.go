@@ -83,6 +83,7 @@ var (
 	viaWords     = []string{"adhoc", "stored"}
 )
 
+// ruleBody returns the setting allow or deny.
 func ruleBody(key, text string) *setting {
 	return &setting{
 		Key: key, Type: strictyaml.Mapping, Default: "none", Limits: "a rule has either allow or deny",

@@ -95,6 +95,7 @@ func (k *Options) Write(env *tool.Env, branch string) engine.WriteOptions {
 	return engine.WriteOptions{Branch: branch, Actor: env.Actor, DryRun: k.DryRun, IdempotencyKey: k.IdempotencyKey, IfCommit: k.IfCommit}
 }
 
+// orEmpty returns the text that s points to, or "".
 func orEmpty(s *string) string {
 	if s == nil {
 		return ""

@@ -87,8 +87,8 @@ func (r *Reading) Lost(err error) error {
 		return err
 	}
 	return &tool.ArgumentError{
-		Path: "page_token", Detail: "the commit that it reads, " + r.place.Commit + ", was cleaned up",
-		Help: "call without page_token to get the first page of the current rows",
+		Path: "page_token", Detail: "the commit that the token reads, " + r.place.Commit + ", was cleaned up",
+		Help: "leave page_token out to get the first page of the current rows",
 	}
 }
 

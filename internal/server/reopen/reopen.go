@@ -46,10 +46,10 @@ type Graph struct {
 	current      atomic.Pointer[openState]
 	failedSignal chan struct{} // capacity 1; holds an element after the inner graph failed
 	stop         context.CancelFunc
-	stopped      chan struct{}
+	stopped      chan struct{} // closed when the goroutine that reopens has ended
 
-	closing  sync.Once
-	closeErr error
+	closing  sync.Once // makes Close run once
+	closeErr error     // result of the first Close
 }
 
 // openState is the open graph, or the reason why no graph is open.
@@ -152,7 +152,7 @@ func (r *Graph) reopen(ctx context.Context) error {
 // unavailable returns the error that calls get while the graph is not open. Only operators see the
 // cause.
 func unavailable(cause error) error {
-	return fmt.Errorf("%w: %w", &engine.Unavailable{Reason: "its storage failed, and the server is opening it again"}, cause)
+	return fmt.Errorf("%w: %w", &engine.Unavailable{Reason: "the storage of the graph failed, and the server is opening the graph again"}, cause)
 }
 
 // Failure returns nil while the graph accepts writes, and otherwise the *engine.Unavailable that

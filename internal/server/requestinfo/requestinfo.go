@@ -21,7 +21,7 @@ const maxID = 128
 // Info is the information about one request. Only the goroutine that serves the request
 // writes it.
 type Info struct {
-	ID    string
+	ID    string // the request id
 	Route string // the pattern that matched, such as /graphs/{id}/query; empty if none did
 	Actor string // the actor that sent the request; empty until it is known
 
@@ -35,6 +35,7 @@ type Info struct {
 	parent context.Context // parent of the context that carries the record
 }
 
+// key is the context key of the request info.
 type key struct{}
 
 // With returns a context that carries the record. One record must not be put into two
@@ -109,6 +110,7 @@ func NewID() string {
 	return string(b[:])
 }
 
+// wellFormed reports whether a client's request id may be used.
 func wellFormed(id string) bool {
 	if id == "" || len(id) > maxID {
 		return false

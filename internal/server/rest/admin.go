@@ -31,7 +31,7 @@ func (x *exchange) cleanup() error {
 		return err
 	}
 	if b.KeepCommits == 0 && b.KeepSince == nil {
-		return &tool.ArgumentError{Path: "keep_commits", Detail: "missing, and so is keep_since", Help: "give one of them; a cleanup cannot be undone"}
+		return &tool.ArgumentError{Path: "keep_commits", Detail: "both keep_commits and keep_since are missing", Help: "give one of them; a cleanup cannot be undone"}
 	}
 	opts := engine.CleanupOptions{DryRun: b.DryRun, KeepCommits: int(b.KeepCommits)}
 	if b.KeepSince != nil {

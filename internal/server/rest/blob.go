@@ -78,6 +78,7 @@ type ranged struct {
 	refused int // the status of the error; 0 for none
 }
 
+// WriteHeader implements http.ResponseWriter.
 func (w *ranged) WriteHeader(status int) {
 	if status >= 400 {
 		w.refused = status

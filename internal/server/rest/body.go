@@ -51,6 +51,7 @@ func (x *exchange) textBody(into any) (*arguments.Object, error) {
 	return x.bodyOf(x.opts.MaxText, into)
 }
 
+// bodyOf reads a body of at most most bytes into the struct that into points to.
 func (x *exchange) bodyOf(most int64, into any) (*arguments.Object, error) {
 	o, err := x.object(most)
 	if err != nil {
@@ -103,6 +104,7 @@ func members(o *arguments.Object, into reflect.Value) {
 	}
 }
 
+// orZero returns the value that p points to, or the zero value.
 func orZero[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
@@ -112,10 +114,11 @@ func orZero[T any](p *T) (v T) {
 
 // rules are the constraints that the schema of a member adds to its type.
 type rules struct {
-	enum  []string
-	least int32
+	enum  []string // the allowed texts; nil allows any
+	least int32    // the minimum of a number
 }
 
+// rulesOf returns the rules in a jsonschema tag.
 func rulesOf(tag string) rules {
 	r := rules{least: math.MinInt32}
 	for part := range strings.SplitSeq(tag, ",") {

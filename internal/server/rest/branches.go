@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+// listBranches answers GET /graphs/{id}/branches.
 func (x *exchange) listBranches() error {
 	list := &operations.ListBranches{Limit: x.number("limit", 0), PageToken: x.query.Get("page_token")}
 	list.Answer = func(branches []engine.Branch, next string) any {
@@ -24,6 +25,7 @@ func (x *exchange) listBranches() error {
 	return x.answer(list, encoding.Options{})
 }
 
+// createBranch answers POST /graphs/{id}/branches.
 func (x *exchange) createBranch() error {
 	var b client.BranchBody
 	o, err := x.body(&b)
@@ -42,6 +44,7 @@ func (x *exchange) createBranch() error {
 	}), encoding.Options{})
 }
 
+// deleteBranch answers DELETE /graphs/{id}/branches/{branch}.
 func (x *exchange) deleteBranch() error {
 	call := &operations.DeleteBranch{Name: x.r.PathValue("branch")}
 	return x.answer(reshaped(call, func(v any) any {

@@ -54,9 +54,10 @@ func (r *Route) exampleOf(p *Param) string {
 	return examples[r.Operation].params[p.Name]
 }
 
+// example is a request of the documentation.
 type example struct {
 	params map[string]string // the values of parameters by name
-	body   string
+	body   string            // empty for none
 }
 
 // examples are keyed by operation. A route that needs only the graph has no row.

@@ -32,7 +32,10 @@ type exchange struct {
 	query url.Values // valid once check has returned nil
 }
 
+// ctx returns the context of the request.
 func (x *exchange) ctx() context.Context { return x.r.Context() }
+
+// actor returns the actor of the request.
 func (x *exchange) actor() *access.Actor { return access.ActorFrom(x.r.Context()) }
 
 // do runs a call under the name of the route's operation.
@@ -109,6 +112,7 @@ func (x *exchange) clientHas(commit string) bool {
 	return false
 }
 
+// entityTag returns the ETag for a commit.
 func entityTag(commit string) string { return `"` + commit + `"` }
 
 // check validates the request against the parameters of its route. It refuses unknown
@@ -199,6 +203,7 @@ func (p *Param) check(values []string) error {
 	return nil
 }
 
+// wanted returns a phrase for the values that the parameter takes.
 func (p *Param) wanted() string {
 	switch {
 	case p.Enum != nil:

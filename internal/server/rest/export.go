@@ -63,10 +63,11 @@ const maxStall = 2 * time.Minute
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	commit  string
-	started bool
+	commit  string // the commit whose entities are sent
+	started bool   // the header was sent
 }
 
+// start sends the header of the answer.
 func (s *stream) start() {
 	if s.started {
 		return

@@ -80,6 +80,7 @@ func Handler(graphs map[string]*servedgraph.Graph, opts Options) http.Handler {
 	})
 }
 
+// server serves the routes.
 type server struct {
 	graphs   map[string]*servedgraph.Graph
 	opts     Options
@@ -239,6 +240,7 @@ func (x *exchange) fault(err error) {
 	envelope.Write(x.w, x.report(err))
 }
 
+// report returns the fault for an error and logs operational ones.
 func (x *exchange) report(err error) *wireerror.Fault {
 	if x.g != nil {
 		return x.g.Report(x.ctx(), err)
@@ -260,6 +262,7 @@ func notFound(what, name string) *wireerror.Fault {
 // must revalidate the answer before each use.
 const cacheable = "private, no-cache"
 
+// send writes a JSON answer.
 func send(w http.ResponseWriter, status int, body ...[]byte) {
 	length := 0
 	for _, part := range body {

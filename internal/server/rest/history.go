@@ -38,7 +38,7 @@ func (x *exchange) onePosition(position, token string) error {
 	if token == "" || x.query.Get(position) == "" {
 		return nil
 	}
-	return &tool.ArgumentError{Path: "page_token", Detail: "found together with " + position + ", expected only one of them", Help: "each gives the start of the page"}
+	return &tool.ArgumentError{Path: "page_token", Detail: "found together with " + position + ", expected only one of them", Help: "each of them gives the start of the page"}
 }
 
 // commit answers with the metadata of a commit.

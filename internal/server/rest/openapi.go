@@ -140,6 +140,7 @@ func joined(text, more string) string {
 	return text + "\n\n" + more
 }
 
+// parameter returns a parameter in the form of the document.
 func parameter(p *Param, example string) openapi31.ParameterOrReference {
 	schema := map[string]any{"type": string(p.Kind)}
 	switch {

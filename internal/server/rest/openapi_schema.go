@@ -43,9 +43,10 @@ const (
 //     null; other members never occur.
 type schemas struct {
 	made  map[string]map[string]any // the schemas by component name
-	types map[string]typeOf
+	types map[string]typeOf         // the reflected types by component name
 }
 
+// typeOf is a type, and whether it is a body or an answer.
 type typeOf struct {
 	t    reflect.Type
 	side side
@@ -90,6 +91,7 @@ func componentName(t reflect.Type) string {
 	return string(unicode.ToUpper(r)) + t.Name()[n:]
 }
 
+// reflect returns the schema of a type and adds the schemas of the structs in it.
 func (s *schemas) reflect(t reflect.Type, side side) map[string]any {
 	r := &jsonschema.Reflector{Anonymous: true, DoNotReference: true, Mapper: leaf, Lookup: func(u reflect.Type) jsonschema.ID {
 		if u == t || u.Kind() != reflect.Struct || u.Name() == "" || u == reflect.TypeFor[time.Time]() || leaf(u) != nil {

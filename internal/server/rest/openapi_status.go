@@ -79,6 +79,7 @@ func (d *document) headers(r *Route, status int) map[string]openapi31.HeaderOrRe
 	return all
 }
 
+// or returns the header in the form of the document.
 func (h *header) or() openapi31.HeaderOrReference {
 	out := &openapi31.Header{Description: &h.description, Schema: map[string]any{"type": string(h.kind)}}
 	if h.always {

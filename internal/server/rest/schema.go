@@ -33,7 +33,7 @@ func (x *exchange) applySchema() error {
 // applySchema is the call with an answer in the form of the REST API.
 type applySchema struct {
 	*operations.ApplySchema
-	uri string
+	uri string // address of the graph in the answer
 }
 
 // Unwrap returns the wrapped call, for the log.

@@ -39,6 +39,7 @@ func (g *Graph) Call(ctx context.Context, actor *access.Actor, name string, args
 	return g.Do(ctx, actor, name, call, enc)
 }
 
+// decode decodes the arguments of a tool for an actor.
 func decode(actor *access.Actor, t tool.Tool, args json.RawMessage) (tool.Call, error) {
 	if t, ok := t.(metatools.PerCaller); ok {
 		return t.DecodeFor(actor, args)
@@ -68,6 +69,7 @@ func (g *Graph) InvokeQuery(ctx context.Context, actor *access.Actor, name strin
 	return g.Do(ctx, actor, name, call, enc)
 }
 
+// invocation decodes the call of a stored query.
 func (g *Graph) invocation(name string, in Invocation) (*queryrun.Call, error) {
 	q := g.queries[name]
 	if want := in.ExpectMutation; want != nil && *want != q.Info().Mutation {

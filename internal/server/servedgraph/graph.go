@@ -73,24 +73,24 @@ type Graph struct {
 	stored   []tool.StoredQuery          // queries that fit the schema, in source order
 	tools    map[string]tool.Tool        // by tool name: built-ins, and exposed queries or meta tools
 	queries  map[string]tool.StoredQuery // by query name, including hidden queries
-	leftOut  []LeftOut
+	leftOut  []LeftOut                   // stored queries that do not fit the schema
 
 	unembedded []tool.StoredQuery // those of leftOut that need an embedding provider
 	meta       *metatools.Tools   // finds and runs stored queries; nil if each is a tool
 
-	pages  *seal.Sealer
-	record *audit.Recorder
+	pages  *seal.Sealer    // makes and opens page tokens
+	record *audit.Recorder // reports the calls
 	now    func() time.Time
 	memory encoding.Memory
 	texts  *textlimit.Texts
 
-	catalogDigest string
+	catalogDigest string // digest of all tool descriptors
 }
 
 // LeftOut is a stored query that is not served.
 type LeftOut struct {
 	Query  string
-	Reason string
+	Reason string // why the query is not served
 }
 
 // NewGraph checks every compiled plan against the live schema of main and returns the
@@ -227,6 +227,7 @@ func (g *Graph) addQuery(ctx context.Context, q tool.StoredQuery) error {
 	return nil
 }
 
+// register adds a tool. It fails if the name is taken.
 func (g *Graph) register(t tool.Tool) error {
 	name := t.Descriptor().Name
 	if _, taken := g.tools[name]; taken {
@@ -259,6 +260,7 @@ func (g *Graph) all(yield func(tool.Tool) bool) {
 	}
 }
 
+// digest returns the digest of all tool descriptors.
 func (g *Graph) digest() string {
 	h := sha256.New()
 	enc := json.NewEncoder(h)

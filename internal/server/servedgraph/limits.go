@@ -21,6 +21,7 @@ type Limits struct {
 	Timeout time.Duration
 }
 
+// withDefaults replaces zero limits by the defaults.
 func (l Limits) withDefaults() Limits {
 	if l.MaxRows == 0 {
 		l.MaxRows = 5000

@@ -123,7 +123,7 @@ func TestQueryList(t *testing.T) {
 	}{
 		{"all", servedtest.Reader, `{}`, "lookup_person everyone add_person aged_00 aged_01 aged_02 aged_03 aged_04 aged_05 aged_06 aged_07 aged_08 aged_09 aged_10 aged_11 aged_12 aged_13 aged_14 aged_15 aged_16 33 1 2"},
 		{"the last page", servedtest.Reader, `{"page":2}`, "aged_17 aged_18 aged_19 aged_20 aged_21 aged_22 aged_23 aged_24 aged_25 aged_26 aged_27 aged_28 aged_29 33 2 2"},
-		{"past it", servedtest.Reader, `{"page":3}`, "page: found 3, but there are 2 pages; start with page 1"},
+		{"past it", servedtest.Reader, `{"page":3}`, "page: page 3 does not exist; there are 2 pages; start with page 1"},
 		{"no page", servedtest.Reader, `{"page":0}`, "page: found 0, expected 1 or more"},
 		{"mutations", servedtest.Reader, `{"kind":"mutation"}`, "add_person 1 1 1"},
 		{"by name", servedtest.Reader, `{"filter":"lookup"}`, "lookup_person 1 1 1"},

@@ -70,7 +70,7 @@ func TestOptions(t *testing.T) {
 				{"a snapshot", r, "graph_query", `{` + count + `,"snapshot":"FIRST"}`, `"target":{"branch":null,"snapshot":"FIRST"},"columns":["n"],"rows":[{"n":3}],"row_count":1,"graph_commit_id":"FIRST"}`},
 				{"of a batch", r, "graph_query", `{"queries":[{` + count + `,"snapshot":"FIRST"},{` + count + `,"snapshot":"FIRST","branch":"main"},{` + count + `,"branch":"draft"}]}`,
 					`"rows":[{"n":3}],"row_count":1,"graph_commit_id":"FIRST"},{"error":"snapshot: ` + both},
-				{"beside queries", r, "graph_query", `{"queries":[{` + count + `}],"snapshot":"FIRST"}`, `snapshot: found next to queries`},
+				{"beside queries", r, "graph_query", `{"queries":[{` + count + `}],"snapshot":"FIRST"}`, `snapshot: found outside queries`},
 				{"stored", r, "everyone", `{"snapshot":"FIRST"}`, `"row_count":3,"graph_commit_id":"FIRST"`},
 				{"with a branch", r, "everyone", `{"snapshot":"FIRST","branch":"main"}`, both},
 				{"inside", r, "everyone", `{"params":{"snapshot":"FIRST"}}`, `params.snapshot: unknown parameter; put it next to \"params\", not inside`},

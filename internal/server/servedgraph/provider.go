@@ -21,7 +21,7 @@ func (g *Graph) withSetting(err error) error {
 	if !needsProvider(err) {
 		return err
 	}
-	return fmt.Errorf("%w; an operator names one as graphs.%s.embedding_provider in cluster.yaml", err, g.id)
+	return fmt.Errorf("%w; an operator can set graphs.%s.embedding_provider in cluster.yaml", err, g.id)
 }
 
 // LacksProvider returns an error if toolName names the tool of a stored query that is left out

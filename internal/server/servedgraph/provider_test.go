@@ -30,7 +30,7 @@ func (g unembedded) Bind(ctx context.Context, q *plan.Query, at engine.Target) e
 // TestLacksProvider calls a query that is left out because the graph has no embedding provider. An
 // actor that may invoke it gets the reason and the setting; to others the query is unknown.
 func TestLacksProvider(t *testing.T) {
-	const reason = "stored query everyone needs an embedding provider, and the graph has none; an operator names one as graphs.people.embedding_provider in cluster.yaml"
+	const reason = "stored query everyone needs an embedding provider, and the graph has none; an operator can set graphs.people.embedding_provider in cluster.yaml"
 	calls := []struct {
 		name      string
 		threshold int
@@ -68,7 +68,7 @@ func TestLacksProvider(t *testing.T) {
 			for _, q := range g.LeftOut() {
 				left = append(left, q.Query+": "+q.Reason)
 			}
-			if len(left) != 2 || !strings.Contains(left[0], "everyone: nearest to a text needs an embedding provider, and the graph has none; an operator names one as graphs.people.embedding_provider") {
+			if len(left) != 2 || !strings.Contains(left[0], "everyone: nearest to a text needs an embedding provider, and the graph has none; an operator can set graphs.people.embedding_provider") {
 				t.Errorf("left out: %q", left)
 			}
 		})

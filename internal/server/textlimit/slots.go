@@ -8,10 +8,10 @@ import (
 // slots is a semaphore with a few slots. Waiting calls get a slot in rotation by actor, so
 // that an actor with many calls does not hold up the others.
 type slots struct {
-	mu      sync.Mutex // guards the fields below
-	free    int
-	actors  []string // actors with waiting calls, the next one first
-	waiting map[string][]chan struct{}
+	mu      sync.Mutex                 // guards the fields below
+	free    int                        // number of free slots
+	actors  []string                   // actors with waiting calls, the next one first
+	waiting map[string][]chan struct{} // by actor: a channel for each waiting call, closed when it gets its slot
 }
 
 // wait waits for a slot. If it returns nil, the caller must call leave; otherwise it
@@ -69,6 +69,7 @@ func (t *slots) forget(actor string, turn chan struct{}) bool {
 	return false
 }
 
+// leave frees the slot.
 func (t *slots) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -70,7 +70,7 @@ func Check(argument string, bytes int) error {
 // Use is the memory and the compile slot that one call holds.
 type Use struct {
 	*Texts
-	caller string
+	caller string // key of the caller; see For
 	taken  int64  // bytes of memory
 	leave  func() // frees the slot; nil if the call holds none
 }

@@ -14,7 +14,7 @@ type token struct {
 
 // analyzer cuts texts into tokens. Only one goroutine may use it at a time.
 type analyzer struct {
-	stems *text.Analyzer
+	stems *text.Analyzer     // finds the stems of words
 	known map[string][]token // the tokens of a word, by the folded word
 }
 

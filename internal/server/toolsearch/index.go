@@ -23,7 +23,7 @@ const (
 	paramField
 	paramDocField
 	columnField
-	fields
+	fields // number of fields
 )
 
 // typical is the length of each field, in words, at which one occurrence of a word counts as 1. In
@@ -34,7 +34,7 @@ var typical = [fields]float64{headField: 2, tailField: 1, descriptionField: 12, 
 // Index holds entries in a form that can be searched. Its methods may be called concurrently.
 type Index struct {
 	entries  []Entry
-	folded   []folded
+	folded   []folded  // by entry, its texts for matches by letters
 	negated  []bool    // by entry, whether the name or the description negates something
 	names    [][]int32 // by entry, the words of the name without stop words
 	sequence [][]int32 // by entry, the words of the name and the description in order, with -1 between fields
@@ -47,8 +47,8 @@ type Index struct {
 
 // posting says how much a word counts in each field of an entry.
 type posting struct {
-	entry int32
-	count [fields]float32
+	entry int32           // number of the entry
+	count [fields]float32 // by field
 }
 
 // NewIndex returns an index of entries, which must not change afterwards.

@@ -14,11 +14,11 @@ type folded struct {
 
 // The classes of a match of one or more words by letters. A lower class is better.
 const (
-	exact = iota
-	prefix
-	wordStart
-	substring
-	classes
+	exact     = iota // the words are the whole text
+	prefix           // the text begins with the words
+	wordStart        // a word of the text begins with the words
+	substring        // the words occur elsewhere
+	classes          // number of classes
 )
 
 // The grade of a match by letters is the field's constant plus the class. Matches of subsequences
@@ -56,6 +56,7 @@ func (e *folded) grade(words []string) (sum int, ok bool) {
 	return sum, true
 }
 
+// gradeWord returns the grade of one word or phrase in an entry.
 func (e *folded) gradeWord(w string) (int, bool) {
 	if c, ok := class(w, e.name); ok {
 		return inName + c, true
@@ -81,6 +82,7 @@ func (e *folded) gradeWord(w string) (int, bool) {
 	return 0, false
 }
 
+// class returns the class of the match of w in a text.
 func class(w, text string) (int, bool) {
 	at := strings.Index(text, w)
 	switch {

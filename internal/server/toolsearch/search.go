@@ -78,6 +78,7 @@ type view struct {
 	count   int    // number of visible entries
 }
 
+// view returns the view for a search among the given entries.
 func (x *Index) view(among []int) *view {
 	v := &view{x, make([]bool, len(x.entries)), len(among)}
 	for _, i := range among {

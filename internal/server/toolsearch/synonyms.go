@@ -75,6 +75,7 @@ func (t *thesaurus) phrasesAt(tokens []token) (found [][]string) {
 	return found
 }
 
+// startsWith reports whether the tokens begin with the words of a phrase.
 func startsWith(tokens []token, phrase []string) bool {
 	if len(phrase) > len(tokens) {
 		return false

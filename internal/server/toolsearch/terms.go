@@ -10,11 +10,11 @@ import (
 
 // The strengths with which a word of the index can stand for a word of the search.
 const (
-	sameWord     = 1.0
-	synonym      = 0.9
-	misspelt     = 0.6
+	sameWord     = 1.0 // the same stem
+	synonym      = 0.9 // of the same group of the thesaurus
+	misspelt     = 0.6 // a similar spelling
 	inflection   = 0.4 // another form of the word, with a different stem
-	partOfPhrase = 0.3
+	partOfPhrase = 0.3 // one word of a phrase
 )
 
 // term is a word or a phrase of the search.
@@ -22,7 +22,7 @@ type term struct {
 	forms    map[int32]float64 // the words of the index that can stand for it, with their strengths
 	side     side
 	soft     bool // affects the ranking, but an entry must also match a term that is not soft
-	negation bool
+	negation bool // a word such as not
 }
 
 // softWords are words of a request that say little about the thing that is wanted. Stop words of
@@ -34,6 +34,7 @@ particular please see show some specific tell thing view want way`)
 // negations are words that turn a sense around. They are members of one group of the thesaurus.
 var negations = tokenSet(`neither never no nobody none not nothing without`)
 
+// tokenSet returns the tokens of words.
 func tokenSet(words string) map[string]bool {
 	s := map[string]bool{}
 	for _, t := range newAnalyzer().tokens(words) {

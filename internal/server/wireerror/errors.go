@@ -20,8 +20,8 @@ type UnknownTool struct{ Name string }
 // Forbidden reports that the caller may see a thing but lacks the permission for an action
 // on it.
 type Forbidden struct {
-	Action tool.Action
-	Branch string // empty for an action on the graph
+	Action tool.Action // the action that the policy denied
+	Branch string      // empty for an action on the graph
 }
 
 // Rejected reports that the text of a query or a schema has faults.

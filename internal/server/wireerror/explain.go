@@ -15,7 +15,7 @@ import (
 // has a status for each outcome.
 type Fault struct {
 	Outcome Outcome
-	Body    client.Envelope
+	Body    client.Envelope // what the client receives
 
 	// Operational reports that the fault is the server's, not the caller's. The body of an
 	// operational fault does not reveal the cause.
@@ -172,10 +172,12 @@ func Report(ctx context.Context, log *slog.Logger, err error) *Fault {
 	return f
 }
 
+// callers returns a fault that the caller caused.
 func callers(outcome Outcome, code client.Code, err error) *Fault {
 	return &Fault{Outcome: outcome, Body: client.Envelope{Message: Clip(err.Error()), Code: code}}
 }
 
+// servers returns a fault that the server caused.
 func servers(outcome Outcome, message string) *Fault {
 	return &Fault{Outcome: outcome, Body: client.Envelope{Message: message, Code: client.CodeInternal}, Operational: true}
 }

@@ -24,6 +24,8 @@ import (
 //	name.d      fixed-width values, Bool as bits in 64-bit words; or bytes of text
 //	name.e.*    the element column of a list
 const (
+	// flagList marks a column of lists, flagValid a column with nulls, and flagDict a column whose
+	// texts are in a dictionary.
 	flagList = 1 << iota
 	flagValid
 	flagDict
@@ -141,8 +143,8 @@ func Decode(desc []byte, name string, src Source) (c *Column, rest []byte, err e
 type stored struct {
 	src     Source
 	name    string
-	flags   byte
-	entries int // number of entries of the dictionary
+	flags   byte // flags of the descriptor: flagList, flagValid, flagDict
+	entries int  // number of entries of the dictionary
 }
 
 // Load reads the blocks of a stored column immediately, and throws the faults that it
@@ -159,6 +161,7 @@ func (c *Column) ready() {
 //go:noinline
 func (c *Column) fetch() { c.pending.Resolve(c.read) }
 
+// read reads the arrays of a stored column from its blocks.
 func (c *Column) read() {
 	src, name, n := c.stored.src, c.stored.name, c.n
 	if c.stored.flags&flagValid != 0 {

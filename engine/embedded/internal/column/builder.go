@@ -225,6 +225,7 @@ func (b *Builder) hasOffsets() bool {
 	return b.typ.List || b.typ.Kind.Storage().HasBytes()
 }
 
+// mark counts one more value and records whether it is null.
 func (b *Builder) mark(null bool) {
 	b.n++
 	if null && len(b.null) < b.n-1 {
@@ -235,6 +236,7 @@ func (b *Builder) mark(null bool) {
 	}
 }
 
+// zero appends the array entry of a null value.
 func (b *Builder) zero() {
 	if b.hasOffsets() {
 		b.off = append(b.off, b.off[len(b.off)-1])
@@ -256,6 +258,7 @@ func (b *Builder) zero() {
 	}
 }
 
+// finishList sets the offsets and elements of c, the lists in the order of perm.
 func (b *Builder) finishList(c *Column, perm []uint32) {
 	if perm == nil {
 		c.off, c.elem = b.off, b.elem.Finish(nil)
@@ -290,6 +293,8 @@ func (b *Builder) finishText(c *Column, perm []uint32) {
 	}
 }
 
+// dictionary stores the texts of c as codes of a dictionary, unless c has too many different
+// texts. It reports whether it did.
 func (b *Builder) dictionary(c *Column, perm []uint32) bool {
 	limit := min(maxDict, c.n/4)
 	if limit < 2 {

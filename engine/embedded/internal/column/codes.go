@@ -53,6 +53,7 @@ func (c *Column) Codes(proceed func() error) (*Codes, error) {
 	return x, nil
 }
 
+// add computes the code of the vector v of a row.
 func (x *Codes) add(row uint32, v []float32) {
 	var sum, most float64
 	for _, y := range v {

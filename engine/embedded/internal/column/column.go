@@ -23,22 +23,22 @@ import (
 //	a list              off and elem
 type Column struct {
 	typ   value.Type
-	n     int
+	n     int           // number of values
 	valid engine.Bitmap // nil when no value is null
-	bits  engine.Bitmap
-	w32   []int32
-	w64   []int64
-	f32   []float32
-	f64   []float64
-	off   []uint32
-	data  []byte
-	code  []uint32
-	elem  *Column
+	bits  engine.Bitmap // values of type Bool
+	w32   []int32       // values of 32-bit integer types
+	w64   []int64       // values of 64-bit integer types
+	f32   []float32     // values of type F32, or the components of vectors
+	f64   []float64     // values of type F64
+	off   []uint32      // start of each text or list in data or elem, then the end of the last
+	data  []byte        // bytes of texts
+	code  []uint32      // by value: position of its text in the dictionary
+	elem  *Column       // elements of lists
 	// allNull is set if every value is null; then valid is the only array.
 	allNull bool
 
 	pending Pending // whether the arrays, including those of elem, must still be read
-	stored  stored
+	stored  stored  // where the arrays are stored
 
 	codes atomic.Pointer[Codes] // computed by the first call of Codes
 }
@@ -73,6 +73,7 @@ func (c *Column) IsNull(i uint32) bool {
 	return c.null(i)
 }
 
+// null reports whether value i is null.
 func (c *Column) null(i uint32) bool { return c.valid != nil && !c.valid.Get(int(i)) }
 
 // Str returns a String, or the raw bytes of a Blob. The result aliases the column.
@@ -81,6 +82,7 @@ func (c *Column) Str(i uint32) string {
 	return c.str(i)
 }
 
+// str returns text i. The arrays must have been read already.
 func (c *Column) str(i uint32) string {
 	if c.code != nil {
 		i = c.code[i]
@@ -185,6 +187,7 @@ func (c *Column) Gather(dst *Vec, at int, rows []uint32) {
 	}
 }
 
+// vector returns the vector at place i of f32.
 func (c *Column) vector(i uint32) []float32 {
 	// Compute with int: the position may not fit into 32 bits.
 	d := c.typ.Dim

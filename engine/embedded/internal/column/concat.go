@@ -164,6 +164,7 @@ func (j *join) each(f func(b *Builder, i int)) {
 	}
 }
 
+// column returns the concatenation of the parts.
 func (j *join) column() *Column {
 	t := j.parts[0].typ
 	c := &Column{typ: t, n: j.n}
@@ -227,6 +228,7 @@ func concatFixed[T any](j *join, of func(*Builder) []T) []T {
 	return out
 }
 
+// lists sets the offsets of c and concatenates the elements of the lists.
 func (j *join) lists(c *Column) {
 	c.off = make([]uint32, 1, j.n+1)
 	inner := &join{first: make([]int, len(j.parts)+1)}
@@ -278,6 +280,8 @@ func (j *join) texts(c *Column) {
 	})
 }
 
+// dictionary stores the texts as codes of a dictionary, unless they differ too much. It reports
+// whether it did.
 func (j *join) dictionary(c *Column) bool {
 	limit := min(maxDict, j.n/4)
 	if limit < 2 {

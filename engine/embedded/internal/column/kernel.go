@@ -18,26 +18,27 @@ type Kernel struct {
 	kind kernelKind
 	not  bool // keep the values that are not between the bounds
 
-	lo, width   uint64  // for integers: x-lo ≤ width, computed with as many bits as x has
-	from, upto  float64 // for floats; both inclusive
-	op          plan.Op // the comparison, for texts
-	text        string
+	lo, width   uint64        // for integers: x-lo ≤ width, computed with as many bits as x has
+	from, upto  float64       // for floats; both inclusive
+	op          plan.Op       // the comparison, for texts
+	text        string        // the constant, for texts
 	codeMatches engine.Bitmap // by dictionary code: whether its text satisfies the comparison
 }
 
+// kernelKind says how a kernel tests the values of its column.
 type kernelKind uint8
 
 const (
-	keepNone kernelKind = iota
-	keepAll             // every value that is not null
-	keepBits            // the set bits of a Bool
-	keepInts32
-	keepInts64
-	keepFloats32
-	keepFloats64
-	keepCodes // integers that are dictionary codes
-	keepTruth
-	keepTexts
+	keepNone     kernelKind = iota
+	keepAll                 // every value that is not null
+	keepBits                // the set bits of a Bool
+	keepInts32              // 32-bit integers within the bounds, or outside if not is set
+	keepInts64              // 64-bit integers, likewise
+	keepFloats32            // values of type F32, likewise
+	keepFloats64            // values of type F64, likewise
+	keepCodes               // integers that are dictionary codes
+	keepTruth               // texts whose dictionary code is in codeMatches
+	keepTexts               // texts that satisfy op
 )
 
 // HasKernel reports whether there is a kernel that compares values of type t with a
@@ -106,6 +107,7 @@ func (k *Kernel) Cost() int {
 	return cost
 }
 
+// prepareInt prepares a comparison of signed integers with x.
 func (k *Kernel) prepareInt(x int64) {
 	lowest, greatest := int64(math.MinInt64), int64(math.MaxInt64)
 	switch k.kind = keepInts64; k.col.typ.Kind.Storage() {
@@ -148,6 +150,7 @@ func (k *Kernel) prepareInt(x int64) {
 	}
 }
 
+// prepareUint prepares a comparison of unsigned integers with x.
 func (k *Kernel) prepareUint(x uint64) {
 	k.kind = keepInts64
 	lo, hi, some := uint64(0), uint64(math.MaxUint64), true
@@ -182,6 +185,7 @@ func (k *Kernel) bounded(some bool) bool {
 	return some
 }
 
+// prepareFloat prepares a comparison of floats with x.
 func (k *Kernel) prepareFloat(x float64) {
 	if k.kind = keepFloats64; k.col.typ.Kind == value.F32 {
 		k.kind = keepFloats32
@@ -209,6 +213,7 @@ func (k *Kernel) prepareFloat(x float64) {
 	}
 }
 
+// prepareText prepares a comparison of texts with s.
 func (k *Kernel) prepareText(s string) {
 	c := k.col
 	k.text, k.kind = s, keepTexts

@@ -34,8 +34,8 @@ type Pieces interface {
 // Pending tracks whether stored data must still be read. The zero Pending means that all is
 // read.
 type Pending struct {
-	left atomic.Bool
-	mu   sync.Mutex // held during reading
+	left atomic.Bool // whether the data must still be read
+	mu   sync.Mutex  // held during reading
 }
 
 // Defer records that there is data to read.

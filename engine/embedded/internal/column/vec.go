@@ -88,6 +88,7 @@ func (v *Vec) Set(i int, x value.Value) {
 	}
 }
 
+// size returns the number of entries in the vector's array.
 func (v *Vec) size() int {
 	if v.Type.List {
 		return len(v.Lists)

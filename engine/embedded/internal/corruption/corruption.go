@@ -48,7 +48,7 @@ func Catch(before bool, err *error) {
 		if !ok {
 			panic(p)
 		}
-		*err = &engine.Corrupt{Object: name, Detail: fmt.Sprintf("offset %d: the mapped file cannot be read; its disk failed or it was cut short", offset)}
+		*err = &engine.Corrupt{Object: name, Detail: fmt.Sprintf("offset %d: the mapped file cannot be read; its disk failed, or the file was truncated", offset)}
 	default:
 		panic(p)
 	}

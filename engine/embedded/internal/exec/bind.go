@@ -18,6 +18,7 @@ type binder struct {
 	groupedBy map[string][]int // positions in query.columns, by the key of an expression
 }
 
+// bind resolves the names of the read and checks its types.
 func (b *binder) bind() error {
 	if b.read == nil {
 		return mismatch("the query is not a read")
@@ -56,6 +57,7 @@ func (b *binder) keepVar(v plan.VarID) {
 	}
 }
 
+// projections binds the returned columns.
 func (b *binder) projections() error {
 	for _, c := range b.read.Columns {
 		b.step(1)
@@ -92,13 +94,14 @@ func (b *binder) projections() error {
 	return nil
 }
 
+// orders binds the sort keys.
 func (b *binder) orders() error {
 	for _, o := range b.read.Order {
 		b.step(1)
 		key := orderKey{agg: -1, desc: o.Desc}
 		if agg, ok := o.Expr.(plan.Agg); ok {
 			if !b.read.Grouped {
-				return mismatch("it orders by the aggregate %s, but returns no aggregate", agg.Func)
+				return mismatch("the query orders by the aggregate %s, but returns no aggregate", agg.Func)
 			}
 			n, err := b.aggregate(agg)
 			if err != nil {
@@ -109,7 +112,7 @@ func (b *binder) orders() error {
 			continue
 		}
 		if b.read.Grouped && !b.groups(o.Expr) {
-			return mismatch("it orders by an expression that is neither returned nor an aggregate")
+			return mismatch("the query orders by an expression that is neither a returned column nor an aggregate")
 		}
 		uses(o.Expr, b.keepVar)
 		ex, err := b.expr(o.Expr)
@@ -169,7 +172,7 @@ func (b *binder) aggregate(e plan.Agg) (int, error) {
 			return 0, err
 		}
 		if !row.Arg.Accepts(a.ex.typ) {
-			return 0, mismatch("%s does not take a value of type %s", e.Func, a.ex.typ)
+			return 0, mismatch("%s does not accept a value of type %s", e.Func, a.ex.typ)
 		}
 		a.typ = row.Result(a.ex.typ)
 	}

@@ -49,6 +49,7 @@ func (b *binder) block(clauses []plan.Clause) (*block, error) {
 	return out, nil
 }
 
+// link binds a traversal.
 func (b *binder) link(c plan.Traverse) (*link, error) {
 	t := b.schema.Type(plan.Edge, c.Edge)
 	if t == nil {

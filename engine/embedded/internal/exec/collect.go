@@ -22,6 +22,7 @@ func newCollector(ev *evaluator) collector {
 	return co
 }
 
+// begin empties the collector for a new run.
 func (co *collector) begin() {
 	for v := range co.rows.cols {
 		co.rows.cols[v] = co.rows.cols[v][:0]

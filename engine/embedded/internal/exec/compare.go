@@ -62,6 +62,8 @@ func (k *sortKey) heads(list []entry) (exact bool) {
 	return exact
 }
 
+// scalarHeads sets the sort heads of scalar values. exact reports whether equal heads mean equal
+// values.
 func scalarHeads(v *column.Vec, list []entry) (exact bool) {
 	switch v.Type.Kind.Storage() {
 	case value.InText, value.InBytes:

@@ -17,6 +17,7 @@ type cond struct {
 	vars        []plan.VarID // the variables that it uses, each once
 }
 
+// cond binds a condition.
 func (b *binder) cond(c plan.Cond) (*cond, error) {
 	out := &cond{unless: plan.NoParam, text: -1}
 	usesCond(c, func(v plan.VarID) {

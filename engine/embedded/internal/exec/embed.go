@@ -18,7 +18,7 @@ type Embedder = engine.Embedder
 func embed(ctx context.Context, e Embedder, p *catalog.Property, texts ...string) ([][]float32, error) {
 	switch {
 	case e == nil:
-		return nil, &engine.Unsupported{Construct: "a text where a vector is expected", NoEmbedder: true}
+		return nil, &engine.Unsupported{Construct: "turning a text into a vector", NoEmbedder: true}
 	case p.Embed != nil && p.Embed.Model != "" && p.Embed.Model != e.Model():
 		return nil, mismatch("the vectors of %s come from the model %s, but the embedding provider uses the model %s; configure a provider with the first model, or give a vector", p.Name, p.Embed.Model, e.Model())
 	}
@@ -79,7 +79,7 @@ type EmbedError struct {
 
 func (e *EmbedError) Error() string {
 	if e.Line > 0 {
-		return fmt.Sprintf("in the lines from %d on, property %s of %s cannot be embedded: %v", e.Line, e.Property, e.Type, e.Err)
+		return fmt.Sprintf("from line %d on, property %s of %s cannot be embedded: %v", e.Line, e.Property, e.Type, e.Err)
 	}
 	return fmt.Sprintf("property %s of %s cannot be embedded: %v", e.Property, e.Type, e.Err)
 }

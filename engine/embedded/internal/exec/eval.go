@@ -37,6 +37,7 @@ func newEvaluator(p *Program) evaluator {
 		queries: make([]textQuery, len(p.texts)), scores: newScores(p)}
 }
 
+// begin prepares for a run with its inputs.
 func (ev *evaluator) begin(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) {
 	ev.budget.begin(opts.Memory, opts.Shared)
 	ev.ctx, ev.snap, ev.args, ev.now, ev.embedder, ev.textErr = ctx, snap, args, opts.Now, opts.Embedder, nil
@@ -129,6 +130,7 @@ func (ev *evaluator) eval(e *expr, f *frame) *column.Vec {
 	return vec
 }
 
+// evalEnd computes the ids of the source or target nodes of a frame's edges.
 func (ev *evaluator) evalEnd(e *expr, f *frame, vec *column.Vec) {
 	edges := ev.table(e.v)
 	node := edges.Type.From

@@ -45,7 +45,7 @@ func (r *Result) Explain(ctx context.Context, q *plan.Query, rows int64) (*engin
 func (x *explainer) explain(rows int64) (op *engine.Operator, err error) {
 	defer catchEnd(&err)
 	if n := x.steps(x.body); n > maxOperators {
-		return nil, &engine.TooLarge{Resource: "operators of the plan", Limit: maxOperators, Actual: int64(n), Hint: "explain a query with fewer variables and not blocks"}
+		return nil, &engine.TooLarge{Resource: "operators of the plan", Limit: maxOperators, Actual: int64(n), Hint: "explain a query with fewer variables and fewer not blocks"}
 	}
 	return x.result(rows), nil
 }
@@ -78,7 +78,7 @@ func (x *explainer) result(rows int64) *engine.Operator {
 		return o
 	}
 	if len(x.fusions) > 0 {
-		op = over(&engine.Operator{Name: "fuse", Detail: "rankings by reciprocal ranks", Estimate: est})
+		op = over(&engine.Operator{Name: "fuse", Detail: "rankings by their reciprocal ranks", Estimate: est})
 		x.measure(op, x.sinkRows(), 0)
 	}
 	grouped := int64(0)
@@ -239,7 +239,7 @@ func (s *sweep) describe(x *explainer) (name, detail string) {
 		x.step(1)
 		parts = append(parts, x.condition(s.tests[i].cond))
 	}
-	return "scan", x.types[s.v].Name + " " + x.Var(s.v) + " by blocks of columns, " + strings.Join(parts, ", ")
+	return "scan", x.types[s.v].Name + " " + x.Var(s.v) + " in column blocks, " + strings.Join(parts, ", ")
 }
 
 func (s *degrees) describe(x *explainer) (name, detail string) {
@@ -299,6 +299,7 @@ func (s *idFilter) describe(x *explainer) (name, detail string) {
 
 func (s *anti) describe(*explainer) (name, detail string) { return "not", "" }
 
+// condition returns the text of a condition.
 func (x *explainer) condition(c *cond) string {
 	if c.text >= 0 {
 		return x.Cond(x.texts[c.text].src)

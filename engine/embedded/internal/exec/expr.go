@@ -13,14 +13,14 @@ import (
 type exprKind uint8
 
 const (
-	exprConst exprKind = iota // a literal, an argument, or now
-	exprProp
-	exprID
-	exprEnd
-	exprMatch
-	exprBM25
-	exprNearest
-	exprFused
+	exprConst   exprKind = iota // a literal, an argument, or now
+	exprProp                    // property of a variable
+	exprID                      // id of a variable's entity
+	exprEnd                     // id of an end of an edge
+	exprMatch                   // whether a text match holds
+	exprBM25                    // relevance
+	exprNearest                 // distance
+	exprFused                   // score of an rrf
 )
 
 // expr is a bound expression. Its value is either constant during a run or a vector over a
@@ -126,6 +126,7 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 	return out, err
 }
 
+// prop returns the position of a property in its type, after a check of its declared type.
 func (b *binder) prop(e plan.Prop) (int, error) {
 	t := b.types[e.Var]
 	p, ok := t.Prop(e.Name)

@@ -7,7 +7,7 @@ const frameSize = 1024
 
 // frame is a batch of rows. Each row assigns an ordinal to each bound variable.
 type frame struct {
-	n    int
+	n    int        // number of rows
 	cols [][]uint32 // by variable: its ordinals, one per row
 	// Only the frames of a not block have outer and found. outer holds, for each row, the row
 	// of the block's input that it comes from. found holds the rows of that input for which

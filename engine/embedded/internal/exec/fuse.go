@@ -18,6 +18,7 @@ func newFuser(p *Program) (fu fuser) {
 	return fu
 }
 
+// begin empties the fuser for a new run.
 func (fu *fuser) begin() {
 	for v := range fu.matched.cols {
 		fu.matched.cols[v] = fu.matched.cols[v][:0]

@@ -73,6 +73,7 @@ func (b *binder) groupKey() {
 
 func newGrouper(p *Program) grouper { return grouper{sums: newAccumulators(p)} }
 
+// begin empties the groups for a new run.
 func (g *grouper) begin() {
 	g.grouped = 0
 	clear(g.groups)

@@ -10,7 +10,7 @@ import (
 
 // lookup binds a variable to the entity with an id or a key, if there is one.
 type lookup struct {
-	v    plan.VarID
+	v    plan.VarID   // the variable that it binds
 	byID bool         // exs holds the id, not a key
 	exs  []*expr      // the id, or the values of the key's members, in name order
 	vars []plan.VarID // variables that are already bound
@@ -46,6 +46,7 @@ func propOf(v plan.VarID, p int) func(*expr) bool {
 	return func(e *expr) bool { return e.kind == exprProp && e.v == v && e.prop == p }
 }
 
+// addLookup adds a lookup to the steps, and drops the filters that the lookup already tests.
 func (pl *planner) addLookup(s *scope, l *lookup) {
 	l.out, l.vars = pl.frame(), slices.Clip(s.vars)
 	// Remove the filters that the lookup has already tested.
@@ -179,7 +180,7 @@ func (m *matcher) find(l *lookup, table *version.Table, f *frame, i int) (uint32
 // probe binds a variable to the entities that have the given values in an indexed tuple of
 // properties.
 type probe struct {
-	v     plan.VarID
+	v     plan.VarID   // the variable that it binds
 	tuple int          // position in the tuples of the type
 	exs   []*expr      // the values, in the order of the tuple
 	vars  []plan.VarID // variables that are already bound

@@ -6,12 +6,12 @@ import "github.com/omnigraph-go/omnigraph/gq/plan"
 // owns the memory of the steps.
 type matcher struct {
 	*evaluator
-	out    *collector
-	prof   *profile // nil unless the run is analyzed
-	unit   frame    // the single row with which the match begins
-	frames []frame  // by the id of a step
-	walks  []walk   // by the id of a step
-	ahead  uint32   // keeps the compiler from removing prefetches
+	out    *collector // receives the rows of the match
+	prof   *profile   // nil unless the run is analyzed
+	unit   frame      // the single row with which the match begins
+	frames []frame    // by the id of a step
+	walks  []walk     // by the id of a step
+	ahead  uint32     // keeps the compiler from removing prefetches
 
 	// Memory that steps of one kind share, because no two of them run at the same time.
 	key                  []byte
@@ -29,6 +29,7 @@ func newMatcher(ev *evaluator, out *collector) matcher {
 	return m
 }
 
+// begin prepares for a run; prof is nil unless the run is analyzed.
 func (m *matcher) begin(prof *profile) {
 	m.prof = prof
 	for i := range m.walks {
@@ -54,6 +55,7 @@ func (m *matcher) push(p *pipe, at int, f *frame) error {
 	return m.advance(p, at, f)
 }
 
+// advance runs step number at of a pipe on a frame, or passes the frame on after the last step.
 func (m *matcher) advance(p *pipe, at int, f *frame) error {
 	switch {
 	case at < len(p.steps):

@@ -20,8 +20,8 @@ const (
 // budget counts the bytes that a run uses, and keeps them below the limit of the run and the
 // limit of all runs.
 type budget struct {
-	limit    int64 // of the run; 0 for none
-	spent    int64
+	limit    int64   // of the run; 0 for none
+	spent    int64   // bytes that the run uses
 	held     int64   // bytes that the pooled memory keeps from run to run; charged to each run
 	shared   *Memory // limit for all runs; nil for no limit, and between runs
 	reserved int64   // bytes reserved from shared, plus unreserved

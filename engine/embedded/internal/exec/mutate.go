@@ -20,7 +20,7 @@ type Write struct {
 	// Vectors holds the computed vectors of inserts and updates, see [EmbedFor].
 	Vectors Vectors
 	Nodes   int64 // nodes affected so far
-	Edges   int64
+	Edges   int64 // edges affected so far
 }
 
 // Run runs the statements of a mutation in order and checks the resulting entities. The
@@ -307,6 +307,7 @@ func (w *Write) assignment(t *version.Type, a plan.Assign) (int, value.Value, er
 	return p, c, nil
 }
 
+// value returns the value of a literal, a parameter or now().
 func (w *Write) value(e plan.Expr) value.Value {
 	switch e := e.(type) {
 	case plan.Lit:

@@ -14,8 +14,8 @@ import (
 // whose lower bound is at most the limit-th least upper bound.
 type nearness struct {
 	target         *target
-	query          []int16 // scale·query approximates the target's direction; empty if it has none
-	scale          float64
+	query          []int16          // scale·query approximates the target's direction; empty if it has none
+	scale          float64          // see query
 	residual       float64          // length of the direction minus scale·query
 	roundingMargin float64          // more than the rounding error of any estimate
 	limit          int              // number of entities that the read asks for
@@ -95,6 +95,7 @@ func (m *matcher) closestIn(table *version.Table, s *version.Segment, prop int) 
 	return nil
 }
 
+// begin prepares for a search of the limit vectors closest to t.
 func (near *nearness) begin(t *target, limit int) {
 	near.target, near.limit = t, limit
 	near.query = near.query[:0]

@@ -30,6 +30,7 @@ func newPlanner(p *Program, snap *version.Snapshot, work *meter) *planner {
 	return &planner{query: &p.query, arrangement: &p.arrangement, meter: work, estimator: estimator{of: p.types, snap: snap}}
 }
 
+// plan chooses the steps of the program and their order.
 func (pl *planner) plan() error {
 	if first := pl.top(); first != nil {
 		pl.body = &pipe{steps: []step{first}, estimates: []float64{min(float64(pl.read.Limit), float64(pl.live(first.v)))}}
@@ -119,6 +120,7 @@ func (pl *planner) settle(s *scope) error {
 	return pl.settleNots(s)
 }
 
+// settleFilters adds a step for the filters whose variables are all bound.
 func (pl *planner) settleFilters(s *scope) {
 	var conds []*cond
 	share := 1.0
@@ -151,6 +153,7 @@ func (pl *planner) settleFilters(s *scope) {
 	s.scaleRows(share)
 }
 
+// settleNots adds a step for each not block that need not wait for further variables.
 func (pl *planner) settleNots(s *scope) error {
 	var open []*block
 	for _, n := range s.nots {
@@ -230,9 +233,9 @@ func (pl *planner) accessPath(s *scope, v plan.VarID) *accessPath {
 // The costs of a search itself, in rows. They also decide which search to prefer if several
 // find equally few entities.
 const (
-	lookupCost = 1
-	probeCost  = 2
-	sortedCost = 3
+	lookupCost = 1 // by id or key
+	probeCost  = 2 // by an indexed tuple
+	sortedCost = 3 // by a sorted index
 	scanCost   = 4 // of the rows, or of a text index
 	// probeShare is the share of the entities that the cost of a probe assumes.
 	probeShare = 0.01

@@ -11,10 +11,10 @@ import (
 // time of the steps that it pushes rows to is not included.
 type profile struct {
 	steps   map[*pipe][]stepProfile // the last element is for the rows that leave the last step
-	phases  [phases]time.Duration
-	current *time.Duration // the account that the time is charged to
-	since   time.Time      // when the time was last charged
-	grouped int            // number of groups of the run
+	phases  [phases]time.Duration   // time of each phase that is not a step
+	current *time.Duration          // the account that the time is charged to
+	since   time.Time               // when the time was last charged
+	grouped int                     // number of groups of the run
 }
 
 // stepProfile counts the rows that were pushed to a step, and the step's time.
@@ -26,13 +26,14 @@ type stepProfile struct {
 // The phases of a run that are not steps.
 const (
 	collecting = iota // includes grouping
-	sorting
-	returning
-	phases
+	sorting           // of the collected rows
+	returning         // making batches of the result
+	phases            // number of phases
 )
 
 func newProfile() *profile { return &profile{steps: map[*pipe][]stepProfile{}} }
 
+// of returns the counts of step number at of a pipe.
 func (r *profile) of(p *pipe, at int) *stepProfile {
 	if r.steps[p] == nil {
 		r.steps[p] = make([]stepProfile, len(p.steps)+1)
@@ -89,6 +90,7 @@ func (x *explainer) measure(op *engine.Operator, rows int64, took time.Duration)
 	}
 }
 
+// profTime returns the time of a phase; 0 if the run was not analyzed.
 func (x *explainer) profTime(phase int) time.Duration {
 	if x.prof == nil {
 		return 0

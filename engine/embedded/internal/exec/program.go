@@ -76,8 +76,8 @@ type projection struct {
 // orderKey is a sort key. In a grouped read it is a column or an aggregate.
 type orderKey struct {
 	ex   *expr
-	agg  int
-	desc bool
+	agg  int  // position in query.aggs, or -1
+	desc bool // descending
 }
 
 // Bind binds a read to the snapshot's schema. It uses the snapshot's sizes to choose the
@@ -168,7 +168,7 @@ func checkArg(p *plan.Param, v *value.Value) error {
 	switch {
 	case v.IsNull():
 		if !p.Type.Nullable {
-			return &engine.BadArgument{Param: p.Name, Detail: "it must not be null; give a value of type " + p.Type.String()}
+			return &engine.BadArgument{Param: p.Name, Detail: "the value must not be null; give one of type " + p.Type.String()}
 		}
 	case v.Kind() != p.Type.Kind || v.IsList() != p.Type.List:
 		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a value of type %s, expected %s", v.Type(), p.Type)}
@@ -182,7 +182,7 @@ func checkArg(p *plan.Param, v *value.Value) error {
 			}
 		}
 	case v.Kind() == value.String && !utf8.ValidString(v.Str()):
-		return &engine.BadArgument{Param: p.Name, Detail: "it is not valid UTF-8"}
+		return &engine.BadArgument{Param: p.Name, Detail: "the value is not valid UTF-8"}
 	case v.Kind() == value.Vector && p.Type.Dim != 0 && len(v.Vector()) != p.Type.Dim:
 		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a vector of length %d, expected %d", len(v.Vector()), p.Type.Dim)}
 	}

@@ -18,17 +18,17 @@ type ranking struct {
 
 // relevance is a bound bm25.
 type relevance struct {
-	v     plan.VarID
-	prop  int
-	query *expr
+	v     plan.VarID // variable of the ranked entity
+	prop  int        // position of the searched property in the type
+	query *expr      // the search text
 }
 
 // distance is a bound nearest.
 type distance struct {
-	v       plan.VarID
-	prop    int
-	operand *expr
-	slot    int // the vector for the property's values
+	v       plan.VarID // variable of the ranked entity
+	prop    int        // position of the vector property in the type
+	operand *expr      // the vector to compare with
+	slot    int        // the vector for the property's values
 }
 
 // fusion is a bound rrf.

@@ -14,9 +14,9 @@ import (
 type Result struct {
 	run  *run // nil once closed
 	prog *Program
-	id   string
-	next int  // index of the next row in the collector's perm
-	more bool // the limit cut rows off
+	id   string // id of the commit that was read
+	next int    // index of the next row in the collector's perm
+	more bool   // the limit cut rows off
 }
 
 // Columns returns the plan's columns.
@@ -72,9 +72,9 @@ func (r *Result) Close() error {
 // output makes batches of the collected rows.
 type output struct {
 	*evaluator
-	from    *collector // holds the collected rows
-	rows    frame      // rows of the batch
-	batch   engine.Batch
+	from    *collector   // holds the collected rows
+	rows    frame        // rows of the batch
+	batch   engine.Batch // the current batch; its memory is reused
 	columns []engine.Column
 	vecs    []column.Vec // for the columns that have no vector in the evaluator
 }

@@ -8,15 +8,15 @@ import (
 
 // scope is a block during planning: the clauses that have no step yet, and the steps so far.
 type scope struct {
-	varStates   []varState   // by variable
-	vars        []plan.VarID // bound variables, in the order of binding; elements never change
-	unbound     []plan.VarID
-	links       []*link
+	varStates   []varState                    // by variable
+	vars        []plan.VarID                  // bound variables, in the order of binding; elements never change
+	unbound     []plan.VarID                  // variables that no step has bound yet
+	links       []*link                       // traversals that no step follows yet
 	filtersOf   map[plan.VarID][]*pendingCond // the filters by the unbound variables that they use
 	ready       []*pendingCond                // filters whose variables are all bound
 	open        int                           // number of the other filters
-	nots        []*block
-	accessPaths map[plan.VarID]*accessPath // see planner.accessPath
+	nots        []*block                      // not blocks that no step tests yet
+	accessPaths map[plan.VarID]*accessPath    // see planner.accessPath
 	pipe        *pipe
 	rows        float64 // estimated number of rows so far
 }
@@ -25,9 +25,9 @@ type scope struct {
 type varState uint8
 
 const (
-	notNeeded varState = iota
-	neededHere
-	boundHere
+	notNeeded  varState = iota // the block does not use the variable
+	neededHere                 // no step has bound the variable yet
+	boundHere                  // a step has bound the variable
 )
 
 // pendingCond is a condition that no step tests yet.

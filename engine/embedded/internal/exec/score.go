@@ -26,14 +26,14 @@ func newScores(p *Program) scores {
 // scorer computes a relevance in one run.
 type scorer struct {
 	index.Scorer
-	ready  bool
-	tokens []string
+	ready  bool     // whether tokens and Scorer are set for this run
+	tokens []string // of the search text
 }
 
 // target is the query vector of a distance in one run.
 type target struct {
 	vector []float32 // nil for null
-	length float64
+	length float64   // Euclidean length of vector
 }
 
 // beginScores prepares the scores of a run. The error is a *engine.BadArgument, or the
@@ -60,6 +60,7 @@ func (ev *evaluator) beginScores() error {
 	return nil
 }
 
+// endScores releases the scorers and targets after a run.
 func (ev *evaluator) endScores() {
 	for i := range ev.scorers {
 		ev.scorers[i].End()

@@ -40,7 +40,7 @@ func (b *binder) shape() error {
 			return err
 		}
 		if agg, ok := c.Expr.(plan.Agg); ok && !b.read.Grouped {
-			return mismatch("it returns the aggregate %s, but is not grouped", agg.Func)
+			return mismatch("the query returns the aggregate %s, but is not marked as grouped", agg.Func)
 		}
 	}
 	for _, o := range b.read.Order {
@@ -87,6 +87,7 @@ func (b *binder) clauses(list []plan.Clause, bound map[plan.VarID]bool) error {
 	return nil
 }
 
+// traversal checks the variables, bounds and edge type of a traversal.
 func (b *binder) traversal(c plan.Traverse) error {
 	for _, v := range []plan.VarID{c.From, c.To} {
 		if err := b.checkVariable(v, plan.Node); err != nil {
@@ -116,6 +117,7 @@ func (b *binder) traversal(c plan.Traverse) error {
 	return nil
 }
 
+// condition checks the names that a condition uses.
 func (b *binder) condition(c plan.Cond) error {
 	switch c := c.(type) {
 	case plan.Compare:
@@ -170,6 +172,7 @@ func (b *binder) checkNames(e plan.Expr) error {
 	return err
 }
 
+// all checks the names that expressions use.
 func (b *binder) all(list ...plan.Expr) error {
 	for _, e := range list {
 		if err := b.checkNames(e); err != nil {
@@ -179,6 +182,7 @@ func (b *binder) all(list ...plan.Expr) error {
 	return nil
 }
 
+// textMatch checks the kind of a text match and the names that it uses.
 func (b *binder) textMatch(m plan.TextMatch) error {
 	if m.Kind > plan.Fuzzy {
 		return mismatch("there is no text match %d", m.Kind)

@@ -15,14 +15,14 @@ type sortKey struct {
 	desc   bool
 	table  *version.Table // the table that has the ids, if vec is nil
 	sorted bool           // the table's ids ascend with the ordinals
-	ords   []uint32
+	ords   []uint32       // by row: ordinal of the variable's entity
 }
 
 // sorter holds the order of the collected rows.
 type sorter struct {
 	perm    []uint32 // numbers of rows
 	sortBy  []sortKey
-	entries []entry
+	entries []entry  // the rows with the heads of their first key
 	moved   []uint32 // memory for permute
 }
 

@@ -13,16 +13,16 @@ import (
 // is between bounds. The filters stay, so the step may leave out bounds. When ordered is
 // set, the step follows the index in order and stops once it has one row more than the limit.
 type sorted struct {
-	v       plan.VarID
-	prop    int     // position in the properties of the type
-	lower   []bound // a value must not be below these
-	upper   []bound // a value must not be beyond these
+	v       plan.VarID // the variable that it binds
+	prop    int        // position in the properties of the type
+	lower   []bound    // a value must not be below these
+	upper   []bound    // a value must not be beyond these
 	ordered bool
-	desc    bool
-	share   float64 // estimated share of entities that the bounds keep
-	vars    []plan.VarID
-	id      int  // position in matcher.frames of the frame for the result
-	instead step // used if the bounds keep many entities, or without an index; nil if ordered
+	desc    bool         // the order is descending; only if ordered
+	share   float64      // estimated share of entities that the bounds keep
+	vars    []plan.VarID // variables that are already bound
+	id      int          // position in matcher.frames of the frame for the result
+	instead step         // used if the bounds keep many entities, or without an index; nil if ordered
 }
 
 // bound is a comparison of the property with a constant.

@@ -22,7 +22,7 @@ type counter interface {
 
 // scan binds a variable to each entity of its type.
 type scan struct {
-	v    plan.VarID
+	v    plan.VarID   // the variable that it binds
 	vars []plan.VarID // already bound
 	id   int          // position in matcher.frames of the frame for the result
 }
@@ -61,7 +61,7 @@ func (s *scan) run(m *matcher, p *pipe, at int, f *frame) error {
 // filter keeps the rows for which every condition is true.
 type filter struct {
 	conds []*cond
-	vars  []plan.VarID
+	vars  []plan.VarID // variables that are already bound
 }
 
 func (s *filter) run(m *matcher, p *pipe, at int, f *frame) error {
@@ -88,11 +88,11 @@ func (s *filter) keep(m *matcher, f *frame) bool {
 // idFilter keeps the rows whose entity has a given id, or a different one. It looks the id
 // up once, instead of reading the id of each row.
 type idFilter struct {
-	v    plan.VarID
-	id   *expr // constant during a run
-	not  bool
-	cond *cond // the condition that it replaces
-	vars []plan.VarID
+	v    plan.VarID   // the variable of the entity
+	id   *expr        // constant during a run
+	not  bool         // keep the rows with a different id
+	cond *cond        // the condition that it replaces
+	vars []plan.VarID // variables that are already bound
 }
 
 // idCond returns the filter for a condition on an id. It returns nil for other conditions.
@@ -135,9 +135,9 @@ func (s *idFilter) run(m *matcher, p *pipe, at int, f *frame) error {
 
 // anti keeps the rows for which a not block has no match.
 type anti struct {
-	inner *pipe
-	vars  []plan.VarID
-	id    int // position in matcher.frames of the input of the not block
+	inner *pipe        // the steps of the not block
+	vars  []plan.VarID // variables that are already bound
+	id    int          // position in matcher.frames of the input of the not block
 }
 
 func (s *anti) run(m *matcher, p *pipe, at int, f *frame) error {

@@ -11,8 +11,8 @@ import (
 // sweep binds the first variable of a read to the entities of its type whose properties
 // satisfy comparisons with constants. It works on the columns block by block.
 type sweep struct {
-	v     plan.VarID
-	id    int // position in matcher.frames of the frame for the result
+	v     plan.VarID // the variable that it binds
+	id    int        // position in matcher.frames of the frame for the result
 	tests []sweepTest
 	slow  filter // the same conditions, for entities that are in no block
 }
@@ -20,7 +20,7 @@ type sweep struct {
 // sweepTest is a comparison of a property with a constant.
 type sweepTest struct {
 	cond     *cond
-	prop     int
+	prop     int // position in the properties of the type
 	op       plan.Op
 	constant *expr
 }
@@ -29,8 +29,8 @@ type sweepTest struct {
 type sweeper struct {
 	block   version.Block
 	kernels []column.Kernel
-	order   []int // order of the kernels, cheap ones first
-	rest    []uint32
+	order   []int    // order of the kernels, cheap ones first
+	rest    []uint32 // memory for Table.Sweep
 }
 
 // sweeps replaces a scan that is followed by a filter with a sweep. If the first step is a

@@ -23,8 +23,8 @@ const indexAfter = 64
 type textMatch struct {
 	src   plan.TextMatch
 	kind  plan.TextKind
-	prop  *expr
-	query *expr
+	prop  *expr // the property to search in
+	query *expr // the search text
 	edits *expr // nil for the default
 }
 
@@ -88,16 +88,16 @@ func (b *binder) boundText(m plan.TextMatch) (int, bool) {
 
 // textQuery is the query of a text match in one run.
 type textQuery struct {
-	ready  bool
-	tokens []string
-	edits  int
-	buf    []string
-	seen   int // number of rows matched so far
+	ready  bool     // whether the fields below are set for this run
+	tokens []string // of the search text
+	edits  int      // greatest edit distance of a fuzzy match
+	buf    []string // tokens of the text that is compared
+	seen   int      // number of rows matched so far
 	// Used for a phrase that is matched against many texts, so that each word is stemmed
 	// only once.
 	analyzer *text.Analyzer
-	phrase   []uint32
-	numbers  []uint32
+	phrase   []uint32 // numbers of the query's tokens in analyzer
+	numbers  []uint32 // numbers of the compared text's tokens in analyzer
 	// found is set once set holds the ordinals that the index proposes: the texts that
 	// match, or, for a phrase, the texts that contain its tokens.
 	found bool
@@ -229,8 +229,8 @@ func (q *textQuery) holds(kind plan.TextKind, s string) bool {
 // textScan binds a variable to the entities that the index proposes for a text match. The
 // filter stays.
 type textScan struct {
-	v    plan.VarID
-	text int
+	v    plan.VarID   // the variable that it binds
+	text int          // position in query.texts
 	vars []plan.VarID // already bound
 	id   int          // position in matcher.frames of the frame for the result
 }

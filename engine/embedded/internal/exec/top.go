@@ -11,8 +11,8 @@ import (
 // limit cuts rows off. The sort that follows breaks the ties.
 type topStep struct {
 	score *expr
-	v     plan.VarID
-	id    int // position in matcher.frames of the frame for the result
+	v     plan.VarID // the variable that it binds
+	id    int        // position in matcher.frames of the frame for the result
 }
 
 // top returns the step that replaces the whole match of a read, if the read binds one

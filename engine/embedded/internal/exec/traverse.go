@@ -15,6 +15,7 @@ type hop struct {
 	alive bool // every listed edge is live
 }
 
+// hops returns the directions in which an edge type is followed, and their number.
 func (m *matcher) hops(edge int, out, in bool) (hops [2]hop, n int) {
 	t := m.snap.Edges(edge)
 	if out {
@@ -38,6 +39,8 @@ type traverse struct {
 	id   int          // position in matcher.frames and matcher.walks
 }
 
+// traverse returns the part that all steps for a link have in common; back follows its edges
+// backwards.
 func (pl *planner) traverse(s *scope, l *link, back bool) traverse {
 	tr := traverse{link: l, back: back, from: l.From, to: l.To, vars: slices.Clip(s.vars), id: pl.frame()}
 	if back {
@@ -214,10 +217,10 @@ func (s *check) run(m *matcher, p *pipe, at int, f *frame) error {
 
 // joins answers which nodes the edges of one node lead to, or come from.
 type joins struct {
-	node   uint32
-	hops   [2]hop
-	n      int   // number of hops in use
-	marked *walk // the set of those nodes, if it was worth making
+	node   uint32 // ordinal of the node whose edges are asked about
+	hops   [2]hop // the directions in which the edges are followed
+	n      int    // number of hops in use
+	marked *walk  // the set of those nodes, if it was worth making
 }
 
 // joins prepares the edges of a node. asked is the number of calls of joins.to that will follow.
@@ -255,6 +258,7 @@ func (m *matcher) joins(s *check, node uint32, back bool, asked int) (j joins, e
 // tested. A search among the edges examines about as many.
 const markShare = 4
 
+// to reports whether an edge joins the node with the node other.
 func (j *joins) to(other uint32) bool {
 	if j.marked != nil {
 		return j.marked.bits.Get(int(other))

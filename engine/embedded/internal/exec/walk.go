@@ -16,6 +16,7 @@ type walk struct {
 	seen    uint32   // keeps the compiler from removing spread's prefetches
 }
 
+// begin empties the set and makes room for the ordinals below n.
 func (w *walk) begin(n uint32) {
 	if len(w.visited) > len(w.bits) {
 		clear(w.bits)
@@ -239,6 +240,7 @@ func (s *reach) count(m *matcher, f *frame) (n int, err error) {
 	return n, nil
 }
 
+// check keeps the rows in which a walk from one node reaches the other.
 func (s *reach) check(m *matcher, p *pipe, at int, f *frame) error {
 	within := &m.walks[s.set]
 	last := version.NoOrd

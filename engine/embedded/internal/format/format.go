@@ -18,7 +18,7 @@ const Current = 4
 // Version is one row of the table of format numbers.
 type Version struct {
 	Number int
-	Added  string
+	Added  string // what the format number added to the store
 }
 
 // Versions lists what each number added, in order. The layouts themselves are drawn at
@@ -32,7 +32,7 @@ var Versions = []Version{
 
 // Kind is a kind of file, record or block that carries a format number.
 type Kind struct {
-	Name string
+	Name string // name in messages
 	Own  uint32 // the last number that the kind had of its own
 }
 

@@ -26,8 +26,8 @@ type adjacencyBase struct {
 
 // Hop is an edge of the overlay. Each node has a linked list of hops, the latest first.
 type Hop struct {
-	Edge, Other uint32
-	Next        *Hop
+	Edge, Other uint32 // ordinals of the edge and of the node at its other end
+	Next        *Hop   // the next older hop of the same node
 }
 
 // BuildAdjacency lists the edges from 0 up to, but not including, n. ends returns an edge's
@@ -68,6 +68,7 @@ func BuildAdjacency(n uint32, ends func(edge uint32) (here, other uint32, ok boo
 	return Adjacency{base: a}
 }
 
+// ready reads a stored base before its first use.
 func (b *adjacencyBase) ready() {
 	if b.pending.Left() {
 		b.fetch()

@@ -9,8 +9,8 @@ import (
 // The parameters k1 and b of BM25 (Robertson and Zaragoza, The Probabilistic Relevance
 // Framework: BM25 and Beyond, 2009, section 3.4).
 const (
-	saturation  = 1.2
-	lengthShare = 0.75
+	saturation  = 1.2  // k1 of BM25: how soon further occurrences count little
+	lengthShare = 0.75 // b of BM25: how much the length of a text counts
 )
 
 // A window is a run of 64 document numbers. The peak of a term in a window is the greatest
@@ -18,7 +18,7 @@ const (
 // computed when the index is built.
 const (
 	windowBits = 6
-	windowSize = 1 << windowBits
+	windowSize = 1 << windowBits // number of documents in a window
 )
 
 // peakUnit is the unit of a stored peak, which is one byte: 255 units are saturation + 1,
@@ -69,12 +69,12 @@ func normOf(length uint32, average float64) float64 {
 // Scorer computes BM25 scores for a query in a view. It is not safe for concurrent use.
 type Scorer struct {
 	view    *TextView
-	average float64
+	average float64      // average number of tokens in a text
 	norms   [128]float64 // by length, for short texts
-	terms   []scoredTerm
-	bounds  []float64 // by window: upper bounds of the scores
-	order   []uint32  // windows, the best bounds first
-	best    []float64 // a min-heap of the best k scores
+	terms   []scoredTerm // the tokens of the query that occur in the view
+	bounds  []float64    // by window: upper bounds of the scores
+	order   []uint32     // windows, the best bounds first
+	best    []float64    // a min-heap of the best k scores
 	found   []Scored
 }
 
@@ -86,15 +86,15 @@ type Scored struct {
 
 // scoredTerm is a token of the query.
 type scoredTerm struct {
-	idf float64
+	idf float64   // inverse document frequency
 	in  []termRun // by run of the view
 }
 
 // termRun holds the postings of a term in a run: from first up to, but not including, end.
 type termRun struct {
 	first, end uint32
-	peaks      []uint8
-	at         uint32 // a posting near the last one found
+	peaks      []uint8 // of the term in the run; see Text.peaks
+	at         uint32  // a posting near the last one found
 }
 
 // Begin prepares the scorer for the tokens of a query. It sorts tokens in place.

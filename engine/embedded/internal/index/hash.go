@@ -30,10 +30,10 @@ type hashBase struct {
 type entry struct {
 	hash uint64
 	ord  uint32
-	next *entry
+	next *entry // the next entry of the bucket
 }
 
-const firstBuckets = 256
+const firstBuckets = 256 // number of buckets of a new overlay
 
 // BuildHash indexes the ordinals from 0 up to, but not including, n for which hash returns
 // true.
@@ -105,6 +105,7 @@ func (x *Hash) Remove(owner *Owner, hash uint64, ord uint32) {
 // removeWithin is the number of entries of a list that Remove examines.
 const removeWithin = 32
 
+// grow makes room for more entries of the overlay.
 func (x *Hash) grow(owner *Owner) {
 	old := x.over
 	if x.count == 0 {
@@ -124,7 +125,7 @@ func (x *Hash) grow(owner *Owner) {
 // Cursor iterates over the candidates for a hash: those of the overlay, then those of the
 // base. An ordinal may occur twice.
 type Cursor struct {
-	Ord   uint32
+	Ord   uint32 // the current candidate
 	hash  uint64
 	entry *entry // the candidate if it is in the overlay, else nil
 	first *entry // the next entry of the overlay to test
@@ -166,7 +167,7 @@ func (c *Cursor) Next() bool {
 // from the disk, so that a corrupt chain cannot loop.
 func (b *hashBase) after(place uint32) uint32 {
 	if place > uint32(len(b.next)) {
-		b.stored.fail("place %d is not among the %d places", place, len(b.next))
+		b.stored.fail("place %d does not exist; there are only %d places", place, len(b.next))
 	}
 	next := b.next[place-1]
 	if next != 0 && next <= place {
@@ -175,12 +176,14 @@ func (b *hashBase) after(place uint32) uint32 {
 	return next
 }
 
+// ready reads a stored base before its first use.
 func (b *hashBase) ready() {
 	if b.pending.Left() {
 		b.pending.Resolve(b.read)
 	}
 }
 
+// read reads a stored base from its blocks.
 func (b *hashBase) read() {
 	src, name := b.stored.source, b.stored.name
 	b.heads = column.Read[uint32](src, name+".h", b.nHeads)

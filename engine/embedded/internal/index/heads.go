@@ -18,19 +18,19 @@ type heads[T any] struct {
 
 // upper is a node of the first level, under the root.
 type upper[T any] struct {
-	owner *Owner
+	owner *Owner // the transaction that may change the node in place
 	below [1 << branchBits]*lower[T]
 }
 
 // lower is a node of the second level, above the leaves.
 type lower[T any] struct {
-	owner  *Owner
+	owner  *Owner // the transaction that may change the node in place
 	leaves [1 << branchBits]*headLeaf[T]
 }
 
 // headLeaf is a leaf of the tree: it holds the heads of neighbouring lists.
 type headLeaf[T any] struct {
-	owner  *Owner
+	owner  *Owner // the transaction that may change the leaf in place
 	places [1 << headBits]*T
 }
 

@@ -9,12 +9,13 @@ import "slices"
 // A page tree has leaves of 256 places under nodes of 64 leaves.
 const (
 	leafBits = 8
-	leafSize = 1 << leafBits
-	nodeSize = 64
+	leafSize = 1 << leafBits // places in a leaf
+	nodeSize = 64            // leaves under a node
 	nodeBits = leafBits + 6
 )
 
-// Owner identifies the pages that one transaction has copied and may change in place.
+// Owner identifies the pages that one transaction has copied and may change in place. Owners
+// are compared by address; the byte gives each its own.
 type Owner struct{ _ byte }
 
 // Pages is a persistent array: a copy of the struct is a snapshot. The zero Pages has no
@@ -26,13 +27,13 @@ type Pages[T any] struct {
 
 // node is a page below the root, with the leaves of 64 ranges of places.
 type node[T any] struct {
-	owner  *Owner
+	owner  *Owner // the transaction that may change the node in place
 	leaves [nodeSize]*leaf[T]
 }
 
 // leaf is a page of 256 places.
 type leaf[T any] struct {
-	owner  *Owner
+	owner  *Owner // the transaction that may change the leaf in place
 	places [leafSize]T
 }
 

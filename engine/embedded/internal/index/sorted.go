@@ -172,6 +172,7 @@ func (w *Walk) Next() (ord, row uint32, ok bool) {
 	return s.laterOrds[at], s.rows.Get(s.laterOrds[at]), true
 }
 
+// laterAt returns the position of the next ordinal of laterOrds.
 func (w *Walk) laterAt() int {
 	if w.desc {
 		return w.left.laterUpto - 1
@@ -179,6 +180,7 @@ func (w *Walk) laterAt() int {
 	return w.left.laterFrom
 }
 
+// step shortens the range from *from to *upto by the visited position at.
 func (w *Walk) step(at int, from, upto *int) {
 	if w.desc {
 		*upto = at

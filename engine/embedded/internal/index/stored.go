@@ -26,9 +26,10 @@ import (
 // blockPlace says where a base is stored.
 type blockPlace struct {
 	source column.Source
-	name   string
+	name   string // first part of the names of its blocks
 }
 
+// fail throws an *engine.Corrupt for the stored base.
 func (p *blockPlace) fail(format string, args ...any) {
 	corruption.Corrupt(p.source.Name(), "index "+p.name+": "+format, args...)
 }

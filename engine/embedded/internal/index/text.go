@@ -23,12 +23,12 @@ type Text struct {
 	lens []uint32 // by document: number of tokens
 	sum  uint64   // sum of lens
 
-	terms     []string // the dictionary, in ascending order
-	off       []uint32 // by term: start of its postings; one more element for the end
-	docs      []uint32 // by posting: its document
-	freqs     []uint8  // by posting: occurrences; manyTimes if they are in manyFreqs
-	manyFreqs map[uint32]uint32
-	peaks     [][]uint8 // by term: see peaked; nil for a rare term
+	terms     []string          // the dictionary, in ascending order
+	off       []uint32          // by term: start of its postings; one more element for the end
+	docs      []uint32          // by posting: its document
+	freqs     []uint8           // by posting: occurrences; manyTimes if they are in manyFreqs
+	manyFreqs map[uint32]uint32 // by posting: occurrences, if there are manyTimes or more
+	peaks     [][]uint8         // by term: see peaked; nil for a rare term
 
 	name   string        // of the segment that holds it; empty until it is stored
 	source column.Source // the arrays alias it, if they were read from storage
@@ -85,19 +85,20 @@ const chunkSize = 1 << 15
 // textBuilder indexes documents one by one.
 type textBuilder struct {
 	spend     func(bytes int) bool // returns false to abort
-	x         Text
+	x         Text                 // the index that is built
 	a         *text.Analyzer
-	tokens    []uint32
+	tokens    []uint32   // of the current document
 	count     []uint32   // by token: occurrences in the current document
 	df        []uint32   // by token: number of documents that contain it
 	ends      []uint32   // by document: number of postings up to and including it
 	terms     [][]uint32 // by posting, in document order
-	freqs     [][]uint8
-	n         uint32 // number of postings so far
+	freqs     [][]uint8  // by posting, in document order
+	n         uint32     // number of postings so far
 	manyFreqs map[uint32]uint32
-	failed    bool
+	failed    bool // spend returned false
 }
 
+// add indexes a document. It returns false if spend does.
 func (b *textBuilder) add(doc textDoc) bool {
 	if b.a == nil {
 		b.a = text.NewAnalyzer()
@@ -239,6 +240,7 @@ func concatTexts(parts []*Text) *Text {
 	return x
 }
 
+// setMany sets the number of occurrences of a posting that occurs manyTimes or more.
 func (x *Text) setMany(posting, n uint32) {
 	if x.manyFreqs == nil {
 		x.manyFreqs = map[uint32]uint32{}

@@ -164,7 +164,7 @@ type TextPart struct {
 type storedView struct {
 	pending column.Pending
 	parts   []TextPart
-	covered uint32
+	covered uint32 // the parts cover the rows below this number
 }
 
 // OpenTextView returns the view of a state of a table. Stored indexes hold the texts of the rows

@@ -50,6 +50,7 @@ func (v *TextView) anyPart() string {
 // occurrence is a posting of a live document.
 type occurrence struct{ ord, row, freq, length uint32 }
 
+// occurrences returns the postings of a term in live documents.
 func (v *TextView) occurrences(term string) []occurrence {
 	var all []occurrence
 	for i := range v.runs {

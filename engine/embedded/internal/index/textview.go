@@ -15,9 +15,9 @@ import (
 type TextView struct {
 	runs []textRun // the larger ones first
 	rows Rows      // the rows in this state
-	next uint32
-	docs uint64 // number of live texts
-	sum  uint64 // number of their tokens
+	next uint32    // number of ordinals assigned in this state
+	docs uint64    // number of live texts
+	sum  uint64    // number of their tokens
 
 	stored *storedView // nil if the view was not stored; see Unread
 
@@ -260,6 +260,7 @@ func (v *TextView) postings(token string, f func(ord uint32)) {
 	}
 }
 
+// each calls f with the ordinal of each live document that contains term t.
 func (r *textRun) each(t int, f func(ord uint32)) {
 	for _, d := range r.docs[r.off[t]:r.off[t+1]] {
 		if r.dead == nil || !r.dead.Get(int(d)) {

@@ -96,9 +96,10 @@ type applier struct {
 	// perms holds the effective rows in id order; nil if these are all rows, in the order
 	// of the input.
 	perms map[*Rows][]uint32
-	bad   *engine.LoadErrors
+	bad   *engine.LoadErrors // the faults found so far
 }
 
+// fail records a fault in a line; it keeps at most maxErrors.
 func (a *applier) fail(line uint32, field string, err error) {
 	if len(a.bad.Lines) == maxErrors {
 		a.bad.More = true

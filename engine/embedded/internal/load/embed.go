@@ -68,7 +68,7 @@ func (in *Input) Embed(ctx context.Context, embed Embedding) error {
 // vectorPlace is the destination of a vector.
 type vectorPlace struct {
 	*batch
-	row int
+	row int // position in the batch
 }
 
 // each calls f with the rows of each type in the input, nodes first.

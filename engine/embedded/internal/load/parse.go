@@ -30,14 +30,14 @@ type parser struct {
 	line     uint32 // number in the current block
 	bad      engine.LoadErrors
 
-	dec      *jsontext.Decoder
-	inner    *jsontext.Decoder
-	arena    []byte // unquoted texts of the current line
-	heldData []byte // data that came before its type
-	vals     []value.Value
-	seen     []bool         // the properties that occur in the line
-	id       jsontext.Value // the member id of data, if it is not a property; else nil
-	key      []byte
+	dec      *jsontext.Decoder // reads the line
+	inner    *jsontext.Decoder // reads heldData
+	arena    []byte            // unquoted texts of the current line
+	heldData []byte            // data that came before its type
+	vals     []value.Value     // by property: the values of the line
+	seen     []bool            // the properties that occur in the line
+	id       jsontext.Value    // the member id of data, if it is not a property; else nil
+	key      []byte            // memory for the id that the key determines
 }
 
 func newParser(s *version.Schema, embeds bool) *parser {
@@ -51,7 +51,7 @@ var noInput = new(bytes.Buffer)
 // parsed is the content of a block of lines.
 type parsed struct {
 	batches     []*batch
-	lines       uint32
+	lines       uint32            // number of lines in the block
 	bad         engine.LoadErrors // with line numbers in the block
 	lineTooLong bool              // parsing stopped at a line that is too long
 }
@@ -87,6 +87,7 @@ func (p *parser) block(text []byte) parsed {
 	return out
 }
 
+// fail records a fault in the current line; it keeps at most maxErrors.
 func (p *parser) fail(field string, err error) {
 	if len(p.bad.Lines) == maxErrors {
 		p.bad.More = true
@@ -160,7 +161,7 @@ func (p *parser) envelope(line []byte) {
 			}
 			p.heldData = append(p.heldData, raw...)
 		default:
-			p.fail(name, errors.New("unknown member; a line has type or edge, from, to and data"))
+			p.fail(name, errors.New("the member is unknown; a line can have type or edge, and from, to and data"))
 			if err := p.dec.SkipValue(); err != nil {
 				return
 			}
@@ -188,10 +189,10 @@ func (p *parser) envelope(line []byte) {
 	}
 	if t.Entity == plan.Edge {
 		if !hasFrom {
-			p.fail("from", errors.New("missing; give the id of the source node"))
+			p.fail("from", errors.New("the source is missing; give the id of the source node"))
 		}
 		if !hasTo {
-			p.fail("to", errors.New("missing; give the id of the target node"))
+			p.fail("to", errors.New("the target is missing; give the id of the target node"))
 		}
 	} else if hasFrom || hasTo {
 		p.fail("", fmt.Errorf("a node has no endpoints; write edge instead of type if %s is an edge", t.Name))

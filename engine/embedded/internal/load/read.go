@@ -82,7 +82,7 @@ func Parse(ctx context.Context, r io.Reader, s *version.Schema, opts Options) (*
 
 // job is a block on its way from the reader to the collector.
 type job struct {
-	text []byte
+	text []byte      // the lines of the block
 	done chan parsed // capacity 1
 }
 
@@ -156,7 +156,7 @@ type collector struct {
 	opts    Options
 	in      *Input
 	sums    map[*Rows]*[]int64 // see batch.overfull
-	lines   int64
+	lines   int64              // number of lines collected so far
 	bad     engine.LoadErrors
 	stopped bool // the rest of the input does not matter
 }
@@ -192,6 +192,7 @@ func (c *collector) add(out parsed) bool {
 	return !c.stopped
 }
 
+// fail records a fault in a line; it keeps at most maxErrors.
 func (c *collector) fail(e engine.LineError) {
 	if len(c.bad.Lines) == maxErrors {
 		c.bad.More = true
@@ -200,6 +201,7 @@ func (c *collector) fail(e engine.LineError) {
 	c.bad.Lines = append(c.bad.Lines, e)
 }
 
+// rows returns the rows of a type, which it creates on first use.
 func (c *collector) rows(t *version.Type) *Rows {
 	list := c.in.Nodes
 	if t.Entity == plan.Edge {
@@ -217,7 +219,7 @@ var errTooLong = fmt.Errorf("the line is longer than %d bytes", MaxLine)
 // blocks splits an input at line ends.
 type blocks struct {
 	r    io.Reader
-	size int
+	size int         // size in bytes that a block reaches before it ends at a line end
 	free chan []byte // buffers of finished blocks
 	rest []byte      // the beginning of a line
 	err  error       // why the input ended

@@ -36,18 +36,19 @@ type Rows struct {
 // batch holds rows of one type.
 type batch struct {
 	typ   *version.Type
-	ids   *column.Builder // nil if a property is the id; an empty text is an id to be made
-	from  *column.Builder // ids of an edge's ends
-	to    *column.Builder
-	props []*column.Builder
-	lines []uint32        // line of each row in its block; once the batch is collected, in the input
-	left  []missingVector // in row order
-	order []int           // properties in the order of the previous line
-	stamp []uint64        // by property: stamp of the last line that has it
-	rules []bool          // by property: see version.Type.HasRules
+	ids   *column.Builder   // nil if a property is the id; an empty text is an id to be made
+	from  *column.Builder   // ids of an edge's ends
+	to    *column.Builder   // see from
+	props []*column.Builder // by property: its values
+	lines []uint32          // line of each row in its block; once the batch is collected, in the input
+	left  []missingVector   // in row order
+	order []int             // properties in the order of the previous line
+	stamp []uint64          // by property: stamp of the last line that has it
+	rules []bool            // by property: see version.Type.HasRules
 }
 
-// missingVector is a vector that must be computed from its source.
+// missingVector is a vector that must be computed from its source: property number prop of a
+// row of the batch.
 type missingVector struct{ row, prop int }
 
 func newBatch(t *version.Type) *batch {
@@ -150,11 +151,13 @@ func (r *reader) raw(i int) []byte {
 // id returns raw as a string, which is valid as long as the rows.
 func (r *reader) id(i int) string { return view(r.raw(i)) }
 
+// line returns the line number of row i.
 func (r *reader) line(i int) uint32 {
 	b, k := r.at(i)
 	return b.lines[k]
 }
 
+// values returns the property values of row i.
 func (r *reader) values(i int) []value.Value {
 	b, k := r.at(i)
 	vals := make([]value.Value, len(b.props))

@@ -12,14 +12,14 @@ import (
 // reports false, the full parser, which knows every spelling and every fault, reads the
 // line again.
 type scanner struct {
-	b     []byte
-	i     int
-	arena []byte // texts of the line that had escapes
-	stamp uint64 // identifies the line, for batch.stamp
-	vec   []float32
-	elems []value.Value
-	vals  []value.Value
-	key   []byte
+	b     []byte        // the line
+	i     int           // position in b
+	arena []byte        // texts of the line that had escapes
+	stamp uint64        // identifies the line, for batch.stamp
+	vec   []float32     // memory for vectors
+	elems []value.Value // memory for list elements
+	vals  []value.Value // by property: the values of the line
+	key   []byte        // memory for the id that the key determines
 }
 
 // parseFast reads a line that starts with its type and has no fault, and adds its row. If it

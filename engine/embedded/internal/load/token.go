@@ -188,6 +188,7 @@ func (s *scanner) take(c byte) bool {
 	return false
 }
 
+// space skips white space.
 func (s *scanner) space() {
 	for s.i < len(s.b) {
 		switch s.b[s.i] {
@@ -199,6 +200,7 @@ func (s *scanner) space() {
 	}
 }
 
+// literal skips the text w and reports whether it was next.
 func (s *scanner) literal(w string) bool {
 	if len(s.b)-s.i >= len(w) && string(s.b[s.i:s.i+len(w)]) == w {
 		s.i += len(w)
@@ -209,11 +211,11 @@ func (s *scanner) literal(w string) bool {
 
 // Classes of bytes in a string.
 const (
-	plainByte = iota
-	quoteByte
-	escapeByte
-	controlByte
-	highByte
+	plainByte   = iota // stands for itself in a JSON string
+	quoteByte          // ends a JSON string
+	escapeByte         // begins an escape
+	controlByte        // not allowed in a JSON string
+	highByte           // part of a character outside ASCII
 )
 
 var class = func() (c [256]uint8) {

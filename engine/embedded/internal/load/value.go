@@ -145,6 +145,7 @@ func keyMember(text []byte, t value.Type) (value.Value, error) {
 	return value.Null, errors.New("the type of the property cannot be a key")
 }
 
+// integer parses an integer of kind k.
 func integer(s string, k value.Kind) (value.Value, error) {
 	outside := func(err error) error {
 		if err == nil || errors.Is(err, strconv.ErrRange) {
@@ -164,6 +165,7 @@ func integer(s string, k value.Kind) (value.Value, error) {
 	return value.Null, outside(err)
 }
 
+// float parses a float of kind k.
 func float(s string, k value.Kind) (value.Value, error) {
 	size := 64
 	if k == value.F32 {

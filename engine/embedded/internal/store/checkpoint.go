@@ -13,8 +13,8 @@ import (
 
 // segmentState describes a segment file.
 type segmentState struct {
-	known     bool // size and crc are known
-	size      int64
+	known     bool   // size and crc are known
+	size      int64  // in bytes
 	crc       uint32 // checksum of the footer
 	manifest  uint64 // number of the last manifest that names it, even if writing that manifest failed
 	recovered bool   // the segment existed at Open, and the manifest did not name it
@@ -237,6 +237,7 @@ func (s *Store) removeSegments(m manifest) {
 	}
 }
 
+// usable returns an error if the store is closed.
 func (s *Store) usable() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

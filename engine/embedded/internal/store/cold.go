@@ -92,17 +92,17 @@ func (b *blockEntry) unpack(data []byte, file string) ([]byte, error) {
 	// in the footer, which is bounded.
 	var h zstd.Header
 	if err := h.Decode(data); err != nil {
-		return nil, corrupt("it is not a Zstandard frame: %v", err)
+		return nil, corrupt("the block is not a Zstandard frame: %v", err)
 	}
 	if !h.HasFCS || h.FrameContentSize != uint64(b.unpacked) {
-		return nil, corrupt("its frame holds %d bytes, expected %d", h.FrameContentSize, b.unpacked)
+		return nil, corrupt("the block's frame holds %d bytes, expected %d", h.FrameContentSize, b.unpacked)
 	}
 	out, err := decoder().DecodeAll(data, nil)
 	if err != nil {
-		return nil, corrupt("it cannot be decompressed: %v", err)
+		return nil, corrupt("the block cannot be decompressed: %v", err)
 	}
 	if int64(len(out)) != b.unpacked {
-		return nil, corrupt("it has %d bytes, expected %d", len(out), b.unpacked)
+		return nil, corrupt("the decompressed block has %d bytes, expected %d", len(out), b.unpacked)
 	}
 	if b.codec == codecDelta {
 		undoDeltas(out)

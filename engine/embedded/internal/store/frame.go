@@ -18,13 +18,13 @@ const (
 var (
 	logMagic   = []byte("OGLOG\x00\x00\x00")
 	frameMagic = []byte{'O', 'G', 'L', 1}
-	le         = binary.LittleEndian
-	noBytes    [frameAlign]byte
+	le         = binary.LittleEndian // the byte order of all files
+	noBytes    [frameAlign]byte      // padding
 )
 
 // logHeader is the header of a log file.
 type logHeader struct {
-	number uint64
+	number uint64 // number of the log file
 	first  uint64 // LSN of the first record
 	salt   uint64
 	size   int64 // size of the file in bytes
@@ -86,7 +86,7 @@ type frameHeader struct {
 	kind       uint8
 	lsn        uint64
 	length     uint32
-	position   uint32
+	position   uint32 // position of the record in its batch, from 1
 	payloadCRC uint32
 }
 

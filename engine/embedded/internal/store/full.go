@@ -80,12 +80,12 @@ func (l *wal) probeSpace() error {
 	probe := &nextFile{temp: filename(l.dir, 0, logExt) + tempExt}
 	f, err := createTemp(l.fsys, probe.temp)
 	if err != nil {
-		return unavailable("its disk is full", err)
+		return unavailable("the disk of the graph is full", err)
 	}
 	probe.f = f
 	defer probe.discard(l)
 	if err := fillZeros(f, l.size); err != nil {
-		return unavailable("its disk is full", err)
+		return unavailable("the disk of the graph is full", err)
 	}
 	return nil
 }

@@ -40,16 +40,16 @@ type Ticket struct {
 type wal struct {
 	fsys     fs.Dir
 	dir      string
-	size     int64 // size of a log file in bytes
-	salt     func() uint64
-	onFailed func(error) // called once, when a write fails; may be nil
+	size     int64         // size of a log file in bytes
+	salt     func() uint64 // returns the salt of a new log file
+	onFailed func(error)   // called once, when a write fails; may be nil
 
 	preparing sync.Mutex // held while a spare file is made; locked before mu
 
 	mu      sync.Mutex
 	idle    sync.Cond // signalled when a leader steps down
 	leading bool      // whether one of the callers is the leader
-	closed  bool
+	closed  bool      // close was called
 	failed  error     // why the log takes no writes until the next Open
 	queue   []*Ticket // records that are not in a batch yet
 	next    uint64    // LSN of the next record
@@ -76,7 +76,7 @@ type wal struct {
 type logFile struct {
 	number uint64
 	first  uint64 // LSN of its first record
-	size   int64
+	size   int64  // in bytes
 }
 
 func newWAL(fsys fs.Dir, dir string, size int64, salt func() uint64) *wal {
@@ -124,6 +124,7 @@ func (l *wal) enqueue(kind uint8, payload []byte) (*Ticket, error) {
 	return t, nil
 }
 
+// wait waits until a ticket's record is durable or failed. It may lead a write meanwhile.
 func (l *wal) wait(t *Ticket) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -292,11 +293,11 @@ func (l *wal) notWritten() error {
 	var refused *refusedError
 	switch {
 	case errors.As(l.failed, &moved):
-		return unavailable("its folder or its log was moved, removed or replaced; open it again", l.failed)
+		return unavailable("the folder or the log of the graph was moved, removed or replaced; open the graph again", l.failed)
 	case errors.As(l.failed, &refused) && fs.IsNoSpace(l.failed):
-		return unavailable("its disk is full; free some space and open it again", l.failed)
+		return unavailable("the disk of the graph is full; free some space and open the graph again", l.failed)
 	}
-	return unavailable("its log failed; open it again", l.failed)
+	return unavailable("the log of the graph failed; open the graph again", l.failed)
 }
 
 // close writes the queued records and refuses later ones.
@@ -340,6 +341,7 @@ func (l *wal) closeFile() error {
 	return err
 }
 
+// finish marks the ticket as done and wakes its caller.
 func (t *Ticket) finish() {
 	t.done = true
 	t.payload = nil

@@ -11,17 +11,17 @@ import (
 
 const (
 	manifestHeaderSize = 48
-	manifestEntrySize  = 24
+	manifestEntrySize  = 24 // bytes for one segment
 )
 
 var manifestMagic = []byte("OGMANIF\x00")
 
 // manifest describes the graph as of a record.
 type manifest struct {
-	format   uint32 // the format it was read with; encode writes the current one
-	number   uint64
-	upTo     uint64 // LSN of the last record whose effect it contains
-	next     SegmentID
+	format   uint32          // the format it was read with; encode writes the current one
+	number   uint64          // number of the manifest, which its file name has
+	upTo     uint64          // LSN of the last record whose effect it contains
+	next     SegmentID       // id of the next segment
 	segments []manifestEntry // in order of id
 	payload  []byte
 }
@@ -29,7 +29,7 @@ type manifest struct {
 // manifestEntry is a segment that a manifest names.
 type manifestEntry struct {
 	id   SegmentID
-	size int64
+	size int64  // in bytes
 	crc  uint32 // checksum of the segment's footer
 }
 

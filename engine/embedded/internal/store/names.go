@@ -10,13 +10,13 @@ import (
 
 // The extensions of the files in a store's directory.
 const (
-	logExt      = ".log"
-	freeExt     = ".free"
-	segmentExt  = ".seg"
-	manifestExt = ".manifest"
-	tempExt     = ".tmp"
-	lockName    = "LOCK"
-	endName     = "END"
+	logExt      = ".log"      // log files
+	freeExt     = ".free"     // log files that can be reused
+	segmentExt  = ".seg"      // segments
+	manifestExt = ".manifest" // manifests
+	tempExt     = ".tmp"      // files that are being written
+	lockName    = "LOCK"      // locked while a process has the store open
+	endName     = "END"       // names the last record after a clean close
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

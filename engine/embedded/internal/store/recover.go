@@ -183,6 +183,7 @@ func missingLog(dir string, number, upTo uint64) error {
 		"the file is missing, and so are the records after %d", upTo)}
 }
 
+// readLog reads a log file, and scans its records.
 func readLog(fsys fs.FS, dir string, number uint64) (openLog, logScan, error) {
 	data, err := fs.ReadFile(fsys, filename(dir, number, logExt))
 	if err != nil {
@@ -253,6 +254,7 @@ func (l *wal) openOwn(name string, data []byte) (fs.File, error) {
 	return l.fsys.OpenWrite(name)
 }
 
+// fileSize returns the size of a file in bytes.
 func fileSize(fsys fs.FS, name string) (size int64, err error) {
 	f, err := fsys.Open(name)
 	if err != nil {

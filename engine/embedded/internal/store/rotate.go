@@ -18,7 +18,7 @@ const (
 
 // nextFile is a file that can become the next log file without taking more disk space.
 type nextFile struct {
-	size int64
+	size int64   // in bytes
 	free uint64  // number of the free file; 0 for a new file
 	temp string  // path of the new file
 	f    fs.File // the new file, filled with zeros
@@ -88,12 +88,12 @@ func (l *wal) prepare(need int64) error {
 	old.discard(l)
 	f, err := createTemp(l.fsys, next.temp)
 	if err != nil {
-		return unavailable("there is no room for its log", err)
+		return unavailable("the disk has no room for the log of the graph", err)
 	}
 	next.f = f
 	if err := fillZeros(f, next.size); err != nil {
 		next.discard(l)
-		return unavailable("there is no room for its log", err)
+		return unavailable("the disk has no room for the log of the graph", err)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -92,7 +92,7 @@ func (p Pieces) Len() int { return int(p.b.unpacked) }
 func (p Pieces) Range(from, to int) ([]byte, error) {
 	b := p.b
 	if from < 0 || from > to || to > p.Len() {
-		panic(fmt.Sprintf("store: range %d to %d of a block of %d bytes", from, to, p.Len()))
+		panic(fmt.Sprintf("store: the range %d to %d is outside the block of %d bytes", from, to, p.Len()))
 	}
 	if b.codec != codecNone {
 		return b.data[from:to:to], nil

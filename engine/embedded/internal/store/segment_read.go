@@ -15,10 +15,10 @@ import (
 type Segment struct {
 	mapping *fs.Mapping
 	name    string
-	size    int64
-	crc     uint32 // checksum of the footer
-	names   []string
-	blocks  map[string]*block
+	size    int64             // size of the file in bytes
+	crc     uint32            // checksum of the footer
+	names   []string          // names of the blocks, in the order of the file
+	blocks  map[string]*block // by name
 }
 
 // OpenSegment opens a segment; it reads only the footer. The segment stays readable as long
@@ -49,7 +49,7 @@ func (s *Store) OpenSegment(ctx context.Context, id SegmentID) (*Segment, error)
 		return nil, &engine.Unavailable{Reason: "it is closed"}
 	case state.known && (state.size != seg.size || state.crc != seg.crc):
 		return nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
-			"it has %d bytes and footer checksum %08x, expected %d bytes and checksum %08x", seg.size, seg.crc, state.size, state.crc)}
+			"the segment has %d bytes and footer checksum %08x, expected %d bytes and checksum %08x", seg.size, seg.crc, state.size, state.crc)}
 	}
 	state.known, state.size, state.crc = true, seg.size, seg.crc
 	return seg, nil
@@ -192,20 +192,20 @@ func footerOffset(trailer []byte, file string, size int64) (int64, error) {
 // is under a checksum. It also returns the footer's checksum.
 func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32, error) {
 	corrupt := func(text string, args ...any) ([]blockEntry, uint32, error) {
-		return nil, 0, &engine.Corrupt{Object: file, Detail: "footer: " + fmt.Sprintf(text, args...)}
+		return nil, 0, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(text, args...)}
 	}
 	if len(footer) < segmentTrailerSize {
-		return corrupt("it has %d bytes, fewer than %d", len(footer), segmentTrailerSize)
+		return corrupt("the footer has %d bytes, fewer than %d", len(footer), segmentTrailerSize)
 	}
 	start := size - int64(len(footer))
 	rest := footer[:len(footer)-segmentTrailerSize]
 	trailer := footer[len(rest):]
 	crc := le.Uint32(trailer[28:])
 	if got := checksum(footer[:len(rest)+28]); got != crc {
-		return corrupt("it has checksum %08x, expected %08x", got, crc)
+		return corrupt("the footer has checksum %08x, expected %08x", got, crc)
 	}
 	if !bytes.Equal(trailer[32:], segmentEndMagic) {
-		return corrupt("it cannot end with %q", trailer[32:])
+		return corrupt("the footer cannot end with %q", trailer[32:])
 	}
 	written := le.Uint32(trailer[20:])
 	if err := format.SegmentFile.Check(written); err != nil {
@@ -215,14 +215,14 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 		return corrupt("the footer says that the segment has %d bytes, but it has %d", got, size)
 	}
 	if got := le.Uint64(trailer); got != uint64(start) {
-		return corrupt("it starts at %d, expected %d", start, got)
+		return corrupt("the footer starts at %d, expected %d", start, got)
 	}
 	count := le.Uint32(trailer[16:])
 	var blocks []blockEntry
 	end := int64(segmentHeaderSize)
 	for i := range count {
 		if len(rest) < 18 {
-			return corrupt("it ends within the entry of block %d of %d", i+1, count)
+			return corrupt("the footer ends within the entry of block %d of %d", i+1, count)
 		}
 		offset, length, nameLen := le.Uint64(rest), le.Uint64(rest[8:]), int(le.Uint16(rest[16:]))
 		rest = rest[18:]
@@ -233,14 +233,14 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 		end += pad(int64(length), blockAlign)
 		pieces := int((end - int64(offset) + pieceSize - 1) / pieceSize)
 		if len(rest) < nameLen || (len(rest)-nameLen)/4 < pieces {
-			return corrupt("it ends within the entry of block %d of %d", i+1, count)
+			return corrupt("the footer ends within the entry of block %d of %d", i+1, count)
 		}
 		b := blockEntry{name: string(rest[:nameLen]), offset: int64(offset), length: int64(length), pieces: make([]uint32, pieces)}
 		rest = rest[nameLen:]
 		b.unpacked = b.length
 		if written > 1 {
 			if (len(rest)-coldEntrySize)/4 < pieces {
-				return corrupt("it ends within the entry of block %d of %d", i+1, count)
+				return corrupt("the footer ends within the entry of block %d of %d", i+1, count)
 			}
 			b.codec, b.unpacked = rest[0], int64(le.Uint64(rest[1:]))
 			if b.codec > codecDelta || b.unpacked < 0 || b.unpacked > maxCold || b.unpacked/maxRatio > b.length || b.codec == codecNone && b.unpacked != b.length {
@@ -255,7 +255,7 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 		blocks = append(blocks, b)
 	}
 	if len(rest) > 0 || end != start {
-		return corrupt("%d bytes are left after the entries of %d blocks, which end at %d of %d", len(rest), count, end, start)
+		return corrupt("%d bytes follow the entries of the %d blocks, which end at %d of %d", len(rest), count, end, start)
 	}
 	return blocks, crc, nil
 }

@@ -35,19 +35,19 @@ type SegmentID uint64
 type SegmentWriter struct {
 	ctx    context.Context
 	out    *bufio.Writer
-	offset int64
+	offset int64 // number of bytes written so far
 	blocks []blockEntry
-	names  map[string]bool
+	names  map[string]bool // names of the blocks added so far
 }
 
 // blockEntry is the description of a block in a footer.
 type blockEntry struct {
 	name   string
-	offset int64
+	offset int64    // of its first byte in the file
 	length int64    // in bytes, without padding
 	pieces []uint32 // checksum of each piece
 
-	codec    byte
+	codec    byte  // how the block is compressed: codecNone and so on
 	unpacked int64 // bytes before compression; equal to length if the block is not compressed
 }
 
@@ -86,6 +86,7 @@ func (w *SegmentWriter) AddBlock(name string, data []byte) error {
 	return w.add(name, data, codecNone, int64(len(data)))
 }
 
+// add writes a block, compressed with codec; unpacked is its size before compression.
 func (w *SegmentWriter) add(name string, data []byte, codec byte, unpacked int64) error {
 	switch {
 	case w.names[name]:
@@ -123,6 +124,7 @@ func (w *SegmentWriter) add(name string, data []byte, codec byte, unpacked int64
 	return nil
 }
 
+// write writes data and counts its bytes.
 func (w *SegmentWriter) write(data []byte) error {
 	n, err := w.out.Write(data)
 	w.offset += int64(n)
@@ -228,7 +230,7 @@ func encodeFooter(blocks []blockEntry, offset int64) ([]byte, uint32) {
 // failingWriter adds the name of the current action to the error of a failed write.
 type failingWriter struct {
 	w         io.Writer
-	operation string
+	operation string // the action, such as "writing segment 7"
 }
 
 func (f *failingWriter) Write(p []byte) (int, error) {

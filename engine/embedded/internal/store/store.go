@@ -72,7 +72,7 @@ type Store struct {
 	manifest    manifest // the manifest in force, without its payload
 	manifests   []uint64 // numbers of the manifests that may exist, in order
 	segments    map[SegmentID]*segmentState
-	nextSegment SegmentID
+	nextSegment SegmentID     // id of the next segment
 	recovered   uint64        // LSN of the last record at Open
 	end         uint64        // LSN that END names
 	hasEnd      bool          // whether the file END exists
@@ -264,7 +264,7 @@ func (s *Store) create(opts Options) error {
 	case len(found.manifests) > 0:
 		return &engine.Conflict{Reason: fmt.Sprintf("directory %s already holds a graph", s.dir)}
 	case len(found.segments) > 0 || len(found.logs) > 0 && found.logs[0] != 1 || len(found.logs) > 1:
-		return &engine.Corrupt{Object: s.dir, Detail: "it holds files of a graph, but no manifest; move the files away before you create a graph here"}
+		return &engine.Corrupt{Object: s.dir, Detail: "the folder holds files of a graph, but no manifest; move the files away before you create a graph here"}
 	}
 	for _, name := range found.temps {
 		if err := s.fsys.Remove(filepath.Join(s.dir, name)); err != nil {
@@ -306,7 +306,7 @@ func (s *Store) release() error {
 // one, because an Open would not find the files written here.
 func (s *Store) checkMoved() error {
 	if err := s.lock.Check(nil, ""); err != nil {
-		return unavailable("its folder cannot be written safely", err)
+		return unavailable("the folder of the graph cannot be written safely", err)
 	}
 	return nil
 }

@@ -302,7 +302,7 @@ func TestPoison(t *testing.T) {
 		t.Errorf("the record that was not written: %v", err)
 	}
 	_, err = s.Append(t.Context(), 1, nil)
-	wantUnavailable(t, err, "open it again")
+	wantUnavailable(t, err, "open the graph again")
 	must(t, s.Close())
 	s, rec := reopen(t, mem, "/g", tiny)
 	if len(rec.Records) > 1 {

@@ -96,6 +96,7 @@ func (s *Store) verifySegment(ctx context.Context, faults *faultList, id Segment
 	return err
 }
 
+// segmentState returns the state of a segment; there is false if the store has none.
 func (s *Store) segmentState(id SegmentID) (state segmentState, there bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,6 +106,7 @@ func (s *Store) segmentState(id SegmentID) (state segmentState, there bool) {
 	return segmentState{}, false
 }
 
+// verifyAll verifies every file of the store.
 func (s *Store) verifyAll(ctx context.Context) error {
 	names, err := s.fsys.List(s.dir)
 	if err != nil {
@@ -230,7 +232,7 @@ func (l *faultList) segment(ctx context.Context, fsys fs.FS, dir string, id Segm
 	defer f.Close()
 	if want.known && (want.size != g.size || want.crc != g.crc) {
 		l.add(&engine.Corrupt{Object: name, Detail: fmt.Sprintf(
-			"it has %d bytes and footer checksum %08x, but the manifest gives %d bytes and checksum %08x", g.size, g.crc, want.size, want.crc)})
+			"the segment has %d bytes and footer checksum %08x, but the manifest gives %d bytes and checksum %08x", g.size, g.crc, want.size, want.crc)})
 	}
 	for _, block := range g.names {
 		if err := ctx.Err(); err != nil {

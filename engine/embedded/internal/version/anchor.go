@@ -67,14 +67,15 @@ func (s *Snapshot) Refs() []string {
 // once.
 type layoutList struct {
 	schemas  []*Schema
-	schemaAt map[*Schema]uint64
+	schemaAt map[*Schema]uint64 // by schema: its position in schemas
 	tables   []*Table
-	tableOf  []*Schema
-	tableAt  map[*Table]uint64
+	tableOf  []*Schema         // by position in tables: the table's schema
+	tableAt  map[*Table]uint64 // by table: its position in tables
 	states   []*Snapshot
-	stateAt  map[*Snapshot]uint64
+	stateAt  map[*Snapshot]uint64 // by state: its position in states
 }
 
+// add lists a state, and its tables and schema if they are new.
 func (l *layoutList) add(s *Snapshot) {
 	if l.stateAt == nil {
 		l.schemaAt, l.tableAt, l.stateAt = map[*Schema]uint64{}, map[*Table]uint64{}, map[*Snapshot]uint64{}

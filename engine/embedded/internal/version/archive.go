@@ -22,8 +22,8 @@ import (
 // Archived is the log record of a commit without its header. Its operations can be applied
 // to any state of the commit's first parent, because they do not depend on entity ordinals.
 type Archived struct {
-	Kind uint8 // KindRows, KindSpilled, or 0 for a commit whose own state is stored
-	Rest []byte
+	Kind uint8  // KindRows, KindSpilled, or 0 for a commit whose own state is stored
+	Rest []byte // the record after its header
 }
 
 // Archive returns the part of a log record that the archive keeps: a record of operations,
@@ -47,7 +47,7 @@ func (a Archived) Segment() (name string, ok bool, err error) {
 	return name, err == nil, err
 }
 
-// Run is a run of commits with consecutive numbers in the history.
+// Run is a run of N commits with consecutive numbers in the history, from First on.
 type Run struct{ First, N int }
 
 // ArchiveSegment describes an archive segment, as a manifest lists it. Its runs ascend, and
@@ -140,7 +140,7 @@ func (r *reader) runs() (runs []Run) {
 	for range r.count() {
 		run := Run{int(r.ordinal()), int(r.ordinal())}
 		if r.err == nil && (run.First < end || run.N == 0) {
-			r.fail(fmt.Sprintf("a run of %d commits starts at %d, which must not be before %d", run.N, run.First, end))
+			r.fail(fmt.Sprintf("a run of %d commits starts at %d, expected a run that is not empty and starts at %d or later", run.N, run.First, end))
 		}
 		if r.err != nil {
 			return nil

@@ -203,7 +203,7 @@ func (t *Table) openIndexes(name string, src column.Source) (same bool, err erro
 // a node table they are nil.
 func (t *Table) takeIndexes(o *Table, from, to *Table) error {
 	if b := o.based; b.ords > t.next || b.rows > t.base {
-		return &engine.Corrupt{Object: o.indexObject(), Detail: fmt.Sprintf("it indexes %d ordinals and %d rows, but there are only %d ordinals and %d rows", b.ords, b.rows, t.next, t.base)}
+		return &engine.Corrupt{Object: o.indexObject(), Detail: fmt.Sprintf("the index covers %d ordinals and %d rows, but there are only %d ordinals and %d rows", b.ords, b.rows, t.next, t.base)}
 	}
 	t.based, t.keys, t.idx, t.out, t.in = o.based, o.keys, slices.Clone(o.idx), o.out, o.in
 	t.enterLater(max(o.next, o.based.ords), max(o.base, o.based.rows), from, to)

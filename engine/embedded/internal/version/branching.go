@@ -22,8 +22,8 @@ import (
 type Branching struct {
 	Delete bool
 	Name   string
-	From   string
-	Commit string
+	From   string    // for a create: the branch whose head the new branch starts at; empty for none
+	Commit string    // for a create: id of the commit that the new branch starts at
 	Time   time.Time // in microseconds
 }
 

@@ -137,7 +137,7 @@ func (c *Carry) check(from, to *Schema) error {
 	}
 	check := func(carries []TypeCarry, olds, news []*Type) error {
 		if len(carries) != len(news) {
-			return bad("it maps %d types, expected %d", len(carries), len(news))
+			return bad("the schema change maps %d types, expected %d", len(carries), len(news))
 		}
 		for i, tc := range carries {
 			now := news[i]

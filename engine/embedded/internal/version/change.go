@@ -81,6 +81,7 @@ func appendCarry(dst []byte, c *Carry) []byte {
 	return dst
 }
 
+// carry reads a Carry.
 func (r *reader) carry() *Carry {
 	c := &Carry{Hard: r.byte() == 1}
 	for _, list := range []*[]TypeCarry{&c.Nodes, &c.Edges} {
@@ -103,6 +104,7 @@ func appendAncestors(dst []byte, s *Schema) []byte {
 	return dst
 }
 
+// ancestors reads the ancestors of a schema.
 func (r *reader) ancestors(s *Schema) (all []Ancestor) {
 	for range r.count() {
 		a := Ancestor{Digest: r.text(), Carry: r.carry()}

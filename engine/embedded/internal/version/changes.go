@@ -18,7 +18,7 @@ import (
 type Difference struct {
 	Nodes, Edges engine.ChangeCounts
 
-	was, is *Snapshot
+	was, is *Snapshot // the earlier and the later state
 	types   []typeDifference
 }
 
@@ -208,6 +208,7 @@ func typePairs(was, is *Schema) (pairs []typeDifference) {
 	return pairs
 }
 
+// types returns the node types or the edge types.
 func (s *Schema) types(e plan.Entity) []*Type {
 	if e == plan.Edge {
 		return s.Edges
@@ -253,6 +254,7 @@ func (t typeDifference) differing(was, is *entityState) (list []engine.PropertyC
 	return list
 }
 
+// props returns the properties of t; none if t is nil.
 func (typeDifference) props(t *Type) []*catalog.Property {
 	if t == nil {
 		return nil
@@ -260,6 +262,7 @@ func (typeDifference) props(t *Type) []*catalog.Property {
 	return t.Props
 }
 
+// named returns the position of a property of t; ok is false if t is nil or lacks it.
 func (typeDifference) named(t *Type, name string) (int, bool) {
 	if t == nil {
 		return 0, false

@@ -76,6 +76,7 @@ func (c *Checkpoint) Adopt(captured, s *Snapshot) *Snapshot {
 	return out
 }
 
+// table returns the table that replaces t after the checkpoint's flushes.
 func (c *Checkpoint) table(t *Table) *Table {
 	flushed, seen := c.tables[t]
 	switch {

@@ -89,7 +89,7 @@ func appendTexts(dst []byte, all []string) []byte {
 // reader decodes records and manifests. After the first error it returns zeros and err is
 // set.
 type reader struct {
-	b   []byte
+	b   []byte // the bytes not read yet
 	err error
 	// Only for a manifest: its format, and the segments with the indexes of its tables.
 	format  byte
@@ -97,6 +97,7 @@ type reader struct {
 	bases   map[basesKey]*Table // bases that several of its tables may share
 }
 
+// fail sets err, unless it is set already.
 func (r *reader) fail(what string) {
 	if r.err == nil {
 		r.err = &engine.Corrupt{Object: "log record or manifest", Detail: fmt.Sprintf("%s, with %d bytes left", what, len(r.b))}
@@ -104,6 +105,7 @@ func (r *reader) fail(what string) {
 	}
 }
 
+// bytes reads n bytes.
 func (r *reader) bytes(n int) []byte {
 	if n < 0 || n > len(r.b) {
 		r.fail(fmt.Sprintf("expected %d more bytes", n))
@@ -161,6 +163,7 @@ func (r *reader) count() int {
 	return int(n)
 }
 
+// index reads a number below limit.
 func (r *reader) index(limit int) int {
 	n := r.uvarint()
 	if n >= uint64(limit) {
@@ -170,6 +173,7 @@ func (r *reader) index(limit int) int {
 	return int(n)
 }
 
+// ordinal reads a number of at most 32 bits.
 func (r *reader) ordinal() uint32 {
 	n := r.uvarint()
 	if n > math.MaxUint32 {
@@ -179,8 +183,10 @@ func (r *reader) ordinal() uint32 {
 	return uint32(n)
 }
 
+// text reads a length and as many bytes.
 func (r *reader) text() string { return string(r.bytes(r.count())) }
 
+// texts reads a count and as many texts.
 func (r *reader) texts() (all []string) {
 	for range r.count() {
 		all = append(all, r.text())
@@ -188,6 +194,7 @@ func (r *reader) texts() (all []string) {
 	return all
 }
 
+// row reads a row that appendRow wrote.
 func (r *reader) row(props []*catalog.Property) []value.Value {
 	nulls := r.bytes((len(props) + 7) / 8)
 	vals := make([]value.Value, len(props))
@@ -212,6 +219,7 @@ func (r *reader) row(props []*catalog.Property) []value.Value {
 	return vals
 }
 
+// scalar reads a value that appendScalar wrote.
 func (r *reader) scalar(typ value.Type) value.Value {
 	switch typ.Kind.Storage() {
 	case value.InBits:

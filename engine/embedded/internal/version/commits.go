@@ -20,7 +20,7 @@ type commits struct {
 	chunks []*[chunkSize]packed // each is filled before the next one is allocated
 	n      int                  // number of commits
 	places []uint32             // a hash table of numbers plus one, with linear probing; 0 is free
-	seed   maphash.Seed
+	seed   maphash.Seed         // of the hash table
 	names  []string             // of branches, actors and schemas, by number
 	nameAt map[string]uint32    // by name: its number in names
 	odd    map[uint32]oddCommit // by number of the commit
@@ -41,7 +41,7 @@ const chunkSize = 256
 // packed is a commit. Of an odd commit only lsn is valid; the rest is in its oddCommit.
 type packed struct {
 	id      ulid.ULID
-	seq     uint64
+	seq     uint64    // see engine.Commit.Seq
 	lsn     uint64    // of the record that made the commit
 	micros  int64     // time in microseconds
 	parents [2]uint32 // their numbers plus one; 0 for none or an unknown parent
@@ -126,6 +126,7 @@ func (h *commits) add(c engine.Commit, lsn uint64) {
 	h.enter(n)
 }
 
+// enter adds commit n to the hash table.
 func (h *commits) enter(n uint32) {
 	i := h.place(h.at(int(n)).id)
 	for h.places[i] > 0 {
@@ -147,6 +148,7 @@ func (h *commits) rehash() {
 	}
 }
 
+// name returns the number of a name, which it adds if it is new.
 func (h *commits) name(s string) uint32 {
 	n, ok := h.nameAt[s]
 	if !ok {
@@ -178,6 +180,7 @@ func (h *commits) commit(n int) engine.Commit {
 	return c
 }
 
+// id returns the id of commit n.
 func (h *commits) id(n int) string {
 	if p := h.at(n); !p.odd {
 		return p.id.String()

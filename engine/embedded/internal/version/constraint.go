@@ -208,6 +208,7 @@ func (t *Table) twin(i int, ord uint32) (uint32, bool) {
 	return 0, false
 }
 
+// sameTuple reports whether the entities a and b have equal values in a tuple.
 func (t *Table) sameTuple(tuple []int, a, b uint32) bool {
 	for _, p := range tuple {
 		switch p {

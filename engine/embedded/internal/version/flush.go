@@ -158,6 +158,7 @@ func (t *Table) overlaid() bool {
 	return n > 1024 && uint32(n) > t.next/5
 }
 
+// set replaces the table of t's type.
 func (s *Snapshot) set(t *Table) {
 	if t.Type.Entity == plan.Edge {
 		s.edges[t.Type.Index] = t

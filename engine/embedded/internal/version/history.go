@@ -20,7 +20,7 @@ import (
 // HistorySegment describes a stored segment of N commits.
 type HistorySegment struct {
 	Name string
-	N    int
+	N    int // number of commits
 }
 
 // History holds every commit of a graph. A commit's id is greater than the ids of its
@@ -232,7 +232,7 @@ func (h *History) CommonAncestor(a, b string) (id string, ok bool) {
 
 // newestFirst is a heap of commit numbers; the commit with the greatest id comes first.
 type newestFirst struct {
-	of   *commits
+	of   *commits // the commits that the numbers in list belong to
 	list []int
 }
 

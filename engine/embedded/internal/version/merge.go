@@ -80,6 +80,7 @@ type entityState struct {
 	vals     []value.Value
 }
 
+// conflict notes a conflict about an entity or one of its properties.
 func (m *merge) conflict(kind engine.ConflictKind, t *Type, id, property, format string, args ...any) {
 	m.out.Conflicts = append(m.out.Conflicts, engine.MergeConflict{Kind: kind, Entity: t.Entity.String(), Type: t.Name, ID: strings.Clone(id),
 		Property: property, Message: fmt.Sprintf(format, args...)})
@@ -103,9 +104,9 @@ func (m *merge) decide(t *Type) {
 			}
 			m.deletes = append(m.deletes, mergeDelete{t, id, have.ord})
 		case !is.there:
-			m.conflict(engine.DeleteVsUpdate, t, id, "", "the source deletes it and the target changed it")
+			m.conflict(engine.DeleteVsUpdate, t, id, "", "the source deletes the entity, but the target changed it")
 		case !have.there:
-			m.conflict(engine.DeleteVsUpdate, t, id, "", "the source changes it and the target deleted it")
+			m.conflict(engine.DeleteVsUpdate, t, id, "", "the source changes the entity, but the target deleted it")
 		default:
 			m.diverging(engine.DivergentUpdate, t, id, &was, &is, &have)
 		}
@@ -140,6 +141,7 @@ func (m *merge) diverging(kind engine.ConflictKind, t *Type, id string, was, is,
 	}
 }
 
+// put notes an entity to put.
 func (m *merge) put(t *Type, id string, s entityState) {
 	m.puts = append(m.puts, mergePut{t, id, s.from, s.to, s.vals})
 }

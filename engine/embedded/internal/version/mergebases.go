@@ -56,8 +56,8 @@ type baseFinder struct {
 	// orders. It has no pair of tokens that share all their further ancestors: collapse
 	// replaces such tokens by one.
 	covered    map[int32]map[int32]bool
-	pairs      int
-	maxCovered int
+	pairs      int      // number of pairs in covered
+	maxCovered int      // greatest number of pairs in covered
 	bases      []string // ids of the bases found so far
 }
 
@@ -307,7 +307,7 @@ func (h *History) LowestWith(id string, heads []string) []string {
 
 // commitQueue is a heap of commit numbers; the commit with the greatest id comes first.
 type commitQueue struct {
-	of   *commits
+	of   *commits // the commits that the numbers in list belong to
 	list []int
 }
 

@@ -18,8 +18,8 @@ type Origin struct {
 
 // OriginProp is a stored column.
 type OriginProp struct {
-	Name string // empty if there is none: the property is null
-	Kind value.Kind
+	Name string     // empty if there is none: the property is null
+	Kind value.Kind // kind of the stored values
 }
 
 // origin returns the type name and columns under which a segment of a table of type t is
@@ -141,7 +141,7 @@ func (r *reader) origin(t *Type) *Origin {
 	case f == 0 || r.err != nil:
 		return nil
 	case f != 1:
-		r.fail(fmt.Sprintf("the origin has the unknown code %d", f))
+		r.fail(fmt.Sprintf("the origin of a segment has the unknown code %d", f))
 		return nil
 	}
 	o := &Origin{Type: r.text()}

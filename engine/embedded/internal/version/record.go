@@ -50,10 +50,10 @@ const (
 // in order.
 
 const (
-	opDeleteNode = 1 + iota
-	opDeleteEdge
-	opPutNode
-	opPutEdge
+	opDeleteNode = 1 + iota // deletes a node
+	opDeleteEdge            // deletes an edge
+	opPutNode               // inserts or replaces a node
+	opPutEdge               // inserts or replaces an edge
 	opSkipNode
 	opSkipEdge
 )

@@ -131,6 +131,7 @@ func (w *Rewriter) Snapshot(s *Snapshot) *Snapshot {
 	return out
 }
 
+// key returns the key of a table and of its renumbered node tables.
 func (w *Rewriter) key(s *Snapshot, t *Table) rewriteKey {
 	key := rewriteKey{table: t}
 	if t.Type.Entity == plan.Edge {

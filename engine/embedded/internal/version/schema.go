@@ -23,7 +23,7 @@ const (
 
 // Schema is a catalog resolved for the use of tables.
 type Schema struct {
-	Source  string
+	Source  string // the .pg text
 	Digest  string
 	Catalog *catalog.Schema
 	Nodes   []*Type
@@ -31,7 +31,7 @@ type Schema struct {
 	// Ancestors are the schemas from which this one descends, the latest first.
 	Ancestors []Ancestor
 
-	nodes map[string]*Type
+	nodes map[string]*Type // by name
 	edges map[string]*Type
 }
 
@@ -47,17 +47,17 @@ type Type struct {
 	Key    []int   // positions of the key's members, in name order; nil without a key
 	IDProp int     // position of the property that is the id itself, or -1
 	Tuples [][]int // the indexed property tuples; the first Unique ones are unique
-	Unique int
-	From   int // indexes of the node types at an edge's ends
+	Unique int     // number of unique tuples
+	From   int     // indexes of the node types at an edge's ends
 	To     int
 	Card   *catalog.Cardinality // only for an edge type
 	Out    []int                // indexes of the edge types that leave or enter a node type
 	In     []int
 
-	node   *catalog.Node // nil for an edge type
-	byName map[string]int
+	node   *catalog.Node     // nil for an edge type
+	byName map[string]int    // by property name: its position
 	ranges [][]catalog.Range // by property: its ranges
-	checks [][]pattern
+	checks [][]pattern       // by property: its checks
 }
 
 // pattern is the compiled pattern of a check, with its source.
@@ -162,6 +162,7 @@ func (t *Type) appendKey(dst []byte, member func(i int) value.Value) []byte {
 // IDForm is [catalog.Node.IDForm] of a node type.
 func (t *Type) IDForm(id string) string { return t.node.IDForm(id) }
 
+// names sets byName.
 func (t *Type) names() {
 	t.byName = make(map[string]int, len(t.Props))
 	for i, p := range t.Props {
@@ -169,6 +170,7 @@ func (t *Type) names() {
 	}
 }
 
+// tuples sets Tuples and Unique. It fails if a name is not a property.
 func (t *Type) tuples(unique, index [][]string) error {
 	for _, names := range slices.Concat(unique, index) {
 		tuple := make([]int, len(names))
@@ -191,6 +193,7 @@ func (t *Type) tuples(unique, index [][]string) error {
 	return nil
 }
 
+// rules sets ranges and checks. It fails if a name is not a property.
 func (t *Type) rules(ranges []catalog.Range, checks []catalog.Check) error {
 	t.ranges = make([][]catalog.Range, len(t.Props))
 	t.checks = make([][]pattern, len(t.Props))

@@ -30,8 +30,8 @@ type searches struct {
 
 // search is the text index of one property.
 type search struct {
-	buildLock chan struct{} // a mutex (capacity 1), held during the build
-	view      atomic.Pointer[index.TextView]
+	buildLock chan struct{}                  // a mutex (capacity 1), held during the build
+	view      atomic.Pointer[index.TextView] // nil until the index is built
 }
 
 // Text returns the inverted index of String property p; see [Table.TextWithin].
@@ -105,6 +105,7 @@ func (t *Table) EachColumn(p int, ords []uint32, scratch *[]uint32, run func(at 
 		func(at int, r *Row) { one(at, r.Vals[p]) })
 }
 
+// of returns the index of property p, built or not, and the index of an earlier state, if any.
 func (s *searches) of(p int) (*search, *index.TextView) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -107,7 +107,7 @@ func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 		return nil, corrupt("block meta is truncated")
 	}
 	if entity != byte(t.Entity) || typeName != t.Name {
-		return nil, corrupt("it holds %s, expected %s", typeName, t.Name)
+		return nil, corrupt("the segment holds %s, expected %s", typeName, t.Name)
 	}
 	if t.Entity == plan.Edge {
 		s.ends = &storedEnds{source: src, n: s.N}
@@ -139,11 +139,11 @@ func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 	}
 	for p, c := range s.Props {
 		if c == nil {
-			return nil, corrupt("it has no column for %s", t.Props[p].Name)
+			return nil, corrupt("the segment has no column for %s", t.Props[p].Name)
 		}
 	}
 	if s.ID == nil && t.IDProp < 0 {
-		return nil, corrupt("it has no column for the id")
+		return nil, corrupt("the segment has no column for the id")
 	}
 	return s, nil
 }
@@ -152,7 +152,7 @@ func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 type storedEnds struct {
 	pending  column.Pending
 	source   column.Source
-	n        uint32
+	n        uint32 // number of edges
 	src, dst []uint32
 }
 
@@ -196,6 +196,7 @@ type collector struct {
 	props []*column.Builder
 }
 
+// collector returns a collector whose segment starts at row number start.
 func (t *Table) collector(start uint32) *collector {
 	c := &collector{t: t, s: &Segment{Start: start}}
 	if t.Type.IDProp < 0 {
@@ -238,6 +239,7 @@ func (c *collector) bytes() int64 {
 	return int64(n)
 }
 
+// finish returns the segment.
 func (c *collector) finish() *Segment {
 	if c.id != nil {
 		c.s.ID = c.id.Finish(nil)
@@ -261,6 +263,7 @@ func (s *Segment) Bytes() int64 {
 	return n
 }
 
+// columns returns the segment's columns with their stored names; the id has the name "".
 func (s *Segment) columns(t *Type) (names []string, cols []*column.Column) {
 	if s.ID != nil {
 		names, cols = append(names, ""), append(cols, s.ID)

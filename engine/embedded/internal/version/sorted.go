@@ -216,6 +216,7 @@ func orderedKey(vec *column.Vec, i int) uint64 {
 	return uint64(vec.Ints[i]) ^ 1<<63
 }
 
+// of returns the order of property p, built or not, and the index of an earlier state, if any.
 func (o *orders) of(p int) (*order, *index.Sorted) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -12,7 +12,7 @@ type Block struct {
 	First   uint32 // in the segment; a multiple of 64
 	Ord     uint32
 	Live    []uint64
-	live    [column.KernelRows / 64]uint64
+	live    [column.KernelRows / 64]uint64 // memory for Live
 }
 
 // Sweep passes every live entity exactly once, to block or to rest. It passes entities

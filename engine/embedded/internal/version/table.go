@@ -29,9 +29,9 @@ type Table struct {
 
 	based *bases // coverage of the indexes below
 	keys  index.Hash
-	idx   []index.Hash // in the order of Type.Tuples
-	out   index.Adjacency
-	in    index.Adjacency
+	idx   []index.Hash    // in the order of Type.Tuples
+	out   index.Adjacency // edges by their source node
+	in    index.Adjacency // edges by their target node
 
 	texts *searches
 
@@ -86,15 +86,15 @@ func Detached(v value.Value) value.Value {
 
 // Segment is an immutable run of rows, stored as columns.
 type Segment struct {
-	Name     string // name in the store; empty for a segment in memory
-	Start    uint32 // row number of its first row
-	N        uint32
-	ID       *column.Column // nil if a property is the id
-	Src, Dst []uint32       // only of a segment built in memory; see Ends
-	Props    []*column.Column
-	Origin   *Origin     // nil if the names and kinds stored are those of the table's type
-	ends     *storedEnds // only of a stored segment
-	file     string      // only of a stored segment
+	Name     string           // name in the store; empty for a segment in memory
+	Start    uint32           // row number of its first row
+	N        uint32           // number of rows
+	ID       *column.Column   // nil if a property is the id
+	Src, Dst []uint32         // only of a segment built in memory; see Ends
+	Props    []*column.Column // by property of the table's type
+	Origin   *Origin          // nil if the names and kinds stored are those of the table's type
+	ends     *storedEnds      // only of a stored segment
+	file     string           // only of a stored segment
 }
 
 func newTable(t *Type) *Table {
@@ -229,6 +229,7 @@ func (t *Table) eachRun(ords []uint32, scratch *[]uint32, seg func(at int, s *Se
 	*scratch = rows
 }
 
+// ids returns the column that has the ids of a segment.
 func (t *Table) ids(s *Segment) *column.Column {
 	if t.Type.IDProp >= 0 {
 		return s.Props[t.Type.IDProp]
@@ -236,6 +237,7 @@ func (t *Table) ids(s *Segment) *column.Column {
 	return s.ID
 }
 
+// idAt returns the id in a row.
 func (t *Table) idAt(row uint32) string {
 	if row >= t.base {
 		return t.tailRow(row).ID
@@ -244,6 +246,7 @@ func (t *Table) idAt(row uint32) string {
 	return t.ids(s).Str(row - s.Start)
 }
 
+// valueAt returns the value of property p in a row.
 func (t *Table) valueAt(row uint32, p int) value.Value {
 	if row >= t.base {
 		return t.tailRow(row).Vals[p]

@@ -13,7 +13,7 @@ import (
 // storedTexts is the entry of a manifest for the text index of a property: the segments
 // that hold it, and the number of rows that they cover.
 type storedTexts struct {
-	covered uint32
+	covered uint32           // number of rows that the segments cover
 	unread  []index.TextPart // either the parts that the manifest lists, not read yet;
 	view    *index.TextView  // or the view whose parts are to be stored
 }

@@ -207,6 +207,7 @@ func (tx *Txn) Commit(c engine.Commit) *Snapshot {
 	return s
 }
 
+// list returns the edits of the node tables or of the edge tables.
 func (tx *Txn) list(e plan.Entity) []*edit {
 	if e == plan.Edge {
 		return tx.edges
@@ -214,6 +215,7 @@ func (tx *Txn) list(e plan.Entity) []*edit {
 	return tx.nodes
 }
 
+// edit returns the changed table of a type, which it copies on first use.
 func (tx *Txn) edit(t *Type) *edit {
 	list := tx.list(t.Entity)
 	if list[t.Index] == nil {
@@ -231,6 +233,7 @@ func (tx *Txn) edit(t *Type) *edit {
 	return list[t.Index]
 }
 
+// add adds an entity, and returns its ordinal.
 func (tx *Txn) add(e *edit, r Row) uint32 {
 	ord := e.assignOrdinal(r.ID)
 	row := e.base + uint32(len(e.tail))

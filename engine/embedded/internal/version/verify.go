@@ -54,6 +54,7 @@ func (v *Verifier) Verify(ctx context.Context, s *Snapshot) error {
 // verifyTick is the number of entities between two checks of the context.
 const verifyTick = 1 << 14
 
+// verify reads all rows and indexes of the table and compares them.
 func (t *Table) verify(ctx context.Context) (err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	for _, s := range t.Segs {
@@ -119,6 +120,7 @@ func (t *Table) verifyTexts(ctx context.Context) error {
 	return nil
 }
 
+// indexFault returns an *engine.Corrupt for the table's indexes.
 func (t *Table) indexFault(format string, args ...any) error {
 	return &engine.Corrupt{Object: t.indexObject(), Detail: fmt.Sprintf("%s %s: ", t.Type.Entity, t.Type.Name) + fmt.Sprintf(format, args...)}
 }
@@ -139,7 +141,7 @@ func (t *Table) verifyTuples(ord uint32) error {
 			found = c.Ord == ord
 		}
 		if !found {
-			return t.indexFault("index %d does not find %q", i+1, t.ID(ord))
+			return t.indexFault("tuple index %d does not find %q", i+1, t.ID(ord))
 		}
 	}
 	return nil

@@ -69,14 +69,14 @@ type Issuer struct {
 
 	mu           sync.Mutex
 	keys         []*Key
-	document     []byte // replaces the key set
-	named        string // replaces URL as the issuer's name
-	keysAt       string // replaces the address of the keys
-	redirectKeys string // where requests for the keys are redirected
-	down         bool
+	document     []byte        // replaces the key set
+	named        string        // replaces URL as the issuer's name
+	keysAt       string        // replaces the address of the keys
+	redirectKeys string        // where requests for the keys are redirected
+	down         bool          // answer every request with 503
 	wait         chan struct{} // answers wait until it is closed; nil means that they do not wait
-	fetches      int
-	token        string // the token that the token endpoint returns
+	fetches      int           // number of fetches of the discovery document
+	token        string        // the token that the token endpoint returns
 }
 
 // New starts an issuer that publishes keys. It stops when the test ends.
@@ -121,6 +121,7 @@ func (i *Issuer) Fetches() int {
 	return i.fetches
 }
 
+// set calls f with mu locked.
 func (i *Issuer) set(f func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -167,6 +168,7 @@ func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// answer writes v as JSON.
 func answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v)

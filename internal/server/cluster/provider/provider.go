@@ -55,9 +55,10 @@ func OnUse(c *cluster.Embedding) engine.Embedder {
 	return &onUse{config: c, provider: sync.OnceValues(func() (engine.Embedder, error) { return New(c) })}
 }
 
+// onUse is an engine.Embedder that makes its provider when it is first used.
 type onUse struct {
 	config   *cluster.Embedding
-	provider func() (engine.Embedder, error)
+	provider func() (engine.Embedder, error) // makes the provider once
 }
 
 func (u *onUse) Model() string {

@@ -35,7 +35,7 @@ type Outcome struct {
 // Applied describes the work on one graph.
 type Applied struct {
 	ID      string
-	Created bool
+	Created bool   // the apply created the graph
 	Commit  string // the head of main after the work
 }
 

@@ -51,8 +51,8 @@ type GraphPlan struct {
 // Lost is the error for a graph that was applied once and is missing from the storage folder. An
 // apply does not create an empty graph in its place.
 type Lost struct {
-	Dir      string
-	Revision uint64
+	Dir      string // folder in which the graph should be
+	Revision uint64 // number of the revision that has the graph
 }
 
 func (e *Lost) Error() string {
@@ -126,6 +126,7 @@ func (c *Cluster) Plan(ctx context.Context, s *Sources) (_ *Plan, err error) {
 // opened maps ids to open graphs.
 type opened map[string]engine.Graph
 
+// close closes all graphs.
 func (o opened) close() error {
 	var errs []error
 	for _, id := range slices.Sorted(maps.Keys(o)) {
@@ -269,6 +270,7 @@ func (c *Cluster) kept(ctx context.Context, recorded *Revision, s *Sources) ([]K
 	return kept, nil
 }
 
+// liveSchema returns the digest of the schema on main of a stored graph.
 func (c *Cluster) liveSchema(ctx context.Context, id string) (digest string, err error) {
 	g, err := c.Engine.Open(ctx, c.dir(id), engine.OpenOptions{})
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 // Cluster is the storage folder of a cluster. Only the functions Open and Create know which engine
 // stores the graphs.
 type Cluster struct {
-	FS      fs.FS // the file system of the storage folder
-	Storage string
+	FS      fs.FS  // the file system of the storage folder
+	Storage string // path of the storage folder
 
 	Engine engine.Engine // makes and opens the graphs, each in a folder
 
@@ -50,6 +50,7 @@ func Lock(fsys fs.FS, storage string) (io.Closer, error) {
 // a *FormatError, or an error of reading the file.
 func (c *Cluster) Revision() (*Revision, error) { return ReadRevision(c.FS, c.Storage) }
 
+// dir returns the folder of a graph.
 func (c *Cluster) dir(graph string) string { return filepath.Join(c.Storage, graph) }
 
 func (c *Cluster) now() time.Time {

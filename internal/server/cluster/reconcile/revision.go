@@ -42,21 +42,21 @@ type Revision struct {
 	Number  uint64  `json:"revision"`
 	Config  string  `json:"config_digest"` // digest, sha256:…, of the graphs with their schemas
 	Applied int64   `json:"applied_at"`    // Unix microseconds
-	Actor   string  `json:"actor"`
-	Graphs  []Graph `json:"graphs"` // sorted by id
+	Actor   string  `json:"actor"`         // actor that applied
+	Graphs  []Graph `json:"graphs"`        // sorted by id
 }
 
 // Graph is a graph of a revision.
 type Graph struct {
 	ID     string `json:"graph_id"`
-	Schema string `json:"schema_digest"`
-	Source string `json:"schema_source"`
+	Schema string `json:"schema_digest"` // digest of the schema
+	Source string `json:"schema_source"` // text of the schema
 }
 
 // FormatError is the error for a revision whose format this program does not know.
 type FormatError struct {
 	File   string
-	Format int
+	Format int // format number of the file
 }
 
 func (e *FormatError) Error() string {
@@ -106,6 +106,7 @@ func (c *Cluster) record(r *Revision) error {
 	return c.FS.SyncDir(c.Storage)
 }
 
+// write replaces a file in the storage folder.
 func (c *Cluster) write(name string, b []byte) error {
 	f, err := c.FS.Create(name)
 	if err != nil {
@@ -188,6 +189,7 @@ func configDigest(graphs []Graph) string {
 	return digest([]byte(b.String()))
 }
 
+// digest returns the SHA-256 of b as sha256: and hexadecimal digits.
 func digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return "sha256:" + hex.EncodeToString(sum[:])

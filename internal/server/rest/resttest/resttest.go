@@ -52,6 +52,7 @@ func Wrap(t testing.TB, h http.Handler) http.Handler { return wrap(t, h, true) }
 // them: scalars written as strings, and null members.
 func Answers(t testing.TB, h http.Handler) http.Handler { return wrap(t, h, false) }
 
+// wrap checks each answer, and if requests is set each request, against the document.
 func wrap(t testing.TB, h http.Handler, requests bool) http.Handler {
 	doc := Document(t)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -80,7 +81,7 @@ const maxRecorded = 1 << 20
 // recordedBody records a body of up to maxRecorded bytes.
 type recordedBody struct {
 	bytes   bytes.Buffer
-	tooLong bool
+	tooLong bool // the body exceeds maxRecorded
 }
 
 func (k *recordedBody) Write(b []byte) (int, error) {
@@ -90,6 +91,7 @@ func (k *recordedBody) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// reader returns the recorded bytes.
 func (k *recordedBody) reader() io.ReadCloser { return io.NopCloser(bytes.NewReader(k.bytes.Bytes())) }
 
 // tee records the response while it writes it.
@@ -113,15 +115,16 @@ func (w *tee) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // exchange is a request and its answer.
 type exchange struct {
-	doc      *openapi3.T
-	requests bool // whether to check requests too
+	doc      *openapi3.T // the OpenAPI document to check against
+	requests bool        // whether to check requests too
 	r        *http.Request
-	sent     *recordedBody
+	sent     *recordedBody // body of the request
 	status   int
 	header   http.Header
-	answer   *recordedBody
+	answer   *recordedBody // body of the answer
 }
 
+// check compares the request and the answer with the document.
 func (x *exchange) check() error {
 	f := find(x.r)
 	if f.op == nil {
@@ -129,7 +132,7 @@ func (x *exchange) check() error {
 		if x.status != http.StatusNotFound && x.status != http.StatusMethodNotAllowed {
 			return errors.New("the document does not have this operation")
 		}
-		return x.isFault()
+		return x.checkFault()
 	}
 	r := x.r.Clone(x.r.Context())
 	r.Body = x.sent.reader()
@@ -157,12 +160,12 @@ func (x *exchange) check() error {
 	return nil
 }
 
-// isFault checks an answer against the schema of errors.
-func (x *exchange) isFault() error {
+// checkFault checks an answer against the schema of errors.
+func (x *exchange) checkFault() error {
 	var v any
 	if x.r.Method != http.MethodHead {
 		if err := json.Unmarshal(x.answer.bytes.Bytes(), &v); err != nil {
-			return fmt.Errorf("the answer is not an error: %w", err)
+			return fmt.Errorf("the answer does not have the form of an error: %w", err)
 		}
 		return x.doc.Components.Schemas["Error"].Value.VisitJSON(v, openapi3.EnableJSONSchema2020())
 	}

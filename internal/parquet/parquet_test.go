@@ -415,7 +415,7 @@ func TestWriteBadExport(t *testing.T) {
 func TestRowGroups(t *testing.T) {
 	long := strings.Repeat("long ", 2000)
 	var b strings.Builder
-	for i := range 2100 {
+	for i := range 3000 {
 		fmt.Fprintf(&b, `{"type":"None","data":{"id":"n%05d","x":"%s %d"}}`+"\n", i, long, i)
 	}
 	files := folder{}
@@ -425,8 +425,8 @@ func TestRowGroups(t *testing.T) {
 	}
 	files.manifest(t)
 	r := reader(t, files["nodes/None/part-00000.parquet"].Bytes())
-	if r.NumRowGroups() != 2 || r.NumRows() != 2100 {
-		t.Errorf("%d rows in %d row groups, want 2100 in 2", r.NumRows(), r.NumRowGroups())
+	if r.NumRowGroups() != 2 || r.NumRows() != 3000 {
+		t.Errorf("%d rows in %d row groups, want 3000 in 2", r.NumRows(), r.NumRowGroups())
 	}
 
 	// A file ends when its first row group has exceeded the limit.

@@ -120,6 +120,13 @@ openapi-fuzzer: ## install the fuzzer of test-openapi (needs python3 with venv, 
 test-openapi: build openapi-fuzzer ## fuzz the built server from its OpenAPI document for a minute
 	$(OPENAPI)/run.sh
 
+DUCKDB := internal/parquet/testdata/duckdb
+duckdb: ## install the DuckDB of test-parquet (needs python3 with venv, and pip)
+	$(DUCKDB)/install.sh
+
+test-parquet: build duckdb ## compare Parquet exports, read by DuckDB, with the answers of queries
+	$(DUCKDB)/run.sh
+
 fuzz: ## run every fuzz target for FUZZTIME each
 	@$(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ {t[n++]=$$1} /^ok/ {for (i=0;i<n;i++) print $$2, t[i]; n=0}' | \
 	while read -r pkg target; do \
@@ -202,4 +209,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi fuzz fuzz-engine bench bench-peers bench-http bench-branches bench-writers bench-codegen bench-author lint docs golden clean
+.PHONY: help run applied reindex generate build test test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine bench bench-peers bench-http bench-branches bench-writers bench-codegen bench-author lint docs golden clean

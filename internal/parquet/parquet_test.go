@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -78,7 +79,8 @@ func graph(t *testing.T, text string) engine.Graph { return graphOf(t, everyType
 
 func graphOf(t *testing.T, schema *catalog.Schema, text string) engine.Graph {
 	t.Helper()
-	g, err := embedded.Create(t.Context(), fs.NewMem(), "g", "// all", schema, embedded.Options{})
+	// An export must not need memory for a query over a whole type.
+	g, err := embedded.Create(t.Context(), fs.NewMem(), "g", "// all", schema, embedded.Options{QueryMemory: 64 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -441,6 +443,28 @@ func TestRowGroups(t *testing.T) {
 	}
 }
 
+// TestStatistics checks that scalar columns have statistics and lists have none: those that the
+// library makes of lists without elements are wrong.
+func TestStatistics(t *testing.T) {
+	g := graph(t, `{"type":"P","data":{"k":"a","t":"2024-05-01T12:00:00.000Z","dates":[]}}`)
+	files := folder{}
+	if _, err := parquet.Export(t.Context(), g, engine.Target{}, parquet.Options{Types: []string{"P"}}, files.create); err != nil {
+		t.Fatal(err)
+	}
+	group := reader(t, files["nodes/P/part-00000.parquet"].Bytes()).MetaData().RowGroup(0)
+	for i := range group.NumColumns() {
+		chunk, err := group.ColumnChunk(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := chunk.StatsSet()
+		path := chunk.PathInSchema().String()
+		if want := !strings.Contains(path, "."); err != nil || set != want {
+			t.Errorf("column %s has statistics: %t, want %t (%v)", path, set, want, err)
+		}
+	}
+}
+
 // TestFolders checks that types whose names differ only in case have folders that differ in more,
 // whichever types are exported.
 func TestFolders(t *testing.T) {
@@ -528,6 +552,26 @@ func TestKinds(t *testing.T) {
 	for i := range int(tbl.NumCols()) {
 		if c := tbl.Column(i); c.Len() != 1 || c.NullN() != 0 {
 			t.Errorf("column %s has %d values, %d nulls", c.Name(), c.Len(), c.NullN())
+		}
+	}
+}
+
+// TestReadKinds checks that the schema of make test-parquet has a property of every kind: required,
+// nullable, and as a list unless the kind has none.
+func TestReadKinds(t *testing.T) {
+	schema, err := os.ReadFile("testdata/duckdb/every.pg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range value.Kinds() {
+		forms := []string{k.String(), k.String() + "?", "[" + k.String() + "]?"}
+		if k == value.Vector {
+			forms = []string{"Vector(3)", "Vector(3)?"}
+		}
+		for _, form := range forms {
+			if !strings.Contains(string(schema), ": "+form+"\n") {
+				t.Errorf("every.pg has no property of the type %s", form)
+			}
 		}
 	}
 }

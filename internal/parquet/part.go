@@ -8,6 +8,7 @@ import (
 	"hash"
 	"io"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
@@ -37,20 +38,39 @@ type part struct {
 
 // newPart creates the nth file of a type, counted from 0.
 func newPart(t *table, n int, mem memory.Allocator, create Create) (*part, error) {
+	props, err := properties(t.schema, mem)
+	if err != nil {
+		return nil, err
+	}
 	p := &part{table: t, path: fmt.Sprintf("%s/part-%05d.parquet", t.folder, n), hash: sha256.New()}
-	var err error
 	if p.file, err = create(p.path); err != nil {
 		return nil, err
 	}
 	// The Parquet writer closes its output if it is an io.Closer. Hiding Close keeps the file open,
 	// so that the part closes it exactly once.
-	p.w, err = pqarrow.NewFileWriter(t.schema, struct{ io.Writer }{p},
-		parquet.NewWriterProperties(parquet.WithAllocator(mem), parquet.WithCompression(compress.Codecs.Snappy), parquet.WithMaxRowGroupLength(maxGroupRows)),
+	p.w, err = pqarrow.NewFileWriter(t.schema, struct{ io.Writer }{p}, props,
 		pqarrow.NewArrowWriterProperties(pqarrow.WithAllocator(mem), pqarrow.WithStoreSchema()))
 	if err != nil {
 		return nil, errors.Join(err, p.file.Close())
 	}
 	return p, nil
+}
+
+// properties returns the options of the Parquet writer. Lists get no statistics: for lists without
+// elements the library writes a minimum that exceeds the maximum, and DuckDB cannot read such a
+// file if the elements are instants.
+func properties(schema *arrow.Schema, mem memory.Allocator) (*parquet.WriterProperties, error) {
+	options := []parquet.WriterProperty{parquet.WithAllocator(mem), parquet.WithCompression(compress.Codecs.Snappy), parquet.WithMaxRowGroupLength(maxGroupRows)}
+	leaves, err := pqarrow.ToParquet(schema, parquet.NewWriterProperties(), pqarrow.DefaultWriterProps())
+	if err != nil {
+		return nil, err
+	}
+	for i := range leaves.NumColumns() {
+		if c := leaves.Column(i); c.MaxRepetitionLevel() > 0 {
+			options = append(options, parquet.WithStatsPath(c.ColumnPath(), false))
+		}
+	}
+	return parquet.NewWriterProperties(options...), nil
 }
 
 // Write implements [io.Writer] for the Parquet writer.

@@ -47,7 +47,7 @@ test: ## regenerate and fail on a difference, then run every test, and those of 
 
 # The packages that start goroutines or hold locks. The detector slows tests down five to
 # ten times and needs a C compiler. RACE_FLAGS= runs the long tests with it too.
-RACE_PACKAGES := ./engine/... ./server/... ./client ./internal/server/... ./internal/fs ./internal/gq/work ./internal/bench/contention
+RACE_PACKAGES := ./engine/... ./server/... ./client ./internal/server/... ./internal/fs ./internal/gq/work ./internal/bench/contention ./internal/parquet
 RACE_FLAGS ?= -short
 test-race: ## run the tests of concurrent code with the race detector
 	@cc=$$($(GO) env CC); \
@@ -119,6 +119,13 @@ openapi-fuzzer: ## install the fuzzer of test-openapi (needs python3 with venv, 
 # SECONDS_MAX says for how long; SEED repeats a run.
 test-openapi: build openapi-fuzzer ## fuzz the built server from its OpenAPI document for a minute
 	$(OPENAPI)/run.sh
+
+DUCKDB := internal/parquet/testdata/duckdb
+duckdb: ## install the DuckDB of test-parquet (needs python3 with venv, and pip)
+	$(DUCKDB)/install.sh
+
+test-parquet: build duckdb ## compare Parquet exports, read by DuckDB, with the answers of queries
+	$(DUCKDB)/run.sh
 
 fuzz: ## run every fuzz target for FUZZTIME each
 	@$(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ {t[n++]=$$1} /^ok/ {for (i=0;i<n;i++) print $$2, t[i]; n=0}' | \
@@ -205,4 +212,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi fuzz fuzz-engine bench bench-peers bench-http bench-branches bench-checkpoints bench-writers bench-codegen bench-author lint docs golden clean
+.PHONY: help run applied reindex generate build test test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine bench bench-peers bench-http bench-branches bench-checkpoints bench-writers bench-codegen bench-author lint docs golden clean

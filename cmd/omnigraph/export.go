@@ -16,7 +16,6 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/parquet"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -32,15 +31,20 @@ type export struct {
 	format string    // ndjson or parquet
 	w      io.Writer // destination of NDJSON
 	dir    string    // destination folder of Parquet
+	rows   int64     // maximum number of rows in a Parquet file
 }
 
-// create creates the file of a type.
-func (e *export) create(entity plan.Entity, name string) (io.WriteCloser, error) {
-	path := filepath.Join(e.dir, filepath.FromSlash(parquet.FileName(entity, name)))
+// create creates a Parquet file or the manifest.
+func (e *export) create(path string) (io.WriteCloser, error) {
+	path = filepath.Join(e.dir, filepath.FromSlash(path))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
 	return os.Create(path)
+}
+
+func (e *export) parquetOptions() parquet.Options {
+	return parquet.Options{Types: e.types, PartRows: e.rows}
 }
 
 func init() { graphVerbs = append(graphVerbs, newExport) }
@@ -53,11 +57,15 @@ func newExport() *cobra.Command {
 		Use:   "export (--store DIR | --server URL --graph ID)",
 		Short: "Write the entities of a graph as NDJSON or Parquet",
 		Long: `Write the entities of a graph at one commit. With the format ndjson the output lists the
-nodes and then the edges, in the form that load accepts. With parquet it is a new folder,
-whose subfolders nodes and edges have one file for each type. If the export fails, for
-example because the connection to a server breaks, it leaves no partial file or folder.
-With --server, parquet needs disk space for a copy of the graph next to the folder, and
+nodes and then the edges, in the form that load accepts.
+
+With parquet it is a new folder. It has a folder for each type, such as nodes/Person, with
+files of bounded size in the order of the ids, and manifest.json, which lists the types,
+their columns, and the rows, bytes and SHA-256 of each file. With --server, parquet needs
 the permission to read the graph.
+
+If the export fails, for example because the connection to a server breaks, it leaves no
+partial file or folder.
 
 The command prints the commit on standard error.`,
 		Example: "  omnigraph export --store data/people > people.ndjson\n  omnigraph export --store data/people --type Person --out persons.ndjson\n  omnigraph export --store data/people --format parquet --out people",
@@ -68,6 +76,10 @@ The command prints the commit on standard error.`,
 				return usageError{fmt.Errorf("--format is %q; it must be ndjson or parquet", ex.format)}
 			case ex.format == "parquet" && out == "-":
 				return usageError{fmt.Errorf("--out is missing; name the folder to create for the parquet files")}
+			case ex.format != "parquet" && cmd.Flags().Changed("part-rows"):
+				return usageError{fmt.Errorf("--part-rows is for --format parquet; remove it, or choose that format")}
+			case ex.rows < 1:
+				return usageError{fmt.Errorf("--part-rows is %d; it must be at least 1", ex.rows)}
 			}
 			ctx, done := e.within(cmd)
 			defer func() { err = done(err) }()
@@ -108,6 +120,7 @@ The command prints the commit on standard error.`,
 	cmd.Flags().StringVar(&ex.format, "format", "ndjson", "the format of the output: ndjson or parquet")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(exportFormats, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringArrayVar(&ex.types, "type", nil, "write only entities of this type; repeat the flag for each type (default: all types)")
+	cmd.Flags().Int64Var(&ex.rows, "part-rows", parquet.DefaultPartRows, "the maximum number of rows in a Parquet file")
 	cmd.Flags().StringVarP(&out, "out", "o", "-", "the file to write, or - for standard output; for parquet, the folder")
 	atFlags(cmd, &ex.at.Branch, &ex.at.Commit)
 	return cmd
@@ -201,7 +214,7 @@ func (l *local) Export(ctx context.Context, e *export) (string, error) {
 	var commit engine.Commit
 	_, err := l.served.Do(ctx, l.actor, "export", &operation{[]tool.Grant{grant}, func(ctx context.Context, env *tool.Env) (_ any, err error) {
 		if e.format == "parquet" {
-			commit, err = parquet.Export(ctx, env.Graph, e.at, parquet.Options{Types: e.types}, e.create)
+			commit, err = parquet.Export(ctx, env.Graph, e.at, e.parquetOptions(), e.create)
 		} else {
 			commit, err = env.Graph.Export(ctx, e.w, e.at, engine.ExportOptions{Types: e.types})
 		}

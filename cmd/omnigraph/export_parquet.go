@@ -1,34 +1,27 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/parquet"
 )
 
-// exportParquet writes an export of the server as Parquet. The server sends NDJSON, and only a
-// graph knows the types of the values and their order. So exportParquet loads the NDJSON into a
-// temporary graph in the destination folder and removes that graph after it has written the files.
-// It loads all types and selects the requested ones only when it writes the files, because a part
-// of the data could break the rules of the schema.
-func (r *remote) exportParquet(ctx context.Context, e *export) (commit string, err error) {
-	stream, err := answered(r.graph.Export(ctx, client.ExportBody{Branch: e.at.Branch, Snapshot: e.at.Commit}))
+// exportParquet writes an export of the server as Parquet. The server sends NDJSON, and its schema
+// gives the types of the values. exportParquet checks the requested types before the server sends
+// data, and reads everything at one commit.
+func (r *remote) exportParquet(ctx context.Context, e *export) (string, error) {
+	snap, err := r.Snapshot(ctx, e.at)
 	if err != nil {
 		return "", err
 	}
-	defer stream.Close()
-	commit = stream.Commit
-	schema, err := r.Schema(ctx, engine.Target{Commit: commit})
+	id := snap.GraphCommitID
+	schema, err := r.Schema(ctx, engine.Target{Commit: id})
 	if err != nil {
 		return "", err
 	}
@@ -36,27 +29,28 @@ func (r *remote) exportParquet(ctx context.Context, e *export) (commit string, e
 	if err := found.Err(); err != nil {
 		return "", fmt.Errorf("this omnigraph cannot read the server's schema; if it is older than the server, install a newer version: %w", err)
 	}
-	if err := knownTypes(compiled, e.types); err != nil {
+	if err := parquet.CheckTypes(compiled, e.types); err != nil {
 		return "", err
 	}
-	dir := filepath.Join(e.dir, ".graph")
-	g, err := embedded.Create(ctx, fs.OS(), dir, schema.SchemaSource, compiled, embedded.Options{})
+	commit, err := r.commitOf(ctx, e.at, id)
 	if err != nil {
 		return "", err
 	}
-	_, err = g.Load(ctx, stream, engine.LoadOptions{Mode: engine.Append})
-	if err == nil {
-		_, err = parquet.Export(ctx, g, engine.Target{}, parquet.Options{Types: e.types}, e.create)
+	stream, err := answered(r.graph.Export(ctx, client.ExportBody{Snapshot: id, TypeNames: e.types}))
+	if err != nil {
+		return "", err
 	}
-	return commit, errors.Join(err, g.Close(), os.RemoveAll(dir))
+	defer stream.Close()
+	of := engine.Commit{ID: id, Time: time.UnixMicro(commit.CreatedAt), Schema: snap.SchemaDigest}
+	return id, parquet.Write(ctx, stream, of, compiled, e.parquetOptions(), e.create)
 }
 
-// knownTypes reports a type that the schema does not have, before any data is loaded.
-func knownTypes(s *catalog.Schema, types []string) error {
-	for _, name := range types {
-		if s.Node(name) == nil && s.Edge(name) == nil {
-			return &engine.BadArgument{Param: "types", Detail: fmt.Sprintf("the schema has no type %q", name)}
-		}
+// commitOf returns the commit with the id, which the target resolves to. A branch may have a commit
+// that was made on another branch, and the actor may be allowed to read only the target's branch.
+func (r *remote) commitOf(ctx context.Context, at engine.Target, id string) (*client.CommitAnswer, error) {
+	var options []client.ReadOption
+	if at.Commit == "" {
+		options = append(options, client.OnBranch(cmp.Or(at.Branch, engine.MainBranch)))
 	}
-	return nil
+	return answered(r.graph.Commit(ctx, id, options...))
 }

@@ -402,12 +402,12 @@ edge Leads: All -> All @card(1..) { weight: F32? }
 	u, stop := serve(t, "g", "")
 	defer stop()
 	run("export", "--server", u, "--graph", "people", "--format", "parquet", "--out", "remote")
-	files := 0
+	var files []string
 	err := fs.WalkDir(os.DirFS("local"), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		files++
+		files = append(files, path)
 		a, _ := os.ReadFile(filepath.Join("local", path))
 		b, err := os.ReadFile(filepath.Join("remote", path))
 		if !bytes.Equal(a, b) {
@@ -415,14 +415,32 @@ edge Leads: All -> All @card(1..) { weight: F32? }
 		}
 		return err
 	})
-	if err != nil || files != 2 {
-		t.Error(files, err)
+	if want := "edges/Leads/part-00000.parquet manifest.json nodes/All/part-00000.parquet"; err != nil || strings.Join(files, " ") != want {
+		t.Errorf("wrote %v, want %s (%v)", files, want, err)
 	}
-	if left, _ := filepath.Glob("remote/.*"); left != nil {
-		t.Errorf("left behind: %v", left)
+	if left, _ := filepath.Glob("remote/*"); len(left) != 3 {
+		t.Errorf("the export from the server has %v", left)
 	}
+	// The commit of a branch with the same head, which was made on main.
+	run("branch", "create", "--server", u, "--graph", "people", "side")
+	run("export", "--server", u, "--graph", "people", "--format", "parquet", "--out", "side", "--branch", "side")
 	run("export", "--server", u, "--graph", "people", "--format", "parquet", "--out", "nodes", "--type", "All")
-	if got, _ := filepath.Glob("nodes/*/*"); len(got) != 1 {
+	if got, _ := filepath.Glob("nodes/*/*/*"); len(got) != 1 {
+		t.Errorf("wrote %v", got)
+	}
+	back, _ := url.Parse(u)
+	proxy := httputil.NewSingleHostReverseProxy(back)
+	target := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/export") {
+			t.Error("the server was asked for data before the type was checked")
+		}
+		proxy.ServeHTTP(w, r)
+	})
+	if code, _, stderr := omnigraph(t, "", at("export --format parquet --out nosuch --type All --type Nosuch", target)...); code != 1 || !strings.Contains(stderr, `no type "Nosuch"`) {
+		t.Errorf("a type that does not exist: exit code %d, %s", code, stderr)
+	}
+	run("export", "--server", u, "--graph", "people", "--format", "parquet", "--out", "parts", "--part-rows", "1")
+	if got, _ := filepath.Glob("parts/*/*/part-0000[01].parquet"); len(got) != 4 {
 		t.Errorf("wrote %v", got)
 	}
 }

@@ -1,0 +1,238 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// lines reads the lines of an NDJSON export, one entity each:
+//
+//	{"type":"Person","data":{"id":"ada","name":"ada"}}
+//	{"edge":"Knows","from":"ada","to":"bob","data":{"id":"01…","since":"2024-05-01"}}
+//
+// The first member gives the type. A property that data leaves out is null.
+type lines struct {
+	from   *source
+	dec    *jsontext.Decoder
+	tables map[plan.Entity]map[string]*table
+}
+
+// source keeps the error of a reader, because the decoder wraps it.
+type source struct {
+	io.Reader
+	err error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	s.err = err
+	return n, err
+}
+
+func newLines(r io.Reader, tables []*table) *lines {
+	from := &source{Reader: r}
+	l := &lines{from: from, dec: jsontext.NewDecoder(from, jsontext.AllowDuplicateNames(true)), // rows refuses a column that comes twice
+		tables: map[plan.Entity]map[string]*table{plan.Node: {}, plan.Edge: {}}}
+	for _, t := range tables {
+		l.tables[t.entity][t.name] = t
+	}
+	return l
+}
+
+// offset returns the number of bytes that the lines so far take.
+func (l *lines) offset() int64 { return l.dec.InputOffset() }
+
+// fault returns the error of the reader unchanged, and adds the number of the line to any other.
+func (l *lines) fault(line int, err error) error {
+	if l.from.err != nil && l.from.err != io.EOF {
+		return l.from.err
+	}
+	return fmt.Errorf("line %d of the export: %w", line, err)
+}
+
+// next reads the start of a line and returns the type of its entity. The error is io.EOF after the
+// last line.
+func (l *lines) next() (*table, error) {
+	if err := l.delimiter('{'); err != nil {
+		return nil, err
+	}
+	member, err := l.string()
+	if err != nil {
+		return nil, err
+	}
+	entity := plan.Node
+	switch member {
+	case "type":
+	case "edge":
+		entity = plan.Edge
+	default:
+		return nil, fmt.Errorf("found the member %q, expected type or edge", member)
+	}
+	name, err := l.string()
+	if err != nil {
+		return nil, err
+	}
+	t := l.tables[entity][name]
+	if t == nil {
+		return nil, fmt.Errorf("the schema has no %s type %q", entity, name)
+	}
+	return t, nil
+}
+
+// row reads the rest of a line into r.
+func (l *lines) row(r *rows) error {
+	for l.dec.PeekKind() != '}' {
+		member, err := l.string()
+		if err != nil {
+			return err
+		}
+		if member == "data" {
+			err = l.data(r)
+		} else {
+			err = l.column(r, member)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := l.delimiter('}'); err != nil {
+		return err
+	}
+	return r.end()
+}
+
+// data reads the object with the properties.
+func (l *lines) data(r *rows) error {
+	if err := l.delimiter('{'); err != nil {
+		return err
+	}
+	for l.dec.PeekKind() != '}' {
+		member, err := l.string()
+		if err != nil {
+			return err
+		}
+		if err := l.column(r, member); err != nil {
+			return err
+		}
+	}
+	return l.delimiter('}')
+}
+
+func (l *lines) column(r *rows, name string) error {
+	i, ok := r.position[name]
+	if !ok {
+		return fmt.Errorf("found %q, and the type has no such property", name)
+	}
+	v, err := l.value(r.table.columns[i].Type)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return r.set(i, v)
+}
+
+// value reads a value of a type, or null.
+func (l *lines) value(t value.Type) (value.Value, error) {
+	switch {
+	case l.dec.PeekKind() == 'n':
+		_, err := l.dec.ReadToken()
+		return value.Null, err
+	case t.List:
+		return l.list(t)
+	case t.Kind == value.Vector:
+		return l.vector(t)
+	}
+	return l.scalar(t.Kind)
+}
+
+func (l *lines) list(t value.Type) (value.Value, error) {
+	if err := l.delimiter('['); err != nil {
+		return value.Null, err
+	}
+	var elems []value.Value
+	for l.dec.PeekKind() != ']' {
+		v, err := l.scalar(t.Kind)
+		if err != nil {
+			return value.Null, fmt.Errorf("element %d: %w", len(elems), err)
+		}
+		elems = append(elems, v)
+	}
+	return value.OfList(t.Kind, elems), l.delimiter(']')
+}
+
+func (l *lines) vector(t value.Type) (value.Value, error) {
+	raw, err := l.dec.ReadValue()
+	if err != nil {
+		return value.Null, err
+	}
+	inner, ok := bytes.CutPrefix(raw, []byte("["))
+	if !ok {
+		return value.Null, fmt.Errorf("found %s, expected an array of %d numbers", raw, t.Dim)
+	}
+	vec := make([]float32, 0, t.Dim)
+	for number := range bytes.SplitSeq(bytes.TrimSuffix(inner, []byte("]")), []byte(",")) {
+		f, err := strconv.ParseFloat(string(bytes.TrimSpace(number)), 32)
+		if err != nil {
+			return value.Null, fmt.Errorf("element %d: %w", len(vec), err)
+		}
+		vec = append(vec, float32(f))
+	}
+	if len(vec) != t.Dim {
+		return value.Null, fmt.Errorf("found %d numbers, expected %d", len(vec), t.Dim)
+	}
+	return value.OfVector(vec), nil
+}
+
+func (l *lines) scalar(k value.Kind) (value.Value, error) {
+	token, err := l.dec.ReadToken()
+	if err != nil {
+		return value.Null, err
+	}
+	switch kind := token.Kind(); {
+	case k.Storage() == value.InText && kind == '"':
+		return value.OfString(token.String()), nil
+	case k.Storage() == value.InBytes && kind == '"':
+		b, err := base64.StdEncoding.DecodeString(token.String())
+		if err != nil {
+			return value.Null, err
+		}
+		return value.OfBlob(b), nil
+	case k.Storage() == value.InBits && (kind == 't' || kind == 'f'):
+		return value.OfBool(kind == 't'), nil
+	case k.HasText() && kind == '"':
+		return k.Parse(token.String())
+	case k.IsNumeric() && (kind == '0' || kind == '"' && k.JSON() == value.JSONWide):
+		if v, ok := value.ParseNumber(token.String(), k); ok {
+			return v, nil
+		}
+	}
+	return value.Null, fmt.Errorf("found %s, expected %s", token, k.Wanted())
+}
+
+// string reads a JSON string.
+func (l *lines) string() (string, error) {
+	token, err := l.dec.ReadToken()
+	if err == nil && token.Kind() != '"' {
+		err = fmt.Errorf("found %s, expected a string", token)
+	}
+	if err != nil {
+		return "", err
+	}
+	return token.String(), nil
+}
+
+// delimiter reads a brace or a bracket.
+func (l *lines) delimiter(want jsontext.Kind) error {
+	token, err := l.dec.ReadToken()
+	if err == nil && token.Kind() != want {
+		err = fmt.Errorf("found %s, expected %c", token, byte(want))
+	}
+	return err
+}

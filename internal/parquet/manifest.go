@@ -1,0 +1,72 @@
+package parquet
+
+import (
+	"encoding/json"
+	"io"
+)
+
+// ManifestName is the name of the manifest in the folder of an export.
+const ManifestName = "manifest.json"
+
+// FormatVersion is the number of the layout that this program writes: the folders, the names of
+// the files, and the members of the manifest. A change that a reader of the earlier layout would
+// misunderstand takes the next number; a new member does not.
+const FormatVersion = 1
+
+// Manifest describes an export. It is the last file of an export.
+type Manifest struct {
+	FormatVersion int            `json:"format_version"` // see FormatVersion
+	Commit        ManifestCommit `json:"commit"`         // the commit whose entities the files hold
+	SchemaDigest  string         `json:"schema_digest"`  // of the whole schema at the commit: "sha256:" and hex digits
+	Types         []ManifestType `json:"types"`          // the exported types in schema order, nodes before edges
+}
+
+// ManifestCommit names a commit with the members that it has in the answers of a server.
+type ManifestCommit struct {
+	GraphCommitID string `json:"graph_commit_id"`
+	CreatedAt     int64  `json:"created_at"` // in Unix microseconds
+}
+
+// ManifestType describes the files of a node or edge type.
+type ManifestType struct {
+	EntityKind string           `json:"entity_kind"`         // node or edge
+	TypeName   string           `json:"type_name"`           // as in the schema
+	Folder     string           `json:"folder"`              // holds the files, and nothing else
+	Key        []string         `json:"key,omitempty"`       // the columns of a node's @key; absent without one
+	FromType   string           `json:"from_type,omitempty"` // the node type whose ids the column from holds; edges only
+	ToType     string           `json:"to_type,omitempty"`   // the node type whose ids the column to holds; edges only
+	Columns    []ManifestColumn `json:"columns"`             // in the order of the files
+	RowCount   int64            `json:"row_count"`           // the sum over the files
+	Files      []ManifestFile   `json:"files"`               // at least one, in id order
+}
+
+// ManifestColumn describes a column of a type.
+type ManifestColumn struct {
+	Name      string `json:"name"`
+	Type      string `json:"type"` // as the schema writes it, such as String? or Vector(64)
+	Nullable  bool   `json:"nullable"`
+	ArrowType string `json:"arrow_type"` // the Arrow type that the files store for it, such as utf8
+}
+
+// ManifestFile describes a Parquet file.
+type ManifestFile struct {
+	Path      string `json:"path"` // below the folder of the export, separated by slashes
+	RowCount  int64  `json:"row_count"`
+	SizeBytes int64  `json:"size_bytes"`
+	SHA256    string `json:"sha256"` // of the whole file, as hex digits
+}
+
+func (m *Manifest) write(create Create) error {
+	file, err := create(ManifestName)
+	if err != nil {
+		return err
+	}
+	enc := json.NewEncoder(io.Writer(file))
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err = enc.Encode(m)
+	if cerr := file.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}

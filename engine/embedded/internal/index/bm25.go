@@ -123,6 +123,9 @@ func (s *Scorer) Score(ord uint32) float64 {
 		for k := range s.terms {
 			t := &s.terms[k]
 			in := &t.in[i]
+			if in.at > 0 && (in.at >= in.blocks() || d < in.postings.first(in.at)) {
+				in.at, in.open = 0, false // d is before the document of the last call
+			}
 			if at, ok := in.seekTo(r.Text, d); ok {
 				score += s.weight(t.idf, in.freq(at), s.length(i, d))
 			}
@@ -137,16 +140,15 @@ func (s *Scorer) length(run int, d uint32) uint32 {
 	return s.view.runs[run].lens.at(&s.runs[run].lens, d)
 }
 
-// seekTo moves to the block that may hold document d, in any direction, and finds its posting there.
+// seekTo finds the posting of document d in a block from the current one on.
 func (t *termRun) seekTo(x *Text, d uint32) (at int, ok bool) {
-	n := t.blocks()
-	if t.at >= n || d < t.postings.first(t.at) {
-		t.at, t.open = 0, false
-	}
 	if !t.advance(d) {
 		return 0, false
 	}
 	t.load(x)
+	if d < t.block.first {
+		return 0, false
+	}
 	at = t.seek(d)
 	return at, at < t.block.n && t.doc(at) == d
 }

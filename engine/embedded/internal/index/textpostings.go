@@ -2,7 +2,6 @@ package index
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"unsafe"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
@@ -154,30 +153,6 @@ func (k *block) seek(d uint32) int {
 		}
 	}
 	return lo
-}
-
-// atLeast calls yield, in order, with each posting from lo up to hi whose impact is at least least.
-// It compares eight impacts at a time.
-func (k *block) atLeast(least uint8, lo, hi int, yield func(i int)) {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	y := uint64(least) * ones
-	for i := lo &^ 7; i < hi; i += 8 {
-		var x uint64
-		if i+8 <= len(k.impacts) {
-			x = binary.LittleEndian.Uint64(k.impacts[i:])
-		} else {
-			for j, v := range k.impacts[i:] {
-				x |= uint64(v) << (8 * j)
-			}
-		}
-		// The top bit of a byte of low is set if the low 7 bits of x are at least those of y.
-		low := (x | tops) - (y &^ tops)
-		for m := (x&^y | ^(x^y)&low) & tops; m != 0; m &= m - 1 {
-			if at := i + bits.TrailingZeros64(m)/8; at >= lo && at < hi {
-				yield(at)
-			}
-		}
-	}
 }
 
 // packedBytes returns the size of n numbers of width bits.

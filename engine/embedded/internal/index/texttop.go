@@ -1,7 +1,9 @@
 package index
 
 import (
+	"encoding/binary"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -11,15 +13,31 @@ type Scored struct {
 	Score float64
 }
 
+// spanSize is the number of documents that a search looks at together.
+const spanSize = 1 << 13
+
 // topSearch is the state of one search for the best entities.
 type topSearch struct {
-	k      int
-	best   []float64 // a min-heap of the best k scores
-	found  []Scored
-	terms  []topTerm // the terms that occur in the current run
-	active []int     // positions in terms of those that occur in the current range, by bound
-	rest   []float64 // see searchRange
-	parts  []float64 // by term: its contribution to the current document, or 0
+	k     int
+	best  []float64 // a min-heap of the best k scores
+	found []Scored
+
+	terms  []topTerm // the terms that occur in the current run, in order of their texts
+	active []int     // positions in terms of those that occur in the current span, by bound
+	below  []float64 // by position in active: sum of the bounds up to and including it
+	margin float64   // above 1, for rounding in a sum of 4-byte numbers
+
+	base       uint32             // first document of the span
+	sums       *[spanSize]float32 // by document: bound of its score; 0 outside of markSums
+	marks      [spanSize / 64]uint64
+	candidates []candidate
+	histogram  [256]int
+}
+
+// candidate is a document of the span with a bound of its score.
+type candidate struct {
+	at    uint32 // the document less base
+	bound float32
 }
 
 // topTerm is a term in the current run.
@@ -27,7 +45,9 @@ type topTerm struct {
 	*termRun
 	idf   float64
 	unit  float64 // upper bound of the contribution of one unit of impact
-	bound float64 // upper bound of the contribution in the current block
+	from  int     // the first block that overlaps the span
+	to    int     // the block after the last one that does
+	bound float64 // upper bound of the contribution in the span
 }
 
 func (t *topSearch) end() {
@@ -40,22 +60,27 @@ func (t *topSearch) end() {
 // is valid until the next call.
 //
 // It is MaxScore (Turtle and Flood, Query evaluation: strategies and optimizations, 1995) over
-// the maxima of blocks (Ding and Suel, Faster top-k document retrieval using block-max indexes,
-// SIGIR 2011): it skips ranges of documents in which the sum of the maxima of the terms' blocks is
-// below the k-th best score so far. The scores that it returns are those of Score, bit for bit,
-// because it adds the contributions in the order of the terms.
+// spans of documents, with the maxima of the blocks in a span as bounds (Ding and Suel, Faster top-k
+// document retrieval using block-max indexes, SIGIR 2011). It skips spans, blocks and postings that
+// cannot raise a score to the k-th best score so far. The scores that it returns are those of
+// Score, bit for bit.
 func (s *Scorer) Top(k int) []Scored {
-	s.top.k, s.top.best, s.top.found = k, s.top.best[:0], s.top.found[:0]
+	t := &s.top
+	t.k, t.best, t.found = k, t.best[:0], t.found[:0]
 	if len(s.terms) == 0 || k <= 0 {
 		return nil
 	}
+	if t.sums == nil {
+		t.sums = new([spanSize]float32)
+	}
+	t.margin = 1 + 2e-7*float64(len(s.terms)+1)
 	for i := range s.view.runs {
 		s.searchRun(i)
 	}
-	if least := s.top.threshold(); least > 0 {
-		s.top.found = slices.DeleteFunc(s.top.found, func(f Scored) bool { return f.Score < least })
+	if least := t.threshold(); least > 0 {
+		t.found = slices.DeleteFunc(t.found, func(f Scored) bool { return f.Score < least })
 	}
-	return s.top.found
+	return t.found
 }
 
 // threshold returns the score that an entity must reach to be among the best k.
@@ -66,8 +91,7 @@ func (t *topSearch) threshold() float64 {
 	return t.best[0]
 }
 
-// searchRun searches one run for the best entities. It divides the documents into ranges, in each of
-// which every term has one block.
+// searchRun searches one run for the best entities.
 func (s *Scorer) searchRun(run int) {
 	r, t := &s.view.runs[run], &s.top
 	// The weights may have grown since the index was built, because the average length
@@ -81,120 +105,285 @@ func (s *Scorer) searchRun(run int) {
 			t.terms = append(t.terms, topTerm{termRun: in, idf: s.terms[i].idf, unit: s.terms[i].idf * impactUnit * scale})
 		}
 	}
-	t.parts = slices.Grow(t.parts[:0], len(t.terms))[:len(t.terms)]
-	for lo := uint32(0); ; {
-		hi, sum := uint32(math.MaxUint32), 0.0
-		t.active = t.active[:0]
-		for i := range t.terms {
-			m := &t.terms[i]
-			if !m.advance(lo) {
-				continue
-			}
-			hi = min(hi, m.postings.last(m.at))
-			m.bound = m.unit * float64(m.postings.peak(m.at))
-			t.active = append(t.active, i)
-		}
-		if len(t.active) == 0 {
-			return
-		}
-		t.active = slices.DeleteFunc(t.active, func(i int) bool { m := &t.terms[i]; return m.postings.first(m.at) > hi })
-		for _, i := range t.active {
-			sum += t.terms[i].bound
-		}
-		if sum >= t.threshold() {
-			s.searchRange(run, lo, hi)
-		}
-		if lo = hi + 1; lo == 0 {
-			return
+	for base := uint64(0); base < uint64(r.docs); base += spanSize {
+		t.base = uint32(base)
+		if t.enter() {
+			s.searchSpan(run)
 		}
 	}
 }
 
-// searchRange searches the documents from lo to hi, inclusive. The active terms have one block each.
-//
-// A document must have an essential term to reach the threshold: the other terms are those with
-// the lowest bounds, whose sum is below the threshold. searchRange goes through the postings of each
-// essential term whose impact is high enough, and looks the documents up in the blocks of the
-// other terms.
-func (s *Scorer) searchRange(run int, lo, hi uint32) {
+// enter finds the terms that occur in the span and their bounds. It reports whether a document of
+// the span can reach the threshold.
+func (t *topSearch) enter() bool {
+	t.active, t.below = t.active[:0], t.below[:0]
+	end := uint64(t.base) + spanSize
+	for i := range t.terms {
+		m := &t.terms[i]
+		m.from, m.to = 0, 0
+		if !m.advance(t.base) {
+			continue
+		}
+		peak := uint8(0)
+		b, n := m.at, m.blocks()
+		for ; b < n && uint64(m.postings.first(b)) < end; b++ {
+			peak = max(peak, m.postings.peak(b))
+		}
+		if b == m.at {
+			continue
+		}
+		m.from, m.to, m.bound = m.at, b, m.unit*float64(peak)
+		at := len(t.active)
+		for at > 0 && t.terms[t.active[at-1]].bound > m.bound {
+			at--
+		}
+		t.active = slices.Insert(t.active, at, i)
+	}
+	sum := 0.0
+	for _, i := range t.active {
+		sum += t.terms[i].bound
+		t.below = append(t.below, sum)
+	}
+	return sum > 0 && sum >= t.threshold()
+}
+
+// searchSpan searches the documents of the span. A document must have an essential term to reach the
+// threshold: the other terms are those with the lowest bounds, whose sum is below the threshold.
+func (s *Scorer) searchSpan(run int) {
 	t, x := &s.top, s.view.runs[run].Text
-	slices.SortFunc(t.active, func(i, j int) int {
-		if t.terms[i].bound < t.terms[j].bound {
-			return -1
+	essential := 0
+	for t.below[essential] < t.threshold() {
+		essential++
+	}
+	for _, i := range t.active[essential:] {
+		t.add(x, &t.terms[i], t.least(i))
+	}
+	rest := 0.0
+	if essential > 0 {
+		rest = t.below[essential-1]
+	}
+	t.collect(rest)
+	for j := essential - 1; j >= 0 && len(t.candidates) > 0; j-- {
+		rest = 0
+		if j > 0 {
+			rest = t.below[j-1]
 		}
-		return 1
+		m := &t.terms[t.active[j]]
+		// Looking up one document costs as much as reading about 16 postings in order.
+		if (m.to-m.from)*blockSize < 16*len(t.candidates) {
+			t.mark(x, m, t.least(t.active[j]))
+			t.keepMarked(float32(m.bound), rest)
+		} else {
+			t.keepFound(x, m, rest)
+		}
+	}
+	s.scoreCandidates(run)
+}
+
+// least returns the least impact of term i in a document that reaches the threshold, if all other
+// terms contribute as much as they can; more than 255 if there is no such impact.
+func (t *topSearch) least(i int) int {
+	others := 0.0
+	for _, o := range t.active {
+		if o != i {
+			others += t.terms[o].bound
+		}
+	}
+	// The margin is for rounding: impacts are whole numbers.
+	return int(max(0, min(256, math.Ceil((t.threshold()-others)/t.terms[i].unit-1e-3))))
+}
+
+// add adds the contributions of a term, where its impact is at least least, to sums, and marks the
+// documents.
+func (t *topSearch) add(x *Text, m *topTerm, least int) {
+	unit := float32(m.unit)
+	t.eachAbove(x, m, least, func(at uint32, impact uint8) {
+		t.sums[at] += unit * float32(impact)
+		t.marks[at/64] |= 1 << (at % 64)
 	})
-	for e := len(t.active) - 1; e >= 0; e-- {
-		sum := 0.0
-		for _, i := range t.active[:e+1] {
-			sum += t.terms[i].bound
-		}
-		if sum < t.threshold() {
-			return // neither this term nor any before it is essential
-		}
-		// rest[j] is the sum of the bounds of the first j active terms except e.
-		t.rest = append(t.rest[:0], 0)
-		for j, i := range t.active {
-			bound := t.terms[i].bound
-			if j == e {
-				bound = 0
-			}
-			t.rest = append(t.rest, t.rest[j]+bound)
-		}
-		m := &t.terms[t.active[e]]
-		m.load(x)
-		from, to := 0, m.block.n
-		if m.block.first < lo {
-			from = m.seek(lo)
-		}
-		if m.block.last > hi {
-			to = m.seek(hi + 1)
-		}
-		// The margin is for rounding: impacts are whole numbers.
-		least := math.Ceil((t.threshold()-t.rest[len(t.active)])/m.unit - 1e-3)
-		if least > 255 {
+}
+
+// mark marks the documents of a term where its impact is at least least.
+func (t *topSearch) mark(x *Text, m *topTerm, least int) {
+	t.eachAbove(x, m, least, func(at uint32, _ uint8) { t.marks[at/64] |= 1 << (at % 64) })
+}
+
+// eachAbove calls yield with each posting of a term in the span whose impact is at least least:
+// the document less base, and the impact. It compares eight impacts at a time.
+func (t *topSearch) eachAbove(x *Text, m *topTerm, least int, yield func(at uint32, impact uint8)) {
+	if least > 255 {
+		return
+	}
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	y := uint64(least) * ones
+	var k block
+	for b := m.from; b < m.to; b++ {
+		if int(m.postings.peak(b)) < least {
 			continue
 		}
-		m.atLeast(uint8(max(0, least)), from, to, func(i int) { s.try(run, e, i) })
+		x.read(&m.postings, b, &k)
+		shift := k.first - t.base // wraps around if the block begins before the span
+		lo, hi := 0, k.n
+		if k.first < t.base {
+			lo = k.seek(t.base)
+		}
+		if uint64(k.last) >= uint64(t.base)+spanSize {
+			hi = k.seek(t.base + spanSize)
+		}
+		for i := lo &^ 7; i < hi; i += 8 {
+			var v uint64
+			if i+8 <= len(k.impacts) {
+				v = binary.LittleEndian.Uint64(k.impacts[i:])
+			} else {
+				for j, impact := range k.impacts[i:] {
+					v |= uint64(impact) << (8 * j)
+				}
+			}
+			// The top bit of a byte of low is set if the low 7 bits of v are at least those of y.
+			low := (v | tops) - (y &^ tops)
+			for set := (v&^y | ^(v^y)&low) & tops; set != 0; set &= set - 1 {
+				bit := bits.TrailingZeros64(set)
+				if p := i + bit/8; p >= lo && p < hi {
+					if at := shift + unpack(k.docs, p, k.docBits); at < spanSize {
+						yield(at, uint8(v>>(bit-7)))
+					}
+				}
+			}
+		}
 	}
 }
 
-// try scores a document: that of posting i of active term e. It stops once the document cannot
-// reach the threshold, and if an active term after e has the document, because then try has seen it.
-func (s *Scorer) try(run, e, i int) {
-	t, r := &s.top, &s.view.runs[run]
-	m := &t.terms[t.active[e]]
-	d := m.doc(i)
-	length := s.length(run, d)
-	clear(t.parts)
-	sum := s.weight(m.idf, m.freq(i), length)
-	t.parts[t.active[e]] = sum
-	for j := len(t.active) - 1; j >= 0; j-- {
-		if j == e {
+// collect makes candidates of the marked documents that can reach the threshold if the terms that
+// have not been added contribute rest. It clears marks and sums.
+func (t *topSearch) collect(rest float64) {
+	t.candidates = t.candidates[:0]
+	least := t.leastBound(rest)
+	for w, word := range t.marks {
+		if word == 0 {
 			continue
 		}
-		if (sum+t.rest[j+1])*slack < t.threshold() {
-			return
+		t.marks[w] = 0
+		for ; word != 0; word &= word - 1 {
+			at := uint32(w*64 + bits.TrailingZeros64(word))
+			bound := t.sums[at]
+			t.sums[at] = 0
+			if bound >= least {
+				t.candidates = append(t.candidates, candidate{at, bound})
+			}
 		}
-		o := &t.terms[t.active[j]]
-		o.load(r.Text)
-		if d < o.block.first || d > o.block.last {
-			continue
-		}
-		at := o.seek(d)
-		if at == o.block.n || o.doc(at) != d {
-			continue
-		}
-		if j > e {
-			return
-		}
-		w := s.weight(o.idf, o.freq(at), length)
-		t.parts[t.active[j]] = w
-		sum += w
 	}
-	score := 0.0
-	for _, w := range t.parts {
-		score += w // in the order of the terms
+}
+
+// leastBound returns the least bound of a candidate that reaches the threshold if further terms
+// contribute rest.
+func (t *topSearch) leastBound(rest float64) float32 {
+	return float32((t.threshold()/t.margin - rest) / t.margin)
+}
+
+// keepMarked adds bound to the bounds of the candidates that are marked, and drops candidates that
+// cannot reach the threshold. It clears marks.
+func (t *topSearch) keepMarked(bound float32, rest float64) {
+	least, kept := t.leastBound(rest), t.candidates[:0]
+	for _, c := range t.candidates {
+		if t.marks[c.at/64]>>(c.at%64)&1 != 0 {
+			c.bound += bound
+		}
+		if c.bound >= least {
+			kept = append(kept, c)
+		}
+	}
+	t.candidates = kept
+	clear(t.marks[:])
+}
+
+// keepFound looks each candidate up in a term, adds the contribution of the term to its bound, and
+// drops candidates that cannot reach the threshold.
+func (t *topSearch) keepFound(x *Text, m *topTerm, rest float64) {
+	least, with, kept := t.leastBound(rest), t.leastBound(rest+m.bound), t.candidates[:0]
+	for _, c := range t.candidates {
+		if c.bound < with {
+			continue
+		}
+		if i, ok := m.seekIn(x, t.base+c.at); ok {
+			c.bound += float32(m.unit * float64(m.impacts[i]))
+		}
+		if c.bound >= least {
+			kept = append(kept, c)
+		}
+	}
+	t.candidates = kept
+}
+
+// seekIn finds document d, which lies in the span, among the postings of the term.
+func (m *topTerm) seekIn(x *Text, d uint32) (at int, ok bool) {
+	if m.at >= m.to || d < m.postings.first(m.at) {
+		m.at, m.open = m.from, false
+	}
+	return m.seekTo(x, d)
+}
+
+// scoreCandidates scores the candidates. If there are many, it begins with those with the highest
+// bounds, which raises the threshold for the rest.
+func (s *Scorer) scoreCandidates(run int) {
+	t := &s.top
+	high := float32(math.MaxFloat32)
+	if len(t.candidates) > 2*t.k+16 {
+		high = t.highBound()
+		for _, c := range t.candidates {
+			if c.bound >= high {
+				s.scoreCandidate(run, c)
+			}
+		}
+	}
+	for _, c := range t.candidates {
+		if c.bound < high {
+			s.scoreCandidate(run, c)
+		}
+	}
+}
+
+// highBound returns a bound that k candidates or more, but few more, reach.
+func (t *topSearch) highBound() float32 {
+	most := float32(0)
+	for _, c := range t.candidates {
+		most = max(most, c.bound)
+	}
+	if most == 0 {
+		return 0
+	}
+	clear(t.histogram[:])
+	unit := float32(len(t.histogram)-1) / most
+	for _, c := range t.candidates {
+		t.histogram[int(c.bound*unit)]++
+	}
+	n := 0
+	for i := len(t.histogram) - 1; i > 0; i-- {
+		if n += t.histogram[i]; n >= t.k {
+			return float32(i) / unit
+		}
+	}
+	return 0
+}
+
+// scoreCandidate adds a candidate to the best entities if its score reaches the threshold.
+func (s *Scorer) scoreCandidate(run int, c candidate) {
+	t, r := &s.top, &s.view.runs[run]
+	if c.bound < t.leastBound(0) {
+		return
+	}
+	d := t.base + c.at
+	score, length := 0.0, uint32(0)
+	for i := range t.terms {
+		m := &t.terms[i]
+		if m.to == 0 {
+			continue
+		}
+		if at, ok := m.seekIn(r.Text, d); ok {
+			if score == 0 {
+				length = s.length(run, d)
+			}
+			score += s.weight(m.idf, m.freq(at), length)
+		}
 	}
 	if score < t.threshold() || score == 0 || r.dead != nil && r.dead.Get(int(d)) {
 		return

@@ -32,6 +32,9 @@ type topSearch struct {
 	marks      [spanSize / 64]uint64
 	candidates []candidate
 	histogram  [256]int
+
+	block  block // the one that above reads
+	placed [blockSize]placed
 }
 
 // candidate is a document of the span with a bound of its score.
@@ -52,7 +55,7 @@ type topTerm struct {
 
 func (t *topSearch) end() {
 	clear(t.terms[:cap(t.terms)])
-	t.terms = t.terms[:0]
+	t.terms, t.block = t.terms[:0], block{}
 }
 
 // Top returns the k entities with the greatest scores, and all that tie with the last of
@@ -155,14 +158,18 @@ func (s *Scorer) searchSpan(run int) {
 	for t.below[essential] < t.threshold() {
 		essential++
 	}
-	for _, i := range t.active[essential:] {
-		t.add(x, &t.terms[i], t.least(i))
-	}
 	rest := 0.0
 	if essential > 0 {
 		rest = t.below[essential-1]
 	}
-	t.collect(rest)
+	if i := t.active[essential]; essential == len(t.active)-1 {
+		t.list(x, &t.terms[i], t.least(i))
+	} else {
+		for _, i := range t.active[essential:] {
+			t.add(x, &t.terms[i], t.least(i))
+		}
+		t.collect(rest)
+	}
 	for j := essential - 1; j >= 0 && len(t.candidates) > 0; j-- {
 		rest = 0
 		if j > 0 {
@@ -197,60 +204,82 @@ func (t *topSearch) least(i int) int {
 // documents.
 func (t *topSearch) add(x *Text, m *topTerm, least int) {
 	unit := float32(m.unit)
-	t.eachAbove(x, m, least, func(at uint32, impact uint8) {
-		t.sums[at] += unit * float32(impact)
-		t.marks[at/64] |= 1 << (at % 64)
-	})
+	for b := m.from; b < m.to; b++ {
+		for _, p := range t.above(x, m, b, least) {
+			t.sums[p.at] += unit * float32(p.impact)
+			t.marks[p.at/64] |= 1 << (p.at % 64)
+		}
+	}
 }
 
 // mark marks the documents of a term where its impact is at least least.
 func (t *topSearch) mark(x *Text, m *topTerm, least int) {
-	t.eachAbove(x, m, least, func(at uint32, _ uint8) { t.marks[at/64] |= 1 << (at % 64) })
+	for b := m.from; b < m.to; b++ {
+		for _, p := range t.above(x, m, b, least) {
+			t.marks[p.at/64] |= 1 << (p.at % 64)
+		}
+	}
 }
 
-// eachAbove calls yield with each posting of a term in the span whose impact is at least least:
-// the document less base, and the impact. It compares eight impacts at a time.
-func (t *topSearch) eachAbove(x *Text, m *topTerm, least int, yield func(at uint32, impact uint8)) {
-	if least > 255 {
-		return
+// list makes candidates of the documents of a term where its impact is at least least.
+func (t *topSearch) list(x *Text, m *topTerm, least int) {
+	t.candidates = t.candidates[:0]
+	unit := float32(m.unit)
+	for b := m.from; b < m.to; b++ {
+		for _, p := range t.above(x, m, b, least) {
+			t.candidates = append(t.candidates, candidate{p.at, unit * float32(p.impact)})
+		}
+	}
+}
+
+// placed is a posting of a document of the span: the document less base, and the impact.
+type placed struct{ at, impact uint32 }
+
+// above returns the postings of a block that lie in the span and whose impact is at least least. It
+// compares eight impacts at a time. The result is valid until the next call.
+func (t *topSearch) above(x *Text, m *topTerm, b, least int) []placed {
+	if int(m.postings.peak(b)) < least {
+		return nil
+	}
+	k := &t.block
+	x.read(&m.postings, b, k)
+	shift := k.first - t.base // wraps around if the block begins before the span
+	lo, hi := 0, k.n
+	if k.first < t.base {
+		lo = k.seek(t.base)
+	}
+	if uint64(k.last) >= uint64(t.base)+spanSize {
+		hi = k.seek(t.base + spanSize)
 	}
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	y := uint64(least) * ones
-	var k block
-	for b := m.from; b < m.to; b++ {
-		if int(m.postings.peak(b)) < least {
-			continue
-		}
-		x.read(&m.postings, b, &k)
-		shift := k.first - t.base // wraps around if the block begins before the span
-		lo, hi := 0, k.n
-		if k.first < t.base {
-			lo = k.seek(t.base)
-		}
-		if uint64(k.last) >= uint64(t.base)+spanSize {
-			hi = k.seek(t.base + spanSize)
-		}
-		for i := lo &^ 7; i < hi; i += 8 {
-			var v uint64
-			if i+8 <= len(k.impacts) {
-				v = binary.LittleEndian.Uint64(k.impacts[i:])
-			} else {
-				for j, impact := range k.impacts[i:] {
-					v |= uint64(impact) << (8 * j)
-				}
+	y, n, docs, width := uint64(least)*ones, 0, k.docs, k.docBits
+	for i := lo &^ 7; i < hi; i += 8 {
+		var v uint64
+		if i+8 <= len(k.impacts) {
+			v = binary.LittleEndian.Uint64(k.impacts[i:])
+		} else {
+			for j, impact := range k.impacts[i:] {
+				v |= uint64(impact) << (8 * j)
 			}
-			// The top bit of a byte of low is set if the low 7 bits of v are at least those of y.
-			low := (v | tops) - (y &^ tops)
-			for set := (v&^y | ^(v^y)&low) & tops; set != 0; set &= set - 1 {
-				bit := bits.TrailingZeros64(set)
-				if p := i + bit/8; p >= lo && p < hi {
-					if at := shift + unpack(k.docs, p, k.docBits); at < spanSize {
-						yield(at, uint8(v>>(bit-7)))
-					}
-				}
+		}
+		// The top bit of a byte of low is set if the low 7 bits of v are at least those of y.
+		low := (v | tops) - (y &^ tops)
+		set := (v&^y | ^(v^y)&low) & tops
+		if i < lo {
+			set &= ^uint64(0) << (8 * (lo - i))
+		}
+		if i+8 > hi {
+			set &= ^uint64(0) >> (8 * (i + 8 - hi))
+		}
+		for ; set != 0; set &= set - 1 {
+			bit := bits.TrailingZeros64(set)
+			if at := shift + unpack(docs, i+bit/8, width); at < spanSize {
+				t.placed[n%blockSize] = placed{at, uint32(v >> (bit - 7) & 0xff)}
+				n++
 			}
 		}
 	}
+	return t.placed[:n]
 }
 
 // collect makes candidates of the marked documents that can reach the threshold if the terms that

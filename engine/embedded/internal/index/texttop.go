@@ -13,8 +13,14 @@ type Scored struct {
 	Score float64
 }
 
-// spanSize is the number of documents that a search looks at together.
-const spanSize = 1 << 13
+const (
+	// maxSpan is the maximum number of documents that a search looks at together; see span.
+	maxSpan = 1 << 15
+	minSpan = 1 << 10
+	// spanPostings is about how many postings a span has. With fewer, the work for each span
+	// outweighs that for the postings. With more, the maxima of blocks are further from the scores.
+	spanPostings = 512
+)
 
 // topSearch is the state of one search for the best entities.
 type topSearch struct {
@@ -27,9 +33,10 @@ type topSearch struct {
 	below  []float64 // by position in active: sum of the bounds up to and including it
 	margin float64   // above 1, for rounding in a sum of 4-byte numbers
 
-	base       uint32             // first document of the span
-	sums       *[spanSize]float32 // by document: bound of its score; 0 outside of markSums
-	marks      [spanSize / 64]uint64
+	base       uint32               // first document of the span
+	span       uint32               // number of documents in a span, a power of two
+	sums       *[maxSpan]float32    // by document of the span: bound of its score, if the document is marked
+	marks      [maxSpan / 64]uint64 // one bit for each document of the span
 	candidates []candidate
 	histogram  [256]int
 
@@ -74,7 +81,7 @@ func (s *Scorer) Top(k int) []Scored {
 		return nil
 	}
 	if t.sums == nil {
-		t.sums = new([spanSize]float32)
+		t.sums = new([maxSpan]float32)
 	}
 	t.margin = 1 + 2e-7*float64(len(s.terms)+1)
 	for i := range s.view.runs {
@@ -108,7 +115,8 @@ func (s *Scorer) searchRun(run int) {
 			t.terms = append(t.terms, topTerm{termRun: in, idf: s.terms[i].idf, unit: s.terms[i].idf * impactUnit * scale})
 		}
 	}
-	for base := uint64(0); base < uint64(r.docs); base += spanSize {
+	t.span = t.spanFor(r.docs)
+	for base := uint64(0); base < uint64(r.docs); base += uint64(t.span) {
 		t.base = uint32(base)
 		if t.enter() {
 			s.searchSpan(run)
@@ -116,11 +124,20 @@ func (s *Scorer) searchRun(run int) {
 	}
 }
 
+// spanFor returns the number of documents in a span of the current run.
+func (t *topSearch) spanFor(docs uint32) uint32 {
+	postings := uint64(1)
+	for i := range t.terms {
+		postings += uint64(t.terms[i].postings.n)
+	}
+	return 1 << min(bits.Len(maxSpan-1), max(bits.Len(minSpan-1), bits.Len64(uint64(docs)*spanPostings/postings)))
+}
+
 // enter finds the terms that occur in the span and their bounds. It reports whether a document of
 // the span can reach the threshold.
 func (t *topSearch) enter() bool {
 	t.active, t.below = t.active[:0], t.below[:0]
-	end := uint64(t.base) + spanSize
+	end := uint64(t.base) + uint64(t.span)
 	for i := range t.terms {
 		m := &t.terms[i]
 		m.from, m.to = 0, 0
@@ -178,8 +195,8 @@ func (s *Scorer) searchSpan(run int) {
 		m := &t.terms[t.active[j]]
 		// Looking up one document costs as much as reading about 16 postings in order.
 		if (m.to-m.from)*blockSize < 16*len(t.candidates) {
-			t.mark(x, m, t.least(t.active[j]))
-			t.keepMarked(float32(m.bound), rest)
+			t.add(x, m, t.least(t.active[j]))
+			t.keepMarked(rest)
 		} else {
 			t.keepFound(x, m, rest)
 		}
@@ -201,22 +218,18 @@ func (t *topSearch) least(i int) int {
 }
 
 // add adds the contributions of a term, where its impact is at least least, to sums, and marks the
-// documents.
+// documents. A sum counts only if its document is marked.
 func (t *topSearch) add(x *Text, m *topTerm, least int) {
 	unit := float32(m.unit)
 	for b := m.from; b < m.to; b++ {
 		for _, p := range t.above(x, m, b, least) {
-			t.sums[p.at] += unit * float32(p.impact)
-			t.marks[p.at/64] |= 1 << (p.at % 64)
-		}
-	}
-}
-
-// mark marks the documents of a term where its impact is at least least.
-func (t *topSearch) mark(x *Text, m *topTerm, least int) {
-	for b := m.from; b < m.to; b++ {
-		for _, p := range t.above(x, m, b, least) {
-			t.marks[p.at/64] |= 1 << (p.at % 64)
+			word, bit := &t.marks[p.at/64], uint64(1)<<(p.at%64)
+			sum := unit * float32(p.impact)
+			if *word&bit != 0 {
+				sum += t.sums[p.at]
+			}
+			t.sums[p.at] = sum
+			*word |= bit
 		}
 	}
 }
@@ -248,8 +261,8 @@ func (t *topSearch) above(x *Text, m *topTerm, b, least int) []placed {
 	if k.first < t.base {
 		lo = k.seek(t.base)
 	}
-	if uint64(k.last) >= uint64(t.base)+spanSize {
-		hi = k.seek(t.base + spanSize)
+	if uint64(k.last) >= uint64(t.base)+uint64(t.span) {
+		hi = k.seek(t.base + t.span)
 	}
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	y, n, docs, width := uint64(least)*ones, 0, k.docs, k.docBits
@@ -273,7 +286,7 @@ func (t *topSearch) above(x *Text, m *topTerm, b, least int) []placed {
 		}
 		for ; set != 0; set &= set - 1 {
 			bit := bits.TrailingZeros64(set)
-			if at := shift + unpack(docs, i+bit/8, width); at < spanSize {
+			if at := shift + unpack(docs, i+bit/8, width); at < t.span {
 				t.placed[n%blockSize] = placed{at, uint32(v >> (bit - 7) & 0xff)}
 				n++
 			}
@@ -283,20 +296,18 @@ func (t *topSearch) above(x *Text, m *topTerm, b, least int) []placed {
 }
 
 // collect makes candidates of the marked documents that can reach the threshold if the terms that
-// have not been added contribute rest. It clears marks and sums.
+// have not been added contribute rest. It clears marks.
 func (t *topSearch) collect(rest float64) {
 	t.candidates = t.candidates[:0]
 	least := t.leastBound(rest)
-	for w, word := range t.marks {
+	for w, word := range t.marks[:t.span/64] {
 		if word == 0 {
 			continue
 		}
 		t.marks[w] = 0
 		for ; word != 0; word &= word - 1 {
 			at := uint32(w*64 + bits.TrailingZeros64(word))
-			bound := t.sums[at]
-			t.sums[at] = 0
-			if bound >= least {
+			if bound := t.sums[at]; bound >= least {
 				t.candidates = append(t.candidates, candidate{at, bound})
 			}
 		}
@@ -309,20 +320,20 @@ func (t *topSearch) leastBound(rest float64) float32 {
 	return float32((t.threshold()/t.margin - rest) / t.margin)
 }
 
-// keepMarked adds bound to the bounds of the candidates that are marked, and drops candidates that
-// cannot reach the threshold. It clears marks.
-func (t *topSearch) keepMarked(bound float32, rest float64) {
+// keepMarked adds the sums of the marked documents to the bounds of the candidates, and drops
+// candidates that cannot reach the threshold if further terms contribute rest. It clears marks.
+func (t *topSearch) keepMarked(rest float64) {
 	least, kept := t.leastBound(rest), t.candidates[:0]
 	for _, c := range t.candidates {
 		if t.marks[c.at/64]>>(c.at%64)&1 != 0 {
-			c.bound += bound
+			c.bound += t.sums[c.at]
 		}
 		if c.bound >= least {
 			kept = append(kept, c)
 		}
 	}
 	t.candidates = kept
-	clear(t.marks[:])
+	clear(t.marks[:t.span/64])
 }
 
 // keepFound looks each candidate up in a term, adds the contribution of the term to its bound, and

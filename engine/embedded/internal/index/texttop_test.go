@@ -104,7 +104,7 @@ func TestTopOfSkewedTexts(t *testing.T) {
 		zipf := rand.NewZipf(r, 1.05+r.Float64(), 2, 3000)
 		c := &corpus{live: map[uint32]int{}}
 		owner := new(Owner)
-		for range 200 + r.IntN(2+int(seed%3)*spanSize) {
+		for range 200 + r.IntN(2+int(seed%3)*6*minSpan) {
 			c.put(owner, c.next, skewed(r, zipf))
 		}
 		v := NewTextView(c.next, c.rows, c.source)

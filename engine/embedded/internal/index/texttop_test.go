@@ -79,9 +79,10 @@ func (c *corpus) best(query []int, k int) map[uint32]float64 {
 	return scores
 }
 
-// skewed draws words by Zipf's law, mostly few and sometimes many, and repeats some of them.
-func skewed(r *rand.Rand, zipf *rand.Zipf) []int {
-	n := 1 + r.IntN(40)
+// skewed draws words by Zipf's law, mostly fewer than most and sometimes many, and repeats some of
+// them.
+func skewed(r *rand.Rand, zipf *rand.Zipf, most int) []int {
+	n := 1 + r.IntN(most)
 	if r.IntN(200) == 0 {
 		n = 600
 	}
@@ -105,7 +106,7 @@ func TestTopOfSkewedTexts(t *testing.T) {
 		c := &corpus{live: map[uint32]int{}}
 		owner := new(Owner)
 		for range 200 + r.IntN(2+int(seed%3)*6*minSpan) {
-			c.put(owner, c.next, skewed(r, zipf))
+			c.put(owner, c.next, skewed(r, zipf, 20))
 		}
 		v := NewTextView(c.next, c.rows, c.source)
 		for round := range 6 {
@@ -119,7 +120,7 @@ func TestTopOfSkewedTexts(t *testing.T) {
 				if r.IntN(3) == 0 {
 					ord = c.next
 				}
-				words := skewed(r, zipf)
+				words := skewed(r, zipf, 20<<round) // so that the average length grows
 				if ord < c.next && r.IntN(2) == 0 {
 					words = nil
 				}

@@ -3,7 +3,7 @@ package index
 import "encoding/binary"
 
 // blockSize is the number of postings in a block; the last block of a term may have fewer.
-const blockSize = 128
+const blockSize = 64
 
 // headBytes is the size of a block's head.
 const headBytes = 12

@@ -24,14 +24,14 @@ import (
 //	          term start in postings, 8 bytes each
 //	terms     for each term, ascending: uvarint length and bytes; uvarints: postings, and their bytes
 //	postings  for each term, one after another: the heads of its blocks, then the blocks. A block
-//	          has 128 postings, the last one what remains. At the end 8 bytes 0
+//	          has 64 postings, the last one those that remain. At the end stand 8 bytes of 0
 //	  head    last document, 4 bytes; end of the block, counted from the first block, 4 bytes;
 //	          greatest impact; bits of a document, bits of an occurrence; 0: 1 byte each
 //	  block   impacts, 1 byte each; documents, less the last one of the block before it and one;
 //	          occurrences less one. The last two are packed, lowest bits first, and each starts at a byte
 //
-// An array of ords, rows or lens is left out if its width is 0. Up to format 4 the layout was another
-// one; such an index is built again.
+// An array of ords, rows or lens is left out if its width is 0. The indexes of formats 1 to 4
+// have a different layout; they are built again.
 
 // Name returns the name of the segment that holds the index; empty if none does.
 func (x *Text) Name() string { return x.name }
@@ -187,7 +187,7 @@ func (v *TextView) Parts() []*Text {
 }
 
 // read opens the stored indexes, marks documents that died since as dead, and indexes the
-// rows that were added since.
+// rows that were added since. It builds the whole index again if a stored one has an older layout.
 func (v *TextView) read(source Source) {
 	v.runs, v.docs, v.sum = nil, 0, 0 // in case an earlier read failed
 	for _, p := range v.stored.parts {

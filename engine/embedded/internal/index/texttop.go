@@ -14,7 +14,7 @@ type Scored struct {
 
 const (
 	// minSpan and maxSpan bound the number of documents that a search looks at together; see spanFor.
-	minSpan = 1 << 10
+	minSpan = 1 << 9
 	maxSpan = 1 << 15
 	// spanPostings is about how many postings a span has. With fewer, the work for each span
 	// outweighs that for the postings. With more, the maxima of blocks are further from the scores.

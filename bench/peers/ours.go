@@ -62,22 +62,8 @@ func (omnigraph) load(ctx context.Context, dir string, from source) error {
 		return errors.Join(err, g.Close())
 	}
 	defer file.Close()
-	if _, err = g.Load(ctx, file, engine.LoadOptions{Mode: engine.Append}); err == nil {
-		err = (&graphSession{graph: g}).indexTexts(ctx)
-	}
-	return errors.Join(err, g.Close())
-}
-
-// indexTexts runs one search. The engine builds the text index on its first use and keeps it in
-// memory. The time counts as part of the load, as it does for the peers.
-func (s *graphSession) indexTexts(ctx context.Context) error {
-	i := slices.IndexFunc(works, func(w *work) bool { return w.id == "w8" })
-	search, err := s.prepare(ctx, works[i])
-	if err != nil {
-		return err
-	}
-	_, err = search(ctx, []any{social.Word(0)}, nil)
-	return err
+	_, err = g.Load(ctx, file, engine.LoadOptions{Mode: engine.Append})
+	return errors.Join(err, g.Close()) // Close builds and stores the text index of the posts
 }
 
 // open opens only the graph, without compiling queries. In a real program, generated packages carry

@@ -134,11 +134,20 @@ func (s *storedIndexes) forget() {
 }
 
 // storeIndexes stores the indexes of the tables of heads and merge bases, unless they are stored
-// already or too small to be worth a file.
+// already or too small to be worth a file. On the main branch it first builds the text indexes that
+// the schema declares. On other branches a search builds them, because each branch has its own.
 func (c *checkpoints) storeIndexes(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) (made storedIndexes, err error) {
 	var states []*version.Snapshot
 	for _, b := range cut.branches {
 		states = append(states, after[b.Head])
+		if b.branch != c.branches.main {
+			continue
+		}
+		for _, t := range after[b.Head].Tables() {
+			if err := t.BuildTexts(ctx, c.opts.indexed); err != nil {
+				return made, err
+			}
+		}
 	}
 	for _, b := range cut.bases {
 		states = append(states, after[b])
@@ -161,6 +170,11 @@ func (c *checkpoints) storeIndexes(ctx context.Context, cut *cut, after map[*ver
 // indexesToStore reports whether some indexes exist only in memory, so that Open would have to
 // build them again.
 func (c *checkpoints) indexesToStore() bool {
+	for _, t := range c.branches.main.head.Load().snap.Tables() {
+		if t.LacksTexts(c.opts.indexed) {
+			return true
+		}
+	}
 	for _, s := range c.branches.states() {
 		for _, t := range s.Tables() {
 			if t.IndexesToStore(c.opts.indexed) {

@@ -17,8 +17,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// BenchmarkSocial runs the queries of the benchmark graph that scan, group and compare vectors,
-// at full size, and reads every value.
+// BenchmarkSocial runs the queries of the benchmark graph that scan, group, search and compare
+// vectors, at full size, and reads every value.
 func BenchmarkSocial(b *testing.B) {
 	if testing.Short() {
 		b.Skip("it loads 1,620,000 rows")
@@ -39,6 +39,10 @@ func BenchmarkSocial(b *testing.B) {
 		{"w7", func() engine.Args {
 			low := int32(18 + rng.IntN(60))
 			return engine.Args{value.OfString(social.City(rng.IntN(100))), value.OfI32(low), value.OfI32(low + 10)}
+		}},
+		{"w8", func() engine.Args {
+			first := 20 + rng.IntN(480)
+			return engine.Args{value.OfString(social.Word(first) + " " + social.Word(first+1+rng.IntN(40)))}
 		}},
 		{"w9", func() engine.Args {
 			v := make([]float32, social.Dim)

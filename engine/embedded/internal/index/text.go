@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
 	"github.com/omnigraph-go/omnigraph/internal/text"
@@ -16,26 +15,24 @@ import (
 
 // Text is an immutable inverted index of texts: a sorted dictionary, and for each term the
 // documents that contain it. A document is the text of one row of an entity; its number is
-// its position in ordinal order.
+// its position in ordinal order. The index is a few arrays of bytes that are read in place, in
+// memory or in a stored segment; textstored.go describes them.
 type Text struct {
-	ords []uint32 // by document: its ordinal; ascending
-	rows []uint32 // by document: its row
-	lens []uint32 // by document: number of tokens
-	sum  uint64   // sum of lens
+	docs uint32  // number of documents
+	sum  uint64  // number of their tokens
+	ords numbers // by document: its ordinal; ascending
+	rows numbers // by document: its row
+	lens numbers // by document: number of tokens
 
-	terms     []string          // the dictionary, in ascending order
-	off       []uint32          // by term: start of its postings; one more element for the end
-	docs      []uint32          // by posting: its document
-	freqs     []uint8           // by posting: occurrences; manyTimes if they are in manyFreqs
-	manyFreqs map[uint32]uint32 // by posting: occurrences, if there are manyTimes or more
-	peaks     [][]uint8         // by term: see peaked; nil for a rare term
+	terms      int
+	groups     blob // by group of terms: where it starts
+	dictionary blob // the terms, ascending
+	postings   blob
 
+	limit  uint32        // exclusive upper bound of the ordinals
 	name   string        // of the segment that holds it; empty until it is stored
-	source column.Source // the arrays alias it, if they were read from storage
+	source column.Source // the blobs alias it, if they were read from storage
 }
-
-// manyTimes in Text.freqs means that Text.manyFreqs has the number of occurrences.
-const manyTimes = 255
 
 // textDoc is a document to index.
 type textDoc struct {
@@ -54,7 +51,7 @@ type Work struct {
 // the documents of a range of places. buildText indexes several ranges concurrently. The
 // error is the context's, or that of Spend.
 func (w Work) buildText(n int, each func(from, to int, yield func(textDoc) bool)) (*Text, error) {
-	parts := make([]*Text, runtime.GOMAXPROCS(0)) // by range; there are at most this many ranges
+	parts := make([]*gathered, runtime.GOMAXPROCS(0)) // by range; there are at most this many ranges
 	var mu sync.Mutex
 	var failed error
 	spend := func(bytes int) bool {
@@ -76,8 +73,25 @@ func (w Work) buildText(n int, each func(from, to int, yield func(textDoc) bool)
 	if failed != nil || !spend(textBytes(parts)) {
 		return nil, failed
 	}
-	return concatTexts(parts), nil
+	return join(parts), nil
 }
+
+// gathered are the postings of a range of documents, sorted by term.
+type gathered struct {
+	ords []uint32 // by document: its ordinal; ascending
+	rows []uint32 // by document: its row
+	lens []uint32 // by document: number of tokens
+	sum  uint64   // sum of lens
+
+	terms     []string // ascending
+	off       []uint32 // by term: start of its postings; one more element for the end
+	docs      []uint32 // by posting: its document
+	freqs     []uint8  // by posting: occurrences; manyTimes if they are in manyFreqs
+	manyFreqs map[uint32]uint32
+}
+
+// manyTimes in gathered.freqs means that gathered.manyFreqs has the number of occurrences.
+const manyTimes = 255
 
 // chunkSize is the number of postings that a builder allocates at a time.
 const chunkSize = 1 << 15
@@ -85,7 +99,7 @@ const chunkSize = 1 << 15
 // textBuilder indexes documents one by one.
 type textBuilder struct {
 	spend     func(bytes int) bool // returns false to abort
-	x         Text                 // the index that is built
+	x         gathered
 	a         *text.Analyzer
 	tokens    []uint32   // of the current document
 	count     []uint32   // by token: occurrences in the current document
@@ -143,11 +157,11 @@ func (b *textBuilder) add(doc textDoc) bool {
 	return true
 }
 
-// finish sorts the postings by term and returns the index.
-func (b *textBuilder) finish() *Text {
+// finish sorts the postings by term and returns them.
+func (b *textBuilder) finish() *gathered {
 	x := &b.x
 	if b.failed || b.a == nil || !b.spend(5*int(b.n)) {
-		return &Text{off: []uint32{0}}
+		return &gathered{off: []uint32{0}}
 	}
 	ordered := make([]uint32, len(b.a.Tokens)) // tokens in order of their text
 	for i := range ordered {
@@ -177,8 +191,8 @@ func (b *textBuilder) finish() *Text {
 	return x
 }
 
-// textBytes returns the approximate memory of several indexes, in bytes.
-func textBytes(parts []*Text) int {
+// textBytes returns the approximate memory of an index of gathered postings, in bytes.
+func textBytes(parts []*gathered) int {
 	n := 0
 	for _, x := range parts {
 		n += 12*len(x.ords) + 5*len(x.docs) + 36*len(x.terms)
@@ -186,62 +200,7 @@ func textBytes(parts []*Text) int {
 	return n
 }
 
-// concatTexts joins several indexes into one. Their documents must ascend from one to the
-// next.
-func concatTexts(parts []*Text) *Text {
-	x := &Text{}
-	docs, postings := 0, 0
-	first := make([]uint32, len(parts)) // the new number of the first document of each part
-	for i, p := range parts {
-		first[i] = uint32(docs)
-		docs += len(p.ords)
-		postings += len(p.docs)
-		x.sum += p.sum
-	}
-	x.ords, x.rows, x.lens = make([]uint32, 0, docs), make([]uint32, 0, docs), make([]uint32, 0, docs)
-	for _, p := range parts {
-		x.ords, x.rows, x.lens = append(x.ords, p.ords...), append(x.rows, p.rows...), append(x.lens, p.lens...)
-	}
-	if len(parts) == 1 {
-		p := parts[0]
-		x.terms, x.off, x.docs, x.freqs, x.manyFreqs = p.terms, p.off, p.docs, p.freqs, p.manyFreqs
-		x.findPeaks()
-		return x
-	}
-	x.docs, x.freqs = make([]uint32, 0, postings), make([]uint8, 0, postings)
-	x.off = []uint32{0}
-	next := make([]int, len(parts)) // the next term of each part
-	for {
-		least, any := "", false
-		for i, p := range parts {
-			if next[i] < len(p.terms) && (!any || p.terms[next[i]] < least) {
-				least, any = p.terms[next[i]], true
-			}
-		}
-		if !any {
-			break
-		}
-		for i, p := range parts {
-			if next[i] == len(p.terms) || p.terms[next[i]] != least {
-				continue
-			}
-			from, to := p.off[next[i]], p.off[next[i]+1]
-			next[i]++
-			for k := from; k < to; k++ {
-				if p.freqs[k] == manyTimes {
-					x.setMany(uint32(len(x.docs)), p.freq(k))
-				}
-				x.docs, x.freqs = append(x.docs, first[i]+p.docs[k]), append(x.freqs, p.freqs[k])
-			}
-		}
-		x.terms, x.off = append(x.terms, least), append(x.off, uint32(len(x.docs)))
-	}
-	x.findPeaks()
-	return x
-}
-
-// setMany sets the number of occurrences of a posting that occurs manyTimes or more.
-func (x *Text) setMany(posting, n uint32) {
+func (x *gathered) setMany(posting, n uint32) {
 	if x.manyFreqs == nil {
 		x.manyFreqs = map[uint32]uint32{}
 	}
@@ -249,97 +208,27 @@ func (x *Text) setMany(posting, n uint32) {
 }
 
 // freq returns the number of occurrences of posting p.
-func (x *Text) freq(p uint32) uint32 {
+func (x *gathered) freq(p uint32) uint32 {
 	if n := x.freqs[p]; n != manyTimes {
 		return uint32(n)
 	}
 	return x.manyFreqs[p]
 }
 
-// term finds a term. Its postings are off[i] up to, but not including, off[i+1].
-func (x *Text) term(t string) (i int, ok bool) { return slices.BinarySearch(x.terms, t) }
-
 // document finds the document of an ordinal.
-func (x *Text) document(ord uint32) (d uint32, ok bool) {
-	n := len(x.ords)
-	if n == 0 {
-		return 0, false
+func (x *Text) document(w *window, ord uint32) (d uint32, ok bool) {
+	if x.ords.width == 0 {
+		return ord - x.ords.base, ord >= x.ords.base && ord-x.ords.base < x.docs
 	}
-	if first := x.ords[0]; x.ords[n-1]-first == uint32(n-1) {
-		return ord - first, ord >= first && ord-first < uint32(n) // no gaps
-	}
-	i := sort.Search(n, func(i int) bool { return x.ords[i] >= ord })
-	return uint32(i), i < n && x.ords[i] == ord
+	i := sort.Search(int(x.docs), func(i int) bool { return x.ords.at(w, uint32(i)) >= ord })
+	return uint32(i), i < int(x.docs) && x.ords.at(w, uint32(i)) == ord
 }
 
-// mergeTexts makes one index of the live documents of a and b. No ordinal may have a live
-// document in both.
-func mergeTexts(a, b *Text, deadA, deadB engine.Bitmap) *Text {
-	x := &Text{}
-	n := len(a.ords) + len(b.ords)
-	const gone = ^uint32(0)
-	toA, toB := make([]uint32, len(a.ords)), make([]uint32, len(b.ords))
-	x.ords, x.rows, x.lens = make([]uint32, 0, n), make([]uint32, 0, n), make([]uint32, 0, n)
-	take := func(from *Text, dead engine.Bitmap, to []uint32, d int) {
-		if dead != nil && dead.Get(d) {
-			to[d] = gone
-			return
-		}
-		to[d] = uint32(len(x.ords))
-		x.ords, x.rows, x.lens = append(x.ords, from.ords[d]), append(x.rows, from.rows[d]), append(x.lens, from.lens[d])
-		x.sum += uint64(from.lens[d])
+// ord returns the ordinal of a document.
+func (x *Text) ord(w *window, d uint32) uint32 {
+	ord := x.ords.at(w, d)
+	if ord >= x.limit {
+		x.ords.array.fail("document %d has ordinal %d, which is not below %d", d, ord, x.limit)
 	}
-	for i, j := 0, 0; i < len(a.ords) || j < len(b.ords); {
-		if j == len(b.ords) || i < len(a.ords) && a.ords[i] <= b.ords[j] {
-			take(a, deadA, toA, i)
-			i++
-		} else {
-			take(b, deadB, toB, j)
-			j++
-		}
-	}
-	x.docs, x.freqs = make([]uint32, 0, len(a.docs)+len(b.docs)), make([]uint8, 0, len(a.docs)+len(b.docs))
-	x.off = append(x.off, 0)
-	add := func(from *Text, p, d uint32) {
-		if from.freqs[p] == manyTimes {
-			x.setMany(uint32(len(x.docs)), from.freq(p))
-		}
-		x.docs, x.freqs = append(x.docs, d), append(x.freqs, from.freqs[p])
-	}
-	for i, j := 0, 0; i < len(a.terms) || j < len(b.terms); {
-		var p, pEnd, q, qEnd uint32
-		var t string
-		inA := j == len(b.terms) || i < len(a.terms) && a.terms[i] <= b.terms[j]
-		inB := i == len(a.terms) || j < len(b.terms) && b.terms[j] <= a.terms[i]
-		if inA {
-			t, p, pEnd = a.terms[i], a.off[i], a.off[i+1]
-			i++
-		}
-		if inB {
-			t, q, qEnd = b.terms[j], b.off[j], b.off[j+1]
-			j++
-		}
-		for {
-			for p < pEnd && toA[a.docs[p]] == gone {
-				p++
-			}
-			for q < qEnd && toB[b.docs[q]] == gone {
-				q++
-			}
-			if p < pEnd && (q == qEnd || toA[a.docs[p]] < toB[b.docs[q]]) {
-				add(a, p, toA[a.docs[p]])
-				p++
-			} else if q < qEnd {
-				add(b, q, toB[b.docs[q]])
-				q++
-			} else {
-				break
-			}
-		}
-		if end := uint32(len(x.docs)); end > x.off[len(x.off)-1] {
-			x.terms, x.off = append(x.terms, t), append(x.off, end)
-		}
-	}
-	x.findPeaks()
-	return x
+	return ord
 }

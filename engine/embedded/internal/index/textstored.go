@@ -3,27 +3,35 @@ package index
 import (
 	"context"
 	"encoding/binary"
-	"slices"
+	"errors"
+	"math"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 )
 
-// A segment that holds an inverted index has these blocks, numbers little-endian:
+// A segment that holds an inverted index has these blocks, numbers little-endian. They are read in
+// place: a search reads only the parts that it needs.
 //
-//	text     format 1 byte; then uvarints: documents, their tokens, terms, bytes of all
-//	         terms, postings, postings in many, bytes of peaks
-//	ords     by document: its ordinal, 4 bytes; ascending
-//	rows     by document: its row, 4 bytes
-//	lens     by document: tokens, 4 bytes
-//	terms.o  by term: where it starts in terms.d, 4 bytes; then the end
-//	terms.d  the terms, ascending
-//	off      by term: where its postings start, 4 bytes; then the end
-//	docs     by posting: the document, 4 bytes; ascending within a term
-//	freqs    by posting: occurrences, 1 byte; 255 for those in many
-//	many     postings with 255 occurrences or more: posting and occurrences, 4 bytes each
-//	peaks    for each term that has peaks, one byte for each 64 documents
+//	text      format 1 byte; then uvarints: documents, their tokens, terms, and three times the
+//	          base and the width of [numbers]: of ords, rows, lens
+//	ords      by document: its ordinal; ascending
+//	rows      by document: its row
+//	lens      by document: tokens
+//	groups    by group of 16 terms: where it starts in terms, and where the postings of its first
+//	          term start in postings, 8 bytes each
+//	terms     for each term, ascending: uvarint length and bytes; uvarints: postings, and their bytes
+//	postings  for each term, one after another: the heads of its blocks, then the blocks. A block
+//	          has 64 postings, the last one those that remain. At the end stand 8 bytes of 0
+//	  head    last document, 4 bytes; end of the block, counted from the first block, 4 bytes;
+//	          greatest impact; bits of a document, bits of an occurrence; 0: 1 byte each
+//	  block   impacts, 1 byte each; documents, less the last one of the block before it and one;
+//	          occurrences less one. The last two are packed, lowest bits first, and each starts at a byte
+//
+// An array of ords, rows or lens is left out if its width is 0. The indexes of formats 1 to 4
+// have a different layout; they are built again.
 
 // Name returns the name of the segment that holds the index; empty if none does.
 func (x *Text) Name() string { return x.name }
@@ -34,57 +42,40 @@ func (x *Text) Named(name string) { x.name = name }
 
 // Documents returns the number of texts in the index, including those that a view counts as
 // dead.
-func (x *Text) Documents() uint32 { return uint32(len(x.ords)) }
+func (x *Text) Documents() uint32 { return x.docs }
 
-// Cold reports whether a block should be compressed. All but the smallest are, because the
-// first use of an index reads and checks all of it. delta reports that the block's numbers
-// ascend.
-func (x *Text) Cold(block string) (cold, delta bool) {
-	switch block {
-	case "ords", "rows", "terms.o", "off", "docs":
-		return true, true
-	}
-	return block != "text", false
-}
+// Cold reports that no block should be compressed, because they are read in place.
+func (x *Text) Cold(string) (cold, delta bool) { return false, false }
 
 // Blocks passes the blocks of the index to add, one after another.
 func (x *Text) Blocks(add func(name string, data []byte) error) error {
-	var termsAt []uint32
-	var terms, peaks []byte
-	for t, term := range x.terms {
-		termsAt = append(termsAt, uint32(len(terms)))
-		terms = append(terms, term...)
-		peaks = append(peaks, x.peaks[t]...)
-	}
-	termsAt = append(termsAt, uint32(len(terms)))
-	var many []uint32
-	for p, f := range x.freqs {
-		if f == manyTimes {
-			many = append(many, uint32(p), x.freq(uint32(p)))
-		}
-	}
 	meta := []byte{format.Current}
-	for _, n := range []uint64{uint64(len(x.ords)), x.sum, uint64(len(x.terms)), uint64(len(terms)), uint64(len(x.docs)), uint64(len(many) / 2), uint64(len(peaks))} {
+	for _, n := range []uint64{uint64(x.docs), x.sum, uint64(x.terms)} {
 		meta = binary.AppendUvarint(meta, n)
 	}
-	for _, b := range []struct {
-		name string
-		data []byte
-	}{
-		{"text", meta}, {"ords", column.Bytes(x.ords)}, {"rows", column.Bytes(x.rows)}, {"lens", column.Bytes(x.lens)},
-		{"terms.o", column.Bytes(termsAt)}, {"terms.d", terms}, {"off", column.Bytes(x.off)},
-		{"docs", column.Bytes(x.docs)}, {"freqs", x.freqs}, {"many", column.Bytes(many)}, {"peaks", peaks},
-	} {
-		if err := add(b.name, b.data); err != nil {
+	blobs := []*blob{&x.groups, &x.dictionary, &x.postings}
+	for _, n := range []*numbers{&x.ords, &x.rows, &x.lens} {
+		meta = binary.AppendUvarint(meta, uint64(n.base))
+		meta = binary.AppendUvarint(meta, uint64(n.width))
+		if n.width > 0 {
+			blobs = append(blobs, &n.array)
+		}
+	}
+	if err := add("text", meta); err != nil {
+		return err
+	}
+	for _, b := range blobs {
+		if err := add(b.name, b.slice(0, uint64(b.size))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// openText reads a stored index, which keeps src. It throws faults in the index; see
-// package corruption. A document's ordinal must be less than next.
-func openText(name string, src column.Source, next uint32) *Text {
+// openText opens a stored index, which keeps src. It throws faults in the index, as do the
+// methods of the index; see package corruption. An ordinal must be less than next. old reports that
+// the index has an older layout, which cannot be read.
+func openText(name string, src column.Source, next uint32) (x *Text, old bool) {
 	at := blockPlace{src, "of texts"}
 	meta := column.Bytestring(src, "text")
 	if len(meta) == 0 {
@@ -93,65 +84,63 @@ func openText(name string, src column.Source, next uint32) *Text {
 	if err := format.Text.Check(uint32(meta[0])); err != nil {
 		at.fail("%v", err)
 	}
-	var n [7]uint64
-	if rest, ok := readUvarints(meta[1:], n[:1]); !ok {
-		at.fail("block text is truncated")
-	} else {
-		sum, k := binary.Uvarint(rest) // up to 64 bits
-		if k <= 0 {
-			at.fail("block text is truncated")
+	if meta[0] < placedFormat {
+		return nil, true
+	}
+	meta = meta[1:]
+	number := func(most uint64) uint64 {
+		n, k := binary.Uvarint(meta)
+		if k <= 0 || n > most {
+			at.fail("block text is cut short or has a number above %d", most)
 		}
-		n[1] = sum
-		if rest, ok = readUvarints(rest[k:], n[2:]); !ok || len(rest) > 0 {
-			at.fail("block text is truncated")
+		meta = meta[k:]
+		return n
+	}
+	x = &Text{name: name, source: src, limit: next}
+	x.docs, x.sum = uint32(number(math.MaxUint32-1)), number(math.MaxUint64)
+	x.terms = int(number(math.MaxUint32))
+	x.ords, x.rows, x.lens = numbers{array: blob{name: "ords"}}, numbers{array: blob{name: "rows"}}, numbers{array: blob{name: "lens"}}
+	for _, n := range []*numbers{&x.ords, &x.rows, &x.lens} {
+		n.base, n.width = uint32(number(math.MaxUint32)), int(number(4))
+		if n.width == 3 || n.width > 0 && n.base > 0 {
+			at.fail("%s has numbers of %d bytes from %d", n.array.name, n.width, n.base)
 		}
+		n.array.open(src, int(x.docs)*n.width)
 	}
-	docs, terms, postings := int(n[0]), int(n[2]), int(n[4])
-	x := &Text{name: name, source: src, sum: n[1],
-		ords: column.Read[uint32](src, "ords", docs), rows: column.Read[uint32](src, "rows", docs), lens: column.Read[uint32](src, "lens", docs),
-		off: column.Read[uint32](src, "off", terms+1), docs: column.Read[uint32](src, "docs", postings), freqs: column.Read[uint8](src, "freqs", postings),
+	if len(meta) > 0 {
+		at.fail("block text has %d bytes too many", len(meta))
 	}
-	for i, ord := range x.ords {
-		if ord >= next || i > 0 && ord <= x.ords[i-1] {
-			at.fail("document %d has ordinal %d, which is out of order or not below %d", i, ord, next)
-		}
+	if x.ords.width == 0 && uint64(x.ords.base)+uint64(x.docs) > uint64(next) {
+		at.fail("the ordinals end with %d, expected less than %d", uint64(x.ords.base)+uint64(x.docs), next)
 	}
-	column.Ascending(src, "off", x.off, postings)
-	termsAt := column.Read[uint32](src, "terms.o", terms+1)
-	column.Ascending(src, "terms.o", termsAt, int(n[3]))
-	all := string(column.Read[byte](src, "terms.d", int(n[3]))) // a copy: merged indexes share it
-	x.terms = make([]string, terms)
-	for t := range x.terms {
-		x.terms[t] = all[termsAt[t]:termsAt[t+1]]
-		last := -1
-		for _, d := range x.docs[x.off[t]:x.off[t+1]] {
-			if int(d) <= last || int(d) >= docs {
-				at.fail("a posting of term %d has document %d, which is out of order or not below %d", t, d, docs)
-			}
-			last = int(d)
-		}
+	x.groups, x.dictionary, x.postings = blob{name: "groups"}, blob{name: "terms"}, blob{name: "postings"}
+	x.groups.open(src, (x.terms+groupTerms-1)/groupTerms*groupBytes)
+	x.dictionary.open(src, -1)
+	x.postings.open(src, -1)
+	return x, false
+}
+
+// placedFormat is the first format with this layout.
+const placedFormat = 5
+
+// open opens a stored block of the given size, or of any size if that is negative.
+func (b *blob) open(src column.Source, size int) {
+	b.file, b.size = src.Name(), max(size, 0)
+	if size == 0 {
+		return
 	}
-	if !slices.IsSorted(x.terms) {
-		at.fail("the terms are not in order")
+	p, err := src.Pieces(b.name)
+	var missing *engine.NotFound
+	if errors.As(err, &missing) {
+		b.fail("it is missing")
 	}
-	many := column.Read[uint32](src, "many", 2*int(n[5]))
-	for i := 0; i < len(many); i += 2 {
-		x.setMany(many[i], many[i+1])
+	if err != nil {
+		corruption.Throw(err)
 	}
-	peaks := column.Read[uint8](src, "peaks", int(n[6]))
-	x.peaks = make([][]uint8, terms)
-	for t := range x.peaks {
-		if windows := x.peaked(t); windows > 0 {
-			if windows > len(peaks) {
-				at.fail("block peaks is truncated")
-			}
-			x.peaks[t], peaks = peaks[:windows:windows], peaks[windows:]
-		}
+	if size >= 0 && p.Len() != size {
+		b.fail("it has %d bytes, expected %d", p.Len(), size)
 	}
-	if len(peaks) > 0 {
-		at.fail("block peaks has %d bytes too many", len(peaks))
-	}
-	return x
+	b.pieces, b.size = p, p.Len()
 }
 
 // TextPart names a stored index.
@@ -198,13 +187,18 @@ func (v *TextView) Parts() []*Text {
 }
 
 // read opens the stored indexes, marks documents that died since as dead, and indexes the
-// rows that were added since.
+// rows that were added since. It builds the whole index again if a stored one has an older layout.
 func (v *TextView) read(source Source) {
 	v.runs, v.docs, v.sum = nil, 0, 0 // in case an earlier read failed
 	for _, p := range v.stored.parts {
-		x := openText(p.Name, p.Source, v.next)
+		x, old := openText(p.Name, p.Source, v.next)
+		if old {
+			fresh := NewTextView(v.next, v.rows, source)
+			v.runs, v.docs, v.sum = fresh.runs, fresh.docs, fresh.sum
+			return
+		}
 		v.runs = append(v.runs, textRun{Text: x})
-		v.docs += uint64(len(x.ords))
+		v.docs += uint64(x.docs)
 		v.sum += x.sum
 	}
 	var docs []textDoc
@@ -243,16 +237,10 @@ func (v *TextView) read(source Source) {
 func (v *TextView) markOthersDead(ord, row uint32) {
 	for i := range v.runs {
 		r := &v.runs[i]
-		d, ok := r.document(ord)
-		if !ok || r.rows[d] == row {
+		d, ok := r.document(new(window), ord)
+		if !ok || r.rows.at(new(window), d) == row {
 			continue
 		}
-		if !r.owned {
-			r.dead, r.owned = engine.NewBitmap(len(r.ords)), true
-		}
-		r.dead.Set(int(d))
-		r.gone++
-		v.docs--
-		v.sum -= uint64(r.lens[d])
+		v.bury(r, d)
 	}
 }

@@ -14,18 +14,16 @@ func (v *TextView) Verify(source Source) (part string, err error) {
 		return v.anyPart(), fmt.Errorf("the index covers %d texts with %d tokens, expected %d texts with %d tokens", v.docs, v.sum, fresh.docs, fresh.sum)
 	}
 	for i := range v.runs {
-		x := v.runs[i].Text
-		again := Text{ords: x.ords, lens: x.lens, sum: x.sum, terms: x.terms, off: x.off, docs: x.docs, freqs: x.freqs, manyFreqs: x.manyFreqs}
-		again.findPeaks()
-		if !slices.EqualFunc(x.peaks, again.peaks, slices.Equal[[]uint8]) {
-			return x.name, fmt.Errorf("block peaks does not match the texts")
+		if err := v.runs[i].check(); err != nil {
+			return v.runs[i].name, err
 		}
 	}
 	terms := map[string]bool{}
 	for _, w := range []*TextView{v, fresh} {
 		for i := range w.runs {
-			for _, t := range w.runs[i].terms {
-				terms[t] = true
+			r := termReader{x: w.runs[i].Text}
+			for e := (termEntry{}); r.next(&e); {
+				terms[e.str()] = true
 			}
 		}
 	}
@@ -35,6 +33,41 @@ func (v *TextView) Verify(source Source) (part string, err error) {
 		}
 	}
 	return "", nil
+}
+
+// check compares the impacts and the order of the index with its documents and terms.
+func (x *Text) check() error {
+	var lens, ords window
+	for d := range x.docs {
+		if d > 0 && x.ord(&ords, d) <= x.ords.at(&ords, d-1) {
+			return fmt.Errorf("document %d is out of order", d)
+		}
+	}
+	average := float64(x.sum) / float64(max(1, x.docs))
+	r := termReader{x: x}
+	last := ""
+	for e := (termEntry{}); r.next(&e); {
+		if r.term > 1 && e.str() <= last {
+			return fmt.Errorf("term %q is out of order", e.str())
+		}
+		last = e.str()
+		p := x.postingsOf(&e)
+		var k block
+		for b := range p.blocks() {
+			x.read(&p, b, &k)
+			peak := uint8(0)
+			for i, impact := range k.impacts {
+				peak = max(peak, impact)
+				if want := impactOf(k.freq(i), x.lens.at(&lens, k.doc(i)), average); impact != want {
+					return fmt.Errorf("a posting of %q has impact %d, expected %d", last, impact, want)
+				}
+			}
+			if peak != p.peak(b) {
+				return fmt.Errorf("a block of %q has peak %d, expected %d", last, p.peak(b), peak)
+			}
+		}
+	}
+	return nil
 }
 
 // anyPart returns the name of the largest stored part, or "".
@@ -55,15 +88,16 @@ func (v *TextView) occurrences(term string) []occurrence {
 	var all []occurrence
 	for i := range v.runs {
 		r := &v.runs[i]
-		t, ok := r.term(term)
+		p, ok := r.find(term)
 		if !ok {
 			continue
 		}
-		for p := r.off[t]; p < r.off[t+1]; p++ {
-			if d := r.docs[p]; r.dead == nil || !r.dead.Get(int(d)) {
-				all = append(all, occurrence{r.ords[d], r.rows[d], r.freq(p), r.lens[d]})
+		var ords, rows, lens window
+		r.each(&p, func(d, freq uint32) {
+			if r.dead == nil || !r.dead.Get(int(d)) {
+				all = append(all, occurrence{r.ord(&ords, d), r.Text.rows.at(&rows, d), freq, r.lens.at(&lens, d)})
 			}
-		}
+		})
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].ord < all[j].ord })
 	return all

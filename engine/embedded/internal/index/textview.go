@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -136,8 +137,8 @@ func (w Work) push(v *TextView, n int, each func(from, to int, yield func(textDo
 	if err != nil {
 		return err
 	}
-	if docs := len(x.ords); docs > 0 {
-		v.docs += uint64(docs)
+	if x.docs > 0 {
+		v.docs += uint64(x.docs)
 		v.sum += x.sum
 		v.runs = append(v.runs, textRun{Text: x})
 	}
@@ -148,34 +149,39 @@ func (w Work) push(v *TextView, n int, each func(from, to int, yield func(textDo
 func (v *TextView) markDead(ord, row uint32) {
 	for i := range v.runs {
 		r := &v.runs[i]
-		d, ok := r.document(ord)
-		if !ok || r.rows[d] != row || r.dead != nil && r.dead.Get(int(d)) {
+		var w window
+		d, ok := r.document(&w, ord)
+		if !ok || r.Text.rows.at(new(window), d) != row || r.dead != nil && r.dead.Get(int(d)) {
 			continue
 		}
-		if !r.owned {
-			dead := engine.NewBitmap(len(r.ords))
-			copy(dead, r.dead)
-			r.dead, r.owned = dead, true
-		}
-		r.dead.Set(int(d))
-		r.gone++
-		v.docs--
-		v.sum -= uint64(r.lens[d])
+		v.bury(r, d)
 		return
 	}
+}
+
+// bury marks a live document as dead.
+func (v *TextView) bury(r *textRun, d uint32) {
+	if !r.owned {
+		dead := engine.NewBitmap(int(r.docs))
+		copy(dead, r.dead)
+		r.dead, r.owned = dead, true
+	}
+	r.dead.Set(int(d))
+	r.gone++
+	v.docs--
+	v.sum -= uint64(r.lens.at(new(window), d))
 }
 
 // compact merges runs until each is more than twice as large as the next one. It first
 // drops the dead documents of runs that have many.
 func (v *TextView) compact() {
 	for i := range v.runs {
-		if r := &v.runs[i]; r.gone > 64 && r.gone > len(r.ords)/4 {
-			*r = textRun{Text: mergeTexts(r.Text, &Text{}, r.dead, nil)}
+		if r := &v.runs[i]; r.gone > 64 && r.gone > int(r.docs)/4 {
+			*r = textRun{Text: mergeTexts(*r)}
 		}
 	}
-	for n := len(v.runs); n > 1 && len(v.runs[n-2].ords) <= 2*len(v.runs[n-1].ords); n = len(v.runs) {
-		a, b := v.runs[n-2], v.runs[n-1]
-		v.runs = append(v.runs[:n-2], textRun{Text: mergeTexts(a.Text, b.Text, a.dead, b.dead)})
+	for n := len(v.runs); n > 1 && v.runs[n-2].docs <= 2*v.runs[n-1].docs; n = len(v.runs) {
+		v.runs = append(v.runs[:n-2], textRun{Text: mergeTexts(v.runs[n-2], v.runs[n-1])})
 	}
 }
 
@@ -184,12 +190,20 @@ func (v *TextView) Documents() uint64 { return v.docs }
 
 // Frequency returns the number of live texts that contain a token.
 func (v *TextView) Frequency(token string) uint32 {
+	lists := make([]postings, len(v.runs))
+	for i := range v.runs {
+		lists[i], _ = v.runs[i].find(token)
+	}
+	return v.frequency(token, func(i int) *postings { return &lists[i] })
+}
+
+// frequency is Frequency for a token with known postings in each run.
+func (v *TextView) frequency(token string, in func(i int) *postings) uint32 {
 	n, dying := uint32(0), false
 	for i := range v.runs {
-		r := &v.runs[i]
-		if t, ok := r.term(token); ok {
-			n += r.off[t+1] - r.off[t]
-			dying = dying || r.dead != nil
+		if p := in(i); p.n > 0 {
+			n += p.n
+			dying = dying || v.runs[i].dead != nil
 		}
 	}
 	if !dying {
@@ -201,7 +215,9 @@ func (v *TextView) Frequency(token string) uint32 {
 		return n
 	}
 	n = 0
-	v.postings(token, func(uint32) { n++ })
+	for i := range v.runs {
+		n += v.runs[i].count(in(i))
+	}
 	if v.df == nil {
 		v.df = map[string]uint32{}
 	}
@@ -243,9 +259,11 @@ func (v *TextView) All(tokens []string, set engine.Bitmap) {
 func (v *TextView) Near(tokens []string, edits int, set engine.Bitmap) {
 	for i := range v.runs {
 		r := &v.runs[i]
-		for t, term := range r.terms {
-			if slices.ContainsFunc(tokens, func(w string) bool { return text.Within(term, w, edits) }) {
-				r.each(t, func(ord uint32) { set.Set(int(ord)) })
+		terms := termReader{x: r.Text}
+		for e := (termEntry{}); terms.next(&e); {
+			if slices.ContainsFunc(tokens, func(w string) bool { return text.Within(e.str(), w, edits) }) {
+				p := r.postingsOf(&e)
+				r.eachOrd(&p, func(ord uint32) { set.Set(int(ord)) })
 			}
 		}
 	}
@@ -254,17 +272,42 @@ func (v *TextView) Near(tokens []string, edits int, set engine.Bitmap) {
 // postings calls f with the ordinals of the live texts that contain a token.
 func (v *TextView) postings(token string, f func(ord uint32)) {
 	for i := range v.runs {
-		if t, ok := v.runs[i].term(token); ok {
-			v.runs[i].each(t, f)
+		if p, ok := v.runs[i].find(token); ok {
+			v.runs[i].eachOrd(&p, f)
 		}
 	}
 }
 
-// each calls f with the ordinal of each live document that contains term t.
-func (r *textRun) each(t int, f func(ord uint32)) {
-	for _, d := range r.docs[r.off[t]:r.off[t+1]] {
-		if r.dead == nil || !r.dead.Get(int(d)) {
-			f(r.ords[d])
+// count returns the number of live documents of a term.
+func (r *textRun) count(p *postings) (n uint32) {
+	// Looking up one document costs as much as reading about 16 postings in order.
+	if r.gone > int(p.n)/16 {
+		r.live(p, func(uint32) { n++ })
+		return n
+	}
+	n = p.n
+	at := termRun{postings: *p}
+	for w, word := range r.dead {
+		for ; word != 0; word &= word - 1 {
+			if _, ok := at.seekTo(r.Text, uint32(w*64+bits.TrailingZeros64(word))); ok {
+				n--
+			}
 		}
 	}
+	return n
+}
+
+// live calls f with the live documents of a term.
+func (r *textRun) live(p *postings, f func(d uint32)) {
+	r.each(p, func(d, _ uint32) {
+		if r.dead == nil || !r.dead.Get(int(d)) {
+			f(d)
+		}
+	})
+}
+
+// eachOrd calls f with the ordinals of the live documents of a term.
+func (r *textRun) eachOrd(p *postings, f func(ord uint32)) {
+	var w window
+	r.live(p, func(d uint32) { f(r.ord(&w, d)) })
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // searches holds the text indexes and sorted indexes of one state of a table. The first
-// reader that needs an index builds it, without the writer's lock. Tables that hold the
+// reader that needs an index builds it, without the writer's lock; a checkpoint builds the text
+// indexes that the schema declares (see [Table.BuildTexts]). Tables that hold the
 // same rows under the same row numbers share one value of type searches; a table with new row numbers
 // starts with an empty one.
 type searches struct {

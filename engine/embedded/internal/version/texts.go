@@ -1,8 +1,10 @@
 package version
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -30,6 +32,55 @@ func (s *storedTexts) names() []string {
 		}
 	}
 	return names
+}
+
+// searchable yields the String properties that the schema declares searchable: those with an @index
+// of their own. Enumerations are left out.
+func (t *Type) searchable(yield func(p int) bool) {
+	for _, tuple := range t.Tuples[t.Unique:] {
+		if len(tuple) != 1 || tuple[0] < 0 {
+			continue
+		}
+		typ := t.Props[tuple[0]].Type
+		if typ.Kind == value.String && !typ.List && typ.Enum == nil && !yield(tuple[0]) {
+			return
+		}
+	}
+}
+
+// textsToBuild yields the searchable properties of a table with at least floor ordinals that have no
+// text index yet.
+func (t *Table) textsToBuild(floor uint32) iter.Seq[int] {
+	return func(yield func(p int) bool) {
+		if t.next < floor || t.next == 0 || t.texts == nil || t.texts.typ != t.Type {
+			return
+		}
+		for p := range t.Type.searchable {
+			if t.texts.latest(p) == nil && !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// LacksTexts reports whether BuildTexts has work to do.
+func (t *Table) LacksTexts(floor uint32) bool {
+	for range t.textsToBuild(floor) {
+		return true
+	}
+	return false
+}
+
+// BuildTexts builds the text indexes of the properties that the schema declares searchable, so that
+// the next manifest lists them and the first search after an open builds nothing. It does nothing for
+// a table with fewer than floor ordinals. The error is the context's.
+func (t *Table) BuildTexts(ctx context.Context, floor uint32) error {
+	for p := range t.textsToBuild(floor) {
+		if _, err := t.TextWithin(index.Work{Ctx: ctx}, p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unstoredTexts updates the text indexes that have been used, and lists their parts that

@@ -1,0 +1,145 @@
+package index
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// textWriter makes an index: first all documents, in ascending order of ordinals, then begin, then
+// all terms, in ascending order.
+type textWriter struct {
+	x                Text
+	ords, rows, lens []uint32
+	average          float64
+	known            [8][128]uint8 // impacts by occurrences and length, for the most frequent values; 0 for unknown
+
+	groups, dictionary, postings []byte
+	docs, freqs                  []uint32 // postings of the current term
+	buf                          []uint32
+}
+
+func (w *textWriter) document(ord, row, length uint32) {
+	w.ords, w.rows, w.lens = append(w.ords, ord), append(w.rows, row), append(w.lens, length)
+	w.x.sum += uint64(length)
+}
+
+// begin ends the documents.
+func (w *textWriter) begin() { w.average = float64(w.x.sum) / float64(max(1, len(w.ords))) }
+
+// posting adds a posting of the current term, in ascending order of documents.
+func (w *textWriter) posting(doc, freq uint32) {
+	w.docs, w.freqs = append(w.docs, doc), append(w.freqs, freq)
+}
+
+// end ends the postings of a term; a term without any is left out.
+func (w *textWriter) end(term string) {
+	n := len(w.docs)
+	if n == 0 {
+		return
+	}
+	if w.x.terms%groupTerms == 0 {
+		w.groups = binary.LittleEndian.AppendUint64(w.groups, uint64(len(w.dictionary)))
+		w.groups = binary.LittleEndian.AppendUint64(w.groups, uint64(len(w.postings)))
+	}
+	w.x.terms++
+	start := len(w.postings)
+	heads := (n + blockSize - 1) / blockSize * headBytes
+	w.postings = append(w.postings, make([]byte, heads)...)
+	data := len(w.postings)
+	first := uint32(0)
+	for at := 0; at < n; at += blockSize {
+		docs, freqs := w.docs[at:min(at+blockSize, n)], w.freqs[at:min(at+blockSize, n)]
+		peak, most := uint8(0), uint32(0)
+		for i, d := range docs {
+			impact := w.impact(freqs[i], w.lens[d])
+			w.postings = append(w.postings, impact)
+			peak, most = max(peak, impact), max(most, freqs[i]-1)
+		}
+		last := docs[len(docs)-1]
+		docBits, freqBits := bits.Len32(last-first), bits.Len32(most)
+		w.buf = w.buf[:0]
+		for _, d := range docs {
+			w.buf = append(w.buf, d-first)
+		}
+		w.postings = pack(w.postings, w.buf, uint(docBits))
+		w.buf = w.buf[:0]
+		for _, f := range freqs {
+			w.buf = append(w.buf, f-1)
+		}
+		w.postings = pack(w.postings, w.buf, uint(freqBits))
+		head := w.postings[start+at/blockSize*headBytes:]
+		binary.LittleEndian.PutUint32(head, last)
+		binary.LittleEndian.PutUint32(head[4:], uint32(len(w.postings)-data))
+		head[8], head[9], head[10] = peak, uint8(docBits), uint8(freqBits)
+		first = last + 1
+	}
+	w.dictionary = append(binary.AppendUvarint(w.dictionary, uint64(len(term))), term...)
+	w.dictionary = binary.AppendUvarint(w.dictionary, uint64(n))
+	w.dictionary = binary.AppendUvarint(w.dictionary, uint64(len(w.postings)-start))
+	w.docs, w.freqs = w.docs[:0], w.freqs[:0]
+}
+
+// impact returns [impactOf] a posting.
+func (w *textWriter) impact(freq, length uint32) uint8 {
+	if freq >= uint32(len(w.known)) || length >= uint32(len(w.known[0])) {
+		return impactOf(freq, length, w.average)
+	}
+	k := &w.known[freq][length]
+	if *k == 0 {
+		*k = impactOf(freq, length, w.average)
+	}
+	return *k
+}
+
+// finish returns the index.
+func (w *textWriter) finish() *Text {
+	x := &w.x
+	x.docs, x.limit = uint32(len(w.ords)), math.MaxUint32
+	x.ords, x.lens = numbersOf("ords", w.ords), numbersOf("lens", w.lens)
+	x.rows = numbersOf("rows", w.rows)
+	w.postings = append(w.postings, make([]byte, readAhead)...)
+	x.groups, x.dictionary, x.postings = inMemory("groups", slices.Clip(w.groups)), inMemory("terms", slices.Clip(w.dictionary)), inMemory("postings", slices.Clip(w.postings))
+	return x
+}
+
+// join makes one index of the postings of several ranges of documents. The documents must ascend
+// from one range to the next.
+func join(parts []*gathered) *Text {
+	var w textWriter
+	docs := 0
+	first := make([]uint32, len(parts)) // the new number of the first document of each part
+	for i, p := range parts {
+		first[i] = uint32(docs)
+		docs += len(p.ords)
+	}
+	w.ords, w.rows, w.lens = make([]uint32, 0, docs), make([]uint32, 0, docs), make([]uint32, 0, docs)
+	for _, p := range parts {
+		w.ords, w.rows, w.lens = append(w.ords, p.ords...), append(w.rows, p.rows...), append(w.lens, p.lens...)
+		w.x.sum += p.sum
+	}
+	w.begin()
+	next := make([]int, len(parts)) // the next term of each part
+	for {
+		least, any := "", false
+		for i, p := range parts {
+			if next[i] < len(p.terms) && (!any || p.terms[next[i]] < least) {
+				least, any = p.terms[next[i]], true
+			}
+		}
+		if !any {
+			return w.finish()
+		}
+		for i, p := range parts {
+			if next[i] == len(p.terms) || p.terms[next[i]] != least {
+				continue
+			}
+			for k := p.off[next[i]]; k < p.off[next[i]+1]; k++ {
+				w.posting(first[i]+p.docs[k], p.freq(k))
+			}
+			next[i]++
+		}
+		w.end(least)
+	}
+}

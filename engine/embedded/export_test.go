@@ -12,3 +12,10 @@ func (o Options) Indexed(n uint32) Options {
 	o.indexed = n
 	return o
 }
+
+// Spilling returns the options with a load that keeps at most memory bytes of rows in memory and
+// puts at most segment bytes of a type's rows into one segment.
+func (o Options) Spilling(memory, segment int64) Options {
+	o.loadMemory, o.loadSegment = memory, segment
+	return o
+}

@@ -72,8 +72,8 @@ func (o *opener) apply(tx *version.Txn, kind uint8, rest []byte) error {
 		return tx.ApplyOps(rest)
 	case version.KindBulk:
 		parts, err := version.ReadParts(rest, tx.Schema(), o.Segment)
-		for _, part := range parts {
-			tx.PutSegment(part)
+		if err == nil {
+			tx.PutSegments(parts)
 		}
 		return err
 	case version.KindSpilled:

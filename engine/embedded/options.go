@@ -58,6 +58,8 @@ type Options struct {
 	// indexed is the least number of ordinals in a table for which its indexes are stored.
 	// Indexes over smaller tables are built when the graph is opened. 0 means defaultIndexed.
 	indexed uint32
+	// loadMemory and loadSegment are Memory and Segment of load.Options.
+	loadMemory, loadSegment int64
 }
 
 // Embedder turns texts into vectors.

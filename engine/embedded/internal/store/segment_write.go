@@ -10,6 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
 const (
@@ -57,18 +58,10 @@ type blockEntry struct {
 // [Store.Enqueue], [Store.Checkpoint] and [Store.RemoveSegment]. A failure does not affect
 // the log.
 func (s *Store) WriteSegment(ctx context.Context, write func(w *SegmentWriter) error) (SegmentID, error) {
-	if err := ctx.Err(); err != nil {
+	id, err := s.newSegmentID(ctx)
+	if err != nil {
 		return 0, err
 	}
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return 0, &engine.Unavailable{Reason: "it is closed"}
-	}
-	id := s.nextSegment
-	s.nextSegment++
-	s.mu.Unlock()
-
 	state, err := s.writeSegment(ctx, id, write)
 	if err != nil {
 		s.noteFull(err)
@@ -77,6 +70,21 @@ func (s *Store) WriteSegment(ctx context.Context, write func(w *SegmentWriter) e
 	s.mu.Lock()
 	s.segments[id] = state
 	s.mu.Unlock()
+	return id, nil
+}
+
+// newSegmentID reserves the number of a segment.
+func (s *Store) newSegmentID(ctx context.Context) (SegmentID, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return 0, &engine.Unavailable{Reason: "it is closed"}
+	}
+	id := s.nextSegment
+	s.nextSegment++
 	return id, nil
 }
 
@@ -147,22 +155,8 @@ func (s *Store) writeSegment(ctx context.Context, id SegmentID, write func(w *Se
 			_ = s.fsys.Remove(temp)
 		}
 	}()
-	w := &SegmentWriter{
-		ctx:   ctx,
-		out:   bufio.NewWriterSize(&failingWriter{w: io.NewOffsetWriter(f, 0), operation: doing}, 256<<10),
-		names: map[string]bool{},
-	}
-	if err := w.write(encodeSegmentHeader(id)); err != nil {
-		return nil, err
-	}
-	if err := write(w); err != nil {
-		return nil, err
-	}
-	footer, crc := encodeFooter(w.blocks, w.offset)
-	if err := w.write(footer); err != nil {
-		return nil, err
-	}
-	if err := w.out.Flush(); err != nil {
+	size, crc, err := fillSegment(ctx, f, id, doing, write)
+	if err != nil {
 		return nil, err
 	}
 	if err := f.Sync(); err != nil {
@@ -187,7 +181,28 @@ func (s *Store) writeSegment(ctx context.Context, id SegmentID, write func(w *Se
 	if err := s.checkMoved(); err != nil {
 		return nil, err
 	}
-	return &segmentState{known: true, size: w.offset, crc: crc}, nil
+	return &segmentState{known: true, size: size, crc: crc}, nil
+}
+
+// fillSegment writes the header, the blocks that write adds, and the footer to an empty file. It
+// returns the size of the file and the checksum of the footer.
+func fillSegment(ctx context.Context, f fs.File, id SegmentID, doing string, write func(w *SegmentWriter) error) (size int64, crc uint32, err error) {
+	w := &SegmentWriter{
+		ctx:   ctx,
+		out:   bufio.NewWriterSize(&failingWriter{w: io.NewOffsetWriter(f, 0), operation: doing}, 256<<10),
+		names: map[string]bool{},
+	}
+	if err := w.write(encodeSegmentHeader(id)); err != nil {
+		return 0, 0, err
+	}
+	if err := write(w); err != nil {
+		return 0, 0, err
+	}
+	footer, crc := encodeFooter(w.blocks, w.offset)
+	if err := w.write(footer); err != nil {
+		return 0, 0, err
+	}
+	return w.offset, crc, w.out.Flush()
 }
 
 func encodeSegmentHeader(id SegmentID) []byte {

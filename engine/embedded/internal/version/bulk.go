@@ -65,15 +65,45 @@ func ReadParts(b []byte, s *Schema, open func(t *Type, name string) (*Segment, e
 	return parts, r.err
 }
 
-// PutSegment puts the rows of a part. After that, the transaction owns the part's segment, and the
-// caller may do no more than name it. The parts of nodes must come before those of edges, because
+// PutSegments puts the rows of parts, in which no id of a type occurs twice. The parts of a type
+// must follow one another. Of several parts of a type, only the first may replace other entities,
+// and it must then reset the table. After that, the transaction owns the parts' segments, and the
+// caller may do no more than name them. The parts of nodes must come before those of edges, because
 // edge segments hold node ordinals, which the parts of nodes assign.
-func (tx *Txn) PutSegment(p Part) {
-	e, s := tx.edit(p.Type), p.Segment
-	if p.Reset && p.Replace || e.next == 0 {
-		tx.fill(e, p)
-		return
+func (tx *Txn) PutSegments(parts []Part) {
+	for len(parts) > 0 {
+		t, n := parts[0].Type, 1
+		for n < len(parts) && parts[n].Type == t {
+			n++
+		}
+		tx.putParts(t, parts[:n])
+		parts = parts[n:]
 	}
+}
+
+// putParts puts all parts of a type.
+func (tx *Txn) putParts(t *Type, parts []Part) {
+	e := tx.edit(t)
+	fill := parts[0].Reset && parts[0].Replace || e.next == 0
+	if fill {
+		*e.Table, e.reset = *newTable(t), true
+	}
+	for _, p := range parts {
+		if fill {
+			e.extend(p.Segment)
+		} else {
+			tx.put(e, p)
+		}
+	}
+	if fill {
+		e.last = strings.Clone(e.last)
+	}
+	e.reindex()
+}
+
+// put puts the rows of a part. The indexes do not show the entities that it adds.
+func (tx *Txn) put(e *edit, p Part) {
+	s := p.Segment
 	e.append(s)
 	ids := e.ids(s)
 	var kept engine.Bitmap
@@ -106,29 +136,26 @@ func (tx *Txn) PutSegment(p Part) {
 			tx.deleteEntity(e, ord)
 		}
 	}
-	e.reindex()
 }
 
-// fill makes the segment the whole table: row i of the segment is ordinal i.
-func (tx *Txn) fill(e *edit, p Part) {
-	t := newTable(p.Type)
-	s := p.Segment
-	s.Start = 0
-	t.Segs, t.base, t.next, t.live = []*Segment{s}, s.N, s.N, s.N
+// extend adds a segment to a table in which row i is ordinal i, so that this stays true. It does
+// not update the indexes. Until the caller clones it, last refers to the segment.
+func (t *Table) extend(s *Segment) {
+	s.Start = t.base
+	t.Segs = append(t.Segs, s)
+	t.base += s.N
+	t.next, t.live = t.base, t.base
 	ids := t.ids(s)
 	for i := range s.N {
-		if id := ids.Str(i); t.last < id || i == 0 {
+		if !t.sorted {
+			return
+		}
+		if id := ids.Str(i); t.last < id || s.Start+i == 0 {
 			t.last = id
 		} else {
-			t.sorted = false
-			break
+			t.sorted, t.last = false, ""
 		}
 	}
-	t.reindex()
-	if t.last = strings.Clone(t.last); !t.sorted {
-		t.last = ""
-	}
-	*e.Table, e.reset = *t, true
 }
 
 // append adds a segment after the rows of the table. It first turns the tail into a segment

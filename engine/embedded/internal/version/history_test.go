@@ -259,7 +259,7 @@ func TestAdoptBehindSegments(t *testing.T) {
 			t.Fatal(err)
 		}
 		seg.Name = "bulk"
-		tx.PutSegment(Part{Type: s.Nodes[1], Segment: seg})
+		tx.PutSegments([]Part{{Type: s.Nodes[1], Segment: seg}})
 		tx.Put(s.Nodes[1], Row{ID: "latest", Vals: anyRow(99)})
 		later := tx.Commit(first)
 		adopted := c.Adopt(base, later)

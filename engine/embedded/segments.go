@@ -10,6 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/load"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -76,6 +77,37 @@ func (f *segmentFiles) scratch(ctx context.Context) load.Scratch {
 	}
 }
 
+// spillFrom is the number of entities of a type from which its indexes are built in temporary
+// files. Below it, they take at most 24 MB each.
+const spillFrom = 2 << 20
+
+// indexFiles returns the files of the indexes of large commits. least is the least number of
+// entities of a type for which indexes are stored.
+func (f *segmentFiles) indexFiles(ctx context.Context, least uint32) *version.IndexFiles {
+	return &version.IndexFiles{
+		Least: least, Spill: spillFrom, Scratch: index.Scratch(f.scratch(ctx)),
+		Open: func(t *version.Type, name string) (*version.Segment, error) {
+			src, err := f.open(ctx, name)
+			if err != nil {
+				return nil, err
+			}
+			return version.ReadSegment(t, name, partOf(src, name))
+		},
+		Store: func(write func(w version.BlockWriter) error) (string, column.Source, error) {
+			id, err := f.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return write(w) })
+			if err != nil {
+				return "", nil, err
+			}
+			src, err := f.open(ctx, segmentName(id))
+			if err != nil {
+				f.discard([]store.SegmentID{id})
+				return "", nil, err
+			}
+			return segmentName(id), partOf(src, segmentName(id)), nil
+		},
+	}
+}
+
 // writePart stores the segment of a part, unless it is stored already.
 func (f *segmentFiles) writePart(ctx context.Context, p version.Part) (store.SegmentID, error) {
 	if p.Segment.Name != "" {
@@ -87,7 +119,14 @@ func (f *segmentFiles) writePart(ctx context.Context, p version.Part) (store.Seg
 // discardParts removes the segments of parts that no record will name.
 func (f *segmentFiles) discardParts(parts []version.Part) {
 	for _, p := range parts {
-		if id, err := segmentID(p.Segment.Name); err == nil {
+		f.discardNamed([]string{p.Segment.Name})
+	}
+}
+
+// discardNamed is discard for segments that are given by their names.
+func (f *segmentFiles) discardNamed(names []string) {
+	for _, name := range names {
+		if id, err := segmentID(name); err == nil {
 			f.discard([]store.SegmentID{id})
 		}
 	}

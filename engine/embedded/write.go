@@ -123,6 +123,9 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 				return g.files.writeDraft(ctx, t, d)
 			}
 		}
+		if store != nil {
+			tx.KeepIndexes(g.files.indexFiles(ctx, g.opts.indexed))
+		}
 		parts, err := load.Apply(ctx, tx, in, opts.Mode, g.opts.InlineBytes, store)
 		if nodes, edges = in.Counts(); call.receipt != nil {
 			call.receipt.NodeIns, call.receipt.EdgeIns = nodes, edges

@@ -301,12 +301,12 @@ func (a *applier) putSegments() ([]version.Part, error) {
 		made, err = a.putType(r)
 		parts = append(parts, made...)
 		if err == nil && len(a.bad.Lines) == 0 {
-			a.tx.PutSegments(made)
+			err = a.tx.PutSegments(made)
 		}
 		for _, b := range r.batches {
 			b.close()
 		}
-		a.collect(0)
+		runtime.GC() // also frees the temporary files of the type
 		err = cmp.Or(err, a.ctx.Err())
 	}
 	a.each(plan.Node, put)
@@ -346,7 +346,7 @@ func (a *applier) putType(r *Rows) (parts []version.Part, err error) {
 		if err != nil {
 			return parts, err
 		}
-		p := version.Part{Type: r.Type, Segment: c.made}
+		p := version.Part{Type: r.Type, Segment: c.made, Last: c.last}
 		if a.mode == engine.Overwrite && k == 0 {
 			p.Replace, p.Reset = true, a.free(r.Type)
 		}
@@ -375,16 +375,26 @@ func (r *Rows) draft(c *chunk, last bool) *version.Draft {
 		}
 		return column.Concat(parts, c.perm)
 	}
+	noteLast := func(ids *column.Column, err error) (*column.Column, error) {
+		if err == nil {
+			c.last = strings.Clone(ids.Str(uint32(c.n - 1)))
+		}
+		return ids, err
+	}
 	d := &version.Draft{N: uint32(c.n), Prop: func(p int) (*column.Column, error) {
-		return concat(func(b *batch) **column.Builder { return &b.props[p] })
+		made, err := concat(func(b *batch) **column.Builder { return &b.props[p] })
+		if p == r.Type.IDProp {
+			return noteLast(made, err)
+		}
+		return made, err
 	}}
 	switch {
 	case r.Type.IDProp >= 0:
 	case r.newID != nil:
-		d.ID = func() (*column.Column, error) { return makeIDs(r.newID, c.n) }
+		d.ID = func() (*column.Column, error) { return noteLast(makeIDs(r.newID, c.n)) }
 	default:
 		d.ID = func() (*column.Column, error) {
-			return concat(func(b *batch) **column.Builder { return &b.ids })
+			return noteLast(concat(func(b *batch) **column.Builder { return &b.ids }))
 		}
 	}
 	return d

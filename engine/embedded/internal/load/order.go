@@ -21,6 +21,7 @@ type chunk struct {
 	n     int
 	size  int64            // bytes that the rows take in a segment
 	made  *version.Segment // the segment made from the rows; nil if they are put one by one
+	last  string           // the greatest id; set once the segment is made
 	// src holds perm, if that is in a temporary file.
 	src column.Source
 }

@@ -83,7 +83,7 @@ func TestSpilledLoads(t *testing.T) {
 				if a, b := describe(err), describe(wantErr); a != b {
 					t.Errorf("%s, %d bytes of memory and segments of %d bytes:\n got %s\nwant %s", name, memory, segment, a, b)
 				}
-				if f.made < 2 && name != "faults" {
+				if f.made < 2 && memory == 1 && name != "faults" {
 					t.Errorf("%s, %d bytes of memory: only %d temporary files", name, memory, f.made)
 				}
 			}

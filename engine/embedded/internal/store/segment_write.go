@@ -94,40 +94,80 @@ func (w *SegmentWriter) AddBlock(name string, data []byte) error {
 	return w.add(name, data, codecNone, int64(len(data)))
 }
 
+// AddStream appends a block whose bytes pieces passes to put, one part after another. The parts may
+// have any length. For errors and limits see [SegmentWriter.AddBlock].
+func (w *SegmentWriter) AddStream(name string, pieces func(put func(data []byte) error) error) error {
+	b, err := w.begin(name)
+	if err == nil {
+		err = pieces(b.put)
+	}
+	if err != nil {
+		return err
+	}
+	return b.end(codecNone, b.length)
+}
+
 func (w *SegmentWriter) add(name string, data []byte, codec byte, unpacked int64) error {
+	b, err := w.begin(name)
+	if err == nil {
+		err = b.put(data)
+	}
+	if err != nil {
+		return err
+	}
+	return b.end(codec, unpacked)
+}
+
+// newBlock is a block that is being written.
+type newBlock struct {
+	blockEntry
+	w   *SegmentWriter
+	crc uint32 // checksum of the bytes since the last whole piece
+}
+
+// begin starts a block.
+func (w *SegmentWriter) begin(name string) (*newBlock, error) {
 	switch {
 	case w.names[name]:
-		return &engine.Conflict{Reason: fmt.Sprintf("the segment already has a block %q", name)}
+		return nil, &engine.Conflict{Reason: fmt.Sprintf("the segment already has a block %q", name)}
 	case len(name) > math.MaxUint16:
-		return &engine.TooLarge{Resource: "bytes of a block's name", Limit: math.MaxUint16, Actual: int64(len(name))}
+		return nil, &engine.TooLarge{Resource: "bytes of a block's name", Limit: math.MaxUint16, Actual: int64(len(name))}
 	}
 	w.names[name] = true
-	b := blockEntry{name: name, offset: w.offset, length: int64(len(data)), codec: codec, unpacked: unpacked}
-	padding := zeroPadding[:pad(len(data), blockAlign)-len(data)]
-	for {
-		piece := data[:min(len(data), pieceSize)]
+	return &newBlock{blockEntry: blockEntry{name: name, offset: w.offset}, w: w}, nil
+}
+
+// put writes the next bytes of the block.
+func (b *newBlock) put(data []byte) error {
+	for len(data) > 0 {
+		if err := b.w.ctx.Err(); err != nil {
+			return err
+		}
+		piece := data[:min(len(data), pieceSize-int(b.length%pieceSize))]
 		data = data[len(piece):]
-		if len(piece) == 0 && len(padding) == 0 {
-			break
-		}
-		if err := w.ctx.Err(); err != nil {
+		b.crc = updateChecksum(b.crc, piece)
+		if err := b.w.write(piece); err != nil {
 			return err
 		}
-		crc := checksum(piece)
-		if err := w.write(piece); err != nil {
-			return err
+		if b.length += int64(len(piece)); b.length%pieceSize == 0 {
+			b.pieces, b.crc = append(b.pieces, b.crc), 0
 		}
-		if len(data) == 0 {
-			// Pieces are a multiple of the alignment, so the padding fits into the last.
-			crc = updateChecksum(crc, padding)
-			if err := w.write(padding); err != nil {
-				return err
-			}
-			padding = nil
-		}
-		b.pieces = append(b.pieces, crc)
 	}
-	w.blocks = append(w.blocks, b)
+	return nil
+}
+
+// end writes the padding and adds the block to the segment.
+func (b *newBlock) end(codec byte, unpacked int64) error {
+	if b.length%pieceSize > 0 {
+		// Pieces are a multiple of the alignment, so the padding fits into the last.
+		padding := zeroPadding[:pad(b.length, blockAlign)-b.length]
+		if err := b.w.write(padding); err != nil {
+			return err
+		}
+		b.pieces = append(b.pieces, updateChecksum(b.crc, padding))
+	}
+	b.codec, b.unpacked = codec, unpacked
+	b.w.blocks = append(b.w.blocks, b.blockEntry)
 	return nil
 }
 

@@ -19,6 +19,9 @@ type Txn struct {
 	nodes []*edit
 	edges []*edit
 
+	files *IndexFiles // nil if indexes stay in memory until a checkpoint
+	kept  []string    // see KeptIndexes
+
 	copied int // number of copied rows; see Copied
 
 	change *Change // the schema change, or nil

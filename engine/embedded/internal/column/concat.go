@@ -101,18 +101,6 @@ func (b *Builder) textBytesOf(i int) int64 {
 	return int64(b.off[i+1] - b.off[i])
 }
 
-// Fits returns the number of leading values that together stay within limit, as counted by
-// [Builder.TextBytes].
-func (b *Builder) Fits(limit int64) int {
-	return sort.Search(b.n, func(i int) bool {
-		if b.elem == nil {
-			return int64(b.off[i+1]) > limit
-		}
-		n := int64(b.off[i+1])
-		return n > limit || b.elem.elem == nil && b.elem.hasOffsets() && int64(b.elem.off[n]) > limit
-	})
-}
-
 // Grow makes room for n more texts that together have the given number of bytes.
 func (b *Builder) Grow(n, bytes int) {
 	b.off = slices.Grow(b.off, n)

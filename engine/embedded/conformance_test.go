@@ -41,7 +41,7 @@ func TestConformanceSpilled(t *testing.T) { enginetest.Run(t, openSpilling) }
 
 func openSpilling(t testing.TB, source string, schema *catalog.Schema) engine.Graph {
 	t.Helper()
-	opts := conformanceOptions.Spilling(1, 256)
+	opts := conformanceOptions.Spilling(1, 256, 3)
 	opts.InlineBytes = -1
 	fsys := fs.NewMem()
 	fsys.PoisonMappings()

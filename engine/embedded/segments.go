@@ -77,15 +77,10 @@ func (f *segmentFiles) scratch(ctx context.Context) load.Scratch {
 	}
 }
 
-// spillFrom is the number of entities of a type from which its indexes are built in temporary
-// files. Below it, they take at most 24 MB each.
-const spillFrom = 2 << 20
-
-// indexFiles returns the files of the indexes of large commits. least is the least number of
-// entities of a type for which indexes are stored.
-func (f *segmentFiles) indexFiles(ctx context.Context, least uint32) *version.IndexFiles {
+// indexFiles returns the files of the indexes of large commits.
+func (f *segmentFiles) indexFiles(ctx context.Context, opts *Options) *version.IndexFiles {
 	return &version.IndexFiles{
-		Least: least, Spill: spillFrom, Scratch: index.Scratch(f.scratch(ctx)),
+		Least: opts.keepIndexes, Spill: opts.spillIndexes, Scratch: index.Scratch(f.scratch(ctx)),
 		Open: func(t *version.Type, name string) (*version.Segment, error) {
 			src, err := f.open(ctx, name)
 			if err != nil {

@@ -19,6 +19,7 @@ import (
 func spillOptions() Options {
 	opts := crashOptions
 	opts.InlineBytes, opts.loadMemory, opts.loadSegment = -1, 1, 300
+	opts.keepIndexes, opts.spillIndexes = 1, 10
 	return opts
 }
 
@@ -184,4 +185,35 @@ func answerAll(t *testing.T, g *Graph) string {
 	_, err := g.Export(t.Context(), &b, engine.Target{}, engine.ExportOptions{})
 	must(t, err)
 	return b.String()
+}
+
+// TestLoadStoresIndexes checks that the indexes of a load are stored when it returns, built in memory
+// or in temporary files, and that a graph that is closed at once and opened again has them.
+func TestLoadStoresIndexes(t *testing.T) {
+	for _, spill := range []uint32{1, 1000} {
+		mem := fs.NewMem()
+		opts := spillOptions()
+		opts.spillIndexes = spill
+		g := create(t, mem, opts)
+		unstored := func(when string) {
+			t.Helper()
+			for _, table := range g.branches.byName[engine.MainBranch].tip.snap.Tables() {
+				if table.IndexesToStore(1) {
+					t.Errorf("%s, from %d entities on in files: the indexes of %s are not stored", when, spill, table.Type.Name)
+				}
+			}
+		}
+		must(t, loadText(g, engine.Merge, manyPeople(0, 40)))
+		unstored("after the load")
+		want := answerAll(t, g)
+		must(t, g.Close())
+		g, err := Open(t.Context(), mem, dir, opts)
+		must(t, err)
+		unstored("after a reopen")
+		if got := answerAll(t, g); got != want {
+			t.Errorf("another graph after a reopen:\n%s\nwant\n%s", got, want)
+		}
+		must(t, g.Verify(t.Context()))
+		must(t, g.Close())
+	}
 }

@@ -124,7 +124,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 			}
 		}
 		if store != nil {
-			tx.KeepIndexes(g.files.indexFiles(ctx, g.opts.indexed))
+			tx.KeepIndexes(g.files.indexFiles(ctx, &g.opts))
 		}
 		parts, err := load.Apply(ctx, tx, in, opts.Mode, g.opts.InlineBytes, store)
 		if nodes, edges = in.Counts(); call.receipt != nil {

@@ -23,7 +23,7 @@ const (
 	progressEvery = 1 << 16
 	// defaultBlock is the default number of bytes that are parsed at a time.
 	defaultBlock = 256 << 10
-	// defaultMemory is the default of Options.Memory. The peak of a load's memory is about three
+	// defaultMemory is the default of Options.Memory. The peak of a load's memory is about four
 	// times as much. Longer runs would not make a load faster.
 	defaultMemory = 32 << 20
 )

@@ -93,7 +93,9 @@ func (tx *Txn) putParts(t *Type, parts []Part) error {
 	if fill {
 		*e.Table, e.reset = *newTable(t), true
 	}
+	put := uint32(0)
 	for _, p := range parts {
+		put += p.Segment.N
 		if fill {
 			e.extend(p)
 		} else {
@@ -103,7 +105,7 @@ func (tx *Txn) putParts(t *Type, parts []Part) error {
 	if fill {
 		e.last = strings.Clone(e.last)
 	}
-	return tx.reindex(e.Table)
+	return tx.reindex(e.Table, put)
 }
 
 // put puts the rows of a part. The indexes do not show the entities that it adds.

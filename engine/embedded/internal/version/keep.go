@@ -17,7 +17,8 @@ import (
 // IndexFiles stores the indexes of the tables that a transaction fills with segments, so that they
 // take no memory and the next Open need not build them.
 type IndexFiles struct {
-	// Least is the least number of ordinals for which the indexes of a table are stored.
+	// Least is the least number of ordinals for which the indexes of a table are stored. Storing
+	// those of smaller tables would delay the commit; the next checkpoint does it.
 	Least uint32
 	// Spill is the least number of ordinals for which indexes are built in temporary files.
 	Spill   uint32
@@ -42,11 +43,12 @@ func (tx *Txn) KeepIndexes(files *IndexFiles) { tx.files = files }
 // KeptIndexes lists the segments with the indexes that the transaction has stored.
 func (tx *Txn) KeptIndexes() []string { return tx.kept }
 
-// reindex rebuilds the indexes of a table that PutSegments has changed, and stores them if the
-// transaction keeps indexes. The error is that of the files.
-func (tx *Txn) reindex(t *Table) error {
+// reindex rebuilds the indexes of a table in which PutSegments has put rows. It stores them if the
+// transaction keeps indexes and they are large, or most of what they cover is new. The error is that
+// of the files.
+func (tx *Txn) reindex(t *Table, put uint32) error {
 	f := tx.files
-	if f == nil || t.next < f.Least {
+	if f == nil || t.next < f.Least || t.next < f.Spill && put < t.next/2 {
 		t.reindex()
 		return nil
 	}

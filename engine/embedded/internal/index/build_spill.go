@@ -2,6 +2,7 @@ package index
 
 import (
 	"encoding/binary"
+	"runtime"
 	"strconv"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
@@ -79,6 +80,7 @@ func (p *pile) block(part, i int) string {
 
 // each calls f with the numbers of one part, block by block. src is the finished file.
 func (p *pile) each(src column.Source, part int, f func(numbers []uint32) error) error {
+	defer runtime.KeepAlive(src) // the numbers are in its memory
 	for i := range p.blocks[part] {
 		b, err := src.Block(p.block(part, i))
 		if err != nil {

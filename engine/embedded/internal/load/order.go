@@ -55,6 +55,9 @@ func (a *applier) segmentSize(r *Rows, total int64) int64 {
 // order puts the rows of a type in the order of their ids and reports duplicate ids as faults. For
 // an edge in merge mode it keeps the last row of a duplicate id instead.
 func (a *applier) order(r *Rows) error {
+	if err := r.Type.CheckRows(int64(r.Len())); err != nil {
+		return err
+	}
 	total := int64(0)
 	for _, b := range r.batches {
 		total += b.size()

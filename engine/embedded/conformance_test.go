@@ -35,6 +35,23 @@ func TestConformance(t *testing.T) { enginetest.Run(t, openInMemory) }
 
 func TestConformanceReopened(t *testing.T) { enginetest.Run(t, openReopening) }
 
+// TestConformanceSpilled runs the suite with loads whose rows all go through runs and several
+// segments of a type.
+func TestConformanceSpilled(t *testing.T) { enginetest.Run(t, openSpilling) }
+
+func openSpilling(t testing.TB, source string, schema *catalog.Schema) engine.Graph {
+	t.Helper()
+	opts := conformanceOptions.Spilling(1, 256, 3)
+	opts.InlineBytes = -1
+	fsys := fs.NewMem()
+	fsys.PoisonMappings()
+	g, err := embedded.Create(context.Background(), fsys, conformanceDir, source, schema, opts)
+	if err != nil {
+		t.Fatalf("create: %v", err)
+	}
+	return &reopening{Graph: g, t: t, fsys: fsys, opts: opts}
+}
+
 func TestRandom(t *testing.T) { enginetest.RunRandom(t, openInMemory, half()) }
 
 func TestRandomReopened(t *testing.T) {
@@ -43,11 +60,17 @@ func TestRandomReopened(t *testing.T) {
 	enginetest.RunRandom(t, openReopening, o)
 }
 
-// reopenedSeeds is the distance between the seeds of the two comparisons, so that they draw
-// different graphs.
+func TestRandomSpilled(t *testing.T) {
+	o := half()
+	o.Seed += 2 * reopenedSeeds
+	enginetest.RunRandom(t, openSpilling, o)
+}
+
+// reopenedSeeds is the distance between the seeds of the comparisons, so that they draw different
+// graphs.
 const reopenedSeeds = 1 << 32
 
-// half returns the options, from the command-line flags, for one of two comparisons: half the time
+// half returns the options, from the command-line flags, for one of the comparisons: half the time
 // and half the cases, and with -short a tenth of the time.
 func half() enginetest.Options {
 	o := enginetest.FromFlags()
@@ -65,6 +88,7 @@ func half() enginetest.Options {
 type reopening struct {
 	t    testing.TB
 	fsys fs.FS
+	opts embedded.Options
 
 	mu     sync.RWMutex // held for reading by reads, for writing by writes and reopen
 	writes int
@@ -79,7 +103,7 @@ func openReopening(t testing.TB, source string, schema *catalog.Schema) engine.G
 	if err != nil {
 		t.Fatalf("create: %v", err)
 	}
-	return &reopening{Graph: g, t: t, fsys: fsys}
+	return &reopening{Graph: g, t: t, fsys: fsys, opts: conformanceOptions}
 }
 
 func (r *reopening) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
@@ -153,7 +177,7 @@ func (r *reopening) reopen() {
 	if err := r.Graph.Close(); err != nil {
 		r.t.Fatalf("close: %v", err)
 	}
-	g, err := embedded.Open(context.Background(), r.fsys, conformanceDir, conformanceOptions)
+	g, err := embedded.Open(context.Background(), r.fsys, conformanceDir, r.opts)
 	if err != nil {
 		r.t.Fatalf("open again: %v", err)
 	}

@@ -12,3 +12,11 @@ func (o Options) Indexed(n uint32) Options {
 	o.indexed = n
 	return o
 }
+
+// Spilling returns the options with a load that keeps at most memory bytes of rows in memory and
+// puts at most segment bytes of a type's rows into one segment. It stores all indexes, and builds
+// them in temporary files from the given number of entities on.
+func (o Options) Spilling(memory, segment int64, entities uint32) Options {
+	o.loadMemory, o.loadSegment, o.keepIndexes, o.spillIndexes = memory, segment, 1, entities
+	return o
+}

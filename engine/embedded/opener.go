@@ -72,10 +72,10 @@ func (o *opener) apply(tx *version.Txn, kind uint8, rest []byte) error {
 		return tx.ApplyOps(rest)
 	case version.KindBulk:
 		parts, err := version.ReadParts(rest, tx.Schema(), o.Segment)
-		for _, part := range parts {
-			tx.PutSegment(part)
+		if err != nil {
+			return err
 		}
-		return err
+		return tx.PutSegments(parts)
 	case version.KindSpilled:
 		name, err := version.ReadSpilled(rest)
 		if err != nil {

@@ -58,6 +58,11 @@ type Options struct {
 	// indexed is the least number of ordinals in a table for which its indexes are stored.
 	// Indexes over smaller tables are built when the graph is opened. 0 means defaultIndexed.
 	indexed uint32
+	// loadMemory and loadSegment are Memory and Segment of load.Options.
+	loadMemory, loadSegment int64
+	// keepIndexes and spillIndexes are Least and Spill of version.IndexFiles for loads. 0 means
+	// defaultKeepIndexes and defaultSpillIndexes.
+	keepIndexes, spillIndexes uint32
 }
 
 // Embedder turns texts into vectors.
@@ -83,6 +88,11 @@ const (
 	// defaultIndexed is the number of ordinals that take less time to index than a file takes
 	// to write.
 	defaultIndexed = 2048
+	// defaultKeepIndexes is the number of ordinals from which the indexes of a load take megabytes.
+	defaultKeepIndexes = 1 << 16
+	// defaultSpillIndexes is the number of ordinals up to which building one index takes at most
+	// 40 MB.
+	defaultSpillIndexes = 2 << 20
 )
 
 // time returns the time of a commit made now.
@@ -116,6 +126,12 @@ func (o Options) complete() Options {
 	}
 	if o.indexed == 0 {
 		o.indexed = defaultIndexed
+	}
+	if o.keepIndexes == 0 {
+		o.keepIndexes = defaultKeepIndexes
+	}
+	if o.spillIndexes == 0 {
+		o.spillIndexes = defaultSpillIndexes
 	}
 	if o.sparse == 0 {
 		o.sparse = version.DefaultSparse

@@ -36,6 +36,15 @@ func (r *writer) record(ctx context.Context, tx *version.Txn, parts []version.Pa
 			}
 			rec.segments = append(rec.segments, id)
 		}
+		// The record does not name the segments of indexes. They are kept like those that it names
+		// until a checkpoint lists them; without that, the next Open builds the indexes.
+		for _, name := range tx.KeptIndexes() {
+			id, err := segmentID(name)
+			if err != nil {
+				return record{}, err
+			}
+			rec.segments = append(rec.segments, id)
+		}
 		rec.payload = version.AppendParts(payload, parts)
 		rec.afterHeader = rec.payload[len(payload):]
 		return rec, nil

@@ -10,6 +10,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/load"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -45,12 +47,60 @@ func adder(w *store.SegmentWriter, isCold func(block string) (cold, delta bool))
 	}
 }
 
-// writeRows stores a segment and returns it, mapped from its file.
-func (f *segmentFiles) writeRows(ctx context.Context, t *version.Type, s *version.Segment) (*version.Segment, error) {
-	if _, err := f.write(ctx, t, s); err != nil {
+// writeDraft stores a segment that is not published yet, and returns it, mapped from its file.
+func (f *segmentFiles) writeDraft(ctx context.Context, t *version.Type, d *version.Draft) (*version.Segment, error) {
+	id, err := f.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
+		return d.Blocks(t, adder(w, func(block string) (cold, delta bool) { return d.Cold(t, block) }))
+	})
+	if err != nil {
 		return nil, err
 	}
-	return s, nil
+	src, err := f.open(ctx, segmentName(id))
+	if err == nil {
+		var s *version.Segment
+		if s, err = version.ReadSegment(t, segmentName(id), partOf(src, segmentName(id))); err == nil {
+			return s, nil
+		}
+	}
+	f.discard([]store.SegmentID{id})
+	return nil, err
+}
+
+// scratch returns a function that writes blocks to a temporary file.
+func (f *segmentFiles) scratch(ctx context.Context) load.Scratch {
+	return func(write func(add func(name string, data []byte) error) error) (column.Source, error) {
+		file, err := f.store.WriteScratch(ctx, func(w *store.SegmentWriter) error { return write(w.AddBlock) })
+		if err != nil {
+			return nil, err
+		}
+		return source{Segment: file}, nil
+	}
+}
+
+// indexFiles returns the files of the indexes of large commits.
+func (f *segmentFiles) indexFiles(ctx context.Context, opts *Options) *version.IndexFiles {
+	return &version.IndexFiles{
+		Least: opts.keepIndexes, Spill: opts.spillIndexes, Scratch: index.Scratch(f.scratch(ctx)),
+		Open: func(t *version.Type, name string) (*version.Segment, error) {
+			src, err := f.open(ctx, name)
+			if err != nil {
+				return nil, err
+			}
+			return version.ReadSegment(t, name, partOf(src, name))
+		},
+		Store: func(write func(w version.BlockWriter) error) (string, column.Source, error) {
+			id, err := f.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return write(w) })
+			if err != nil {
+				return "", nil, err
+			}
+			src, err := f.open(ctx, segmentName(id))
+			if err != nil {
+				f.discard([]store.SegmentID{id})
+				return "", nil, err
+			}
+			return segmentName(id), partOf(src, segmentName(id)), nil
+		},
+	}
 }
 
 // writePart stores the segment of a part, unless it is stored already.
@@ -64,7 +114,14 @@ func (f *segmentFiles) writePart(ctx context.Context, p version.Part) (store.Seg
 // discardParts removes the segments of parts that no record will name.
 func (f *segmentFiles) discardParts(parts []version.Part) {
 	for _, p := range parts {
-		if id, err := segmentID(p.Segment.Name); err == nil {
+		f.discardNamed([]string{p.Segment.Name})
+	}
+}
+
+// discardNamed is discard for segments that are given by their names.
+func (f *segmentFiles) discardNamed(names []string) {
+	for _, name := range names {
+		if id, err := segmentID(name); err == nil {
 			f.discard([]store.SegmentID{id})
 		}
 	}

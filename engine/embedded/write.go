@@ -91,7 +91,10 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	if call.receipt != nil {
 		r = io.TeeReader(r, digest)
 	}
-	in, err := load.Parse(ctx, r, schema, load.Options{IDs: g.ids.run, Progress: opts.Progress, Embeds: g.opts.Embedder != nil})
+	in, err := load.Parse(ctx, r, schema, load.Options{
+		IDs: g.ids.run, Progress: opts.Progress, Embeds: g.opts.Embedder != nil,
+		Scratch: g.files.scratch(ctx), Memory: g.opts.loadMemory, Segment: g.opts.loadSegment,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -115,10 +118,13 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 			return nil, &engine.SchemaMismatch{Detail: "the schema changed while the load read its input; load it again"}
 		}
 		var store load.Store
-		if !opts.DryRun {
-			store = func(t *version.Type, s *version.Segment) (*version.Segment, error) {
-				return g.files.writeRows(ctx, t, s)
+		if !opts.DryRun || in.Spilled() {
+			store = func(t *version.Type, d *version.Draft) (*version.Segment, error) {
+				return g.files.writeDraft(ctx, t, d)
 			}
+		}
+		if store != nil {
+			tx.KeepIndexes(g.files.indexFiles(ctx, &g.opts))
 		}
 		parts, err := load.Apply(ctx, tx, in, opts.Mode, g.opts.InlineBytes, store)
 		if nodes, edges = in.Counts(); call.receipt != nil {

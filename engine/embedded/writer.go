@@ -141,6 +141,7 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 	defer func() {
 		if !enqueued {
 			r.files.discardParts(parts)
+			r.files.discardNamed(tx.KeptIndexes())
 		}
 	}()
 	if err != nil {
@@ -212,7 +213,11 @@ func (r *writer) complete(b *branch, c *commit, s *staged) error {
 		b.unlock()
 		return c.out.err
 	}
-	r.checkpoints.countCommit(s.bytes+commitWeight, s.bulk)
+	weight := s.bytes + commitWeight
+	if s.bulk {
+		weight += closeBytes // so that also a graph that is closed at once has a checkpoint
+	}
+	r.checkpoints.countCommit(weight, s.bulk)
 	return nil
 }
 

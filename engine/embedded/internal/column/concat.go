@@ -90,16 +90,15 @@ func (b *Builder) TextBytes() int64 {
 	return int64(len(b.data))
 }
 
-// Fits returns the number of leading values that together stay within limit, as counted by
-// [Builder.TextBytes].
-func (b *Builder) Fits(limit int64) int {
-	return sort.Search(b.n, func(i int) bool {
-		if b.elem == nil {
-			return int64(b.off[i+1]) > limit
-		}
-		n := int64(b.off[i+1])
-		return n > limit || b.elem.elem == nil && b.elem.hasOffsets() && int64(b.elem.off[n]) > limit
-	})
+// textBytesOf is TextBytes for value i alone.
+func (b *Builder) textBytesOf(i int) int64 {
+	switch {
+	case !b.hasOffsets():
+		return 0
+	case b.elem != nil && b.elem.hasOffsets():
+		return max(int64(b.off[i+1]-b.off[i]), int64(b.elem.off[b.off[i+1]]-b.elem.off[b.off[i]]))
+	}
+	return int64(b.off[i+1] - b.off[i])
 }
 
 // Grow makes room for n more texts that together have the given number of bytes.
@@ -115,20 +114,38 @@ func Concat(parts []*Builder, perm []uint32) (*Column, error) {
 	if len(parts) == 1 {
 		return parts[0].Finish(perm), nil
 	}
-	j := join{parts: parts, perm: perm, first: make([]int, len(parts)+1), n: len(perm)}
-	texts := int64(0)
+	j := newJoin(parts, perm)
+	if texts := j.textBytes(); texts > MaxBytes {
+		return nil, &engine.TooLarge{Resource: "bytes of text in one column", Limit: MaxBytes, Actual: texts}
+	}
+	return j.column(), nil
+}
+
+func newJoin(parts []*Builder, perm []uint32) *join {
+	j := &join{parts: parts, perm: perm, first: make([]int, len(parts)+1), n: len(perm)}
 	for i, b := range parts {
 		j.first[i+1] = j.first[i] + b.n
 		j.nulls = j.nulls || b.nulls > 0
-		texts += b.TextBytes()
-	}
-	if texts > MaxBytes {
-		return nil, &engine.TooLarge{Resource: "bytes of text in one column", Limit: MaxBytes, Actual: texts}
 	}
 	if perm == nil {
 		j.n = j.first[len(parts)]
 	}
-	return j.column(), nil
+	return j
+}
+
+// textBytes returns the number of bytes of text, or of list elements, in the result.
+func (j *join) textBytes() int64 {
+	n := int64(0)
+	for _, b := range j.parts {
+		n += b.TextBytes()
+	}
+	if n <= MaxBytes || j.perm == nil {
+		return n
+	}
+	// The values of perm may be a small part of all values.
+	n = 0
+	j.each(func(b *Builder, i int) { n += b.textBytesOf(i) })
+	return n
 }
 
 // join concatenates builders.
@@ -231,6 +248,12 @@ func concatFixed[T any](j *join, of func(*Builder) []T) []T {
 // lists sets the offsets of c and concatenates the elements of the lists.
 func (j *join) lists(c *Column) {
 	c.off = make([]uint32, 1, j.n+1)
+	c.elem = j.innerOf(func(end uint32) { c.off = append(c.off, end) }).column()
+}
+
+// innerOf returns the join of the lists' elements. It calls ends with the end of each list in
+// that join.
+func (j *join) innerOf(ends func(end uint32)) *join {
 	inner := &join{first: make([]int, len(j.parts)+1)}
 	for k, b := range j.parts {
 		inner.parts = append(inner.parts, b.elem)
@@ -238,11 +261,11 @@ func (j *join) lists(c *Column) {
 		inner.nulls = inner.nulls || b.elem.nulls > 0
 	}
 	if j.perm != nil {
-		inner.perm = make([]uint32, 0, inner.first[len(j.parts)])
+		inner.perm = make([]uint32, 0, j.n)
 	}
 	j.each(func(b *Builder, i int) {
 		inner.n += int(b.off[i+1] - b.off[i])
-		c.off = append(c.off, uint32(inner.n))
+		ends(uint32(inner.n))
 		if j.perm != nil {
 			base := uint32(inner.first[j.last])
 			for e := b.off[i]; e < b.off[i+1]; e++ {
@@ -250,7 +273,7 @@ func (j *join) lists(c *Column) {
 			}
 		}
 	})
-	c.elem = inner.column()
+	return inner
 }
 
 // texts stores each distinct text once if there are few of them; see [Builder.Finish].
@@ -258,26 +281,36 @@ func (j *join) texts(c *Column) {
 	if c.typ.Kind == value.String && j.dictionary(c) {
 		return
 	}
+	c.off, c.data = j.rawTexts()
+}
+
+// rawTexts returns the texts and their offsets.
+func (j *join) rawTexts() (off []uint32, data []byte) {
 	size := 0
-	for _, b := range j.parts {
-		size += len(b.data)
-	}
-	c.off = make([]uint32, 1, j.n+1)
-	c.data = make([]byte, 0, size)
 	if j.perm == nil {
 		for _, b := range j.parts {
-			base := uint32(len(c.data))
-			c.data = append(c.data, b.data...)
+			size += len(b.data)
+		}
+	} else {
+		j.each(func(b *Builder, i int) { size += int(b.off[i+1] - b.off[i]) })
+	}
+	off = make([]uint32, 1, j.n+1)
+	data = make([]byte, 0, size)
+	if j.perm == nil {
+		for _, b := range j.parts {
+			base := uint32(len(data))
+			data = append(data, b.data...)
 			for _, o := range b.off[1:] {
-				c.off = append(c.off, base+o)
+				off = append(off, base+o)
 			}
 		}
-		return
+		return off, data
 	}
 	j.each(func(b *Builder, i int) {
-		c.data = append(c.data, b.Raw(i)...)
-		c.off = append(c.off, uint32(len(c.data)))
+		data = append(data, b.Raw(i)...)
+		off = append(off, uint32(len(data)))
 	})
+	return off, data
 }
 
 // dictionary stores the texts as codes of a dictionary, unless they differ too much. It reports

@@ -119,20 +119,20 @@ func blocksOf(t *testing.T, c *Column) map[string]string {
 	return out
 }
 
-func TestFits(t *testing.T) {
+func TestTextBytes(t *testing.T) {
 	b := NewBuilder(value.Of(value.String))
 	for range 10 {
 		_ = b.AppendString("abc")
 	}
-	if got := b.Fits(10); got != 3 || b.TextBytes() != 30 {
-		t.Errorf("%d of 10 texts of 3 bytes fit 10 bytes of %d", got, b.TextBytes())
+	if b.TextBytes() != 30 || b.textBytesOf(9) != 3 {
+		t.Errorf("10 texts of 3 bytes have %d bytes, the last one %d", b.TextBytes(), b.textBytesOf(9))
 	}
 	l := NewBuilder(value.Type{Kind: value.String, List: true})
 	for range 4 {
 		_ = l.Append(value.OfList(value.String, []value.Value{value.OfString("abcd"), value.OfString("efgh")}))
 	}
-	if got := l.Fits(17); got != 2 || l.TextBytes() != 32 {
-		t.Errorf("%d of 4 lists with 8 bytes fit 17 bytes of %d", got, l.TextBytes())
+	if l.TextBytes() != 32 || l.textBytesOf(3) != 8 {
+		t.Errorf("4 lists of texts with 8 bytes have %d bytes, the last one %d", l.TextBytes(), l.textBytesOf(3))
 	}
 }
 

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -19,7 +18,7 @@ import (
 
 // Store makes a segment durable, and returns the segment for later reads. The returned
 // segment need not be in memory.
-type Store func(t *version.Type, s *version.Segment) (*version.Segment, error)
+type Store func(t *version.Type, d *version.Draft) (*version.Segment, error)
 
 // Apply puts an input into a transaction, and empties the input. If the rows take at most
 // inline bytes, Apply puts them row by row, as in any other commit, so that they are in its
@@ -29,14 +28,19 @@ type Store func(t *version.Type, s *version.Segment) (*version.Segment, error)
 // stay in memory. The error is a *engine.LoadErrors, a *engine.ConstraintViolation that no
 // line causes, the error of store, or the context's.
 func Apply(ctx context.Context, tx *version.Txn, in *Input, mode engine.LoadMode, inline int, store Store) ([]version.Part, error) {
-	a := &applier{ctx: ctx, tx: tx, in: in, mode: mode, store: store, perms: map[*Rows][]uint32{}, bad: &engine.LoadErrors{}}
+	a := &applier{ctx: ctx, tx: tx, in: in, mode: mode, store: store, bad: &engine.LoadErrors{}}
+	if in.Spilled() {
+		if err := in.spill(true); err != nil {
+			return nil, err
+		}
+		runtime.GC()
+	}
 	size := 0
 	for _, list := range [][]*Rows{in.Nodes, in.Edges} {
 		for _, r := range list {
 			if r != nil {
 				size += r.bytes()
-				a.order(r)
-				if err := ctx.Err(); err != nil {
+				if err := cmp.Or(a.order(r), ctx.Err()); err != nil {
 					return nil, err
 				}
 			}
@@ -92,11 +96,8 @@ type applier struct {
 	in         *Input
 	mode       engine.LoadMode
 	store      Store
-	freedBytes int // bytes of memory released since the last collection
-	// perms holds the effective rows in id order; nil if these are all rows, in the order
-	// of the input.
-	perms map[*Rows][]uint32
-	bad   *engine.LoadErrors // the faults found so far
+	freedBytes int64              // bytes of memory released since the last collection
+	bad        *engine.LoadErrors // the faults found so far
 }
 
 // fail records a fault in a line; it keeps at most maxErrors.
@@ -120,41 +121,15 @@ func (a *applier) err() error {
 	return a.bad
 }
 
-// order sorts rows by id and reports duplicate ids as faults. For an edge in merge mode it
-// keeps the last row of a duplicate id instead.
-func (a *applier) order(r *Rows) {
-	perm := r.sorted()
-	r.entities = int64(r.Len())
-	if perm == nil {
-		return
-	}
-	rd := reader{Rows: r}
-	out := perm[:0]
-	for _, row := range perm {
-		if n := len(out); n > 0 && bytes.Equal(rd.raw(int(row)), rd.raw(int(out[n-1]))) {
-			if r.Type.Entity == plan.Edge && a.mode == engine.Merge {
-				out[n-1] = row
-				continue
-			}
-			a.fail(rd.line(int(row)), "", &engine.KeyConflict{Entity: r.Type.Entity.String(), Type: r.Type.Name, ID: string(rd.raw(int(row)))})
-			continue
-		}
-		out = append(out, row)
-	}
-	r.entities = int64(len(out))
-	a.perms[r] = out
-}
-
 // rows calls f for each effective row, with its position in id order and its row number.
 func (a *applier) rows(r *Rows, f func(i int, row uint32)) {
-	if perm := a.perms[r]; perm != nil {
-		for i, row := range perm {
-			f(i, row)
+	at := 0
+	for k := range r.chunks {
+		c := &r.chunks[k]
+		for i := range c.n {
+			f(at, uint32(c.row(i)))
+			at++
 		}
-		return
-	}
-	for i := range r.Len() {
-		f(i, uint32(i))
 	}
 }
 
@@ -177,6 +152,9 @@ func (a *applier) refuseExisting(r *Rows) {
 	if a.mode != engine.Append || table.Live() == 0 || r.newID != nil {
 		return
 	}
+	for _, b := range r.batches {
+		b.openIDs()
+	}
 	rd := reader{Rows: r}
 	a.rows(r, func(_ int, row uint32) {
 		if _, ok := table.Lookup(rd.id(int(row))); ok {
@@ -185,29 +163,22 @@ func (a *applier) refuseExisting(r *Rows) {
 	})
 }
 
-// ends returns the end nodes of the effective edges, in the edges' order. It releases the
-// memory of the end ids.
-func (a *applier) ends(r *Rows) (src, dst []uint32) {
-	perm := a.perms[r]
-	n := r.Len()
-	if perm != nil {
-		n = len(perm)
-	}
-	find := func(node int, ids func(*batch) *column.Builder, field string) []uint32 {
-		nt := a.tx.Schema().Nodes[node]
-		table := a.tx.Table(nt)
-		out := make([]uint32, n)
+// missing holds the rows of a type whose ends are not in the graph, in id order.
+type missing struct{ from, to []uint32 }
+
+// ends returns the end nodes of the edges in a chunk. It adds the rows without an end node to lost.
+func (a *applier) ends(r *Rows, c *chunk, lost *missing) (src, dst []uint32) {
+	find := func(node int, ids func(*batch) *column.Builder, lost *[]uint32) []uint32 {
+		table := a.tx.Table(a.tx.Schema().Nodes[node])
+		out := make([]uint32, c.n)
 		missing := make([][]uint32, runtime.GOMAXPROCS(0)) // rows, by the range that found them
-		parallel.Ranges(n, len(missing), cancelEvery, func(k, from, to int) {
+		parallel.Ranges(c.n, len(missing), cancelEvery, func(k, from, to int) {
 			rd := reader{Rows: r}
 			for i := from; i < to; i++ {
 				if i%cancelEvery == 0 && a.ctx.Err() != nil {
 					return
 				}
-				row := i
-				if perm != nil {
-					row = int(perm[i])
-				}
+				row := c.row(i)
 				b, at := rd.at(row)
 				ord, ok := table.Lookup(view(ids(b).Raw(at)))
 				if out[i] = ord; !ok && len(missing[k]) <= maxErrors {
@@ -215,26 +186,38 @@ func (a *applier) ends(r *Rows) (src, dst []uint32) {
 				}
 			}
 		})
-		rd := reader{Rows: r}
 		for _, rows := range missing {
-			for _, row := range rows {
-				b, at := rd.at(int(row))
-				id := string(ids(b).Raw(at))
-				detail := fmt.Sprintf("node %s %q is not in the graph or the input", nt.Name, id)
-				if form := nt.IDForm(id); form != "" {
-					detail += "; " + form
-				}
-				a.fail(b.lines[at], field, &engine.ConstraintViolation{Entity: "edge", Type: r.Type.Name, Property: field, Rule: "endpoint", Detail: detail})
+			if len(*lost) <= maxErrors {
+				*lost = append(*lost, rows...)
 			}
 		}
 		return out
 	}
-	src = find(r.Type.From, func(b *batch) *column.Builder { return b.from }, "from")
-	dst = find(r.Type.To, func(b *batch) *column.Builder { return b.to }, "to")
-	for _, b := range r.batches {
-		b.from, b.to = nil, nil
-	}
+	src = find(r.Type.From, fromIDs, &lost.from)
+	dst = find(r.Type.To, toIDs, &lost.to)
 	return src, dst
+}
+
+func fromIDs(b *batch) *column.Builder { return b.from }
+func toIDs(b *batch) *column.Builder   { return b.to }
+
+// failMissing reports the missing ends of the edges of a type.
+func (a *applier) failMissing(r *Rows, lost *missing) {
+	fail := func(node int, ids func(*batch) *column.Builder, field string, rows []uint32) {
+		nt := a.tx.Schema().Nodes[node]
+		rd := reader{Rows: r}
+		for _, row := range rows {
+			b, at := rd.at(int(row))
+			id := string(ids(b).Raw(at))
+			detail := fmt.Sprintf("node %s %q is not in the graph or the input", nt.Name, id)
+			if form := nt.IDForm(id); form != "" {
+				detail += "; " + form
+			}
+			a.fail(b.line(at), field, &engine.ConstraintViolation{Entity: "edge", Type: r.Type.Name, Property: field, Rule: "endpoint", Detail: detail})
+		}
+	}
+	fail(r.Type.From, fromIDs, "from", lost.from)
+	fail(r.Type.To, toIDs, "to", lost.to)
 }
 
 // cancelEvery is the number of rows between two checks of the context.
@@ -244,7 +227,12 @@ const cancelEvery = 1 << 12
 func (a *applier) putRows() error {
 	var err error
 	for _, e := range []plan.Entity{plan.Node, plan.Edge} {
-		a.each(e, func(r *Rows) { err = cmp.Or(err, r.makeIDs()) })
+		a.each(e, func(r *Rows) {
+			for _, b := range r.batches {
+				b.open()
+			}
+			err = cmp.Or(err, r.makeIDs())
+		})
 	}
 	if err != nil {
 		return err
@@ -265,8 +253,13 @@ func (a *applier) putRows() error {
 	}
 	a.each(plan.Edge, func(r *Rows) {
 		a.refuseExisting(r)
-		src, dst := a.ends(r)
-		if len(a.bad.Lines) > 0 {
+		var src, dst []uint32
+		var lost missing
+		for k := range r.chunks {
+			s, d := a.ends(r, &r.chunks[k], &lost)
+			src, dst = append(src, s...), append(dst, d...)
+		}
+		if a.failMissing(r, &lost); len(a.bad.Lines) > 0 {
 			return
 		}
 		rd := reader{Rows: r}
@@ -295,51 +288,6 @@ func (a *applier) clear(r *Rows) {
 	}
 }
 
-// putSegments puts an input as segments.
-func (a *applier) putSegments() ([]version.Part, error) {
-	var parts []version.Part
-	put := func(r *Rows, src, dst []uint32) error {
-		size := r.bytes()
-		s, err := r.segment(a.perms[r])
-		if err != nil {
-			return err
-		}
-		s.Src, s.Dst = src, dst
-		if a.store != nil {
-			if s, err = a.store(r.Type, s); err != nil {
-				return err
-			}
-		}
-		r.segmentMade = s
-		p := version.Part{Type: r.Type, Segment: s}
-		if a.mode == engine.Overwrite {
-			p.Replace, p.Reset = true, a.free(r.Type)
-		}
-		parts = append(parts, p)
-		a.tx.PutSegment(p)
-		a.collect(size)
-		return a.ctx.Err()
-	}
-	var err error
-	a.each(plan.Node, func(r *Rows) {
-		a.refuseExisting(r)
-		if len(a.bad.Lines) == 0 && err == nil {
-			err = put(r, nil, nil)
-		}
-	})
-	if err = cmp.Or(err, a.err()); err != nil {
-		return parts, err
-	}
-	a.each(plan.Edge, func(r *Rows) {
-		a.refuseExisting(r)
-		src, dst := a.ends(r)
-		if len(a.bad.Lines) == 0 && err == nil {
-			err = put(r, src, dst)
-		}
-	})
-	return parts, cmp.Or(err, a.err())
-}
-
 // collectFrom is the number of released bytes that justifies a garbage collection.
 const collectFrom = 16 << 20
 
@@ -347,7 +295,7 @@ const collectFrom = 16 << 20
 // that the memory can be reused. A load holds a few large arrays without pointers, so a
 // collection is fast. Without it, the heap could grow to twice the size of the graph before
 // the next collection.
-func (a *applier) collect(bytes int) {
+func (a *applier) collect(bytes int64) {
 	if a.freedBytes += bytes; a.freedBytes > collectFrom {
 		runtime.GC()
 		a.freedBytes = 0
@@ -397,27 +345,23 @@ func (a *applier) lineOf(v version.Violation) (uint32, bool) {
 	if r == nil {
 		return 0, false
 	}
-	perm, rd := a.perms[r], reader{Rows: r}
-	row := func(i int) int {
-		if perm != nil {
-			return int(perm[i])
-		}
-		return i
-	}
+	rd := reader{Rows: r}
 	i, ok := sort.Find(int(r.entities), func(i int) int {
+		c, at := r.find(i)
 		id := ""
 		switch {
-		case r.segmentMade == nil:
-			id = rd.id(row(i))
+		case c.made == nil:
+			id = rd.id(c.row(at))
 		case r.Type.IDProp >= 0:
-			id = r.segmentMade.Props[r.Type.IDProp].Str(uint32(i))
+			id = c.made.Props[r.Type.IDProp].Str(uint32(at))
 		default:
-			id = r.segmentMade.ID.Str(uint32(i))
+			id = c.made.ID.Str(uint32(at))
 		}
 		return cmp.Compare(a.tx.Table(v.Type).ID(v.Ord), id)
 	})
 	if !ok {
 		return 0, false
 	}
-	return rd.line(row(i)), true
+	c, at := r.find(i)
+	return rd.line(c.row(at)), true
 }

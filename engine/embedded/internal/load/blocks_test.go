@@ -223,21 +223,6 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-func TestTextLimit(t *testing.T) {
-	s := testSchema(t)
-	var b strings.Builder
-	for i := range 100 {
-		fmt.Fprintf(&b, `{"type":"P","data":{"k":"k%02d"}}`+"\n", i)
-	}
-	for _, block := range []int{1, 200, 1 << 20} {
-		_, err := Parse(t.Context(), strings.NewReader(b.String()), s, Options{IDs: numbered, Block: block, Workers: 2, maxText: 100})
-		bad := (*engine.LoadErrors)(nil)
-		if !errors.As(err, &bad) || len(bad.Lines) != 1 || bad.Lines[0].Line != 34 || !errors.As(bad.Lines[0].Err, new(*engine.TooLarge)) {
-			t.Errorf("blocks of %d bytes: %v", block, err)
-		}
-	}
-}
-
 func TestProgress(t *testing.T) {
 	var got []int64
 	text := strings.Repeat(`{"type":"Free"}`+"\n", 2*progressEvery+1)

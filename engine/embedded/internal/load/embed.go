@@ -41,7 +41,7 @@ func (in *Input) Embed(ctx context.Context, embed Embedding) error {
 					return
 				}
 				var vectors [][]float32
-				if vectors, err = embed(ctx, r.Type, prop, int64(at[0].lines[at[0].row]), texts); err == nil {
+				if vectors, err = embed(ctx, r.Type, prop, int64(at[0].line(at[0].row)), texts); err == nil {
 					for i, v := range vectors {
 						at[i].props[prop].SetVector(at[i].row, v)
 					}

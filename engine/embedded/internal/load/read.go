@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -24,6 +23,9 @@ const (
 	progressEvery = 1 << 16
 	// defaultBlock is the default number of bytes that are parsed at a time.
 	defaultBlock = 256 << 10
+	// defaultMemory is the default of Options.Memory. The peak of a load's memory is about four
+	// times as much. Longer runs would not make a load faster.
+	defaultMemory = 32 << 20
 )
 
 // Options configure how an input is read. Workers and Block do not affect the result.
@@ -38,7 +40,14 @@ type Options struct {
 	Workers int // number of parsing goroutines; 0 for one per processor
 	Block   int // bytes to parse at a time, extended to the end of a line; 0 for the default
 
-	maxText int64 // maximum per column; 0 for column.MaxBytes
+	// Scratch stores rows that do not fit into memory. Nil means that all rows stay in memory.
+	Scratch Scratch
+	// Memory is the number of bytes of rows from which they are moved to a temporary file; 0 for
+	// the default.
+	Memory int64
+	// Segment is the number of bytes of rows from which a type gets another segment. It grows with
+	// the number of rows. 0 means the default.
+	Segment int64
 }
 
 // Parse reads NDJSON. It returns only after all its goroutines have ended, and after any
@@ -51,10 +60,13 @@ func Parse(ctx context.Context, r io.Reader, s *version.Schema, opts Options) (*
 	if opts.Block <= 0 {
 		opts.Block = defaultBlock
 	}
-	if opts.maxText == 0 {
-		opts.maxText = column.MaxBytes
+	if opts.Memory <= 0 {
+		opts.Memory = defaultMemory
 	}
-	c := &collector{opts: opts, in: &Input{Nodes: make([]*Rows, len(s.Nodes)), Edges: make([]*Rows, len(s.Edges))}, sums: map[*Rows]*[]int64{}}
+	if opts.Segment <= 0 {
+		opts.Segment = defaultSegment
+	}
+	c := &collector{opts: opts, in: &Input{Nodes: make([]*Rows, len(s.Nodes)), Edges: make([]*Rows, len(s.Edges)), opts: opts}}
 	if err := c.run(ctx, r, s); err != nil {
 		return nil, err
 	}
@@ -72,7 +84,7 @@ func Parse(ctx context.Context, r io.Reader, s *version.Schema, opts Options) (*
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if err := rows.collectIDs(opts.IDs); err != nil {
+			if err := rows.fillIDs(rows.inMemory(), true, &opts); err != nil {
 				return nil, err
 			}
 		}
@@ -139,6 +151,8 @@ func (c *collector) run(ctx context.Context, r io.Reader, s *version.Schema) err
 	workers.Wait()
 	collecting.Wait()
 	switch {
+	case c.err != nil:
+		return c.err
 	case c.stopped:
 		return nil
 	case errors.Is(err, errTooLong):
@@ -155,10 +169,11 @@ func (c *collector) run(ctx context.Context, r io.Reader, s *version.Schema) err
 type collector struct {
 	opts    Options
 	in      *Input
-	sums    map[*Rows]*[]int64 // see batch.overfull
-	lines   int64              // number of lines collected so far
+	lines   int64 // number of lines collected so far
+	memory  int64 // bytes of rows that can be spilled
 	bad     engine.LoadErrors
-	stopped bool // the rest of the input does not matter
+	stopped bool  // the rest of the input does not matter
+	err     error // why rows could not be spilled
 }
 
 // add adds the next block, and reports whether to continue with more blocks.
@@ -168,13 +183,10 @@ func (c *collector) add(out parsed) bool {
 			b.lines[i] += uint32(c.lines)
 		}
 		r := c.rows(b.typ)
-		if row, actual := b.overfull(c.sums[r], c.opts.maxText); row >= 0 {
-			out.bad.Lines = append(out.bad.Lines, engine.LineError{Line: int64(b.lines[row]) - c.lines,
-				Err: &engine.TooLarge{Resource: "bytes of text in one column", Limit: c.opts.maxText, Actual: actual}})
-			out.bad.More = true
-		}
 		if len(c.bad.Lines) == 0 {
-			r.add(b)
+			if r.add(b); len(b.left) == 0 {
+				c.memory += int64(b.bytes() + 4*b.rows())
+			}
 		}
 	}
 	for _, e := range out.bad.Lines {
@@ -188,6 +200,15 @@ func (c *collector) add(out parsed) bool {
 		}
 	}
 	c.lines += int64(out.lines)
+	if c.memory > c.opts.Memory && c.opts.Scratch != nil && len(c.bad.Lines) == 0 {
+		if c.err = c.in.spill(false); c.err != nil {
+			return false
+		}
+		c.memory = 0
+		// The rows were in a few large arrays without pointers, so a collection is fast. The next
+		// rows then use the same memory.
+		runtime.GC()
+	}
 	c.stopped = c.bad.More || out.lineTooLong
 	return !c.stopped
 }
@@ -209,7 +230,6 @@ func (c *collector) rows(t *version.Type) *Rows {
 	}
 	if list[t.Index] == nil {
 		list[t.Index] = &Rows{Type: t}
-		c.sums[list[t.Index]] = new([]int64)
 	}
 	return list[t.Index]
 }

@@ -17,20 +17,24 @@ import (
 type Input struct {
 	Nodes []*Rows // by type; nil for types that do not occur
 	Edges []*Rows
+	opts  Options
 }
 
-// Rows holds the entities of one type in the order of the input. The rows are in batches of
-// neighbouring lines, so that the arrays are copied only once, when they become a segment.
+// Rows holds the entities of one type in the order of the input, except that the rows of a spilled
+// batch are in the order of their ids. The rows are in batches of neighbouring lines, so that the
+// arrays are copied only once, when they become a segment.
 type Rows struct {
 	Type    *version.Type
 	batches []*batch
-	first   []int           // by batch: the number of its first row; then the total
-	ids     *column.Builder // ids of all rows; nil if a property is the id, or if fresh is set
+	first   []int // by batch: the number of its first row; then the total
 	// newID makes the ids if the input has none. They ascend in the order of the rows.
-	newID       func(dst []byte) []byte
-	segmentMade *version.Segment // the segment made from the effective rows, in id order
+	newID func(dst []byte) []byte
+	// sequence makes the ids that the input does not give; nil before the first of them.
+	sequence func(dst []byte) []byte
+	withIDs  bool // the spilled rows have ids, although no property is the id
 
-	entities int64 // number of effective rows
+	chunks   []chunk // the effective rows in id order; set by applier.order
+	entities int64   // number of effective rows
 }
 
 // batch holds rows of one type.
@@ -42,6 +46,7 @@ type batch struct {
 	props []*column.Builder // by property: its values
 	lines []uint32          // line of each row in its block; once the batch is collected, in the input
 	left  []missingVector   // in row order
+	file  *spilled          // where the rows are, if they are not in memory
 	order []int             // properties in the order of the previous line
 	stamp []uint64          // by property: stamp of the last line that has it
 	rules []bool            // by property: see version.Type.HasRules
@@ -100,29 +105,16 @@ func (r *Rows) add(b *batch) {
 	if r.first == nil {
 		r.first = []int{0}
 	}
-	r.first = append(r.first, r.Len()+len(b.lines))
+	r.first = append(r.first, r.Len()+b.rows())
 	r.batches = append(r.batches, b)
 }
 
-// overfull finds the first row of a batch at which a column would hold more than limit. It
-// returns -1 if all columns have room. sums holds the total of each column in the earlier
-// batches; overfull adds this batch to it.
-func (b *batch) overfull(sums *[]int64, limit int64) (row int, actual int64) {
-	row, k := -1, 0
-	b.builders(func(x **column.Builder) {
-		if k == len(*sums) {
-			*sums = append(*sums, 0)
-		}
-		before := (*sums)[k]
-		(*sums)[k] += (*x).TextBytes()
-		if (*sums)[k] > limit {
-			if i := (*x).Fits(limit - before); row < 0 || i < row {
-				row, actual = i, (*sums)[k]
-			}
-		}
-		k++
-	})
-	return row, actual
+// rows returns the number of rows.
+func (b *batch) rows() int {
+	if b.file != nil {
+		return b.file.rows
+	}
+	return len(b.lines)
 }
 
 // reader looks up rows. Only one goroutine may use it.
@@ -141,11 +133,16 @@ func (r *reader) at(i int) (*batch, int) {
 
 // raw returns the id of a row.
 func (r *reader) raw(i int) []byte {
-	if r.ids != nil {
-		return r.ids.Raw(i)
-	}
 	b, k := r.at(i)
-	return b.props[b.typ.IDProp].Raw(k)
+	return b.idColumn().Raw(k)
+}
+
+// idColumn returns the column of ids; nil if the ids are still to be made.
+func (b *batch) idColumn() *column.Builder {
+	if b.typ.IDProp >= 0 {
+		return b.props[b.typ.IDProp]
+	}
+	return b.ids
 }
 
 // id returns raw as a string, which is valid as long as the rows.
@@ -154,7 +151,7 @@ func (r *reader) id(i int) string { return view(r.raw(i)) }
 // line returns the line number of row i.
 func (r *reader) line(i int) uint32 {
 	b, k := r.at(i)
-	return b.lines[k]
+	return b.line(k)
 }
 
 // values returns the property values of row i.
@@ -171,112 +168,145 @@ func (r *reader) values(i int) []value.Value {
 // per row.
 func (r *Rows) bytes() int {
 	n := 16 * r.Len()
-	if r.ids != nil {
-		n += r.ids.Bytes()
-	}
 	if r.newID != nil {
 		n += madeIDBytes * r.Len()
 	}
 	for _, b := range r.batches {
-		b.builders(func(x **column.Builder) { n += (*x).Bytes() })
+		n += b.bytes()
 	}
+	return n
+}
+
+// bytes returns roughly the memory or the space on the disk that the columns take, in bytes.
+func (b *batch) bytes() int {
+	if b.file != nil {
+		return int(b.file.size)
+	}
+	n := 0
+	b.builders(func(x **column.Builder) { n += (*x).Bytes() })
 	return n
 }
 
 // madeIDBytes is the size of a made id and its offset, in bytes.
 const madeIDBytes = 30
 
-// segment makes a segment of the rows in perm, or of all rows if perm is nil. It releases
-// each array once it has copied it.
-func (r *Rows) segment(perm []uint32) (*version.Segment, error) {
-	s := &version.Segment{N: uint32(r.Len())}
-	if perm != nil {
-		s.N = uint32(len(perm))
+// size returns the bytes that the rows take in a segment.
+func (b *batch) size() int64 {
+	if b.file != nil {
+		return b.file.size
 	}
-	if err := r.makeIDs(); err != nil {
-		return nil, err
+	n := int64(0)
+	b.builders(func(x **column.Builder) { n += (*x).Size() })
+	if b.ids == nil && b.typ.IDProp < 0 {
+		n += int64(madeIDBytes * b.rows())
 	}
-	if r.ids != nil {
-		s.ID = r.ids.Finish(perm)
-		r.ids = nil
-	}
-	for p := range r.Type.Props {
-		parts := make([]*column.Builder, len(r.batches))
-		for i, b := range r.batches {
-			parts[i] = b.props[p]
-			b.props[p] = nil
-		}
-		c, err := column.Concat(parts, perm)
-		if err != nil {
-			return nil, err
-		}
-		s.Props = append(s.Props, c)
-	}
-	return s, nil
+	return n
 }
 
-// collectIDs copies the ids of all rows into one column, and makes the ids that the input
-// does not give. If the input gives none, it leaves this to makeIDs.
-func (r *Rows) collectIDs(ids func(n int) func(dst []byte) []byte) error {
+// sizes returns size by row.
+func (b *batch) sizes() []uint32 {
+	if b.file != nil {
+		return column.Read[uint32](b.file.perRow, b.file.name+sizeColumn, b.file.rows)
+	}
+	out := make([]uint32, b.rows())
+	b.builders(func(x **column.Builder) { (*x).AddSizes(out) })
+	return out
+}
+
+// fillIDs makes the ids that the input does not give. last says that no more rows come. If the
+// input gives no id at all, fillIDs leaves them to newID; until then the batches have no column of
+// ids.
+func (r *Rows) fillIDs(batches []*batch, last bool, opts *Options) error {
 	if r.Type.IDProp >= 0 {
 		return nil
 	}
-	made := 0
-	for _, b := range r.batches {
-		for i := range b.lines {
-			if len(b.ids.Raw(i)) == 0 {
-				made++
+	missing, rows := 0, 0
+	for _, b := range batches {
+		for i := range b.rows() {
+			if b.ids == nil || len(b.ids.Raw(i)) == 0 {
+				missing++
 			}
 		}
+		rows += b.rows()
 	}
-	if made > 0 {
-		r.newID = ids(made)
+	if missing == rows && !r.withIDs {
+		if r.spilled() {
+			missing = longSequence
+		}
+		if last && r.Len() > 0 {
+			r.newID = opts.IDs(missing)
+		}
+		for _, b := range batches {
+			b.ids = nil
+		}
+		return nil
 	}
-	if made < r.Len() {
-		return r.fillIDs(func(b *batch, i int) []byte { return b.ids.Raw(i) })
+	if missing > 0 && r.sequence == nil || r.spilled() && !r.withIDs {
+		if !last || r.spilled() {
+			missing = longSequence
+		}
+		r.sequence = opts.IDs(missing)
 	}
-	for _, b := range r.batches {
-		b.ids = nil
+	if !r.withIDs && r.spilled() {
+		if err := r.idsOfSpilled(opts); err != nil {
+			return err
+		}
+	}
+	for _, b := range batches {
+		if err := b.fillIDs(r.sequence); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// makeIDs makes the missing ids, if collectIDs has left that to it.
+// longSequence is the number of ids to ask for if the number of rows is unknown.
+const longSequence = 1 << 31
+
+// fillIDs makes the ids that are missing.
+func (b *batch) fillIDs(next func(dst []byte) []byte) error {
+	n, size, missing := b.rows(), 0, 0
+	for i := range n {
+		given := 0
+		if b.ids != nil {
+			given = len(b.ids.Raw(i))
+		}
+		if size += given; given == 0 {
+			missing++
+		}
+	}
+	if missing == 0 {
+		return nil
+	}
+	ids := column.NewBuilder(value.Of(value.String))
+	ids.Grow(n, size+missing*(madeIDBytes-4))
+	var buf []byte
+	for i := range n {
+		var id []byte
+		if b.ids != nil {
+			id = b.ids.Raw(i)
+		}
+		if len(id) == 0 {
+			buf = next(buf[:0])
+			id = buf
+		}
+		if err := ids.AppendString(view(id)); err != nil {
+			return err
+		}
+	}
+	b.ids = ids
+	return nil
+}
+
+// makeIDs makes the ids of all rows, if newID is to make them.
 func (r *Rows) makeIDs() error {
 	if r.newID == nil {
 		return nil
 	}
-	return r.fillIDs(func(*batch, int) []byte { return nil })
-}
-
-// fillIDs fills the id column of all rows. given returns the id of a row in the input; if it
-// is empty, fillIDs makes one.
-func (r *Rows) fillIDs(given func(b *batch, i int) []byte) error {
-	size := 0
 	for _, b := range r.batches {
-		for i := range b.lines {
-			if n := len(given(b, i)); n > 0 {
-				size += n
-			} else {
-				size += madeIDBytes - 4
-			}
+		if err := b.fillIDs(r.newID); err != nil {
+			return err
 		}
-	}
-	r.ids = column.NewBuilder(value.Of(value.String))
-	r.ids.Grow(r.Len(), min(size, column.MaxBytes))
-	var buf []byte
-	for _, b := range r.batches {
-		for i := range b.lines {
-			id := given(b, i)
-			if len(id) == 0 {
-				buf = r.newID(buf[:0])
-				id = buf
-			}
-			if err := r.ids.AppendString(view(id)); err != nil {
-				return err
-			}
-		}
-		b.ids = nil
 	}
 	r.newID = nil
 	return nil

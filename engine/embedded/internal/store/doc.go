@@ -15,7 +15,7 @@
 //	000000000003.free      a log file that waits for reuse; its content has no meaning
 //	000000000012.seg       segment 12
 //	000000000004.manifest  manifest 4; the highest is the one in force
-//	*.tmp                  a file being made; removed by the next Open
+//	*.tmp                  a file being made, or a temporary file; removed by the next Open
 //
 // Log files, segments, manifests and END are written under a temporary name, synced and
 // renamed, and then the directory is synced. So a file under its final name was once
@@ -30,6 +30,9 @@
 // file. If not, it acknowledges no more records. A copy of the directory is another store.
 // If two directories share log files by hard links, the next process that opens one of them
 // copies the files.
+//
+// A temporary file holds data that does not fit into memory while a commit is made. It is a segment
+// that no record or manifest names; it loses its name as soon as it is written and mapped.
 //
 // A record gets its place in the log only when there is a file with room for it, so that a
 // full disk refuses the record before anything has changed. If the disk refuses the write

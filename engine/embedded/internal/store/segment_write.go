@@ -10,6 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
 const (
@@ -57,18 +58,10 @@ type blockEntry struct {
 // [Store.Enqueue], [Store.Checkpoint] and [Store.RemoveSegment]. A failure does not affect
 // the log.
 func (s *Store) WriteSegment(ctx context.Context, write func(w *SegmentWriter) error) (SegmentID, error) {
-	if err := ctx.Err(); err != nil {
+	id, err := s.newSegmentID(ctx)
+	if err != nil {
 		return 0, err
 	}
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return 0, &engine.Unavailable{Reason: "it is closed"}
-	}
-	id := s.nextSegment
-	s.nextSegment++
-	s.mu.Unlock()
-
 	state, err := s.writeSegment(ctx, id, write)
 	if err != nil {
 		s.noteFull(err)
@@ -80,47 +73,102 @@ func (s *Store) WriteSegment(ctx context.Context, write func(w *SegmentWriter) e
 	return id, nil
 }
 
+// newSegmentID reserves the number of a segment.
+func (s *Store) newSegmentID(ctx context.Context) (SegmentID, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return 0, &engine.Unavailable{Reason: "it is closed"}
+	}
+	id := s.nextSegment
+	s.nextSegment++
+	return id, nil
+}
+
 // AddBlock appends a block. Names are unique and at most 65,535 bytes long. AddBlock does
 // not retain data. The write function must return an error of AddBlock to WriteSegment.
 func (w *SegmentWriter) AddBlock(name string, data []byte) error {
 	return w.add(name, data, codecNone, int64(len(data)))
 }
 
+// AddStream appends a block whose bytes pieces passes to put, one part after another. The parts may
+// have any length. For errors and limits see [SegmentWriter.AddBlock].
+func (w *SegmentWriter) AddStream(name string, pieces func(put func(data []byte) error) error) error {
+	b, err := w.begin(name)
+	if err == nil {
+		err = pieces(b.put)
+	}
+	if err != nil {
+		return err
+	}
+	return b.end(codecNone, b.length)
+}
+
 // add writes a block, compressed with codec; unpacked is its size before compression.
 func (w *SegmentWriter) add(name string, data []byte, codec byte, unpacked int64) error {
+	b, err := w.begin(name)
+	if err == nil {
+		err = b.put(data)
+	}
+	if err != nil {
+		return err
+	}
+	return b.end(codec, unpacked)
+}
+
+// newBlock is a block that is being written.
+type newBlock struct {
+	blockEntry
+	w   *SegmentWriter
+	crc uint32 // checksum of the bytes since the last whole piece
+}
+
+// begin starts a block.
+func (w *SegmentWriter) begin(name string) (*newBlock, error) {
 	switch {
 	case w.names[name]:
-		return &engine.Conflict{Reason: fmt.Sprintf("the segment already has a block %q", name)}
+		return nil, &engine.Conflict{Reason: fmt.Sprintf("the segment already has a block %q", name)}
 	case len(name) > math.MaxUint16:
-		return &engine.TooLarge{Resource: "bytes of a block's name", Limit: math.MaxUint16, Actual: int64(len(name))}
+		return nil, &engine.TooLarge{Resource: "bytes of a block's name", Limit: math.MaxUint16, Actual: int64(len(name))}
 	}
 	w.names[name] = true
-	b := blockEntry{name: name, offset: w.offset, length: int64(len(data)), codec: codec, unpacked: unpacked}
-	padding := zeroPadding[:pad(len(data), blockAlign)-len(data)]
-	for {
-		piece := data[:min(len(data), pieceSize)]
+	return &newBlock{blockEntry: blockEntry{name: name, offset: w.offset}, w: w}, nil
+}
+
+// put writes the next bytes of the block.
+func (b *newBlock) put(data []byte) error {
+	for len(data) > 0 {
+		if err := b.w.ctx.Err(); err != nil {
+			return err
+		}
+		piece := data[:min(len(data), pieceSize-int(b.length%pieceSize))]
 		data = data[len(piece):]
-		if len(piece) == 0 && len(padding) == 0 {
-			break
-		}
-		if err := w.ctx.Err(); err != nil {
+		b.crc = updateChecksum(b.crc, piece)
+		if err := b.w.write(piece); err != nil {
 			return err
 		}
-		crc := checksum(piece)
-		if err := w.write(piece); err != nil {
-			return err
+		if b.length += int64(len(piece)); b.length%pieceSize == 0 {
+			b.pieces, b.crc = append(b.pieces, b.crc), 0
 		}
-		if len(data) == 0 {
-			// Pieces are a multiple of the alignment, so the padding fits into the last.
-			crc = updateChecksum(crc, padding)
-			if err := w.write(padding); err != nil {
-				return err
-			}
-			padding = nil
-		}
-		b.pieces = append(b.pieces, crc)
 	}
-	w.blocks = append(w.blocks, b)
+	return nil
+}
+
+// end writes the padding and adds the block to the segment.
+func (b *newBlock) end(codec byte, unpacked int64) error {
+	if b.length%pieceSize > 0 {
+		// Pieces are a multiple of the alignment, so the padding fits into the last.
+		padding := zeroPadding[:pad(b.length, blockAlign)-b.length]
+		if err := b.w.write(padding); err != nil {
+			return err
+		}
+		b.pieces = append(b.pieces, updateChecksum(b.crc, padding))
+	}
+	b.codec, b.unpacked = codec, unpacked
+	b.w.blocks = append(b.w.blocks, b.blockEntry)
 	return nil
 }
 
@@ -149,22 +197,8 @@ func (s *Store) writeSegment(ctx context.Context, id SegmentID, write func(w *Se
 			_ = s.fsys.Remove(temp)
 		}
 	}()
-	w := &SegmentWriter{
-		ctx:   ctx,
-		out:   bufio.NewWriterSize(&failingWriter{w: io.NewOffsetWriter(f, 0), operation: doing}, 256<<10),
-		names: map[string]bool{},
-	}
-	if err := w.write(encodeSegmentHeader(id)); err != nil {
-		return nil, err
-	}
-	if err := write(w); err != nil {
-		return nil, err
-	}
-	footer, crc := encodeFooter(w.blocks, w.offset)
-	if err := w.write(footer); err != nil {
-		return nil, err
-	}
-	if err := w.out.Flush(); err != nil {
+	size, crc, err := fillSegment(ctx, f, id, doing, write)
+	if err != nil {
 		return nil, err
 	}
 	if err := f.Sync(); err != nil {
@@ -189,7 +223,28 @@ func (s *Store) writeSegment(ctx context.Context, id SegmentID, write func(w *Se
 	if err := s.checkMoved(); err != nil {
 		return nil, err
 	}
-	return &segmentState{known: true, size: w.offset, crc: crc}, nil
+	return &segmentState{known: true, size: size, crc: crc}, nil
+}
+
+// fillSegment writes the header, the blocks that write adds, and the footer to an empty file. It
+// returns the size of the file and the checksum of the footer.
+func fillSegment(ctx context.Context, f fs.File, id SegmentID, doing string, write func(w *SegmentWriter) error) (size int64, crc uint32, err error) {
+	w := &SegmentWriter{
+		ctx:   ctx,
+		out:   bufio.NewWriterSize(&failingWriter{w: io.NewOffsetWriter(f, 0), operation: doing}, 256<<10),
+		names: map[string]bool{},
+	}
+	if err := w.write(encodeSegmentHeader(id)); err != nil {
+		return 0, 0, err
+	}
+	if err := write(w); err != nil {
+		return 0, 0, err
+	}
+	footer, crc := encodeFooter(w.blocks, w.offset)
+	if err := w.write(footer); err != nil {
+		return 0, 0, err
+	}
+	return w.offset, crc, w.out.Flush()
 }
 
 func encodeSegmentHeader(id SegmentID) []byte {

@@ -27,7 +27,9 @@ func TestAdoptAfterBeginningAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	tx := Begin(base)
-	tx.PutSegment(Part{Type: s.Nodes[1], Segment: seg, Replace: true, Reset: true})
+	if err := tx.PutSegments([]Part{{Type: s.Nodes[1], Segment: seg, Replace: true, Reset: true}}); err != nil {
+		t.Fatal(err)
+	}
 	later := tx.Commit(first)
 	if len(base.nodes[1].Segs) > 0 || len(base.nodes[1].tail) == 0 {
 		t.Fatal("the first state holds its rows in segments, but the test needs them in the tail")

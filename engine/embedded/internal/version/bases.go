@@ -110,11 +110,7 @@ func (ix basesOf) Named(name string) { ix.t.based.name = name }
 
 func (ix basesOf) Blocks(add func(name string, data []byte) error) error {
 	t := ix.t
-	meta := []byte{format.Current, byte(t.Type.Entity)}
-	meta = appendText(meta, t.Type.Name)
-	meta = binary.AppendUvarint(meta, uint64(t.based.ords))
-	meta = binary.AppendUvarint(meta, uint64(t.based.rows))
-	meta = t.Type.appendTuples(meta)
+	meta := t.basesMeta()
 	meta = t.keys.AppendDescriptor(meta)
 	for i := range t.idx {
 		meta = t.idx[i].AppendDescriptor(meta)

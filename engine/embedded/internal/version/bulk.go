@@ -8,7 +8,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // Part is the effect of a bulk commit on one type: it puts the rows of a segment.
@@ -20,6 +19,9 @@ type Part struct {
 	// Reset, together with Replace, starts the table anew. It requires that nothing outside
 	// the commit refers to an entity of the type.
 	Reset bool
+	// Last is the greatest id of the segment, if the ids ascend and are greater than those of the
+	// earlier parts of the type; otherwise it is empty. It only saves reading the ids.
+	Last string
 }
 
 // AppendParts appends parts in the layout of a KindBulk record: a uvarint count, then for
@@ -60,20 +62,55 @@ func ReadParts(b []byte, s *Schema, open func(t *Type, name string) (*Segment, e
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, Part{types[i], seg, flags&1 != 0, flags&2 != 0})
+		parts = append(parts, Part{Type: types[i], Segment: seg, Replace: flags&1 != 0, Reset: flags&2 != 0})
 	}
 	return parts, r.err
 }
 
-// PutSegment puts the rows of a part. After that, the transaction owns the part's segment, and the
-// caller may do no more than name it. The parts of nodes must come before those of edges, because
+// PutSegments puts the rows of parts, in which no id of a type occurs twice. The parts of a type
+// must follow one another. Of several parts of a type, only the first may replace other entities,
+// and it must then reset the table. After that, the transaction owns the parts' segments, and the
+// caller may do no more than name them. The parts of nodes must come before those of edges, because
 // edge segments hold node ordinals, which the parts of nodes assign.
-func (tx *Txn) PutSegment(p Part) {
-	e, s := tx.edit(p.Type), p.Segment
-	if p.Reset && p.Replace || e.next == 0 {
-		tx.fill(e, p)
-		return
+func (tx *Txn) PutSegments(parts []Part) error {
+	for len(parts) > 0 {
+		t, n := parts[0].Type, 1
+		for n < len(parts) && parts[n].Type == t {
+			n++
+		}
+		if err := tx.putParts(t, parts[:n]); err != nil {
+			return err
+		}
+		parts = parts[n:]
 	}
+	return nil
+}
+
+// putParts puts all parts of a type.
+func (tx *Txn) putParts(t *Type, parts []Part) error {
+	e := tx.edit(t)
+	fill := parts[0].Reset && parts[0].Replace || e.next == 0
+	if fill {
+		*e.Table, e.reset = *newTable(t), true
+	}
+	put := uint32(0)
+	for _, p := range parts {
+		put += p.Segment.N
+		if fill {
+			e.extend(p)
+		} else {
+			tx.put(e, p)
+		}
+	}
+	if fill {
+		e.last = strings.Clone(e.last)
+	}
+	return tx.reindex(e.Table, put)
+}
+
+// put puts the rows of a part. The indexes do not show the entities that it adds.
+func (tx *Txn) put(e *edit, p Part) {
+	s := p.Segment
 	e.append(s)
 	ids := e.ids(s)
 	var kept engine.Bitmap
@@ -106,29 +143,31 @@ func (tx *Txn) PutSegment(p Part) {
 			tx.deleteEntity(e, ord)
 		}
 	}
-	e.reindex()
 }
 
-// fill makes the segment the whole table: row i of the segment is ordinal i.
-func (tx *Txn) fill(e *edit, p Part) {
-	t := newTable(p.Type)
+// extend adds a segment to a table in which row i is ordinal i, so that this stays true. It does
+// not update the indexes. Until the caller clones it, last refers to the segment.
+func (t *Table) extend(p Part) {
 	s := p.Segment
-	s.Start = 0
-	t.Segs, t.base, t.next, t.live = []*Segment{s}, s.N, s.N, s.N
+	s.Start = t.base
+	t.Segs = append(t.Segs, s)
+	t.base += s.N
+	t.next, t.live = t.base, t.base
+	if p.Last != "" && t.sorted {
+		t.last = p.Last
+		return
+	}
 	ids := t.ids(s)
 	for i := range s.N {
-		if id := ids.Str(i); t.last < id || i == 0 {
+		if !t.sorted {
+			return
+		}
+		if id := ids.Str(i); t.last < id || s.Start+i == 0 {
 			t.last = id
 		} else {
-			t.sorted = false
-			break
+			t.sorted, t.last = false, ""
 		}
 	}
-	t.reindex()
-	if t.last = strings.Clone(t.last); !t.sorted {
-		t.last = ""
-	}
-	*e.Table, e.reset = *t, true
 }
 
 // append adds a segment after the rows of the table. It first turns the tail into a segment
@@ -159,45 +198,15 @@ func (t *Table) freeze() {
 func (t *Table) reindex() {
 	t.based = &bases{ords: t.next, rows: t.base + uint32(len(t.tail))}
 	t.idx = make([]index.Hash, len(t.Type.Tuples))
-	tasks := []func(){func() {
-		t.keys = index.BuildHash(t.next, func(ord uint32) (uint64, bool) {
-			row := t.rows.Get(ord)
-			if row == index.Dead {
-				return 0, false
-			}
-			return index.String(t.idAt(row)), true
-		})
-	}}
-	for i, tuple := range t.Type.Tuples {
-		tasks = append(tasks, func() {
-			t.idx[i] = index.BuildHash(t.next, func(ord uint32) (uint64, bool) {
-				row := t.rows.Get(ord)
-				if row == index.Dead {
-					return 0, false
-				}
-				var src, dst uint32
-				if t.Type.Entity == plan.Edge {
-					src, dst = t.endsAt(row)
-				}
-				return t.tupleHash(tuple, func(p int) value.Value { return t.valueAt(row, p) }, src, dst)
-			})
-		})
+	hashes := t.hashes()
+	tasks := []func(){func() { t.keys = index.BuildHash(t.next, hashes[0]) }}
+	for i, hash := range hashes[1:] {
+		tasks = append(tasks, func() { t.idx[i] = index.BuildHash(t.next, hash) })
 	}
 	if t.Type.Entity == plan.Edge {
-		ends := func(ord uint32) (src, dst uint32, ok bool) {
-			row := t.rows.Get(ord)
-			if row == index.Dead {
-				return 0, 0, false
-			}
-			src, dst = t.endsAt(row)
-			return src, dst, true
-		}
-		tasks = append(tasks, func() { t.out = index.BuildAdjacency(t.next, ends) }, func() {
-			t.in = index.BuildAdjacency(t.next, func(ord uint32) (uint32, uint32, bool) {
-				src, dst, ok := ends(ord)
-				return dst, src, ok
-			})
-		})
+		tasks = append(tasks,
+			func() { t.out = index.BuildAdjacency(t.next, t.liveEnds) },
+			func() { t.in = index.BuildAdjacency(t.next, t.liveEndsReversed) })
 	}
 	if t.next < parallelFrom {
 		for _, task := range tasks {

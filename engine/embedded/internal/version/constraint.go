@@ -122,9 +122,8 @@ func (tx *Txn) Violations(limit int) []Violation {
 			if e == nil {
 				continue
 			}
-			ords := e.sortedTouched()
 			for i := range e.Type.Unique {
-				for _, ord := range ords {
+				for ord := range e.eachTouched {
 					if len(out) == limit {
 						return out
 					}
@@ -164,7 +163,7 @@ func (tx *Txn) sources(e *edit) map[uint32]uint32 {
 	out := map[uint32]uint32{}
 	from := tx.base.Schema.Nodes[e.Type.From]
 	renumbered := tx.nodes[from.Index] != nil && tx.nodes[from.Index].reset
-	for _, ord := range e.sortedTouched() {
+	for ord := range e.eachTouched {
 		if e.before.Alive(ord) {
 			src, _ := e.before.Ends(ord)
 			// A source that the write deletes and inserts again has another ordinal.
@@ -180,7 +179,7 @@ func (tx *Txn) sources(e *edit) map[uint32]uint32 {
 			}
 		}
 	}
-	for _, ord := range e.sortedTouched() {
+	for ord := range e.eachTouched {
 		if e.Alive(ord) {
 			src, _ := e.Ends(ord)
 			out[src] = ord
@@ -290,17 +289,21 @@ func Degree(edges *Table, a *index.Adjacency, node uint32) int {
 	return n
 }
 
-// sortedTouched lists the ordinals that were put or deleted, in order. After a reset these
-// are all ordinals.
-func (e *edit) sortedTouched() []uint32 {
-	if e.reset {
-		all := make([]uint32, max(e.next, e.before.next))
-		for i := range all {
-			all[i] = uint32(i)
-		}
-		return all
+// sortedTouched lists the ordinals that eachTouched yields.
+func (e *edit) sortedTouched() []uint32 { return slices.Collect(e.eachTouched) }
+
+// eachTouched yields the ordinals that were put or deleted, in order. After a reset these are all
+// ordinals.
+func (e *edit) eachTouched(yield func(ord uint32) bool) {
+	if !e.reset {
+		slices.Values(sortedKeys(e.touched))(yield)
+		return
 	}
-	return sortedKeys(e.touched)
+	for ord := range max(e.next, e.before.next) {
+		if !yield(ord) {
+			return
+		}
+	}
 }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {

@@ -59,6 +59,11 @@ func (s *Segment) Blocks(t *Type, add func(name string, data []byte) error) erro
 // dictionary, vectors, and the ids and ends of edges, which queries find through the
 // indexes. delta reports that its numbers ascend.
 func (s *Segment) Cold(t *Type, block string) (cold, delta bool) {
+	return coldBlock(t, s.ID != nil, block)
+}
+
+// coldBlock does the work of [Segment.Cold]. hasID says that the first column holds the ids.
+func coldBlock(t *Type, hasID bool, block string) (cold, delta bool) {
 	if block == "src" || block == "dst" {
 		return true, false
 	}
@@ -67,13 +72,12 @@ func (s *Segment) Cold(t *Type, block string) (cold, delta bool) {
 	if !ok || err != nil {
 		return false, false
 	}
-	props := s.Props
-	if s.ID != nil {
+	if hasID {
 		if i--; i < 0 {
 			return t.Entity == plan.Edge, suffix == "o"
 		}
 	}
-	if i >= len(props) || slices.Contains(t.Key, i) || i == t.IDProp {
+	if i >= len(t.Props) || slices.Contains(t.Key, i) || i == t.IDProp {
 		return false, false
 	}
 	switch typ := t.Props[i].Type; {

@@ -19,6 +19,9 @@ type Txn struct {
 	nodes []*edit
 	edges []*edit
 
+	files *IndexFiles // nil if indexes stay in memory until a checkpoint
+	kept  []string    // see KeptIndexes
+
 	copied int // number of copied rows; see Copied
 
 	change *Change // the schema change, or nil
@@ -160,10 +163,18 @@ func (tx *Txn) Room() error {
 			if e == nil {
 				continue
 			}
-			if n := max(int64(e.base)+int64(len(e.tail)), int64(e.next)); n > maxRows {
-				return &engine.TooLarge{Resource: fmt.Sprintf("rows of %s %s", e.Type.Entity, e.Type.Name), Limit: maxRows, Actual: n}
+			if err := e.Type.CheckRows(max(int64(e.base)+int64(len(e.tail)), int64(e.next))); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+// CheckRows returns a *engine.TooLarge if n rows are too many for a table of the type.
+func (t *Type) CheckRows(n int64) error {
+	if n > maxRows {
+		return &engine.TooLarge{Resource: fmt.Sprintf("rows of %s %s", t.Entity, t.Name), Limit: maxRows, Actual: n}
 	}
 	return nil
 }

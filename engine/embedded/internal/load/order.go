@@ -1,0 +1,313 @@
+package load
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"math"
+	"sort"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// chunk is the part of a type's effective rows that makes one segment. It consists of the rows in
+// perm, or, if that is nil, of the rows from start on.
+type chunk struct {
+	perm  []uint32
+	start int
+	n     int
+	size  int64            // bytes that the rows take in a segment
+	made  *version.Segment // the segment made from the rows; nil if they are put one by one
+	last  string           // the greatest id; set once the segment is made
+	// src holds perm, if that is in a temporary file.
+	src column.Source
+}
+
+// row returns the number of row i of the chunk.
+func (c *chunk) row(i int) int {
+	if c.perm != nil {
+		return int(c.perm[i])
+	}
+	return c.start + i
+}
+
+const (
+	// defaultSegment is the default of Options.Segment.
+	defaultSegment = 64 << 20
+	// maxSegment bounds the bytes of a segment, because each of its columns is made in memory.
+	maxSegment = 256 << 20
+	// segmentsPerType is how many segments a type has before they become larger.
+	segmentsPerType = 16
+)
+
+// segmentSize returns the number of bytes of rows from which a type with rows of total bytes gets
+// another segment.
+func (a *applier) segmentSize(r *Rows, total int64) int64 {
+	if a.mode == engine.Overwrite && !a.free(r.Type) {
+		return math.MaxInt64 // only one part of a commit can replace a table without a reset
+	}
+	return max(a.in.opts.Segment, min(total/segmentsPerType, maxSegment))
+}
+
+// order puts the rows of a type in the order of their ids and reports duplicate ids as faults. For
+// an edge in merge mode it keeps the last row of a duplicate id instead.
+func (a *applier) order(r *Rows) error {
+	if err := r.Type.CheckRows(int64(r.Len())); err != nil {
+		return err
+	}
+	total := int64(0)
+	for _, b := range r.batches {
+		total += b.size()
+	}
+	limit := a.segmentSize(r, total)
+	o := &orderer{applier: a, r: r, limit: limit}
+	switch {
+	case r.newID != nil:
+		r.chunks = r.ranges(limit)
+	case r.spilled():
+		if r.ascending() {
+			r.chunks = r.ranges(limit)
+			break
+		}
+		if err := o.merge(); err != nil {
+			return err
+		}
+	default:
+		perm := r.sorted()
+		if perm == nil {
+			r.chunks = r.ranges(limit)
+			break
+		}
+		if o.small = total <= limit; o.small {
+			o.size = total
+		}
+		rd := reader{Rows: r}
+		sizes := make([][]uint32, len(r.batches))
+		o.perm = make([]uint32, 0, len(perm))
+		for _, row := range perm {
+			b, k := rd.at(int(row))
+			size := uint32(0)
+			if !o.small {
+				if sizes[rd.last] == nil {
+					sizes[rd.last] = b.sizes()
+				}
+				size = sizes[rd.last][k]
+			}
+			if err := o.add(b, k, row, size); err != nil {
+				return err
+			}
+		}
+		if err := o.cut(); err != nil {
+			return err
+		}
+	}
+	for i := range r.chunks {
+		r.entities += int64(r.chunks[i].n)
+	}
+	return nil
+}
+
+// ranges cuts all rows, in their own order, into chunks of at most limit bytes. A chunk has whole
+// batches, so one batch may exceed the limit.
+func (r *Rows) ranges(limit int64) []chunk {
+	var out []chunk
+	size := int64(0)
+	for i, b := range r.batches {
+		n := b.size()
+		if size += n; len(out) == 0 || size > limit {
+			out, size = append(out, chunk{start: r.first[i]}), n
+		}
+		c := &out[len(out)-1]
+		c.n, c.size = c.n+b.rows(), size
+	}
+	return out
+}
+
+// ascending reports whether the ids of all runs ascend in the order of the rows, and no id occurs
+// twice.
+func (r *Rows) ascending() bool {
+	for i, b := range r.batches {
+		if !b.file.unique || i > 0 && bytes.Compare(r.batches[i-1].file.most, b.file.least) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// orderer cuts rows that it gets in the order of their ids into chunks.
+type orderer struct {
+	*applier
+	r     *Rows
+	limit int64
+	small bool // all rows fit into one chunk
+	perm  []uint32
+	size  int64
+	last  []byte // the id of the last row
+}
+
+// add adds row k of a batch, which has the number row.
+func (o *orderer) add(b *batch, k int, row, size uint32) error {
+	id := b.idColumn().Raw(k)
+	if len(o.perm) > 0 && bytes.Equal(id, o.last) {
+		if o.r.Type.Entity == plan.Edge && o.mode == engine.Merge {
+			o.perm[len(o.perm)-1] = row
+			return nil
+		}
+		o.fail(b.line(k), "", &engine.KeyConflict{Entity: o.r.Type.Entity.String(), Type: o.r.Type.Name, ID: string(id)})
+		return nil
+	}
+	if !o.small && o.size+int64(size) > o.limit && len(o.perm) > 0 {
+		if err := o.cut(); err != nil {
+			return err
+		}
+	}
+	o.perm, o.last, o.size = append(o.perm, row), id, o.size+int64(size)
+	return nil
+}
+
+// cut ends a chunk. It moves the row numbers to a temporary file if the rows are in one.
+func (o *orderer) cut() error {
+	c := chunk{perm: o.perm, n: len(o.perm), size: o.size}
+	if o.r.spilled() {
+		var err error
+		c.src, err = o.in.opts.Scratch(func(add func(string, []byte) error) error { return add("perm", column.Bytes(o.perm)) })
+		if err != nil {
+			return err
+		}
+		c.perm = column.Read[uint32](c.src, "perm", c.n)
+		o.perm = o.perm[:0]
+	} else {
+		o.perm = nil
+	}
+	o.r.chunks = append(o.r.chunks, c)
+	o.size = 0
+	return o.ctx.Err()
+}
+
+// merge merges the runs.
+func (o *orderer) merge() error {
+	h := &heap{}
+	common := o.r.batches[0].file.least // the common prefix of all ids
+	for i, b := range o.r.batches {
+		b.openIDs()
+		common = commonPrefix(commonPrefix(common, b.file.least), b.file.most)
+		h.runs = append(h.runs, &cursor{b: b, first: o.r.first[i], sizes: b.sizes()})
+	}
+	h.skip = len(common)
+	for i := len(h.runs) - 1; i >= 0; i-- {
+		h.runs[i].read(h.skip)
+	}
+	for i := len(h.runs)/2 - 1; i >= 0; i-- {
+		h.down(i)
+	}
+	for tick := 0; len(h.runs) > 0; tick++ {
+		if tick%cancelEvery == 0 && o.ctx.Err() != nil {
+			return o.ctx.Err()
+		}
+		x := h.runs[0]
+		if err := o.add(x.b, x.at, uint32(x.first+x.at), x.sizes[x.at]); err != nil {
+			return err
+		}
+		h.next()
+	}
+	return o.cut()
+}
+
+func commonPrefix(a, b []byte) []byte {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return a[:n]
+}
+
+// cursor is a position in a run.
+type cursor struct {
+	b     *batch
+	first int // number of the run's first row
+	at    int
+	id    []byte
+	head  uint64 // the eight bytes after the common prefix, which decide most comparisons
+	sizes []uint32
+}
+
+func (c *cursor) read(skip int) {
+	c.id = c.b.idColumn().Raw(c.at)
+	rest := c.id[skip:]
+	if len(rest) >= 8 {
+		c.head = binary.BigEndian.Uint64(rest)
+		return
+	}
+	var head [8]byte
+	copy(head[:], rest)
+	c.head = binary.BigEndian.Uint64(head[:])
+}
+
+func (c *cursor) before(d *cursor) bool {
+	if c.head != d.head {
+		return c.head < d.head
+	}
+	return cmp.Or(bytes.Compare(c.id, d.id), cmp.Compare(c.b.line(c.at), d.b.line(d.at))) < 0
+}
+
+// heap is a binary heap of cursors: the one with the least id comes first, and of equal ids the one
+// with the least line.
+type heap struct {
+	runs []*cursor
+	skip int // length of the common prefix of all ids
+}
+
+// next moves the first cursor to its next row.
+func (h *heap) next() {
+	x := h.runs[0]
+	if x.at++; x.at < x.b.rows() {
+		x.read(h.skip)
+	} else {
+		n := len(h.runs) - 1
+		h.runs[0] = h.runs[n]
+		h.runs = h.runs[:n]
+	}
+	h.down(0)
+}
+
+// down restores the order below position i.
+func (h *heap) down(i int) {
+	for {
+		least := i
+		for k := 2*i + 1; k <= 2*i+2 && k < len(h.runs); k++ {
+			if h.runs[k].before(h.runs[least]) {
+				least = k
+			}
+		}
+		if least == i {
+			return
+		}
+		h.runs[i], h.runs[least] = h.runs[least], h.runs[i]
+		i = least
+	}
+}
+
+// find returns the chunk of effective row i, and the row's position there.
+func (r *Rows) find(i int) (*chunk, int) {
+	for k := range r.chunks {
+		if c := &r.chunks[k]; i < c.n {
+			return c, i
+		} else {
+			i -= c.n
+		}
+	}
+	panic("load: no such row")
+}
+
+// batchesOf returns the batches that hold the rows of a chunk.
+func (r *Rows) batchesOf(c *chunk) []*batch {
+	if c.perm != nil {
+		return r.batches
+	}
+	from := sort.SearchInts(r.first, c.start+1) - 1
+	to := sort.SearchInts(r.first, c.start+c.n)
+	return r.batches[from:to]
+}

@@ -1,0 +1,279 @@
+package load
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Scratch writes the blocks that write adds to a temporary file and returns the file for reading.
+// The space of the file on the disk is free again once nothing refers to the source.
+type Scratch func(write func(add func(name string, data []byte) error) error) (column.Source, error)
+
+// spilled says where the rows of a batch are that is not in memory: in a run, whose rows are in the
+// order of their ids. Rows with equal ids are in the order of the input. Without a column of ids,
+// all are in the order of the input.
+type spilled struct {
+	rows   int
+	size   int64 // bytes that the rows take in a segment
+	name   string
+	rest   column.Source // the columns; nil once they are released
+	perRow column.Source // lines, and sizes in a segment
+	ids    column.Source // ids that were made after the rest was written; nil for none
+
+	hasIDs      bool // rest has a column of ids
+	opened      bool
+	unique      bool   // no id occurs twice
+	least, most []byte // the first and the last id; nil without a column of ids
+}
+
+// spill moves rows from memory to temporary files, one run per type. It leaves the batches that wait
+// for vectors, unless all is set.
+func (in *Input) spill(all bool) error {
+	var made []*run
+	src, err := in.opts.Scratch(func(add func(string, []byte) error) error {
+		for i, list := range [][]*Rows{in.Nodes, in.Edges} {
+			for _, r := range list {
+				if r == nil {
+					continue
+				}
+				x, err := r.spill(strconv.Itoa(i)+"."+strconv.Itoa(r.Type.Index), all, &in.opts, add)
+				if err != nil {
+					return err
+				}
+				if x != nil {
+					made = append(made, x)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil || len(made) == 0 {
+		return err
+	}
+	// Errors need the lines until the end of the load; the columns are released before.
+	perRow, err := in.opts.Scratch(func(add func(string, []byte) error) error {
+		for _, x := range made {
+			if err := add(x.name+lineColumn, column.Bytes(x.lines)); err != nil {
+				return err
+			}
+			if err := add(x.name+sizeColumn, column.Bytes(x.sizes)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, x := range made {
+		x.rest, x.perRow = src, perRow
+	}
+	return err
+}
+
+// run is a batch that is being spilled.
+type run struct {
+	*spilled
+	lines, sizes []uint32 // by row
+}
+
+// Spilled reports whether some rows of the input are in temporary files.
+func (in *Input) Spilled() (yes bool) {
+	in.each(func(r *Rows) { yes = yes || r.spilled() })
+	return yes
+}
+
+// spilled reports whether some rows are in runs.
+func (r *Rows) spilled() bool { return len(r.batches) > 0 && r.batches[0].file != nil }
+
+// inMemory lists the batches that are not spilled.
+func (r *Rows) inMemory() []*batch {
+	i := 0
+	for i < len(r.batches) && r.batches[i].file != nil {
+		i++
+	}
+	return r.batches[i:]
+}
+
+// spill writes the rows in memory as a run. It returns nil if there are none to write.
+func (r *Rows) spill(name string, all bool, opts *Options, add func(string, []byte) error) (*run, error) {
+	var runs, keep []*batch
+	part := &Rows{Type: r.Type}
+	for _, b := range r.batches {
+		switch {
+		case b.file != nil:
+			runs = append(runs, b)
+		case len(b.left) > 0 && !all:
+			keep = append(keep, b)
+		default:
+			part.add(b)
+		}
+	}
+	if len(part.batches) == 0 {
+		return nil, nil
+	}
+	if err := r.fillIDs(part.batches, false, opts); err != nil {
+		return nil, err
+	}
+	f := &spilled{rows: part.Len(), name: name, hasIDs: part.batches[0].ids != nil, unique: true}
+	out := &batch{typ: r.Type, file: f, props: make([]*column.Builder, len(r.Type.Props))}
+	r.withIDs = r.withIDs || f.hasIDs
+	var perm []uint32
+	if part.batches[0].idColumn() != nil {
+		perm = part.sorted()
+	}
+	var sizes, lines [][]uint32
+	ids, names := part.batches[0].idColumn(), part.batches[0].columnNames()
+	columns := make([][]*column.Builder, len(names))
+	for _, b := range part.batches {
+		f.size += b.size()
+		sizes, lines = append(sizes, b.sizes()), append(lines, b.lines)
+		k := 0
+		b.builders(func(x **column.Builder) {
+			columns[k] = append(columns[k], *x)
+			k++
+		})
+	}
+	for k, parts := range columns {
+		whole, isID := parts[0], parts[0] == ids
+		if len(parts) > 1 || perm != nil {
+			whole = column.Gather(parts, perm)
+		}
+		if isID {
+			f.least, f.most = bytes.Clone(whole.Raw(0)), bytes.Clone(whole.Raw(f.rows-1))
+			for i := 1; i < f.rows && perm != nil && f.unique; i++ {
+				f.unique = !bytes.Equal(whole.Raw(i-1), whole.Raw(i))
+			}
+		}
+		if err := whole.Spill(name+names[k], add); err != nil {
+			return nil, err
+		}
+	}
+	r.batches, r.first = nil, nil
+	for _, list := range [][]*batch{runs, {out}, keep} {
+		for _, b := range list {
+			r.add(b)
+		}
+	}
+	return &run{f, gather(lines, perm), gather(sizes, perm)}, nil
+}
+
+// gather joins lists of numbers, in the order of perm if that is not nil.
+func gather(lists [][]uint32, perm []uint32) []uint32 {
+	var all []uint32
+	for _, list := range lists {
+		all = append(all, list...)
+	}
+	if perm == nil {
+		return all
+	}
+	out := make([]uint32, len(perm))
+	for i, row := range perm {
+		out[i] = all[row]
+	}
+	return out
+}
+
+// idsOfSpilled makes ids for the runs that have none, because a later row of the input has one.
+func (r *Rows) idsOfSpilled(opts *Options) error {
+	for _, b := range r.batches {
+		if b.file == nil {
+			break
+		}
+		if err := b.fillIDs(r.sequence); err != nil {
+			return err
+		}
+		n := b.rows()
+		b.file.least, b.file.most = bytes.Clone(b.ids.Raw(0)), bytes.Clone(b.ids.Raw(n-1))
+		src, err := opts.Scratch(func(add func(string, []byte) error) error { return b.ids.Spill(b.file.name+idColumn, add) })
+		if err != nil {
+			return err
+		}
+		b.file.ids, b.ids = src, nil
+	}
+	r.withIDs = true
+	return nil
+}
+
+// openIDs makes the ids of a spilled batch readable.
+func (b *batch) openIDs() {
+	f := b.file
+	if f == nil || b.idColumn() != nil {
+		return
+	}
+	switch p := b.typ.IDProp; {
+	case p >= 0:
+		b.props[p] = f.open(f.rest, propColumn(p), b.typ.Props[p].Type)
+	case f.ids != nil:
+		b.ids = f.open(f.ids, idColumn, textType)
+	case f.hasIDs:
+		b.ids = f.open(f.rest, idColumn, textType)
+	}
+}
+
+// open makes all columns of a spilled batch readable.
+func (b *batch) open() {
+	f := b.file
+	if f == nil || f.opened {
+		return
+	}
+	f.opened = true
+	b.openIDs()
+	if b.typ.Entity == plan.Edge {
+		b.from, b.to = f.open(f.rest, fromColumn, textType), f.open(f.rest, toColumn, textType)
+	}
+	for p := range b.props {
+		if b.props[p] == nil {
+			b.props[p] = f.open(f.rest, propColumn(p), b.typ.Props[p].Type)
+		}
+	}
+}
+
+// close releases the columns of a spilled batch.
+func (b *batch) close() {
+	if f := b.file; f != nil {
+		f.rest, f.ids = nil, nil
+	}
+	b.ids, b.from, b.to = nil, nil, nil
+	clear(b.props)
+}
+
+func (f *spilled) open(src column.Source, name string, t value.Type) *column.Builder {
+	return column.Unspill(t, f.rows, f.name+name, src)
+}
+
+// line returns the line of a row in the input.
+func (b *batch) line(row int) uint32 {
+	if b.file != nil && b.lines == nil {
+		b.lines = column.Read[uint32](b.file.perRow, b.file.name+lineColumn, b.file.rows)
+	}
+	return b.lines[row]
+}
+
+// The names of columns in a run, after the name of the run.
+const (
+	idColumn   = ".id"
+	fromColumn = ".from"
+	toColumn   = ".to"
+	lineColumn = ".line"
+	sizeColumn = ".size"
+)
+
+var textType = value.Of(value.String)
+
+func propColumn(p int) string { return ".p" + strconv.Itoa(p) }
+
+// columnNames names the columns of a batch in the order of builders.
+func (b *batch) columnNames() (names []string) {
+	if b.ids != nil {
+		names = append(names, idColumn)
+	}
+	if b.from != nil {
+		names = append(names, fromColumn, toColumn)
+	}
+	for p := range b.props {
+		names = append(names, propColumn(p))
+	}
+	return names
+}

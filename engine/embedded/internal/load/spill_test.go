@@ -1,0 +1,161 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+)
+
+// files is a Scratch whose files are in memory.
+type files struct{ made, failAt int }
+
+var errNoSpace = errors.New("no space is left")
+
+func (f *files) scratch(write func(add func(string, []byte) error) error) (column.Source, error) {
+	if f.made++; f.made == f.failAt {
+		return nil, errNoSpace
+	}
+	m := memorySource{}
+	return m, write(func(name string, data []byte) error {
+		if m[name] != nil {
+			return fmt.Errorf("block %q is there already", name)
+		}
+		m[name] = slices.Clone(append([]byte{}, data...))
+		return nil
+	})
+}
+
+type memorySource map[string][]byte
+
+func (m memorySource) Name() string                         { return "memory" }
+func (m memorySource) Pieces(string) (column.Pieces, error) { panic("not used") }
+
+func (m memorySource) Block(name string) ([]byte, error) {
+	if b := m[name]; b != nil {
+		return b, nil
+	}
+	return nil, &engine.NotFound{What: "block", Name: name}
+}
+
+// shuffled returns lines whose ids do not ascend. If twice is set, some of them occur again later.
+func shuffled(n int, twice bool) string {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var lines []string
+	for i := range n {
+		lines = append(lines, fmt.Sprintf(`{"type":"P","data":{"k":"p%d","n":%d,"s":["a%d"],"v":[%d,1]}}`, i, i, i, i))
+		lines = append(lines, fmt.Sprintf(`{"edge":"Likes","from":"p%d","to":"p%d","data":{"id":"l%d","w":%d}}`, i, rng.IntN(n), i, i))
+	}
+	rng.Shuffle(len(lines), func(i, k int) { lines[i], lines[k] = lines[k], lines[i] })
+	if twice {
+		for range n / 10 {
+			lines = append(lines, fmt.Sprintf(`{"edge":"Likes","from":"p1","to":"p2","data":{"id":"l%d"}}`, rng.IntN(n)))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestSpilledLoads compares loads whose rows go through runs, and into several segments, with loads
+// that keep all rows in memory.
+func TestSpilledLoads(t *testing.T) {
+	s := testSchema(t)
+	noIDs := strings.Repeat(`{"type":"Free"}`+"\n", 200)
+	for name, text := range map[string]string{
+		"every spelling": sample(700, 0), "faults": sample(700, 0.005), "shuffled": shuffled(500, false), "edges twice": shuffled(500, true),
+		"nodes twice": shuffled(100, false) + "\n" + shuffled(100, false), "no ids": noIDs, "ids later": noIDs + `{"type":"Free","data":{"id":"mine"}}` + "\n" + noIDs,
+		"missing ends": shuffled(100, false) + "\n" + strings.Repeat(`{"edge":"Likes","from":"p1","to":"nobody"}`+"\n", 80) + strings.Repeat(`{"edge":"Likes","from":"nobody","to":"p1","data":{}}`+"\n", 90),
+	} {
+		want, wantErr := graphOf(t, s, text, 0, Options{})
+		for _, memory := range []int64{1, 3000} {
+			for _, segment := range []int64{1, 5000} {
+				f := &files{}
+				got, err := graphOf(t, s, text, 0, Options{Block: 500, Scratch: f.scratch, Memory: memory, Segment: segment})
+				if got != want {
+					t.Errorf("%s, %d bytes of memory and segments of %d bytes: another graph", name, memory, segment)
+				}
+				if a, b := describe(err), describe(wantErr); a != b {
+					t.Errorf("%s, %d bytes of memory and segments of %d bytes:\n got %s\nwant %s", name, memory, segment, a, b)
+				}
+				if f.made < 2 && memory == 1 && name != "faults" {
+					t.Errorf("%s, %d bytes of memory: only %d temporary files", name, memory, f.made)
+				}
+			}
+		}
+	}
+}
+
+// describe lists all faults of an error.
+func describe(err error) string {
+	var bad *engine.LoadErrors
+	if !errors.As(err, &bad) {
+		return fmt.Sprint(err)
+	}
+	var b strings.Builder
+	for _, e := range bad.Lines {
+		fmt.Fprintln(&b, e.Line, e.Field, e.Err)
+	}
+	return fmt.Sprint(b.String(), bad.More)
+}
+
+// TestScratchFails makes the creation of each temporary file fail in turn.
+func TestScratchFails(t *testing.T) {
+	s := testSchema(t)
+	text := shuffled(200, true)
+	all := &files{}
+	opts := Options{Block: 500, Scratch: all.scratch, Memory: 3000, Segment: 5000}
+	if _, err := graphOf(t, s, text, 0, opts); err != nil {
+		t.Fatal(err)
+	}
+	for i := range all.made {
+		f := &files{failAt: i + 1}
+		opts.Scratch = f.scratch
+		if _, err := graphOf(t, s, text, 0, opts); !errors.Is(err, errNoSpace) {
+			t.Errorf("file %d of %d cannot be made: %v", i+1, all.made, err)
+		}
+	}
+}
+
+// TestSegments counts the segments of a type by the limit of their size.
+func TestSegments(t *testing.T) {
+	s := testSchema(t)
+	for _, c := range []struct {
+		mode    engine.LoadMode
+		segment int64
+		least   int
+		most    int
+	}{{engine.Merge, 1, segmentsPerType, segmentsPerType + 2}, {engine.Append, 4000, 5, 50}, {engine.Overwrite, 4000, 5, 50}, {engine.Merge, 0, 1, 1}} {
+		for _, scratch := range []Scratch{nil, (&files{}).scratch} {
+			in, err := Parse(t.Context(), strings.NewReader(shuffled(1000, false)), s, Options{IDs: numbered, Scratch: scratch, Memory: 1000, Segment: c.segment, Block: 500})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tx := version.Begin(version.NewSnapshot(s, engine.Commit{}))
+			parts, err := Apply(context.Background(), tx, in, c.mode, 0, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for _, p := range parts {
+				if p.Type == s.Nodes[0] {
+					if p.Reset != (n == 0 && c.mode == engine.Overwrite) {
+						t.Errorf("%v: part %d resets the table: %t", c.mode, n, p.Reset)
+					}
+					n++
+				}
+			}
+			if n < c.least || n > c.most {
+				t.Errorf("segments of %d bytes: there are %d, want %d to %d", c.segment, n, c.least, c.most)
+			}
+			if live := tx.Table(s.Nodes[0]).Live(); live != 1000 {
+				t.Errorf("%d nodes, want 1000", live)
+			}
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+)
+
+// WriteScratch creates a temporary segment from the blocks that write adds, for memory that a
+// caller would otherwise need. The segment has no name: nothing can open it again, and its space
+// on the disk is free once nothing refers to the result. It is not durable. If the process ends
+// while the file is being made, the next Open removes it. A failure does not affect the log.
+func (s *Store) WriteScratch(ctx context.Context, write func(w *SegmentWriter) error) (*Segment, error) {
+	id, err := s.newSegmentID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seg, err := s.writeScratch(ctx, id, write)
+	if err != nil {
+		s.noteFull(err)
+	}
+	return seg, err
+}
+
+func (s *Store) writeScratch(ctx context.Context, id SegmentID, write func(w *SegmentWriter) error) (*Segment, error) {
+	temp := filename(s.dir, uint64(id), segmentExt) + tempExt
+	doing := fmt.Sprintf("writing temporary file %d", id)
+	f, err := createTemp(s.fsys, temp)
+	if err != nil {
+		return nil, unavailable(doing, err)
+	}
+	// A mapping stays readable without the name. If the removal fails, the next Open removes the
+	// file.
+	defer func() { _ = s.fsys.Remove(temp) }()
+	if err := fillScratch(ctx, f, id, doing, write); err != nil {
+		return nil, err
+	}
+	return mapSegment(s.fsys, temp, id)
+}
+
+// fillScratch writes the segment and closes the file.
+func fillScratch(ctx context.Context, f fs.File, id SegmentID, doing string, write func(w *SegmentWriter) error) error {
+	if _, _, err := fillSegment(ctx, f, id, doing, write); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return unavailable(doing, err)
+	}
+	return ctx.Err()
+}

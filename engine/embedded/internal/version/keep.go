@@ -1,0 +1,245 @@
+package version
+
+import (
+	"encoding/binary"
+	"slices"
+	"strconv"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// IndexFiles stores the indexes of the tables that a transaction fills with segments, so that they
+// take no memory and the next Open need not build them.
+type IndexFiles struct {
+	// Least is the least number of ordinals for which the indexes of a table are stored. Storing
+	// those of smaller tables would delay the commit; the next checkpoint does it.
+	Least uint32
+	// Spill is the least number of ordinals for which indexes are built in temporary files.
+	Spill   uint32
+	Scratch index.Scratch
+	// Open opens a stored segment of rows. The blocks that the result decompresses are freed with
+	// it, because it shares nothing with other segments.
+	Open func(t *Type, name string) (*Segment, error)
+	// Store makes a segment durable. It returns its name and the segment for reading.
+	Store func(write func(w BlockWriter) error) (name string, src column.Source, err error)
+}
+
+// BlockWriter writes the blocks of a segment. *store.SegmentWriter implements it.
+type BlockWriter interface {
+	AddBlock(name string, data []byte) error
+	AddCold(name string, data []byte, delta bool) error
+	AddStream(name string, pieces func(put func(data []byte) error) error) error
+}
+
+// KeepIndexes makes PutSegments store indexes in files.
+func (tx *Txn) KeepIndexes(files *IndexFiles) { tx.files = files }
+
+// KeptIndexes lists the segments with the indexes that the transaction has stored.
+func (tx *Txn) KeptIndexes() []string { return tx.kept }
+
+// reindex rebuilds the indexes of a table in which PutSegments has put rows. It stores them if the
+// transaction keeps indexes and they are large, or most of what they cover is new. The error is that
+// of the files.
+func (tx *Txn) reindex(t *Table, put uint32) error {
+	f := tx.files
+	if f == nil || t.next < f.Least || t.next < f.Spill && put < t.next/2 {
+		t.reindex()
+		return nil
+	}
+	write := func(w BlockWriter) error {
+		ix := basesOf{t}
+		return ix.Blocks(func(name string, data []byte) error {
+			if cold, delta := ix.Cold(name); cold {
+				return w.AddCold(name, data, delta)
+			}
+			return w.AddBlock(name, data)
+		})
+	}
+	if t.next < f.Spill {
+		t.reindex()
+	} else {
+		spilled, err := t.spillIndexes(f)
+		if err != nil {
+			return err
+		}
+		write = func(w BlockWriter) error { return t.writeSpilled(spilled, w) }
+	}
+	name, src, err := f.Store(write)
+	if err != nil {
+		return err
+	}
+	tx.kept = append(tx.kept, name)
+	if _, err := t.openIndexes(name, src); err != nil {
+		return err
+	}
+	fresh, err := t.fresh(f)
+	if err == nil {
+		t.Segs = fresh.Segs // without the blocks that were decompressed for the indexes
+	}
+	return err
+}
+
+// fresh returns a copy of the table whose stored segments are opened anew.
+func (t *Table) fresh(f *IndexFiles) (*Table, error) {
+	out := *t
+	out.Segs = slices.Clone(t.Segs)
+	for i := range out.Segs {
+		if err := out.reopen(f, i); err != nil {
+			return nil, err
+		}
+	}
+	return &out, nil
+}
+
+// reopen opens segment i of the table anew, if it is stored.
+func (t *Table) reopen(f *IndexFiles, i int) error {
+	s := t.Segs[i]
+	if s.Name == "" || s.Origin != nil {
+		return nil
+	}
+	fresh, err := f.Open(t.Type, s.Name)
+	if err == nil {
+		fresh.Start = s.Start
+		t.Segs[i] = fresh
+	}
+	return err
+}
+
+// passing returns a function to call with each ordinal before its row is read, in ascending order.
+// It opens each segment anew once the ordinals have left it, so that the blocks that were
+// decompressed are freed. The function throws the errors; see package corruption.
+func (t *Table) passing(f *IndexFiles) func(ord uint32) {
+	at := 0
+	return func(ord uint32) {
+		if ord == 0 {
+			at = 0
+		}
+		for at < len(t.Segs) && ord >= t.Segs[at].Start+t.Segs[at].N {
+			if err := t.reopen(f, at); err != nil {
+				corruption.Throw(err)
+			}
+			at++
+		}
+	}
+}
+
+// spillIndexes builds the bases of all indexes in temporary files, in the order in which a segment
+// holds them.
+func (t *Table) spillIndexes(f *IndexFiles) ([]index.Spilled, error) {
+	t.based = &bases{ords: t.next, rows: t.base + uint32(len(t.tail))}
+	n := 1 + len(t.Type.Tuples)
+	if t.Type.Entity == plan.Edge {
+		n += 2
+	}
+	spilled, errs := make([]index.Spilled, n), make([]error, n)
+	tasks := make([]func(), n)
+	for i := range tasks {
+		tasks[i] = func() { spilled[i], errs[i] = t.spillIndex(f, i) }
+	}
+	parallel.Do(tasks...)
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return spilled, nil
+}
+
+// spillIndex builds base i of spillIndexes.
+func (t *Table) spillIndex(f *IndexFiles, i int) (index.Spilled, error) {
+	t, err := t.fresh(f)
+	if err != nil {
+		return nil, err
+	}
+	pass := t.passing(f)
+	if hashes := t.hashes(); i < len(hashes) {
+		return index.SpillHash(t.next, f.Scratch, func(ord uint32) (uint64, bool) {
+			pass(ord)
+			return hashes[i](ord)
+		})
+	}
+	ends := t.liveEnds
+	if i == len(t.Type.Tuples)+2 {
+		ends = t.liveEndsReversed
+	}
+	return index.SpillAdjacency(t.next, f.Scratch, func(ord uint32) (uint32, uint32, bool) {
+		pass(ord)
+		return ends(ord)
+	})
+}
+
+// writeSpilled writes the segment of the bases that spillIndexes built.
+func (t *Table) writeSpilled(spilled []index.Spilled, w BlockWriter) error {
+	meta := t.basesMeta()
+	for i, x := range spilled {
+		meta = x.AppendDescriptor(meta)
+		name := "k"
+		switch tuples := len(t.Type.Tuples); {
+		case i == tuples+1:
+			name = "out"
+		case i == tuples+2:
+			name = "in"
+		case i > 0:
+			name = "t" + strconv.Itoa(i-1)
+		}
+		if err := x.Blocks(name, w.AddStream); err != nil {
+			return err
+		}
+	}
+	return w.AddBlock("meta", meta)
+}
+
+// basesMeta returns block meta of a segment of bases, without the descriptors.
+func (t *Table) basesMeta() []byte {
+	meta := []byte{format.Current, byte(t.Type.Entity)}
+	meta = appendText(meta, t.Type.Name)
+	meta = binary.AppendUvarint(meta, uint64(t.based.ords))
+	meta = binary.AppendUvarint(meta, uint64(t.based.rows))
+	return t.Type.appendTuples(meta)
+}
+
+// hashes returns the functions that hash the ids and the tuples of the live entities.
+func (t *Table) hashes() []func(ord uint32) (uint64, bool) {
+	out := []func(ord uint32) (uint64, bool){func(ord uint32) (uint64, bool) {
+		row := t.rows.Get(ord)
+		if row == index.Dead {
+			return 0, false
+		}
+		return index.String(t.idAt(row)), true
+	}}
+	for _, tuple := range t.Type.Tuples {
+		out = append(out, func(ord uint32) (uint64, bool) {
+			row := t.rows.Get(ord)
+			if row == index.Dead {
+				return 0, false
+			}
+			var src, dst uint32
+			if t.Type.Entity == plan.Edge {
+				src, dst = t.endsAt(row)
+			}
+			return t.tupleHash(tuple, func(p int) value.Value { return t.valueAt(row, p) }, src, dst)
+		})
+	}
+	return out
+}
+
+// liveEnds returns the ends of an edge; ok is false for a deleted edge.
+func (t *Table) liveEnds(ord uint32) (src, dst uint32, ok bool) {
+	row := t.rows.Get(ord)
+	if row == index.Dead {
+		return 0, 0, false
+	}
+	src, dst = t.endsAt(row)
+	return src, dst, true
+}
+
+func (t *Table) liveEndsReversed(ord uint32) (dst, src uint32, ok bool) {
+	src, dst, ok = t.liveEnds(ord)
+	return dst, src, ok
+}

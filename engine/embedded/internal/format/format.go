@@ -13,7 +13,7 @@ package format
 import "fmt"
 
 // Current is the number that is written.
-const Current = 4
+const Current = 5
 
 // Version is one row of the table of format numbers.
 type Version struct {
@@ -28,6 +28,7 @@ var Versions = []Version{
 	{2, "branches, the history of commits and idempotency keys; compressed blocks in segments"},
 	{3, "stored indexes, schema changes, and stored states of old commits"},
 	{4, "one format number for every kind of file; a file END that names the last record after a clean close; files that hold the rows of several segments; no common ancestors of branches in the manifest, because the history gives them"},
+	{5, "stored sorted indexes; blocks that are compressed in chunks of 64 KiB, so that a use decompresses only what it reads"},
 }
 
 // Kind is a kind of file, record or block that carries a format number.

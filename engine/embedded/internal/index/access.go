@@ -6,7 +6,10 @@ func (a *Adjacency) Others(node uint32) []uint32 {
 	if b == nil {
 		return nil
 	}
-	b.ready()
+	if b.pending.Left() && b.byPieces() {
+		_, others := b.storedEdges(node)
+		return others
+	}
 	if uint64(node)+1 >= uint64(len(b.off)) {
 		return nil
 	}
@@ -19,6 +22,9 @@ func (a *Adjacency) Distinct() bool { return a.base == nil || !a.base.multi }
 // ReadAhead loads a node's edges into the processor's caches. The result has no meaning: it
 // only keeps the compiler from removing the reads.
 func (a *Adjacency) ReadAhead(node uint32) uint32 {
+	if a.base != nil && a.base.pending.Left() {
+		return 0 // verification must not precede the need
+	}
 	if others := a.Others(node); len(others) > 0 {
 		return others[0]
 	}

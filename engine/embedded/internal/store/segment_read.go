@@ -243,7 +243,7 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 				return corrupt("it ends within the entry of block %d of %d", i+1, count)
 			}
 			b.codec, b.unpacked = rest[0], int64(le.Uint64(rest[1:]))
-			if b.codec > codecDelta || b.unpacked < 0 || b.unpacked > maxCold || b.unpacked/maxRatio > b.length || b.codec == codecNone && b.unpacked != b.length {
+			if b.codec > codecDeltaChunks || written < 5 && b.codec > codecDelta || b.unpacked < 0 || b.unpacked > maxCold || b.unpacked/maxRatio > b.length || b.codec == codecNone && b.unpacked != b.length {
 				return corrupt("block %d of %d has codec %d and claims %d bytes packed into %d, which is not possible", i+1, count, b.codec, b.unpacked, b.length)
 			}
 			rest = rest[coldEntrySize:]

@@ -63,6 +63,12 @@ func (t *Table) verify(ctx context.Context) (err error) {
 		}
 		s.Ends()
 	}
+	t.keys.Load()
+	for i := range t.idx {
+		t.idx[i].Load()
+	}
+	t.out.Load()
+	t.in.Load()
 	fail := func(format string, args ...any) error {
 		return &engine.Corrupt{Object: t.object(), Detail: fmt.Sprintf("%s %s: ", t.Type.Entity, t.Type.Name) + fmt.Sprintf(format, args...)}
 	}

@@ -53,6 +53,7 @@ var (
 	Rows        = Kind{"rows", 1}
 	Index       = Kind{"index", 1}
 	Text        = Kind{"text index", 1}
+	Sorted      = Kind{"sorted index", 0}
 )
 
 // Check returns an error unless n is a number that the kind was ever written with.

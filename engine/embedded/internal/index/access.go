@@ -22,11 +22,12 @@ func (a *Adjacency) Distinct() bool { return a.base == nil || !a.base.multi }
 // ReadAhead loads a node's edges into the processor's caches. The result has no meaning: it
 // only keeps the compiler from removing the reads.
 func (a *Adjacency) ReadAhead(node uint32) uint32 {
-	if a.base != nil && a.base.pending.Left() {
-		return 0 // verification must not precede the need
+	b := a.base
+	if b == nil || b.pending.Left() || uint64(node)+1 >= uint64(len(b.off)) {
+		return 0 // stored edges are verified only when they are needed
 	}
-	if others := a.Others(node); len(others) > 0 {
-		return others[0]
+	if from := b.off[node]; from < b.off[node+1] {
+		return b.other[from]
 	}
 	return 0
 }

@@ -139,7 +139,11 @@ func (x *Hash) Find(hash uint64) Cursor {
 		c.first = x.over.get(uint32(hash>>32) & x.mask)
 	}
 	if b := x.base; b != nil {
-		c.next = b.first(hash)
+		if b.pending.Left() && b.byPieces() {
+			c.next = b.storedFirst(hash)
+		} else {
+			c.next = b.heads[uint32(hash)&uint32(len(b.heads)-1)]
+		}
 	}
 	return c
 }
@@ -161,14 +165,6 @@ func (c *Cursor) Next() bool {
 	return true
 }
 
-// first returns the first place in the chain of a hash; 0 for none.
-func (b *hashBase) first(hash uint64) uint32 {
-	if b.pending.Left() && b.byPieces() {
-		return b.block(".h", b.nHeads).At(int(uint32(hash) & uint32(b.nHeads-1)))
-	}
-	return b.heads[uint32(hash)&uint32(len(b.heads)-1)]
-}
-
 // after returns the successor of a place in its chain. It checks the places, which may come
 // from the disk, so that a corrupt chain cannot loop.
 func (b *hashBase) after(place uint32) uint32 {
@@ -176,9 +172,21 @@ func (b *hashBase) after(place uint32) uint32 {
 		return b.storedAfter(place)
 	}
 	if place > uint32(len(b.next)) {
-		b.stored.fail("place %d is not among the %d places", place, len(b.next))
+		b.failMissing(place, len(b.next))
 	}
-	return b.checkNext(place, b.next[place-1])
+	next := b.next[place-1]
+	if next != 0 && next <= place {
+		b.failOrder(place, next)
+	}
+	return next
+}
+
+// storedFirst returns the first place in the chain of a hash, 0 for none, in a base that has not been
+// read.
+//
+//go:noinline
+func (b *hashBase) storedFirst(hash uint64) uint32 {
+	return b.block(".h", b.nHeads).At(int(uint32(hash) & uint32(b.nHeads-1)))
 }
 
 // storedAfter is after for a base that has not been read.
@@ -186,17 +194,23 @@ func (b *hashBase) after(place uint32) uint32 {
 //go:noinline
 func (b *hashBase) storedAfter(place uint32) uint32 {
 	if place > uint32(b.nNext) {
-		b.stored.fail("place %d is not among the %d places", place, b.nNext)
+		b.failMissing(place, b.nNext)
 	}
-	return b.checkNext(place, b.block(".n", b.nNext).At(int(place-1)))
-}
-
-// checkNext returns next, the successor of a place. It throws unless places ascend.
-func (b *hashBase) checkNext(place, next uint32) uint32 {
+	next := b.block(".n", b.nNext).At(int(place - 1))
 	if next != 0 && next <= place {
-		b.stored.fail("place %d follows place %d", next, place)
+		b.failOrder(place, next)
 	}
 	return next
+}
+
+//go:noinline
+func (b *hashBase) failMissing(place uint32, places int) {
+	b.stored.fail("place %d is not among the %d places", place, places)
+}
+
+//go:noinline
+func (b *hashBase) failOrder(place, next uint32) {
+	b.stored.fail("place %d follows place %d", next, place)
 }
 
 // load reads all of a stored base, unless it has been read.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -110,18 +112,10 @@ func staysTheSame(t *testing.T, g *Graph, home string, dump func(*Graph) string)
 	must(t, g.Verify(ctx))
 }
 
-// TestFormat4 opens a graph of format 4, the current one, as makeFormat4 made it. With -update
-// it makes the graph if the folder is missing: graphs that users have are older than the program, so
-// the fixture must stay as an earlier program wrote it. When a new format follows, remove the -update
-// branch here.
+// TestFormat4 opens a graph of format 4, with files that hold the rows of several segments.
 func TestFormat4(t *testing.T) {
 	ctx := context.Background()
 	whole := script{past: true}
-	home := filepath.Join("testdata", "format4")
-	if _, err := os.Stat(home); golden.Updating() && errors.Is(err, os.ErrNotExist) {
-		makeFormat4(t, home)
-		must(t, os.Remove(filepath.Join(home, "LOCK")))
-	}
 	g, home := openFixture(t, "format4")
 	must(t, g.Verify(ctx))
 	golden.Check(t, filepath.Join("testdata", "format4.golden"), []byte(whole.dump(g)+"\n"))
@@ -156,9 +150,38 @@ func sharesFile(s *version.Snapshot) bool {
 	return false
 }
 
-// makeFormat4 makes a graph with everything that is stored: branches, history, a past with
-// anchors, receipts, indexes, large commits, and records after the last checkpoint.
-func makeFormat4(t *testing.T, home string) {
+// TestFormat5 opens a graph of format 5, the current one, as makeFormat5 made it. With -update
+// it makes the graph if the folder is missing: graphs that users have are older than the program, so
+// the fixture must stay as an earlier program wrote it. When a new format follows, remove the -update
+// branch here.
+func TestFormat5(t *testing.T) {
+	ctx := context.Background()
+	whole := script{past: true}
+	home := filepath.Join("testdata", "format5")
+	if _, err := os.Stat(home); golden.Updating() && errors.Is(err, os.ErrNotExist) {
+		makeFormat5(t, home)
+		must(t, os.Remove(filepath.Join(home, "LOCK")))
+	}
+	g, home := openFixture(t, "format5")
+	must(t, g.Verify(ctx))
+	golden.Check(t, filepath.Join("testdata", "format5.golden"), []byte(whole.dump(g)+"\n"))
+	people := g.branches.main.head.Load().snap.Nodes(0)
+	view, err := people.SortedBy(ctx, 0, func(int) bool { return false })
+	must(t, err)
+	if view == nil {
+		t.Error("the sorted index is not stored")
+	}
+	must(t, applySchema("main", townsfolk(), false).do(g))
+	_, err = g.Merge(ctx, "side", "main", engine.MergeOptions{})
+	must(t, err)
+	_, err = search(g, "hello")
+	must(t, err)
+	staysTheSame(t, g, home, whole.dump)
+}
+
+// makeFormat5 makes a graph with everything that is stored: branches, history, a past with
+// anchors, receipts, indexes, also text and sorted ones, large commits, compressed blocks, and records after the last checkpoint.
+func makeFormat5(t *testing.T, home string) {
 	t.Helper()
 	ctx := context.Background()
 	g, err := Create(ctx, fs.OS(), home, "// people", people(), fixtureOptions())
@@ -166,7 +189,9 @@ func makeFormat4(t *testing.T, home string) {
 	for _, d := range []deed{
 		loading("", engine.Merge, manyPeople(0, 40)),
 		loading("", engine.Merge, `{"type":"Note","data":{"id":"n1","text":"hello world"}}`+"\n"+`{"edge":"About","from":"n1","to":"p000001","data":{"id":"a1"}}`),
+		loading("", engine.Merge, manyNotes(400)), // so many that their texts are compressed
 		{"Query", func(g *Graph) error { _, err := search(g, "hello"); return err }},
+		{"Query", func(g *Graph) error { _, err := firstByName(g); return err }},
 		checkpoint,
 		forking("side", ""),
 		mutation(insertPerson, engine.WriteOptions{Branch: "side", Actor: "ann", IdempotencyKey: "k"}, "zoe", 1),
@@ -194,10 +219,19 @@ func makeFormat4(t *testing.T, home string) {
 	must(t, g.Close())
 }
 
+// manyNotes returns notes that are similar.
+func manyNotes(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `{"type":"Note","data":{"id":"note%04d","text":"A note of some length, which has the number %d."}}`+"\n", i, i)
+	}
+	return b.String()
+}
+
 // TestOldFormatsRise opens each older fixture and makes a checkpoint. Then the manifest in force
 // has the current format number, and, after the close, the file END names the last record.
 func TestOldFormatsRise(t *testing.T) {
-	for _, name := range []string{"format1", "format2", "format2-past", "format3"} {
+	for _, name := range []string{"format1", "format2", "format2-past", "format3", "format4"} {
 		g, home := openFixture(t, name)
 		_, err := g.Mutate(t.Context(), insertPerson, engine.Args{str("new"), num(1)}, engine.WriteOptions{})
 		must(t, err)

@@ -46,10 +46,13 @@ func (c *Column) part(from, to int) *Column {
 	switch data := name + ".d"; {
 	case c.typ.List:
 		offsets := OpenBlockOf[uint32](src, name+".o", c.n+1)
-		first, last := Span(offsets, from, c.elem.n)
+		var first, last int // elements
 		out.off = append(out.off, 0)
 		for i := from; i < to; i++ {
-			_, last = Span(offsets, i, c.elem.n)
+			var start int
+			if start, last = Span(offsets, i, c.elem.n); i == from {
+				first = start
+			}
 			out.off = append(out.off, uint32(last-first))
 		}
 		out.elem = c.elem.part(first, last)

@@ -69,8 +69,10 @@ func (c *Column) Bytes() int64 {
 
 // IsNull reports whether value i is null.
 func (c *Column) IsNull(i uint32) bool {
-	if c.pending.Left() && c.byPieces(1) {
-		return c.part(int(i), int(i)+1).null(0)
+	if c.pending.Left() {
+		if one := c.one(i); one != nil {
+			c, i = one, 0
+		}
 	}
 	return c.null(i)
 }
@@ -79,8 +81,10 @@ func (c *Column) null(i uint32) bool { return c.valid != nil && !c.valid.Get(int
 
 // Str returns a String, or the raw bytes of a Blob. The result aliases the column.
 func (c *Column) Str(i uint32) string {
-	if c.pending.Left() && c.byPieces(1) {
-		return c.part(int(i), int(i)+1).str(0)
+	if c.pending.Left() {
+		if one := c.one(i); one != nil {
+			c, i = one, 0
+		}
 	}
 	return c.str(i)
 }
@@ -98,8 +102,10 @@ func (c *Column) str(i uint32) string {
 
 // Value returns value i. Its memory aliases the column.
 func (c *Column) Value(i uint32) value.Value {
-	if c.pending.Left() && c.byPieces(1) {
-		return c.part(int(i), int(i)+1).Value(0)
+	if c.pending.Left() {
+		if one := c.one(i); one != nil {
+			c, i = one, 0
+		}
 	}
 	if c.null(i) {
 		return value.Null
@@ -130,10 +136,7 @@ func (c *Column) Value(i uint32) value.Value {
 // Gather writes the values at the given rows into dst, starting at position at. The caller
 // must have reset dst to the column's type and a sufficient length.
 func (c *Column) Gather(dst *Vec, at int, rows []uint32) {
-	if c.pending.Left() && c.byPieces(len(rows)) {
-		for i, r := range rows {
-			c.part(int(r), int(r)+1).Gather(dst, at+i, []uint32{0})
-		}
+	if c.pending.Left() && c.gatherByPieces(dst, at, rows) {
 		return
 	}
 	if c.valid != nil {

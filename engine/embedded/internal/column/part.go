@@ -7,9 +7,31 @@ import (
 
 // byPieces reports whether a use of n values must read them with part; otherwise the
 // column has been read.
+func (c *Column) byPieces(n int) bool { return c.pending.ByPieces(n, c.storedBytes, c.read) }
+
+// one returns a column of only value i, or nil if the column has been read.
 //
 //go:noinline
-func (c *Column) byPieces(n int) bool { return c.pending.ByPieces(n, c.storedBytes, c.read) }
+func (c *Column) one(i uint32) *Column {
+	if !c.byPieces(1) {
+		return nil
+	}
+	return c.part(int(i), int(i)+1)
+}
+
+// gatherByPieces is Gather for a column that has not been read; it returns false if the column has
+// been read.
+//
+//go:noinline
+func (c *Column) gatherByPieces(dst *Vec, at int, rows []uint32) bool {
+	if !c.byPieces(len(rows)) {
+		return false
+	}
+	for i, r := range rows {
+		c.part(int(r), int(r)+1).Gather(dst, at+i, []uint32{0})
+	}
+	return true
+}
 
 // storedBytes returns the size of the column's blocks in bytes.
 func (c *Column) storedBytes() int {

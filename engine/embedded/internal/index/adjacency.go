@@ -80,6 +80,8 @@ func (b *adjacencyBase) byPieces() bool {
 }
 
 // storedSpan returns where a node's edges start and end in a base that has not been read.
+//
+//go:noinline
 func (b *adjacencyBase) storedSpan(node uint32) (from, to int) {
 	if uint64(node)+1 >= uint64(b.nOff) {
 		return 0, 0

@@ -35,6 +35,7 @@ func (g *Segment) Block(name string) ([]byte, error) {
 	if !b.verified.Load() {
 		b.mu.Lock()
 		defer b.mu.Unlock() // deferred, so that it also runs if reading the mapping faults
+		g.mapping.ReadThrough(int(b.offset), int(b.offset+b.length))
 		data, err := b.stored(g, 0, b.length)
 		if err != nil {
 			return nil, err
@@ -134,10 +135,15 @@ func (b *block) stored(g *Segment, from, to int64) ([]byte, error) {
 	b.prepare()
 	data := g.mapping.Bytes()[b.offset:]
 	if from < to && !b.verified.Load() {
+		fetched := to-from == b.length // Block asks for all of it
 		for i := int(from / pieceSize); i <= int((to-1)/pieceSize); i++ {
 			word, bit := &b.parts[i/64], uint64(1)<<(i%64)
 			if word.Load()&bit != 0 {
 				continue
+			}
+			if !fetched {
+				g.mapping.Fetch(int(b.offset)+i*pieceSize, int(b.offset+to))
+				fetched = true
 			}
 			if err := b.verifyPiece(data[:pad(b.length, blockAlign)], i, g.name); err != nil {
 				return nil, err

@@ -102,6 +102,7 @@ func mapSegment(fsys fs.FS, name string, id SegmentID) (*Segment, error) {
 	if err != nil {
 		return nil, unavailable("opening a segment", err)
 	}
+	m.ReadRandomly()
 	g, err := readFooter(bytes.NewReader(m.Bytes()), int64(len(m.Bytes())), name, id)
 	if err != nil {
 		return nil, err

@@ -136,13 +136,14 @@ func (b *block) stored(g *Segment, from, to int64) ([]byte, error) {
 	data := g.mapping.Bytes()[b.offset:]
 	if from < to && !b.verified.Load() {
 		fetched := to-from == b.length // Block asks for all of it
-		for i := int(from / pieceSize); i <= int((to-1)/pieceSize); i++ {
+		last := int((to - 1) / pieceSize)
+		for i := int(from / pieceSize); i <= last; i++ {
 			word, bit := &b.parts[i/64], uint64(1)<<(i%64)
 			if word.Load()&bit != 0 {
 				continue
 			}
 			if !fetched {
-				g.mapping.Fetch(int(b.offset)+i*pieceSize, int(b.offset+to))
+				g.mapping.Fetch(int(b.offset)+i*pieceSize, int(b.offset+min(int64(last+1)*pieceSize, b.length)))
 				fetched = true
 			}
 			if err := b.verifyPiece(data[:pad(b.length, blockAlign)], i, g.name); err != nil {

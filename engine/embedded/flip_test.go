@@ -18,7 +18,7 @@ import (
 var flipOptions = Options{Now: testClock, LogSize: 8192, InlineBytes: 700, quiet: true, indexed: 1}
 
 // lived makes a graph with everything that a head may refer to: rows in segments and in the
-// log, indexes, a text index, branches, a merge and receipts.
+// log, indexes, a text index, a sorted index, branches, a merge and receipts.
 func lived(t testing.TB, mem *fs.Mem, persons int) {
 	t.Helper()
 	ctx := context.Background()
@@ -28,6 +28,8 @@ func lived(t testing.TB, mem *fs.Mem, persons int) {
 	must(t, loadText(g, engine.Merge, `{"type":"Note","data":{"id":"n1","text":"hello world"}}`+"\n"+`{"type":"Note","data":{"id":"n2","text":"hello again"}}`+"\n"+
 		`{"edge":"About","from":"n1","to":"p000001","data":{"id":"a1"}}`))
 	_, err = search(g, "hello")
+	must(t, err)
+	_, err = firstByName(g) // builds the sorted index
 	must(t, err)
 	must(t, g.checkpoints.make(ctx))
 	_, err = g.CreateBranch(ctx, "side", engine.Target{})
@@ -60,6 +62,15 @@ func search(g *Graph, word string) (string, error) {
 		Vars:    []plan.Var{{Name: "n", Type: "Note"}},
 		Match:   []plan.Clause{plan.Bind{Var: 0}, plan.Filter{Cond: plan.TextMatch{Prop: text, Query: plan.Lit{Value: str(word)}}}},
 		Columns: []plan.Column{{Name: "text", Expr: text, Type: text.Type}}, Ties: []plan.VarID{0}, Limit: plan.NoLimit,
+	}}, nil, "")
+}
+
+// firstByName returns the first persons by name, through the sorted index of the names.
+func firstByName(g *Graph) (string, error) {
+	name := plan.Prop{Var: 0, Name: "name", Type: value.Of(value.String)}
+	return answer(g, &plan.Query{Read: &plan.Read{
+		Vars: []plan.Var{{Name: "p", Type: "Person"}}, Match: []plan.Clause{plan.Bind{Var: 0}},
+		Columns: []plan.Column{{Name: "name", Expr: name, Type: name.Type}}, Order: []plan.Order{{Expr: name}}, Ties: []plan.VarID{0}, Limit: 3,
 	}}, nil, "")
 }
 
@@ -97,6 +108,7 @@ func probes(persons int) []func(g *Graph) (string, error) {
 	all := []func(g *Graph) (string, error){
 		func(g *Graph) (string, error) { return search(g, "hello") },
 		func(g *Graph) (string, error) { return search(g, "again") },
+		firstByName,
 		func(g *Graph) (s string, err error) {
 			defer corruption.Catch(corruption.Watch(), &err)
 			return dumpGraph(g)

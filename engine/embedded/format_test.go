@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -123,6 +125,13 @@ func TestFormat5(t *testing.T) {
 		makeFormat5(t, home)
 		must(t, os.Remove(filepath.Join(home, "LOCK")))
 	}
+	g, _ := openFixture(t, "format5")
+	view, err := g.branches.main.head.Load().snap.Nodes(0).SortedBy(t.Context(), 0, func(int) bool { return false })
+	must(t, err)
+	if view == nil {
+		t.Error("the sorted index is not stored")
+	}
+	must(t, g.Close())
 	opensWhole(t, "format5")
 }
 
@@ -165,7 +174,8 @@ func sharesFile(s *version.Snapshot) bool {
 }
 
 // makeFormat5 makes a graph with everything that is stored: branches, history, a past with
-// anchors, receipts, indexes, large commits, and records after the last checkpoint.
+// anchors, receipts, indexes, also of texts and sorted ones, large commits, compressed blocks, and
+// records after the last checkpoint.
 func makeFormat5(t *testing.T, home string) {
 	t.Helper()
 	ctx := context.Background()
@@ -174,7 +184,9 @@ func makeFormat5(t *testing.T, home string) {
 	for _, d := range []deed{
 		loading("", engine.Merge, manyPeople(0, 40)),
 		loading("", engine.Merge, `{"type":"Note","data":{"id":"n1","text":"hello world"}}`+"\n"+`{"edge":"About","from":"n1","to":"p000001","data":{"id":"a1"}}`),
+		loading("", engine.Merge, manyNotes(400)), // so many that their texts are compressed
 		{"Query", func(g *Graph) error { _, err := search(g, "hello"); return err }},
+		{"Query", func(g *Graph) error { _, err := firstByName(g); return err }},
 		checkpoint,
 		forking("side", ""),
 		mutation(insertPerson, engine.WriteOptions{Branch: "side", Actor: "ann", IdempotencyKey: "k"}, "zoe", 1),
@@ -200,6 +212,15 @@ func makeFormat5(t *testing.T, home string) {
 		must(t, d.do(g))
 	}
 	must(t, g.Close())
+}
+
+// manyNotes returns notes that are similar.
+func manyNotes(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `{"type":"Note","data":{"id":"note%04d","text":"A note of some length, which has the number %d."}}`+"\n", i, i)
+	}
+	return b.String()
 }
 
 // TestOldFormatsRise opens each older fixture and makes a checkpoint. Then the manifest in force

@@ -3,7 +3,6 @@ package embedded_test
 import (
 	"context"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -92,23 +91,11 @@ func socialQueries(b *testing.B, schema *catalog.Schema) map[string]*plan.Query 
 
 func loadSocial(ctx context.Context, b *testing.B, schema *catalog.Schema) *embedded.Graph {
 	b.Helper()
-	dir := b.TempDir()
 	made, err := social.New(1, 42)
 	if err != nil {
 		b.Fatal(err)
 	}
-	file, err := os.Create(filepath.Join(dir, "graph.ndjson"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer file.Close()
-	if err := made.WriteNDJSON(file); err != nil {
-		b.Fatal(err)
-	}
-	if _, err := file.Seek(0, 0); err != nil {
-		b.Fatal(err)
-	}
-	g, err := embedded.Create(ctx, fs.OS(), filepath.Join(dir, "graph"), social.Schema, schema, embedded.Options{})
+	g, err := embedded.Create(ctx, fs.OS(), filepath.Join(b.TempDir(), "graph"), social.Schema, schema, embedded.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -117,9 +104,7 @@ func loadSocial(ctx context.Context, b *testing.B, schema *catalog.Schema) *embe
 			b.Error(err)
 		}
 	})
-	if _, err := g.Load(ctx, file, engine.LoadOptions{Mode: engine.Append}); err != nil {
-		b.Fatal(err)
-	}
+	loadMade(ctx, b, g, made)
 	return g
 }
 

@@ -10,7 +10,10 @@ import (
 // refers to the Mapping any more; a slice of Bytes does not count as a reference. Renaming
 // or removing the file does not matter. Only truncating the file makes a mapping
 // unreadable; see [MappedFile].
-type Mapping struct{ data []byte }
+type Mapping struct {
+	data   []byte
+	mapped bool // data is a mapped file, and not a copy
+}
 
 // Bytes returns the content, at an address that is a multiple of 64. The caller must not
 // change it, and must not use it once the Mapping is unreachable.

@@ -35,5 +35,7 @@ func mapFile(f *os.File, name string) (*Mapping, error) {
 		return nil, &os.PathError{Op: "mmap", Path: name, Err: err}
 	}
 	// If unmapping fails, this only wastes address space.
-	return newMapping(name, data, func(data []byte) { _ = syscall.Munmap(data) }), nil
+	m := newMapping(name, data, func(data []byte) { _ = syscall.Munmap(data) })
+	m.mapped = true
+	return m, nil
 }

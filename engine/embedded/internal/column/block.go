@@ -173,7 +173,7 @@ func (c *Column) read() {
 		c.code = Read[uint32](src, name+".x", n)
 		for i, x := range c.code {
 			if int(x) >= texts {
-				corruption.Corrupt(src.Name(), "block %q: value %d has code %d, but there are only %d codes", name+".x", i, x, texts)
+				faultyCode(src, name, i, x, texts)
 			}
 		}
 	}
@@ -208,6 +208,11 @@ func (c *Column) read() {
 		c.f64 = Read[float64](src, data, n)
 	case value.InNone:
 	}
+}
+
+// faultyCode throws: value i has a code that is not in the dictionary.
+func faultyCode(src Source, name string, i int, code uint32, entries int) {
+	corruption.Corrupt(src.Name(), "block %q: value %d has code %d, but there are only %d codes", name+".x", i, code, entries)
 }
 
 // Fixed is a fixed-width element type of an array.

@@ -69,7 +69,11 @@ func (c *Column) Bytes() int64 {
 
 // IsNull reports whether value i is null.
 func (c *Column) IsNull(i uint32) bool {
-	c.ready()
+	if c.pending.Left() {
+		if one := c.one(i); one != nil {
+			c, i = one, 0
+		}
+	}
 	return c.null(i)
 }
 
@@ -78,7 +82,11 @@ func (c *Column) null(i uint32) bool { return c.valid != nil && !c.valid.Get(int
 
 // Str returns a String, or the raw bytes of a Blob. The result aliases the column.
 func (c *Column) Str(i uint32) string {
-	c.ready()
+	if c.pending.Left() {
+		if one := c.one(i); one != nil {
+			c, i = one, 0
+		}
+	}
 	return c.str(i)
 }
 
@@ -96,7 +104,11 @@ func (c *Column) str(i uint32) string {
 
 // Value returns value i. Its memory aliases the column.
 func (c *Column) Value(i uint32) value.Value {
-	c.ready()
+	if c.pending.Left() {
+		if one := c.one(i); one != nil {
+			c, i = one, 0
+		}
+	}
 	if c.null(i) {
 		return value.Null
 	}
@@ -126,7 +138,9 @@ func (c *Column) Value(i uint32) value.Value {
 // Gather writes the values at the given rows into dst, starting at position at. The caller
 // must have reset dst to the column's type and a sufficient length.
 func (c *Column) Gather(dst *Vec, at int, rows []uint32) {
-	c.ready()
+	if c.pending.Left() && c.gatherByPieces(dst, at, rows) {
+		return
+	}
 	if c.valid != nil {
 		for i, r := range rows {
 			if !c.valid.Get(int(r)) {

@@ -36,6 +36,10 @@ type Pieces interface {
 type Pending struct {
 	left atomic.Bool // whether the data must still be read
 	mu   sync.Mutex  // held during reading
+
+	used       atomic.Int64 // values that were read by ranges
+	limit      atomic.Int64 // of used, before everything is read; 0 until it is known
+	background atomic.Bool  // whether a goroutine was started that reads everything
 }
 
 // Defer records that there is data to read.

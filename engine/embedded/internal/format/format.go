@@ -28,7 +28,7 @@ var Versions = []Version{
 	{2, "branches, the history of commits and idempotency keys; compressed blocks in segments"},
 	{3, "stored indexes, schema changes, and stored states of old commits"},
 	{4, "one format number for every kind of file; a file END that names the last record after a clean close; files that hold the rows of several segments; no common ancestors of branches in the manifest, because the history gives them"},
-	{5, "text indexes that are read in place"},
+	{5, "text indexes that are read in place; stored sorted indexes; blocks that are compressed in chunks of 64 KiB, so that a use decompresses only what it reads"},
 }
 
 // Kind is a kind of file, record or block that carries a format number.
@@ -53,6 +53,7 @@ var (
 	Rows        = Kind{"rows", 1}
 	Index       = Kind{"index", 1}
 	Text        = Kind{"text index", 1}
+	Sorted      = Kind{"sorted index", 0}
 )
 
 // Check returns an error unless n is a number that the kind was ever written with.

@@ -6,7 +6,10 @@ func (a *Adjacency) Others(node uint32) []uint32 {
 	if b == nil {
 		return nil
 	}
-	b.ready()
+	if b.pending.Left() && b.byPieces() {
+		_, others := b.storedEdges(node)
+		return others
+	}
 	if uint64(node)+1 >= uint64(len(b.off)) {
 		return nil
 	}
@@ -19,8 +22,12 @@ func (a *Adjacency) Distinct() bool { return a.base == nil || !a.base.multi }
 // ReadAhead loads a node's edges into the processor's caches. The result has no meaning: it
 // only keeps the compiler from removing the reads.
 func (a *Adjacency) ReadAhead(node uint32) uint32 {
-	if others := a.Others(node); len(others) > 0 {
-		return others[0]
+	b := a.base
+	if b == nil || b.pending.Left() || uint64(node)+1 >= uint64(len(b.off)) {
+		return 0 // stored edges are verified only when they are needed
+	}
+	if from := b.off[node]; from < b.off[node+1] {
+		return b.other[from]
 	}
 	return 0
 }

@@ -68,29 +68,63 @@ func BuildAdjacency(n uint32, ends func(edge uint32) (here, other uint32, ok boo
 	return Adjacency{base: a}
 }
 
-// ready reads a stored base before its first use.
-func (b *adjacencyBase) ready() {
-	if b.pending.Left() {
-		b.fetch()
+// load reads all of a stored base, unless it has been read.
+func (b *adjacencyBase) load() { b.pending.Resolve(b.read) }
+
+// byPieces reports whether a lookup must read a node's edges by ranges; otherwise the base has been
+// read.
+//
+//go:noinline
+func (b *adjacencyBase) byPieces() bool {
+	return b.pending.ByPieces(1, func() int { return 4 * (b.nOff + 2*b.nEdge) }, b.read)
+}
+
+// storedSpan returns where a node's edges start and end in a base that has not been read.
+//
+//go:noinline
+func (b *adjacencyBase) storedSpan(node uint32) (from, to int) {
+	if uint64(node)+1 >= uint64(b.nOff) {
+		return 0, 0
+	}
+	return column.Span(b.block(".f", b.nOff), int(node), b.nEdge)
+}
+
+// storedEdges is Base for a base that has not been read. Its checks are those of read, for one
+// node.
+//
+//go:noinline
+func (b *adjacencyBase) storedEdges(node uint32) (edges, others []uint32) {
+	from, to := b.storedSpan(node)
+	if from == to {
+		return nil, nil
+	}
+	edges, others = b.block(".e", b.nEdge).Range(from, to), b.block(".o", b.nEdge).Range(from, to)
+	b.check(edges, others)
+	return edges, others
+}
+
+func (b *adjacencyBase) block(suffix string, n int) column.Block[uint32] {
+	return column.OpenBlockOf[uint32](b.stored.source, b.stored.name+suffix, n)
+}
+
+// check throws unless the ordinals are within the bounds of the base, because callers use them as
+// array indexes.
+func (b *adjacencyBase) check(edges, others []uint32) {
+	for i, e := range edges {
+		if e >= b.edges || others[i] >= b.others {
+			b.stored.fail("edge %d leads to node %d, but the index covers only %d edges and %d nodes", e, others[i], b.edges, b.others)
+		}
 	}
 }
 
-//go:noinline
-func (b *adjacencyBase) fetch() { b.pending.Resolve(b.read) }
-
-// read reads a stored base. It checks the ordinals, because callers use them as array
-// indexes.
+// read reads and checks a stored base.
 func (b *adjacencyBase) read() {
 	src, name := b.stored.source, b.stored.name
 	b.off = column.Read[uint32](src, name+".f", b.nOff)
 	column.Ascending(src, name+".f", b.off, b.nEdge)
 	b.edge = column.Read[uint32](src, name+".e", b.nEdge)
 	b.other = column.Read[uint32](src, name+".o", b.nEdge)
-	for i, e := range b.edge {
-		if e >= b.edges || b.other[i] >= b.others {
-			b.stored.fail("edge %d leads to node %d, but the index covers only %d edges and %d nodes", e, b.other[i], b.edges, b.others)
-		}
-	}
+	b.check(b.edge, b.other)
 }
 
 // startPositions counts the keys of the entries from 0 up to, but not including, n. It returns, for
@@ -152,7 +186,9 @@ func (a *Adjacency) Base(node uint32) (edges, others []uint32) {
 	if b == nil {
 		return nil, nil
 	}
-	b.ready()
+	if b.pending.Left() && b.byPieces() {
+		return b.storedEdges(node)
+	}
 	if uint64(node)+1 >= uint64(len(b.off)) {
 		return nil, nil
 	}
@@ -166,7 +202,10 @@ func (a *Adjacency) BaseDegree(node uint32) uint32 {
 	if b == nil {
 		return 0
 	}
-	b.ready()
+	if b.pending.Left() && b.byPieces() {
+		from, to := b.storedSpan(node)
+		return uint32(to - from)
+	}
 	if uint64(node)+1 >= uint64(len(b.off)) {
 		return 0
 	}

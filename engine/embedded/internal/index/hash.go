@@ -140,8 +140,11 @@ func (x *Hash) Find(hash uint64) Cursor {
 		c.first = x.over.get(uint32(hash>>32) & x.mask)
 	}
 	if b := x.base; b != nil {
-		b.ready()
-		c.next = b.heads[uint32(hash)&uint32(len(b.heads)-1)]
+		if b.pending.Left() && b.byPieces() {
+			c.next = b.storedFirst(hash)
+		} else {
+			c.next = b.heads[uint32(hash)&uint32(len(b.heads)-1)]
+		}
 	}
 	return c
 }
@@ -166,21 +169,64 @@ func (c *Cursor) Next() bool {
 // after returns the successor of a place in its chain. It checks the places, which may come
 // from the disk, so that a corrupt chain cannot loop.
 func (b *hashBase) after(place uint32) uint32 {
+	if b.pending.Left() && b.byPieces() {
+		return b.storedAfter(place)
+	}
 	if place > uint32(len(b.next)) {
-		b.stored.fail("place %d does not exist; there are only %d places", place, len(b.next))
+		b.failMissing(place, len(b.next))
 	}
 	next := b.next[place-1]
 	if next != 0 && next <= place {
-		b.stored.fail("place %d follows place %d", next, place)
+		b.failOrder(place, next)
 	}
 	return next
 }
 
-// ready reads a stored base before its first use.
-func (b *hashBase) ready() {
-	if b.pending.Left() {
-		b.pending.Resolve(b.read)
+// storedFirst returns the first place in the chain of a hash, 0 for none, in a base that has not been
+// read.
+//
+//go:noinline
+func (b *hashBase) storedFirst(hash uint64) uint32 {
+	return b.block(".h", b.nHeads).At(int(uint32(hash) & uint32(b.nHeads-1)))
+}
+
+// storedAfter is after for a base that has not been read.
+//
+//go:noinline
+func (b *hashBase) storedAfter(place uint32) uint32 {
+	if place > uint32(b.nNext) {
+		b.failMissing(place, b.nNext)
 	}
+	next := b.block(".n", b.nNext).At(int(place - 1))
+	if next != 0 && next <= place {
+		b.failOrder(place, next)
+	}
+	return next
+}
+
+//go:noinline
+func (b *hashBase) failMissing(place uint32, places int) {
+	b.stored.fail("place %d is not among the %d places", place, places)
+}
+
+//go:noinline
+func (b *hashBase) failOrder(place, next uint32) {
+	b.stored.fail("place %d follows place %d", next, place)
+}
+
+// load reads all of a stored base, unless it has been read.
+func (b *hashBase) load() { b.pending.Resolve(b.read) }
+
+// byPieces reports whether a lookup must read its places by ranges; otherwise the base has been
+// read.
+//
+//go:noinline
+func (b *hashBase) byPieces() bool {
+	return b.pending.ByPieces(1, func() int { return 4 * (b.nHeads + b.nNext) }, b.read)
+}
+
+func (b *hashBase) block(suffix string, n int) column.Block[uint32] {
+	return column.OpenBlockOf[uint32](b.stored.source, b.stored.name+suffix, n)
 }
 
 // read reads a stored base from its blocks.

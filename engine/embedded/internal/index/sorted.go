@@ -13,29 +13,47 @@ import (
 // Sorted does not know the values: the caller passes a function compare, which compares any
 // two rows of this or an earlier state.
 type Sorted struct {
-	base      []uint32 // ordinals
-	baseRows  Rows     // the rows when the base was built
-	laterOrds []uint32 // ordinals, in the same order
-	rows      Rows     // the rows in this state
-	next      uint32   // number of ordinals that the state has assigned
-	dead      int      // an upper bound of the invalid entries of the base
-	baseValid bool     // all entries of the base are valid
+	base      *SortedBase // nil for none
+	laterOrds []uint32    // ordinals, in the same order
+	rows      Rows        // the rows in this state
+	next      uint32      // number of ordinals that the state has assigned
+	dead      int         // an upper bound of the invalid entries of the base
+	baseValid bool        // all entries of the base are valid
+	stored    bool        // the state is the one of a stored base, which gives rows and next
 }
 
 // NewSorted returns an index with ords as its base: the ordinals of all live entities of a
 // state, in order. next is the number of ordinals that the state has assigned.
 func NewSorted(ords []uint32, rows Rows, next uint32) *Sorted {
-	return &Sorted{base: ords, baseRows: rows, rows: rows, next: next, baseValid: true}
+	return &Sorted{base: &SortedBase{ords: ords, rows: rows, next: next}, rows: rows, next: next, baseValid: true}
 }
 
 // Len returns an upper bound of the number of entities.
-func (s *Sorted) Len() int { return len(s.base) + len(s.laterOrds) }
+func (s *Sorted) Len() int { return s.base.Len() + len(s.laterOrds) }
+
+// Base returns the base of the index, which indexes of other states may share; nil for none.
+func (s *Sorted) Base() *SortedBase { return s.base }
+
+// opened returns an index whose base is open. It throws if the base has more ordinals than a later
+// state.
+func (s *Sorted) opened(next uint32) *Sorted {
+	if !s.stored {
+		return s
+	}
+	b := s.base
+	b.open()
+	if b.next > next {
+		b.place.fail("it has %d ordinals, but there are only %d", b.next, next)
+	}
+	return &Sorted{base: b, rows: b.rows, next: b.next, baseValid: true}
+}
 
 // Update returns the index for a later state of the same table, in which rows have kept
 // their numbers. Its time is proportional to the changes since s and the changes between
 // the base and s. It rebuilds the base when these become many.
 func (s *Sorted) Update(next uint32, rows Rows, compare func(a, b uint32) int) *Sorted {
-	u := &Sorted{base: s.base, baseRows: s.baseRows, rows: rows, next: next, dead: s.dead, baseValid: s.baseValid}
+	s = s.opened(next)
+	u := &Sorted{base: s.base, rows: rows, next: next, dead: s.dead, baseValid: s.baseValid}
 	var changed []uint32
 	rows.changes(&s.rows, s.next, next, func(ord uint32) {
 		was, is := uint32(Dead), uint32(Dead)
@@ -70,7 +88,7 @@ func (s *Sorted) Update(next uint32, rows Rows, compare func(a, b uint32) int) *
 		kept = append(kept, ord)
 	}
 	u.laterOrds = append(kept, changed...)
-	if n := len(u.laterOrds) + u.dead; n > 1024 && n > len(u.base)/8 {
+	if n := len(u.laterOrds) + u.dead; n > 1024 && n > u.base.Len()/8 {
 		return u.rebase(compare)
 	}
 	return u
@@ -78,8 +96,9 @@ func (s *Sorted) Update(next uint32, rows Rows, compare func(a, b uint32) int) *
 
 // rebase merges the base and the later entities into a new base.
 func (s *Sorted) rebase(compare func(a, b uint32) int) *Sorted {
-	base := make([]uint32, 0, len(s.base)+len(s.laterOrds))
-	rest := s.base
+	s.base.Load()
+	base := make([]uint32, 0, s.Len())
+	rest, rows := s.base.ords, &s.base.rows
 	keep := func(ords []uint32) {
 		for _, ord := range ords {
 			if s.counts(ord) {
@@ -89,7 +108,7 @@ func (s *Sorted) rebase(compare func(a, b uint32) int) *Sorted {
 	}
 	for _, ord := range s.laterOrds {
 		row := s.rows.Get(ord)
-		n := sort.Search(len(rest), func(i int) bool { return compare(s.baseRows.Get(rest[i]), row) > 0 })
+		n := sort.Search(len(rest), func(i int) bool { return compare(rows.Get(rest[i]), row) > 0 })
 		keep(rest[:n])
 		rest, base = rest[n:], append(base, ord)
 	}
@@ -102,7 +121,7 @@ func (s *Sorted) counts(ord uint32) bool {
 	if s.baseValid {
 		return true
 	}
-	row := s.baseRows.Get(ord)
+	row := s.base.rows.Get(ord)
 	return row != Dead && s.rows.Get(ord) == row
 }
 
@@ -113,19 +132,22 @@ type Span struct{ from, upto, laterFrom, laterUpto int }
 func (s Span) Len() int { return max(0, s.upto-s.from) + max(0, s.laterUpto-s.laterFrom) }
 
 // All returns the span of all entities.
-func (s *Sorted) All() Span { return Span{0, len(s.base), 0, len(s.laterOrds)} }
+func (s *Sorted) All() Span { return Span{0, s.base.Len(), 0, len(s.laterOrds)} }
 
 // Between returns the span of the rows for which below and beyond are both false. In the
 // order of the index, below must be true for a prefix of the rows only, and beyond for a
 // suffix.
 func (s *Sorted) Between(below, beyond func(row uint32) bool) Span {
-	find := func(ords []uint32, rows *Rows, f func(row uint32) bool) int {
-		return sort.Search(len(ords), func(i int) bool { return f(rows.Get(ords[i])) })
+	findBase := func(f func(row uint32) bool) int {
+		return sort.Search(s.base.Len(), func(i int) bool { return f(s.base.rows.Get(s.base.at(i))) })
+	}
+	findLater := func(f func(row uint32) bool) int {
+		return sort.Search(len(s.laterOrds), func(i int) bool { return f(s.rows.Get(s.laterOrds[i])) })
 	}
 	not := func(row uint32) bool { return !below(row) }
-	span := Span{from: find(s.base, &s.baseRows, not), laterFrom: find(s.laterOrds, &s.rows, not)}
-	span.upto = max(span.from, find(s.base, &s.baseRows, beyond))
-	span.laterUpto = max(span.laterFrom, find(s.laterOrds, &s.rows, beyond))
+	span := Span{from: findBase(not), laterFrom: findLater(not)}
+	span.upto = max(span.from, findBase(beyond))
+	span.laterUpto = max(span.laterFrom, findLater(beyond))
 	return span
 }
 
@@ -150,12 +172,12 @@ func (w *Walk) Next() (ord, row uint32, ok bool) {
 		if w.desc {
 			at = left.upto - 1
 		}
-		ord = s.base[at]
+		ord = s.base.at(at)
 		if !s.counts(ord) {
 			w.step(at, &left.from, &left.upto)
 			continue
 		}
-		row = s.baseRows.Get(ord)
+		row = s.base.rows.Get(ord)
 		if left.laterFrom < left.laterUpto {
 			if c := w.compare(s.rows.Get(s.laterOrds[w.laterAt()]), row); c != 0 && (c < 0) != w.desc {
 				break

@@ -80,7 +80,7 @@ func TestSortedFollowsChanges(t *testing.T) {
 			s.put(new(Owner), ord, r.IntN(500))
 		}
 		x := s.build()
-		if size > 0 && !slices.Equal(x.base, s.alive(-1<<60, 1<<60)) {
+		if size > 0 && !slices.Equal(x.base.ords, s.alive(-1<<60, 1<<60)) {
 			t.Fatal("the base differs from the values that it was made from")
 		}
 		rebased := 0

@@ -40,7 +40,7 @@ func (x *Hash) AppendDescriptor(dst []byte) []byte {
 	if b == nil {
 		b = &hashBase{}
 	}
-	b.ready()
+	b.load()
 	dst = binary.AppendUvarint(dst, uint64(len(b.heads)))
 	return binary.AppendUvarint(dst, uint64(len(b.next)))
 }
@@ -51,7 +51,7 @@ func (x *Hash) Blocks(name string, add func(name string, data []byte) error) err
 	if b == nil {
 		return nil
 	}
-	b.ready()
+	b.load()
 	if err := add(name+".h", column.Bytes(b.heads)); err != nil {
 		return err
 	}
@@ -59,8 +59,9 @@ func (x *Hash) Blocks(name string, add func(name string, data []byte) error) err
 }
 
 // OpenHash returns the index of a stored base, and the rest of the descriptor; ok is false
-// if the descriptor is malformed. The blocks are read on first use, which throws their
-// faults; see package corruption.
+// if the descriptor is malformed. Lookups read the parts of the blocks that they need, until
+// there were so many that the blocks are read as a whole; see [column.Pending.ByPieces]. They throw
+// the faults that they find; see package corruption.
 func OpenHash(desc []byte, name string, src column.Source) (x Hash, rest []byte, ok bool) {
 	var n [2]uint64
 	if rest, ok = readUvarints(desc, n[:]); !ok || n[0] > 0 && bits.OnesCount64(n[0]) != 1 {
@@ -72,6 +73,13 @@ func OpenHash(desc []byte, name string, src column.Source) (x Hash, rest []byte,
 	b := &hashBase{nHeads: int(n[0]), nNext: int(n[1]), stored: blockPlace{src, name}}
 	b.pending.Defer()
 	return Hash{base: b}, rest, true
+}
+
+// Load reads a stored base as a whole, and throws the faults that it finds.
+func (x *Hash) Load() {
+	if x.base != nil {
+		x.base.load()
+	}
 }
 
 // Covered returns the number of ordinals that the base covers.
@@ -91,7 +99,7 @@ func (a *Adjacency) AppendDescriptor(dst []byte) []byte {
 	if b == nil {
 		b = &adjacencyBase{}
 	}
-	b.ready()
+	b.load()
 	for _, n := range []int{len(b.off), len(b.edge), int(b.edges), int(b.others)} {
 		dst = binary.AppendUvarint(dst, uint64(n))
 	}
@@ -107,7 +115,7 @@ func (a *Adjacency) Blocks(name string, add func(name string, data []byte) error
 	if b == nil {
 		return nil
 	}
-	b.ready()
+	b.load()
 	if err := add(name+".f", column.Bytes(b.off)); err != nil {
 		return err
 	}
@@ -131,6 +139,13 @@ func OpenAdjacency(desc []byte, name string, src column.Source) (a Adjacency, re
 	b := &adjacencyBase{nOff: int(n[0]), nEdge: int(n[1]), edges: uint32(n[2]), others: uint32(n[3]), multi: multi, stored: blockPlace{src, name}}
 	b.pending.Defer()
 	return Adjacency{base: b}, rest, true
+}
+
+// Load reads a stored base as a whole, and throws the faults that it finds.
+func (a *Adjacency) Load() {
+	if a.base != nil {
+		a.base.load()
+	}
 }
 
 // Bounds returns exclusive upper bounds of the ordinals in the base: of the nodes at this

@@ -12,9 +12,11 @@ import (
 
 // The codecs of a block.
 const (
-	codecNone  = 0 // uncompressed
-	codecZstd  = 1 // a Zstandard frame (RFC 8878)
-	codecDelta = 2 // a Zstandard frame of the differences of 4-byte numbers
+	codecNone        = 0 // uncompressed
+	codecZstd        = 1 // a Zstandard frame (RFC 8878); read, not written
+	codecDelta       = 2 // a Zstandard frame of the differences of 4-byte numbers; read, not written
+	codecChunks      = 3 // chunks, see chunks.go
+	codecDeltaChunks = 4 // chunks of the differences of 4-byte numbers
 )
 
 const (
@@ -34,7 +36,7 @@ const (
 	maxRatio = 1 << 16
 )
 
-// encoder and decoder each process whole blocks. Any number of goroutines may call them
+// encoder and decoder each process whole frames. Any number of goroutines may call them
 // concurrently; they start no goroutines of their own.
 var (
 	encoder = sync.OnceValue(func() *zstd.Encoder {
@@ -54,29 +56,32 @@ var (
 )
 
 // AddCold appends a block that is seldom read. It compresses the block if a sample of it
-// shrinks enough; the first use then decompresses the whole block. delta says that the
+// shrinks enough; a use then decompresses the chunks that it reads. delta says that the
 // block is an array of 4-byte numbers, each close to its neighbours. For errors and limits
 // see [SegmentWriter.AddBlock].
 func (w *SegmentWriter) AddCold(name string, data []byte, delta bool) error {
 	if len(data) < minCold || delta && len(data)%4 != 0 {
 		return w.AddBlock(name, data)
 	}
-	codec := byte(codecZstd)
-	whole := data
+	codec := byte(codecChunks)
 	if delta {
-		codec, whole = codecDelta, deltas(data)
+		codec = codecDeltaChunks
 	}
-	if n := samples * sampleBytes; len(whole) > 2*n {
+	if n := samples * sampleBytes; len(data) > 2*n {
 		sample := make([]byte, 0, n)
 		for i := range samples {
-			at := (len(whole) - sampleBytes) / (samples - 1) * i
-			sample = append(sample, whole[at:at+sampleBytes]...)
+			at := (len(data) - sampleBytes) / (samples - 1) * i &^ 3 // a number is not cut
+			piece := data[at : at+sampleBytes]
+			if delta {
+				piece = deltas(piece)
+			}
+			sample = append(sample, piece...)
 		}
 		if len(encoder().EncodeAll(sample, nil))*100 > n*coldShare {
 			return w.AddBlock(name, data)
 		}
 	}
-	packed := encoder().EncodeAll(whole, nil)
+	packed := packChunks(data, delta)
 	if len(packed)*100 > len(data)*coldShare {
 		return w.AddBlock(name, data)
 	}
@@ -85,6 +90,9 @@ func (w *SegmentWriter) AddCold(name string, data []byte, delta bool) error {
 
 // unpack decompresses the data of a block. The error is an *engine.Corrupt.
 func (b *blockEntry) unpack(data []byte, file string) ([]byte, error) {
+	if b.inChunks() {
+		return b.unpackChunks(data, file)
+	}
 	corrupt := func(format string, args ...any) error {
 		return &engine.Corrupt{Object: file, Detail: fmt.Sprintf("block %q, offset %d: ", b.name, b.offset) + fmt.Sprintf(format, args...)}
 	}

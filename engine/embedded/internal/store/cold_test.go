@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -9,8 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// TestCold writes blocks that shrink and blocks that do not, reads them back, and corrupts
-// each byte of the file.
+// TestCold writes blocks that shrink and blocks that do not, reads parts and all of them back, and
+// corrupts bytes of the file.
 func TestCold(t *testing.T) {
 	ctx := t.Context()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -49,6 +50,16 @@ func TestCold(t *testing.T) {
 	must(t, s.Verify(ctx))
 	seg, err := s.OpenSegment(ctx, id)
 	must(t, err)
+	for _, b := range blocks { // before Block decompresses them as a whole
+		p, err := seg.Pieces(b.name)
+		must(t, err)
+		n := len(b.data)
+		for _, r := range [][2]int{{0, 0}, {0, min(n, 1)}, {n / 3, n / 2}, {max(0, n-5), n}, {min(n, chunkSize-1), min(n, chunkSize+1)}} {
+			if got, err := p.Range(r[0], r[1]); err != nil || !bytes.Equal(got, b.data[r[0]:r[1]]) {
+				t.Errorf("%s, range %v: %d bytes, %v", b.name, r, len(got), err)
+			}
+		}
+	}
 	for _, b := range blocks {
 		got, err := seg.Block(b.name)
 		if err != nil || !bytes.Equal(got, b.data) {
@@ -89,5 +100,52 @@ func TestCold(t *testing.T) {
 		if _, err := e.unpack(packed, name); !onlyCorrupt(err, name) {
 			t.Errorf("%s with another length: %v", b.name, err)
 		}
+	}
+}
+
+// TestColdPieces damages a compressed block. Chunks that do not lie in the damaged piece must still
+// be readable.
+func TestColdPieces(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var want []byte
+	for len(want) < 24*chunkSize {
+		want = fmt.Append(want, "word ", rng.IntN(1000), " ")
+	}
+	want = want[:24*chunkSize]
+	mem := fs.NewMem()
+	s := create(t, mem, "/g", tiny)
+	id, err := s.WriteSegment(t.Context(), func(w *SegmentWriter) error { return w.AddCold("c", want, false) })
+	must(t, err)
+	must(t, s.Checkpoint(t.Context(), nil, 0, []SegmentID{id}))
+	must(t, s.Close())
+	name := filename("/g", uint64(id), segmentExt)
+	data, err := fs.ReadFile(mem, name)
+	must(t, err)
+	data[segmentHeaderSize+2*pieceSize+9] ^= 1
+	replace(t, mem, name, data)
+	s, _ = reopen(t, mem, "/g", tiny)
+	defer s.Close()
+	seg, err := s.OpenSegment(t.Context(), id)
+	must(t, err)
+	if b := seg.blocks["c"]; b.codec != codecChunks || len(b.blockEntry.pieces) < 5 {
+		t.Fatalf("codec %d in %d pieces, want chunks in 5 or more", b.codec, len(b.blockEntry.pieces))
+	}
+	p, err := seg.Pieces("c")
+	must(t, err)
+	faults := 0
+	for i := range 24 {
+		got, err := p.Range(i*chunkSize+7, i*chunkSize+107)
+		switch {
+		case onlyCorrupt(err, name):
+			faults++
+		case err != nil || !bytes.Equal(got, want[i*chunkSize+7:][:100]):
+			t.Errorf("chunk %d: %v", i, err)
+		}
+	}
+	if faults == 0 || faults > 8 { // a piece of 64 KiB holds parts of a few chunks
+		t.Errorf("%d of 24 chunks cannot be read, want those in one piece", faults)
+	}
+	if _, err := seg.Block("c"); !onlyCorrupt(err, name) {
+		t.Errorf("the whole block: %v", err)
 	}
 }

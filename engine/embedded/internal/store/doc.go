@@ -55,7 +55,7 @@
 // write. Its header is in a separate page, which is never written again:
 //
 //	   0  "OGLOG\0\0\0"
-//	   8  u32  format = 4
+//	   8  u32  format = 5
 //	  12  u32  0
 //	  16  u64  number, as in the name
 //	  24  u64  LSN of the first record
@@ -92,7 +92,7 @@
 // multiple of 64, so that it can be used in place:
 //
 //	 0  "OGSEG\0\0\0"
-//	 8  u32  format = 4
+//	 8  u32  format = 5
 //	12  u32  0
 //	16  u64  number, as in the name
 //	24       0
@@ -103,23 +103,29 @@
 //	           u64  length without padding
 //	           u16  length of the name
 //	           name
-//	           u8   0 uncompressed, 1 a Zstandard frame, 2 a Zstandard frame of differences of
-//	                4-byte numbers; not in format 1
+//	           u8   0 uncompressed; 3 compressed in chunks; 4 compressed in chunks of differences
+//	                of 4-byte numbers; in formats 2 to 4 also 1 a Zstandard frame, 2 a Zstandard
+//	                frame of differences; not in format 1
 //	           u64  length before it was compressed; not in format 1
 //	           u32  for each 64 KiB of the padded block, the last one maybe shorter: checksum
 //	         the last 40 bytes:
 //	 0  u64  offset of the footer
 //	 8  u64  length of the file
 //	16  u32  number of blocks
-//	20  u32  format = 4
+//	20  u32  format = 5
 //	24  u32  0
 //	28  u32  checksum of the footer and bytes 0 to 28
 //	32  "OGSEGEND"
 //
+// A block that is compressed in chunks has a Zstandard frame for each 64 KiB, the last one maybe
+// shorter, and then for each frame a u64, the offset of its end in the block. A use of a block
+// verifies and decompresses only the pieces and chunks that it reads. Differences begin anew in
+// each chunk.
+//
 // # Manifest
 //
 //	 0  "OGMANIF\0"
-//	 8  u32  format = 4
+//	 8  u32  format = 5
 //	12  u32  number of segments
 //	16  u64  number, as in the name
 //	24  u64  LSN of the last record whose effect it contains
@@ -139,7 +145,7 @@
 // afterwards, because records are only added after the one that it names.
 //
 //	 0  "OGEND\0\0\0"
-//	 8  u32  format = 4
+//	 8  u32  format = 5
 //	12  u32  0
 //	16  u64  LSN of the last record, 0 for none
 //	24  u32  0

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"reflect"
 	"testing"
@@ -127,6 +128,24 @@ func FuzzFooter(f *testing.F) {
 		}
 		if end != int64(start) {
 			t.Fatalf("the blocks end at %d of %d", end, start)
+		}
+	})
+}
+
+// FuzzChunks unpacks arbitrary bytes as a block that is compressed in chunks. The error must be a
+// *engine.Corrupt, and the result must have the length in the footer.
+func FuzzChunks(f *testing.F) {
+	text := bytes.Repeat([]byte("some text, again and again. "), 5000)
+	f.Add(packChunks(text, false), uint32(len(text)), false)
+	f.Add(packChunks(text[:len(text)&^3], true), uint32(len(text)&^3), true)
+	f.Fuzz(func(t *testing.T, packed []byte, unpacked uint32, delta bool) {
+		b := blockEntry{name: "b", codec: codecChunks, length: int64(len(packed)), unpacked: int64(unpacked % (1 << 20))}
+		if delta {
+			b.codec = codecDeltaChunks
+		}
+		out, err := b.unpack(packed, "file")
+		if err != nil && !onlyCorrupt(err, "file") || err == nil && int64(len(out)) != b.unpacked {
+			t.Fatalf("%d bytes of %d, %v", len(out), b.unpacked, err)
 		}
 	})
 }

@@ -12,11 +12,14 @@ import (
 type block struct {
 	blockEntry
 	verified atomic.Bool // the whole block
-	mu       sync.Mutex  // held during verification
+	mu       sync.Mutex  // held during verification of the whole block
 	data     []byte      // the decompressed bytes, if the block was compressed; valid once verified
-	// parts has a bit for each piece of an uncompressed block, set once the piece is verified.
-	// Pieces makes it.
+
+	prepared sync.Once // makes the lists below
+	// parts has a bit for each piece, set once the piece is verified.
 	parts []atomic.Uint64
+	// chunks has the decompressed bytes of each chunk that was used, if the block is in chunks.
+	chunks []atomic.Pointer[[]byte]
 }
 
 // Block returns the data of a block, at an address that is a multiple of 8. The data lies
@@ -29,26 +32,25 @@ func (g *Segment) Block(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := g.mapping.Bytes()[b.offset:]
 	if !b.verified.Load() {
 		b.mu.Lock()
 		defer b.mu.Unlock() // deferred, so that it also runs if reading the mapping faults
-		if err := b.verify(data[:pad(b.length, blockAlign)], g.name); err != nil {
+		g.mapping.ReadThrough(int(b.offset), int(b.offset+b.length))
+		data, err := b.stored(g, 0, b.length)
+		if err != nil {
 			return nil, err
 		}
 		if b.codec != codecNone && b.data == nil {
-			unpacked, err := b.unpack(data[:b.length], g.name)
-			if err != nil {
+			if b.data, err = b.unpack(data, g.name); err != nil {
 				return nil, err
 			}
-			b.data = unpacked
 		}
 		b.verified.Store(true)
 	}
 	if b.codec != codecNone {
 		return b.data, nil
 	}
-	return data[:b.length:b.length], nil
+	return g.mapping.Bytes()[b.offset:][:b.length:b.length], nil
 }
 
 // Pieces is a block whose pieces of 64 KiB are verified when they are first read. Its methods may be
@@ -58,21 +60,16 @@ type Pieces struct {
 	b *block
 }
 
-// Pieces returns a block without verifying it. But a compressed block is verified and decompressed
-// immediately. The errors and the address of the data are those of [Segment.Block].
+// Pieces returns a block without verifying it. But a block that is compressed as a whole is verified
+// and decompressed immediately. The errors and the address of the data are those of [Segment.Block].
 func (g *Segment) Pieces(name string) (Pieces, error) {
 	b, err := g.block(name)
 	if err != nil {
 		return Pieces{}, err
 	}
-	if b.codec != codecNone {
+	if b.codec != codecNone && !b.inChunks() {
 		_, err := g.Block(name)
 		return Pieces{g, b}, err
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.parts == nil {
-		b.parts = make([]atomic.Uint64, (len(b.pieces)+63)/64)
 	}
 	return Pieces{g, b}, nil
 }
@@ -94,21 +91,80 @@ func (p Pieces) Range(from, to int) ([]byte, error) {
 	if from < 0 || from > to || to > p.Len() {
 		panic(fmt.Sprintf("store: the range %d to %d is outside the block of %d bytes", from, to, p.Len()))
 	}
-	if b.codec != codecNone {
+	switch {
+	case b.codec == codecNone:
+		return b.stored(p.g, int64(from), int64(to))
+	case b.verified.Load():
 		return b.data[from:to:to], nil
+	case from == to:
+		return nil, nil
 	}
-	data := p.g.mapping.Bytes()[b.offset:]
+	first, last := from/chunkSize, (to-1)/chunkSize
+	if first == last {
+		chunk, err := b.chunk(p.g, first)
+		if err != nil {
+			return nil, err
+		}
+		from, to = from-first*chunkSize, to-first*chunkSize
+		return chunk[from:to:to], nil
+	}
+	out := make([]byte, 0, to-from)
+	for i := first; i <= last; i++ {
+		chunk, err := b.chunk(p.g, i)
+		if err != nil {
+			return nil, err
+		}
+		start := i * chunkSize
+		out = append(out, chunk[max(from-start, 0):min(to-start, len(chunk))]...)
+	}
+	return out, nil
+}
+
+// prepare makes the lists of what was verified and decompressed.
+func (b *block) prepare() {
+	b.prepared.Do(func() {
+		b.parts = make([]atomic.Uint64, (len(b.blockEntry.pieces)+63)/64)
+		if b.inChunks() {
+			b.chunks = make([]atomic.Pointer[[]byte], b.numChunks())
+		}
+	})
+}
+
+// stored returns bytes of the block as they are stored, and verifies the pieces that hold them.
+func (b *block) stored(g *Segment, from, to int64) ([]byte, error) {
+	b.prepare()
+	data := g.mapping.Bytes()[b.offset:]
 	if from < to && !b.verified.Load() {
-		for i := from / pieceSize; i <= (to-1)/pieceSize; i++ {
+		fetched := to-from == b.length // Block asks for all of it
+		last := int((to - 1) / pieceSize)
+		for i := int(from / pieceSize); i <= last; i++ {
 			word, bit := &b.parts[i/64], uint64(1)<<(i%64)
 			if word.Load()&bit != 0 {
 				continue
 			}
-			if err := b.verifyPiece(data[:pad(b.length, blockAlign)], i, p.g.name); err != nil {
+			if !fetched {
+				g.mapping.Fetch(int(b.offset)+i*pieceSize, int(b.offset+min(int64(last+1)*pieceSize, b.length)))
+				fetched = true
+			}
+			if err := b.verifyPiece(data[:pad(b.length, blockAlign)], i, g.name); err != nil {
 				return nil, err
 			}
 			word.Or(bit)
 		}
 	}
 	return data[from:to:to], nil
+}
+
+// chunk returns the decompressed bytes of chunk i.
+func (b *block) chunk(g *Segment, i int) ([]byte, error) {
+	b.prepare()
+	if known := b.chunks[i].Load(); known != nil {
+		return *known, nil
+	}
+	chunk, err := b.appendChunk(nil, i, b.length, g.name, func(from, to int64) ([]byte, error) { return b.stored(g, from, to) })
+	if err != nil {
+		return nil, err
+	}
+	b.chunks[i].Store(&chunk)
+	return chunk, nil
 }

@@ -102,6 +102,7 @@ func mapSegment(fsys fs.FS, name string, id SegmentID) (*Segment, error) {
 	if err != nil {
 		return nil, unavailable("opening a segment", err)
 	}
+	m.ReadRandomly()
 	g, err := readFooter(bytes.NewReader(m.Bytes()), int64(len(m.Bytes())), name, id)
 	if err != nil {
 		return nil, err
@@ -243,7 +244,7 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 				return corrupt("the footer ends within the entry of block %d of %d", i+1, count)
 			}
 			b.codec, b.unpacked = rest[0], int64(le.Uint64(rest[1:]))
-			if b.codec > codecDelta || b.unpacked < 0 || b.unpacked > maxCold || b.unpacked/maxRatio > b.length || b.codec == codecNone && b.unpacked != b.length {
+			if b.codec > codecDeltaChunks || written < 5 && b.codec > codecDelta || b.unpacked < 0 || b.unpacked > maxCold || b.unpacked/maxRatio > b.length || b.codec == codecNone && b.unpacked != b.length {
 				return corrupt("block %d of %d has codec %d and claims %d bytes packed into %d, which is not possible", i+1, count, b.codec, b.unpacked, b.length)
 			}
 			rest = rest[coldEntrySize:]

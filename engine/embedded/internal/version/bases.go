@@ -50,6 +50,9 @@ func (t *Table) Stored() []string {
 	for _, s := range t.storedTexts {
 		names = append(names, s.names()...)
 	}
+	for _, name := range t.storedOrders {
+		names = append(names, name)
+	}
 	return names
 }
 
@@ -67,13 +70,14 @@ type Unstored interface {
 }
 
 // Unstored lists the parts of a table's indexes that are not stored. The rows of the table
-// must all be stored. Unstored brings the text indexes up to date first. It returns nil for
+// must all be stored. Unstored brings the text indexes up to date first. A text or sorted index exists
+// only once a query needed it. It returns nil for
 // a table with fewer than floor ordinals.
 func (t *Table) Unstored(floor uint32) []Unstored {
 	if t.next < floor || t.next == 0 {
 		return nil
 	}
-	parts := t.unstoredTexts()
+	parts := append(t.unstoredTexts(), t.unstoredOrders()...)
 	if t.based != nil && t.based.name == "" && t.based.ords > 0 {
 		parts = append(parts, basesOf{t})
 	}
@@ -83,7 +87,7 @@ func (t *Table) Unstored(floor uint32) []Unstored {
 // IndexesToStore reports whether a table has indexes that are not stored, although they cover at
 // least floor ordinals or texts.
 func (t *Table) IndexesToStore(floor uint32) bool {
-	return t.based != nil && t.based.name == "" && t.based.ords > 0 && t.next >= floor || t.textsToStore(floor)
+	return t.based != nil && t.based.name == "" && t.based.ords > 0 && t.next >= floor || t.textsToStore(floor) || t.next >= floor && t.ordersToStore()
 }
 
 // Disown forgets the names of segments that no longer exist, so that the indexes in them count as
@@ -95,6 +99,7 @@ func (t *Table) Disown(there func(name string) bool) {
 		t.based.name = ""
 	}
 	t.disownTexts(there)
+	t.disownOrders(there)
 }
 
 // basesOf implements [Unstored] for the bases of a table's indexes.

@@ -227,6 +227,5 @@ func (t *Table) endsAt(row uint32) (src, dst uint32) {
 		return r.Src, r.Dst
 	}
 	s := t.segment(row)
-	from, to := s.Ends()
-	return from[row-s.Start], to[row-s.Start]
+	return s.endsOf(row - s.Start)
 }

@@ -35,6 +35,8 @@ import (
 //	  texts       uvarint count of text indexes; for each the position of its property,
 //	              the rows that it covers (uvarints), and the segments that hold it:
 //	              uvarint count, texts. Formats 1 and 2 have no indexes and no texts
+//	  sorted      uvarint count of sorted indexes; for each the position of its property
+//	              (uvarint), and the segment that holds its base (text); from format 5 on
 //	states    uvarint count; for each:
 //	  header      of its commit, as in a record
 //	  schema      uvarint, index in schemas
@@ -360,7 +362,7 @@ func (t *Table) appendManifest(dst []byte) []byte {
 		name = t.based.name
 	}
 	dst = appendText(dst, name)
-	return t.appendTexts(dst)
+	return t.appendOrders(t.appendTexts(dst))
 }
 
 func (t *Table) readManifest(r *reader, open Opener) error {
@@ -418,8 +420,13 @@ func (t *Table) readManifest(r *reader, open Opener) error {
 		}
 		r.indexes[t] = r.text()
 		if r.err == nil {
-			return t.readTexts(r, open)
+			if err := t.readTexts(r, open); err != nil {
+				return err
+			}
 		}
+	}
+	if r.err == nil && r.format >= 5 {
+		return t.readOrders(r, open)
 	}
 	return r.err
 }

@@ -89,8 +89,8 @@ func coldBlock(t *Type, hasID bool, block string) (cold, delta bool) {
 	return false, false
 }
 
-// ReadSegment opens a segment of type t, which keeps src. It reads columns on first use;
-// that use throws their faults, see package corruption. The error of ReadSegment is a
+// ReadSegment opens a segment of type t, which keeps src. It reads columns on first use, single
+// values by pieces; that use throws their faults, see package corruption. The error of ReadSegment is a
 // *engine.Corrupt or an error of src.
 func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 	corrupt := func(text string, args ...any) error {
@@ -168,12 +168,27 @@ func (s *Segment) Ends() (src, dst []uint32) {
 		return s.Src, s.Dst
 	}
 	if e.pending.Left() {
-		e.pending.Resolve(func() {
-			e.src = column.Read[uint32](e.source, "src", int(e.n))
-			e.dst = column.Read[uint32](e.source, "dst", int(e.n))
-		})
+		e.pending.Resolve(e.read)
 	}
 	return e.src, e.dst
+}
+
+// endsOf returns the node ordinals at the ends of edge i of the segment.
+func (s *Segment) endsOf(i uint32) (src, dst uint32) {
+	e := s.ends
+	if e == nil {
+		return s.Src[i], s.Dst[i]
+	}
+	if e.pending.Left() && e.pending.ByPieces(1, func() int { return 8 * int(e.n) }, e.read) {
+		at := func(block string) uint32 { return column.OpenBlockOf[uint32](e.source, block, int(e.n)).At(int(i)) }
+		return at("src"), at("dst")
+	}
+	return e.src[i], e.dst[i]
+}
+
+func (e *storedEnds) read() {
+	e.src = column.Read[uint32](e.source, "src", int(e.n))
+	e.dst = column.Read[uint32](e.source, "dst", int(e.n))
 }
 
 // Collect makes a segment in memory of the rows from start up to, but not including, end,

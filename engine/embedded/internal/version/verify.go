@@ -64,6 +64,12 @@ func (t *Table) verify(ctx context.Context) (err error) {
 		}
 		s.Ends()
 	}
+	t.keys.Load()
+	for i := range t.idx {
+		t.idx[i].Load()
+	}
+	t.out.Load()
+	t.in.Load()
 	fail := func(format string, args ...any) error {
 		return &engine.Corrupt{Object: t.object(), Detail: fmt.Sprintf("%s %s: ", t.Type.Entity, t.Type.Name) + fmt.Sprintf(format, args...)}
 	}
@@ -96,7 +102,10 @@ func (t *Table) verify(ctx context.Context) (err error) {
 	if t.sorted && last > t.last {
 		return fail("the greatest id is %q, expected %q", last, t.last)
 	}
-	return t.verifyTexts(ctx)
+	if err := t.verifyTexts(ctx); err != nil {
+		return err
+	}
+	return t.verifyOrders(ctx)
 }
 
 // verifyTexts compares the existing text indexes with the texts of the rows.

@@ -1,0 +1,127 @@
+package column
+
+import (
+	"errors"
+	"sync"
+	"unsafe"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+)
+
+// PieceBytes is about the number of stored bytes that one use of a single value verifies. Tests
+// lower it, so that they read small data by pieces.
+var PieceBytes = 64 << 10
+
+// bulkPoints is the number of values from which one use counts as bulk.
+const bulkPoints = 64
+
+// wholeLock is held while a goroutine reads whole data in the background. Only one goroutine
+// does so at a time, so that the other processors stay free for readers.
+var wholeLock sync.Mutex
+
+// ByPieces reports whether a use of n values must read them by ranges; otherwise all the data is
+// read. size returns the size of the data in bytes, and read reads all of it.
+//
+// Each value costs at most about one verified piece. After as many values as the data has pieces,
+// reading the values has cost as much as reading everything. So ByPieces then reads everything:
+// in the background, or immediately if the use is bulk. If that fails in the background, all
+// further values are read by ranges, so that a fault harms only the uses that touch it.
+func (p *Pending) ByPieces(n int, size func() int, read func()) bool {
+	if !p.Left() {
+		return false
+	}
+	limit := p.limit.Load()
+	if limit == 0 {
+		limit = 1 + int64(size()/PieceBytes)
+		p.limit.Store(limit)
+	}
+	used := p.used.Add(int64(n))
+	switch {
+	case limit == 1 || n >= bulkPoints && used > limit:
+		p.Resolve(read)
+		return false
+	case used > limit && p.background.CompareAndSwap(false, true):
+		go func() {
+			wholeLock.Lock()
+			defer wholeLock.Unlock()
+			var fault error // whoever uses the faulty piece finds it again
+			defer corruption.Catch(corruption.Watch(), &fault)
+			p.Resolve(read)
+		}()
+	}
+	return true
+}
+
+// Block is a stored block of n values of which ranges are read. The zero Block has no values.
+type Block[T Fixed] struct {
+	src    Source
+	name   string
+	pieces Pieces
+	n      int
+}
+
+// OpenBlock returns a block, whose number of values it takes from the block's length. It throws the
+// faults that it finds, such as a missing block; see package corruption.
+func OpenBlock[T Fixed](src Source, name string) Block[T] {
+	p, err := src.Pieces(name)
+	var missing *engine.NotFound
+	if errors.As(err, &missing) {
+		corruption.Corrupt(src.Name(), "block %q is missing", name)
+	}
+	if err != nil {
+		corruption.Throw(err)
+	}
+	width := int(unsafe.Sizeof(*new(T)))
+	if p.Len()%width != 0 {
+		corruption.Corrupt(src.Name(), "block %q has %d bytes, which is not a multiple of %d", name, p.Len(), width)
+	}
+	return Block[T]{src, name, p, p.Len() / width}
+}
+
+// OpenBlockOf returns a block of n values. It throws if the block has another length.
+func OpenBlockOf[T Fixed](src Source, name string, n int) Block[T] {
+	if n == 0 {
+		return Block[T]{src: src, name: name} // an empty block need not exist
+	}
+	b := OpenBlock[T](src, name)
+	if b.n != n {
+		corruption.Corrupt(src.Name(), "block %q has %d values, expected %d", name, b.n, n)
+	}
+	return b
+}
+
+// Len returns the number of values.
+func (b Block[T]) Len() int { return b.n }
+
+// Range returns the values from number from up to, but not including, number to. It verifies only
+// the pieces that hold them. It throws the faults that it finds, and if there are no such values.
+func (b Block[T]) Range(from, to int) []T {
+	if from < 0 || from > to || to > b.n {
+		corruption.Corrupt(b.src.Name(), "block %q has %d values, so there are no values %d to %d", b.name, b.n, from, to)
+	}
+	if from == to {
+		return []T{}
+	}
+	width := int(unsafe.Sizeof(*new(T)))
+	raw, err := b.pieces.Range(from*width, to*width)
+	if err != nil {
+		corruption.Throw(err)
+	}
+	s, _ := Array[T](raw, to-from)
+	return s
+}
+
+// At returns value i.
+func (b Block[T]) At(i int) T { return b.Range(i, i+1)[0] }
+
+// Span returns offsets i and i+1 of a block of offsets into n values. It throws unless the offsets
+// ascend and do not exceed n.
+func Span(b Block[uint32], i, n int) (from, to int) {
+	two := b.Range(i, i+2)
+	from, to = int(two[0]), int(two[1])
+	if from > to || to > n {
+		corruption.Corrupt(b.src.Name(), "block %q: offsets %d and %d are %d and %d, but they must ascend and not exceed %d", b.name, i, i+1, from, to, n)
+	}
+	return from, to
+}

@@ -1,0 +1,292 @@
+package index
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+)
+
+// blocks is a source in memory.
+type blocks map[string][]byte
+
+func (blocks) Name() string { return "file" }
+
+func (m blocks) add(name string, data []byte) error {
+	m[name] = slices.Clone(data)
+	return nil
+}
+
+func (m blocks) Block(name string) ([]byte, error) {
+	if b, ok := m[name]; ok {
+		return b, nil
+	}
+	return nil, &engine.NotFound{What: "block", Name: name}
+}
+
+func (m blocks) Pieces(name string) (column.Pieces, error) {
+	b, err := m.Block(name)
+	return whole(b), err
+}
+
+type whole []byte
+
+func (b whole) Len() int { return len(b) }
+
+func (b whole) Range(from, to int) ([]byte, error) { return b[from:to:to], nil }
+
+// caught returns the fault that f throws.
+func caught(f func()) (err error) {
+	defer corruption.Catch(corruption.Watch(), &err)
+	f()
+	return nil
+}
+
+// TestStoredByPieces looks up all entries of stored bases that are too large to be read as a whole
+// at once, and compares the answers with those of the bases that were stored.
+func TestStoredByPieces(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	const n = 60_000
+	hashes := make([]uint64, n)
+	for i := range hashes {
+		hashes[i] = r.Uint64N(n)
+	}
+	made := BuildHash(n, func(ord uint32) (uint64, bool) { return hashes[ord], ord%7 != 0 })
+	src := blocks{}
+	if err := made.Blocks("h", src.add); err != nil {
+		t.Fatal(err)
+	}
+	stored, _, ok := OpenHash(made.AppendDescriptor(nil), "h", src)
+	if !ok {
+		t.Fatal("the descriptor is malformed")
+	}
+	byPieces := 0
+	for h := range uint64(n) {
+		a, b := made.Find(h), stored.Find(h)
+		if stored.base.pending.Left() {
+			byPieces++
+		}
+		for a.Next() {
+			if !b.Next() || a.Ord != b.Ord {
+				t.Fatalf("hash %d: found %d, expected %d", h, b.Ord, a.Ord)
+			}
+		}
+		if b.Next() {
+			t.Fatalf("hash %d: found %d too", h, b.Ord)
+		}
+	}
+	if byPieces == 0 {
+		t.Error("the first lookup in the hash read all of it")
+	}
+
+	ends := make([][2]uint32, n)
+	for i := range ends {
+		ends[i] = [2]uint32{r.Uint32N(5000), r.Uint32N(9000)}
+	}
+	edges := BuildAdjacency(n, func(e uint32) (uint32, uint32, bool) { return ends[e][0], ends[e][1], true })
+	if err := edges.Blocks("a", src.add); err != nil {
+		t.Fatal(err)
+	}
+	again, _, ok := OpenAdjacency(edges.AppendDescriptor(nil), "a", src)
+	if !ok {
+		t.Fatal("the descriptor is malformed")
+	}
+	byPieces = 0
+	for node := range uint32(5010) {
+		e1, o1 := edges.Base(node)
+		e2, o2 := again.Base(node)
+		if again.base.pending.Left() {
+			byPieces++
+		}
+		if !slices.Equal(e1, e2) || !slices.Equal(o1, o2) || again.BaseDegree(node) != uint32(len(e1)) || !slices.Equal(again.Others(node), o1) {
+			t.Fatalf("node %d has the edges %v to %v, expected %v to %v", node, e2, o2, e1, o1)
+		}
+	}
+	if byPieces == 0 {
+		t.Error("the first lookup of edges read all of them")
+	}
+}
+
+// TestStoredFaults looks up a place of a stored base with a faulty entry there. A lookup of
+// another place must find no fault.
+func TestStoredFaults(t *testing.T) {
+	const n = 40_000
+	spoiled := func(block string, at int, src blocks) blocks {
+		copy(src[block][4*at:], []byte{0xf0, 0xff, 0xff, 0x7f})
+		return src
+	}
+	hash := func(block string, at int, h uint64) func() {
+		made := BuildHash(n, func(ord uint32) (uint64, bool) { return uint64(ord / 2), true })
+		src := blocks{}
+		_ = made.Blocks("h", src.add)
+		x, _, _ := OpenHash(made.AppendDescriptor(nil), "h", spoiled(block, at, src))
+		return func() {
+			for c := x.Find(h); c.Next(); {
+			}
+		}
+	}
+	edges := func(block string, at int, node uint32) func() {
+		made := BuildAdjacency(n, func(e uint32) (uint32, uint32, bool) { return e / 4, e / 8, true })
+		src := blocks{}
+		_ = made.Blocks("a", src.add)
+		a, _, _ := OpenAdjacency(made.AppendDescriptor(nil), "a", spoiled(block, at, src))
+		return func() { a.Base(node) }
+	}
+	for _, c := range []struct {
+		name string
+		use  func()
+		ok   bool
+	}{
+		{"head", hash("h.h", 77, 77), false},
+		{"another head", hash("h.h", 77, 78), true},
+		{"next", hash("h.n", 2*77, 77), false},
+		{"another next", hash("h.n", 2*77, 78), true},
+		{"offset", edges("a.f", 10, 9), false},
+		{"another offset", edges("a.f", 10, 11), true},
+		{"edge", edges("a.e", 4*10+1, 10), false},
+		{"another edge", edges("a.e", 4*10+1, 11), true},
+		{"other end", edges("a.o", 4*10+1, 10), false},
+		{"another other end", edges("a.o", 4*10+1, 11), true},
+	} {
+		err := caught(c.use)
+		if corrupt := (*engine.Corrupt)(nil); errors.As(err, &corrupt) == c.ok || c.ok && err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// storedSorted stores the base of an index and opens it.
+func storedSorted(t *testing.T, x *Sorted, src blocks) *Sorted {
+	t.Helper()
+	if err := x.Base().Blocks("node Shelf.value", src.add); err != nil {
+		t.Fatal(err)
+	}
+	return OpenSorted("9", "node Shelf.value", src)
+}
+
+// TestSortedStored stores the base of an index, opens it and brings it up to date with later states,
+// which may have other rows and fewer entities.
+func TestSortedStored(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	for _, size := range []int{0, 1, 300, 40_000} {
+		s := &shelf{}
+		owner := new(Owner)
+		for ord := range uint32(size) {
+			s.put(owner, ord, r.IntN(500))
+		}
+		for range size / 20 {
+			s.put(owner, uint32(r.IntN(size)), r.IntN(500)) // so that some rows differ from their ordinals
+		}
+		x := s.build()
+		x.Base().Named("9")
+		later := *s
+		for range 2 {
+			reopened := storedSorted(t, x, blocks{})
+			if reopened.Base().Name() != "9" {
+				t.Errorf("the base is in segment %q", reopened.Base().Name())
+			}
+			u := reopened.Update(later.next, later.rows, later.compare)
+			if size == 40_000 && !u.base.unread.Left() {
+				t.Error("the update read the whole base")
+			}
+			low := r.IntN(500)
+			later.check(t, u, low, low+r.IntN(9))
+			later.check(t, u, -1<<60, 1<<60)
+			owner := new(Owner)
+			for range size / 50 {
+				later.rows.Set(owner, uint32(r.IntN(size)), Dead)
+			}
+			for range size / 50 {
+				later.put(owner, later.next, r.IntN(500))
+			}
+		}
+	}
+}
+
+// TestSortedStoredFaults spoils the blocks of a stored index.
+func TestSortedStoredFaults(t *testing.T) {
+	for _, c := range []struct {
+		name, block string
+		spoil       func(b []byte) []byte
+	}{
+		{"no meta", "sorted", nil},
+		{"empty meta", "sorted", func([]byte) []byte { return nil }},
+		{"a later format", "sorted", func(b []byte) []byte { b[0] = 99; return b }},
+		{"another subject", "sorted", func(b []byte) []byte { b[5] = 'X'; return b }},
+		{"truncated meta", "sorted", func(b []byte) []byte { return b[:len(b)-1] }},
+		{"too few entries", "ords", func(b []byte) []byte { return b[4:] }},
+		{"an entry too large", "ords", func(b []byte) []byte { b[4*150+2] = 9; return b }},
+		{"no pages", "pages", nil},
+		{"a page out of place", "pages", func(b []byte) []byte { b[0] = 1; return b }},
+	} {
+		s := &shelf{}
+		owner := new(Owner)
+		for ord := range uint32(300) {
+			s.put(owner, ord, int(ord%7))
+		}
+		s.put(owner, 3, 5)
+		src := blocks{}
+		x := storedSorted(t, s.build(), src)
+		if c.spoil == nil {
+			delete(src, c.block)
+		} else {
+			src[c.block] = c.spoil(src[c.block])
+		}
+		err := caught(func() {
+			u := x.Update(s.next, s.rows, s.compare)
+			walk := u.Walk(u.All(), false, s.compare)
+			for _, _, ok := walk.Next(); ok; _, _, ok = walk.Next() {
+			}
+		})
+		if corrupt := (*engine.Corrupt)(nil); !errors.As(err, &corrupt) {
+			t.Errorf("%s: %v, expected a *engine.Corrupt", c.name, err)
+		}
+	}
+	s := &shelf{values: []int{1, 2}, next: 2}
+	x := storedSorted(t, s.build(), blocks{})
+	if err := caught(func() { x.Update(1, s.rows, s.compare) }); err == nil {
+		t.Error("a base with more ordinals than the table was accepted")
+	}
+}
+
+// FuzzOpenSorted opens a stored index of arbitrary bytes. It may only throw a *engine.Corrupt.
+func FuzzOpenSorted(f *testing.F) {
+	s := &shelf{}
+	owner := new(Owner)
+	for ord := range uint32(20) {
+		s.put(owner, ord, int(ord%7))
+	}
+	s.put(owner, 3, 5)
+	src := blocks{}
+	if err := s.build().Base().Blocks("s", src.add); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(src["sorted"], src["ords"], src["pages"])
+	f.Fuzz(func(t *testing.T, meta, ords, pages []byte) {
+		x := OpenSorted("1", "s", blocks{"sorted": meta, "ords": ords, "pages": pages})
+		rows := func(a, b uint32) int { return cmp.Compare(a, b) }
+		err := caught(func() {
+			u := x.Update(1000, Rows{}, rows)
+			walk := u.Walk(u.All(), true, rows)
+			for n := 0; n < 10_000; n++ {
+				ord, _, ok := walk.Next()
+				if !ok {
+					break
+				}
+				if ord >= 1000 {
+					t.Fatalf("ordinal %d of 1000", ord)
+				}
+			}
+			u.Base().Load()
+		})
+		if corrupt := (*engine.Corrupt)(nil); err != nil && !errors.As(err, &corrupt) {
+			t.Fatal(fmt.Sprint(err))
+		}
+	})
+}

@@ -1,0 +1,103 @@
+package store
+
+import (
+	"fmt"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+// chunkSize is the number of bytes that a chunk of a compressed block holds; the last chunk may
+// hold fewer. Each chunk is a Zstandard frame. A use of a few bytes decompresses only the chunks that
+// hold them.
+const chunkSize = 64 << 10
+
+// chunkEnd is the size in bytes of a chunk's entry in the list after the chunks.
+const chunkEnd = 8
+
+// inChunks reports whether the block is compressed in chunks of chunkSize.
+func (b *blockEntry) inChunks() bool { return b.codec == codecChunks || b.codec == codecDeltaChunks }
+
+// numChunks returns the number of chunks of the block.
+func (b *blockEntry) numChunks() int { return int((b.unpacked + chunkSize - 1) / chunkSize) }
+
+// packChunks compresses data into chunks, followed by a list of where they end.
+func packChunks(data []byte, delta bool) []byte {
+	var packed, ends []byte
+	for len(data) > 0 {
+		chunk := data[:min(len(data), chunkSize)]
+		data = data[len(chunk):]
+		if delta {
+			chunk = deltas(chunk)
+		}
+		packed = encoder().EncodeAll(chunk, packed)
+		ends = le.AppendUint64(ends, uint64(len(packed)))
+	}
+	return append(packed, ends...)
+}
+
+// appendChunk decompresses chunk i and appends its bytes to dst. read returns bytes of the block as
+// it is stored, of which length counts those before the padding. The error is an *engine.Corrupt.
+func (b *blockEntry) appendChunk(dst []byte, i int, length int64, file string, read func(from, to int64) ([]byte, error)) ([]byte, error) {
+	corrupt := func(format string, args ...any) ([]byte, error) {
+		return nil, &engine.Corrupt{Object: file, Detail: fmt.Sprintf("block %q, offset %d: chunk %d ", b.name, b.offset, i) + fmt.Sprintf(format, args...)}
+	}
+	list := length - chunkEnd*int64(b.numChunks())
+	if list < 0 {
+		return corrupt("of %d is not in a block of %d bytes", b.numChunks(), length)
+	}
+	at := list + chunkEnd*int64(max(i-1, 0))
+	ends, err := read(at, list+chunkEnd*int64(i+1))
+	if err != nil {
+		return nil, err
+	}
+	start, end := uint64(0), le.Uint64(ends[len(ends)-chunkEnd:])
+	if i > 0 {
+		start = le.Uint64(ends)
+	}
+	if last := i == b.numChunks()-1; start > end || end > uint64(list) || last && end != uint64(list) {
+		return corrupt("cannot extend from %d to %d of %d bytes", start, end, list)
+	}
+	chunk, err := read(int64(start), int64(end))
+	if err != nil {
+		return nil, err
+	}
+	size := min(chunkSize, b.unpacked-int64(i)*chunkSize)
+	var h zstd.Header
+	if err := h.Decode(chunk); err != nil {
+		return corrupt("is not a Zstandard frame: %v", err)
+	}
+	// The decoder allocates the size in the header, so it must be the expected one.
+	if !h.HasFCS || h.FrameContentSize != uint64(size) {
+		return corrupt("holds %d bytes, expected %d", h.FrameContentSize, size)
+	}
+	before := len(dst)
+	out, err := decoder().DecodeAll(chunk, dst)
+	if err != nil {
+		return corrupt("cannot be decompressed: %v", err)
+	}
+	if int64(len(out)-before) != size {
+		return corrupt("has %d bytes, expected %d", len(out)-before, size)
+	}
+	if b.codec == codecDeltaChunks {
+		undoDeltas(out[before:])
+	}
+	return out, nil
+}
+
+// unpackChunks decompresses a block in chunks. The error is an *engine.Corrupt.
+func (b *blockEntry) unpackChunks(data []byte, file string) ([]byte, error) {
+	if b.numChunks() > len(data)/chunkEnd {
+		return nil, &engine.Corrupt{Object: file, Detail: fmt.Sprintf("block %q, offset %d: %d chunks are not in %d bytes", b.name, b.offset, b.numChunks(), len(data))}
+	}
+	out := make([]byte, 0, b.unpacked)
+	for i := range b.numChunks() {
+		var err error
+		out, err = b.appendChunk(out, i, int64(len(data)), file, func(from, to int64) ([]byte, error) { return data[from:to], nil })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

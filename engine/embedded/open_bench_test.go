@@ -1,0 +1,88 @@
+package embedded_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/bench/social"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+)
+
+// BenchmarkOpenFirst opens the benchmark graph at two sizes, after a load that was not followed by
+// any query, and runs one query. The time should not depend on the size. Closing is not timed.
+func BenchmarkOpenFirst(b *testing.B) {
+	if testing.Short() {
+		b.Skip("it loads 1,620,000 rows")
+	}
+	ctx := context.Background()
+	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: social.Schema})
+	if err := faults.Err(); err != nil {
+		b.Fatal(err)
+	}
+	queries := socialQueries(b, schema)
+	for _, size := range []float64{0.05, 1} {
+		made, err := social.New(size, 42)
+		if err != nil {
+			b.Fatal(err)
+		}
+		dir := filepath.Join(b.TempDir(), "graph")
+		g, err := embedded.Create(ctx, fs.OS(), dir, social.Schema, schema, embedded.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		loadMade(ctx, b, g, made)
+		if err := g.Close(); err != nil {
+			b.Fatal(err)
+		}
+		for _, name := range []string{"w1", "w2", "w3"} {
+			b.Run(fmt.Sprintf("%s/%.0f persons", name, 100_000*size), func(b *testing.B) {
+				rng := rand.New(rand.NewPCG(42, 7))
+				b.ReportAllocs()
+				rows := 0
+				for b.Loop() {
+					g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{})
+					if err != nil {
+						b.Fatal(err)
+					}
+					person := fmt.Sprintf("p%07d", rng.IntN(int(100_000*size)))
+					rows += readAll(ctx, b, g, queries[name], engine.Args{value.OfString(person)})
+					b.StopTimer()
+					if err := g.Close(); err != nil {
+						b.Fatal(err)
+					}
+					b.StartTimer()
+				}
+				if rows == 0 {
+					b.Fatal("no query found a row")
+				}
+			})
+		}
+	}
+}
+
+// loadMade loads a generated graph.
+func loadMade(ctx context.Context, b *testing.B, g *embedded.Graph, made *social.Graph) {
+	b.Helper()
+	file, err := os.Create(filepath.Join(b.TempDir(), "graph.ndjson"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer file.Close()
+	if err := made.WriteNDJSON(file); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := file.Seek(0, 0); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := g.Load(ctx, file, engine.LoadOptions{Mode: engine.Append}); err != nil {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,29 @@
+package fs
+
+import (
+	"os"
+	"runtime"
+	"syscall"
+)
+
+// advise passes advice on a range of a mapping to the kernel, extended to whole pages. Advice
+// only changes how fast later reads are, so its errors are ignored.
+func (m *Mapping) advise(from, to, advice int) {
+	if m.mapped && from < to {
+		from -= from % os.Getpagesize()
+		_ = syscall.Madvise(m.data[from:to], advice)
+		runtime.KeepAlive(m)
+	}
+}
+
+// ReadRandomly tells the kernel that reads will be scattered, so that a read of one page does not read
+// megabytes after it.
+func (m *Mapping) ReadRandomly() { m.advise(0, len(m.data), syscall.MADV_RANDOM) }
+
+// ReadThrough tells the kernel that the bytes from offset from up to, but not including, offset to will
+// be read in order.
+func (m *Mapping) ReadThrough(from, to int) { m.advise(from, to, syscall.MADV_NORMAL) }
+
+// Fetch makes the kernel read the bytes from offset from up to, but not including, offset to at
+// once, and not one page after another.
+func (m *Mapping) Fetch(from, to int) { m.advise(from, to, syscall.MADV_WILLNEED) }

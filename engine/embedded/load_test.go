@@ -123,3 +123,23 @@ func TestTextIndexWithinLimits(t *testing.T) {
 		t.Errorf("a search in an index that exists: %v", err)
 	}
 }
+
+// TestOverwriteAfterDeletedEdges deletes all edges of a type and then overwrites their nodes, which
+// numbers the nodes anew. The stored index of the edges must not keep the old numbers.
+func TestOverwriteAfterDeletedEdges(t *testing.T) {
+	fsys := fs.NewMem()
+	opts := Options{quiet: true, indexed: 1, sparse: 1 << 20, InlineBytes: -1}
+	g := create(t, fsys, opts)
+	const ada, bob = `{"type":"Person","data":{"name":"ada"}}`, `{"type":"Person","data":{"name":"bob"}}`
+	must(t, loadText(g, engine.Merge, ada+"\n"+bob+"\n"+`{"edge":"Knows","from":"ada","to":"bob"}`))
+	must(t, g.checkpoints.make(t.Context()))
+	_, err := g.Mutate(t.Context(), deletePerson, engine.Args{str("ada")}, engine.WriteOptions{})
+	must(t, err)
+	must(t, loadText(g, engine.Overwrite, `{"type":"Person","data":{"name":"cy"}}`))
+	must(t, g.checkpoints.make(t.Context()))
+	must(t, g.Close())
+	g, err = Open(t.Context(), fsys, dir, opts)
+	must(t, err)
+	must(t, g.Verify(t.Context()))
+	must(t, g.Close())
+}

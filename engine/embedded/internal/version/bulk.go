@@ -92,6 +92,7 @@ func (tx *Txn) putParts(t *Type, parts []Part) error {
 	fill := parts[0].Reset && parts[0].Replace || e.next == 0
 	if fill {
 		*e.Table, e.reset = *newTable(t), true
+		tx.dropDeadEnds(t)
 	}
 	put := uint32(0)
 	for _, p := range parts {
@@ -106,6 +107,18 @@ func (tx *Txn) putParts(t *Type, parts []Part) error {
 		e.last = strings.Clone(e.last)
 	}
 	return tx.reindex(e.Table, put)
+}
+
+// dropDeadEnds rebuilds the indexes of the edge types of a node type that starts anew, if all their
+// edges are deleted. The indexes still list deleted edges by the ordinals that their nodes had.
+func (tx *Txn) dropDeadEnds(t *Type) {
+	for _, list := range [][]int{t.Out, t.In} {
+		for _, i := range list {
+			if edges := tx.Table(tx.Schema().Edges[i]); edges.live == 0 && edges.next > 0 {
+				tx.edit(edges.Type).reindex()
+			}
+		}
+	}
 }
 
 // put puts the rows of a part. The indexes do not show the entities that it adds.

@@ -172,7 +172,7 @@ func (d *differ) interfaces(from, to []*Interface) {
 }
 
 func sameProperty(a, b *Property) bool {
-	return a.Name == b.Name && a.Type.Equal(b.Type) && sameEmbed(a.Embed, b.Embed) && sameNotes(propertyNotes(a), propertyNotes(b))
+	return a.Name == b.Name && a.Type.Equal(b.Type) && sameEmbed(a.Embed, b.Embed) && a.Approximate == b.Approximate && sameNotes(propertyNotes(a), propertyNotes(b))
 }
 
 func sameEmbed(a, b *Embed) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -36,6 +36,7 @@ type modelProp struct {
 	enum            []string
 	nullable        bool
 	embed           string
+	approximate     bool
 }
 
 // modelConstraint constrains one or two properties. text has a %s for each.
@@ -84,6 +85,9 @@ func (p modelProp) String() string {
 	}
 	if p.embed != "" {
 		s += ` @embed("` + p.embed + `")`
+	}
+	if p.approximate {
+		s += " @ann"
 	}
 	return s
 }
@@ -280,7 +284,9 @@ func (m *model) edit(r *rand.Rand) {
 
 func (m *model) editProp(r *rand.Rand, t *modelType, i int) {
 	p := &t.props[i]
-	switch r.IntN(8) {
+	switch r.IntN(9) {
+	case 8:
+		p.approximate = p.typ == "Vector(2)" && !p.approximate
 	case 0:
 		p.was = p.name
 		p.name = m.name("r")

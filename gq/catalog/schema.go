@@ -62,11 +62,13 @@ type Edge struct {
 
 // Property is a property of a node, an edge or an interface.
 type Property struct {
-	Name        string       `json:"name"`
-	Type        value.Type   `json:"type"`
-	Description string       `json:"description,omitempty"`
-	RenameFrom  string       `json:"rename_from,omitempty"`
-	Embed       *Embed       `json:"embed,omitempty"`
+	Name        string     `json:"name"`
+	Type        value.Type `json:"type"`
+	Description string     `json:"description,omitempty"`
+	RenameFrom  string     `json:"rename_from,omitempty"`
+	Embed       *Embed     `json:"embed,omitempty"`
+	// Approximate says that nearest may search an approximate index of this Vector (@ann).
+	Approximate bool         `json:"approximate,omitempty"`
 	Annotations []Annotation `json:"annotations,omitempty"` // those that are not interpreted
 }
 

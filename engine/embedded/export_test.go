@@ -1,5 +1,7 @@
 package embedded
 
+import "context"
+
 // Sparse returns the options, changed so that a table with more than n holes is rewritten.
 func (o Options) Sparse(n uint32) Options {
 	o.sparse = n
@@ -10,5 +12,31 @@ func (o Options) Sparse(n uint32) Options {
 // ordinals.
 func (o Options) Indexed(n uint32) Options {
 	o.indexed = n
+	return o
+}
+
+// BuildVectors builds the approximate indexes that the graph needs, and waits for them.
+func (g *Graph) BuildVectors(ctx context.Context) error { return g.vectors.make(ctx) }
+
+// Checkpoint makes a checkpoint, and waits for it.
+func (g *Graph) Checkpoint(ctx context.Context) error { return g.checkpoints.make(ctx) }
+
+// VectorIndex returns the size of the approximate index of a property of the first node type: its
+// nodes, the breadth of its searches, and the vectors that it lacks. All are -1 without an index.
+func (g *Graph) VectorIndex(branch string, prop int) (nodes, breadth, later int) {
+	b, err := g.branches.find(branch)
+	if err != nil {
+		return -1, -1, -1
+	}
+	v := b.head.Load().snap.Nodes(0).Vectors(prop)
+	if v == nil {
+		return -1, -1, -1
+	}
+	return v.Graph().Nodes(), v.Graph().Breadth(), v.Later()
+}
+
+// Quiet returns the options, changed so that nothing runs in the background.
+func (o Options) Quiet() Options {
+	o.quiet = true
 	return o
 }

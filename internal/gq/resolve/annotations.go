@@ -157,6 +157,20 @@ func (b *builder) approximate(prop *catalog.Property, a *syntax.Annotation) {
 	}
 }
 
+// refuseApproximate reports @ann on a property of an edge. No read could use the index: a read that
+// binds an edge also binds its nodes.
+func (b *builder) refuseApproximate(prop *catalog.Property, p *syntax.Property) {
+	if !prop.Approximate {
+		return
+	}
+	prop.Approximate = false
+	for _, a := range p.Annotations {
+		if a.Name.Value == "ann" {
+			b.fault(BadApproximate, a.Span(), "remove @ann, or put the Vector on a node", "@ann needs a property of a node, but %s belongs to an edge", prop.Name)
+		}
+	}
+}
+
 // embeds checks that the source of each embedding is a String property of the type. typ is the
 // span of the type's name; errors in inherited properties are reported there.
 func (b *builder) embeds(props []*catalog.Property, lookup func(string) *catalog.Property, members []syntax.Member, typ diag.Span) {

@@ -73,6 +73,6 @@ var Codes = []diag.Entry{
 		Example: "node A @key { x: String }"},
 	{Code: RepeatedAnnotation, Title: "repeated annotation", Explanation: "A type or a property may have each annotation of the language only once.",
 		Example: "node A @description(\"One.\") @description(\"Two.\") { x: String }"},
-	{Code: BadApproximate, Title: "approximate index that a property cannot have", Explanation: "@ann gives a Vector property an index with which nearest is fast on many entities and may miss some of the closest ones. It has no arguments. A property of another kind, and a list, cannot have it.",
+	{Code: BadApproximate, Title: "approximate index that a property cannot have", Explanation: "@ann gives a Vector property of a node an index with which nearest is fast on many entities and may miss some of the closest ones. It has no arguments. A property of another kind, a list, and a property of an edge cannot have it.",
 		Example: "node A { x: String @ann }"},
 }

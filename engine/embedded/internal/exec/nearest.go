@@ -46,6 +46,11 @@ func (m *matcher) closest(e *expr, limit int) ([]uint32, error) {
 	near := &m.near
 	near.begin(t, limit)
 	table := m.table(d.v)
+	if view := table.Vectors(d.prop); view != nil && len(near.query) > 0 {
+		err := m.approximately(view, limit, nil, math.MaxInt)
+		near.end()
+		return near.candidates(), err
+	}
 	for _, s := range table.Segs {
 		if err := m.closestIn(table, s, d.prop); err != nil {
 			return nil, err
@@ -66,7 +71,7 @@ func (m *matcher) closest(e *expr, limit int) ([]uint32, error) {
 		}
 		return m.spend((len(near.ords) - before) * candidateBytes)
 	})
-	near.target = nil
+	near.end()
 	return near.candidates(), err
 }
 

@@ -1,0 +1,221 @@
+package exec
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// A read by nearest on an @ann property takes its candidates from the approximate index of the
+// state, if there is one. The index compares codes of the vectors, whose error is known, so the
+// candidates are those of a search in the graph that can be among the first rows by their exact
+// distances. The sort that follows computes these. If few rows pass the other clauses, every one of
+// them is compared, and the result is exact.
+
+// nearStep runs a pipe that binds one variable, and pushes on those of its entities that can be among
+// the first rows by their distance, including ties, and one more if there are more.
+type nearStep struct {
+	rows  *pipe // ends with a gather
+	score *expr
+	v     plan.VarID
+	id    int // position in matcher.frames of the frame for the result
+}
+
+// gather collects the ordinals of a variable in matcher.passing.
+type gather struct{ v plan.VarID }
+
+// approximate returns the step that replaces the match of a read which returns the first rows by a
+// distance with an approximate index, if the match binds one variable. For other reads it returns
+// nil.
+func (pl *planner) approximate() *nearStep {
+	r := pl.read
+	if !pl.firstByScore() {
+		return nil
+	}
+	score := pl.order[0].ex
+	if score.kind != exprNearest || !pl.isApproximate(score) {
+		return nil
+	}
+	binds := 0
+	for _, c := range r.Match {
+		switch c.(type) {
+		case plan.Bind:
+			binds++
+		case plan.Filter, plan.Not:
+		default:
+			return nil
+		}
+	}
+	if binds != 1 {
+		return nil
+	}
+	v := pl.distances[score.score].v
+	rows := *pl.body
+	rows.steps = append(slices.Clip(rows.steps), gather{v})
+	if n := len(rows.estimates); n > 0 {
+		rows.estimates = append(slices.Clip(rows.estimates), rows.estimates[n-1])
+	}
+	return &nearStep{rows: &rows, score: score, v: v, id: pl.frame()}
+}
+
+// isApproximate reports whether the property of a distance has an approximate index.
+func (q *query) isApproximate(score *expr) bool {
+	d := q.distances[score.score]
+	return q.types[d.v].Approximate(d.prop)
+}
+
+func (s gather) run(m *matcher, _ *pipe, _ int, f *frame) error {
+	m.passing = append(m.passing, f.cols[s.v][:f.n]...)
+	return m.spend(4 * f.n)
+}
+
+func (s *nearStep) run(m *matcher, p *pipe, at int, f *frame) error {
+	m.passing = m.passing[:0]
+	if err := m.push(s.rows, 0, f); err != nil {
+		return err
+	}
+	spent := 4 * len(m.passing)
+	ords, err := m.closestOf(s.score, int(min(m.read.Limit, int64(len(m.passing))))+1)
+	if err != nil {
+		return err
+	}
+	out := m.frame(s.id, []plan.VarID{s.v})
+	for len(ords) > 0 {
+		out.n = copy(out.cols[s.v][:frameSize], ords)
+		ords = ords[out.n:]
+		if err := m.flush(p, at, out); err != nil {
+			return err
+		}
+		m.makeColumns(out, s.v)
+	}
+	return m.spend(-spent)
+}
+
+// closestOf returns those of m.passing that can be among the limit closest to a target. Without an
+// index it returns all of them.
+func (m *matcher) closestOf(e *expr, limit int) ([]uint32, error) {
+	d, t := m.distances[e.score], &m.targets[e.score]
+	table := m.table(d.v)
+	view := table.Vectors(d.prop)
+	if view == nil || t.vector == nil || len(m.passing) <= limit {
+		return m.passing, nil
+	}
+	near := &m.near
+	near.begin(t, limit)
+	defer near.end()
+	if len(near.query) == 0 {
+		return m.passing, nil
+	}
+	size := 8 * (int(table.Ordinals())/64 + 1)
+	if err := m.spend(size); err != nil {
+		return nil, err
+	}
+	defer m.spend(-size)
+	accept := engine.NewBitmap(int(table.Ordinals()))
+	for _, ord := range m.passing {
+		accept.Set(int(ord))
+	}
+	passing := float64(len(m.passing))
+	// A search compares about so many nodes before it has found enough that pass.
+	search := float64(m.breadth(view, limit)*comparedPerKept) * float64(view.Graph().Nodes()) / passing
+	if view.Graph().Breadth() > 0 && search < passing {
+		err := m.approximately(view, limit, accept, int(passing))
+		return near.candidates(), err
+	}
+	if !slices.IsSorted(m.passing) {
+		slices.Sort(m.passing)
+	}
+	add := near.adder()
+	for ords := range slices.Chunk(m.passing, frameSize) {
+		if err := m.tick(frameSize); err != nil {
+			return nil, err
+		}
+		view.Of(near.query, ords, add)
+	}
+	err := view.Each(&m.vectors, near.query, false, accept, m.tick, add)
+	near.addNotFinite(view, accept)
+	if err == nil {
+		err = m.spend(len(near.ords) * candidateBytes)
+	}
+	return near.candidates(), err
+}
+
+// comparedPerKept is about how many nodes a search compares for each node that it keeps.
+const comparedPerKept = 16
+
+// breadth returns the number of nodes that a search for limit entities keeps. The measured breadth
+// is for ten entities.
+func (m *matcher) breadth(view *index.VectorView, limit int) int {
+	b := view.Graph().Breadth()
+	return max(b, int(min(int64(b)*int64(limit)/10, math.MaxInt32)), limit)
+}
+
+// approximately adds, to m.near, candidates for the limit entities closest to the target: those that
+// a search in the graph finds, and all that are not in the graph. It compares all vectors if that is
+// not slower, or if the search finds too few. accept has the entities that count; nil means all of
+// them. most bounds the number of nodes that the search compares.
+func (m *matcher) approximately(view *index.VectorView, limit int, accept engine.Bitmap, most int) error {
+	near, breadth := &m.near, m.breadth(view, limit)
+	add := near.adder()
+	found := false
+	if view.Graph().Breadth() > 0 && breadth < view.Graph().Nodes()/comparedPerKept {
+		var passes func(ord uint32) bool
+		if accept != nil {
+			passes = func(ord uint32) bool { return accept.Get(int(ord)) }
+		}
+		before := m.vectors.Bytes()
+		var err error
+		found, err = view.Near(&m.vectors, near.query, breadth, limit, most, passes, m.tick, add)
+		if err == nil {
+			err = m.hold(m.vectors.Bytes() - before)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	err := view.Each(&m.vectors, near.query, !found, accept, m.tick, add)
+	near.addNotFinite(view, accept)
+	if err != nil {
+		return err
+	}
+	return m.spend(len(near.ords) * candidateBytes)
+}
+
+// adder returns a function that adds an entity whose vector is coded.
+func (near *nearness) adder() func(index.CodedVector) {
+	// An entity that is certainly too far away is not added. See block for the bounds.
+	return func(c index.CodedVector) {
+		dist := 1 - float64(c.Sum)*float64(c.Scale)*near.scale
+		off := near.residual + float64(c.Error)*(1+near.residual) + near.roundingMargin
+		near.add(c.Ord, dist-off, dist+off)
+	}
+}
+
+// addNotFinite adds the entities whose vectors have no codes.
+func (near *nearness) addNotFinite(view *index.VectorView, accept engine.Bitmap) {
+	view.NotFinite(func(ord uint32) {
+		if accept == nil || accept.Get(int(ord)) {
+			near.add(ord, math.Inf(-1), math.Inf(1))
+		}
+	})
+}
+
+func (near *nearness) end() { near.target = nil }
+
+func (s *nearStep) describe(x *explainer) (name, detail string) {
+	return "nearest", fmt.Sprintf("%s %s, first %d by %s", x.types[s.v].Name, x.Var(s.v), x.read.Limit, x.Expr(s.score.src)) + x.approximately(s.score)
+}
+
+func (s gather) describe(x *explainer) (name, detail string) {
+	return "gather", x.types[s.v].Name + " " + x.Var(s.v)
+}
+
+// approximately describes a search by an approximate index.
+func (x *explainer) approximately(score *expr) string {
+	d := x.distances[score.score]
+	return ", approximate: the index of " + x.types[d.v].Props[d.prop].Name + " may miss some of the closest"
+}

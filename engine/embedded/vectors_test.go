@@ -185,6 +185,19 @@ func (d *docs) build() {
 	}
 }
 
+// reopen closes the graph, which stores its indexes, and opens it again.
+func (d *docs) reopen() {
+	d.t.Helper()
+	if err := d.g.Close(); err != nil {
+		d.t.Fatal(err)
+	}
+	g, err := embedded.Open(d.ctx, d.fs, "graph", d.opts)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.g = g
+}
+
 // distance is the distance that the language defines, as the engine computes it.
 func distance(a, b []float32) float64 {
 	var dot, aa, bb float64
@@ -328,6 +341,24 @@ func TestApproximateRecall(t *testing.T) {
 			}
 			d.check("after a checkpoint and another build", "main", 0.97)
 			d.check("after a checkpoint and another build", "side", 0.97)
+			nodes, breadth, _ = d.g.VectorIndex("main", 2)
+			d.reopen()
+			if now, width, _ := d.g.VectorIndex("main", 2); now != nodes || width != breadth {
+				t.Errorf("the stored index has %d nodes and breadth %d, expected %d and %d", now, width, nodes, breadth)
+			}
+			d.check("after opening the graph again", "main", 0.97)
+			d.check("after opening the graph again", "side", 0.97)
+			if err := d.g.Verify(d.ctx); err != nil {
+				t.Error(err)
+			}
+			d.insert("main", 100)
+			d.remove("side", 100)
+			d.reopen()
+			d.check("after writes to a stored index", "main", 0.97)
+			d.check("after writes to a stored index", "side", 0.97)
+			if err := d.g.Verify(d.ctx); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 }

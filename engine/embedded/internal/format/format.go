@@ -52,6 +52,7 @@ var (
 	Rows        = Kind{"rows", 1}
 	Index       = Kind{"index", 1}
 	Text        = Kind{"text index", 1}
+	Vectors     = Kind{"index of vectors", 0}
 )
 
 // Check returns an error unless n is a number that the kind was ever written with.

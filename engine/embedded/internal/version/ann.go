@@ -20,12 +20,18 @@ type nearby struct {
 	views map[int]nearbyView
 	// builds holds, by property, the latest build that began on this state or on an earlier one.
 	builds map[int]*VectorBuild
+
+	// listed holds, by property, the indexes that the next manifest lists. Only the goroutine that
+	// writes manifests may use it.
+	listed map[int]listed
 }
 
-// nearbyView is an index; current says that it is of this state.
+// nearbyView is an index; current says that it is of this state. If the index is nil, stored is the
+// graph that it must be made of.
 type nearbyView struct {
 	*index.VectorView
 	current bool
+	stored  *storedVectors
 }
 
 // VectorBuild is a build of a graph for one property, from one state of a table.
@@ -65,15 +71,20 @@ func (t *Table) Vectors(p int) *index.VectorView {
 	view := n.views[p]
 	if b := n.builds[p]; b != nil {
 		if built := b.done.Load(); built != nil {
-			view = nearbyView{built, false}
+			view = nearbyView{VectorView: built}
 			delete(n.builds, p)
 		}
 	}
 	switch {
-	case view.VectorView == nil:
+	case view.VectorView == nil && view.stored == nil:
 		return nil
 	case !view.current:
-		view = nearbyView{view.Update(t.next, t.rows, t.vectorSource(p)), true}
+		if source := t.vectorSource(p); view.VectorView != nil {
+			view = nearbyView{VectorView: view.Update(t.next, t.rows, source), current: true}
+		} else {
+			g := view.stored.open(t.Type.Props[p].Type.Dim)
+			view = nearbyView{VectorView: index.NewVectorView(g, t.next, t.rows, source), current: true}
+		}
 		if n.views == nil {
 			n.views = map[int]nearbyView{}
 		}
@@ -103,6 +114,12 @@ func (t *Table) PlanVectors() (builds []*VectorBuild) {
 	for p := range t.Type.Props {
 		if !t.Type.Approximate(p) {
 			continue
+		}
+		if s := t.texts.nearby.unread(p); s != nil {
+			// At most so many vectors are not in the graph. Do not read it to count them.
+			if rows := t.base + uint32(len(t.tail)); rows-s.covered < max(approximateLater, s.covered/laterPart) {
+				continue
+			}
 		}
 		if v := t.Vectors(p); v != nil && v.Later() < max(approximateLater, v.Graph().Nodes()/laterPart) && !startsAnew(v) {
 			continue
@@ -191,7 +208,7 @@ func (n *nearby) follow(before *nearby, typ *Type, at []int) {
 			continue
 		}
 		if v, ok := before.views[q]; ok {
-			n.views[p] = nearbyView{v.VectorView, false}
+			n.views[p] = nearbyView{VectorView: v.VectorView, stored: v.stored}
 		}
 		if b := before.builds[q]; b != nil {
 			n.builds[p] = b
@@ -211,6 +228,6 @@ func (n *nearby) clone(before *nearby) {
 		n.builds = map[int]*VectorBuild{}
 	}
 	for p, v := range before.views {
-		n.views[p] = nearbyView{v.VectorView, false}
+		n.views[p] = nearbyView{VectorView: v.VectorView, stored: v.stored}
 	}
 }

@@ -50,6 +50,9 @@ func (t *Table) Stored() []string {
 	for _, s := range t.storedTexts {
 		names = append(names, s.names()...)
 	}
+	for _, l := range t.storedVectors {
+		names = append(names, l.segment())
+	}
 	return names
 }
 
@@ -73,7 +76,7 @@ func (t *Table) Unstored(floor uint32) []Unstored {
 	if t.next < floor || t.next == 0 {
 		return nil
 	}
-	parts := t.unstoredTexts()
+	parts := append(t.unstoredTexts(), t.unstoredVectors()...)
 	if t.based != nil && t.based.name == "" && t.based.ords > 0 {
 		parts = append(parts, basesOf{t})
 	}
@@ -83,7 +86,7 @@ func (t *Table) Unstored(floor uint32) []Unstored {
 // IndexesToStore reports whether a table has indexes that are not stored, although they cover at
 // least floor ordinals or texts.
 func (t *Table) IndexesToStore(floor uint32) bool {
-	return t.based != nil && t.based.name == "" && t.based.ords > 0 && t.next >= floor || t.textsToStore(floor)
+	return t.based != nil && t.based.name == "" && t.based.ords > 0 && t.next >= floor || t.textsToStore(floor) || t.vectorsToStore()
 }
 
 // Disown forgets the names of segments that no longer exist, so that the indexes in them count as
@@ -95,6 +98,7 @@ func (t *Table) Disown(there func(name string) bool) {
 		t.based.name = ""
 	}
 	t.disownTexts(there)
+	t.disownVectors(there)
 }
 
 // basesOf implements [Unstored] for the bases of a table's indexes.

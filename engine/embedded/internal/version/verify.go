@@ -95,7 +95,10 @@ func (t *Table) verify(ctx context.Context) (err error) {
 	if t.sorted && last > t.last {
 		return fail("the greatest id is %q, expected %q", last, t.last)
 	}
-	return t.verifyTexts(ctx)
+	if err := t.verifyTexts(ctx); err != nil {
+		return err
+	}
+	return t.verifyVectors()
 }
 
 // verifyTexts compares the existing text indexes with the texts of the rows.

@@ -40,3 +40,11 @@ func (o Options) Quiet() Options {
 	o.quiet = true
 	return o
 }
+
+// SegmentSizes lists the sizes of the stored segments, in bytes.
+func (g *Graph) SegmentSizes() (sizes []int64) {
+	for _, n := range g.store.Sizes() {
+		sizes = append(sizes, n)
+	}
+	return sizes
+}

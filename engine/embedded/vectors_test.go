@@ -427,3 +427,45 @@ func TestApproximateExplain(t *testing.T) {
 		}
 	}
 }
+
+// A schema change that adds or removes @ann touches no row, and reads follow it.
+func TestApproximateSchemaChange(t *testing.T) {
+	d := newDocs(t, 8, 10)
+	d.insert("main", 4200)
+	d.build()
+	nodes, _, _ := d.g.VectorIndex("main", 2)
+	apply := func(ann string) {
+		t.Helper()
+		source := strings.ReplaceAll(fmt.Sprintf(docSchema, d.dim), "@ann", ann)
+		schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: source})
+		if err := faults.Err(); err != nil {
+			t.Fatal(err)
+		}
+		change, err := d.g.ApplySchema(d.ctx, source, schema, engine.SchemaOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(change.Steps); n != 1 || change.Steps[0].Code != catalog.ChangeANN {
+			t.Errorf("the steps of the change are %v", change.Steps)
+		}
+	}
+	if nodes < 4000 {
+		t.Fatalf("the index has %d nodes", nodes)
+	}
+	apply("")
+	if now, _, _ := d.g.VectorIndex("main", 2); now >= 0 {
+		t.Errorf("the index has %d nodes without @ann", now)
+	}
+	d.check("without @ann", "main", 1)
+	if err := d.g.Verify(d.ctx); err != nil {
+		t.Error(err)
+	}
+	d.reopen()
+	apply("@ann")
+	d.check("before the build", "main", 1)
+	d.build()
+	if now, _, _ := d.g.VectorIndex("main", 2); now != nodes {
+		t.Errorf("with @ann again the index has %d nodes, expected %d", now, nodes)
+	}
+	d.check("with @ann again", "main", 0.97)
+}

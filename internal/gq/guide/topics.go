@@ -65,7 +65,8 @@ letters. In return and order: bm25 scores by words, nearest is the cosine distan
 embedded first; rrf fuses two rankings. In order the best come first unless asc or desc is written; nearest and rrf
 need a limit. order by bm25, also by its alias, keeps only what has one of the words; bm25 in return alone keeps
 everything, with 0 for what has none. Words are compared in lower case and by their English stems: running finds
-run. Stop words such as the, of, not are dropped from texts and queries; stop words alone find nothing.`,
+run. Stop words such as the, of, not are dropped from texts and queries; stop words alone find nothing. Where the
+schema has @ann on a Vector, nearest may miss some of the closest; filters apply first, and distances are exact.`,
 		cases: []example{{"Any of the words", search}, {"Best first", ranked}, {"Small misspellings", fuzzy}, {"Nearest", nearest}, {"Two rankings in one", fused}}},
 	{Name: "mutations", Summary: "Inserting, updating and deleting.",
 		text: `All statements of a query are one commit or none, and run in order: to replace an edge, delete it and then

@@ -69,7 +69,7 @@ func (v *vectorBuilds) make(ctx context.Context) (err error) {
 		if !b.head.Load().snap.Schema.Approximate() {
 			continue
 		}
-		builds, err := b.planVectors(ctx)
+		builds, err := b.planVectors(ctx, v.branches.main.head.Load().snap)
 		if err != nil {
 			return err
 		}
@@ -88,15 +88,20 @@ func (v *vectorBuilds) make(ctx context.Context) (err error) {
 }
 
 // planVectors returns the builds that the branch needs. It holds the write lock, so that every state
-// after the tip takes the builds over.
-func (b *branch) planVectors(ctx context.Context) (builds []*version.VectorBuild, err error) {
+// after the tip takes the builds over. The branch takes over the graphs of main, a state of the main
+// branch, where it shares their rows.
+func (b *branch) planVectors(ctx context.Context, main *version.Snapshot) (builds []*version.VectorBuild, err error) {
 	if err := b.writing.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer b.unlock()
 	defer corruption.Catch(corruption.Watch(), &err)
 	for _, t := range b.tip.snap.Tables() {
-		builds = append(builds, t.PlanVectors()...)
+		var donor *version.Table
+		if main.Schema == b.tip.snap.Schema {
+			donor = main.Table(t.Type.Entity, t.Type.Index)
+		}
+		builds = append(builds, t.PlanVectors(donor)...)
 	}
 	return builds, nil
 }

@@ -3,6 +3,7 @@ package embedded_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -468,4 +469,34 @@ func TestApproximateSchemaChange(t *testing.T) {
 		t.Errorf("with @ann again the index has %d nodes, expected %d", now, nodes)
 	}
 	d.check("with @ann again", "main", 0.97)
+}
+
+// A branch that began before the build takes over the graph of main, with the rows that only it has.
+func TestApproximateBranchAdopts(t *testing.T) {
+	d := newDocs(t, 16, 30)
+	d.insert("main", 4500)
+	if err := d.g.Checkpoint(d.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.g.CreateBranch(d.ctx, "side", engine.Target{}); err != nil {
+		t.Fatal(err)
+	}
+	d.models["side"] = maps.Clone(d.models["main"])
+	d.remove("main", 300) // alive on the branch, and not in the graph of main
+	d.insert("side", 100)
+	d.remove("side", 100)
+	d.put("side", d.some("side", 100))
+	d.build()
+	nodes, _, _ := d.g.VectorIndex("main", 2)
+	now, _, later := d.g.VectorIndex("side", 2)
+	if now != nodes || later < 300 {
+		t.Errorf("the index of the branch has %d nodes and lacks %d vectors, expected the %d nodes of main", now, later, nodes)
+	}
+	d.check("with the graph of main", "side", 0.97)
+	d.check("with its own graph", "main", 0.97)
+	d.reopen()
+	d.check("after opening the graph again", "side", 0.97)
+	if err := d.g.Verify(d.ctx); err != nil {
+		t.Error(err)
+	}
 }

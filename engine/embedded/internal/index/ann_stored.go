@@ -110,6 +110,11 @@ func OpenVectorGraph(name string, src column.Source, dim int, covered uint32) *V
 			at.fail("node %d has row %d, which is out of order or not below %d", i, row, covered)
 		}
 	}
+	for _, row := range g.oddRows {
+		if row >= covered {
+			at.fail("a vector that is not finite has row %d, but only %d rows are covered", row, covered)
+		}
+	}
 	codes := column.Read[int8](src, "codes", nodes*g.stride)
 	for chunk := range slices.Chunk(codes, chunkNodes*g.stride) {
 		g.codes = append(g.codes, chunk)

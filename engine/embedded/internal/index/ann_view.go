@@ -33,34 +33,27 @@ const laterChunk = 256
 // Vectors returns the vector of a row; ok is false if it is null. The vector aliases the table.
 type Vectors func(row uint32) (v []float32, ok bool)
 
-// NewVectorView returns the view of a state with rows and next ordinals, in which rows below
-// g.Covered() are in the graph.
+// NewVectorView returns the view of a state with rows and next ordinals. The graph may be of
+// another state, even of another branch, with which this one shares the rows below g.Covered(). An
+// entity that was dead there has no node; like an entity with a later row, it is compared one by one.
 func NewVectorView(g *VectorGraph, next uint32, rows Rows, vector Vectors) *VectorView {
 	v := &VectorView{graph: g, rows: rows, next: next}
-	var changed []uint32
-	for ord := uint32(0); ord < next; {
-		end := min(ord|(leafSize-1)+1, next)
-		if page := rows.Page(ord &^ (leafSize - 1)); page == nil {
-			for o := max(ord, g.covered); o < end; o++ {
-				changed = append(changed, o)
-			}
-		} else {
-			for o := ord; o < end; o++ {
-				if row := page[o%leafSize]; row != Dead && row >= g.covered {
-					changed = append(changed, o)
-				}
-			}
-		}
-		ord = end
-	}
-	v.add(changed, vector)
-	counted := 0
-	for node := range g.ords {
+	found := engine.NewBitmap(int(g.covered))
+	for node, row := range g.rows {
 		if v.counts(uint32(node)) {
-			counted++
+			found.Set(int(row))
+		} else {
+			v.gone++
 		}
 	}
-	v.gone = len(g.ords) - counted
+	v.NotFinite(func(ord uint32) { found.Set(int(rows.Get(ord))) })
+	var left []uint32
+	for ord := range next {
+		if row := rows.Get(ord); row != Dead && (row >= g.covered || !found.Get(int(row))) {
+			left = append(left, ord)
+		}
+	}
+	v.add(left, vector)
 	return v
 }
 

@@ -3,6 +3,7 @@ package version
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -106,8 +107,9 @@ func (t *Table) vectorSource(p int) index.Vectors {
 
 // PlanVectors returns the builds that the table needs: for each property whose graph is missing or
 // lacks many vectors. From then on, later states wait for these builds, so the caller must prevent
-// that a later state begins during the call.
-func (t *Table) PlanVectors() (builds []*VectorBuild) {
+// that a later state begins during the call. A table without a graph first takes over that of donor,
+// a table of another branch, if both share its rows; donor may be nil.
+func (t *Table) PlanVectors(donor *Table) (builds []*VectorBuild) {
 	if t.live < approximateFrom || t.texts == nil || t.texts.typ != t.Type {
 		return nil
 	}
@@ -115,6 +117,7 @@ func (t *Table) PlanVectors() (builds []*VectorBuild) {
 		if !t.Type.Approximate(p) {
 			continue
 		}
+		t.takeVectors(donor, p)
 		if s := t.texts.nearby.unread(p); s != nil {
 			// At most so many vectors are not in the graph. Do not read it to count them.
 			if rows := t.base + uint32(len(t.tail)); rows-s.covered < max(approximateLater, s.covered/laterPart) {
@@ -135,6 +138,36 @@ func (t *Table) PlanVectors() (builds []*VectorBuild) {
 		builds = append(builds, b)
 	}
 	return builds
+}
+
+// takeVectors takes over the graph of donor, unless the table has one for property p.
+func (t *Table) takeVectors(donor *Table, p int) {
+	if donor == nil || donor == t || donor.Type != t.Type || slices.Contains(t.texts.nearby.known(), p) {
+		return
+	}
+	v := donor.Vectors(p)
+	if v == nil || v.Graph().Covered() > t.sharedRows(donor) {
+		return
+	}
+	n := &t.texts.nearby
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.views == nil {
+		n.views = map[int]nearbyView{}
+	}
+	n.views[p] = nearbyView{VectorView: index.NewVectorView(v.Graph(), t.next, t.rows, t.vectorSource(p)), current: true}
+}
+
+// sharedRows returns the number of rows, from the first, that lie in the same stored segments in
+// both tables.
+func (t *Table) sharedRows(o *Table) (n uint32) {
+	for i, s := range t.Segs {
+		if i == len(o.Segs) || s.Name == "" || s.Name != o.Segs[i].Name || s.N != o.Segs[i].N {
+			break
+		}
+		n = s.Start + s.N
+	}
+	return n
 }
 
 // startsAnew reports whether so many nodes belong to dead or changed entities that the next build

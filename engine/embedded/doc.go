@@ -129,7 +129,8 @@
 // # Goroutines
 //
 // A graph has a goroutine for checkpoints (checkpoints.loop), one that builds approximate indexes
-// (vectorBuilds.loop), one that looks for room on a full disk (watchRoom), and one for each state of the past that is being restored (restorer.running).
+// (vectorBuilds.loop), one that looks for room on a full disk (watchRoom), and one for each state of
+// the past that is being restored (restorer.running).
 // Close waits for all of them. The log has none: one of the writers that wait leads the
 // write for all; see wal.lead in package store.
 package embedded

@@ -413,8 +413,9 @@ func TestApproximateBackground(t *testing.T) {
 
 func TestApproximateExplain(t *testing.T) {
 	d := newDocs(t, 4, 0)
+	d.insert("main", 50)
 	for query, want := range map[string]string{"near": "top", "half": "nearest"} {
-		x, err := d.g.Explain(d.ctx, d.queries[query], engine.Args{value.OfVector(d.vector())}, engine.Target{}, false)
+		x, err := d.g.Explain(d.ctx, d.queries[query], engine.Args{value.OfVector(d.vector())}, engine.Target{}, true)
 		if err != nil {
 			t.Fatal(err)
 		}

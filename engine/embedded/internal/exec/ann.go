@@ -11,10 +11,10 @@ import (
 )
 
 // A read by nearest on an @ann property takes its candidates from the approximate index of the
-// state, if there is one. The index compares codes of the vectors, whose error is known, so the
-// candidates are those of a search in the graph that can be among the first rows by their exact
-// distances. The sort that follows computes these. If few rows pass the other clauses, every one of
-// them is compared, and the result is exact.
+// state, if there is one. The index holds codes of the vectors with known errors. So each entity that a
+// search finds has bounds of its distance, and the candidates are the entities that these bounds
+// leave. The sort that follows computes their exact distances. If few rows pass the other clauses, all
+// of them are compared by their codes, and the result is exact.
 
 // nearStep runs a pipe that binds one variable, and pushes on those of its entities that can be among
 // the first rows by their distance, including ties, and one more if there are more.
@@ -62,7 +62,7 @@ func (pl *planner) approximate() *nearStep {
 	return &nearStep{rows: &rows, score: score, v: v, id: pl.frame()}
 }
 
-// isApproximate reports whether the property of a distance has an approximate index.
+// isApproximate reports whether the property of a distance may have an approximate index.
 func (q *query) isApproximate(score *expr) bool {
 	d := q.distances[score.score]
 	return q.types[d.v].Approximate(d.prop)
@@ -185,9 +185,8 @@ func (m *matcher) approximately(view *index.VectorView, limit int, accept engine
 	return m.spend(len(near.ords) * candidateBytes)
 }
 
-// adder returns a function that adds an entity whose vector is coded.
+// adder returns a function that adds an entity by the codes of its vector. See block for the bounds.
 func (near *nearness) adder() func(index.CodedVector) {
-	// An entity that is certainly too far away is not added. See block for the bounds.
 	return func(c index.CodedVector) {
 		dist := 1 - float64(c.Sum)*float64(c.Scale)*near.scale
 		off := near.residual + float64(c.Error)*(1+near.residual) + near.roundingMargin

@@ -3,6 +3,7 @@ package index
 import (
 	"math"
 	"math/bits"
+	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
@@ -38,7 +39,9 @@ type VectorGraph struct {
 	tuned   uint32 // number of nodes for which breadth was measured
 
 	place *blockPlace // nil for a graph that was built in memory
-	name  string      // the segment that holds the graph; empty if none does
+	// segment is the name of the segment that holds the graph; nil if none does. Builds and Verify
+	// run beside the goroutine that writes manifests, which sets it.
+	segment *atomic.Pointer[string]
 }
 
 // graphLayer is a layer above the lowest one. It holds only some nodes.
@@ -136,11 +139,11 @@ func (g *VectorGraph) similar(a, b, ahead uint32) float32 {
 	return float32(dot8(g.vector(a), g.vector(b), g.vector(ahead))) * g.scale[a] * g.scale[b]
 }
 
-// A closeness is a node and its similarity to a target in one number. The closer of two nodes has
-// the lower number; equally close nodes are in order.
+// closeness holds a node and its similarity to a target in one number. The closer of two nodes has the
+// lower number. Of two nodes that are equally close, the one with the lower number of its own has it.
 type closeness uint64
 
-func close(similarity float32, node uint32) closeness {
+func closenessOf(similarity float32, node uint32) closeness {
 	b := math.Float32bits(similarity)
 	if b>>31 != 0 {
 		b = ^b
@@ -152,7 +155,7 @@ func close(similarity float32, node uint32) closeness {
 
 func (c closeness) node() uint32 { return uint32(c) }
 
-// similarity is the inverse of close.
+// similarity is the inverse of closenessOf.
 func (c closeness) similarity() float32 {
 	b := ^uint32(c >> 32)
 	if b>>31 != 0 {
@@ -161,7 +164,8 @@ func (c closeness) similarity() float32 {
 	return math.Float32frombits(^b)
 }
 
-// target is a vector to which nodes are compared: the codes of a node, or a query.
+// graphTarget is a vector to which nodes are compared: the codes of a node, or a query. One of its
+// fields is nil.
 type graphTarget struct {
 	narrow []int8
 	wide   []int16

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
@@ -31,7 +32,7 @@ type graphBuilder struct {
 // and x must hold later rows. ord gives the ordinal of a row of x. Up to workers goroutines build.
 // The error is the context's.
 func BuildVectors(ctx context.Context, earlier *VectorGraph, dim int, x *column.Codes, ord func(row uint32) uint32, covered uint32, workers int) (*VectorGraph, error) {
-	g := &VectorGraph{dim: dim, stride: x.Stride, entry: noNode}
+	g := &VectorGraph{dim: dim, stride: x.Stride, entry: noNode, segment: new(atomic.Pointer[string])}
 	if earlier != nil {
 		g = earlier.editable()
 	}
@@ -72,7 +73,7 @@ func (g *VectorGraph) editable() *VectorGraph {
 		c.layers[i] = graphLayer{slices.Clone(l.nodes), slices.Clone(l.links)}
 	}
 	c.oddOrds, c.oddRows = slices.Clone(g.oddOrds), slices.Clone(g.oddRows)
-	c.name = ""
+	c.segment = new(atomic.Pointer[string])
 	return &c
 }
 
@@ -105,7 +106,7 @@ func (b *graphBuilder) insert(end uint32) {
 			places := b.places(j.layer, j.node)
 			for i, c := range j.to {
 				places[i] = c.node()
-				back = append(back, reverse{j.layer, c.node(), j.node, close(c.similarity(), j.node)})
+				back = append(back, reverse{j.layer, c.node(), j.node, closenessOf(c.similarity(), j.node)})
 			}
 		}
 	}
@@ -178,11 +179,11 @@ func (b *graphBuilder) find(s *graphSearch, node, first, end uint32) []joint {
 		}
 		found := make([]closeness, 0, len(s.best)+int(end-first))
 		for _, c := range s.best {
-			found = append(found, close(c.similarity()*b.scale[node], c.node()))
+			found = append(found, closenessOf(c.similarity()*b.scale[node], c.node()))
 		}
 		for other := first; other < end; other++ {
 			if other != node && levelOf(b.ords[other]) >= layer {
-				found = append(found, close(b.similar(node, other, min(other+1, end-1)), other))
+				found = append(found, closenessOf(b.similar(node, other, min(other+1, end-1)), other))
 			}
 		}
 		slices.Sort(found)
@@ -198,7 +199,7 @@ func (b *graphBuilder) join(s *graphSearch, layer int, node uint32) {
 	for _, to := range b.linksOf(layer, node) {
 		// Two nodes of one batch may have chosen each other.
 		if !slices.ContainsFunc(s.near, func(c closeness) bool { return c.node() == to }) {
-			s.near = append(s.near, close(b.similar(node, to, node), to))
+			s.near = append(s.near, closenessOf(b.similar(node, to, node), to))
 		}
 	}
 	slices.Sort(s.near)
@@ -253,7 +254,7 @@ func (b *graphBuilder) tune(ctx context.Context) error {
 			if other == node {
 				continue
 			}
-			c := close(b.measure(t, other, min(other+1, uint32(n-1))), other)
+			c := closenessOf(b.measure(t, other, min(other+1, uint32(n-1))), other)
 			if len(best) < tuneRank {
 				best = pushFarthest(best, c)
 			} else if c < best[0] {
@@ -274,7 +275,7 @@ func (b *graphBuilder) tune(ctx context.Context) error {
 			s.visit(node)
 			s.near = append(s.near[:0], b.descend(t, 0))
 			if s.near[0].node() == node {
-				s.near[0] = close(b.measure(t, b.entry, b.entry), b.entry)
+				s.near[0] = closenessOf(b.measure(t, b.entry, b.entry), b.entry)
 			}
 			_, _ = b.explore(s, t, 0, breadth, n, nil, nil) // without tick it cannot fail
 			found[i] = 0

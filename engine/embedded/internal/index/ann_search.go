@@ -39,13 +39,13 @@ func (s *graphSearch) visit(node uint32) bool {
 // descend returns the node closest to t that greedy steps find in the layers above the layer
 // `down`, and its closeness.
 func (g *VectorGraph) descend(t *graphTarget, down int) closeness {
-	at := close(g.measure(t, g.entry, g.entry), g.entry)
+	at := closenessOf(g.measure(t, g.entry, g.entry), g.entry)
 	for layer := len(g.layers); layer > down; layer-- {
 		for moved := true; moved; {
 			moved = false
 			list := g.linksOf(layer, at.node())
 			for i, to := range list {
-				if c := close(g.measure(t, to, list[min(i+1, len(list)-1)]), to); c < at {
+				if c := closenessOf(g.measure(t, to, list[min(i+1, len(list)-1)]), to); c < at {
 					at, moved = c, true
 				}
 			}
@@ -58,11 +58,11 @@ func (g *VectorGraph) measure(t *graphTarget, node, ahead uint32) float32 {
 	return float32(t.sum(g.vector(node), g.vector(ahead))) * g.scale[node]
 }
 
-// explore searches one layer from the nodes in s.near, and leaves in s.best, a heap with the farthest
-// node on top, the closest nodes that it finds: at most breadth, and only those that accept
+// explore searches one layer from the nodes in s.near. It leaves the closest nodes that it finds in
+// s.best, a heap with the farthest node on top: at most breadth, and only nodes that accept
 // accepts. A nil accept accepts all. tick is called with the number of nodes that were compared
 // since its last call; the search ends with its error. complete is false if the search gave up
-// because it had compared more than most nodes without finding enough.
+// because it had compared more than `most` nodes.
 func (g *VectorGraph) explore(s *graphSearch, t *graphTarget, layer, breadth, most int, accept func(node uint32) bool, tick func(n int) error) (complete bool, err error) {
 	s.open, s.best = s.open[:0], s.best[:0]
 	add := func(c closeness) {
@@ -97,7 +97,7 @@ func (g *VectorGraph) explore(s *graphSearch, t *graphTarget, layer, breadth, mo
 			}
 		}
 		for i, to := range s.fresh {
-			add(close(g.measure(t, to, s.fresh[min(i+1, len(s.fresh)-1)]), to))
+			add(closenessOf(g.measure(t, to, s.fresh[min(i+1, len(s.fresh)-1)]), to))
 		}
 		if seen += len(s.fresh); seen > most {
 			return false, nil

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
@@ -29,11 +30,16 @@ import (
 const maxBreadth = 1 << 16
 
 // Name returns the name of the segment that holds the graph; empty if none does.
-func (g *VectorGraph) Name() string { return g.name }
+func (g *VectorGraph) Name() string {
+	if name := g.segment.Load(); name != nil {
+		return *name
+	}
+	return ""
+}
 
 // Named records the segment that holds the graph. Only the goroutine that writes manifests may call
 // it.
-func (g *VectorGraph) Named(name string) { g.name = name }
+func (g *VectorGraph) Named(name string) { g.segment.Store(&name) }
 
 // Cold reports that no block is compressed: searches read all of them in place.
 func (g *VectorGraph) Cold(string) (cold, delta bool) { return false, false }
@@ -99,12 +105,13 @@ func OpenVectorGraph(name string, src column.Source, dim int, covered uint32) *V
 		at.fail("its breadth %d or its entry %d does not fit %d nodes", n[3], n[5], nodes)
 	}
 	g := &VectorGraph{dim: dim, stride: column.NewCodes(dim).Stride, covered: covered, breadth: int(n[3]), tuned: uint32(n[4]), entry: uint32(n[5]) - 1,
-		place: at, name: name,
+		place: at, segment: new(atomic.Pointer[string]),
 		ords: column.Read[uint32](src, "ords", nodes), rows: column.Read[uint32](src, "rows", nodes),
 		scale: column.Read[float32](src, "scale", nodes), lack: column.Read[float32](src, "lack", nodes),
 		links:   column.Read[uint32](src, "links", nodes*flatDegree),
 		oddOrds: column.Read[uint32](src, "odd.o", odd), oddRows: column.Read[uint32](src, "odd.r", odd),
 	}
+	g.Named(name)
 	for i, row := range g.rows {
 		if row >= covered || i > 0 && row <= g.rows[i-1] {
 			at.fail("node %d has row %d, which is out of order or not below %d", i, row, covered)
@@ -150,12 +157,12 @@ func (v *VectorView) Verify(vector Vectors) (part string, err error) {
 		}
 		x, ok := vector(g.rows[node])
 		if !ok || len(x) != g.dim {
-			return g.name, fmt.Errorf("it has the vector of row %d, which is null", g.rows[node])
+			return g.Name(), fmt.Errorf("it has the vector of row %d, which is null", g.rows[node])
 		}
 		c := column.NewCodes(g.dim)
 		c.Add(g.rows[node], x)
 		if len(c.Rows) == 0 || !slices.Equal(c.Bytes, g.vector(node)) || c.Scale[0] != g.scale[node] || c.Error[0] != g.lack[node] {
-			return g.name, fmt.Errorf("the codes of row %d do not belong to its vector", g.rows[node])
+			return g.Name(), fmt.Errorf("the codes of row %d do not belong to its vector", g.rows[node])
 		}
 	}
 	for i := range g.layers {

@@ -72,7 +72,7 @@ func identityView(g *VectorGraph) *VectorView {
 func nearestTo(v *VectorView, s *VectorSearch, query []int16, k int, accept engine.Bitmap) []uint32 {
 	var all []closeness
 	_ = v.Each(s, query, true, accept, func(int) error { return nil }, func(c CodedVector) {
-		all = append(all, close(float32(c.Sum)*c.Scale, c.Ord))
+		all = append(all, closenessOf(float32(c.Sum)*c.Scale, c.Ord))
 	})
 	slices.Sort(all)
 	var ords []uint32
@@ -96,7 +96,7 @@ func recall(t testing.TB, v *VectorView, queries [][]float32, breadth int, accep
 			test = func(ord uint32) bool { return accept.Get(int(ord)) }
 		}
 		ok, err := v.Near(&s, q, breadth, 10, math.MaxInt, test, func(int) error { return nil }, func(c CodedVector) {
-			got = append(got, close(float32(c.Sum)*c.Scale, c.Ord))
+			got = append(got, closenessOf(float32(c.Sum)*c.Scale, c.Ord))
 		})
 		if !ok || err != nil {
 			t.Fatalf("the search found %d entities: %v", len(got), err)

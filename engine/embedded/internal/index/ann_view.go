@@ -154,10 +154,11 @@ func (s *VectorSearch) Bytes() int {
 }
 
 // Near searches the graph for the entities whose vectors have the directions closest to that of
-// query, padded as codes are. It yields at least `least` of them, and usually the closest; ok is
-// false if it found fewer, or gave up after comparing most nodes. It yields only entities of which accept is
-// true; a nil accept accepts all. breadth is the number of nodes that the search keeps. The error
-// is that of tick, which is called with the number of nodes compared since its last call.
+// query, which is padded as codes are. breadth is the number of nodes that the search keeps. It yields
+// what it found: usually the closest, and only entities that accept accepts; a nil accept accepts
+// all. If it found fewer than `least`, or gave up because it had compared more than `most` nodes, it
+// yields nothing and ok is false. The error is that of tick, which is called with the number of nodes
+// compared since its last call.
 func (v *VectorView) Near(s *VectorSearch, query []int16, breadth, least, most int, accept func(ord uint32) bool, tick func(n int) error, yield func(CodedVector)) (ok bool, err error) {
 	g := v.graph
 	if g.entry == noNode {

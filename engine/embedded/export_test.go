@@ -1,6 +1,10 @@
 package embedded
 
-import "context"
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+)
 
 // Sparse returns the options, changed so that a table with more than n holes is rewritten.
 func (o Options) Sparse(n uint32) Options {
@@ -47,4 +51,12 @@ func (g *Graph) SegmentSizes() (sizes []int64) {
 		sizes = append(sizes, n)
 	}
 	return sizes
+}
+
+// PreferGraphs makes reads search graphs of vectors even where comparing all vectors is faster, until
+// the function that it returns is called.
+func PreferGraphs() (undo func()) {
+	was := index.ScatterCost
+	index.ScatterCost = 0
+	return func() { index.ScatterCost = was }
 }

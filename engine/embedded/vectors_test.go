@@ -78,6 +78,9 @@ func newDocs(t testing.TB, dim, centres int) *docs {
 	t.Helper()
 	d := &docs{t: t, ctx: context.Background(), rng: rand.New(rand.NewPCG(21, 22)), fs: fs.NewMem(), dim: dim,
 		queries: map[string]*plan.Query{}, models: map[string]map[string]doc{"main": {}}, opts: embedded.Options{}.Quiet()}
+	if _, measured := t.(*testing.B); !measured {
+		t.Cleanup(embedded.PreferGraphs())
+	}
 	source := fmt.Sprintf(docSchema, dim)
 	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: source})
 	if err := faults.Err(); err != nil {

@@ -119,11 +119,10 @@ func (m *matcher) closestOf(e *expr, limit int) ([]uint32, error) {
 	for _, ord := range m.passing {
 		accept.Set(int(ord))
 	}
-	passing := float64(len(m.passing))
-	// A search compares about so many nodes before it has found enough that pass.
-	search := float64(m.breadth(view, limit)*comparedPerKept) * float64(view.Graph().Nodes()) / passing
-	if view.Graph().Breadth() > 0 && search < passing {
-		err := m.approximately(view, limit, accept, int(passing))
+	g, share := view.Graph(), float64(len(m.passing))/float64(table.Ordinals())
+	one := g.ScatteredCost(len(m.passing)) // the cost of comparing these entities alone
+	if one >= float64(g.Nodes()) || g.Breadth() > 0 && one > g.SearchCost(m.breadth(view, limit))/share {
+		err := m.approximately(view, limit, accept, share)
 		return near.candidates(), err
 	}
 	if !slices.IsSorted(m.passing) {
@@ -144,9 +143,6 @@ func (m *matcher) closestOf(e *expr, limit int) ([]uint32, error) {
 	return near.candidates(), err
 }
 
-// comparedPerKept is about how many nodes a search compares for each node that it keeps.
-const comparedPerKept = 16
-
 // breadth returns the number of nodes that a search for limit entities keeps. The measured breadth
 // is for ten entities.
 func (m *matcher) breadth(view *index.VectorView, limit int) int {
@@ -157,19 +153,19 @@ func (m *matcher) breadth(view *index.VectorView, limit int) int {
 // approximately adds, to m.near, candidates for the limit entities closest to the target: those that
 // a search in the graph finds, and all that are not in the graph. It compares all vectors if that is
 // not slower, or if the search finds too few. accept has the entities that count; nil means all of
-// them. most bounds the number of nodes that the search compares.
-func (m *matcher) approximately(view *index.VectorView, limit int, accept engine.Bitmap, most int) error {
-	near, breadth := &m.near, m.breadth(view, limit)
+// them. share is their share of all entities.
+func (m *matcher) approximately(view *index.VectorView, limit int, accept engine.Bitmap, share float64) error {
+	near, g, breadth := &m.near, view.Graph(), m.breadth(view, limit)
 	add := near.adder()
 	found := false
-	if view.Graph().Breadth() > 0 && breadth < view.Graph().Nodes()/comparedPerKept {
+	if g.Breadth() > 0 && g.SearchCost(breadth)/share < float64(g.Nodes()) {
 		var passes func(ord uint32) bool
 		if accept != nil {
 			passes = func(ord uint32) bool { return accept.Get(int(ord)) }
 		}
 		before := m.vectors.Bytes()
 		var err error
-		found, err = view.Near(&m.vectors, near.query, breadth, limit, most, passes, m.tick, add)
+		found, err = view.Near(&m.vectors, near.query, breadth, limit, g.Nodes()/2, passes, m.tick, add)
 		if err == nil {
 			err = m.hold(m.vectors.Bytes() - before)
 		}

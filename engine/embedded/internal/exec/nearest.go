@@ -47,7 +47,7 @@ func (m *matcher) closest(e *expr, limit int) ([]uint32, error) {
 	near.begin(t, limit)
 	table := m.table(d.v)
 	if view := table.Vectors(d.prop); view != nil && len(near.query) > 0 {
-		err := m.approximately(view, limit, nil, math.MaxInt)
+		err := m.approximately(view, limit, nil, 1)
 		near.end()
 		return near.candidates(), err
 	}

@@ -134,6 +134,19 @@ func (v *VectorView) counts(node uint32) bool {
 	return ord < v.next && v.rows.Get(ord) == v.graph.rows[node]
 }
 
+// ScatterCost is the time that a search loses by reading the codes of a node at a random place, in
+// components that a comparison in order could process in that time. Tests lower it.
+var ScatterCost = 1500
+
+// SearchCost estimates the time of a search with some breadth, and ScatteredCost that of comparing n
+// nodes at random places. The unit is the comparison of one node when all are compared in order.
+func (g *VectorGraph) SearchCost(breadth int) float64 { return g.ScatteredCost(breadth * degree) }
+
+// ScatteredCost is described at [VectorGraph.SearchCost].
+func (g *VectorGraph) ScatteredCost(n int) float64 {
+	return float64(n) * (1 + float64(ScatterCost)/float64(g.stride))
+}
+
 // CodedVector is a vector that a search yields: the entity, the inner product of the vector's codes
 // and the query, and the Scale and Error of the codes.
 type CodedVector struct {

@@ -128,14 +128,14 @@ func (m *matcher) closestOf(e *expr, limit int) ([]uint32, error) {
 	if !slices.IsSorted(m.passing) {
 		slices.Sort(m.passing)
 	}
-	add := near.adder()
+	add := near.adder(view)
 	for ords := range slices.Chunk(m.passing, frameSize) {
 		if err := m.tick(frameSize); err != nil {
 			return nil, err
 		}
 		view.Of(near.query, ords, add)
 	}
-	err := view.Each(&m.vectors, near.query, false, accept, m.tick, add)
+	err := view.Each(&m.vectors, near.query, false, accept, &near.least, m.tick, add)
 	near.addNotFinite(view, accept)
 	if err == nil {
 		err = m.spend(len(near.ords) * candidateBytes)
@@ -156,7 +156,7 @@ func (m *matcher) breadth(view *index.VectorView, limit int) int {
 // them. share is their share of all entities.
 func (m *matcher) approximately(view *index.VectorView, limit int, accept engine.Bitmap, share float64) error {
 	near, g, breadth := &m.near, view.Graph(), m.breadth(view, limit)
-	add := near.adder()
+	add := near.adder(view)
 	found := false
 	if g.Breadth() > 0 && g.SearchCost(breadth)/share < float64(g.Nodes()) {
 		var passes func(ord uint32) bool
@@ -173,7 +173,7 @@ func (m *matcher) approximately(view *index.VectorView, limit int, accept engine
 			return err
 		}
 	}
-	err := view.Each(&m.vectors, near.query, !found, accept, m.tick, add)
+	err := view.Each(&m.vectors, near.query, !found, accept, &near.least, m.tick, add)
 	near.addNotFinite(view, accept)
 	if err != nil {
 		return err
@@ -181,12 +181,21 @@ func (m *matcher) approximately(view *index.VectorView, limit int, accept engine
 	return m.spend(len(near.ords) * candidateBytes)
 }
 
-// adder returns a function that adds an entity by the codes of its vector. See block for the bounds.
-func (near *nearness) adder() func(index.CodedVector) {
+// adder returns a function that adds an entity by the codes of its vector. It raises near.least to the
+// product below which a vector is certainly too far away. See block for the bounds.
+func (near *nearness) adder(view *index.VectorView) func(index.CodedVector) {
+	margin := func(lack float32) float64 {
+		return near.residual + float64(lack)*(1+near.residual) + near.roundingMargin
+	}
+	most := margin(view.MaxError())
+	near.least = float32(math.Inf(-1))
 	return func(c index.CodedVector) {
 		dist := 1 - float64(c.Sum)*float64(c.Scale)*near.scale
-		off := near.residual + float64(c.Error)*(1+near.residual) + near.roundingMargin
+		off := margin(c.Error)
 		near.add(c.Ord, dist-off, dist+off)
+		if len(near.upperBounds) == near.limit {
+			near.least = float32((1 - near.upperBounds[0] - most - float32Slack) / near.scale)
+		}
 	}
 }
 

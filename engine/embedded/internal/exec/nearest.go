@@ -19,6 +19,7 @@ type nearness struct {
 	residual       float64          // length of the direction minus scale·query
 	roundingMargin float64          // more than the rounding error of any estimate
 	limit          int              // number of entities that the read asks for
+	least          float32          // see adder
 	upperBounds    []float64        // a max-heap of the least upper bounds
 	ords           []uint32         // candidates
 	lowerBounds    []float64        // lower bounds of the candidates

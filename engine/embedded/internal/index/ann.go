@@ -28,6 +28,7 @@ type VectorGraph struct {
 	codes      [][]int8 // chunks of chunkNodes nodes, stride codes per node
 	scale      []float32
 	lack       []float32 // by node: the bound Error of column.Codes
+	maxLack    float32   // the maximum of lack
 	links      []uint32  // by node: flatDegree nodes, the rest noNode
 	layers     []graphLayer
 	entry      uint32 // the node at which searches begin; noNode in an empty graph
@@ -190,6 +191,7 @@ func (g *VectorGraph) coded(x *column.Codes, ord func(row uint32) uint32) {
 		g.ords, g.rows = append(g.ords, ord(row)), append(g.rows, row)
 		g.scale, g.lack = append(g.scale, x.Scale[i]), append(g.lack, x.Error[i])
 	}
+	g.maxLack = max(g.maxLack, x.MaxError)
 	for _, row := range x.NotFinite {
 		g.oddOrds, g.oddRows = append(g.oddOrds, ord(row)), append(g.oddRows, row)
 	}

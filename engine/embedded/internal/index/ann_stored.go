@@ -117,6 +117,9 @@ func OpenVectorGraph(name string, src column.Source, dim int, covered uint32) *V
 			at.fail("node %d has row %d, which is out of order or not below %d", i, row, covered)
 		}
 	}
+	for _, lack := range g.lack {
+		g.maxLack = max(g.maxLack, lack)
+	}
 	for _, row := range g.oddRows {
 		if row >= covered {
 			at.fail("a vector that is not finite has row %d, but only %d rows are covered", row, covered)

@@ -71,7 +71,8 @@ func identityView(g *VectorGraph) *VectorView {
 // nearestTo lists the k entities that Each finds closest to a query.
 func nearestTo(v *VectorView, s *VectorSearch, query []int16, k int, accept engine.Bitmap) []uint32 {
 	var all []closeness
-	_ = v.Each(s, query, true, accept, func(int) error { return nil }, func(c CodedVector) {
+	least := float32(math.Inf(-1))
+	_ = v.Each(s, query, true, accept, &least, func(int) error { return nil }, func(c CodedVector) {
 		all = append(all, closenessOf(float32(c.Sum)*c.Scale, c.Ord))
 	})
 	slices.Sort(all)

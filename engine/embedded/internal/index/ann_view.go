@@ -199,9 +199,19 @@ func (v *VectorView) code(t *graphTarget, node, ahead uint32) CodedVector {
 	return CodedVector{g.ords[node], t.sum(g.vector(node), g.vector(ahead)), g.scale[node], g.lack[node]}
 }
 
+// MaxError returns the maximum Error of the vectors.
+func (v *VectorView) MaxError() float32 {
+	most := v.graph.maxLack
+	for _, l := range v.later {
+		most = max(most, l.MaxError)
+	}
+	return most
+}
+
 // Each yields every entity that has a coded vector and is in accept; a nil accept has all. It
-// takes the graph's nodes only if nodes is true. Ticks and errors are those of Near.
-func (v *VectorView) Each(s *VectorSearch, query []int16, nodes bool, accept engine.Bitmap, tick func(n int) error, yield func(CodedVector)) error {
+// takes the graph's nodes only if nodes is true. It leaves out vectors whose Sum × Scale is less than
+// *least, which yield may raise. Ticks and errors are those of Near.
+func (v *VectorView) Each(s *VectorSearch, query []int16, nodes bool, accept engine.Bitmap, least *float32, tick func(n int) error, yield func(CodedVector)) error {
 	g := v.graph
 	for first := 0; nodes && first < len(g.ords); first += len(s.sums) {
 		n := min(len(s.sums), len(g.ords)-first)
@@ -212,6 +222,9 @@ func (v *VectorView) Each(s *VectorSearch, query []int16, nodes bool, accept eng
 		Dots(s.sums[:n], g.codes[first/chunkNodes][at:at+n*g.stride], query)
 		for i := range n {
 			node := uint32(first + i)
+			if float32(s.sums[i])*g.scale[node] < *least {
+				continue
+			}
 			if v.counts(node) && (accept == nil || accept.Get(int(g.ords[node]))) {
 				yield(CodedVector{g.ords[node], s.sums[i], g.scale[node], g.lack[node]})
 			}
@@ -226,6 +239,9 @@ func (v *VectorView) Each(s *VectorSearch, query []int16, nodes bool, accept eng
 			Dots(s.sums[:n], l.Bytes[first*l.Stride:(first+n)*l.Stride], query)
 			for i := range n {
 				row := l.Rows[first+i]
+				if float32(s.sums[i])*l.Scale[first+i] < *least {
+					continue
+				}
 				if ord := l.ords[row]; v.rows.Get(ord) == row && (accept == nil || accept.Get(int(ord))) {
 					yield(CodedVector{ord, s.sums[i], l.Scale[first+i], l.Error[first+i]})
 				}

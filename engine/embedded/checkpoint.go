@@ -25,6 +25,7 @@ type checkpoints struct {
 	branches  *branches
 	retention *retention
 	restorer  *restorer
+	vectors   *vectorBuilds
 
 	mu     sync.Mutex               // held by a checkpoint (also the one in Close) and by a cleanup
 	lsn    uint64                   // of the last record before the last checkpoint; guarded by mu
@@ -45,6 +46,7 @@ func (c *checkpoints) loop(ctx context.Context) {
 			if err := c.make(ctx); err != nil && ctx.Err() == nil {
 				c.failed(err)
 			}
+			c.vectors.request() // a rewrite leaves the new tables without approximate indexes
 		}
 	}
 }
@@ -74,6 +76,7 @@ func (c *checkpoints) countLogged(bytes int) { c.logged.Add(int64(bytes)) }
 // countCommit counts the weight of a durable commit, in bytes. It requests a checkpoint if the log
 // is long, or if must is set.
 func (c *checkpoints) countCommit(weight int64, must bool) {
+	c.vectors.countCommit(weight, must)
 	if c.logged.Add(weight) > c.opts.CheckpointBytes || must {
 		c.request()
 	}

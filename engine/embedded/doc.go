@@ -104,8 +104,8 @@
 //
 //	store.Store.checkpointing, then Store.mu or wal.preparing, then wal.mu;
 //	Store.mu and wal.mu are never held together
-//	version: the lock of a text or sorted index while it is built, then searches.mu or
-//	orders.mu, then index.TextView.mu
+//	version: the lock of a text or sorted index while it is built, then searches.mu,
+//	orders.mu or nearby.mu, then index.TextView.mu
 //	column.Pending.mu, then the mutex of a block in store.Segment, then the table of
 //	mappings in package fs
 //
@@ -128,8 +128,9 @@
 //
 // # Goroutines
 //
-// A graph has a goroutine for checkpoints (checkpoints.loop), one that looks for room on a full
-// disk (watchRoom), and one for each state of the past that is being restored (restorer.running).
+// A graph has a goroutine for checkpoints (checkpoints.loop), one that builds approximate indexes
+// (vectorBuilds.loop), one that looks for room on a full disk (watchRoom), and one for each state of
+// the past that is being restored (restorer.running).
 // Close waits for all of them. The log has none: one of the writers that wait leads the
 // write for all; see wal.lead in package store.
 package embedded

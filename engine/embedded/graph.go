@@ -28,6 +28,7 @@ type Graph struct {
 	retention   retention
 	restorer    restorer
 	checkpoints checkpoints
+	vectors     vectorBuilds
 	writer      writer
 
 	stop       context.CancelFunc // ends the background goroutines
@@ -137,8 +138,9 @@ func newGraph(opts Options) *Graph {
 	g.restorer = restorer{history: &g.history, files: &g.files, branches: &g.branches, retention: &g.retention, pending: map[string]*pending{}}
 	g.checkpoints = checkpoints{
 		opts: &g.opts, files: &g.files, history: &g.history, layout: &g.layout, branches: &g.branches, retention: &g.retention,
-		restorer: &g.restorer, requested: make(chan struct{}, 1),
+		restorer: &g.restorer, requested: make(chan struct{}, 1), vectors: &g.vectors,
 	}
+	g.vectors = vectorBuilds{opts: &g.opts, branches: &g.branches, checkpoints: &g.checkpoints, requested: make(chan struct{}, 1)}
 	g.writer = writer{
 		opts: &g.opts, files: &g.files, ids: &g.ids, history: &g.history, layout: &g.layout, branches: &g.branches,
 		restorer: &g.restorer, checkpoints: &g.checkpoints,
@@ -157,6 +159,8 @@ func (g *Graph) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	g.stop = cancel
 	g.background.Go(func() { g.checkpoints.loop(ctx) })
+	g.background.Go(func() { g.vectors.loop(ctx) })
+	g.vectors.request()
 	g.background.Go(func() { watchRoom(ctx, g.store, &g.checkpoints) })
 }
 

@@ -273,6 +273,8 @@ func applyProperty(props []*catalog.Property, step catalog.Step) ([]*catalog.Pro
 		} else {
 			p.Embed = &e
 		}
+	case catalog.ChangeANN:
+		p.Approximate = bool(step.Element.(catalog.Approximate))
 	case catalog.Annotate:
 		notes := step.Element.(catalog.Notes)
 		p.Description, p.RenameFrom, p.Annotations = notes.Description, notes.RenameFrom, notes.Annotations

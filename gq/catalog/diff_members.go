@@ -53,6 +53,11 @@ func (d *differ) properties(at Step, p propertyPairing) {
 		s.Property = k.new.Name
 		d.propertyType(s, k.old.Type, k.new, slices.Contains(p.key, k.new.Name))
 		d.embed(s, k.old.Embed, k.new.Embed, p.renamed)
+		if k.old.Approximate != k.new.Approximate {
+			s := s
+			s.Code, s.Element = ChangeANN, Approximate(k.new.Approximate)
+			d.step(s)
+		}
 		was := ""
 		if k.old.Name != k.new.Name {
 			was = k.old.Name

@@ -36,6 +36,7 @@ type modelProp struct {
 	enum            []string
 	nullable        bool
 	embed           string
+	approximate     bool
 }
 
 // modelConstraint constrains one or two properties. text has a %s for each.
@@ -84,6 +85,9 @@ func (p modelProp) String() string {
 	}
 	if p.embed != "" {
 		s += ` @embed("` + p.embed + `")`
+	}
+	if p.approximate {
+		s += " @ann"
 	}
 	return s
 }
@@ -273,14 +277,16 @@ func (m *model) edit(r *rand.Rand) {
 		}
 	default:
 		if len(t.props) > 0 {
-			m.editProp(r, t, r.IntN(len(t.props)))
+			m.editProp(r, t, isNode, r.IntN(len(t.props)))
 		}
 	}
 }
 
-func (m *model) editProp(r *rand.Rand, t *modelType, i int) {
+func (m *model) editProp(r *rand.Rand, t *modelType, isNode bool, i int) {
 	p := &t.props[i]
-	switch r.IntN(8) {
+	switch r.IntN(9) {
+	case 8:
+		p.approximate = isNode && p.typ == "Vector(2)" && !p.approximate
 	case 0:
 		p.was = p.name
 		p.name = m.name("r")

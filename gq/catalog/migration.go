@@ -34,6 +34,7 @@ const (
 	WidenType       StepCode = "widen_type"
 	WidenEnum       StepCode = "widen_enum"
 	ChangeEmbed     StepCode = "change_embed"
+	ChangeANN       StepCode = "change_ann"
 	DropIndex       StepCode = "drop_index"
 	AddIndex        StepCode = "add_index"
 	DropConstraint  StepCode = "drop_constraint"
@@ -102,7 +103,7 @@ type Step struct {
 }
 
 // Element is a part of a schema: one of *Interface, *Node, *Edge, *Property, Unique,
-// Index, Range, Check, Cardinality, Enum, Implements, Embed and Notes.
+// Index, Range, Check, Cardinality, Enum, Implements, Embed, Approximate and Notes.
 type Element interface{ element() }
 
 // Unique is a uniqueness constraint over properties. For an edge they may include src and dst.
@@ -116,6 +117,9 @@ type Enum []string
 
 // Implements lists the interfaces of a node type.
 type Implements []string
+
+// Approximate says whether a Vector property has an approximate index.
+type Approximate bool
 
 // Notes are the description and annotations of a type or property.
 type Notes struct {
@@ -136,6 +140,7 @@ func (Cardinality) element() {}
 func (Enum) element()        {}
 func (Implements) element()  {}
 func (Embed) element()       {}
+func (Approximate) element() {}
 func (Notes) element()       {}
 
 // Supported reports whether every step is supported.
@@ -233,7 +238,7 @@ func (s Step) mark() string {
 		return "+"
 	case DropInterface, DropNode, DropEdge, DropProperty, DropIndex, DropConstraint:
 		return "-"
-	case RenameNode, RenameEdge, RenameProperty, ChangeInterface, MakeNullable, WidenType, WidenEnum, ChangeEmbed, Implement, Annotate, Reorder:
+	case RenameNode, RenameEdge, RenameProperty, ChangeInterface, MakeNullable, WidenType, WidenEnum, ChangeEmbed, ChangeANN, Implement, Annotate, Reorder:
 		return "~"
 	case AddRequired, MakeRequired, NarrowEnum, ChangeType, ChangeKey, ChangeEndpoints, ReplaceEmbed, AmbiguousRename:
 		if s.Reason == "" {
@@ -289,6 +294,11 @@ func spell(e Element) string {
 			return "@embed(" + quote(e.Source) + ")"
 		}
 		return "@embed(" + quote(e.Source) + ", model=" + quote(e.Model) + ")"
+	case Approximate:
+		if !e {
+			return "none"
+		}
+		return "@ann"
 	case Notes:
 		return e.Description
 	}

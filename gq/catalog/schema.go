@@ -62,11 +62,13 @@ type Edge struct {
 
 // Property is a property of a node, an edge or an interface.
 type Property struct {
-	Name        string       `json:"name"`
-	Type        value.Type   `json:"type"`
-	Description string       `json:"description,omitempty"`
-	RenameFrom  string       `json:"rename_from,omitempty"` // old name from @rename_from, or ""
-	Embed       *Embed       `json:"embed,omitempty"`       // nil without @embed
+	Name        string     `json:"name"`
+	Type        value.Type `json:"type"`
+	Description string     `json:"description,omitempty"`
+	RenameFrom  string     `json:"rename_from,omitempty"` // old name from @rename_from, or ""
+	Embed       *Embed     `json:"embed,omitempty"`       // nil without @embed
+	// Approximate says that nearest may search an approximate index of this Vector (@ann).
+	Approximate bool         `json:"approximate,omitempty"`
 	Annotations []Annotation `json:"annotations,omitempty"` // those that are not interpreted
 }
 

@@ -77,6 +77,8 @@ func verifyProperties(where string, props []*Property) (map[string]bool, error) 
 			return nil, fmt.Errorf("%s has a property with an empty or repeated name", where)
 		case !p.Type.Kind.IsKind(), p.Type.Kind == value.Vector && p.Type.Dim < 1:
 			return nil, fmt.Errorf("%s has a property %s without a valid type", where, p.Name)
+		case p.Approximate && (p.Type.Kind != value.Vector || p.Type.List):
+			return nil, fmt.Errorf("%s has a property %s with an approximate index, but it is %s and not a Vector", where, p.Name, p.Type)
 		}
 		names[p.Name] = true
 	}

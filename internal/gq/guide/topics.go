@@ -67,7 +67,8 @@ to a vector, or to a text that the server embeds first; rrf fuses two rankings. 
 unless you write asc or desc; nearest and rrf need a limit. To order by bm25, or by its alias, keeps only the rows with
 one of the words; bm25 only in return keeps every row, with 0 for rows without these words. Words are compared in lower
 case and by their English stems: running finds run. Stop words such as the, of, not are removed from texts and queries;
-a search for only stop words finds nothing.`,
+a search for only stop words finds nothing. If the schema has @ann on a Vector, nearest may miss some of the closest
+rows; filters still apply first, and the distances are exact.`,
 		cases: []example{{"Any of the words", search}, {"Best first", ranked}, {"Small misspellings", fuzzy}, {"Nearest", nearest}, {"Two rankings combined", fused}}},
 	{Name: "mutations", Summary: "Inserting, updating and deleting.",
 		text: `The statements of a query run in order and commit together or not at all. To replace an edge, delete it and then

@@ -13,7 +13,7 @@ import (
 // The annotations that are allowed on types, on properties, and elsewhere.
 var (
 	onTypes      = []string{"@description", "@instruction", "@rename_from"}
-	onProperties = []string{"@description", "@rename_from", "@embed", "@key", "@unique", "@index"}
+	onProperties = []string{"@description", "@rename_from", "@embed", "@ann", "@key", "@unique", "@index"}
 	onOthers     = []string{"@card", "@range", "@check"}
 )
 
@@ -96,6 +96,8 @@ func (b *builder) propertyAnnotations(prop *catalog.Property, p *syntax.Property
 			prop.RenameFrom = b.oneString(a)
 		case "embed":
 			b.embed(prop, a)
+		case "ann":
+			b.approximate(prop, a)
 		case "key", "unique", "index":
 			tr.key = tr.key || a.Name.Value == "key"
 			tr.unique = tr.unique || a.Name.Value == "unique"
@@ -143,6 +145,32 @@ func (b *builder) embed(prop *catalog.Property, a *syntax.Annotation) {
 		b.fault(BadEmbed, a.Span(), "make the property a Vector", "@embed needs a Vector property, but %s is %s", prop.Name, prop.Type)
 	default:
 		prop.Embed = e
+	}
+}
+
+// approximate resolves @ann, which gives a Vector property an approximate index.
+func (b *builder) approximate(prop *catalog.Property, a *syntax.Annotation) {
+	switch {
+	case len(a.Args) > 0:
+		b.fault(BadApproximate, a.Span(), "write @ann", "@ann has no arguments")
+	case prop.Type.Kind != value.Vector:
+		b.fault(BadApproximate, a.Span(), "remove @ann, or make the property a Vector", "@ann needs a Vector property, but %s is %s", prop.Name, prop.Type)
+	default:
+		prop.Approximate = true
+	}
+}
+
+// refuseApproximate reports @ann on a property of an edge. No read could use the index: a read that
+// binds an edge also binds its nodes.
+func (b *builder) refuseApproximate(prop *catalog.Property, p *syntax.Property) {
+	if !prop.Approximate {
+		return
+	}
+	prop.Approximate = false
+	for _, a := range p.Annotations {
+		if a.Name.Value == "ann" {
+			b.fault(BadApproximate, a.Span(), "remove @ann, or put the Vector on a node", "@ann needs a property of a node, but %s belongs to an edge", prop.Name)
+		}
 	}
 }
 

@@ -275,6 +275,7 @@ func (b *builder) edge(d *syntax.Edge) {
 		if p, ok := m.(*syntax.Property); ok {
 			if prop := b.property(p, seen); prop != nil {
 				e.Properties = append(e.Properties, prop)
+				b.refuseApproximate(prop, p)
 				if slices.Contains(edgeNames, prop.Name) {
 					b.fault(ReservedName, syntax.SpanOf(p.Name), "choose another name", "%s is a reserved name: every edge already has it", prop.Name)
 				}

@@ -217,7 +217,7 @@ func faultyCode(src Source, name string, i int, code uint32, entries int) {
 
 // Fixed is a fixed-width element type of an array.
 type Fixed interface {
-	~byte | ~uint32 | ~int32 | ~float32 | ~uint64 | ~int64 | ~float64
+	~byte | ~int8 | ~uint32 | ~int32 | ~float32 | ~uint64 | ~int64 | ~float64
 }
 
 // Bytes returns the little-endian bytes of an array. On a little-endian machine they alias

@@ -1,6 +1,9 @@
 package column
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // CodeStep is a divisor of the number of codes per vector.
 const CodeStep = 32
@@ -28,7 +31,7 @@ func (c *Column) Codes(proceed func() error) (*Codes, error) {
 	}
 	c.ready()
 	dim := c.typ.Dim
-	x := &Codes{Stride: (dim + CodeStep - 1) / CodeStep * CodeStep}
+	x := NewCodes(dim)
 	n := 0
 	for i := range c.n {
 		if !c.IsNull(uint32(i)) {
@@ -46,15 +49,20 @@ func (c *Column) Codes(proceed func() error) (*Codes, error) {
 			}
 		}
 		if !c.IsNull(i) {
-			x.add(i, c.vector(i))
+			x.Add(i, c.vector(i))
 		}
 	}
 	c.codes.Store(x)
 	return x, nil
 }
 
-// add computes the code of the vector v of a row.
-func (x *Codes) add(row uint32, v []float32) {
+// NewCodes returns the codes of no vectors yet, for vectors with dim components.
+func NewCodes(dim int) *Codes {
+	return &Codes{Stride: (dim + CodeStep - 1) / CodeStep * CodeStep}
+}
+
+// Add computes the code of the vector of a row and adds it. Rows must be added in ascending order.
+func (x *Codes) Add(row uint32, v []float32) {
 	var sum, most float64
 	for _, y := range v {
 		f := float64(y)
@@ -67,7 +75,7 @@ func (x *Codes) add(row uint32, v []float32) {
 	}
 	at := len(x.Bytes)
 	x.Rows = append(x.Rows, row)
-	x.Bytes = x.Bytes[:at+x.Stride]
+	x.Bytes = slices.Grow(x.Bytes, x.Stride)[:at+x.Stride]
 	codes := x.Bytes[at:]
 	if sum == 0 {
 		clear(codes)

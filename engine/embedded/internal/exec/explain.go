@@ -55,8 +55,11 @@ func (x *explainer) steps(p *pipe) int {
 	n := len(p.steps)
 	for _, s := range p.steps {
 		x.step(1)
-		if a, ok := s.(*anti); ok {
-			n += x.steps(a.inner)
+		switch s := s.(type) {
+		case *anti:
+			n += x.steps(s.inner)
+		case *nearStep:
+			n += x.steps(s.rows)
 		}
 	}
 	return n
@@ -159,10 +162,15 @@ func (x *explainer) pipe(p *pipe, first *engine.Operator) (*engine.Operator, flo
 		if op != nil {
 			next.Children = append(next.Children, op)
 		}
-		if a, ok := s.(*anti); ok {
-			if inner, _ := x.pipe(a.inner, nil); inner != nil {
-				next.Children = append(next.Children, inner)
-			}
+		var inner *engine.Operator
+		switch s := s.(type) {
+		case *anti:
+			inner, _ = x.pipe(s.inner, nil)
+		case *nearStep:
+			inner, _ = x.pipe(s.rows, nil)
+		}
+		if inner != nil {
+			next.Children = append(next.Children, inner)
 		}
 		if x.prof != nil {
 			x.measure(next, x.prof.of(p, i+1).rows, x.prof.of(p, i).time)
@@ -251,7 +259,11 @@ func (s *textScan) describe(x *explainer) (name, detail string) {
 }
 
 func (s *topStep) describe(x *explainer) (name, detail string) {
-	return "top", fmt.Sprintf("%s %s, first %d by %s", x.types[s.v].Name, x.Var(s.v), x.read.Limit, x.Expr(s.score.src))
+	detail = fmt.Sprintf("%s %s, first %d by %s", x.types[s.v].Name, x.Var(s.v), x.read.Limit, x.Expr(s.score.src))
+	if s.score.kind == exprNearest && x.isApproximate(s.score) {
+		detail += x.approximately(s.score)
+	}
+	return "top", detail
 }
 
 func (s *expand) describe(x *explainer) (name, detail string) {

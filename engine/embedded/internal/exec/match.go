@@ -1,6 +1,9 @@
 package exec
 
-import "github.com/omnigraph-go/omnigraph/gq/plan"
+import (
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
 
 // matcher runs the steps of a program and passes the rows of the match to a collector. It
 // owns the memory of the steps.
@@ -20,6 +23,8 @@ type matcher struct {
 	best                 []uint32  // see topStep
 	weights              []int64   // see degrees
 	near                 nearness
+	passing              []uint32 // see nearStep
+	vectors              index.VectorSearch
 	sweeper              sweeper
 }
 

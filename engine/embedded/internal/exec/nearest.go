@@ -19,6 +19,7 @@ type nearness struct {
 	residual       float64          // length of the direction minus scale·query
 	roundingMargin float64          // more than the rounding error of any estimate
 	limit          int              // number of entities that the read asks for
+	least          float32          // see adder
 	upperBounds    []float64        // a max-heap of the least upper bounds
 	ords           []uint32         // candidates
 	lowerBounds    []float64        // lower bounds of the candidates
@@ -46,6 +47,11 @@ func (m *matcher) closest(e *expr, limit int) ([]uint32, error) {
 	near := &m.near
 	near.begin(t, limit)
 	table := m.table(d.v)
+	if view := table.Vectors(d.prop); view != nil && len(near.query) > 0 {
+		err := m.approximately(view, limit, nil, 1)
+		near.end()
+		return near.candidates(), err
+	}
 	for _, s := range table.Segs {
 		if err := m.closestIn(table, s, d.prop); err != nil {
 			return nil, err
@@ -66,7 +72,7 @@ func (m *matcher) closest(e *expr, limit int) ([]uint32, error) {
 		}
 		return m.spend((len(near.ords) - before) * candidateBytes)
 	})
-	near.target = nil
+	near.end()
 	return near.candidates(), err
 }
 

@@ -32,7 +32,8 @@ func newPlanner(p *Program, snap *version.Snapshot, work *meter) *planner {
 
 // plan chooses the steps of the program and their order.
 func (pl *planner) plan() error {
-	if first := pl.top(); first != nil {
+	first := pl.top()
+	if first != nil {
 		pl.body = &pipe{steps: []step{first}, estimates: []float64{min(float64(pl.read.Limit), float64(pl.live(first.v)))}}
 	} else {
 		var err error
@@ -49,6 +50,13 @@ func (pl *planner) plan() error {
 		pl.tallying()
 	}
 	pl.lookAhead()
+	if first != nil {
+		return nil
+	}
+	if s := pl.approximate(); s != nil {
+		est := s.rows.estimates[len(s.rows.estimates)-1]
+		pl.body = &pipe{steps: []step{s}, estimates: []float64{min(est, float64(pl.read.Limit))}}
+	}
 	return nil
 }
 

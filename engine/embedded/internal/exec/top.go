@@ -19,38 +19,47 @@ type topStep struct {
 // variable without a condition and returns the first rows by a score. For other reads it
 // returns nil.
 func (pl *planner) top() *topStep {
-	r := pl.read
-	if r.Grouped || r.Limit <= 0 || len(r.Order) == 0 || len(r.Vars) != 1 || fuses(r) {
+	if len(pl.read.Vars) != 1 || !pl.firstByScore() {
 		return nil
 	}
-	for _, c := range r.Match {
+	for _, c := range pl.read.Match {
 		if _, ok := c.(plan.Bind); !ok {
 			return nil
 		}
+	}
+	return &topStep{score: pl.order[0].ex, v: 0, id: pl.frame()}
+}
+
+// firstByScore reports whether a read returns its first rows by a score, best first, and keeps all
+// rows that have this score.
+func (pl *planner) firstByScore() bool {
+	r := pl.read
+	if r.Grouped || r.Limit <= 0 || len(r.Order) == 0 || fuses(r) {
+		return false
 	}
 	// A second score may drop rows that are the best by the first score.
 	for i, o := range r.Order {
 		switch o.Expr.(type) {
 		case plan.BM25:
 			if i > 0 || !o.Desc {
-				return nil
+				return false
 			}
 		case plan.Nearest:
 			if i > 0 || o.Desc {
-				return nil
+				return false
 			}
 		default:
 			if i == 0 {
-				return nil
+				return false
 			}
 		}
 	}
 	for _, c := range r.Columns {
 		if _, ok := c.Expr.(plan.Nearest); ok && !sameExpr(c.Expr, r.Order[0].Expr) {
-			return nil
+			return false
 		}
 	}
-	return &topStep{score: pl.order[0].ex, v: 0, id: pl.frame()}
+	return true
 }
 
 func (s *topStep) run(m *matcher, p *pipe, at int, _ *frame) error {

@@ -54,6 +54,7 @@ var (
 	Index       = Kind{"index", 1}
 	Text        = Kind{"text index", 1}
 	Sorted      = Kind{"sorted index", 0}
+	Vectors     = Kind{"index of vectors", 0}
 )
 
 // Check returns an error unless n is a number that the kind was ever written with.

@@ -53,6 +53,9 @@ func (t *Table) Stored() []string {
 	for _, name := range t.storedOrders {
 		names = append(names, name)
 	}
+	for _, l := range t.storedVectors {
+		names = append(names, l.segment())
+	}
 	return names
 }
 
@@ -77,7 +80,7 @@ func (t *Table) Unstored(floor uint32) []Unstored {
 	if t.next < floor || t.next == 0 {
 		return nil
 	}
-	parts := append(t.unstoredTexts(), t.unstoredOrders()...)
+	parts := slices.Concat(t.unstoredTexts(), t.unstoredOrders(), t.unstoredVectors())
 	if t.based != nil && t.based.name == "" && t.based.ords > 0 {
 		parts = append(parts, basesOf{t})
 	}
@@ -87,7 +90,7 @@ func (t *Table) Unstored(floor uint32) []Unstored {
 // IndexesToStore reports whether a table has indexes that are not stored, although they cover at
 // least floor ordinals or texts.
 func (t *Table) IndexesToStore(floor uint32) bool {
-	return t.based != nil && t.based.name == "" && t.based.ords > 0 && t.next >= floor || t.textsToStore(floor) || t.next >= floor && t.ordersToStore()
+	return t.based != nil && t.based.name == "" && t.based.ords > 0 && t.next >= floor || t.textsToStore(floor) || t.next >= floor && t.ordersToStore() || t.vectorsToStore()
 }
 
 // Disown forgets the names of segments that no longer exist, so that the indexes in them count as
@@ -100,6 +103,7 @@ func (t *Table) Disown(there func(name string) bool) {
 	}
 	t.disownTexts(there)
 	t.disownOrders(there)
+	t.disownVectors(there)
 }
 
 // basesOf implements [Unstored] for the bases of a table's indexes.

@@ -34,7 +34,9 @@ import (
 //	  indexes     text: the segment with the bases of the indexes; empty for none
 //	  texts       uvarint count of text indexes; for each the position of its property,
 //	              the rows that it covers (uvarints), and the segments that hold it:
-//	              uvarint count, texts. Formats 1 and 2 have no indexes and no texts
+//	              uvarint count, texts. Formats 1 and 2 have no indexes and no texts.
+//	              After the text indexes, and counted with them, come the approximate
+//	              indexes of vectors (@ann), in the same form with one segment each
 //	  sorted      uvarint count of sorted indexes; for each the position of its property
 //	              (uvarint), and the segment that holds its base (text); from format 5 on
 //	states    uvarint count; for each:

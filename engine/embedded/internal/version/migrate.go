@@ -152,6 +152,7 @@ func (t *Table) buildTuple(tuple []int) index.Hash {
 func (s *searches) carried(from, to *Type, props []int) *searches {
 	n := &searches{typ: to}
 	before := s.next(from)
+	n.nearby.follow(&before.nearby, to, props)
 	for p, q := range props {
 		if view := before.earlier[q]; q >= 0 && view != nil {
 			if n.earlier == nil {

@@ -115,6 +115,18 @@ func NewSchema(source, digest string, c *catalog.Schema) (*Schema, error) {
 	return s, nil
 }
 
+// Approximate reports whether some property has an approximate index.
+func (s *Schema) Approximate() bool {
+	for _, t := range s.Nodes {
+		for p := range t.Props {
+			if t.Approximate(p) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Type returns the type called name, or nil. The names of edge types are case-insensitive.
 func (s *Schema) Type(e plan.Entity, name string) *Type {
 	if e == plan.Edge {

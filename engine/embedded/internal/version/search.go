@@ -23,6 +23,7 @@ type searches struct {
 	earlier map[int]*index.TextView // indexes of an earlier state, by property
 
 	orders orders
+	nearby nearby
 
 	// stored holds, by property, the text indexes that the next manifest lists. Only the goroutine
 	// that writes manifests may use it.
@@ -136,6 +137,7 @@ func (s *searches) next(typ *Type) *searches {
 		return n
 	}
 	n.orders.follow(&s.orders)
+	n.nearby.clone(&s.nearby)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.earlier) > 0 {

@@ -171,6 +171,9 @@ func (t *Table) appendTexts(dst []byte) []byte {
 	for range t.storedTexts {
 		n++
 	}
+	for range t.storedVectors {
+		n++
+	}
 	dst = binary.AppendUvarint(dst, uint64(n))
 	for p, s := range t.storedTexts {
 		names := s.names()
@@ -181,7 +184,7 @@ func (t *Table) appendTexts(dst []byte) []byte {
 			dst = appendText(dst, name)
 		}
 	}
-	return dst
+	return t.appendVectors(dst)
 }
 
 // readTexts reads the text indexes of a manifest. It reads their segments on first use
@@ -191,6 +194,12 @@ func (t *Table) readTexts(r *reader, open Opener) error {
 		p, covered := r.index(len(t.Type.Props)), r.ordinal()
 		if r.err != nil {
 			return r.err
+		}
+		if t.Type.Approximate(p) {
+			if err := t.readVectors(r, open, p, covered); err != nil {
+				return err
+			}
+			continue
 		}
 		if typ := t.Type.Props[p].Type; typ.Kind != value.String || typ.List || covered > t.base {
 			r.fail(fmt.Sprintf("%s %s: the text index of %s covers %d rows of %d, or the property is not a String", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name, covered, t.base))

@@ -105,7 +105,10 @@ func (t *Table) verify(ctx context.Context) (err error) {
 	if err := t.verifyTexts(ctx); err != nil {
 		return err
 	}
-	return t.verifyOrders(ctx)
+	if err := t.verifyOrders(ctx); err != nil {
+		return err
+	}
+	return t.verifyVectors()
 }
 
 // verifyTexts compares the existing text indexes with the texts of the rows.

@@ -1,0 +1,225 @@
+package exec
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// A read by nearest on an @ann property takes its candidates from the approximate index of the
+// state, if there is one. The index holds codes of the vectors with known errors. So each entity that a
+// search finds has bounds of its distance, and the candidates are the entities that these bounds
+// leave. The sort that follows computes their exact distances. If few rows pass the other clauses, all
+// of them are compared by their codes, and the result is exact.
+
+// nearStep runs a pipe that binds one variable, and pushes on those of its entities that can be among
+// the first rows by their distance, including ties, and one more if there are more.
+type nearStep struct {
+	rows  *pipe // ends with a gather
+	score *expr
+	v     plan.VarID
+	id    int // position in matcher.frames of the frame for the result
+}
+
+// gather collects the ordinals of a variable in matcher.passing.
+type gather struct{ v plan.VarID }
+
+// approximate returns the step that replaces the match of a read which returns the first rows by a
+// distance with an approximate index, if the match binds one variable. For other reads it returns
+// nil.
+func (pl *planner) approximate() *nearStep {
+	r := pl.read
+	if !pl.firstByScore() {
+		return nil
+	}
+	score := pl.order[0].ex
+	if score.kind != exprNearest || !pl.isApproximate(score) {
+		return nil
+	}
+	binds := 0
+	for _, c := range r.Match {
+		switch c.(type) {
+		case plan.Bind:
+			binds++
+		case plan.Filter, plan.Not:
+		default:
+			return nil
+		}
+	}
+	if binds != 1 {
+		return nil
+	}
+	v := pl.distances[score.score].v
+	rows := *pl.body
+	rows.steps = append(slices.Clip(rows.steps), gather{v})
+	if n := len(rows.estimates); n > 0 {
+		rows.estimates = append(slices.Clip(rows.estimates), rows.estimates[n-1])
+	}
+	return &nearStep{rows: &rows, score: score, v: v, id: pl.frame()}
+}
+
+// isApproximate reports whether the property of a distance may have an approximate index.
+func (q *query) isApproximate(score *expr) bool {
+	d := q.distances[score.score]
+	return q.types[d.v].Approximate(d.prop)
+}
+
+func (s gather) run(m *matcher, _ *pipe, _ int, f *frame) error {
+	m.passing = append(m.passing, f.cols[s.v][:f.n]...)
+	return m.spend(4 * f.n)
+}
+
+func (s *nearStep) run(m *matcher, p *pipe, at int, f *frame) error {
+	m.passing = m.passing[:0]
+	if err := m.push(s.rows, 0, f); err != nil {
+		return err
+	}
+	spent := 4 * len(m.passing)
+	ords, err := m.closestOf(s.score, int(min(m.read.Limit, int64(len(m.passing))))+1)
+	if err != nil {
+		return err
+	}
+	out := m.frame(s.id, []plan.VarID{s.v})
+	for len(ords) > 0 {
+		out.n = copy(out.cols[s.v][:frameSize], ords)
+		ords = ords[out.n:]
+		if err := m.flush(p, at, out); err != nil {
+			return err
+		}
+		m.makeColumns(out, s.v)
+	}
+	return m.spend(-spent)
+}
+
+// closestOf returns those of m.passing that can be among the limit closest to a target. Without an
+// index it returns all of them.
+func (m *matcher) closestOf(e *expr, limit int) ([]uint32, error) {
+	d, t := m.distances[e.score], &m.targets[e.score]
+	table := m.table(d.v)
+	view := table.Vectors(d.prop)
+	if view == nil || t.vector == nil || len(m.passing) <= limit {
+		return m.passing, nil
+	}
+	near := &m.near
+	near.begin(t, limit)
+	defer near.end()
+	if len(near.query) == 0 {
+		return m.passing, nil
+	}
+	size := 8 * (int(table.Ordinals())/64 + 1)
+	if err := m.spend(size); err != nil {
+		return nil, err
+	}
+	defer m.spend(-size)
+	accept := engine.NewBitmap(int(table.Ordinals()))
+	for _, ord := range m.passing {
+		accept.Set(int(ord))
+	}
+	g, share := view.Graph(), float64(len(m.passing))/float64(table.Ordinals())
+	one := g.ScatteredCost(len(m.passing)) // the cost of comparing these entities alone
+	if one >= float64(g.Nodes()) || g.Breadth() > 0 && one > g.SearchCost(m.breadth(view, limit))/share {
+		err := m.approximately(view, limit, accept, share)
+		return near.candidates(), err
+	}
+	if !slices.IsSorted(m.passing) {
+		slices.Sort(m.passing)
+	}
+	add := near.adder(view)
+	for ords := range slices.Chunk(m.passing, frameSize) {
+		if err := m.tick(frameSize); err != nil {
+			return nil, err
+		}
+		view.Of(near.query, ords, add)
+	}
+	err := view.Each(&m.vectors, near.query, false, accept, &near.least, m.tick, add)
+	near.addNotFinite(view, accept)
+	if err == nil {
+		err = m.spend(len(near.ords) * candidateBytes)
+	}
+	return near.candidates(), err
+}
+
+// breadth returns the number of nodes that a search for limit entities keeps. The measured breadth
+// is for ten entities.
+func (m *matcher) breadth(view *index.VectorView, limit int) int {
+	b := view.Graph().Breadth()
+	return max(b, int(min(int64(b)*int64(limit)/10, math.MaxInt32)), limit)
+}
+
+// approximately adds, to m.near, candidates for the limit entities closest to the target: those that
+// a search in the graph finds, and all that are not in the graph. It compares all vectors if that is
+// not slower, or if the search finds too few. accept has the entities that count; nil means all of
+// them. share is their share of all entities.
+func (m *matcher) approximately(view *index.VectorView, limit int, accept engine.Bitmap, share float64) error {
+	near, g, breadth := &m.near, view.Graph(), m.breadth(view, limit)
+	add := near.adder(view)
+	found := false
+	if g.Breadth() > 0 && g.SearchCost(breadth)/share < float64(g.Nodes()) {
+		var passes func(ord uint32) bool
+		if accept != nil {
+			passes = func(ord uint32) bool { return accept.Get(int(ord)) }
+		}
+		before := m.vectors.Bytes()
+		var err error
+		found, err = view.Near(&m.vectors, near.query, breadth, limit, g.Nodes()/2, passes, m.tick, add)
+		if err == nil {
+			err = m.hold(m.vectors.Bytes() - before)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	err := view.Each(&m.vectors, near.query, !found, accept, &near.least, m.tick, add)
+	near.addNotFinite(view, accept)
+	if err != nil {
+		return err
+	}
+	return m.spend(len(near.ords) * candidateBytes)
+}
+
+// adder returns a function that adds an entity by the codes of its vector. It raises near.least to the
+// product below which a vector is certainly too far away. See block for the bounds.
+func (near *nearness) adder(view *index.VectorView) func(index.CodedVector) {
+	margin := func(lack float32) float64 {
+		return near.residual + float64(lack)*(1+near.residual) + near.roundingMargin
+	}
+	most := margin(view.MaxError())
+	near.least = float32(math.Inf(-1))
+	return func(c index.CodedVector) {
+		dist := 1 - float64(c.Sum)*float64(c.Scale)*near.scale
+		off := margin(c.Error)
+		near.add(c.Ord, dist-off, dist+off)
+		if len(near.upperBounds) == near.limit {
+			near.least = float32((1 - near.upperBounds[0] - most - float32Slack) / near.scale)
+		}
+	}
+}
+
+// addNotFinite adds the entities whose vectors have no codes.
+func (near *nearness) addNotFinite(view *index.VectorView, accept engine.Bitmap) {
+	view.NotFinite(func(ord uint32) {
+		if accept == nil || accept.Get(int(ord)) {
+			near.add(ord, math.Inf(-1), math.Inf(1))
+		}
+	})
+}
+
+func (near *nearness) end() { near.target = nil }
+
+func (s *nearStep) describe(x *explainer) (name, detail string) {
+	return "nearest", fmt.Sprintf("%s %s, first %d by %s", x.types[s.v].Name, x.Var(s.v), x.read.Limit, x.Expr(s.score.src)) + x.approximately(s.score)
+}
+
+func (s gather) describe(x *explainer) (name, detail string) {
+	return "gather", x.types[s.v].Name + " " + x.Var(s.v)
+}
+
+// approximately describes a search by an approximate index.
+func (x *explainer) approximately(score *expr) string {
+	d := x.distances[score.score]
+	return ", approximate: the index of " + x.types[d.v].Props[d.prop].Name + " may miss some of the closest"
+}

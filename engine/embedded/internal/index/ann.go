@@ -1,0 +1,198 @@
+package index
+
+import (
+	"math"
+	"math/bits"
+	"sync/atomic"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+)
+
+// VectorGraph is an approximate index of vectors by direction: a hierarchical navigable small world
+// graph (Yu. A. Malkov and D. A. Yashunin, Efficient and robust approximate nearest neighbor search
+// using Hierarchical Navigable Small World graphs, 2016, arXiv:1603.09320). Each node is a vector,
+// and links join it to nodes nearby. A search walks along the links towards the target.
+//
+// Unlike the paper, nodes are inserted in batches: the searches of one batch run concurrently and
+// do not see its links, and a node is also compared with the other nodes of its batch. The level of
+// a node comes from a hash of its ordinal. So the same vectors give the same graph, however many
+// goroutines build it.
+//
+// A VectorGraph is immutable. It knows codes of the vectors and not the vectors; see column.Codes.
+type VectorGraph struct {
+	dim    int
+	stride int
+	// Node i has ordinal ords[i] and was made from row rows[i]. Rows ascend.
+	ords, rows []uint32
+	codes      [][]int8 // chunks of chunkNodes nodes, stride codes per node
+	scale      []float32
+	lack       []float32 // by node: the bound Error of column.Codes
+	maxLack    float32   // the maximum of lack
+	links      []uint32  // by node: flatDegree nodes, the rest noNode
+	layers     []graphLayer
+	entry      uint32 // the node at which searches begin; noNode in an empty graph
+	// Vectors that are not finite have no codes. Every search yields their entities.
+	oddOrds, oddRows []uint32
+
+	covered uint32 // the graph was made from the rows below this number
+	breadth int    // see Breadth
+	tuned   uint32 // number of nodes for which breadth was measured
+
+	place *blockPlace // nil for a graph that was built in memory
+	// segment is the name of the segment that holds the graph; nil if none does. Builds and Verify
+	// run beside the goroutine that writes manifests, which sets it.
+	segment *atomic.Pointer[string]
+}
+
+// graphLayer is a layer above the lowest one. It holds only some nodes.
+type graphLayer struct {
+	nodes []uint32 // ascending
+	links []uint32 // by position in nodes: degree nodes, the rest noNode
+}
+
+const (
+	// degree is the number of links that a node gets, the paper's M.
+	degree = 16
+	// flatDegree bounds the links of a node in the lowest layer.
+	flatDegree = 2 * degree
+	// chunkNodes is the number of nodes per chunk of codes, a power of two.
+	chunkNodes = 1 << 12
+	noNode     = ^uint32(0)
+	// MaxVectorDim is the largest number of components of which a graph can be made. The inner
+	// product of two vectors of codes then stays below 2³¹.
+	MaxVectorDim = 1 << 16
+)
+
+// Nodes returns the number of nodes.
+func (g *VectorGraph) Nodes() int { return len(g.ords) }
+
+// Covered returns the number of rows from which the graph was made.
+func (g *VectorGraph) Covered() uint32 { return g.covered }
+
+// Breadth returns the number of nearest nodes that a search must keep so that the first ten of
+// them are right, measured when the graph was built. It returns 0 if no breadth suffices; then a
+// search must compare all nodes.
+func (g *VectorGraph) Breadth() int { return g.breadth }
+
+// vector returns the codes of a node.
+func (g *VectorGraph) vector(node uint32) []int8 {
+	at := int(node%chunkNodes) * g.stride
+	return g.codes[node/chunkNodes][at : at+g.stride : at+g.stride]
+}
+
+// linksOf returns the links of a node in a layer, without the unused places.
+func (g *VectorGraph) linksOf(layer int, node uint32) []uint32 {
+	list := g.places(layer, node)
+	for n, to := range list {
+		if to == noNode {
+			return list[:n]
+		}
+		if int(to) >= len(g.ords) {
+			g.fault("node %d has a link to node %d, but there are only %d", node, to, len(g.ords))
+		}
+	}
+	return list
+}
+
+// places returns the links of a node in a layer with the unused places.
+func (g *VectorGraph) places(layer int, node uint32) []uint32 {
+	if layer == 0 {
+		at := int(node) * flatDegree
+		return g.links[at : at+flatDegree : at+flatDegree]
+	}
+	l := &g.layers[layer-1]
+	low, high := 0, len(l.nodes)
+	for low < high {
+		if mid := (low + high) / 2; l.nodes[mid] < node {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	if low == len(l.nodes) || l.nodes[low] != node {
+		g.fault("node %d is not in layer %d", node, layer)
+	}
+	return l.links[low*degree : (low+1)*degree : (low+1)*degree]
+}
+
+// fault throws a fault of a stored graph; see package corruption.
+func (g *VectorGraph) fault(format string, args ...any) {
+	if g.place == nil {
+		panic("index: a graph of vectors is inconsistent")
+	}
+	corruption.Corrupt(g.place.source.Name(), "index "+g.place.name+": "+format, args...)
+}
+
+// levelOf returns the highest layer of the node of an ordinal. One of 16 nodes of a layer is also
+// in the layer above, as 1/ln(degree) in the paper prescribes.
+func levelOf(ord uint32) int {
+	h := MixInt(0, uint64(ord)+1)
+	h ^= h >> 31
+	h *= 0x9e3779b97f4a7c15
+	h ^= h >> 29
+	return bits.TrailingZeros64(h|1<<60) / 4
+}
+
+// similar returns the cosine of the angle between two nodes, computed from their codes. ahead is
+// the node that the caller likely compares next.
+func (g *VectorGraph) similar(a, b, ahead uint32) float32 {
+	return float32(dot8(g.vector(a), g.vector(b), g.vector(ahead))) * g.scale[a] * g.scale[b]
+}
+
+// closeness holds a node and its similarity to a target in one number. The closer of two nodes has the
+// lower number. Of two nodes that are equally close, the one with the lower number of its own has it.
+type closeness uint64
+
+func closenessOf(similarity float32, node uint32) closeness {
+	b := math.Float32bits(similarity)
+	if b>>31 != 0 {
+		b = ^b
+	} else {
+		b |= 1 << 31
+	}
+	return closeness(uint64(^b)<<32 | uint64(node))
+}
+
+func (c closeness) node() uint32 { return uint32(c) }
+
+// similarity is the inverse of closenessOf.
+func (c closeness) similarity() float32 {
+	b := ^uint32(c >> 32)
+	if b>>31 != 0 {
+		return math.Float32frombits(b &^ (1 << 31))
+	}
+	return math.Float32frombits(^b)
+}
+
+// graphTarget is a vector to which nodes are compared: the codes of a node, or a query. One of its
+// fields is nil.
+type graphTarget struct {
+	narrow []int8
+	wide   []int16
+}
+
+func (t *graphTarget) sum(x, ahead []int8) int32 {
+	if t.narrow != nil {
+		return dot8(x, t.narrow, ahead)
+	}
+	return dot16(x, t.wide, ahead)
+}
+
+// coded adds codes to the graph as its next nodes. Only a graph under construction may change.
+func (g *VectorGraph) coded(x *column.Codes, ord func(row uint32) uint32) {
+	for i, row := range x.Rows {
+		n := len(g.ords)
+		if n%chunkNodes == 0 {
+			g.codes = append(g.codes, make([]int8, 0, chunkNodes*g.stride))
+		}
+		last := &g.codes[len(g.codes)-1]
+		*last = append(*last, x.Bytes[i*g.stride:(i+1)*g.stride]...)
+		g.ords, g.rows = append(g.ords, ord(row)), append(g.rows, row)
+		g.scale, g.lack = append(g.scale, x.Scale[i]), append(g.lack, x.Error[i])
+	}
+	g.maxLack = max(g.maxLack, x.MaxError)
+	for _, row := range x.NotFinite {
+		g.oddOrds, g.oddRows = append(g.oddOrds, ord(row)), append(g.oddRows, row)
+	}
+}

@@ -1,0 +1,182 @@
+package index
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+)
+
+// A segment that holds a graph of vectors has these blocks, numbers little-endian:
+//
+//	vectors  format 1 byte; then uvarints: components of a vector, nodes, rows covered, breadth,
+//	         nodes for which the breadth was measured, the entry plus one (0 in an empty graph),
+//	         vectors that are not finite, layers above the lowest, and the nodes of each of these
+//	ords     by node: its ordinal, 4 bytes
+//	rows     by node: its row, 4 bytes; ascending
+//	codes    by node: a byte for each component, padded with zeros to a multiple of 32
+//	scale    by node: the length of one step of its codes, a 4-byte float
+//	lack     by node: the error of its codes, a 4-byte float
+//	links    by node: its links in the lowest layer, 32 times 4 bytes; unused places have all bits set
+//	upper.n  by layer above the lowest: its nodes, 4 bytes each; ascending
+//	upper.l  by layer and node: its links, 16 times 4 bytes
+//	odd.o    by vector that is not finite: its ordinal, 4 bytes
+//	odd.r    by vector that is not finite: its row, 4 bytes
+
+// maxBreadth bounds the breadth of a stored graph.
+const maxBreadth = 1 << 16
+
+// Name returns the name of the segment that holds the graph; empty if none does.
+func (g *VectorGraph) Name() string {
+	if name := g.segment.Load(); name != nil {
+		return *name
+	}
+	return ""
+}
+
+// Named records the segment that holds the graph. Only the goroutine that writes manifests may call
+// it.
+func (g *VectorGraph) Named(name string) { g.segment.Store(&name) }
+
+// Cold reports that no block is compressed: searches read all of them in place.
+func (g *VectorGraph) Cold(string) (cold, delta bool) { return false, false }
+
+// Blocks passes the blocks of the graph to add, one after another.
+func (g *VectorGraph) Blocks(add func(name string, data []byte) error) error {
+	meta := []byte{format.Current}
+	for _, n := range []int{g.dim, len(g.ords), int(g.covered), g.breadth, int(g.tuned), int(g.entry + 1), len(g.oddOrds), len(g.layers)} {
+		meta = binary.AppendUvarint(meta, uint64(n))
+	}
+	var nodes, links []uint32
+	for _, l := range g.layers {
+		meta = binary.AppendUvarint(meta, uint64(len(l.nodes)))
+		nodes, links = append(nodes, l.nodes...), append(links, l.links...)
+	}
+	codes := make([]byte, 0, len(g.ords)*g.stride)
+	for _, c := range g.codes {
+		for _, x := range c {
+			codes = append(codes, byte(x))
+		}
+	}
+	for _, b := range []struct {
+		name string
+		data []byte
+	}{
+		{"vectors", meta}, {"ords", column.Bytes(g.ords)}, {"rows", column.Bytes(g.rows)}, {"codes", codes},
+		{"scale", column.Bytes(g.scale)}, {"lack", column.Bytes(g.lack)}, {"links", column.Bytes(g.links)},
+		{"upper.n", column.Bytes(nodes)}, {"upper.l", column.Bytes(links)},
+		{"odd.o", column.Bytes(g.oddOrds)}, {"odd.r", column.Bytes(g.oddRows)},
+	} {
+		if err := add(b.name, b.data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// OpenVectorGraph reads a stored graph of vectors with dim components, which keeps src. It throws
+// faults in the graph; see package corruption. Links are checked when a search follows them.
+func OpenVectorGraph(name string, src column.Source, dim int, covered uint32) *VectorGraph {
+	at := &blockPlace{src, "of vectors"}
+	meta := column.Bytestring(src, "vectors")
+	if len(meta) == 0 {
+		at.fail("block vectors is empty")
+	}
+	if err := format.Vectors.Check(uint32(meta[0])); err != nil {
+		at.fail("%v", err)
+	}
+	var n [8]uint64
+	rest, ok := readUvarints(meta[1:], n[:])
+	if !ok || n[7] > 16 {
+		at.fail("block vectors is truncated or claims too many layers")
+	}
+	sizes := make([]uint64, n[7])
+	if rest, ok = readUvarints(rest, sizes); !ok || len(rest) > 0 {
+		at.fail("block vectors is truncated")
+	}
+	nodes, odd := int(n[1]), int(n[6])
+	switch {
+	case int(n[0]) != dim || uint32(n[2]) != covered:
+		at.fail("it has vectors of %d components from %d rows, expected %d from %d", n[0], n[2], dim, covered)
+	case n[3] > maxBreadth || n[5] > n[1] || (n[5] == 0) != (nodes == 0):
+		at.fail("its breadth %d or its entry %d does not fit %d nodes", n[3], n[5], nodes)
+	}
+	g := &VectorGraph{dim: dim, stride: column.NewCodes(dim).Stride, covered: covered, breadth: int(n[3]), tuned: uint32(n[4]), entry: uint32(n[5]) - 1,
+		place: at, segment: new(atomic.Pointer[string]),
+		ords: column.Read[uint32](src, "ords", nodes), rows: column.Read[uint32](src, "rows", nodes),
+		scale: column.Read[float32](src, "scale", nodes), lack: column.Read[float32](src, "lack", nodes),
+		links:   column.Read[uint32](src, "links", nodes*flatDegree),
+		oddOrds: column.Read[uint32](src, "odd.o", odd), oddRows: column.Read[uint32](src, "odd.r", odd),
+	}
+	g.Named(name)
+	for i, row := range g.rows {
+		if row >= covered || i > 0 && row <= g.rows[i-1] {
+			at.fail("node %d has row %d, which is out of order or not below %d", i, row, covered)
+		}
+	}
+	for _, lack := range g.lack {
+		g.maxLack = max(g.maxLack, lack)
+	}
+	for _, row := range g.oddRows {
+		if row >= covered {
+			at.fail("a vector that is not finite has row %d, but only %d rows are covered", row, covered)
+		}
+	}
+	codes := column.Read[int8](src, "codes", nodes*g.stride)
+	for chunk := range slices.Chunk(codes, chunkNodes*g.stride) {
+		g.codes = append(g.codes, chunk)
+	}
+	total := 0
+	for _, size := range sizes {
+		if total += int(size); size == 0 || size > n[1] {
+			at.fail("a layer has %d of %d nodes", size, nodes)
+		}
+	}
+	upper, links := column.Read[uint32](src, "upper.n", total), column.Read[uint32](src, "upper.l", total*degree)
+	for _, size := range sizes {
+		l := graphLayer{upper[:size:size], links[: size*degree : size*degree]}
+		upper, links = upper[size:], links[size*degree:]
+		for i, node := range l.nodes {
+			if int(node) >= nodes || i > 0 && node <= l.nodes[i-1] {
+				at.fail("node %d of a layer is node %d, which is out of order or not below %d", i, node, nodes)
+			}
+		}
+		g.layers = append(g.layers, l)
+	}
+	return g
+}
+
+// Verify compares the graph with the vectors of the rows, and checks its links. part is the segment
+// that holds the graph, if one does. Faults of links are thrown.
+func (v *VectorView) Verify(vector Vectors) (part string, err error) {
+	g := v.graph
+	for node := range uint32(len(g.ords)) {
+		g.linksOf(0, node)
+		if !v.counts(node) {
+			continue
+		}
+		x, ok := vector(g.rows[node])
+		if !ok || len(x) != g.dim {
+			return g.Name(), fmt.Errorf("it has the vector of row %d, which is null", g.rows[node])
+		}
+		c := column.NewCodes(g.dim)
+		c.Add(g.rows[node], x)
+		if len(c.Rows) == 0 || !slices.Equal(c.Bytes, g.vector(node)) || c.Scale[0] != g.scale[node] || c.Error[0] != g.lack[node] {
+			return g.Name(), fmt.Errorf("the codes of row %d do not belong to its vector", g.rows[node])
+		}
+	}
+	for i := range g.layers {
+		for _, node := range g.layers[i].nodes {
+			for _, to := range g.linksOf(i+1, node) {
+				g.places(i+1, to)
+			}
+		}
+	}
+	if g.entry != noNode {
+		g.places(len(g.layers), g.entry)
+	}
+	return "", nil
+}

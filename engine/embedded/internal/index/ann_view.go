@@ -1,0 +1,299 @@
+package index
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+)
+
+// VectorView is an approximate index of the vectors of one state of a table: a graph, built at once
+// for this or an earlier state, and the vectors that were added or changed since, which searches
+// compare one by one. A node counts only if its entity still has the row that it had then. A
+// VectorView is immutable, and shares its parts with the views that derive from it.
+type VectorView struct {
+	graph *VectorGraph
+	later []*laterVectors
+	rows  Rows
+	next  uint32
+	added int // vectors in later, including those that do not count any more
+	gone  int // an upper bound of the nodes that do not count
+}
+
+// laterVectors are the codes of vectors that are not in the graph.
+type laterVectors struct {
+	column.Codes
+	ords map[uint32]uint32 // by row
+}
+
+// laterChunk is the number of vectors from which Update leaves a chunk as it is.
+const laterChunk = 256
+
+// Vectors returns the vector of a row; ok is false if it is null. The vector aliases the table.
+type Vectors func(row uint32) (v []float32, ok bool)
+
+// NewVectorView returns the view of a state with rows and next ordinals. The graph may be of
+// another state, even of another branch, with which this one shares the rows below g.Covered(). An
+// entity that was dead there has no node; like an entity with a later row, it is compared one by one.
+func NewVectorView(g *VectorGraph, next uint32, rows Rows, vector Vectors) *VectorView {
+	v := &VectorView{graph: g, rows: rows, next: next}
+	found := engine.NewBitmap(int(g.covered))
+	for node, row := range g.rows {
+		if v.counts(uint32(node)) {
+			found.Set(int(row))
+		} else {
+			v.gone++
+		}
+	}
+	v.NotFinite(func(ord uint32) { found.Set(int(rows.Get(ord))) })
+	var left []uint32
+	for ord := range next {
+		if row := rows.Get(ord); row != Dead && (row >= g.covered || !found.Get(int(row))) {
+			left = append(left, ord)
+		}
+	}
+	v.add(left, vector)
+	return v
+}
+
+// Update returns the view of a later state of the same table, in which rows have kept their
+// numbers. Its time is proportional to the changes.
+func (v *VectorView) Update(next uint32, rows Rows, vector Vectors) *VectorView {
+	u := &VectorView{graph: v.graph, later: slices.Clip(v.later), rows: rows, next: next, added: v.added, gone: v.gone}
+	var changed []uint32
+	rows.changes(&v.rows, v.next, next, func(ord uint32) {
+		was, is := uint32(Dead), uint32(Dead)
+		if ord < v.next {
+			was = v.rows.Get(ord)
+		}
+		if ord < next {
+			is = rows.Get(ord)
+		}
+		if was == is {
+			return
+		}
+		if was < v.graph.covered {
+			u.gone++
+		}
+		if is != Dead {
+			changed = append(changed, ord)
+		}
+	})
+	u.add(changed, vector)
+	return u
+}
+
+// add adds the vectors of entities.
+func (v *VectorView) add(ords []uint32, vector Vectors) {
+	if len(ords) == 0 {
+		return
+	}
+	c := &laterVectors{Codes: *column.NewCodes(v.graph.dim), ords: map[uint32]uint32{}}
+	all := make([]uint32, 0, len(ords))
+	for _, ord := range ords {
+		row := v.rows.Get(ord)
+		c.ords[row] = ord
+		all = append(all, row)
+	}
+	if n := len(v.later); n > 0 && len(v.later[n-1].Rows) < laterChunk {
+		last := v.later[n-1]
+		for row, ord := range last.ords {
+			if v.rows.Get(ord) == row {
+				c.ords[row] = ord
+				all = append(all, row)
+			}
+		}
+		v.added -= len(last.Rows)
+		v.later = slices.Clip(v.later[:n-1])
+	}
+	slices.Sort(all)
+	for _, row := range all {
+		if x, ok := vector(row); ok {
+			c.Add(row, x)
+		} else {
+			delete(c.ords, row)
+		}
+	}
+	v.added += len(c.Rows)
+	v.later = append(v.later, c)
+}
+
+// Graph returns the graph of the view.
+func (v *VectorView) Graph() *VectorGraph { return v.graph }
+
+// Later returns the number of vectors that are not in the graph.
+func (v *VectorView) Later() int { return v.added }
+
+// Gone returns an upper bound of the number of nodes that do not count any more.
+func (v *VectorView) Gone() int { return v.gone }
+
+// counts reports whether a node is the vector of its entity in this state.
+func (v *VectorView) counts(node uint32) bool {
+	ord := v.graph.ords[node]
+	return ord < v.next && v.rows.Get(ord) == v.graph.rows[node]
+}
+
+// ScatterCost is the time that a search loses by reading the codes of a node at a random place, in
+// components that a comparison in order could process in that time. Tests lower it.
+var ScatterCost = 1500
+
+// SearchCost estimates the time of a search with some breadth, and ScatteredCost that of comparing n
+// nodes at random places. The unit is the comparison of one node when all are compared in order.
+func (g *VectorGraph) SearchCost(breadth int) float64 { return g.ScatteredCost(breadth * degree) }
+
+// ScatteredCost is described at [VectorGraph.SearchCost].
+func (g *VectorGraph) ScatteredCost(n int) float64 {
+	return float64(n) * (1 + float64(ScatterCost)/float64(g.stride))
+}
+
+// CodedVector is a vector that a search yields: the entity, the inner product of the vector's codes
+// and the query, and the Scale and Error of the codes.
+type CodedVector struct {
+	Ord          uint32
+	Sum          int32
+	Scale, Error float32
+}
+
+// VectorSearch is the memory of searches in views, one at a time.
+type VectorSearch struct {
+	graphSearch
+	sums [buildBatch]int32
+}
+
+// Bytes returns the memory that the searches keep, in bytes.
+func (s *VectorSearch) Bytes() int {
+	return 8*(len(s.visited)+cap(s.open)+cap(s.best)+cap(s.near)) + 4*(cap(s.words)+cap(s.fresh))
+}
+
+// Near searches the graph for the entities whose vectors have the directions closest to that of
+// query, which is padded as codes are. breadth is the number of nodes that the search keeps. It yields
+// what it found: usually the closest, and only entities that accept accepts; a nil accept accepts
+// all. If it found fewer than `least`, or gave up because it had compared more than `most` nodes, it
+// yields nothing and ok is false. The error is that of tick, which is called with the number of nodes
+// compared since its last call.
+func (v *VectorView) Near(s *VectorSearch, query []int16, breadth, least, most int, accept func(ord uint32) bool, tick func(n int) error, yield func(CodedVector)) (ok bool, err error) {
+	g := v.graph
+	if g.entry == noNode {
+		return least == 0, nil
+	}
+	t := &graphTarget{wide: query}
+	s.near = append(s.near[:0], g.descend(t, 0))
+	s.begin(len(g.ords))
+	var counts func(node uint32) bool
+	if accept != nil || v.gone > 0 {
+		counts = func(node uint32) bool { return v.counts(node) && (accept == nil || accept(g.ords[node])) }
+	}
+	complete, err := g.explore(&s.graphSearch, t, 0, breadth, most, counts, tick)
+	if err != nil || !complete || len(s.best) < least {
+		return false, err
+	}
+	for _, c := range s.best {
+		yield(v.code(t, c.node(), c.node()))
+	}
+	return true, nil
+}
+
+func (v *VectorView) code(t *graphTarget, node, ahead uint32) CodedVector {
+	g := v.graph
+	return CodedVector{g.ords[node], t.sum(g.vector(node), g.vector(ahead)), g.scale[node], g.lack[node]}
+}
+
+// MaxError returns the maximum Error of the vectors.
+func (v *VectorView) MaxError() float32 {
+	most := v.graph.maxLack
+	for _, l := range v.later {
+		most = max(most, l.MaxError)
+	}
+	return most
+}
+
+// Each yields every entity that has a coded vector and is in accept; a nil accept has all. It
+// takes the graph's nodes only if nodes is true. It leaves out vectors whose Sum × Scale is less than
+// *least, which yield may raise. Ticks and errors are those of Near.
+func (v *VectorView) Each(s *VectorSearch, query []int16, nodes bool, accept engine.Bitmap, least *float32, tick func(n int) error, yield func(CodedVector)) error {
+	g := v.graph
+	for first := 0; nodes && first < len(g.ords); first += len(s.sums) {
+		n := min(len(s.sums), len(g.ords)-first)
+		if err := tick(n); err != nil {
+			return err
+		}
+		at := first % chunkNodes * g.stride
+		Dots(s.sums[:n], g.codes[first/chunkNodes][at:at+n*g.stride], query)
+		for i := range n {
+			node := uint32(first + i)
+			if float32(s.sums[i])*g.scale[node] < *least {
+				continue
+			}
+			if v.counts(node) && (accept == nil || accept.Get(int(g.ords[node]))) {
+				yield(CodedVector{g.ords[node], s.sums[i], g.scale[node], g.lack[node]})
+			}
+		}
+	}
+	for _, l := range v.later {
+		for first := 0; first < len(l.Rows); first += len(s.sums) {
+			n := min(len(s.sums), len(l.Rows)-first)
+			if err := tick(n); err != nil {
+				return err
+			}
+			Dots(s.sums[:n], l.Bytes[first*l.Stride:(first+n)*l.Stride], query)
+			for i := range n {
+				row := l.Rows[first+i]
+				if float32(s.sums[i])*l.Scale[first+i] < *least {
+					continue
+				}
+				if ord := l.ords[row]; v.rows.Get(ord) == row && (accept == nil || accept.Get(int(ord))) {
+					yield(CodedVector{ord, s.sums[i], l.Scale[first+i], l.Error[first+i]})
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Of yields the entities in ords, in ascending order, that have a node.
+func (v *VectorView) Of(query []int16, ords []uint32, yield func(CodedVector)) {
+	g := v.graph
+	t := &graphTarget{wide: query}
+	find := func(ord uint32) (uint32, bool) {
+		row := v.rows.Get(ord)
+		if row >= g.covered {
+			return 0, false
+		}
+		if int(row) < len(g.rows) && g.rows[row] == row {
+			return row, true
+		}
+		n := sort.Search(min(len(g.rows), int(row)+1), func(i int) bool { return g.rows[i] >= row })
+		return uint32(n), n < len(g.rows) && g.rows[n] == row
+	}
+	held := noNode // the node before, whose successor was not known yet
+	for _, ord := range ords {
+		node, ok := find(ord)
+		if !ok {
+			continue
+		}
+		if held != noNode {
+			yield(v.code(t, held, node))
+		}
+		held = node
+	}
+	if held != noNode {
+		yield(v.code(t, held, held))
+	}
+}
+
+// NotFinite yields the entities whose vectors are not finite, so that they have no codes.
+func (v *VectorView) NotFinite(yield func(ord uint32)) {
+	for i, ord := range v.graph.oddOrds {
+		if ord < v.next && v.rows.Get(ord) == v.graph.oddRows[i] {
+			yield(ord)
+		}
+	}
+	for _, l := range v.later {
+		for _, row := range l.Codes.NotFinite {
+			if ord := l.ords[row]; v.rows.Get(ord) == row {
+				yield(ord)
+			}
+		}
+	}
+}

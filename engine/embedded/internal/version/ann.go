@@ -1,0 +1,266 @@
+package version
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// nearby holds the approximate indexes of one state of a table. Readers never build a graph: a
+// build in the background makes it, and later states take it over with the rows that they share.
+type nearby struct {
+	mu sync.Mutex
+	// views holds, by property, the index of this state or of an earlier one.
+	views map[int]nearbyView
+	// builds holds, by property, the latest build that began on this state or on an earlier one.
+	builds map[int]*VectorBuild
+
+	// listed holds, by property, the indexes that the next manifest lists. Only the goroutine that
+	// writes manifests may use it.
+	listed map[int]listed
+}
+
+// nearbyView is an index; current says that it is of this state. If the index is nil, stored is the
+// graph that it must be made of.
+type nearbyView struct {
+	*index.VectorView
+	current bool
+	stored  *storedVectors
+}
+
+// VectorBuild is a build of a graph for one property, from one state of a table.
+type VectorBuild struct {
+	t    *Table // nil once the build is finished; only Run reads it
+	p    int
+	done atomic.Pointer[index.VectorView] // nil until the build is finished
+}
+
+const (
+	// approximateFrom is the least number of entities for which a graph is built. Below, the
+	// exact scan takes less than a millisecond.
+	approximateFrom = 4096
+	// approximateLater is the least number of vectors outside the graph that are worth a build.
+	approximateLater = 1024
+	// laterPart is the part, of the nodes, that this number may be before a build.
+	laterPart = 32
+	// gonePart is the part of the nodes that may belong to dead or changed entities before a
+	// build begins a graph anew.
+	gonePart = 4
+)
+
+// Approximate reports whether nearest may use an approximate index of property p.
+func (t *Type) Approximate(p int) bool {
+	prop := t.Props[p]
+	return t.Entity == plan.Node && prop.Approximate && prop.Type.Kind == value.Vector && !prop.Type.List && prop.Type.Dim <= index.MaxVectorDim
+}
+
+// Vectors returns the approximate index of property p, or nil if none was built yet.
+func (t *Table) Vectors(p int) *index.VectorView {
+	if t.texts == nil || t.texts.typ != t.Type || !t.Type.Approximate(p) {
+		return nil
+	}
+	n := &t.texts.nearby
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	view := n.views[p]
+	if b := n.builds[p]; b != nil {
+		if built := b.done.Load(); built != nil {
+			view = nearbyView{VectorView: built}
+			delete(n.builds, p)
+		}
+	}
+	switch {
+	case view.VectorView == nil && view.stored == nil:
+		return nil
+	case !view.current:
+		if source := t.vectorSource(p); view.VectorView != nil {
+			view = nearbyView{VectorView: view.Update(t.next, t.rows, source), current: true}
+		} else {
+			g := view.stored.open(t.Type.Props[p].Type.Dim)
+			view = nearbyView{VectorView: index.NewVectorView(g, t.next, t.rows, source), current: true}
+		}
+		if n.views == nil {
+			n.views = map[int]nearbyView{}
+		}
+		n.views[p] = view
+	}
+	return view.VectorView
+}
+
+// vectorSource returns the function that reads the vectors of property p by row.
+func (t *Table) vectorSource(p int) index.Vectors {
+	return func(row uint32) ([]float32, bool) {
+		v := t.valueAt(row, p)
+		if v.IsNull() {
+			return nil, false
+		}
+		return v.Vector(), true
+	}
+}
+
+// PlanVectors returns the builds that the table needs: for each property whose graph is missing or
+// lacks many vectors. From then on, later states wait for these builds, so the caller must prevent
+// that a later state begins during the call. A table without a graph first takes over that of donor,
+// a table of another branch, if both share its rows; donor may be nil.
+func (t *Table) PlanVectors(donor *Table) (builds []*VectorBuild) {
+	if t.live < approximateFrom || t.texts == nil || t.texts.typ != t.Type {
+		return nil
+	}
+	for p := range t.Type.Props {
+		if !t.Type.Approximate(p) {
+			continue
+		}
+		t.takeVectors(donor, p)
+		if s := t.texts.nearby.unread(p); s != nil {
+			// At most so many vectors are not in the graph. Do not read it to count them.
+			if rows := t.base + uint32(len(t.tail)); rows-s.covered < max(approximateLater, s.covered/laterPart) {
+				continue
+			}
+		}
+		if v := t.Vectors(p); v != nil && v.Later() < max(approximateLater, v.Graph().Nodes()/laterPart) && !startsAnew(v) {
+			continue
+		}
+		b := &VectorBuild{t: t, p: p}
+		n := &t.texts.nearby
+		n.mu.Lock()
+		if n.builds == nil {
+			n.builds = map[int]*VectorBuild{}
+		}
+		n.builds[p] = b
+		n.mu.Unlock()
+		builds = append(builds, b)
+	}
+	return builds
+}
+
+// takeVectors takes over the graph of donor, unless the table has one for property p.
+func (t *Table) takeVectors(donor *Table, p int) {
+	if donor == nil || donor == t || donor.Type != t.Type || slices.Contains(t.texts.nearby.known(), p) {
+		return
+	}
+	v := donor.Vectors(p)
+	if v == nil || v.Graph().Covered() > t.sharedRows(donor) {
+		return
+	}
+	n := &t.texts.nearby
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.views == nil {
+		n.views = map[int]nearbyView{}
+	}
+	n.views[p] = nearbyView{VectorView: index.NewVectorView(v.Graph(), t.next, t.rows, t.vectorSource(p)), current: true}
+}
+
+// sharedRows returns the number of rows, from the first, that lie in the same stored segments in
+// both tables.
+func (t *Table) sharedRows(o *Table) (n uint32) {
+	for i, s := range t.Segs {
+		if i == len(o.Segs) || s.Name == "" || s.Name != o.Segs[i].Name || s.N != o.Segs[i].N {
+			break
+		}
+		n = s.Start + s.N
+	}
+	return n
+}
+
+// startsAnew reports whether so many nodes belong to dead or changed entities that the next build
+// must leave them out.
+func startsAnew(v *index.VectorView) bool {
+	return v.Gone() > approximateLater && v.Gone() > v.Graph().Nodes()/gonePart
+}
+
+// Run builds the graph with up to workers goroutines. It throws faults of the stored rows; see
+// package corruption. The error is the context's.
+func (b *VectorBuild) Run(ctx context.Context, workers int) error {
+	t, from := b.t, uint32(0)
+	var earlier *index.VectorGraph
+	if v := t.Vectors(b.p); v != nil && !startsAnew(v) {
+		earlier, from = v.Graph(), v.Graph().Covered()
+	}
+	ordAt := map[uint32]uint32{} // by row, for the rows that are not the ordinal's own
+	rows := t.base + uint32(len(t.tail))
+	alive := make([]bool, rows-from)
+	for ord := range t.next {
+		if row := t.rows.Get(ord); row != index.Dead && row >= from {
+			alive[row-from] = true
+			if row != ord {
+				ordAt[row] = ord
+			}
+		}
+	}
+	dim := t.Type.Props[b.p].Type.Dim
+	source, codes := t.vectorSource(b.p), column.NewCodes(dim)
+	for i, ok := range alive {
+		if i%vectorTick == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		if !ok {
+			continue
+		}
+		if v, ok := source(from + uint32(i)); ok {
+			codes.Add(from+uint32(i), v)
+		}
+	}
+	g, err := index.BuildVectors(ctx, earlier, dim, codes, func(row uint32) uint32 {
+		if ord, ok := ordAt[row]; ok {
+			return ord
+		}
+		return row
+	}, rows, workers)
+	if err != nil {
+		return err
+	}
+	b.done.Store(index.NewVectorView(g, t.next, t.rows, source))
+	b.t = nil // later states hold b, and must not keep this one
+	return nil
+}
+
+// vectorTick is the number of rows between two checks of the context.
+const vectorTick = 1 << 10
+
+// follow takes over the indexes and builds of the previous state, for a table of type typ: at[p] is
+// the previous position of property p, or negative.
+func (n *nearby) follow(before *nearby, typ *Type, at []int) {
+	before.mu.Lock()
+	defer before.mu.Unlock()
+	if len(before.views)+len(before.builds) == 0 {
+		return
+	}
+	n.views, n.builds = map[int]nearbyView{}, map[int]*VectorBuild{}
+	for p, q := range at {
+		if !typ.Approximate(p) {
+			continue
+		}
+		if v, ok := before.views[q]; ok {
+			n.views[p] = nearbyView{VectorView: v.VectorView, stored: v.stored}
+		}
+		if b := before.builds[q]; b != nil {
+			n.builds[p] = b
+		}
+	}
+}
+
+// clone takes over the indexes and builds of the previous state of the same table.
+func (n *nearby) clone(before *nearby) {
+	before.mu.Lock()
+	defer before.mu.Unlock()
+	if len(before.views)+len(before.builds) == 0 {
+		return
+	}
+	n.views, n.builds = make(map[int]nearbyView, len(before.views)), maps.Clone(before.builds)
+	if n.builds == nil {
+		n.builds = map[int]*VectorBuild{}
+	}
+	for p, v := range before.views {
+		n.views[p] = nearbyView{VectorView: v.VectorView, stored: v.stored}
+	}
+}

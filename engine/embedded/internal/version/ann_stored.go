@@ -1,0 +1,204 @@
+package version
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+)
+
+// storedVectors is a graph that a manifest lists. The first search reads it.
+type storedVectors struct {
+	name    string
+	covered uint32 // rows
+	src     column.Source
+
+	mu    sync.Mutex         // guards graph
+	graph *index.VectorGraph // nil until it is read
+}
+
+// open reads the graph, for vectors with dim components. It throws faults; see package corruption.
+func (s *storedVectors) open(dim int) *index.VectorGraph {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.graph == nil {
+		s.graph = index.OpenVectorGraph(s.name, s.src, dim, s.covered)
+	}
+	return s.graph
+}
+
+// listed is the entry of a manifest for an approximate index.
+type listed struct {
+	graph   *index.VectorGraph // nil if the graph is not read yet
+	name    string             // only without a graph
+	covered uint32
+}
+
+func (l listed) segment() string {
+	if l.graph != nil {
+		return l.graph.Name()
+	}
+	return l.name
+}
+
+// unstoredVectors prepares the entries of the next manifest, and lists the graphs that are not
+// stored.
+func (t *Table) unstoredVectors() (parts []Unstored) {
+	if t.texts == nil || t.texts.typ != t.Type {
+		return nil
+	}
+	n := &t.texts.nearby
+	n.listed = map[int]listed{}
+	for _, p := range n.known() {
+		if s := n.unread(p); s != nil {
+			n.listed[p] = listed{name: s.name, covered: s.covered}
+			continue
+		}
+		if view := t.Vectors(p); view != nil {
+			g := view.Graph()
+			n.listed[p] = listed{graph: g, covered: g.Covered()}
+			if g.Name() == "" {
+				parts = append(parts, g)
+			}
+		}
+	}
+	return parts
+}
+
+// vectorsToStore reports whether the table has a graph that is not stored.
+func (t *Table) vectorsToStore() bool {
+	if t.texts == nil || t.texts.typ != t.Type {
+		return false
+	}
+	n := &t.texts.nearby
+	return slices.ContainsFunc(n.known(), func(p int) bool {
+		if n.unread(p) != nil {
+			return false
+		}
+		view := t.Vectors(p)
+		return view != nil && view.Graph().Name() == ""
+	})
+}
+
+// disownVectors is Disown for the approximate indexes. It drops a graph that is not read yet and
+// whose segment is deleted.
+func (t *Table) disownVectors(there func(name string) bool) {
+	if t.texts == nil {
+		return
+	}
+	n := &t.texts.nearby
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for p, v := range n.views {
+		switch {
+		case v.VectorView != nil:
+			if g := v.Graph(); g.Name() != "" && !there(g.Name()) {
+				g.Named("")
+			}
+		case v.stored != nil && !there(v.stored.name):
+			delete(n.views, p)
+		}
+	}
+	// An entry prepared for a manifest that failed may name deleted segments too.
+	maps.DeleteFunc(n.listed, func(_ int, l listed) bool { return !there(l.segment()) })
+}
+
+// storedVectors yields the entries for the manifest that name a segment, in order of properties.
+func (t *Table) storedVectors(yield func(p int, l listed) bool) {
+	if t.texts == nil {
+		return
+	}
+	n := &t.texts.nearby
+	for _, p := range slices.Sorted(maps.Keys(n.listed)) {
+		if l := n.listed[p]; l.segment() != "" && !yield(p, l) {
+			return
+		}
+	}
+}
+
+// appendVectors appends the manifest's entries for the approximate indexes.
+func (t *Table) appendVectors(dst []byte) []byte {
+	for p, l := range t.storedVectors {
+		dst = binary.AppendUvarint(dst, uint64(p))
+		dst = binary.AppendUvarint(dst, uint64(l.covered))
+		dst = binary.AppendUvarint(dst, 1)
+		dst = appendText(dst, l.segment())
+	}
+	return dst
+}
+
+// readVectors reads the rest of a manifest's entry for the approximate index of property p.
+func (t *Table) readVectors(r *reader, open Opener, p int, covered uint32) error {
+	parts := r.count()
+	name := r.text()
+	if r.err != nil {
+		return r.err
+	}
+	if parts != 1 || covered > t.base {
+		r.fail(fmt.Sprintf("%s %s: the index of vectors of %s is in %d segments and covers %d rows of %d", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name, parts, covered, t.base))
+		return r.err
+	}
+	src, err := open.Source(name)
+	if err != nil {
+		return err
+	}
+	n := &t.texts.nearby
+	if n.views == nil {
+		n.views = map[int]nearbyView{}
+	}
+	n.views[p] = nearbyView{stored: &storedVectors{name: name, covered: covered, src: src}}
+	return nil
+}
+
+// verifyVectors compares the existing approximate indexes with the vectors of the rows.
+func (t *Table) verifyVectors() error {
+	if t.texts == nil || t.texts.typ != t.Type {
+		return nil
+	}
+	for _, p := range t.texts.nearby.known() {
+		view := t.Vectors(p)
+		if view == nil {
+			continue
+		}
+		if part, err := view.Verify(t.vectorSource(p)); err != nil {
+			object := t.object()
+			if part != "" {
+				object = "segment " + part
+			}
+			return &engine.Corrupt{Object: object, Detail: fmt.Sprintf("%s %s: the index of vectors of %s: %v", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name, err)}
+		}
+	}
+	return nil
+}
+
+// known lists the properties that have an approximate index, read or not.
+func (n *nearby) known() []int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	props := slices.Collect(maps.Keys(n.views))
+	for p, b := range n.builds {
+		if _, ok := n.views[p]; !ok && b.done.Load() != nil {
+			props = append(props, p)
+		}
+	}
+	slices.Sort(props)
+	return props
+}
+
+// unread returns the stored graph of a property if it is not read yet and no build replaces it.
+func (n *nearby) unread(p int) *storedVectors {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if b := n.builds[p]; b != nil && b.done.Load() != nil {
+		return nil
+	}
+	if v := n.views[p]; v.VectorView == nil {
+		return v.stored
+	}
+	return nil
+}

@@ -106,7 +106,7 @@
 //	Store.mu and wal.mu are never held together
 //	version: the lock of a text or sorted index while it is built, then searches.mu,
 //	orders.mu or nearby.mu, then index.TextView.mu
-//	column.Pending.mu, then the mutex of a block in store.Segment, then the table of
+//	column.wholeLock, then column.Pending.mu, then the mutex of a block in store.Segment, then the table of
 //	mappings in package fs
 //
 // The lock files of a graph, LOCK and the log file in use, are locks between processes;
@@ -133,4 +133,8 @@
 // the past that is being restored (restorer.running).
 // Close waits for all of them. The log has none: one of the writers that wait leads the
 // write for all; see wal.lead in package store.
+//
+// Package column starts a goroutine that reads and verifies all of a column or an index after many
+// single values of it were read by pieces. Only one such goroutine reads at a time. Close does not
+// wait for it: it only reads mapped files, which stay mapped while it runs.
 package embedded

@@ -45,7 +45,7 @@ func (p *Pending) ByPieces(n int, size func() int, read func()) bool {
 		go func() {
 			wholeLock.Lock()
 			defer wholeLock.Unlock()
-			var fault error // whoever uses the faulty piece finds it again
+			var fault error // ignored: the next use of the damaged piece finds the fault again
 			defer corruption.Catch(corruption.Watch(), &fault)
 			p.Resolve(read)
 		}()

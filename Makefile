@@ -37,7 +37,7 @@ build: generate ## build the three commands into bin/
 test: ## regenerate and fail on a difference, then run every test, and those of concurrent code with the race detector
 	$(GO) run ./cmd/gq generate --check
 	$(GO) vet ./...
-	$(GO) test -shuffle=on ./...
+	$(GO) test -shuffle=on -timeout 30m ./...
 	@$(MAKE) --no-print-directory test-race
 	$(GO) test ./engine/embedded -run '^TestRandom' -v -enginetest.duration=1m
 	@for fault in fault_hops fault_overlay fault_tombstone; do \
@@ -152,6 +152,7 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 		$(MAKE) --no-print-directory test-clock SHIFT=$$shift ZONE=$$zone || exit 1; \
 	done; done
 	$(MAKE) test-race RACE_FLAGS='-timeout 60m'
+	$(GO) test ./engine/embedded -run '^TestDiskFaults$$' -embedded.faults -timeout 60m
 	$(MAKE) fuzz
 	$(MAKE) fuzz-engine
 	$(MAKE) soak

@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"syscall"
 	"testing"
@@ -55,11 +56,13 @@ var diskFaults = []struct {
 	}},
 }
 
+var everyFault = flag.Bool("embedded.faults", false, "let each operation of the disk fail in every way")
+
 // TestDiskFaults makes the disk fail at every operation of the scripts. A deed that fails
 // leaves nothing behind, unless its error says that the outcome is unknown. Readers continue to
 // see the durable data. A later Open, with or without a power failure before it, finds one of
-// the states that the replies allow. With the race detector, each operation fails in one way
-// only.
+// the states that the replies allow. Each operation fails in one way only; with
+// -embedded.faults, each fails in every way.
 func TestDiskFaults(t *testing.T) {
 	for _, s := range scripts() {
 		states := s.states(t)
@@ -68,7 +71,7 @@ func TestDiskFaults(t *testing.T) {
 			t.Run(s.name+"/"+fault.name, func(t *testing.T) {
 				for _, op := range ops {
 					n := op.N
-					if fault.inject(op, n) == nil || (testing.Short() || raced) && n%len(diskFaults) != k {
+					if fault.inject(op, n) == nil || !*everyFault && n%len(diskFaults) != k {
 						continue
 					}
 					mem := fs.NewMem()

@@ -136,14 +136,15 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 		return nil, nil, nil, &engine.PreconditionFailed{Expected: w.ifCommit, Actual: head}
 	}
 	tx := version.Begin(b.tip.snap)
-	parts, err := build(tx)
+	var parts []version.Part
 	enqueued := false
-	defer func() {
+	defer func() { // also after a fault that build throws
 		if !enqueued {
 			r.files.discardParts(parts)
 			r.files.discardNamed(tx.KeptIndexes())
 		}
 	}()
+	parts, err := build(tx)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -135,11 +135,15 @@ func newJoin(parts []*Builder, perm []uint32) *join {
 
 // textBytes returns the number of bytes of text, or of list elements, in the result.
 func (j *join) textBytes() int64 {
-	n := int64(0)
+	n, elements := int64(0), int64(0)
 	for _, b := range j.parts {
 		n += b.TextBytes()
+		if b.elem != nil {
+			elements += int64(b.elem.n)
+		}
 	}
-	if n <= MaxBytes || j.perm == nil {
+	// innerOf numbers the elements of all parts, also of those that perm leaves out, with 32 bits.
+	if n <= MaxBytes || j.perm == nil || elements > MaxBytes {
 		return n
 	}
 	// The values of perm may be a small part of all values.

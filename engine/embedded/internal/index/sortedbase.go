@@ -2,6 +2,7 @@ package index
 
 import (
 	"encoding/binary"
+	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
@@ -25,7 +26,7 @@ type SortedBase struct {
 	rows Rows   // the rows of the state
 	next uint32 // number of ordinals that the state had assigned
 
-	name string // segment that holds the base; empty until it is stored
+	segment atomic.Pointer[string] // name of the segment that holds the base; nil until it is stored
 
 	unopened column.Pending // whether the blocks sorted and pages of a stored base must be read
 	unread   column.Pending // whether ords must be read
@@ -38,17 +39,23 @@ type SortedBase struct {
 // the one that [SortedBase.Blocks] got. Nothing may be asked of the index but [Sorted.Base] and
 // [Sorted.Update], which reads the base and throws the faults that it finds; see package corruption.
 func OpenSorted(name, subject string, src column.Source) *Sorted {
-	b := &SortedBase{name: name, subject: subject, place: blockPlace{src, "of " + subject}}
+	b := &SortedBase{subject: subject, place: blockPlace{src, "of " + subject}}
+	b.Named(name)
 	b.unopened.Defer()
 	b.unread.Defer()
 	return &Sorted{base: b, baseValid: true, stored: true}
 }
 
 // Name returns the name of the segment that holds the base; empty if none does.
-func (b *SortedBase) Name() string { return b.name }
+func (b *SortedBase) Name() string {
+	if name := b.segment.Load(); name != nil {
+		return *name
+	}
+	return ""
+}
 
 // Named records the segment that holds the base. Only the goroutine that writes manifests may call it.
-func (b *SortedBase) Named(name string) { b.name = name }
+func (b *SortedBase) Named(name string) { b.segment.Store(&name) }
 
 // Len returns the number of entries.
 func (b *SortedBase) Len() int {

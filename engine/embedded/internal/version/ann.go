@@ -124,7 +124,7 @@ func (t *Table) PlanVectors(donor *Table) (builds []*VectorBuild) {
 				continue
 			}
 		}
-		if v := t.Vectors(p); v != nil && v.Later() < max(approximateLater, v.Graph().Nodes()/laterPart) && !startsAnew(v) {
+		if v := t.Vectors(p); v != nil && !outdated(v) && !startsAnew(v) {
 			continue
 		}
 		b := &VectorBuild{t: t, p: p}
@@ -149,13 +149,22 @@ func (t *Table) takeVectors(donor *Table, p int) {
 	if v == nil || v.Graph().Covered() > t.sharedRows(donor) {
 		return
 	}
+	view := index.NewVectorView(v.Graph(), t.next, t.rows, t.vectorSource(p))
+	if outdated(view) {
+		return // a build would extend the graph again and again: it adds only the rows after those of donor
+	}
 	n := &t.texts.nearby
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.views == nil {
 		n.views = map[int]nearbyView{}
 	}
-	n.views[p] = nearbyView{VectorView: index.NewVectorView(v.Graph(), t.next, t.rows, t.vectorSource(p)), current: true}
+	n.views[p] = nearbyView{VectorView: view, current: true}
+}
+
+// outdated reports whether so many vectors are not in the graph that a build must add them.
+func outdated(v *index.VectorView) bool {
+	return v.Later() >= max(approximateLater, v.Graph().Nodes()/laterPart)
 }
 
 // sharedRows returns the number of rows, from the first, that lie in the same stored segments in

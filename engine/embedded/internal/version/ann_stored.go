@@ -76,13 +76,22 @@ func (t *Table) vectorsToStore() bool {
 		return false
 	}
 	n := &t.texts.nearby
-	return slices.ContainsFunc(n.known(), func(p int) bool {
-		if n.unread(p) != nil {
-			return false
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, b := range n.builds {
+		if v := b.done.Load(); v != nil && v.Graph().Name() == "" {
+			return true
 		}
-		view := t.Vectors(p)
-		return view != nil && view.Graph().Name() == ""
-	})
+	}
+	for p, v := range n.views {
+		if b := n.builds[p]; b != nil && b.done.Load() != nil {
+			continue // the build replaces this graph
+		}
+		if v.VectorView != nil && v.Graph().Name() == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // disownVectors is Disown for the approximate indexes. It drops a graph that is not read yet and

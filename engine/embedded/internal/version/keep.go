@@ -28,6 +28,11 @@ type IndexFiles struct {
 	Open func(t *Type, name string) (*Segment, error)
 	// Store makes a segment durable. It returns its name and the segment for reading.
 	Store func(write func(w BlockWriter) error) (name string, src column.Source, err error)
+
+	// first is the row number from which on segments are opened anew. The earlier segments of the
+	// table stay as they are: a checkpoint may remove their files meanwhile, and it recognizes the
+	// table by them.
+	first uint32
 }
 
 // BlockWriter writes the blocks of a segment. *store.SegmentWriter implements it.
@@ -43,12 +48,18 @@ func (tx *Txn) KeepIndexes(files *IndexFiles) { tx.files = files }
 // KeptIndexes lists the segments with the indexes that the transaction has stored.
 func (tx *Txn) KeptIndexes() []string { return tx.kept }
 
-// reindex rebuilds the indexes of a table in which PutSegments has put rows. It stores them if the
-// transaction keeps indexes and they are large, or most of what they cover is new. The error is that
-// of the files.
+// reindex rebuilds the indexes of a table in which PutSegments has put rows, which are its last
+// ones. It stores them if the transaction keeps indexes and they are large, or most of the entities
+// are new. The only possible error is that of the files.
 func (tx *Txn) reindex(t *Table, put uint32) error {
-	f := tx.files
-	if f == nil || t.next < f.Least || t.next < f.Spill && put < t.next/2 {
+	if tx.files == nil {
+		t.reindex()
+		return nil
+	}
+	files := *tx.files
+	f := &files
+	f.first = t.base - put
+	if t.next < f.Least || t.next < f.Spill && put < t.next/2 {
 		t.reindex()
 		return nil
 	}
@@ -85,7 +96,7 @@ func (tx *Txn) reindex(t *Table, put uint32) error {
 	return err
 }
 
-// fresh returns a copy of the table whose stored segments are opened anew.
+// fresh returns a copy of the table whose stored segments from f.first on are opened anew.
 func (t *Table) fresh(f *IndexFiles) (*Table, error) {
 	out := *t
 	out.Segs = slices.Clone(t.Segs)
@@ -97,10 +108,10 @@ func (t *Table) fresh(f *IndexFiles) (*Table, error) {
 	return &out, nil
 }
 
-// reopen opens segment i of the table anew, if it is stored.
+// reopen opens segment i of the table anew, if it is stored and begins at f.first or later.
 func (t *Table) reopen(f *IndexFiles, i int) error {
 	s := t.Segs[i]
-	if s.Name == "" || s.Origin != nil {
+	if s.Name == "" || s.Origin != nil || s.Start < f.first {
 		return nil
 	}
 	fresh, err := f.Open(t.Type, s.Name)

@@ -3,11 +3,14 @@ package version
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -73,14 +76,25 @@ func (t *Table) LacksTexts(floor uint32) bool {
 
 // BuildTexts builds the text indexes of the properties that the schema declares searchable, so that
 // the next manifest lists them and the first search after an open builds nothing. It does nothing for
-// a table with fewer than floor ordinals. The error is the context's.
+// a table with fewer than floor ordinals. It skips the texts of damaged files: the checkpoint can do
+// without the index, and the first search reports the damage. The only possible error is that of the
+// context.
 func (t *Table) BuildTexts(ctx context.Context, floor uint32) error {
 	for p := range t.textsToBuild(floor) {
-		if _, err := t.TextWithin(index.Work{Ctx: ctx}, p); err != nil {
+		err := t.buildText(ctx, p)
+		if damaged := (*engine.Corrupt)(nil); err != nil && !errors.As(err, &damaged) {
 			return err
 		}
 	}
 	return nil
+}
+
+// buildText builds the text index of property p. The error is that of the context or a
+// *engine.Corrupt.
+func (t *Table) buildText(ctx context.Context, p int) (err error) {
+	defer corruption.Catch(corruption.Watch(), &err)
+	_, err = t.TextWithin(index.Work{Ctx: ctx}, p)
+	return err
 }
 
 // unstoredTexts updates the text indexes that have been used, and lists their parts that

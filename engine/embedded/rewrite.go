@@ -145,7 +145,7 @@ func (c *checkpoints) layOut(ctx context.Context, cut *cut, all []*rewriting) (a
 }
 
 // installLocked replays the new commits of the branches under rewrite, puts the manifest in force,
-// and replaces the states in memory with the states to which after maps them. REQUIRES: c.mu is
+// and replaces each state in memory with its new state in the map `after`. REQUIRES: c.mu is
 // locked, and c.layout for writing.
 func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewriting, after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint) (done bool, err error) {
 	anchors := map[string]*version.Snapshot{}

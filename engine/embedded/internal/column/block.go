@@ -210,7 +210,7 @@ func (c *Column) read() {
 	}
 }
 
-// faultyCode throws: value i has a code that is not in the dictionary.
+// faultyCode throws the fault that the code of value i is not in the dictionary.
 func faultyCode(src Source, name string, i int, code uint32, entries int) {
 	corruption.Corrupt(src.Name(), "block %q: value %d has code %d, but there are only %d codes", name+".x", i, code, entries)
 }

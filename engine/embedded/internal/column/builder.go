@@ -236,7 +236,7 @@ func (b *Builder) mark(null bool) {
 	}
 }
 
-// zero appends the array entry of a null value.
+// zero appends the entry that a null value has in the array of values.
 func (b *Builder) zero() {
 	if b.hasOffsets() {
 		b.off = append(b.off, b.off[len(b.off)-1])
@@ -258,7 +258,7 @@ func (b *Builder) zero() {
 	}
 }
 
-// finishList sets the offsets and elements of c, the lists in the order of perm.
+// finishList sets the offsets and elements of c. The lists are put in the order of perm.
 func (b *Builder) finishList(c *Column, perm []uint32) {
 	if perm == nil {
 		c.off, c.elem = b.off, b.elem.Finish(nil)
@@ -293,8 +293,8 @@ func (b *Builder) finishText(c *Column, perm []uint32) {
 	}
 }
 
-// dictionary stores the texts of c as codes of a dictionary, unless c has too many different
-// texts. It reports whether it did.
+// dictionary stores the texts of c as codes of a dictionary and returns true. If c has too many
+// different texts, it does nothing and returns false.
 func (b *Builder) dictionary(c *Column, perm []uint32) bool {
 	limit := min(maxDict, c.n/4)
 	if limit < 2 {

@@ -90,7 +90,7 @@ func (b *Builder) TextBytes() int64 {
 	return int64(len(b.data))
 }
 
-// textBytesOf is TextBytes for value i alone.
+// textBytesOf is TextBytes for the single value i.
 func (b *Builder) textBytesOf(i int) int64 {
 	switch {
 	case !b.hasOffsets():
@@ -133,7 +133,7 @@ func newJoin(parts []*Builder, perm []uint32) *join {
 	return j
 }
 
-// textBytes returns the number of bytes of text, or of list elements, in the result.
+// textBytes returns TextBytes of the result, or an upper bound of it that is at most MaxBytes.
 func (j *join) textBytes() int64 {
 	n := int64(0)
 	for _, b := range j.parts {
@@ -142,7 +142,7 @@ func (j *join) textBytes() int64 {
 	if n <= MaxBytes || j.perm == nil {
 		return n
 	}
-	// The values of perm may be a small part of all values.
+	// The values that perm selects may be a small part of all values.
 	n = 0
 	j.each(func(b *Builder, i int) { n += b.textBytesOf(i) })
 	return n
@@ -251,8 +251,8 @@ func (j *join) lists(c *Column) {
 	c.elem = j.innerOf(func(end uint32) { c.off = append(c.off, end) }).column()
 }
 
-// innerOf returns the join of the lists' elements. It calls ends with the end of each list in
-// that join.
+// innerOf returns the join of the lists' elements. For each list it calls the function `ends` with
+// the position in that join at which the list ends.
 func (j *join) innerOf(ends func(end uint32)) *join {
 	inner := &join{first: make([]int, len(j.parts)+1)}
 	for k, b := range j.parts {
@@ -313,8 +313,8 @@ func (j *join) rawTexts() (off []uint32, data []byte) {
 	return off, data
 }
 
-// dictionary stores the texts as codes of a dictionary, unless they differ too much. It reports
-// whether it did.
+// dictionary stores the texts as codes of a dictionary and returns true. If there are too many
+// different texts, it does nothing and returns false.
 func (j *join) dictionary(c *Column) bool {
 	limit := min(maxDict, j.n/4)
 	if limit < 2 {

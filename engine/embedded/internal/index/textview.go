@@ -12,7 +12,7 @@ import (
 
 // TextView is the inverted index of a table's texts in one state. It consists of indexes
 // built for earlier states, each with the set of documents that died since. A TextView is
-// immutable, and shares the indexes with the views that it derives from.
+// immutable, and shares its indexes with the earlier views from which it was made.
 type TextView struct {
 	runs []textRun // the larger ones first
 	rows Rows      // the rows in this state
@@ -23,10 +23,10 @@ type TextView struct {
 	stored *storedView // nil if the view was not stored; see Unread
 
 	mu sync.Mutex        // guards df
-	df map[string]uint32 // text frequencies of terms in runs with dead documents, a cache
+	df map[string]uint32 // cache: document frequencies of terms, for views with dead documents
 }
 
-// textRun is an index with its dead documents.
+// textRun is an index and the set of its dead documents.
 type textRun struct {
 	*Text
 	dead  engine.Bitmap // nil for none
@@ -197,7 +197,7 @@ func (v *TextView) Frequency(token string) uint32 {
 	return v.frequency(token, func(i int) *postings { return &lists[i] })
 }
 
-// frequency is Frequency for a token with known postings in each run.
+// frequency is Frequency for a token; `in` returns its postings in run i.
 func (v *TextView) frequency(token string, in func(i int) *postings) uint32 {
 	n, dying := uint32(0), false
 	for i := range v.runs {

@@ -200,7 +200,7 @@ func (s *scanner) space() {
 	}
 }
 
-// literal skips the text w and reports whether it was next.
+// literal reports whether the text w comes next, and skips it if so.
 func (s *scanner) literal(w string) bool {
 	if len(s.b)-s.i >= len(w) && string(s.b[s.i:s.i+len(w)]) == w {
 		s.i += len(w)

@@ -13,7 +13,7 @@ import (
 
 // segmentState describes a segment file.
 type segmentState struct {
-	known     bool   // size and crc are known
+	known     bool   // size and crc are set
 	size      int64  // in bytes
 	crc       uint32 // checksum of the footer
 	manifest  uint64 // number of the last manifest that names it, even if writing that manifest failed

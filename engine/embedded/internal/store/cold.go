@@ -70,7 +70,7 @@ func (w *SegmentWriter) AddCold(name string, data []byte, delta bool) error {
 	if n := samples * sampleBytes; len(data) > 2*n {
 		sample := make([]byte, 0, n)
 		for i := range samples {
-			at := (len(data) - sampleBytes) / (samples - 1) * i &^ 3 // a number is not cut
+			at := (len(data) - sampleBytes) / (samples - 1) * i &^ 3 // a multiple of 4, so that no number is split
 			piece := data[at : at+sampleBytes]
 			if delta {
 				piece = deltas(piece)

@@ -31,8 +31,9 @@
 // If two directories share log files by hard links, the next process that opens one of them
 // copies the files.
 //
-// A temporary file holds data that does not fit into memory while a commit is made. It is a segment
-// that no record or manifest names; it loses its name as soon as it is written and mapped.
+// A temporary file contains data that does not fit into memory while a commit is made. It is a
+// segment to which no record and no manifest refers. Its name is removed as soon as it is written
+// and mapped.
 //
 // A record gets its place in the log only when there is a file with room for it, so that a
 // full disk refuses the record before anything has changed. If the disk refuses the write

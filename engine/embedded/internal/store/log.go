@@ -50,7 +50,7 @@ type wal struct {
 	idle    sync.Cond // signalled when a leader steps down
 	leading bool      // whether one of the callers is the leader
 	closed  bool      // close was called
-	failed  error     // why the log takes no writes until the next Open
+	failed  error     // if set, why the log refuses writes until the next Open
 	queue   []*Ticket // records that are not in a batch yet
 	next    uint64    // LSN of the next record
 	durable uint64    // LSN of the last durable record

@@ -18,9 +18,9 @@ var manifestMagic = []byte("OGMANIF\x00")
 
 // manifest describes the graph as of a record.
 type manifest struct {
-	format   uint32          // the format it was read with; encode writes the current one
-	number   uint64          // number of the manifest, which its file name has
-	upTo     uint64          // LSN of the last record whose effect it contains
+	format   uint32          // format of the file from which it was read; encode writes the current one
+	number   uint64          // number of the manifest, as in its file name
+	upTo     uint64          // LSN of the last record with an effect in this manifest
 	next     SegmentID       // id of the next segment
 	segments []manifestEntry // in order of id
 	payload  []byte

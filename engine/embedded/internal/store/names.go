@@ -16,7 +16,7 @@ const (
 	manifestExt = ".manifest" // manifests
 	tempExt     = ".tmp"      // files that are being written
 	lockName    = "LOCK"      // locked while a process has the store open
-	endName     = "END"       // names the last record after a clean close
+	endName     = "END"       // identifies the last record after a clean close
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

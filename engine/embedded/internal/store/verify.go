@@ -96,7 +96,8 @@ func (s *Store) verifySegment(ctx context.Context, faults *faultList, id Segment
 	return err
 }
 
-// segmentState returns the state of a segment; there is false if the store has none.
+// segmentState returns the state of a segment. The result `there` is false if the store has no such
+// segment.
 func (s *Store) segmentState(id SegmentID) (state segmentState, there bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

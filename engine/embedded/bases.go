@@ -18,8 +18,8 @@ const keptBases = 256
 // the branch began, or the source of its last merge. Guarded by branches.mu.
 type mergeBase struct {
 	id       string            // id of the state's commit
-	snap     *version.Snapshot // nil once the list has dropped it
-	branches int               // how many branches hold it
+	snap     *version.Snapshot // nil once mergeBases has dropped the base
+	branches int               // number of branches that hold the base
 }
 
 // mergeBases keeps the states of merge bases that branches hold. It keeps at most keptBases of
@@ -63,7 +63,7 @@ func (l *mergeBases) release(b *branch) {
 	}
 }
 
-// has reports whether the list still holds base.
+// has reports whether l still contains base.
 func (l *mergeBases) has(base *mergeBase) bool { return l.at[base.id] == base }
 
 func (l *mergeBases) drop(base *mergeBase) {

@@ -29,7 +29,7 @@ type branch struct {
 	// layout locked.
 	writing ctxMutex
 	tip     *commit  // the last commit, durable or in flight
-	err     error    // if set, why the tip can never become durable
+	err     error    // if set, the reason why the tip can never become durable
 	journal *journal // commits during a rewrite; nil when no rewrite runs
 	// stale reports a stale manifest: after a crash, a manifest may be in force that numbers
 	// entities differently from the tip. Recovery would then misread a record that holds entity

@@ -21,7 +21,7 @@ type branches struct {
 	retention *retention
 	main      *branch // does not change after the graph was opened
 
-	mu     sync.Mutex // locked while a record gets its place in the log; guards the fields below
+	mu     sync.Mutex // locked while a record is given its place in the log; guards the fields below
 	byName map[string]*branch
 	sorted []*branch            // in name order
 	tips   map[string][]*branch // by the id of the tip's commit

@@ -33,7 +33,7 @@ type checkpoints struct {
 
 	logged    atomic.Int64  // log bytes since the last checkpoint
 	counts    counters      // numbers of checkpoints, rewrites and failures
-	requested chan struct{} // holds a token when a checkpoint is wanted
+	requested chan struct{} // contains a token when a checkpoint is requested
 }
 
 // loop makes a checkpoint on each request, until ctx ends.

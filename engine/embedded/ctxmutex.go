@@ -10,7 +10,7 @@ import (
 // leave it idle until that goroutine wakes up, which takes longer than most callers hold it.
 type ctxMutex struct {
 	held atomic.Bool   // whether the mutex is locked
-	free chan struct{} // holds a token when a waiting caller may try
+	free chan struct{} // contains a token when a waiting caller may try to lock
 }
 
 func newCtxMutex() ctxMutex { return ctxMutex{free: make(chan struct{}, 1)} }

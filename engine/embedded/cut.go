@@ -14,7 +14,7 @@ type cut struct {
 	branches []cutBranch
 	bases    []*version.Snapshot // the merge bases in memory
 	commits  int                 // number of commits in the history
-	retained retained            // archive and anchors that the manifest must name
+	retained retained            // the archive and the anchors that the manifest must contain
 }
 
 // cutBranch is the state of one branch in a cut.

@@ -84,12 +84,12 @@
 // branch.mu guards pending and every store to head. Loads of head need no lock.
 //
 // restorer.mu guards epoch, pending and states. idempotency.mu guards the keys of one branch.
-// The locks of history, programs and ids each guard the fields of their own type. They are
-// leaves: their holders take no other lock, except that of the history.
+// The locks of history, programs and ids each guard the fields of their own type. They are leaves:
+// a holder of one takes no other lock, except that of the history.
 //
 // # Lock order
 //
-// Take locks in this order; any of them may be left out:
+// Take locks in this order; it is allowed to skip some:
 //
 //	checkpoints.mu
 //	layout
@@ -128,13 +128,14 @@
 //
 // # Goroutines
 //
-// A graph has a goroutine for checkpoints (checkpoints.loop), one that builds approximate indexes
-// (vectorBuilds.loop), one that looks for room on a full disk (watchRoom), and one for each state of
-// the past that is being restored (restorer.running).
-// Close waits for all of them. The log has none: one of the writers that wait leads the
-// write for all; see wal.lead in package store.
+// A graph has these goroutines: one that makes checkpoints (checkpoints.loop), one that builds
+// approximate indexes (vectorBuilds.loop), one that checks a full disk for free space (watchRoom),
+// and one for each state of the past that is being restored (restorer.running). Close waits for all
+// these goroutines. The log has no goroutine: one of the waiting writers writes for all; see
+// wal.lead in package store.
 //
-// Package column starts a goroutine that reads and verifies all of a column or an index after many
-// single values of it were read by pieces. Only one such goroutine reads at a time. Close does not
-// wait for it: it only reads mapped files, which stay mapped while it runs.
+// When many single values of a column or an index have been read by pieces, package column starts a
+// goroutine that reads and verifies the whole column or index. Only one such goroutine reads at a
+// time. Close does not wait for this goroutine, which only reads mapped files. They stay mapped
+// while it runs.
 package embedded

@@ -21,7 +21,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// TestMain lets tests, but not benchmarks, read by pieces the small data that they store.
+// TestMain makes tests read even small stored data by pieces. Benchmarks read it whole, as usual.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if flag.Lookup("test.bench").Value.String() == "" {

@@ -65,7 +65,8 @@ func search(g *Graph, word string) (string, error) {
 	}}, nil, "")
 }
 
-// firstByName returns the first persons by name, through the sorted index of the names.
+// firstByName returns the first persons in the order of names. It uses the sorted index of the
+// names.
 func firstByName(g *Graph) (string, error) {
 	name := plan.Prop{Var: 0, Name: "name", Type: value.Of(value.String)}
 	return answer(g, &plan.Query{Read: &plan.Read{

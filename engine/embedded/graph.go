@@ -31,8 +31,8 @@ type Graph struct {
 	vectors     vectorBuilds
 	writer      writer
 
-	stop       context.CancelFunc // ends the background goroutines
-	background sync.WaitGroup     // the goroutines that end after stop
+	stop       context.CancelFunc // makes the background goroutines end
+	background sync.WaitGroup     // the goroutines that stop ends
 	closing    sync.Once          // makes Close run once
 	closeErr   error              // result of the first Close
 }
@@ -189,7 +189,8 @@ func (g *Graph) read(ctx context.Context, at engine.Target) (snap *version.Snaps
 	return snap, g.calls.leave, nil
 }
 
-// snapshot returns the state that a call reads: the head of a branch, or an older commit.
+// snapshot returns the state that a call reads: that of the head of a branch, or of an older
+// commit.
 func (g *Graph) snapshot(ctx context.Context, at engine.Target) (*version.Snapshot, error) {
 	b, err := g.branches.find(at.Branch)
 	if err != nil {

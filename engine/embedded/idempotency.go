@@ -30,7 +30,7 @@ type idempotency struct {
 	ignoredBits uint64                // hash bits to ignore; tests set it to make hashes collide
 }
 
-// receipt is a receipt as idempotency keeps it in memory: packed into one string.
+// receipt is a receipt in memory, packed into one string.
 type receipt struct {
 	commit int    // the commit's number in the history
 	packed string // see [version.Receipt.Pack]

@@ -124,8 +124,8 @@ func TestTextIndexWithinLimits(t *testing.T) {
 	}
 }
 
-// TestOverwriteAfterDeletedEdges deletes all edges of a type and then overwrites their nodes, which
-// numbers the nodes anew. The stored index of the edges must not keep the old numbers.
+// TestOverwriteAfterDeletedEdges deletes all edges of a type and then overwrites their nodes. The
+// nodes then have new numbers. The stored index of the edges must not keep the old numbers.
 func TestOverwriteAfterDeletedEdges(t *testing.T) {
 	fsys := fs.NewMem()
 	opts := Options{quiet: true, indexed: 1, sparse: 1 << 20, InlineBytes: -1}

@@ -60,8 +60,8 @@ type Options struct {
 	indexed uint32
 	// loadMemory and loadSegment are Memory and Segment of load.Options.
 	loadMemory, loadSegment int64
-	// keepIndexes and spillIndexes are Least and Spill of version.IndexFiles for loads. 0 means
-	// defaultKeepIndexes and defaultSpillIndexes.
+	// keepIndexes and spillIndexes are Least and Spill of version.IndexFiles for loads. 0 means the
+	// defaults, defaultKeepIndexes and defaultSpillIndexes.
 	keepIndexes, spillIndexes uint32
 }
 
@@ -88,10 +88,11 @@ const (
 	// defaultIndexed is the number of ordinals that take less time to index than a file takes
 	// to write.
 	defaultIndexed = 2048
-	// defaultKeepIndexes is the number of ordinals from which the indexes of a load take megabytes.
+	// defaultKeepIndexes is a number of ordinals at which the indexes of a load have a size of
+	// megabytes.
 	defaultKeepIndexes = 1 << 16
-	// defaultSpillIndexes is the number of ordinals up to which building one index takes at most
-	// 40 MB.
+	// defaultSpillIndexes is a number of ordinals for which one index can be built with at most 40
+	// MB of memory.
 	defaultSpillIndexes = 2 << 20
 )
 

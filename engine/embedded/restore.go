@@ -48,7 +48,7 @@ type pending struct {
 	done    chan struct{}      // closed once the state is restored or err is set
 	epoch   uint64             // restorer.epoch when the work began
 	waiting int                // number of callers that wait
-	cancel  context.CancelFunc // ends the work when the last caller stops waiting
+	cancel  context.CancelFunc // cancels the work when the last caller stops waiting
 	restored
 	err error
 }

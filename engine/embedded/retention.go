@@ -58,7 +58,7 @@ type anchor struct {
 // lineage holds the data that retention keeps about a branch. Guarded by retention.mu.
 type lineage struct {
 	run     run       // commits since the last anchor
-	anchors []*anchor // anchors of its commits; some may not be stored
+	anchors []*anchor // anchors of the branch's commits; some may not be stored yet
 }
 
 // run counts the commits of a line after its last anchor: their records and their bytes of

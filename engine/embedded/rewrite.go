@@ -32,7 +32,7 @@ type journalEntry struct {
 	ops    []byte // the operations of the commit's record
 }
 
-// note adds a commit to the journal; a nil journal ignores it.
+// note adds a commit to the journal. If the journal is nil, note does nothing.
 func (j *journal) note(c engine.Commit, lsn uint64, rec record) {
 	switch {
 	case j == nil:

@@ -272,7 +272,7 @@ func align(from, to string, base, source *version.Snapshot, tx *version.Txn) (b,
 	return b, source, lost, nil
 }
 
-// orDiverge returns err, or diverge if err is nil.
+// orDiverge returns err, or the argument diverge if err is nil.
 func orDiverge(err error, diverge *engine.SchemasDiverge) error {
 	if err != nil {
 		return err

@@ -47,7 +47,8 @@ func adder(w *store.SegmentWriter, isCold func(block string) (cold, delta bool))
 	}
 }
 
-// writeDraft stores a segment that is not published yet, and returns it, mapped from its file.
+// writeDraft stores a segment that is not published yet. It returns the segment as mapped from the
+// file.
 func (f *segmentFiles) writeDraft(ctx context.Context, t *version.Type, d *version.Draft) (*version.Segment, error) {
 	id, err := f.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
 		return d.Blocks(t, adder(w, func(block string) (cold, delta bool) { return d.Cold(t, block) }))
@@ -66,7 +67,7 @@ func (f *segmentFiles) writeDraft(ctx context.Context, t *version.Type, d *versi
 	return nil, err
 }
 
-// scratch returns a function that writes blocks to a temporary file.
+// scratch returns a function that creates temporary files of blocks.
 func (f *segmentFiles) scratch(ctx context.Context) load.Scratch {
 	return func(write func(add func(name string, data []byte) error) error) (column.Source, error) {
 		file, err := f.store.WriteScratch(ctx, func(w *store.SegmentWriter) error { return write(w.AddBlock) })
@@ -77,7 +78,7 @@ func (f *segmentFiles) scratch(ctx context.Context) load.Scratch {
 	}
 }
 
-// indexFiles returns the files of the indexes of large commits.
+// indexFiles returns the means to store the indexes of large commits in files.
 func (f *segmentFiles) indexFiles(ctx context.Context, opts *Options) *version.IndexFiles {
 	return &version.IndexFiles{
 		Least: opts.keepIndexes, Spill: opts.spillIndexes, Scratch: index.Scratch(f.scratch(ctx)),
@@ -118,7 +119,7 @@ func (f *segmentFiles) discardParts(parts []version.Part) {
 	}
 }
 
-// discardNamed is discard for segments that are given by their names.
+// discardNamed is discard for a list of segment names.
 func (f *segmentFiles) discardNamed(names []string) {
 	for _, name := range names {
 		if id, err := segmentID(name); err == nil {

@@ -26,7 +26,7 @@ type writer struct {
 // write holds the parameters of a commit, apart from its transaction.
 type write struct {
 	actor    string
-	ifCommit string // id that the head of the branch must have; empty for any
+	ifCommit string // required id of the head of the branch; empty for any
 	dryRun   bool
 	receipt  *version.Receipt  // nil without an idempotency key
 	from     *branch           // for a merge, the source branch
@@ -112,7 +112,7 @@ func (r *writer) earlierReceipt(ctx context.Context, b *branch, w *write) (*rece
 type staged struct {
 	ticket *store.Ticket
 	bytes  int64 // size of the record and of the rows that the commit copied
-	bulk   bool  // whether the record names segments with the rows
+	bulk   bool  // whether the rows are in segments that the record lists
 }
 
 // stage holds the branch's write lock, turns the transaction that build fills into the branch's
@@ -215,7 +215,7 @@ func (r *writer) complete(b *branch, c *commit, s *staged) error {
 	}
 	weight := s.bytes + commitWeight
 	if s.bulk {
-		weight += closeBytes // so that also a graph that is closed at once has a checkpoint
+		weight += closeBytes // ensures a checkpoint even if the graph is closed at once
 	}
 	r.checkpoints.countCommit(weight, s.bulk)
 	return nil

@@ -148,7 +148,7 @@ func (c *commit) waitDurable(ctx context.Context) error {
 }
 
 // waitDurable waits until the commit with the record at lsn is durable. The caller need not hold
-// b.writing. The error is errLogFailed if the commit failed.
+// b.writing. It returns errLogFailed if the commit failed.
 func (b *branch) waitDurable(ctx context.Context, lsn uint64) error {
 	b.mu.Lock()
 	i := slices.IndexFunc(b.pending, func(c *commit) bool { return c.lsn == lsn })

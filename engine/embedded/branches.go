@@ -187,7 +187,7 @@ func (l *branches) keepBases(commits map[string]bool) {
 	l.bases.keepOnly(commits)
 }
 
-// replaceBases replaces each merge base in memory with the state to which after maps it.
+// replaceBases replaces each merge base in memory with its new state in the map `after`.
 func (l *branches) replaceBases(after map[*version.Snapshot]*version.Snapshot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -229,7 +229,7 @@ var errStaleRetention = &engine.Unavailable{Reason: "a cleanup failed, so a bran
 // has not restored its state.
 var errNeedsState = errors.New("the caller must first restore the state of the commit")
 
-// created is a new branch whose record has its place in the log.
+// created is a new branch. The record that creates it has a place in the log already.
 type created struct {
 	branch *branch
 	out    *outcome      // tells when the record is durable
@@ -282,8 +282,8 @@ func (l *branches) create(name string, at engine.Target, restored *version.Snaps
 	return created{b, out, ticket, len(payload)}, nil
 }
 
-// originLocked returns the branch at whose tip a new branch is to begin. It returns nil for a
-// commit that is the tip of no branch. REQUIRES: l.mu is locked.
+// originLocked returns the branch that has the first commit of a new branch as its tip. If the
+// commit is not the tip of any branch, it returns nil. REQUIRES: l.mu is locked.
 func (l *branches) originLocked(at engine.Target) (*branch, error) {
 	if at.Commit != "" {
 		c, _, _ := l.history.Get(at.Commit)
@@ -316,7 +316,7 @@ func (l *branches) delete(b *branch, record []byte) (*store.Ticket, *outcome, er
 	return ticket, out, nil
 }
 
-// remove removes a branch whose deletion is durable.
+// remove removes a branch from memory, after its deletion has become durable.
 func (l *branches) remove(b *branch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -25,8 +25,8 @@ type cutBranch struct {
 	version.ManifestBranch
 }
 
-// cut returns the state after the last record, which may not be durable yet. It leaves out
-// receipts that have expired. REQUIRES: layout is locked for writing.
+// cut returns the state after the last record, which may not be durable yet. The cut does not
+// contain receipts that have expired. REQUIRES: layout is locked for writing.
 func (l *branches) cut(now time.Time) *cut {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -139,7 +139,7 @@ func (d *dense) compare(t *testing.T) {
 	}
 }
 
-// walked counts the nodes whose distance from node one is from least to most.
+// walked counts the nodes at a distance of at least `least` and at most `most` from node `from`.
 func walked(m [][]bool, from, least, most int) (n int) {
 	seen := make([]bool, len(m))
 	seen[from] = true

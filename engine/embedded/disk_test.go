@@ -55,11 +55,10 @@ var diskFaults = []struct {
 	}},
 }
 
-// TestDiskFaults makes the disk fail at every operation of the scripts. A deed that fails
-// leaves nothing behind, unless its error says that the outcome is unknown. Readers continue to
-// see the durable data. A later Open, with or without a power failure before it, finds one of
-// the states that the replies allow. With the race detector, each operation fails in one way
-// only.
+// TestDiskFaults makes the disk fail at every operation of the scripts. A failed deed must have no
+// effect, unless its error says that the outcome is unknown. Readers must continue to see the
+// durable data. A later Open, with or without a power failure before it, must find one of the
+// states that the replies allow. With the race detector, each operation fails in one way only.
 func TestDiskFaults(t *testing.T) {
 	for _, s := range scripts() {
 		states := s.states(t)

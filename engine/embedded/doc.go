@@ -31,8 +31,8 @@
 // A snapshot ([version.Snapshot]) is immutable and has no lock. A read loads the head of a
 // branch, an atomic pointer, and keeps that snapshot until its result is closed. So a read
 // of a head waits for no writer and no checkpoint: it locks branches.mu for a moment to
-// find a branch other than main, and a read of main whose plan is bound takes no lock of
-// the graph.
+// find a branch other than main, and a read of main with a plan that is bound already takes no lock
+// of the graph.
 //
 // A branch has two ends. Its head is the last durable commit; readers see it. Its tip is
 // the last commit with a place in the log; the next writer builds on it before it is
@@ -44,8 +44,8 @@
 // The type that has a lock has the methods that take it. A method that needs the lock of its
 // own type ends in Locked.
 //
-// inflight is a counter, not a lock: every call enters and leaves it. Close shuts it and
-// waits until it is zero.
+// inflight is a counter, not a lock. Every call increments it at its beginning and decrements it at
+// its end. Close shuts it, so that no new call can begin, and waits until it is zero.
 //
 // checkpoints.mu is held by a checkpoint (also the one that Close makes) and by a cleanup. It
 // guards lsn and stored, and admits one of them at a time.

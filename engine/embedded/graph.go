@@ -82,7 +82,8 @@ func (g *Graph) Verify(ctx context.Context) error {
 	return errors.Join(distinct(append(faults, anchors))...)
 }
 
-// distinct returns the faults that errs join, without those whose text came before.
+// distinct returns the faults that are joined in errs. It omits a fault if an earlier one has the
+// same text.
 func distinct(errs []error) (faults []error) {
 	seen := map[string]bool{}
 	var add func(err error)

@@ -82,8 +82,9 @@ func TestIndexOfThePast(t *testing.T) {
 	}
 }
 
-// TestTextIndexOfAFailedManifest keeps a state of the past whose text index was stored for a
-// manifest that then failed. The state is read back without a stored index.
+// TestTextIndexOfAFailedManifest keeps a state of the past. The text index of the state was stored
+// for a manifest, but writing the manifest failed. The state must be read back without a stored
+// index.
 func TestTextIndexOfAFailedManifest(t *testing.T) {
 	ctx := context.Background()
 	mem := fs.NewMem()

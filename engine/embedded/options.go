@@ -45,14 +45,14 @@ type Options struct {
 	// LogFailed must not call the graph.
 	LogFailed func(error)
 
-	// Embedder computes vectors from texts: from the text argument of nearest, and for a
-	// required property with @embed that an insert leaves out. Nil means none, and such
-	// statements are refused.
+	// Embedder computes vectors from texts: from the text argument of nearest, and for a required
+	// property with @embed that has no value in an insert. If it is nil, such statements are
+	// refused.
 	Embedder Embedder
 
 	// quiet disables checkpoints in the background.
 	quiet bool
-	// sparse is the number of holes in a table up to which a rewrite does not pay. 0 means
+	// sparse is the maximum number of holes in a table that does not need a rewrite. 0 means
 	// version.DefaultSparse.
 	sparse uint32
 	// indexed is the least number of ordinals in a table for which its indexes are stored.

@@ -136,7 +136,7 @@ func TestSortedStored(t *testing.T) {
 	}
 	stored := func() bool {
 		persons := g.branches.main.head.Load().snap.Nodes(0)
-		view, err := persons.SortedBy(ctx, 0, func(int) bool { return false }) // without leave to build the index from scratch
+		view, err := persons.SortedBy(ctx, 0, func(int) bool { return false }) // must not build the index from scratch
 		must(t, err)
 		return view != nil
 	}

@@ -20,17 +20,18 @@ const (
 	anchorBytes   = 4 << 20
 )
 
-// notKept is the field What of a *engine.NotFound for a commit that is known but whose state has
-// been removed.
+// notKept is the field What of a *engine.NotFound for a commit that is known, but has a state that
+// was removed.
 const notKept = "state of commit"
 
 // retention owns the data that a graph keeps about the commits before its heads: complete states
 // (anchors) and the records between them. A state is restored from the nearest anchor at or before
 // its commit, in the line of first parents, and from the records after that anchor; see restorer. A
-// commit whose record holds entity numbers is always an anchor, because a rewrite changes the
-// numbers. All other records name entities by id.
+// commit with entity numbers in its record is always an anchor, because a rewrite changes the
+// numbers. All other records identify entities by id.
 //
-// Only a checkpoint takes records or anchors away, with restorer.reading locked for writing.
+// Only a checkpoint removes records or anchors. It does so with restorer.reading locked for
+// writing.
 type retention struct {
 	history *version.History
 	files   *segmentFiles
@@ -150,9 +151,9 @@ func (r *retention) runToLocked(id string) (since run, ok bool) {
 	return since, ok
 }
 
-// runOf returns the counts since the last anchor before the beginning of a branch. If the branch
-// has a parent, it begins at the parent's tip. The error is a *engine.NotFound if the state where
-// the branch begins could not be restored.
+// runOf returns the counts since the last anchor before the beginning of a branch. If parent is not
+// nil, the branch begins at the tip of this parent. runOf returns a *engine.NotFound if it is
+// impossible to restore the state at which the branch begins.
 func (r *retention) runOf(parent *branch, origin *version.Snapshot) (run, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -166,8 +167,7 @@ func (r *retention) runOf(parent *branch, origin *version.Snapshot) (run, error)
 	return since, nil
 }
 
-// readable checks that the state of each commit can be restored. The error is a
-// *engine.NotFound.
+// readable returns a *engine.NotFound unless the state of each commit can be restored.
 func (r *retention) readable(commits []string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -247,7 +247,7 @@ func (r *retention) keeps(a *version.Anchor) bool {
 	return now != nil && now.Name == a.Name
 }
 
-// states lists the states of the anchors whose states are in memory.
+// states lists those states of anchors that are in memory.
 func (r *retention) states() (all []*version.Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -172,7 +172,8 @@ func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewrit
 		if n, err := c.catchUp(ctx, w, anchors); n < 0 || err != nil {
 			return false, err
 		}
-		// A manifest whose write fails may still be in force after the next Open.
+		// If the write of the manifest fails, the manifest may still be in force after the next
+		// Open.
 		w.stale = true
 	}
 	if err := c.manifestLocked(ctx, cut, after); err != nil {

@@ -20,9 +20,8 @@ import (
 // package store owns the files.
 type segmentFiles struct{ store *store.Store }
 
-// write stores a segment that is not published yet, and sets its name. Afterwards the
-// rows of the segment are read from the mapped file, and the memory in which they were made is
-// freed.
+// write stores a segment that is not published yet, and sets its name. Afterwards the rows of the
+// segment are read from the mapped file, and the memory that they occupied is freed.
 func (f *segmentFiles) write(ctx context.Context, t *version.Type, s *version.Segment) (store.SegmentID, error) {
 	id, err := f.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
 		return s.Blocks(t, adder(w, func(block string) (cold, delta bool) { return s.Cold(t, block) }))
@@ -136,8 +135,8 @@ func (f *segmentFiles) discard(segments []store.SegmentID) {
 	}
 }
 
-// mapped replaces the rows of a stored segment with the mapped file, so that the memory in
-// which they were made is freed. A segment that cannot be mapped stays in memory.
+// mapped replaces the rows of a stored segment with the mapped file, so that the memory of the rows
+// is freed. A segment that cannot be mapped stays in memory.
 func mapped(t *version.Type, s *version.Segment, src column.Source) {
 	if m, err := version.ReadSegment(t, s.Name, src); err == nil {
 		m.Start = s.Start

@@ -133,7 +133,8 @@ func readAll(ctx context.Context, b testing.TB, g engine.Graph, q *plan.Query, a
 	}
 }
 
-// batchSink keeps the compiler from removing reads whose results are unused.
+// batchSink is assigned by the benchmarks so that the compiler does not remove reads with unused
+// results.
 var batchSink int64
 
 func touched(c *engine.Column, i int) int64 {

@@ -86,10 +86,10 @@ func linkAll(t *testing.T, from, to string) {
 	}
 }
 
-// TestTwoWriters makes a second process open a graph while the first has it open, after the lock
-// file or the folder was moved, removed, replaced or copied. There is only one history. Either the
-// second process is refused, or it opens another folder. In the latter case the first process
-// acknowledges no write to a folder to which its path no longer leads. Every folder opens
+// TestTwoWriters moves, removes, replaces or copies the lock file or the folder of a graph that a
+// process has open. Then a second process opens the graph. There must be only one history: either
+// the second process is refused, or it opens another folder. In the latter case the first process
+// must not acknowledge writes once its path leads to another folder. Every folder must open
 // afterwards.
 func TestTwoWriters(t *testing.T) {
 	copyTo := func(t *testing.T, from, to string) { must(t, os.CopyFS(to, os.DirFS(from))) }

@@ -75,8 +75,8 @@ type receipted struct {
 // waitDurable waits until the commit of the receipt is durable.
 func (r *receipted) waitDurable(ctx context.Context) error { return r.branch.waitDurable(ctx, r.lsn) }
 
-// repeated returns the receipt of the earlier call with the idempotency key of w, or nil if
-// there is none. The error is a *engine.Conflict if that call had another body. REQUIRES: the
+// repeated returns the receipt of the earlier call with the idempotency key of w, or nil if there
+// was no such call. It returns a *engine.Conflict if that call had another body. REQUIRES: the
 // caller holds the write lock of b.
 func (r *writer) repeated(b *branch, w *write) (*receipted, error) {
 	if w.receipt == nil || w.dryRun {
@@ -108,7 +108,7 @@ func (r *writer) earlierReceipt(ctx context.Context, b *branch, w *write) (*rece
 	return first, first.waitDurable(ctx)
 }
 
-// staged is a commit whose record has its place in the log.
+// staged is a commit with a record that has its place in the log.
 type staged struct {
 	ticket *store.Ticket
 	bytes  int64 // size of the record and of the rows that the commit copied

@@ -85,8 +85,8 @@ func (b *Builder) AppendFloat(f float64) {
 	b.mark(false)
 }
 
-// AppendString appends a String, or the raw bytes of a Blob. The error is a
-// *engine.TooLarge when the column is full.
+// AppendString appends a String, or the raw bytes of a Blob. It returns a *engine.TooLarge if the
+// column is full.
 func (b *Builder) AppendString(s string) error {
 	if uint64(len(b.data))+uint64(len(s)) > MaxBytes {
 		return &engine.TooLarge{Resource: "bytes of text in one column", Limit: MaxBytes, Actual: int64(len(b.data)) + int64(len(s))}
@@ -104,8 +104,8 @@ func (b *Builder) AppendVector(v []float32) {
 	b.mark(false)
 }
 
-// Append appends a value, which must be null or of the builder's type. The error is a
-// *engine.TooLarge when the column is full.
+// Append appends a value, which must be null or of the builder's type. It returns a
+// *engine.TooLarge if the column is full.
 func (b *Builder) Append(v value.Value) error {
 	switch {
 	case v.IsNull():
@@ -139,8 +139,8 @@ func (b *Builder) Append(v value.Value) error {
 	return nil
 }
 
-// Finish returns the values as a column, in the order of perm, or in the order of appending
-// if perm is nil. The builder must not be used afterwards.
+// Finish returns the values as a column, in the order of perm. If perm is nil, they are in the
+// order in which they were appended. The builder must not be used afterwards.
 func (b *Builder) Finish(perm []uint32) *Column {
 	c := &Column{typ: b.typ, n: b.n}
 	if perm != nil {
@@ -174,7 +174,7 @@ func (b *Builder) Finish(perm []uint32) *Column {
 	return c
 }
 
-// Value returns value i as it was appended. Its memory aliases the builder.
+// Value returns value i as it was appended. The value aliases the memory of the builder.
 func (b *Builder) Value(i int) value.Value {
 	if b.nulls > 0 && b.null[i] {
 		return value.Null

@@ -107,9 +107,9 @@ func (b *Builder) Grow(n, bytes int) {
 	b.data = slices.Grow(b.data, bytes)
 }
 
-// Concat returns the values of several builders of one type as a single column, in the
-// order of perm, or in their own order if perm is nil. The builders must not be used
-// afterwards. The error is a *engine.TooLarge when the column would be too full.
+// Concat returns the values of several builders of one type as a single column, in the order of
+// perm. If perm is nil, they keep their order. The builders must not be used afterwards. Concat
+// returns a *engine.TooLarge if the values do not fit into one column.
 func Concat(parts []*Builder, perm []uint32) (*Column, error) {
 	if len(parts) == 1 {
 		return parts[0].Finish(perm), nil

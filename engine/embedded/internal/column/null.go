@@ -23,9 +23,8 @@ func (c *Column) Stored() *Column {
 	return b.Finish(nil)
 }
 
-// Widened returns the column with its values converted to numeric type t, which must be
-// able to represent all of them. It converts lists element by element. The error is a
-// *engine.TooLarge.
+// Widened returns the column with its values converted to numeric type t, which must be able to
+// represent all of them. It converts lists element by element. Any error is a *engine.TooLarge.
 func (c *Column) Widened(t value.Type) (*Column, error) {
 	if c.allNull {
 		return Null(t, c.n), nil

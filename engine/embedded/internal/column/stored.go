@@ -9,13 +9,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 )
 
-// Source is a stored segment. Its blocks are in memory that is released together with the
-// Source, so users of a block must keep the Source.
+// Source is a stored segment. The memory of the blocks is released together with the Source, so
+// users of a block must keep the Source.
 type Source interface {
 	// Name returns the name of the segment's file.
 	Name() string
-	// Block returns a verified block. The error is an *engine.Corrupt, or an
-	// *engine.NotFound if the block does not exist.
+	// Block returns a verified block. It returns an *engine.NotFound if the block does not exist;
+	// any other error is an *engine.Corrupt.
 	Block(name string) ([]byte, error)
 	// Pieces returns a block that is verified piece by piece. It returns the same errors as Block.
 	Pieces(name string) (Pieces, error)

@@ -30,11 +30,11 @@ type Hop struct {
 	Next        *Hop   // the next older hop of the same node
 }
 
-// BuildAdjacency lists the edges from 0 up to, but not including, n. ends returns an edge's
-// node at this end and at the other end, and whether to list the edge.
+// BuildAdjacency lists the edges [0, n). The function `ends` returns the node at this end of an
+// edge, the node at the other end, and whether to list the edge.
 func BuildAdjacency(n uint32, ends func(edge uint32) (here, other uint32, ok bool)) Adjacency {
-	// It calls ends several times per edge instead of keeping the results: ends is fast,
-	// and lists of the results would be as large as the index.
+	// The function `ends` is called several times for each edge, and its results are not kept. It
+	// is fast, and lists of the results would be as large as the index.
 	var listed, maxHere, maxOther, maxEdge uint32
 	for e := range n {
 		if h, o, ok := ends(e); ok {
@@ -128,8 +128,8 @@ func (b *adjacencyBase) read() {
 	b.check(b.edge, b.other)
 }
 
-// startPositions counts the keys of the entries from 0 up to, but not including, n. It returns, for
-// each key, the position at which its entries start in sorted order.
+// startPositions counts the keys of the entries [0, n). It returns, for each key, the position at
+// which its entries start in sorted order.
 func startPositions(largest, n uint32, key func(uint32) (uint32, bool)) []uint32 {
 	off := make([]uint32, largest+2)
 	for i := range n {

@@ -5,13 +5,13 @@ import (
 	"sort"
 )
 
-// Sorted lists the entities of a table in the order of a property's values. It has a base,
-// built at once for one state, and a list of the entities that were added or changed since.
-// An entry of the base is valid only if the entity still has the row that it had then. A
-// Sorted is immutable, and shares its base with the states that it derives from.
+// Sorted lists the entities of a table in the order of a property's values. It consists of a base,
+// built at once for one state, and of a list of the entities that were added or changed since. An
+// entry of the base is valid only if the entity still has the same row as in that state. A Sorted
+// is immutable, and shares its base with the earlier states from which it was made.
 //
-// Sorted does not know the values: the caller passes a function compare, which compares any
-// two rows of this or an earlier state.
+// Sorted does not contain the values. The caller passes a function `compare`, which compares the
+// values of any two rows of this or an earlier state.
 type Sorted struct {
 	base      *SortedBase // nil for none
 	laterOrds []uint32    // ordinals added or changed since the base, in the same order

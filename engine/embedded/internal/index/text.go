@@ -47,9 +47,9 @@ type Work struct {
 	Spend func(bytes int) error
 }
 
-// buildText indexes the documents at n places, in ascending order of ordinals. each yields
-// the documents of a range of places. buildText indexes several ranges concurrently. The
-// error is the context's, or that of Spend.
+// buildText indexes the documents at n places, in ascending order of ordinals. The function `each`
+// yields the documents of a range of places. buildText indexes several ranges concurrently. The
+// only possible errors are that of the context and that of Spend.
 func (w Work) buildText(n int, each func(from, to int, yield func(textDoc) bool)) (*Text, error) {
 	parts := make([]*gathered, runtime.GOMAXPROCS(0)) // by range; there are at most this many ranges
 	var mu sync.Mutex

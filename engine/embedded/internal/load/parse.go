@@ -443,8 +443,8 @@ func propNames(t *version.Type) string {
 	return strings.Join(names, ", ")
 }
 
-// syntax returns the error to report for an error of the tokenizer. If err is nil, it returns an
-// error whose text is the argument otherwise.
+// syntax returns the error to report for err, an error of the tokenizer. If err is nil, it returns
+// an error with the text `otherwise`.
 func syntax(err error, otherwise string) error {
 	if err == nil {
 		return errors.New(otherwise)

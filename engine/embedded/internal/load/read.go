@@ -50,9 +50,9 @@ type Options struct {
 	Segment int64
 }
 
-// Parse reads NDJSON. It returns only after all its goroutines have ended, and after any
-// read that the reader is still waiting for. The error is a *engine.LoadErrors, the
-// reader's, or the context's.
+// Parse reads NDJSON. It returns only after all its goroutines have ended. So it waits for a call
+// of r.Read that has not returned yet. The error is a *engine.LoadErrors, that of the reader, or
+// that of the context.
 func Parse(ctx context.Context, r io.Reader, s *version.Schema, opts Options) (*Input, error) {
 	if opts.Workers <= 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)

@@ -16,9 +16,9 @@ type segmentState struct {
 	known     bool   // size and crc are set
 	size      int64  // in bytes
 	crc       uint32 // checksum of the footer
-	manifest  uint64 // number of the last manifest that names it, even if writing that manifest failed
-	recovered bool   // the segment existed at Open, and the manifest did not name it
-	named     uint64 // LSN of the first record that names it, 0 if unknown
+	manifest  uint64 // number of the last manifest that lists the segment, even if writing it failed
+	recovered bool   // the segment existed at Open, but the manifest did not list it
+	named     uint64 // LSN of the first record that lists the segment; 0 if unknown
 }
 
 // Checkpoint installs a new manifest, which holds the payload and names the segments. The

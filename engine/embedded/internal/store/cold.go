@@ -88,7 +88,7 @@ func (w *SegmentWriter) AddCold(name string, data []byte, delta bool) error {
 	return w.add(name, packed, codec, int64(len(data)))
 }
 
-// unpack decompresses the data of a block. The error is an *engine.Corrupt.
+// unpack decompresses the data of a block. Any error is an *engine.Corrupt.
 func (b *blockEntry) unpack(data []byte, file string) ([]byte, error) {
 	if b.inChunks() {
 		return b.unpackChunks(data, file)

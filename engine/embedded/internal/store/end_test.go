@@ -112,7 +112,8 @@ func TestMissingEnd(t *testing.T) {
 	}
 }
 
-// TestNewerFormat opens a store whose END has a later format number.
+// TestNewerFormat opens a store with a newer format number in END. The error must be that the file
+// END is corrupt.
 func TestNewerFormat(t *testing.T) {
 	mem := appended(t)
 	name := filepath.Join("/g", endName)
@@ -127,8 +128,8 @@ func TestNewerFormat(t *testing.T) {
 	}
 }
 
-// TestEndNotWritten closes a store whose disk rejects the write of END. The close succeeds,
-// and the store opens again.
+// TestEndNotWritten closes a store while the disk rejects the write of END. The close must succeed,
+// and the store must open again.
 func TestEndNotWritten(t *testing.T) {
 	mem := appended(t)
 	failing := false

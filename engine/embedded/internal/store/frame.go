@@ -156,8 +156,8 @@ type logScan struct {
 	tornEnd   int64    // end offset of the remains of a torn write; at most end if there are none
 }
 
-// scanLog reads the frames of a log file; data includes the file's header. The error is an
-// *engine.Corrupt when a frame is bad that was durable.
+// scanLog reads the frames of a log file; data includes the file's header. It returns an
+// *engine.Corrupt if a frame that was durable is faulty.
 func scanLog(data []byte, h logHeader, file string) (logScan, error) {
 	s := logScan{next: h.first, end: logHeaderSize, lastWrite: logHeaderSize}
 	seed := h.seed()

@@ -85,8 +85,8 @@ func newWAL(fsys fs.Dir, dir string, size int64, salt func() uint64) *wal {
 	return l
 }
 
-// enqueue reserves a place for a record in a file that exists, so that writing the record
-// later needs no more disk space. An error leaves the log unchanged.
+// enqueue reserves a place for a record in a file that exists, so that writing the record later
+// needs no more disk space. If enqueue fails, the log is unchanged.
 func (l *wal) enqueue(kind uint8, payload []byte) (*Ticket, error) {
 	if len(payload) > MaxPayload {
 		return nil, &engine.TooLarge{Resource: "bytes of a log record", Limit: MaxPayload, Actual: int64(len(payload))}

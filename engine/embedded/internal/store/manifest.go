@@ -52,8 +52,8 @@ func (m manifest) encode() []byte {
 	return le.AppendUint32(buf, checksum(buf))
 }
 
-// decodeManifest decodes a manifest. Its payload points into data, and is nil if it is
-// empty. The error is an *engine.Corrupt that names file.
+// decodeManifest decodes a manifest. The payload of the result aliases data; an empty payload is
+// nil. Any error is an *engine.Corrupt that contains the name of the file.
 func decodeManifest(data []byte, file string, number uint64) (manifest, error) {
 	corrupt := func(text string, args ...any) (manifest, error) {
 		return manifest{}, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(text, args...)}

@@ -31,7 +31,7 @@ type branches struct {
 	last   *outcome // nil if recovery restored the last record
 }
 
-// find returns a live branch by name. An empty name means main; find takes no lock for it.
+// find returns a live branch by name. An empty name means main, for which find takes no lock.
 func (l *branches) find(name string) (*branch, error) {
 	if name == "" || name == engine.MainBranch {
 		return l.main, nil
@@ -198,7 +198,7 @@ func (l *branches) replaceBases(after map[*version.Snapshot]*version.Snapshot) {
 	}
 }
 
-// commit gives the record of a commit its place in the log and makes the commit the tip of its
+// commit assigns the record of a commit its place in the log and makes the commit the tip of its
 // branch. REQUIRES: the caller holds the write lock of b.
 func (l *branches) commit(b *branch, next *commit, rec record, w *write) (*store.Ticket, error) {
 	l.mu.Lock()
@@ -237,7 +237,7 @@ type created struct {
 	bytes  int           // size of the record in bytes
 }
 
-// create makes a branch and gives its record a place in the log. restored is the state of the
+// create makes a branch and assigns its record a place in the log. restored is the state of the
 // target if the target's commit is the tip of no branch. REQUIRES: layout is locked for reading.
 func (l *branches) create(name string, at engine.Target, restored *version.Snapshot, now time.Time, most int) (made created, err error) {
 	l.mu.Lock()
@@ -300,7 +300,7 @@ func (l *branches) originLocked(at engine.Target) (*branch, error) {
 	return b, nil
 }
 
-// delete gives the record that deletes a branch its place in the log. The branch stays in the set
+// delete assigns the record that deletes a branch its place in the log. The branch stays in the set
 // until remove. REQUIRES: layout is locked for reading, and the caller holds the write lock of b.
 func (l *branches) delete(b *branch, record []byte) (*store.Ticket, *outcome, error) {
 	out := &outcome{done: make(chan struct{})}

@@ -78,9 +78,9 @@ func (r *writer) createBranch(ctx context.Context, name string, from engine.Targ
 	return engine.Branch{Name: name, Head: made.branch.head.Load().snap.Commit}, nil
 }
 
-// fork makes a branch and gives its record a place in the log. It holds the layout for reading, so
-// no checkpoint can run between restoring a state of the past and enqueuing the branch that begins
-// there. Such a checkpoint could remove files that only that state needs.
+// fork makes a branch and assigns its record a place in the log. It holds the layout for reading,
+// so no checkpoint can run between restoring a state of the past and enqueuing the branch that
+// begins there. Such a checkpoint could remove files that only that state needs.
 func (r *writer) fork(ctx context.Context, name string, at engine.Target) (created, error) {
 	r.layout.RLock()
 	defer r.layout.RUnlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
-// closeBytes is how many bytes of log justify a checkpoint in Close. Replaying this much takes
-// some milliseconds.
+// closeBytes is the number of log bytes above which Close makes a checkpoint. Replaying this much
+// takes some milliseconds.
 const closeBytes = 256 << 10
 
 // checkpoints owns the checkpoints, rewrites and cleanups of a graph, which run one at a time. A

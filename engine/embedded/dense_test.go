@@ -65,7 +65,8 @@ func TestDense(t *testing.T) {
 	t.Run("overlay", d.compare)
 }
 
-// joined returns, for each pair of nodes, whether an edge leads from the first to the second.
+// joined returns, for each pair of nodes, whether there is an edge from the first node to the
+// second.
 func (d *dense) joined(undirected bool) [][]bool {
 	m := make([][]bool, d.n)
 	for i := range m {

@@ -41,8 +41,8 @@
 //
 // # Locks
 //
-// The type that has a lock has the methods that take it. A method that needs the lock of its
-// own type ends in Locked.
+// The type that contains a lock has the methods that take the lock. If a method requires that the
+// caller holds the lock, its name ends in Locked.
 //
 // inflight is a counter, not a lock. Every call increments it at its beginning and decrements it at
 // its end. Close shuts it, so that no new call can begin, and waits until it is zero.
@@ -51,10 +51,10 @@
 // guards lsn and stored, and admits one of them at a time.
 //
 // layout is a read-write lock over the layout of rows. A checkpoint (also the one that Close makes)
-// and a cleanup hold it for writing, because a checkpoint gives rows new places. Calls that carry
-// the state of one branch or schema to another hold it for reading: CreateBranch, DeleteBranch,
-// Merge, ApplySchema. Merge and ApplySchema release it as soon as their commit has its place in the
-// log. Mutate and Load never take it: they go on during a checkpoint.
+// and a cleanup hold it for writing, because a checkpoint moves rows to new places. Calls that
+// carry the state of one branch or schema to another hold it for reading: CreateBranch,
+// DeleteBranch, Merge, ApplySchema. Merge and ApplySchema release it as soon as their commit has
+// its place in the log. Mutate and Load never take this lock, so they continue during a checkpoint.
 //
 // layout.merging is held by Merge, by DeleteBranch, and by CreateBranch at a commit that is the tip
 // of no branch. While one call has it, no other call merges, deletes a branch, or begins a branch

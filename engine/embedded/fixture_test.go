@@ -128,7 +128,8 @@ var (
 	}}
 )
 
-// walkFrom returns a query for the names of the persons that a walk from a person reaches.
+// walkFrom returns a query for the names of all persons that can be reached by a walk from a
+// person.
 func walkFrom(hops int) *plan.Query {
 	q := &plan.Query{Params: personByName.Params, Read: &plan.Read{
 		Vars:  []plan.Var{{Name: "p", Type: "Person"}},

@@ -156,9 +156,9 @@ func askAll(g *Graph, probes []func(g *Graph) (string, error)) (answers []string
 
 // TestFlippedByte flips a bit of every byte of a small graph, and of some bytes of each block of a
 // larger one. It opens the graph again and runs all probes. Each answer must be the original one or
-// a *engine.Corrupt that names the file, and Verify must find the corruption. This applies to the
-// last record too, because the graph was closed. The rest of a log file is not tested, because it
-// has no content.
+// a *engine.Corrupt that contains the name of the file, and Verify must find the corruption. This
+// applies to the last record too, because the graph was closed. The rest of a log file is not
+// tested, because it has no content.
 func TestFlippedByte(t *testing.T) {
 	for _, c := range []struct {
 		name          string

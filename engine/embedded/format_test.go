@@ -225,7 +225,7 @@ func manyNotes(n int) string {
 }
 
 // TestOldFormatsRise opens each older fixture and makes a checkpoint. Then the manifest in force
-// has the current format number, and, after the close, the file END names the last record.
+// must have the current format number. After the close, the file END must identify the last record.
 func TestOldFormatsRise(t *testing.T) {
 	for _, name := range []string{"format1", "format2", "format2-past", "format3", "format4"} {
 		g, home := openFixture(t, name)

@@ -149,7 +149,7 @@ func newGraph(opts Options) *Graph {
 	return g
 }
 
-// attachStore gives the store to the parts of the graph that need it.
+// attachStore sets the store in the parts of the graph that need it.
 func (g *Graph) attachStore(st *store.Store) {
 	g.store, g.files.store, g.branches.store, g.checkpoints.store, g.writer.store = st, st, st, st, st
 }

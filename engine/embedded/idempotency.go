@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
-// receiptAge is how long a call with the same idempotency key is answered from the receipt.
+// receiptAge is the age up to which a receipt answers a call with the same idempotency key.
 const receiptAge = 24 * time.Hour
 
 // pruneEvery is the number of receipts after which add looks for expired ones.

@@ -27,7 +27,7 @@ func segments(t *testing.T, fsys fs.FS) int {
 	return n
 }
 
-// TestLoadLeavesNothing checks that loads that make no commit leave no segment files behind.
+// TestLoadLeavesNothing runs loads that make no commit. Afterwards there must be no segment files.
 func TestLoadLeavesNothing(t *testing.T) {
 	fsys := fs.NewMem()
 	g := create(t, fsys, Options{InlineBytes: -1, quiet: true})

@@ -97,7 +97,7 @@ func TestMappingsGoAway(t *testing.T) {
 }
 
 // TestMappingIsCutShort truncates a mapped segment. A read of it then returns the original data
-// or a *engine.Corrupt that names the segment.
+// or a *engine.Corrupt that contains the name of the segment.
 func TestMappingIsCutShort(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files are not mapped here")

@@ -24,8 +24,8 @@ type Options struct {
 	// CheckpointBytes is how many bytes of log are written between two checkpoints. 0 means
 	// DefaultCheckpointBytes.
 	CheckpointBytes int64
-	// InlineBytes is the maximum number of bytes that the rows of a commit take in its log record.
-	// Larger rows go to a segment. 0 means DefaultInlineBytes; with a negative value all rows go to
+	// InlineBytes is the maximum size in bytes of the rows in the log record of a commit. Larger
+	// rows go to a segment. 0 means DefaultInlineBytes; with a negative value all rows go to
 	// segments.
 	InlineBytes int
 	// LogSize is the size of log files in bytes. 0 means the store's default.
@@ -80,7 +80,7 @@ const (
 	// DefaultMaxBranches is the number of branches that take about 100 MB of memory if each has
 	// one small commit.
 	DefaultMaxBranches = 10_000
-	// DefaultInlineBytes is 64 KiB, which take about as long to write as one page.
+	// DefaultInlineBytes is 64 KiB. To write this much takes about as long as to write one page.
 	DefaultInlineBytes = 64 << 10
 	// DefaultCheckpointBytes is 8 MiB, which Open replays in well under a second.
 	DefaultCheckpointBytes = 8 << 20

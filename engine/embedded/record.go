@@ -24,7 +24,7 @@ type record struct {
 // of a segment, so that several commits fit together.
 const maxOps = 1 << 30
 
-// record makes the log record of a commit and stores the segments that the record names.
+// record makes the log record of a commit and stores the segments that the record lists.
 func (r *writer) record(ctx context.Context, tx *version.Txn, parts []version.Part, c engine.Commit, receipt *version.Receipt) (record, error) {
 	payload := version.AppendHeader(make([]byte, 0, 256), c, receipt)
 	if parts != nil {

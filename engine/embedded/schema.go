@@ -182,8 +182,8 @@ func refusedSteps(steps []catalog.Step, allowDataLoss bool) error {
 	return nil
 }
 
-// repeatedChange answers a call from the receipt of the call that it repeats. All steps of that
-// call were taken.
+// repeatedChange returns the result of a repeated call, computed from the receipt of the first
+// call. All steps of the first call were taken.
 func repeatedChange(first *receipted, schema *catalog.Schema, to string, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
 	from, err := catalog.Decode(first.Receipt.Schema)
 	if err != nil {

@@ -127,8 +127,8 @@ func (f *segmentFiles) discardNamed(names []string) {
 	}
 }
 
-// discard removes segments that no record will name. If a removal fails, the file only takes
-// space until the first checkpoint after the next Open.
+// discard removes segments that no record will list. If a removal fails, the file only takes space
+// until the first checkpoint after the next Open.
 func (f *segmentFiles) discard(segments []store.SegmentID) {
 	for _, id := range segments {
 		_ = f.store.RemoveSegment(id)

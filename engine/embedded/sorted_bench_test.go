@@ -72,8 +72,8 @@ func BenchmarkSorted(b *testing.B) {
 	}
 }
 
-// asked is a context that counts the checks of Err. A query checks it once per some thousands
-// of entities that it visits.
+// asked is a context that counts the calls of Err. A query checks it once per some thousands of
+// entities that it visits.
 type asked struct {
 	context.Context
 	n int

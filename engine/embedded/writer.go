@@ -199,7 +199,7 @@ func (r *writer) logFailure() error {
 }
 
 // complete waits until a staged commit is durable or has failed. It takes no context: the
-// commit may become durable after its caller has gone, and complete must still make it the
+// commit may become durable after its caller has given up, and complete must still make it the
 // head.
 func (r *writer) complete(b *branch, c *commit, s *staged) error {
 	c.out.err = r.store.Wait(s.ticket)

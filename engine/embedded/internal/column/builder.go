@@ -46,7 +46,7 @@ func NewBuilder(t value.Type) *Builder {
 // Len returns the number of values so far.
 func (b *Builder) Len() int { return b.n }
 
-// Bytes returns roughly the memory that the values take, in bytes.
+// Bytes returns the approximate size of the values in memory, in bytes.
 func (b *Builder) Bytes() int {
 	n := 4*len(b.at) + len(b.null) + len(b.bits) + 4*len(b.w32) + 8*len(b.w64) + 4*len(b.f32) + 8*len(b.f64) + 4*len(b.off) + len(b.data)
 	if b.elem != nil {

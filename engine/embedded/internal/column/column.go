@@ -49,7 +49,7 @@ func (c *Column) Type() value.Type { return c.typ }
 // Len returns the number of values.
 func (c *Column) Len() int { return c.n }
 
-// Bytes returns an upper bound of the memory that the values take in a Builder, in bytes.
+// Bytes returns an upper bound of the size of the values in the memory of a Builder, in bytes.
 func (c *Column) Bytes() int64 {
 	c.ready()
 	n := int64(c.n) // one byte per value: whether it is null, or a Bool

@@ -21,7 +21,7 @@ func (b *Builder) Cut() *Builder {
 	return out
 }
 
-// Truncate removes the values from n on.
+// Truncate removes all values except the first n.
 func (b *Builder) Truncate(n int) {
 	if n >= b.n {
 		return

@@ -5,7 +5,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Null returns a column of n nulls, which takes one bit per value.
+// Null returns a column of n nulls. The column occupies one bit per value.
 func Null(t value.Type, n int) *Column {
 	return &Column{typ: t.Optional(), n: n, valid: engine.NewBitmap(n), allNull: true}
 }

@@ -20,7 +20,7 @@ func (s *shelf) compare(a, b uint32) int {
 	return cmp.Compare(s.values[a], s.values[b])
 }
 
-// put gives an ordinal a new row with a value.
+// put sets the row of an ordinal to a new row with a value.
 func (s *shelf) put(owner *Owner, ord uint32, v int) {
 	s.rows.Set(owner, ord, uint32(len(s.values)))
 	s.values = append(s.values, v)

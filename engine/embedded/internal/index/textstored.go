@@ -143,13 +143,13 @@ func (b *blob) open(src column.Source, size int) {
 	b.pieces, b.size = p, p.Len()
 }
 
-// TextPart names a stored index.
+// TextPart identifies a stored index.
 type TextPart struct {
 	Name   string
 	Source column.Source
 }
 
-// storedView names the stored indexes of a view.
+// storedView identifies the stored indexes of a view.
 type storedView struct {
 	pending column.Pending
 	parts   []TextPart

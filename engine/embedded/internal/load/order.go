@@ -14,7 +14,7 @@ import (
 )
 
 // chunk is the part of a type's effective rows that becomes one segment. It consists of the rows in
-// perm. If perm is nil, it consists of consecutive rows from row number start on.
+// perm. If perm is nil, it consists of consecutive rows, the first of which has the number `start`.
 type chunk struct {
 	perm  []uint32
 	start int

@@ -165,8 +165,8 @@ func (r *reader) values(i int) []value.Value {
 	return vals
 }
 
-// bytes returns roughly the memory that the rows take, in bytes, including some overhead
-// per row.
+// bytes returns the approximate size of the rows in memory, in bytes, including some overhead per
+// row.
 func (r *Rows) bytes() int {
 	n := 16 * r.Len()
 	if r.newID != nil {

@@ -20,7 +20,7 @@
 // Log files, segments, manifests and END are written under a temporary name, synced and
 // renamed, and then the directory is synced. So a file under its final name was once
 // complete, and every fault in it is corruption and not a torn write. The only exceptions
-// are the frames of the last write to the log, unless END names them.
+// are the frames of the last write to the log, unless END identifies their last record.
 //
 // The process that has the store open locks the directory itself, LOCK, and the active log
 // file, and accesses the directory through its descriptor. So a second process is refused

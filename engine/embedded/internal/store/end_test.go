@@ -37,8 +37,8 @@ func damageLast(t *testing.T, mem *fs.Mem, number uint64) (name string) {
 	return name
 }
 
-// TestLastRecord corrupts the last record. After a kill, Open takes the corruption for a
-// torn write. Once any process has closed the store properly, Open reports corruption.
+// TestLastRecord corrupts the last record. After a kill, Open must regard the corruption as a torn
+// write. Once any process has closed the store properly, Open reports corruption.
 func TestLastRecord(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -43,7 +43,7 @@ func (h logHeader) encode() []byte {
 }
 
 // decodeLogHeader decodes the header of log file number, which is size bytes long. The
-// error is an *engine.Corrupt that names file.
+// error is an *engine.Corrupt that contains the name of the file.
 func decodeLogHeader(page []byte, size int64, file string, number uint64) (logHeader, error) {
 	corrupt := func(text string, args ...any) (logHeader, error) {
 		return logHeader{}, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(text, args...)}

@@ -26,7 +26,7 @@ type manifest struct {
 	payload  []byte
 }
 
-// manifestEntry is a segment that a manifest names.
+// manifestEntry describes a segment that a manifest lists.
 type manifestEntry struct {
 	id   SegmentID
 	size int64  // in bytes

@@ -25,9 +25,9 @@ type block struct {
 
 // Block returns the data of a block, at an address that is a multiple of 8. The data lies
 // in a mapping: the caller must not change it, and must keep the segment while it uses the
-// data. The first use after opening verifies the checksums; if they are wrong, the error is
-// an *engine.Corrupt that names the file and the block. The error for a block that does not
-// exist is an *engine.NotFound.
+// data. The first use after opening verifies the checksums; if they are wrong, Block returns an
+// *engine.Corrupt that contains the names of the file and of the block. If the block does not
+// exist, it returns an *engine.NotFound.
 func (g *Segment) Block(name string) ([]byte, error) {
 	b, err := g.block(name)
 	if err != nil {

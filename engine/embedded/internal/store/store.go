@@ -15,7 +15,7 @@ import (
 // Limits and defaults.
 const (
 	// MaxPayload is the maximum length of a record's payload, in bytes. A commit of more
-	// than about 64 KiB is better stored in segments that its record names.
+	// than about 64 KiB is better stored in segments that its record lists.
 	MaxPayload = 16 << 20
 
 	// DefaultLogSize is the default size of a log file, in bytes. Open reads whole log
@@ -139,8 +139,8 @@ func (s *Store) Reserve(n int) error {
 }
 
 // Append writes a record and returns its LSN once the record is durable. Callers that wait
-// at the same time share one write and one sync. The segments are the ones that this record
-// is the first to name; see [Store.Enqueue].
+// at the same time share one write and one sync. The argument segments lists the segments to which
+// this record is the first to refer; see [Store.Enqueue].
 //
 // Append honours the context only until the record has its LSN. After that it does not stop
 // waiting, because the caller would not learn whether the record is durable. For errors see

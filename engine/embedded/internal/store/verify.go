@@ -79,7 +79,7 @@ func (s *Store) verifyManifest(faults *faultList) []SegmentID {
 // verifySegment reads a segment, unless it was removed before it could be opened. It
 // returns only an error of the context.
 func (s *Store) verifySegment(ctx context.Context, faults *faultList, id SegmentID) error {
-	// While no checkpoint runs, a file that something names is not removed.
+	// While no checkpoint runs, a file to which a record or the manifest refers is not removed.
 	s.checkpointing.Lock()
 	defer s.checkpointing.Unlock()
 	state, there := s.segmentState(id)

@@ -26,17 +26,17 @@ type Spilled interface {
 // pileBuffer is the size in bytes of the buffer of each part of a pile.
 const pileBuffer = 32 << 10
 
-// pile distributes records of numbers over parts of a temporary file, in the order in which they
-// are added.
+// pile distributes records of numbers over parts of a temporary file. Within a part, the records
+// stay in the order in which put adds them.
 type pile struct {
-	name    string
-	add     func(name string, data []byte) error
-	buffers [][]byte
-	blocks  []int // by part: the number of its blocks
+	name       string
+	writeBlock func(name string, data []byte) error // writes a full buffer to the temporary file
+	buffers    [][]byte
+	blocks     []int // by part: the number of its blocks
 }
 
 func newPile(name string, parts int, add func(name string, data []byte) error) *pile {
-	return &pile{name: name, add: add, buffers: make([][]byte, parts), blocks: make([]int, parts)}
+	return &pile{name: name, writeBlock: add, buffers: make([][]byte, parts), blocks: make([]int, parts)}
 }
 
 func (p *pile) put(part int, numbers ...uint32) error {
@@ -61,7 +61,7 @@ func (p *pile) flush(part int) error {
 	}
 	p.buffers[part] = b[:0]
 	p.blocks[part]++
-	return p.add(p.block(part, p.blocks[part]-1), b)
+	return p.writeBlock(p.block(part, p.blocks[part]-1), b)
 }
 
 // finish writes the buffers that are not empty.

@@ -31,9 +31,8 @@ type branch struct {
 	tip     *commit  // the last commit, durable or in flight
 	err     error    // if set, the reason why the tip can never become durable
 	journal *journal // commits during a rewrite; nil when no rewrite runs
-	// stale reports a stale manifest: after a crash, a manifest may be in force that numbers
-	// entities differently from the tip. Recovery would then misread a record that holds entity
-	// numbers.
+	// stale reports a stale manifest: after a crash, the manifest in force may number entities
+	// differently from the tip. Recovery would then misread a record that contains entity numbers.
 	stale bool
 
 	// Guarded by branches.mu:

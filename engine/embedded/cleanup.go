@@ -77,7 +77,7 @@ func (c *checkpoints) cleanup(ctx context.Context, opts engine.CleanupOptions) (
 	return out, nil
 }
 
-// kept is the set of commits that a cleanup leaves readable.
+// kept is the set of commits that stay readable after a cleanup.
 type kept struct {
 	commits  map[string]bool
 	readable int // how many commits were readable before

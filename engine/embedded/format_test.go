@@ -19,8 +19,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
-// TestFormat2 opens a graph with a manifest and records of format 2, which has no changes of
-// schema. It changes the schema and opens the graph once more.
+// TestFormat2 opens a graph with a manifest and records of format 2. That format has no schema
+// changes. The test changes the schema and opens the graph again.
 func TestFormat2(t *testing.T) {
 	ctx := context.Background()
 	g, home := openFixture(t, "format2")
@@ -39,8 +39,8 @@ func TestFormat2(t *testing.T) {
 	staysTheSame(t, g, home, dumpAll)
 }
 
-// TestFormat1 opens a graph with a manifest and records of format 1, which has no branches, history
-// or receipts. It makes branches and opens the graph once more.
+// TestFormat1 opens a graph with a manifest and records of format 1. That format has no branches,
+// history or receipts. The test makes branches and opens the graph again.
 func TestFormat1(t *testing.T) {
 	ctx := context.Background()
 	g, home := openFixture(t, "format1")

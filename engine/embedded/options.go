@@ -77,16 +77,15 @@ func NewMemory(limit int64) *Memory { return engine.NewMemory(limit) }
 const (
 	// DefaultQueryMemory is 1 GiB.
 	DefaultQueryMemory = 1 << 30
-	// DefaultMaxBranches is the number of branches that take about 100 MB of memory if each has
-	// one small commit.
+	// DefaultMaxBranches is a number of branches that occupy about 100 MB of memory if each has one
+	// small commit.
 	DefaultMaxBranches = 10_000
 	// DefaultInlineBytes is 64 KiB. To write this much takes about as long as to write one page.
 	DefaultInlineBytes = 64 << 10
 	// DefaultCheckpointBytes is 8 MiB, which Open replays in well under a second.
 	DefaultCheckpointBytes = 8 << 20
 
-	// defaultIndexed is the number of ordinals that take less time to index than a file takes
-	// to write.
+	// defaultIndexed is a number of ordinals. To index them takes less time than to write a file.
 	defaultIndexed = 2048
 	// defaultKeepIndexes is a number of ordinals at which the indexes of a load have a size of
 	// megabytes.

@@ -10,12 +10,14 @@ import (
 )
 
 const (
-	// maxReplay bounds the records that are replayed to restore a commit from an earlier state.
+	// maxReplay is the maximum number of records that are replayed to restore a commit from an
+	// earlier state.
 	maxReplay = 2048
 	// A line gets a new anchor when anchorRecords records, or anchorBytes bytes of operations,
 	// follow its last anchor. anchorRecords is well below maxReplay, and replaying up to either
-	// bound takes some tens of milliseconds. Until an anchor is stored, it keeps the memory
-	// pages that its line has changed since: about a megabyte for a thousand changes far apart.
+	// bound takes some tens of milliseconds. Until an anchor is stored, it keeps in memory the old
+	// version of each page that its line has changed since: about a megabyte for a thousand changes
+	// far apart.
 	anchorRecords = 1024
 	anchorBytes   = 4 << 20
 )
@@ -42,8 +44,8 @@ type retention struct {
 	fresh    []version.Archived // the records of the commits from number archived on
 	anchors  map[string]*anchor // by commit id
 	removed  bool               // whether a branch was deleted since the last checkpoint
-	// stale reports a stale manifest: after a crash, a manifest may be in force that lacks some
-	// records or anchors. Recovery could then not restore a state that a log record needs.
+	// stale reports a stale manifest: after a crash, the manifest in force may lack some records or
+	// anchors. Recovery could then not restore a state that a log record needs.
 	stale bool
 }
 

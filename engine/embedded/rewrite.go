@@ -10,11 +10,10 @@ import (
 )
 
 const (
-	// maxCatchUps bounds the rounds in which a rewrite replays the commits made meanwhile. A final
-	// round follows with the writers stopped.
+	// maxCatchUps is the maximum number of rounds in which a rewrite replays the commits made
+	// meanwhile. Then the writers are stopped, and a final round follows.
 	maxCatchUps = 5
-	// fewCommits is a number of commits that take less time to replay than the manifest takes
-	// to write.
+	// fewCommits is a number of commits. To replay them takes less time than to write the manifest.
 	fewCommits = 64
 )
 

@@ -12,13 +12,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// diskWriter is a graph on disk and the names of the persons that it acknowledged.
+// diskWriter is a graph on disk, with the names of the persons in acknowledged writes.
 type diskWriter struct {
 	g     *Graph
 	acked []string
 	lost  bool // whether a write was refused
-	// shares is set if the path leads to another folder with the same log file. Until that log
-	// file is full, both folders get its records, and no checkpoint can be made.
+	// shares is set if the path leads to another folder with the same log file. Until that log file
+	// is full, its records belong to both folders, and no checkpoint can be made.
 	shares bool
 }
 

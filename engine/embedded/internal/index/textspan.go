@@ -12,9 +12,9 @@ type candidate struct {
 	bound float32
 }
 
-// least returns the least impact that term i must have in a document so that the document can reach
-// the threshold even if all other terms contribute their maximum. It returns more than 255 if no
-// impact suffices.
+// least returns the least impact that term i must have in a document so that the document reaches
+// the threshold if all other terms contribute their maximum. It returns more than 255 if no impact
+// suffices.
 func (t *topSearch) least(i int) int {
 	others := 0.0
 	for _, o := range t.active {

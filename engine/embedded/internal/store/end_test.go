@@ -102,7 +102,7 @@ func TestLastRecord(t *testing.T) {
 	}
 }
 
-// TestMissingEnd removes END, which a store of this format requires.
+// TestMissingEnd removes END. A store of this format requires it, so Open must report corruption.
 func TestMissingEnd(t *testing.T) {
 	mem := appended(t)
 	name := filepath.Join("/g", endName)

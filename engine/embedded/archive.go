@@ -16,8 +16,8 @@ import (
 // archiveBlock is the name of the block that holds commit records in an archive segment.
 const archiveBlock = "records"
 
-// archiveBytes is the size, in bytes, up to which a checkpoint merges new records into the last
-// archive segment by writing that segment again.
+// archiveBytes is a size in bytes. If the last archive segment is smaller, a checkpoint merges new
+// records into it by writing it again.
 const archiveBytes = 1 << 20
 
 // retained is the part of a cut that retention owns: the archived records and the anchors that a
@@ -172,8 +172,8 @@ func (f *segmentFiles) writeArchive(ctx context.Context, runs []version.Run, rec
 	return seg, id, err
 }
 
-// readArchive reads the records of an archive segment. The error is a *engine.Corrupt if the
-// segment holds other commits than seg.Runs.
+// readArchive reads the records of an archive segment. It returns a *engine.Corrupt if the commits
+// in the segment differ from seg.Runs.
 func (f *segmentFiles) readArchive(ctx context.Context, seg *version.ArchiveSegment) (records []version.Archived, err error) {
 	err = f.readBlock(ctx, seg.Name, archiveBlock, func(b []byte) (err error) {
 		var runs []version.Run
@@ -207,8 +207,8 @@ func (c *retained) describe(m *version.Manifest, named map[string]bool) {
 	}
 }
 
-// replace replaces the state of each anchor of the branch that is not stored with the result of
-// f. REQUIRES: b.writing is held.
+// replace calls f for each anchor of the branch that is not stored yet, and makes the result the
+// state of the anchor. REQUIRES: b.writing is held.
 func (r *retention) replace(b *branch, f func(*anchor) *version.Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -219,9 +219,9 @@ func (r *retention) replace(b *branch, f func(*anchor) *version.Snapshot) {
 	}
 }
 
-// adopt makes the archive and the anchors of a manifest the ones that the graph keeps. The last
-// anchor of each live branch stays in memory, because it shares nearly all its memory with the
-// branch's head. adopt reports whether a restored state may read files that are no longer kept.
+// adopt replaces the graph's archive and anchors with those of a new manifest. The last anchor of
+// each live branch stays in memory, because it shares nearly all its memory with the branch's head.
+// The result dropped reports whether a restored state may read files that are no longer kept.
 // REQUIRES: restorer.reading and layout are locked for writing.
 func (r *retention) adopt(c *cut) (dropped bool) {
 	r.mu.Lock()

@@ -18,12 +18,12 @@ const keptBases = 256
 // the branch began, or the source of its last merge. Guarded by branches.mu.
 type mergeBase struct {
 	id       string            // id of the state's commit
-	snap     *version.Snapshot // nil once the list has dropped it
-	branches int               // how many branches hold it
+	snap     *version.Snapshot // nil once mergeBases has dropped the base
+	branches int               // number of branches that hold the base
 }
 
-// mergeBases keeps the states of merge bases that branches hold. It keeps at most keptBases of
-// them and drops the oldest first. Guarded by branches.mu.
+// mergeBases keeps the states of merge bases in memory while branches hold them. It keeps at most
+// keptBases states and drops the oldest first. Guarded by branches.mu.
 type mergeBases struct {
 	at    map[string]*mergeBase // by commit id
 	order []*mergeBase          // oldest first; some of them are no longer in at
@@ -63,7 +63,7 @@ func (l *mergeBases) release(b *branch) {
 	}
 }
 
-// has reports whether the list still holds base.
+// has reports whether l still contains base.
 func (l *mergeBases) has(base *mergeBase) bool { return l.at[base.id] == base }
 
 func (l *mergeBases) drop(base *mergeBase) {
@@ -120,7 +120,8 @@ func (r *restorer) mergeBase(ctx context.Context, a, b *version.Snapshot) (*vers
 
 // readableWith checks, for every branch, that the merge bases of the commit and the branch can be
 // read. A cleanup keeps only the merge bases of the branches that existed then, and a commit of the
-// past may have other bases. The error is a *engine.NotFound. REQUIRES: layout.merging is held.
+// past may have other bases. It returns a *engine.NotFound if one of them cannot be read. REQUIRES:
+// layout.merging is held.
 func (r *restorer) readableWith(id string) error {
 	if r.retention.archiveComplete() {
 		return nil

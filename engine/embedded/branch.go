@@ -29,11 +29,10 @@ type branch struct {
 	// layout locked.
 	writing ctxMutex
 	tip     *commit  // the last commit, durable or in flight
-	err     error    // if set, why the tip can never become durable
+	err     error    // if set, the reason why the tip can never become durable
 	journal *journal // commits during a rewrite; nil when no rewrite runs
-	// stale reports a stale manifest: after a crash, a manifest may be in force that numbers
-	// entities differently from the tip. Recovery would then misread a record that holds entity
-	// numbers.
+	// stale reports a stale manifest: after a crash, the manifest in force may number entities
+	// differently from the tip. Recovery would then misread a record that contains entity numbers.
 	stale bool
 
 	// Guarded by branches.mu:
@@ -148,7 +147,7 @@ func (c *commit) waitDurable(ctx context.Context) error {
 }
 
 // waitDurable waits until the commit with the record at lsn is durable. The caller need not hold
-// b.writing. The error is errLogFailed if the commit failed.
+// b.writing. It returns errLogFailed if the commit failed.
 func (b *branch) waitDurable(ctx context.Context, lsn uint64) error {
 	b.mu.Lock()
 	i := slices.IndexFunc(b.pending, func(c *commit) bool { return c.lsn == lsn })

@@ -21,7 +21,7 @@ type branches struct {
 	retention *retention
 	main      *branch // does not change after the graph was opened
 
-	mu     sync.Mutex // locked while a record gets its place in the log; guards the fields below
+	mu     sync.Mutex // locked while a record is given its place in the log; guards the fields below
 	byName map[string]*branch
 	sorted []*branch            // in name order
 	tips   map[string][]*branch // by the id of the tip's commit
@@ -31,7 +31,7 @@ type branches struct {
 	last   *outcome // nil if recovery restored the last record
 }
 
-// find returns a live branch by name. An empty name means main; find takes no lock for it.
+// find returns a live branch by name. An empty name means main, for which find takes no lock.
 func (l *branches) find(name string) (*branch, error) {
 	if name == "" || name == engine.MainBranch {
 		return l.main, nil
@@ -187,7 +187,7 @@ func (l *branches) keepBases(commits map[string]bool) {
 	l.bases.keepOnly(commits)
 }
 
-// replaceBases replaces each merge base in memory with the state to which after maps it.
+// replaceBases replaces each merge base in memory with its new state in the map `after`.
 func (l *branches) replaceBases(after map[*version.Snapshot]*version.Snapshot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -198,7 +198,7 @@ func (l *branches) replaceBases(after map[*version.Snapshot]*version.Snapshot) {
 	}
 }
 
-// commit gives the record of a commit its place in the log and makes the commit the tip of its
+// commit assigns the record of a commit its place in the log and makes the commit the tip of its
 // branch. REQUIRES: the caller holds the write lock of b.
 func (l *branches) commit(b *branch, next *commit, rec record, w *write) (*store.Ticket, error) {
 	l.mu.Lock()
@@ -229,7 +229,7 @@ var errStaleRetention = &engine.Unavailable{Reason: "a cleanup failed, so a bran
 // has not restored its state.
 var errNeedsState = errors.New("the caller must first restore the state of the commit")
 
-// created is a new branch whose record has its place in the log.
+// created is a new branch. The record that creates it has a place in the log already.
 type created struct {
 	branch *branch
 	out    *outcome      // tells when the record is durable
@@ -237,7 +237,7 @@ type created struct {
 	bytes  int           // size of the record in bytes
 }
 
-// create makes a branch and gives its record a place in the log. restored is the state of the
+// create makes a branch and assigns its record a place in the log. restored is the state of the
 // target if the target's commit is the tip of no branch. REQUIRES: layout is locked for reading.
 func (l *branches) create(name string, at engine.Target, restored *version.Snapshot, now time.Time, most int) (made created, err error) {
 	l.mu.Lock()
@@ -282,8 +282,8 @@ func (l *branches) create(name string, at engine.Target, restored *version.Snaps
 	return created{b, out, ticket, len(payload)}, nil
 }
 
-// originLocked returns the branch at whose tip a new branch is to begin. It returns nil for a
-// commit that is the tip of no branch. REQUIRES: l.mu is locked.
+// originLocked returns the branch that has the first commit of a new branch as its tip. If the
+// commit is not the tip of any branch, it returns nil. REQUIRES: l.mu is locked.
 func (l *branches) originLocked(at engine.Target) (*branch, error) {
 	if at.Commit != "" {
 		c, _, _ := l.history.Get(at.Commit)
@@ -300,7 +300,7 @@ func (l *branches) originLocked(at engine.Target) (*branch, error) {
 	return b, nil
 }
 
-// delete gives the record that deletes a branch its place in the log. The branch stays in the set
+// delete assigns the record that deletes a branch its place in the log. The branch stays in the set
 // until remove. REQUIRES: layout is locked for reading, and the caller holds the write lock of b.
 func (l *branches) delete(b *branch, record []byte) (*store.Ticket, *outcome, error) {
 	out := &outcome{done: make(chan struct{})}
@@ -316,7 +316,7 @@ func (l *branches) delete(b *branch, record []byte) (*store.Ticket, *outcome, er
 	return ticket, out, nil
 }
 
-// remove removes a branch whose deletion is durable.
+// remove removes a branch from memory, after its deletion has become durable.
 func (l *branches) remove(b *branch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -156,8 +156,8 @@ func TestBranchesConcurrently(t *testing.T) {
 	}
 }
 
-// TestBranchShares checks that branches of a graph take no rows in memory and no rows in the
-// store for the data that they share.
+// TestBranchShares checks that branches of a graph need no rows in memory and no rows in the store
+// for the data that they share.
 func TestBranchShares(t *testing.T) {
 	ctx := context.Background()
 	fsys := fs.NewMem()

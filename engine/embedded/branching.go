@@ -8,10 +8,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
-// CreateBranch makes a branch whose head is the target's commit. The commit may be any ancestor
-// of a live branch's head. CreateBranch writes one log record. For a commit of the past, it
-// also takes the time to restore that state. The error is a *engine.Conflict if the name is in
-// use, a *engine.TooLarge above [Options.MaxBranches], and a *engine.NotFound if the target
+// CreateBranch makes a branch that begins at the target's commit. The commit may be any ancestor of
+// a live branch's head. CreateBranch writes one log record. For a commit of the past, it must also
+// restore the state of the commit, which takes time. The error is a *engine.Conflict if the name is
+// in use, a *engine.TooLarge above [Options.MaxBranches], and a *engine.NotFound if the target
 // cannot be reached.
 func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Target) (_ engine.Branch, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
@@ -34,9 +34,9 @@ func (g *Graph) DeleteBranch(ctx context.Context, name string) error {
 	return g.DeleteBranchAt(ctx, name, "")
 }
 
-// DeleteBranchAt removes the named branch if its tip is the commit head; an empty head matches any
-// tip. The error is a *engine.PreconditionFailed if the tip is another commit. Other errors are
-// those of [Graph.DeleteBranch].
+// DeleteBranchAt removes the named branch if its tip is the commit with id `head`; an empty id
+// matches any tip. It returns a *engine.PreconditionFailed if the tip is another commit. For other
+// errors see [Graph.DeleteBranch].
 func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
 	if name == engine.MainBranch {
 		return &engine.Conflict{Reason: "branch main cannot be deleted"}
@@ -78,9 +78,9 @@ func (r *writer) createBranch(ctx context.Context, name string, from engine.Targ
 	return engine.Branch{Name: name, Head: made.branch.head.Load().snap.Commit}, nil
 }
 
-// fork makes a branch and gives its record a place in the log. It holds the layout for reading, so
-// no checkpoint can run between restoring a state of the past and enqueuing the branch that begins
-// there. Such a checkpoint could remove files that only that state needs.
+// fork makes a branch and assigns its record a place in the log. It holds the layout for reading,
+// so no checkpoint can run between restoring a state of the past and enqueuing the branch that
+// begins there. Such a checkpoint could remove files that only that state needs.
 func (r *writer) fork(ctx context.Context, name string, at engine.Target) (created, error) {
 	r.layout.RLock()
 	defer r.layout.RUnlock()

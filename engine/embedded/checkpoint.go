@@ -10,8 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
-// closeBytes is how many bytes of log justify a checkpoint in Close. Replaying this much takes
-// some milliseconds.
+// closeBytes is the number of log bytes above which Close makes a checkpoint. Replaying this much
+// takes some milliseconds.
 const closeBytes = 256 << 10
 
 // checkpoints owns the checkpoints, rewrites and cleanups of a graph, which run one at a time. A
@@ -33,7 +33,7 @@ type checkpoints struct {
 
 	logged    atomic.Int64  // log bytes since the last checkpoint
 	counts    counters      // numbers of checkpoints, rewrites and failures
-	requested chan struct{} // holds a token when a checkpoint is wanted
+	requested chan struct{} // contains a token when a checkpoint is requested
 }
 
 // loop makes a checkpoint on each request, until ctx ends.
@@ -167,7 +167,7 @@ func (c *checkpoints) flushCutLocked(ctx context.Context, cut *cut) error {
 
 // adopt replaces states in memory with their stored forms: in the branches that the function
 // `which` selects, and in the merge bases. It takes no context and always finishes. If a state kept
-// its old form, the next checkpoint would name segments for it that this checkpoint has made
+// its old form, the next checkpoint would list segments for the state that this checkpoint has made
 // superfluous.
 func (c *checkpoints) adopt(cut *cut, after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint, which func(*branch) bool) (err error) {
 	for _, b := range cut.branches {
@@ -192,7 +192,7 @@ func (c *checkpoints) adopt(cut *cut, after map[*version.Snapshot]*version.Snaps
 
 // adopt runs f, which replaces the branch's states with their stored forms, with the write lock
 // held. If the states cannot be read, the branch accepts no further writes, because its states
-// name segments that are gone.
+// refer to segments that no longer exist.
 func (b *branch) adopt(f func()) (err error) {
 	b.hold()
 	defer b.unlock()

@@ -12,9 +12,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// BenchmarkCheckpoint measures, on the disk, checkpoints of graphs of several sizes after 1,000 and
-// after 100,000 commits, each of a node and an edge. It also gives the 99th percentiles of point
-// reads and of commits that other goroutines make during the checkpoint, in microseconds.
+// BenchmarkCheckpoint measures checkpoints on the disk, for graphs of several sizes, after 1,000
+// and after 100,000 commits. Each commit consists of a node and an edge. During the checkpoint,
+// other goroutines make point reads and commits; the benchmark reports the 99th percentiles of
+// their durations in microseconds.
 func BenchmarkCheckpoint(b *testing.B) {
 	for _, edges := range benchSizes {
 		for _, commits := range []int{1_000, 100_000} {
@@ -57,10 +58,10 @@ func BenchmarkCheckpoint(b *testing.B) {
 	}
 }
 
-// checkpointed is a graph under checkpoints.
+// checkpointed is a graph of which the benchmark makes checkpoints.
 type checkpointed struct {
 	*Graph
-	made           int             // persons that commits added
+	made           int             // number of persons that commits added
 	reads, commits []time.Duration // durations of the calls during checkpoints
 }
 
@@ -70,7 +71,7 @@ func (g *checkpointed) commit(t testing.TB) error {
 	return err
 }
 
-// during starts a reader and a writer. The result stops them.
+// during starts a reader and a writer. The returned function stops them.
 func (g *checkpointed) during(b *testing.B) (stop func()) {
 	quit := make(chan struct{})
 	run := func(took *[]time.Duration, call func() error) chan struct{} {

@@ -11,11 +11,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
-// Cleanup makes commits of the past unreadable and reclaims the files that only they need. The
-// oldest commit that stays readable in each line becomes an anchor. The whole cleanup takes
-// effect at once, with the manifest that names the new anchors and no longer names the
-// reclaimed segments. With opts.DryRun, Cleanup only computes the result. The error is a
-// *engine.BadArgument if opts.KeepCommits is negative.
+// Cleanup makes commits of the past unreadable and reclaims the files that only they need. In each
+// line, the oldest commit that stays readable becomes an anchor. The whole cleanup takes effect at
+// once, with a manifest that contains the new anchors and omits the reclaimed segments. With
+// opts.DryRun, Cleanup only computes the result. The error is a *engine.BadArgument if
+// opts.KeepCommits is negative.
 func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (_ *engine.CleanupResult, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	if opts.KeepCommits < 0 {
@@ -77,11 +77,11 @@ func (c *checkpoints) cleanup(ctx context.Context, opts engine.CleanupOptions) (
 	return out, nil
 }
 
-// kept is the set of commits that a cleanup leaves readable.
+// kept is the set of commits that stay readable after a cleanup.
 type kept struct {
 	commits  map[string]bool
 	readable int // how many commits were readable before
-	// unanchored lists the kept commits that are not anchors and whose parent is not kept.
+	// unanchored lists those kept commits that are not anchors and have a parent that is not kept.
 	unanchored []string
 }
 

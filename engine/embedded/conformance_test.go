@@ -35,8 +35,8 @@ func TestConformance(t *testing.T) { enginetest.Run(t, openInMemory) }
 
 func TestConformanceReopened(t *testing.T) { enginetest.Run(t, openReopening) }
 
-// TestConformanceSpilled runs the suite with loads whose rows all go through runs and several
-// segments of a type.
+// TestConformanceSpilled runs the suite with loads that write all rows to runs and store each type
+// in several segments.
 func TestConformanceSpilled(t *testing.T) { enginetest.Run(t, openSpilling) }
 
 func openSpilling(t testing.TB, source string, schema *catalog.Schema) engine.Graph {
@@ -66,12 +66,12 @@ func TestRandomSpilled(t *testing.T) {
 	enginetest.RunRandom(t, openSpilling, o)
 }
 
-// reopenedSeeds is the distance between the seeds of the comparisons, so that they draw different
-// graphs.
+// reopenedSeeds is the distance between the seeds of the comparisons. Because of it they draw
+// different graphs.
 const reopenedSeeds = 1 << 32
 
-// half returns the options, from the command-line flags, for one of the comparisons: half the time
-// and half the cases, and with -short a tenth of the time.
+// half returns the options for one of the comparisons: half of the time and half of the cases that
+// the command-line flags state. With -short it is a tenth of the time.
 func half() enginetest.Options {
 	o := enginetest.FromFlags()
 	o.Duration /= 2

@@ -126,7 +126,7 @@ func TestCrashTwice(t *testing.T) {
 }
 
 // allowed returns the states that a reopen may find. acked is the number of acknowledged deeds. An
-// empty state stands for a graph that was not created.
+// empty state means that the graph was not created.
 func allowed(states []string, acked int) []string {
 	if acked < 0 {
 		return []string{"", states[0]}

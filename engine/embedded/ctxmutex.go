@@ -5,17 +5,18 @@ import (
 	"sync/atomic"
 )
 
-// ctxMutex is a mutex whose wait ends with a context. It is not fair: a free mutex goes to the
-// first caller that asks, even before callers that wait. Handing it to a waiting goroutine would
-// leave it idle until that goroutine wakes up, which takes longer than most callers hold it.
+// ctxMutex is a mutex. A wait for it ends when a context ends. It is not fair: the first caller
+// that tries to lock a free mutex gets it, even before callers that wait. If the mutex were handed
+// to a waiting goroutine instead, it would be idle until the goroutine wakes up. That takes longer
+// than most callers hold the mutex.
 type ctxMutex struct {
 	held atomic.Bool   // whether the mutex is locked
-	free chan struct{} // holds a token when a waiting caller may try
+	free chan struct{} // contains a token when a waiting caller may try to lock
 }
 
 func newCtxMutex() ctxMutex { return ctxMutex{free: make(chan struct{}, 1)} }
 
-// lock waits for the mutex. The error is that of ctx.
+// lock waits for the mutex and locks it. The only possible error is that of ctx.
 func (m *ctxMutex) lock(ctx context.Context) error {
 	for !m.held.CompareAndSwap(false, true) {
 		select {

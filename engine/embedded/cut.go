@@ -14,7 +14,7 @@ type cut struct {
 	branches []cutBranch
 	bases    []*version.Snapshot // the merge bases in memory
 	commits  int                 // number of commits in the history
-	retained retained            // archive and anchors that the manifest must name
+	retained retained            // the archive and the anchors that the manifest must contain
 }
 
 // cutBranch is the state of one branch in a cut.
@@ -25,8 +25,8 @@ type cutBranch struct {
 	version.ManifestBranch
 }
 
-// cut returns the state after the last record, which may not be durable yet. It leaves out
-// receipts that have expired. REQUIRES: layout is locked for writing.
+// cut returns the state after the last record, which may not be durable yet. The cut does not
+// contain receipts that have expired. REQUIRES: layout is locked for writing.
 func (l *branches) cut(now time.Time) *cut {
 	l.mu.Lock()
 	defer l.mu.Unlock()

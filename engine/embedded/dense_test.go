@@ -65,7 +65,8 @@ func TestDense(t *testing.T) {
 	t.Run("overlay", d.compare)
 }
 
-// joined returns, for each pair of nodes, whether an edge leads from the first to the second.
+// joined returns, for each pair of nodes, whether there is an edge from the first node to the
+// second.
 func (d *dense) joined(undirected bool) [][]bool {
 	m := make([][]bool, d.n)
 	for i := range m {
@@ -139,7 +140,7 @@ func (d *dense) compare(t *testing.T) {
 	}
 }
 
-// walked counts the nodes whose distance from node one is from least to most.
+// walked counts the nodes at a distance of at least `least` and at most `most` from node `from`.
 func walked(m [][]bool, from, least, most int) (n int) {
 	seen := make([]bool, len(m))
 	seen[from] = true

@@ -13,7 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
-// diskFaults are ways in which a disk fails from its n-th operation on.
+// diskFaults lists the ways in which a disk fails. Each begins with the n-th operation on the disk.
 var diskFaults = []struct {
 	name   string
 	inject func(op faultfs.Op, n int) *faultfs.Fault

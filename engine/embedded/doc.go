@@ -31,8 +31,8 @@
 // A snapshot ([version.Snapshot]) is immutable and has no lock. A read loads the head of a
 // branch, an atomic pointer, and keeps that snapshot until its result is closed. So a read
 // of a head waits for no writer and no checkpoint: it locks branches.mu for a moment to
-// find a branch other than main, and a read of main whose plan is bound takes no lock of
-// the graph.
+// find a branch other than main, and a read of main with a plan that is bound already takes no lock
+// of the graph.
 //
 // A branch has two ends. Its head is the last durable commit; readers see it. Its tip is
 // the last commit with a place in the log; the next writer builds on it before it is
@@ -41,20 +41,20 @@
 //
 // # Locks
 //
-// The type that has a lock has the methods that take it. A method that needs the lock of its
-// own type ends in Locked.
+// The type that contains a lock has the methods that take the lock. If a method requires that the
+// caller holds the lock, its name ends in Locked.
 //
-// inflight is a counter, not a lock: every call enters and leaves it. Close shuts it and
-// waits until it is zero.
+// inflight is a counter, not a lock. Every call increments it at its beginning and decrements it at
+// its end. Close shuts it, so that no new call can begin, and waits until it is zero.
 //
 // checkpoints.mu is held by a checkpoint (also the one that Close makes) and by a cleanup. It
 // guards lsn and stored, and admits one of them at a time.
 //
 // layout is a read-write lock over the layout of rows. A checkpoint (also the one that Close makes)
-// and a cleanup hold it for writing, because a checkpoint gives rows new places. Calls that carry
-// the state of one branch or schema to another hold it for reading: CreateBranch, DeleteBranch,
-// Merge, ApplySchema. Merge and ApplySchema release it as soon as their commit has its place in the
-// log. Mutate and Load never take it: they go on during a checkpoint.
+// and a cleanup hold it for writing, because a checkpoint moves rows to new places. Calls that
+// carry the state of one branch or schema to another hold it for reading: CreateBranch,
+// DeleteBranch, Merge, ApplySchema. Merge and ApplySchema release it as soon as their commit has
+// its place in the log. Mutate and Load never take this lock, so they continue during a checkpoint.
 //
 // layout.merging is held by Merge, by DeleteBranch, and by CreateBranch at a commit that is the tip
 // of no branch. While one call has it, no other call merges, deletes a branch, or begins a branch
@@ -84,12 +84,12 @@
 // branch.mu guards pending and every store to head. Loads of head need no lock.
 //
 // restorer.mu guards epoch, pending and states. idempotency.mu guards the keys of one branch.
-// The locks of history, programs and ids each guard the fields of their own type. They are
-// leaves: their holders take no other lock, except that of the history.
+// The locks of history, programs and ids each guard the fields of their own type. They are leaves:
+// a holder of one takes no other lock, except that of the history.
 //
 // # Lock order
 //
-// Take locks in this order; any of them may be left out:
+// Take locks in this order; it is allowed to skip some:
 //
 //	checkpoints.mu
 //	layout
@@ -128,13 +128,14 @@
 //
 // # Goroutines
 //
-// A graph has a goroutine for checkpoints (checkpoints.loop), one that builds approximate indexes
-// (vectorBuilds.loop), one that looks for room on a full disk (watchRoom), and one for each state of
-// the past that is being restored (restorer.running).
-// Close waits for all of them. The log has none: one of the writers that wait leads the
-// write for all; see wal.lead in package store.
+// A graph has these goroutines: one that makes checkpoints (checkpoints.loop), one that builds
+// approximate indexes (vectorBuilds.loop), one that checks a full disk for free space (watchRoom),
+// and one for each state of the past that is being restored (restorer.running). Close waits for all
+// these goroutines. The log has no goroutine: one of the waiting writers writes for all; see
+// wal.lead in package store.
 //
-// Package column starts a goroutine that reads and verifies all of a column or an index after many
-// single values of it were read by pieces. Only one such goroutine reads at a time. Close does not
-// wait for it: it only reads mapped files, which stay mapped while it runs.
+// When many single values of a column or an index have been read by pieces, package column starts a
+// goroutine that reads and verifies the whole column or index. Only one such goroutine reads at a
+// time. Close does not wait for this goroutine, which only reads mapped files. They stay mapped
+// while it runs.
 package embedded

@@ -283,7 +283,7 @@ func TestEmbeddingAtUpdate(t *testing.T) {
 	expect(g, mockPlace(t, "two"), mockPlace(t, "one"))
 	asked := len(p.asked)
 	p.refuse = "two"
-	// This call is answered from the receipt, so the provider gets no request.
+	// This call returns the result in the receipt, so the provider must get no request.
 	update(g, retext, keyed, str("a"), str("two"))
 	if len(p.asked) != asked {
 		t.Errorf("a call that was made before asked for %q", p.asked[asked:])

@@ -183,7 +183,7 @@ func ExampleGraph_Query() {
 	// cid of unknown age
 }
 
-// A branch takes a write that main does not see, and is merged into main afterwards.
+// A write on a branch is not visible on main until the branch is merged into main.
 func ExampleGraph_Merge() {
 	ctx := context.Background()
 	g, plans := peopleGraph(ctx)

@@ -75,8 +75,8 @@ func export(ctx context.Context, w *bufio.Writer, s *version.Snapshot, t *versio
 	return nil
 }
 
-// appendEnvelope appends the line of one entity. It leaves out nulls. The error for a number that
-// is not finite is a *engine.Unsupported.
+// appendEnvelope appends the line of one entity. It omits nulls. It returns a *engine.Unsupported
+// for a number that is not finite.
 func appendEnvelope(dst []byte, s *version.Snapshot, t *version.Table, ord uint32) ([]byte, error) {
 	text := func(dst []byte, s string) []byte {
 		dst, _ = jsontext.AppendQuote(dst, s) // the load has replaced invalid UTF-8 in the same way

@@ -19,22 +19,23 @@ func (o Options) Indexed(n uint32) Options {
 	return o
 }
 
-// Spilling returns the options with a load that keeps at most memory bytes of rows in memory and
-// puts at most segment bytes of a type's rows into one segment. It stores all indexes, and builds
-// them in temporary files from the given number of entities on.
+// Spilling returns the options, changed for loads: a load keeps at most `memory` bytes of rows in
+// memory and puts at most `segment` bytes of a type's rows into one segment. It stores all indexes.
+// It builds an index in temporary files if there are at least the given number of entities.
 func (o Options) Spilling(memory, segment int64, entities uint32) Options {
 	o.loadMemory, o.loadSegment, o.keepIndexes, o.spillIndexes = memory, segment, 1, entities
 	return o
 }
 
-// BuildVectors builds the approximate indexes that the graph needs, and waits for them.
+// BuildVectors builds the approximate indexes that the graph needs. It returns when they are built.
 func (g *Graph) BuildVectors(ctx context.Context) error { return g.vectors.make(ctx) }
 
-// Checkpoint makes a checkpoint, and waits for it.
+// Checkpoint makes a checkpoint. It returns when the checkpoint is complete.
 func (g *Graph) Checkpoint(ctx context.Context) error { return g.checkpoints.make(ctx) }
 
-// VectorIndex returns the size of the approximate index of a property of the first node type: its
-// nodes, the breadth of its searches, and the vectors that it lacks. All are -1 without an index.
+// VectorIndex describes the approximate index of a property of the first node type. It returns the
+// number of nodes in the graph of vectors, the breadth of searches, and the number of vectors that
+// are not in the graph. All three are -1 if there is no index.
 func (g *Graph) VectorIndex(branch string, prop int) (nodes, breadth, later int) {
 	b, err := g.branches.find(branch)
 	if err != nil {
@@ -61,8 +62,8 @@ func (g *Graph) SegmentSizes() (sizes []int64) {
 	return sizes
 }
 
-// PreferGraphs makes reads search graphs of vectors even where comparing all vectors is faster, until
-// the function that it returns is called.
+// PreferGraphs makes reads search graphs of vectors even if it would be faster to compare all
+// vectors. The returned function ends this.
 func PreferGraphs() (undo func()) {
 	was := index.ScatterCost
 	index.ScatterCost = 0

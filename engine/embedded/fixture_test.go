@@ -21,7 +21,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// TestMain lets tests, but not benchmarks, read by pieces the small data that they store.
+// TestMain makes tests read even small stored data by pieces. Benchmarks read it whole, as usual.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if flag.Lookup("test.bench").Value.String() == "" {
@@ -128,7 +128,8 @@ var (
 	}}
 )
 
-// walkFrom returns a query for the names of the persons that a walk from a person reaches.
+// walkFrom returns a query for the names of all persons that can be reached by a walk from a
+// person.
 func walkFrom(hops int) *plan.Query {
 	q := &plan.Query{Params: personByName.Params, Read: &plan.Read{
 		Vars:  []plan.Var{{Name: "p", Type: "Person"}},

@@ -65,7 +65,8 @@ func search(g *Graph, word string) (string, error) {
 	}}, nil, "")
 }
 
-// firstByName returns the first persons by name, through the sorted index of the names.
+// firstByName returns the first persons in the order of names. It uses the sorted index of the
+// names.
 func firstByName(g *Graph) (string, error) {
 	name := plan.Prop{Var: 0, Name: "name", Type: value.Of(value.String)}
 	return answer(g, &plan.Query{Read: &plan.Read{
@@ -155,9 +156,9 @@ func askAll(g *Graph, probes []func(g *Graph) (string, error)) (answers []string
 
 // TestFlippedByte flips a bit of every byte of a small graph, and of some bytes of each block of a
 // larger one. It opens the graph again and runs all probes. Each answer must be the original one or
-// a *engine.Corrupt that names the file, and Verify must find the corruption. This applies to the
-// last record too, because the graph was closed. The rest of a log file is not tested, because it
-// has no content.
+// a *engine.Corrupt that contains the name of the file, and Verify must find the corruption. This
+// applies to the last record too, because the graph was closed. The rest of a log file is not
+// tested, because it has no content.
 func TestFlippedByte(t *testing.T) {
 	for _, c := range []struct {
 		name          string

@@ -19,8 +19,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
-// TestFormat2 opens a graph with a manifest and records of format 2, which has no changes of
-// schema. It changes the schema and opens the graph once more.
+// TestFormat2 opens a graph with a manifest and records of format 2. That format has no schema
+// changes. The test changes the schema and opens the graph again.
 func TestFormat2(t *testing.T) {
 	ctx := context.Background()
 	g, home := openFixture(t, "format2")
@@ -39,8 +39,8 @@ func TestFormat2(t *testing.T) {
 	staysTheSame(t, g, home, dumpAll)
 }
 
-// TestFormat1 opens a graph with a manifest and records of format 1, which has no branches, history
-// or receipts. It makes branches and opens the graph once more.
+// TestFormat1 opens a graph with a manifest and records of format 1. That format has no branches,
+// history or receipts. The test makes branches and opens the graph again.
 func TestFormat1(t *testing.T) {
 	ctx := context.Background()
 	g, home := openFixture(t, "format1")
@@ -112,7 +112,8 @@ func staysTheSame(t *testing.T, g *Graph, home string, dump func(*Graph) string)
 	must(t, g.Verify(ctx))
 }
 
-// TestFormat4 opens a graph of format 4, whose text index has an older layout and is built again.
+// TestFormat4 opens a graph of format 4. Its text index has an older layout and must be built
+// again.
 func TestFormat4(t *testing.T) { opensWhole(t, "format4") }
 
 // TestFormat5 opens a graph of format 5, the current one, as makeFormat5 made it. With -update
@@ -173,9 +174,9 @@ func sharesFile(s *version.Snapshot) bool {
 	return false
 }
 
-// makeFormat5 makes a graph with everything that is stored: branches, history, a past with
-// anchors, receipts, indexes, also of texts and sorted ones, large commits, compressed blocks, and
-// records after the last checkpoint.
+// makeFormat5 makes a graph with every kind of stored data: branches, history, a past with anchors,
+// receipts, indexes (including text indexes and sorted indexes), large commits, compressed blocks,
+// and records after the last checkpoint.
 func makeFormat5(t *testing.T, home string) {
 	t.Helper()
 	ctx := context.Background()
@@ -184,7 +185,7 @@ func makeFormat5(t *testing.T, home string) {
 	for _, d := range []deed{
 		loading("", engine.Merge, manyPeople(0, 40)),
 		loading("", engine.Merge, `{"type":"Note","data":{"id":"n1","text":"hello world"}}`+"\n"+`{"edge":"About","from":"n1","to":"p000001","data":{"id":"a1"}}`),
-		loading("", engine.Merge, manyNotes(400)), // so many that their texts are compressed
+		loading("", engine.Merge, manyNotes(400)), // enough of them for their texts to be compressed
 		{"Query", func(g *Graph) error { _, err := search(g, "hello"); return err }},
 		{"Query", func(g *Graph) error { _, err := firstByName(g); return err }},
 		checkpoint,
@@ -224,7 +225,7 @@ func manyNotes(n int) string {
 }
 
 // TestOldFormatsRise opens each older fixture and makes a checkpoint. Then the manifest in force
-// has the current format number, and, after the close, the file END names the last record.
+// must have the current format number. After the close, the file END must identify the last record.
 func TestOldFormatsRise(t *testing.T) {
 	for _, name := range []string{"format1", "format2", "format2-past", "format3", "format4"} {
 		g, home := openFixture(t, name)

@@ -31,8 +31,8 @@ type Graph struct {
 	vectors     vectorBuilds
 	writer      writer
 
-	stop       context.CancelFunc // ends the background goroutines
-	background sync.WaitGroup     // the goroutines that end after stop
+	stop       context.CancelFunc // makes the background goroutines end
+	background sync.WaitGroup     // the goroutines that stop ends
 	closing    sync.Once          // makes Close run once
 	closeErr   error              // result of the first Close
 }
@@ -82,7 +82,8 @@ func (g *Graph) Verify(ctx context.Context) error {
 	return errors.Join(distinct(append(faults, anchors))...)
 }
 
-// distinct returns the faults that errs join, without those whose text came before.
+// distinct returns the faults that are joined in errs. It omits a fault if an earlier one has the
+// same text.
 func distinct(errs []error) (faults []error) {
 	seen := map[string]bool{}
 	var add func(err error)
@@ -148,7 +149,7 @@ func newGraph(opts Options) *Graph {
 	return g
 }
 
-// attachStore gives the store to the parts of the graph that need it.
+// attachStore sets the store in the parts of the graph that need it.
 func (g *Graph) attachStore(st *store.Store) {
 	g.store, g.files.store, g.branches.store, g.checkpoints.store, g.writer.store = st, st, st, st, st
 }
@@ -189,7 +190,8 @@ func (g *Graph) read(ctx context.Context, at engine.Target) (snap *version.Snaps
 	return snap, g.calls.leave, nil
 }
 
-// snapshot returns the state that a call reads: the head of a branch, or an older commit.
+// snapshot returns the state that a call reads: that of the head of a branch, or of an older
+// commit.
 func (g *Graph) snapshot(ctx context.Context, at engine.Target) (*version.Snapshot, error) {
 	b, err := g.branches.find(at.Branch)
 	if err != nil {

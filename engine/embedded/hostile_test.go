@@ -146,7 +146,7 @@ func TestManyVariables(t *testing.T) {
 	}
 }
 
-// TestHostileArguments runs queries with arguments that the checks of a server would refuse.
+// TestHostileArguments runs queries with arguments that a server's checks would refuse.
 func TestHostileArguments(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), Options{quiet: true})
@@ -261,8 +261,8 @@ func (c *countdown) Err() error {
 	return nil
 }
 
-// TestCancelSort cancels a query at each of its checks of the context. The query fails, and the
-// next run of the same program is correct.
+// TestCancelSort cancels a query at each of its checks of the context. The query must fail. The
+// next run of the same program must return the correct result.
 func TestCancelSort(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{quiet: true})
 	const n = 20_000

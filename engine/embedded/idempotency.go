@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
-// receiptAge is how long a call with the same idempotency key is answered from the receipt.
+// receiptAge is the age up to which a receipt answers a call with the same idempotency key.
 const receiptAge = 24 * time.Hour
 
 // pruneEvery is the number of receipts after which add looks for expired ones.
@@ -26,11 +26,11 @@ type idempotency struct {
 	list        []receipt             // in commit order; elements never change; see current
 	first       uint32                // the number of list[0]; receipts are numbered in order
 	at          map[uint64]uint32     // by hash of the key: the number of the receipt
-	collisions  map[receiptKey]uint32 // receipts whose hash is in at already, for another receipt
+	collisions  map[receiptKey]uint32 // receipts with a hash that the map `at` contains for another receipt
 	ignoredBits uint64                // hash bits to ignore; tests set it to make hashes collide
 }
 
-// receipt is a receipt as idempotency keeps it in memory: packed into one string.
+// receipt is a receipt in memory, packed into one string.
 type receipt struct {
 	commit int    // the commit's number in the history
 	packed string // see [version.Receipt.Pack]
@@ -116,8 +116,9 @@ func (i *idempotency) find(h *version.History, k receiptKey) (rec version.Receip
 	return i.list[n-i.first].unpack(h), true
 }
 
-// repeated returns the receipt of the earlier write with the same key and actor; ok is false if the
-// last day has no such write. The error is a *engine.Conflict if that write had another body.
+// repeated returns the receipt of the earlier write with the same key and actor; ok is false if
+// there was no such write in the last day. It returns a *engine.Conflict if the earlier write had
+// another body.
 func (i *idempotency) repeated(h *version.History, actor string, w *version.Receipt, now time.Time) (rec version.Receipted, ok bool, err error) {
 	rec, ok = i.find(h, receiptKey{actor, w.Key})
 	if !ok || outdated(now, rec.Commit.Time) {

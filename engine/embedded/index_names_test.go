@@ -82,8 +82,9 @@ func TestIndexOfThePast(t *testing.T) {
 	}
 }
 
-// TestTextIndexOfAFailedManifest keeps a state of the past whose text index was stored for a
-// manifest that then failed. The state is read back without a stored index.
+// TestTextIndexOfAFailedManifest keeps a state of the past. The text index of the state was stored
+// for a manifest, but writing the manifest failed. The state must be read back without a stored
+// index.
 func TestTextIndexOfAFailedManifest(t *testing.T) {
 	ctx := context.Background()
 	mem := fs.NewMem()
@@ -126,8 +127,8 @@ func TestTextIndexOfAFailedManifest(t *testing.T) {
 	must(t, g.Verify(ctx))
 }
 
-// TestCloseStoresIndexes closes a graph after a load, which leaves little in the log, and checks
-// that the next Open reads the indexes instead of building them.
+// TestCloseStoresIndexes closes a graph after a load. The load writes little to the log. The next
+// Open must read the stored indexes instead of building them.
 func TestCloseStoresIndexes(t *testing.T) {
 	fsys := fs.NewMem()
 	opts := Options{InlineBytes: 4000, quiet: true, indexed: 200}

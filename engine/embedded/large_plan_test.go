@@ -15,7 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// largePlan is a kind of plan; its make function takes the number of parts.
+// largePlan is a kind of plan. The argument of its make function is the number of parts.
 type largePlan struct {
 	name string
 	make func(n int) *plan.Query

@@ -135,7 +135,7 @@ query hire($person: String, $company: String) { insert WorksAt { from: $person, 
 query fire($company: String) { delete WorksAt where to = $company }
 `
 
-// larger holds two graphs that get the same writes and must give the same answers.
+// larger consists of two graphs. The same writes go to both, and both must return the same answers.
 type larger struct {
 	t       *testing.T
 	rng     *rand.Rand

@@ -15,9 +15,9 @@ import (
 )
 
 // TestMemoryLevel makes many small commits, all with idempotency keys: loads, merges of
-// branches that are then deleted, and nodes that are made and deleted. Each commit may leave
-// only its place in the history and its receipt in memory, with checkpoints and without. The
-// data is the same at the end.
+// branches that are then deleted, and nodes that are made and deleted. With and without
+// checkpoints, only the commit's place in the history and its receipt may remain in memory after a
+// commit. At the end the data must be the same.
 func TestMemoryLevel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it makes twenty thousand commits")
@@ -29,7 +29,7 @@ func TestMemoryLevel(t *testing.T) {
 
 func testMemoryLevel(t *testing.T, quiet bool) {
 	const (
-		// The first commits also take the memory that a process takes only once, such as the
+		// The first commits also allocate memory that a process allocates only once, such as the
 		// encoders of segments.
 		warm    = 6_000
 		commits = 20_000

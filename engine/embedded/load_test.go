@@ -27,7 +27,7 @@ func segments(t *testing.T, fsys fs.FS) int {
 	return n
 }
 
-// TestLoadLeavesNothing checks that loads that make no commit leave no segment files behind.
+// TestLoadLeavesNothing runs loads that make no commit. Afterwards there must be no segment files.
 func TestLoadLeavesNothing(t *testing.T) {
 	fsys := fs.NewMem()
 	g := create(t, fsys, Options{InlineBytes: -1, quiet: true})
@@ -124,8 +124,8 @@ func TestTextIndexWithinLimits(t *testing.T) {
 	}
 }
 
-// TestOverwriteAfterDeletedEdges deletes all edges of a type and then overwrites their nodes, which
-// numbers the nodes anew. The stored index of the edges must not keep the old numbers.
+// TestOverwriteAfterDeletedEdges deletes all edges of a type and then overwrites their nodes. The
+// nodes then have new numbers. The stored index of the edges must not keep the old numbers.
 func TestOverwriteAfterDeletedEdges(t *testing.T) {
 	fsys := fs.NewMem()
 	opts := Options{quiet: true, indexed: 1, sparse: 1 << 20, InlineBytes: -1}

@@ -74,9 +74,9 @@ func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*v
 	return nil
 }
 
-// storeFlushes stores the rows of a cut that are in no stored segment, and enters the resulting
-// states in after, unless after has them already. It returns the segments that it made, also
-// when it fails.
+// storeFlushes stores the rows of a cut that are in no stored segment. It adds each resulting state
+// to the map `after`, unless the map contains one already. It returns the segments that it made,
+// even if it fails.
 func (c *checkpoints) storeFlushes(ctx context.Context, cut *cut, flushed *version.Checkpoint, after map[*version.Snapshot]*version.Snapshot) (made []store.SegmentID, err error) {
 	pack := packer{files: c.files}
 	defer func() { made = pack.written }()
@@ -135,7 +135,8 @@ func (s *storedIndexes) forget() {
 
 // storeIndexes stores the indexes of the tables of heads and merge bases, unless they are stored
 // already or too small to be worth a file. On the main branch it first builds the text indexes that
-// the schema declares. On other branches a search builds them, because each branch has its own.
+// the schema declares. On other branches a search builds text indexes, because each branch has its
+// own.
 func (c *checkpoints) storeIndexes(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) (made storedIndexes, err error) {
 	var states []*version.Snapshot
 	for _, b := range cut.branches {

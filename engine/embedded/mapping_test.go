@@ -14,9 +14,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// TestMappingsGoAway opens a graph whose rows are mapped, changes and rewrites it, and
-// overwrites every mapping that nothing refers to. Rows, texts that were copied from one row to
-// another, and open results must not read from overwritten mappings.
+// TestMappingsGoAway opens a graph with mapped rows, changes and rewrites it, and overwrites every
+// mapping to which nothing refers. Rows, texts that were copied from one row to another, and open
+// results must not read from overwritten mappings.
 func TestMappingsGoAway(t *testing.T) {
 	ctx := context.Background()
 	mem := fs.NewMem()
@@ -49,7 +49,7 @@ func TestMappingsGoAway(t *testing.T) {
 			return b.String()
 		}
 		want := read()
-		// Make rows whose texts are copied from mapped ones, and holes for a rewrite.
+		// Make rows with texts copied from mapped rows, and holes that make a rewrite worthwhile.
 		_, err = g.Mutate(ctx, birthday, engine.Args{num(1000 + round), num(20 + round)}, engine.WriteOptions{})
 		must(t, err)
 		for i := range 40 {
@@ -97,7 +97,7 @@ func TestMappingsGoAway(t *testing.T) {
 }
 
 // TestMappingIsCutShort truncates a mapped segment. A read of it then returns the original data
-// or a *engine.Corrupt that names the segment.
+// or a *engine.Corrupt that contains the name of the segment.
 func TestMappingIsCutShort(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files are not mapped here")

@@ -12,9 +12,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// OpenDir opens the graph in a folder. With [OrCreate] it makes the graph if the folder holds none.
-// The error is a *engine.NotFound if the folder holds no graph, a *engine.Unavailable if another
-// process has it open, and a *engine.Corrupt if the stored data is not as it was written.
+// OpenDir opens the graph in a folder. With [OrCreate] it creates a graph if the folder contains
+// none. The error is a *engine.NotFound if the folder holds no graph, a *engine.Unavailable if
+// another process has it open, and a *engine.Corrupt if the stored data is not as it was written.
 //
 // Closing the graph releases the folder. The schema of an existing graph stays as it is;
 // [Graph.ApplySchema] changes it.
@@ -102,10 +102,10 @@ func (e Engine) fs() fs.FS {
 	return e.FS
 }
 
-// Create makes a graph with a schema in a directory that holds none, and opens it. It keeps the
-// source together with the schema and never parses it. The error is a *engine.Conflict if the
-// directory holds a graph, a *engine.SchemaMismatch if the engine cannot represent the schema,
-// and a *engine.Unavailable if the directory cannot be used.
+// Create makes a graph with a schema and opens it. The directory must not contain a graph already.
+// Create keeps the source together with the schema and never parses the source. The error is a
+// *engine.Conflict if the directory holds a graph, a *engine.SchemaMismatch if the engine cannot
+// represent the schema, and a *engine.Unavailable if the directory cannot be used.
 func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog.Schema, opts Options) (*Graph, error) {
 	s, err := version.NewSchema(source, catalog.Digest(schema), schema)
 	if err != nil {

@@ -16,8 +16,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// BenchmarkOpenFirst opens the benchmark graph at two sizes, after a load that was not followed by
-// any query, and runs one query. The time should not depend on the size. Closing is not timed.
+// BenchmarkOpenFirst opens the benchmark graph and runs one query, at two sizes. Before, the graph
+// was only loaded, not queried. The time should not depend on the size. It does not include closing
+// the graph.
 func BenchmarkOpenFirst(b *testing.B) {
 	if testing.Short() {
 		b.Skip("it loads 1,620,000 rows")

@@ -20,8 +20,8 @@ func TestOpen(t *testing.T) {
 	t.Run("memory", func(t *testing.T) { enginetest.RunOpen(t, Engine{FS: fs.NewMem()}, folder) })
 }
 
-// TestOpenDir opens a missing graph, makes it, and opens it again with another schema, which must
-// not replace the stored one.
+// TestOpenDir opens a missing graph, makes it, and opens it again with another schema. The other
+// schema must not replace the stored one.
 func TestOpenDir(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "graph")
 	_, err := OpenDir(t.Context(), dir)

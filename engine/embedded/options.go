@@ -24,8 +24,8 @@ type Options struct {
 	// CheckpointBytes is how many bytes of log are written between two checkpoints. 0 means
 	// DefaultCheckpointBytes.
 	CheckpointBytes int64
-	// InlineBytes is the maximum number of bytes that the rows of a commit take in its log record.
-	// Larger rows go to a segment. 0 means DefaultInlineBytes; with a negative value all rows go to
+	// InlineBytes is the maximum size in bytes of the rows in the log record of a commit. Larger
+	// rows go to a segment. 0 means DefaultInlineBytes; with a negative value all rows go to
 	// segments.
 	InlineBytes int
 	// LogSize is the size of log files in bytes. 0 means the store's default.
@@ -45,14 +45,14 @@ type Options struct {
 	// LogFailed must not call the graph.
 	LogFailed func(error)
 
-	// Embedder computes vectors from texts: from the text argument of nearest, and for a
-	// required property with @embed that an insert leaves out. Nil means none, and such
-	// statements are refused.
+	// Embedder computes vectors from texts: from the text argument of nearest, and for a required
+	// property with @embed that has no value in an insert. If it is nil, such statements are
+	// refused.
 	Embedder Embedder
 
 	// quiet disables checkpoints in the background.
 	quiet bool
-	// sparse is the number of holes in a table up to which a rewrite does not pay. 0 means
+	// sparse is the maximum number of holes in a table that does not need a rewrite. 0 means
 	// version.DefaultSparse.
 	sparse uint32
 	// indexed is the least number of ordinals in a table for which its indexes are stored.
@@ -60,8 +60,8 @@ type Options struct {
 	indexed uint32
 	// loadMemory and loadSegment are Memory and Segment of load.Options.
 	loadMemory, loadSegment int64
-	// keepIndexes and spillIndexes are Least and Spill of version.IndexFiles for loads. 0 means
-	// defaultKeepIndexes and defaultSpillIndexes.
+	// keepIndexes and spillIndexes are Least and Spill of version.IndexFiles for loads. 0 means the
+	// defaults, defaultKeepIndexes and defaultSpillIndexes.
 	keepIndexes, spillIndexes uint32
 }
 
@@ -77,21 +77,21 @@ func NewMemory(limit int64) *Memory { return engine.NewMemory(limit) }
 const (
 	// DefaultQueryMemory is 1 GiB.
 	DefaultQueryMemory = 1 << 30
-	// DefaultMaxBranches is the number of branches that take about 100 MB of memory if each has
-	// one small commit.
+	// DefaultMaxBranches is a number of branches that occupy about 100 MB of memory if each has one
+	// small commit.
 	DefaultMaxBranches = 10_000
-	// DefaultInlineBytes is 64 KiB, which take about as long to write as one page.
+	// DefaultInlineBytes is 64 KiB. To write this much takes about as long as to write one page.
 	DefaultInlineBytes = 64 << 10
 	// DefaultCheckpointBytes is 8 MiB, which Open replays in well under a second.
 	DefaultCheckpointBytes = 8 << 20
 
-	// defaultIndexed is the number of ordinals that take less time to index than a file takes
-	// to write.
+	// defaultIndexed is a number of ordinals. To index them takes less time than to write a file.
 	defaultIndexed = 2048
-	// defaultKeepIndexes is the number of ordinals from which the indexes of a load take megabytes.
+	// defaultKeepIndexes is a number of ordinals at which the indexes of a load have a size of
+	// megabytes.
 	defaultKeepIndexes = 1 << 16
-	// defaultSpillIndexes is the number of ordinals up to which building one index takes at most
-	// 40 MB.
+	// defaultSpillIndexes is a number of ordinals for which one index can be built with at most 40
+	// MB of memory.
 	defaultSpillIndexes = 2 << 20
 )
 

@@ -109,10 +109,10 @@ func (p *packer) pack(ctx context.Context, t *version.Type) error {
 	return nil
 }
 
-// source is a segment, which is a whole file or one part of a file.
+// source is a segment. It is a whole file or one part of a file.
 type source struct {
 	*store.Segment
-	prefix string // of the names of its blocks; empty for a whole file
+	prefix string // prefix of the names of the segment's blocks; empty for a whole file
 }
 
 func (s source) Block(name string) ([]byte, error) { return s.Segment.Block(s.prefix + name) }

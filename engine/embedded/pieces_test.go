@@ -16,9 +16,10 @@ import (
 // faultyPiece is the detail of the error for a damaged piece of a block.
 var faultyPiece = regexp.MustCompile(`block ".+", offset \d+: \d+ bytes have checksum`)
 
-// TestDamagedPieces damages one byte of a segment at a time, opens the graph and looks persons up by
-// key, with the persons that they know. A lookup must give the right answer, or an error that names the
-// file, the block and the offset. A damaged piece must leave most lookups alone.
+// TestDamagedPieces damages one byte of a segment at a time, opens the graph and looks up persons
+// by key, together with the persons that they know. A lookup must return the right answer, or an
+// error that contains the file, the block and the offset. Most lookups must not be affected by a
+// damaged piece.
 func TestDamagedPieces(t *testing.T) {
 	const persons = 60_000
 	ctx := context.Background()
@@ -100,9 +101,9 @@ func TestDamagedPieces(t *testing.T) {
 	}
 }
 
-// TestSortedStored queries a graph by its sorted index, changes and reopens it. The index must be
-// stored by the close after the first query that needed it, also for states with later changes, and
-// its answers must be those of a graph that never closed.
+// TestSortedStored queries a graph through its sorted index, changes the graph and reopens it. The
+// close after the first query that needed the index must store the index, even if changes were made
+// after that query. The answers must equal those of a graph that was never closed.
 func TestSortedStored(t *testing.T) {
 	ctx := context.Background()
 	mem := fs.NewMem()
@@ -135,7 +136,7 @@ func TestSortedStored(t *testing.T) {
 	}
 	stored := func() bool {
 		persons := g.branches.main.head.Load().snap.Nodes(0)
-		view, err := persons.SortedBy(ctx, 0, func(int) bool { return false }) // no build from scratch
+		view, err := persons.SortedBy(ctx, 0, func(int) bool { return false }) // must not build the index from scratch
 		must(t, err)
 		return view != nil
 	}
@@ -160,7 +161,7 @@ func TestSortedStored(t *testing.T) {
 			must(t, err)
 			_, err = g.Mutate(ctx, deletePerson, engine.Args{str(fmt.Sprintf("p%06d", round))}, engine.WriteOptions{})
 			must(t, err)
-			if round == 4 { // so many that the base is made anew
+			if round == 4 { // enough changes for a new base to be built
 				must(t, loadText(g, engine.Merge, manyPeople(5000, 3000)))
 			}
 		}

@@ -122,7 +122,7 @@ func TestStateIsUsedAgain(t *testing.T) {
 	}
 }
 
-// TestQueryMemory gives a query enough memory for its limit but not for all its rows. Memory
+// TestQueryMemory runs a query with enough memory for its limit but not for all its rows. Memory
 // that pruning and sorting release must be available again.
 func TestQueryMemory(t *testing.T) {
 	ctx := context.Background()
@@ -152,7 +152,7 @@ func TestQueryMemory(t *testing.T) {
 	}
 }
 
-// TestSharedMemory gives the queries of two graphs memory for one large result at a time. Small
+// TestSharedMemory runs queries of two graphs with memory for one large result at a time. Small
 // results fit in addition to it, and closing a result releases its memory.
 func TestSharedMemory(t *testing.T) {
 	ctx := context.Background()
@@ -208,7 +208,7 @@ func TestSharedMemory(t *testing.T) {
 	}
 }
 
-// TestWalkMemory gives a query enough memory for a short walk but not for a long one. The nodes
+// TestWalkMemory runs a query with enough memory for a short walk but not for a long one. The nodes
 // that a walk visits count, even if they make no rows.
 func TestWalkMemory(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{quiet: true, QueryMemory: 40 << 10})

@@ -29,8 +29,8 @@ func posts() *catalog.Schema {
 	return s
 }
 
-// postsText returns NDJSON of n posts of 8 to 40 words. The words come from a vocabulary of
-// 5,000 whose frequencies follow Zipf's law. Every tenth post has a vector.
+// postsText returns NDJSON of n posts of 8 to 40 words. The words are drawn by Zipf's law from a
+// vocabulary of 5,000. Every tenth post has a vector.
 func postsText(r *rand.Rand, n int) string {
 	zipf := rand.NewZipf(r, 1.1, 4, 4999)
 	var s strings.Builder
@@ -74,9 +74,9 @@ var (
 	placeOf = plan.Prop{Var: 0, Name: "place", Type: value.Type{Kind: value.Vector, Dim: benchDim, Nullable: true}}
 )
 
-// ranked returns a query for the first rows by a score, whose operand is the query's parameter. If
-// all is true, it adds a condition that holds for every post, so that the query cannot find its
-// rows through the score's index.
+// ranked returns a query for the first rows in the order of a score. The operand of the score is
+// the query's parameter. If all is true, it adds a condition that holds for every post, so that the
+// query cannot find its rows through the score's index.
 func ranked(score plan.Expr, param value.Type, limit int64, all bool) *plan.Query {
 	_, distance := score.(plan.Nearest)
 	q := &plan.Query{Params: []plan.Param{{Name: "q", Type: param}}, Read: &plan.Read{
@@ -144,7 +144,7 @@ func TestTopMatchesScan(t *testing.T) {
 	}
 }
 
-// uniqueLines drops lines whose key has occurred before.
+// uniqueLines drops each line with a key that has occurred before.
 func uniqueLines(text string) string {
 	seen := map[string]bool{}
 	var kept []string

@@ -24,7 +24,7 @@ type record struct {
 // of a segment, so that several commits fit together.
 const maxOps = 1 << 30
 
-// record makes the log record of a commit and stores the segments that the record names.
+// record makes the log record of a commit and stores the segments that the record lists.
 func (r *writer) record(ctx context.Context, tx *version.Txn, parts []version.Part, c engine.Commit, receipt *version.Receipt) (record, error) {
 	payload := version.AppendHeader(make([]byte, 0, 256), c, receipt)
 	if parts != nil {
@@ -36,8 +36,9 @@ func (r *writer) record(ctx context.Context, tx *version.Txn, parts []version.Pa
 			}
 			rec.segments = append(rec.segments, id)
 		}
-		// The record does not name the segments of indexes. They are kept like those that it names
-		// until a checkpoint lists them; without that, the next Open builds the indexes.
+		// The record does not list the segments of indexes. They are kept, like the segments that
+		// the record lists, until a checkpoint lists them. If there is no checkpoint, the next Open
+		// builds the indexes again.
 		for _, name := range tx.KeptIndexes() {
 			id, err := segmentID(name)
 			if err != nil {

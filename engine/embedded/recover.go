@@ -105,7 +105,7 @@ func (g *Graph) replayAll(ctx context.Context, records []store.Record, open *ope
 	return nil
 }
 
-// reached notes a state that a later record may need.
+// reached records a state that a later record may need.
 func (p *replay) reached(s *version.Snapshot) {
 	if _, ok := p.wanted[s.Commit.ID]; ok {
 		p.wanted[s.Commit.ID] = s

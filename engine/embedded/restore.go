@@ -48,13 +48,13 @@ type pending struct {
 	done    chan struct{}      // closed once the state is restored or err is set
 	epoch   uint64             // restorer.epoch when the work began
 	waiting int                // number of callers that wait
-	cancel  context.CancelFunc // ends the work when the last caller stops waiting
+	cancel  context.CancelFunc // cancels the work when the last caller stops waiting
 	restored
 	err error
 }
 
 // state returns the state of a commit that is an ancestor of a live branch's head. For other
-// commits the error is a *engine.NotFound.
+// commits it returns a *engine.NotFound.
 func (r *restorer) state(ctx context.Context, id string) (*version.Snapshot, error) {
 	if s := r.branches.headState(id); s != nil {
 		return s, nil
@@ -129,9 +129,9 @@ func (r *restorer) keepLocked(s restored) {
 	r.states = append(r.states, s)
 }
 
-// forget drops restored states from memory: all of them, or only those whose files a checkpoint
-// may have removed. A state that is still being restored serves only the callers that wait for
-// it already.
+// forget drops restored states from memory: all states, or only the states with files that a
+// checkpoint may have removed. If a state is still being restored, only the callers that already
+// wait for it will get it.
 func (r *restorer) forget(all bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -205,8 +205,7 @@ type route struct {
 	numbers []int              // their numbers if the records are archived; else -1
 }
 
-// restore restores the state of a commit. The error is a *engine.NotFound if the state is not
-// kept.
+// restore restores the state of a commit. It returns a *engine.NotFound if the state is not kept.
 func (r *restorer) restore(ctx context.Context, id string) (s restored, err error) {
 	r.reading.RLock()
 	defer r.reading.RUnlock()

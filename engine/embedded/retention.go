@@ -10,27 +10,30 @@ import (
 )
 
 const (
-	// maxReplay bounds the records that are replayed to restore a commit from an earlier state.
+	// maxReplay is the maximum number of records that are replayed to restore a commit from an
+	// earlier state.
 	maxReplay = 2048
 	// A line gets a new anchor when anchorRecords records, or anchorBytes bytes of operations,
 	// follow its last anchor. anchorRecords is well below maxReplay, and replaying up to either
-	// bound takes some tens of milliseconds. Until an anchor is stored, it keeps the memory
-	// pages that its line has changed since: about a megabyte for a thousand changes far apart.
+	// bound takes some tens of milliseconds. Until an anchor is stored, it keeps in memory the old
+	// version of each page that its line has changed since: about a megabyte for a thousand changes
+	// far apart.
 	anchorRecords = 1024
 	anchorBytes   = 4 << 20
 )
 
-// notKept is the field What of a *engine.NotFound for a commit that is known but whose state has
-// been removed.
+// notKept is the field What of a *engine.NotFound for a commit that is known, but has a state that
+// was removed.
 const notKept = "state of commit"
 
 // retention owns the data that a graph keeps about the commits before its heads: complete states
 // (anchors) and the records between them. A state is restored from the nearest anchor at or before
 // its commit, in the line of first parents, and from the records after that anchor; see restorer. A
-// commit whose record holds entity numbers is always an anchor, because a rewrite changes the
-// numbers. All other records name entities by id.
+// commit with entity numbers in its record is always an anchor, because a rewrite changes the
+// numbers. All other records identify entities by id.
 //
-// Only a checkpoint takes records or anchors away, with restorer.reading locked for writing.
+// Only a checkpoint removes records or anchors. It does so with restorer.reading locked for
+// writing.
 type retention struct {
 	history *version.History
 	files   *segmentFiles
@@ -41,8 +44,8 @@ type retention struct {
 	fresh    []version.Archived // the records of the commits from number archived on
 	anchors  map[string]*anchor // by commit id
 	removed  bool               // whether a branch was deleted since the last checkpoint
-	// stale reports a stale manifest: after a crash, a manifest may be in force that lacks some
-	// records or anchors. Recovery could then not restore a state that a log record needs.
+	// stale reports a stale manifest: after a crash, the manifest in force may lack some records or
+	// anchors. Recovery could then not restore a state that a log record needs.
 	stale bool
 }
 
@@ -58,7 +61,7 @@ type anchor struct {
 // lineage holds the data that retention keeps about a branch. Guarded by retention.mu.
 type lineage struct {
 	run     run       // commits since the last anchor
-	anchors []*anchor // anchors of its commits; some may not be stored
+	anchors []*anchor // anchors of the branch's commits; some may not be stored yet
 }
 
 // run counts the commits of a line after its last anchor: their records and their bytes of
@@ -150,9 +153,9 @@ func (r *retention) runToLocked(id string) (since run, ok bool) {
 	return since, ok
 }
 
-// runOf returns the counts since the last anchor before the beginning of a branch. If the branch
-// has a parent, it begins at the parent's tip. The error is a *engine.NotFound if the state where
-// the branch begins could not be restored.
+// runOf returns the counts since the last anchor before the beginning of a branch. If parent is not
+// nil, the branch begins at the tip of this parent. runOf returns a *engine.NotFound if it is
+// impossible to restore the state at which the branch begins.
 func (r *retention) runOf(parent *branch, origin *version.Snapshot) (run, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -166,8 +169,7 @@ func (r *retention) runOf(parent *branch, origin *version.Snapshot) (run, error)
 	return since, nil
 }
 
-// readable checks that the state of each commit can be restored. The error is a
-// *engine.NotFound.
+// readable returns a *engine.NotFound unless the state of each commit can be restored.
 func (r *retention) readable(commits []string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -247,7 +249,7 @@ func (r *retention) keeps(a *version.Anchor) bool {
 	return now != nil && now.Name == a.Name
 }
 
-// states lists the states of the anchors whose states are in memory.
+// states lists those states of anchors that are in memory.
 func (r *retention) states() (all []*version.Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

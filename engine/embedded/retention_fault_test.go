@@ -199,8 +199,8 @@ func TestCorruptPast(t *testing.T) {
 	}
 }
 
-// TestFormat2Past opens a graph whose manifest has neither archive nor anchors. Its past begins
-// with the states of that manifest.
+// TestFormat2Past opens a graph with a manifest that contains neither an archive nor anchors. The
+// past of the graph must begin with the states of that manifest.
 func TestFormat2Past(t *testing.T) {
 	ctx := context.Background()
 	home := filepath.Join(t.TempDir(), "graph")

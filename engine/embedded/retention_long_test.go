@@ -186,8 +186,8 @@ func TestPastCanceled(t *testing.T) {
 	}
 }
 
-// TestCleanupReclaims checks that a cleanup leaves no more files of a long history than of a
-// short one.
+// TestCleanupReclaims checks that a cleanup keeps no more files of a long history than of a short
+// one.
 func TestCleanupReclaims(t *testing.T) {
 	ctx := context.Background()
 	fsys := fs.NewMem()

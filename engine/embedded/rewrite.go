@@ -10,11 +10,10 @@ import (
 )
 
 const (
-	// maxCatchUps bounds the rounds in which a rewrite replays the commits made meanwhile. A final
-	// round follows with the writers stopped.
+	// maxCatchUps is the maximum number of rounds in which a rewrite replays the commits made
+	// meanwhile. Then the writers are stopped, and a final round follows.
 	maxCatchUps = 5
-	// fewCommits is a number of commits that take less time to replay than the manifest takes
-	// to write.
+	// fewCommits is a number of commits. To replay them takes less time than to write the manifest.
 	fewCommits = 64
 )
 
@@ -32,7 +31,7 @@ type journalEntry struct {
 	ops    []byte // the operations of the commit's record
 }
 
-// note adds a commit to the journal; a nil journal ignores it.
+// note adds a commit to the journal. If the journal is nil, note does nothing.
 func (j *journal) note(c engine.Commit, lsn uint64, rec record) {
 	switch {
 	case j == nil:
@@ -145,7 +144,7 @@ func (c *checkpoints) layOut(ctx context.Context, cut *cut, all []*rewriting) (a
 }
 
 // installLocked replays the new commits of the branches under rewrite, puts the manifest in force,
-// and replaces the states in memory with the states to which after maps them. REQUIRES: c.mu is
+// and replaces each state in memory with its new state in the map `after`. REQUIRES: c.mu is
 // locked, and c.layout for writing.
 func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewriting, after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint) (done bool, err error) {
 	anchors := map[string]*version.Snapshot{}
@@ -172,7 +171,8 @@ func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewrit
 		if n, err := c.catchUp(ctx, w, anchors); n < 0 || err != nil {
 			return false, err
 		}
-		// A manifest whose write fails may still be in force after the next Open.
+		// If the write of the manifest fails, the manifest may still be in force after the next
+		// Open.
 		w.stale = true
 	}
 	if err := c.manifestLocked(ctx, cut, after); err != nil {

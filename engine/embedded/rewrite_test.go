@@ -134,7 +134,7 @@ func TestRewriteBesideWriters(t *testing.T) {
 	}
 }
 
-// thin makes a graph most of whose entities are deleted.
+// thin makes a graph and deletes most of its entities.
 func thin(t *testing.T, fsys fs.FS, opts Options) *Graph {
 	t.Helper()
 	g := create(t, fsys, opts)
@@ -152,8 +152,8 @@ func thin(t *testing.T, fsys fs.FS, opts Options) *Graph {
 	return g
 }
 
-// TestCommitsDuringRewrite makes commits while a rewrite stores its segments. The rewrite includes
-// small commits. A load whose record has entity numbers makes the rewrite give up.
+// TestCommitsDuringRewrite makes commits while a rewrite stores its segments. The rewrite must
+// include small commits. It must give up because of a load with entity numbers in its record.
 func TestCommitsDuringRewrite(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {

@@ -19,10 +19,10 @@ const maxViolations = 100
 // wider type is converted in memory, until a checkpoint or a rewrite writes the rows anew for
 // another reason.
 //
-// ApplySchema waits for a running checkpoint. It blocks writers on the branch while it checks
-// the stored rows against new rules. The error is a *engine.UnsupportedMigration for steps that
-// cannot be taken, a *engine.DataLoss for destructive steps without opts.AllowDataLoss, and a
-// *engine.ConstraintViolations for rows that break a new rule.
+// ApplySchema waits for a running checkpoint. While it checks the stored rows against new rules, it
+// blocks writers on the branch. The error is a *engine.UnsupportedMigration if a step is not
+// supported, a *engine.DataLoss if a step is destructive and opts.AllowDataLoss is not set, and a
+// *engine.ConstraintViolations if rows break a new rule.
 func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (_ *engine.SchemaChange, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
@@ -107,7 +107,7 @@ func stepsTo(from, to *catalog.Schema, opts engine.SchemaOptions) []catalog.Step
 }
 
 // clearPermitted clears the reason of each step that the stored data permits, or that will be
-// checked against the data. It returns the types whose tables begin empty.
+// checked against the data. It returns the types with tables that begin empty.
 func clearPermitted(steps []catalog.Step, from, to *version.Schema, base *version.Snapshot) map[*version.Type]bool {
 	anew := map[*version.Type]bool{}
 	tables := version.NewCarry(from, to, steps, func(*version.Type) bool { return false })
@@ -182,8 +182,8 @@ func refusedSteps(steps []catalog.Step, allowDataLoss bool) error {
 	return nil
 }
 
-// repeatedChange answers a call from the receipt of the call that it repeats. All steps of that
-// call were taken.
+// repeatedChange returns the result of a repeated call, computed from the receipt of the first
+// call. All steps of the first call were taken.
 func repeatedChange(first *receipted, schema *catalog.Schema, to string, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
 	from, err := catalog.Decode(first.Receipt.Schema)
 	if err != nil {
@@ -217,9 +217,9 @@ func schemaDigest(to *version.Schema, opts engine.SchemaOptions) (sum [32]byte) 
 }
 
 // align brings the three states of a merge (the transaction on the target, the base and the
-// source) to one schema: that of the side whose schema descends from the other's. lost lists
-// the conflicts about changes whose type the descendant schema has dropped. The error is a
-// *engine.SchemasDiverge if neither schema descends from the other.
+// source) to one schema. If one side's schema descends from that of the other side, the descendant
+// is chosen. The result lost lists the conflicts about changes of types that the descendant has
+// dropped. align returns a *engine.SchemasDiverge if neither schema descends from the other.
 func align(from, to string, base, source *version.Snapshot, tx *version.Txn) (b, s *version.Snapshot, lost []engine.MergeConflict, err error) {
 	target := tx.Base()
 	// carried converts the base to the schema of a side.
@@ -232,8 +232,8 @@ func align(from, to string, base, source *version.Snapshot, tx *version.Txn) (b,
 		return b, true, err
 	}
 	diverge := &engine.SchemasDiverge{Source: from, Target: to, SourceSchema: source.Schema.Digest, TargetSchema: target.Schema.Digest, BaseSchema: base.Schema.Digest}
-	// If a schema was put back in force, each schema may descend from the other. Then the side
-	// whose schema differs from the base's counts as the descendant.
+	// If a schema was put back in force, each schema may descend from the other. Then the
+	// descendant is the schema that differs from the base's schema.
 	down, ok := target.Schema.Since(source.Schema)
 	if _, both := source.Schema.Since(target.Schema); both && down != nil && target.Schema.Digest == base.Schema.Digest {
 		ok = false
@@ -272,7 +272,7 @@ func align(from, to string, base, source *version.Snapshot, tx *version.Txn) (b,
 	return b, source, lost, nil
 }
 
-// orDiverge returns err, or diverge if err is nil.
+// orDiverge returns err, or the argument diverge if err is nil.
 func orDiverge(err error, diverge *engine.SchemasDiverge) error {
 	if err != nil {
 		return err

@@ -369,8 +369,8 @@ func TestSchemaLeavesRows(t *testing.T) {
 	}
 }
 
-// TestMergeOfStoredSegments merges a branch whose tables share the base's segments but have
-// dropped one column. So rows in the same segment may differ.
+// TestMergeOfStoredSegments merges a branch. The tables of the branch share the segments of the
+// base, but one column was dropped. So rows in the same segment may differ.
 func TestMergeOfStoredSegments(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), crashOptions)

@@ -20,9 +20,8 @@ import (
 // package store owns the files.
 type segmentFiles struct{ store *store.Store }
 
-// write stores a segment that is not published yet, and sets its name. Afterwards the
-// rows of the segment are read from the mapped file, and the memory in which they were made is
-// freed.
+// write stores a segment that is not published yet, and sets its name. Afterwards the rows of the
+// segment are read from the mapped file, and the memory that they occupied is freed.
 func (f *segmentFiles) write(ctx context.Context, t *version.Type, s *version.Segment) (store.SegmentID, error) {
 	id, err := f.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
 		return s.Blocks(t, adder(w, func(block string) (cold, delta bool) { return s.Cold(t, block) }))
@@ -47,7 +46,8 @@ func adder(w *store.SegmentWriter, isCold func(block string) (cold, delta bool))
 	}
 }
 
-// writeDraft stores a segment that is not published yet, and returns it, mapped from its file.
+// writeDraft stores a segment that is not published yet. It returns the segment as mapped from the
+// file.
 func (f *segmentFiles) writeDraft(ctx context.Context, t *version.Type, d *version.Draft) (*version.Segment, error) {
 	id, err := f.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
 		return d.Blocks(t, adder(w, func(block string) (cold, delta bool) { return d.Cold(t, block) }))
@@ -66,7 +66,7 @@ func (f *segmentFiles) writeDraft(ctx context.Context, t *version.Type, d *versi
 	return nil, err
 }
 
-// scratch returns a function that writes blocks to a temporary file.
+// scratch returns a function that creates temporary files of blocks.
 func (f *segmentFiles) scratch(ctx context.Context) load.Scratch {
 	return func(write func(add func(name string, data []byte) error) error) (column.Source, error) {
 		file, err := f.store.WriteScratch(ctx, func(w *store.SegmentWriter) error { return write(w.AddBlock) })
@@ -77,7 +77,7 @@ func (f *segmentFiles) scratch(ctx context.Context) load.Scratch {
 	}
 }
 
-// indexFiles returns the files of the indexes of large commits.
+// indexFiles returns the means to store the indexes of large commits in files.
 func (f *segmentFiles) indexFiles(ctx context.Context, opts *Options) *version.IndexFiles {
 	return &version.IndexFiles{
 		Least: opts.keepIndexes, Spill: opts.spillIndexes, Scratch: index.Scratch(f.scratch(ctx)),
@@ -120,7 +120,7 @@ func (f *segmentFiles) discardParts(parts []version.Part) {
 	}
 }
 
-// discardNamed is discard for segments that are given by their names.
+// discardNamed is discard for a list of segment names.
 func (f *segmentFiles) discardNamed(names []string) {
 	for _, name := range names {
 		if id, err := segmentID(name); err == nil {
@@ -129,16 +129,16 @@ func (f *segmentFiles) discardNamed(names []string) {
 	}
 }
 
-// discard removes segments that no record will name. If a removal fails, the file only takes
-// space until the first checkpoint after the next Open.
+// discard removes segments that no record will list. If a removal fails, the file only takes space
+// until the first checkpoint after the next Open.
 func (f *segmentFiles) discard(segments []store.SegmentID) {
 	for _, id := range segments {
 		_ = f.store.RemoveSegment(id)
 	}
 }
 
-// mapped replaces the rows of a stored segment with the mapped file, so that the memory in
-// which they were made is freed. A segment that cannot be mapped stays in memory.
+// mapped replaces the rows of a stored segment with the mapped file, so that the memory of the rows
+// is freed. A segment that cannot be mapped stays in memory.
 func mapped(t *version.Type, s *version.Segment, src column.Source) {
 	if m, err := version.ReadSegment(t, s.Name, src); err == nil {
 		m.Start = s.Start

@@ -16,8 +16,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// BenchmarkSocial runs the queries of the benchmark graph that scan, group, search and compare
-// vectors, at full size, and reads every value.
+// BenchmarkSocial runs queries of the benchmark graph at full size and reads every value of their
+// results. The queries scan, group, search and compare vectors.
 func BenchmarkSocial(b *testing.B) {
 	if testing.Short() {
 		b.Skip("it loads 1,620,000 rows")
@@ -133,7 +133,8 @@ func readAll(ctx context.Context, b testing.TB, g engine.Graph, q *plan.Query, a
 	}
 }
 
-// batchSink keeps the compiler from removing reads whose results are unused.
+// batchSink is assigned by the benchmarks so that the compiler does not remove reads with unused
+// results.
 var batchSink int64
 
 func touched(c *engine.Column, i int) int64 {

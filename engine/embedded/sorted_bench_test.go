@@ -30,8 +30,8 @@ func benchSorted(t testing.TB, indexed bool) *Graph {
 	return g
 }
 
-// byAge returns two queries: the names of the persons of at least 89 years, and the first ten
-// names by age.
+// byAge returns two queries. The first returns the names of the persons of at least 89 years, the
+// second the first ten names in the order of age.
 func byAge() (ranged, first *plan.Query) {
 	name := allPeople.Read.Columns
 	ranged = &plan.Query{Read: &plan.Read{
@@ -72,8 +72,8 @@ func BenchmarkSorted(b *testing.B) {
 	}
 }
 
-// asked is a context that counts the checks of Err. A query checks it once per some thousands
-// of entities that it visits.
+// asked is a context that counts the calls of Err. A query checks it once per some thousands of
+// entities that it visits.
 type asked struct {
 	context.Context
 	n int

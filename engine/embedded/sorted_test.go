@@ -48,8 +48,8 @@ func TestSortedWhileWriting(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	// The last state may have no index yet, and a query whose context has ended does not build
-	// one.
+	// The last state may have no index yet. A query with a context that has ended must not build an
+	// index.
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := g.Query(ctx, first, nil, engine.Target{}); err == nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
-// spillOptions make every load go through runs, and put each type into several segments.
+// spillOptions returns options with which every load writes its rows to runs and stores each type
+// in several segments.
 func spillOptions() Options {
 	opts := crashOptions
 	opts.InlineBytes, opts.loadMemory, opts.loadSegment = -1, 1, 300
@@ -40,8 +41,9 @@ func spilledLoad(fsys fs.FS) error {
 
 var errNotOpen = errors.New("the graph could not be made")
 
-// TestCrashSpilledLoad cuts the power at every durable operation of a load that goes through runs.
-// After a reopen the load is there completely or not at all, and no temporary file is left.
+// TestCrashSpilledLoad cuts the power at every durable operation of a load that writes its rows to
+// runs. After a reopen, the graph must contain all the loaded data or none of it. No temporary file
+// may be left.
 func TestCrashSpilledLoad(t *testing.T) {
 	whole := fs.NewMem()
 	must(t, spilledLoad(whole))
@@ -79,12 +81,12 @@ func temporary(t *testing.T, fsys fs.FS) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, ".tmp") })
 }
 
-// TestSpilledLoadOnFullDisk makes each write and each new file of a load fail in turn, because the
-// disk is full. The load fails with the reason, it leaves no files, and the next load succeeds.
+// TestSpilledLoadOnFullDisk makes each write and each file creation of a load fail in turn, as on a
+// full disk. The load must fail with that reason and leave no files. The next load must succeed.
 func TestSpilledLoadOnFullDisk(t *testing.T) {
 	for _, kind := range []faultfs.OpKind{faultfs.OpCreate, faultfs.OpWrite} {
 		for n := 1; ; n++ {
-			at := -1 // number of operations until the fault; negative for no fault
+			at := -1 // number of operations before the fault; negative for no fault
 			mem := fs.NewMem()
 			g := create(t, faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
 				if op.Kind != kind || !strings.HasSuffix(op.Name, ".seg.tmp") || at < 0 {
@@ -122,7 +124,8 @@ func TestSpilledLoadOnFullDisk(t *testing.T) {
 	}
 }
 
-// TestSpilledLoadCancelled cancels loads that go through runs at different bytes of their input.
+// TestSpilledLoadCancelled cancels loads that write their rows to runs, at different bytes of the
+// input.
 func TestSpilledLoadCancelled(t *testing.T) {
 	mem := fs.NewMem()
 	g := create(t, mem, spillOptions())
@@ -148,8 +151,9 @@ type readFunc func(p []byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
-// TestSpilledLoadAgain loads the same input in every mode, once through runs and once in memory,
-// into a graph that has entities already. The graphs are equal, also after a reopen.
+// TestSpilledLoadAgain loads the same input twice in every mode, once through runs and once in
+// memory, into graphs that contain entities already. The two graphs must be equal, also after a
+// reopen.
 func TestSpilledLoadAgain(t *testing.T) {
 	for _, mode := range []engine.LoadMode{engine.Merge, engine.Append, engine.Overwrite} {
 		var dumps []string
@@ -187,8 +191,9 @@ func answerAll(t *testing.T, g *Graph) string {
 	return b.String()
 }
 
-// TestLoadStoresIndexes checks that the indexes of a load are stored when it returns, built in memory
-// or in temporary files, and that a graph that is closed at once and opened again has them.
+// TestLoadStoresIndexes builds the indexes of a load in memory or in temporary files. They must be
+// stored when the load returns. After an immediate close and a reopen the graph must still have
+// them.
 func TestLoadStoresIndexes(t *testing.T) {
 	for _, spill := range []uint32{1, 1000} {
 		mem := fs.NewMem()

@@ -15,9 +15,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// TestLoadStoresTexts loads texts of a searchable property. The close, and on a server the next
-// checkpoint, must store their index, so that a search after an open builds none. An index that no
-// schema declares is stored once a search has built it.
+// TestLoadStoresTexts loads texts of a searchable property. The close, or on a server the next
+// checkpoint, must store the index of the texts. A search after a reopen then must not build an
+// index. An index that the schema does not declare must be stored only after a search has built it.
 func TestLoadStoresTexts(t *testing.T) {
 	ctx := context.Background()
 	const notes = 30

@@ -19,8 +19,8 @@ import (
 )
 
 // TestTracedReads compares the spans of a read with the rows that were read: all rows, the
-// first rows, rows after skipped ones, and a read that failed. A context whose span is not
-// recorded makes no spans and returns the same result.
+// first rows, rows after skipped ones, and a read that failed. With a context that has an
+// unrecorded span, a read must make no spans and return the same result.
 func TestTracedReads(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	provider := trace.NewTracerProvider(trace.WithSyncer(spans))

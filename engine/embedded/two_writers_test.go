@@ -12,13 +12,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// diskWriter is a graph on disk and the names of the persons that it acknowledged.
+// diskWriter is a graph on disk, with the names of the persons in acknowledged writes.
 type diskWriter struct {
 	g     *Graph
 	acked []string
 	lost  bool // whether a write was refused
-	// shares is set if the path leads to another folder with the same log file. Until that log
-	// file is full, both folders get its records, and no checkpoint can be made.
+	// shares is set if the path leads to another folder with the same log file. Until that log file
+	// is full, its records belong to both folders, and no checkpoint can be made.
 	shares bool
 }
 
@@ -86,10 +86,10 @@ func linkAll(t *testing.T, from, to string) {
 	}
 }
 
-// TestTwoWriters makes a second process open a graph while the first has it open, after the lock
-// file or the folder was moved, removed, replaced or copied. There is only one history. Either the
-// second process is refused, or it opens another folder. In the latter case the first process
-// acknowledges no write to a folder to which its path no longer leads. Every folder opens
+// TestTwoWriters moves, removes, replaces or copies the lock file or the folder of a graph that a
+// process has open. Then a second process opens the graph. There must be only one history: either
+// the second process is refused, or it opens another folder. In the latter case the first process
+// must not acknowledge writes once its path leads to another folder. Every folder must open
 // afterwards.
 func TestTwoWriters(t *testing.T) {
 	copyTo := func(t *testing.T, from, to string) { must(t, os.CopyFS(to, os.DirFS(from))) }

@@ -20,13 +20,14 @@ type vectorBuilds struct {
 	checkpoints *checkpoints
 
 	logged    atomic.Int64  // log bytes since the last request
-	requested chan struct{} // holds a token when the graph may need a build
+	requested chan struct{} // contains a token when the graph may need a build
 }
 
-// vectorBytes is how many bytes of log justify a look for indexes that need a build.
+// vectorBytes is the number of log bytes after which the graph is checked for indexes that need a
+// build.
 const vectorBytes = 64 << 10
 
-// loop looks for indexes to build on each request, until ctx ends.
+// loop builds the indexes that are needed, at each request, until ctx ends.
 func (v *vectorBuilds) loop(ctx context.Context) {
 	for {
 		select {
@@ -40,7 +41,7 @@ func (v *vectorBuilds) loop(ctx context.Context) {
 	}
 }
 
-// request requests a look for indexes that need a build. It does not wait.
+// request requests a check for indexes that need a build. It does not wait for the check.
 func (v *vectorBuilds) request() {
 	if v.opts.quiet {
 		return
@@ -52,16 +53,16 @@ func (v *vectorBuilds) request() {
 	}
 }
 
-// countCommit counts the weight of a durable commit, in bytes. It requests a look if many bytes were
-// committed, or if bulk is set.
+// countCommit adds the weight of a durable commit, in bytes. It requests a check for needed builds
+// if many bytes were committed since the last request, or if bulk is true.
 func (v *vectorBuilds) countCommit(weight int64, bulk bool) {
 	if v.logged.Add(weight) > vectorBytes || bulk {
 		v.request()
 	}
 }
 
-// make builds the indexes that the tips of the branches need, those of main first. Afterwards it
-// requests a checkpoint, which stores them.
+// make builds the indexes that the tips of the branches need, those of main first. Then it requests
+// a checkpoint, which stores the indexes.
 func (v *vectorBuilds) make(ctx context.Context) (err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	built := false
@@ -74,7 +75,7 @@ func (v *vectorBuilds) make(ctx context.Context) (err error) {
 			return err
 		}
 		for _, build := range builds {
-			// Leave a processor for calls.
+			// Leave one processor free for calls.
 			if err := build.Run(ctx, max(1, runtime.GOMAXPROCS(0)-1)); err != nil {
 				return err
 			}
@@ -87,9 +88,9 @@ func (v *vectorBuilds) make(ctx context.Context) (err error) {
 	return nil
 }
 
-// planVectors returns the builds that the branch needs. It holds the write lock, so that every state
-// after the tip takes the builds over. The branch takes over the graphs of main, a state of the main
-// branch, where it shares their rows.
+// planVectors returns the builds that the branch needs. It holds the write lock, so that every
+// state after the tip inherits the builds. The argument main is a state of the main branch. The
+// branch uses a graph of this state where both have the same rows.
 func (b *branch) planVectors(ctx context.Context, main *version.Snapshot) (builds []*version.VectorBuild, err error) {
 	if err := b.writing.lock(ctx); err != nil {
 		return nil, err
@@ -106,7 +107,7 @@ func (b *branch) planVectors(ctx context.Context, main *version.Snapshot) (build
 	return builds, nil
 }
 
-// all lists the branches, main first and the others by name.
+// all returns the branches: main first, then the others in the order of their names.
 func (l *branches) all() []*branch {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -23,9 +23,10 @@ var (
 	vectorCentres = flag.Int("vectors.centres", 1000, "directions around which the vectors lie; 0 for vectors without structure")
 )
 
-// BenchmarkApproximate compares reads by an approximate index with exact ones, on a folder of the
-// operating system: all documents, the hundredth part, and half of them. It reports recall, the
-// median and the 99th percentile of the times, and what the index takes to build and to store.
+// BenchmarkApproximate compares reads through an approximate index with exact reads, in a folder of
+// the operating system. It reads all documents, a hundredth of them and half of them. It reports
+// recall, the median and the 99th percentile of the times, the time to build the index, and the
+// size of the stored index.
 //
 //	go test ./engine/embedded -run '^$' -bench Approximate -benchtime 1x -vectors.rows 100000
 func BenchmarkApproximate(b *testing.B) {
@@ -95,7 +96,7 @@ func BenchmarkApproximate(b *testing.B) {
 	}
 }
 
-// stream loads n documents without keeping them in the model.
+// stream loads n documents. It does not add them to the model.
 func (d *docs) stream(n int) {
 	r, w := io.Pipe()
 	go func() {
@@ -121,7 +122,7 @@ func (d *docs) stream(n int) {
 	}
 }
 
-// timed asks the questions and reports the median and the 99th percentile of the times.
+// timed runs the queries and reports the median and the 99th percentile of their times.
 func (d *docs) timed(b *testing.B, name, kind string, queries [][]float32) (answers [][]found) {
 	var times []time.Duration
 	for _, q := range queries {

@@ -72,8 +72,8 @@ type docs struct {
 	made    int
 }
 
-// newDocs creates a graph without documents. Their vectors will lie around the given number of
-// centres; with 0 each has a direction of its own.
+// newDocs creates a graph without documents. Documents that are added later have vectors around the
+// given number of centres. If it is 0, each vector has a random direction.
 func newDocs(t testing.TB, dim, centres int) *docs {
 	t.Helper()
 	d := &docs{t: t, ctx: context.Background(), rng: rand.New(rand.NewPCG(21, 22)), fs: fs.NewMem(), dim: dim,
@@ -123,7 +123,7 @@ func (d *docs) vector() []float32 {
 	return d.draw(d.centres[d.rng.IntN(len(d.centres))], 0.4)
 }
 
-// put writes documents with new vectors. Every fiftieth vector is null.
+// put writes documents with new vectors. One in fifty vectors is null.
 func (d *docs) put(branch string, slugs []string) {
 	d.t.Helper()
 	var s strings.Builder
@@ -160,7 +160,7 @@ func (d *docs) insert(branch string, n int) {
 	d.put(branch, slugs)
 }
 
-// some lists n documents of a branch.
+// some returns n documents of a branch.
 func (d *docs) some(branch string, n int) []string {
 	var all []string
 	for slug := range d.models[branch] {
@@ -202,7 +202,7 @@ func (d *docs) reopen() {
 	d.g = g
 }
 
-// distance is the distance that the language defines, as the engine computes it.
+// distance computes the distance that the language defines, with the same operations as the engine.
 func distance(a, b []float32) float64 {
 	var dot, aa, bb float64
 	for i := range a {
@@ -240,8 +240,9 @@ func (d *docs) ask(branch, query string, q []float32) (rows []found) {
 	}
 }
 
-// recall asks n questions and returns the share of the nearest ten documents that the answers have. It
-// fails the test unless each answer has ten rows with exact distances in ascending order.
+// recall runs n queries and returns the share of the ten nearest documents that the answers
+// contain. It fails the test unless each answer has ten rows with exact distances in ascending
+// order.
 func (d *docs) recall(branch, query string, n int) float64 {
 	d.t.Helper()
 	keep := map[string]func(doc) bool{
@@ -279,8 +280,8 @@ func (d *docs) recall(branch, query string, n int) float64 {
 	return float64(hits) / float64(10*n)
 }
 
-// check fails the test if an answer on a branch misses too many documents. least is the recall
-// that is expected.
+// check fails the test if the answers on a branch miss too many documents. The argument least is
+// the lowest allowed recall.
 func (d *docs) check(when, branch string, least float64) {
 	d.t.Helper()
 	for _, query := range []string{"near", "one", "half"} {
@@ -294,8 +295,8 @@ func (d *docs) check(when, branch string, least float64) {
 	}
 }
 
-// TestApproximateRecall compares answers from an approximate index with a scan of a model, in all
-// the states that an index passes through.
+// TestApproximateRecall compares answers from an approximate index with a scan of a model, in every
+// state that an index can be in.
 func TestApproximateRecall(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -433,7 +434,8 @@ func TestApproximateExplain(t *testing.T) {
 	}
 }
 
-// A schema change that adds or removes @ann touches no row, and reads follow it.
+// TestApproximateSchemaChange adds and removes @ann by schema changes. They must not change any
+// row, and reads must use or ignore the index accordingly.
 func TestApproximateSchemaChange(t *testing.T) {
 	d := newDocs(t, 8, 10)
 	d.insert("main", 4200)
@@ -475,7 +477,8 @@ func TestApproximateSchemaChange(t *testing.T) {
 	d.check("with @ann again", "main", 0.97)
 }
 
-// A branch that began before the build takes over the graph of main, with the rows that only it has.
+// TestApproximateBranchAdopts creates a branch before the graph of main is built. The branch must
+// adopt that graph and compare its own rows in addition.
 func TestApproximateBranchAdopts(t *testing.T) {
 	d := newDocs(t, 16, 30)
 	d.insert("main", 4500)

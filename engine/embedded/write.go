@@ -145,7 +145,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	return &engine.LoadResult{Commit: made, Head: head, Nodes: nodes, Edges: edges}, nil
 }
 
-// embed computes the vectors that the input leaves out.
+// embed computes the vectors that are missing in the input.
 func (g *Graph) embed(ctx context.Context, in *load.Input) error {
 	return in.Embed(ctx, func(ctx context.Context, t *version.Type, prop int, line int64, texts []string) ([][]float32, error) {
 		p := t.Props[prop]

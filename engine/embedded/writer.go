@@ -26,7 +26,7 @@ type writer struct {
 // write holds the parameters of a commit, apart from its transaction.
 type write struct {
 	actor    string
-	ifCommit string // id that the head of the branch must have; empty for any
+	ifCommit string // required id of the head of the branch; empty for any
 	dryRun   bool
 	receipt  *version.Receipt  // nil without an idempotency key
 	from     *branch           // for a merge, the source branch
@@ -75,8 +75,8 @@ type receipted struct {
 // waitDurable waits until the commit of the receipt is durable.
 func (r *receipted) waitDurable(ctx context.Context) error { return r.branch.waitDurable(ctx, r.lsn) }
 
-// repeated returns the receipt of the earlier call with the idempotency key of w, or nil if
-// there is none. The error is a *engine.Conflict if that call had another body. REQUIRES: the
+// repeated returns the receipt of the earlier call with the idempotency key of w, or nil if there
+// was no such call. It returns a *engine.Conflict if that call had another body. REQUIRES: the
 // caller holds the write lock of b.
 func (r *writer) repeated(b *branch, w *write) (*receipted, error) {
 	if w.receipt == nil || w.dryRun {
@@ -108,11 +108,11 @@ func (r *writer) earlierReceipt(ctx context.Context, b *branch, w *write) (*rece
 	return first, first.waitDurable(ctx)
 }
 
-// staged is a commit whose record has its place in the log.
+// staged is a commit with a record that has its place in the log.
 type staged struct {
 	ticket *store.Ticket
 	bytes  int64 // size of the record and of the rows that the commit copied
-	bulk   bool  // whether the record names segments with the rows
+	bulk   bool  // whether the rows are in segments that the record lists
 }
 
 // stage holds the branch's write lock, turns the transaction that build fills into the branch's
@@ -200,7 +200,7 @@ func (r *writer) logFailure() error {
 }
 
 // complete waits until a staged commit is durable or has failed. It takes no context: the
-// commit may become durable after its caller has gone, and complete must still make it the
+// commit may become durable after its caller has given up, and complete must still make it the
 // head.
 func (r *writer) complete(b *branch, c *commit, s *staged) error {
 	c.out.err = r.store.Wait(s.ticket)
@@ -216,7 +216,7 @@ func (r *writer) complete(b *branch, c *commit, s *staged) error {
 	}
 	weight := s.bytes + commitWeight
 	if s.bulk {
-		weight += closeBytes // so that also a graph that is closed at once has a checkpoint
+		weight += closeBytes // ensures a checkpoint even if the graph is closed at once
 	}
 	r.checkpoints.countCommit(weight, s.bulk)
 	return nil

@@ -98,7 +98,7 @@ func (c *Column) Blocks(name string, add func(name string, data []byte) error) e
 
 // Decode decodes a column's descriptor at the start of desc, and returns the rest of desc.
 // The first use of the column reads and verifies its blocks, and throws the faults that it
-// finds; see package corruption. The column aliases the blocks and keeps src. The error is a
+// finds; see package corruption. The column aliases the blocks and keeps src. Any error is a
 // *engine.Corrupt.
 func Decode(desc []byte, name string, src Source) (c *Column, rest []byte, err error) {
 	corrupt := func(format string, args ...any) error {
@@ -210,7 +210,7 @@ func (c *Column) read() {
 	}
 }
 
-// faultyCode throws: value i has a code that is not in the dictionary.
+// faultyCode throws the fault that the code of value i is not in the dictionary.
 func faultyCode(src Source, name string, i int, code uint32, entries int) {
 	corruption.Corrupt(src.Name(), "block %q: value %d has code %d, but there are only %d codes", name+".x", i, code, entries)
 }

@@ -46,7 +46,7 @@ func NewBuilder(t value.Type) *Builder {
 // Len returns the number of values so far.
 func (b *Builder) Len() int { return b.n }
 
-// Bytes returns roughly the memory that the values take, in bytes.
+// Bytes returns the approximate size of the values in memory, in bytes.
 func (b *Builder) Bytes() int {
 	n := 4*len(b.at) + len(b.null) + len(b.bits) + 4*len(b.w32) + 8*len(b.w64) + 4*len(b.f32) + 8*len(b.f64) + 4*len(b.off) + len(b.data)
 	if b.elem != nil {
@@ -85,8 +85,8 @@ func (b *Builder) AppendFloat(f float64) {
 	b.mark(false)
 }
 
-// AppendString appends a String, or the raw bytes of a Blob. The error is a
-// *engine.TooLarge when the column is full.
+// AppendString appends a String, or the raw bytes of a Blob. It returns a *engine.TooLarge if the
+// column is full.
 func (b *Builder) AppendString(s string) error {
 	if uint64(len(b.data))+uint64(len(s)) > MaxBytes {
 		return &engine.TooLarge{Resource: "bytes of text in one column", Limit: MaxBytes, Actual: int64(len(b.data)) + int64(len(s))}
@@ -104,8 +104,8 @@ func (b *Builder) AppendVector(v []float32) {
 	b.mark(false)
 }
 
-// Append appends a value, which must be null or of the builder's type. The error is a
-// *engine.TooLarge when the column is full.
+// Append appends a value, which must be null or of the builder's type. It returns a
+// *engine.TooLarge if the column is full.
 func (b *Builder) Append(v value.Value) error {
 	switch {
 	case v.IsNull():
@@ -139,8 +139,8 @@ func (b *Builder) Append(v value.Value) error {
 	return nil
 }
 
-// Finish returns the values as a column, in the order of perm, or in the order of appending
-// if perm is nil. The builder must not be used afterwards.
+// Finish returns the values as a column, in the order of perm. If perm is nil, they are in the
+// order in which they were appended. The builder must not be used afterwards.
 func (b *Builder) Finish(perm []uint32) *Column {
 	c := &Column{typ: b.typ, n: b.n}
 	if perm != nil {
@@ -174,7 +174,7 @@ func (b *Builder) Finish(perm []uint32) *Column {
 	return c
 }
 
-// Value returns value i as it was appended. Its memory aliases the builder.
+// Value returns value i as it was appended. The value aliases the memory of the builder.
 func (b *Builder) Value(i int) value.Value {
 	if b.nulls > 0 && b.null[i] {
 		return value.Null
@@ -236,7 +236,7 @@ func (b *Builder) mark(null bool) {
 	}
 }
 
-// zero appends the array entry of a null value.
+// zero appends the entry that a null value has in the array of values.
 func (b *Builder) zero() {
 	if b.hasOffsets() {
 		b.off = append(b.off, b.off[len(b.off)-1])
@@ -258,7 +258,7 @@ func (b *Builder) zero() {
 	}
 }
 
-// finishList sets the offsets and elements of c, the lists in the order of perm.
+// finishList sets the offsets and elements of c. The lists are put in the order of perm.
 func (b *Builder) finishList(c *Column, perm []uint32) {
 	if perm == nil {
 		c.off, c.elem = b.off, b.elem.Finish(nil)
@@ -293,8 +293,8 @@ func (b *Builder) finishText(c *Column, perm []uint32) {
 	}
 }
 
-// dictionary stores the texts of c as codes of a dictionary, unless c has too many different
-// texts. It reports whether it did.
+// dictionary stores the texts of c as codes of a dictionary and returns true. If c has too many
+// different texts, it does nothing and returns false.
 func (b *Builder) dictionary(c *Column, perm []uint32) bool {
 	limit := min(maxDict, c.n/4)
 	if limit < 2 {

@@ -12,7 +12,7 @@ const CodeStep = 32
 // vector divided by its length, u, |u − Scale·codes| ≤ Error.
 type Codes struct {
 	Rows      []uint32  // rows of the vectors that are zero or have a direction, ascending
-	Bytes     []int8    // Stride codes for each of Rows, padded with zeros
+	Bytes     []int8    // for each of Rows: its codes, padded with zeros to Stride bytes
 	Stride    int       // codes, of one byte each, per row; a multiple of CodeStep
 	Scale     []float32 // for each of Rows: the length of one step of its codes
 	Error     []float32 // for each of Rows: the bound above
@@ -56,12 +56,12 @@ func (c *Column) Codes(proceed func() error) (*Codes, error) {
 	return x, nil
 }
 
-// NewCodes returns the codes of no vectors yet, for vectors with dim components.
+// NewCodes returns empty Codes, to which vectors with dim components can be added.
 func NewCodes(dim int) *Codes {
 	return &Codes{Stride: (dim + CodeStep - 1) / CodeStep * CodeStep}
 }
 
-// Add computes the code of the vector of a row and adds it. Rows must be added in ascending order.
+// Add appends the codes of v, the vector of a row. Rows must be added in ascending order.
 func (x *Codes) Add(row uint32, v []float32) {
 	var sum, most float64
 	for _, y := range v {

@@ -32,7 +32,7 @@ type Column struct {
 	f64   []float64     // values of type F64
 	off   []uint32      // start of each text or list in data or elem, then the end of the last
 	data  []byte        // bytes of texts
-	code  []uint32      // by value: position of its text in the dictionary
+	code  []uint32      // by value: position of the text in the dictionary
 	elem  *Column       // elements of lists
 	// allNull is set if every value is null; then valid is the only array.
 	allNull bool
@@ -49,7 +49,7 @@ func (c *Column) Type() value.Type { return c.typ }
 // Len returns the number of values.
 func (c *Column) Len() int { return c.n }
 
-// Bytes returns an upper bound of the memory that the values take in a Builder, in bytes.
+// Bytes returns an upper bound of the size of the values in the memory of a Builder, in bytes.
 func (c *Column) Bytes() int64 {
 	c.ready()
 	n := int64(c.n) // one byte per value: whether it is null, or a Bool
@@ -90,7 +90,7 @@ func (c *Column) Str(i uint32) string {
 	return c.str(i)
 }
 
-// str returns text i. The arrays must have been read already.
+// str returns text i. REQUIRES: the arrays have been read.
 func (c *Column) str(i uint32) string {
 	if c.code != nil {
 		i = c.code[i]

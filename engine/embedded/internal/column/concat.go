@@ -21,7 +21,7 @@ func (b *Builder) Cut() *Builder {
 	return out
 }
 
-// Truncate removes the values from n on.
+// Truncate removes all values except the first n.
 func (b *Builder) Truncate(n int) {
 	if n >= b.n {
 		return
@@ -90,7 +90,7 @@ func (b *Builder) TextBytes() int64 {
 	return int64(len(b.data))
 }
 
-// textBytesOf is TextBytes for value i alone.
+// textBytesOf is TextBytes for the single value i.
 func (b *Builder) textBytesOf(i int) int64 {
 	switch {
 	case !b.hasOffsets():
@@ -107,9 +107,9 @@ func (b *Builder) Grow(n, bytes int) {
 	b.data = slices.Grow(b.data, bytes)
 }
 
-// Concat returns the values of several builders of one type as a single column, in the
-// order of perm, or in their own order if perm is nil. The builders must not be used
-// afterwards. The error is a *engine.TooLarge when the column would be too full.
+// Concat returns the values of several builders of one type as a single column, in the order of
+// perm. If perm is nil, they keep their order. The builders must not be used afterwards. Concat
+// returns a *engine.TooLarge if the values do not fit into one column.
 func Concat(parts []*Builder, perm []uint32) (*Column, error) {
 	if len(parts) == 1 {
 		return parts[0].Finish(perm), nil
@@ -133,7 +133,7 @@ func newJoin(parts []*Builder, perm []uint32) *join {
 	return j
 }
 
-// textBytes returns the number of bytes of text, or of list elements, in the result.
+// textBytes returns TextBytes of the result, or an upper bound of it that is at most MaxBytes.
 func (j *join) textBytes() int64 {
 	n, elements := int64(0), int64(0)
 	for _, b := range j.parts {
@@ -146,7 +146,7 @@ func (j *join) textBytes() int64 {
 	if n <= MaxBytes || j.perm == nil || elements > MaxBytes {
 		return n
 	}
-	// The values of perm may be a small part of all values.
+	// The values that perm selects may be a small part of all values.
 	n = 0
 	j.each(func(b *Builder, i int) { n += b.textBytesOf(i) })
 	return n
@@ -255,8 +255,8 @@ func (j *join) lists(c *Column) {
 	c.elem = j.innerOf(func(end uint32) { c.off = append(c.off, end) }).column()
 }
 
-// innerOf returns the join of the lists' elements. It calls ends with the end of each list in
-// that join.
+// innerOf returns the join of the lists' elements. For each list it calls the function `ends` with
+// the position in that join at which the list ends.
 func (j *join) innerOf(ends func(end uint32)) *join {
 	inner := &join{first: make([]int, len(j.parts)+1)}
 	for k, b := range j.parts {
@@ -317,8 +317,8 @@ func (j *join) rawTexts() (off []uint32, data []byte) {
 	return off, data
 }
 
-// dictionary stores the texts as codes of a dictionary, unless they differ too much. It reports
-// whether it did.
+// dictionary stores the texts as codes of a dictionary and returns true. If there are too many
+// different texts, it does nothing and returns false.
 func (j *join) dictionary(c *Column) bool {
 	limit := min(maxDict, j.n/4)
 	if limit < 2 {

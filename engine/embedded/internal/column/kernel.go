@@ -20,9 +20,9 @@ type Kernel struct {
 
 	lo, width   uint64        // for integers: x-lo ≤ width, computed with as many bits as x has
 	from, upto  float64       // for floats; both inclusive
-	op          plan.Op       // the comparison, for texts
-	text        string        // the constant, for texts
-	codeMatches engine.Bitmap // by dictionary code: whether its text satisfies the comparison
+	op          plan.Op       // for texts: the comparison
+	text        string        // for texts: the constant
+	codeMatches engine.Bitmap // by dictionary code: whether the text of the code satisfies the comparison
 }
 
 // kernelKind says how a kernel tests the values of its column.

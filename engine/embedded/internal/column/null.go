@@ -5,7 +5,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Null returns a column of n nulls, which takes one bit per value.
+// Null returns a column of n nulls. The column occupies one bit per value.
 func Null(t value.Type, n int) *Column {
 	return &Column{typ: t.Optional(), n: n, valid: engine.NewBitmap(n), allNull: true}
 }
@@ -23,9 +23,8 @@ func (c *Column) Stored() *Column {
 	return b.Finish(nil)
 }
 
-// Widened returns the column with its values converted to numeric type t, which must be
-// able to represent all of them. It converts lists element by element. The error is a
-// *engine.TooLarge.
+// Widened returns the column with its values converted to numeric type t, which must be able to
+// represent all of them. It converts lists element by element. Any error is a *engine.TooLarge.
 func (c *Column) Widened(t value.Type) (*Column, error) {
 	if c.allNull {
 		return Null(t, c.n), nil

@@ -5,11 +5,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// byPieces reports whether a use of n values must read them with part; otherwise the
-// column has been read.
+// byPieces reports whether a use of n values must read them with the method part. If it returns
+// false, the whole column has been read.
 func (c *Column) byPieces(n int) bool { return c.pending.ByPieces(n, c.storedBytes, c.read) }
 
-// one returns a column of only value i, or nil if the column has been read.
+// one returns a column that contains only value i, or nil if the whole column has been read.
 //
 //go:noinline
 func (c *Column) one(i uint32) *Column {
@@ -19,8 +19,8 @@ func (c *Column) one(i uint32) *Column {
 	return c.part(int(i), int(i)+1)
 }
 
-// gatherByPieces is Gather for a column that has not been read; it returns false if the column has
-// been read.
+// gatherByPieces is Gather for a column that has not been read whole. If the whole column has been
+// read, it does nothing and returns false.
 //
 //go:noinline
 func (c *Column) gatherByPieces(dst *Vec, at int, rows []uint32) bool {
@@ -55,9 +55,9 @@ func (c *Column) storedBytes() int {
 	return n
 }
 
-// part returns the values from number from up to, but not including, number to, of a column that has
-// not been read. It verifies only the pieces of the blocks that hold the values, and throws the
-// faults that it finds; see package corruption.
+// part returns the values [from, to) of a column that has not been read whole. It verifies only
+// those pieces of the blocks in which the values are stored, and throws the faults that it finds;
+// see package corruption.
 func (c *Column) part(from, to int) *Column {
 	src, name := c.stored.src, c.stored.name
 	n := to - from
@@ -100,7 +100,7 @@ func (c *Column) part(from, to int) *Column {
 	return out
 }
 
-// textPart sets the texts of a part. It stores them without a dictionary.
+// textPart sets the texts of out to texts [from, to) of c, without a dictionary.
 func (c *Column) textPart(out *Column, from, to int) {
 	src, name, texts := c.stored.src, c.stored.name, c.n
 	var codes Block[uint32]
@@ -133,7 +133,7 @@ func (c *Column) textPart(out *Column, from, to int) {
 	}
 }
 
-// bitRange returns the bits from number from up to, but not including, number to, of a block of n bits.
+// bitRange returns the bits [from, to) of a block of n bits.
 func bitRange(src Source, name string, n, from, to int) engine.Bitmap {
 	out := engine.NewBitmap(to - from)
 	words := OpenBlockOf[uint64](src, name, (n+63)/64)

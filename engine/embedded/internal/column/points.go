@@ -9,24 +9,26 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 )
 
-// PieceBytes is about the number of stored bytes that one use of a single value verifies. Tests
-// lower it, so that they read small data by pieces.
+// PieceBytes is the approximate number of stored bytes that must be verified to use a single value.
+// Tests lower it, so that even small data is read by pieces.
 var PieceBytes = 64 << 10
 
-// bulkPoints is the number of values from which one use counts as bulk.
+// bulkPoints is the least number of values that make one use a bulk use.
 const bulkPoints = 64
 
-// wholeLock is held while a goroutine reads whole data in the background. Only one goroutine
-// does so at a time, so that the other processors stay free for readers.
+// wholeLock is held by the goroutine that reads whole data in the background. There is only one
+// such goroutine at a time, so that the other processors stay free for readers.
 var wholeLock sync.Mutex
 
-// ByPieces reports whether a use of n values must read them by ranges; otherwise all the data is
-// read. size returns the size of the data in bytes, and read reads all of it.
+// ByPieces reports whether a use of n values must read them by ranges. If it returns false, all the
+// data has been read. The function size returns the size of the data in bytes; the function read
+// reads all the data.
 //
-// Each value costs at most about one verified piece. After as many values as the data has pieces,
-// reading the values has cost as much as reading everything. So ByPieces then reads everything:
-// in the background, or immediately if the use is bulk. If that fails in the background, all
-// further values are read by ranges, so that a fault harms only the uses that touch it.
+// To use a value costs about one verified piece at most. When as many values have been used as the
+// data has pieces, these uses have cost about as much as reading all the data. ByPieces then reads
+// all the data: at once if the use is a bulk use or the data is smaller than PieceBytes, otherwise
+// in the background. If the read in the background fails, all further values are read by ranges, so
+// that a fault affects only the uses of faulty values.
 func (p *Pending) ByPieces(n int, size func() int, read func()) bool {
 	if !p.Left() {
 		return false
@@ -53,7 +55,7 @@ func (p *Pending) ByPieces(n int, size func() int, read func()) bool {
 	return true
 }
 
-// Block is a stored block of n values of which ranges are read. The zero Block has no values.
+// Block is a stored block of n values. Ranges of them can be read. The zero Block has no values.
 type Block[T Fixed] struct {
 	src    Source
 	name   string
@@ -61,8 +63,8 @@ type Block[T Fixed] struct {
 	n      int
 }
 
-// OpenBlock returns a block, whose number of values it takes from the block's length. It throws the
-// faults that it finds, such as a missing block; see package corruption.
+// OpenBlock opens a block and computes the number of values from the length of the block. It throws
+// the faults that it finds, such as a missing block; see package corruption.
 func OpenBlock[T Fixed](src Source, name string) Block[T] {
 	p, err := src.Pieces(name)
 	var missing *engine.NotFound
@@ -79,7 +81,7 @@ func OpenBlock[T Fixed](src Source, name string) Block[T] {
 	return Block[T]{src, name, p, p.Len() / width}
 }
 
-// OpenBlockOf returns a block of n values. It throws if the block has another length.
+// OpenBlockOf opens a block of n values. It throws a fault if the block has another length.
 func OpenBlockOf[T Fixed](src Source, name string, n int) Block[T] {
 	if n == 0 {
 		return Block[T]{src: src, name: name} // an empty block need not exist
@@ -94,8 +96,8 @@ func OpenBlockOf[T Fixed](src Source, name string, n int) Block[T] {
 // Len returns the number of values.
 func (b Block[T]) Len() int { return b.n }
 
-// Range returns the values from number from up to, but not including, number to. It verifies only
-// the pieces that hold them. It throws the faults that it finds, and if there are no such values.
+// Range returns the values [from, to). It verifies only the pieces in which these values are
+// stored. It throws the faults that it finds; a range that exceeds the block is a fault.
 func (b Block[T]) Range(from, to int) []T {
 	if from < 0 || from > to || to > b.n {
 		corruption.Corrupt(b.src.Name(), "block %q has %d values, so there are no values %d to %d", b.name, b.n, from, to)
@@ -115,8 +117,8 @@ func (b Block[T]) Range(from, to int) []T {
 // At returns value i.
 func (b Block[T]) At(i int) T { return b.Range(i, i+1)[0] }
 
-// Span returns offsets i and i+1 of a block of offsets into n values. It throws unless the offsets
-// ascend and do not exceed n.
+// Span returns offsets i and i+1 of a block of offsets into n values. It throws a fault unless the
+// two offsets ascend and do not exceed n.
 func Span(b Block[uint32], i, n int) (from, to int) {
 	two := b.Range(i, i+2)
 	from, to = int(two[0]), int(two[1])

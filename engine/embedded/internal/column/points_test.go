@@ -28,7 +28,7 @@ func storedForm(t *testing.T, c *Column) (*Column, blockMap) {
 	return stored, blocks
 }
 
-// someValues returns a column of n values, with nulls if the type has them.
+// someValues returns a column of n values and the values. Some are null if the type allows nulls.
 func someValues(t *testing.T, typ value.Type, n int, distinct uint64) (*Column, []value.Value) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(7, uint64(typ.Kind)))
@@ -72,8 +72,8 @@ func someValues(t *testing.T, typ value.Type, n int, distinct uint64) (*Column, 
 	return b.Finish(nil), want
 }
 
-// TestParts reads single values and ranges of stored columns of every storage, without reading the
-// columns as a whole, and compares them with the values that were stored.
+// TestParts reads single values and ranges of stored columns, for every way to store values. They
+// must equal the values that were stored, and no column may be read whole.
 func TestParts(t *testing.T) {
 	for _, c := range []struct {
 		typ      value.Type
@@ -109,7 +109,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestPartFaults reads one value of columns with a faulty block.
+// TestPartFaults reads one value of columns that have a faulty block.
 func TestPartFaults(t *testing.T) {
 	text, _ := someValues(t, value.Of(value.String), 50, 1<<60)
 	coded, _ := someValues(t, value.Of(value.String), 50, 3)
@@ -171,7 +171,7 @@ func TestByPieces(t *testing.T) {
 			ranges := 0
 			read := func() {
 				if c.n == 1 && c.size > PieceBytes {
-					<-proceed // so that all uses come first
+					<-proceed // so that no read in the background ends before the last use
 				}
 				if c.fails {
 					corruption.Corrupt("file", "a fault")

@@ -18,7 +18,7 @@ import (
 //	name.d    bytes of texts
 //	name.e.*  the elements of lists
 
-// Spill passes the arrays of the builder to add, one after another. [Unspill] reads them.
+// Spill calls add with each array of the builder, one after another. [Unspill] reads them.
 func (b *Builder) Spill(name string, add func(name string, data []byte) error) error {
 	null := b.null
 	if b.nulls == 0 {
@@ -56,9 +56,9 @@ func (b *Builder) Spill(name string, add func(name string, data []byte) error) e
 	}
 }
 
-// Unspill reads a builder of n values of type t that [Builder.Spill] wrote. The builder is for
-// reading only; its memory is that of the blocks, so the caller must keep src. Unspill throws
-// the faults that it finds; see package corruption.
+// Unspill reads a builder of n values of type t that [Builder.Spill] wrote. No values may be
+// appended to the builder. It aliases the memory of the blocks, so the caller must keep src.
+// Unspill throws the faults that it finds; see package corruption.
 func Unspill(t value.Type, n int, name string, src Source) *Builder {
 	b := &Builder{typ: t, n: n}
 	if null := Bytestring(src, name+".n"); len(null) > 0 {
@@ -128,9 +128,8 @@ func bools(src Source, name string, b []byte, n int) []bool {
 	return unsafe.Slice((*bool)(unsafe.Pointer(&b[0])), n)
 }
 
-// Gather returns the values of several builders of one type in one builder, in the order of
-// perm, or in their own order if perm is nil. Their texts together must not
-// exceed [MaxBytes].
+// Gather copies the values of several builders of one type to one builder, in the order of perm. If
+// perm is nil, they keep their order. Their texts together must not exceed [MaxBytes].
 func Gather(parts []*Builder, perm []uint32) *Builder {
 	j := newJoin(parts, perm)
 	t := parts[0].typ
@@ -180,15 +179,16 @@ func Gather(parts []*Builder, perm []uint32) *Builder {
 	return b
 }
 
-// AddSizes adds, to each element of sizes, the bytes that the value with its index takes in a
-// finished column, without a dictionary.
+// AddSizes adds the size of value i to sizes[i], for each i: the number of bytes that the value
+// occupies in a finished column without a dictionary.
 func (b *Builder) AddSizes(sizes []uint32) {
 	for i := range sizes {
 		sizes[i] += b.sizes(i, i+1)
 	}
 }
 
-// Size returns the bytes that the values take in a finished column, without a dictionary.
+// Size returns the number of bytes that the values occupy in a finished column without a
+// dictionary.
 func (b *Builder) Size() int64 {
 	n := int64(b.n)
 	if b.hasOffsets() {
@@ -200,8 +200,7 @@ func (b *Builder) Size() int64 {
 	return n * int64(b.valueSize())
 }
 
-// sizes returns the bytes that the values from i up to, but not including, end take in a finished
-// column.
+// sizes returns the number of bytes that the values [i, end) occupy in a finished column.
 func (b *Builder) sizes(i, end int) uint32 {
 	n := uint32(end - i)
 	if b.hasOffsets() {
@@ -214,7 +213,7 @@ func (b *Builder) sizes(i, end int) uint32 {
 	return n * b.valueSize()
 }
 
-// valueSize returns the bytes that a value without offsets takes.
+// valueSize returns the number of bytes that a value of a type without offsets occupies.
 func (b *Builder) valueSize() uint32 {
 	switch b.typ.Kind.Storage() {
 	case value.InBits:

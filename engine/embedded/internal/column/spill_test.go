@@ -31,7 +31,7 @@ func (m spillBlocks) add(name string, data []byte) error {
 	return nil
 }
 
-// spillTypes has one type per way to store values.
+// spillTypes lists one type for each way to store values.
 var spillTypes = []value.Type{
 	value.Of(value.String), value.Of(value.Bool), value.Of(value.I32), value.Of(value.U64), value.Of(value.F32), value.Of(value.F64), value.Of(value.Blob),
 	{Kind: value.Vector, Dim: 3}, {Kind: value.String, List: true}, {Kind: value.I64, List: true}, {Kind: value.Bool, List: true},
@@ -68,8 +68,8 @@ func randomValue(rng *rand.Rand, t value.Type) value.Value {
 	return value.OfBits(t.Kind, uint64(rng.IntN(1000)))
 }
 
-// TestSpill gathers values of every type from several builders in a random order, spills them and
-// reads them back. Then it makes a column of the result.
+// TestSpill gathers values of every type from several builders in a random order, spills them,
+// reads them back and makes a column of them. The values must stay the same.
 func TestSpill(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, typ := range spillTypes {
@@ -129,7 +129,7 @@ func TestSpill(t *testing.T) {
 	}
 }
 
-// FuzzUnspill reads damaged blocks. The result is a thrown error or values that can be read.
+// FuzzUnspill reads damaged blocks. Unspill must throw an error or return values that can be read.
 func FuzzUnspill(f *testing.F) {
 	f.Add(uint8(0), 2, []byte{0, 1}, []byte{0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0}, []byte("ab"))
 	f.Add(uint8(7), 1, []byte(nil), []byte{9, 0, 0, 0}, make([]byte, 12))

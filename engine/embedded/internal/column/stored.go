@@ -9,25 +9,25 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 )
 
-// Source is a stored segment. Its blocks are in memory that is released together with the
-// Source, so users of a block must keep the Source.
+// Source is a stored segment. The memory of the blocks is released together with the Source, so
+// users of a block must keep the Source.
 type Source interface {
 	// Name returns the name of the segment's file.
 	Name() string
-	// Block returns a verified block. The error is an *engine.Corrupt, or an
-	// *engine.NotFound if the block does not exist.
+	// Block returns a verified block. It returns an *engine.NotFound if the block does not exist;
+	// any other error is an *engine.Corrupt.
 	Block(name string) ([]byte, error)
-	// Pieces returns a block that is verified piece by piece. The errors are those of Block.
+	// Pieces returns a block that is verified piece by piece. It returns the same errors as Block.
 	Pieces(name string) (Pieces, error)
 }
 
-// Pieces is a block of a source. A use verifies only the pieces of the block that it reads, so
-// that the first use of a large block is fast. Its methods may be called concurrently.
+// Pieces is a block of a source. A read verifies only the pieces that contain the bytes read, so
+// that the first use of a large block is fast. The methods of Pieces may be called concurrently.
 type Pieces interface {
 	// Len returns the length of the block in bytes.
 	Len() int
-	// Range returns the verified bytes from offset from up to, but not including, offset to;
-	// 0 <= from <= to <= Len(). The result aliases the block. The error is an *engine.Corrupt.
+	// Range returns the bytes [from, to) after verifying them; 0 <= from <= to <= Len(). The result
+	// aliases the block. Any error is an *engine.Corrupt.
 	Range(from, to int) ([]byte, error)
 }
 
@@ -37,9 +37,9 @@ type Pending struct {
 	left atomic.Bool // whether the data must still be read
 	mu   sync.Mutex  // held during reading
 
-	used       atomic.Int64 // values that were read by ranges
-	limit      atomic.Int64 // of used, before everything is read; 0 until it is known
-	background atomic.Bool  // whether a goroutine was started that reads everything
+	used       atomic.Int64 // number of values that were read by ranges
+	limit      atomic.Int64 // greatest value of used at which not everything is read; 0 until computed
+	background atomic.Bool  // whether a goroutine that reads everything was started
 }
 
 // Defer records that there is data to read.

@@ -26,15 +26,15 @@ type adjacencyBase struct {
 
 // Hop is an edge of the overlay. Each node has a linked list of hops, the latest first.
 type Hop struct {
-	Edge, Other uint32 // ordinals of the edge and of the node at its other end
+	Edge, Other uint32 // ordinals of the edge and of the node at the other end of the edge
 	Next        *Hop   // the next older hop of the same node
 }
 
-// BuildAdjacency lists the edges from 0 up to, but not including, n. ends returns an edge's
-// node at this end and at the other end, and whether to list the edge.
+// BuildAdjacency lists the edges [0, n). The function `ends` returns the node at this end of an
+// edge, the node at the other end, and whether to list the edge.
 func BuildAdjacency(n uint32, ends func(edge uint32) (here, other uint32, ok bool)) Adjacency {
-	// It calls ends several times per edge instead of keeping the results: ends is fast,
-	// and lists of the results would be as large as the index.
+	// The function `ends` is called several times for each edge, and its results are not kept. It
+	// is fast, and lists of the results would be as large as the index.
 	var listed, maxHere, maxOther, maxEdge uint32
 	for e := range n {
 		if h, o, ok := ends(e); ok {
@@ -68,18 +68,19 @@ func BuildAdjacency(n uint32, ends func(edge uint32) (here, other uint32, ok boo
 	return Adjacency{base: a}
 }
 
-// load reads all of a stored base, unless it has been read.
+// load reads a stored base whole, unless that has been done.
 func (b *adjacencyBase) load() { b.pending.Resolve(b.read) }
 
-// byPieces reports whether a lookup must read a node's edges by ranges; otherwise the base has been
-// read.
+// byPieces reports whether a lookup must read only the edges of its node from the segment. If it
+// returns false, the whole base has been read.
 //
 //go:noinline
 func (b *adjacencyBase) byPieces() bool {
 	return b.pending.ByPieces(1, func() int { return 4 * (b.nOff + 2*b.nEdge) }, b.read)
 }
 
-// storedSpan returns where a node's edges start and end in a base that has not been read.
+// storedSpan returns the positions at which a node's edges start and end, in a base that has not
+// been read whole.
 //
 //go:noinline
 func (b *adjacencyBase) storedSpan(node uint32) (from, to int) {
@@ -89,8 +90,8 @@ func (b *adjacencyBase) storedSpan(node uint32) (from, to int) {
 	return column.Span(b.block(".f", b.nOff), int(node), b.nEdge)
 }
 
-// storedEdges is Base for a base that has not been read. Its checks are those of read, for one
-// node.
+// storedEdges is Base for a base that has not been read whole. It makes the same checks as read,
+// but for one node only.
 //
 //go:noinline
 func (b *adjacencyBase) storedEdges(node uint32) (edges, others []uint32) {
@@ -107,8 +108,8 @@ func (b *adjacencyBase) block(suffix string, n int) column.Block[uint32] {
 	return column.OpenBlockOf[uint32](b.stored.source, b.stored.name+suffix, n)
 }
 
-// check throws unless the ordinals are within the bounds of the base, because callers use them as
-// array indexes.
+// check throws a fault unless the ordinals are within the bounds of the base. Callers use the
+// ordinals as array indexes.
 func (b *adjacencyBase) check(edges, others []uint32) {
 	for i, e := range edges {
 		if e >= b.edges || others[i] >= b.others {
@@ -127,8 +128,8 @@ func (b *adjacencyBase) read() {
 	b.check(b.edge, b.other)
 }
 
-// startPositions counts the keys of the entries from 0 up to, but not including, n. It returns, for
-// each key, the position at which its entries start in sorted order.
+// startPositions counts the keys of the entries [0, n). It returns, for each key, the position at
+// which its entries start in sorted order.
 func startPositions(largest, n uint32, key func(uint32) (uint32, bool)) []uint32 {
 	off := make([]uint32, largest+2)
 	for i := range n {

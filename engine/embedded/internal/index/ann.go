@@ -16,51 +16,52 @@ import (
 //
 // Unlike the paper, nodes are inserted in batches: the searches of one batch run concurrently and
 // do not see its links, and a node is also compared with the other nodes of its batch. The level of
-// a node comes from a hash of its ordinal. So the same vectors give the same graph, however many
-// goroutines build it.
+// a node is computed from a hash of the node's ordinal. So the same vectors produce the same graph,
+// no matter how many goroutines build it.
 //
-// A VectorGraph is immutable. It knows codes of the vectors and not the vectors; see column.Codes.
+// A VectorGraph is immutable. It contains the codes of the vectors, not the vectors themselves; see
+// column.Codes.
 type VectorGraph struct {
 	dim    int
 	stride int
-	// Node i has ordinal ords[i] and was made from row rows[i]. Rows ascend.
+	// Node i is the vector of ordinal ords[i], taken from row rows[i]. The rows ascend.
 	ords, rows []uint32
-	codes      [][]int8 // chunks of chunkNodes nodes, stride codes per node
+	codes      [][]int8 // chunks of chunkNodes nodes; each node has as many codes as stride says
 	scale      []float32
 	lack       []float32 // by node: the bound Error of column.Codes
 	maxLack    float32   // the maximum of lack
-	links      []uint32  // by node: flatDegree nodes, the rest noNode
+	links      []uint32  // by node: flatDegree places for linked nodes; unused places contain noNode
 	layers     []graphLayer
-	entry      uint32 // the node at which searches begin; noNode in an empty graph
+	entry      uint32 // first node of every search; noNode in an empty graph
 	// Vectors that are not finite have no codes. Every search yields their entities.
 	oddOrds, oddRows []uint32
 
-	covered uint32 // the graph was made from the rows below this number
+	covered uint32 // the graph was made from the rows with lower numbers
 	breadth int    // see Breadth
 	tuned   uint32 // number of nodes for which breadth was measured
 
 	place *blockPlace // nil for a graph that was built in memory
-	// segment is the name of the segment that holds the graph; nil if none does. Builds and Verify
-	// run beside the goroutine that writes manifests, which sets it.
+	// segment is the name of the segment in which the graph is stored; nil if it is not stored. The
+	// goroutine that writes manifests sets it while builds and Verify may run, so it is atomic.
 	segment *atomic.Pointer[string]
 }
 
-// graphLayer is a layer above the lowest one. It holds only some nodes.
+// graphLayer is a layer above the lowest one. It contains only some of the nodes.
 type graphLayer struct {
 	nodes []uint32 // ascending
-	links []uint32 // by position in nodes: degree nodes, the rest noNode
+	links []uint32 // by position in nodes: degree places for linked nodes; unused places contain noNode
 }
 
 const (
-	// degree is the number of links that a node gets, the paper's M.
+	// degree is the number of links that a node gets. The paper calls it M.
 	degree = 16
-	// flatDegree bounds the links of a node in the lowest layer.
+	// flatDegree is the maximum number of links of a node in the lowest layer.
 	flatDegree = 2 * degree
 	// chunkNodes is the number of nodes per chunk of codes, a power of two.
 	chunkNodes = 1 << 12
 	noNode     = ^uint32(0)
-	// MaxVectorDim is the largest number of components of which a graph can be made. The inner
-	// product of two vectors of codes then stays below 2³¹.
+	// MaxVectorDim is the maximum number of components of the vectors in a graph. Up to it, the
+	// inner product of two vectors of codes stays below 2³¹.
 	MaxVectorDim = 1 << 16
 )
 
@@ -70,9 +71,9 @@ func (g *VectorGraph) Nodes() int { return len(g.ords) }
 // Covered returns the number of rows from which the graph was made.
 func (g *VectorGraph) Covered() uint32 { return g.covered }
 
-// Breadth returns the number of nearest nodes that a search must keep so that the first ten of
-// them are right, measured when the graph was built. It returns 0 if no breadth suffices; then a
-// search must compare all nodes.
+// Breadth returns the number of nearest nodes that a search must keep so that almost always the
+// first ten are the right ones. It was measured when the graph was built. Breadth returns 0 if no
+// breadth suffices; then a search must compare all nodes.
 func (g *VectorGraph) Breadth() int { return g.breadth }
 
 // vector returns the codes of a node.
@@ -95,7 +96,7 @@ func (g *VectorGraph) linksOf(layer int, node uint32) []uint32 {
 	return list
 }
 
-// places returns the links of a node in a layer with the unused places.
+// places returns the links of a node in a layer, including the unused places.
 func (g *VectorGraph) places(layer int, node uint32) []uint32 {
 	if layer == 0 {
 		at := int(node) * flatDegree
@@ -124,8 +125,8 @@ func (g *VectorGraph) fault(format string, args ...any) {
 	corruption.Corrupt(g.place.source.Name(), "index "+g.place.name+": "+format, args...)
 }
 
-// levelOf returns the highest layer of the node of an ordinal. One of 16 nodes of a layer is also
-// in the layer above, as 1/ln(degree) in the paper prescribes.
+// levelOf returns the highest layer that contains the node of an ordinal. On average, one of 16
+// nodes of a layer is also in the next higher layer: the paper's factor 1/ln(degree).
 func levelOf(ord uint32) int {
 	h := MixInt(0, uint64(ord)+1)
 	h ^= h >> 31
@@ -134,14 +135,16 @@ func levelOf(ord uint32) int {
 	return bits.TrailingZeros64(h|1<<60) / 4
 }
 
-// similar returns the cosine of the angle between two nodes, computed from their codes. ahead is
-// the node that the caller likely compares next.
+// similar returns the cosine of the angle between two nodes, computed from their codes. The
+// parameter `ahead` is the node that the caller will probably compare next; its codes are
+// prefetched.
 func (g *VectorGraph) similar(a, b, ahead uint32) float32 {
 	return float32(dot8(g.vector(a), g.vector(b), g.vector(ahead))) * g.scale[a] * g.scale[b]
 }
 
-// closeness holds a node and its similarity to a target in one number. The closer of two nodes has the
-// lower number. Of two nodes that are equally close, the one with the lower number of its own has it.
+// closeness is one number that combines a node and its similarity to a target. The closer of two
+// nodes has the lower closeness. If two nodes are equally close, the node with the lower node
+// number has the lower closeness.
 type closeness uint64
 
 func closenessOf(similarity float32, node uint32) closeness {
@@ -165,8 +168,8 @@ func (c closeness) similarity() float32 {
 	return math.Float32frombits(^b)
 }
 
-// graphTarget is a vector to which nodes are compared: the codes of a node, or a query. One of its
-// fields is nil.
+// graphTarget is a vector with which nodes are compared: the codes of a node, or a query. One of
+// the two fields is nil.
 type graphTarget struct {
 	narrow []int8
 	wide   []int16
@@ -179,7 +182,7 @@ func (t *graphTarget) sum(x, ahead []int8) int32 {
 	return dot16(x, t.wide, ahead)
 }
 
-// coded adds codes to the graph as its next nodes. Only a graph under construction may change.
+// coded appends nodes with the given codes to the graph. REQUIRES: the graph is under construction.
 func (g *VectorGraph) coded(x *column.Codes, ord func(row uint32) uint32) {
 	for i, row := range x.Rows {
 		n := len(g.ords)

@@ -11,11 +11,12 @@ import (
 )
 
 const (
-	// buildBreadth is the breadth of the searches of a build, the paper's efConstruction.
+	// buildBreadth is the breadth of the searches of a build. The paper calls it efConstruction.
 	buildBreadth = 128
-	// buildBatch bounds the nodes that are inserted together.
+	// buildBatch is the maximum number of nodes that are inserted together.
 	buildBatch = 256
-	// firstBatch is the number of nodes that are compared with one another to begin a graph.
+	// firstBatch is the number of nodes with which a graph begins. They are all compared with one
+	// another.
 	firstBatch = 64
 )
 
@@ -24,13 +25,14 @@ type graphBuilder struct {
 	*VectorGraph
 	workers  int
 	searches []*graphSearch // by worker
-	linked   uint32         // the nodes below are in the graph
+	linked   uint32         // nodes with lower numbers are in the graph
 }
 
-// BuildVectors returns a graph of the vectors in x, made from the rows below covered. If earlier
-// is not nil, it must be a graph of an earlier state; the result then has the nodes of earlier too,
-// and x must hold later rows. ord gives the ordinal of a row of x. Up to workers goroutines build.
-// The error is the context's.
+// BuildVectors builds a graph of the vectors in x. The graph covers the rows with numbers less than
+// covered. If earlier is not nil, it must be a graph of an earlier state. The result then also
+// contains the nodes of that graph, and x must contain only later rows. The function ord returns
+// the ordinal of a row of x. At most `workers` goroutines build. The only possible error is that of
+// the context.
 func BuildVectors(ctx context.Context, earlier *VectorGraph, dim int, x *column.Codes, ord func(row uint32) uint32, covered uint32, workers int) (*VectorGraph, error) {
 	g := &VectorGraph{dim: dim, stride: x.Stride, entry: noNode, segment: new(atomic.Pointer[string])}
 	if earlier != nil {
@@ -57,7 +59,8 @@ func BuildVectors(ctx context.Context, earlier *VectorGraph, dim int, x *column.
 	return g, b.tune(ctx)
 }
 
-// editable returns a copy of a graph to which nodes can be added. It shares full chunks of codes.
+// editable returns a copy of a graph. Nodes can be added to the copy. The full chunks of codes are
+// shared.
 func (g *VectorGraph) editable() *VectorGraph {
 	c := *g
 	c.ords, c.rows = slices.Clone(g.ords), slices.Clone(g.rows)
@@ -77,14 +80,14 @@ func (g *VectorGraph) editable() *VectorGraph {
 	return &c
 }
 
-// joint is the links that an inserted node gets in one layer.
+// joint contains the links that an inserted node gets in one layer.
 type joint struct {
 	node  uint32
 	layer int
 	to    []closeness
 }
 
-// insert inserts the nodes from linked up to, but not including, end.
+// insert inserts the nodes [b.linked, end).
 func (b *graphBuilder) insert(end uint32) {
 	first := b.linked
 	joints := make([][]joint, end-first)
@@ -93,11 +96,11 @@ func (b *graphBuilder) insert(end uint32) {
 			joints[i] = b.find(b.searches[k], first+uint32(i), first, end)
 		}
 	})
-	// reverse is a link from a node to an inserted one.
+	// reverse is a link from a node back to an inserted node.
 	type reverse struct {
 		layer    int
 		from, to uint32
-		c        closeness // of `to`, from the side of `from`
+		c        closeness // of `to` as seen from `from`
 	}
 	var back []reverse
 	for _, list := range joints {
@@ -159,8 +162,8 @@ func (b *graphBuilder) enter(layer int, node uint32) {
 	}
 }
 
-// find finds the links of a node that is not inserted yet, in each of its layers from the highest
-// down. The nodes from first up to, but not including, end are inserted together with it.
+// find finds the links of a node that is not inserted yet, in each of its layers, from the highest
+// to the lowest. The nodes [first, end) are inserted together with the node.
 func (b *graphBuilder) find(s *graphSearch, node, first, end uint32) []joint {
 	level := levelOf(b.ords[node])
 	out := make([]joint, 0, level+1)
@@ -171,10 +174,10 @@ func (b *graphBuilder) find(s *graphSearch, node, first, end uint32) []joint {
 	}
 	for layer := level; layer >= 0; layer-- {
 		s.best = s.best[:0]
-		// The search of the next layer begins at the nodes that this one finds.
+		// The search of the next layer begins at the nodes that this search finds.
 		if b.entry != noNode && layer <= len(b.layers) {
 			s.begin(int(first))
-			_, _ = b.explore(s, t, layer, buildBreadth, int(first), nil, nil) // without tick it cannot fail
+			_, _ = b.explore(s, t, layer, buildBreadth, int(first), nil, nil) // cannot fail, because tick is nil
 			s.near = append(s.near[:0], s.best...)
 		}
 		found := make([]closeness, 0, len(s.best)+int(end-first))
@@ -193,7 +196,8 @@ func (b *graphBuilder) find(s *graphSearch, node, first, end uint32) []joint {
 	return out
 }
 
-// join adds the links in s.near to those of a node in a layer, and drops some if these are too many.
+// join adds the links in s.near to the links of a node in a layer. If there are then too many
+// links, it drops some.
 func (b *graphBuilder) join(s *graphSearch, layer int, node uint32) {
 	places := b.places(layer, node)
 	for _, to := range b.linksOf(layer, node) {
@@ -216,21 +220,22 @@ func (b *graphBuilder) join(s *graphSearch, layer int, node uint32) {
 }
 
 const (
-	// tuneQueries is the number of nodes for which tune searches.
+	// tuneQueries is the number of nodes that tune uses as queries.
 	tuneQueries = 128
 	// tuneRank is the number of nearest nodes that a search should find.
 	tuneRank = 10
-	// tuneRecall is the share of them that it must find.
+	// tuneRecall is the share of the nearest tuneRank nodes that a search must find.
 	tuneRecall = 0.985
-	// tuneAgain is the growth, in percent, after which a breadth is measured again.
+	// tuneAgain is the growth of a graph, in percent, after which the breadth is measured again.
 	tuneAgain = 25
 )
 
 // breadths are the breadths that tune tries.
 var breadths = []int{48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048}
 
-// tune finds the least breadth at which searches find enough of the nodes that a comparison with
-// all nodes finds. It searches for nodes of the graph, as if they were not in it.
+// tune finds the least breadth at which searches find enough of the nearest nodes. To know the
+// nearest nodes, it compares all nodes. Its queries are nodes of the graph, which are left out of
+// their own results.
 func (b *graphBuilder) tune(ctx context.Context) error {
 	n := len(b.ords)
 	if b.tuned > 0 && uint64(n)*100 < uint64(b.tuned)*(100+tuneAgain) {
@@ -277,9 +282,9 @@ func (b *graphBuilder) tune(ctx context.Context) error {
 			if s.near[0].node() == node {
 				s.near[0] = closenessOf(b.measure(t, b.entry, b.entry), b.entry)
 			}
-			_, _ = b.explore(s, t, 0, breadth, n, nil, nil) // without tick it cannot fail
+			_, _ = b.explore(s, t, 0, breadth, n, nil, nil) // cannot fail, because tick is nil
 			found[i] = 0
-			// Equally similar nodes count, whichever of them was found.
+			// A found node counts even if an equally similar node was wanted.
 			for _, c := range s.best {
 				if c.similarity() >= wanted[i][0].similarity() {
 					found[i]++
@@ -302,7 +307,7 @@ func (b *graphBuilder) tune(ctx context.Context) error {
 	return nil
 }
 
-// each calls f for the queries concurrently. It leaves out the rest once ctx ends.
+// each calls f for the queries concurrently. Once ctx ends, it skips the rest of the queries.
 func (b *graphBuilder) each(ctx context.Context, queries []uint32, f func(s *graphSearch, i int, node uint32)) {
 	parallel.Ranges(len(queries), b.workers, 1, func(k, from, to int) {
 		for i := from; i < to && ctx.Err() == nil; i++ {

@@ -2,7 +2,7 @@ package index
 
 import "slices"
 
-// graphSearch is the memory of searches in a graph, one at a time.
+// graphSearch is memory that searches in a graph reuse. Only one search at a time may use it.
 type graphSearch struct {
 	visited []uint64 // a bit for each node
 	words   []uint32 // the words of visited that are not zero
@@ -22,7 +22,7 @@ func (s *graphSearch) begin(nodes int) {
 	}
 }
 
-// visit marks a node as visited. It reports false if the node was visited before.
+// visit marks a node as visited. It returns false if the node was marked already.
 func (s *graphSearch) visit(node uint32) bool {
 	w := &s.visited[node/64]
 	bit := uint64(1) << (node % 64)
@@ -36,8 +36,8 @@ func (s *graphSearch) visit(node uint32) bool {
 	return true
 }
 
-// descend returns the node closest to t that greedy steps find in the layers above the layer
-// `down`, and its closeness.
+// descend walks greedily towards t through the layers above the layer `down`. It returns the
+// closeness of the node that it reaches.
 func (g *VectorGraph) descend(t *graphTarget, down int) closeness {
 	at := closenessOf(g.measure(t, g.entry, g.entry), g.entry)
 	for layer := len(g.layers); layer > down; layer-- {
@@ -58,11 +58,12 @@ func (g *VectorGraph) measure(t *graphTarget, node, ahead uint32) float32 {
 	return float32(t.sum(g.vector(node), g.vector(ahead))) * g.scale[node]
 }
 
-// explore searches one layer from the nodes in s.near. It leaves the closest nodes that it finds in
-// s.best, a heap with the farthest node on top: at most breadth, and only nodes that accept
-// accepts. A nil accept accepts all. tick is called with the number of nodes that were compared
-// since its last call; the search ends with its error. complete is false if the search gave up
-// because it had compared more than `most` nodes.
+// explore searches one layer, beginning at the nodes in s.near. It puts the closest nodes that it
+// finds into s.best, which is a heap with the farthest node on top. The heap contains at most
+// `breadth` nodes, and only nodes for which the function accept returns true; if accept is nil, any
+// nodes. The search calls tick with the number of nodes compared since the last call, and stops if
+// tick returns an error. The result complete is false if the search gave up because it had compared
+// more than `most` nodes.
 func (g *VectorGraph) explore(s *graphSearch, t *graphTarget, layer, breadth, most int, accept func(node uint32) bool, tick func(n int) error) (complete bool, err error) {
 	s.open, s.best = s.open[:0], s.best[:0]
 	add := func(c closeness) {
@@ -111,10 +112,10 @@ func (g *VectorGraph) explore(s *graphSearch, t *graphTarget, layer, breadth, mo
 	return true, nil
 }
 
-// choose returns at most `most` of the candidates, the closest first, in the order of their
-// closeness to one node. It prefers candidates that are closer to that node than to any candidate
-// chosen before (Algorithm 4 of the paper), so that the links lead in different directions. It adds
-// the closest of the others until there are degree links. It reorders candidates.
+// choose chooses links for a node: at most `most` of the candidates, which it sorts, the closest
+// first. It prefers candidates that are closer to the node than to any candidate chosen before
+// (Algorithm 4 of the paper), so that the links lead in different directions. If it has chosen
+// fewer than degree of these, it adds the closest of the other candidates.
 func (g *VectorGraph) choose(candidates []closeness, most int, dst []closeness) []closeness {
 	slices.Sort(candidates)
 	dst = dst[:0]
@@ -141,7 +142,7 @@ next:
 	return dst
 }
 
-// push adds to a heap with the closest node on top.
+// push adds c to a heap that has the closest node on top.
 func push(h []closeness, c closeness) []closeness {
 	h = append(h, c)
 	i := len(h) - 1
@@ -152,7 +153,7 @@ func push(h []closeness, c closeness) []closeness {
 	return h
 }
 
-// pop removes the top of a heap with the closest node on top.
+// pop removes the top of a heap that has the closest node on top.
 func pop(h []closeness) (closeness, []closeness) {
 	top, last := h[0], h[len(h)-1]
 	h = h[:len(h)-1]
@@ -178,7 +179,7 @@ func pop(h []closeness) (closeness, []closeness) {
 	return top, h
 }
 
-// pushFarthest adds to a heap with the farthest node on top.
+// pushFarthest adds c to a heap that has the farthest node on top.
 func pushFarthest(h []closeness, c closeness) []closeness {
 	h = append(h, c)
 	i := len(h) - 1
@@ -189,7 +190,7 @@ func pushFarthest(h []closeness, c closeness) []closeness {
 	return h
 }
 
-// replaceFarthest replaces the top of a heap with the farthest node on top.
+// replaceFarthest replaces the top of a heap that has the farthest node on top.
 func replaceFarthest(h []closeness, with closeness) {
 	i := 0
 	for {

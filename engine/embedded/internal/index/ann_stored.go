@@ -26,10 +26,10 @@ import (
 //	odd.o    by vector that is not finite: its ordinal, 4 bytes
 //	odd.r    by vector that is not finite: its row, 4 bytes
 
-// maxBreadth bounds the breadth of a stored graph.
+// maxBreadth is the maximum breadth of a stored graph.
 const maxBreadth = 1 << 16
 
-// Name returns the name of the segment that holds the graph; empty if none does.
+// Name returns the name of the segment in which the graph is stored, or "" if it is not stored.
 func (g *VectorGraph) Name() string {
 	if name := g.segment.Load(); name != nil {
 		return *name
@@ -37,14 +37,14 @@ func (g *VectorGraph) Name() string {
 	return ""
 }
 
-// Named records the segment that holds the graph. Only the goroutine that writes manifests may call
-// it.
+// Named records the segment in which the graph is stored. Only the goroutine that writes manifests
+// may call it.
 func (g *VectorGraph) Named(name string) { g.segment.Store(&name) }
 
 // Cold reports that no block is compressed: searches read all of them in place.
 func (g *VectorGraph) Cold(string) (cold, delta bool) { return false, false }
 
-// Blocks passes the blocks of the graph to add, one after another.
+// Blocks calls add for each block of the graph, one after another.
 func (g *VectorGraph) Blocks(add func(name string, data []byte) error) error {
 	meta := []byte{format.Current}
 	for _, n := range []int{g.dim, len(g.ords), int(g.covered), g.breadth, int(g.tuned), int(g.entry + 1), len(g.oddOrds), len(g.layers)} {
@@ -77,8 +77,9 @@ func (g *VectorGraph) Blocks(add func(name string, data []byte) error) error {
 	return nil
 }
 
-// OpenVectorGraph reads a stored graph of vectors with dim components, which keeps src. It throws
-// faults in the graph; see package corruption. Links are checked when a search follows them.
+// OpenVectorGraph reads a stored graph of vectors with dim components. The graph keeps src.
+// OpenVectorGraph throws faults in the graph; see package corruption. Links are checked only when a
+// search follows them.
 func OpenVectorGraph(name string, src column.Source, dim int, covered uint32) *VectorGraph {
 	at := &blockPlace{src, "of vectors"}
 	meta := column.Bytestring(src, "vectors")
@@ -149,8 +150,9 @@ func OpenVectorGraph(name string, src column.Source, dim int, covered uint32) *V
 	return g
 }
 
-// Verify compares the graph with the vectors of the rows, and checks its links. part is the segment
-// that holds the graph, if one does. Faults of links are thrown.
+// Verify compares the graph with the vectors of the rows and checks the links. The result part is
+// the name of the segment in which the graph is stored, if it is stored. Faults of links are
+// thrown.
 func (v *VectorView) Verify(vector Vectors) (part string, err error) {
 	g := v.graph
 	for node := range uint32(len(g.ords)) {

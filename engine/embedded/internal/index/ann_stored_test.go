@@ -58,7 +58,8 @@ func TestVectorGraphStored(t *testing.T) {
 	}
 }
 
-// Searches in a damaged graph report the damage or yield what they find; they never panic.
+// TestVectorGraphDamaged searches damaged graphs. A search must report the fault or yield results.
+// It must never panic.
 func TestVectorGraphDamaged(t *testing.T) {
 	whole, _, _ := storedGraph(t, 1500)
 	query := queryOf(drawVectors(rand.New(rand.NewPCG(1, 1)), 1, 32, 0, 1)[0])

@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 )
 
-// drawVectors returns n vectors of dim components around the given number of centres; 0 means that
-// each vector has a direction of its own.
+// drawVectors returns n vectors of dim components. They lie around the given number of centres. If
+// it is 0, each vector has a random direction.
 func drawVectors(r *rand.Rand, n, dim, centres int, spread float64) [][]float32 {
 	draw := func(mean []float32, spread float64) []float32 {
 		v := make([]float32, dim)
@@ -39,7 +39,8 @@ func drawVectors(r *rand.Rand, n, dim, centres int, spread float64) [][]float32 
 	return out
 }
 
-// codesOf returns the codes of vectors, whose rows count from first.
+// codesOf returns the codes of vectors. The first vector has row number first, the others the
+// numbers after it.
 func codesOf(vectors [][]float32, dim int, first uint32) *column.Codes {
 	x := column.NewCodes(dim)
 	for i, v := range vectors {
@@ -83,7 +84,7 @@ func nearestTo(v *VectorView, s *VectorSearch, query []int16, k int, accept engi
 	return ords
 }
 
-// recall returns the share of the nearest ten entities that searches of the view find.
+// recall returns the share of the ten nearest entities that searches of the view find.
 func recall(t testing.TB, v *VectorView, queries [][]float32, breadth int, accept engine.Bitmap) float64 {
 	t.Helper()
 	var s VectorSearch
@@ -145,7 +146,8 @@ func TestVectorGraphRecall(t *testing.T) {
 	}
 }
 
-// The same vectors give the same graph, whatever the number of goroutines.
+// TestVectorGraphDeterministic builds graphs of the same vectors with different numbers of
+// goroutines. The graphs must be equal.
 func TestVectorGraphDeterministic(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	all := drawVectors(r, 2000, 32, 10, 0.5)

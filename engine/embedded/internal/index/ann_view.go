@@ -8,17 +8,18 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 )
 
-// VectorView is an approximate index of the vectors of one state of a table: a graph, built at once
-// for this or an earlier state, and the vectors that were added or changed since, which searches
-// compare one by one. A node counts only if its entity still has the row that it had then. A
-// VectorView is immutable, and shares its parts with the views that derive from it.
+// VectorView is an approximate index of the vectors of one state of a table. It consists of a
+// graph, built for this or an earlier state, and of the vectors that were added or changed since
+// then. Searches compare these later vectors one by one. A node counts only if its entity still has
+// the same row as in the state of the graph. A VectorView is immutable. Views of later states share
+// its parts.
 type VectorView struct {
 	graph *VectorGraph
 	later []*laterVectors
 	rows  Rows
 	next  uint32
-	added int // vectors in later, including those that do not count any more
-	gone  int // an upper bound of the nodes that do not count
+	added int // number of vectors in later, including vectors that do not count any more
+	gone  int // an upper bound of the number of nodes that do not count
 }
 
 // laterVectors are the codes of vectors that are not in the graph.
@@ -27,15 +28,16 @@ type laterVectors struct {
 	ords map[uint32]uint32 // by row
 }
 
-// laterChunk is the number of vectors from which Update leaves a chunk as it is.
+// laterChunk is the number of vectors at which a chunk is full: Update adds no more vectors to it.
 const laterChunk = 256
 
 // Vectors returns the vector of a row; ok is false if it is null. The vector aliases the table.
 type Vectors func(row uint32) (v []float32, ok bool)
 
-// NewVectorView returns the view of a state with rows and next ordinals. The graph may be of
-// another state, even of another branch, with which this one shares the rows below g.Covered(). An
-// entity that was dead there has no node; like an entity with a later row, it is compared one by one.
+// NewVectorView returns the view of a state that has the given rows and the ordinals [0, next). The
+// graph may be one of another state, even of another branch, but both states must have the same
+// rows below number g.Covered(). Searches compare an entity one by one if it has a later row, or if
+// it was dead in the state of the graph and so has no node.
 func NewVectorView(g *VectorGraph, next uint32, rows Rows, vector Vectors) *VectorView {
 	v := &VectorView{graph: g, rows: rows, next: next}
 	found := engine.NewBitmap(int(g.covered))
@@ -58,7 +60,7 @@ func NewVectorView(g *VectorGraph, next uint32, rows Rows, vector Vectors) *Vect
 }
 
 // Update returns the view of a later state of the same table, in which rows have kept their
-// numbers. Its time is proportional to the changes.
+// numbers. Update takes time in proportion to the number of changes.
 func (v *VectorView) Update(next uint32, rows Rows, vector Vectors) *VectorView {
 	u := &VectorView{graph: v.graph, later: slices.Clip(v.later), rows: rows, next: next, added: v.added, gone: v.gone}
 	var changed []uint32
@@ -128,18 +130,20 @@ func (v *VectorView) Later() int { return v.added }
 // Gone returns an upper bound of the number of nodes that do not count any more.
 func (v *VectorView) Gone() int { return v.gone }
 
-// counts reports whether a node is the vector of its entity in this state.
+// counts reports whether a node is the current vector of its entity in this state.
 func (v *VectorView) counts(node uint32) bool {
 	ord := v.graph.ords[node]
 	return ord < v.next && v.rows.Get(ord) == v.graph.rows[node]
 }
 
-// ScatterCost is the time that a search loses by reading the codes of a node at a random place, in
-// components that a comparison in order could process in that time. Tests lower it.
+// ScatterCost is the time that a search loses when it reads the codes of a node at a random place.
+// The unit is the time in which a comparison of nodes in order processes one component. Tests lower
+// ScatterCost.
 var ScatterCost = 1500
 
-// SearchCost estimates the time of a search with some breadth, and ScatteredCost that of comparing n
-// nodes at random places. The unit is the comparison of one node when all are compared in order.
+// SearchCost estimates the time of a search with the given breadth. ScatteredCost estimates the
+// time in which n nodes at random places are compared. The unit of both is the time in which one
+// node is compared when all nodes are compared in order.
 func (g *VectorGraph) SearchCost(breadth int) float64 { return g.ScatteredCost(breadth * degree) }
 
 // ScatteredCost is described at [VectorGraph.SearchCost].
@@ -155,23 +159,24 @@ type CodedVector struct {
 	Scale, Error float32
 }
 
-// VectorSearch is the memory of searches in views, one at a time.
+// VectorSearch is memory that searches in views reuse. Only one search at a time may use it.
 type VectorSearch struct {
 	graphSearch
 	sums [buildBatch]int32
 }
 
-// Bytes returns the memory that the searches keep, in bytes.
+// Bytes returns the size of the memory in bytes.
 func (s *VectorSearch) Bytes() int {
 	return 8*(len(s.visited)+cap(s.open)+cap(s.best)+cap(s.near)) + 4*(cap(s.words)+cap(s.fresh))
 }
 
-// Near searches the graph for the entities whose vectors have the directions closest to that of
-// query, which is padded as codes are. breadth is the number of nodes that the search keeps. It yields
-// what it found: usually the closest, and only entities that accept accepts; a nil accept accepts
-// all. If it found fewer than `least`, or gave up because it had compared more than `most` nodes, it
-// yields nothing and ok is false. The error is that of tick, which is called with the number of nodes
-// compared since its last call.
+// Near searches the graph for the entities with vectors that are closest in direction to query. The
+// query must be padded in the same way as codes. The search keeps the closest `breadth` nodes and
+// yields the entities that it found, usually the closest ones. It yields only entities for which
+// the function accept returns true; if accept is nil, it yields any entities. If it found fewer
+// than `least` entities, or gave up because it had compared more than `most` nodes, it yields
+// nothing and ok is false. Near calls tick with the number of nodes compared since the last call,
+// and returns only errors of tick.
 func (v *VectorView) Near(s *VectorSearch, query []int16, breadth, least, most int, accept func(ord uint32) bool, tick func(n int) error, yield func(CodedVector)) (ok bool, err error) {
 	g := v.graph
 	if g.entry == noNode {
@@ -208,9 +213,10 @@ func (v *VectorView) MaxError() float32 {
 	return most
 }
 
-// Each yields every entity that has a coded vector and is in accept; a nil accept has all. It
-// takes the graph's nodes only if nodes is true. It leaves out vectors whose Sum × Scale is less than
-// *least, which yield may raise. Ticks and errors are those of Near.
+// Each yields every entity in the set `accept` that has a coded vector; if accept is nil, every
+// entity that has one. It yields the nodes of the graph only if the argument nodes is true. It
+// skips vectors with a Sum × Scale less than *least; the function yield may raise *least. Each
+// calls tick and returns errors in the same way as Near.
 func (v *VectorView) Each(s *VectorSearch, query []int16, nodes bool, accept engine.Bitmap, least *float32, tick func(n int) error, yield func(CodedVector)) error {
 	g := v.graph
 	for first := 0; nodes && first < len(g.ords); first += len(s.sums) {
@@ -251,7 +257,7 @@ func (v *VectorView) Each(s *VectorSearch, query []int16, nodes bool, accept eng
 	return nil
 }
 
-// Of yields the entities in ords, in ascending order, that have a node.
+// Of yields those entities in ords that have a node. REQUIRES: ords ascends.
 func (v *VectorView) Of(query []int16, ords []uint32, yield func(CodedVector)) {
 	g := v.graph
 	t := &graphTarget{wide: query}
@@ -266,7 +272,7 @@ func (v *VectorView) Of(query []int16, ords []uint32, yield func(CodedVector)) {
 		n := sort.Search(min(len(g.rows), int(row)+1), func(i int) bool { return g.rows[i] >= row })
 		return uint32(n), n < len(g.rows) && g.rows[n] == row
 	}
-	held := noNode // the node before, whose successor was not known yet
+	held := noNode // the previous node, held back until the node after it is known
 	for _, ord := range ords {
 		node, ok := find(ord)
 		if !ok {
@@ -282,7 +288,7 @@ func (v *VectorView) Of(query []int16, ords []uint32, yield func(CodedVector)) {
 	}
 }
 
-// NotFinite yields the entities whose vectors are not finite, so that they have no codes.
+// NotFinite yields the entities with vectors that are not finite. Such vectors have no codes.
 func (v *VectorView) NotFinite(yield func(ord uint32)) {
 	for i, ord := range v.graph.oddOrds {
 		if ord < v.next && v.rows.Get(ord) == v.graph.oddRows[i] {

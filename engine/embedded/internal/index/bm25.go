@@ -8,19 +8,19 @@ import (
 // The parameters k1 and b of BM25 (Robertson and Zaragoza, The Probabilistic Relevance
 // Framework: BM25 and Beyond, 2009, section 3.4).
 const (
-	saturation  = 1.2  // k1 of BM25: how soon further occurrences count little
+	saturation  = 1.2  // k1 of BM25: the lower it is, the less further occurrences of a term count
 	lengthShare = 0.75 // b of BM25: how much the length of a text counts
 )
 
-// impactUnit is the unit of an impact, which is one byte: 255 units are saturation + 1, the
-// upper limit of a contribution without the idf.
+// impactUnit is the unit of an impact. An impact is one byte, and 255 units equal saturation + 1,
+// which is the upper limit of a contribution without the idf.
 const impactUnit = (saturation + 1) / 255
 
 // slack compensates for rounding in the bounds.
 const slack = 1 + 1e-9
 
-// impactOf returns the impact of a posting: its contribution to a score without the idf, rounded
-// up to units, in an index whose texts have average tokens on average.
+// impactOf returns the impact of a posting: the contribution to a score without the idf, rounded up
+// to units. The parameter `average` is the average number of tokens of the texts in the index.
 func impactOf(freq, length uint32, average float64) uint8 {
 	f := float64(freq)
 	share := f * (saturation + 1) / (f + normOf(length, average))
@@ -45,7 +45,7 @@ type Scorer struct {
 	top     topSearch
 }
 
-// runWindows cache parts of the arrays of a run.
+// runWindows caches parts of the arrays of a run.
 type runWindows struct{ ords, lens window }
 
 // scoredTerm is a token of the query.
@@ -124,7 +124,7 @@ func (s *Scorer) Score(ord uint32) float64 {
 			t := &s.terms[k]
 			in := &t.in[i]
 			if in.at > 0 && (in.at >= in.blocks() || d < in.postings.first(in.at)) {
-				in.at, in.open = 0, false // d is before the document of the last call
+				in.at, in.open = 0, false // d comes before the document of the last call, so search from the start
 			}
 			if at, ok := in.seekTo(r.Text, d); ok {
 				score += s.weight(t.idf, in.freq(at), s.length(i, d))
@@ -140,7 +140,7 @@ func (s *Scorer) length(run int, d uint32) uint32 {
 	return s.view.runs[run].lens.at(&s.runs[run].lens, d)
 }
 
-// seekTo finds the posting of document d in a block from the current one on.
+// seekTo finds the posting of document d. It searches the current block and the blocks after it.
 func (t *termRun) seekTo(x *Text, d uint32) (at int, ok bool) {
 	if !t.advance(d) {
 		return 0, false
@@ -153,8 +153,8 @@ func (t *termRun) seekTo(x *Text, d uint32) (at int, ok bool) {
 	return at, at < t.block.n && t.doc(at) == d
 }
 
-// advance moves forward to the first block whose last document is d or greater; ok is false if
-// there is none.
+// advance moves forward to the first block that ends with document d or a greater one; ok is false
+// if there is no such block.
 func (t *termRun) advance(d uint32) (ok bool) {
 	lo, hi := t.at, t.blocks()
 	if lo >= hi {

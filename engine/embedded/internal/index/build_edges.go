@@ -9,12 +9,12 @@ import (
 
 // spilledAdjacency is the base of an adjacency in temporary files.
 type spilledAdjacency struct {
-	descriptor       Adjacency // has only the fields of a descriptor
+	descriptor       Adjacency // only the fields of a descriptor are set
 	off, edge, other *pile     // each has one part
 	src              column.Source
 }
 
-// sortedEdges sorts edges by their ends in bounded memory, and writes them out.
+// sortedEdges sorts edges by their end nodes in bounded memory and writes them to temporary files.
 type sortedEdges struct {
 	*spilledAdjacency
 	scratch   Scratch
@@ -34,8 +34,8 @@ type edgeRecord struct {
 // edgeParts is the number of parts into which edges are divided at a time.
 const edgeParts = 128
 
-// SpillAdjacency builds the base that [BuildAdjacency] would build, in bounded memory. The error is
-// that of scratch.
+// SpillAdjacency builds the base that [BuildAdjacency] would build, in bounded memory. It returns
+// only errors of scratch.
 func SpillAdjacency(n uint32, scratch Scratch, ends func(edge uint32) (here, other uint32, ok bool)) (Spilled, error) {
 	var listed, maxHere, maxOther, maxEdge uint32
 	for e := range n {
@@ -83,8 +83,8 @@ func SpillAdjacency(n uint32, scratch Scratch, ends func(edge uint32) (here, oth
 	return a, err
 }
 
-// sort writes edges, whose keys are from least up to, but not including, end. all yields them in
-// the order of their ordinals.
+// sort writes edges in the order of their keys. Each key is at least `least` and less than `end`.
+// The function `all` yields the edges in the order of their ordinals.
 func (s *sortedEdges) sort(all func(yield func(key uint64, edge uint32) error) error, n int, least, end uint64) error {
 	if n <= 1<<partBits || end-least == 1 {
 		return s.sortInMemory(all, n, least, end)
@@ -150,7 +150,8 @@ func (s *sortedEdges) sortInMemory(all func(yield func(key uint64, edge uint32) 
 	return nil
 }
 
-// pass is one pass of a stable radix sort: it sorts by the 11 bits of the keys from shift on.
+// pass is one pass of a stable radix sort. It sorts by 11 bits of the keys, of which bit number
+// shift is the lowest.
 func (s *sortedEdges) pass(shift int) {
 	var at [1 << 11]int
 	for i := range s.recs {
@@ -173,7 +174,7 @@ func (s *sortedEdges) pass(shift int) {
 	s.recs, s.tmp = out, s.recs
 }
 
-// write writes the next edge in the order of keys.
+// write writes one edge. The edges must come in the order of their keys.
 func (s *sortedEdges) write(key uint64, edge uint32) error {
 	here, other := uint32(key>>s.otherBits), uint32(key&(1<<s.otherBits-1))
 	for ; s.node <= here; s.node++ {

@@ -8,8 +8,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 )
 
-// Scratch writes the blocks that write adds to a temporary file and returns the file for reading.
-// The space of the file on the disk is free again once nothing refers to the source.
+// Scratch creates a temporary file and calls write, which passes each block of the file to add. It
+// then returns the file for reading. The space of the file on the disk is free again once nothing
+// refers to the source.
 type Scratch func(write func(add func(name string, data []byte) error) error) (column.Source, error)
 
 // Spilled is the base of an index that was built in temporary files. It becomes an index once its
@@ -17,25 +18,25 @@ type Scratch func(write func(add func(name string, data []byte) error) error) (c
 type Spilled interface {
 	// AppendDescriptor appends the descriptor of the base; see [OpenHash] and [OpenAdjacency].
 	AppendDescriptor(dst []byte) []byte
-	// Blocks passes the blocks of the base to add, one after another. pieces calls put with the
-	// consecutive parts of the block.
+	// Blocks calls add for each block of the base, one after another. To read the block, add calls
+	// `pieces`, which calls put with the consecutive parts of the block.
 	Blocks(name string, add func(name string, pieces func(put func([]byte) error) error) error) error
 }
 
-// pileBuffer is the number of bytes that a pile collects per part before it writes them.
+// pileBuffer is the size in bytes of the buffer of each part of a pile.
 const pileBuffer = 32 << 10
 
-// pile distributes records of numbers over parts of a temporary file, in the order in which they
-// are added.
+// pile distributes records of numbers over parts of a temporary file. Within a part, the records
+// stay in the order in which put adds them.
 type pile struct {
-	name    string
-	add     func(name string, data []byte) error
-	buffers [][]byte
-	blocks  []int // by part: the number of its blocks
+	name       string
+	writeBlock func(name string, data []byte) error // writes a full buffer to the temporary file
+	buffers    [][]byte
+	blocks     []int // by part: the number of its blocks
 }
 
 func newPile(name string, parts int, add func(name string, data []byte) error) *pile {
-	return &pile{name: name, add: add, buffers: make([][]byte, parts), blocks: make([]int, parts)}
+	return &pile{name: name, writeBlock: add, buffers: make([][]byte, parts), blocks: make([]int, parts)}
 }
 
 func (p *pile) put(part int, numbers ...uint32) error {
@@ -60,10 +61,10 @@ func (p *pile) flush(part int) error {
 	}
 	p.buffers[part] = b[:0]
 	p.blocks[part]++
-	return p.add(p.block(part, p.blocks[part]-1), b)
+	return p.writeBlock(p.block(part, p.blocks[part]-1), b)
 }
 
-// finish writes what is still in memory.
+// finish writes the buffers that are not empty.
 func (p *pile) finish() error {
 	for part := range p.buffers {
 		if err := p.flush(part); err != nil {
@@ -80,7 +81,7 @@ func (p *pile) block(part, i int) string {
 
 // each calls f with the numbers of one part, block by block. src is the finished file.
 func (p *pile) each(src column.Source, part int, f func(numbers []uint32) error) error {
-	defer runtime.KeepAlive(src) // the numbers are in its memory
+	defer runtime.KeepAlive(src) // the numbers alias the memory of src
 	for i := range p.blocks[part] {
 		b, err := src.Block(p.block(part, i))
 		if err != nil {
@@ -94,7 +95,7 @@ func (p *pile) each(src column.Source, part int, f func(numbers []uint32) error)
 	return nil
 }
 
-// copy passes the bytes of one part to put.
+// copy calls put with the bytes of one part, block by block.
 func (p *pile) copy(src column.Source, part int, put func([]byte) error) error {
 	return p.each(src, part, func(numbers []uint32) error { return put(column.Bytes(numbers)) })
 }
@@ -111,8 +112,8 @@ type spilledHash struct {
 	src     column.Source
 }
 
-// SpillHash builds the base that [BuildHash] would build, in bounded memory. The error is that of
-// scratch.
+// SpillHash builds the base that [BuildHash] would build, in bounded memory. It returns only errors
+// of scratch.
 func SpillHash(n uint32, scratch Scratch, hash func(ord uint32) (h uint64, ok bool)) (Spilled, error) {
 	x := &spilledHash{size: 1, n: n}
 	for x.size < n {

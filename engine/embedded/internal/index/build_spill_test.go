@@ -61,8 +61,8 @@ func sameBase(t *testing.T, what string, got Spilled, want interface {
 	}
 }
 
-// TestSpilledBases builds hashes and adjacencies in temporary files, with parts so small that
-// there are many of them, and compares them with those built in memory.
+// TestSpilledBases builds hashes and adjacencies in temporary files, with many small parts. They
+// must equal the hashes and adjacencies built in memory.
 func TestSpilledBases(t *testing.T) {
 	defer func(bits int) { partBits = bits }(partBits)
 	rng := rand.New(rand.NewPCG(9, 10))
@@ -103,7 +103,7 @@ func TestSpilledBases(t *testing.T) {
 	}
 }
 
-// TestSpillFails makes each temporary file fail in turn.
+// TestSpillFails makes each temporary file fail in turn. The build must return the error.
 func TestSpillFails(t *testing.T) {
 	defer func(bits int) { partBits = bits }(partBits)
 	partBits = 6

@@ -18,10 +18,10 @@ type Hash struct {
 
 // hashBase is a hash table with chaining. The ordinals in a chain ascend.
 type hashBase struct {
-	heads []uint32 // by low bits of the hash: the first ordinal in the bucket, plus one
-	next  []uint32 // by ordinal: the next one in its bucket, plus one
+	heads []uint32 // by low bits of the hash: the first ordinal in the bucket, plus one; 0 for none
+	next  []uint32 // by ordinal: the next ordinal in the same bucket, plus one; 0 for none
 
-	pending       column.Pending
+	pending       column.Pending // whether heads and next must still be read from the segment
 	stored        blockPlace
 	nHeads, nNext int // lengths of heads and of next; set only for a stored base
 }
@@ -35,8 +35,7 @@ type entry struct {
 
 const firstBuckets = 256 // number of buckets of a new overlay
 
-// BuildHash indexes the ordinals from 0 up to, but not including, n for which hash returns
-// true.
+// BuildHash indexes those ordinals in [0, n) for which the function hash returns true.
 func BuildHash(n uint32, hash func(ord uint32) (h uint64, ok bool)) Hash {
 	size := uint32(1)
 	for size < n {
@@ -182,15 +181,15 @@ func (b *hashBase) after(place uint32) uint32 {
 	return next
 }
 
-// storedFirst returns the first place in the chain of a hash, 0 for none, in a base that has not been
-// read.
+// storedFirst returns the first place in the chain of a hash, or 0 if the chain is empty. The base
+// must be one that has not been read whole.
 //
 //go:noinline
 func (b *hashBase) storedFirst(hash uint64) uint32 {
 	return b.block(".h", b.nHeads).At(int(uint32(hash) & uint32(b.nHeads-1)))
 }
 
-// storedAfter is after for a base that has not been read.
+// storedAfter is the method `after` for a base that has not been read whole.
 //
 //go:noinline
 func (b *hashBase) storedAfter(place uint32) uint32 {
@@ -214,11 +213,11 @@ func (b *hashBase) failOrder(place, next uint32) {
 	b.stored.fail("place %d follows place %d", next, place)
 }
 
-// load reads all of a stored base, unless it has been read.
+// load reads a stored base whole, unless that has been done.
 func (b *hashBase) load() { b.pending.Resolve(b.read) }
 
-// byPieces reports whether a lookup must read its places by ranges; otherwise the base has been
-// read.
+// byPieces reports whether a lookup must read single places from the segment. If it returns false,
+// the whole base has been read.
 //
 //go:noinline
 func (b *hashBase) byPieces() bool {

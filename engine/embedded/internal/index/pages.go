@@ -14,8 +14,8 @@ const (
 	nodeBits = leafBits + 6
 )
 
-// Owner identifies the pages that one transaction has copied and may change in place. Owners
-// are compared by address; the byte gives each its own.
+// Owner identifies the pages that one transaction has copied and may change in place. Owners are
+// compared by address. The struct contains a byte so that each Owner has its own address.
 type Owner struct{ _ byte }
 
 // Pages is a persistent array: a copy of the struct is a snapshot. The zero Pages has no

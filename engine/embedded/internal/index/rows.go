@@ -1,6 +1,6 @@
 package index
 
-// Dead is the row of an ordinal whose entity is deleted.
+// Dead, as the row of an ordinal, means that the entity is deleted.
 const Dead = ^uint32(0)
 
 // Rows maps ordinals to rows. In a missing page, each ordinal is its own row.
@@ -38,9 +38,9 @@ func identity(first uint32, places *[256]uint32) {
 	}
 }
 
-// changes calls f, in order, with every ordinal whose row may differ from the row in an
-// earlier state. end and next are the numbers of ordinals then and now, so the ordinals
-// from end up to next are included. It compares pages by identity.
+// changes compares the rows with those of an earlier state, page by page, by the identity of the
+// pages. It calls f, in order, with every ordinal that may have another row than before. The
+// earlier state had `end` ordinals, this one has `next`; the new ordinals [end, next) are included.
 func (r *Rows) changes(before *Rows, end, next uint32, f func(ord uint32)) {
 	for n, nd := range r.pages.root {
 		var old *node[uint32]

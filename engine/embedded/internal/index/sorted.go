@@ -5,21 +5,21 @@ import (
 	"sort"
 )
 
-// Sorted lists the entities of a table in the order of a property's values. It has a base,
-// built at once for one state, and a list of the entities that were added or changed since.
-// An entry of the base is valid only if the entity still has the row that it had then. A
-// Sorted is immutable, and shares its base with the states that it derives from.
+// Sorted lists the entities of a table in the order of a property's values. It consists of a base,
+// built at once for one state, and of a list of the entities that were added or changed since. An
+// entry of the base is valid only if the entity still has the same row as in that state. A Sorted
+// is immutable, and shares its base with the earlier states from which it was made.
 //
-// Sorted does not know the values: the caller passes a function compare, which compares any
-// two rows of this or an earlier state.
+// Sorted does not contain the values. The caller passes a function `compare`, which compares the
+// values of any two rows of this or an earlier state.
 type Sorted struct {
 	base      *SortedBase // nil for none
-	laterOrds []uint32    // ordinals, in the same order
+	laterOrds []uint32    // ordinals added or changed since the base, in the same order
 	rows      Rows        // the rows in this state
 	next      uint32      // number of ordinals that the state has assigned
-	dead      int         // an upper bound of the invalid entries of the base
+	dead      int         // an upper bound of the number of invalid entries in the base
 	baseValid bool        // all entries of the base are valid
-	stored    bool        // the state is the one of a stored base, which gives rows and next
+	stored    bool        // this is the state of a stored base; rows and next are read from the base
 }
 
 // NewSorted returns an index with ords as its base: the ordinals of all live entities of a
@@ -31,11 +31,12 @@ func NewSorted(ords []uint32, rows Rows, next uint32) *Sorted {
 // Len returns an upper bound of the number of entities.
 func (s *Sorted) Len() int { return s.base.Len() + len(s.laterOrds) }
 
-// Base returns the base of the index, which indexes of other states may share; nil for none.
+// Base returns the base of the index, or nil if it has none. Indexes of other states may share the
+// base.
 func (s *Sorted) Base() *SortedBase { return s.base }
 
-// opened returns an index whose base is open. It throws if the base has more ordinals than a later
-// state.
+// opened returns an index with an open base. It throws a fault if the base has more ordinals than a
+// later state.
 func (s *Sorted) opened(next uint32) *Sorted {
 	if !s.stored {
 		return s
@@ -202,7 +203,7 @@ func (w *Walk) laterAt() int {
 	return w.left.laterFrom
 }
 
-// step shortens the range from *from to *upto by the visited position at.
+// step removes the visited position `at` from the range [*from, *upto).
 func (w *Walk) step(at int, from, upto *int) {
 	if w.desc {
 		*upto = at

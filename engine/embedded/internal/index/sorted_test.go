@@ -20,14 +20,15 @@ func (s *shelf) compare(a, b uint32) int {
 	return cmp.Compare(s.values[a], s.values[b])
 }
 
-// put gives an ordinal a new row with a value.
+// put sets the row of an ordinal to a new row with a value.
 func (s *shelf) put(owner *Owner, ord uint32, v int) {
 	s.rows.Set(owner, ord, uint32(len(s.values)))
 	s.values = append(s.values, v)
 	s.next = max(s.next, ord+1)
 }
 
-// alive lists, by value, the live ordinals whose values are from low to high.
+// alive lists, in the order of values, the live ordinals with values of at least low and at most
+// high.
 func (s *shelf) alive(low, high int) []uint32 {
 	var out []uint32
 	for ord := range s.next {

@@ -19,8 +19,8 @@ import (
 //	pages   the rows when the base was built: for each page of package Rows its first ordinal and
 //	        256 rows, 4 bytes each
 
-// SortedBase lists the live entities of one state of a table in the order of a property. Indexes
-// of later states share it. A stored base is read on first use, and its ordinals by pieces.
+// SortedBase lists the live entities of one state of a table in the order of a property. Indexes of
+// later states share it. A stored base is opened on first use; its ordinals are read by pieces.
 type SortedBase struct {
 	ords []uint32
 	rows Rows   // the rows of the state
@@ -35,9 +35,10 @@ type SortedBase struct {
 	block    column.Block[uint32] // of ords; set only for a stored base
 }
 
-// OpenSorted returns the index of a stored base for the state in which the base was built. subject is
-// the one that [SortedBase.Blocks] got. Nothing may be asked of the index but [Sorted.Base] and
-// [Sorted.Update], which reads the base and throws the faults that it finds; see package corruption.
+// OpenSorted returns the index of a stored base for the state in which the base was built. The
+// argument subject must be the one that was passed to [SortedBase.Blocks]. Only the methods
+// [Sorted.Base] and [Sorted.Update] of the index may be called. Update reads the base and throws
+// the faults that it finds; see package corruption.
 func OpenSorted(name, subject string, src column.Source) *Sorted {
 	b := &SortedBase{subject: subject, place: blockPlace{src, "of " + subject}}
 	b.Named(name)
@@ -88,7 +89,7 @@ func (b *SortedBase) storedAt(i int) uint32 {
 	return ord
 }
 
-// Load reads all of a stored base, and throws the faults that it finds.
+// Load reads a stored base whole and throws the faults that it finds.
 func (b *SortedBase) Load() {
 	b.open()
 	b.unread.Resolve(b.read)
@@ -146,7 +147,7 @@ func (b *SortedBase) read() {
 	b.ords = ords
 }
 
-// check throws unless an entry is an ordinal that was assigned.
+// check throws a fault unless an entry is an ordinal that had been assigned.
 func (b *SortedBase) check(ord uint32) {
 	if ord >= b.next {
 		b.place.fail("entry %d is not below %d, the number of ordinals", ord, b.next)
@@ -156,7 +157,8 @@ func (b *SortedBase) check(ord uint32) {
 // Cold reports whether a block should be compressed; delta reports that its numbers ascend.
 func (b *SortedBase) Cold(block string) (cold, delta bool) { return block == "pages", false }
 
-// Blocks passes the blocks of the base to add, one after another. subject names the property.
+// Blocks calls add for each block of the base, one after another. The argument subject identifies
+// the property.
 func (b *SortedBase) Blocks(subject string, add func(name string, data []byte) error) error {
 	b.Load()
 	var pages []uint32

@@ -59,9 +59,9 @@ func (x *Hash) Blocks(name string, add func(name string, data []byte) error) err
 }
 
 // OpenHash returns the index of a stored base, and the rest of the descriptor; ok is false
-// if the descriptor is malformed. Lookups read the parts of the blocks that they need, until
-// there were so many that the blocks are read as a whole; see [column.Pending.ByPieces]. They throw
-// the faults that they find; see package corruption.
+// if the descriptor is malformed. Each lookup at first reads only the parts of the blocks that it
+// needs. After many lookups, the blocks are read whole; see [column.Pending.ByPieces]. Lookups
+// throw the faults that they find; see package corruption.
 func OpenHash(desc []byte, name string, src column.Source) (x Hash, rest []byte, ok bool) {
 	var n [2]uint64
 	if rest, ok = readUvarints(desc, n[:]); !ok || n[0] > 0 && bits.OnesCount64(n[0]) != 1 {

@@ -48,8 +48,8 @@ func caught(f func()) (err error) {
 	return nil
 }
 
-// TestStoredByPieces looks up all entries of stored bases that are too large to be read as a whole
-// at once, and compares the answers with those of the bases that were stored.
+// TestStoredByPieces looks up all entries of stored bases that are too large to be read whole on
+// first use. The results must equal those of the bases in memory that were stored.
 func TestStoredByPieces(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const n = 60_000
@@ -113,8 +113,8 @@ func TestStoredByPieces(t *testing.T) {
 	}
 }
 
-// TestStoredFaults looks up a place of a stored base with a faulty entry there. A lookup of
-// another place must find no fault.
+// TestStoredFaults damages one entry of a stored base. A lookup that reads the entry must report
+// the fault. A lookup of another place must report none.
 func TestStoredFaults(t *testing.T) {
 	const n = 40_000
 	spoiled := func(block string, at int, src blocks) blocks {
@@ -170,8 +170,8 @@ func storedSorted(t *testing.T, x *Sorted, src blocks) *Sorted {
 	return OpenSorted("9", "node Shelf.value", src)
 }
 
-// TestSortedStored stores the base of an index, opens it and brings it up to date with later states,
-// which may have other rows and fewer entities.
+// TestSortedStored stores the base of an index, opens it and updates it to later states. In these
+// states entities may have other rows, and some entities are gone.
 func TestSortedStored(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	for _, size := range []int{0, 1, 300, 40_000} {
@@ -209,7 +209,7 @@ func TestSortedStored(t *testing.T) {
 	}
 }
 
-// TestSortedStoredFaults spoils the blocks of a stored index.
+// TestSortedStoredFaults damages the blocks of a stored index. Reading it must report the fault.
 func TestSortedStoredFaults(t *testing.T) {
 	for _, c := range []struct {
 		name, block string
@@ -255,7 +255,8 @@ func TestSortedStoredFaults(t *testing.T) {
 	}
 }
 
-// FuzzOpenSorted opens a stored index of arbitrary bytes. It may only throw a *engine.Corrupt.
+// FuzzOpenSorted opens a stored index that consists of arbitrary bytes. Opening may throw no error
+// but a *engine.Corrupt.
 func FuzzOpenSorted(f *testing.F) {
 	s := &shelf{}
 	owner := new(Owner)

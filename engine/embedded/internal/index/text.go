@@ -15,8 +15,8 @@ import (
 
 // Text is an immutable inverted index of texts: a sorted dictionary, and for each term the
 // documents that contain it. A document is the text of one row of an entity; its number is
-// its position in ordinal order. The index is a few arrays of bytes that are read in place, in
-// memory or in a stored segment; textstored.go describes them.
+// its position in ordinal order. The index consists of a few arrays of bytes, which are read in
+// place, either in memory or in a stored segment. textstored.go describes the arrays.
 type Text struct {
 	docs uint32  // number of documents
 	sum  uint64  // number of their tokens
@@ -30,7 +30,7 @@ type Text struct {
 	postings   blob
 
 	limit  uint32        // exclusive upper bound of the ordinals
-	name   string        // of the segment that holds it; empty until it is stored
+	name   string        // of the segment in which the index is stored; empty until then
 	source column.Source // the blobs alias it, if they were read from storage
 }
 
@@ -47,9 +47,9 @@ type Work struct {
 	Spend func(bytes int) error
 }
 
-// buildText indexes the documents at n places, in ascending order of ordinals. each yields
-// the documents of a range of places. buildText indexes several ranges concurrently. The
-// error is the context's, or that of Spend.
+// buildText indexes the documents at n places, in ascending order of ordinals. The function `each`
+// yields the documents of a range of places. buildText indexes several ranges concurrently. The
+// only possible errors are that of the context and that of Spend.
 func (w Work) buildText(n int, each func(from, to int, yield func(textDoc) bool)) (*Text, error) {
 	parts := make([]*gathered, runtime.GOMAXPROCS(0)) // by range; there are at most this many ranges
 	var mu sync.Mutex
@@ -76,7 +76,7 @@ func (w Work) buildText(n int, each func(from, to int, yield func(textDoc) bool)
 	return join(parts), nil
 }
 
-// gathered are the postings of a range of documents, sorted by term.
+// gathered contains the postings of a range of documents, sorted by term.
 type gathered struct {
 	ords []uint32 // by document: its ordinal; ascending
 	rows []uint32 // by document: its row
@@ -90,7 +90,7 @@ type gathered struct {
 	manyFreqs map[uint32]uint32
 }
 
-// manyTimes in gathered.freqs means that gathered.manyFreqs has the number of occurrences.
+// manyTimes in gathered.freqs means that the number of occurrences is in gathered.manyFreqs.
 const manyTimes = 255
 
 // chunkSize is the number of postings that a builder allocates at a time.
@@ -112,7 +112,7 @@ type textBuilder struct {
 	failed    bool // spend returned false
 }
 
-// add indexes a document. It returns false if spend does.
+// add indexes a document. It returns false if the function spend returned false.
 func (b *textBuilder) add(doc textDoc) bool {
 	if b.a == nil {
 		b.a = text.NewAnalyzer()
@@ -191,7 +191,7 @@ func (b *textBuilder) finish() *gathered {
 	return x
 }
 
-// textBytes returns the approximate memory of an index of gathered postings, in bytes.
+// textBytes returns the approximate size, in bytes, of an index of the gathered postings in memory.
 func textBytes(parts []*gathered) int {
 	n := 0
 	for _, x := range parts {

@@ -21,7 +21,7 @@ type library struct {
 
 func (l *library) source(row uint32) (string, bool) { return l.texts[row], l.texts[row] != "-" }
 
-// write gives an ordinal, an existing one or the next, a new text.
+// write sets the text of an ordinal, which is an existing one or the next new one.
 func (l *library) write(owner *Owner, ord uint32, text string) {
 	l.rows.Set(owner, ord, uint32(len(l.texts)))
 	l.texts = append(l.texts, text)

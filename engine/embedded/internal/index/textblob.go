@@ -23,7 +23,7 @@ func (b *blob) fail(format string, args ...any) {
 	corruption.Corrupt(b.file, "index of texts, block "+b.name+": "+format, args...)
 }
 
-// slice returns the bytes from offset from up to, but not including, offset to. It throws faults.
+// slice returns the bytes [from, to). It throws the faults that it finds.
 func (b *blob) slice(from, to uint64) []byte {
 	if from > to || to > uint64(b.size) {
 		b.fail("bytes %d to %d are outside of its %d bytes", from, to, b.size)
@@ -47,7 +47,8 @@ type window struct {
 	data []byte
 }
 
-// at returns n bytes of a blob from offset i. The window must always be used with the same blob.
+// at returns n bytes of a blob, beginning at offset i. All calls for one window must use the same
+// blob.
 func (w *window) at(b *blob, i, n int) []byte {
 	if o := i - w.from; o >= 0 && o+n <= len(w.data) {
 		return w.data[o : o+n]
@@ -61,15 +62,15 @@ func (w *window) at(b *blob, i, n int) []byte {
 	return w.data[i-from : i-from+n]
 }
 
-// numbers are one number for each document: base plus the number that the document has in the
-// array, or, without an array, base plus the document.
+// numbers contains one number for each document. The number of document d is base plus element d of
+// the array, or base plus d if there is no array.
 type numbers struct {
 	base  uint32
 	width int // bytes of a number in the array: 1, 2 or 4; 0 without an array
 	array blob
 }
 
-// numbersOf returns the shortest form of an array.
+// numbersOf returns a list as numbers in the shortest form.
 func numbersOf(name string, list []uint32) numbers {
 	if len(list) == 0 {
 		return numbers{}

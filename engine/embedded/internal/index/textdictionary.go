@@ -8,8 +8,9 @@ import (
 // groupTerms is the number of terms in a group of the dictionary.
 const groupTerms = 16
 
-// groupBytes is the size of a group's entry: where its terms start in the block of terms, and where
-// the postings of its first term start in the block of postings.
+// groupBytes is the size in bytes of the entry of a group. The entry consists of two offsets: that
+// of the group's first term in the block of terms, and that of the first term's postings in the
+// block of postings.
 const groupBytes = 16
 
 // termEntry is an entry of the dictionary.
@@ -79,11 +80,11 @@ func (x *Text) postingsOf(e *termEntry) postings {
 	return postings{n: e.n, heads: x.postings.slice(e.start, heads), data: heads}
 }
 
-// find finds a term. It reads only a few groups of the dictionary.
+// find looks a term up. It reads only a few groups of the dictionary.
 func (x *Text) find(term string) (p postings, ok bool) {
 	r := termReader{x: x}
 	var e termEntry
-	lo, hi := 0, (x.terms+groupTerms-1)/groupTerms // the term is in group lo-1 or in none
+	lo, hi := 0, (x.terms+groupTerms-1)/groupTerms // at the end, only group lo-1 can contain the term
 	for lo < hi {
 		mid := int(uint(lo+hi) / 2)
 		if r.group(mid); !r.next(&e) || string(e.text) > term {
@@ -107,5 +108,5 @@ func (x *Text) find(term string) (p postings, ok bool) {
 	return postings{}, false
 }
 
-// str returns the text of an entry without copying it. It is valid as long as the index.
+// str returns the text of an entry without copying it. The text is valid as long as the index.
 func (e *termEntry) str() string { return unsafe.String(unsafe.SliceData(e.text), len(e.text)) }

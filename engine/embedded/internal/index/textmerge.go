@@ -1,20 +1,20 @@
 package index
 
-// gone is the number of a document that a merge leaves out.
+// gone, as the new number of a document, means that the merge omits the document.
 const gone = ^uint32(0)
 
-// mergeTexts makes one index of the live documents of several. No ordinal may have a live document
-// in two of them.
+// mergeTexts makes one index of the live documents of several indexes. An ordinal may have a live
+// document in only one of them.
 func mergeTexts(runs ...textRun) *Text {
 	var w textWriter
 	type input struct {
 		*textRun
 		ords, rows, lens window
 		doc              uint32   // the next one
-		to               []uint32 // by document: its new number, or gone
+		to               []uint32 // by document: the new number, or gone
 		terms            termReader
 		term             termEntry
-		any              bool // whether term is one
+		any              bool // whether term is valid; false at the end of the terms
 	}
 	in := make([]input, len(runs))
 	for i := range in {
@@ -82,7 +82,8 @@ func mergeTexts(runs ...textRun) *Text {
 	}
 }
 
-// merge merges the postings of the current term before and after position at, two ascending lists.
+// merge merges two ascending lists of postings of the current term: the postings before position
+// `at`, and the postings from `at` on.
 func (w *textWriter) merge(at int) {
 	n := len(w.docs)
 	if at == 0 || at == n || w.docs[at-1] < w.docs[at] {

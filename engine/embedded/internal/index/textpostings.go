@@ -11,7 +11,8 @@ const headBytes = 12
 // readAhead is the number of bytes that must follow packed numbers, because unpack reads 8 bytes at a time.
 const readAhead = 8
 
-// postings are the postings of a term in an index: the documents that contain it.
+// postings identifies the postings of a term in an index, that is, the documents that contain the
+// term.
 type postings struct {
 	n     uint32 // number of postings
 	heads []byte // of the blocks
@@ -24,7 +25,8 @@ func (p *postings) blocks() int { return len(p.heads) / headBytes }
 // last returns the last document of block b.
 func (p *postings) last(b int) uint32 { return binary.LittleEndian.Uint32(p.heads[b*headBytes:]) }
 
-// first returns a lower bound for the documents of block b: the one after the block before it.
+// first returns a lower bound of the documents of block b: the last document of the block before,
+// plus one.
 func (p *postings) first(b int) uint32 {
 	if b == 0 {
 		return 0
@@ -82,7 +84,8 @@ func (k *block) doc(i int) uint32 {
 // freq returns the number of occurrences of posting i.
 func (k *block) freq(i int) uint32 { return 1 + unpack(k.freqs, i, k.freqBits) }
 
-// seek returns the first posting whose document is d or greater; d must not be less than first.
+// seek returns the position of the first posting with document d or a greater one; d must not be
+// less than k.first.
 func (k *block) seek(d uint32) int {
 	want := d - k.first
 	lo, hi := 0, k.n
@@ -99,13 +102,14 @@ func (k *block) seek(d uint32) int {
 // packedBytes returns the size of n numbers of width bits.
 func packedBytes(n int, width uint) int { return (n*int(width) + 7) / 8 }
 
-// unpack returns number i of packed numbers of width bits. 8 bytes must follow the numbers.
+// unpack returns number i of packed numbers that have width bits each. 8 bytes must follow the
+// numbers.
 func unpack(b []byte, i int, width uint) uint32 {
 	at := uint(i) * width
 	return uint32(binary.LittleEndian.Uint64(b[at/8:]) >> (at % 8) & (1<<width - 1))
 }
 
-// pack appends numbers of width bits.
+// pack appends numbers to dst in packed form, with width bits each.
 func pack(dst []byte, numbers []uint32, width uint) []byte {
 	var word uint64
 	have := uint(0)

@@ -6,14 +6,15 @@ import (
 	"math/bits"
 )
 
-// candidate is a document of the span with a bound of its score.
+// candidate is a document of the span and an upper bound of its score.
 type candidate struct {
 	at    uint32 // the document less base
 	bound float32
 }
 
-// least returns the least impact of term i in a document that reaches the threshold, if all other
-// terms contribute as much as they can; more than 255 if there is no such impact.
+// least returns the least impact that term i must have in a document so that the document reaches
+// the threshold if all other terms contribute their maximum. It returns more than 255 if no impact
+// suffices.
 func (t *topSearch) least(i int) int {
 	others := 0.0
 	for _, o := range t.active {
@@ -25,8 +26,8 @@ func (t *topSearch) least(i int) int {
 	return int(max(0, min(256, math.Ceil((t.threshold()-others)/t.terms[i].unit-1e-3))))
 }
 
-// add adds the contributions of a term, where its impact is at least least, to sums, and marks the
-// documents. A sum counts only if its document is marked.
+// add adds the contributions of a term to sums and marks the documents. It skips postings with an
+// impact lower than the parameter least. A sum counts only if its document is marked.
 func (t *topSearch) add(x *Text, m *topTerm, least int) {
 	unit := float32(m.unit)
 	for b := m.from; b < m.to; b++ {
@@ -42,7 +43,8 @@ func (t *topSearch) add(x *Text, m *topTerm, least int) {
 	}
 }
 
-// list makes candidates of the documents of a term where its impact is at least least.
+// list makes candidates of the documents of a term. It skips postings with an impact lower than the
+// parameter least.
 func (t *topSearch) list(x *Text, m *topTerm, least int) {
 	t.candidates = t.candidates[:0]
 	unit := float32(m.unit)
@@ -53,11 +55,11 @@ func (t *topSearch) list(x *Text, m *topTerm, least int) {
 	}
 }
 
-// placed is a posting in the span: its document less base, and its impact.
+// placed is a posting in the span: the document minus the span's base, and the impact.
 type placed struct{ at, impact uint32 }
 
-// above returns the postings of a block that lie in the span and whose impact is at least least. It
-// compares eight impacts at a time. The result is valid until the next call.
+// above returns the postings of block b that lie in the span and have an impact not lower than the
+// parameter least. It compares eight impacts at a time. The result is valid until the next call.
 func (t *topSearch) above(x *Text, m *topTerm, b, least int) []placed {
 	if int(m.postings.peak(b)) < least {
 		return nil
@@ -103,8 +105,8 @@ func (t *topSearch) above(x *Text, m *topTerm, b, least int) []placed {
 	return t.placed[:n]
 }
 
-// collect makes candidates of the marked documents that can reach the threshold if the terms that
-// have not been added contribute rest. It clears marks.
+// collect clears the marks. It makes candidates of the marked documents that can reach the
+// threshold if the terms not yet added contribute rest.
 func (t *topSearch) collect(rest float64) {
 	t.candidates = t.candidates[:0]
 	least := t.leastBound(rest)
@@ -128,8 +130,8 @@ func (t *topSearch) leastBound(rest float64) float32 {
 	return float32((t.threshold()/t.margin - rest) / t.margin)
 }
 
-// keepMarked adds the sums of the marked documents to the bounds of the candidates, and drops
-// candidates that cannot reach the threshold if further terms contribute rest. It clears marks.
+// keepMarked adds the sums of the marked documents to the bounds of the candidates and clears the
+// marks. It drops candidates that cannot reach the threshold even if further terms contribute rest.
 func (t *topSearch) keepMarked(rest float64) {
 	least, kept := t.leastBound(rest), t.candidates[:0]
 	for _, c := range t.candidates {
@@ -144,8 +146,9 @@ func (t *topSearch) keepMarked(rest float64) {
 	clear(t.marks[:t.span/64])
 }
 
-// keepFound looks each candidate up in a term, adds the contribution of the term to its bound, and
-// drops candidates that cannot reach the threshold if further terms contribute rest.
+// keepFound looks each candidate up in the postings of a term and adds the contribution of the term
+// to the candidate's bound. It drops candidates that cannot reach the threshold even if further
+// terms contribute rest.
 func (t *topSearch) keepFound(x *Text, m *topTerm, rest float64) {
 	least, with, kept := t.leastBound(rest), t.leastBound(rest+m.bound), t.candidates[:0]
 	for _, c := range t.candidates {
@@ -162,7 +165,7 @@ func (t *topSearch) keepFound(x *Text, m *topTerm, rest float64) {
 	t.candidates = kept
 }
 
-// highBound returns a bound that k candidates or more, but few more, reach.
+// highBound returns a bound that at least k candidates reach, but not many more than k.
 func (t *topSearch) highBound() float32 {
 	most := float32(0)
 	for _, c := range t.candidates {

@@ -72,9 +72,9 @@ func (x *Text) Blocks(add func(name string, data []byte) error) error {
 	return nil
 }
 
-// openText opens a stored index, which keeps src. It throws faults in the index, as do the
-// methods of the index; see package corruption. An ordinal must be less than next. old reports that
-// the index has an older layout, which cannot be read.
+// openText opens a stored index, which keeps src. openText and the methods of the index throw the
+// faults that they find in it; see package corruption. Every ordinal must be less than next. The
+// result old is true if the index has an older layout, which cannot be read.
 func openText(name string, src column.Source, next uint32) (x *Text, old bool) {
 	at := blockPlace{src, "of texts"}
 	meta := column.Bytestring(src, "text")
@@ -143,13 +143,13 @@ func (b *blob) open(src column.Source, size int) {
 	b.pieces, b.size = p, p.Len()
 }
 
-// TextPart names a stored index.
+// TextPart identifies a stored index.
 type TextPart struct {
 	Name   string
 	Source column.Source
 }
 
-// storedView names the stored indexes of a view.
+// storedView identifies the stored indexes of a view.
 type storedView struct {
 	pending column.Pending
 	parts   []TextPart

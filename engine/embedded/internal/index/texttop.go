@@ -13,11 +13,12 @@ type Scored struct {
 }
 
 const (
-	// minSpan and maxSpan bound the number of documents that a search looks at together; see spanFor.
+	// minSpan and maxSpan are the limits of the number of documents in a span; see spanFor.
 	minSpan = 1 << 9
 	maxSpan = 1 << 15
-	// spanPostings is about how many postings a span has. With fewer, the work for each span
-	// outweighs that for the postings. With more, the maxima of blocks are further from the scores.
+	// spanPostings is the approximate number of postings in a span. With fewer, a search spends
+	// more time on its spans than on the postings. With more, the maximum impact of a block is a
+	// less exact bound of the scores.
 	spanPostings = 512
 )
 
@@ -30,16 +31,16 @@ type topSearch struct {
 	terms  []topTerm // the terms that occur in the current run, in order of their texts
 	active []int     // positions in terms of those that occur in the current span, by bound
 	below  []float64 // by position in active: sum of the bounds up to and including it
-	margin float64   // above 1, for rounding in a sum of 4-byte numbers
+	margin float64   // a factor greater than 1 that covers rounding in a sum of 4-byte numbers
 
 	base       uint32               // first document of the span
 	span       uint32               // number of documents in a span, a power of two
-	sums       *[maxSpan]float32    // by document of the span: bound of its score, if the document is marked
+	sums       *[maxSpan]float32    // by document of the span: upper bound of the score, if marked
 	marks      [maxSpan / 64]uint64 // one bit for each document of the span
 	candidates []candidate
 	histogram  [256]int
 
-	block  block // the one that above reads
+	block  block // memory for the method above
 	placed [blockSize]placed
 }
 
@@ -65,8 +66,8 @@ func (t *topSearch) end() {
 // It is MaxScore (Turtle and Flood, Query evaluation: strategies and optimizations, 1995) over
 // spans of documents, with the maxima of the blocks in a span as bounds (Ding and Suel, Faster top-k
 // document retrieval using block-max indexes, SIGIR 2011). It skips spans, blocks and postings that
-// cannot raise a score to the k-th best score so far. The scores that it returns are those of
-// Score, bit for bit.
+// cannot raise a score to the k-th best score so far. The scores in the result equal those of Score
+// bit for bit.
 func (s *Scorer) Top(k int) []Scored {
 	t := &s.top
 	t.k, t.best, t.found = k, t.best[:0], t.found[:0]
@@ -97,8 +98,8 @@ func (t *topSearch) threshold() float64 {
 // searchRun searches one run for the best entities.
 func (s *Scorer) searchRun(run int) {
 	r, t := &s.view.runs[run], &s.top
-	// The weights may have grown since the index was built, because the average length
-	// changed, but by no more than the ratio of the averages.
+	// The weights may have grown since the index was built, because the average length has changed.
+	// They have grown by no more than the ratio of the two averages.
 	built := float64(r.sum) / float64(max(1, r.docs))
 	scale := max(1, s.average/built) * slack
 	t.terms = t.terms[:0]
@@ -197,7 +198,7 @@ func (s *Scorer) searchSpan(run int) {
 	s.scoreCandidates(run)
 }
 
-// seekIn finds document d, which lies in the span, among the postings of the term.
+// seekIn finds document d among the postings of the term. REQUIRES: d lies in the span.
 func (m *topTerm) seekIn(x *Text, d uint32) (at int, ok bool) {
 	if m.at > m.from && (m.at >= m.to || d < m.postings.first(m.at)) {
 		m.at, m.open = m.from, false
@@ -205,8 +206,8 @@ func (m *topTerm) seekIn(x *Text, d uint32) (at int, ok bool) {
 	return m.seekTo(x, d)
 }
 
-// scoreCandidates scores the candidates. If there are many, it begins with those with the highest
-// bounds, which raises the threshold for the rest.
+// scoreCandidates scores the candidates. If there are many, it begins with the candidates that have
+// the highest bounds. This raises the threshold for the rest.
 func (s *Scorer) scoreCandidates(run int) {
 	t := &s.top
 	high := float32(math.MaxFloat32)

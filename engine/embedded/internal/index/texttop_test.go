@@ -13,14 +13,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 )
 
-// corpus is a table of texts with the answers of a search by definition.
+// corpus is a table of texts. It computes the results that searches must have.
 type corpus struct {
 	library
 	words [][]int        // by row: the words of its text
 	live  map[uint32]int // row by ordinal
 }
 
-// put gives an ordinal a text, or deletes it if there are no words and the ordinal exists.
+// put sets the text of an ordinal. Without words it deletes the ordinal, if that exists.
 func (c *corpus) put(owner *Owner, ord uint32, words []int) {
 	if len(words) == 0 && ord < c.next {
 		c.rows.Set(owner, ord, Dead)
@@ -39,8 +39,8 @@ func (c *corpus) put(owner *Owner, ord uint32, words []int) {
 // term returns word i. No stemmer changes it.
 func term(i int) string { return fmt.Sprintf("w%d", i) }
 
-// best returns the k best ordinals for the words of a query with their scores, and those that tie
-// with the last of them. It scores every text.
+// best returns the k best ordinals for the words of a query, with their scores. It includes the
+// ordinals that tie with the last of the k. It scores every text.
 func (c *corpus) best(query []int, k int) map[uint32]float64 {
 	query = slices.Clone(query)
 	slices.SortFunc(query, func(a, b int) int { return strings.Compare(term(a), term(b)) })
@@ -79,8 +79,8 @@ func (c *corpus) best(query []int, k int) map[uint32]float64 {
 	return scores
 }
 
-// skewed draws words by Zipf's law, mostly fewer than most and sometimes many, and repeats some of
-// them.
+// skewed draws words by Zipf's law and repeats some of them. Usually it draws at most `most` words,
+// sometimes many more.
 func skewed(r *rand.Rand, zipf *rand.Zipf, most int) []int {
 	n := 1 + r.IntN(most)
 	if r.IntN(200) == 0 {
@@ -96,9 +96,9 @@ func skewed(r *rand.Rand, zipf *rand.Zipf, most int) []int {
 	return words
 }
 
-// TestTopOfSkewedTexts compares the best texts with those that a search of all texts finds, bit for
-// bit: in texts with words of very different frequencies, in one index and in several, with dead
-// texts, in memory and opened again.
+// TestTopOfSkewedTexts searches texts with words of very different frequencies: in one index and in
+// several, with dead texts, in memory and after a reopen. The best texts must equal those that a
+// comparison of all texts finds, and the scores must be equal bit for bit.
 func TestTopOfSkewedTexts(t *testing.T) {
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -171,7 +171,7 @@ func compareTop(t *testing.T, what string, c *corpus, v *TextView, r *rand.Rand,
 	}
 }
 
-// pieceCount counts the pieces of blocks that are read.
+// pieceCount counts the pieces of blocks: those that were read, and all.
 type pieceCount struct{ read, all int }
 
 // memorySource is a segment in memory.
@@ -213,7 +213,7 @@ func (p *countedPieces) Range(from, to int) ([]byte, error) {
 	return p.data[from:to:to], nil
 }
 
-// reopened stores the indexes of a view and opens them.
+// reopened stores the indexes of a view and opens them again.
 func reopened(t *testing.T, v *TextView, c *corpus, count *pieceCount) *TextView {
 	t.Helper()
 	var parts []TextPart
@@ -231,8 +231,8 @@ func reopened(t *testing.T, v *TextView, c *corpus, count *pieceCount) *TextView
 	return u.Update(c.next, c.rows, c.source)
 }
 
-// TestSearchReadsItsWords opens a stored index and searches for one rare word. Opening and searching
-// must read only a few pieces of it.
+// TestSearchReadsItsWords opens a stored index and searches for one rare word. The open and the
+// search must read only a few pieces of the index.
 func TestSearchReadsItsWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	c := &corpus{live: map[uint32]int{}}

@@ -35,7 +35,8 @@ func (v *TextView) Verify(source Source) (part string, err error) {
 	return "", nil
 }
 
-// check compares the impacts and the order of the index with its documents and terms.
+// check verifies that the impacts match the documents and that the documents and terms are in
+// order.
 func (x *Text) check() error {
 	var lens, ords window
 	for d := range x.docs {

@@ -12,7 +12,7 @@ import (
 
 // TextView is the inverted index of a table's texts in one state. It consists of indexes
 // built for earlier states, each with the set of documents that died since. A TextView is
-// immutable, and shares the indexes with the views that it derives from.
+// immutable, and shares its indexes with the earlier views from which it was made.
 type TextView struct {
 	runs []textRun // the larger ones first
 	rows Rows      // the rows in this state
@@ -23,10 +23,10 @@ type TextView struct {
 	stored *storedView // nil if the view was not stored; see Unread
 
 	mu sync.Mutex        // guards df
-	df map[string]uint32 // text frequencies of terms in runs with dead documents, a cache
+	df map[string]uint32 // cache: document frequencies of terms, for views with dead documents
 }
 
-// textRun is an index with its dead documents.
+// textRun is an index and the set of its dead documents.
 type textRun struct {
 	*Text
 	dead  engine.Bitmap // nil for none
@@ -37,8 +37,7 @@ type textRun struct {
 // Source returns the text of a row; ok is false if the text is null.
 type Source func(row uint32) (text string, ok bool)
 
-// NewTextView indexes the texts of the live entities from ordinal 0 up to, but not
-// including, next.
+// NewTextView indexes the texts of the live entities with ordinals less than next.
 func NewTextView(next uint32, rows Rows, source Source) *TextView {
 	return free(Work{Ctx: context.Background()}.View(next, rows, source))
 }
@@ -51,7 +50,8 @@ func free(v *TextView, err error) *TextView {
 	return v
 }
 
-// View is [NewTextView] within limits. The error is the context's, or that of Spend.
+// View is [NewTextView] within limits. The only possible errors are that of the context and that of
+// Spend.
 func (w Work) View(next uint32, rows Rows, source Source) (*TextView, error) {
 	v := &TextView{rows: rows, next: next}
 	err := w.push(v, int(next), func(from, to int, yield func(textDoc) bool) {
@@ -73,13 +73,14 @@ func (w Work) View(next uint32, rows Rows, source Source) (*TextView, error) {
 const cancelEvery = 1 << 8
 
 // Update returns the view of a later state of the same table, in which rows have kept their
-// numbers. Its time is proportional to the number of changes since v. Over many updates with n
-// changes in all, the merges of runs bring the total to O(n log n).
+// numbers. Update takes time in proportion to the number of changes since v. Over many updates with
+// n changes in all, the merges of runs bring the total to O(n log n).
 func (v *TextView) Update(next uint32, rows Rows, source Source) *TextView {
 	return free(Work{Ctx: context.Background()}.Update(v, next, rows, source))
 }
 
-// Update is [TextView.Update] within limits. The error is the context's, or that of Spend.
+// Update is [TextView.Update] within limits. The only possible errors are that of the context and
+// that of Spend.
 func (w Work) Update(v *TextView, next uint32, rows Rows, source Source) (*TextView, error) {
 	if v.stored != nil && v.stored.pending.Left() {
 		v.stored.pending.Resolve(func() { v.read(source) })
@@ -197,7 +198,7 @@ func (v *TextView) Frequency(token string) uint32 {
 	return v.frequency(token, func(i int) *postings { return &lists[i] })
 }
 
-// frequency is Frequency for a token with known postings in each run.
+// frequency is Frequency for a token; `in` returns its postings in run i.
 func (v *TextView) frequency(token string, in func(i int) *postings) uint32 {
 	n, dying := uint32(0), false
 	for i := range v.runs {
@@ -225,14 +226,15 @@ func (v *TextView) frequency(token string, in func(i int) *postings) uint32 {
 	return n
 }
 
-// Any adds to set the ordinals whose texts contain any of the tokens.
+// Any finds the texts that contain any of the tokens, and adds their ordinals to the bitmap set.
 func (v *TextView) Any(tokens []string, set engine.Bitmap) {
 	for _, t := range tokens {
 		v.postings(t, func(ord uint32) { set.Set(int(ord)) })
 	}
 }
 
-// All adds to set the ordinals whose texts contain all of the tokens. set must be empty.
+// All finds the texts that contain all of the tokens, and adds their ordinals to the bitmap set,
+// which must be empty.
 func (v *TextView) All(tokens []string, set engine.Bitmap) {
 	tokens = slices.Clone(tokens)
 	slices.Sort(tokens)
@@ -254,8 +256,8 @@ func (v *TextView) All(tokens []string, set engine.Bitmap) {
 	}
 }
 
-// Near adds to set the ordinals whose texts contain a token within an edit distance of
-// edits from one of the given tokens.
+// Near finds the texts that contain a token similar to one of the given tokens: their edit distance
+// is at most `edits`. It adds the ordinals of the texts to the bitmap set.
 func (v *TextView) Near(tokens []string, edits int, set engine.Bitmap) {
 	for i := range v.runs {
 		r := &v.runs[i]

@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// textWriter makes an index: first all documents, in ascending order of ordinals, then begin, then
-// all terms, in ascending order.
+// textWriter makes an index. The caller first adds all documents, in ascending order of ordinals,
+// then calls begin, then adds all terms, in ascending order.
 type textWriter struct {
 	x                Text
 	ords, rows, lens []uint32
 	average          float64
-	known            [8][128]uint8 // impacts by occurrences and length, for the most frequent values; 0 for unknown
+	known            [8][128]uint8 // cache of impacts, by occurrences and length; 0 if unknown
 
 	groups, dictionary, postings []byte
 	docs, freqs                  []uint32 // postings of the current term
@@ -25,7 +25,7 @@ func (w *textWriter) document(ord, row, length uint32) {
 	w.x.sum += uint64(length)
 }
 
-// begin ends the documents.
+// begin ends the phase in which documents are added.
 func (w *textWriter) begin() { w.average = float64(w.x.sum) / float64(max(1, len(w.ords))) }
 
 // posting adds a posting of the current term, in ascending order of documents.
@@ -33,7 +33,7 @@ func (w *textWriter) posting(doc, freq uint32) {
 	w.docs, w.freqs = append(w.docs, doc), append(w.freqs, freq)
 }
 
-// end ends the postings of a term; a term without any is left out.
+// end ends the postings of a term. A term without postings is omitted.
 func (w *textWriter) end(term string) {
 	n := len(w.docs)
 	if n == 0 {
@@ -81,7 +81,7 @@ func (w *textWriter) end(term string) {
 	w.docs, w.freqs = w.docs[:0], w.freqs[:0]
 }
 
-// impact returns [impactOf] a posting.
+// impact returns the impact of a posting; see [impactOf].
 func (w *textWriter) impact(freq, length uint32) uint8 {
 	if freq >= uint32(len(w.known)) || length >= uint32(len(w.known[0])) {
 		return impactOf(freq, length, w.average)
@@ -104,8 +104,8 @@ func (w *textWriter) finish() *Text {
 	return x
 }
 
-// join makes one index of the postings of several ranges of documents. The documents must ascend
-// from one range to the next.
+// join makes one index of the postings of several ranges of documents. The documents of each range
+// must follow those of the range before.
 func join(parts []*gathered) *Text {
 	var w textWriter
 	docs := 0

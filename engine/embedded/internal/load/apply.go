@@ -20,13 +20,13 @@ import (
 // segment need not be in memory.
 type Store func(t *version.Type, d *version.Draft) (*version.Segment, error)
 
-// Apply puts an input into a transaction, and empties the input. If the rows take at most
-// inline bytes, Apply puts them row by row, as in any other commit, so that they are in its
-// log record. Otherwise it makes segments and calls store for one after the other, and
-// returns the parts in the order in which it put them. It returns the parts made so far
-// even with an error, so that the caller can remove them. If store is nil, the segments
-// stay in memory. The error is a *engine.LoadErrors, a *engine.ConstraintViolation that no
-// line causes, the error of store, or the context's.
+// Apply puts an input into a transaction, and empties the input. If the size of the rows is at most
+// `inline` bytes, Apply puts them row by row, as in any other commit, so that they are in the log
+// record of the commit. Otherwise it makes segments, calls store for each of them in turn, and
+// returns the parts in the order in which it put them. It returns the parts made so far even with
+// an error, so that the caller can remove them. If store is nil, the segments stay in memory. The
+// error is a *engine.LoadErrors, a *engine.ConstraintViolation that is not due to a single line,
+// the error of store, or that of the context.
 func Apply(ctx context.Context, tx *version.Txn, in *Input, mode engine.LoadMode, inline int, store Store) ([]version.Part, error) {
 	a := &applier{ctx: ctx, tx: tx, in: in, mode: mode, store: store, bad: &engine.LoadErrors{}}
 	if in.Spilled() {
@@ -100,7 +100,7 @@ type applier struct {
 	bad        *engine.LoadErrors // the faults found so far
 }
 
-// fail records a fault in a line; it keeps at most maxErrors.
+// fail records a fault in a line. At most maxErrors faults are kept.
 func (a *applier) fail(line uint32, field string, err error) {
 	if len(a.bad.Lines) == maxErrors {
 		a.bad.More = true
@@ -163,10 +163,12 @@ func (a *applier) refuseExisting(r *Rows) {
 	})
 }
 
-// missing holds the rows of a type whose ends are not in the graph, in id order.
+// missing lists the rows of an edge type with an end node that is not in the graph, in the order of
+// their ids: `from` those with a missing source, `to` those with a missing target.
 type missing struct{ from, to []uint32 }
 
-// ends returns the end nodes of the edges in a chunk. It adds the rows without an end node to lost.
+// ends returns the end nodes of the edges in a chunk. It adds the rows with a missing end node to
+// lost.
 func (a *applier) ends(r *Rows, c *chunk, lost *missing) (src, dst []uint32) {
 	find := func(node int, ids func(*batch) *column.Builder, lost *[]uint32) []uint32 {
 		table := a.tx.Table(a.tx.Schema().Nodes[node])
@@ -201,7 +203,7 @@ func (a *applier) ends(r *Rows, c *chunk, lost *missing) (src, dst []uint32) {
 func fromIDs(b *batch) *column.Builder { return b.from }
 func toIDs(b *batch) *column.Builder   { return b.to }
 
-// failMissing reports the missing ends of the edges of a type.
+// failMissing records the missing end nodes of the edges of a type as faults.
 func (a *applier) failMissing(r *Rows, lost *missing) {
 	fail := func(node int, ids func(*batch) *column.Builder, field string, rows []uint32) {
 		nt := a.tx.Schema().Nodes[node]

@@ -13,20 +13,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// chunk is the part of a type's effective rows that makes one segment. It consists of the rows in
-// perm, or, if that is nil, of the rows from start on.
+// chunk is the part of a type's effective rows that becomes one segment. It consists of the rows in
+// perm. If perm is nil, it consists of consecutive rows, the first of which has the number `start`.
 type chunk struct {
 	perm  []uint32
 	start int
 	n     int
-	size  int64            // bytes that the rows take in a segment
-	made  *version.Segment // the segment made from the rows; nil if they are put one by one
+	size  int64            // size of the rows in a segment, in bytes
+	made  *version.Segment // the segment made from the rows; nil if the rows are put one by one
 	last  string           // the greatest id; set once the segment is made
-	// src holds perm, if that is in a temporary file.
+	// src is the temporary file that contains perm, if there is one.
 	src column.Source
 }
 
-// row returns the number of row i of the chunk.
+// row returns the number that row i of the chunk has among all rows.
 func (c *chunk) row(i int) int {
 	if c.perm != nil {
 		return int(c.perm[i])
@@ -37,23 +37,24 @@ func (c *chunk) row(i int) int {
 const (
 	// defaultSegment is the default of Options.Segment.
 	defaultSegment = 64 << 20
-	// maxSegment bounds the bytes of a segment, because each of its columns is made in memory.
+	// maxSegment is the maximum size of a segment in bytes. There is a limit because each column of
+	// a segment is made in memory.
 	maxSegment = 256 << 20
-	// segmentsPerType is how many segments a type has before they become larger.
+	// segmentsPerType is the number of segments of a type above which its segments become larger.
 	segmentsPerType = 16
 )
 
-// segmentSize returns the number of bytes of rows from which a type with rows of total bytes gets
-// another segment.
+// segmentSize returns the number of bytes of rows at which a new segment begins, for a type with
+// `total` bytes of rows.
 func (a *applier) segmentSize(r *Rows, total int64) int64 {
 	if a.mode == engine.Overwrite && !a.free(r.Type) {
-		return math.MaxInt64 // only one part of a commit can replace a table without a reset
+		return math.MaxInt64 // without a reset, only one part of a commit can replace a table
 	}
 	return max(a.in.opts.Segment, min(total/segmentsPerType, maxSegment))
 }
 
-// order puts the rows of a type in the order of their ids and reports duplicate ids as faults. For
-// an edge in merge mode it keeps the last row of a duplicate id instead.
+// order puts the rows of a type in the order of their ids and records duplicate ids as faults. But
+// for edges in merge mode a duplicate id is no fault: order keeps only the last row with the id.
 func (a *applier) order(r *Rows) error {
 	if err := r.Type.CheckRows(int64(r.Len())); err != nil {
 		return err
@@ -110,8 +111,8 @@ func (a *applier) order(r *Rows) error {
 	return nil
 }
 
-// ranges cuts all rows, in their own order, into chunks of at most limit bytes. A chunk has whole
-// batches, so one batch may exceed the limit.
+// ranges divides all rows, in their present order, into chunks. A chunk consists of whole batches
+// and has at most limit bytes, unless a single batch exceeds the limit.
 func (r *Rows) ranges(limit int64) []chunk {
 	var out []chunk
 	size := int64(0)
@@ -126,8 +127,8 @@ func (r *Rows) ranges(limit int64) []chunk {
 	return out
 }
 
-// ascending reports whether the ids of all runs ascend in the order of the rows, and no id occurs
-// twice.
+// ascending reports whether the ids of all runs, taken in the order of the rows, ascend without
+// duplicates.
 func (r *Rows) ascending() bool {
 	for i, b := range r.batches {
 		if !b.file.unique || i > 0 && bytes.Compare(r.batches[i-1].file.most, b.file.least) >= 0 {
@@ -137,7 +138,7 @@ func (r *Rows) ascending() bool {
 	return true
 }
 
-// orderer cuts rows that it gets in the order of their ids into chunks.
+// orderer divides rows into chunks. The rows must be added in the order of their ids.
 type orderer struct {
 	*applier
 	r     *Rows
@@ -148,7 +149,7 @@ type orderer struct {
 	last  []byte // the id of the last row
 }
 
-// add adds row k of a batch, which has the number row.
+// add adds row k of a batch. The parameter row is the number of this row among all rows.
 func (o *orderer) add(b *batch, k int, row, size uint32) error {
 	id := b.idColumn().Raw(k)
 	if len(o.perm) > 0 && bytes.Equal(id, o.last) {
@@ -168,7 +169,8 @@ func (o *orderer) add(b *batch, k int, row, size uint32) error {
 	return nil
 }
 
-// cut ends a chunk. It moves the row numbers to a temporary file if the rows are in one.
+// cut ends a chunk. If the rows are in a temporary file, it moves the row numbers to such a file,
+// too.
 func (o *orderer) cut() error {
 	c := chunk{perm: o.perm, n: len(o.perm), size: o.size}
 	if o.r.spilled() {
@@ -187,7 +189,7 @@ func (o *orderer) cut() error {
 	return o.ctx.Err()
 }
 
-// merge merges the runs.
+// merge merges the runs and adds their rows in the order of the ids.
 func (o *orderer) merge() error {
 	h := &heap{}
 	common := o.r.batches[0].file.least // the common prefix of all ids
@@ -230,7 +232,7 @@ type cursor struct {
 	first int // number of the run's first row
 	at    int
 	id    []byte
-	head  uint64 // the eight bytes after the common prefix, which decide most comparisons
+	head  uint64 // eight bytes of the id, after the common prefix; they decide most comparisons
 	sizes []uint32
 }
 
@@ -253,8 +255,8 @@ func (c *cursor) before(d *cursor) bool {
 	return cmp.Or(bytes.Compare(c.id, d.id), cmp.Compare(c.b.line(c.at), d.b.line(d.at))) < 0
 }
 
-// heap is a binary heap of cursors: the one with the least id comes first, and of equal ids the one
-// with the least line.
+// heap is a binary heap of cursors. The cursor with the least id comes first; if ids are equal, the
+// cursor with the least line.
 type heap struct {
 	runs []*cursor
 	skip int // length of the common prefix of all ids
@@ -273,7 +275,7 @@ func (h *heap) next() {
 	h.down(0)
 }
 
-// down restores the order below position i.
+// down moves the cursor at position i down to its place in the heap.
 func (h *heap) down(i int) {
 	for {
 		least := i
@@ -290,7 +292,7 @@ func (h *heap) down(i int) {
 	}
 }
 
-// find returns the chunk of effective row i, and the row's position there.
+// find returns the chunk that contains effective row i, and the position of the row in the chunk.
 func (r *Rows) find(i int) (*chunk, int) {
 	for k := range r.chunks {
 		if c := &r.chunks[k]; i < c.n {
@@ -302,7 +304,7 @@ func (r *Rows) find(i int) (*chunk, int) {
 	panic("load: no such row")
 }
 
-// batchesOf returns the batches that hold the rows of a chunk.
+// batchesOf returns the batches that contain the rows of a chunk.
 func (r *Rows) batchesOf(c *chunk) []*batch {
 	if c.perm != nil {
 		return r.batches

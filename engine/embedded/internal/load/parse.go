@@ -33,9 +33,9 @@ type parser struct {
 	dec      *jsontext.Decoder // reads the line
 	inner    *jsontext.Decoder // reads heldData
 	arena    []byte            // unquoted texts of the current line
-	heldData []byte            // data that came before its type
-	vals     []value.Value     // by property: the values of the line
-	seen     []bool            // the properties that occur in the line
+	heldData []byte            // data that came before the type in the line
+	vals     []value.Value     // by property: the value in the line
+	seen     []bool            // by property: whether it occurs in the line
 	id       jsontext.Value    // the member id of data, if it is not a property; else nil
 	key      []byte            // memory for the id that the key determines
 }
@@ -87,7 +87,7 @@ func (p *parser) block(text []byte) parsed {
 	return out
 }
 
-// fail records a fault in the current line; it keeps at most maxErrors.
+// fail records a fault in the current line. At most maxErrors faults are kept.
 func (p *parser) fail(field string, err error) {
 	if len(p.bad.Lines) == maxErrors {
 		p.bad.More = true
@@ -443,8 +443,8 @@ func propNames(t *version.Type) string {
 	return strings.Join(names, ", ")
 }
 
-// syntax returns the error to report for an error of the tokenizer. If err is nil, it returns an
-// error whose text is the argument otherwise.
+// syntax returns the error to report for err, an error of the tokenizer. If err is nil, it returns
+// an error with the text `otherwise`.
 func syntax(err error, otherwise string) error {
 	if err == nil {
 		return errors.New(otherwise)

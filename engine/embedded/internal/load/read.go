@@ -23,8 +23,8 @@ const (
 	progressEvery = 1 << 16
 	// defaultBlock is the default number of bytes that are parsed at a time.
 	defaultBlock = 256 << 10
-	// defaultMemory is the default of Options.Memory. The peak of a load's memory is about four
-	// times as much. Longer runs would not make a load faster.
+	// defaultMemory is the default of Options.Memory. At its peak, a load uses about four times as
+	// much memory. Longer runs would not make a load faster.
 	defaultMemory = 32 << 20
 )
 
@@ -42,17 +42,17 @@ type Options struct {
 
 	// Scratch stores rows that do not fit into memory. Nil means that all rows stay in memory.
 	Scratch Scratch
-	// Memory is the number of bytes of rows from which they are moved to a temporary file; 0 for
-	// the default.
+	// Memory is the number of bytes of rows in memory at which the rows are moved to a temporary
+	// file. 0 means the default.
 	Memory int64
-	// Segment is the number of bytes of rows from which a type gets another segment. It grows with
-	// the number of rows. 0 means the default.
+	// Segment is the number of bytes of rows at which a new segment of a type begins. For very many
+	// rows a higher number is used. 0 means the default.
 	Segment int64
 }
 
-// Parse reads NDJSON. It returns only after all its goroutines have ended, and after any
-// read that the reader is still waiting for. The error is a *engine.LoadErrors, the
-// reader's, or the context's.
+// Parse reads NDJSON. It returns only after all its goroutines have ended. So it waits for a call
+// of r.Read that has not returned yet. The error is a *engine.LoadErrors, that of the reader, or
+// that of the context.
 func Parse(ctx context.Context, r io.Reader, s *version.Schema, opts Options) (*Input, error) {
 	if opts.Workers <= 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)
@@ -205,15 +205,15 @@ func (c *collector) add(out parsed) bool {
 			return false
 		}
 		c.memory = 0
-		// The rows were in a few large arrays without pointers, so a collection is fast. The next
-		// rows then use the same memory.
+		// Collect the memory of the rows, so that the next rows can use it. This is fast, because
+		// the rows were in a few large arrays without pointers.
 		runtime.GC()
 	}
 	c.stopped = c.bad.More || out.lineTooLong
 	return !c.stopped
 }
 
-// fail records a fault in a line; it keeps at most maxErrors.
+// fail records a fault in a line. At most maxErrors faults are kept.
 func (c *collector) fail(e engine.LineError) {
 	if len(c.bad.Lines) == maxErrors {
 		c.bad.More = true
@@ -222,7 +222,7 @@ func (c *collector) fail(e engine.LineError) {
 	c.bad.Lines = append(c.bad.Lines, e)
 }
 
-// rows returns the rows of a type, which it creates on first use.
+// rows returns the rows of a type. It creates them on first use.
 func (c *collector) rows(t *version.Type) *Rows {
 	list := c.in.Nodes
 	if t.Entity == plan.Edge {
@@ -239,7 +239,7 @@ var errTooLong = fmt.Errorf("the line is longer than %d bytes", MaxLine)
 // blocks splits an input at line ends.
 type blocks struct {
 	r    io.Reader
-	size int         // size in bytes that a block reaches before it ends at a line end
+	size int         // size in bytes from which on a block ends at the next line end
 	free chan []byte // buffers of finished blocks
 	rest []byte      // the beginning of a line
 	err  error       // why the input ended

@@ -21,17 +21,18 @@ type Input struct {
 }
 
 // Rows holds the entities of one type in the order of the input, except that the rows of a spilled
-// batch are in the order of their ids. The rows are in batches of neighbouring lines, so that the
-// arrays are copied only once, when they become a segment.
+// batch are in the order of their ids. The rows are divided into batches of neighbouring lines. So
+// the arrays are copied only once, when they become a segment.
 type Rows struct {
 	Type    *version.Type
 	batches []*batch
-	first   []int // by batch: the number of its first row; then the total
-	// newID makes the ids if the input has none. They ascend in the order of the rows.
+	first   []int // by batch: the number of its first row; the last element is the total
+	// newID makes the ids if the input contains no ids. The new ids ascend in the order of the
+	// rows.
 	newID func(dst []byte) []byte
-	// sequence makes the ids that the input does not give; nil before the first of them.
+	// sequence makes the ids that are missing in the input; nil until the first such id is made.
 	sequence func(dst []byte) []byte
-	withIDs  bool // the spilled rows have ids, although no property is the id
+	withIDs  bool // no property is the id, but the spilled rows have a column of ids
 
 	chunks   []chunk // the effective rows in id order; set by applier.order
 	entities int64   // number of effective rows
@@ -40,20 +41,20 @@ type Rows struct {
 // batch holds rows of one type.
 type batch struct {
 	typ   *version.Type
-	ids   *column.Builder   // nil if a property is the id; an empty text is an id to be made
-	from  *column.Builder   // ids of an edge's ends
-	to    *column.Builder   // see from
-	props []*column.Builder // by property: its values
-	lines []uint32          // line of each row in its block; once the batch is collected, in the input
+	ids   *column.Builder   // nil if a property is the id; an empty text stands for an id that is still to be made
+	from  *column.Builder   // ids of the source nodes, for edges
+	to    *column.Builder   // ids of the target nodes, for edges
+	props []*column.Builder // by property: the values
+	lines []uint32          // by row: line number in the block, or in the input once the batch is collected
 	left  []missingVector   // in row order
-	file  *spilled          // where the rows are, if they are not in memory
+	file  *spilled          // the temporary files of the rows; nil if the rows are in memory
 	order []int             // properties in the order of the previous line
 	stamp []uint64          // by property: stamp of the last line that has it
 	rules []bool            // by property: see version.Type.HasRules
 }
 
-// missingVector is a vector that must be computed from its source: property number prop of a
-// row of the batch.
+// missingVector identifies a vector that must be computed from its source property: the property
+// with number prop, in a row of the batch.
 type missingVector struct{ row, prop int }
 
 func newBatch(t *version.Type) *batch {
@@ -137,7 +138,7 @@ func (r *reader) raw(i int) []byte {
 	return b.idColumn().Raw(k)
 }
 
-// idColumn returns the column of ids; nil if the ids are still to be made.
+// idColumn returns the column of ids, or nil if the ids are still to be made.
 func (b *batch) idColumn() *column.Builder {
 	if b.typ.IDProp >= 0 {
 		return b.props[b.typ.IDProp]
@@ -164,8 +165,8 @@ func (r *reader) values(i int) []value.Value {
 	return vals
 }
 
-// bytes returns roughly the memory that the rows take, in bytes, including some overhead
-// per row.
+// bytes returns the approximate size of the rows in memory, in bytes, including some overhead per
+// row.
 func (r *Rows) bytes() int {
 	n := 16 * r.Len()
 	if r.newID != nil {
@@ -177,7 +178,7 @@ func (r *Rows) bytes() int {
 	return n
 }
 
-// bytes returns roughly the memory or the space on the disk that the columns take, in bytes.
+// bytes returns the approximate size in bytes of the columns, in memory or on the disk.
 func (b *batch) bytes() int {
 	if b.file != nil {
 		return int(b.file.size)
@@ -190,7 +191,7 @@ func (b *batch) bytes() int {
 // madeIDBytes is the size of a made id and its offset, in bytes.
 const madeIDBytes = 30
 
-// size returns the bytes that the rows take in a segment.
+// size returns the size of the rows in a segment, in bytes.
 func (b *batch) size() int64 {
 	if b.file != nil {
 		return b.file.size
@@ -203,7 +204,7 @@ func (b *batch) size() int64 {
 	return n
 }
 
-// sizes returns size by row.
+// sizes returns, for each row, the size of the row in a segment, in bytes.
 func (b *batch) sizes() []uint32 {
 	if b.file != nil {
 		return column.Read[uint32](b.file.perRow, b.file.name+sizeColumn, b.file.rows)
@@ -213,9 +214,9 @@ func (b *batch) sizes() []uint32 {
 	return out
 }
 
-// fillIDs makes the ids that the input does not give. last says that no more rows come. If the
-// input gives no id at all, fillIDs leaves them to newID; until then the batches have no column of
-// ids.
+// fillIDs makes the ids that are missing in the input. The argument last means that no more rows
+// follow. If the input contains no id at all, fillIDs makes none: newID makes them later, and until
+// then the batches have no column of ids.
 func (r *Rows) fillIDs(batches []*batch, last bool, opts *Options) error {
 	if r.Type.IDProp >= 0 {
 		return nil
@@ -260,7 +261,7 @@ func (r *Rows) fillIDs(batches []*batch, last bool, opts *Options) error {
 	return nil
 }
 
-// longSequence is the number of ids to ask for if the number of rows is unknown.
+// longSequence is the number of ids to request if the number of rows is unknown.
 const longSequence = 1 << 31
 
 // fillIDs makes the ids that are missing.
@@ -298,7 +299,7 @@ func (b *batch) fillIDs(next func(dst []byte) []byte) error {
 	return nil
 }
 
-// makeIDs makes the ids of all rows, if newID is to make them.
+// makeIDs makes the ids of all rows, unless the rows have ids already.
 func (r *Rows) makeIDs() error {
 	if r.newID == nil {
 		return nil

@@ -14,11 +14,11 @@ import (
 type scanner struct {
 	b     []byte        // the line
 	i     int           // position in b
-	arena []byte        // texts of the line that had escapes
+	arena []byte        // the texts of the line that contained escapes, unescaped
 	stamp uint64        // identifies the line, for batch.stamp
 	vec   []float32     // memory for vectors
 	elems []value.Value // memory for list elements
-	vals  []value.Value // by property: the values of the line
+	vals  []value.Value // by property: the value in the line
 	key   []byte        // memory for the id that the key determines
 }
 

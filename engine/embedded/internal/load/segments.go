@@ -42,11 +42,11 @@ func (a *applier) putSegments() ([]version.Part, error) {
 	return parts, cmp.Or(err, a.err())
 }
 
-// togetherFrom is the number of segments of a type from which two are made at a time.
+// togetherFrom is the least number of segments of a type for which two segments are made at a time.
 const togetherFrom = 4
 
-// putType makes the segments of a type. It reports the edges without an end node, and makes no
-// segments once there are faults.
+// putType makes the segments of a type. It records edges with a missing end node as faults. Once
+// there are faults, it makes no more segments.
 func (a *applier) putType(r *Rows) (parts []version.Part, err error) {
 	var lost missing
 	together := 1
@@ -90,7 +90,7 @@ func (a *applier) putType(r *Rows) (parts []version.Part, err error) {
 	return parts, nil
 }
 
-// make makes a segment, and stores it if there is a store.
+// make makes a segment. It stores the segment if there is a store.
 func (a *applier) make(t *version.Type, d *version.Draft) (*version.Segment, error) {
 	if a.store == nil {
 		return d.Segment(t)
@@ -98,9 +98,9 @@ func (a *applier) make(t *version.Type, d *version.Draft) (*version.Segment, err
 	return a.store(t, d)
 }
 
-// draft returns a segment of the rows in a chunk. It adds the edges without an end node to lost.
-// together says that the segment is made at the same time as another one, so that the new ids are
-// made here, in their order.
+// draft returns a segment of the rows in a chunk. It adds the edges with a missing end node to
+// lost. If together is true, the segment is made at the same time as another one; draft then makes
+// the new ids itself, so that they keep their order.
 func (a *applier) draft(r *Rows, c *chunk, lost *missing, together bool) (*version.Draft, error) {
 	for _, b := range r.batchesOf(c) {
 		b.open()
@@ -121,8 +121,9 @@ func (a *applier) draft(r *Rows, c *chunk, lost *missing, together bool) (*versi
 	return d, nil
 }
 
-// draft returns a segment of the rows in a chunk. Once a column is made, the rows release it, if no
-// other chunk needs it. last says that all other chunks have been made.
+// draft returns a segment of the rows in a chunk. As soon as a column of the segment is made, draft
+// releases the column of the rows, if no other chunk needs it. The argument last means that all
+// other chunks have been made.
 func (r *Rows) draft(c *chunk, last bool) *version.Draft {
 	batches := r.batchesOf(c)
 	concat := func(of func(b *batch) **column.Builder) (*column.Column, error) {

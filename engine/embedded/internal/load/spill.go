@@ -9,29 +9,30 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Scratch writes the blocks that write adds to a temporary file and returns the file for reading.
-// The space of the file on the disk is free again once nothing refers to the source.
+// Scratch creates a temporary file and calls write, which passes each block of the file to add. It
+// then returns the file for reading. The space of the file on the disk is free again once nothing
+// refers to the source.
 type Scratch func(write func(add func(name string, data []byte) error) error) (column.Source, error)
 
-// spilled says where the rows of a batch are that is not in memory: in a run, whose rows are in the
-// order of their ids. Rows with equal ids are in the order of the input. Without a column of ids,
-// all are in the order of the input.
+// spilled describes the temporary files of a batch that is not in memory. Such a batch is called a
+// run. The rows of a run are in the order of their ids; rows with equal ids are in the order of the
+// input. Without a column of ids, all rows are in the order of the input.
 type spilled struct {
 	rows   int
-	size   int64 // bytes that the rows take in a segment
+	size   int64 // size of the rows in a segment, in bytes
 	name   string
-	rest   column.Source // the columns; nil once they are released
+	rest   column.Source // columns of the batch; nil once they are released
 	perRow column.Source // lines, and sizes in a segment
 	ids    column.Source // ids that were made after the rest was written; nil for none
 
-	hasIDs      bool // rest has a column of ids
+	hasIDs      bool // rest contains a column of ids
 	opened      bool
 	unique      bool   // no id occurs twice
 	least, most []byte // the first and the last id; nil without a column of ids
 }
 
-// spill moves rows from memory to temporary files, one run per type. It leaves the batches that wait
-// for vectors, unless all is set.
+// spill moves rows from memory to temporary files, one run per type. Unless the argument all is
+// true, batches that wait for vectors stay in memory.
 func (in *Input) spill(all bool) error {
 	var made []*run
 	src, err := in.opts.Scratch(func(add func(string, []byte) error) error {
@@ -54,7 +55,8 @@ func (in *Input) spill(all bool) error {
 	if err != nil || len(made) == 0 {
 		return err
 	}
-	// Errors need the lines until the end of the load; the columns are released before.
+	// The line numbers are needed for errors until the end of the load; the columns are released
+	// earlier. So they are in different files.
 	perRow, err := in.opts.Scratch(func(add func(string, []byte) error) error {
 		for _, x := range made {
 			if err := add(x.name+lineColumn, column.Bytes(x.lines)); err != nil {
@@ -96,7 +98,7 @@ func (r *Rows) inMemory() []*batch {
 	return r.batches[i:]
 }
 
-// spill writes the rows in memory as a run. It returns nil if there are none to write.
+// spill writes the rows in memory as a run. It returns nil if there are no rows to write.
 func (r *Rows) spill(name string, all bool, opts *Options, add func(string, []byte) error) (*run, error) {
 	var runs, keep []*batch
 	part := &Rows{Type: r.Type}
@@ -159,7 +161,8 @@ func (r *Rows) spill(name string, all bool, opts *Options, add func(string, []by
 	return &run{f, gather(lines, perm), gather(sizes, perm)}, nil
 }
 
-// gather joins lists of numbers, in the order of perm if that is not nil.
+// gather concatenates lists of numbers. If perm is not nil, it puts the numbers in the order of
+// perm.
 func gather(lists [][]uint32, perm []uint32) []uint32 {
 	var all []uint32
 	for _, list := range lists {
@@ -175,7 +178,8 @@ func gather(lists [][]uint32, perm []uint32) []uint32 {
 	return out
 }
 
-// idsOfSpilled makes ids for the runs that have none, because a later row of the input has one.
+// idsOfSpilled makes ids for the runs that have no ids. It is called when a later row of the input
+// has an id.
 func (r *Rows) idsOfSpilled(opts *Options) error {
 	for _, b := range r.batches {
 		if b.file == nil {
@@ -196,7 +200,7 @@ func (r *Rows) idsOfSpilled(opts *Options) error {
 	return nil
 }
 
-// openIDs makes the ids of a spilled batch readable.
+// openIDs opens the column of ids of a spilled batch for reading.
 func (b *batch) openIDs() {
 	f := b.file
 	if f == nil || b.idColumn() != nil {
@@ -212,7 +216,7 @@ func (b *batch) openIDs() {
 	}
 }
 
-// open makes all columns of a spilled batch readable.
+// open opens all columns of a spilled batch for reading.
 func (b *batch) open() {
 	f := b.file
 	if f == nil || f.opened {
@@ -243,7 +247,7 @@ func (f *spilled) open(src column.Source, name string, t value.Type) *column.Bui
 	return column.Unspill(t, f.rows, f.name+name, src)
 }
 
-// line returns the line of a row in the input.
+// line returns the line number that a row has in the input.
 func (b *batch) line(row int) uint32 {
 	if b.file != nil && b.lines == nil {
 		b.lines = column.Read[uint32](b.file.perRow, b.file.name+lineColumn, b.file.rows)
@@ -264,7 +268,7 @@ var textType = value.Of(value.String)
 
 func propColumn(p int) string { return ".p" + strconv.Itoa(p) }
 
-// columnNames names the columns of a batch in the order of builders.
+// columnNames returns the names of the columns of a batch, in the order of the method builders.
 func (b *batch) columnNames() (names []string) {
 	if b.ids != nil {
 		names = append(names, idColumn)

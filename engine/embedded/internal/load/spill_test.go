@@ -45,7 +45,8 @@ func (m memorySource) Block(name string) ([]byte, error) {
 	return nil, &engine.NotFound{What: "block", Name: name}
 }
 
-// shuffled returns lines whose ids do not ascend. If twice is set, some of them occur again later.
+// shuffled returns lines with ids that do not ascend. If twice is true, some lines occur again
+// later.
 func shuffled(n int, twice bool) string {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var lines []string
@@ -62,8 +63,8 @@ func shuffled(n int, twice bool) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestSpilledLoads compares loads whose rows go through runs, and into several segments, with loads
-// that keep all rows in memory.
+// TestSpilledLoads loads rows through runs and into several segments. The result must equal that of
+// a load that keeps all rows in memory.
 func TestSpilledLoads(t *testing.T) {
 	s := testSchema(t)
 	noIDs := strings.Repeat(`{"type":"Free"}`+"\n", 200)
@@ -104,7 +105,7 @@ func describe(err error) string {
 	return fmt.Sprint(b.String(), bad.More)
 }
 
-// TestScratchFails makes the creation of each temporary file fail in turn.
+// TestScratchFails makes the creation of each temporary file fail in turn. The load must fail.
 func TestScratchFails(t *testing.T) {
 	s := testSchema(t)
 	text := shuffled(200, true)
@@ -122,7 +123,7 @@ func TestScratchFails(t *testing.T) {
 	}
 }
 
-// TestSegments counts the segments of a type by the limit of their size.
+// TestSegments counts the segments of a type for different size limits of a segment.
 func TestSegments(t *testing.T) {
 	s := testSchema(t)
 	for _, c := range []struct {

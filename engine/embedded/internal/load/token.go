@@ -178,7 +178,7 @@ func (s *scanner) unescape(start, i int) ([]byte, bool) {
 	return nil, false
 }
 
-// take skips white space, and then byte c if it is next. It reports whether c was there.
+// take skips white space, and then byte c if that comes next. It reports whether c came next.
 func (s *scanner) take(c byte) bool {
 	s.space()
 	if s.i < len(s.b) && s.b[s.i] == c {
@@ -200,7 +200,7 @@ func (s *scanner) space() {
 	}
 }
 
-// literal skips the text w and reports whether it was next.
+// literal reports whether the text w comes next, and skips it if so.
 func (s *scanner) literal(w string) bool {
 	if len(s.b)-s.i >= len(w) && string(s.b[s.i:s.i+len(w)]) == w {
 		s.i += len(w)

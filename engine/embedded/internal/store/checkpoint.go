@@ -13,21 +13,21 @@ import (
 
 // segmentState describes a segment file.
 type segmentState struct {
-	known     bool   // size and crc are known
+	known     bool   // size and crc are set
 	size      int64  // in bytes
 	crc       uint32 // checksum of the footer
-	manifest  uint64 // number of the last manifest that names it, even if writing that manifest failed
-	recovered bool   // the segment existed at Open, and the manifest did not name it
-	named     uint64 // LSN of the first record that names it, 0 if unknown
+	manifest  uint64 // number of the last manifest that lists the segment, even if writing it failed
+	recovered bool   // the segment existed at Open, but the manifest did not list it
+	named     uint64 // LSN of the first record that lists the segment; 0 if unknown
 }
 
-// Checkpoint installs a new manifest, which holds the payload and names the segments. The
-// payload and the segments must contain the effect of all records up to upTo. The segments
-// must include every segment that the manifest or a record after upTo needs, except
-// segments first named by those later records. The record upTo must be durable, and upTo
-// must not decrease from call to call; otherwise the error is an *engine.Conflict. After
-// the manifest is installed, Checkpoint recycles the log files that hold no later records
-// and removes the segments that are not needed any more.
+// Checkpoint installs a new manifest, which contains the payload and lists the segments. The
+// payload and the segments must contain the effect of all records up to upTo. The segments must
+// include every segment that the manifest or a record after upTo needs, except segments first named
+// by those later records. The record upTo must be durable, and upTo must not decrease from call to
+// call; otherwise the error is an *engine.Conflict. After the manifest is installed, Checkpoint
+// recycles the log files that hold no later records and removes the segments that are not needed
+// any more.
 //
 // After a crash at any point, either the old manifest or the new one is in force. When
 // Checkpoint fails, the old one stays in force until the next Open, which may find the new
@@ -78,16 +78,16 @@ func (s *Store) Checkpoint(ctx context.Context, payload []byte, upTo uint64, seg
 	if err := s.install(m); err != nil {
 		return err
 	}
-	// Files that stay behind only take up space.
+	// Files that could not be removed only occupy space.
 	_ = s.log.recycle(upTo)
 	s.removeManifests()
 	s.removeSegments(m)
 	return nil
 }
 
-// RemoveSegment removes a segment that no record and no manifest names or will name, for
-// example the segment of a failed load. The error is an *engine.NotFound if the segment
-// does not exist, and an *engine.Conflict if the log or a manifest uses it.
+// RemoveSegment removes a segment that no record and no manifest lists or will list, for example
+// the segment of a failed load. The error is an *engine.NotFound if the segment does not exist, and
+// an *engine.Conflict if the log or a manifest uses it.
 func (s *Store) RemoveSegment(id SegmentID) error {
 	s.mu.Lock()
 	state := s.segments[id]

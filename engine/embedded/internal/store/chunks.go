@@ -8,9 +8,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// chunkSize is the number of bytes that a chunk of a compressed block holds; the last chunk may
-// hold fewer. Each chunk is a Zstandard frame. A use of a few bytes decompresses only the chunks that
-// hold them.
+// chunkSize is the number of uncompressed bytes in a chunk of a compressed block; the last chunk
+// may contain fewer. Each chunk is a Zstandard frame. A read of a few bytes decompresses only the
+// chunks that contain them.
 const chunkSize = 64 << 10
 
 // chunkEnd is the size in bytes of a chunk's entry in the list after the chunks.
@@ -22,7 +22,8 @@ func (b *blockEntry) inChunks() bool { return b.codec == codecChunks || b.codec 
 // numChunks returns the number of chunks of the block.
 func (b *blockEntry) numChunks() int { return int((b.unpacked + chunkSize - 1) / chunkSize) }
 
-// packChunks compresses data into chunks, followed by a list of where they end.
+// packChunks compresses data into chunks. A list of the offsets at which the chunks end follows
+// them.
 func packChunks(data []byte, delta bool) []byte {
 	var packed, ends []byte
 	for len(data) > 0 {
@@ -37,8 +38,9 @@ func packChunks(data []byte, delta bool) []byte {
 	return append(packed, ends...)
 }
 
-// appendChunk decompresses chunk i and appends its bytes to dst. read returns bytes of the block as
-// it is stored, of which length counts those before the padding. The error is an *engine.Corrupt.
+// appendChunk decompresses chunk i and appends the bytes to dst. The function read returns bytes of
+// the block in its stored form; length is the size of that form without the padding. Any error of
+// the decompression is an *engine.Corrupt.
 func (b *blockEntry) appendChunk(dst []byte, i int, length int64, file string, read func(from, to int64) ([]byte, error)) ([]byte, error) {
 	corrupt := func(format string, args ...any) ([]byte, error) {
 		return nil, &engine.Corrupt{Object: file, Detail: fmt.Sprintf("block %q, offset %d: chunk %d ", b.name, b.offset, i) + fmt.Sprintf(format, args...)}
@@ -68,7 +70,7 @@ func (b *blockEntry) appendChunk(dst []byte, i int, length int64, file string, r
 	if err := h.Decode(chunk); err != nil {
 		return corrupt("is not a Zstandard frame: %v", err)
 	}
-	// The decoder allocates the size in the header, so it must be the expected one.
+	// The decoder allocates as many bytes as the header says, so check that size first.
 	if !h.HasFCS || h.FrameContentSize != uint64(size) {
 		return corrupt("holds %d bytes, expected %d", h.FrameContentSize, size)
 	}
@@ -86,7 +88,7 @@ func (b *blockEntry) appendChunk(dst []byte, i int, length int64, file string, r
 	return out, nil
 }
 
-// unpackChunks decompresses a block in chunks. The error is an *engine.Corrupt.
+// unpackChunks decompresses a block that consists of chunks. Any error is an *engine.Corrupt.
 func (b *blockEntry) unpackChunks(data []byte, file string) ([]byte, error) {
 	if b.numChunks() > len(data)/chunkEnd {
 		return nil, &engine.Corrupt{Object: file, Detail: fmt.Sprintf("block %q, offset %d: %d chunks are not in %d bytes", b.name, b.offset, b.numChunks(), len(data))}

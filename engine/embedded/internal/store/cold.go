@@ -70,7 +70,7 @@ func (w *SegmentWriter) AddCold(name string, data []byte, delta bool) error {
 	if n := samples * sampleBytes; len(data) > 2*n {
 		sample := make([]byte, 0, n)
 		for i := range samples {
-			at := (len(data) - sampleBytes) / (samples - 1) * i &^ 3 // a number is not cut
+			at := (len(data) - sampleBytes) / (samples - 1) * i &^ 3 // a multiple of 4, so that no number is split
 			piece := data[at : at+sampleBytes]
 			if delta {
 				piece = deltas(piece)
@@ -88,7 +88,7 @@ func (w *SegmentWriter) AddCold(name string, data []byte, delta bool) error {
 	return w.add(name, packed, codec, int64(len(data)))
 }
 
-// unpack decompresses the data of a block. The error is an *engine.Corrupt.
+// unpack decompresses the data of a block. Any error is an *engine.Corrupt.
 func (b *blockEntry) unpack(data []byte, file string) ([]byte, error) {
 	if b.inChunks() {
 		return b.unpackChunks(data, file)

@@ -10,8 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// TestCold writes blocks that shrink and blocks that do not, reads parts and all of them back, and
-// corrupts bytes of the file.
+// TestCold writes blocks that shrink by compression and blocks that do not. It reads them back in
+// parts and whole. Then it corrupts bytes of the file; reads must report the fault.
 func TestCold(t *testing.T) {
 	ctx := t.Context()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -50,7 +50,7 @@ func TestCold(t *testing.T) {
 	must(t, s.Verify(ctx))
 	seg, err := s.OpenSegment(ctx, id)
 	must(t, err)
-	for _, b := range blocks { // before Block decompresses them as a whole
+	for _, b := range blocks { // before Block decompresses them whole
 		p, err := seg.Pieces(b.name)
 		must(t, err)
 		n := len(b.data)
@@ -103,8 +103,8 @@ func TestCold(t *testing.T) {
 	}
 }
 
-// TestColdPieces damages a compressed block. Chunks that do not lie in the damaged piece must still
-// be readable.
+// TestColdPieces damages one piece of a compressed block. Chunks outside the damaged piece must
+// still be readable.
 func TestColdPieces(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var want []byte

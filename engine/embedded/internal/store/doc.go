@@ -1,15 +1,15 @@
 // Package store stores one graph durably in one directory. It has a write-ahead log with group
-// commit, immutable segment files, and manifests that say which files make up the graph.
+// commit, immutable segment files, and manifests that list the files of the graph.
 //
 // The package stores bytes; its caller defines the meaning of records, blocks and manifest
-// payloads. A commit is a record in the log. If a commit has too many rows for a record, the
-// caller first writes them to segments, and the record names the segments. A checkpoint
-// writes a manifest with the effect of all records up to a given one. After that, the log
-// files before this record are recycled.
+// payloads. A commit is a record in the log. If a commit has too many rows for a record, the caller
+// first writes the rows to segments, and the record lists the segments. A checkpoint writes a
+// manifest with the effect of all records up to a given one. After that, the log files before this
+// record are recycled.
 //
 // # Directory
 //
-//	LOCK                   names the process that has the store open
+//	LOCK                   identifies the process that has the store open
 //	END                    the last record when the store was last closed
 //	000000000007.log       log file 7; numbers have no gaps, the highest is the active file
 //	000000000003.free      a log file that waits for reuse; its content has no meaning
@@ -20,19 +20,19 @@
 // Log files, segments, manifests and END are written under a temporary name, synced and
 // renamed, and then the directory is synced. So a file under its final name was once
 // complete, and every fault in it is corruption and not a torn write. The only exceptions
-// are the frames of the last write to the log, unless END names them.
+// are the frames of the last write to the log, unless END identifies their last record.
 //
 // The process that has the store open locks the directory itself, LOCK, and the active log
 // file, and accesses the directory through its descriptor. So a second process is refused
-// even if LOCK was removed or the directory was renamed, and the first process never
-// touches another directory that took the path. Before each write to the log, and again
-// after its sync, the process checks that the path still leads to its directory and its log
-// file. If not, it acknowledges no more records. A copy of the directory is another store.
-// If two directories share log files by hard links, the next process that opens one of them
-// copies the files.
+// even if LOCK was removed or the directory was renamed, and the first process never accesses
+// another directory that has taken the same path. Before each write to the log, and again after its
+// sync, the process checks that the path still leads to its directory and its log file. If not, it
+// acknowledges no more records. A copy of the directory is another store. If two directories share
+// log files by hard links, the next process that opens one of them copies the files.
 //
-// A temporary file holds data that does not fit into memory while a commit is made. It is a segment
-// that no record or manifest names; it loses its name as soon as it is written and mapped.
+// A temporary file contains data that does not fit into memory while a commit is made. It is a
+// segment to which no record and no manifest refers. Its name is removed as soon as it is written
+// and mapped.
 //
 // A record gets its place in the log only when there is a file with room for it, so that a
 // full disk refuses the record before anything has changed. If the disk refuses the write
@@ -128,7 +128,7 @@
 //	 8  u32  format = 5
 //	12  u32  number of segments
 //	16  u64  number, as in the name
-//	24  u64  LSN of the last record whose effect it contains
+//	24  u64  LSN of the last record with an effect in this manifest
 //	32  u64  next segment number
 //	40  u64  length of the payload
 //	48       for each segment, in order of number:
@@ -141,8 +141,8 @@
 //
 // # END
 //
-// A store whose manifest has format 4 or more has this file. Close writes it. It stays true
-// afterwards, because records are only added after the one that it names.
+// A store with a manifest of format 4 or later has this file. Close writes the file. It stays true
+// afterwards, because later records have higher LSNs.
 //
 //	 0  "OGEND\0\0\0"
 //	 8  u32  format = 5

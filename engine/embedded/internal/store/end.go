@@ -49,8 +49,8 @@ func decodeEnd(data []byte, file string) (durable uint64, err error) {
 	return le.Uint64(data[16:]), nil
 }
 
-// readEnd returns the LSN of the last record that END names, and whether the file exists. A
-// store without END has format 3 or less, or its Create did not finish.
+// readEnd returns the LSN of the last record according to END, and whether the file exists. A store
+// without END has format 3 or less, or its Create did not finish.
 func readEnd(fsys fs.FS, dir string, m manifest) (durable uint64, there bool, err error) {
 	name := filepath.Join(dir, endName)
 	data, err := fs.ReadFile(fsys, name)
@@ -66,9 +66,9 @@ func readEnd(fsys fs.FS, dir string, m manifest) (durable uint64, there bool, er
 	return durable, err == nil, err
 }
 
-// noteEnd makes END name the given record, unless END names it or a later one already. The
-// record must be durable. A record that END names stays durable, so END is true at all
-// times, also after a crash.
+// noteEnd writes the LSN of the given record to END, unless END contains this LSN or a later one
+// already. The record must be durable. It stays durable, so END is true at all times, also after a
+// crash.
 func (s *Store) noteEnd(durable uint64) error {
 	s.mu.Lock()
 	current := s.hasEnd && s.end >= durable

@@ -37,8 +37,8 @@ func damageLast(t *testing.T, mem *fs.Mem, number uint64) (name string) {
 	return name
 }
 
-// TestLastRecord corrupts the last record. After a kill, Open takes the corruption for a
-// torn write. Once any process has closed the store properly, Open reports corruption.
+// TestLastRecord corrupts the last record. After a kill, Open must regard the corruption as a torn
+// write. Once any process has closed the store properly, Open reports corruption.
 func TestLastRecord(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -102,7 +102,7 @@ func TestLastRecord(t *testing.T) {
 	}
 }
 
-// TestMissingEnd removes END, which a store of this format requires.
+// TestMissingEnd removes END. A store of this format requires it, so Open must report corruption.
 func TestMissingEnd(t *testing.T) {
 	mem := appended(t)
 	name := filepath.Join("/g", endName)
@@ -112,7 +112,8 @@ func TestMissingEnd(t *testing.T) {
 	}
 }
 
-// TestNewerFormat opens a store whose END has a later format number.
+// TestNewerFormat opens a store with a newer format number in END. The error must be that the file
+// END is corrupt.
 func TestNewerFormat(t *testing.T) {
 	mem := appended(t)
 	name := filepath.Join("/g", endName)
@@ -127,8 +128,8 @@ func TestNewerFormat(t *testing.T) {
 	}
 }
 
-// TestEndNotWritten closes a store whose disk rejects the write of END. The close succeeds,
-// and the store opens again.
+// TestEndNotWritten closes a store while the disk rejects the write of END. The close must succeed,
+// and the store must open again.
 func TestEndNotWritten(t *testing.T) {
 	mem := appended(t)
 	failing := false

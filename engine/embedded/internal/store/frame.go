@@ -43,7 +43,7 @@ func (h logHeader) encode() []byte {
 }
 
 // decodeLogHeader decodes the header of log file number, which is size bytes long. The
-// error is an *engine.Corrupt that names file.
+// error is an *engine.Corrupt that contains the name of the file.
 func decodeLogHeader(page []byte, size int64, file string, number uint64) (logHeader, error) {
 	corrupt := func(text string, args ...any) (logHeader, error) {
 		return logHeader{}, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(text, args...)}
@@ -156,8 +156,8 @@ type logScan struct {
 	tornEnd   int64    // end offset of the remains of a torn write; at most end if there are none
 }
 
-// scanLog reads the frames of a log file; data includes the file's header. The error is an
-// *engine.Corrupt when a frame is bad that was durable.
+// scanLog reads the frames of a log file; data includes the file's header. It returns an
+// *engine.Corrupt if a frame that was durable is faulty.
 func scanLog(data []byte, h logHeader, file string) (logScan, error) {
 	s := logScan{next: h.first, end: logHeaderSize, lastWrite: logHeaderSize}
 	seed := h.seed()

@@ -132,8 +132,8 @@ func FuzzFooter(f *testing.F) {
 	})
 }
 
-// FuzzChunks unpacks arbitrary bytes as a block that is compressed in chunks. The error must be a
-// *engine.Corrupt, and the result must have the length in the footer.
+// FuzzChunks unpacks arbitrary bytes as a block that is compressed in chunks. The outcome must be a
+// *engine.Corrupt or a result of the length that the footer states.
 func FuzzChunks(f *testing.F) {
 	text := bytes.Repeat([]byte("some text, again and again. "), 5000)
 	f.Add(packChunks(text, false), uint32(len(text)), false)

@@ -160,8 +160,8 @@ func (h *history) append(s *Store, payload []byte, names SegmentID) {
 	}
 }
 
-// checkpoint makes a checkpoint that names the segments of all records that it covers,
-// except every fourth segment, which the earlier checkpoints left out too.
+// checkpoint makes a checkpoint that lists the segments of all records that it covers, except every
+// fourth segment, which the earlier checkpoints left out too.
 func (h *history) checkpoint(ctx context.Context, s *Store) {
 	upTo := s.Durable()
 	h.mu.Lock()

@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// killDir is the environment variable that names the directory of the store, for the
-// process that the test will kill.
+// killDir is the environment variable that contains the directory of the store, for the process
+// that the test will kill.
 const killDir = "OMNIGRAPH_STORE_TEST_KILL_DIR"
 
 // TestKill kills a process that appends, and checks that every record that the process reported as

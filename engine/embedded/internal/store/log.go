@@ -50,7 +50,7 @@ type wal struct {
 	idle    sync.Cond // signalled when a leader steps down
 	leading bool      // whether one of the callers is the leader
 	closed  bool      // close was called
-	failed  error     // why the log takes no writes until the next Open
+	failed  error     // if set, why the log refuses writes until the next Open
 	queue   []*Ticket // records that are not in a batch yet
 	next    uint64    // LSN of the next record
 	durable uint64    // LSN of the last durable record
@@ -85,8 +85,8 @@ func newWAL(fsys fs.Dir, dir string, size int64, salt func() uint64) *wal {
 	return l
 }
 
-// enqueue reserves a place for a record in a file that exists, so that writing the record
-// later needs no more disk space. An error leaves the log unchanged.
+// enqueue reserves a place for a record in a file that exists, so that writing the record later
+// needs no more disk space. If enqueue fails, the log is unchanged.
 func (l *wal) enqueue(kind uint8, payload []byte) (*Ticket, error) {
 	if len(payload) > MaxPayload {
 		return nil, &engine.TooLarge{Resource: "bytes of a log record", Limit: MaxPayload, Actual: int64(len(payload))}

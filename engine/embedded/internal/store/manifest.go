@@ -18,15 +18,15 @@ var manifestMagic = []byte("OGMANIF\x00")
 
 // manifest describes the graph as of a record.
 type manifest struct {
-	format   uint32          // the format it was read with; encode writes the current one
-	number   uint64          // number of the manifest, which its file name has
-	upTo     uint64          // LSN of the last record whose effect it contains
+	format   uint32          // format of the file from which it was read; encode writes the current one
+	number   uint64          // number of the manifest, as in its file name
+	upTo     uint64          // LSN of the last record with an effect in this manifest
 	next     SegmentID       // id of the next segment
 	segments []manifestEntry // in order of id
 	payload  []byte
 }
 
-// manifestEntry is a segment that a manifest names.
+// manifestEntry describes a segment that a manifest lists.
 type manifestEntry struct {
 	id   SegmentID
 	size int64  // in bytes
@@ -52,8 +52,8 @@ func (m manifest) encode() []byte {
 	return le.AppendUint32(buf, checksum(buf))
 }
 
-// decodeManifest decodes a manifest. Its payload points into data, and is nil if it is
-// empty. The error is an *engine.Corrupt that names file.
+// decodeManifest decodes a manifest. The payload of the result aliases data; an empty payload is
+// nil. Any error is an *engine.Corrupt that contains the name of the file.
 func decodeManifest(data []byte, file string, number uint64) (manifest, error) {
 	corrupt := func(text string, args ...any) (manifest, error) {
 		return manifest{}, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(text, args...)}

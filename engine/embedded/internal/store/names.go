@@ -16,7 +16,7 @@ const (
 	manifestExt = ".manifest" // manifests
 	tempExt     = ".tmp"      // files that are being written
 	lockName    = "LOCK"      // locked while a process has the store open
-	endName     = "END"       // names the last record after a clean close
+	endName     = "END"       // identifies the last record after a clean close
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -32,19 +32,18 @@ func filename(dir string, number uint64, ext string) string {
 	return filepath.Join(dir, fmt.Sprintf("%012d%s", number, ext))
 }
 
-// listing is the content of a directory by kind of file. The numbers are sorted.
+// listing lists the files in a directory by kind of file. The numbers are sorted.
 type listing struct {
 	logs, free, segments, manifests []uint64
 	temps                           []string
 }
 
-// classify sorts file names into a listing. It leaves out names that a store does not use.
+// classify makes a listing of file names. It omits names that a store does not use.
 func classify(names []string) listing {
 	var l listing
 	for _, name := range names {
 		if made, ok := strings.CutSuffix(name, tempExt); ok {
-			// Leave out the temporary files of other programs, which a store must not
-			// remove.
+			// Omit the temporary files of other programs, which a store must not remove.
 			if found := classify([]string{made}); made == endName || len(found.logs)+len(found.segments)+len(found.manifests) > 0 {
 				l.temps = append(l.temps, name)
 			}

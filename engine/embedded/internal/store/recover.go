@@ -83,8 +83,8 @@ func (s *Store) recoverSegments(m manifest, there []uint64) error {
 	return nil
 }
 
-// removeLeftovers removes the files that a crash left behind, and takes the obsolete log files for
-// reuse.
+// removeLeftovers removes the files that remained after a crash, and keeps the obsolete log files
+// for reuse.
 func (s *Store) removeLeftovers(found listing, used []openLog) error {
 	for _, name := range found.temps {
 		if err := s.fsys.Remove(filepath.Join(s.dir, name)); err != nil {

@@ -34,7 +34,7 @@ func (n *nextFile) discard(l *wal) {
 	}
 }
 
-// fileSize returns the size in bytes of a log file whose first frame has need bytes.
+// fileSize returns the size in bytes of a log file that begins with a frame of `need` bytes.
 func (l *wal) fileSize(need int64) int64 {
 	if need > l.size-logHeaderSize {
 		return logHeaderSize + pad(need, logHeaderSize)
@@ -42,8 +42,8 @@ func (l *wal) fileSize(need int64) int64 {
 	return l.size
 }
 
-// nextFileLocked takes an existing file that has room for a frame of need bytes, or returns
-// nil if there is none. REQUIRES: mu.
+// nextFileLocked removes a file with room for a frame of `need` bytes from the spare and free files
+// and returns it, or returns nil if there is no such file. REQUIRES: mu.
 func (l *wal) nextFileLocked(need int64) *nextFile {
 	if next := l.spare; next != nil && next.size >= l.fileSize(need) {
 		l.spare = nil
@@ -57,8 +57,8 @@ func (l *wal) nextFileLocked(need int64) *nextFile {
 	return nil
 }
 
-// reserve makes a spare file in case the record does not fit into the last file, so that
-// enqueue rarely has to make one. An error leaves the log unchanged.
+// reserve makes a spare file if the record may not fit into the last file, so that enqueue rarely
+// has to make one. If reserve fails, the log is unchanged.
 func (l *wal) reserve(payload int) error {
 	size := frameSize(payload)
 	l.mu.Lock()
@@ -179,10 +179,10 @@ func fillZeros(f fs.File, size int64) error {
 	return f.Sync()
 }
 
-// recycle frees the log files whose records are all at or before upTo. A later use of such
-// a file has another salt, so the old frames are invalid there. A crash may restore a
-// file's old name; this does no harm, since Open reads no records before the manifest's.
-// The next checkpoint retries a file that recycle could not free.
+// recycle frees each log file that contains only records up to upTo. When the file is used again,
+// it gets another salt, so the old frames in it are invalid. A crash may restore the old name of
+// the file. This does no harm, since Open reads no records that the manifest covers. The next
+// checkpoint retries a file that recycle could not free.
 func (l *wal) recycle(upTo uint64) error {
 	l.mu.Lock()
 	n := 0

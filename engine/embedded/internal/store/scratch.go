@@ -7,10 +7,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// WriteScratch creates a temporary segment from the blocks that write adds, for memory that a
-// caller would otherwise need. The segment has no name: nothing can open it again, and its space
-// on the disk is free once nothing refers to the result. It is not durable. If the process ends
-// while the file is being made, the next Open removes it. A failure does not affect the log.
+// WriteScratch creates a temporary segment from the blocks that the function write adds. With it a
+// caller can keep data on the disk instead of in memory. The segment has no name, so it cannot be
+// opened again, and its space on the disk becomes free once nothing refers to the result. It is not
+// durable. If the process ends while the file is being made, the next Open removes the file. A
+// failure does not affect the log.
 func (s *Store) WriteScratch(ctx context.Context, write func(w *SegmentWriter) error) (*Segment, error) {
 	id, err := s.newSegmentID(ctx)
 	if err != nil {
@@ -30,8 +31,8 @@ func (s *Store) writeScratch(ctx context.Context, id SegmentID, write func(w *Se
 	if err != nil {
 		return nil, unavailable(doing, err)
 	}
-	// A mapping stays readable without the name. If the removal fails, the next Open removes the
-	// file.
+	// A mapping stays readable after the name of its file is removed. If the removal fails, the
+	// next Open removes the file.
 	defer func() { _ = s.fsys.Remove(temp) }()
 	if err := fillScratch(ctx, f, id, doing, write); err != nil {
 		return nil, err

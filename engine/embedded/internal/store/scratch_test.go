@@ -13,7 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
-// TestScratch reads a temporary segment whose name is gone already, also after the store is closed.
+// TestScratch reads a temporary segment after the name of its file is removed, and again after the
+// store is closed.
 func TestScratch(t *testing.T) {
 	eachFS(t, func(t *testing.T, fsys fs.FS, dir string) {
 		s := create(t, fsys, dir, tiny)
@@ -33,8 +34,8 @@ func TestScratch(t *testing.T) {
 	})
 }
 
-// TestScratchFails makes each operation on a temporary segment fail. The error gives the reason, and
-// the next Open finds no file.
+// TestScratchFails makes each operation on a temporary segment fail. The error must state the
+// reason. After the next Open no temporary file may be left.
 func TestScratchFails(t *testing.T) {
 	for n := 1; ; n++ {
 		at := -1
@@ -56,7 +57,7 @@ func TestScratchFails(t *testing.T) {
 			}
 			return
 		}
-		// The removal of the file may fail: the next Open removes it.
+		// Ignore a failed removal of the file: the next Open removes it.
 		if err != nil && !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("operation %d fails: %v", n, err)
 		}
@@ -69,8 +70,8 @@ func TestScratchFails(t *testing.T) {
 	}
 }
 
-// TestAddStream writes blocks in parts of different lengths, and compares the file with one whose
-// blocks were written at once.
+// TestAddStream writes blocks in parts of different lengths. The file must equal a file in which
+// each block was written at once.
 func TestAddStream(t *testing.T) {
 	s := create(t, fs.NewMem(), "/graph", tiny)
 	defer s.Close()

@@ -11,22 +11,23 @@ import (
 // block is a block of an open segment.
 type block struct {
 	blockEntry
-	verified atomic.Bool // the whole block
-	mu       sync.Mutex  // held during verification of the whole block
+	verified atomic.Bool // whether the whole block is verified
+	mu       sync.Mutex  // locked while the whole block is verified
 	data     []byte      // the decompressed bytes, if the block was compressed; valid once verified
 
 	prepared sync.Once // makes the lists below
-	// parts has a bit for each piece, set once the piece is verified.
+	// parts contains one bit for each piece, which is set once the piece is verified.
 	parts []atomic.Uint64
-	// chunks has the decompressed bytes of each chunk that was used, if the block is in chunks.
+	// chunks contains the decompressed bytes of each chunk that was read, if the block consists of
+	// chunks.
 	chunks []atomic.Pointer[[]byte]
 }
 
 // Block returns the data of a block, at an address that is a multiple of 8. The data lies
 // in a mapping: the caller must not change it, and must keep the segment while it uses the
-// data. The first use after opening verifies the checksums; if they are wrong, the error is
-// an *engine.Corrupt that names the file and the block. The error for a block that does not
-// exist is an *engine.NotFound.
+// data. The first use after opening verifies the checksums; if they are wrong, Block returns an
+// *engine.Corrupt that contains the names of the file and of the block. If the block does not
+// exist, it returns an *engine.NotFound.
 func (g *Segment) Block(name string) ([]byte, error) {
 	b, err := g.block(name)
 	if err != nil {
@@ -53,15 +54,16 @@ func (g *Segment) Block(name string) ([]byte, error) {
 	return g.mapping.Bytes()[b.offset:][:b.length:b.length], nil
 }
 
-// Pieces is a block whose pieces of 64 KiB are verified when they are first read. Its methods may be
-// called concurrently.
+// Pieces is a block that is verified by pieces of 64 KiB, each when it is first read. The methods
+// of Pieces may be called concurrently.
 type Pieces struct {
 	g *Segment
 	b *block
 }
 
-// Pieces returns a block without verifying it. But a block that is compressed as a whole is verified
-// and decompressed immediately. The errors and the address of the data are those of [Segment.Block].
+// Pieces returns a block without verifying it, except that a block compressed as one frame is
+// verified and decompressed immediately. For errors and the address of the data see
+// [Segment.Block].
 func (g *Segment) Pieces(name string) (Pieces, error) {
 	b, err := g.block(name)
 	if err != nil {
@@ -84,8 +86,8 @@ func (g *Segment) block(name string) (*block, error) {
 // Len returns the length of the block in bytes.
 func (p Pieces) Len() int { return int(p.b.unpacked) }
 
-// Range returns the verified bytes from offset from up to, but not including, offset to;
-// 0 <= from <= to <= Len(). The error is an *engine.Corrupt.
+// Range returns the bytes [from, to) after verifying them; 0 <= from <= to <= Len(). Any error is
+// an *engine.Corrupt.
 func (p Pieces) Range(from, to int) ([]byte, error) {
 	b := p.b
 	if from < 0 || from > to || to > p.Len() {
@@ -120,7 +122,7 @@ func (p Pieces) Range(from, to int) ([]byte, error) {
 	return out, nil
 }
 
-// prepare makes the lists of what was verified and decompressed.
+// prepare makes the lists parts and chunks.
 func (b *block) prepare() {
 	b.prepared.Do(func() {
 		b.parts = make([]atomic.Uint64, (len(b.blockEntry.pieces)+63)/64)
@@ -130,12 +132,12 @@ func (b *block) prepare() {
 	})
 }
 
-// stored returns bytes of the block as they are stored, and verifies the pieces that hold them.
+// stored returns bytes of the block in their stored form. It verifies the pieces that contain them.
 func (b *block) stored(g *Segment, from, to int64) ([]byte, error) {
 	b.prepare()
 	data := g.mapping.Bytes()[b.offset:]
 	if from < to && !b.verified.Load() {
-		fetched := to-from == b.length // Block asks for all of it
+		fetched := to-from == b.length // a read of the whole block has fetched it already
 		last := int((to - 1) / pieceSize)
 		for i := int(from / pieceSize); i <= last; i++ {
 			word, bit := &b.parts[i/64], uint64(1)<<(i%64)

@@ -84,7 +84,8 @@ func (b *blockEntry) verify(data []byte, file string) error {
 	return nil
 }
 
-// verifyPiece checks the checksum of piece i of a block; data is the whole block with its padding.
+// verifyPiece verifies the checksum of piece i of a block; data is the whole block, including the
+// padding.
 func (b *blockEntry) verifyPiece(data []byte, i int, file string) error {
 	start := i * pieceSize
 	piece := data[start:min(start+pieceSize, len(data))]

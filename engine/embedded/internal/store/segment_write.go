@@ -44,7 +44,7 @@ type SegmentWriter struct {
 // blockEntry is the description of a block in a footer.
 type blockEntry struct {
 	name   string
-	offset int64    // of its first byte in the file
+	offset int64    // offset of the first byte in the file
 	length int64    // in bytes, without padding
 	pieces []uint32 // checksum of each piece
 
@@ -73,7 +73,7 @@ func (s *Store) WriteSegment(ctx context.Context, write func(w *SegmentWriter) e
 	return id, nil
 }
 
-// newSegmentID reserves the number of a segment.
+// newSegmentID reserves and returns the id of a new segment.
 func (s *Store) newSegmentID(ctx context.Context) (SegmentID, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -94,8 +94,9 @@ func (w *SegmentWriter) AddBlock(name string, data []byte) error {
 	return w.add(name, data, codecNone, int64(len(data)))
 }
 
-// AddStream appends a block whose bytes pieces passes to put, one part after another. The parts may
-// have any length. For errors and limits see [SegmentWriter.AddBlock].
+// AddStream appends a block. It calls the function `pieces`, which passes the bytes of the block to
+// put, one part after another. The parts may have any length. For errors and limits see
+// [SegmentWriter.AddBlock].
 func (w *SegmentWriter) AddStream(name string, pieces func(put func(data []byte) error) error) error {
 	b, err := w.begin(name)
 	if err == nil {
@@ -157,10 +158,11 @@ func (b *newBlock) put(data []byte) error {
 	return nil
 }
 
-// end writes the padding and adds the block to the segment.
+// end writes the padding and enters the block in the segment's list of blocks.
 func (b *newBlock) end(codec byte, unpacked int64) error {
 	if b.length%pieceSize > 0 {
-		// Pieces are a multiple of the alignment, so the padding fits into the last.
+		// The size of a piece is a multiple of the alignment, so the padding fits into the last
+		// piece.
 		padding := zeroPadding[:pad(b.length, blockAlign)-b.length]
 		if err := b.w.write(padding); err != nil {
 			return err
@@ -226,8 +228,8 @@ func (s *Store) writeSegment(ctx context.Context, id SegmentID, write func(w *Se
 	return &segmentState{known: true, size: size, crc: crc}, nil
 }
 
-// fillSegment writes the header, the blocks that write adds, and the footer to an empty file. It
-// returns the size of the file and the checksum of the footer.
+// fillSegment writes a segment to an empty file: the header, the blocks that the function write
+// adds, and the footer. It returns the size of the file and the checksum of the footer.
 func fillSegment(ctx context.Context, f fs.File, id SegmentID, doing string, write func(w *SegmentWriter) error) (size int64, crc uint32, err error) {
 	w := &SegmentWriter{
 		ctx:   ctx,

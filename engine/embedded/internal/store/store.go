@@ -15,7 +15,7 @@ import (
 // Limits and defaults.
 const (
 	// MaxPayload is the maximum length of a record's payload, in bytes. A commit of more
-	// than about 64 KiB is better stored in segments that its record names.
+	// than about 64 KiB is better stored in segments that its record lists.
 	MaxPayload = 16 << 20
 
 	// DefaultLogSize is the default size of a log file, in bytes. Open reads whole log
@@ -101,15 +101,14 @@ func Create(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Store, 
 	return s, nil
 }
 
-// Open opens the store in dir and returns its content. The error is an *engine.NotFound
-// when dir holds no store, an *engine.Unavailable that names the process that has the store
+// Open opens the store in dir and returns its content. The error is an *engine.NotFound if dir
+// contains no store, an *engine.Unavailable that identifies the process if a process has the store
 // open, or an *engine.Corrupt.
 func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Store, *Recovered, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	// Check before locking, so as not to leave a lock file in a directory that is not a
-	// store's.
+	// Check before locking, so that no lock file is created in a directory that contains no store.
 	switch names, err := fsys.List(dir); {
 	case errors.Is(err, iofs.ErrNotExist):
 		return nil, nil, &engine.NotFound{What: "graph directory", Name: dir}
@@ -130,9 +129,9 @@ func Open(ctx context.Context, fsys fs.FS, dir string, opts Options) (*Store, *R
 	return s, rec, nil
 }
 
-// Reserve makes room in the log for a record with a payload of n bytes. Calling it is
-// optional: it saves the next Enqueue from creating a file, which takes a few milliseconds.
-// The error is an *engine.Unavailable; it leaves the log unchanged.
+// Reserve makes room in the log for a record with a payload of n bytes. A call of Reserve is
+// optional: after it, the next Enqueue need not create a file, which takes a few milliseconds. Any
+// error is an *engine.Unavailable; the log is then unchanged.
 func (s *Store) Reserve(n int) error {
 	err := s.log.reserve(n)
 	s.noteFull(err)
@@ -140,8 +139,8 @@ func (s *Store) Reserve(n int) error {
 }
 
 // Append writes a record and returns its LSN once the record is durable. Callers that wait
-// at the same time share one write and one sync. The segments are the ones that this record
-// is the first to name; see [Store.Enqueue].
+// at the same time share one write and one sync. The argument segments lists the segments to which
+// this record is the first to refer; see [Store.Enqueue].
 //
 // Append honours the context only until the record has its LSN. After that it does not stop
 // waiting, because the caller would not learn whether the record is durable. For errors see
@@ -157,17 +156,17 @@ func (s *Store) Append(ctx context.Context, kind uint8, payload []byte, segments
 	return t.LSN, s.Wait(t)
 }
 
-// Enqueue gives a record its place in the log and returns without waiting. The log has the
-// records in the order of the calls. Wait writes the record. The payload must not change
-// until Wait returns. The caller must call Wait exactly once for each record; Close writes
-// the records for which Wait was not called.
+// Enqueue assigns a record its place in the log and returns without waiting. The records in the log
+// are in the order of the calls. Wait writes the record. The payload must not change until Wait
+// returns. The caller must call Wait exactly once for each record; Close writes the records for
+// which Wait was not called.
 //
-// The segments are the ones that this record is the first to name. They are removed once a
-// checkpoint covers the record and does not name them. A segment that no record has
-// declared in this way is kept until a checkpoint after the next Open.
+// The argument segments lists the segments to which this record is the first to refer. They are
+// removed by the first checkpoint that covers the record and does not list them. A segment that was
+// never an argument of Enqueue is kept until a checkpoint after the next Open.
 //
-// The error is an *engine.TooLarge, or an *engine.Unavailable when the log has failed or is
-// closed, or when the disk has no room for the record. After an error nothing has changed.
+// The error is an *engine.TooLarge, or an *engine.Unavailable if the log has failed or is closed,
+// or if the disk has no room for the record. After an error nothing has changed.
 func (s *Store) Enqueue(kind uint8, payload []byte, segments ...SegmentID) (*Ticket, error) {
 	t, err := s.log.enqueue(kind, payload)
 	if err != nil {
@@ -201,9 +200,9 @@ func (s *Store) Durable() uint64 {
 }
 
 // Close writes the queued records, records the last LSN in END, and unlocks the directory.
-// Segments stay readable. The error is that of the last write, if there was one. It is not
-// an error if END cannot be written: the next Open then treats corruption in records after
-// the one that END names as a torn write.
+// Segments stay readable. Close returns the error of the last write, if that failed. It returns no
+// error if only END cannot be written. The next Open then treats corruption in records after the
+// record in END as a torn write.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {

@@ -176,7 +176,7 @@ func TestCheckpoint(t *testing.T) {
 	})
 }
 
-// TestRecycledFiles fills recycled log files, whose old frames must not reappear.
+// TestRecycledFiles fills recycled log files. The old frames in them must not reappear.
 func TestRecycledFiles(t *testing.T) {
 	mem := fs.NewMem()
 	s := create(t, mem, "/g", tiny)

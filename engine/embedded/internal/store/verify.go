@@ -79,7 +79,7 @@ func (s *Store) verifyManifest(faults *faultList) []SegmentID {
 // verifySegment reads a segment, unless it was removed before it could be opened. It
 // returns only an error of the context.
 func (s *Store) verifySegment(ctx context.Context, faults *faultList, id SegmentID) error {
-	// While no checkpoint runs, a file that something names is not removed.
+	// While no checkpoint runs, a file to which a record or the manifest refers is not removed.
 	s.checkpointing.Lock()
 	defer s.checkpointing.Unlock()
 	state, there := s.segmentState(id)
@@ -96,7 +96,8 @@ func (s *Store) verifySegment(ctx context.Context, faults *faultList, id Segment
 	return err
 }
 
-// segmentState returns the state of a segment; there is false if the store has none.
+// segmentState returns the state of a segment. The result `there` is false if the store has no such
+// segment.
 func (s *Store) segmentState(id SegmentID) (state segmentState, there bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
-// TestVerifyBesideRemoval removes a segment that nothing names, as a failed load does,
-// after a Verify has begun. This is not a fault.
+// TestVerifyBesideRemoval removes a segment to which nothing refers, as a failed load does, after a
+// Verify has begun. This is not a fault.
 func TestVerifyBesideRemoval(t *testing.T) {
 	ctx := context.Background()
 	var s *Store

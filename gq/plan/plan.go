@@ -66,9 +66,9 @@ type Var struct {
 // NoLimit is the Limit of a read that has none.
 const NoLimit int64 = -1
 
-// Read is a query that returns rows. A match is an assignment of entities to the variables
-// outside not blocks for which all clauses hold. The read yields the distinct matches. The order
-// of clauses has no meaning.
+// Read is a query that returns rows. A match assigns entities to the variables outside `not` blocks
+// so that all clauses hold. The read yields the distinct matches. The order of clauses has no
+// meaning.
 type Read struct {
 	Vars    []Var
 	Match   []Clause
@@ -76,8 +76,8 @@ type Read struct {
 	// Grouped is set if a column is an aggregate. The other columns are then the grouping key.
 	Grouped bool
 	Order   []Order // most significant key first
-	// Ties lists the variables outside not blocks whose entity ids, ascending, break ties of
-	// Order. Named variables come first, by name, and then anonymous ones, in source order. Ties
+	// Ties lists the variables bound outside `not` blocks. Their entity ids, ascending, break ties
+	// of Order. Named variables come first, by name, and then anonymous ones, in source order. Ties
 	// between grouped rows are broken by their grouping values in column order instead.
 	Ties  []VarID
 	Limit int64 // maximum number of rows, or NoLimit

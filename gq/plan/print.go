@@ -10,7 +10,7 @@ import (
 
 // Format formats a plan for people, with one clause, column, sort key or statement per line.
 // Variables and parameters appear as $name. If several variables have the same name, because
-// several not blocks use it, the second and later ones get a number. Anonymous variables always get
+// several `not` blocks use it, the second and later ones get a number. Anonymous variables always get
 // one.
 func Format(q *Query) string {
 	p := &printer{q: q}
@@ -46,7 +46,7 @@ func (p *printer) line(format string, args ...any) {
 	p.b.WriteByte('\n')
 }
 
-// names makes the names of variables unique. Separate not blocks may use the same name, and
+// names makes the names of variables unique. Separate `not` blocks may use the same name, and
 // anonymous variables all have the same one.
 func (p *printer) names() {
 	if p.q.Read == nil {

@@ -18,9 +18,9 @@ const (
 	ParallelRows      // parallel edges multiply rows
 	ParallelMerged    // an edge binding yields only one of several parallel edges
 	SelfLoopDropped   // edges from a node to itself are ignored
-	NestedNotIgnored  // a not block inside a not block always holds
-	NotUncorrelated   // a not block ignores the bindings of outer variables
-	FilterInNotPassed // filters inside a not block are ignored
+	NestedNotIgnored  // a `not` block inside a `not` block always holds
+	NotUncorrelated   // a `not` block ignores the bindings of outer variables
+	FilterInNotPassed // filters inside a `not` block are ignored
 
 	// Reads: conditions.
 	NullEqualsNull    // null = null holds

@@ -89,7 +89,7 @@ func (c *checker) block(clauses []syntax.Clause, sc *scope) []plan.Clause {
 	return out
 }
 
-// not checks and lowers a not block.
+// not checks and lowers a `not` block.
 func (c *checker) not(n *syntax.Not, outer *scope) plan.Clause {
 	sc := &scope{outer: outer, vars: map[string]plan.VarID{}}
 	match := c.block(n.Match, sc)

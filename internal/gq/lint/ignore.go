@@ -182,8 +182,9 @@ func (r *run) targets(all []*directive) map[string][]*target {
 		}
 		for i, code := range d.codes {
 			r.in.Meter.Step(1)
-			// All codes of one directive are processed together. A repeated code therefore comes
-			// right after its first naming and is recognised by the last element.
+			// All codes of one directive are processed together. A repeated code therefore follows
+			// its first occurrence directly, and it is enough to compare with the last element of
+			// the list.
 			if list := t.codes[code]; len(list) == 0 || list[len(list)-1].directive != d {
 				t.codes[code] = append(list, directiveCode{d, i})
 			}

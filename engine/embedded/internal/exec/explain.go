@@ -50,7 +50,7 @@ func (x *explainer) explain(rows int64) (op *engine.Operator, err error) {
 	return x.result(rows), nil
 }
 
-// steps returns the number of steps in a pipe, including those in not blocks.
+// steps returns the number of steps in a pipe, including those in `not` blocks.
 func (x *explainer) steps(p *pipe) int {
 	n := len(p.steps)
 	for _, s := range p.steps {

@@ -280,7 +280,7 @@ func (co *collector) rowsOf(out, f *frame, rows []uint32) *frame {
 }
 
 // sortGroups sorts the groups. Afterwards perm lists them; at least the first ones, up to
-// the limit, are in order. The error is the context's, or a *engine.TooLarge.
+// the limit, are in order. The only possible errors are that of the context and a *engine.TooLarge.
 func (co *collector) sortGroups() error {
 	groups, err := co.leading()
 	if err != nil {

@@ -31,8 +31,8 @@ func (b *budget) begin(limit int64, shared *Memory) {
 	b.limit, b.spent, b.shared, b.reserved = limit, b.held, shared, unreserved
 }
 
-// hold charges the run for bytes that its pooled memory keeps for later runs. The error is that of
-// spend.
+// hold charges the run for bytes that its pooled memory keeps for later runs. It returns the error
+// of spend.
 func (b *budget) hold(bytes int) error {
 	b.held += int64(bytes)
 	return b.spend(bytes)

@@ -38,7 +38,8 @@ const (
 )
 
 // closest returns, in ascending order, the entities that can be among the limit closest to
-// a target, including ties. The error is the context's, or a *engine.TooLarge.
+// a target, including ties. The only possible errors are that of the context and a
+// *engine.TooLarge.
 func (m *matcher) closest(e *expr, limit int) ([]uint32, error) {
 	d, t := m.distances[e.score], &m.targets[e.score]
 	if t.vector == nil || limit == 0 {

@@ -33,7 +33,7 @@ const (
 
 func newProfile() *profile { return &profile{steps: map[*pipe][]stepProfile{}} }
 
-// of returns the counts of step number at of a pipe.
+// of returns the counts of one step of a pipe; `at` is the number of the step.
 func (r *profile) of(p *pipe, at int) *stepProfile {
 	if r.steps[p] == nil {
 		r.steps[p] = make([]stepProfile, len(p.steps)+1)

@@ -21,7 +21,7 @@ func (b *binder) shape() error {
 	if err := b.clauses(b.read.Match, bound); err != nil {
 		return err
 	}
-	// The result may use the variables that the match binds outside of not blocks.
+	// The result may use the variables that the match binds outside `not` blocks.
 	result := func(e plan.Expr) error {
 		if err := b.checkNames(e); err != nil {
 			return err

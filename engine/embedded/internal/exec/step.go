@@ -14,7 +14,7 @@ type step interface {
 }
 
 // counter is a step that can count the rows that it would push, without making them. The
-// frame must not belong to a not block.
+// frame must not belong to a `not` block.
 type counter interface {
 	step
 	count(m *matcher, f *frame) (int, error)
@@ -133,11 +133,11 @@ func (s *idFilter) run(m *matcher, p *pipe, at int, f *frame) error {
 	return m.push(p, at+1, f)
 }
 
-// anti keeps the rows for which a not block has no match.
+// anti keeps the rows for which a `not` block has no match.
 type anti struct {
-	inner *pipe        // the steps of the not block
+	inner *pipe        // the steps of the `not` block
 	vars  []plan.VarID // variables that are already bound
-	id    int          // position in matcher.frames of the input of the not block
+	id    int          // position in matcher.frames of the input of the `not` block
 }
 
 func (s *anti) run(m *matcher, p *pipe, at int, f *frame) error {

@@ -174,11 +174,12 @@ func (m *matcher) neighbours(s *expand, hops []hop, node uint32) (edges, others 
 	return edges, others, m.hold(4 * more)
 }
 
-// check keeps the rows whose two nodes are joined by an edge, or, if not is set, the rows
-// whose nodes are not joined. If there is an edge variable, it binds each joining edge.
+// check keeps the rows in which an edge joins the two nodes. If the field `not` is set, it keeps
+// the rows in which no edge joins them. If there is an edge variable, check binds it to each
+// joining edge.
 type check struct {
 	traverse
-	not bool // replaces a not block that contains only the traversal
+	not bool // replaces a `not` block that contains only the traversal
 }
 
 func (s *check) run(m *matcher, p *pipe, at int, f *frame) error {
@@ -217,7 +218,7 @@ func (s *check) run(m *matcher, p *pipe, at int, f *frame) error {
 
 // joins answers which nodes the edges of one node lead to, or come from.
 type joins struct {
-	node   uint32 // ordinal of the node whose edges are asked about
+	node   uint32 // ordinal of the node with the edges to look up
 	hops   [2]hop // the directions in which the edges are followed
 	n      int    // number of hops in use
 	marked *walk  // the set of those nodes, if it was worth making

@@ -29,8 +29,8 @@ func (c *Checkpoint) Flush(t *Table) (f Flush, ok bool, err error) {
 	return f, ok, nil
 }
 
-// FlushEarlier is Flush for a table of an earlier state, whose rows may be part of a flush
-// that the checkpoint already has.
+// FlushEarlier is Flush for a table of an earlier state. The rows of such a table may be part of a
+// flush that the checkpoint already has.
 func (c *Checkpoint) FlushEarlier(t *Table) (f Flush, ok bool, err error) {
 	if _, seen := c.tables[t]; seen {
 		return Flush{}, false, nil

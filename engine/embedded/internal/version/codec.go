@@ -163,7 +163,7 @@ func (r *reader) count() int {
 	return int(n)
 }
 
-// index reads a number below limit.
+// index reads a number, which must be below `limit`.
 func (r *reader) index(limit int) int {
 	n := r.uvarint()
 	if n >= uint64(limit) {

@@ -114,7 +114,7 @@ func (tx *Txn) Check() error {
 	return nil
 }
 
-// Violations lists up to limit violations by the transaction; see [Txn.Check].
+// Violations lists violations by the transaction, at most `limit` of them; see [Txn.Check].
 func (tx *Txn) Violations(limit int) []Violation {
 	var out []Violation
 	for _, list := range [][]*edit{tx.nodes, tx.edges} {

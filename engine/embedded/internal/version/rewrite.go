@@ -48,8 +48,8 @@ type Fresh struct {
 }
 
 // Rewrite returns a snapshot with the same entities, in which the sparse tables are
-// rewritten and all rows lie in segments, stored or fresh. The error is the context's or a
-// *engine.TooLarge.
+// rewritten and all rows lie in segments, stored or fresh. The only possible errors are that of the
+// context and a *engine.TooLarge.
 func (s *Snapshot) Rewrite(ctx context.Context, floor uint32) (*Snapshot, []Fresh, error) {
 	w := Rewriter{Floor: floor}
 	fresh, err := w.Add(ctx, s)

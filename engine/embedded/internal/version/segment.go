@@ -24,7 +24,7 @@ import (
 //	src, dst    ordinals of an edge's ends, 4 bytes each
 //	c0.v …      the blocks of column 0, and so on
 
-// Blocks passes the blocks of the segment to add, one after another.
+// Blocks calls `add` for each block of the segment, in the order above.
 func (s *Segment) Blocks(t *Type, add func(name string, data []byte) error) error {
 	names, cols := s.columns(t)
 	meta := []byte{format.Current, byte(t.Entity)}

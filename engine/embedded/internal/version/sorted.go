@@ -49,7 +49,7 @@ func (t *Type) Sortable(p int) bool {
 // SortedBy returns the sorted index of property p, which must be Sortable. The first call
 // builds it, from the index of an earlier state if there is one; concurrent calls wait. A
 // build from scratch asks afford for its bytes, and returns them with a negative call;
-// SortedBy returns nil if afford denies them. The error is the context's.
+// SortedBy returns nil if afford denies them. The only possible error is that of the context.
 func (t *Table) SortedBy(ctx context.Context, p int, afford func(bytes int) bool) (*index.Sorted, error) {
 	if t.texts == nil || t.texts.typ != t.Type {
 		return nil, nil

@@ -28,8 +28,9 @@ func (tx *Txn) stricterRules(t *Type) stricterRules {
 	return t.stricter(olds[tc.From], tc.Props)
 }
 
-// Broken lists up to limit violations of the transaction's new schema by entities that it
-// takes over. The error is the context's.
+// Broken lists violations of the transaction's new schema by entities that the transaction takes
+// over from the old schema. It lists at most `limit` violations. The only possible error is that of
+// the context.
 func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintViolation, err error) {
 	for _, t := range tx.base.Tables() {
 		s := tx.stricterRules(t.Type)

@@ -72,8 +72,9 @@ func (t *Table) LacksTexts(floor uint32) bool {
 }
 
 // BuildTexts builds the text indexes of the properties that the schema declares searchable, so that
-// the next manifest lists them and the first search after an open builds nothing. It does nothing for
-// a table with fewer than floor ordinals. The error is the context's.
+// the next manifest lists them and the first search after an open builds nothing. It does nothing
+// if the number of the table's ordinals is below `floor`. The only possible error is that of the
+// context.
 func (t *Table) BuildTexts(ctx context.Context, floor uint32) error {
 	for p := range t.textsToBuild(floor) {
 		if _, err := t.TextWithin(index.Work{Ctx: ctx}, p); err != nil {

@@ -12,7 +12,7 @@ import (
 // encodingVersion numbers the layout of an encoded schema.
 //
 // Version 1 is a JSON object {"version": 1, "schema": …} with the schema's fields under their
-// JSON names. The ends of a range are decimal strings, and a separate member gives the kind of
+// JSON names. The ends of a range are decimal strings, and a separate member contains the kind of
 // these numbers.
 const encodingVersion = 1
 

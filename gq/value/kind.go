@@ -122,8 +122,8 @@ func KindOf(name string) (Kind, bool) {
 	return Invalid, false
 }
 
-// KindOfLiteral returns the kind whose literals are calls of the given function of the query
-// language, such as date, and reports whether there is one.
+// KindOfLiteral returns a kind from the function of the query language that writes its literals,
+// such as date. It reports whether there is such a kind.
 func KindOfLiteral(function string) (Kind, bool) {
 	for i := range rows {
 		if rows[i].literal == function && function != "" {

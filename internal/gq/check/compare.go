@@ -223,7 +223,8 @@ func (c *checker) inlineLiteral(l *syntax.Literal, want value.Type, p *catalog.P
 	return plan.Lit{Value: v}, ok
 }
 
-// checkFit reports a value whose type does not fit the property. The result is true if it fits.
+// checkFit reports an error if the type of a value does not fit the property. The result is true if
+// the type fits.
 func (c *checker) checkFit(from, to value.Type, p *catalog.Property, at diag.Span) bool {
 	if fits(from, to) {
 		return true

@@ -42,7 +42,7 @@ func (s *scope) names() []string {
 	return names
 }
 
-// step is a traversal whose direction may not be known yet.
+// step is a traversal. The direction of the traversal may not be known yet.
 type step struct {
 	src      *syntax.Traversal // the traversal in the source
 	edge     *catalog.Edge     // nil for an unknown edge

@@ -163,7 +163,7 @@ type target struct {
 	codes map[diag.Code][]directiveCode // the entry is nil once all of its directives are marked as used
 }
 
-// directiveCode is the first place where a directive names a code.
+// directiveCode is the first place where a code occurs in a directive.
 type directiveCode struct {
 	*directive
 	at int // index in codes
@@ -214,7 +214,8 @@ func silenced(list []*target, f diag.Diagnostic) bool {
 	return named
 }
 
-// unusedCodes returns the codes of a directive whose rules ran but had no finding to silence.
+// unusedCodes returns the unused codes of a directive: the rule of such a code ran but had no
+// finding to silence.
 func (r *run) unusedCodes(d *directive) []string {
 	var out []string
 	for i, code := range d.codes {

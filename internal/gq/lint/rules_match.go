@@ -41,7 +41,7 @@ type components struct {
 	many []plan.VarID
 }
 
-// find returns the root of a variable's group, and shortens the way to it.
+// find returns the root of a variable's group, and shortens the path to the root in the map root.
 func (c *components) find(id plan.VarID) plan.VarID {
 	for c.root[id] != id {
 		c.root[id] = c.root[c.root[id]]
@@ -50,8 +50,8 @@ func (c *components) find(id plan.VarID) plan.VarID {
 	return id
 }
 
-// alone reports whether a variable is the only one of its group, and that group is one of several
-// that can have several rows, so that their rows multiply.
+// alone reports whether a variable is the only one of its group, and whether this group is one of
+// several groups that can have several rows. The rows of these groups multiply.
 func (c *components) alone(id plan.VarID) bool {
 	if c.size[c.find(id)] != 1 || len(c.many) < 2 {
 		return false

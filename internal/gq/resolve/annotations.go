@@ -148,7 +148,7 @@ func (b *builder) embed(prop *catalog.Property, a *syntax.Annotation) {
 	}
 }
 
-// approximate resolves @ann, which gives a Vector property an approximate index.
+// approximate resolves @ann. This annotation requests an approximate index for a Vector property.
 func (b *builder) approximate(prop *catalog.Property, a *syntax.Annotation) {
 	switch {
 	case len(a.Args) > 0:

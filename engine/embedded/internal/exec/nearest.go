@@ -9,9 +9,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
-// nearness selects candidates for the vectors closest to a target. Each vector has a lower
-// and an upper bound of its distance, from its codes or exact. nearness keeps the vectors
-// whose lower bound is at most the limit-th least upper bound.
+// nearness selects candidates for the vectors closest to a target; `limit` is the number of closest
+// vectors. Each vector has a lower and an upper bound of its distance. The bounds come from the
+// codes of the vector, or both are its exact distance. If the upper bounds are sorted, the one at
+// position `limit` is the greatest distance that matters: nearness keeps the vectors with a lower
+// bound of at most this distance.
 type nearness struct {
 	target         *target
 	query          []int16          // scale·query approximates the target's direction; empty if it has none

@@ -200,8 +200,8 @@ func (pl *planner) waits(s *scope, b *block) bool {
 		slices.ContainsFunc(b.nots, func(n *block) bool { return pl.waits(s, n) })
 }
 
-// accessPath lists the ways in which the filters of a block can bind a variable, given the
-// variables that are bound so far.
+// accessPath lists the ways in which the filters of a block can bind a variable, when certain other
+// variables are already bound.
 type accessPath struct {
 	lookup *lookup // nil for none
 	probe  *probe  // nil for none

@@ -85,8 +85,8 @@ func (s *filter) keep(m *matcher, f *frame) bool {
 	return true
 }
 
-// idFilter keeps the rows whose entity has a given id, or a different one. It looks the id
-// up once, instead of reading the id of each row.
+// idFilter keeps the rows in which the entity has a given id or, if the field `not` is set, a
+// different id. It looks the id up once, instead of reading the id of each row.
 type idFilter struct {
 	v    plan.VarID   // the variable of the entity
 	id   *expr        // constant during a run

@@ -172,8 +172,8 @@ func (ev *evaluator) matchText(id int, f *frame, yield func(i int, ok bool)) {
 	}
 }
 
-// maxSpellings is the number of spellings up to which a query keeps its analyzer for the
-// next run.
+// maxSpellings is the maximum number of spellings in an analyzer that a query keeps for the next
+// run.
 const maxSpellings = 1 << 14
 
 // beginPhrase prepares holdsPhrase.

@@ -21,7 +21,7 @@ type Flush struct {
 var segmentBytes int64 = 1 << 30
 
 // Flush makes a segment of the rows that no stored segment holds; ok is false if there are
-// none. The segment is in memory; the caller stores and names it.
+// none. The segment is in memory; the caller stores it and sets its name.
 func (t *Table) Flush() (f Flush, ok bool, err error) {
 	end := t.base + uint32(len(t.tail))
 	keep := slices.IndexFunc(t.Segs, func(s *Segment) bool { return s.Name == "" })

@@ -91,8 +91,8 @@ type stricterRules struct {
 	card   bool  // whether the cardinality is stricter
 }
 
-// stricter returns the rules of t that are stricter than those of old, its previous type.
-// props gives the previous position of each property.
+// stricter returns the rules of t that are stricter than the rules of its previous type `old`. The
+// slice props contains the previous position of each property.
 func (t *Type) stricter(old *Type, props []int) (s stricterRules) {
 	for p, q := range props {
 		if q < 0 {

@@ -27,8 +27,8 @@ type Catalog struct {
 	Whole bool
 
 	// Build builds the tools of the stored queries. It returns the sizes of tools/list, or nil
-	// instead of the sizes, and the errors that prevent the generation of a package. Lint calls it
-	// if the sources compile. If it is nil, the size rule has nothing to report.
+	// instead of the sizes, and the errors that prevent the generation of a package. Lint calls
+	// Build if the sources compile. If Build is nil, the size rule has nothing to report.
 	Build func(*catalog.Schema, []*Query) (sizes *lint.ToolList, faults Faults)
 
 	// NoProvider is the id of the graph if cluster.yaml configures no embedding provider for the
@@ -114,7 +114,8 @@ func lintQuery(tree *syntax.Query, q *Query) *lint.Query {
 	}
 }
 
-// withoutOwn removes the annotations without a meaning from a schema, which it changes and returns.
+// withoutOwn removes the annotations without a meaning from a schema. It changes the schema and
+// returns it.
 func withoutOwn(s *catalog.Schema) *catalog.Schema {
 	drop := func(props []*catalog.Property) {
 		for _, p := range props {

@@ -37,7 +37,7 @@ func fill(n int, head, item, tail string) string {
 	return b.String() + tail
 }
 
-// clauses returns a read whose match repeats a clause.
+// clauses returns a read that repeats a clause in its match.
 func clauses(item string) func(int) string {
 	return func(n int) string {
 		return fill(n, "query q($q: I32?) { match { $p: Person ", item, " } return { $p } }")

@@ -366,7 +366,7 @@ func (r *readDraw) column() plan.Expr {
 	return id(v)
 }
 
-// sortable draws an expression whose values have an order.
+// sortable draws an expression with values that have an order.
 func (r *readDraw) sortable() plan.Expr {
 	v := pick(r.drawer, r.outer)
 	declared := r.q.Read.Vars[v]

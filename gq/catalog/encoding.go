@@ -31,7 +31,7 @@ func Encode(s *Schema) []byte {
 	return b
 }
 
-// VersionError reports an encoding whose version this program does not know.
+// VersionError reports that an encoding has a version that this program does not know.
 type VersionError struct{ Version int }
 
 func (e *VersionError) Error() string {

@@ -48,8 +48,8 @@ func (k Kind) AppendText(dst []byte, n int64) []byte { return k.row().format(dst
 // if a load accepts no integers for the kind.
 func (k Kind) Integer() string { return k.row().integer }
 
-// CheckInteger returns an error unless the kind has a value that is stored as n. Call it only for a
-// kind whose Integer is not ""; for other kinds it always returns an error.
+// CheckInteger returns an error unless the kind has a value that is stored as n. Call it only if
+// Integer of the kind is not ""; for other kinds it always returns an error.
 func (k Kind) CheckInteger(n int64) error {
 	if inside := k.row().inside; inside != nil {
 		return inside(n)

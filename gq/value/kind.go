@@ -168,7 +168,7 @@ func (k Kind) Widens(to Kind) bool { return k.IsKind() && slices.Contains(k.row(
 // JSON returns the form of the kind's values in JSON.
 func (k Kind) JSON() JSON { return k.row().json }
 
-// Schema returns the members of a JSON Schema for a kind whose form is JSONText.
+// Schema returns the members of a JSON Schema for a kind with the form JSONText.
 func (k Kind) Schema() Schema { return k.row().schema }
 
 // GoType returns the Go type of a value in generated code. Vector has none, because its type

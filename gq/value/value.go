@@ -60,8 +60,8 @@ func OfBlob(b []byte) Value { return Value{kind: Blob, str: string(b)} }
 // OfVector returns a Vector value. It keeps v, so the caller must not change v afterwards.
 func OfVector(v []float32) Value { return Value{kind: Vector, ref: v} }
 
-// OfList returns a list whose elements are scalars of kind k. It keeps elems, so the caller must
-// not change elems afterwards.
+// OfList returns a list of scalars of kind k. It keeps the slice `elems`, so the caller must not
+// change this slice afterwards.
 func OfList(k Kind, elems []Value) Value { return Value{kind: k, list: true, ref: elems} }
 
 // Kind returns the kind of a scalar, the kind of a list's elements, or Invalid for null.

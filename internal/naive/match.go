@@ -24,7 +24,8 @@ type evaluation struct {
 	fusions []fusion             // scores of the rrf calls, once they are computed
 }
 
-// newEvaluation returns the evaluation of a read on a state. at is the time of now().
+// newEvaluation returns the evaluation of a read on a state. The parameter `at` is the time that
+// now() returns.
 func newEvaluation(g *Graph, s *state, q *plan.Query, args engine.Args, at time.Time) *evaluation {
 	return &evaluation{g: g, state: s, query: q, args: args, now: value.OfDateTime(value.DateTimeOf(at)),
 		env: make([]*entity, len(q.Read.Vars)), scores: map[scoreKey]float64{}}

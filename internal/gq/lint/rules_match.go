@@ -41,7 +41,7 @@ type components struct {
 	many []plan.VarID
 }
 
-// find returns the root of a variable's group, and shortens the path to the root in the map root.
+// find returns the root of a variable's group, and shortens the path to it in the field `root`.
 func (c *components) find(id plan.VarID) plan.VarID {
 	for c.root[id] != id {
 		c.root[id] = c.root[c.root[id]]

@@ -23,8 +23,8 @@ const customPrefix = "x_"
 
 // checkAnnotation reports an annotation that the language does not have, that is not allowed in
 // this place, or that occurs a second time. `here` lists the annotations that are allowed in this
-// place. seen holds the positions of the earlier annotations by name, and checkAnnotation adds this
-// one.
+// place. The map `seen` contains the positions of the earlier annotations by name; checkAnnotation
+// adds this annotation to it.
 func (b *builder) checkAnnotation(a *syntax.Annotation, here []string, seen map[string]diag.Span) {
 	name, at := a.Name.Value, syntax.SpanOf(a.Name)
 	if strings.HasPrefix(name, customPrefix) {

@@ -292,7 +292,8 @@ func (b *builder) edge(d *syntax.Edge) {
 // edge has.
 var edgeNames = []string{"id", "from", "to", "src", "dst"}
 
-// card checks @card, and adds it to the edge type. again says that the edge type already has one.
+// card checks @card, and adds it to the edge type. The parameter `again` says that the edge type
+// already has a @card.
 func (b *builder) card(e *catalog.Edge, c *syntax.Card, again bool) {
 	card := &catalog.Cardinality{Max: -1}
 	card.Min, _ = syntax.Small(c.Min)

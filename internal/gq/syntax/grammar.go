@@ -31,7 +31,7 @@ type grammar struct {
 	call func() *participle.Parser[Call]
 }
 
-// newGrammar returns a grammar whose rules count their steps on a meter.
+// newGrammar returns a grammar. The rules of the grammar count their steps on a meter.
 func newGrammar(m *work.Meter) *grammar {
 	g := &grammar{meter: m}
 	operands := participle.ParseTypeWith(g.parseOperand)

@@ -202,7 +202,7 @@ func (near *nearness) adder(view *index.VectorView) func(index.CodedVector) {
 	}
 }
 
-// addNotFinite adds the entities whose vectors have no codes.
+// addNotFinite adds the entities with vectors that have no codes.
 func (near *nearness) addNotFinite(view *index.VectorView, accept engine.Bitmap) {
 	view.NotFinite(func(ord uint32) {
 		if accept == nil || accept.Get(int(ord)) {

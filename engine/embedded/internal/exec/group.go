@@ -356,8 +356,8 @@ func (co *collector) leading() ([]uint32, error) {
 
 // bound returns the k-th greatest number of x, or the k-th least if greatest is false.
 func (co *collector) bound(x []int64, k int, greatest bool) int64 {
-	// heap holds the best k numbers so far, with the worst on top. To find the least
-	// numbers, use their complements, whose order is reversed.
+	// heap holds the best k numbers so far, with the worst on top. To find the least numbers, use
+	// their complements, because the order of complements is reversed.
 	flip := int64(0)
 	if !greatest {
 		flip = -1

@@ -79,7 +79,7 @@ func (m *matcher) closest(e *expr, limit int) ([]uint32, error) {
 	return near.candidates(), err
 }
 
-// closestIn adds the entities whose current row is in the segment.
+// closestIn adds the entities that have their current row in the segment.
 func (m *matcher) closestIn(table *version.Table, s *version.Segment, prop int) error {
 	near, c := &m.near, s.Props[prop]
 	codes, err := c.Codes(m.ctx.Err)
@@ -158,7 +158,8 @@ func (near *nearness) block(table *version.Table, s *version.Segment, c *column.
 	margin := func(lack float32) float64 {
 		return near.residual + float64(lack)*(1+near.residual) + near.roundingMargin
 	}
-	// A vector whose product is below pass in single precision is certainly too far away.
+	// If the product of a vector is below `pass` in single precision, the vector is certainly too
+	// far away.
 	pass := func() float32 {
 		if len(near.upperBounds) < near.limit {
 			return float32(math.Inf(-1))
@@ -182,7 +183,7 @@ func (near *nearness) block(table *version.Table, s *version.Segment, c *column.
 	}
 }
 
-// addExact adds an entity with a vector, whose distance it computes exactly.
+// addExact adds an entity with a vector. It computes the exact distance of the vector.
 func (near *nearness) addExact(ord uint32, v []float32) {
 	dist := near.target.distance(v)
 	if math.IsNaN(dist) {
@@ -192,7 +193,7 @@ func (near *nearness) addExact(ord uint32, v []float32) {
 	near.add(ord, dist, dist)
 }
 
-// add adds an entity whose distance is between two bounds.
+// add adds an entity with a distance between two bounds.
 func (near *nearness) add(ord uint32, low, high float64) {
 	full := len(near.upperBounds) == near.limit
 	if full && low > near.upperBounds[0] {

@@ -128,7 +128,7 @@ func (pl *planner) settle(s *scope) error {
 	return pl.settleNots(s)
 }
 
-// settleFilters adds a step for the filters whose variables are all bound.
+// settleFilters adds a step for the filters that use only bound variables.
 func (pl *planner) settleFilters(s *scope) {
 	var conds []*cond
 	share := 1.0

@@ -224,7 +224,8 @@ type joins struct {
 	marked *walk  // the set of those nodes, if it was worth making
 }
 
-// joins prepares the edges of a node. asked is the number of calls of joins.to that will follow.
+// joins prepares the edges of a node. The parameter `asked` is the number of calls of joins.to that
+// will follow.
 func (m *matcher) joins(s *check, node uint32, back bool, asked int) (j joins, err error) {
 	j.node = node
 	j.hops, j.n = m.hops(s.edge, s.Undirected || !back, s.Undirected || back)

@@ -10,11 +10,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// Part is the effect of a bulk commit on one type: it puts the rows of a segment.
+// Part is the effect of a bulk commit on one type: the commit inserts or replaces the entities in
+// the rows of a segment.
 type Part struct {
 	Type    *Type
 	Segment *Segment // no id occurs twice
-	// Replace removes every entity whose id is not in the segment.
+	// Replace says that the commit removes every entity with an id that is not in the segment.
 	Replace bool
 	// Reset, together with Replace, starts the table anew. It requires that nothing outside
 	// the commit refers to an entity of the type.

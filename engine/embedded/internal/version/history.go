@@ -246,8 +246,8 @@ func (q *newestFirst) Pop() any {
 	return last
 }
 
-// AppendHistory appends the block "commits" of a history segment that holds each commit
-// whose number n satisfies from <= n < to.
+// AppendHistory appends the block "commits" of a history segment that holds each commit with a
+// number n, where from <= n < to.
 func (h *History) AppendHistory(dst []byte, from, to int) []byte {
 	var digests []string
 	at := map[string]uint64{}

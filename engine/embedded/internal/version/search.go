@@ -124,7 +124,7 @@ func (s *searches) of(p int) (*search, *index.TextView) {
 	return m, s.earlier[p]
 }
 
-// drop forgets the earlier index of a property whose current index has been built.
+// drop forgets the earlier index of a property after the current index has been built.
 func (s *searches) drop(p int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

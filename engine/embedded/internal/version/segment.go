@@ -215,7 +215,7 @@ type collector struct {
 	props []*column.Builder
 }
 
-// collector returns a collector whose segment starts at row number start.
+// collector returns a collector of rows. The segment of the collector starts at row number `start`.
 func (t *Table) collector(start uint32) *collector {
 	c := &collector{t: t, s: &Segment{Start: start}}
 	if t.Type.IDProp < 0 {

@@ -235,7 +235,7 @@ func (o *orders) of(p int) (*order, *index.Sorted) {
 	return m, o.earlier[p]
 }
 
-// drop forgets the earlier index of a property whose current index has been built.
+// drop forgets the earlier index of a property after the current index has been built.
 func (o *orders) drop(p int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -226,7 +226,7 @@ func (tx *Txn) list(e plan.Entity) []*edit {
 	return tx.nodes
 }
 
-// edit returns the changed table of a type, which it copies on first use.
+// edit returns the changed table of a type. On the first use, it copies the table.
 func (tx *Txn) edit(t *Type) *edit {
 	list := tx.list(t.Entity)
 	if list[t.Index] == nil {

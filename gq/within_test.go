@@ -203,8 +203,8 @@ func (w *watched) Err() error {
 	return nil
 }
 
-// TestEveryPhaseLooks checks that no phase runs long on any kind of text without checking its
-// context, and that each phase stops when the context ends.
+// TestEveryPhaseLooks runs the phases on all kinds of text. No phase may run long without checking
+// its context, and each phase must stop when the context ends.
 func TestEveryPhaseLooks(t *testing.T) {
 	size := bound / 16
 	if testing.Short() || raced {

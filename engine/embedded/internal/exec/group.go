@@ -87,8 +87,8 @@ func (g *grouper) begin() {
 	g.groupedOrds, g.rowsSeen, g.remember = g.groupedOrds[:0], 0, false
 }
 
-// end empties the aggregates for the next run. It drops the values that they keep, which may be as
-// many as the rows of the run.
+// end empties the aggregates for the next run. It drops the values that the aggregates keep; there
+// may be one value for each row of the run.
 func (g *grouper) end() {
 	for i := range g.sums {
 		g.sums[i].reset()

@@ -38,7 +38,7 @@ func (b *budget) hold(bytes int) error {
 	return b.spend(bytes)
 }
 
-// spend charges the run for bytes; a negative number returns them. The error is a
+// spend charges the run for a number of bytes; a negative number returns bytes. The error is a
 // *engine.TooLarge or a *engine.Busy.
 func (b *budget) spend(bytes int) error {
 	b.spent += int64(bytes)

@@ -7,8 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// profile counts the rows that each step of a run receives, and each step's own time: the
-// time of the steps that it pushes rows to is not included.
+// profile counts the rows that each step of a run receives, and the time of each step. The time of
+// a step does not include the time of the steps that it pushes rows to.
 type profile struct {
 	steps   map[*pipe][]stepProfile // the last element is for the rows that leave the last step
 	phases  [phases]time.Duration   // time of each phase that is not a step

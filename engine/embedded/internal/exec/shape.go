@@ -196,8 +196,8 @@ func (b *binder) textMatch(m plan.TextMatch) error {
 	return b.checkNames(m.MaxEdits)
 }
 
-// checkVariable checks that the plan has a variable, and that it binds a node or an edge as entity
-// says.
+// checkVariable checks that the plan has a variable, and that the variable binds a node or an edge.
+// The parameter `entity` says which of the two it must be.
 func (b *binder) checkVariable(v plan.VarID, entity plan.Entity) error {
 	if v < 0 || int(v) >= len(b.types) {
 		return mismatch("there is no variable %d", v)

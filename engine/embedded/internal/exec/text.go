@@ -15,8 +15,8 @@ import (
 // maximum.
 const defaultEdits = 2
 
-// indexAfter is the number of rows of a run that are matched by tokenizing their texts,
-// before the run uses the index, which may have to be built.
+// indexAfter is the number of rows of a run that are matched by tokenizing their texts. For more
+// rows the run uses the index, although the index may have to be built.
 const indexAfter = 64
 
 // textMatch is a bound text match.

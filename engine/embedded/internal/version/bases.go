@@ -64,8 +64,8 @@ func (t *Table) Stored() []string {
 type Unstored interface {
 	// Blocks calls `add` for each block of the segment that will hold the part.
 	Blocks(add func(name string, data []byte) error) error
-	// Cold reports whether a block should be compressed; delta reports that its numbers
-	// ascend.
+	// Cold reports whether a block should be compressed; the result `delta` says that the numbers
+	// of the block ascend.
 	Cold(block string) (cold, delta bool)
 	// Named records the segment that holds the part; an empty name means that none does.
 	// Only the goroutine that writes manifests may call it.
@@ -204,9 +204,9 @@ func (t *Table) openIndexes(name string, src column.Source) (same bool, err erro
 	return true, nil
 }
 
-// takeIndexes takes the bases of the indexes of o, which has no overlays, and adds the
-// later entities and rows. For an edge table, from and to are the tables of its nodes; for
-// a node table they are nil.
+// takeIndexes takes the bases of the indexes of the table o, and adds the later entities and rows.
+// The indexes of o must have no overlays. For an edge table, the parameters `from` and `to` are the
+// tables of its nodes; for a node table they are nil.
 func (t *Table) takeIndexes(o *Table, from, to *Table) error {
 	if b := o.based; b.ords > t.next || b.rows > t.base {
 		return &engine.Corrupt{Object: o.indexObject(), Detail: fmt.Sprintf("the index covers %d ordinals and %d rows, but there are only %d ordinals and %d rows", b.ords, b.rows, t.next, t.base)}
@@ -216,8 +216,8 @@ func (t *Table) takeIndexes(o *Table, from, to *Table) error {
 	return nil
 }
 
-// prefix returns a table with the rows of the first k segments, if row i belongs to ordinal
-// i for all of them; see identity. Otherwise it returns nil.
+// prefix returns a table with the rows of the first k segments, if each row i of these segments
+// belongs to ordinal i; see identity. Otherwise it returns nil.
 func (t *Table) prefix(k int, unchanged uint32) *Table {
 	n := t.Segs[k-1].Start + t.Segs[k-1].N
 	if n > t.next || !t.identity(n, unchanged) {
@@ -233,7 +233,8 @@ func (t *Table) prefix(k int, unchanged uint32) *Table {
 }
 
 // identity reports whether each of the first n rows belongs to the ordinal of the same
-// number. Ordinals below unchanged, which the bases cover, may be dead or have a later row.
+// number. The bases cover the ordinals below the parameter `unchanged`; these ordinals may be dead
+// or have a later row.
 func (t *Table) identity(n, unchanged uint32) bool {
 	for first, rows := range t.rows.All {
 		for i, row := range rows {

@@ -20,8 +20,9 @@ type Part struct {
 	// Reset, together with Replace, starts the table anew. It requires that nothing outside
 	// the commit refers to an entity of the type.
 	Reset bool
-	// Last is the greatest id of the segment, if the ids ascend and are greater than those of the
-	// earlier parts of the type; otherwise it is empty. It only saves reading the ids.
+	// Last is the greatest id of the segment, if the ids ascend and are greater than the ids of the
+	// earlier parts of the type. Otherwise Last is empty. Its only purpose is to save reading the
+	// ids.
 	Last string
 }
 

@@ -2,8 +2,8 @@ package version
 
 import "slices"
 
-// Checkpoint collects the flushes of tables, which several snapshots may share, and builds
-// the snapshots that use the flushed segments.
+// Checkpoint collects the flushes of tables, and builds the snapshots that use the flushed
+// segments. Several snapshots may share a table.
 type Checkpoint struct {
 	flushes map[*Table]Flush
 	tables  map[*Table]*Table // by unflushed table; the same table if it has nothing to flush

@@ -152,8 +152,8 @@ func (r *reader) varint() int64 {
 	return n
 }
 
-// count reads the number of elements that take at least one byte each, which bounds it by
-// the bytes left.
+// count reads a number of elements. Each element takes at least one byte, so the number must not
+// exceed the number of bytes left.
 func (r *reader) count() int {
 	n := r.uvarint()
 	if n > uint64(len(r.b)) {

@@ -57,7 +57,7 @@ func (s *Segment) Blocks(t *Type, add func(name string, data []byte) error) erro
 
 // Cold reports whether a block is seldom read: texts that are neither a key nor in a
 // dictionary, vectors, and the ids and ends of edges, which queries find through the
-// indexes. delta reports that its numbers ascend.
+// indexes. The result `delta` says that the numbers of the block ascend.
 func (s *Segment) Cold(t *Type, block string) (cold, delta bool) {
 	return coldBlock(t, s.ID != nil, block)
 }
@@ -89,9 +89,9 @@ func coldBlock(t *Type, hasID bool, block string) (cold, delta bool) {
 	return false, false
 }
 
-// ReadSegment opens a segment of type t, which keeps src. It reads columns on first use, single
-// values by pieces; that use throws their faults, see package corruption. The error of ReadSegment is a
-// *engine.Corrupt or an error of src.
+// ReadSegment opens a segment of type t. The segment keeps src. Columns are read on first use, and
+// single values in pieces; this use throws the faults of the data, see package corruption. The
+// error of ReadSegment is a *engine.Corrupt or an error of src.
 func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 	corrupt := func(text string, args ...any) error {
 		return &engine.Corrupt{Object: src.Name(), Detail: fmt.Sprintf(text, args...)}

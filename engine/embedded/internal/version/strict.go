@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// stricterRules returns the rules of type t that the transaction's schema change makes
-// stricter for the entities that it takes over.
+// stricterRules returns the rules of type t that the transaction's schema change makes stricter for
+// the entities that the change takes over.
 func (tx *Txn) stricterRules(t *Type) stricterRules {
 	if tx.change == nil {
 		return stricterRules{}

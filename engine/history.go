@@ -21,7 +21,7 @@ const (
 func (k ChangeKind) String() string { return [...]string{"inserted", "updated", "deleted"}[k] }
 
 // PropertyChange is the change of the value of one property. The ends of an edge are reported as
-// the properties "from" and "to". The values of these two are strings that contain node ids.
+// the properties "from" and "to". The values of both are strings that contain node ids.
 type PropertyChange struct {
 	Name     string
 	Old, New value.Value // null if the property had, or has, no value

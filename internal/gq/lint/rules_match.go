@@ -51,7 +51,7 @@ func (c *components) find(id plan.VarID) plan.VarID {
 }
 
 // alone reports whether a variable is the only one of its group, and whether this group is one of
-// several groups that can have several rows. The rows of these groups multiply.
+// several groups that can have several rows. Such groups multiply the rows of each other.
 func (c *components) alone(id plan.VarID) bool {
 	if c.size[c.find(id)] != 1 || len(c.many) < 2 {
 		return false

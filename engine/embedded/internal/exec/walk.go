@@ -56,9 +56,9 @@ func (m *matcher) charge(w *walk) error {
 // when it is used.
 const readAhead = 16
 
-// spread visits the neighbours of nodes. All edges of these nodes must be live and in the base of
-// the index. It overlaps the memory latency of several nodes: it first reads where their edges are,
-// and then where those edges lead.
+// spread visits the neighbours of nodes. All edges of the nodes must be live and in the base of the
+// index. It overlaps the memory latency of several nodes: it first reads where their edges are, and
+// then where those edges lead.
 func (m *matcher) spread(w *walk, adj *index.Adjacency, nodes []uint32) error {
 	var rows [readAhead][]uint32
 	for len(nodes) > 0 {

@@ -216,7 +216,7 @@ func (t *Table) takeIndexes(o *Table, from, to *Table) error {
 	return nil
 }
 
-// prefix returns a table with the rows of the first k segments, if each row i of these segments
+// prefix returns a table with the rows of the first k segments, if each row i in the segments
 // belongs to ordinal i; see identity. Otherwise it returns nil.
 func (t *Table) prefix(k int, unchanged uint32) *Table {
 	n := t.Segs[k-1].Start + t.Segs[k-1].N

@@ -71,7 +71,8 @@ func (m *mutationPlan) remove(typ, name string, op plan.Op, x any) *mutationPlan
 }
 
 // unlink adds a delete to the plan. The delete removes each edge that satisfies a comparison: `op`
-// compares with x. The parameter `name` is the name of a property, or "id", "from" or "to".
+// compares the named value with x. The parameter `name` is the name of a property, or "id", "from"
+// or "to".
 func (m *mutationPlan) unlink(typ, name string, op plan.Op, x any) *mutationPlan {
 	return m.add(plan.Delete{Entity: plan.Edge, Type: typ, Where: m.pred(plan.Edge, typ, name, op, x)})
 }

@@ -16,8 +16,8 @@ import (
 // MainBranch is the branch that every graph has.
 const MainBranch = "main"
 
-// Graph is one graph. All methods may be called concurrently. Every method stops and returns the
-// context's error when the context ends.
+// Graph is one graph. All methods may be called concurrently. When its context ends, a method stops
+// and returns the error of the context.
 type Graph interface {
 	// Schema returns the schema in force at the target.
 	Schema(ctx context.Context, at Target) (*Schema, error)
@@ -28,10 +28,11 @@ type Graph interface {
 	// Branches lists the branches in name order.
 	Branches(ctx context.Context) ([]Branch, error)
 
-	// CreateBranch makes a branch whose head is the target's commit. The branch shares all of its
-	// data with its origin. The error is a *BadArgument if the name is not valid (see
-	// [CheckBranchName]), a *Conflict if the branch exists, and a *NotFound if the target does not
-	// exist or if a cleanup has reclaimed the merge base of the new branch and another branch.
+	// CreateBranch makes a branch. The head of the new branch is the commit of the target. The
+	// branch shares all of its data with its origin. The error is a *BadArgument if the name is not
+	// valid (see [CheckBranchName]), a *Conflict if the branch exists, and a *NotFound if the
+	// target does not exist or if a cleanup has reclaimed the merge base of the new branch and
+	// another branch.
 	CreateBranch(ctx context.Context, name string, from Target) (Branch, error)
 
 	// DeleteBranch removes a branch. It keeps everything that other branches share with it. The
@@ -52,8 +53,9 @@ type Graph interface {
 
 	// Changes lists the differences between a commit and its first parent, in an order that is
 	// always the same. The commit must be an ancestor of the head of a live branch. The error is a
-	// *NotFound if the commit or its parent cannot be read any more. If a cleanup is the reason, the
-	// error has Reclaimed set and names the earlier of the two that cannot be read.
+	// *NotFound if the commit or its parent cannot be read any more. If a cleanup is the reason,
+	// Reclaimed is set in the error, and Name in the error is the id of the unreadable commit, or
+	// of the earlier one if both are unreadable.
 	Changes(ctx context.Context, commit string, r ChangeRange) (*Changes, error)
 
 	// Cleanup makes old commits unreadable and reclaims the data that only they need. It always
@@ -68,9 +70,9 @@ type Graph interface {
 	// merges them property by property.
 	//
 	// If the schemas of the two branches differ, one must descend from the other and becomes the
-	// schema of the outcome. Merge first migrates the other side and the ancestor to that schema,
-	// and they lose what the schema has dropped. An entity whose type is dropped, and that the
-	// other side changed, is a DeleteVsUpdate conflict.
+	// schema of the outcome. Merge first migrates the other side and the ancestor to that schema;
+	// this removes the types and properties that the schema has dropped. If the other side changed
+	// an entity of a dropped type, the entity is a DeleteVsUpdate conflict.
 	//
 	// The error is a *MergeConflicts that lists all conflicts, a *SchemasDiverge, or a *BadArgument
 	// if source and target are the same branch. If a merge with the same idempotency key has
@@ -81,12 +83,12 @@ type Graph interface {
 	// A type or property that keeps its name, or is renamed with @rename_from, keeps its values.
 	// source is stored as the text of the schema and never parsed; a difference in source alone is
 	// also a change. The error is an *UnsupportedMigration, a *DataLoss, or a *ConstraintViolations
-	// if stored data breaks a rule of the schema. A dry run reports all steps, and of the errors
-	// returns only *ConstraintViolations.
+	// if stored data breaks a rule of the schema. A dry run reports all steps. The only one of
+	// these errors that a dry run can return is a *ConstraintViolations.
 	ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts SchemaOptions) (*SchemaChange, error)
 
 	// Bind checks that a plan fits the schema at the target, without running it. The error is a
-	// *SchemaMismatch that names the parts that do not fit.
+	// *SchemaMismatch that lists the parts that do not fit.
 	Bind(ctx context.Context, q *plan.Query, at Target) error
 
 	// Query runs a read on one immutable snapshot of the target. The caller closes the result. An

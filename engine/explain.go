@@ -18,7 +18,7 @@ type Explanation struct {
 // Operator is a step of a plan. It consumes the rows of its children and yields its own.
 type Operator struct {
 	Name string `json:"name"`
-	// Detail names the types, index, direction and condition that the operator uses, with the
+	// Detail lists the types, index, direction and condition that the operator uses, with the
 	// graph's own names.
 	Detail string `json:"detail,omitempty"`
 	// Estimate is the number of rows that the engine expects the operator to yield.

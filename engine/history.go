@@ -20,8 +20,8 @@ const (
 // String returns inserted, updated or deleted.
 func (k ChangeKind) String() string { return [...]string{"inserted", "updated", "deleted"}[k] }
 
-// PropertyChange is a property whose value changed. The ends of an edge are reported as properties
-// "from" and "to", whose values are strings that hold node ids.
+// PropertyChange is the change of the value of one property. The ends of an edge are reported as
+// the properties "from" and "to". The values of both are strings that contain node ids.
 type PropertyChange struct {
 	Name     string
 	Old, New value.Value // null if the property had, or has, no value
@@ -38,9 +38,9 @@ type EntityChange struct {
 	TypeID   string
 	ID       string
 	From, To string // ids of an edge's ends; for a deleted edge, the ends that it had
-	// Properties are the properties whose values changed, in schema order, followed by those that
-	// only the previous schema had. For an updated edge, "from" and "to" come first. For an
-	// inserted or deleted entity, Properties are all that are not null.
+	// Properties are the properties with changed values, in schema order, followed by the
+	// properties that only the previous schema had. For an updated edge, "from" and "to" come
+	// first. For an inserted or deleted entity, Properties are all that are not null.
 	Properties []PropertyChange
 	// Before and After are the whole entity in the two states, if ChangeRange.Images asks for them;
 	// then Properties is empty. Before is nil for an inserted entity, After for a deleted one.
@@ -115,8 +115,8 @@ type ChangeRange struct {
 	After ChangePosition
 	// Limit is the maximum number of changes to return; 0 means no limit.
 	Limit int
-	// MaxBytes ends the list after the change with which the total of EntityChange.Bytes reaches
-	// this number; 0 means no limit.
+	// MaxBytes limits the total of EntityChange.Bytes: the list ends after the change that makes
+	// the total reach this number. 0 means no limit.
 	MaxBytes int
 	// Entities, Types and Kinds select the changes whose entity, type and kind are in the list; an
 	// empty list selects all. A type that neither state has selects nothing.

@@ -38,12 +38,13 @@ type OpenOptions struct {
 	// has more can still be opened. 0 means the engine's default, a negative value no bound.
 	MaxBranches int
 
-	// QueryMemory bounds the memory, in bytes, in which one query collects rows. A query that needs
-	// more fails with a *TooLarge. 0 means the engine's default, a negative value no bound.
+	// QueryMemory bounds the memory, in bytes, for the rows that one query collects. A query that
+	// needs more fails with a *TooLarge. 0 means the engine's default, a negative value no bound.
 	QueryMemory int64
 
-	// SharedMemory bounds the memory in which the queries of all graphs that share it collect rows
-	// together. A query that exceeds it fails with a *Busy. Nil means no bound.
+	// SharedMemory bounds the total memory for the rows that queries collect. All graphs with the
+	// same SharedMemory share this bound. A query that exceeds it fails with a *Busy. Nil means no
+	// bound.
 	SharedMemory *Memory
 
 	// Embedder computes vectors from texts. Nil means none, and statements that need one are

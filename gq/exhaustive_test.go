@@ -17,8 +17,8 @@ type sum struct {
 	members []string
 }
 
-// partial lists the functions whose switch over a sum handles only some of its members, with the
-// reason why that is correct.
+// partial lists functions that contain a switch over a sum type which handles only some members of
+// the sum. For each function, it gives the reason why that is correct.
 var partial = map[string]string{
 	"check.(checker).aggregate": "an aggregate of a constant is refused",
 	"check.descending":          "relevance alone is best first",

@@ -138,8 +138,8 @@ func TestRealQueries(t *testing.T) {
 	}
 }
 
-// TestStoredAnnotations checks that the text of a schema that an earlier version has stored still
-// compiles, and that it compiles to the same catalog as before.
+// TestStoredAnnotations compiles the text of a schema that an earlier version has stored. The text
+// must compile to the same catalog as before.
 func TestStoredAnnotations(t *testing.T) {
 	src := gq.Source{Name: "schema.pg", Text: `node A @team("x") @key { x: String @key @deprecated }`}
 	if _, faults := gq.CompileSchema(src); len(faults) != 3 {

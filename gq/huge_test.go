@@ -10,8 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
-// TestHuge compiles 100,000 valid queries, and as many queries with one error each. The errors
-// are listed up to a limit, and the list says that it is cut.
+// TestHuge compiles 100,000 valid queries, and 100,000 queries with one error each. The errors are
+// listed up to a limit, and the list says that errors are missing.
 func TestHuge(t *testing.T) {
 	if testing.Short() || raced {
 		t.Skip("100,000 queries")

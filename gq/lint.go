@@ -26,13 +26,13 @@ type Catalog struct {
 	// set.
 	Whole bool
 
-	// Build builds the tools of the stored queries. It returns the sizes of tools/list, which may
-	// be nil, and the errors for which no package can be generated. Lint calls it if the sources
-	// compile. If it is nil, the size rule has nothing to report.
+	// Build builds the tools of the stored queries. It returns the sizes of tools/list, or nil
+	// instead of the sizes, and the errors that prevent the generation of a package. Lint calls
+	// Build if the sources compile. If Build is nil, the size rule has nothing to report.
 	Build func(*catalog.Schema, []*Query) (sizes *lint.ToolList, faults Faults)
 
-	// NoProvider is the id of the graph if cluster.yaml names no embedding provider for it. It is
-	// "" if the graph has a provider or its configuration is not known.
+	// NoProvider is the id of the graph if cluster.yaml configures no embedding provider for the
+	// graph. It is "" if the graph has a provider or its configuration is not known.
 	NoProvider string
 
 	Config lint.Config // levels and options of the rules
@@ -114,7 +114,8 @@ func lintQuery(tree *syntax.Query, q *Query) *lint.Query {
 	}
 }
 
-// withoutOwn removes the annotations without a meaning from a schema, which it changes and returns.
+// withoutOwn removes the annotations without a meaning from a schema. It changes the schema and
+// returns it.
 func withoutOwn(s *catalog.Schema) *catalog.Schema {
 	drop := func(props []*catalog.Property) {
 		for _, p := range props {
@@ -136,8 +137,8 @@ func withoutOwn(s *catalog.Schema) *catalog.Schema {
 }
 
 // SameMeaning reports whether a source and its changed text compile to the same result: queries
-// to the same plans and descriptions, a schema to the same types. A source whose name ends in
-// .pg is a schema.
+// to the same plans and descriptions, a schema to the same types. If the name of a source ends in
+// .pg, the source is a schema.
 func SameMeaning(schema, src Source, after string) bool {
 	changed := Source{Name: src.Name, Text: after}
 	if strings.HasSuffix(src.Name, ".pg") {

@@ -19,7 +19,7 @@ import (
 // Limits bound the parts of an untrusted text. A zero field means no limit.
 type Limits = work.Limits
 
-// TooMany reports that a text has more parts of a kind than [Limits] allow.
+// TooMany is the error for a text that has more parts of one kind than [Limits] allow.
 type TooMany = work.TooMany
 
 // CompileSchemaWithin is [CompileSchema] within a context and limits.

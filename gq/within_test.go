@@ -37,7 +37,7 @@ func fill(n int, head, item, tail string) string {
 	return b.String() + tail
 }
 
-// clauses returns a read whose match repeats a clause.
+// clauses returns a read that repeats a clause in its match.
 func clauses(item string) func(int) string {
 	return func(n int) string {
 		return fill(n, "query q($q: I32?) { match { $p: Person ", item, " } return { $p } }")
@@ -203,8 +203,8 @@ func (w *watched) Err() error {
 	return nil
 }
 
-// TestEveryPhaseLooks checks that no phase runs long on any kind of text without checking its
-// context, and that each phase stops when the context ends.
+// TestEveryPhaseLooks runs the phases on all kinds of text. No phase may run long without checking
+// its context, and each phase must stop when the context ends.
 func TestEveryPhaseLooks(t *testing.T) {
 	size := bound / 16
 	if testing.Short() || raced {

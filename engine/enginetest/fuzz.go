@@ -42,8 +42,8 @@ func FuzzLoad(f *testing.F, open Opener) {
 	})
 }
 
-// hasUnnamed reports whether a text may contain an entity whose id the engine chooses, which the
-// model cannot predict: an edge or a City on a line without an id.
+// hasUnnamed reports whether a text may contain an entity without an id: an edge or a City. The
+// engine chooses the id of such an entity, and the model cannot predict it.
 func hasUnnamed(text string) bool {
 	for line := range strings.SplitSeq(text, "\n") {
 		if strings.TrimSpace(line) != "" && !strings.Contains(line, `"id"`) && !strings.Contains(line, `"Person"`) {

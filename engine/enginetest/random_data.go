@@ -146,7 +146,7 @@ func (d *drawer) loadLine() string {
 	return d.nodeLine(pick(d, d.schema.Nodes))
 }
 
-// edgeType draws an edge type, usually one whose end types have nodes.
+// edgeType draws an edge type. It prefers an edge type that connects two node types with nodes.
 func (d *drawer) edgeType() *catalog.Edge {
 	e := pick(d, d.schema.Edges)
 	for range 3 {

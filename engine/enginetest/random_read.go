@@ -19,7 +19,7 @@ type readDraw struct {
 	*readPlan
 	args    engine.Args
 	product int          // product of the number of entities over all variables
-	outer   []plan.VarID // variables that are bound outside not blocks
+	outer   []plan.VarID // variables that are bound outside `not` blocks
 	ranked  bool         // the read gets a limit; nearest and rrf require one
 }
 
@@ -160,7 +160,7 @@ func (r *readDraw) end(nodes []plan.VarID, typ string) (plan.VarID, bool) {
 	return r.fresh(typ), true
 }
 
-// not draws a not block that refers to an outer variable.
+// not draws a `not` block that refers to an outer variable.
 func (r *readDraw) not(depth int) plan.Clause {
 	scope := append([]plan.VarID(nil), r.outer...)
 	var clauses []plan.Clause
@@ -366,7 +366,7 @@ func (r *readDraw) column() plan.Expr {
 	return id(v)
 }
 
-// sortable draws an expression whose values have an order.
+// sortable draws an expression with values that have an order.
 func (r *readDraw) sortable() plan.Expr {
 	v := pick(r.drawer, r.outer)
 	declared := r.q.Read.Vars[v]

@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/naive"
 )
 
-// Options say how long a random comparison runs. It ends after Cases statements, after Duration, or
-// when Differences graphs have differed, whichever comes first.
+// Options say how long a random comparison runs. The comparison ends as soon as one of three limits
+// is reached: Cases statements, the time Duration, or Differences graphs that differ.
 type Options struct {
 	Seed  uint64 // seed of the first graph; each further graph adds one
 	Cases int    // number of statements to compare; 0 means no limit

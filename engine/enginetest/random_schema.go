@@ -142,7 +142,7 @@ func (d *drawer) drawEdge(name string, nodes []*catalog.Node) *catalog.Edge {
 	return e
 }
 
-// drawUnique draws unique rules for properties whose values can be compared.
+// drawUnique draws unique rules for properties with comparable values.
 func (d *drawer) drawUnique(props []*catalog.Property) [][]string {
 	var names []string
 	for _, p := range props {
@@ -157,8 +157,9 @@ func (d *drawer) drawUnique(props []*catalog.Property) [][]string {
 	return [][]string{names[:min(len(names), d.between(1, 2))]}
 }
 
-// someIndex selects about a third of the properties whose values can be compared. It uses no random
-// numbers: indexes must not change any outcome, and the rest of the script must not depend on them.
+// someIndex selects about a third of the properties with comparable values. It uses no random
+// numbers: indexes must not change any outcome, and the rest of the script must not depend on the
+// indexes.
 func someIndex(props []*catalog.Property) (index [][]string) {
 	for i, p := range props {
 		if comparable(p.Type) && (i+len(props))%3 == 0 {

@@ -220,7 +220,8 @@ func text(kind plan.TextKind, p plan.Prop, words string) plan.TextMatch {
 	return plan.TextMatch{Kind: kind, Prop: p, Query: plan.Lit{Value: value.OfString(words)}}
 }
 
-// expression returns x as an expression. A plain value becomes a literal of the type of beside.
+// expression returns x as an expression. A plain value becomes a literal of the same type as the
+// expression `beside`.
 func expression(x any, beside plan.Expr) plan.Expr {
 	if e, ok := x.(plan.Expr); ok {
 		return e

@@ -42,8 +42,9 @@ func (s *session) expectGone(c engine.Commit) {
 	expectError[*engine.NotFound](s, err)
 }
 
-// expectReclaimed checks that the changes of a commit, which is on a live branch, cannot be listed
-// because a cleanup took the state of the commit first.
+// expectReclaimed checks that the changes of the commit c, which is on a live branch, cannot be
+// listed, because a cleanup has removed a state that they need. The error must identify the commit
+// `first` as the commit with the removed state.
 func (s *session) expectReclaimed(c, first engine.Commit) {
 	s.Helper()
 	_, err := s.graph.Changes(s.ctx, c.ID, engine.ChangeRange{})
@@ -53,7 +54,8 @@ func (s *session) expectReclaimed(c, first engine.Commit) {
 	}
 }
 
-// expectChanges compares the changes of a commit with want, which has one line per change.
+// expectChanges compares the changes of a commit with the text `want`. This text has one line per
+// change.
 func (s *session) expectChanges(commit string, r engine.ChangeRange, want string) *engine.Changes {
 	s.Helper()
 	c, err := s.graph.Changes(s.ctx, commit, r)

@@ -188,7 +188,7 @@ func loadCases() []testCase {
 	return append(cases, keySpellings()...)
 }
 
-// keySpellings returns cases that load nodes whose keys are not strings.
+// keySpellings returns cases that load nodes with keys that are not strings.
 func keySpellings() []testCase {
 	dated := func() *catalog.Schema {
 		return schemaOf([]*catalog.Node{

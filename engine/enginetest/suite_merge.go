@@ -22,8 +22,8 @@ func (s *session) merged(source, target string, want engine.MergeOutcome) *engin
 	return res
 }
 
-// expectConflicts merges the branch side into main and compares the conflicts with want, which has
-// one per line.
+// expectConflicts merges the branch "side" into main. It compares the conflicts with the text
+// `want`, which has one line per conflict.
 func (s *session) expectConflicts(want string) {
 	s.Helper()
 	before := s.head()

@@ -181,7 +181,7 @@ func walkCases() []testCase {
 			a, b := p.bind("a", "Person"), p.bind("b", "Person")
 			p.match(walk(a, "Follows", 0, 3, b), where(id(a), plan.Eq, "ann"), where(id(b), plan.Eq, "ann")).ret(id(a), id(b))
 		}},
-		{name: "both ends equal by a filter: no way back", want: "", build: func(p *readPlan) {
+		{name: "both ends equal by a filter: a walk does not return to its start", want: "", build: func(p *readPlan) {
 			a, b := p.node("a", "Person"), p.node("b", "Person")
 			p.match(walk(a, "Follows", 1, 9, b), where(id(a), plan.Eq, id(b))).ret(id(a))
 		}},
@@ -217,7 +217,7 @@ func walkCases() []testCase {
 			a, b := p.bind("a", "Person"), p.node("b", "City")
 			p.match(walk(a, "LivesIn", 1, 3, b), where(id(a), plan.Eq, "ann")).ret(id(b))
 		}},
-		{name: "endpoints of different types: the start is never an end", want: "c1", build: func(p *readPlan) {
+		{name: "endpoints of different types: a walk does not report its start", want: "c1", build: func(p *readPlan) {
 			a, b := p.bind("a", "Person"), p.node("b", "City")
 			p.match(walk(a, "LivesIn", 0, 3, b), where(id(a), plan.Eq, "ann")).ret(id(b))
 		}},

@@ -58,20 +58,21 @@ func explicitID(declared *catalog.Property, props set) plan.Expr {
 	return nil
 }
 
-// update adds an update that assigns props to the nodes for which the comparison op of the named
-// property with x is true.
+// update adds an update to the plan. The update assigns `props` to each node that satisfies a
+// comparison: `op` compares the named property with x.
 func (m *mutationPlan) update(typ string, props set, name string, op plan.Op, x any) *mutationPlan {
 	return m.add(plan.Update{Type: typ, Set: m.assigns(plan.Node, typ, props), Where: m.pred(plan.Node, typ, name, op, x)})
 }
 
-// remove adds a delete of the nodes for which the comparison op of the named property with x is
-// true.
+// remove adds a delete to the plan. The delete removes each node that satisfies a comparison: `op`
+// compares the named property with x.
 func (m *mutationPlan) remove(typ, name string, op plan.Op, x any) *mutationPlan {
 	return m.add(plan.Delete{Entity: plan.Node, Type: typ, Where: m.pred(plan.Node, typ, name, op, x)})
 }
 
-// unlink adds a delete of the edges for which the comparison op with x is true. name is the name of
-// a property, or id, from or to.
+// unlink adds a delete to the plan. The delete removes each edge that satisfies a comparison: `op`
+// compares the named value with x. The parameter `name` is the name of a property, or "id", "from"
+// or "to".
 func (m *mutationPlan) unlink(typ, name string, op plan.Op, x any) *mutationPlan {
 	return m.add(plan.Delete{Entity: plan.Edge, Type: typ, Where: m.pred(plan.Edge, typ, name, op, x)})
 }

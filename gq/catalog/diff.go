@@ -11,9 +11,9 @@ import (
 // Otherwise, if every step is supported, applying the steps in their order turns the old schema
 // into the new one.
 //
-// A type or property whose name has disappeared is dropped, unless the new schema renames it
-// with @rename_from. The annotation has no effect when the old schema already has the new name,
-// so it may stay in the source after the migration.
+// If the name of a type or property has disappeared, the type or property is dropped, unless the
+// new schema renames it with @rename_from. The annotation has no effect when the old schema already
+// has the new name, so it may stay in the source after the migration.
 func Diff(from, to *Schema) *Migration {
 	d := &differ{m: &Migration{}, renamed: map[string]string{}}
 	nodes := pair(d, NodeType, from.Nodes, to.Nodes, func(n *Node) naming { return naming{n.Name, n.Name, n.RenameFrom} })
@@ -63,8 +63,8 @@ type differ struct {
 // step adds a step to the migration.
 func (d *differ) step(s Step) { d.m.Steps = append(d.m.Steps, s) }
 
-// naming holds the names of a type or property: its name, the key by which the lists are matched,
-// and the old name that its @rename_from gives.
+// naming holds the names of a type or property: its name, the key for matching the lists, and the
+// old name from its @rename_from.
 type naming struct{ name, key, was string }
 
 // pairing lists the members of a list that disappeared, stayed and were added.

@@ -352,8 +352,8 @@ func buildModel(t *testing.T, m *model) *catalog.Schema {
 	return s
 }
 
-// TestDiffRandom checks that the steps between two schemas lead from one to the other whenever
-// all of them are supported, and that Diff of a schema and itself has no steps.
+// TestDiffRandom checks the steps between two schemas. If all steps are supported, they must lead
+// from one schema to the other. Diff of a schema and itself must return no steps.
 func TestDiffRandom(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compares 1,500 random pairs of schemas")

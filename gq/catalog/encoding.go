@@ -12,7 +12,7 @@ import (
 // encodingVersion numbers the layout of an encoded schema.
 //
 // Version 1 is a JSON object {"version": 1, "schema": …} with the schema's fields under their
-// JSON names. The ends of a range are decimal strings, and a separate member gives the kind of
+// JSON names. The ends of a range are decimal strings, and a separate member contains the kind of
 // these numbers.
 const encodingVersion = 1
 
@@ -31,7 +31,7 @@ func Encode(s *Schema) []byte {
 	return b
 }
 
-// VersionError reports an encoding whose version this program does not know.
+// VersionError reports that an encoding has a version that this program does not know.
 type VersionError struct{ Version int }
 
 func (e *VersionError) Error() string {

@@ -13,7 +13,7 @@ import (
 
 // FuzzBuild checks that every text that parses as a schema is either reported or built. A built
 // schema can be encoded and decoded and needs no migration to itself. Every supported migration
-// from or to it leads to the intended schema.
+// from or to the built schema leads to the intended schema.
 func FuzzBuild(f *testing.F) {
 	for _, pattern := range []string{"../testdata/*.pg", "../testdata/*/*.pg", "../testdata/corpus/*/*.pg", "testdata/diff/*/*.pg"} {
 		paths, err := filepath.Glob(pattern)

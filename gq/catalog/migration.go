@@ -57,7 +57,7 @@ const (
 	AmbiguousRename StepCode = "ambiguous_rename"
 )
 
-// TypeKind names the three name spaces of types.
+// TypeKind identifies one of the three name spaces of types.
 type TypeKind string
 
 // The kinds of type.
@@ -71,7 +71,7 @@ const (
 type DropMode string
 
 // The drop modes. In both modes, older commits still show the values for as long as the commits
-// are kept. A soft drop also leaves the values in the files until their rows are rewritten. A
+// are kept. After a soft drop, the values also stay in the files until the rows are rewritten. A
 // hard drop removes them at once from the files of the branch's head.
 const (
 	SoftDrop DropMode = "soft"

@@ -120,7 +120,8 @@ func (e *Edge) Property(name string) *Property { return e.byName[name] }
 // IsKey reports whether the property called name is a member of the key.
 func (n *Node) IsKey(name string) bool { return slices.Contains(n.Key, name) }
 
-// Index builds the name tables of a schema whose lists are complete. Names must be unique.
+// Index builds the name tables of a schema. The lists of the schema must be complete, and names
+// must be unique.
 func (s *Schema) Index() {
 	s.nodes = make(map[string]*Node, len(s.Nodes))
 	for _, n := range s.Nodes {

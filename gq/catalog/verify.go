@@ -67,8 +67,8 @@ func (n *Node) verify() error {
 	return verifyNames(where, names, lists)
 }
 
-// verifyProperties checks properties and returns the set of their names. where names the type in
-// errors.
+// verifyProperties checks properties and returns the set of their names. The parameter `where`
+// identifies the type in errors.
 func verifyProperties(where string, props []*Property) (map[string]bool, error) {
 	names := make(map[string]bool, len(props))
 	for _, p := range props {

@@ -66,9 +66,9 @@ type Var struct {
 // NoLimit is the Limit of a read that has none.
 const NoLimit int64 = -1
 
-// Read is a query that returns rows. A match is an assignment of entities to the variables
-// outside not blocks for which all clauses hold. The read yields the distinct matches. The order
-// of clauses has no meaning.
+// Read is a query that returns rows. A match assigns entities to the variables outside `not` blocks
+// so that all clauses hold. The read yields the distinct matches. The order of clauses has no
+// meaning.
 type Read struct {
 	Vars    []Var
 	Match   []Clause
@@ -76,8 +76,8 @@ type Read struct {
 	// Grouped is set if a column is an aggregate. The other columns are then the grouping key.
 	Grouped bool
 	Order   []Order // most significant key first
-	// Ties lists the variables outside not blocks whose entity ids, ascending, break ties of
-	// Order. Named variables come first, by name, and then anonymous ones, in source order. Ties
+	// Ties lists the variables bound outside `not` blocks. Their entity ids, ascending, break ties
+	// of Order. Named variables come first, by name, and then anonymous ones, in source order. Ties
 	// between grouped rows are broken by their grouping values in column order instead.
 	Ties  []VarID
 	Limit int64 // maximum number of rows, or NoLimit
@@ -96,11 +96,11 @@ type Bind struct{ Var VarID }
 // Without EdgeVar, the clause yields a pair of nodes once, however many edges join them. With
 // EdgeVar, each edge is an assignment of its own.
 //
-// A walk has no EdgeVar. It holds for the pairs whose breadth-first distance is between Min and
-// Max. The distance from a node to itself is 0, even if a cycle leads back to it, so that a walk
-// yields its start only if Min is 0. If From and To are the same variable, the walk asks for a way
-// back instead: it holds for a node whose shortest closed walk of at least one edge has a length
-// between Min and Max. A closed walk may take an edge twice.
+// A walk has no EdgeVar. It holds for the pairs with a breadth-first distance between Min and Max.
+// The distance from a node to itself is 0, even if a cycle leads back to the node, so that a walk
+// yields its start only if Min is 0. If From and To are the same variable, the walk must lead back
+// to its start instead: it holds for a node if its shortest closed walk of at least one edge has a
+// length between Min and Max. A closed walk may take an edge twice.
 type Traverse struct {
 	From, To   VarID  // the edge's source and target
 	Edge       string // name of the edge type
@@ -117,8 +117,8 @@ const MaxHops = 64
 // Filter keeps the assignments for which the condition is true.
 type Filter struct{ Cond Cond }
 
-// Not keeps the assignments of the outer variables for which its clauses have no match.
-// Variables bound inside are not visible outside.
+// Not keeps the assignments of the outer variables for which the clauses in the `not` block have no
+// match. Variables that are bound inside the block are not visible outside.
 type Not struct{ Match []Clause }
 
 func (Bind) clause()     {}

@@ -9,9 +9,8 @@ import (
 )
 
 // Format formats a plan for people, with one clause, column, sort key or statement per line.
-// Variables and parameters appear as $name. If several variables have the same name, because
-// several not blocks use it, the second and later ones get a number. Anonymous variables always get
-// one.
+// Variables and parameters appear as $name. If several `not` blocks use the same name for a
+// variable, the second and later variables get a number. Anonymous variables always get a number.
 func Format(q *Query) string {
 	p := &printer{q: q}
 	p.names()
@@ -46,8 +45,8 @@ func (p *printer) line(format string, args ...any) {
 	p.b.WriteByte('\n')
 }
 
-// names makes the names of variables unique. Separate not blocks may use the same name, and
-// anonymous variables all have the same one.
+// names makes the names of variables unique. Separate `not` blocks may use the same name, and all
+// anonymous variables have the same name.
 func (p *printer) names() {
 	if p.q.Read == nil {
 		return

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// OfBits returns the value of kind k whose [Value.Bits] are bits. It cuts the bits to the width of
+// OfBits returns the value of kind k with the given [Value.Bits]. It cuts the bits to the width of
 // the kind; a Bool is true if any bit is set. OfBits panics for texts, bytes and vectors, which
 // have no fixed width.
 func OfBits(k Kind, bits uint64) Value {
@@ -44,12 +44,12 @@ func (k Kind) ParseBits(s string) (int64, error) { return k.row().parse(s) }
 // [Kind.HasText].
 func (k Kind) AppendText(dst []byte, n int64) []byte { return k.row().format(dst, n) }
 
-// Integer describes the values that a load accepts for the kind, if a load accepts an integer for
-// it in place of the text. Otherwise it returns "".
+// Integer describes the integers that a load accepts for the kind in place of a text. It returns ""
+// if a load accepts no integers for the kind.
 func (k Kind) Integer() string { return k.row().integer }
 
-// CheckInteger returns an error unless the kind has a value that is stored as n. Call it only for a
-// kind whose Integer is not ""; for other kinds it always returns an error.
+// CheckInteger returns an error unless the kind has a value that is stored as n. Call it only if
+// Integer of the kind is not ""; for other kinds it always returns an error.
 func (k Kind) CheckInteger(n int64) error {
 	if inside := k.row().inside; inside != nil {
 		return inside(n)

@@ -22,8 +22,8 @@ const durationPattern = `^-?P([0-9]+W|([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+([.
 // errDurationRange says that a text is a duration that does not fit in 64 bits.
 var errDurationRange = errors.New("the duration is longer than PT2562047H47M16.854775807S, about 292 years")
 
-// The units and their lengths in nanoseconds, in the order in which a text lists them. Weeks cannot
-// be combined with other units; all others can be combined.
+// The units and their lengths in nanoseconds, in the order of a text. Weeks cannot be combined with
+// other units; all others can be combined.
 var durationUnits = []struct {
 	letter byte
 	time   bool // it follows the T

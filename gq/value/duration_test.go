@@ -12,8 +12,8 @@ import (
 
 var durationRegexp = regexp.MustCompile(durationPattern)
 
-// TestDurations parses texts and checks the canonical text of each, which must be parsed as the
-// same value.
+// TestDurations parses texts and checks the canonical text of each. The canonical text must parse
+// to the same value.
 func TestDurations(t *testing.T) {
 	for _, c := range []struct {
 		text, canonical string

@@ -122,8 +122,8 @@ func KindOf(name string) (Kind, bool) {
 	return Invalid, false
 }
 
-// KindOfLiteral returns the kind whose literals are calls of the given function of the query
-// language, such as date, and reports whether there is one.
+// KindOfLiteral returns a kind from the function of the query language that writes its literals,
+// such as date. It reports whether there is such a kind.
 func KindOfLiteral(function string) (Kind, bool) {
 	for i := range rows {
 		if rows[i].literal == function && function != "" {
@@ -168,7 +168,7 @@ func (k Kind) Widens(to Kind) bool { return k.IsKind() && slices.Contains(k.row(
 // JSON returns the form of the kind's values in JSON.
 func (k Kind) JSON() JSON { return k.row().json }
 
-// Schema returns the members of a JSON Schema for a kind whose form is JSONText.
+// Schema returns the members of a JSON Schema for a kind with the form JSONText.
 func (k Kind) Schema() Schema { return k.row().schema }
 
 // GoType returns the Go type of a value in generated code. Vector has none, because its type

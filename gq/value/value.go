@@ -60,8 +60,8 @@ func OfBlob(b []byte) Value { return Value{kind: Blob, str: string(b)} }
 // OfVector returns a Vector value. It keeps v, so the caller must not change v afterwards.
 func OfVector(v []float32) Value { return Value{kind: Vector, ref: v} }
 
-// OfList returns a list whose elements are scalars of kind k. It keeps elems, so the caller must
-// not change elems afterwards.
+// OfList returns a list of scalars of kind k. It keeps the slice `elems`, so the caller must not
+// change this slice afterwards.
 func OfList(k Kind, elems []Value) Value { return Value{kind: k, list: true, ref: elems} }
 
 // Kind returns the kind of a scalar, the kind of a list's elements, or Invalid for null.
@@ -86,8 +86,9 @@ func (v Value) Str() string { v.want(v.kind == String); return v.str }
 // Bool returns the value of a Bool.
 func (v Value) Bool() bool { v.want(v.kind == Bool); return v.bits != 0 }
 
-// Int returns the integer of a kind that is stored in 32 bits or as an int64: the number of an I32,
-// I64 or U32, the days of a Date, or the milliseconds of a DateTime.
+// Int returns the integer that represents v: the number of an I32, I64 or U32, the days of a Date,
+// or the milliseconds of a DateTime. The kind of v must be one that is stored in 32 bits or as an
+// int64.
 func (v Value) Int() int64 {
 	v.want(storages[v.kind].IsSigned() && v.kind != Bool)
 	return int64(v.bits)

@@ -183,7 +183,7 @@ func (t *tx) sameTuple(a, b *entity, names []string) bool {
 	return true
 }
 
-// member returns a property, or the endpoint of an edge if a unique rule names it.
+// member returns the value of a name in a unique rule: a property, or an endpoint of an edge.
 func (e *entity) member(name string) value.Value {
 	if e.kind == plan.Edge {
 		switch name {

@@ -96,7 +96,7 @@ func (g *Graph) compare(op plan.Op, l, r value.Value) bool {
 	panic("naive: unknown operator")
 }
 
-// contains evaluates the operator contains, whose left side is a list or a text.
+// contains evaluates the operator contains. The left side of this operator is a list or a text.
 func (g *Graph) contains(l, r value.Value) bool {
 	if !l.IsList() {
 		if g.fault == ContainsFolds {

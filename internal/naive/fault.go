@@ -11,16 +11,16 @@ const (
 	// Reads: bounds and traversals.
 	MaxHopsShort      // a walk with bounds omits its last hop
 	MinHopsIgnored    // a walk reports destinations nearer than the lower bound
-	SourceVisited     // a walk that asks for a way back finds none
+	SourceVisited     // a walk back to its start finds nothing
 	StartReported     // a walk reports the node that it starts at if a cycle leads back to it
 	WalkNotShortest   // a destination is also reported at a longer distance
 	UndirectedOneWay  // an undirected traversal only follows edges forwards
 	ParallelRows      // parallel edges multiply rows
 	ParallelMerged    // an edge binding yields only one of several parallel edges
 	SelfLoopDropped   // edges from a node to itself are ignored
-	NestedNotIgnored  // a not block inside a not block always holds
-	NotUncorrelated   // a not block ignores the bindings of outer variables
-	FilterInNotPassed // filters inside a not block are ignored
+	NestedNotIgnored  // a `not` block inside a `not` block always holds
+	NotUncorrelated   // a `not` block ignores the bindings of outer variables
+	FilterInNotPassed // filters inside a `not` block are ignored
 
 	// Reads: conditions.
 	NullEqualsNull    // null = null holds
@@ -103,7 +103,7 @@ const (
 	MergeTakesSource  // if both sides changed a property, the source's value wins
 	MergeTwoWay       // a merge copies every row of the source that differs in the target
 	MergeWholeRows    // two changes of an entity conflict even if they change different properties
-	MergeOrphans      // a merge drops edges that lack an end
+	MergeOrphans      // a merge drops edges with a missing endpoint
 	MergeFirst        // a merge reports only the first conflict
 	MergeUnchecked    // a merge checks no constraints
 	MergeOneParent    // the commit of a merge has one parent, so the base of a later merge is too old

@@ -51,7 +51,7 @@ type moment struct {
 
 var _ engine.Graph = (*Graph)(nil)
 
-// New returns an empty graph whose behaviour has the given fault. Pass [Sound] for a graph without
+// New returns an empty graph that behaves with the given fault. Pass [Sound] for a graph without
 // faults.
 func New(source string, schema *catalog.Schema, fault Fault) *Graph {
 	g := &Graph{fault: fault, commits: map[string]moment{}, gone: map[string]bool{}}

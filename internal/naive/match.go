@@ -24,7 +24,8 @@ type evaluation struct {
 	fusions []fusion             // scores of the rrf calls, once they are computed
 }
 
-// newEvaluation returns the evaluation of a read on a state. at is the time of now().
+// newEvaluation returns the evaluation of a read on a state. The parameter `at` is the time that
+// now() returns.
 func newEvaluation(g *Graph, s *state, q *plan.Query, args engine.Args, at time.Time) *evaluation {
 	return &evaluation{g: g, state: s, query: q, args: args, now: value.OfDateTime(value.DateTimeOf(at)),
 		env: make([]*entity, len(q.Read.Vars)), scores: map[scoreKey]float64{}}
@@ -39,7 +40,7 @@ func (ev *evaluation) assignments(clauses []plan.Clause, emit func() bool) {
 	var free []plan.VarID
 	for _, c := range clauses {
 		if _, isNot := c.(plan.Not); isNot {
-			continue // the variables that a not block binds are not visible here
+			continue // the variables that a `not` block binds are not visible here
 		}
 		for _, v := range mentions(c) {
 			if ev.env[v] == nil && !slices.Contains(free, v) {
@@ -79,7 +80,7 @@ func (ev *evaluation) assignments(clauses []plan.Clause, emit func() bool) {
 }
 
 // holds reports whether a clause holds in the environment. The environment must bind all variables
-// of the clause, except the variables of not blocks.
+// of the clause, except the variables of `not` blocks.
 func (ev *evaluation) holds(c plan.Clause) bool {
 	switch c := c.(type) {
 	case plan.Bind:
@@ -94,7 +95,7 @@ func (ev *evaluation) holds(c plan.Clause) bool {
 	panic("naive: unknown clause")
 }
 
-// matches reports whether the clauses of a not block have at least one assignment.
+// matches reports whether the clauses of a `not` block have at least one assignment.
 func (ev *evaluation) matches(clauses []plan.Clause) bool {
 	inner := *ev
 	inner.env = slices.Clone(ev.env)
@@ -122,7 +123,7 @@ func without[C plan.Clause](clauses []plan.Clause) []plan.Clause {
 	})
 }
 
-// mentions returns the distinct variables of a clause, including the variables in its not blocks.
+// mentions returns the distinct variables of a clause, including the variables in its `not` blocks.
 func mentions(c plan.Clause) []plan.VarID {
 	var vars []plan.VarID
 	add := func(v plan.VarID) {

@@ -115,8 +115,8 @@ func (l *load) data(data members, it *item) []*engine.LineError {
 	return errs
 }
 
-// id decodes an explicit id. If a node has a key of one property, its id may be spelled in every
-// way in which that property may be spelled.
+// id decodes an explicit id. If the key of a node is a single property, the id may have every
+// spelling that a value of this property may have.
 func (l *load) id(raw jsontext.Value, it *item) (string, error) {
 	if it.typeKey.kind == plan.Node {
 		n := l.after.schema.Node(it.typeKey.name)

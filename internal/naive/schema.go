@@ -114,8 +114,9 @@ func (w way) then(next way) way {
 	return out
 }
 
-// since returns the way from an earlier schema to the state's schema, or nil if the two are equal.
-// ok is false if the earlier schema is not an ancestor.
+// since returns the names that the types and properties of the state's schema have in an earlier
+// schema, or nil if the two schemas are equal. ok is false if the earlier schema is not an
+// ancestor.
 func (s *state) since(digest string) (w way, ok bool) {
 	if s.digest == digest {
 		return nil, true

@@ -411,7 +411,7 @@ func (m *merge) place(e *entity) {
 	m.put(e)
 }
 
-// lacks reports whether an edge lacks an end. It adds a conflict for each missing end.
+// lacks reports whether an end of an edge does not exist. It adds a conflict for each missing end.
 func (m *merge) lacks(e *entity) bool {
 	typ := m.after.schema.Edge(e.typ)
 	lacks := false
@@ -426,7 +426,7 @@ func (m *merge) lacks(e *entity) bool {
 	return lacks
 }
 
-// orphans removes the edges whose ends the merge deleted.
+// orphans removes each edge of which the merge deleted an end.
 func (m *merge) orphans() {
 	for _, typ := range m.after.schema.Edges {
 		for _, e := range m.after.sorted(plan.Edge, typ.Name) {

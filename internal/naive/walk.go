@@ -96,7 +96,7 @@ func (ev *evaluation) neighbours(t plan.Traverse, source *entity) []*entity {
 	edge := ev.state.schema.Edge(t.Edge)
 	var found []*entity
 	add := func(e *entity) {
-		if e != nil { // a faulty model has edges without an end
+		if e != nil { // a faulty model can have edges with a missing endpoint
 			found = append(found, e)
 		}
 	}

@@ -47,7 +47,7 @@ func newLines(r io.Reader, tables []*table) *lines {
 	return l
 }
 
-// offset returns the number of bytes that the lines so far take.
+// offset returns the number of bytes of the lines that were read so far.
 func (l *lines) offset() int64 { return l.dec.InputOffset() }
 
 // fault returns the error of the reader unchanged, and adds the number of the line to any other.

@@ -16,12 +16,12 @@ const FormatVersion = 1
 // Manifest describes an export. It is the last file of an export.
 type Manifest struct {
 	FormatVersion int            `json:"format_version"` // see FormatVersion
-	Commit        ManifestCommit `json:"commit"`         // the commit whose entities the files hold
+	Commit        ManifestCommit `json:"commit"`         // the files hold the entities of this commit
 	SchemaDigest  string         `json:"schema_digest"`  // of the whole schema at the commit: "sha256:" and hex digits
 	Types         []ManifestType `json:"types"`          // the exported types in schema order, nodes before edges
 }
 
-// ManifestCommit names a commit with the members that it has in the answers of a server.
+// ManifestCommit identifies a commit. Its members are called the same in the responses of a server.
 type ManifestCommit struct {
 	GraphCommitID string `json:"graph_commit_id"`
 	CreatedAt     int64  `json:"created_at"` // in Unix microseconds
@@ -33,8 +33,8 @@ type ManifestType struct {
 	TypeName   string           `json:"type_name"`           // as in the schema
 	Folder     string           `json:"folder"`              // holds the files, and nothing else
 	Key        []string         `json:"key,omitempty"`       // the columns of a node's @key; absent without one
-	FromType   string           `json:"from_type,omitempty"` // the node type whose ids the column from holds; edges only
-	ToType     string           `json:"to_type,omitempty"`   // the node type whose ids the column to holds; edges only
+	FromType   string           `json:"from_type,omitempty"` // the node type of the ids in the column "from"; edges only
+	ToType     string           `json:"to_type,omitempty"`   // the node type of the ids in the column "to"; edges only
 	Columns    []ManifestColumn `json:"columns"`             // in the order of the files
 	RowCount   int64            `json:"row_count"`           // the sum over the files
 	Files      []ManifestFile   `json:"files"`               // at least one, in id order

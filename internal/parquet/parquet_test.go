@@ -372,8 +372,8 @@ func TestExportFails(t *testing.T) {
 	}
 }
 
-// TestWriteBadExport checks the error of an export that ends early or does not fit the schema, and
-// that no manifest is written for it.
+// TestWriteBadExport writes exports that end early or do not fit the schema. Each must return the
+// right error, and no manifest may be written.
 func TestWriteBadExport(t *testing.T) {
 	const first = `{"type":"P","data":{"id":"a","k":"a"}}` + "\n"
 	broken := errors.New("the connection broke")
@@ -443,8 +443,8 @@ func TestRowGroups(t *testing.T) {
 	}
 }
 
-// TestStatistics checks that scalar columns have statistics and lists have none: those that the
-// library makes of lists without elements are wrong.
+// TestStatistics checks that scalar columns have statistics and lists have none. The library makes
+// wrong statistics for lists without elements.
 func TestStatistics(t *testing.T) {
 	g := graph(t, `{"type":"P","data":{"k":"a","t":"2024-05-01T12:00:00.000Z","dates":[]}}`)
 	files := folder{}
@@ -465,8 +465,8 @@ func TestStatistics(t *testing.T) {
 	}
 }
 
-// TestFolders checks that types whose names differ only in case have folders that differ in more,
-// whichever types are exported.
+// TestFolders exports types with names that differ only in case, all of them or some. The names of
+// their folders must differ in more than case.
 func TestFolders(t *testing.T) {
 	schema := &catalog.Schema{Nodes: []*catalog.Node{{Name: "File"}, {Name: "FILE"}, {Name: "FiLE"}}, Edges: []*catalog.Edge{{Name: "File", From: "File", To: "FILE"}}}
 	schema.Index()
@@ -497,8 +497,9 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// TestManifest compares the manifest of a small graph, whose names readers rely on, with a golden
-// file. The sizes and hashes of its files are left out, because they follow from the library.
+// TestManifest compares the manifest of a small graph with a golden file, because readers rely on
+// the names in a manifest. The sizes and hashes of its files are left out, because they follow from
+// the library.
 func TestManifest(t *testing.T) {
 	schema := everyType()
 	commit := engine.Commit{ID: "01HZX", Time: time.UnixMicro(1714566600123456), Schema: "sha256:00"}

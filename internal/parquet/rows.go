@@ -75,8 +75,8 @@ func (r *rows) end() error {
 	return nil
 }
 
-// appendTo appends a value of the column's type to the slice that the type uses. A null takes a
-// place there too.
+// appendTo appends a value of the column's type to the slice that the type uses. It appends an
+// element for a null too.
 func appendTo(c *engine.Column, v value.Value) {
 	if c.Type.List {
 		c.Lists = append(c.Lists, v)

@@ -58,8 +58,8 @@ func CheckTypes(s *catalog.Schema, types []string) error {
 	return nil
 }
 
-// isSelected reports whether the list names the type. Like [engine.Graph.Export] and the queries, it
-// ignores the case of edge types, whose names differ in more than case.
+// isSelected reports whether the list names the type. Like [engine.Graph.Export] and the queries,
+// it ignores the case of the names of edge types. No two names of edge types differ only in case.
 func (t *table) isSelected(types []string) bool {
 	return len(types) == 0 || slices.ContainsFunc(types, func(name string) bool {
 		return name == t.name || t.entity == plan.Edge && strings.EqualFold(name, t.name)

@@ -52,7 +52,8 @@ func (w *writer) write(ctx context.Context, in *lines) (err error) {
 	}
 }
 
-// batchEnds reports whether the batch has all rows that it or the current file may have.
+// batchEnds reports whether the batch must end, because the batch or the current file has the
+// maximum number of rows.
 func (w *writer) batchEnds() bool {
 	rows := int64(w.rows.batch.Len)
 	if w.part != nil && w.part.rows+rows >= w.opts.PartRows {

@@ -26,7 +26,7 @@ type Info struct {
 type Symbol struct {
 	Span  diag.Span // where it is declared or first used
 	Uses  int       // number of further occurrences
-	Inner bool      // bound inside a not block
+	Inner bool      // bound inside a `not` block
 }
 
 // Comparison is an inline condition or a filter.
@@ -101,8 +101,8 @@ func (c *checker) step(n int) {
 	c.meter.Step(n)
 }
 
-// maxHints bounds the number of misspelt names of a query for which the checker looks for a
-// suggestion. Each look-up takes time in proportion to the number of candidates.
+// maxHints bounds the number of suggestions that the checker looks for in a query, one for each
+// misspelt name. Each look-up takes time in proportion to the number of candidates.
 const maxHints = 50
 
 // useKey identifies a type, or a property of a type, that the query uses.

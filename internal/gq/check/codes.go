@@ -17,7 +17,7 @@ const (
 	Unbound           diag.Code = "T6"
 	Incomparable      diag.Code = "T7" // operands of a comparison
 	BadAggregate      diag.Code = "T8"
-	Uncorrelated      diag.Code = "T9"  // not block without a variable from outside
+	Uncorrelated      diag.Code = "T9"  // `not` block without a variable from outside
 	UnknownTarget     diag.Code = "T10" // type in a mutation
 	UnknownAssigned   diag.Code = "T11" // property in a mutation
 	Missing           diag.Code = "T12" // required property or endpoint of an insert

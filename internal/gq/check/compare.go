@@ -36,7 +36,7 @@ func (c *checker) filter(left syntax.Operand, op syntax.Token, right syntax.Oper
 		return cmp, false
 	}
 	cmp.Left, cmp.Right = l.expr, r.expr
-	if optional && !c.setOptional(&cmp, at, Incomparable) {
+	if optional && !c.setUnless(&cmp, at, Incomparable) {
 		return cmp, false
 	}
 	c.info.Compares = append(c.info.Compares, Comparison{at, cmp})
@@ -53,8 +53,9 @@ func (c *checker) compared(o syntax.Operand, sc *scope) (typed, bool) {
 	return c.operand(o, sc)
 }
 
-// setOptional sets cmp.Unless to the parameter that an optional condition depends on.
-func (c *checker) setOptional(cmp *plan.Compare, at diag.Span, code diag.Code) bool {
+// setUnless sets cmp.Unless to the parameter that an optional condition depends on. It returns
+// false if it reported an error instead.
+func (c *checker) setUnless(cmp *plan.Compare, at diag.Span, code diag.Code) bool {
 	for _, side := range []plan.Expr{cmp.Left, cmp.Right} {
 		ref, ok := side.(plan.ParamRef)
 		if !ok || !c.plan.Params[ref.Index].Type.Nullable {
@@ -200,7 +201,7 @@ func (c *checker) inlineCompare(m *syntax.PropMatch, p *catalog.Property, id pla
 		panic("check: the parser accepted an expression as a value")
 	}
 	if ok && m.Optional {
-		ok = c.setOptional(&cmp, m.Span(), BadValue)
+		ok = c.setUnless(&cmp, m.Span(), BadValue)
 	}
 	return cmp, ok
 }
@@ -222,7 +223,8 @@ func (c *checker) inlineLiteral(l *syntax.Literal, want value.Type, p *catalog.P
 	return plan.Lit{Value: v}, ok
 }
 
-// checkFit reports a value whose type does not fit the property. The result is true if it fits.
+// checkFit reports an error if the type of a value does not fit the property. The result is true if
+// the type fits.
 func (c *checker) checkFit(from, to value.Type, p *catalog.Property, at diag.Span) bool {
 	if fits(from, to) {
 		return true

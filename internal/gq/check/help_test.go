@@ -8,8 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
-// TestForeignNames checks the help for keywords of other languages, which our grammar parses as
-// names.
+// TestForeignNames checks the help for keywords of other languages. Our grammar parses such
+// keywords as names.
 func TestForeignNames(t *testing.T) {
 	tree, faults := syntax.ParseSchema("x.pg", ExampleSchema)
 	s, more := resolve.Schema(tree)

@@ -154,7 +154,8 @@ func convertVector(l *syntax.Literal, t value.Type) (value.Value, error) {
 	return value.OfVector(vec), nil
 }
 
-// mismatchError reports a literal whose type is not the one that its context requires.
+// mismatchError reports that the type of a literal is not the type that the context of the literal
+// requires.
 type mismatchError struct {
 	lit  *syntax.Literal // the literal that was found
 	want value.Type      // the type that the context requires
@@ -167,7 +168,7 @@ func (e *mismatchError) Error() string {
 	return "found " + describe(e.lit) + ", want " + withoutNull(e.want)
 }
 
-// describe names the kind of a literal with its article, such as "an integer".
+// describe returns the kind of a literal in words, with an article, such as "an integer".
 func describe(l *syntax.Literal) string {
 	switch l.Kind {
 	case syntax.IntLiteral:

@@ -42,7 +42,7 @@ func (s *scope) names() []string {
 	return names
 }
 
-// step is a traversal whose direction may not be known yet.
+// step is a traversal. The direction of the traversal may not be known yet.
 type step struct {
 	src      *syntax.Traversal // the traversal in the source
 	edge     *catalog.Edge     // nil for an unknown edge
@@ -89,7 +89,7 @@ func (c *checker) block(clauses []syntax.Clause, sc *scope) []plan.Clause {
 	return out
 }
 
-// not checks and lowers a not block.
+// not checks and lowers a `not` block.
 func (c *checker) not(n *syntax.Not, outer *scope) plan.Clause {
 	sc := &scope{outer: outer, vars: map[string]plan.VarID{}}
 	match := c.block(n.Match, sc)

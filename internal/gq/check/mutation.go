@@ -77,8 +77,8 @@ func (t target) property(name string) *catalog.Property {
 	return t.edge.Property(name)
 }
 
-// builtinNames lists the names that the entity has in addition to its properties: the ones that an
-// insert can assign, or the ones that a predicate can use.
+// builtinNames lists the names that the entity has in addition to its properties: either the names
+// that an insert can assign, or the names that a predicate can use.
 func (t target) builtinNames(insert bool) []string {
 	switch {
 	case t.edge != nil:

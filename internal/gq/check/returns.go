@@ -195,7 +195,8 @@ func descending(dir *syntax.Token, e plan.Expr) bool {
 	return false
 }
 
-// addTies adds the variables whose ids break ties between rows, sorted by name.
+// addTies adds the variables that break ties between rows by their ids. It sorts the variables by
+// name.
 func (c *checker) addTies() {
 	for i := range c.read.Vars {
 		if !c.info.Vars[i].Inner {

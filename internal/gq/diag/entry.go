@@ -3,7 +3,7 @@ package diag
 // Entry documents a code.
 type Entry struct {
 	Code        Code
-	Title       string // names the fault in a few words
+	Title       string // the fault in a few words
 	Explanation string
 	Example     string // a source text that yields the code; empty if no text can
 }

@@ -76,7 +76,8 @@ type (
 var sarifLevel = [...]string{Error: "error", Warning: "warning", Note: "note"}
 
 // RenderSARIF writes the list as a SARIF 2.1.0 log of the named tool. The log documents the
-// entries whose codes occur in the list. edits maps indexes in the list to fixes.
+// `entries` with codes that occur in the list. The parameter `edits` maps indexes in the list to
+// fixes.
 func RenderSARIF(w io.Writer, tool string, list List, entries []Entry, edits map[int][]Edit) error {
 	run := sarifRun{ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
 	run.Tool.Driver = sarifDriver{Name: tool, Rules: []sarifRule{}}

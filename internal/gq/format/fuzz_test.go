@@ -6,8 +6,9 @@ import (
 )
 
 // FuzzFormat checks that every text that parses is formatted to a fixed point with the same
-// tokens and comments in the same order and with the same meaning. It also replaces the white
-// space and comments between the tokens by fillings, which gaps selects, and checks the same.
+// tokens and comments in the same order and with the same meaning. It also replaces the white space
+// and comments between the tokens with fillings, and checks the result in the same way. The
+// parameter `gaps` selects the fillings.
 func FuzzFormat(f *testing.F) {
 	for path, text := range corpus(f) {
 		f.Add(text, strings.HasSuffix(path, ".pg"), []byte{0})

@@ -73,7 +73,7 @@ func (p *printer) mustBreak(groups []*group) {
 	}
 }
 
-// open decides whether to break the group whose opening bracket has just been written.
+// open decides whether to break a group. The opening bracket of the group has just been written.
 func (p *printer) open(g *group) {
 	g.level = p.level(g.open) + 1
 	if g.broken || p.void(g) || g.parent != nil && !g.parent.broken {

@@ -90,7 +90,8 @@ func allNodes(s *catalog.Schema) string {
 	return query("", []string{v + ": " + n.Name}, returns(v+"."+Label(n)), limit20)
 }
 
-// propertyQuery shows a condition on the first property whose type satisfies want.
+// propertyQuery shows a condition on the first property of a suitable type: `want` reports whether
+// a type is suitable.
 func propertyQuery(s *catalog.Schema, want func(value.Type) bool, match func(v string, n *catalog.Node, p *catalog.Property) []string, optional bool) string {
 	n, p := find(s, want)
 	if n == nil {

@@ -90,7 +90,7 @@ func Reference(s *catalog.Schema) string {
 // example makes a query from the names of a schema. query returns "" when the schema has no name
 // for the construct.
 type example struct {
-	title string // names the construct
+	title string // the name of the construct
 	query func(s *catalog.Schema) string
 }
 

@@ -92,7 +92,7 @@ func check(t *testing.T, s *catalog.Schema, what, query string) {
 	}
 }
 
-// TestExamples checks every example of every topic against the schema that it is written for.
+// TestExamples checks every example of every topic against the schema of the example.
 func TestExamples(t *testing.T) {
 	own := 0
 	for name, s := range schemas(t) {

@@ -17,8 +17,8 @@ func EdgeLine(e *catalog.Edge) string {
 	return e.Name + ": " + e.From + " -> " + e.To + body(e.Properties, nil) + remark(e.Description)
 }
 
-// body describes the properties of a type in braces, or returns "" if there are none. key names the
-// properties of its key.
+// body describes the properties of a type in braces, or returns "" if there are none. The list
+// `key` contains the names of the properties of the type's key.
 func body(props []*catalog.Property, key []string) string {
 	if len(props) == 0 {
 		return ""

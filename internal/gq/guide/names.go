@@ -8,9 +8,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Label returns the property by which a reader can best tell the nodes of a type apart: the
-// first member of the key, else a text property, else another property of one plain value, else
-// the id that every node has.
+// Label returns the property that best tells the nodes of a type apart for a reader: the first
+// member of the key, else a text property, else another property of one plain value, else the id
+// that every node has.
 func Label(n *catalog.Node) string {
 	if len(n.Key) > 0 {
 		return n.Key[0]
@@ -60,9 +60,10 @@ func isVector(t value.Type) bool { return t.Kind == value.Vector && !t.List }
 // isOrdered reports whether a range of values is useful.
 func isOrdered(t value.Type) bool { return !t.List && t.Kind.IsScale() }
 
-// find returns the first node type with a property whose type satisfies want, and the property.
-// It prefers properties outside the key to members of it, and then node types with a key. It
-// returns nils if there is none.
+// find returns the first node type with a property of a suitable type, and the property. The
+// function `want` reports whether a type is suitable. find prefers properties outside the key to
+// members of the key, and then node types with a key. If no property is suitable, both results are
+// nil.
 func find(s *catalog.Schema, want func(value.Type) bool) (*catalog.Node, *catalog.Property) {
 	var node *catalog.Node
 	var found *catalog.Property

@@ -129,7 +129,7 @@ func (w *walk) visit(at string, hops int, seen []string) {
 	}
 }
 
-// clauses writes a path as clauses of a match. Each clause gives an edge from its source to its
+// clauses writes a path as clauses of a match. Each clause writes an edge from the source to the
 // target.
 func clauses(from string, steps []Step) string {
 	names := variables{}

@@ -49,9 +49,9 @@ const (
 	DefaultTokenBudget    = 20_000 // tokens of the whole tools/list response; the built-in tools take about half
 )
 
-// BytesPerToken is the number of bytes per token with which sizes are converted to tokens.
-// English text and JSON average about four bytes a token with common tokenizers. The estimate is
-// accurate to about 25% in either direction.
+// BytesPerToken is the number of bytes per token for converting sizes to tokens. English text and
+// JSON average about four bytes a token with common tokenizers. The estimate is accurate to about
+// 25% in either direction.
 const BytesPerToken = 4
 
 // Config changes rules from their defaults.

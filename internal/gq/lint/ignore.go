@@ -163,7 +163,7 @@ type target struct {
 	codes map[diag.Code][]directiveCode // the entry is nil once all of its directives are marked as used
 }
 
-// directiveCode is the first place where a directive names a code.
+// directiveCode is the first place where a code occurs in a directive.
 type directiveCode struct {
 	*directive
 	at int // index in codes
@@ -182,8 +182,9 @@ func (r *run) targets(all []*directive) map[string][]*target {
 		}
 		for i, code := range d.codes {
 			r.in.Meter.Step(1)
-			// All codes of one directive are processed together. A repeated code therefore comes
-			// right after its first naming and is recognised by the last element.
+			// All codes of one directive are processed together. A repeated code therefore follows
+			// its first occurrence directly, and it is enough to compare with the last element of
+			// the list.
 			if list := t.codes[code]; len(list) == 0 || list[len(list)-1].directive != d {
 				t.codes[code] = append(list, directiveCode{d, i})
 			}
@@ -213,7 +214,8 @@ func silenced(list []*target, f diag.Diagnostic) bool {
 	return named
 }
 
-// unusedCodes returns the codes of a directive whose rules ran but had no finding to silence.
+// unusedCodes returns the unused codes of a directive: the rule of such a code ran but had no
+// finding to silence.
 func (r *run) unusedCodes(d *directive) []string {
 	var out []string
 	for i, code := range d.codes {

@@ -23,15 +23,15 @@ type Input struct {
 	Queries    []*Query  // those without errors, in source order
 	Faults     diag.List // the faults that compiling found; they become part of the report
 
-	// Whole says that Files are all query files of the graph. Rules across files run only if it
-	// is set. All but one of them also need sources without errors, because a query with an
-	// error may contain the use that the rule finds missing.
+	// Whole says that Files is the complete set of the graph's query files. Rules across files run
+	// only if it is set. All but one of them also need sources without errors, because a query with
+	// an error may contain the use that the rule finds missing.
 	Whole bool
 
 	ToolList *ToolList // nil if the sizes are not known
 
-	// NoProvider is the id of the graph if cluster.yaml names no embedding provider for it. It is
-	// "" if the graph has a provider or its configuration is not known.
+	// NoProvider is the id of the graph if cluster.yaml configures no embedding provider for the
+	// graph. It is "" if the graph has a provider or its configuration is not known.
 	NoProvider string
 
 	Config Config // levels and options of the rules

@@ -312,8 +312,8 @@ func FuzzLint(f *testing.F) {
 	})
 }
 
-// TestProviderUnknown checks that a catalog whose configuration is not known, or that has a
-// provider, gets no finding about one.
+// TestProviderUnknown checks a catalog with an unknown configuration, and a catalog that has a
+// provider. Neither may get a finding about a missing provider.
 func TestProviderUnknown(t *testing.T) {
 	c := folder(t, string(lint.NoProvider))
 	c.Config = lint.Only(lint.NoProvider)

@@ -12,9 +12,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
-// CheckProvider reports a query that cannot work fully because cluster.yaml names no embedding
-// provider for its graph. at is the place of the query's name. It returns false if the query needs
-// no provider.
+// CheckProvider reports a query that cannot work fully because cluster.yaml configures no embedding
+// provider for its graph. The parameter `at` is the place of the query's name. It returns false if
+// the query needs no provider.
 func CheckProvider(graph string, schema *catalog.Schema, q *plan.Query, at diag.Span) (diag.Diagnostic, bool) {
 	effect := withoutProvider(schema, q)
 	if effect == "" {

@@ -92,7 +92,7 @@ func duplicateQuery(p *pass) {
 	}
 }
 
-// overBudget reports a graph whose tools take too many tokens in tools/list.
+// overBudget reports a graph with tools that take too many tokens in tools/list.
 func overBudget(p *pass) {
 	list, budget := p.in.ToolList, p.in.Config.tokenBudget()
 	if list == nil || Tokens(list.Bytes) <= budget || len(p.stored) == 0 {

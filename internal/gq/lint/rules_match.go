@@ -31,7 +31,7 @@ func unusedBinding(p *queryPass) {
 	}
 }
 
-// components groups the variables outside not blocks. Two variables are in one group if a clause
+// components groups the variables outside `not` blocks. Two variables are in one group if a clause
 // connects them.
 type components struct {
 	// root maps each variable to another variable of its group; only a root maps to itself.
@@ -41,7 +41,7 @@ type components struct {
 	many []plan.VarID
 }
 
-// find returns the root of a variable's group, and shortens the way to it.
+// find returns the root of a variable's group, and shortens the path to it in the field `root`.
 func (c *components) find(id plan.VarID) plan.VarID {
 	for c.root[id] != id {
 		c.root[id] = c.root[c.root[id]]
@@ -50,8 +50,8 @@ func (c *components) find(id plan.VarID) plan.VarID {
 	return id
 }
 
-// alone reports whether a variable is the only one of its group, and that group is one of several
-// that can have several rows, so that their rows multiply.
+// alone reports whether a variable is the only one of its group, and whether this group is one of
+// several groups that can have several rows. Such groups multiply the rows of each other.
 func (c *components) alone(id plan.VarID) bool {
 	if c.size[c.find(id)] != 1 || len(c.many) < 2 {
 		return false
@@ -60,7 +60,7 @@ func (c *components) alone(id plan.VarID) bool {
 	return found
 }
 
-// inner reports whether a not block binds the variable.
+// inner reports whether a `not` block binds the variable.
 func (p *queryPass) inner(id plan.VarID) bool {
 	p.in.Meter.Step(1)
 	return p.Info.Vars[id].Inner
@@ -156,8 +156,8 @@ func limitNoOrder(p *queryPass) {
 	}
 }
 
-// searchNotRanked reports a read that searches but does not sort by a score. It reports the first
-// search or match_text outside not blocks.
+// searchNotRanked reports a read that searches but does not sort by a score. The report points at
+// the first search or match_text outside `not` blocks.
 func searchNotRanked(p *queryPass) {
 	r := p.Plan.Read
 	if r == nil || r.Grouped || slices.ContainsFunc(r.Order, func(o plan.Order) bool { return isScore(o.Expr) }) || p.oneRow() {

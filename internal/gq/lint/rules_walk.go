@@ -82,7 +82,7 @@ func changedWalk(p *queryPass) {
 		e := p.in.Schema.Edge(w.Edge)
 		switch {
 		case e.From != e.To, w.From == w.To, w.Min == 0:
-		case w.Undirected && w.Min > 2: // the shortest way back is along one edge and back
+		case w.Undirected && w.Min > 2: // the shortest closed walk takes one edge forth and back
 		case w.apart():
 		default:
 			p.report(w.source.Bounds.Span(), "write {0,"+w.source.Bounds.Max.Value+"} to join every node with itself; or silence L120 here if the query does not need this", nil,
@@ -119,8 +119,9 @@ func (w *walk) apart() bool {
 	return found
 }
 
-// sides calls visit for each comparison that has the operator op and a property of an end of the
-// walk as one operand. other is the opposite operand.
+// sides looks for comparisons with the operator `op` and, as one operand, a property of an end of
+// the walk. It calls `visit` for each such comparison; the argument `other` is the opposite
+// operand.
 func (w *walk) sides(op plan.Op, visit func(end plan.VarID, name string, other plan.Expr)) {
 	for _, c := range w.compares {
 		if c.Op != op || c.Unless != plan.NoParam {

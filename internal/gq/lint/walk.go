@@ -177,9 +177,9 @@ func property(s *catalog.Schema, entity plan.Entity, typ, name string) *catalog.
 	return s.Node(typ).Property(name)
 }
 
-// atMostOne returns the variables outside not blocks that can match at most one entity. These are
-// nodes whose key is given, and the target of an edge type that allows at most one target, if
-// its source is pinned.
+// atMostOne returns the variables, bound outside `not` blocks, that can match at most one entity.
+// Such a variable is a node with a given key, or the target of an edge type that allows at most one
+// target, if the source of the edge is pinned.
 func atMostOne(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.VarID) bool) map[plan.VarID]bool {
 	given := map[plan.VarID]map[string]bool{}
 	pins := map[plan.VarID]bool{}

@@ -23,8 +23,8 @@ const customPrefix = "x_"
 
 // checkAnnotation reports an annotation that the language does not have, that is not allowed in
 // this place, or that occurs a second time. `here` lists the annotations that are allowed in this
-// place. seen holds the positions of the earlier annotations by name, and checkAnnotation adds this
-// one.
+// place. The map `seen` contains the positions of the earlier annotations by name; checkAnnotation
+// adds this annotation to it.
 func (b *builder) checkAnnotation(a *syntax.Annotation, here []string, seen map[string]diag.Span) {
 	name, at := a.Name.Value, syntax.SpanOf(a.Name)
 	if strings.HasPrefix(name, customPrefix) {
@@ -148,7 +148,7 @@ func (b *builder) embed(prop *catalog.Property, a *syntax.Annotation) {
 	}
 }
 
-// approximate resolves @ann, which gives a Vector property an approximate index.
+// approximate resolves @ann. This annotation requests an approximate index for a Vector property.
 func (b *builder) approximate(prop *catalog.Property, a *syntax.Annotation) {
 	switch {
 	case len(a.Args) > 0:

@@ -76,8 +76,8 @@ type builder struct {
 	interfaces map[string]*catalog.Interface // by name
 	traits     map[*catalog.Property]traits  // by property
 	skip       map[syntax.Decl]bool          // repeated declarations of a name
-	// Names of types whose declarations did not parse. Using these names is not reported as an
-	// error.
+	// The names of the types with declarations that did not parse. The use of such a name is not
+	// reported as an error.
 	broken map[string]bool
 }
 
@@ -100,8 +100,8 @@ func (b *builder) fault(code diag.Code, at diag.Span, help, format string, args 
 	}
 }
 
-// maxHints bounds the number of misspelt names of a schema for which the builder looks for a
-// suggestion. Each look-up takes time in proportion to the number of candidates.
+// maxHints bounds the number of suggestions that the builder looks for in a schema, one for each
+// misspelt name. Each look-up takes time in proportion to the number of candidates.
 const maxHints = 50
 
 // suggest returns the help line for a misspelt name, or "".
@@ -292,7 +292,8 @@ func (b *builder) edge(d *syntax.Edge) {
 // edge has.
 var edgeNames = []string{"id", "from", "to", "src", "dst"}
 
-// card checks @card, and adds it to the edge type. again says that the edge type already has one.
+// card checks @card, and adds it to the edge type. The parameter `again` says that the edge type
+// already has a @card.
 func (b *builder) card(e *catalog.Edge, c *syntax.Card, again bool) {
 	card := &catalog.Cardinality{Max: -1}
 	card.Min, _ = syntax.Small(c.Min)

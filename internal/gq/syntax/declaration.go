@@ -37,7 +37,8 @@ func (d *declaration) head() int {
 //
 // A declaration ends with its closing brace, or at a keyword outside all brackets. A keyword
 // inside brackets also starts a new declaration if it is at the start of its line and the tokens
-// after it are those of a declaration. The declaration before it then lacks a closing bracket.
+// after it look like a declaration. In this case, a closing bracket is missing in the declaration
+// before the keyword.
 func (p *parser) declarations() []*declaration {
 	var out []*declaration
 	var d *declaration

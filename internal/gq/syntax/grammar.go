@@ -31,7 +31,7 @@ type grammar struct {
 	call func() *participle.Parser[Call]
 }
 
-// newGrammar returns a grammar whose rules count their steps on a meter.
+// newGrammar returns a grammar. The rules of the grammar count their steps on a meter.
 func newGrammar(m *work.Meter) *grammar {
 	g := &grammar{meter: m}
 	operands := participle.ParseTypeWith(g.parseOperand)
@@ -92,8 +92,8 @@ func nodeOf(g *grammar) *participle.Parser[Node]           { return g.nodeType()
 func edgeOf(g *grammar) *participle.Parser[Edge]           { return g.edgeType() }
 func queryOf(g *grammar) *participle.Parser[Query]         { return g.query() }
 
-// definition gives the grammars the names of the tokens. The parsers only receive tokens from
-// scan, so Lex is never called.
+// definition tells the grammars the names of the tokens. The parsers only receive tokens from scan,
+// so Lex is never called.
 type definition struct{}
 
 // Symbols implements [lexer.Definition].
@@ -104,7 +104,7 @@ func (definition) Lex(string, io.Reader) (lexer.Lexer, error) {
 	return nil, errors.ErrUnsupported
 }
 
-// tokenList gives the library the tokens of a declaration, and then the end token forever.
+// tokenList passes the tokens of a declaration to the library, and after them only the end token.
 type tokenList struct {
 	meter  *work.Meter // counts the tokens
 	tokens []Token     // the tokens that Next has not returned

@@ -35,7 +35,7 @@ func (p *parser) explain(err error, d *declaration, garbled int) {
 	default:
 		msg = err.Error()
 	}
-	// After a character that forms no token, or a string without an end, the tokens are
+	// After a character that forms no token, or after a string that is not closed, the tokens are
 	// meaningless. The scanner has already reported that error.
 	if garbled < 0 || at.Start.Offset < garbled && !(u != nil && u.Unexpected.EOF()) {
 		p.fault(Unexpected, at, help, "%s", msg)
@@ -63,8 +63,9 @@ func shorten(v string) string {
 	return v
 }
 
-// expectedTokens describes the tokens that the grammar allows next. The library's message gives the
-// whole rest of the production in EBNF; expectedTokens keeps only the terms that can come first.
+// expectedTokens describes the tokens that the grammar allows next. The library's message contains
+// the whole rest of the production in EBNF; expectedTokens keeps only the terms that can come
+// first.
 func expectedTokens(u *participle.UnexpectedTokenError) string {
 	if u.Expect != "" {
 		return ", want " + u.Expect

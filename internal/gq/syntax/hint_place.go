@@ -60,8 +60,8 @@ func (pl place) wantsType() bool {
 	return (pl.in == inParams || pl.in == inType) && n > 0 && pl.before[n-1].Value == ":"
 }
 
-// settingInside returns the setting within a bracket. before are the tokens before the bracket, and
-// outer is the setting around it.
+// settingInside returns the setting within a bracket. The slice `before` contains the tokens before
+// the bracket, and `outer` is the setting around the bracket.
 func settingInside(before []Token, bracket, outer string) string {
 	word := func(n int) string {
 		if n > len(before) {

@@ -71,7 +71,7 @@ func respell(how byte, word string) string {
 	return scalarHelp(word)
 }
 
-// bindingVar returns the variable of the binding whose braces are open.
+// bindingVar returns the variable of the binding with the open braces.
 func bindingVar(pl place) string {
 	if pl.opener < 3 {
 		return "$p"

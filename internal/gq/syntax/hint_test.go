@@ -23,8 +23,8 @@ type habit struct {
 	help   string // the help texts, joined likewise
 }
 
-// TestHelp checks that each habit gives one report, at the right place and with the right help,
-// and that each row of the tables has a habit.
+// TestHelp checks each habit. It must cause one report, at the right place and with the right help.
+// Each row of the tables must have a habit.
 func TestHelp(t *testing.T) {
 	served := map[*hint]bool{}
 	noteHint = func(h *hint) { served[h] = true }
@@ -135,8 +135,8 @@ func TestNoHelp(t *testing.T) {
 	}
 }
 
-// TestQuotes checks that a text in foreign quotes is reported as one error, provided that it is
-// closed on its line.
+// TestQuotes checks that a text in foreign quotes is reported as one error, if the closing quote is
+// on the same line.
 func TestQuotes(t *testing.T) {
 	tests := []struct{ text, blamed string }{
 		{"'a b'", "'a b'"},

@@ -71,7 +71,7 @@ func (*Mutation) body() {}
 // Clause is one of *Not, *Binding, *Traversal, *TextClause and *Filter.
 type Clause interface{ clause() }
 
-// Not is a not block: it holds if its clauses have no match.
+// Not is a `not` block: it holds if its clauses have no match.
 type Not struct {
 	Range
 	Match []Clause `parser:"'not' '{' @@+ '}'"`

@@ -119,8 +119,8 @@ var scalarNames = func() []string {
 	return names
 }()
 
-// foreignScalars maps scalar names of other languages, in lower case, to ours. It lists the
-// names for which edit distance would not find the right type.
+// foreignScalars maps scalar names of other languages, in lower case, to ours. It lists only names
+// that are too different from the right type to be found by edit distance.
 var foreignScalars = map[string]string{
 	"int": "I64 or I32", "integer": "I64 or I32", "long": "I64", "bigint": "I64", "short": "I32", "int32": "I32", "int64": "I64",
 	"uint": "U64 or U32", "uint32": "U32", "uint64": "U64", "number": "F64 or I64", "float": "F64 or F32", "float32": "F32",

@@ -15,7 +15,8 @@ type Limits struct {
 	Head    int // tokens in a query before its body, or in the declaration of a type
 }
 
-// TooMany reports that a text has more parts of a kind than its limit.
+// TooMany is the error for a text that has more parts of one kind than the limit for that kind
+// allows.
 type TooMany struct {
 	What          string // the kind of part, such as tokens
 	Limit, Actual int    // Actual may be smaller than the real number, because counting ends early

@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// TestFolds checks that every aggregate but count has a fold, so that no aggregate of the
-// language returns the number of its values by mistake.
+// TestFolds checks that every aggregate except count has a fold. An aggregate without a fold would
+// return the number of its values.
 func TestFolds(t *testing.T) {
 	for _, a := range plan.Aggregates {
 		if got := newFold[a.Func] != nil; got != (a.Func != plan.Count) {
@@ -79,8 +79,8 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// TestMedianSpends compares medians of random numbers with those of the sorted numbers, and
-// checks that the fold spends memory for each value.
+// TestMedianSpends compares medians of random numbers with the medians of the sorted numbers. The
+// fold must spend memory for each value.
 func TestMedianSpends(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 500 {

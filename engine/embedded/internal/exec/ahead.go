@@ -40,8 +40,8 @@ func (pl *planner) lookAhead() {
 	}
 }
 
-// aheadMost is the largest number of collected rows whose properties are prefetched before sorting.
-// About that many fit into the caches, together with the other data.
+// aheadMost limits prefetching before a sort: properties are prefetched only if at most this many
+// rows were collected. The caches hold about that many rows, together with the other data.
 const aheadMost = 64
 
 // returned records the properties that sorting and returning the rows will read.

@@ -11,13 +11,14 @@ import (
 )
 
 // A read by nearest on an @ann property takes its candidates from the approximate index of the
-// state, if there is one. The index holds codes of the vectors with known errors. So each entity that a
-// search finds has bounds of its distance, and the candidates are the entities that these bounds
-// leave. The sort that follows computes their exact distances. If few rows pass the other clauses, all
-// of them are compared by their codes, and the result is exact.
+// state, if there is one. The index holds codes of the vectors with known errors. A search
+// therefore computes bounds of the distance of each entity that it finds. The candidates are the
+// entities that these bounds do not rule out. The sort that follows computes the exact distances of
+// the candidates. If few rows pass the other clauses, all these rows are compared by their codes,
+// and the result is exact.
 
-// nearStep runs a pipe that binds one variable, and pushes on those of its entities that can be among
-// the first rows by their distance, including ties, and one more if there are more.
+// nearStep runs a pipe that binds one variable. It passes on the entities of the variable that can
+// be among the first rows by their distance, including ties, and one more entity if there are more.
 type nearStep struct {
 	rows  *pipe // ends with a gather
 	score *expr
@@ -28,9 +29,9 @@ type nearStep struct {
 // gather collects the ordinals of a variable in matcher.passing.
 type gather struct{ v plan.VarID }
 
-// approximate returns the step that replaces the match of a read which returns the first rows by a
-// distance with an approximate index, if the match binds one variable. For other reads it returns
-// nil.
+// approximate returns the step that replaces the match of a suitable read. A read is suitable if it
+// returns the first rows by a distance, the property of the distance may have an approximate index,
+// and the match binds one variable. For other reads approximate returns nil.
 func (pl *planner) approximate() *nearStep {
 	r := pl.read
 	if !pl.firstByScore() {
@@ -95,8 +96,8 @@ func (s *nearStep) run(m *matcher, p *pipe, at int, f *frame) error {
 	return m.spend(-spent)
 }
 
-// closestOf returns those of m.passing that can be among the limit closest to a target. Without an
-// index it returns all of them.
+// closestOf returns the entities of m.passing that can be among the closest to a target; `limit` is
+// the number of closest entities. Without an index, closestOf returns all entities of m.passing.
 func (m *matcher) closestOf(e *expr, limit int) ([]uint32, error) {
 	d, t := m.distances[e.score], &m.targets[e.score]
 	table := m.table(d.v)
@@ -143,17 +144,18 @@ func (m *matcher) closestOf(e *expr, limit int) ([]uint32, error) {
 	return near.candidates(), err
 }
 
-// breadth returns the number of nodes that a search for limit entities keeps. The measured breadth
-// is for ten entities.
+// breadth returns the number of nodes that a search keeps while it looks for `limit` entities. The
+// breadth that the graph has measured is for ten entities.
 func (m *matcher) breadth(view *index.VectorView, limit int) int {
 	b := view.Graph().Breadth()
 	return max(b, int(min(int64(b)*int64(limit)/10, math.MaxInt32)), limit)
 }
 
-// approximately adds, to m.near, candidates for the limit entities closest to the target: those that
-// a search in the graph finds, and all that are not in the graph. It compares all vectors if that is
-// not slower, or if the search finds too few. accept has the entities that count; nil means all of
-// them. share is their share of all entities.
+// approximately adds to m.near the candidates for the entities closest to the target; `limit` is
+// the number of closest entities. The candidates are the entities that a search in the graph finds,
+// and all entities outside the graph. If comparing all vectors is not slower, or if the search
+// finds too few entities, approximately compares all vectors. Only the entities in `accept` count;
+// nil means all. The parameter `share` is the fraction of all entities that are in `accept`.
 func (m *matcher) approximately(view *index.VectorView, limit int, accept engine.Bitmap, share float64) error {
 	near, g, breadth := &m.near, view.Graph(), m.breadth(view, limit)
 	add := near.adder(view)
@@ -181,8 +183,9 @@ func (m *matcher) approximately(view *index.VectorView, limit int, accept engine
 	return m.spend(len(near.ords) * candidateBytes)
 }
 
-// adder returns a function that adds an entity by the codes of its vector. It raises near.least to the
-// product below which a vector is certainly too far away. See block for the bounds.
+// adder returns a function that adds an entity by the codes of its vector. The function raises
+// near.least: a vector with a smaller product is certainly too far away. See the method block for
+// the bounds.
 func (near *nearness) adder(view *index.VectorView) func(index.CodedVector) {
 	margin := func(lack float32) float64 {
 		return near.residual + float64(lack)*(1+near.residual) + near.roundingMargin
@@ -199,7 +202,7 @@ func (near *nearness) adder(view *index.VectorView) func(index.CodedVector) {
 	}
 }
 
-// addNotFinite adds the entities whose vectors have no codes.
+// addNotFinite adds the entities with vectors that have no codes.
 func (near *nearness) addNotFinite(view *index.VectorView, accept engine.Bitmap) {
 	view.NotFinite(func(ord uint32) {
 		if accept == nil || accept.Get(int(ord)) {

@@ -8,7 +8,7 @@ type block struct {
 	vars  []plan.VarID // that bindings and traversals name, in the order of the clauses
 	links []*link      // the traversals
 	conds []*cond      // the filters
-	nots  []*block     // the not blocks
+	nots  []*block     // the `not` blocks
 }
 
 // link is a bound traversal.

@@ -6,9 +6,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// degrees replaces the whole match of a read that has a single traversal, groups its rows
-// by one end of it, and counts the rows. The count for a node is the number of other nodes
-// that its edges lead to.
+// degrees replaces the whole match of a read that has a single traversal, groups its rows by one
+// end of the traversal, and counts the rows. The count for a node is the number of other nodes that
+// its edges lead to.
 type degrees struct {
 	traverse
 	v plan.VarID // the end of the traversal that the groups depend on

@@ -19,7 +19,7 @@ const (
 	textShare  = 0.05 // of entities whose text matches
 	equalShare = 0.05 // of rows where one value equals another
 	otherShare = 0.3  // of rows where another comparison is true
-	notShare   = 0.5  // of rows for which a not block has no match
+	notShare   = 0.5  // of rows for which a `not` block has no match
 )
 
 // The estimated shares of entities that the bounds of a sorted index keep.

@@ -135,8 +135,8 @@ func TestSelectFirst(t *testing.T) {
 	}
 }
 
-// TestHeads checks that heads have the order of the keys, and that different keys have
-// different heads when heads reports that they are exact.
+// TestHeads checks that heads have the order of the keys. If the function `heads` reports that the
+// heads are exact, different keys must have different heads.
 func TestHeads(t *testing.T) {
 	texts := []string{"", "\x00", "a", "a\x00", "ab", "abcdefgh", "abcdefgh\x00", "abcdefghi", "\u00e9", "\xff\xff\xff\xff\xff\xff\xff\xff\xff"}
 	floats := []float64{math.Inf(-1), -math.MaxFloat64, -1, -math.SmallestNonzeroFloat64, math.Copysign(0, -1), 0, math.SmallestNonzeroFloat64, 1, math.Inf(1), math.NaN(), -math.NaN()}

@@ -50,7 +50,7 @@ func (x *explainer) explain(rows int64) (op *engine.Operator, err error) {
 	return x.result(rows), nil
 }
 
-// steps returns the number of steps in a pipe, including those in not blocks.
+// steps returns the number of steps in a pipe, including those in `not` blocks.
 func (x *explainer) steps(p *pipe) int {
 	n := len(p.steps)
 	for _, s := range p.steps {
@@ -144,9 +144,10 @@ func (x *explainer) result(rows int64) *engine.Operator {
 	return op
 }
 
-// pipe builds a chain of operators from a pipe's steps. Each operator is the parent of the
-// one before it, and the first step's operator is the parent of first. It returns the last
-// operator, nil if there is none, and the estimated number of rows that the pipe yields.
+// pipe builds a chain of operators from a pipe's steps. Each operator is the parent of the operator
+// before it. The operator of the first step is the parent of the parameter `first`. pipe returns
+// the last operator, or nil if the chain is empty, and the estimated number of rows that the pipe
+// yields.
 func (x *explainer) pipe(p *pipe, first *engine.Operator) (*engine.Operator, float64) {
 	op, est := first, 1.0
 	for i, s := range p.steps {
@@ -284,7 +285,7 @@ func (s *check) describe(x *explainer) (name, detail string) {
 	return "joined", x.Traverse(s.Traverse)
 }
 
-// traversal returns the text of a traversal and of the side whose edges it follows.
+// traversal returns the text of a traversal and of the side from which it follows edges.
 func (x *explainer) traversal(t *traverse) string {
 	side := " by source from "
 	switch {

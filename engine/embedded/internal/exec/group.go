@@ -87,8 +87,8 @@ func (g *grouper) begin() {
 	g.groupedOrds, g.rowsSeen, g.remember = g.groupedOrds[:0], 0, false
 }
 
-// end empties the aggregates for the next run. It drops the values that they keep, which may be as
-// many as the rows of the run.
+// end empties the aggregates for the next run. It drops the values that the aggregates keep; there
+// may be one value for each row of the run.
 func (g *grouper) end() {
 	for i := range g.sums {
 		g.sums[i].reset()
@@ -280,7 +280,7 @@ func (co *collector) rowsOf(out, f *frame, rows []uint32) *frame {
 }
 
 // sortGroups sorts the groups. Afterwards perm lists them; at least the first ones, up to
-// the limit, are in order. The error is the context's, or a *engine.TooLarge.
+// the limit, are in order. The only possible errors are that of the context and a *engine.TooLarge.
 func (co *collector) sortGroups() error {
 	groups, err := co.leading()
 	if err != nil {
@@ -356,8 +356,8 @@ func (co *collector) leading() ([]uint32, error) {
 
 // bound returns the k-th greatest number of x, or the k-th least if greatest is false.
 func (co *collector) bound(x []int64, k int, greatest bool) int64 {
-	// heap holds the best k numbers so far, with the worst on top. To find the least
-	// numbers, use their complements, whose order is reversed.
+	// heap holds the best k numbers so far, with the worst on top. To find the least numbers, use
+	// their complements, because the order of complements is reversed.
 	flip := int64(0)
 	if !greatest {
 		flip = -1

@@ -60,7 +60,8 @@ func (m *matcher) push(p *pipe, at int, f *frame) error {
 	return m.advance(p, at, f)
 }
 
-// advance runs step number at of a pipe on a frame, or passes the frame on after the last step.
+// advance runs one step of a pipe on a frame; `at` is the number of the step. After the last step,
+// advance passes the frame on.
 func (m *matcher) advance(p *pipe, at int, f *frame) error {
 	switch {
 	case at < len(p.steps):

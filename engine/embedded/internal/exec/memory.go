@@ -31,14 +31,14 @@ func (b *budget) begin(limit int64, shared *Memory) {
 	b.limit, b.spent, b.shared, b.reserved = limit, b.held, shared, unreserved
 }
 
-// hold charges the run for bytes that its pooled memory keeps for later runs. The error is that of
-// spend.
+// hold charges the run for bytes that its pooled memory keeps for later runs. It returns the error
+// of spend.
 func (b *budget) hold(bytes int) error {
 	b.held += int64(bytes)
 	return b.spend(bytes)
 }
 
-// spend charges the run for bytes; a negative number returns them. The error is a
+// spend charges the run for a number of bytes; a negative number returns bytes. The error is a
 // *engine.TooLarge or a *engine.Busy.
 func (b *budget) spend(bytes int) error {
 	b.spent += int64(bytes)

@@ -119,10 +119,10 @@ func (w *Write) derive(t *version.Type, s plan.Update) []derived {
 	return out
 }
 
-// updateDerived updates the vectors of an entity whose sources the update assigned. If the source
-// has not changed, it keeps a vector that is not null, because a user may have given it. If
-// the source has changed and the vector cannot be computed, the old vector is stale and
-// becomes null.
+// updateDerived updates the vectors of an entity, if the update assigned the source texts of the
+// vectors. If a source has not changed, updateDerived keeps a vector that is not null, because a
+// user may have given it. If the source has changed and the vector cannot be computed, the old
+// vector is stale and becomes null.
 func (w *Write) updateDerived(t *version.Type, list []derived, was, row []value.Value) error {
 	for _, d := range list {
 		if value.Equal(was[d.source], row[d.source]) && (!was[d.p].IsNull() || d.v.IsNull()) {

@@ -9,9 +9,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
-// nearness selects candidates for the vectors closest to a target. Each vector has a lower
-// and an upper bound of its distance, from its codes or exact. nearness keeps the vectors
-// whose lower bound is at most the limit-th least upper bound.
+// nearness selects candidates for the vectors closest to a target; `limit` is the number of closest
+// vectors. Each vector has a lower and an upper bound of its distance. The bounds come from the
+// codes of the vector, or both are its exact distance. If the upper bounds are sorted, the one at
+// position `limit` is the greatest distance that matters: nearness keeps the vectors with a lower
+// bound of at most this distance.
 type nearness struct {
 	target         *target
 	query          []int16          // scale·query approximates the target's direction; empty if it has none
@@ -38,7 +40,8 @@ const (
 )
 
 // closest returns, in ascending order, the entities that can be among the limit closest to
-// a target, including ties. The error is the context's, or a *engine.TooLarge.
+// a target, including ties. The only possible errors are that of the context and a
+// *engine.TooLarge.
 func (m *matcher) closest(e *expr, limit int) ([]uint32, error) {
 	d, t := m.distances[e.score], &m.targets[e.score]
 	if t.vector == nil || limit == 0 {
@@ -76,7 +79,7 @@ func (m *matcher) closest(e *expr, limit int) ([]uint32, error) {
 	return near.candidates(), err
 }
 
-// closestIn adds the entities whose current row is in the segment.
+// closestIn adds the entities that have their current row in the segment.
 func (m *matcher) closestIn(table *version.Table, s *version.Segment, prop int) error {
 	near, c := &m.near, s.Props[prop]
 	codes, err := c.Codes(m.ctx.Err)
@@ -155,7 +158,8 @@ func (near *nearness) block(table *version.Table, s *version.Segment, c *column.
 	margin := func(lack float32) float64 {
 		return near.residual + float64(lack)*(1+near.residual) + near.roundingMargin
 	}
-	// A vector whose product is below pass in single precision is certainly too far away.
+	// If the product of a vector is below `pass` in single precision, the vector is certainly too
+	// far away.
 	pass := func() float32 {
 		if len(near.upperBounds) < near.limit {
 			return float32(math.Inf(-1))
@@ -179,7 +183,7 @@ func (near *nearness) block(table *version.Table, s *version.Segment, c *column.
 	}
 }
 
-// addExact adds an entity with a vector, whose distance it computes exactly.
+// addExact adds an entity with a vector. It computes the exact distance of the vector.
 func (near *nearness) addExact(ord uint32, v []float32) {
 	dist := near.target.distance(v)
 	if math.IsNaN(dist) {
@@ -189,7 +193,7 @@ func (near *nearness) addExact(ord uint32, v []float32) {
 	near.add(ord, dist, dist)
 }
 
-// add adds an entity whose distance is between two bounds.
+// add adds an entity with a distance between two bounds.
 func (near *nearness) add(ord uint32, low, high float64) {
 	full := len(near.upperBounds) == near.limit
 	if full && low > near.upperBounds[0] {

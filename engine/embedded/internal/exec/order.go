@@ -12,7 +12,7 @@ import (
 // pipe is a sequence of steps. Each step pushes frames of rows to the next one.
 type pipe struct {
 	steps  []step
-	inner  bool    // belongs to a not block
+	inner  bool    // belongs to a `not` block
 	counts counter // the last step, if the read only counts its rows; else nil
 	// estimates holds the estimated number of rows that each step yields, for Explain.
 	estimates []float64
@@ -85,7 +85,7 @@ func (pl *planner) frame() int {
 	return pl.frames - 1
 }
 
-// pipe arranges a block. outer is the scope around a not block; it is nil for the match.
+// pipe arranges a block. outer is the scope around a `not` block; it is nil for the match.
 func (pl *planner) pipe(b *block, outer *scope) (*pipe, error) {
 	s := pl.scope(b, outer)
 	for {
@@ -106,7 +106,7 @@ func (pl *planner) pipe(b *block, outer *scope) (*pipe, error) {
 }
 
 // settle adds the steps that only remove rows: filters, traversals between bound variables,
-// and not blocks. It adds each one as soon as its variables are bound.
+// and `not` blocks. It adds each one as soon as its variables are bound.
 func (pl *planner) settle(s *scope) error {
 	pl.settleFilters(s)
 	open := s.links[:0]
@@ -128,7 +128,7 @@ func (pl *planner) settle(s *scope) error {
 	return pl.settleNots(s)
 }
 
-// settleFilters adds a step for the filters whose variables are all bound.
+// settleFilters adds a step for the filters that use only bound variables.
 func (pl *planner) settleFilters(s *scope) {
 	var conds []*cond
 	share := 1.0
@@ -161,7 +161,7 @@ func (pl *planner) settleFilters(s *scope) {
 	s.scaleRows(share)
 }
 
-// settleNots adds a step for each not block that need not wait for further variables.
+// settleNots adds a step for each `not` block that need not wait for further variables.
 func (pl *planner) settleNots(s *scope) error {
 	var open []*block
 	for _, n := range s.nots {
@@ -187,8 +187,8 @@ func (pl *planner) settleNots(s *scope) error {
 	return nil
 }
 
-// waits reports whether a not block uses variables of the surrounding block that are not
-// bound yet. The not block binds its other variables itself.
+// waits reports whether a `not` block uses variables of the surrounding block that are not
+// bound yet. The `not` block binds its other variables itself.
 func (pl *planner) waits(s *scope, b *block) bool {
 	if len(s.unbound) == 0 {
 		return false
@@ -200,8 +200,8 @@ func (pl *planner) waits(s *scope, b *block) bool {
 		slices.ContainsFunc(b.nots, func(n *block) bool { return pl.waits(s, n) })
 }
 
-// accessPath lists the ways in which the filters of a block can bind a variable, given the
-// variables that are bound so far.
+// accessPath lists the ways in which the filters of a block can bind a variable, when certain other
+// variables are already bound.
 type accessPath struct {
 	lookup *lookup // nil for none
 	probe  *probe  // nil for none

@@ -7,8 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// profile counts the rows that each step of a run receives, and each step's own time: the
-// time of the steps that it pushes rows to is not included.
+// profile counts the rows that each step of a run receives, and the time of each step. The time of
+// a step does not include the time of the steps that it pushes rows to.
 type profile struct {
 	steps   map[*pipe][]stepProfile // the last element is for the rows that leave the last step
 	phases  [phases]time.Duration   // time of each phase that is not a step
@@ -33,7 +33,7 @@ const (
 
 func newProfile() *profile { return &profile{steps: map[*pipe][]stepProfile{}} }
 
-// of returns the counts of step number at of a pipe.
+// of returns the counts of one step of a pipe; `at` is the number of the step.
 func (r *profile) of(p *pipe, at int) *stepProfile {
 	if r.steps[p] == nil {
 		r.steps[p] = make([]stepProfile, len(p.steps)+1)

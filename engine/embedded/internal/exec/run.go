@@ -51,7 +51,7 @@ func (r *run) end() {
 }
 
 // Run runs the program on a snapshot for which Fits is true. The caller must have checked
-// the arguments. The error is the context's, a *engine.TooLarge, a *engine.Busy, a
+// the arguments. The error is that of the context, a *engine.TooLarge, a *engine.Busy, a
 // *engine.BadArgument, or the error of a text that cannot be embedded.
 func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) (*Result, error) {
 	r := p.pool.Get().(*run)

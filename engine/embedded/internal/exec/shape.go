@@ -21,7 +21,7 @@ func (b *binder) shape() error {
 	if err := b.clauses(b.read.Match, bound); err != nil {
 		return err
 	}
-	// The result may use the variables that the match binds outside of not blocks.
+	// The result may use the variables that the match binds outside `not` blocks.
 	result := func(e plan.Expr) error {
 		if err := b.checkNames(e); err != nil {
 			return err
@@ -196,8 +196,8 @@ func (b *binder) textMatch(m plan.TextMatch) error {
 	return b.checkNames(m.MaxEdits)
 }
 
-// checkVariable checks that the plan has a variable, and that it binds a node or an edge as entity
-// says.
+// checkVariable checks that the plan has a variable, and that the variable binds a node or an edge.
+// The parameter `entity` says which of the two it must be.
 func (b *binder) checkVariable(v plan.VarID, entity plan.Entity) error {
 	if v < 0 || int(v) >= len(b.types) {
 		return mismatch("there is no variable %d", v)

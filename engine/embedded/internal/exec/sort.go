@@ -42,7 +42,7 @@ const (
 )
 
 // sort sorts the collected rows. Afterwards perm lists them; at least the first ones, up to
-// the limit, are in order. The error is the context's, or a *engine.TooLarge.
+// the limit, are in order. The only possible errors are that of the context and a *engine.TooLarge.
 func (co *collector) sort() error {
 	n := co.rows.n
 	co.perm = slices.Grow(co.perm[:0], n)[:n]

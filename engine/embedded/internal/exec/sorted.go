@@ -9,9 +9,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// sorted uses a property's sorted index to bind a variable to the entities whose property
-// is between bounds. The filters stay, so the step may leave out bounds. When ordered is
-// set, the step follows the index in order and stops once it has one row more than the limit.
+// sorted uses the sorted index of a property to bind a variable. It binds the entities with a value
+// of the property between bounds. The filters stay, so the step may leave out bounds. If the field
+// `ordered` is set, the step follows the index in order and stops once it has one row more than the
+// limit.
 type sorted struct {
 	v       plan.VarID // the variable that it binds
 	prop    int        // position in the properties of the type
@@ -70,8 +71,8 @@ func (pl *planner) sorted(s *scope, v plan.VarID) *sorted {
 	return best
 }
 
-// take adds a filter's bound to the step, if the filter compares the property, whose type is
-// typ, with a constant.
+// take adds the bound of a filter to the step, if the filter compares the property with a constant.
+// The parameter `typ` is the type of the property.
 func (s *sorted) take(c *cond, typ value.Type) {
 	if c.text >= 0 {
 		return

@@ -14,7 +14,7 @@ type step interface {
 }
 
 // counter is a step that can count the rows that it would push, without making them. The
-// frame must not belong to a not block.
+// frame must not belong to a `not` block.
 type counter interface {
 	step
 	count(m *matcher, f *frame) (int, error)
@@ -85,8 +85,8 @@ func (s *filter) keep(m *matcher, f *frame) bool {
 	return true
 }
 
-// idFilter keeps the rows whose entity has a given id, or a different one. It looks the id
-// up once, instead of reading the id of each row.
+// idFilter keeps the rows in which the entity has a given id or, if the field `not` is set, a
+// different id. It looks the id up once, instead of reading the id of each row.
 type idFilter struct {
 	v    plan.VarID   // the variable of the entity
 	id   *expr        // constant during a run
@@ -133,11 +133,11 @@ func (s *idFilter) run(m *matcher, p *pipe, at int, f *frame) error {
 	return m.push(p, at+1, f)
 }
 
-// anti keeps the rows for which a not block has no match.
+// anti keeps the rows for which a `not` block has no match.
 type anti struct {
-	inner *pipe        // the steps of the not block
+	inner *pipe        // the steps of the `not` block
 	vars  []plan.VarID // variables that are already bound
-	id    int          // position in matcher.frames of the input of the not block
+	id    int          // position in matcher.frames of the input of the `not` block
 }
 
 func (s *anti) run(m *matcher, p *pipe, at int, f *frame) error {

@@ -8,8 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// sweep binds the first variable of a read to the entities of its type whose properties
-// satisfy comparisons with constants. It works on the columns block by block.
+// sweep binds the first variable of a read to entities of its type. It binds only entities with
+// properties that satisfy comparisons with constants. sweep works on the columns block by block.
 type sweep struct {
 	v     plan.VarID // the variable that it binds
 	id    int        // position in matcher.frames of the frame for the result

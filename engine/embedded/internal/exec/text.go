@@ -15,8 +15,8 @@ import (
 // maximum.
 const defaultEdits = 2
 
-// indexAfter is the number of rows of a run that are matched by tokenizing their texts,
-// before the run uses the index, which may have to be built.
+// indexAfter is the number of rows of a run that are matched by tokenizing their texts. For more
+// rows the run uses the index, although the index may have to be built.
 const indexAfter = 64
 
 // textMatch is a bound text match.
@@ -172,8 +172,8 @@ func (ev *evaluator) matchText(id int, f *frame, yield func(i int, ok bool)) {
 	}
 }
 
-// maxSpellings is the number of spellings up to which a query keeps its analyzer for the
-// next run.
+// maxSpellings is the maximum number of spellings in an analyzer that a query keeps for the next
+// run.
 const maxSpellings = 1 << 14
 
 // beginPhrase prepares holdsPhrase.

@@ -7,8 +7,8 @@ import (
 )
 
 // topStep binds the only variable of a read to the entities that can be among its first rows by a
-// score, including ties. If there are more entities, it adds one of them, which shows that the
-// limit cuts rows off. The sort that follows breaks the ties.
+// score, including ties. If there are more entities, topStep adds one of them. This extra entity
+// shows that the limit cuts rows off. The sort that follows breaks the ties.
 type topStep struct {
 	score *expr
 	v     plan.VarID // the variable that it binds

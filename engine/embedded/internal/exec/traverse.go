@@ -174,11 +174,12 @@ func (m *matcher) neighbours(s *expand, hops []hop, node uint32) (edges, others 
 	return edges, others, m.hold(4 * more)
 }
 
-// check keeps the rows whose two nodes are joined by an edge, or, if not is set, the rows
-// whose nodes are not joined. If there is an edge variable, it binds each joining edge.
+// check keeps the rows in which an edge joins the two nodes. If the field `not` is set, it keeps
+// the rows in which no edge joins them. If there is an edge variable, check binds it to each
+// joining edge.
 type check struct {
 	traverse
-	not bool // replaces a not block that contains only the traversal
+	not bool // replaces a `not` block that contains only the traversal
 }
 
 func (s *check) run(m *matcher, p *pipe, at int, f *frame) error {
@@ -217,13 +218,14 @@ func (s *check) run(m *matcher, p *pipe, at int, f *frame) error {
 
 // joins answers which nodes the edges of one node lead to, or come from.
 type joins struct {
-	node   uint32 // ordinal of the node whose edges are asked about
+	node   uint32 // ordinal of the node with the edges to look up
 	hops   [2]hop // the directions in which the edges are followed
 	n      int    // number of hops in use
 	marked *walk  // the set of those nodes, if it was worth making
 }
 
-// joins prepares the edges of a node. asked is the number of calls of joins.to that will follow.
+// joins prepares the edges of a node. The parameter `asked` is the number of calls of joins.to that
+// will follow.
 func (m *matcher) joins(s *check, node uint32, back bool, asked int) (j joins, err error) {
 	j.node = node
 	j.hops, j.n = m.hops(s.edge, s.Undirected || !back, s.Undirected || back)

@@ -56,8 +56,8 @@ func (m *matcher) charge(w *walk) error {
 // when it is used.
 const readAhead = 16
 
-// spread visits the neighbours of nodes whose edges are all in the base and live. It
-// overlaps the memory latency of several nodes: it first reads where their edges are, and
+// spread visits the neighbours of nodes. All edges of the nodes must be live and in the base of the
+// index. It overlaps the memory latency of several nodes: it first reads where their edges are, and
 // then where those edges lead.
 func (m *matcher) spread(w *walk, adj *index.Adjacency, nodes []uint32) error {
 	var rows [readAhead][]uint32
@@ -117,9 +117,9 @@ func (m *matcher) trail(w *walk, h hop, nodes []uint32) error {
 	return nil
 }
 
-// breadthFirst returns the nodes whose distance from a node is within the bounds of the
-// traversal. If the traversal asks for a way back, breadthFirst returns the node itself if the
-// shortest way back is within the bounds. The list is valid until the next call.
+// breadthFirst returns the nodes at a distance from the node `from` that is within the bounds of
+// the traversal. If the traversal leads back to its start, breadthFirst returns the node itself if
+// the shortest walk back is within the bounds. The list is valid until the next call.
 func (m *matcher) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, error) {
 	most := s.Max - hopsLost
 	closed := s.From == s.To
@@ -178,13 +178,13 @@ func (m *matcher) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, err
 		}
 	}
 	if closed || within < 0 {
-		return nil, nil // no way back, or no node as far as Min
+		return nil, nil // no walk leads back, or no node is as far away as Min
 	}
 	return w.visited[within:], nil
 }
 
-// reach walks breadth first from a node. If both ends are bound, it keeps the rows whose
-// other node is reached. Otherwise it binds the other variable to each reached node.
+// reach walks breadth first from a node. If both ends are bound, it keeps the rows in which the
+// walk reaches the other node. Otherwise it binds the other variable to each reached node.
 type reach struct {
 	traverse
 	both bool // whether both ends are bound

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 )
 
-// Ranges splits [0, n) into consecutive ranges, calls f for them concurrently and waits. The
-// parameter most limits the number of ranges; there are fewer if a range would otherwise be shorter
-// than least. It passes the number of the range to f as k, and returns the number of ranges.
+// Ranges splits [0, n) into consecutive ranges, calls f for them concurrently and waits. There are
+// at most `most` ranges, and fewer if a range would otherwise be shorter than `least`. The argument
+// k of f is the number of the range. Ranges returns the number of ranges.
 func Ranges(n, most, least int, f func(k, from, to int)) int {
 	parts := max(1, min(most, n/max(1, least)))
 	tasks := make([]func(), parts)

@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 )
 
-// Anchor names a past state that is stored, as a manifest lists it. Later states are
-// restored from the anchor by replaying the commits in between.
+// Anchor identifies a stored past state, as in the list of a manifest. To restore a later state,
+// the commits after the anchor are replayed.
 type Anchor struct {
 	Commit string
 	Name   string   // name of the segment
@@ -21,9 +21,9 @@ type Anchor struct {
 // BlockName returns the name of the anchor's block.
 func (a *Anchor) BlockName() string { return "state" + strconv.Itoa(a.Block) }
 
-// AppendState appends the block of an anchor. The block holds one state, whose rows must
-// all be stored: the format (1 byte), then schemas, tables and states laid out as in the
-// manifest of that format; see [Manifest]. In a block with format 1 they are laid out as in
+// AppendState appends the block of an anchor. The block holds one state. All rows of the state must
+// be stored. The block consists of the format (1 byte), then schemas, tables and states laid out as
+// in the manifest of that format; see [Manifest]. In a block with format 1 they are laid out as in
 // manifest format 3.
 func AppendState(dst []byte, s *Snapshot, encoded func(*Schema) []byte) []byte {
 	var l layoutList
@@ -31,8 +31,9 @@ func AppendState(dst []byte, s *Snapshot, encoded func(*Schema) []byte) []byte {
 	return l.append(append(dst, format.Current), encoded)
 }
 
-// ReadState reads the block of an anchor. It uses a schema from known in place of an equal
-// one in the block. The error is a *engine.Corrupt or an error of open.
+// ReadState reads the block of an anchor. If the block contains a schema that equals one of the
+// schemas `known`, ReadState uses the known one. The error is a *engine.Corrupt or an error of
+// open.
 func ReadState(b []byte, decode Decoder, known []*Schema, open Opener) (*Snapshot, error) {
 	r := &reader{b: b}
 	r.format = max(3, r.formatOf(format.State))

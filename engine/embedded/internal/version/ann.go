@@ -27,8 +27,8 @@ type nearby struct {
 	listed map[int]listed
 }
 
-// nearbyView is an index; current says that it is of this state. If the index is nil, stored is the
-// graph that it must be made of.
+// nearbyView is an approximate index. The field `current` says that the index belongs to this
+// state. If the index is nil, it must be made from the graph in the field `stored`.
 type nearbyView struct {
 	*index.VectorView
 	current bool
@@ -48,10 +48,11 @@ const (
 	approximateFrom = 4096
 	// approximateLater is the least number of vectors outside the graph that are worth a build.
 	approximateLater = 1024
-	// laterPart is the part, of the nodes, that this number may be before a build.
+	// laterPart bounds the same number relative to the nodes: a build also needs at least one such
+	// vector for every laterPart nodes.
 	laterPart = 32
-	// gonePart is the part of the nodes that may belong to dead or changed entities before a
-	// build begins a graph anew.
+	// gonePart bounds the nodes of dead or changed entities: if more than one node in gonePart is
+	// such a node, the next build makes a new graph.
 	gonePart = 4
 )
 
@@ -105,10 +106,11 @@ func (t *Table) vectorSource(p int) index.Vectors {
 	}
 }
 
-// PlanVectors returns the builds that the table needs: for each property whose graph is missing or
-// lacks many vectors. From then on, later states wait for these builds, so the caller must prevent
-// that a later state begins during the call. A table without a graph first takes over that of donor,
-// a table of another branch, if both share its rows; donor may be nil.
+// PlanVectors returns the builds that the table needs. A property needs a build if its graph is
+// missing or lacks many vectors. From then on, later states wait for these builds, so the caller
+// must prevent that a later state begins during the call. The parameter `donor` is a table of
+// another branch, or nil. A table without a graph first takes over the graph of `donor`, if both
+// tables share the rows of that graph.
 func (t *Table) PlanVectors(donor *Table) (builds []*VectorBuild) {
 	if t.live < approximateFrom || t.texts == nil || t.texts.typ != t.Type {
 		return nil
@@ -119,7 +121,8 @@ func (t *Table) PlanVectors(donor *Table) (builds []*VectorBuild) {
 		}
 		t.takeVectors(donor, p)
 		if s := t.texts.nearby.unread(p); s != nil {
-			// At most so many vectors are not in the graph. Do not read it to count them.
+			// This is an upper bound of the number of vectors outside the graph. An exact count
+			// would read the graph.
 			if rows := t.base + uint32(len(t.tail)); rows-s.covered < max(approximateLater, s.covered/laterPart) {
 				continue
 			}
@@ -140,7 +143,8 @@ func (t *Table) PlanVectors(donor *Table) (builds []*VectorBuild) {
 	return builds
 }
 
-// takeVectors takes over the graph of donor, unless the table has one for property p.
+// takeVectors takes over the graph of property p from the table `donor`, unless the table already
+// has one.
 func (t *Table) takeVectors(donor *Table, p int) {
 	if donor == nil || donor == t || donor.Type != t.Type || slices.Contains(t.texts.nearby.known(), p) {
 		return
@@ -167,8 +171,8 @@ func outdated(v *index.VectorView) bool {
 	return v.Later() >= max(approximateLater, v.Graph().Nodes()/laterPart)
 }
 
-// sharedRows returns the number of rows, from the first, that lie in the same stored segments in
-// both tables.
+// sharedRows returns the number of rows at the start of both tables that lie in the same stored
+// segments.
 func (t *Table) sharedRows(o *Table) (n uint32) {
 	for i, s := range t.Segs {
 		if i == len(o.Segs) || s.Name == "" || s.Name != o.Segs[i].Name || s.N != o.Segs[i].N {
@@ -179,14 +183,14 @@ func (t *Table) sharedRows(o *Table) (n uint32) {
 	return n
 }
 
-// startsAnew reports whether so many nodes belong to dead or changed entities that the next build
-// must leave them out.
+// startsAnew reports whether too many nodes of the graph belong to dead or changed entities. The
+// next build must then make a new graph without them.
 func startsAnew(v *index.VectorView) bool {
 	return v.Gone() > approximateLater && v.Gone() > v.Graph().Nodes()/gonePart
 }
 
-// Run builds the graph with up to workers goroutines. It throws faults of the stored rows; see
-// package corruption. The error is the context's.
+// Run builds the graph; `workers` is the maximum number of goroutines. Run throws faults of the
+// stored rows; see package corruption. The only possible error is that of the context.
 func (b *VectorBuild) Run(ctx context.Context, workers int) error {
 	t, from := b.t, uint32(0)
 	var earlier *index.VectorGraph
@@ -236,8 +240,8 @@ func (b *VectorBuild) Run(ctx context.Context, workers int) error {
 // vectorTick is the number of rows between two checks of the context.
 const vectorTick = 1 << 10
 
-// follow takes over the indexes and builds of the previous state, for a table of type typ: at[p] is
-// the previous position of property p, or negative.
+// follow takes over the indexes and builds of the previous state, for a table of type `typ`. The
+// slice `at` contains, for each property, its previous position; a negative number means none.
 func (n *nearby) follow(before *nearby, typ *Type, at []int) {
 	before.mu.Lock()
 	defer before.mu.Unlock()

@@ -70,7 +70,8 @@ func (t *Table) unstoredVectors() (parts []Unstored) {
 	return parts
 }
 
-// vectorsToStore reports whether the table has a graph that is not stored.
+// vectorsToStore reports whether the table has a vector index (a neighbour graph) that is not
+// stored yet.
 func (t *Table) vectorsToStore() bool {
 	if t.texts == nil || t.texts.typ != t.Type {
 		return false
@@ -94,8 +95,8 @@ func (t *Table) vectorsToStore() bool {
 	return false
 }
 
-// disownVectors is Disown for the approximate indexes. It drops a graph that is not read yet and
-// whose segment is deleted.
+// disownVectors is Disown for the approximate indexes. It drops a graph if the graph is not read
+// yet and its segment is deleted.
 func (t *Table) disownVectors(there func(name string) bool) {
 	if t.texts == nil {
 		return

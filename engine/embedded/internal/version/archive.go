@@ -16,13 +16,13 @@ import (
 //	records   for each commit of the runs: the kind (1 byte) and the payload after the
 //	          header (text: uvarint length, bytes)
 //
-// A commit whose own state is stored is not replayed: its kind is 0 and its payload is
-// empty.
+// If the state after a commit is stored itself, the commit is not replayed: its kind is 0 and its
+// payload is empty.
 
 // Archived is the log record of a commit without its header. Its operations can be applied
 // to any state of the commit's first parent, because they do not depend on entity ordinals.
 type Archived struct {
-	Kind uint8  // KindRows, KindSpilled, or 0 for a commit whose own state is stored
+	Kind uint8  // KindRows, KindSpilled, or 0 for a commit with a state that is stored itself
 	Rest []byte // the record after its header
 }
 

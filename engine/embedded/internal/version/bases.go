@@ -59,23 +59,23 @@ func (t *Table) Stored() []string {
 	return names
 }
 
-// Unstored is a part of a table's indexes that is not stored yet. The caller may store it
-// and then name its segment, once for all tables that share the part.
+// Unstored is a part of a table's indexes that is not stored yet. The caller may store the part and
+// then call Named with the name of its segment, once for all tables that share the part.
 type Unstored interface {
-	// Blocks passes the blocks of the segment to add, one after another.
+	// Blocks calls `add` for each block of the segment that will hold the part.
 	Blocks(add func(name string, data []byte) error) error
-	// Cold reports whether a block should be compressed; delta reports that its numbers
-	// ascend.
+	// Cold reports whether a block should be compressed; the result `delta` says that the numbers
+	// of the block ascend.
 	Cold(block string) (cold, delta bool)
 	// Named records the segment that holds the part; an empty name means that none does.
 	// Only the goroutine that writes manifests may call it.
 	Named(name string)
 }
 
-// Unstored lists the parts of a table's indexes that are not stored. The rows of the table
-// must all be stored. Unstored brings the text indexes up to date first. A text or sorted index exists
-// only once a query needed it. It returns nil for
-// a table with fewer than floor ordinals.
+// Unstored lists the parts of a table's indexes that are not stored. The rows of the table must all
+// be stored. Unstored brings the text indexes up to date first. It returns nil if the number of the
+// table's ordinals is below `floor`. A text or sorted index exists only after a query has needed
+// it.
 func (t *Table) Unstored(floor uint32) []Unstored {
 	if t.next < floor || t.next == 0 {
 		return nil
@@ -87,8 +87,9 @@ func (t *Table) Unstored(floor uint32) []Unstored {
 	return parts
 }
 
-// IndexesToStore reports whether a table has indexes that are not stored, although they cover at
-// least floor ordinals or texts.
+// IndexesToStore reports whether a table has indexes that are not stored yet and are large enough:
+// `floor` is the least number of ordinals or texts that such an index covers. A vector index is
+// always large enough.
 func (t *Table) IndexesToStore(floor uint32) bool {
 	return t.based != nil && t.based.name == "" && t.based.ords > 0 && t.next >= floor || t.textsToStore(floor) || t.next >= floor && t.ordersToStore() || t.vectorsToStore()
 }
@@ -148,9 +149,9 @@ func (ix basesOf) Blocks(add func(name string, data []byte) error) error {
 	return t.in.Blocks("in", add)
 }
 
-// openIndexes takes the bases of the indexes from a segment, whose blocks are read on first
-// use. It returns false if the segment has other tuples than the type; the caller then
-// rebuilds the indexes. The error is a *engine.Corrupt.
+// openIndexes takes the bases of the indexes from a segment. The blocks of the segment are read on
+// first use. openIndexes returns false if the tuples in the segment differ from those of the type;
+// the caller then rebuilds the indexes. The error is a *engine.Corrupt.
 func (t *Table) openIndexes(name string, src column.Source) (same bool, err error) {
 	corrupt := func(text string, args ...any) (bool, error) {
 		return false, &engine.Corrupt{Object: src.Name(), Detail: fmt.Sprintf(text, args...)}
@@ -203,9 +204,9 @@ func (t *Table) openIndexes(name string, src column.Source) (same bool, err erro
 	return true, nil
 }
 
-// takeIndexes takes the bases of the indexes of o, which has no overlays, and adds the
-// later entities and rows. For an edge table, from and to are the tables of its nodes; for
-// a node table they are nil.
+// takeIndexes takes the bases of the indexes of the table o, and adds the later entities and rows.
+// The indexes of o must have no overlays. For an edge table, the parameters `from` and `to` are the
+// tables of its nodes; for a node table they are nil.
 func (t *Table) takeIndexes(o *Table, from, to *Table) error {
 	if b := o.based; b.ords > t.next || b.rows > t.base {
 		return &engine.Corrupt{Object: o.indexObject(), Detail: fmt.Sprintf("the index covers %d ordinals and %d rows, but there are only %d ordinals and %d rows", b.ords, b.rows, t.next, t.base)}
@@ -215,8 +216,8 @@ func (t *Table) takeIndexes(o *Table, from, to *Table) error {
 	return nil
 }
 
-// prefix returns a table with the rows of the first k segments, if row i belongs to ordinal
-// i for all of them; see identity. Otherwise it returns nil.
+// prefix returns a table with the rows of the first k segments, if each row i in the segments
+// belongs to ordinal i; see identity. Otherwise it returns nil.
 func (t *Table) prefix(k int, unchanged uint32) *Table {
 	n := t.Segs[k-1].Start + t.Segs[k-1].N
 	if n > t.next || !t.identity(n, unchanged) {
@@ -232,7 +233,8 @@ func (t *Table) prefix(k int, unchanged uint32) *Table {
 }
 
 // identity reports whether each of the first n rows belongs to the ordinal of the same
-// number. Ordinals below unchanged, which the bases cover, may be dead or have a later row.
+// number. The bases cover the ordinals below the parameter `unchanged`; these ordinals may be dead
+// or have a later row.
 func (t *Table) identity(n, unchanged uint32) bool {
 	for first, rows := range t.rows.All {
 		for i, row := range rows {

@@ -10,17 +10,19 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// Part is the effect of a bulk commit on one type: it puts the rows of a segment.
+// Part is the effect of a bulk commit on one type: the commit inserts or replaces the entities in
+// the rows of a segment.
 type Part struct {
 	Type    *Type
 	Segment *Segment // no id occurs twice
-	// Replace removes every entity whose id is not in the segment.
+	// Replace says that the commit removes every entity with an id that is not in the segment.
 	Replace bool
 	// Reset, together with Replace, starts the table anew. It requires that nothing outside
 	// the commit refers to an entity of the type.
 	Reset bool
-	// Last is the greatest id of the segment, if the ids ascend and are greater than those of the
-	// earlier parts of the type; otherwise it is empty. It only saves reading the ids.
+	// Last is the greatest id of the segment, if the ids ascend and are greater than the ids of the
+	// earlier parts of the type. Otherwise Last is empty. Its only purpose is to save reading the
+	// ids.
 	Last string
 }
 
@@ -67,11 +69,12 @@ func ReadParts(b []byte, s *Schema, open func(t *Type, name string) (*Segment, e
 	return parts, r.err
 }
 
-// PutSegments puts the rows of parts, in which no id of a type occurs twice. The parts of a type
-// must follow one another. Of several parts of a type, only the first may replace other entities,
-// and it must then reset the table. After that, the transaction owns the parts' segments, and the
-// caller may do no more than name them. The parts of nodes must come before those of edges, because
-// edge segments hold node ordinals, which the parts of nodes assign.
+// PutSegments inserts or replaces the entities of the parts. No id of a type may occur twice in the
+// parts. The parts of a type must follow one another. Of several parts of a type, only the first
+// may replace other entities, and this part must then reset the table. After the call, the
+// transaction owns the segments of the parts; the caller may only set their names. The parts of
+// nodes must come before those of edges, because edge segments hold node ordinals, which the parts
+// of nodes assign.
 func (tx *Txn) PutSegments(parts []Part) error {
 	for len(parts) > 0 {
 		t, n := parts[0].Type, 1
@@ -86,7 +89,7 @@ func (tx *Txn) PutSegments(parts []Part) error {
 	return nil
 }
 
-// putParts puts all parts of a type.
+// putParts does the work of PutSegments for all parts of one type.
 func (tx *Txn) putParts(t *Type, parts []Part) error {
 	e := tx.edit(t)
 	fill := parts[0].Reset && parts[0].Replace || e.next == 0
@@ -121,7 +124,7 @@ func (tx *Txn) dropDeadEnds(t *Type) {
 	}
 }
 
-// put puts the rows of a part. The indexes do not show the entities that it adds.
+// put inserts or replaces the entities of a part. The indexes do not show the added entities.
 func (tx *Txn) put(e *edit, p Part) {
 	s := p.Segment
 	e.append(s)
@@ -158,8 +161,9 @@ func (tx *Txn) put(e *edit, p Part) {
 	}
 }
 
-// extend adds a segment to a table in which row i is ordinal i, so that this stays true. It does
-// not update the indexes. Until the caller clones it, last refers to the segment.
+// extend adds a segment to a table in which row i is ordinal i. This stays true after the call.
+// extend does not update the indexes. The string `last` of the table refers to memory of the
+// segment until the caller clones it.
 func (t *Table) extend(p Part) {
 	s := p.Segment
 	s.Start = t.base

@@ -41,9 +41,9 @@ func ReadChange(b []byte, decode Decoder) (ch Change, ops []byte, err error) {
 	return ch, r.b, r.err
 }
 
-// ReadWhere reads the field where of a KindSchema record. It returns the name of the
-// segment that holds the change, or an empty name and the rest of the record, which is the
-// change.
+// ReadWhere reads the field "where" of a KindSchema record. It returns the name of the segment that
+// holds the change, or an empty name and the rest of the record. In the second case, the rest is
+// the change.
 func ReadWhere(b []byte) (segment string, rest []byte, err error) {
 	r := &reader{b: b}
 	switch w := r.byte(); {

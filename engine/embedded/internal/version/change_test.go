@@ -203,8 +203,8 @@ func TestCarryRefused(t *testing.T) {
 	}
 }
 
-// FuzzReadChange replays arbitrary changes. Each is refused with a *engine.Corrupt, or
-// makes a state whose entities can be read.
+// FuzzReadChange replays arbitrary changes. Each change must either be refused with a
+// *engine.Corrupt or make a state with readable entities.
 func FuzzReadChange(f *testing.F) {
 	base := change(f, testSchema(f)).Commit(first)
 	f.Add(changeOf(f, base).AppendChange(nil, func(*Schema) []byte { return nil }))

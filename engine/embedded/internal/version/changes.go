@@ -36,8 +36,8 @@ type changed struct {
 }
 
 // Compare compares two states. If they have one schema, it compares them page by page and
-// skips the pages that they share; otherwise it compares them entity by entity. A nil was
-// stands for an empty state. The error is the context's.
+// skips the pages that they share; otherwise it compares them entity by entity. If `was` is nil,
+// Compare compares `is` with an empty state. The only possible error is that of the context.
 func Compare(ctx context.Context, was, is *Snapshot) (*Difference, error) {
 	if was == nil {
 		was = NewSnapshot(is.Schema, engine.Commit{})

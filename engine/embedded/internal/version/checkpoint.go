@@ -2,8 +2,8 @@ package version
 
 import "slices"
 
-// Checkpoint collects the flushes of tables, which several snapshots may share, and builds
-// the snapshots that use the flushed segments.
+// Checkpoint collects the flushes of tables, and builds the snapshots that use the flushed
+// segments. Several snapshots may share a table.
 type Checkpoint struct {
 	flushes map[*Table]Flush
 	tables  map[*Table]*Table // by unflushed table; the same table if it has nothing to flush
@@ -29,8 +29,8 @@ func (c *Checkpoint) Flush(t *Table) (f Flush, ok bool, err error) {
 	return f, ok, nil
 }
 
-// FlushEarlier is Flush for a table of an earlier state, whose rows may be part of a flush
-// that the checkpoint already has.
+// FlushEarlier is Flush for a table of an earlier state. The rows of such a table may be part of a
+// flush that the checkpoint already has.
 func (c *Checkpoint) FlushEarlier(t *Table) (f Flush, ok bool, err error) {
 	if _, seen := c.tables[t]; seen {
 		return Flush{}, false, nil

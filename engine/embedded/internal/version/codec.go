@@ -152,8 +152,8 @@ func (r *reader) varint() int64 {
 	return n
 }
 
-// count reads the number of elements that take at least one byte each, which bounds it by
-// the bytes left.
+// count reads a number of elements. Each element takes at least one byte, so the number must not
+// exceed the number of bytes left.
 func (r *reader) count() int {
 	n := r.uvarint()
 	if n > uint64(len(r.b)) {
@@ -163,7 +163,7 @@ func (r *reader) count() int {
 	return int(n)
 }
 
-// index reads a number below limit.
+// index reads a number, which must be below `limit`.
 func (r *reader) index(limit int) int {
 	n := r.uvarint()
 	if n >= uint64(limit) {

@@ -148,7 +148,7 @@ func (h *commits) rehash() {
 	}
 }
 
-// name returns the number of a name, which it adds if it is new.
+// name returns the number of a name. It adds a new name.
 func (h *commits) name(s string) uint32 {
 	n, ok := h.nameAt[s]
 	if !ok {
@@ -213,7 +213,7 @@ func (h *commits) parents(n int) []uint32 {
 	return h.odd[uint32(n)].parents
 }
 
-// view returns a copy of the current commits, which its holder may read without a lock.
+// view returns a copy of the current commits. The copy may be read without a lock.
 func (h *commits) view() commits {
 	v := *h
 	v.odd = maps.Clone(h.odd)

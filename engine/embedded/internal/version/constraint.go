@@ -114,7 +114,7 @@ func (tx *Txn) Check() error {
 	return nil
 }
 
-// Violations lists up to limit violations by the transaction; see [Txn.Check].
+// Violations lists violations by the transaction, at most `limit` of them; see [Txn.Check].
 func (tx *Txn) Violations(limit int) []Violation {
 	var out []Violation
 	for _, list := range [][]*edit{tx.nodes, tx.edges} {
@@ -157,8 +157,8 @@ func (tx *Txn) Violations(limit int) []Violation {
 	return out
 }
 
-// sources returns the sources of the edges that were put or deleted, each with the ordinal
-// of one of those edges that is alive, or NoOrd.
+// sources returns the source nodes of the edges that were put or deleted. For each source it
+// returns the ordinal of one such edge that is alive, or NoOrd.
 func (tx *Txn) sources(e *edit) map[uint32]uint32 {
 	out := map[uint32]uint32{}
 	from := tx.base.Schema.Nodes[e.Type.From]

@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// Draft is a segment that is made column by column, so that no more than one column must be in
-// memory at a time.
+// Draft is a segment that is made column by column, so that only one column at a time must be in
+// memory.
 type Draft struct {
 	N        uint32
 	Src, Dst []uint32 // ordinals of an edge's ends
@@ -20,8 +20,8 @@ type Draft struct {
 	Prop func(p int) (*column.Column, error)
 }
 
-// Blocks passes the blocks of the segment to add, one after another. They are those of
-// [Segment.Blocks], but meta is the last one.
+// Blocks calls `add` for each block of the segment. The blocks are the same as in [Segment.Blocks],
+// except that meta comes last.
 func (d *Draft) Blocks(t *Type, add func(name string, data []byte) error) error {
 	columns := len(t.Props)
 	if d.ID != nil {

@@ -21,7 +21,7 @@ type Flush struct {
 var segmentBytes int64 = 1 << 30
 
 // Flush makes a segment of the rows that no stored segment holds; ok is false if there are
-// none. The segment is in memory; the caller stores and names it.
+// none. The segment is in memory; the caller stores it and sets its name.
 func (t *Table) Flush() (f Flush, ok bool, err error) {
 	end := t.base + uint32(len(t.tail))
 	keep := slices.IndexFunc(t.Segs, func(s *Segment) bool { return s.Name == "" })
@@ -35,10 +35,10 @@ func (t *Table) Flush() (f Flush, ok bool, err error) {
 	if keep < len(t.Segs) {
 		start = t.Segs[keep].Start
 	}
-	// A segment with fewer than twice the rows that follow it is rewritten with them, so
-	// that a table of n rows has O(log n) segments and each row is rewritten O(log n)
-	// times. Large segments stay, so that the text of a column does not exceed the limit of
-	// a segment.
+	// A segment is rewritten together with the rows that follow it, if it has fewer than twice as
+	// many rows as follow, so that a table of n rows has O(log n) segments and each row is
+	// rewritten O(log n) times. Large segments stay, so that the text of a column does not exceed
+	// the limit of a segment.
 	again := int64(0)
 	for keep > 0 && t.Segs[keep-1].N < 2*(end-start) {
 		if again += t.Segs[keep-1].Bytes(); again > segmentBytes {

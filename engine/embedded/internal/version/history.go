@@ -114,9 +114,9 @@ func (h *History) find(id string) (v commits, n int, ok bool) {
 	return h.view(), n, ok
 }
 
-// Ancestors calls yield once for each of the commits and each of their ancestors, with its
-// number, in no particular order. It skips those with an id less than least, and their
-// ancestors. It allocates one bit for each commit of the history.
+// Ancestors calls the function `yield` with the number of each of the commits and each of their
+// ancestors, once and in no particular order. It skips each commit with an id less than `least`,
+// and the ancestors of such a commit. It allocates one bit for each commit of the history.
 func (h *History) Ancestors(commits []string, least string, yield func(n int) bool) {
 	var stack []int
 	h.mu.RLock()
@@ -192,9 +192,9 @@ func (h *History) InLine(id, head string) bool {
 	return false
 }
 
-// CommonAncestor returns the lowest common ancestor of two commits: of their common
-// ancestors without a descendant among them, the one with the greatest id. A commit counts
-// as its own ancestor.
+// CommonAncestor returns the lowest common ancestor of two commits. Only a common ancestor that has
+// no descendant among the common ancestors counts; of several, CommonAncestor returns the one with
+// the greatest id. A commit counts as its own ancestor.
 func (h *History) CommonAncestor(a, b string) (id string, ok bool) {
 	if a == b {
 		return a, true
@@ -246,8 +246,8 @@ func (q *newestFirst) Pop() any {
 	return last
 }
 
-// AppendHistory appends the block "commits" of a history segment that holds each commit
-// whose number n satisfies from <= n < to.
+// AppendHistory appends the block "commits" of a history segment that holds each commit with a
+// number n, where from <= n < to.
 func (h *History) AppendHistory(dst []byte, from, to int) []byte {
 	var digests []string
 	at := map[string]uint64{}

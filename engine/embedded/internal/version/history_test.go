@@ -18,9 +18,9 @@ import (
 // commitID returns the id of the n-th commit of a test. The ids ascend.
 func commitID(n int) string { return fmt.Sprintf("01ARZ3NDEKTSV4RRFFQ6%06d", n) }
 
-// TestCommonAncestor draws random commit graphs and compares CommonAncestor with its
-// definition: of the common ancestors without a descendant among them, the one with the
-// greatest id.
+// TestCommonAncestor draws random commit graphs and compares CommonAncestor with its definition.
+// Only a common ancestor that has no descendant among the common ancestors counts. CommonAncestor
+// must return the one with the greatest id.
 func TestCommonAncestor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

@@ -14,17 +14,19 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// IndexFiles stores the indexes of the tables that a transaction fills with segments, so that they
-// take no memory and the next Open need not build them.
+// IndexFiles stores the indexes of the tables that a transaction fills with segments. The indexes
+// then use no memory, and the next Open need not build them.
 type IndexFiles struct {
-	// Least is the least number of ordinals for which the indexes of a table are stored. Storing
-	// those of smaller tables would delay the commit; the next checkpoint does it.
+	// Least is the least number of ordinals of a table for which the transaction stores the
+	// indexes. To store the indexes of smaller tables would delay the commit; the next checkpoint
+	// stores them.
 	Least uint32
-	// Spill is the least number of ordinals for which indexes are built in temporary files.
+	// Spill is the least number of ordinals of a table for which the indexes are built in temporary
+	// files.
 	Spill   uint32
 	Scratch index.Scratch
-	// Open opens a stored segment of rows. The blocks that the result decompresses are freed with
-	// it, because it shares nothing with other segments.
+	// Open opens a stored segment of rows. The result shares nothing with other segments, so the
+	// blocks that it decompresses are freed together with it.
 	Open func(t *Type, name string) (*Segment, error)
 	// Store makes a segment durable. It returns its name and the segment for reading.
 	Store func(write func(w BlockWriter) error) (name string, src column.Source, err error)
@@ -122,9 +124,10 @@ func (t *Table) reopen(f *IndexFiles, i int) error {
 	return err
 }
 
-// passing returns a function to call with each ordinal before its row is read, in ascending order.
-// It opens each segment anew once the ordinals have left it, so that the blocks that were
-// decompressed are freed. The function throws the errors; see package corruption.
+// passing returns a function. The caller must call the function with each ordinal, in ascending
+// order, before it reads the row of the ordinal. When the ordinals have left a segment, the
+// function opens the segment anew, so that its decompressed blocks are freed. The function throws
+// the errors; see package corruption.
 func (t *Table) passing(f *IndexFiles) func(ord uint32) {
 	at := 0
 	return func(ord uint32) {
@@ -140,8 +143,8 @@ func (t *Table) passing(f *IndexFiles) func(ord uint32) {
 	}
 }
 
-// spillIndexes builds the bases of all indexes in temporary files, in the order in which a segment
-// holds them.
+// spillIndexes builds the bases of all indexes in temporary files. Their order is the same as in a
+// segment.
 func (t *Table) spillIndexes(f *IndexFiles) ([]index.Spilled, error) {
 	t.based = &bases{ords: t.next, rows: t.base + uint32(len(t.tail))}
 	n := 1 + len(t.Type.Tuples)

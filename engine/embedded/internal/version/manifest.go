@@ -127,9 +127,9 @@ type Opener interface {
 	Source(name string) (column.Source, error)
 }
 
-// ReadManifest reads a manifest. It reads only the stored rows that it must add to the
-// index bases; it leaves all else to the first use. The error is a *engine.Corrupt or an
-// error of open. Faults in the rows that it reads are thrown; see package corruption.
+// ReadManifest reads a manifest. It reads only the stored rows that it must add to the index bases;
+// everything else is read on first use. The error is a *engine.Corrupt or an error of open. Faults
+// in the rows that it reads are thrown; see package corruption.
 func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error) {
 	r := &reader{b: payload}
 	r.format = r.formatOf(format.Manifest)
@@ -519,8 +519,9 @@ func (r *reader) takeShared(t, o *Table, name string, from, to *Table) error {
 	return t.takeIndexes(whole, from, to)
 }
 
-// basesKey identifies index bases that tables share: those stored in the index segment
-// name, or, if rows is set, those built over the row segments that name lists.
+// basesKey identifies index bases that tables share. If the field `rows` is not set, the bases are
+// stored in the index segment `name`. If it is set, the bases were built over the row segments that
+// `name` lists.
 type basesKey struct {
 	typ  *Type
 	name string

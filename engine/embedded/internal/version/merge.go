@@ -57,7 +57,7 @@ type merge struct {
 	out          Merged
 }
 
-// mergePut is a row to put. It names the ends of an edge by id.
+// mergePut is an entity that the merge inserts or replaces. It contains the ends of an edge as ids.
 type mergePut struct {
 	t        *Type
 	id       string
@@ -141,7 +141,7 @@ func (m *merge) diverging(kind engine.ConflictKind, t *Type, id string, was, is,
 	}
 }
 
-// put notes an entity to put.
+// put records that the merge must insert or replace an entity.
 func (m *merge) put(t *Type, id string, s entityState) {
 	m.puts = append(m.puts, mergePut{t, id, s.from, s.to, s.vals})
 }

@@ -44,8 +44,8 @@ func naiveBases(h *History, heads []string) []string {
 	return all
 }
 
-// TestMergeBases draws histories, from trees to ones in which nearly every commit is a
-// merge, and compares the walk from all heads with one walk for each pair.
+// TestMergeBases draws histories: some are trees, and in others nearly every commit is a merge. The
+// walk from all heads must find the same as one walk for each pair of heads.
 func TestMergeBases(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	crossed := 0

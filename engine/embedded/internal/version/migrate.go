@@ -116,8 +116,9 @@ func (t *Type) carriedRow(vals []value.Value, props []int) []value.Value {
 	return out
 }
 
-// sameTuple returns the index of the tuple of t, the previous type, that has the same values as the
-// given tuple of now, the new type. It returns -1 if there is none.
+// sameTuple looks for a tuple of a new type in its previous type. The parameter `now` is the new
+// type, and t is the previous one. sameTuple returns the index of the tuple of t that has the same
+// values as the given tuple of `now`, or -1 if no tuple of t has the same values.
 func (t *Type) sameTuple(now *Type, tuple, props []int) int {
 	before := make([]int, len(tuple))
 	for i, p := range tuple {

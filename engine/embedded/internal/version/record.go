@@ -16,11 +16,10 @@ import (
 const (
 	// KindRows is a commit with its operations inline: a header, then operations.
 	KindRows uint8 = 1
-	// KindBulk is a commit whose rows lie in segments: a header, then the parts; see
-	// [AppendParts].
+	// KindBulk is a commit with its rows in segments: a header, then the parts; see [AppendParts].
 	KindBulk uint8 = 2
-	// KindSpilled is a commit whose operations lie in the block "ops" of a segment: a
-	// header, then the segment's name.
+	// KindSpilled is a commit with its operations in the block "ops" of a segment: a header, then
+	// the name of the segment.
 	KindSpilled uint8 = 3
 	// KindBranch creates or deletes a branch; see [Branching].
 	KindBranch uint8 = 4
@@ -29,7 +28,7 @@ const (
 	KindSchema uint8 = 5
 )
 
-// The payloads of all kinds:
+// The layout of the payloads:
 //
 //	header   format        1 byte
 //	         id            16 bytes, a ULID
@@ -45,9 +44,9 @@ const (
 //	         from, to      texts; only in put edge
 //	         row           see the row codec; only in puts
 //
-// A put replaces the entity with its id, or creates one. A skip consumes an ordinal and
-// gives it to no entity, so that a replay assigns the same ordinals. Operations take effect
-// in order.
+// A put replaces the entity with its id, or creates one. A skip consumes an ordinal without
+// assigning it to an entity, so that a replay assigns the same ordinals to the entities. Operations
+// take effect in order.
 
 const (
 	opDeleteNode = 1 + iota // deletes a node

@@ -48,8 +48,8 @@ type Fresh struct {
 }
 
 // Rewrite returns a snapshot with the same entities, in which the sparse tables are
-// rewritten and all rows lie in segments, stored or fresh. The error is the context's or a
-// *engine.TooLarge.
+// rewritten and all rows lie in segments, stored or fresh. The only possible errors are that of the
+// context and a *engine.TooLarge.
 func (s *Snapshot) Rewrite(ctx context.Context, floor uint32) (*Snapshot, []Fresh, error) {
 	w := Rewriter{Floor: floor}
 	fresh, err := w.Add(ctx, s)
@@ -70,11 +70,12 @@ type Rewriter struct {
 	rewritten map[rewriteKey]*Table
 }
 
-// rewriteKey is a table and, for an edge table, the renumbered ones of its two node tables.
+// rewriteKey is a table. For an edge table, it also contains each of the two node tables that was
+// renumbered.
 type rewriteKey struct{ table, from, to *Table }
 
-// Add rewrites the tables of a snapshot. It returns the new segments that earlier calls did
-// not return. The caller stores and names them.
+// Add rewrites the tables of a snapshot. It returns the new segments that earlier calls did not
+// return. The caller stores these segments and sets their names.
 func (w *Rewriter) Add(ctx context.Context, s *Snapshot) (fresh []Fresh, err error) {
 	if w.rewritten == nil {
 		w.numbers, w.rewritten = map[*Table][]uint32{}, map[rewriteKey]*Table{}
@@ -159,8 +160,9 @@ func (t *Table) inOrder(how layout) []uint32 {
 	return ords
 }
 
-// rewriteRows returns a table with the listed entities. src and dst map the ordinals of the
-// nodes at the ends of edges to new ones; nil leaves them unchanged.
+// rewriteRows returns a table with the listed entities. The parameters src and dst map the ordinals
+// of the source and target nodes of edges to new ordinals. If a map is nil, the ordinals do not
+// change.
 func (t *Table) rewriteRows(ctx context.Context, ords []uint32, how layout, src, dst []uint32) (*Table, error) {
 	n := newTable(t.Type)
 	c := t.collector(0)

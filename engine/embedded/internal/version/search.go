@@ -48,7 +48,8 @@ func (t *Table) Text(p int) *index.TextView {
 // TextWithin returns the inverted index of String property p. The first call builds it,
 // from the index of an earlier state if there is one. Concurrent calls wait; if the build
 // fails, one of them tries again. A table in a transaction has no index of its own, so call
-// TextWithin on the tables of snapshots. The error is the context's, or that of w.Spend.
+// TextWithin on the tables of snapshots. The only possible errors are those of the context and of
+// w.Spend.
 func (t *Table) TextWithin(w index.Work, p int) (*index.TextView, error) {
 	source := func(row uint32) (string, bool) { return t.textAt(row, p) }
 	if t.texts == nil || t.texts.typ != t.Type {
@@ -99,9 +100,10 @@ func (t *Table) textAt(row uint32, p int) (string, bool) {
 	return c.Str(i), true
 }
 
-// EachColumn splits ords, ordinals of live entities, into runs whose rows lie in one
-// column, and passes each run to run. For rows that lie in no column it passes the value of
-// property p to one. at is the index in ords of the run or the row.
+// EachColumn splits `ords`, a list of ordinals of live entities, into runs. The rows of a run lie
+// in one column. EachColumn calls the function `run` for each run. For each row that lies in no
+// column, it calls the function `one` with the value of property p. The argument `at` is the index
+// of the run or the row in `ords`.
 func (t *Table) EachColumn(p int, ords []uint32, scratch *[]uint32, run func(at int, c *column.Column, rows []uint32), one func(at int, v value.Value)) {
 	t.eachRun(ords, scratch, func(at int, s *Segment, rows []uint32) { run(at, s.Props[p], rows) },
 		func(at int, r *Row) { one(at, r.Vals[p]) })
@@ -122,7 +124,7 @@ func (s *searches) of(p int) (*search, *index.TextView) {
 	return m, s.earlier[p]
 }
 
-// drop forgets the earlier index of a property whose current index has been built.
+// drop forgets the earlier index of a property after the current index has been built.
 func (s *searches) drop(p int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,7 +24,7 @@ import (
 //	src, dst    ordinals of an edge's ends, 4 bytes each
 //	c0.v …      the blocks of column 0, and so on
 
-// Blocks passes the blocks of the segment to add, one after another.
+// Blocks calls `add` for each block of the segment, in the order above.
 func (s *Segment) Blocks(t *Type, add func(name string, data []byte) error) error {
 	names, cols := s.columns(t)
 	meta := []byte{format.Current, byte(t.Entity)}
@@ -57,7 +57,7 @@ func (s *Segment) Blocks(t *Type, add func(name string, data []byte) error) erro
 
 // Cold reports whether a block is seldom read: texts that are neither a key nor in a
 // dictionary, vectors, and the ids and ends of edges, which queries find through the
-// indexes. delta reports that its numbers ascend.
+// indexes. The result `delta` says that the numbers of the block ascend.
 func (s *Segment) Cold(t *Type, block string) (cold, delta bool) {
 	return coldBlock(t, s.ID != nil, block)
 }
@@ -89,9 +89,9 @@ func coldBlock(t *Type, hasID bool, block string) (cold, delta bool) {
 	return false, false
 }
 
-// ReadSegment opens a segment of type t, which keeps src. It reads columns on first use, single
-// values by pieces; that use throws their faults, see package corruption. The error of ReadSegment is a
-// *engine.Corrupt or an error of src.
+// ReadSegment opens a segment of type t. The segment keeps src. Columns are read on first use, and
+// single values in pieces; this use throws the faults of the data, see package corruption. The
+// error of ReadSegment is a *engine.Corrupt or an error of src.
 func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 	corrupt := func(text string, args ...any) error {
 		return &engine.Corrupt{Object: src.Name(), Detail: fmt.Sprintf(text, args...)}
@@ -215,7 +215,7 @@ type collector struct {
 	props []*column.Builder
 }
 
-// collector returns a collector whose segment starts at row number start.
+// collector returns a collector of rows. The segment of the collector starts at row number `start`.
 func (t *Table) collector(start uint32) *collector {
 	c := &collector{t: t, s: &Segment{Start: start}}
 	if t.Type.IDProp < 0 {

@@ -21,8 +21,8 @@ type Snapshot struct {
 
 // line identifies a lineage: transactions that follow one another from a snapshot. Only
 // transactions of a table's lineage may append to its tail in place, because tables of two
-// lineages may share the start of a tail. Lines are compared by address; the byte gives each
-// its own.
+// lineages may share the start of a tail. Lines are compared by address; each line has an address
+// of its own because it contains a byte.
 type line struct{ _ byte }
 
 // NewSnapshot returns the empty state with a schema.

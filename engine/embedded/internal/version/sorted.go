@@ -47,9 +47,10 @@ func (t *Type) Sortable(p int) bool {
 }
 
 // SortedBy returns the sorted index of property p, which must be Sortable. The first call
-// builds it, from the index of an earlier state if there is one; concurrent calls wait. A
-// build from scratch asks afford for its bytes, and returns them with a negative call;
-// SortedBy returns nil if afford denies them. The error is the context's.
+// builds it, from the index of an earlier state if there is one; concurrent calls wait. A build
+// from scratch calls the function `afford` with the number of bytes that it needs, and afterwards
+// with the negative number to return them. If `afford` denies the bytes, SortedBy returns nil. The
+// only possible error is that of the context.
 func (t *Table) SortedBy(ctx context.Context, p int, afford func(bytes int) bool) (*index.Sorted, error) {
 	if t.texts == nil || t.texts.typ != t.Type {
 		return nil, nil
@@ -235,15 +236,15 @@ func (o *orders) of(p int) (*order, *index.Sorted) {
 	return m, o.earlier[p]
 }
 
-// drop forgets the earlier index of a property whose current index has been built.
+// drop forgets the earlier index of a property after the current index has been built.
 func (o *orders) drop(p int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.earlier, p)
 }
 
-// follow takes the latest built indexes of the previous state; new ones will derive from
-// them.
+// follow takes over the latest built indexes of the previous state; new indexes will be derived
+// from these.
 func (o *orders) follow(before *orders) {
 	before.mu.Lock()
 	defer before.mu.Unlock()

@@ -99,7 +99,8 @@ func (t *Table) disownOrders(there func(name string) bool) {
 	}
 }
 
-// storedOrders yields, in order of properties, the segments of the sorted indexes for the manifest.
+// storedOrders yields the segments of the sorted indexes for the manifest, in the order of the
+// properties.
 func (t *Table) storedOrders(yield func(p int, segment string) bool) {
 	if t.texts == nil || t.texts.typ != t.Type {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// stricterRules returns the rules of type t that the transaction's schema change makes
-// stricter for the entities that it takes over.
+// stricterRules returns the rules of type t that the transaction's schema change makes stricter for
+// the entities that the change takes over.
 func (tx *Txn) stricterRules(t *Type) stricterRules {
 	if tx.change == nil {
 		return stricterRules{}
@@ -28,8 +28,9 @@ func (tx *Txn) stricterRules(t *Type) stricterRules {
 	return t.stricter(olds[tc.From], tc.Props)
 }
 
-// Broken lists up to limit violations of the transaction's new schema by entities that it
-// takes over. The error is the context's.
+// Broken lists violations of the transaction's new schema by entities that the transaction takes
+// over from the old schema. It lists at most `limit` violations. The only possible error is that of
+// the context.
 func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintViolation, err error) {
 	for _, t := range tx.base.Tables() {
 		s := tx.stricterRules(t.Type)
@@ -90,8 +91,8 @@ type stricterRules struct {
 	card   bool  // whether the cardinality is stricter
 }
 
-// stricter returns the rules of t that are stricter than those of old, its previous type.
-// props gives the previous position of each property.
+// stricter returns the rules of t that are stricter than the rules of its previous type `old`. The
+// slice props contains the previous position of each property.
 func (t *Type) stricter(old *Type, props []int) (s stricterRules) {
 	for p, q := range props {
 		if q < 0 {

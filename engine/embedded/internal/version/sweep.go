@@ -15,10 +15,10 @@ type Block struct {
 	live    [column.KernelRows / 64]uint64 // memory for Live
 }
 
-// Sweep passes every live entity exactly once, to block or to rest. It passes entities
-// whose row number equals their ordinal to block, in blocks of rows, and all others to
-// rest, in lists of ordinals. It reuses b and scratch for each call, so neither function
-// may keep its argument.
+// Sweep passes every live entity exactly once, to one of two functions. If the row number of an
+// entity equals its ordinal, the function `block` receives the entity, in a block of rows. The
+// function `rest` receives all other entities, in lists of ordinals. Sweep reuses b and scratch for
+// each call, so neither function may keep its argument.
 func (t *Table) Sweep(b *Block, scratch []uint32, block func(b *Block) error, rest func(ords []uint32) error) error {
 	for _, s := range t.Segs {
 		b.Segment = s
@@ -65,8 +65,8 @@ func (t *Table) Home(s *Segment, row uint32) (ord uint32, ok bool) {
 	return ord, ord < t.next && t.rows.Get(ord) == ord
 }
 
-// Moved passes to f the ordinals of the live entities whose row number differs from their
-// ordinal, or whose row is in the tail. The lists reuse scratch.
+// Moved calls f with lists of ordinals of live entities: the entities with a row number that
+// differs from their ordinal, and the entities with a row in the tail. The lists reuse scratch.
 func (t *Table) Moved(scratch []uint32, f func(ords []uint32) error) error {
 	n := 0
 	add := func(ord uint32) error {

@@ -198,9 +198,10 @@ func (t *Table) GatherID(ords []uint32, dst *column.Vec, scratch *[]uint32) {
 	}, func(at int, r *Row) { dst.Strings[at] = r.ID })
 }
 
-// eachRun splits a list of ordinals into runs whose rows lie in one segment, which it passes to
-// seg, and single rows of the tail, which it passes to tail. at is the index of the run or the row
-// in ords.
+// eachRun splits the list of ordinals `ords` into runs and single rows. The rows of a run lie in
+// one segment; eachRun calls the function `seg` for each run. The single rows lie in the tail;
+// eachRun calls the function `tail` for each of them. The argument `at` is the index of the run or
+// the row in `ords`.
 func (t *Table) eachRun(ords []uint32, scratch *[]uint32, seg func(at int, s *Segment, rows []uint32), tail func(at int, r *Row)) {
 	if t.rows.Dense() && t.base >= t.next && len(t.Segs) == 1 {
 		seg(0, t.Segs[0], ords)

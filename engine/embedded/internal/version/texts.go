@@ -239,7 +239,7 @@ func (t *Table) readTexts(r *reader, open Opener) error {
 	return r.err
 }
 
-// known lists the properties whose text index has been built or stored.
+// known lists the properties with a text index that has been built or stored.
 func (s *searches) known() []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

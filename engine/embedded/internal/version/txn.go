@@ -47,8 +47,8 @@ func Begin(base *Snapshot) *Txn {
 	return &Txn{base: base, owner: new(index.Owner), nodes: make([]*edit, len(base.nodes)), edges: make([]*edit, len(base.edges))}
 }
 
-// Schema returns the schema of the new snapshot, which differs from the base's after
-// Migrate.
+// Schema returns the schema of the new snapshot. After Migrate, it differs from the schema of the
+// base.
 func (tx *Txn) Schema() *Schema { return tx.base.Schema }
 
 // Base returns the snapshot that the transaction started from.
@@ -226,7 +226,7 @@ func (tx *Txn) list(e plan.Entity) []*edit {
 	return tx.nodes
 }
 
-// edit returns the changed table of a type, which it copies on first use.
+// edit returns the changed table of a type. On the first use, it copies the table.
 func (tx *Txn) edit(t *Type) *edit {
 	list := tx.list(t.Entity)
 	if list[t.Index] == nil {
@@ -332,9 +332,8 @@ func (tx *Txn) differs(e *edit) bool {
 	return false
 }
 
-// differsAt reports whether the entity of a touched ordinal differs from the entity that had its
-// id before. An entity that was deleted and inserted again has another ordinal, which is touched
-// too.
+// differsAt reports whether the entity of a touched ordinal differs from the earlier entity with
+// the same id. If an entity was deleted and inserted again, its new ordinal is touched too.
 func (tx *Txn) differsAt(e *edit, ord uint32) bool {
 	if e.before.Alive(ord) {
 		now, ok := e.Lookup(e.before.ID(ord))

@@ -20,7 +20,7 @@ type Verifier struct {
 
 // Verify reads and checks everything in a snapshot: the rows against the numbers of the
 // table, edges against their ends, and the indexes against the rows. The error joins one
-// *engine.Corrupt for each corrupt table, or is the context's.
+// *engine.Corrupt for each corrupt table, or it is the error of the context.
 func (v *Verifier) Verify(ctx context.Context, s *Snapshot) error {
 	if v.tables == nil {
 		v.tables, v.joined = map[*Table]bool{}, map[[3]*Table]bool{}

@@ -277,8 +277,8 @@ func TestHeaderRoundTrip(t *testing.T) {
 	}
 }
 
-// FuzzApplyOps replays arbitrary bytes. They are refused with a *engine.Corrupt, or make a
-// state whose operations replay to the same entities.
+// FuzzApplyOps replays arbitrary bytes. The bytes must either be refused with a *engine.Corrupt or
+// make a state. The operations of the state must then replay to the same entities.
 func FuzzApplyOps(f *testing.F) {
 	s := testSchema(f)
 	f.Add(change(f, s).AppendOps(nil))

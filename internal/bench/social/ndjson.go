@@ -33,7 +33,7 @@ func (g *Graph) WriteNDJSON(to io.Writer) error {
 		}
 		w.end()
 	}
-	for k := range g.AllKnows() {
+	for k := range g.Acquaintances() {
 		w.edge("Knows", 'p', 'p', k.Edge)
 		w.line = append(w.line, `,"data":{"since":"`...)
 		w.line = append(w.line, w.day(k.Since)...)

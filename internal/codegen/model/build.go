@@ -332,7 +332,7 @@ func (b *builder) buildParams(q *Query, src *gq.Query) {
 		b.inherit(&m, fl[i])
 		if other, taken := fields[m.GoName]; taken {
 			b.fail(ParamCollides, src.Info.Params[i].Span, "rename one of them",
-				"parameter $%s of query %s would be the field %s in Go, which is the field of $%s at %s", p.Name, q.Name, m.GoName, other, places[m.GoName])
+				"parameter $%s of query %s would become the Go field %s, but $%s at %s already has that field name", p.Name, q.Name, m.GoName, other, places[m.GoName])
 		}
 		if len(p.Name) > maxName {
 			b.fail(LongParamName, src.Info.Params[i].Span, "shorten it",
@@ -352,7 +352,7 @@ func (b *builder) buildColumns(q *Query, src *gq.Query) {
 		f := Field{Name: c.Name, GoName: GoName(c.Name), Type: c.Type}
 		if other, taken := fields[f.GoName]; taken {
 			b.fail(FieldCollides, at, "give one of them another name with as",
-				"column %s of query %s would be the field %s in Go, which is the field of %s at %s", c.Name, q.Name, f.GoName, other, places[f.GoName])
+				"column %s of query %s would become the Go field %s, but %s at %s already has that field name", c.Name, q.Name, f.GoName, other, places[f.GoName])
 		}
 		fields[f.GoName], places[f.GoName] = c.Name, at
 		if c.Fields != nil {

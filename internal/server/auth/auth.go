@@ -45,7 +45,7 @@ type Authenticator struct {
 	Verifiers []Verifier // in order; the first that knows a token decides
 	Metadata  *Metadata  // nil if the server publishes no metadata
 
-	Now func() time.Time // limits the rate of log lines; nil means clock.Now
+	Now func() time.Time // clock for rate-limiting log lines; nil means clock.Now
 
 	sampler logsample.Sampler // limits log lines, because clients without a token can cause them
 }

@@ -26,11 +26,11 @@ const (
 	integerPattern = `^-?[0-9]+$`
 )
 
-// side says whether a schema describes bodies or answers.
+// side says whether a schema is for request bodies or for answers.
 type side uint8
 
 const (
-	incoming side = iota // bodies
+	incoming side = iota // request bodies
 	outgoing             // answers
 )
 

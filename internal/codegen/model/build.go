@@ -21,7 +21,7 @@ import (
 // maxName is the maximum length, in bytes, of tool and argument names that clients accept.
 const maxName = 64
 
-// LongTool is the length in bytes up to which a tool name causes no warning.
+// LongTool is a length in bytes. A longer tool name causes a warning.
 const LongTool = 40
 
 // toolName matches the tool names that MCP clients accept.
@@ -41,7 +41,7 @@ type Input struct {
 	Selected   map[string]string
 	SelectedAt map[string]diag.Span // query name -> place in cluster.yaml
 
-	// NoProvider is true if cluster.yaml names no embedding provider for the graph. Compile then
+	// NoProvider is true if cluster.yaml sets no embedding provider for the graph. Compile then
 	// warns about the queries that need one.
 	NoProvider bool
 }
@@ -72,8 +72,8 @@ func Compile(in Input) (*Package, *catalog.Schema, diag.List) {
 	return pkg, schema, append(diags, more...)
 }
 
-// OnePackage reports graphs whose generated packages would have the same name. at returns the place
-// of a graph in cluster.yaml.
+// OnePackage reports graphs if their generated packages would have the same name. The function `at`
+// returns the place of a graph in cluster.yaml.
 func OnePackage(graphs []string, at func(graph string) diag.Span) diag.List {
 	var diags diag.List
 	first := map[string]string{}
@@ -154,8 +154,8 @@ type builder struct {
 	diags  diag.List         // errors and warnings
 }
 
-// owner is a declaration that has taken a name. at returns the place of the declaration, and is nil
-// if no source contains it.
+// owner is a declaration that has taken a name. The function `at` returns the place of the
+// declaration; it is nil if no source contains the declaration.
 type owner struct {
 	name string // text for messages, such as "query find_user"
 	at   func() diag.Span
@@ -168,7 +168,7 @@ func (o owner) String() string {
 	return o.name + " at " + o.at().String()
 }
 
-// constantPlace returns a function that returns at.
+// constantPlace returns a function that always returns the place `at`.
 func constantPlace(at diag.Span) func() diag.Span { return func() diag.Span { return at } }
 
 // schemaPlaces parses the source of the schema when it is called for the first time.
@@ -413,7 +413,8 @@ func property(s *catalog.Schema, entity plan.Entity, typ, name string) *catalog.
 	return nil
 }
 
-// columnProp returns the property whose unchanged values a column shows, and whether there is one.
+// columnProp returns a property if a column shows the unchanged values of that property. It also
+// reports whether there is such a property.
 func columnProp(e plan.Expr) (plan.Prop, bool) {
 	if agg, ok := e.(plan.Agg); ok && agg.Func.Row().Member {
 		e = agg.Arg

@@ -2,7 +2,7 @@ package auth
 
 import "fmt"
 
-// Mode is the way in which a server authorizes requests.
+// Mode is the way that a server authorizes requests.
 type Mode uint8
 
 // The modes of a server.

@@ -124,7 +124,7 @@ func resembling(keys []string, text string) []string {
 	return near
 }
 
-// The ways in which a key resembles a text, the best first.
+// The ways that a key can resemble a text, the best first.
 const (
 	otherCase  = iota // they differ in case
 	suffix            // the key ends with the text, after the end of a word

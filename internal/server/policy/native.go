@@ -189,7 +189,7 @@ func nameHelp(kind, name string, known []string) string {
 }
 
 // place returns the position of an entity in the text of its policy. Cedar keeps only the position
-// at which the policy starts.
+// of the start of the policy.
 func (n *native) place(c compiled, e types.EntityUID) diag.Pos {
 	from := c.at.Start
 	i := strings.Index(n.src[min(from.Offset, len(n.src)):], e.String())

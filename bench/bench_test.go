@@ -88,7 +88,7 @@ func read(b *testing.B, g engine.Graph, q tool.StoredQuery, args engine.Args) (r
 	}
 }
 
-// sink prevents the compiler from removing reads whose values are not used.
+// Reads store their values in sink, so that the compiler does not remove the reads.
 var sink int
 
 func stored(b *testing.B, name string) tool.StoredQuery {

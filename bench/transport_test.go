@@ -32,7 +32,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// transported lists the calls with which the server is compared with rpcLoop.
+// transported lists the calls for the comparison of the server with rpcLoop.
 var transported = []struct {
 	label, name string
 	key         func(rng *rand.Rand) string

@@ -133,7 +133,7 @@ func (g *Graph) DeleteBranch(ctx context.Context, name string) (*BranchDeleted, 
 // MergeBranches merges a branch into another one, as one commit. If both changed the same property,
 // the server merges nothing: the error matches [ErrConflict], and its MergeConflicts list the
 // conflicts. If the merge succeeds and the deletion of the source fails, the error is nil and the
-// answer gives the reason.
+// answer contains the reason.
 func (g *Graph) MergeBranches(ctx context.Context, body MergeBody, options ...WriteOption) (*MergeAnswer, error) {
 	q, err := posting(g.path+"/branches/merge", body)
 	if err != nil {

@@ -88,8 +88,8 @@ func (g *Graph) Changes(ctx context.Context, commit string, page ChangeQuery, op
 	return ask[ChangesAnswer](ctx, g.c, q)
 }
 
-// changePage is the number of changes that ChangePages requests per page: the most that a server
-// sends.
+// changePage is the number of changes that ChangePages requests per page. It is the maximum that a
+// server sends.
 const changePage = 10_000
 
 // ChangePages returns the changes of a commit in as many pages as needed. all.Limit is the maximum

@@ -42,7 +42,7 @@ func WithToken(token string) Option {
 	return WithTokenSource(func(context.Context) (string, error) { return token, nil })
 }
 
-// WithTokenSource asks source for the bearer token of each request and sends it.
+// WithTokenSource calls source for the bearer token of each request, and sends the token.
 func WithTokenSource(source TokenSource) Option { return func(c *Client) { c.token = source } }
 
 // WithHTTPClient sends the requests through a copy of h, for example to use a proxy or the
@@ -55,10 +55,10 @@ func WithHTTPClient(h *http.Client) Option {
 // the methods that return a stream. Without it only the context limits a call.
 func WithTimeout(d time.Duration) Option { return func(c *Client) { c.timeout = d } }
 
-// WithGrace tells the server a deadline that is d before the deadline of the context. So there is
-// time for the server to answer that its deadline has passed, and the caller gets that answer
-// instead of [context.DeadlineExceeded]. If the deadline of the context is less than d away, the
-// server gets half of the remaining time.
+// WithGrace sends the server a deadline that is d before the deadline of the context. So the server
+// has time to answer that its deadline has passed, and the caller gets that answer instead of
+// [context.DeadlineExceeded]. If the deadline of the context is less than d away, the server gets
+// half of the remaining time.
 func WithGrace(d time.Duration) Option { return func(c *Client) { c.grace = d } }
 
 // WithRetries sets the maximum number of attempts of one request, and the limit of their time,

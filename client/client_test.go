@@ -122,8 +122,9 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// pagesOf returns a handler of a read that has n rows. It refuses to send more than size rows in
-// one answer. It appends each request to asked, as the number of rows, @ and the page token.
+// pagesOf returns a handler that answers a read with n rows. The handler refuses to send more than
+// size rows in one answer. It appends each request to the list `asked`, as the number of rows, @
+// and the page token.
 func pagesOf(n, size int, asked *[]string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var b client.QueryBody
@@ -396,7 +397,7 @@ func TestBrokenStreams(t *testing.T) {
 	}
 }
 
-// TestNew checks the URLs that New takes, and the paths of graphs.
+// TestNew checks the URLs that New accepts, and the paths of graphs.
 func TestNew(t *testing.T) {
 	for _, u := range []string{"", "graph.example.com", "ftp://h", "http://", "http://h?x=1", "http://h#x", "http://ada:secret@h", "http://h\x00"} {
 		if _, err := client.New(u); err == nil || strings.Contains(err.Error(), "secret") {

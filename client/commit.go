@@ -118,7 +118,7 @@ func (g *Graph) AllCommits(ctx context.Context, all CommitQuery) iter.Seq2[Commi
 	return items(g.commitPages(ctx, all), func(l *CommitList) []CommitAnswer { return l.Commits })
 }
 
-// commitPages yields the pages of commits from the one that page describes.
+// commitPages yields the page of commits that `page` describes, and all pages after it.
 func (g *Graph) commitPages(ctx context.Context, page CommitQuery) iter.Seq2[*CommitList, error] {
 	return func(yield func(*CommitList, error) bool) {
 		page, before := page, page.Before

@@ -79,7 +79,7 @@ type Limit struct {
 
 // Precondition gives the expected head of a branch and the actual one.
 type Precondition struct {
-	Expected string  `json:"expected"` // id of the commit that the request named
+	Expected string  `json:"expected"` // id of the commit that the request expected
 	Actual   *string `json:"actual"`   // null for an actor that may not read the branch
 }
 
@@ -106,8 +106,8 @@ const (
 	ReasonSchemaBoundary = "schema_boundary"
 )
 
-// ChangeFeedGap names the commit whose state is needed to list changes but can no longer be read,
-// because a cleanup reclaimed it.
+// ChangeFeedGap identifies a commit. Its state is needed to list the changes, but can no longer be
+// read, because a cleanup reclaimed it.
 type ChangeFeedGap struct {
 	FirstUnreadableCommitID string  `json:"first_unreadable_commit_id"`
 	Cursor                  *string `json:"cursor" jsonschema_description:"Null: the changes of a single commit have no cursor."`
@@ -129,7 +129,7 @@ var (
 	ErrInternal     = errors.New("the server failed to execute the request") // status 500
 )
 
-// sentinels maps statuses to the errors that they match.
+// sentinels maps each HTTP status to its sentinel error.
 var sentinels = map[int]error{
 	http.StatusUnauthorized:          ErrUnauthorized,
 	http.StatusForbidden:             ErrForbidden,

@@ -23,7 +23,7 @@ type Stream struct {
 	// Size is the number of bytes of the body; -1 if the server does not say.
 	Size int64
 	body io.ReadCloser // the body of the response
-	what string        // names the stream in errors, such as "the export"
+	what string        // describes the stream in errors, such as "the export"
 }
 
 // Read implements [io.Reader].
@@ -48,7 +48,8 @@ func (g *Graph) Export(ctx context.Context, body ExportBody) (*Stream, error) {
 	return g.stream(ctx, q, "the export")
 }
 
-// stream sends a request whose answer is read as a stream. what names it in errors.
+// stream sends a request and returns its answer as a stream. The argument `what` describes the
+// stream in errors.
 func (g *Graph) stream(ctx context.Context, q *request, what string) (*Stream, error) {
 	resp, err := g.c.open(ctx, q)
 	if err != nil {
@@ -59,8 +60,8 @@ func (g *Graph) stream(ctx context.Context, q *request, what string) (*Stream, e
 	case s.Commit == "":
 		err = errors.New("the answer does not name the commit that it shows; check that the URL is that of an omnigraph-server")
 	case resp.ProtoMajor < 2 && resp.ContentLength < 0 && len(resp.TransferEncoding) == 0:
-		// Without this mark the body would end with the connection, and a broken connection would
-		// look like a whole body.
+		// Without this mark the end of the connection would be the end of the body, and the part
+		// before a broken connection would look like a whole body.
 		err = fmt.Errorf("a proxy between the client and the server, such as one with HTTP/1.0, removes the end marker of %s, so the client cannot detect a missing part; connect without the proxy", what)
 	}
 	if err != nil {

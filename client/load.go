@@ -34,7 +34,8 @@ type LoadAnswer struct {
 	DryRun  bool          `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 }
 
-// LoadedData is the part of the answer to a load that says what was loaded into which branch.
+// LoadedData is the part of the answer to a load that describes the loaded data and identifies the
+// branch.
 type LoadedData struct {
 	Branch        string       `json:"branch" jsonschema_description:"The branch that was loaded into."`
 	BaseBranch    *string      `json:"base_branch" jsonschema_description:"The branch that the load created it from; null if it existed."`
@@ -83,9 +84,9 @@ func (g *Graph) Load(ctx context.Context, data io.Reader, load LoadQuery, option
 	return ask[LoadAnswer](ctx, g.c, q)
 }
 
-// stream sets the body to the rest of data. The caller must call end as soon as it has the answer:
-// the transport may still read after that, although the reader then belongs to the user of the
-// package again.
+// stream sets the body to the rest of data. The caller must call end as soon as it has the answer.
+// From then on the reader belongs to the user of the package again, but without end the transport
+// could still read from it.
 func (q *request) stream(data io.Reader) (end func()) {
 	// A pipe implements io.Seeker too, but its Seek fails.
 	seeker, ok := data.(io.Seeker)
@@ -115,7 +116,7 @@ func (q *request) stream(data io.Reader) (end func()) {
 				return nil, err
 			}
 		}
-		// lentReader also hides the type of data, so that the transport neither closes it nor
+		// lentReader also hides the type of data, so that the transport neither closes data nor
 		// treats it specially.
 		lent = &lentReader{data: data}
 		return lent, nil

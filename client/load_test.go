@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 )
 
-// slow is a file whose reads take long. It counts the reads that are running.
+// slow is a file with slow reads. It counts the reads that are running.
 type slow struct {
 	*strings.Reader
 	running atomic.Int32

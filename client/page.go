@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// ErrNoProgress is the last error of an iterator to which the server sends the same page again.
-// Without it the iterator would never end.
+// ErrNoProgress ends an iterator if the server sends the same page again. Otherwise the iterator
+// would never end.
 var ErrNoProgress = errors.New("the server returns the same page again and again; check whether a proxy between the client and the server caches answers")
 
 // items returns the items of all pages. After an error it stops.

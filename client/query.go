@@ -217,8 +217,8 @@ func (g *Graph) Queries(ctx context.Context) (*QueryList, error) {
 	return ask[QueryList](ctx, g.c, reading(g.path+"/queries", nil))
 }
 
-// Invoke runs a stored query, which is a read or a mutation. Of the rows of a read it returns one
-// page. The options apply to a mutation only; [IfCommit] makes the server refuse a read.
+// Invoke runs a stored query, which is a read or a mutation. For a read, it returns one page of the
+// rows. The options apply to a mutation only; [IfCommit] makes the server refuse a read.
 func (g *Graph) Invoke(ctx context.Context, name string, body InvokeBody, options ...WriteOption) (*InvokeAnswer, error) {
 	q, err := posting(g.path+"/queries/"+segment(name), body)
 	if err != nil {
@@ -284,9 +284,9 @@ var errNoRows = errors.New("the server's answer has no rows; check that the URL 
 // once.
 const fallbackPage = 10_000
 
-// rowPages requests pages until there are no more rows, or until it has most rows in total; if most
-// is 0, the total is not limited. If an answer would be too large for the server, rowPages requests
-// smaller pages.
+// rowPages requests pages until there are no more rows, or until the total of rows reaches the
+// limit `most`; if that is 0, the total is not limited. If an answer would be too large for the
+// server, rowPages requests smaller pages.
 func rowPages(most, size int, token string, ask func(rows int32, token string) (*ReadAnswer, error)) iter.Seq2[*ReadAnswer, error] {
 	return func(yield func(*ReadAnswer, error) bool) {
 		size, token, got, pages := size, token, 0, 0

@@ -65,17 +65,17 @@ type write struct {
 	key, ifCommit string // values of the Idempotency-Key and If-Commit headers; "" for none
 }
 
-// IdempotencyKey gives the write a key. A request with the same key within a day answers as the
-// first one did, and changes nothing. Without this option the client makes a new key; give one to
-// repeat the write safely in another process.
+// IdempotencyKey gives the write a key. Within a day, a request with the same key gets the answer
+// of the first one, and changes nothing. Without this option the client makes a new key. Set a key
+// to repeat the write safely in another process.
 func IdempotencyKey(key string) WriteOption { return func(w *write) { w.key = key } }
 
 // IfCommit writes only if the commit is the head of the branch. Otherwise the error matches
 // [ErrPrecondition].
 func IfCommit(commit string) WriteOption { return func(w *write) { w.ifCommit = commit } }
 
-// under adds the options of a write to the request, with a new idempotency key if they give none,
-// and marks the request as safe to repeat.
+// under adds the options of a write to the request, and marks the request as safe to repeat. If the
+// options contain no idempotency key, it makes a new one.
 func (q *request) under(dryRun bool, options []WriteOption) {
 	var w write
 	for _, o := range options {
@@ -179,8 +179,8 @@ func (c *Client) attempt(ctx context.Context, q *request) (*http.Response, error
 	return nil, refusal(resp)
 }
 
-// unanswered returns the error of a request that got no answer. It names the server but not the
-// path of the request.
+// unanswered returns the error of a request that got no answer. The error contains the address of
+// the server, but not the path of the request.
 func (c *Client) unanswered(err error) error {
 	var asked *url.Error
 	if errors.As(err, &asked) {

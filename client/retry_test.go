@@ -180,7 +180,8 @@ func TestRefusedConnection(t *testing.T) {
 	}
 }
 
-// TestErrorOfOneTry checks that the error of the only try is the server's, without a wrapper.
+// TestErrorOfOneTry makes a request that is tried only once. The error must be that of the server,
+// without a wrapper.
 func TestErrorOfOneTry(t *testing.T) {
 	g := fake(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)

@@ -41,7 +41,7 @@ func (b *bench) child(ctx context.Context, c child) (o outcome, err error) {
 		return o, err
 	}
 	cmd := exec.CommandContext(ctx, self, childArg, "-task", c.task, "-peer", c.peer, "-dir", c.dir, "-file", b.file,
-		"-size", strconv.FormatFloat(b.size, 'g', -1, 64), "-seed", strconv.FormatUint(b.seed, 10), "-profile", c.profile,
+		"-size", strconv.FormatFloat(b.scale, 'g', -1, 64), "-seed", strconv.FormatUint(b.seed, 10), "-profile", c.profile,
 		"-root", b.root, "-deps="+strconv.FormatBool(b.deps()))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()

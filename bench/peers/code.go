@@ -80,7 +80,7 @@ func (b *bench) realGraph(ctx context.Context) (err error) {
 }
 
 // deps reports whether to read the dependencies.
-func (b *bench) deps() bool { return b.size >= wholeCode }
+func (b *bench) deps() bool { return b.scale >= wholeCode }
 
 func codeFile(dir string) string { return filepath.Join(dir, "code.ndjson") }
 
@@ -121,7 +121,7 @@ func loadCode(ctx context.Context, root, dir string) error {
 	return errors.Join(err, g.Close())
 }
 
-// codeNames holds the values from which arguments are drawn, and the size of the indexed code.
+// codeNames holds the values for drawn arguments, and the size of the indexed code.
 type codeNames struct {
 	of    map[string][]string // values by the name of the parameter
 	lines map[string]int      // number of NDJSON lines by type
@@ -129,8 +129,8 @@ type codeNames struct {
 }
 
 // readNames reads the keys of the indexed code. A symbol without callers would give an empty
-// answer, so the values for callee come from the ends of calls, and the values for interface are
-// interfaces that some type satisfies.
+// answer. So the values for the parameter `callee` are the ends of calls, and the values for the
+// parameter `interface` are interfaces that some type satisfies.
 func readNames(file string) (*codeNames, error) {
 	f, err := os.Open(file)
 	if err != nil {

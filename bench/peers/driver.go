@@ -54,8 +54,8 @@ func (p *prepared) exec(ctx context.Context, values ...any) error {
 	return err
 }
 
-// statement returns the read, which has the given number of columns. argument converts an argument
-// to the form that the database accepts; it may be nil.
+// statement prepares a read that returns the given number of columns. The function `argument` may
+// be nil; otherwise it converts an argument to the form that the database accepts.
 func (p *prepared) statement(columns int, argument func(any) any) statement {
 	row := make([]driver.Value, columns)
 	return func(ctx context.Context, args []any, keep *[][]any) (n int, err error) {

@@ -112,7 +112,7 @@ func (duckDB) load(ctx context.Context, dir string, from source) (err error) {
 			}
 		}},
 		{"knows", func(add func(...driver.Value) bool) {
-			for k := range g.AllKnows() {
+			for k := range g.Acquaintances() {
 				if !add(int32(k.From), int32(k.To), dayTime(k.Since)) {
 					return
 				}

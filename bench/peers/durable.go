@@ -92,7 +92,7 @@ func (b *bench) commits(ctx context.Context, sessions []session) error {
 	return stop()
 }
 
-// commitFor lets all writers commit for the time d, and returns the time that this took.
+// commitFor lets all writers commit for the duration d, and returns the elapsed time.
 func (b *bench) commitFor(ctx context.Context, d time.Duration, writers []commitFunc, next *atomic.Int64, into *series) (time.Duration, error) {
 	var wg sync.WaitGroup
 	times, errs := make([]series, len(writers)), make([]error, len(writers))
@@ -122,7 +122,7 @@ func (b *bench) commitFor(ctx context.Context, d time.Duration, writers []commit
 	return took, nil
 }
 
-// timeSync measures a file sync, for which every durable commit must wait.
+// timeSync measures a file sync. Every durable commit must wait for one.
 func (b *bench) timeSync(into *series) error {
 	f, err := os.Create(filepath.Join(b.dir, "sync"))
 	if err != nil {

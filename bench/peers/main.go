@@ -33,7 +33,7 @@ func main() {
 
 // options are the command's flags.
 type options struct {
-	size    float64 // multiple of 1,620,000 rows
+	scale   float64 // factor: 1 means 1,620,000 rows
 	seed    uint64
 	dir     string
 	budget  time.Duration // time for each database and each task
@@ -45,7 +45,7 @@ type options struct {
 func run(ctx context.Context, args []string) error {
 	var o options
 	flags := flag.NewFlagSet("peers", flag.ContinueOnError)
-	flags.Float64Var(&o.size, "size", 1, "size of the graph as a multiple of 1,620,000 rows")
+	flags.Float64Var(&o.scale, "size", 1, "size of the graph as a multiple of 1,620,000 rows")
 	flags.Uint64Var(&o.seed, "seed", 42, "seed of the random rows")
 	flags.StringVar(&o.dir, "dir", "", "folder for temporary files; the default is the system's folder")
 	flags.DurationVar(&o.budget, "budget", 3*time.Second, "time for each database and each task")
@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	g, err := social.New(o.size, o.seed)
+	g, err := social.New(o.scale, o.seed)
 	if err != nil {
 		return err
 	}

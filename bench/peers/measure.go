@@ -17,7 +17,7 @@ type series struct {
 // add adds a time.
 func (s *series) add(d time.Duration) { s.times, s.sorted = append(s.times, d), false }
 
-// quantile returns the smallest time that is not exceeded by the fraction q of all times.
+// quantile returns the smallest time such that the fraction q of all times is at most this time.
 func (s *series) quantile(q float64) time.Duration {
 	if !s.sorted {
 		slices.Sort(s.times)
@@ -39,12 +39,12 @@ const (
 	argumentSets = 500   // number of different arguments of a work
 	mostRuns     = 2_000 // runs of a work end at this number
 	leastRuns    = 20    // a work runs at least this often
-	// Each database runs for blockTime before the next one's turn. The time is short enough that
+	// Each database runs for blockTime before the next database runs. The time is short enough that
 	// all see the same load of the machine, and long enough that most runs find the processor's
 	// caches as the same database left them.
 	blockTime             = 2 * time.Millisecond
 	leastBlock, mostBlock = 10, 100
-	comparing             = 25 // number of argument sets for which the answers are compared
+	comparing             = 25 // the answers for this number of argument sets are compared
 )
 
 // reads checks that all databases return the same answers, measures them, and prints W1 to W9.

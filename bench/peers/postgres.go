@@ -116,7 +116,7 @@ func (postgres) load(ctx context.Context, dir string, from source) (err error) {
 		{"post", []string{"id", "slug", "text", "embedding"}, each(g.AllPosts(), func(p social.Post) []any {
 			return []any{p.Number, social.PostSlug(p.Number), p.Text, p.Vector}
 		})},
-		{"knows", []string{"src", "dst", "since"}, each(g.AllKnows(), func(k social.Acquaintance) []any {
+		{"knows", []string{"src", "dst", "since"}, each(g.Acquaintances(), func(k social.Acquaintance) []any {
 			return []any{k.From, k.To, dayTime(k.Since)}
 		})},
 		{"works_at", []string{"person", "company"}, each(g.AllWorksAt(), func(e social.Edge) []any { return []any{e.From, e.To} })},

@@ -156,7 +156,7 @@ func sqliteRows(ctx context.Context, conn driver.Conn, g *social.Graph) error {
 		}
 	}
 	add = insert("knows", 3)
-	for k := range g.AllKnows() {
+	for k := range g.Acquaintances() {
 		if !add(int64(k.From), int64(k.To), int64(k.Since)) {
 			return failed
 		}

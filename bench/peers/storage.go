@@ -25,7 +25,7 @@ func (b *bench) loads(ctx context.Context) error {
 	for range b.graph.AllPosts() {
 		rows++
 	}
-	for range b.graph.AllKnows() {
+	for range b.graph.Acquaintances() {
 		rows++
 	}
 	for range b.graph.AllWorksAt() {

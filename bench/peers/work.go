@@ -11,7 +11,7 @@ import (
 type work struct {
 	id, label string
 	columns   int // number of columns of a row
-	// compared is the number of leading columns in which all databases must agree.
+	// compared is the number of leading columns that must be equal in all databases.
 	compared int
 	// args draws arguments. Texts are strings, numbers int64 and vectors []float32.
 	args func(g *social.Graph, rng *rand.Rand) []any

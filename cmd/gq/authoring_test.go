@@ -16,7 +16,7 @@ import (
 var mentioned = regexp.MustCompile(`\bL\d{3}\b`)
 
 // TestAuthoring compiles the examples of the authors' guide. Its pg blocks together are one schema.
-// A gq block must report the code that its fence names, and nothing if the fence names no code. The
+// A gq block must report the code in its fence, or nothing if the fence contains no code. The
 // commands of the guide run in a project that is made of the examples.
 func TestAuthoring(t *testing.T) {
 	text, err := os.ReadFile("../../docs/authoring.md")

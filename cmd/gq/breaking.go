@@ -128,7 +128,8 @@ func (b *breaker) run(cmd *cobra.Command) error {
 }
 
 // sides returns the two sides of the comparison: the contracts of the sources, and the earlier
-// contracts. It also returns the compiled jobs by graph, and the thresholds that earlier returns.
+// contracts. It also returns the compiled jobs by graph, and the thresholds that the function
+// earlier returns.
 func (b *breaker) sides(cmd *cobra.Command) (after, before []*codegen.Contract, now map[string]*job, thresholds map[string]int, err error) {
 	g := generator{stdout: b.stdout, stderr: b.stderr}
 	if b.schema == "" {
@@ -269,7 +270,7 @@ func git(dir string, args ...string) ([]byte, error) {
 	return stdout.Bytes(), nil
 }
 
-// readContract decodes a contract. name is its file in errors.
+// readContract decodes a contract. Errors refer to the contract's file as name.
 func readContract(text []byte, name string) (*codegen.Contract, error) {
 	var c codegen.Contract
 	if err := json.Unmarshal(text, &c); err != nil {

@@ -145,7 +145,8 @@ func TestBreakingFromAFolder(t *testing.T) {
 	}
 }
 
-// TestBreakingOfASchema compares the sources that flags name, in a module without a cluster.yaml.
+// TestBreakingOfASchema runs in a module without a cluster.yaml. It compares the sources that the
+// flags select.
 func TestBreakingOfASchema(t *testing.T) {
 	contractModule(t)
 	if err := os.Remove("cluster.yaml"); err != nil {

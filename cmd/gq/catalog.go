@@ -115,7 +115,7 @@ func (c *cataloger) run(cmd *cobra.Command) error {
 	return enc.Encode(doc)
 }
 
-// job finds the graph whose catalog to print.
+// job finds the graph whose catalog is to be printed.
 func (c *cataloger) job(cmd *cobra.Command, g *generator) (*job, error) {
 	if c.schema != "" {
 		files, err := queryFiles(c.queries)

@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
-// byFlag maps the names of flags to the functions that complete their values. It applies to every
-// verb whose flag has no completion of its own. A flag that is in no list has no completion.
+// byFlag maps the names of flags to the functions that complete their values. A verb with its own
+// completion for a flag does not use this list. A flag that is in no list has no completion.
 var byFlag = map[string]cobra.CompletionFunc{
 	"schema": files("pg"), "queries": files("gq"), "out": folders, "graph": graphs, "against": refs,
 }

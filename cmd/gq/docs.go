@@ -257,8 +257,8 @@ func codeRange(all []diag.Entry, letter string) string {
 	return fmt.Sprintf("%s to %s", first, last)
 }
 
-// entry writes the documentation of one code. It runs the example of the code, and fails if the
-// example reports nothing.
+// entry writes the documentation of one code. It runs the example of the code, and returns an error
+// if the example reports nothing.
 func (p *page) entry(e diag.Entry) error {
 	p.line("### %s", e.Code)
 	p.line("")

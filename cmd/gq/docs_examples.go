@@ -63,7 +63,7 @@ var configTitles = map[diag.Code]string{
 	strictyaml.TooLarge: "file too large", strictyaml.Undetermined: "unreadable file",
 }
 
-// clusterFiles are the other files of the folder in which the example of a C code is read.
+// The example of a C code is read in a folder; clusterFiles are the other files of that folder.
 var clusterFiles = map[string]string{"schema.pg": goodPeople, "queries/people.gq": "", "policy.yaml": "version: 1\n"}
 
 // goodPeople is a schema without errors.

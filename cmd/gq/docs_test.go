@@ -24,7 +24,7 @@ func TestReferenceIsFresh(t *testing.T) {
 	}
 }
 
-// unshown matches the codes for which no example is known.
+// unshown matches the codes that have no known example.
 var unshown = regexp.MustCompile(`^C14$`)
 
 // TestEveryCodeHasAnExample runs every example and checks that it reports its code.

@@ -129,7 +129,7 @@ func (f *formatter) file(path string) error {
 	return f.format(path, string(text))
 }
 
-// format formats one text and handles the result as the flags say.
+// format formats one text. The flags determine what happens to the result.
 func (f *formatter) format(name, text string) error {
 	out, faults := gq.Format(gq.Source{Name: name, Text: text})
 	if faults != nil {

@@ -68,7 +68,7 @@ type generator struct {
 // job is one package to generate. Its paths are relative to the current directory.
 type job struct {
 	graph    string               // the name of the graph
-	root     string               // the folder from which the output names files
+	root     string               // paths in the output are relative to this folder
 	cluster  string               // the path of cluster.yaml, or ""
 	schema   string               // the path of the schema
 	queries  []string             // the paths of the .gq files
@@ -80,7 +80,7 @@ type job struct {
 	meta     int                  // if at least this many queries are exposed, two tools serve them all
 	output   *codegen.Output      // the generated files; nil until they are generated
 
-	noProvider bool // cluster.yaml names no embedding provider for the graph
+	noProvider bool // cluster.yaml sets no embedding provider for the graph
 }
 
 // folders yields the generated files by folder.
@@ -163,8 +163,9 @@ func (g *generator) compile(j *job) (bool, error) {
 	if len(diags) == 0 {
 		return true, nil
 	}
-	// The output names files from the root of the module. The diagnostics, and the places in their
-	// messages, must name files by the paths that the reader can open; see userPath.
+	// In the output, the names of files are relative to the root of the module. In diagnostics, and
+	// in the places in their messages, files must have paths that the reader can open; see
+	// userPath.
 	if in, err = j.input(userPath); err != nil {
 		return false, err
 	}
@@ -205,7 +206,8 @@ func (j *job) input(name func(path string) string) (codegen.Graph, error) {
 	return in, err
 }
 
-// jobs returns the packages to generate, as the flags or else cluster.yaml name them.
+// jobs returns the packages to generate. The flags determine them or, without such flags,
+// cluster.yaml.
 func (g *generator) jobs(cmd *cobra.Command) ([]job, error) {
 	given := 0
 	for _, set := range []bool{g.schema != "", g.queries != nil, g.graph != "", g.out != ""} {
@@ -343,8 +345,8 @@ func findUp(name string) (string, error) {
 	}
 }
 
-// moduleRoot returns the folder of the go.mod whose module contains the file. Outside of modules it
-// returns the file's own folder.
+// moduleRoot returns the root folder of the module that contains the file. If no module contains
+// the file, it returns the file's own folder.
 func moduleRoot(path string) string {
 	full, err := filepath.Abs(path)
 	if err != nil {
@@ -360,8 +362,8 @@ func moduleRoot(path string) string {
 	}
 }
 
-// sourceName returns the name of a source in generated files. It does not depend on the folder in
-// which gq runs.
+// sourceName returns the name of a source in generated files. The name does not depend on the
+// current folder of gq.
 func sourceName(root, path string) string {
 	full, err := filepath.Abs(path)
 	if err != nil {

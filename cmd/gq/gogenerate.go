@@ -41,8 +41,8 @@ func fromHere(path string) string {
 }
 
 // removal says how to remove files from the folder of a generated package. go generate visits the
-// packages of a module in the order of their paths. It has therefore finished the packages before
-// that of the directive.
+// packages of a module in the order of their paths. So it has finished all packages that come
+// before the directive's own package.
 func removal(dir string) codegen.Removal {
 	if !underGoGenerate() {
 		return codegen.Delete

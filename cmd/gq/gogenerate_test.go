@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestGoGenerate renames and removes query files and runs go generate once each time. The directive
-// stands in a package that go generate visits before the generated one, or after it.
+// TestGoGenerate renames and removes query files, and runs go generate once after each change. The
+// directive is in a package that go generate visits before the generated package, or after it.
 func TestGoGenerate(t *testing.T) {
 	gq := filepath.Join(t.TempDir(), "gq.exe")
 	if out, err := exec.Command("go", "build", "-o", gq, ".").CombinedOutput(); err != nil {
@@ -68,8 +68,8 @@ func TestGoGenerate(t *testing.T) {
 	}
 }
 
-// TestFaultsUnderGoGenerate checks that diagnostics name files from the root of the module when the
-// directive stands in a folder.
+// TestFaultsUnderGoGenerate checks that the paths in diagnostics are relative to the root of the
+// module if the directive is in a folder.
 func TestFaultsUnderGoGenerate(t *testing.T) {
 	for want, graphs := range map[string]string{
 		"g/a.gq:1:28: error T1: ":        "  people:\n    schema: g/schema.pg\n    queries: g/\n",
@@ -95,7 +95,7 @@ func TestFaultsUnderGoGenerate(t *testing.T) {
 	}
 }
 
-// TestFaultsFromAFolder checks that diagnostics name files by the paths from the current directory,
+// TestFaultsFromAFolder checks that the paths in diagnostics are relative to the current directory,
 // both in their places and in their messages.
 func TestFaultsFromAFolder(t *testing.T) {
 	module(t, map[string]string{

@@ -17,7 +17,7 @@ import (
 var fence = regexp.MustCompile("(?ms)^```([a-z]+)( [A-Z]\\d+)?\n(.*?)^```$")
 
 // TestGuide compiles the examples of the language guide. Its pg blocks together are one schema. A
-// gq block must be valid for that schema, or report the one code that its fence names.
+// gq block must be valid for that schema, or report the one code in its fence.
 func TestGuide(t *testing.T) {
 	text, err := os.ReadFile("../../docs/language.md")
 	if err != nil {

@@ -112,8 +112,8 @@ func runWorkflow(t *testing.T, c *terminal, name string) {
 	}
 }
 
-// checkAnswer checks that a call over MCP returned one row with value in column, as in the seed
-// data.
+// checkAnswer checks that a call over MCP returned one row, and that this row has the given value
+// in the given column, as in the seed data.
 func checkAnswer(t *testing.T, out, column, value string) {
 	t.Helper()
 	var answer struct {

@@ -42,7 +42,7 @@ The exit code is 1 when there is an error, or when there are more warnings than 
 	}
 	f := cmd.Flags()
 	f.StringVar(&l.schema, "schema", "", "the schema `FILE` (.pg)")
-	f.BoolVar(&l.whole, "whole", false, "assert that the arguments are all files of the graph, and also run the rules that compare files")
+	f.BoolVar(&l.whole, "whole", false, "treat the arguments as the complete set of the graph's files, and also run the rules that compare files")
 	f.StringVar(&l.format, "format", "text", "the `FORMAT` of the report: text, json, sarif or github")
 	f.IntVar(&l.maxWarnings, "max-warnings", -1, "fail when there are more than `N` warnings; a negative N means no limit")
 	f.BoolVar(&l.fix, "fix", false, "apply the fixes that do not change the meaning of a query")
@@ -64,7 +64,7 @@ type lintJob struct {
 	schema   string            // the path of the schema
 	queries  []string          // the paths of the .gq files
 	selected map[string]string // maps query names to files; nil means all queries
-	whole    bool              // queries are all files of the graph, so run the rules that compare files
+	whole    bool              // queries are the complete set of the graph's files, so run the rules that compare files
 	meta     int               // if at least this many queries are exposed, the meta tools replace them; 0: default
 
 	selectedAt map[string]diag.Span // the places of the names of selected in cluster.yaml
@@ -200,7 +200,7 @@ func lintAll(jobs []lintJob, cfg gqconfig.Config, texts map[string]string) (*lin
 	return all, lists, nil
 }
 
-// readSource reads a file as a source whose name is its path.
+// readSource reads a file as a source. The name of the source is the path of the file.
 func readSource(path string, texts map[string]string) (gq.Source, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -64,7 +64,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// colored reports whether w is a terminal whose user wants colors.
+// colored reports whether w is a terminal and the user wants colors.
 func colored(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(f.Fd()))

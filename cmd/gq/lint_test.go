@@ -61,7 +61,7 @@ func TestLintFormats(t *testing.T) {
 	}
 }
 
-// testFolder is the folder in which the tests start, before they change to another one.
+// testFolder is the current folder at the start of the tests, before they change to another one.
 var testFolder = func() string {
 	wd, err := os.Getwd()
 	if err != nil {

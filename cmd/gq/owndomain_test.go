@@ -29,7 +29,7 @@ func ownDomainFiles(t *testing.T) []string {
 	return names
 }
 
-// TestOwnDomain makes a module whose graph has another name, and replaces the files that the
+// TestOwnDomain makes a module with another name for its graph, and replaces the files that the
 // quickstart lists with the files of another domain. No other file may name the example, except the
 // README. With OMNIGRAPH_TEST_INIT the test goes on up to a call over MCP.
 func TestOwnDomain(t *testing.T) {
@@ -97,7 +97,7 @@ func TestOwnDomain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The server must start even if its sample names a query that no longer exists.
+	// The server must start even if its sample query no longer exists.
 	const catalogs = "graph.Catalog()},"
 	if !strings.Contains(string(text), catalogs) {
 		t.Fatalf("%s has no %s", main, catalogs)

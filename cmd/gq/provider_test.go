@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestNoProvider checks that gq lint and gq generate warn about a query whose graph has no
-// embedding provider, name the setting, and still succeed. With a provider they are silent.
+// TestNoProvider uses a query that needs an embedding provider. If the graph has none, gq lint and
+// gq generate must warn, mention the setting, and still succeed. With a provider they must be
+// silent.
 func TestNoProvider(t *testing.T) {
 	const config = "version: 1\nstorage: ./data\ngraphs:\n  docs: { schema: docs.pg, queries: q/"
 	files := map[string]string{

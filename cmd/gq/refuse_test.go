@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLintRefusesWhatGenerateRefuses runs both verbs on modules whose sources compile but from
-// which no package can be generated.
+// TestLintRefusesWhatGenerateRefuses runs both verbs on modules. The sources of these modules
+// compile, but no package can be generated from them.
 func TestLintRefusesWhatGenerateRefuses(t *testing.T) {
 	const schema = "node Task {\n  slug: String @key\n  source: enum(a-b, c)\n}\n"
 	const graph = "version: 1\nstorage: ./data\ngraphs:\n  people:\n    schema: g/schema.pg\n    queries: g/\n"

@@ -263,7 +263,7 @@ func (w *accessWorld) forBranch(a ask, branch string) ask {
 	return a
 }
 
-// send sends an ask whose placeholders have been replaced.
+// send sends an ask. Its placeholders must already be replaced.
 func (w *accessWorld) send(actor string, d door, a ask) said {
 	w.t.Helper()
 	switch {

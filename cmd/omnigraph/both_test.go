@@ -29,7 +29,7 @@ var differences = map[string]string{
 	"export.nosuch.stderr": "the engine names its option, a server the member of the request",
 }
 
-// world is the environment in which the scripts of testdata/both run: stores or servers.
+// world is the environment for the scripts of testdata/both: stores or servers.
 type world struct {
 	name string
 	// start returns the flags that select the graph of a store. In the world of servers it first

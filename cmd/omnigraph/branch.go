@@ -145,7 +145,7 @@ func mergeReport(a *client.MergeAnswer) (*report, error) {
 	return r, nil
 }
 
-// conflicted is the error of a merge whose conflicts have been printed.
+// conflicted is the error of a merge with conflicts that were already printed.
 type conflicted struct {
 	list []client.MergeConflict // the printed conflicts
 	n    int                    // number of all conflicts; a server lists only the first ones

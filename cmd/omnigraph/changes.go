@@ -60,8 +60,8 @@ NDJSON have an object for each entity, which shows the entity before and after t
 	return cmd
 }
 
-// oneOf checks that the values of a flag are known. The usage error names the first one that is
-// not.
+// oneOf checks that the values of a flag are known. The usage error contains the first unknown
+// value.
 func oneOf(flag string, values []string, known ...string) error {
 	for _, v := range values {
 		if !slices.Contains(known, v) {
@@ -101,7 +101,7 @@ func changesReport(a *client.ChangesAnswer) *report {
 }
 
 // rowsOfChange returns a row for the ends of an edge if they changed, and then a row for each
-// property whose value changed, in name order. If nothing of this changed, it returns one row
+// changed property, in name order. If neither the ends nor a property changed, it returns one row
 // without a property.
 func rowsOfChange(c *client.EntityChange) (rows []any) {
 	before, after := c.Before, c.After

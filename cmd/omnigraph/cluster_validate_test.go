@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestValidateRefusesWhatGenerateRefuses checks sources that compile, and from which no package can
-// be generated.
+// TestValidateRefusesWhatGenerateRefuses checks sources that compile, although no package can be
+// generated from them.
 func TestValidateRefusesWhatGenerateRefuses(t *testing.T) {
 	const graph = "version: 1\nstorage: ./data\ngraphs:\n  people:\n    schema: g/schema.pg\n    queries: g/\n"
 	find := func(name string) string {

@@ -33,8 +33,8 @@ func compiled(cfg *cluster.Config, g *cluster.Graph) (*tool.Catalog, error) {
 	if in.Strict, err = strict(dir); err != nil {
 		return nil, err
 	}
-	// While the sources may have faults, name them by their paths, so that the faults can be shown.
-	// After that, name them as gq generate does.
+	// While the sources may have faults, use their paths as their names, so that the faults can be
+	// shown. After that, use the names that gq generate uses.
 	names := map[string]string{}
 	var sources []gq.Source
 	for _, file := range g.QueryFiles {
@@ -67,8 +67,8 @@ func compiled(cfg *cluster.Config, g *cluster.Graph) (*tool.Catalog, error) {
 	return c, nil
 }
 
-// packageFaults returns the errors for which gq generate refuses the graphs of cluster.yaml, although
-// their sources compile.
+// packageFaults returns the reasons why gq generate refuses graphs of cluster.yaml, although their
+// sources compile.
 func packageFaults(cfg *cluster.Config) (diag.List, error) {
 	var names []string
 	for _, g := range cfg.Graphs {

@@ -114,7 +114,7 @@ query tagged($tags: [String]?) { match { $t: Task } return { $t.slug as slug } }
 	}
 }
 
-// TestStoredQueriesOfSources uses a store whose queries are not compiled into any binary.
+// TestStoredQueriesOfSources uses a store. Its queries are not compiled into any binary.
 func TestStoredQueriesOfSources(t *testing.T) {
 	inShop(t, "policy.yaml", "version: 1\nrules: []\n")
 	store := filepath.Join("data", "shop")

@@ -24,8 +24,8 @@ var completionTime = time.Second
 
 const completedCommits = 50 // number of commits of main that are offered, latest first
 
-// byFlag maps the names of flags to the functions that complete their values. It applies to every
-// verb whose flag has no completion of its own. A flag that is in no list has no completion,
+// byFlag maps the names of flags to the functions that complete their values. A verb with its own
+// completion for a flag does not use this list. A flag that is in no list has no completion,
 // because files of the current folder would be wrong guesses.
 var byFlag = map[string]cobra.CompletionFunc{
 	"store": folders, "dir": folders, "cluster": folders,

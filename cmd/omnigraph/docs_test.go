@@ -36,8 +36,8 @@ var costly = map[string]string{
 	"omnigraph index go --deps ./... --out all.ndjson": "type-checks the standard library, which takes gigabytes",
 }
 
-// TestExamples runs every example of the help texts in a shell. The folder has the files that the
-// examples name.
+// TestExamples runs every example of the help texts in a shell. The folder contains the files in
+// the examples.
 func TestExamples(t *testing.T) {
 	work := t.TempDir()
 	prepare(t, work)

@@ -92,8 +92,8 @@ type loadData struct {
 	close    func() error      // closes the source of the data
 	progress func(lines int64) // called with the number of lines read so far
 	lines    int64             // number of lines read so far
-	// from is the branch from which to create the branch that is loaded into. It is "" if no branch
-	// is created.
+	// A load may first create its branch. The field `from` is then the parent of that branch;
+	// otherwise it is "".
 	from string
 }
 

@@ -46,8 +46,8 @@ func (l *local) call(ctx context.Context, name string, call tool.Call, answer an
 }
 
 // targetGrant returns the grant that an actor needs to read a target. If the target is a commit,
-// the served graph checks the grant on the branch where the commit was made, and does not reveal
-// the name of that branch to an actor without the grant.
+// the served graph checks the grant on the branch where the commit was made. It does not reveal the
+// name of that branch to an actor without the grant.
 func targetGrant(at engine.Target, a tool.Action) tool.Grant {
 	g := tool.Grant{Action: a, Branch: at.Branch, Commit: at.Commit}
 	if a == tool.Read {

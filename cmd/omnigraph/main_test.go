@@ -92,8 +92,8 @@ func state(t *testing.T, store string) (head engine.Commit, nodes, edges int64) 
 	return s.Commit, nodes, edges
 }
 
-// TestFaults checks faulty command lines. Each must end with its exit code and a message that names
-// the place and the remedy, print nothing on standard output, and leave the store unchanged.
+// TestFaults checks faulty command lines. Each must end with its exit code and with a message about
+// the place and the remedy. It must print nothing on standard output and leave the store unchanged.
 func TestFaults(t *testing.T) {
 	inFolder(t)
 	before, _, _ := state(t, "graph")
@@ -183,7 +183,8 @@ func TestLoadModes(t *testing.T) {
 	}
 }
 
-// TestLocked checks that the error of a second process names the process that has the graph open.
+// TestLocked opens a graph in a second process. The error must identify the process that has the
+// graph open.
 func TestLocked(t *testing.T) {
 	inFolder(t)
 	g, err := embedded.Open(t.Context(), fs.OS(), "graph", embedded.Options{})

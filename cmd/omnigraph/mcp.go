@@ -25,7 +25,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// catalogs are the generated packages whose stored queries are compiled into this binary.
+// catalogs are the generated packages with the stored queries that are compiled into this binary.
 var catalogs = []*tool.Catalog{code.Catalog()}
 
 // tokenVar is the environment variable that holds the bearer token for a server.

@@ -78,7 +78,7 @@ for the other clients the configuration file of the user.`,
 	return cmd
 }
 
-// launch returns the command with which a client starts the session that the endpoint describes.
+// launch returns the command that a client runs to start the session that the endpoint describes.
 func (e *endpoint) launch(name string) (clientconfig.Server, error) {
 	s := clientconfig.Server{Name: name}
 	if strings.ContainsFunc(name, func(r rune) bool {

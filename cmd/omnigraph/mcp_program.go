@@ -14,12 +14,12 @@ import (
 // thisTool is the package of this program, as it appears in the tool list of a go.mod.
 const thisTool = "github.com/omnigraph-go/omnigraph/cmd/omnigraph"
 
-// temporaryPath matches the paths at which the go command places a program that it runs. They are
-// temporary: a folder that is removed when the program ends, or a folder in the go command's cache,
-// which removes old entries.
+// temporaryPath matches the paths where the go command places a program that it runs. These paths
+// are temporary: a folder that is removed when the program ends, or a folder in the go command's
+// cache, which removes old entries.
 var temporaryPath = regexp.MustCompile(`[/\\]go-build[0-9]+[/\\]b[0-9]+[/\\]exe[/\\][^/\\]+$|[/\\][0-9a-f]{64}-d[/\\][^/\\]+$`)
 
-// program returns the command with which a client can start this program. The program runs as
+// program returns a command that a client can run to start this program. The program runs as
 // executable in the folder dir. If the path of the executable is temporary, the command is a tool
 // of the module that contains dir.
 func program(executable, dir string) ([]string, error) {

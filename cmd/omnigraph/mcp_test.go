@@ -88,8 +88,8 @@ func TestMCPServeStored(t *testing.T) {
 	}
 }
 
-// TestMCPDottedBranches deletes branches of an older graph whose names have a segment ".". It
-// checks that no such branch can be created.
+// TestMCPDottedBranches uses a graph of an older version, with branches that have a segment "." in
+// their names. It must be possible to delete such branches, and impossible to create them.
 func TestMCPDottedBranches(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("testdata/dotted")); err != nil {

@@ -82,7 +82,7 @@ func bindings(cfg *cluster.Config) []bound {
 	return all
 }
 
-// choose returns the policy that the flags select, and the options with which it was compiled.
+// choose returns the policy that the flags select, and the options that were used to compile it.
 func (s *policySource) choose(cmd *cobra.Command) (*policy.Policy, policy.Options, error) {
 	b, o, err := s.binding(cmd)
 	if err != nil {
@@ -92,7 +92,8 @@ func (s *policySource) choose(cmd *cobra.Command) (*policy.Policy, policy.Option
 	return p, o, printFaults(cmd, err)
 }
 
-// binding returns the policy file that the flags select, and the names that the policy may use.
+// binding returns the policy file that the flags select, and the names that the policy may refer
+// to.
 func (s *policySource) binding(cmd *cobra.Command) (bound, policy.Options, error) {
 	cfg, err := s.config(cmd)
 	if err != nil {

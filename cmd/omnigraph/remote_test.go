@@ -47,7 +47,8 @@ func TestServerAnswers(t *testing.T) {
 	}
 }
 
-// TestValues checks that a list of changes writes every kind of value as a read does.
+// TestValues checks that a list of changes prints values of every kind in the same form as the
+// result of a read.
 func TestValues(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "s.pg", `node All {

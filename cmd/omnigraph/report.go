@@ -18,7 +18,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 )
 
-// formats are the formats in which a verb prints its report.
+// formats are the formats of a verb's report.
 var formats = []string{"table", "json", "csv", "ndjson"}
 
 // report is the output of a verb, independent of the format.

@@ -20,10 +20,10 @@ func (m *Mapping) advise(from, to, advice int) {
 // megabytes after it.
 func (m *Mapping) ReadRandomly() { m.advise(0, len(m.data), syscall.MADV_RANDOM) }
 
-// ReadThrough tells the kernel that the bytes from offset from up to, but not including, offset to will
-// be read in order.
+// ReadThrough tells the kernel that a range of bytes will be read in order. The range begins at the
+// offset `from` and ends before the offset `to`.
 func (m *Mapping) ReadThrough(from, to int) { m.advise(from, to, syscall.MADV_NORMAL) }
 
-// Fetch makes the kernel read the bytes from offset from up to, but not including, offset to at
-// once, and not one page after another.
+// Fetch makes the kernel read a range of bytes at once, and not one page after another. The range
+// begins at the offset `from` and ends before the offset `to`.
 func (m *Mapping) Fetch(from, to int) { m.advise(from, to, syscall.MADV_WILLNEED) }

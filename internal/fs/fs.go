@@ -52,9 +52,9 @@ type FS interface {
 	// SyncDir makes the names in a directory durable.
 	SyncDir(dir string) error
 
-	// Lock takes the exclusive lock called name, a file in an existing directory. The lock
-	// is held until the Closer is closed or the process ends. If another holder has the
-	// lock, the error is a *LockedError.
+	// Lock takes an exclusive lock. The lock is the file at the path name, in an existing
+	// directory. The lock is held until the Closer is closed or the process ends. If another holder
+	// has the lock, the error is a *LockedError.
 	Lock(name string) (io.Closer, error)
 
 	// LockDir opens an existing directory and locks it exclusively until the Dir is closed

@@ -36,12 +36,12 @@ type memDir struct {
 	pending        []change
 }
 
-// change is one change of a directory. After a crash it is either complete or undone.
-// remove or add may be empty.
+// change is one change of a directory. After a crash it is either complete or undone. The fields
+// `remove` and `add` may be empty.
 type change struct {
 	remove string // name to remove
 	add    string // name to add
-	file   *inode // the file that add refers to
+	file   *inode // the file that gets the name in `add`
 }
 
 // NewMem returns an empty file system.

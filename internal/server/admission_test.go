@@ -27,7 +27,7 @@ func (h *held) Params() []plan.Param {
 	return h.StoredQuery.Params()
 }
 
-// withHeld returns a catalog in which the calls of one query block until released.
+// withHeld returns a catalog. The calls of one of its queries block until they are released.
 func withHeld(c *tool.Catalog, name string, begun chan<- struct{}, let <-chan struct{}) *tool.Catalog {
 	with := &tool.Catalog{Graph: c.Graph, SchemaDigest: c.SchemaDigest, SourceDigest: c.SourceDigest}
 	for _, q := range c.Queries {

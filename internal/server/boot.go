@@ -89,8 +89,9 @@ func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (_ *boot,
 	return b, nil
 }
 
-// openWithin calls open, and calls it again while another process holds the resource, until the
-// given time: see [Options.Patience]. It compares that time with [Options.Now].
+// openWithin calls the function `open`. While another process holds the resource, it calls the
+// function again, until the given time: see [Options.Patience]. It compares that time with
+// [Options.Now].
 func openWithin[T any](ctx context.Context, o *Options, until time.Time, what string, open func() (T, error)) (T, error) {
 	const pause = 100 * time.Millisecond
 	v, err := open()
@@ -112,8 +113,8 @@ func openWithin[T any](ctx context.Context, o *Options, until time.Time, what st
 	return v, err
 }
 
-// graphsToServe returns the graphs to serve: the graphs that both cluster.yaml and the applied
-// revision name. Without a revision it returns all graphs of cluster.yaml.
+// graphsToServe returns the graphs to serve: the graphs that are both in cluster.yaml and in the
+// applied revision. Without a revision it returns all graphs of cluster.yaml.
 func graphsToServe(o *Options) (*boot, []*cluster.Graph, error) {
 	revision, err := reconcile.ReadRevision(fs.OS(), o.Cluster.Storage)
 	if err != nil {
@@ -205,8 +206,8 @@ func (b *boot) readiness() client.Readiness {
 	return r
 }
 
-// refuse answers requests for quarantined graphs and passes all others on to next. The answer
-// says only that the graph is unavailable; it does not give the cause.
+// refuse answers requests for quarantined graphs and passes all others on to the handler `next`.
+// The answer says only that the graph is unavailable; it does not contain the cause.
 func (b *boot) refuse(next http.Handler) http.Handler {
 	if len(b.quarantined) == 0 {
 		return next

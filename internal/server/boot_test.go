@@ -43,7 +43,7 @@ type fleet struct {
 	dir string
 }
 
-// newFleet makes a cluster whose graphs all have the schema thing. Its policies allow act-ada
+// newFleet makes a cluster. All of its graphs have the schema thing, and its policies allow act-ada
 // everything and act-bo nothing.
 func newFleet(t *testing.T, ids ...string) *fleet {
 	f := &fleet{t, t.TempDir()}
@@ -61,7 +61,7 @@ func (f *fleet) write(name, text string) {
 	}
 }
 
-// name writes a cluster.yaml that names the given graphs.
+// name writes a cluster.yaml that lists the given graphs.
 func (f *fleet) name(ids ...string) {
 	f.t.Helper()
 	graphs := ""
@@ -190,8 +190,8 @@ func broken(t *testing.T) *fleet {
 	return f
 }
 
-// TestQuarantine checks that the server serves the other graphs if some cannot be opened, and
-// what callers learn about the quarantined ones.
+// TestQuarantine checks that the server serves the other graphs if some cannot be opened. It also
+// checks the answers to callers about the quarantined graphs.
 func TestQuarantine(t *testing.T) {
 	f := broken(t)
 	h, log := f.mustOpen()
@@ -246,8 +246,8 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
-// TestStartIsPatient checks that the start waits for locks that another process holds only
-// briefly, as a previous server or cluster status does, and then serves the graph.
+// TestStartIsPatient holds a lock briefly, as a previous server or cluster status does. The start
+// must wait for the lock and then serve the graph.
 func TestStartIsPatient(t *testing.T) {
 	f := newFleet(t, "good", "held")
 	f.create("good", thing)
@@ -399,8 +399,8 @@ func omnigraphIn(t *testing.T, dir string, args ...string) {
 	omnigraph(t, nil, args...)
 }
 
-// TestLeftOutQueries serves a graph whose schema most compiled queries do not fit. The server
-// must be ready and name those queries, and a policy may name them too.
+// TestLeftOutQueries serves a graph with a schema that most compiled queries do not fit. The server
+// must be ready and list those queries. A policy may refer to them too.
 func TestLeftOutQueries(t *testing.T) {
 	f := newFleet(t, "code")
 	f.create("code", thing)

@@ -14,13 +14,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server"
 )
 
-// conformanceVar names the folder with the official conformance suite. Without it the test is
-// skipped. make test-conformance sets it.
+// conformanceVar is the variable that holds the path of the folder with the official conformance
+// suite. Without it the test is skipped. make test-conformance sets it.
 const conformanceVar = "OMNIGRAPH_CONFORMANCE"
 
-// TestConformance runs the official suite against a server whose only graph has the suite's
-// fixtures. The suite sends no token: it connects through a proxy that adds one and changes
-// nothing else, in particular not Host and Origin.
+// TestConformance runs the official suite against a server with one graph, which has the suite's
+// fixtures. The suite sends no token. It connects through a proxy that adds a token and changes
+// nothing else, in particular neither Host nor Origin.
 func TestConformance(t *testing.T) {
 	dir := os.Getenv(conformanceVar)
 	if dir == "" {

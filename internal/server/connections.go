@@ -23,10 +23,10 @@ func maxConnections(asked int) int {
 	return DefaultMaxConnections
 }
 
-// connections enforces the connection limit: when a new connection exceeds it, connections
-// closes the connection that has been idle for longest, or the new one if all others are busy.
-// A connection that has not sent a request yet counts as idle. If the server stopped accepting
-// instead, clients that connect and send nothing could lock out all others.
+// connections enforces the connection limit. When a new connection exceeds the limit, it closes the
+// connection that has been idle for longest, or the new one if all others are busy. A connection
+// that has not sent a request yet counts as idle. If the server stopped accepting instead, clients
+// that connect and send nothing could lock out all others.
 type connections struct {
 	max int // the connection limit
 

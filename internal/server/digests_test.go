@@ -10,15 +10,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
 )
 
-// TestDigestsOfWrites sends every write over both transports. The log must have a digest of its
-// arguments and of its key, and different digests for different arguments.
+// TestDigestsOfWrites sends every write over both transports. For each write, the log must contain
+// a digest of the arguments and one of the key. Different arguments must have different digests.
 func TestDigestsOfWrites(t *testing.T) {
 	log, with := logTo(t, "debug")
 	m := newRESTMatrix(t, with)
 	const secret = "hush-7f3"
 	asked := 0
-	// line returns the log line of a request that has one of the messages. There must be exactly
-	// one.
+	// line returns the log line of a request with one of the given messages. There must be exactly
+	// one such line.
 	line := func(id, what string, messages ...string) map[string]any {
 		t.Helper()
 		var found []map[string]any

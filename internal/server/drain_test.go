@@ -90,7 +90,8 @@ func TestDrain(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || len(got.Rows) != 1 {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
-	// The graph may also contain writes whose answers the stop interrupted.
+	// The graph may also contain writes that were not acknowledged because the stop interrupted
+	// their answers.
 	if n := got.Rows[0].N; n < acknowledged.Load() || n > acknowledged.Load()+clients {
 		t.Errorf("%d notes, %d were acknowledged", n, acknowledged.Load())
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
 
-// TestEmbeddingProvider opens servers for a graph whose vectors come from a provider.
+// TestEmbeddingProvider opens servers for a graph with vectors from a provider.
 func TestEmbeddingProvider(t *testing.T) {
 	dir := t.TempDir()
 	schema := filepath.Join(dir, "schema.pg")

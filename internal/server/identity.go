@@ -10,8 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 )
 
-// identity returns the authenticator of the server. It is nil in the unauthenticated mode, in
-// which all requests pass.
+// identity returns the authenticator of the server. In the unauthenticated mode all requests pass,
+// and the authenticator is nil.
 func (s *Server) identity(o *Options, mode auth.Mode) (*auth.Authenticator, error) {
 	if mode == auth.Unauthenticated {
 		return nil, nil
@@ -72,8 +72,9 @@ func (s *Server) acceptOIDC(authenticator *auth.Authenticator, o *Options, c *cl
 	return nil
 }
 
-// checkGroups checks that some policy defines each group that tokens map to. A policy alone
-// cannot check this: it assumes that another policy defines the groups that it does not know.
+// checkGroups checks the groups that groups of tokens map to. Some policy must define each of them.
+// A policy alone cannot check this, because another policy may define the groups that it does not
+// define itself.
 func checkGroups(o *Options) error {
 	var known []string
 	read := func(file, graph string) error {

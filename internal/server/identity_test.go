@@ -106,7 +106,7 @@ func newIdentity(t *testing.T, with ...func(*server.Options)) *identity {
 	return i
 }
 
-// as returns a matrix in which all actors use the given token.
+// as returns a matrix that uses the given token for all actors.
 func (i *identity) as(token string) *matrix {
 	m := *i.matrix
 	m.token = func(string) string { return token }
@@ -249,7 +249,8 @@ func TestMetadataOfGraphs(t *testing.T) {
 	}
 }
 
-// TestIdentityStart checks with which configurations of an issuer a server starts.
+// TestIdentityStart starts servers with different configurations of an issuer, and checks which of
+// them start.
 func TestIdentityStart(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -289,7 +290,7 @@ func TestIdentityStart(t *testing.T) {
 	}
 }
 
-// namesAnActor are members and headers that name the user on other servers.
+// namesAnActor are members and headers that identify the user on other servers.
 var namesAnActor = []string{
 	"actor", "actor_id", "actorId", "act", "user", "user_id", "username", "sub", "subject", "principal", "identity", "author", "on_behalf_of", "run_as", "impersonate", "groups", "tenant", "token", "access_token",
 }
@@ -301,7 +302,7 @@ var headersOfActors = []string{
 }
 
 // TestNothingElseNamesTheActor sends a good token together with everything that may seem to
-// name another actor. Writes must belong to the actor of the token, and that actor must not
+// identify another actor. Writes must belong to the actor of the token, and that actor must not
 // gain rights.
 func TestNothingElseNamesTheActor(t *testing.T) {
 	i := newIdentity(t)

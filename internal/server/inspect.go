@@ -26,11 +26,11 @@ import (
 type ToolList struct {
 	Tools json.RawMessage // a JSON array, as sent on the wire
 
-	// Unopened says why ListTools did not read the graph's data folder: it does not exist yet, or a
-	// server has it open. It is empty if ListTools did read the folder. If it is set, Tools is the
-	// list of an empty graph with the configured schema. That list can differ from the live one in
-	// two cases: for queries that do not fit the live schema, and for branches that match a pattern
-	// in a .cedar file but that the file does not name.
+	// Unopened says why ListTools did not read the graph's data folder: the folder does not exist
+	// yet, or a server has it open. Unopened is empty if ListTools did read the folder. If it is
+	// not empty, Tools is the list of an empty graph with the configured schema. That list can
+	// differ from the live one in two cases: for queries that do not fit the live schema, and for
+	// branches that match a pattern in a .cedar file but that the file does not name.
 	Unopened string
 }
 

@@ -110,8 +110,8 @@ func TestMaskedQueriesOverREST(t *testing.T) {
 	}
 }
 
-// TestNothingNamesWhatIsHidden reads everything that each actor can read and looks for names
-// that are hidden from that actor.
+// TestNothingNamesWhatIsHidden reads, for each actor, everything that the actor can read. No name
+// that is hidden from the actor may be in it.
 func TestNothingNamesWhatIsHidden(t *testing.T) { eachMode(t, nothingNamesWhatIsHidden) }
 
 func nothingNamesWhatIsHidden(t *testing.T, m *matrix, _ bool) {

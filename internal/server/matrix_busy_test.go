@@ -21,8 +21,8 @@ func onMCP(graph, name, args string) exchange {
 	}}
 }
 
-// TestRESTMatrixAtLimit sends every request of the matrix, and one over MCP, as an actor that
-// already has its maximum of requests in flight.
+// TestRESTMatrixAtLimit sends every request of the matrix, and one over MCP. The actor already has
+// the maximum number of requests in flight.
 func TestRESTMatrixAtLimit(t *testing.T) {
 	begun, let := make(chan struct{}), make(chan struct{})
 	m := newRESTMatrix(t, func(o *server.Options) {
@@ -110,7 +110,7 @@ func TestMemoryIsTaken(t *testing.T) {
 	if !strings.Contains(a.body, "all the memory that queries may use") || a.header.Get("Retry-After") != "1" {
 		t.Errorf("it answers %s, %v", a.body, a.header)
 	}
-	// Over MCP an operational fault is an error of the protocol.
+	// Over MCP, an operational fault is reported as a JSON-RPC error, not as a tool result.
 	if a := m.send("the-token-of-act-admin", onMCP("people", "graph_query", body)); a.status != http.StatusOK || !strings.Contains(a.body, `"code":-32603`) || !strings.Contains(a.body, "all the memory that queries may use") {
 		t.Errorf("over MCP it answers %d %s", a.status, a.body)
 	}

@@ -120,8 +120,8 @@ var restRows = []restRow{
 	{route: "POST /graphs/{id}/branches/merge", path: "/branches/merge", body: `{"source":"release","target":"{B}"}`, main: "a", feature: "a", branched: true},
 	{route: "GET /graphs/{id}/commits", path: "/commits?branch={B}&limit=1", main: readsMain, feature: readsFeature, branched: true},
 	{route: "GET /graphs/{id}/commits/{commit}", path: "/commits/{H}?branch={B}", main: readsMain, feature: readsFeature, branched: true},
-	// If the request names no branch, only actors that may read the branch on which the commit was
-	// made can see it.
+	// If the request contains no branch, an actor can see the commit only with the right to read
+	// the branch where it was made.
 	{route: "GET /graphs/{id}/commits/{commit}", path: "/commits/{H}", main: readsMain, feature: readsFeature},
 	{route: "GET /graphs/{id}/commits/{commit}/changes", path: "/commits/{H}/changes", main: readsMain, feature: readsFeature},
 	{route: "POST /graphs/{id}/verify", path: "/verify", body: `{}`, main: "ag", feature: "ag"},

@@ -77,7 +77,8 @@ func cut(next http.Handler) http.Handler {
 	})
 }
 
-// slowGraph is a graph whose calls, while stuck is set, block until their contexts end.
+// slowGraph is a graph. While stuck is set, each of its calls blocks until the context of the call
+// ends.
 type slowGraph struct {
 	engine.Graph
 	stuck atomic.Bool

@@ -13,9 +13,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
 
-// TestMemoryOfQueries starts servers with different values of GOMEMLIMIT. By default a query
-// may take half of it. A query that needs more than its limit must fail with an error that
-// names the limit.
+// TestMemoryOfQueries starts servers with different values of GOMEMLIMIT. By default a query may
+// take half of that limit. A query that needs more must fail with an error that contains the limit
+// of the query.
 func TestMemoryOfQueries(t *testing.T) {
 	const warning = "more memory than GOMEMLIMIT"
 	const large = `{"query":"query q() { match { $a: Symbol $b: Symbol $c: Symbol $d: Symbol } return { $a.name as a, $b.name as b, $c.name as c, $d.name as d } order { d, c, b, a } limit 100000 }"}`

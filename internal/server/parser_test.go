@@ -21,8 +21,8 @@ import (
 
 func TestEveryStoredQuery(t *testing.T) { everyStoredQuery(t, newStore(t)) }
 
-// TestServesWithoutParsing serves a store whose schema text is invalid. The server must start
-// and answer every stored query from the encoded schema and the encoded plans.
+// TestServesWithoutParsing serves a store with an invalid schema text. The server must start and
+// answer every stored query from the encoded schema and the encoded plans.
 func TestServesWithoutParsing(t *testing.T) {
 	text, err := os.ReadFile("../../queries/code/schema.pg")
 	if err != nil {

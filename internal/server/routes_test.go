@@ -38,8 +38,8 @@ func TestRecovered(t *testing.T) {
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/abort", nil))
 }
 
-// TestAbortedHasItsRoute checks that a request whose answer breaks off is counted under its
-// route. An export that fails half-way must not count as a request without a route.
+// TestAbortedHasItsRoute makes an export fail half-way, so that the answer breaks off. The request
+// must be counted under its route, and not as a request without a route.
 func TestAbortedHasItsRoute(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /graphs/{id}/export", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })

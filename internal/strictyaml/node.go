@@ -332,7 +332,7 @@ func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// shown returns s, a word of the file, in the form in which a message may show it.
+// shown returns s, a word of the file, in the form for a message.
 func (r *Reader) shown(prefix, s string) string {
 	if r.secret {
 		return strings.TrimSpace(prefix + "(not shown)")

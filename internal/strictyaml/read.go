@@ -41,8 +41,8 @@ type Reader struct {
 // file is empty or cannot be parsed at all; in the second case Faults gives the reason.
 func Read(file string, src []byte) *Reader { return read(file, src, false) }
 
-// ReadSecret is like Read for a file whose text must not appear in error messages. The messages
-// contain only positions.
+// ReadSecret is like Read, but for a file with secret text. Error messages must not contain this
+// text, so they contain only positions.
 func ReadSecret(file string, src []byte) *Reader { return read(file, src, true) }
 
 // Root returns the topmost value of the file, or nil if there is none.

@@ -23,7 +23,7 @@ type Setting struct {
 	Repeats  bool     // a List may have the same entry twice
 
 	Keys       []*Setting // the keys of a Mapping
-	ExactlyOne []string   // two keys of a Mapping, one of which must be there, and only one
+	ExactlyOne []string   // two keys of a Mapping; exactly one of them must be present
 	Each       *Setting   // of a List or a Map: what the entries are
 	Forms      []*Setting // of a Union: the forms of the value
 }
@@ -64,8 +64,8 @@ func (n *Node) Mapping(what string, s *Setting) (Fields, bool) {
 	return f, ok
 }
 
-// Number reads a whole number within the limits of its setting. Call it on a value of
-// [Node.Mapping] whose setting is an Int.
+// Number reads a whole number within the limits of its setting. Call it on a value that
+// [Node.Mapping] returned for a setting of type Int.
 func (n *Node) Number() (int64, bool) {
 	if n == nil {
 		return 0, false
@@ -74,8 +74,8 @@ func (n *Node) Number() (int64, bool) {
 	return n.Int(s.Key, s.Min, s.Max)
 }
 
-// Word returns the text of the node, which must be one of the words that its setting allows. Call it
-// on a value of [Node.Mapping] whose setting is a Choice.
+// Word returns the text of the node, which must be one of the words that its setting allows. Call
+// it on a value that [Node.Mapping] returned for a setting of type Choice.
 func (n *Node) Word() (string, bool) {
 	if n == nil {
 		return "", false

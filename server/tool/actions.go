@@ -47,7 +47,7 @@ type ActionRow struct {
 	NeedsRead bool
 }
 
-// actions has the rows in the order in which faults list the actions.
+// actions contains the rows. Faults list the actions in this order.
 var actions = []ActionRow{
 	{Action: Read, On: OnBranch, ByVia: true},
 	{Action: Export, On: OnBranch},

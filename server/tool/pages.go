@@ -25,8 +25,8 @@ func (e *Env) SealPage(p pagetoken.Place) string {
 }
 
 // OpenPage returns the place of a token that was made for this caller and graph, and for the rows
-// of a read or, if list is not empty, for that list. The error is an *ArgumentError if the token is
-// not valid here.
+// of a read or, if the argument `list` is not empty, for that list. The error is an *ArgumentError
+// if the token is not valid here.
 //
 // The token proves no permission: the caller of OpenPage must ask the policy for each page.
 func (e *Env) OpenPage(token string, list pagetoken.List) (*pagetoken.Place, error) {

@@ -24,7 +24,7 @@ const (
 	itemLess   = "node Item {\n  slug: String @key\n  label: String?\n}\n"
 )
 
-// itemsIn returns a cluster.yaml whose graphs all have the schema item.pg.
+// itemsIn returns a cluster.yaml. All of its graphs have the schema item.pg.
 func itemsIn(graphs []string) string {
 	text := "version: 1\nstorage: ./data\ngraphs:\n"
 	for _, g := range graphs {
@@ -79,7 +79,7 @@ func clusterState(t *testing.T, dir string, graphs []string, wanted string) (sta
 }
 
 // TestApplyIsKilled kills omnigraph cluster apply at many points of its work. After each kill, the
-// next apply with the same approvals must reach the same result as one that was not killed.
+// next apply with the same approvals must reach the same result as an apply that was not killed.
 func TestApplyIsKilled(t *testing.T) {
 	base := t.TempDir()
 	var old, all []string

@@ -29,8 +29,8 @@ const (
 	headerLimit = 10 * time.Second
 	bodyLimit   = 2 * time.Minute
 
-	// refusedLimit is the time within which the server must refuse a request whose body it does not
-	// need to read.
+	// refusedLimit is a time limit. The server must refuse a request within this time if it does
+	// not need to read the body.
 	refusedLimit = 5 * time.Second
 	lateness     = 10 * time.Second
 )

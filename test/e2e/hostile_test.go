@@ -85,8 +85,8 @@ func readOnce(addr string) (status int, err error) {
 	}
 	req.Header = http.Header{
 		"Authorization": {"Bearer " + goodToken}, "Content-Type": {"application/json"},
-		// The server may close an idle connection at the moment at which the client sends a request
-		// on it. This entry makes net/http send the request again; it is not sent itself.
+		// The server may close an idle connection just when the client sends a request on it. This
+		// entry makes net/http send the request again; the entry itself is not sent.
 		"Idempotency-Key": {},
 	}
 	return send(req, nil)
@@ -260,7 +260,7 @@ const (
 	asJSON   = "application/json"
 )
 
-// attack is a hostile request and the statuses with which the server may answer it.
+// attack is a hostile request, with the statuses that the server may return for it.
 type attack struct {
 	name    string
 	request []byte

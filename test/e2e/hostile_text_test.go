@@ -108,7 +108,7 @@ func message(t testing.TB, method string, params any) string {
 	return string(b)
 }
 
-// stored is the body of the call whose latency is measured. It calls a stored query.
+// stored is the body of the measured call. It calls a stored query.
 const stored = `{"params":{"symbol":"example.com/p.F1"}}`
 
 // callEvery calls in a loop until stop is closed. It returns the duration of each call, the number

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// bin is the folder in which TestMain builds the commands that the tests run.
+// bin is the folder of the commands that TestMain builds and that the tests run.
 var bin string
 
 func TestMain(m *testing.M) {

@@ -21,7 +21,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// modes lists the ways in which a server offers the stored queries.
+// modes lists the ways that a server can offer the stored queries.
 var modes = []struct {
 	name      string
 	threshold int // number of exposed queries at or above which the meta tools replace them

@@ -78,7 +78,7 @@ type edit struct {
 	apply func(text, unique string) string
 }
 
-// edits are the changes whose cost is measured.
+// edits are the changes that the command measures.
 var edits = []edit{
 	{"the body", replace("$t.size > $size", "$t.size >= $size $t.slug != \"%s\"")},
 	{"a parameter", replace("$name: String?)", "$name: String?, $more_%s: I32?)")},
@@ -89,7 +89,7 @@ var edits = []edit{
 	}},
 }
 
-// replace returns an edit that replaces old by a text made with format.
+// replace returns an edit that replaces the text old. It makes the new text with format.
 func replace(old, format string) func(text, unique string) string {
 	return func(text, unique string) string { return strings.Replace(text, old, fmt.Sprintf(format, unique), 1) }
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// conn is a connection whose client uses as little processor time as possible, because client and
-// servers share the processors.
+// conn is a connection to a server. Its methods use as little processor time as possible, because
+// the client and the servers share the processors.
 type conn struct {
 	net.Conn
 	r      *bufio.Reader

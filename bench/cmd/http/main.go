@@ -1,6 +1,6 @@
-// Command http compares the built server over HTTP with a bare net/http server whose answers have
-// the same number of bytes, or with another build of the server. Both run as separate processes,
-// and this process is their client.
+// Command http compares the built server over HTTP with another build of the server, or with a bare
+// net/http server that sends answers of the same size. Both run as separate processes, and this
+// process is their client.
 package main
 
 import (

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// lost is the status of a call whose answer did not arrive because the connection broke.
+// lost is the status of a call if the connection broke before the answer arrived.
 const lost = 0
 
 // explained lists the statuses that each operation may return while the server runs. Any other
@@ -77,7 +77,7 @@ func (b *book) stop() { b.stopping.Store(true) }
 // outcome is the result of one call.
 type outcome struct {
 	operation, request string
-	status             int    // HTTP status; for a tool, the one that its fault would have
+	status             int    // HTTP status; for a tool, the status that REST would give its fault
 	body               []byte // body of the answer
 	err                error
 	took               time.Duration // time of the call

@@ -217,8 +217,8 @@ func (c *client) failed(err error) (int, []byte, error) {
 }
 
 // commitOf returns the id of the commit in the answer to a write, or "" for no commit. The member
-// commit is an object over REST, and an id over MCP. A merge over REST has graph_commit_id
-// instead, which reads have too; only a merge has an outcome.
+// commit is an object over REST, and an id over MCP. A merge over REST has graph_commit_id instead.
+// Reads have that member too, but only a merge also has an outcome.
 func commitOf(o *outcome) string {
 	var answer struct {
 		Commit  json.RawMessage `json:"commit"`

@@ -10,8 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/bench/serverproc"
 )
 
-// cycle creates a branch, over REST or MCP, calls write with it, and reports whether both
-// succeeded.
+// cycle creates a branch, over REST or MCP, and calls the function `write` with it. It reports
+// whether both succeeded.
 func (c *client) cycle(ctx context.Context, write func(branch string) bool) (branch string, ok bool) {
 	c.branches = []branching{overREST{c}, overMCP{c}}[c.rng.IntN(2)]
 	branch = c.name("soak/b")

@@ -68,8 +68,8 @@ func (r *result) verdict() error {
 	return errors.Join(errs...)
 }
 
-// level returns an error if the value of the last third of a run is more than middle*(1+margin)+slack,
-// where middle is the value of the middle third.
+// level compares the values of the middle and the last third of a run. It returns an error if the
+// last value exceeds middle*(1+margin)+slack.
 func level(what string, m [3]int64, margin float64, slack int64) error {
 	most := m[1] + int64(margin*float64(m[1])) + slack
 	if m[2] <= most {
@@ -117,8 +117,8 @@ func (r *result) print(w io.Writer) {
 	fmt.Fprintf(w, "\nthe server stopped under load in %s; compared %d notes and branches of the store; %d differ\n", short(r.end.took), r.checked, len(r.lost))
 }
 
-// quantile returns the smallest of the sorted times that is not exceeded by the fraction q of all
-// times.
+// quantile returns the smallest of the sorted times such that the fraction q of all times is at
+// most this time.
 func quantile(sorted []time.Duration, q float64) time.Duration {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }

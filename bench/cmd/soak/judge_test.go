@@ -113,7 +113,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestDiffer compares a ledger with stores that agree with it and stores that do not.
+// TestDiffer compares a ledger with stores that agree with the ledger, and with others that do not.
 func TestDiffer(t *testing.T) {
 	order := map[string]uint64{"c1": 1, "c2": 2, "c3": 3}
 	filled := func() *ledger {

@@ -18,8 +18,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// ledger records the acknowledged writes, and the writes whose outcome is unknown because the
-// answer was lost. It is safe for concurrent use.
+// ledger records the acknowledged writes, and the writes of unknown outcome because their answers
+// were lost. It is safe for concurrent use.
 type ledger struct {
 	commits atomic.Int64 // acknowledged, on any branch
 

@@ -57,8 +57,8 @@ var forModels = strings.NewReplacer(
 	"-9007199254740992", `"-9007199254740992"`, "9007199254740992", `"9007199254740992"`,
 )
 
-// strange is a graph whose results have floats that are not finite. Load does not accept such
-// floats.
+// strange is a graph with results that contain floats that are not finite. Load does not accept
+// such floats.
 type strange struct{ engine.Graph }
 
 type strangeResult struct{ engine.Result }

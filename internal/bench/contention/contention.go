@@ -46,7 +46,7 @@ type Report struct {
 	Raises  int64           // number of acknowledged increments
 	Refused int64           // increments that failed because of another one; each was retried
 	Writes  []time.Duration // time of each acknowledged write, without the read before it
-	Reads   []time.Duration // time of each pair of reads whose results are compared
+	Reads   []time.Duration // time of each pair of compared reads
 
 	run *run // the state that Compare uses
 }

@@ -32,8 +32,8 @@ type Server struct {
 }
 
 // Start starts the command and waits until it prints OMNIGRAPH_LISTEN_ADDR=host:port on its
-// standard output. Its standard error goes to log, which may be nil. The command must not come
-// from exec.CommandContext: Terminate and Kill end it.
+// standard output. Its standard error is copied to the writer `log`, which may be nil. The command
+// must not come from exec.CommandContext: Terminate and Kill end it.
 func Start(ctx context.Context, cmd *exec.Cmd, log io.Writer) (*Server, error) {
 	s := &Server{cmd: cmd, ended: make(chan error, 1), log: tail{all: log}}
 	cmd.Stderr = &s.log
@@ -155,7 +155,7 @@ func (s *Server) CPU() (time.Duration, error) {
 	return time.Duration(ticks) * time.Second / ticksPerSecond, nil
 }
 
-// tail keeps the last bytes written to it and forwards everything to all.
+// tail keeps the last bytes written to it and forwards everything to the writer `all`.
 type tail struct {
 	all io.Writer // may be nil
 

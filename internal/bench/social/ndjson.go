@@ -33,7 +33,7 @@ func (g *Graph) WriteNDJSON(to io.Writer) error {
 		}
 		w.end()
 	}
-	for k := range g.AllKnows() {
+	for k := range g.Acquaintances() {
 		w.edge("Knows", 'p', 'p', k.Edge)
 		w.line = append(w.line, `,"data":{"since":"`...)
 		w.line = append(w.line, w.day(k.Since)...)
@@ -70,7 +70,8 @@ func (w *lines) node(kind string, letter byte, number int) {
 	w.line = append(w.line, '"')
 }
 
-// edge begins the line of an edge. from and to are the letters in the keys of its ends.
+// edge begins the line of an edge. The arguments `from` and `to` are the letters in the keys of the
+// two ends.
 func (w *lines) edge(kind string, from, to byte, e Edge) {
 	w.line = append(w.line, `{"edge":"`...)
 	w.line = append(w.line, kind...)

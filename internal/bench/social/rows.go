@@ -101,10 +101,10 @@ func (g *Graph) AllCompanies() iter.Seq[Company] {
 	}
 }
 
-// AllKnows yields the acquaintances, ordered by From. The number of persons that a person knows,
+// Acquaintances yields the acquaintances, ordered by From. The number of persons that a person knows,
 // and the number of persons who know a person, follow independent power laws. At full size the
 // median is 6, the mean 10, and the maximum over 1,200.
-func (g *Graph) AllKnows() iter.Seq[Acquaintance] {
+func (g *Graph) Acquaintances() iter.Seq[Acquaintance] {
 	return func(yield func(Acquaintance) bool) {
 		degrees := g.outDegrees()
 		rng := g.stream(knowsStream)

@@ -36,8 +36,8 @@ func Queries() (map[string]string, error) {
 // Dim is the number of components of a post's vector.
 const Dim = 64
 
-// Graph gives the size and the seed of a graph. The methods that list rows generate them on the fly
-// and yield the same rows each time.
+// Graph gives the size and the seed of a graph. The methods that list rows generate the rows on the
+// fly, and yield the same rows each time.
 type Graph struct {
 	Seed      uint64
 	Persons   int // number of nodes
@@ -49,8 +49,8 @@ type Graph struct {
 	Vectors   int // posts with a vector, spread evenly
 }
 
-// New returns a graph whose size is factor times the full size; a factor of 1 gives 1,620,000 rows.
-// Each type has at least a few rows.
+// New returns a graph. Its size is the factor times the full size; a factor of 1 means 1,620,000
+// rows. Each type has at least a few rows.
 func New(factor float64, seed uint64) (*Graph, error) {
 	if math.IsNaN(factor) || factor <= 0 || factor > 10 {
 		return nil, fmt.Errorf("the size factor is %v; it must be more than 0 and at most 10", factor)

@@ -59,7 +59,7 @@ func TestKnows(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, in, pairs := make([]int, g.Persons), make([]int, g.Persons), make(map[social.Edge]bool)
-	for k := range g.AllKnows() {
+	for k := range g.Acquaintances() {
 		if k.From == k.To || pairs[k.Edge] {
 			t.Fatalf("the pair %v occurs twice, or joins a person with itself", k.Edge)
 		}

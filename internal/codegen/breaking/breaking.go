@@ -187,7 +187,7 @@ func byName(queries []codegen.ContractQuery) map[string]*codegen.ContractQuery {
 
 // comparer compares the contracts of one query after the other and collects the changes.
 type comparer struct {
-	query   *codegen.ContractQuery // the query whose changes are recorded
+	query   *codegen.ContractQuery // the changes of this query are recorded
 	changes []Change               // the changes found so far
 }
 

@@ -174,8 +174,9 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// modeKinds compares contracts on both sides of the number of queries at which the meta tools
-// replace one tool per query.
+// modeKinds compares contracts with fewer exposed queries than the threshold, and contracts that
+// reach it. Below the threshold each query is a tool; from it on the meta tools replace these
+// tools.
 func modeKinds(t *testing.T) []breaking.Kind {
 	t.Helper()
 	one, two := contract(t, schema, read), contract(t, schema, read+write)

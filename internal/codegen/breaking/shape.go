@@ -141,8 +141,8 @@ func (c *comparer) pattern(name string, was, is *schema) {
 	}
 }
 
-// columns compares columns. If under is not empty, it compares the members of a whole node, and
-// under is the prefix of their names in messages.
+// columns compares columns. If the argument `under` is not empty, columns compares the members of a
+// whole node, and `under` is the prefix of their names in messages.
 func (c *comparer) columns(under string, was, is []codegen.ContractColumn) {
 	for _, col := range was {
 		name := under + col.Name

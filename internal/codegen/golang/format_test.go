@@ -68,7 +68,7 @@ func checkFormat(t testing.TB, files map[string][]byte) {
 	}
 }
 
-// checkImports compares the imports of a generated file with the packages that its selectors name.
+// checkImports compares the imports of a generated file with the packages in the file's selectors.
 // The file must have no variable with the name of a package.
 func checkImports(t testing.TB, name string, text []byte) {
 	t.Helper()

@@ -21,7 +21,7 @@ import (
 // maxName is the maximum length, in bytes, of tool and argument names that clients accept.
 const maxName = 64
 
-// LongTool is the length in bytes up to which a tool name causes no warning.
+// LongTool is a length in bytes. A longer tool name causes a warning.
 const LongTool = 40
 
 // toolName matches the tool names that MCP clients accept.
@@ -41,7 +41,7 @@ type Input struct {
 	Selected   map[string]string
 	SelectedAt map[string]diag.Span // query name -> place in cluster.yaml
 
-	// NoProvider is true if cluster.yaml names no embedding provider for the graph. Compile then
+	// NoProvider is true if cluster.yaml sets no embedding provider for the graph. Compile then
 	// warns about the queries that need one.
 	NoProvider bool
 }
@@ -72,8 +72,8 @@ func Compile(in Input) (*Package, *catalog.Schema, diag.List) {
 	return pkg, schema, append(diags, more...)
 }
 
-// OnePackage reports graphs whose generated packages would have the same name. at returns the place
-// of a graph in cluster.yaml.
+// OnePackage reports graphs if their generated packages would have the same name. The function `at`
+// returns the place of a graph in cluster.yaml.
 func OnePackage(graphs []string, at func(graph string) diag.Span) diag.List {
 	var diags diag.List
 	first := map[string]string{}
@@ -154,8 +154,8 @@ type builder struct {
 	diags  diag.List         // errors and warnings
 }
 
-// owner is a declaration that has taken a name. at returns the place of the declaration, and is nil
-// if no source contains it.
+// owner is a declaration that has taken a name. The function `at` returns the place of the
+// declaration; it is nil if no source contains the declaration.
 type owner struct {
 	name string // text for messages, such as "query find_user"
 	at   func() diag.Span
@@ -168,7 +168,7 @@ func (o owner) String() string {
 	return o.name + " at " + o.at().String()
 }
 
-// constantPlace returns a function that returns at.
+// constantPlace returns a function that always returns the place `at`.
 func constantPlace(at diag.Span) func() diag.Span { return func() diag.Span { return at } }
 
 // schemaPlaces parses the source of the schema when it is called for the first time.
@@ -332,7 +332,7 @@ func (b *builder) buildParams(q *Query, src *gq.Query) {
 		b.inherit(&m, fl[i])
 		if other, taken := fields[m.GoName]; taken {
 			b.fail(ParamCollides, src.Info.Params[i].Span, "rename one of them",
-				"parameter $%s of query %s would be the field %s in Go, which is the field of $%s at %s", p.Name, q.Name, m.GoName, other, places[m.GoName])
+				"parameter $%s of query %s would become the Go field %s, but $%s at %s already has that field name", p.Name, q.Name, m.GoName, other, places[m.GoName])
 		}
 		if len(p.Name) > maxName {
 			b.fail(LongParamName, src.Info.Params[i].Span, "shorten it",
@@ -352,7 +352,7 @@ func (b *builder) buildColumns(q *Query, src *gq.Query) {
 		f := Field{Name: c.Name, GoName: GoName(c.Name), Type: c.Type}
 		if other, taken := fields[f.GoName]; taken {
 			b.fail(FieldCollides, at, "give one of them another name with as",
-				"column %s of query %s would be the field %s in Go, which is the field of %s at %s", c.Name, q.Name, f.GoName, other, places[f.GoName])
+				"column %s of query %s would become the Go field %s, but %s at %s already has that field name", c.Name, q.Name, f.GoName, other, places[f.GoName])
 		}
 		fields[f.GoName], places[f.GoName] = c.Name, at
 		if c.Fields != nil {
@@ -413,7 +413,8 @@ func property(s *catalog.Schema, entity plan.Entity, typ, name string) *catalog.
 	return nil
 }
 
-// columnProp returns the property whose unchanged values a column shows, and whether there is one.
+// columnProp returns a property if a column shows the unchanged values of that property. It also
+// reports whether there is such a property.
 func columnProp(e plan.Expr) (plan.Prop, bool) {
 	if agg, ok := e.(plan.Agg); ok && agg.Func.Row().Member {
 		e = agg.Arg

@@ -2,7 +2,7 @@ package model
 
 import "github.com/omnigraph-go/omnigraph/internal/gq/diag"
 
-// The codes of faults in queries that compile but from which no package can be generated.
+// The codes of faults in queries. Such queries compile, but no package can be generated from them.
 const (
 	GoNameTaken   diag.Code = "G1" // two declarations would have the same Go name
 	ParamCollides diag.Code = "G2" // two parameters would have the same Go name

@@ -16,7 +16,7 @@ type flow struct {
 	typ    string      // name of the type
 	prop   string      // empty for the id of an entity of the type
 	// binds is true if only values of the property are useful as arguments: in an assignment, or in
-	// an equality that is not inside not.
+	// an equality that is outside `not` blocks.
 	binds bool
 }
 
@@ -53,7 +53,7 @@ func (c *flowCollector) record(e plan.Expr, f flow) {
 	}
 }
 
-// clauses collects the flows in clauses. outside is false inside a not block.
+// clauses collects the flows in clauses. The argument `outside` is false inside a `not` block.
 func (c *flowCollector) clauses(cs []plan.Clause, outside bool) {
 	for _, cl := range cs {
 		switch cl := cl.(type) {
@@ -66,7 +66,7 @@ func (c *flowCollector) clauses(cs []plan.Clause, outside bool) {
 	}
 }
 
-// cond collects the flows in a condition. outside is false inside a not block.
+// cond collects the flows in a condition. The argument `outside` is false inside a `not` block.
 func (c *flowCollector) cond(cond plan.Cond, outside bool) {
 	switch cond := cond.(type) {
 	case plan.Compare:
@@ -269,7 +269,7 @@ func (b *builder) applyBounds(p *Param, i interval) {
 	}
 }
 
-// rangeText describes bounds, at least one of which is set.
+// rangeText describes bounds. At least one of the bounds must be set.
 func rangeText(lo, hi *value.Value) string {
 	switch {
 	case lo == nil:

@@ -1,5 +1,5 @@
-// Package model is the plain form of a graph package: the input of the generators, in which every
-// Go name, schema and hint is decided.
+// Package model is the plain form of a graph package, which is the input of the generators. In it,
+// every Go name, schema and hint is already decided.
 package model
 
 import (

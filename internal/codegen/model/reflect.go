@@ -41,7 +41,8 @@ func fillSchemas(q *Query, strict bool) {
 	q.Tool.OutputSchema = jsonschema.ReadOutput(rowType(q.Columns))
 }
 
-// inputSchema returns the input schema of a tool whose parameters are the fields of a struct type.
+// inputSchema returns the input schema of a tool. The fields of the struct type are the tool's
+// parameters.
 func inputSchema(params reflect.Type, mutation, strict bool) json.RawMessage {
 	reflected := jsonschema.ReadInput
 	if mutation {

@@ -38,8 +38,8 @@ const (
 	queryDir     = "queries"   // name of the folder of .gq files
 )
 
-// templates holds the files of a new module, in the folders in which the module has them. A file
-// that ends in .tmpl is a template; a [Module] fills it in and drops the ending.
+// templates holds the files of a new module, in the same folders as in the module. A file that ends
+// in .tmpl is a template; a [Module] fills it in and drops the ending.
 //
 //go:embed all:templates
 var templates embed.FS
@@ -52,7 +52,8 @@ type Module struct {
 	Bind    string // host:port on which the server listens in the printed commands
 	Graph   string // id of the graph; "" for team
 
-	// Workspace says that the module lies in a Go workspace, to which it must be added.
+	// Workspace says that the module is in the folder of a Go workspace. The module must be added
+	// to that workspace.
 	Workspace bool
 }
 

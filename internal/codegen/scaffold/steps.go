@@ -42,7 +42,7 @@ func (m *Module) Call() string {
 		shellescape.Quote("http://"+m.localAddress()+"/graphs/"+m.graph()+"/mcp"))
 }
 
-// localAddress returns the address at which this machine reaches the server.
+// localAddress returns the address of the server for clients on this machine.
 func (m *Module) localAddress() string {
 	host, port, err := net.SplitHostPort(m.Bind)
 	if err != nil || host != "" && host != "0.0.0.0" && host != "::" {

@@ -48,16 +48,16 @@ type Fault struct {
 	Lose bool
 }
 
-// FS is a file system whose operations fail on demand.
+// FS is a file system with operations that fail on demand.
 type FS struct {
 	base   fs.FS           // performs the operations that do not fail
 	inject func(Op) *Fault // returns the fault of an operation, or nil
 	ops    *atomic.Int64   // number of operations so far
 }
 
-// New returns a file system that passes operations to base. It calls inject before each operation,
-// and may call it concurrently. If inject returns a Fault, the operation fails with it; if inject
-// returns nil, the operation proceeds.
+// New returns a file system that passes operations to base. It calls the function inject before
+// each operation, and may call it concurrently. If that function returns a Fault, the operation
+// fails with it; if inject returns nil, the operation proceeds.
 func New(base fs.FS, inject func(Op) *Fault) *FS {
 	return &FS{base: base, inject: inject, ops: new(atomic.Int64)}
 }
@@ -194,7 +194,7 @@ func (s *FS) file(op Op, open func(string) (fs.File, error)) (fs.File, error) {
 	return &faultyFile{File: f, owner: s, name: op.Name}, nil
 }
 
-// faultyFile is an open file whose operations fail on demand.
+// faultyFile is an open file with operations that fail on demand.
 type faultyFile struct {
 	fs.File
 	owner *FS    // decides which operations fail

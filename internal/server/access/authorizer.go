@@ -9,7 +9,7 @@ import "github.com/omnigraph-go/omnigraph/server/tool"
 type Actor struct {
 	ID     string
 	Groups []string // from the actor's token
-	Tenant string   // tells actors with the same id apart; empty unless an authenticator sets it
+	Tenant string   // distinguishes actors with the same id; empty unless an authenticator sets it
 	Source string   // how the actor was authenticated: "token", "oidc", "local" or "none"
 }
 
@@ -23,8 +23,8 @@ type Authorizer interface {
 	// tries these names too.
 	Branches() []string
 
-	// BranchClass returns the class of a branch name. The policy treats two names of the
-	// same class alike in every respect, so that one decision serves thousands of branches.
-	// It may also treat names of different classes alike.
+	// BranchClass returns the class of a branch name. The policy treats two names of the same class
+	// alike in every respect, so that one decision is enough for thousands of branches. The policy
+	// may also treat names of different classes alike.
 	BranchClass(name string) string
 }

@@ -44,8 +44,8 @@ func (c *Control) Require(actor *Actor, grants ...tool.Grant) error {
 	return nil
 }
 
-// HelpFor removes the help and the route from an argument error if the actor lacks the grant in the
-// error's field HelpFor.
+// HelpFor removes the help and the route from an argument error unless the actor has the grant in
+// the error's field HelpFor.
 func (c *Control) HelpFor(actor *Actor, err error) error {
 	var a *tool.ArgumentError
 	if !errors.As(err, &a) || a.HelpFor == nil || c.Allowed(actor, *a.HelpFor) {
@@ -59,8 +59,8 @@ func (c *Control) HelpFor(actor *Actor, err error) error {
 // Placed replaces the commit of each grant by the branch that the commit was made on. It returns
 // the same *engine.NotFound for a commit that does not exist and for a commit that was made on a
 // branch for which the actor lacks the grant. If the actor lacks the grant for main too, Placed
-// instead returns the grant on main, whose check then fails. Thus an actor that may read nothing
-// cannot probe for commits.
+// instead returns the grant on main, and the check of that grant then fails. Thus an actor that may
+// read nothing cannot probe for commits.
 func (c *Control) Placed(ctx context.Context, actor *Actor, grants []tool.Grant) ([]tool.Grant, error) {
 	if !slices.ContainsFunc(grants, func(g tool.Grant) bool { return g.Commit != "" }) {
 		return grants, nil

@@ -76,8 +76,8 @@ func (c *Control) otherBranches(ctx context.Context) ([]string, error) {
 		all[i] = b.Name
 	}
 	named := c.authorizer.Branches()
-	// A policy may grant an action on every branch except the ones that it names. Such branches may
-	// not exist yet; an unused name represents them.
+	// A policy may grant an action on every branch except the ones that it names. It is possible
+	// that no such branch exists yet, so an unused name represents them.
 	free := "some-branch"
 	for {
 		_, used := slices.BinarySearch(all, free)

@@ -59,8 +59,9 @@ func Withheld(grants []tool.Grant, err error) error {
 	return withheld(err, applies)
 }
 
-// withheld does the work of [Withheld]. applies says that the write applies a schema. The values
-// that violate the schema are then stored values, not values that the caller sent.
+// withheld does the work of [Withheld]. The argument `applies` says that the write applies a
+// schema. The values that violate the schema are then stored values, not values that the caller
+// sent.
 func withheld(err error, applies bool) error {
 	var (
 		stale *engine.PreconditionFailed

@@ -38,7 +38,7 @@ const (
 // Reasons lists all reasons.
 var Reasons = []Reason{ByActor, ByTotal, ByBytes}
 
-// Actor is the key that requests are counted under.
+// Actor is the key for counting requests.
 type Actor struct{ Tenant, ID string }
 
 // Load counts the admitted requests and the waiting ones.
@@ -96,9 +96,9 @@ func (g *Limiter) Load() Load {
 	return l
 }
 
-// Enter admits a request whose body counts as the given bytes. If a limit is exceeded, it
-// waits up to Options.Wait for room. It returns nil if the request is admitted; the caller
-// must then call Leave.
+// Enter admits a request. The given number of bytes is counted for its body. If a limit is
+// exceeded, it waits up to Options.Wait for room. It returns nil if the request is admitted; the
+// caller must then call Leave.
 func (g *Limiter) Enter(ctx context.Context, a Actor, bytes int64) *Refusal {
 	g.mu.Lock()
 	refusal := g.exceeded(a, bytes)

@@ -14,14 +14,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// SmallBody is the size in bytes up to which a body is not counted. The limit on the number
-// of requests already bounds the memory for small bodies.
+// SmallBody is a size in bytes. Bodies up to this size are not counted. The limit on the number of
+// requests already bounds the memory for small bodies.
 const SmallBody = 64 << 10
 
-// Wrap returns a handler that calls next for each admitted request. It takes the actor from
-// the request's context. If the actor's source is "none", the actor stands for all
-// anonymous clients, and the request is counted by its remote address. A refused request is
-// answered with status 429, the error envelope and a Retry-After header.
+// Wrap returns a handler that calls next for each admitted request. It takes the actor from the
+// request's context. If the actor's source is "none", the actor represents all anonymous clients,
+// and the request is counted by its remote address. A refused request is answered with status 429,
+// the error envelope and a Retry-After header.
 func (g *Limiter) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		actor, bytes := actorOf(r), g.bytesOf(r)
@@ -68,8 +68,8 @@ func actorOf(r *http.Request) Actor {
 	return Actor{Tenant: a.Tenant, ID: a.ID}
 }
 
-// bytesOf returns the number of bytes that the body of a request counts as. A body of
-// unknown length counts as MaxBody.
+// bytesOf returns the number of bytes to count for the body of a request. A body of unknown length
+// counts as MaxBody.
 func (g *Limiter) bytesOf(r *http.Request) int64 {
 	switch {
 	case r.ContentLength < 0:

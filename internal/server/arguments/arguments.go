@@ -8,7 +8,7 @@ import (
 )
 
 // Decode reads the parameters of a query from nil, null or a JSON object. The error is a
-// *tool.ArgumentError whose paths are parameter names.
+// *tool.ArgumentError. Its paths are names of parameters.
 func Decode(raw json.RawMessage, params []plan.Param) (engine.Args, error) {
 	o := Params(raw)
 	args := make(engine.Args, len(params))

@@ -30,7 +30,7 @@ type Watch struct {
 	name   string // name of the tool or operation
 	call   tool.Call
 	start  time.Time
-	to     *encoding.Writer // contains the answer of the call after mark
+	to     *encoding.Writer // after the position mark, it contains the answer of the call
 	mark   encoding.Mark
 	branch string     // the branch of the first grant that concerns a branch
 	writes bool       // a grant of the call is for a write
@@ -45,8 +45,8 @@ type Watch struct {
 // tracerName is the instrumentation scope of the spans of calls.
 const tracerName = "github.com/omnigraph-go/omnigraph/server"
 
-// Begin starts to follow a call whose answer is written to w. It returns a context with the
-// call's span if the request is traced.
+// Begin starts to follow a call. The answer of the call is written to w. It returns a context with
+// the call's span if the request is traced.
 func (r *Recorder) Begin(ctx context.Context, actor *access.Actor, name string, call tool.Call, to *encoding.Writer) (context.Context, *Watch) {
 	w := &Watch{Recorder: r, actor: actor, name: name, call: call, to: to, mark: to.Mark(), start: clock.Now()}
 	if load, ok := unwrapped(call).(interface{ TeeData(io.Writer) }); ok && r.log.Enabled(ctx, slog.LevelDebug) {
@@ -60,8 +60,8 @@ func (r *Recorder) Begin(ctx context.Context, actor *access.Actor, name string, 
 	return ctx, w
 }
 
-// RecordGrants records the branch that a call concerns and whether it may change the graph, as its
-// grants show.
+// RecordGrants records two facts from the grants of a call: the branch that the call concerns, and
+// whether the call may change the graph.
 func (w *Watch) RecordGrants(grants []tool.Grant) {
 	found := false
 	for i := range grants {

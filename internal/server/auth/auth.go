@@ -45,15 +45,16 @@ type Authenticator struct {
 	Verifiers []Verifier // in order; the first that knows a token decides
 	Metadata  *Metadata  // nil if the server publishes no metadata
 
-	Now func() time.Time // limits the rate of log lines; nil means clock.Now
+	Now func() time.Time // clock for rate-limiting log lines; nil means clock.Now
 
 	sampler logsample.Sampler // limits log lines, because clients without a token can cause them
 }
 
-// Require puts authentication in front of next. The first verifier that knows the token determines
-// the actor, which next finds in the request's context. A missing, unknown or rejected token
-// answers 401 with WWW-Authenticate, which points to the metadata if there is any. A verifier that
-// fails answers 503. Tokens appear neither in answers nor in the log, and next does not see them.
+// Require puts authentication in front of the handler `next`. The first verifier that knows the
+// token determines the actor, and the context of the request carries the actor to the handler
+// `next`. If the token is missing, unknown or rejected, the answer is 401 with WWW-Authenticate,
+// which points to the metadata if there is any. If a verifier fails, the answer is 503. Tokens
+// appear neither in answers nor in the log, and the handler `next` does not see them.
 func (g *Authenticator) Require(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, why := bearer(r.Header)
@@ -80,14 +81,14 @@ func (g *Authenticator) Require(next http.Handler) http.Handler {
 	})
 }
 
-// Open lets every request pass to next without authentication. The actor is always Anonymous, even
-// if the request carries a token.
+// Open passes every request to the handler `next` without authentication. The actor is always
+// Anonymous, even if the request carries a token.
 func Open(next http.Handler) http.Handler {
 	actor := &access.Actor{ID: Anonymous, Source: "none"}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serveAs(next, w, r, actor) })
 }
 
-// serveAs hands the request to next with its actor and without its token.
+// serveAs passes the request to the handler `next`, with the actor and without the token.
 func serveAs(next http.Handler, w http.ResponseWriter, r *http.Request, actor *access.Actor) {
 	r = r.WithContext(access.WithActor(r.Context(), actor))
 	if _, ok := r.Header["Authorization"]; ok {
@@ -97,7 +98,7 @@ func serveAs(next http.Handler, w http.ResponseWriter, r *http.Request, actor *a
 	next.ServeHTTP(w, r)
 }
 
-// fail answers a request whose token was rejected or could not be checked.
+// fail answers a request if its token was rejected or could not be checked.
 func (g *Authenticator) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var rejected *Rejected
 	if errors.As(err, &rejected) {

@@ -21,8 +21,9 @@ import (
 )
 
 const (
-	// keysAge is the age at which keys are fetched again before they verify another token. So a key
-	// that the issuer withdraws stops working after this time, if the issuer answers.
+	// keysAge is the maximum age of keys. Older keys are fetched again before the next token is
+	// verified. So a key that the issuer withdraws stops working after this time, if the issuer
+	// answers.
 	keysAge = time.Hour
 
 	// staleWait bounds how long a request waits for a new fetch of old keys after a recent fetch
@@ -30,8 +31,8 @@ const (
 	// this long.
 	staleWait = time.Second
 
-	// These bound how often the issuer is asked, even if many tokens name unknown keys:
-	// keysCooldown applies after a fetch that succeeded, faultCooldown after one that failed.
+	// These constants limit how often the keys are fetched, even if many tokens refer to unknown
+	// keys: keysCooldown applies after a fetch that succeeded, faultCooldown after one that failed.
 	keysCooldown  = time.Minute
 	faultCooldown = 10 * time.Second
 
@@ -44,8 +45,8 @@ const (
 	minRSABits = 2048
 )
 
-// Unreachable is the error for a token whose key is unknown while the issuer cannot be asked for
-// the key.
+// Unreachable is the error for a token if its key is unknown and the issuer cannot be asked for the
+// key.
 type Unreachable struct {
 	Err   error
 	Retry time.Duration // how long until the issuer is asked again
@@ -56,8 +57,8 @@ func (e *Unreachable) Error() string { return "the issuer's keys: " + e.Err.Erro
 func (e *Unreachable) Unwrap() error { return e.Err }
 
 // issuerKeys holds the public keys that an issuer last published. It owns the goroutine that
-// fetches them, because several requests can wait for one fetch, and the request that started the
-// fetch may end first.
+// fetches the keys, because several requests can wait for one fetch, and the request that started
+// the fetch may end first.
 type issuerKeys struct {
 	issuer string // URL of the issuer
 	client *http.Client
@@ -91,14 +92,14 @@ func (k *issuerKeys) close() {
 }
 
 // verify calls check with each key that may have signed a token with these headers, until a check
-// succeeds. The error is a *Rejected, an *Unreachable or the context's error.
+// succeeds. The error is a *Rejected, an *Unreachable or the error of the context.
 func (k *issuerKeys) verify(ctx context.Context, kid, alg string, check func(key any) error) error {
 	keys, err := k.current(ctx)
 	if err != nil {
 		return err
 	}
 	known, holds := tryKeys(keys, kid, alg, check)
-	// A token that names no key may be signed with a key that was published after the last fetch.
+	// A token without a key id may be signed with a key that was published after the last fetch.
 	if !holds && (!known || kid == "") {
 		if keys, err = k.renew(ctx); err != nil {
 			return err
@@ -129,8 +130,8 @@ func tryKeys(keys []jose.JSONWebKey, kid, alg string, check func(key any) error)
 }
 
 // current returns the keys of the last fetch that succeeded. If they are old and the issuer may be
-// asked, current first waits for a fetch. If that fetch fails, the old keys stay in use. The error
-// is the context's error.
+// asked, current first waits for a fetch. If that fetch fails, the old keys stay in use. The only
+// possible error is that of the context.
 func (k *issuerKeys) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 	k.mu.Lock()
 	now := k.now()
@@ -163,8 +164,8 @@ func (k *issuerKeys) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 }
 
 // renew waits for a fetch and returns its keys. If it is too early for a fetch, renew returns the
-// result of the last one: its keys, or its fault as an *Unreachable. Any other error is the
-// context's error.
+// result of the last one: its keys, or its fault as an *Unreachable. The only other possible error
+// is that of the context.
 func (k *issuerKeys) renew(ctx context.Context) ([]jose.JSONWebKey, error) {
 	k.mu.Lock()
 	if k.pending == nil {

@@ -78,8 +78,8 @@ func asked(t *testing.T, i *authtest.Issuer, times int) {
 	}
 }
 
-// TestOldKeys withdraws a key. When the keys reach the age keysAge, the first requests wait for one
-// fetch, and none of them is verified with the old key.
+// TestOldKeys withdraws a key. When the keys reach the age keysAge, the first requests must wait
+// for one fetch, and no token may be verified with the withdrawn key.
 func TestOldKeys(t *testing.T) {
 	first, second := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
 	i := authtest.New(t, first)
@@ -190,8 +190,8 @@ func TestOldKeysOutage(t *testing.T) {
 	}
 }
 
-// TestIssuerIsAsked checks which tokens make the verifier ask the issuer for its keys, and from
-// which addresses it accepts keys.
+// TestIssuerIsAsked checks which tokens make the verifier ask the issuer for keys. It also checks
+// from which addresses the verifier accepts keys.
 func TestIssuerIsAsked(t *testing.T) {
 	key, next := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
 	i, other := authtest.New(t, key), authtest.New(t, key, next)
@@ -315,7 +315,7 @@ func TestCloseEndsFetch(t *testing.T) {
 	}
 }
 
-// BenchmarkOIDC measures the cost of verifying a token whose key is known.
+// BenchmarkOIDC measures the cost of verifying a token if its key is known.
 func BenchmarkOIDC(b *testing.B) {
 	for _, alg := range []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA} {
 		b.Run(string(alg), func(b *testing.B) {

@@ -10,11 +10,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// Metadata serves protected resource metadata (RFC 9728), which shows clients without a token which
-// issuer's tokens the server accepts. There is one document for the server, one for each graph, and
-// one for each graph over MCP.
+// Metadata serves protected resource metadata (RFC 9728). It tells clients without a token which
+// issuer the server accepts tokens of. There is one document for the server, one for each graph,
+// and one for each graph over MCP.
 type Metadata struct {
-	Issuer string // the issuer whose tokens the server accepts
+	Issuer string // the server accepts tokens of this issuer
 
 	// PublicHost is the host under which clients reach the server over https. If it is empty,
 	// Metadata uses the Host of the request; the host check then accepts only hosts of this machine.
@@ -28,7 +28,7 @@ type Metadata struct {
 // wellKnown comes between the host and the path of a resource (RFC 9728, section 3.1).
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-// Wrap answers requests for metadata and passes all other requests to next.
+// Wrap answers requests for metadata and passes all other requests to the handler `next`.
 func (m *Metadata) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path, ok := strings.CutPrefix(r.URL.EscapedPath(), wellKnown)

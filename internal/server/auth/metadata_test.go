@@ -57,8 +57,8 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// TestChallengeNamesMetadata checks that a refusal names the metadata of the requested graph, even
-// if that graph does not exist.
+// TestChallengeNamesMetadata checks that a refusal contains the address of the metadata of the
+// requested graph, even if that graph does not exist.
 func TestChallengeNamesMetadata(t *testing.T) {
 	m := &Metadata{Issuer: "https://login.example.com", Graph: regexp.MustCompile(`^[a-z]{1,9}$`).MatchString}
 	gate := &Authenticator{Log: slog.New(slog.DiscardHandler), Metadata: m}

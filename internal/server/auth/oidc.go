@@ -22,19 +22,20 @@ type OIDCOptions struct {
 	// /.well-known/openid-configuration.
 	Issuer string
 
-	// Audiences are the names of the server at the issuer. A token must name one of them.
+	// Audiences are the names of the server at the issuer. A token must contain one of them as its
+	// audience.
 	Audiences []string
 
-	// ActorClaim is the claim that names the actor; empty means sub. The actor is ActorPrefix
-	// followed by that name.
+	// ActorClaim is the name of the claim that identifies the actor; empty means "sub". The actor
+	// is ActorPrefix followed by the value of that claim.
 	ActorClaim, ActorPrefix string
 
 	// Reserved reports whether a name is reserved, so that tokens must not use it. Nil reserves
 	// none.
 	Reserved func(actor string) bool
 
-	// GroupsClaim is the claim that lists groups; empty means groups. Only the groups in Groups are
-	// kept; other groups of a token are dropped.
+	// GroupsClaim is the name of the claim that lists groups; empty means "groups". Only the groups
+	// in the field Groups are kept; other groups of a token are dropped.
 	GroupsClaim string
 	Groups      []string
 
@@ -43,16 +44,16 @@ type OIDCOptions struct {
 }
 
 // OIDC verifies the JSON Web Tokens of one issuer, both access tokens (RFC 9068) and ID tokens. It
-// fetches the issuer's keys when the first token arrives and verifies later tokens with the keys
-// that it has. Call Close after the last request has ended.
+// fetches the issuer's keys when the first token arrives, and keeps them for later tokens. Call
+// Close after the last request has ended.
 type OIDC struct {
 	o    OIDCOptions
 	keys *issuerKeys
 }
 
-// algorithms are the accepted signature algorithms. With each of them, a party that can verify
-// cannot sign. A token names its own algorithm, so none and the HMAC family must not be in this
-// list.
+// algorithms are the accepted signature algorithms. They are all asymmetric: a party that can
+// verify a signature cannot make one. A token itself states its algorithm, so the algorithm "none"
+// and the HMAC family must not be in this list.
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
@@ -60,8 +61,8 @@ var algorithms = []jose.SignatureAlgorithm{
 const (
 	defaultGroupsClaim = "groups"
 
-	// groupsOmitted begins the reason for rejecting a token whose actor has so many groups that
-	// the issuer left them out.
+	// groupsOmitted begins the reason for rejecting a token if the issuer left the groups out
+	// because the actor has too many.
 	groupsOmitted = "has no groups, because the issuer found them too many for a token: "
 
 	// maxJWT bounds the length of a token in bytes. A token with many groups has a few thousand
@@ -110,7 +111,7 @@ func (e *Rejected) Error() string { return "the bearer token " + e.Reason }
 // token. It returns a *Rejected if the token is not valid, and an *Unreachable if the token's key
 // cannot be looked up because the issuer does not answer.
 //
-// Verify ignores the headers jwk, jku, x5c and x5u, in which a token brings its own key.
+// Verify ignores the headers jwk, jku, x5c and x5u, with which a token could bring its own key.
 func (v *OIDC) Verify(ctx context.Context, token string) (*access.Actor, error) {
 	if strings.Count(token, ".") != 2 {
 		return nil, nil
@@ -129,7 +130,7 @@ func (v *OIDC) Verify(ctx context.Context, token string) (*access.Actor, error) 
 	if _, critical := header.ExtraHeaders["crit"]; critical {
 		return nil, &Rejected{"needs an extension that this server does not support"}
 	}
-	// The signature is not verified yet. This check only avoids asking the issuer about tokens of
+	// The signature is not verified yet. This check only avoids fetching keys because of tokens of
 	// other issuers.
 	var of struct {
 		Issuer string `json:"iss"`
@@ -218,7 +219,7 @@ func (v *OIDC) groups(all map[string]any) ([]string, error) {
 	}
 	unreadable := &Rejected{"has no list of groups in the claim " + v.o.GroupsClaim}
 	// A distributed claim (OpenID Connect Core, section 5.6.2): instead of the groups, the token
-	// names a source that has them.
+	// refers to a source that has them.
 	if elsewhere, ok := all["_claim_names"].(map[string]any); ok && elsewhere[v.o.GroupsClaim] != nil {
 		return nil, &Rejected{groupsOmitted + "the claim _claim_names refers to another source"}
 	}

@@ -13,8 +13,8 @@ import (
 // says returns the signed part of a token. The same signature can be written in several ways.
 func says(token string) string { return token[:max(0, strings.LastIndexByte(token, '.'))] }
 
-// FuzzOIDC checks that only the bytes of a signed token name an actor, and that no error repeats a
-// piece of a token.
+// FuzzOIDC checks that a text yields an actor only if its bytes are those of a signed token, and
+// that no error repeats a piece of a token.
 func FuzzOIDC(f *testing.F) {
 	key, stranger := authtest.NewKey(f, "k1", jose.ES256), authtest.NewKey(f, "k1", jose.ES256)
 	i := authtest.New(f, key)

@@ -25,7 +25,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/auth/authtest"
 )
 
-// verifier returns a verifier for an issuer, the clock that both use, and the log.
+// verifier returns a verifier for an issuer, the clock that the verifier and the issuer use, and
+// the log.
 func verifier(t testing.TB, i *authtest.Issuer, with ...func(*OIDCOptions)) (*OIDC, *clocktest.Clock, *syncBuffer) {
 	t.Helper()
 	c, log := clocktest.New(clocktest.Start), &syncBuffer{}

@@ -2,7 +2,7 @@ package auth
 
 import "fmt"
 
-// Mode is the way in which a server authorizes requests.
+// Mode is the way that a server authorizes requests.
 type Mode uint8
 
 // The modes of a server.
@@ -23,9 +23,9 @@ type StartError struct {
 
 func (e *StartError) Error() string { return e.Found + "; " + e.Fix }
 
-// Start chooses the mode. tokens says whether the server can verify tokens, static ones or those of
-// an issuer; policies says whether there are policies; open is the flag --unauthenticated. The
-// error is a *StartError.
+// Start chooses the mode. The argument `tokens` says whether the server can verify tokens, either
+// static ones or those of an issuer. The argument `policies` says whether there are policies. The
+// argument `open` is the flag --unauthenticated. The error is a *StartError.
 func Start(tokens, policies, open bool) (Mode, error) {
 	const addToken = "set " + TokensFileVar + " or " + TokenVarPrefix + "<ACTOR>, or an authentication method under server in cluster.yaml, such as oidc"
 	switch {

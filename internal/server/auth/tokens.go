@@ -14,7 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
-// The environment variables that name tokens.
+// The environment variables that contain or locate tokens.
 const (
 	// TokensFileVar is the variable that holds the path of the tokens file.
 	TokensFileVar = "OMNIGRAPH_TOKENS_FILE"
@@ -40,9 +40,9 @@ type entry struct {
 	actor  *access.Actor
 }
 
-// Load returns the tokens that an environment names; environ has the form of os.Environ. It reads
-// the file that OMNIGRAPH_TOKENS_FILE names and the OMNIGRAPH_TOKEN_<ACTOR> variables. It is not an
-// error if none of them is set.
+// Load returns the tokens of an environment; environ has the form of os.Environ. Load reads the
+// OMNIGRAPH_TOKEN_<ACTOR> variables, and the file at the path in OMNIGRAPH_TOKENS_FILE. It is not
+// an error if none of these variables is set.
 func Load(environ []string) (*Tokens, error) {
 	t := &Tokens{}
 	for _, kv := range environ {
@@ -87,7 +87,7 @@ func (t *Tokens) ReadFile(path string) error {
 // Len returns the number of tokens.
 func (t *Tokens) Len() int { return len(t.entries) }
 
-// Names reports whether actor has a token.
+// Names reports whether an actor has a token.
 func (t *Tokens) Names(actor string) bool {
 	return slices.ContainsFunc(t.entries, func(e entry) bool { return e.actor.ID == actor })
 }
@@ -176,7 +176,7 @@ func checkToken(token string) error {
 	return nil
 }
 
-// isB64Token reports whether s has the form that RFC 6750 gives a bearer token.
+// isB64Token reports whether s has the form of a bearer token according to RFC 6750.
 func isB64Token(s string) bool {
 	body := strings.TrimRight(s, "=")
 	for _, c := range []byte(body) {

@@ -155,7 +155,7 @@ func branchMerge() tool.Tool {
 	}
 }
 
-// checkName notes a fault if a member that must name a branch is empty. Without it, the
+// checkName notes a fault if a member that must name a branch is empty. Without this check, the
 // grant would be checked for main, because an empty branch in a grant means main.
 func checkName(o *arguments.Object, member, name string) {
 	if o.Has(member) && name == "" {

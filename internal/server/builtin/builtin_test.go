@@ -22,8 +22,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// TestAdHoc runs texts through graph_query and graph_mutate. Of the answer of a read it compares
-// the part from the columns on; of a fault it compares the whole envelope.
+// TestAdHoc runs texts through graph_query and graph_mutate. If the answer is that of a read, the
+// test compares the part that begins with the columns. If it is a fault, the test compares the
+// whole envelope.
 func TestAdHoc(t *testing.T) {
 	c := servedtest.Config(t, builtin.All("1")...)
 	g := servedtest.Graph(t, c)
@@ -44,7 +45,7 @@ func TestAdHoc(t *testing.T) {
 			want: `{"error":"name: the text does not contain the query peple; did you mean people?","code":"bad_request"}`},
 		{name: "empty", tool: "graph_query", args: map[string]any{"query": ` // nothing`}, status: 400, want: `query: the text contains no query`},
 		{name: "mutation refused", tool: "graph_query", args: map[string]any{"query": `query m() { insert Person { name: "zoe" } }`}, status: 400,
-			// The message must not name a tool that writes to an actor that only reads.
+			// The message to an actor that only reads must not mention a tool that writes.
 			want: `{"error":"query: m is a mutation, expected a read","code":"bad_request"}`},
 		{name: "mutation refused to a writer", tool: "graph_query", actor: servedtest.Writer, args: map[string]any{"query": `query m() { insert Person { name: "zoe" } }`}, status: 400,
 			want: `{"error":"query: m is a mutation, expected a read; run it with graph_mutate","code":"bad_request"}`},

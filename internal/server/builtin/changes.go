@@ -47,7 +47,7 @@ type ChangeAnswer struct {
 	Properties []PropertyChange `json:"properties" jsonschema_description:"Those with another value than before; of an inserted or deleted entity those that are not null."`
 }
 
-// PropertyChange is a property whose value changed.
+// PropertyChange is a property with a changed value.
 type PropertyChange struct {
 	Name string          `json:"name"`
 	Old  json.RawMessage `json:"old" jsonschema_description:"Null where there was none."`

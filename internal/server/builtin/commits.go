@@ -142,7 +142,7 @@ func commitGet() tool.Tool {
 	}
 }
 
-// orMain returns the branch that the pointer names, or main.
+// orMain returns the branch that the pointer points to, or main.
 func orMain(branch *string) string {
 	if branch == nil || *branch == "" {
 		return engine.MainBranch

@@ -24,7 +24,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
 
-// oddSchemas are schemas whose names could collide with variables, parameters and keywords.
+// oddSchemas are schemas with names that could collide with variables, parameters and keywords.
 var oddSchemas = map[string]string{
 	"keywords":   "node Match { limit: String @key } node Not { match: Bool } edge Contains: Match -> Match { order: I32 } edge Return: Not -> Match",
 	"w":          "node W { w: I32 } edge E: W -> W { w: I32 w2: I32? }",
@@ -115,7 +115,7 @@ type describedGraph struct {
 }
 
 // emptyGraph serves a graph without nodes. The graph ignores the rules about values and the number
-// of edges, so that a test can fill it without knowing them. No clause depends on them.
+// of edges, so that a test can fill it without knowing these rules. No clause depends on the rules.
 func emptyGraph(t *testing.T, text string) *describedGraph {
 	t.Helper()
 	schema := servedtest.SchemaOf(t, text)
@@ -208,9 +208,8 @@ func (g *describedGraph) describe(t *testing.T, name, kind string) builtin.TypeA
 	return answer.Types[i]
 }
 
-// expect runs a match of the clauses. The result must be one row, in which the node that the
-// variable described stands for has the id in here, and the node of the other variable has the id
-// in there.
+// expect runs a match of the clauses. The result must be one row. In it, the node of the variable
+// `described` must have the id `here`, and the node of the other variable must have the id `there`.
 func (g *describedGraph) expect(t *testing.T, clauses []string, described, here, there string) {
 	t.Helper()
 	last := clauses[len(clauses)-1]

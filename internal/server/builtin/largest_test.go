@@ -17,9 +17,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// TestLargestAnswers checks that no built-in tool answers with more than max_bytes. An
-// answer that is too large is either refused with advice on what to do, or truncated and
-// marked as such.
+// TestLargestAnswers checks that no built-in tool answers with more than max_bytes. An answer that
+// is too large must be either refused with advice on what to do, or truncated and marked as
+// truncated.
 func TestLargestAnswers(t *testing.T) {
 	c := servedtest.Config(t, builtin.All("1")...)
 	c.Limits = servedgraph.Limits{MaxBytes: servedtest.MaxBytes}
@@ -68,8 +68,8 @@ func TestLargestAnswers(t *testing.T) {
 	}
 }
 
-// TestCutSteps checks that the steps of a schema are cut if they do not fit, and that the
-// answer still gives the total number of steps.
+// TestCutSteps checks that the steps of a schema are cut if they do not fit, and that the answer
+// still contains the total number of steps.
 func TestCutSteps(t *testing.T) {
 	a := &operations.SchemaApplyResult{StepCount: 1000}
 	for i := range 1000 {

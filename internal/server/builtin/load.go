@@ -49,7 +49,7 @@ func load() tool.Tool {
 			case from == "":
 				return c, o.Done()
 			case c.Branch == "":
-				o.Fail("from", "found a branch to start from, but no branch to create", "name the branch to create in branch")
+				o.Fail("from", "found a branch to start from, but no branch to create", "set branch to the name of the branch to create")
 			}
 			return &operations.LoadFrom{Load: c, From: from}, o.Done()
 		},

@@ -88,8 +88,8 @@ func typePath() tool.Tool {
 	}
 }
 
-// within reads an optional number from 1 to most. If the number is absent, it returns the value of
-// otherwise.
+// within reads an optional number between 1 and the limit `most`. If the number is absent, it
+// returns the default in `otherwise`.
 func within(o *arguments.Object, name string, otherwise, most int) int {
 	n := o.OptI32(name)
 	if n == nil {

@@ -117,7 +117,7 @@ func mutate() tool.Tool {
 	}
 }
 
-// decodeQuery returns the call for one read, or for a batch if the member queries is present.
+// decodeQuery returns the call for one read, or for a batch if the member `queries` is present.
 func decodeQuery(args json.RawMessage) (tool.Call, error) {
 	o := arguments.Members(args)
 	if !o.Has("queries") {

@@ -1,4 +1,4 @@
-// Package cluster reads cluster.yaml, which names the graphs that a server serves, their source
+// Package cluster reads cluster.yaml, which lists the graphs that a server serves, their source
 // files and their policies.
 package cluster
 
@@ -51,8 +51,8 @@ type Graph struct {
 	MaxBytes       int
 	RefuseOversize bool
 
-	// MetaThreshold is a number of stored queries. With that many or more, the server offers two
-	// tools that find and run queries, instead of one tool for each query.
+	// MetaThreshold is a number of stored queries. From this number on, the server offers two tools
+	// that find and run queries, instead of one tool for each query.
 	MetaThreshold int
 }
 
@@ -87,7 +87,7 @@ func (c *Config) Graph(id string) *Graph {
 }
 
 // PolicyGraphs returns the ids of the graphs that a policy file applies to, in file order. The
-// rules of that file may name the stored queries of any of them.
+// rules of that file may refer to the stored queries of any of these graphs.
 func (c *Config) PolicyGraphs(file string) []string {
 	var ids []string
 	for _, g := range c.Graphs {

@@ -19,7 +19,7 @@ func (p *reader) join(path string) string {
 }
 
 // file checks that path leads to a regular file with one of the endings, and returns the joined
-// path. The argument what names the file in reports.
+// path. Reports call the file by the text in the argument `what`.
 func (p *reader) file(n *strictyaml.Node, path, what string, endings ...string) string {
 	full := p.join(path)
 	info, err := os.Stat(full)

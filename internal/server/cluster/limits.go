@@ -34,8 +34,8 @@ const (
 	DefaultBranches         = 10_000
 )
 
-// minBodyBytes is large enough for two bodies of the largest size, so that half of it, which is the
-// share of one actor, is enough for one body.
+// minBodyBytes is large enough for two bodies of the largest size. One actor may use half of the
+// limit, so half of it must be enough for one body.
 const minBodyBytes = 64 << 20
 
 // WithDefaults returns the limits with every zero field set to its default.
@@ -108,8 +108,8 @@ func (p *reader) limits(n *strictyaml.Node) {
 	}
 }
 
-// The bounds of the request timeout. maxTimeout is below the ten minutes in which the server must
-// compute any answer and the client must read it.
+// The bounds of the request timeout. Within ten minutes, the server must compute an answer and the
+// client must read it; maxTimeout is less than that.
 const (
 	minTimeout = time.Millisecond
 	maxTimeout = 5 * time.Minute

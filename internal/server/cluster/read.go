@@ -32,7 +32,7 @@ func Read(path string) (*Config, error) {
 }
 
 // MetaThresholds returns the MetaThreshold of each graph in an old version of cluster.yaml. It
-// ignores faults, because the files that the old version names may be gone.
+// ignores faults, because files that the old version refers to may not exist any more.
 func MetaThresholds(src []byte) map[string]int {
 	p := &reader{dir: ".", cfg: &Config{}}
 	if root := strictyaml.Read("cluster.yaml", src).Root(); root != nil {

@@ -10,7 +10,7 @@ import (
 var envReference = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 
 // secret reads the name of the environment variable that holds a secret. Its fault reports do not
-// repeat the text of the file, which may be the secret.
+// repeat the text of the file, because that text may be the secret itself.
 func secret(n *strictyaml.Node, what string) (env string) {
 	if n == nil {
 		return ""

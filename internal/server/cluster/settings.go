@@ -128,7 +128,7 @@ var policySettings = &setting{
 	},
 }
 
-// serverSettings describes the section server. The sections of the authentication methods stand
+// serverSettings describes the section `server`. The sections of the authentication methods are
 // between its other keys.
 var serverSettings = func() *setting {
 	s := &setting{

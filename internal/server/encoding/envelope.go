@@ -154,7 +154,7 @@ func Commit(c engine.Commit) client.CommitAnswer {
 }
 
 // written returns the commit of a write, or nil if the write made none. For a caller who may not
-// read the branch it leaves out the parents, which are commits of others.
+// read the branch it leaves out the parents, because they are commits of other actors.
 func written(c *engine.Commit, reads bool) *client.CommitAnswer {
 	if c == nil {
 		return nil

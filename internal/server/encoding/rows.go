@@ -24,11 +24,11 @@ const (
 // up to n rows and returns how many it skipped.
 type skipper interface{ Skip(n int) int }
 
-// rowsOf writes rows of a result as an array of objects, starting at row from, until a limit is
-// reached. It returns the number of rows written and the limit that cut rows off. It reports the
-// query's own limit only if the options limit the number of rows. head is the number of bytes of
-// the answer before the rows. A row that does not fit even alone gives a *wireerror.Oversize,
-// since no page could contain it.
+// rowsOf writes rows of a result as an array of objects. It starts at the row with the index `from`
+// and stops when a limit is reached. It returns the number of rows written and the limit that cut
+// rows off. It reports the query's own limit only if the options limit the number of rows. The
+// argument `head` is the number of bytes of the answer before the rows. If a row does not fit even
+// alone, the error is a *wireerror.Oversize, since no page could contain that row.
 func (e *Writer) rowsOf(ctx context.Context, r engine.Result, from int64, head int) (n int, why cut, err error) {
 	keys := columnKeys(r.Columns())
 	start, total, over := len(e.buf), int64(0), 0

@@ -6,7 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// ValueJSON returns a value in the JSON form that it has in the rows of an answer.
+// ValueJSON returns a value as JSON, in the same form as in the rows of an answer.
 func ValueJSON(v value.Value, enc Options) json.RawMessage {
 	e := &Writer{enc: enc}
 	e.any(v)

@@ -36,7 +36,7 @@ type Options struct {
 	// readers that store numbers as float64 would round them.
 	SafeIntegers bool
 
-	MaxRows  int  // zero for no limit; if set, answers also say when the query's own limit cut rows off
+	MaxRows  int  // zero for no limit; if it is not zero, answers also say when the query's own limit cut rows off
 	MaxBytes int  // zero for no limit
 	Refuse   bool // refuse a result beyond MaxRows or MaxBytes instead of truncating it
 
@@ -77,8 +77,8 @@ type Writer struct {
 // firstAnswer is the initial capacity of an answer in bytes. It is enough for a lookup.
 const firstAnswer = 1 << 10
 
-// NewWriter returns a writer whose parts take memory from the budget, which may be nil. If it
-// is not nil, most is the maximum number of bytes of an answer in parts.
+// NewWriter returns a writer. Its parts take memory from the budget, which may be nil. If the
+// budget is not nil, the argument `most` is the maximum number of bytes of an answer in parts.
 func NewWriter(enc Options, memory Memory, most int64) *Writer {
 	enc.Parts = enc.Parts && enc.MaxBytes == 0
 	return &Writer{enc: enc, buf: make([]byte, 0, firstAnswer), parts: parts{memory: memory, maxBytes: most}}
@@ -98,8 +98,7 @@ type Mark struct {
 	truncated   bool
 }
 
-// Mark returns the position at which a call begins. No part has been finished at that
-// point.
+// Mark returns the current position, where a call begins. No part has been finished at that point.
 func (e *Writer) Mark() Mark { return Mark{len(e.buf), e.rows, e.truncated} }
 
 // Reset discards what was written after the mark.
@@ -126,9 +125,9 @@ func (e *Writer) Value(v any) error {
 	return err
 }
 
-// Outcome writes the answer of a call, other than a batch, and returns the commit that the
-// answer describes. reads says whether the caller may read the branch of a write. Outcome does not
-// close the result of a read.
+// Outcome writes the answer of a call, other than a batch, and returns the commit that the answer
+// describes. The argument `reads` says whether the caller may read the branch of a write. Outcome
+// does not close the result of a read.
 func (e *Writer) Outcome(ctx context.Context, env *tool.Env, out *tool.Outcome, reads bool) (commit string, err error) {
 	switch {
 	case out.Read != nil:

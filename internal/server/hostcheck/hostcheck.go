@@ -1,5 +1,5 @@
-// Package hostcheck rejects HTTP requests whose Host or Origin the server does not serve, before
-// the requests are authenticated.
+// Package hostcheck rejects HTTP requests for a Host, or from an Origin, that the server does not
+// serve. It does so before the requests are authenticated.
 package hostcheck
 
 import (
@@ -39,8 +39,8 @@ type Checker struct {
 	origins  map[string]bool // origins of web pages that may call the server
 }
 
-// New returns a checker for the bind address and the other options. The error names the wrong
-// setting.
+// New returns a checker for the bind address and the other options. The error contains the name of
+// the wrong setting.
 func New(o Options) (*Checker, error) {
 	host, _, err := net.SplitHostPort(o.Bind)
 	if err != nil {
@@ -76,8 +76,8 @@ func New(o Options) (*Checker, error) {
 	return g, nil
 }
 
-// Wrap puts the check in front of next. A rejected request answers 403 with the error envelope,
-// code forbidden.
+// Wrap puts the check in front of the handler `next`. A rejected request answers 403 with the error
+// envelope, code forbidden.
 func (g *Checker) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(g.origins) > 0 {
@@ -125,9 +125,9 @@ func (g *Checker) hostAllowed(hostport string) bool {
 	return ok && g.hosts[host]
 }
 
-// originAllowed checks the values of the Origin header. listed reports whether the origin is in the
-// list; allowed reports whether the request may pass. host is the Host of the request, which
-// hostAllowed accepted. No browser sends more than one value.
+// originAllowed checks the values of the Origin header. The result `listed` reports whether the
+// origin is in the list; `allowed` reports whether the request may pass. The argument `host` is the
+// Host of the request, which hostAllowed accepted. No browser sends more than one value.
 func (g *Checker) originAllowed(values []string, host string) (listed, allowed bool) {
 	if len(values) != 1 {
 		return false, false

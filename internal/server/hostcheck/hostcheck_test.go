@@ -209,8 +209,8 @@ func TestNewErrors(t *testing.T) {
 	}
 }
 
-// TestRefusalShowsWholeLetters sends a long Host whose limit falls within a multi-byte character.
-// The message must not split that character.
+// TestRefusalShowsWholeLetters sends a Host that is too long. The limit falls within a multi-byte
+// character. The message must not split that character.
 func TestRefusalShowsWholeLetters(t *testing.T) {
 	g, _ := newGuard(t, Options{Bind: "localhost:0"})
 	r := httptest.NewRequest(http.MethodGet, "/", nil)

@@ -11,8 +11,8 @@ import (
 )
 
 // ParseHost checks a host from the configuration. The host must have neither a scheme nor a port.
-// ParseHost returns the host in the form in which Host headers are compared: in lower case, IPv6
-// without brackets.
+// ParseHost returns the host in the form for comparing Host headers: in lower case, IPv6 without
+// brackets.
 func ParseHost(s string) (string, error) {
 	host, ok := splitHost(s)
 	if !ok {
@@ -25,8 +25,7 @@ func ParseHost(s string) (string, error) {
 }
 
 // ParseOrigin checks an origin, scheme://host[:port] with scheme http or https. It returns the
-// origin in the form in which origins are compared: in lower case, without the scheme's default
-// port.
+// origin in the form for comparing origins: in lower case, without the scheme's default port.
 func ParseOrigin(s string) (string, error) {
 	fault := func(why string) (string, error) {
 		return "", fmt.Errorf("%q is not an origin: %s; expected scheme://host[:port], such as https://app.example.com", s, why)

@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// Interval is the time in which at most one line of each kind is written.
+// Interval is a duration. During it, at most one line of each kind is written.
 const Interval = time.Second
 
-// maxKinds is the maximum number of kinds that are told apart. All further kinds count as
-// one.
+// maxKinds is the maximum number of kinds that are distinguished. All further kinds count as one.
 const maxKinds = 256
 
 // Sampler lets one line of each kind pass per [Interval]. The zero value is ready to use.
@@ -26,9 +25,9 @@ type kind struct {
 	suppressed int       // lines held back since then
 }
 
-// Allow reports whether to write a line of the named kind now. If so, held is the number of
-// lines of that kind that were held back since the last one that passed. Lines that are
-// held back now are counted by the next line that passes, however late it comes.
+// Allow reports whether to write a line of the named kind now. If so, `held` is the number of lines
+// of that kind that were suppressed since the last one that passed. If this line is suppressed, it
+// is counted for the next line that passes, however late that line comes.
 func (l *Sampler) Allow(name string, now time.Time) (held int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -47,8 +47,8 @@ func appendError(dst []byte, id []byte, e *jsonrpc.Error) []byte {
 	return append(dst, "}}"...)
 }
 
-// appendResult appends a result. It writes the results of tools/call and tools/list, the
-// frequent methods, from JSON that exists already; the SDK's types encode all others.
+// appendResult appends a result. It writes the results of the frequent methods tools/call and
+// tools/list from JSON that exists already. The SDK's types encode all other results.
 func (s *surface) appendResult(dst []byte, res mcp.Result, stateless bool) ([]byte, error) {
 	switch r := res.(type) {
 	case nil:
@@ -81,7 +81,7 @@ func (s *surface) appendResult(dst []byte, res mcp.Result, stateless bool) ([]by
 	return append(dst, b...), nil
 }
 
-// plainText returns the text of a result whose whole content is one text.
+// plainText returns the text of a result if one text is the whole content of the result.
 func plainText(r *mcp.CallToolResult) (string, bool) {
 	if len(r.Content) != 1 || r.RequestState != "" {
 		return "", false

@@ -13,7 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// This file has the methods that name a tool, a resource or a prompt.
+// This file contains the methods that use one tool, resource or prompt.
 
 // bindToolCall decodes the params of tools/call.
 func bindToolCall(s *surface, m *message) (run, error) {

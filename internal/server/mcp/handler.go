@@ -37,13 +37,13 @@ type Options struct {
 const (
 	defaultMaxBody = 32 << 20
 
-	// maxBatch is how many messages a batch may have, in the protocol versions that have batches.
-	// Each message may ask for an answer as large as the limits of a result allow.
+	// maxBatch is the maximum number of messages in a batch, in the protocol versions that have
+	// batches. Each message may ask for an answer as large as the limits of a result allow.
 	maxBatch = 16
 )
 
 // The headers of the protocol. The server refuses a request that repeats one. Otherwise a proxy
-// that checks the first value could approve another request than the server answers.
+// that checks only the first value could approve a request that the server understands differently.
 const (
 	versionHeader = "Mcp-Protocol-Version"
 	methodHeader  = "Mcp-Method"

@@ -55,8 +55,8 @@ func (s *surface) instructions(ctx context.Context) (string, error) {
 	return text, nil
 }
 
-// instructionsFor returns the instructions for a caller who sees the tools. They name no other
-// tool. stored says that the caller may run stored queries.
+// instructionsFor returns the instructions for a caller who sees the tools. They mention no other
+// tool. The argument `stored` says that the caller may run stored queries.
 func instructionsFor(seen []*tool.Descriptor, stored, meta bool) string {
 	sees := namesOf(seen)
 	sentences := []string{whatItIs}

@@ -112,7 +112,7 @@ func post(t *testing.T, url, version string, actor *access.Actor, body string) (
 	return resp, string(b)
 }
 
-// newest is the stateless protocol version, in which every request has metadata.
+// newest is the stateless protocol version. Every request of that version has metadata.
 const newest = "2026-07-28"
 
 // message returns a request in the given protocol version.
@@ -480,7 +480,7 @@ func TestRepeatedHeaders(t *testing.T) {
 	}
 }
 
-// hung is a graph whose snapshots panic or block until the context ends.
+// hung is a graph with snapshots that panic, or that block until the context ends.
 type hung struct {
 	engine.Graph
 	panics  bool

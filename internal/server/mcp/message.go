@@ -28,11 +28,12 @@ func (m *message) isCall() bool { return m.id != nil }
 // maxDepth is how deep the values of a message may nest.
 const maxDepth = 1000
 
-// maxID is how many bytes an id may have. It is bounded because every answer repeats the id.
+// maxID is the maximum number of bytes of an id. Ids are bounded because every answer repeats the
+// id.
 const maxID = 1 << 10
 
-// badMessage is the error for a body that is not a message, or that contains a part that is not
-// one.
+// badMessage is the error for a body that is not a message, or for a batch with an element that is
+// not a message.
 type badMessage struct {
 	code   int64 // JSON-RPC error code
 	detail string
@@ -66,7 +67,7 @@ func readMessages(body []byte) (msgs []message, batch bool, err error) {
 	return msgs, batch, nil
 }
 
-// plain returns the text of a decoder's error without the prefix that names the package.
+// plain returns the text of a decoder's error without the prefix that contains the package's name.
 func plain(err error) string {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return "it ends too early"
@@ -234,8 +235,8 @@ func (r reader) params(m *message) error {
 	return nil
 }
 
-// members reads an object. It calls opened with the offset at which the object begins, and then
-// f after each name; f must read the value.
+// members reads an object. It calls the function `opened` with the offset of the start of the
+// object. Then it calls f after each name; f must read the value.
 func (r reader) members(f func(key string) error, opened func(from int64)) error {
 	if _, err := r.d.ReadToken(); err != nil {
 		return err

@@ -18,23 +18,23 @@ import (
 type method struct {
 	name string
 
-	// since is the first protocol version that has the method, and until is the first later version
-	// that does not have it. An empty string means no bound.
+	// The field `since` is the first protocol version that has the method, and `until` is the first
+	// later version that does not have it. An empty string means no bound.
 	since, until string
 
 	// notification says that the message is a notification. The server accepts it and does nothing;
 	// over stdio, the session handles cancellations.
 	notification bool
 
-	// subject returns the member of params that names the tool, prompt or resource. The header
-	// Mcp-Name repeats it. It is nil if the method has no such member.
+	// subject returns the member of params that identifies the tool, prompt or resource. The header
+	// Mcp-Name repeats that member. The function is nil if the method has no such member.
 	subject func(*message) []byte
 
 	bind binder // decodes the params and returns the call
 }
 
 // A binder decodes the params of a call and returns the run function for it. It does no other work,
-// because its caller limits the work only by the size of the params. The error is a *jsonrpc.Error.
+// because only the size of the params limits its work. The error is a *jsonrpc.Error.
 type binder func(s *surface, m *message) (run, error)
 
 // run answers a call. A nil result stands for the empty object.
@@ -103,7 +103,7 @@ func (s *surface) handle(ctx context.Context, version string, m *message) (res m
 	return res, nil
 }
 
-// optional returns a binder for a method whose params may be absent.
+// optional returns a binder for a method that does not require params.
 func optional[P any](f func(*surface, context.Context, *P) (mcp.Result, error)) binder {
 	return decoded(f, false)
 }
@@ -129,8 +129,8 @@ func decoded[P any](f func(*surface, context.Context, *P) (mcp.Result, error), r
 	}
 }
 
-// subject returns the string that names the tool, prompt or resource of a call. An absent
-// member gives the empty string, which names nothing.
+// subject returns the string that identifies the tool, prompt or resource of a call. If the member
+// is absent, it returns the empty string, which identifies nothing.
 func subject(m *message, raw []byte, member string) (string, error) {
 	switch {
 	case m.params == nil:

@@ -66,8 +66,8 @@ func (s *surface) writeQuery(ctx context.Context, req *mcp.GetPromptRequest) (*m
 	return res, err
 }
 
-// queryGuide returns a guide to a query about some types. The argument listed has their names,
-// separated by commas. If it names no type, the guide covers all types.
+// queryGuide returns a guide to a query about some types. The argument `listed` contains the names
+// of the types, separated by commas. If it is empty, the guide covers all types.
 func (s *surface) queryGuide(ctx context.Context, intent, listed string) (*mcp.GetPromptResult, error) {
 	schema, queries, err := s.known(ctx)
 	if err != nil {
@@ -285,7 +285,7 @@ func uses(q *plan.Query, types map[string]bool) bool {
 }
 
 // result returns the prompt. The error is a *wireerror.Oversize if the text has more bytes than the
-// argument most allows.
+// limit `most`.
 func (w *prompt) result(description string, most int) (*mcp.GetPromptResult, error) {
 	if n := w.b.Len(); n > most {
 		return nil, &wireerror.Oversize{Bytes: int64(n), MaxBytes: most, Advice: "shorten the intent, or name fewer types"}

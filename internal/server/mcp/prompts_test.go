@@ -161,8 +161,8 @@ func TestReferenceResource(t *testing.T) {
 }
 
 // TestLargestPrompts checks that prompts and resources stay within max_bytes, and that their
-// arguments stay within the limit of texts. Lists are truncated and say so; all else is refused
-// with an error that names a smaller request.
+// arguments stay within the limit of texts. A list that is too large must be truncated and say so.
+// Everything else must be refused with an error that suggests a smaller request.
 func TestLargestPrompts(t *testing.T) {
 	ctx := context.Background()
 	c := config(t)

@@ -110,7 +110,8 @@ func hides(names []string, seen nameSet) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return !seen[name] })
 }
 
-// tool returns a copy of t whose texts name only tools in seen, or t itself if they already do.
+// tool returns a copy of t. The texts of the copy mention only tools in the set `seen`. If the
+// texts of t already mention no other tools, it returns t itself.
 func (r *redaction) tool(t *mcp.Tool, seen nameSet) *mcp.Tool {
 	if !hides(r.mentions[t.Name], seen) {
 		return t
@@ -136,8 +137,8 @@ func (r *redaction) tool(t *mcp.Tool, seen nameSet) *mcp.Tool {
 // described matches the descriptions in a JSON Schema.
 var described = regexp.MustCompile(`"description":"(?:[^"\\]|\\.)*"`)
 
-// text removes the sentences that name a tool outside seen. If that removes everything, text
-// keeps the clauses that name no such tool.
+// text removes the sentences that mention a tool outside the set `seen`. If that removes
+// everything, text keeps the clauses that mention no such tool.
 func (r *redaction) text(s string, seen nameSet) string {
 	if !hides(r.in(s), seen) {
 		return s
@@ -157,8 +158,8 @@ var (
 	clauseEnd   = regexp.MustCompile(`[.!?;]\s+|\n+`)
 )
 
-// without splits a text after each match of the pattern end and removes the parts that name a tool
-// outside seen.
+// without splits a text after each match of the pattern `end`, and removes the parts that mention a
+// tool outside the set `seen`.
 func (r *redaction) without(s string, end *regexp.Regexp, seen nameSet) string {
 	var kept strings.Builder
 	for s != "" {

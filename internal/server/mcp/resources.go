@@ -118,8 +118,9 @@ func (s *surface) readCatalog(ctx context.Context, req *mcp.ReadResourceRequest)
 	return list(s, "queries", entries)
 }
 
-// text returns a resource, always whole. If the resource has more bytes than an answer may have,
-// the error is a *wireerror.Oversize with the argument less as its advice on a smaller request.
+// text returns a whole resource. If the resource has more bytes than an answer may have, the error
+// is a *wireerror.Oversize. The argument `less` is the error's advice on how to make a smaller
+// request.
 func (s *surface) text(text, less string) (*mcp.ReadResourceResult, error) {
 	if most := s.graph.ForModel().MaxBytes; len(text) > most {
 		return nil, &wireerror.Oversize{Bytes: int64(len(text)), MaxBytes: most, Advice: less}
@@ -127,9 +128,8 @@ func (s *surface) text(text, less string) (*mcp.ReadResourceResult, error) {
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: text}}}, nil
 }
 
-// list returns a resource that is a JSON object. The member that the argument name gives holds the
-// list. It includes as many entries as an answer has room for; the object says so if some are
-// missing.
+// list returns a resource that is a JSON object. The list is the member with the given name. It
+// includes as many entries as an answer has room for. If some are missing, the object says so.
 func list[E any](s *surface, name string, entries []E) (*mcp.ReadResourceResult, error) {
 	const cut = `],"truncated":true,"truncated_by":"bytes"}`
 	most := s.graph.ForModel().MaxBytes - len(cut)

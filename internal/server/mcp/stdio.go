@@ -16,9 +16,10 @@ import (
 )
 
 // ServeStdio serves the graph to one client, as the actor of the context. It reads one JSON-RPC
-// message per line from in and writes one answer per line to out. When in ends, it finishes the
-// calls in flight and returns. When the context ends, it cancels them and returns. ServeStdio
-// answers a line that is not a message with an error and goes on.
+// message per line from the reader `in` and writes one answer per line to the writer `out`. When
+// the input ends, it finishes the calls in flight and returns. When the context ends, it cancels
+// the calls in flight and returns. If a line is not a message, ServeStdio answers it with an error
+// and goes on.
 func ServeStdio(ctx context.Context, g *servedgraph.Graph, opts Options, in io.Reader, out io.Writer) error {
 	s := newSurface(g, opts)
 	return serveStdio(ctx, in, out, opts.MaxBody, func(ctx context.Context, version string, m *message) []byte {
@@ -62,7 +63,8 @@ type stdioSession struct {
 // must compare the registration and not the id.
 type registration struct{ cancel context.CancelFunc }
 
-// serveStdio answers the lines of in on out until in ends.
+// serveStdio reads lines from the reader `in` and writes the answers to the writer `out`, until the
+// input ends.
 func serveStdio(ctx context.Context, in io.Reader, out io.Writer, maxLine int64, respond responder) error {
 	if maxLine == 0 {
 		maxLine = defaultMaxBody
@@ -94,8 +96,8 @@ func serveStdio(ctx context.Context, in io.Reader, out io.Writer, maxLine int64,
 			}
 			return l.err
 		case <-outer.Done():
-			// The reading goroutine may wait for its client for ever. Closing in ends the read, if
-			// in can be closed.
+			// The reading goroutine may wait for its client for ever. Closing the reader `in` ends
+			// the read, if that reader can be closed.
 			if c, ok := in.(io.Closer); ok {
 				_ = c.Close()
 			}
@@ -112,7 +114,8 @@ type line struct {
 	err     error // why reading ended; io.EOF if there was no error
 }
 
-// readLines sends the lines of in to read until in or the context ends.
+// readLines sends the lines of the reader `in` to the channel `read`, until the input or the
+// context ends.
 func readLines(ctx context.Context, in io.Reader, maxLine int64, read chan<- line) {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
@@ -145,8 +148,8 @@ func readLines(ctx context.Context, in io.Reader, maxLine int64, read chan<- lin
 	}
 }
 
-// take processes one line. It answers the line in a goroutine of its own, except initialize, which
-// is complete when take returns, because the next lines depend on the version that it agrees on.
+// take processes one line. It answers the line in a separate goroutine. Only initialize is complete
+// when take returns, because the next lines depend on the agreed protocol version.
 func (s *stdioSession) take(ctx context.Context, l line, maxLine int64) {
 	if l.tooLong {
 		s.write(appendError(nil, nil, tooLarge(maxLine).fault))
@@ -185,7 +188,7 @@ func (s *stdioSession) take(ctx context.Context, l line, maxLine int64) {
 	}
 	s.lines.Go(func() {
 		defer s.unanswered.Release(weight)
-		given := ctx // the context whose end ends the wait
+		given := ctx // the end of this context ends the wait
 		if !batch {
 			given = pending[0].ctx
 		}
@@ -277,7 +280,7 @@ func (s *stdioSession) answer(c call) []byte {
 	return reply
 }
 
-// stop cancels the call that a notification names, if that call is in flight.
+// stop cancels the call that a notification refers to, if that call is in flight.
 func (s *stdioSession) stop(params []byte) {
 	var p struct {
 		RequestID json.RawMessage `json:"requestId"`

@@ -186,8 +186,8 @@ func TestStdioCancel(t *testing.T) {
 	})
 }
 
-// hungAt is a graph whose snapshots block until the context ends or, if it is set, until release
-// is closed.
+// hungAt is a graph with snapshots that block until the context ends. If the channel `release` is
+// set, they also end when it is closed.
 type hungAt struct {
 	engine.Graph
 	started chan struct{} // receives an element for each call

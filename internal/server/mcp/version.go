@@ -30,7 +30,8 @@ func supported(version, method string) bool {
 	return slices.Contains(versions, version) || version == oldestVersion && method == "initialize"
 }
 
-// agreed returns the protocol version that initialize answers to a client that asks for version.
+// agreed returns the protocol version in the answer of initialize, for a client that requests the
+// given version.
 func agreed(version string) string {
 	if version < statelessVersion && supported(version, "initialize") {
 		return version
@@ -38,8 +39,8 @@ func agreed(version string) string {
 	return handshakeVersion
 }
 
-// requestMeta is the part of _meta in which a message of the stateless protocol gives its
-// version, client and capabilities.
+// requestMeta is a part of _meta. It contains the version, client and capabilities of a message of
+// the stateless protocol.
 type requestMeta struct {
 	version string // empty if absent
 	fault   string // the member that is missing or malformed, or ""
@@ -107,7 +108,8 @@ func checkMeta(m *message, header string) *jsonrpc.Error {
 	return nil
 }
 
-// maxVersion is how many bytes of an unsupported version the error message repeats.
+// maxVersion is a number of bytes. The error message repeats at most that many bytes of an
+// unsupported version.
 const maxVersion = 80
 
 // unsupportedVersion returns the error for a protocol version that is not served.

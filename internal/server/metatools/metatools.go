@@ -24,8 +24,8 @@ const (
 	RunQuery    = "stored_query_run"
 )
 
-// PerCaller is a tool whose visibility and descriptor depend on the grants of the caller.
-// Its gates are not used.
+// PerCaller is a tool that has a different visibility and descriptor depending on the grants of the
+// caller. The gates of the tool are not used.
 type PerCaller interface {
 	tool.Tool
 	VisibleTo(actor *access.Actor) bool
@@ -130,7 +130,7 @@ func New(allowed func(actor *access.Actor, query string) bool) *Tools {
 // Variants lists the possible descriptors of the tool that runs queries.
 func (p *Tools) Variants() []*tool.Descriptor { return p.runs[:] }
 
-// Tools returns the meta tools in the order in which they are listed.
+// Tools returns the meta tools in listing order.
 func (p *Tools) Tools() []tool.Tool { return []tool.Tool{&lister{p}, &runner{p}} }
 
 // seen yields the queries that the actor may invoke.

@@ -18,8 +18,9 @@ const (
 	// maxKeys is the number of keys that are compared with an unknown one. If a type has at most
 	// that many nodes, all of its keys are compared.
 	maxKeys = 1000
-	// maxNodes is the number of nodes of a type up to which the engine searches its keys for
-	// candidates. In a larger type the search would take longer than the read.
+	// maxNodes is a number of nodes. The engine searches the keys of a type for candidates only if
+	// the type has at most this many nodes. In a larger type the search would take longer than the
+	// read.
 	maxNodes = 100_000
 )
 
@@ -56,8 +57,8 @@ func (l *lookup) near(typ *catalog.Node, text string) []string {
 	return resembling(keys, text)
 }
 
-// keys returns the keys of at most limit nodes that pass the filters. If the key of the type is not
-// one String property, it returns their ids.
+// keys returns the keys of the nodes that pass the filters, at most limit of them. If the key of
+// the type is not one String property, it returns the ids of the nodes.
 func (l *lookup) keys(typ *catalog.Node, limit int64, order []plan.Order, filters ...plan.Clause) ([]string, error) {
 	column := plan.Column{Name: "key", Expr: plan.ID{}, Type: value.Of(value.String)}
 	if len(typ.Key) == 1 {
@@ -100,8 +101,8 @@ func compare(op plan.Op, of plan.Expr, with value.Value) plan.Clause {
 	return plan.Filter{Cond: plan.Compare{Op: op, Left: of, Right: plan.Lit{Value: with}, Unless: plan.NoParam}}
 }
 
-// resembling returns the keys that resemble a text, quoted: at most [maxNear], the best first, and
-// the shorter first among equals.
+// resembling returns the keys that resemble a text, quoted: at most [maxNear], the best first. Of
+// equally good keys, the shorter one is first.
 func resembling(keys []string, text string) []string {
 	type candidate struct {
 		key  string
@@ -123,7 +124,7 @@ func resembling(keys []string, text string) []string {
 	return near
 }
 
-// The ways in which a key resembles a text, the best first.
+// The ways that a key can resemble a text, the best first.
 const (
 	otherCase  = iota // they differ in case
 	suffix            // the key ends with the text, after the end of a word

@@ -28,9 +28,9 @@ const (
 )
 
 // ForEmpty returns the notes on a read that has no rows at a commit. It examines the conditions
-// that every row must meet, which are those outside not blocks, in the order of the variables, and
-// reads the same commit. A note is help that the caller did not ask for, so ForEmpty leaves out the
-// notes for which a read fails.
+// that every row must meet: the conditions outside `not` blocks, in the order of the variables. It
+// reads the same commit. A note is help that the caller did not ask for, so ForEmpty leaves out a
+// note if a read for the note fails.
 func ForEmpty(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Args, commit string) []string {
 	wanted := conditions(q, args)
 	if wanted == nil {
@@ -68,7 +68,7 @@ func ForEmpty(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Ar
 type equalities map[string]value.Value
 
 // conditions returns, for each variable of a read, the equalities with literals and arguments
-// outside not blocks. It leaves out equalities with null, which no row meets, and conditions that
+// outside `not` blocks. It leaves out equalities with null, which no row meets, and conditions that
 // do not apply because their optional argument is absent.
 func conditions(q *plan.Query, args engine.Args) map[plan.VarID]equalities {
 	var wanted map[plan.VarID]equalities
@@ -163,7 +163,7 @@ func (l *lookup) unknownKey(typ *catalog.Node, equal equalities) string {
 		}
 	}
 	if len(typ.Key) != 1 || len(members) != 1 || typ.Property(typ.Key[0]).Type.Kind != value.String || text.Kind() != value.String {
-		return note // its ids are not texts that a person chose, so similar ones do not help
+		return note // the ids are not texts that a person chose, so similar ids do not help
 	}
 	if near := l.near(typ, text.Str()); len(near) > 0 {
 		note += "; near it: " + strings.Join(near, ", ")

@@ -153,7 +153,7 @@ func TestNearInLargeTypes(t *testing.T) {
 	}
 }
 
-// TestFailedNote checks that a note whose read fails is left out.
+// TestFailedNote makes the read for a note fail. The note must be left out.
 func TestFailedNote(t *testing.T) {
 	g := open(t)
 	s, err := g.Schema(t.Context(), engine.Target{})

@@ -54,8 +54,8 @@ func (p *BlobPlace) Read(ctx context.Context, g engine.Graph, at engine.Target) 
 	}
 }
 
-// missing returns the error for an entity that does not exist. If the id cannot be that of any node
-// of the type, the error says which form the ids have.
+// missing returns the error for an entity that does not exist. If no node of the type can have such
+// an id, the error describes the form of the ids.
 func (p *BlobPlace) missing(s *catalog.Schema) error {
 	err := error(&engine.NotFound{What: p.Entity.String() + " " + p.Type, Name: p.ID})
 	if p.Entity == plan.Node {

@@ -13,7 +13,7 @@ import (
 // CreateBranch is the call that creates a branch.
 type CreateBranch struct {
 	Name string
-	From string // the branch whose head is the start; empty for main
+	From string // the new branch starts at the head of this branch; empty for main
 
 	// Commit, if not empty, is the commit to start at instead. It must be in the history of From. If
 	// From is empty, it may be any commit that the caller may read.
@@ -100,9 +100,8 @@ func (c *DeleteBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	return &tool.Outcome{Value: &BranchDeleteResult{Name: c.Name, ActorID: encoding.OrNil(env.Actor)}, Wrote: &tool.Written{Branch: c.Name}}, nil
 }
 
-// asArgument converts an *engine.BadArgument to a *tool.ArgumentError at path. The engine's
-// text speaks of a query's $parameter, which a caller that creates or merges branches does
-// not have.
+// asArgument converts an *engine.BadArgument to a *tool.ArgumentError at path. The engine's text
+// mentions a query's $parameter, but a caller that creates or merges branches has no query.
 func asArgument(path string, err error) error {
 	var bad *engine.BadArgument
 	if errors.As(err, &bad) {
@@ -111,10 +110,10 @@ func asArgument(path string, err error) error {
 	return err
 }
 
-// OnLine returns an *engine.NotFound unless the commit was made on the branch or is an
-// ancestor of its head. An actor that may read a branch may read these commits; the id of a
-// commit alone does not show which actors may read it. The error names the branch. It is
-// the same for a commit of another branch as for a commit that does not exist.
+// OnLine returns an *engine.NotFound unless the commit was made on the branch or is an ancestor of
+// its head. An actor that may read a branch may read these commits; the id of a commit alone does
+// not show which actors may read it. The error contains the name of the branch. It is the same for
+// a commit of another branch as for a commit that does not exist.
 func OnLine(ctx context.Context, g engine.Graph, branch, commit string) error {
 	c, err := g.Commit(ctx, commit)
 	if err == nil {

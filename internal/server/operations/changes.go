@@ -36,11 +36,12 @@ func ParseOp(name string) (kind engine.ChangeKind, ok bool) {
 	return 0, false
 }
 
-// LookChanges returns the call that lists a page of the changes of a commit. token is the token of
-// the page, or empty; without it r.After says where the page starts. The answer is a
-// client.ChangesAnswer. The error is a *wireerror.DiffRefused for a commit without a parent or with
-// another schema than its parent, a *wireerror.HistoryGap if the state of the commit or of its
-// parent was reclaimed, and an *engine.NotFound for a type in r.Types that the schema lacks.
+// LookChanges returns the call that lists a page of the changes of a commit. The argument `token`
+// is the token of the page, or empty; if it is empty, r.After says where the page starts. The
+// answer is a client.ChangesAnswer. The error is a *wireerror.DiffRefused for a commit without a
+// parent or with another schema than its parent, a *wireerror.HistoryGap if the state of the commit
+// or of its parent was reclaimed, and an *engine.NotFound for a type in r.Types that the schema
+// lacks.
 func LookChanges(at engine.Target, r engine.ChangeRange, token string) *Look {
 	if r.Limit <= 0 || r.Limit > maxChanges {
 		r.Limit = maxChanges

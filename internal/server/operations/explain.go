@@ -14,7 +14,7 @@ import (
 // ExplainQuery is the call that shows how the engine would run a query given as text.
 type ExplainQuery struct {
 	AdHoc        // Write is ignored
-	Analyze bool // also run the read, and count rows
+	Analyze bool // also run the read, and count its rows
 }
 
 // Explained is the answer of ExplainQuery.

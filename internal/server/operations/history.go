@@ -30,8 +30,8 @@ func LookSchema(at engine.Target) *Look {
 }
 
 // LookSnapshot returns the call that counts the entities of each type. Its answer is a
-// client.SnapshotAnswer. It names the branch of the target, or else the branch where the commit was
-// made.
+// client.SnapshotAnswer. The answer contains the branch of the target, or else the branch where the
+// commit was made.
 func LookSnapshot(at engine.Target) *Look {
 	return &Look{At: at, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 		s, err := env.Graph.Snapshot(ctx, engine.Target{Commit: c.ID})
@@ -64,9 +64,9 @@ func LookCommit(at engine.Target) *Look {
 	}}
 }
 
-// LookCommits returns the call that lists a page of the commits of a branch. token is the token of
-// the page, or empty; without it r.Before says where the page starts. The answer is a
-// client.CommitList.
+// LookCommits returns the call that lists a page of the commits of a branch. The argument `token`
+// is the token of the page, or empty; if it is empty, r.Before says where the page starts. The
+// answer is a client.CommitList.
 func LookCommits(at engine.Target, r engine.CommitRange, token string) *Look {
 	if r.Limit <= 0 || r.Limit > maxCommits {
 		r.Limit = maxCommits

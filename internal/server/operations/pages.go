@@ -21,8 +21,8 @@ func (p CommitPage) Token(env *tool.Env) string {
 	return env.SealPage(pagetoken.Place{List: pagetoken.Commits, Branch: p.Branch, After: strconv.FormatUint(p.Before, 10)})
 }
 
-// OpenCommits returns the sequence number where a page of the commits of a branch starts, or 0 for
-// the first page, whose token is empty. The error is a *tool.ArgumentError.
+// OpenCommits returns the sequence number where a page of the commits of a branch starts. If the
+// token is empty, it returns 0 for the first page. The error is a *tool.ArgumentError.
 func OpenCommits(env *tool.Env, token, branch string) (before uint64, err error) {
 	if token == "" {
 		return 0, nil
@@ -49,8 +49,8 @@ func (p ChangePage) Token(env *tool.Env) string {
 	return env.SealPage(pagetoken.Place{List: pagetoken.Changes, Commit: p.Commit, After: after})
 }
 
-// OpenChanges returns the position after which a page of the changes of a commit starts. It is zero
-// for the first page, whose token is empty. The error is a *tool.ArgumentError.
+// OpenChanges returns a position. A page of the changes of a commit starts after that position. If
+// the token is empty, the position is zero, for the first page. The error is a *tool.ArgumentError.
 func OpenChanges(env *tool.Env, token, commit string) (after engine.ChangePosition, err error) {
 	if token == "" {
 		return after, nil

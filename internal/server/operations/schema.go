@@ -26,8 +26,8 @@ type ApplySchema struct {
 	// sent the text. A text from a file has no size limits, and all of its faults are reported.
 	File string
 
-	// Fixed, if not empty, says why schemas cannot be applied here and what to do instead.
-	// A caller that has the permission gets it in an *engine.Conflict.
+	// Fixed, if not empty, says why schemas cannot be applied here and what to do instead. A caller
+	// that has the permission gets this text in an *engine.Conflict.
 	Fixed string
 }
 

@@ -1,6 +1,6 @@
-// Package pagetoken defines what a page token says about a reader's place in the rows of a read or
-// in a list, and how its bytes encode that. It contains no key and no cipher; package seal has
-// them.
+// Package pagetoken defines the content of a page token, which is a reader's place in the rows of a
+// read or in a list, and the encoding of that content as bytes. It contains no key and no cipher;
+// package seal has them.
 package pagetoken
 
 import "time"

@@ -14,7 +14,7 @@ const (
 	viaScope
 )
 
-// scopeKeys maps each scope to its key in a rule, in the order in which faults are reported.
+// scopeKeys maps each scope to its key in a rule. Faults are reported in this order.
 var scopeKeys = []struct {
 	scope scope
 	key   string
@@ -25,7 +25,7 @@ var scopeKeys = []struct {
 	{viaScope, "via"},
 }
 
-// scopesOf returns the scopes with which a rule can narrow an action.
+// scopesOf returns the scopes that a rule can use to narrow an action.
 func scopesOf(row *tool.ActionRow) scope {
 	var s scope
 	switch row.On {

@@ -93,8 +93,8 @@ func isTexts(n ast.IsNode) bool {
 	return ok && !slices.ContainsFunc(set.Elements, func(e ast.IsNode) bool { return !isText(e) })
 }
 
-// BranchClass implements access.Authorizer. A name that a rule spells out, or that is protected,
-// is its own class. Other names are classed by the patterns that they match.
+// BranchClass implements access.Authorizer. A name that occurs literally in a rule, or that is
+// protected, is its own class. All other names that match the same patterns are in one class.
 func (p *Policy) BranchClass(name string) string {
 	if _, literal := slices.BinarySearch(p.tests.literals, name); p.tests.opaque || literal || p.isProtected(name) {
 		return name

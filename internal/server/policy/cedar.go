@@ -155,7 +155,7 @@ func groupSet(groups []string) types.EntityUIDSet {
 	return types.NewEntityUIDSet(parents...)
 }
 
-// actorInGroups is a set of entities in which one actor is in additional groups.
+// actorInGroups is a set of entities. One actor of the set is in additional groups.
 type actorInGroups struct {
 	*entities
 	actor types.Entity
@@ -169,7 +169,8 @@ func (m *actorInGroups) Get(id types.EntityUID) (types.Entity, bool) {
 	return m.entities.Get(id)
 }
 
-// withGroups returns the entities, with the actor in the given groups in addition to its own.
+// withGroups returns entities in which the actor is in the given groups in addition to its own
+// groups.
 func (e *entities) withGroups(actor types.EntityUID, groups []string) types.EntityGetter {
 	all := groups
 	if known, ok := e.actors[actor]; ok {

@@ -29,7 +29,7 @@ type Explanation struct {
 	Unanswerable string
 }
 
-// Rule names a rule of a policy and its place.
+// Rule identifies a rule of a policy and its place.
 type Rule struct {
 	ID   string
 	Deny bool

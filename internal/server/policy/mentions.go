@@ -18,7 +18,7 @@ type mentioned struct {
 	protected bool              // the policy reads context.protected
 }
 
-// mentions collects the entities, actions and branches that a policy names.
+// mentions collects the entities, actions and branches that a policy refers to.
 func mentions(p *cedar.Policy) *mentioned {
 	m := &mentioned{}
 	tree := p.AST()

@@ -22,9 +22,9 @@ import (
 // are recursive.
 const maxNesting = 64
 
-// CompileCedar compiles a text in Cedar's own language without changing it. The argument file is
-// the name of the text in reports. Every policy must conform to the published schema, see
-// [CedarSchema], and must name only things that exist. The id of a policy is its @id, or else
+// CompileCedar compiles a text in Cedar's own language without changing it. Reports refer to the
+// text by the name in the argument `file`. Every policy must conform to the published schema, see
+// [CedarSchema], and must refer only to things that exist. The id of a policy is its @id, or else
 // policy0, policy1, … in file order. The error is a diag.List of all faults.
 //
 // Such a file declares neither groups nor protected branches. So actors are only in the groups of
@@ -107,8 +107,8 @@ func (n *native) read() policies {
 	return all
 }
 
-// check reports the parts of a policy that do not conform to the schema or name things that do not
-// exist.
+// check reports the parts of a policy that do not conform to the schema, or that refer to things
+// that do not exist.
 func (n *native) check(c compiled) {
 	at, m := c.at.Start, mentions(c.policy)
 	unknown := false
@@ -189,7 +189,7 @@ func nameHelp(kind, name string, known []string) string {
 }
 
 // place returns the position of an entity in the text of its policy. Cedar keeps only the position
-// at which the policy starts.
+// of the start of the policy.
 func (n *native) place(c compiled, e types.EntityUID) diag.Pos {
 	from := c.at.Start
 	i := strings.Index(n.src[min(from.Offset, len(n.src)):], e.String())
@@ -213,7 +213,8 @@ func flatten(err error) []error {
 	return all
 }
 
-// position finds the position in an error of Cedar's parser, which gives it only in the message.
+// position finds the position in an error of Cedar's parser. Such an error contains the position
+// only in its message.
 var position = regexp.MustCompile(`parse error at \S*?(\d+):(\d+) (.*)`)
 
 // parseFault splits an error of Cedar's parser into position and message. If the error has no

@@ -18,7 +18,7 @@ import (
 
 var _ access.Authorizer = (*Policy)(nil)
 
-// mainBranch is the branch of a grant that names none. It repeats engine.MainBranch, because this
+// mainBranch is the branch of a grant without a branch. It repeats engine.MainBranch, because this
 // package must not import the engine.
 const mainBranch = "main"
 
@@ -35,7 +35,7 @@ type Options struct {
 	// applies to, including queries that were left out at boot.
 	Queries []string
 
-	// AnyQuery turns off the check of query names, for a file whose graph is not known.
+	// AnyQuery turns off the check of query names, for a file if its graph is not known.
 	AnyQuery bool
 
 	// TokenGroups maps the names of groups in verified tokens to groups of the policy. Groups of a
@@ -78,8 +78,8 @@ func Read(path string, o Options) (*Policy, error) {
 	return Compile(path, src, o)
 }
 
-// Compile compiles the text of a YAML bundle. The argument file is the name of the text in reports.
-// The error is a diag.List of all faults.
+// Compile compiles the text of a YAML bundle. Reports refer to the text by the name in the argument
+// `file`. The error is a diag.List of all faults.
 func Compile(file string, src []byte, o Options) (*Policy, error) {
 	r := strictyaml.Read(file, src)
 	res := resolve(parse(r), o)
@@ -114,8 +114,8 @@ func Unrestricted(graph string) *Policy {
 	return compileRules(&resolved{rules: []rule{{id: "unrestricted", permit: true, actors: anyActor{}, actions: actions, branch: "any"}}}, graph)
 }
 
-// Nothing returns the policy of a graph for which a governed server has none; an empty id means the
-// server. No actor may do anything.
+// Nothing returns the policy of a graph without a policy on a governed server; an empty id means
+// the server. No actor may do anything.
 func Nothing(graph string) *Policy { return compileRules(&resolved{}, graph) }
 
 func compileRules(res *resolved, graph string) *Policy {

@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// rule is a rule whose names all refer to things that exist.
+// rule is a rule with resolved names: all of them refer to things that exist.
 type rule struct {
 	id      string
 	permit  bool // allow, not deny
@@ -36,7 +36,7 @@ func (anyActor) actorSet()   {}
 func (groupActor) actorSet() {}
 func (listActor) actorSet()  {}
 
-// resolved is a bundle whose names are resolved.
+// resolved is a bundle with resolved names.
 type resolved struct {
 	groups    []string            // groups that rules may name
 	groupsOf  map[string][]string // groups by actor

@@ -70,7 +70,7 @@ func naively(t *testing.T, text string) *naiveBundle {
 	return b
 }
 
-// asked holds the names from which the test makes its questions about a bundle.
+// asked holds the names in the test's questions about a bundle.
 type asked struct {
 	actors, branches, queries []string
 	claims                    [][]string // lists of groups in tokens

@@ -66,8 +66,8 @@ func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args en
 		return nil, r.Lost(err)
 	}
 	out.Result = result
-	// A note reveals whether a key exists and names other keys. The stored query itself may not show
-	// them, so the caller must be allowed to read.
+	// A note reveals whether a key exists, and contains other keys. Perhaps the stored query itself
+	// does not show these keys, so the caller must be allowed to read.
 	if r.place == nil && env.MayRead != nil {
 		out.Notes = func(ctx context.Context) []string {
 			if !env.MayRead() {

@@ -22,13 +22,14 @@ func (t Tool) Gates() []tool.Grant {
 }
 
 // Decode reads the arguments of the tool: {"params": {…}, "branch"?}, the run options of a read or
-// a mutation, and the query's parameters in params. The error is a *tool.ArgumentError.
+// a mutation, and the query's parameters in the member `params`. The error is a
+// *tool.ArgumentError.
 func (t Tool) Decode(args json.RawMessage) (tool.Call, error) {
 	return DecodeMembers(t.StoredQuery, arguments.Members(args))
 }
 
-// DecodeMembers is like [Tool.Decode] but takes an object from which the caller may have
-// read other members.
+// DecodeMembers is like [Tool.Decode], but the caller may already have read other members of the
+// object.
 func DecodeMembers(t tool.StoredQuery, o *arguments.Object) (tool.Call, error) {
 	params := o.Raw("params")
 	branch := o.OptString("branch")

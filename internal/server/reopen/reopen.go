@@ -24,8 +24,9 @@ const (
 
 // Options say how to open a graph and which functions to call when it fails.
 type Options struct {
-	// Open opens the graph. The graph calls failed when it cannot accept writes until it is opened
-	// again. failed returns at once; it may be called at any time and repeatedly.
+	// Open opens the graph. The graph calls the function `failed` when it cannot accept writes
+	// until it is opened again. That function returns at once; it may be called at any time and
+	// repeatedly.
 	Open func(ctx context.Context, failed func(error)) (engine.Graph, error)
 
 	// Failed, Retried and Reopened may be nil. Failed is called with the reason before the graph is

@@ -30,7 +30,7 @@ const queries = `query add($name: String) {
 }
 `
 
-// disk is a disk whose operations fail depending on its mode.
+// disk is a simulated disk. Its mode determines which operations fail.
 type disk struct {
 	fs.FS
 	mode atomic.Int32
@@ -194,7 +194,8 @@ func TestFailedSync(t *testing.T) {
 }
 
 // TestRefusedWrite makes the disk refuse the end of a log write for lack of space. The engine
-// clears the partial write, so its error says that it was not made and it never appears.
+// clears the partial write. So the error must say that the write was not made, and the write must
+// never appear.
 func TestRefusedWrite(t *testing.T) {
 	p := newPeople(t)
 	if err := p.insert(); err != nil {

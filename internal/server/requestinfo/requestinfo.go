@@ -76,8 +76,8 @@ func ID(h http.Header) string {
 	return NewID()
 }
 
-// minLeak is the minimum length in bytes of a match between an id and the token that rules
-// the id out. A shorter match may be chance.
+// minLeak is a length in bytes. An id that contains a token, or is contained in one, is replaced if
+// the contained text is at least this long. A shorter match may be chance.
 const minLeak = 8
 
 // revealsToken reports whether an id contains a token of the credentials, or is a part of one.

@@ -18,7 +18,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// object reads the body as a JSON object. The argument most is the maximum size of the body in
+// object reads the body as a JSON object. The argument `most` is the maximum size of the body in
 // bytes. An empty body counts as an empty object.
 func (x *exchange) object(most int64) (*arguments.Object, error) {
 	if x.r.ContentLength > most {
@@ -51,7 +51,8 @@ func (x *exchange) textBody(into any) (*arguments.Object, error) {
 	return x.bodyOf(x.opts.MaxText, into)
 }
 
-// bodyOf reads a body of at most most bytes into the struct that into points to.
+// bodyOf reads a body into the struct at the pointer `into`. The argument `most` is the maximum
+// size of the body in bytes.
 func (x *exchange) bodyOf(most int64, into any) (*arguments.Object, error) {
 	o, err := x.object(most)
 	if err != nil {
@@ -61,7 +62,7 @@ func (x *exchange) bodyOf(most int64, into any) (*arguments.Object, error) {
 	return o, nil
 }
 
-// readMembers reads the members of an object into the struct that into points to.
+// readMembers reads the members of an object into the struct at the pointer `into`.
 func readMembers(o *arguments.Object, into any) { members(o, reflect.ValueOf(into).Elem()) }
 
 // members reads the fields of a struct. A field without omitempty is required. The field of an

@@ -101,7 +101,7 @@ func TestMergeWithoutDelete(t *testing.T) {
 	})
 }
 
-// undeletable is a graph whose branches cannot be deleted because of a fault of the server.
+// undeletable is a graph that cannot delete its branches because of a fault of the server.
 type undeletable struct{ engine.Graph }
 
 func (undeletable) DeleteBranchAt(context.Context, string, string) error {
@@ -121,8 +121,8 @@ func TestMergeThenFail(t *testing.T) {
 	})
 }
 
-// contended is a graph in which someone writes to the source of every merge right after the
-// merge.
+// contended is a graph. After every merge, it immediately writes to the source of the merge, as
+// another writer could.
 type contended struct {
 	engine.Graph
 	write func()

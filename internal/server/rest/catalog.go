@@ -20,7 +20,7 @@ func (x *exchange) health() error {
 	})
 }
 
-// listGraphs lists all graphs, including those on which the caller has no rights.
+// listGraphs lists all graphs. The caller may have no rights on some of them.
 func (x *exchange) listGraphs() error {
 	actor := x.actor()
 	if actor == nil || x.opts.Server == nil || !x.opts.Server.Allowed(actor, tool.Grant{Action: tool.GraphList}) {

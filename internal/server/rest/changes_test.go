@@ -162,7 +162,8 @@ func TestChangesOfARenamedType(t *testing.T) {
 	})
 }
 
-// TestChangesRefused checks the answers for commits whose changes cannot be listed.
+// TestChangesRefused requests the changes of commits that have no list of changes, and checks the
+// answers.
 func TestChangesRefused(t *testing.T) {
 	overZoos(t, func(z *zoo) {
 		first, err := z.g.Commits(z.Context(), "", engine.CommitRange{})

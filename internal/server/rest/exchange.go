@@ -81,7 +81,8 @@ func (x *exchange) target() engine.Target {
 }
 
 // number returns a parameter of kind Number from the query string. If the parameter is absent,
-// number returns its argument otherwise. The method check has already validated the parameter.
+// number returns the default in its argument `otherwise`. The method check has already validated
+// the parameter.
 func (x *exchange) number(name string, otherwise int) int {
 	n, err := strconv.Atoi(x.query.Get(name))
 	if err != nil {
@@ -228,7 +229,7 @@ func (x *exchange) bad(message string) error {
 	return &httpError{envelope.New(wireerror.OfRequest, client.CodeBadRequest, message)}
 }
 
-// limit sets the deadline that the timeout header of the request gives.
+// limit sets the deadline according to the timeout header of the request.
 func (x *exchange) limit() context.CancelFunc {
 	ms, err := strconv.ParseInt(x.r.Header.Get(headerTimeout), 10, 32)
 	if err != nil { // the header is absent; check has refused malformed ones

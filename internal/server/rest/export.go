@@ -63,7 +63,7 @@ const maxStall = 2 * time.Minute
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	commit  string // the commit whose entities are sent
+	commit  string // the entities of this commit are sent
 	started bool   // the header was sent
 }
 

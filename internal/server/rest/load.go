@@ -117,7 +117,7 @@ func loadInto(load *operations.Load, from string) (tool.Call, error) {
 	case from == "":
 		return load, nil
 	case load.Branch == "":
-		return nil, &tool.ArgumentError{Path: "from", Detail: "found a branch to start from, but no branch to create", Help: "name the branch to create in branch"}
+		return nil, &tool.ArgumentError{Path: "from", Detail: "found a branch to start from, but no branch to create", Help: "set branch to the name of the branch to create"}
 	}
 	return &operations.LoadFrom{Load: load, From: from}, nil
 }

@@ -26,11 +26,11 @@ const (
 	integerPattern = `^-?[0-9]+$`
 )
 
-// side says whether a schema describes bodies or answers.
+// side says whether a schema is for request bodies or for answers.
 type side uint8
 
 const (
-	incoming side = iota // bodies
+	incoming side = iota // request bodies
 	outgoing             // answers
 )
 
@@ -46,7 +46,7 @@ type schemas struct {
 	types map[string]typeOf         // the reflected types by component name
 }
 
-// typeOf is a type, and whether it is a body or an answer.
+// typeOf is a type, and whether the type is for bodies or for answers.
 type typeOf struct {
 	t    reflect.Type
 	side side
@@ -76,7 +76,7 @@ func (s *schemas) refer(t reflect.Type, side side) string {
 	return schemaPrefix + name
 }
 
-// componentNames has the components whose name is not that of their struct.
+// componentNames contains the components that are named differently from their structs.
 var componentNames = map[reflect.Type]string{
 	reflect.TypeFor[deprecatedReadBody](): "ReadBody",
 	reflect.TypeFor[client.Envelope]():    "Error",
@@ -106,8 +106,8 @@ func (s *schemas) reflect(t reflect.Type, side side) map[string]any {
 	return asMap(schema)
 }
 
-// leaf returns the schema of a type that is encoded as a single value, or nil for every other
-// type, whose fields the reflector then walks.
+// leaf returns the schema of a type that is encoded as a single value. For every other type it
+// returns nil, and the reflector then walks the fields of the type.
 func leaf(t reflect.Type) *jsonschema.Schema {
 	switch {
 	case t == reflect.TypeFor[client.Code]():

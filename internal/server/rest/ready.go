@@ -11,9 +11,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Ready answers with the readiness that the function now returns. The status is 200 if the server
-// is ready and 503 if it is not. Only actors to whom the policy in server grants graph_list see the
-// detail.
+// Ready calls `now` and answers with the returned readiness. The status is 200 if the server is
+// ready and 503 if it is not. An actor sees the detail only if the policy `server` grants it
+// graph_list.
 func Ready(now func() client.Readiness, server access.Authorizer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.Method != http.MethodGet && req.Method != http.MethodHead {

@@ -123,7 +123,7 @@ func TestTwoContentTypes(t *testing.T) {
 	}
 }
 
-// slow is a graph whose Schema blocks until the context ends.
+// slow is a graph. Its method Schema blocks until the context ends.
 type slow struct{ engine.Graph }
 
 func (slow) Schema(ctx context.Context, _ engine.Target) (*engine.Schema, error) {

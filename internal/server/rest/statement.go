@@ -104,6 +104,6 @@ func oneTarget(o *arguments.Object) {
 	}
 }
 
-// rowsAtMost returns the encoding for the row limit, which is the only limit that a caller may
-// set; 0 means no limit.
+// rowsAtMost returns the encoding for a row limit; 0 means no limit. A caller may set no other
+// limit.
 func rowsAtMost(n int32) encoding.Options { return encoding.Options{MaxRows: int(n), Parts: true} }

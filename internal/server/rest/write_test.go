@@ -70,7 +70,7 @@ func TestLoads(t *testing.T) {
 	steps(t, servedtest.Config(t), rest.Options{MaxBody: 100, MaxLoad: 1000}, []request{
 		{name: "from", actor: writer, method: "POST", path: "/load/ndjson?branch=a%2Fb&from=main&mode=append", media: ndjson, body: `{"type":"Person","data":{"name":"eve"}}`, status: 200,
 			want: `{"branch":"a/b","base_branch":"main","branch_created":true,"mode":"append"`},
-		{name: "from without a branch", actor: writer, method: "POST", path: "/load/ndjson?from=main", media: ndjson, status: 400, want: `name the branch to create in branch`},
+		{name: "from without a branch", actor: writer, method: "POST", path: "/load/ndjson?from=main", media: ndjson, status: 400, want: `set branch to the name of the branch to create`},
 		{name: "from nothing", actor: writer, method: "POST", path: "/load/ndjson?branch=x&from=nope", media: ndjson, status: 404, want: `branch \"nope\" not found`},
 		{name: "from what may not be read", actor: drafter, method: "POST", path: "/load/ndjson?branch=x&from=main", media: ndjson, status: 403, want: `read on branch main`},
 		{name: "from what may not be read, into a branch that is there", actor: drafter, method: "POST", path: "/load/ndjson?branch=a%2Fb&from=main", media: ndjson, body: `{"type":"Person","data":{"name":"eve"}}`, status: 200, want: `"base_branch":null,"branch_created":false`},
@@ -80,7 +80,7 @@ func TestLoads(t *testing.T) {
 		{name: "text above the limit of other bodies", actor: writer, method: "POST", path: "/load", body: `{"data":"` + eve + `","mode":"merge","branch":"main"}` + "                                     ", status: 200,
 			want: `"mode":"merge","nodes":[{"name":"Person","entities_loaded":1}],"edges":[],"total_entities":1,"commit":{"graph_commit_id":"COMMIT","graph_branch":"main",`},
 		{name: "text from", actor: writer, method: "POST", path: "/load", body: `{"data":"` + eve + `","branch":"y","from":"main"}`, status: 200, want: `"branch_created":true`},
-		{name: "text from without a branch", actor: writer, method: "POST", path: "/load", body: `{"data":"","from":"main"}`, status: 400, want: `name the branch to create in branch`},
+		{name: "text from without a branch", actor: writer, method: "POST", path: "/load", body: `{"data":"","from":"main"}`, status: 400, want: `set branch to the name of the branch to create`},
 		{name: "bad mode", actor: writer, method: "POST", path: "/load", body: `{"data":"","mode":"upsert"}`, status: 400, want: `mode: found`},
 		{name: "no data", actor: writer, method: "POST", path: "/load", body: `{}`, status: 400, want: `data: missing`},
 		{name: "denied", actor: reader, method: "POST", path: "/load", body: `{"data":""}`, status: 403, want: `does not allow change on branch main`},

@@ -69,8 +69,8 @@ func TestWritesAreLogged(t *testing.T) {
 	}
 }
 
-// failingLoad is an engine whose loads fail. If before is set, it runs first, for example
-// to write as another actor.
+// failingLoad is an engine with loads that fail. If the function `before` is set, it runs first,
+// for example to write as another actor.
 type failingLoad struct {
 	engine.Graph
 	err    error

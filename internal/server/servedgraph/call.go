@@ -210,9 +210,9 @@ func (g *Graph) batch(ctx context.Context, actor *access.Actor, name string, cal
 	return nil
 }
 
-// Turn waits for a slot for the actor in the context and then runs f, which decodes or
-// encodes the given number of bytes of JSON. The slots leave one processor free for other
-// callers. The error is the context's.
+// Turn waits for a slot for the actor in the context and then runs f, which decodes or encodes the
+// given number of bytes of JSON. The slots leave one processor free for other callers. The only
+// possible error is that of the context.
 func (g *Graph) Turn(ctx context.Context, bytes int, f func()) error {
 	done, err := g.texts.For(textKey(access.ActorFrom(ctx))).Turn(ctx, bytes)
 	if err != nil {

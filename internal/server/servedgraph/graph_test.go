@@ -230,7 +230,7 @@ func TestInvokeQuery(t *testing.T) {
 	}
 }
 
-// hostile is a graph whose queries fail in ways that a client must not see.
+// hostile is a graph. Its queries fail in ways that a client must not see.
 type hostile struct {
 	engine.Graph
 	err error
@@ -243,7 +243,7 @@ func (h *hostile) Snapshot(context.Context, engine.Target) (*engine.Snapshot, er
 	return nil, h.err
 }
 
-// stuck is an engine whose Snapshot blocks until the context ends.
+// stuck is an engine. Its method Snapshot blocks until the context ends.
 type stuck struct{ engine.Graph }
 
 func (stuck) Snapshot(ctx context.Context, _ engine.Target) (*engine.Snapshot, error) {

@@ -12,7 +12,7 @@ type Limits struct {
 	MaxBytes int  // of a result's JSON up to its last row; default 1 MiB
 	Refuse   bool // fail with a *wireerror.Oversize instead of truncating
 
-	// AnswerBytes is the maximum size of an answer whose memory is counted; see
+	// AnswerBytes is the maximum size of an answer if the memory of the answer is counted; see
 	// [Config.Memory]. The default is 1 GiB.
 	AnswerBytes int64
 

@@ -30,7 +30,7 @@ const (
 	// keep others from compiling.
 	maxSlotHold = 5 * time.Second
 
-	// smallText is the size in bytes up to which a text is compiled without a slot.
+	// smallText is a size in bytes. Texts up to this size are compiled without a slot.
 	smallText = 16 << 10
 )
 

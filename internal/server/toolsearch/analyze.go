@@ -169,7 +169,8 @@ woman women
 write wrote written
 `
 
-// apart maps words whose stem is that of another word, such as "commit", to tokens of their own.
+// Some words, such as "commit", have the same stem as another word. The map `apart` gives them
+// tokens of their own.
 var apart = map[string]string{
 	"accountable": "accountable", "accounting": "accounting", "commitment": "commitment", "commitments": "commitment",
 	"department": "department", "departments": "department", "news": "news", "organization": "organization", "organizations": "organization",

@@ -8,8 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 )
 
-// catalog compiles the stored queries of testdata/catalog: the knowledge graph of a company, whose
-// queries have many neighbours in sense. It fails the test if a file has a fault.
+// catalog compiles the stored queries of testdata/catalog: the knowledge graph of a company. Many
+// of its queries have similar meanings. If a file has a fault, the test fails.
 func catalog(t testing.TB) []*gq.Query {
 	t.Helper()
 	schema, faults := gq.CompileSchema(source(t, "testdata/catalog/schema.pg"))
@@ -76,8 +76,7 @@ func TestCatalogIsFormatted(t *testing.T) {
 	}
 }
 
-// catalogEntries returns the queries of the catalog in the form in which the meta tools search
-// them.
+// catalogEntries returns the queries of the catalog in the form that the meta tools search.
 func catalogEntries(t testing.TB) []Entry {
 	t.Helper()
 	var entries []Entry

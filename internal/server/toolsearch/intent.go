@@ -56,7 +56,7 @@ func set(words string) map[string]bool {
 	return s
 }
 
-// side is the part of a search in which a word stands.
+// side is the part of a search that a word is in.
 type side int
 
 const (

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Nearest returns the indexes of the n entries in among whose names resemble a text most, the
-// nearest first. It returns fewer only if among has fewer.
+// Nearest compares a text with the names of the entries in the list `among`. It returns the indexes
+// of the n entries with the most similar names, the nearest first. It returns fewer only if the
+// list is shorter.
 func (x *Index) Nearest(s string, among []int, n int) []int {
 	wanted := contentWords(s)
 	likeness := make(map[int]float64, len(among))

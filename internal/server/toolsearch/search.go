@@ -22,17 +22,17 @@ const (
 	closeEnough = 3   // the distance in words within which two words are close together
 )
 
-// weights are the weights of a word in each field of an entry, by the side of the search in which
-// the word stands.
+// weights are the weights of a word in each field of an entry, by the side of the search that the
+// word is in.
 var weights = [sides][fields]float32{
 	head: {headField: 3, tailField: 1.5, descriptionField: 0.7, paramField: 0.2, paramDocField: 0.1, columnField: 0.3},
 	tail: {headField: 2.4, tailField: 5, descriptionField: 0.5, paramField: 4, paramDocField: 0.2, columnField: 1.2},
 }
 
 // Search returns the indexes of the entries that match a text, the best match first; entries with
-// equal matches keep their order. It searches the entries in among, whose indexes ascend. The
-// result is that of an index that holds only those entries. The empty text matches all entries
-// equally.
+// equal matches keep their order. It searches the entries in the list `among`, which contains
+// ascending indexes. The result is the same as that of an index that holds only these entries. The
+// empty text matches all entries equally.
 func (x *Index) Search(text string, among []int) []int {
 	literal := contentWords(text)
 	if len(literal) == 0 {
@@ -186,8 +186,8 @@ func (v *view) rarity(n int) float64 {
 	return math.Log(1 + (float64(v.count)-float64(n)+0.5)/(float64(n)+0.5))
 }
 
-// addBonuses raises the scores of entries that have neighbouring words of the search close
-// together, and of entries whose names consist of words of the search.
+// addBonuses raises the scores of two kinds of entries: those with neighbouring words of the search
+// close together, and those with names that consist of words of the search.
 func (x *Index) addBonuses(terms []term, scores []float64) {
 	termsOf := make([]uint64, len(x.words)) // by word, the set of the terms that it can stand for
 	for k := range terms {
@@ -213,7 +213,8 @@ func (x *Index) addBonuses(terms []term, scores []float64) {
 	}
 }
 
-// pairs returns the set of the terms k for which a sequence has words for k and k+1 close together.
+// pairs returns a set of terms. It contains the term k if a sequence has words for k and k+1 close
+// together.
 func pairs(sequence []int32, termsOf []uint64) (set uint64) {
 	for at, word := range sequence {
 		if word < 0 || termsOf[word] == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/text"
 )
 
-// The strengths with which a word of the index can stand for a word of the search.
+// The strengths of a word of the index that stands for a word of the search.
 const (
 	sameWord     = 1.0 // the same stem
 	synonym      = 0.9 // of the same group of the thesaurus
@@ -89,7 +89,7 @@ func (v *view) terms(tokens []token) []term {
 	return all
 }
 
-// newTerm returns a term for which the word and its synonyms can stand.
+// newTerm returns a term. The word and its synonyms can stand for the term.
 func (v *view) newTerm(word string, side side) term {
 	t := term{forms: map[int32]float64{}, side: side}
 	v.allowWord(&t, word)

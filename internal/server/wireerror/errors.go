@@ -1,6 +1,6 @@
-// Package wireerror holds the errors, other than those of the engine, with which calls end, and
-// maps every error to the form that clients receive. The mapping is [Explain]; the HTTP statuses
-// are in package internal/server/rest/envelope.
+// Package wireerror holds the errors of calls, other than the errors of the engine. It maps every
+// error, including those of the engine, to the form that clients receive. The mapping is [Explain];
+// the HTTP statuses are in package internal/server/rest/envelope.
 package wireerror
 
 import (

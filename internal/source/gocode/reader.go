@@ -18,7 +18,7 @@ import (
 
 // reader collects a graph from type-checked packages.
 type reader struct {
-	read  map[string]bool // import paths of the packages whose symbols are read
+	read  map[string]bool // import paths of the packages with symbols to read
 	graph Graph           // the result
 
 	paths    map[types.Object]string      // paths of the symbols that were read
@@ -239,8 +239,8 @@ func (r *reader) readSpecReferences(p *packages.Package, spec ast.Spec) {
 	}
 }
 
-// countUses counts the functions and methods that body refers to. from is the path of the symbol
-// that contains body; if it is empty, countUses does nothing.
+// countUses counts the functions and methods that body refers to. The argument `from` is the path
+// of the symbol that contains body; if that path is empty, countUses does nothing.
 func (r *reader) countUses(p *packages.Package, from string, body ast.Node) {
 	if from == "" {
 		return
@@ -351,7 +351,8 @@ func (r *reader) finish() *Graph {
 // compareLinks orders links by From, then by To.
 func compareLinks(a, b Link) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) }
 
-// imported returns the packages whose symbols are not read, by import path.
+// imported returns, by import path, the packages that are only imported: their symbols are not
+// read.
 func (r *reader) imported() []*packages.Package {
 	var out []*packages.Package
 	for _, path := range slices.Sorted(maps.Keys(r.packages)) {

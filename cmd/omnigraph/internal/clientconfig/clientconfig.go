@@ -14,17 +14,17 @@ import (
 type Server struct {
 	Name    string   // letters, digits, _ and -
 	Command []string // the program and its arguments
-	Env     []string // names of the environment variables that the client passes on to it
+	Env     []string // names of the environment variables that the client passes to the server
 }
 
-// Client is an MCP client whose configuration file this package can edit.
+// Client is an MCP client. This package can edit the configuration file of the client.
 type Client struct {
 	name string
 	path func() (string, error) // returns the usual path of the configuration file
 	form form
 }
 
-// form is the format in which a client's file lists its servers.
+// form is the format of the list of servers in a client's file.
 type form interface {
 	// merge returns the file's text with the server added. The text may be empty.
 	merge(text []byte, s Server) ([]byte, error)

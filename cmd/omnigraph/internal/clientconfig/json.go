@@ -9,8 +9,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// jsonForm is a JSON file in which an object maps names to servers. Some clients also allow
-// comments and trailing commas in it.
+// jsonForm is a JSON file with an object that maps names to servers. Some clients also allow
+// comments and trailing commas in the file.
 type jsonForm struct {
 	at        string             // JSON pointer to the object; it has one segment
 	entry     func(s Server) any // returns the value that describes s

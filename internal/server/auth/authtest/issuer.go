@@ -145,8 +145,8 @@ func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	case r.URL.Path == "/.well-known/openid-configuration":
 		name, keysAt := cmp.Or(i.named, i.URL), cmp.Or(i.keysAt, i.URL+"/keys")
-		// The document has the fields with which the keys are found, and the fields that clients of
-		// an authorization server need.
+		// The document has the fields for finding the keys, and the fields that clients of an
+		// authorization server need.
 		answer(w, map[string]any{
 			"issuer": name, "jwks_uri": keysAt, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token",
 			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"},
@@ -174,8 +174,8 @@ func answer(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// Claims returns the claims of a valid token for subject. The claims in over replace or extend
-// them; a nil value removes a claim.
+// Claims returns the claims of a valid token for subject. The map `over` replaces or extends these
+// claims; a nil value removes a claim.
 func (i *Issuer) Claims(subject string, over map[string]any) map[string]any {
 	now := i.Now().Unix()
 	c := map[string]any{"iss": i.URL, "sub": subject, "aud": Audience, "iat": now, "nbf": now, "exp": now + 3600}
@@ -184,8 +184,8 @@ func (i *Issuer) Claims(subject string, over map[string]any) map[string]any {
 	return c
 }
 
-// Token returns a valid token for subject, signed with key. Claims makes its claims from subject
-// and over.
+// Token returns a valid token for subject, signed with key. It contains the claims that Claims
+// returns for subject and `over`.
 func (i *Issuer) Token(t testing.TB, key *Key, subject string, over map[string]any) string {
 	t.Helper()
 	return Sign(t, key.Private, key.Alg, map[string]any{"kid": key.ID, "typ": "at+jwt"}, i.Claims(subject, over))

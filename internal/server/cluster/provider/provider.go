@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
 
-// New returns the embedding provider that a graph's configuration names, or nil if it names none.
-// The API key comes from the environment; no error contains it.
+// New returns the embedding provider in a graph's configuration, or nil if the configuration has
+// none. The API key comes from the environment; no error contains it.
 func New(c *cluster.Embedding) (engine.Embedder, error) {
 	if c == nil {
 		return nil, nil

@@ -7,9 +7,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
 
-// TestOnUse checks that a provider that is made at its first use has the same model as one that is
-// made at once. If the API key is missing, the first call must fail with an error that names the
-// variable.
+// TestOnUse makes a provider at its first use, and another one at once. Both must have the same
+// model. If the API key is missing, the first call must fail with an error that contains the name
+// of the variable.
 func TestOnUse(t *testing.T) {
 	t.Setenv("TEST_PROVIDER_KEY", "k")
 	for _, c := range []*cluster.Embedding{

@@ -14,8 +14,8 @@ import (
 type Options struct {
 	Actor string // name that commits and the revision record
 
-	// Approved are the digests of changes that may destroy values in graphs. The digests are those
-	// that [GraphPlan.Approval] returns.
+	// Approved are the digests of changes that may destroy values in graphs. [GraphPlan.Approval]
+	// returns such digests.
 	Approved []string
 }
 
@@ -97,7 +97,7 @@ func (e *CannotApply) Unwrap() []error {
 	return errs
 }
 
-// listGraphs returns a line for each graph, with the text that why returns.
+// listGraphs returns a line for each graph, with the text that the function `why` returns.
 func listGraphs(graphs []*GraphPlan, why func(*GraphPlan) string) string {
 	var b strings.Builder
 	for _, g := range graphs {

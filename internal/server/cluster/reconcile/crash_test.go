@@ -80,7 +80,7 @@ func TestCrash(t *testing.T) {
 }
 
 // TestFaults makes each operation of an apply fail once. The apply must either return the error or
-// have done everything. The next apply must reach the same result as one without a fault.
+// have done everything. The next apply must reach the same result as an apply without a fault.
 func TestFaults(t *testing.T) {
 	before, wanted, approved := begun(t)
 	c := clusterOn(before.Crash(1), storage)
@@ -116,7 +116,7 @@ func TestFaults(t *testing.T) {
 }
 
 // TestCanceled cancels the context at each operation of an apply, as Ctrl-C does. The next apply
-// must reach the same result as one that was not canceled.
+// must reach the same result as an apply that was not canceled.
 func TestCanceled(t *testing.T) {
 	before, wanted, approved := begun(t)
 	c := clusterOn(before.Crash(1), storage)
@@ -155,8 +155,8 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// TestTwoAtOnce starts several applies at the same time. One does all the work; the others are
-// refused or find nothing to do.
+// TestTwoAtOnce starts several applies at the same time. One must do all the work; the others must
+// be refused or find nothing to do.
 func TestTwoAtOnce(t *testing.T) {
 	c := clusterOn(fs.OS(), filepath.Join(t.TempDir(), "data"))
 	wanted := sources(t, "fresh", things, "people", people, "last", people)

@@ -52,26 +52,26 @@ type GraphPlan struct {
 // apply does not create an empty graph in its place.
 type Lost struct {
 	Dir      string // folder in which the graph should be
-	Revision uint64 // number of the revision that has the graph
+	Revision uint64 // number of the revision that contains the graph
 }
 
 func (e *Lost) Error() string {
 	return fmt.Sprintf("revision %d has the graph, but there is no graph in %s: restore the folder; or, to start with an empty graph, remove the graph from cluster.yaml, apply, add it again, and apply", e.Revision, e.Dir)
 }
 
-// Kept is a graph that the revision or the storage folder has and that cluster.yaml does not name.
-// Apply does not change its data.
+// Kept is a graph that is in the revision or the storage folder, but not in cluster.yaml. Apply
+// does not change the data of such a graph.
 type Kept struct {
 	ID      string
 	Live    string // digest, as GraphPlan.Live
-	Missing bool   // the revision has the graph and the folder does not
+	Missing bool   // the graph is in the revision, but not in the folder
 	Err     error  // error of opening the graph
 }
 
 // State classifies graphs by the work that they need.
 type State string
 
-// The states of a graph. If several apply, the first one listed counts.
+// The states of a graph. If several states apply, State returns the first of them in this list.
 const (
 	InUse    State = "in_use"  // another process has it open
 	Blocked  State = "blocked" // see GraphPlan.Blocked
@@ -103,7 +103,7 @@ func (g *GraphPlan) Drifted() bool {
 	return g.Recorded != "" && g.Live != "" && g.Live != g.Recorded
 }
 
-// Approval returns the digest with which a user approves the change. It is "" if the change
+// Approval returns the digest that a user passes to approve the change. It is "" if the change
 // destroys nothing.
 func (g *GraphPlan) Approval() string {
 	if g.Change == nil || !g.Change.Destructive {
@@ -162,7 +162,7 @@ func (c *Cluster) survey(ctx context.Context, s *Sources) (*Plan, opened, error)
 	return p, open, err
 }
 
-// look opens a graph and plans its change. The error is the context's error.
+// look opens a graph and plans its change. The only possible error is that of the context.
 func (c *Cluster) look(ctx context.Context, g *GraphPlan, before *Graph, open opened) error {
 	eg, err := c.Engine.Open(ctx, c.dir(g.ID), engine.OpenOptions{})
 	if ctx.Err() != nil {
@@ -237,7 +237,7 @@ func unsupported(steps []catalog.Step) error {
 	return &engine.UnsupportedMigration{Steps: bad}
 }
 
-// kept finds the graphs that the sources do not name.
+// kept finds the graphs that are not in the sources.
 func (c *Cluster) kept(ctx context.Context, recorded *Revision, s *Sources) ([]Kept, error) {
 	names, err := c.folders()
 	if err != nil {

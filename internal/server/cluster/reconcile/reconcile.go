@@ -60,8 +60,8 @@ func (c *Cluster) now() time.Time {
 	return clock.Now()
 }
 
-// folders lists the folders in the storage folder whose names are valid ids of graphs. They may
-// hold graphs. The storage folder may not exist.
+// folders lists the folders in the storage folder that have a valid graph id as their name. Not all
+// of them need to hold graphs. The storage folder need not exist.
 func (c *Cluster) folders() ([]string, error) {
 	names, err := c.FS.List(c.Storage)
 	if errors.Is(err, iofs.ErrNotExist) {

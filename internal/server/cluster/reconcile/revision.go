@@ -53,7 +53,7 @@ type Graph struct {
 	Source string `json:"schema_source"` // text of the schema
 }
 
-// FormatError is the error for a revision whose format this program does not know.
+// FormatError is the error for a revision in a format that this program does not know.
 type FormatError struct {
 	File   string
 	Format int // format number of the file
@@ -129,7 +129,8 @@ func encode(r *Revision) []byte {
 	return append([]byte(revisionMagic+strconv.Itoa(RevisionFormat)+" "+digest(body.Bytes())+"\n"), body.Bytes()...)
 }
 
-// decode reads the text that encode writes. The argument file is the name of the text in errors.
+// decode reads the text that encode writes. Errors refer to the text by the name in the argument
+// `file`.
 func decode(file string, b []byte) (*Revision, error) {
 	corrupt := func(detail string) error {
 		return &engine.Corrupt{Object: file, Detail: detail + "; move the file away and run omnigraph cluster apply, which records the graphs that it finds"}

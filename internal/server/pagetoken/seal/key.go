@@ -20,9 +20,9 @@ func NewKey() []byte {
 	return key
 }
 
-// Key returns the key in a folder. If the folder or the key file is missing, Key creates
-// it, the file with mode 0600. If several processes create a key at the same time, all get
-// the same one. Key returns an error if the file does not contain a key.
+// Key returns the key in a folder. If the folder or the key file is missing, Key creates it. The
+// file has mode 0600. If several processes create a key at the same time, all get the same key. Key
+// returns an error if the file does not contain a key.
 func Key(dir string) ([]byte, error) {
 	name := filepath.Join(dir, KeyFile)
 	key, err := readKey(name)

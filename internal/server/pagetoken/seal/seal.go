@@ -31,8 +31,8 @@ func NewSealer(key []byte) (*Sealer, error) {
 }
 
 // maxToken is the maximum length in characters of a token that Open accepts. Most tokens have a few
-// hundred. A token in a list of changes holds the id of an entity, whose length has no limit of its
-// own.
+// hundred. A token in a list of changes holds the id of an entity, and the length of such an id has
+// no limit of its own.
 const maxToken = 2 << 20
 
 // Seal returns the token for a place. It consists of letters, digits, - and _.

@@ -68,8 +68,8 @@ func Write(w http.ResponseWriter, f *wireerror.Fault) {
 	_, _ = w.Write(b) // fails only if the client has gone away
 }
 
-// HangUp closes the connection after the answer to a request whose body was not read. Otherwise
-// net/http would read the rest of the body before it answers, and a client could hold the
+// HangUp closes the connection after the answer. It is for a request with a body that was not read.
+// Otherwise net/http would read the rest of the body before it answers, and a client could hold the
 // connection by sending a byte now and then.
 func HangUp(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {

@@ -15,7 +15,7 @@ type Call struct {
 	Answer, Refused string
 }
 
-// MaxBytes is the limit on the bytes of an answer for which [Calls] has results.
+// MaxBytes is a limit on the bytes of an answer. The results in [Calls] are for this limit.
 const MaxBytes = 600
 
 // Filling returns calls that add 50 persons and 20 branches to a graph.

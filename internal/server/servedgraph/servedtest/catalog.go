@@ -44,7 +44,7 @@ query secret() @mcp(expose: false) {
 }
 `
 
-// misfit is the text of a query for a schema whose Person has a height.
+// misfit is the text of a query for another schema, where a Person has a height.
 const misfit = `
 query misfit() {
   match { $p: Person }

@@ -49,7 +49,7 @@ VACUUM ANALYZE;
 CHECKPOINT;
 `
 
-// pgReads are the statements of the reads by id of the work.
+// pgReads holds the SQL statement of each read, by the name of the work, such as w1.
 var pgReads = map[string]string{
 	"w1": `SELECT name, age, city, bio FROM person WHERE slug = $1`,
 	"w2": `SELECT f.slug, f.name, f.age FROM person p JOIN knows k ON k.src = p.id JOIN person f ON f.id = k.dst

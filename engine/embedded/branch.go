@@ -88,7 +88,7 @@ func (b *branch) unlock() { b.writing.unlock() }
 // hold waits for the write lock of the branch, even if the branch can no longer be written.
 func (b *branch) hold() { _ = b.writing.lock(context.Background()) }
 
-// stage adds a commit that has its place in the log to the pending commits.
+// stage adds a commit to the pending commits. The commit already has its place in the log.
 func (b *branch) stage(c *commit) {
 	b.mu.Lock()
 	b.pending = append(b.pending, c)

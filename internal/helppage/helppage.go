@@ -55,7 +55,7 @@ func faultOf(cmd *cobra.Command) string {
 	case strings.HasSuffix(cmd.Short, "."):
 		return "Short ends with a period"
 	case utf8.RuneCountInString(cmd.Short) > maxShort:
-		return "Short is too long for a list"
+		return "the field Short is too long for a list of commands"
 	}
 	if cmd.Long != "" {
 		if first, _ := utf8.DecodeRuneInString(cmd.Long); !unicode.IsUpper(first) {

@@ -34,8 +34,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// identity serves the graph people under matrixPolicy. In its matrix act-admin has a static
-// token, and all other actors have tokens of an issuer.
+// identity serves the graph `people` under matrixPolicy. The actor act-admin has a static token, and
+// all other actors have tokens of an issuer.
 type identity struct {
 	*matrix
 	issuer *authtest.Issuer

@@ -52,8 +52,8 @@ func (s *Setting) KeyNames() []string {
 	return names
 }
 
-// Mapping reads a mapping with the keys of a Setting. The argument what names it in reports. The
-// values know their settings, for [Node.Number] and [Node.Word].
+// Mapping reads a mapping with the keys of a Setting. The argument `what` is the name of the mapping
+// in reports. Each value keeps its Setting, which [Node.Number] and [Node.Word] use.
 func (n *Node) Mapping(what string, s *Setting) (Fields, bool) {
 	f, ok := n.Fields(what, s.KeyNames()...)
 	for _, k := range s.Keys {

@@ -23,7 +23,7 @@ const typeText = `node TN {
 edge LinksN: TN -> TN { since: Date? }
 `
 
-// shapes lists the queries of each table N.
+// shapes are the templates of the queries of a table. N stands for the number of the table.
 var shapes = []string{
 	`query get_N($slug: String) @description("Get one N by its slug.") {
   match { $t: TN { slug: $slug } }

@@ -257,7 +257,7 @@ func floatOfHead(h uint64) float64 {
 }
 
 // nth returns the key at position n, counted from 0, in ascending order. It finds the key byte by
-// byte, so that the time is proportional to the number of keys in any order.
+// byte, so that its time is proportional to the number of keys, in every order of the keys.
 func nth(keys []uint64, n int) uint64 {
 	var found, known uint64 // the bytes of the key found so far, and a mask of their places
 	for shift := 56; shift >= 0; shift -= 8 {

@@ -1,6 +1,6 @@
 package index
 
-// Dead, as the row of an ordinal, means that the entity is deleted.
+// Dead is the row of an ordinal whose entity is deleted.
 const Dead = ^uint32(0)
 
 // Rows maps ordinals to rows. In a missing page, each ordinal is its own row.

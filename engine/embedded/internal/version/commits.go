@@ -196,7 +196,8 @@ func (h *commits) compare(a, b int) int {
 	return strings.Compare(h.id(a), h.id(b))
 }
 
-// compareTo orders commit n and an id, given as text and, if packed is true, as a ULID.
+// compareTo compares the id of commit n with another id. The other id is given as text; if packed
+// is true, it is also given as a ULID.
 func (h *commits) compareTo(n int, text string, id ulid.ULID, packed bool) int {
 	if p := h.at(n); packed && !p.odd {
 		return bytes.Compare(p.id[:], id[:])

@@ -92,7 +92,7 @@ func (m *merge) decide(t *Type) {
 		was, is, have := entityOf(m.base, t, id), entityOf(m.source, t, id), entityOf(m.tx.base, t, id)
 		switch {
 		case !was.there && !is.there || was.there && is.there && was.same(&is):
-			// The rows differ, but not their content.
+			// The two sides store different rows, but their values are equal.
 		case !was.there && !have.there:
 			m.put(t, id, is)
 		case !was.there:

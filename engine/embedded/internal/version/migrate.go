@@ -86,7 +86,8 @@ func (t *Table) carried(typ *Type, tc TypeCarry, hard bool) (*Table, error) {
 		n.Segs[i] = c
 	}
 	n.idx = make([]index.Hash, len(typ.Tuples))
-	// A segment of stored bases belongs to one type name, and has all its tuples.
+	// A segment of stored bases belongs to one type, found by its name, and holds the bases of all
+	// its tuples.
 	if typ.Name != t.Type.Name || len(typ.Tuples) != len(t.Type.Tuples) {
 		n.based = nil
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -86,14 +87,16 @@ func temporary(t *testing.T, fsys fs.FS) []string {
 func TestSpilledLoadOnFullDisk(t *testing.T) {
 	for _, kind := range []faultfs.OpKind{faultfs.OpCreate, faultfs.OpWrite} {
 		for n := 1; ; n++ {
-			at := -1 // number of operations before the fault; negative for no fault
+			// A load builds indexes in parallel, so that several goroutines count operations.
+			var armed atomic.Bool // whether a fault is still to come
+			var left atomic.Int64 // operations until the fault
 			mem := fs.NewMem()
 			g := create(t, faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
-				if op.Kind != kind || !strings.HasSuffix(op.Name, ".seg.tmp") || at < 0 {
+				if op.Kind != kind || !strings.HasSuffix(op.Name, ".seg.tmp") || !armed.Load() {
 					return nil
 				}
-				if at--; at == 0 {
-					at = -1
+				if left.Add(-1) == 0 {
+					armed.Store(false)
 					return &faultfs.Fault{Err: syscall.ENOSPC, Write: op.Len / 3}
 				}
 				return nil
@@ -101,10 +104,10 @@ func TestSpilledLoadOnFullDisk(t *testing.T) {
 			must(t, loadText(g, engine.Merge, manyPeople(0, 10)))
 			before, err := mem.List(dir)
 			must(t, err)
-			at = n
+			left.Store(int64(n))
+			armed.Store(true)
 			err = loadText(g, engine.Merge, manyPeople(50, 40))
-			reached := at < 0
-			at = -1
+			reached := !armed.Swap(false)
 			if reached && !errors.Is(err, syscall.ENOSPC) {
 				t.Fatalf("%v %d fails: %v, want it to be refused because there is no space", kind, n, err)
 			}

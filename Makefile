@@ -114,7 +114,7 @@ test-conformance: ## run the official MCP conformance suite against a test graph
 
 OPENAPI := internal/server/testdata/schemathesis
 openapi-fuzzer: ## install the fuzzer of test-openapi (needs python3 with venv, and pip)
-	$(OPENAPI)/install.sh
+	test/venv.sh $(OPENAPI)
 
 # SECONDS_MAX says for how long; SEED repeats a run.
 test-openapi: build openapi-fuzzer ## fuzz the built server from its OpenAPI document for a minute
@@ -122,7 +122,7 @@ test-openapi: build openapi-fuzzer ## fuzz the built server from its OpenAPI doc
 
 DUCKDB := internal/parquet/testdata/duckdb
 duckdb: ## install the DuckDB of test-parquet (needs python3 with venv, and pip)
-	$(DUCKDB)/install.sh
+	test/venv.sh $(DUCKDB)
 
 test-parquet: build duckdb ## compare Parquet exports, read by DuckDB, with the answers of queries
 	$(DUCKDB)/run.sh

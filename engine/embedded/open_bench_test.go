@@ -30,16 +30,8 @@ func BenchmarkOpenFirst(b *testing.B) {
 	}
 	queries := socialQueries(b, schema)
 	for _, size := range []float64{0.05, 1} {
-		made, err := social.New(size, 42)
-		if err != nil {
-			b.Fatal(err)
-		}
 		dir := filepath.Join(b.TempDir(), "graph")
-		g, err := embedded.Create(ctx, fs.OS(), dir, social.Schema, schema, embedded.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		loadMade(ctx, b, g, made)
+		g := createSocial(ctx, b, schema, size, dir)
 		if err := g.Close(); err != nil {
 			b.Fatal(err)
 		}

@@ -91,19 +91,26 @@ func socialQueries(b *testing.B, schema *catalog.Schema) map[string]*plan.Query 
 
 func loadSocial(ctx context.Context, b *testing.B, schema *catalog.Schema) *embedded.Graph {
 	b.Helper()
-	made, err := social.New(1, 42)
-	if err != nil {
-		b.Fatal(err)
-	}
-	g, err := embedded.Create(ctx, fs.OS(), filepath.Join(b.TempDir(), "graph"), social.Schema, schema, embedded.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	g := createSocial(ctx, b, schema, 1, filepath.Join(b.TempDir(), "graph"))
 	b.Cleanup(func() {
 		if err := g.Close(); err != nil {
 			b.Error(err)
 		}
 	})
+	return g
+}
+
+// createSocial creates the benchmark graph in a folder. Its size is a multiple of 1,620,000 rows.
+func createSocial(ctx context.Context, b *testing.B, schema *catalog.Schema, size float64, dir string) *embedded.Graph {
+	b.Helper()
+	made, err := social.New(size, 42)
+	if err != nil {
+		b.Fatal(err)
+	}
+	g, err := embedded.Create(ctx, fs.OS(), dir, social.Schema, schema, embedded.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
 	loadMade(ctx, b, g, made)
 	return g
 }

@@ -64,17 +64,7 @@ func NewVectorView(g *VectorGraph, next uint32, rows Rows, vector Vectors) *Vect
 func (v *VectorView) Update(next uint32, rows Rows, vector Vectors) *VectorView {
 	u := &VectorView{graph: v.graph, later: slices.Clip(v.later), rows: rows, next: next, added: v.added, gone: v.gone}
 	var changed []uint32
-	rows.changes(&v.rows, v.next, next, func(ord uint32) {
-		was, is := uint32(Dead), uint32(Dead)
-		if ord < v.next {
-			was = v.rows.Get(ord)
-		}
-		if ord < next {
-			is = rows.Get(ord)
-		}
-		if was == is {
-			return
-		}
+	rows.changes(&v.rows, v.next, next, func(ord, was, is uint32) {
 		if was < v.graph.covered {
 			u.gone++
 		}

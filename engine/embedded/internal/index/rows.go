@@ -39,9 +39,21 @@ func identity(first uint32, places *[256]uint32) {
 }
 
 // changes compares the rows with those of an earlier state, page by page, by the identity of the
-// pages. It calls f, in order, with every ordinal that may have another row than before. The
-// earlier state had `end` ordinals, this one has `next`; the new ordinals [end, next) are included.
-func (r *Rows) changes(before *Rows, end, next uint32, f func(ord uint32)) {
+// pages. It calls f, in order, with every ordinal that has another row than before, and with both
+// rows. The earlier state had `end` ordinals, this one has `next`; a new ordinal was Dead before.
+func (r *Rows) changes(before *Rows, end, next uint32, f func(ord, was, is uint32)) {
+	compare := func(ord uint32) {
+		was, is := uint32(Dead), uint32(Dead)
+		if ord < end {
+			was = before.Get(ord)
+		}
+		if ord < next {
+			is = r.Get(ord)
+		}
+		if was != is {
+			f(ord, was, is)
+		}
+	}
 	for n, nd := range r.pages.root {
 		var old *node[uint32]
 		if n < len(before.pages.root) {
@@ -56,11 +68,11 @@ func (r *Rows) changes(before *Rows, end, next uint32, f func(ord uint32)) {
 			}
 			first := uint32(n)<<nodeBits | uint32(k)<<leafBits
 			for ord := first; ord < min(first+leafSize, end); ord++ {
-				f(ord)
+				compare(ord)
 			}
 		}
 	}
 	for ord := end; ord < next; ord++ {
-		f(ord)
+		compare(ord)
 	}
 }

@@ -56,17 +56,7 @@ func (s *Sorted) Update(next uint32, rows Rows, compare func(a, b uint32) int) *
 	s = s.opened(next)
 	u := &Sorted{base: s.base, rows: rows, next: next, dead: s.dead, baseValid: s.baseValid}
 	var changed []uint32
-	rows.changes(&s.rows, s.next, next, func(ord uint32) {
-		was, is := uint32(Dead), uint32(Dead)
-		if ord < s.next {
-			was = s.rows.Get(ord)
-		}
-		if ord < next {
-			is = rows.Get(ord)
-		}
-		if was == is {
-			return
-		}
+	rows.changes(&s.rows, s.next, next, func(ord, was, is uint32) {
 		if was != Dead {
 			u.dead++
 		}

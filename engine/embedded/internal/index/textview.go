@@ -90,17 +90,7 @@ func (w Work) Update(v *TextView, next uint32, rows Rows, source Source) (*TextV
 		u.runs[i].owned = false
 	}
 	var docs []textDoc
-	rows.changes(&v.rows, v.next, next, func(ord uint32) {
-		was, is := uint32(Dead), uint32(Dead)
-		if ord < v.next {
-			was = v.rows.Get(ord)
-		}
-		if ord < next {
-			is = rows.Get(ord)
-		}
-		if was == is {
-			return
-		}
+	rows.changes(&v.rows, v.next, next, func(ord, was, is uint32) {
 		if was != Dead {
 			u.markDead(ord, was)
 		}

@@ -155,7 +155,9 @@ func (t *Table) takeVectors(donor *Table, p int) {
 	}
 	view := index.NewVectorView(v.Graph(), t.next, t.rows, t.vectorSource(p))
 	if outdated(view) {
-		return // a build would extend the graph again and again: it adds only the rows after those of donor
+		// A build would extend the graph again and again, because it adds only the rows after those
+		// of donor.
+		return
 	}
 	n := &t.texts.nearby
 	n.mu.Lock()

@@ -228,19 +228,24 @@ func (t *Table) hashes() []func(ord uint32) (uint64, bool) {
 		return index.String(t.idAt(row)), true
 	}}
 	for _, tuple := range t.Type.Tuples {
-		out = append(out, func(ord uint32) (uint64, bool) {
-			row := t.rows.Get(ord)
-			if row == index.Dead {
-				return 0, false
-			}
-			var src, dst uint32
-			if t.Type.Entity == plan.Edge {
-				src, dst = t.endsAt(row)
-			}
-			return t.tupleHash(tuple, func(p int) value.Value { return t.valueAt(row, p) }, src, dst)
-		})
+		out = append(out, t.tupleHashes(tuple))
 	}
 	return out
+}
+
+// tupleHashes returns the function that hashes a tuple of the live entities.
+func (t *Table) tupleHashes(tuple []int) func(ord uint32) (uint64, bool) {
+	return func(ord uint32) (uint64, bool) {
+		row := t.rows.Get(ord)
+		if row == index.Dead {
+			return 0, false
+		}
+		var src, dst uint32
+		if t.Type.Entity == plan.Edge {
+			src, dst = t.endsAt(row)
+		}
+		return t.tupleHash(tuple, func(p int) value.Value { return t.valueAt(row, p) }, src, dst)
+	}
 }
 
 // liveEnds returns the ends of an edge; ok is false for a deleted edge.

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -99,7 +98,7 @@ func (t *Table) carried(typ *Type, tc TypeCarry, hard bool) (*Table, error) {
 		if j >= 0 {
 			n.idx[i] = t.idx[j]
 		} else {
-			n.idx[i] = n.buildTuple(tuple)
+			n.idx[i] = index.BuildHash(n.next, n.tupleHashes(tuple))
 		}
 	}
 	n.texts = t.texts.carried(t.Type, typ, tc.Props)
@@ -133,21 +132,6 @@ func (t *Type) sameTuple(now *Type, tuple, props []int) int {
 		}
 	}
 	return slices.IndexFunc(t.Tuples, func(old []int) bool { return slices.Equal(old, before) })
-}
-
-// buildTuple builds the index of a tuple.
-func (t *Table) buildTuple(tuple []int) index.Hash {
-	return index.BuildHash(t.next, func(ord uint32) (uint64, bool) {
-		row := t.rows.Get(ord)
-		if row == index.Dead {
-			return 0, false
-		}
-		var src, dst uint32
-		if t.Type.Entity == plan.Edge {
-			src, dst = t.endsAt(row)
-		}
-		return t.tupleHash(tuple, func(p int) value.Value { return t.valueAt(row, p) }, src, dst)
-	})
 }
 
 // carried returns the searches for a table with the same rows and another type.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs the fuzzer, in the versions that requirements.txt pins, into a virtual
-# environment beside it. Done once; again when the versions change.
+# venv.sh FOLDER makes a virtual environment of Python in FOLDER/.venv, with the packages in the
+# versions that FOLDER/requirements.txt pins. It does nothing if they are installed.
 set -euo pipefail
-cd "$(dirname "$0")"
+cd "$1"
 if cmp -s requirements.txt .venv/installed; then exit 0; fi
 rm -rf .venv
 python3 -m venv .venv

@@ -35,6 +35,11 @@ func TestCold(t *testing.T) {
 		{"zeros", make([]byte, 1<<20), false, true},
 		{"ascending", ascending, true, true}, {"of odd length", append([]byte{1}, make([]byte, minCold)...), true, false},
 	}
+	// The last chunk of a block may be short: its frame has no size in its header.
+	for _, rest := range []int{1, 4, noFrameSize - 1, noFrameSize} {
+		blocks = append(blocks, cold{fmt.Sprint("a chunk and ", rest), ascending[:chunkSize+rest], rest%4 == 0, rest%4 == 0})
+		blocks = append(blocks, cold{fmt.Sprint("zeros of a chunk and ", rest), make([]byte, chunkSize+rest), false, true})
+	}
 	mem := fs.NewMem()
 	s := create(t, mem, "/g", tiny)
 	defer s.Close()

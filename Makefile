@@ -179,6 +179,18 @@ bench-branches: ## measure branches by the size of the graph, and graphs with 10
 bench-checkpoints: ## measure checkpoints by the size of the graph and the commits before them, beside a reader and a writer
 	$(GO) test ./engine/embedded -run '^$$' -bench '^BenchmarkCheckpoint$$' -benchtime 3x -benchmem -timeout 30m
 
+# ROWS lists the sizes, such as ROWS=1000000,100000000. The largest takes 12 GB of disk below $(DATA).
+ROWS ?= 1000000,10000000
+bench-sizes: build ## measure loads of several sizes from a pipe, and the first answers of the command and the server
+	@mkdir -p $(DATA)
+	$(GO) build -o bin/bench-graph ./bench/cmd/graph && $(GO) run ./bench/cmd/sizes -bin bin -dir $(DATA) -rows $(ROWS)
+
+bench-search: ## measure BM25 searches beside Lucene in Neo4j (SIZE=10 for two million posts); needs Maven and a JDK
+	@mkdir -p $(DATA)/neo4j
+	cd bench/cmd/search/neo4j && mvn -q -B dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(abspath $(DATA))/neo4j/lib
+	javac -cp '$(DATA)/neo4j/lib/*' -d $(DATA)/neo4j bench/cmd/search/neo4j/Search.java
+	$(GO) run ./bench/cmd/search -classes $(abspath $(DATA))/neo4j -dir $(abspath $(DATA)) -size $(SIZE)
+
 bench-writers: ## measure 64 writers beside 16 readers on the disk, and that nothing is lost
 	@mkdir -p $(DATA)
 	@$(GO) run ./bench/cmd/writers -dir $(DATA)
@@ -213,4 +225,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine bench bench-peers bench-http bench-branches bench-checkpoints bench-writers bench-codegen bench-author lint docs golden clean
+.PHONY: help run applied reindex generate build test test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-writers bench-codegen bench-author lint docs golden clean

@@ -20,7 +20,7 @@ func main() {
 func run(args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("graph", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	size := flags.Float64("size", 1, "size of the graph as a multiple of 1,620,000 rows, at most 10")
+	size := flags.Float64("size", 1, "size of the graph as a multiple of 1,620,000 rows, at most 100")
 	seed := flags.Uint64("seed", 42, "seed of the random rows")
 	out := flags.String("out", "", "file to write; the default is standard output")
 	schema := flags.Bool("schema", false, "print the schema instead of the rows")

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"math"
+	"strconv"
 )
 
 // Schema is the text of the graph's schema.
@@ -50,10 +51,10 @@ type Graph struct {
 }
 
 // New returns a graph. Its size is the factor times the full size; a factor of 1 means 1,620,000
-// rows. Each type has at least a few rows.
+// rows, and the largest factor is 100. Each type has at least a few rows.
 func New(factor float64, seed uint64) (*Graph, error) {
-	if math.IsNaN(factor) || factor <= 0 || factor > 10 {
-		return nil, fmt.Errorf("the size factor is %v; it must be more than 0 and at most 10", factor)
+	if math.IsNaN(factor) || factor <= 0 || factor > 100 {
+		return nil, fmt.Errorf("the size factor is %v; it must be more than 0 and at most 100", factor)
 	}
 	n := func(full int) int { return max(20, int(math.Round(float64(full)*factor))) }
 	g := &Graph{
@@ -70,7 +71,8 @@ func (g *Graph) Rows() int {
 	return g.Persons + g.Companies + g.Knows + g.WorksAt + g.Posts + g.Authored
 }
 
-// PersonSlug returns the key of person i. Keys have the same order as the numbers.
+// PersonSlug returns the key of person i. The keys of rows below 10,000,000 have the same order as
+// their numbers; later rows have longer keys.
 func PersonSlug(i int) string { return slug('p', i) }
 
 // CompanySlug returns the key of company i.
@@ -79,18 +81,14 @@ func CompanySlug(i int) string { return slug('c', i) }
 // PostSlug returns the key of post i.
 func PostSlug(i int) string { return slug('t', i) }
 
-// slugDigits is the number of digits in a slug, enough for each type at the maximum size.
-const slugDigits = 7
-
 // slug returns the key of row i, which begins with the letter of its type.
 func slug(kind byte, i int) string { return string(appendSlug(nil, kind, i)) }
 
-// appendSlug appends the key of row i, which begins with the letter of its type.
+// appendSlug appends the key of row i: the letter of its type and at least seven digits.
 func appendSlug(to []byte, kind byte, i int) []byte {
-	var digits [slugDigits]byte
-	for d := slugDigits - 1; d >= 0; d-- {
-		digits[d] = byte('0' + i%10)
-		i /= 10
+	to = append(to, kind)
+	for pad := 1_000_000; pad > 1 && i < pad; pad /= 10 {
+		to = append(to, '0')
 	}
-	return append(append(to, kind), digits[:]...)
+	return strconv.AppendInt(to, int64(i), 10)
 }

@@ -46,7 +46,7 @@ func TestSameSeedSameGraph(t *testing.T) {
 }
 
 func TestBadFactor(t *testing.T) {
-	for _, factor := range []float64{0, -1, 11} {
+	for _, factor := range []float64{0, -1, 101} {
 		if _, err := social.New(factor, 1); err == nil {
 			t.Errorf("a factor of %v is taken", factor)
 		}

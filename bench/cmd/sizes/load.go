@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/bench/social"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+)
+
+// costs are what a load took.
+type costs struct {
+	rows      int
+	wall      time.Duration
+	processor time.Duration // user and system time of the load, without the generator
+	memory    int64         // highest RssAnon of the load, in bytes
+	swap      int64         // highest VmSwap of the load, in bytes
+	peak      int64         // highest size of the graph's files, in bytes
+	disk      int64         // size of the graph's files at the end, in bytes
+}
+
+// String returns a row of the table.
+func (c costs) String() string {
+	return fmt.Sprintf("| %d | %.2f s | %.2f s | %.2f µs | %d MB | %d MB | %d MB | %d MB |", c.rows,
+		c.wall.Seconds(), c.processor.Seconds(), float64(c.wall.Microseconds())/float64(c.rows),
+		c.memory/1e6, c.swap/1e6, c.peak/1e6, c.disk/1e6)
+}
+
+const (
+	memoryInterval = 50 * time.Millisecond
+	diskInterval   = 500 * time.Millisecond
+)
+
+// cluster is the configuration of a server with the graph. The policy allows the actor reads.
+const (
+	cluster = `version: 1
+metadata: { name: sizes }
+storage: ./data
+graphs:
+  social:
+    schema: queries/social/schema.pg
+    queries: queries/social/
+policies:
+  base: { file: queries/policy.yaml, applies_to: [social] }
+`
+	policy = `version: 1
+rules:
+  - id: reader
+    allow: { actors: { ids: [act-dev] }, actions: [read] }
+`
+)
+
+// load makes the cluster's folder of a graph, and loads the graph from the pipe of a generator. The
+// size of the graph is the factor times the full size.
+func load(ctx context.Context, o options, g *social.Graph, factor float64) (costs, error) {
+	dir := o.folder(g)
+	schema := filepath.Join(dir, "queries", graphID, "schema.pg")
+	if err := os.MkdirAll(filepath.Dir(schema), 0o755); err != nil {
+		return costs{}, err
+	}
+	for name, text := range map[string]string{
+		schema:                             social.Schema,
+		filepath.Join(dir, "cluster.yaml"): cluster,
+		filepath.Join(dir, "queries/policy.yaml"): policy,
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			return costs{}, err
+		}
+	}
+	init := exec.CommandContext(ctx, o.command("omnigraph"), "init", "--schema", schema, "--store", o.store(g))
+	if out, err := init.CombinedOutput(); err != nil {
+		return costs{}, fmt.Errorf("omnigraph init: %w\n%s", err, out)
+	}
+	generator := exec.CommandContext(ctx, o.command("bench-graph"),
+		"-size", strconv.FormatFloat(factor, 'g', -1, 64), "-seed", strconv.FormatUint(o.seed, 10))
+	loader := exec.CommandContext(ctx, o.command("omnigraph"), "load", "--store", o.store(g), "--data", "-", "--mode", "overwrite")
+	var out bytes.Buffer
+	loader.Stdout, loader.Stderr, generator.Stderr = &out, &out, os.Stderr
+	r, w, err := os.Pipe()
+	if err != nil {
+		return costs{}, err
+	}
+	generator.Stdout, loader.Stdin = w, r
+	c := costs{rows: g.Rows()}
+	begin := clock.Now()
+	err = loader.Start()
+	r.Close()
+	if err == nil {
+		err = generator.Start()
+	}
+	w.Close()
+	if err != nil {
+		return costs{}, err
+	}
+	done := make(chan error, 1)
+	go func() { done <- loader.Wait() }()
+	if err := watch(&c, o.store(g), loader.Process.Pid, done); err != nil {
+		return costs{}, fmt.Errorf("omnigraph load of %d rows: %w\n%s", c.rows, err, out.Bytes())
+	}
+	c.wall = clock.Since(begin)
+	c.processor = loader.ProcessState.UserTime() + loader.ProcessState.SystemTime()
+	if err := generator.Wait(); err != nil {
+		return costs{}, fmt.Errorf("the generator: %w", err)
+	}
+	c.disk = diskBytes(o.store(g))
+	c.peak = max(c.peak, c.disk)
+	return c, nil
+}
+
+// watch samples the memory of a process and the size of a folder until the channel delivers the
+// result of the process, and returns that result.
+func watch(c *costs, dir string, pid int, done <-chan error) error {
+	memory, disk := time.NewTicker(memoryInterval), time.NewTicker(diskInterval)
+	defer memory.Stop()
+	defer disk.Stop()
+	status := fmt.Sprintf("/proc/%d/status", pid)
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-memory.C:
+			// The file is gone once the process has ended; the next sample ends the loop.
+			if text, err := os.ReadFile(status); err == nil {
+				c.memory = max(c.memory, statusBytes(text, "RssAnon:"))
+				c.swap = max(c.swap, statusBytes(text, "VmSwap:"))
+			}
+		case <-disk.C:
+			c.peak = max(c.peak, diskBytes(dir))
+		}
+	}
+}
+
+// statusBytes returns the size in a line of /proc/PID/status, or 0 if the line is missing.
+func statusBytes(status []byte, name string) int64 {
+	for line := range strings.Lines(string(status)) {
+		if f := strings.Fields(line); len(f) == 3 && f[0] == name && f[2] == "kB" {
+			n, err := strconv.ParseInt(f[1], 10, 64)
+			if err == nil {
+				return n << 10
+			}
+		}
+	}
+	return 0
+}
+
+// diskBytes returns the size of the files in a folder. A load removes files meanwhile, so files that
+// have gone count as empty.
+func diskBytes(dir string) (sum int64) {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			sum += info.Size()
+		}
+		return nil
+	})
+	return sum
+}

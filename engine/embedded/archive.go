@@ -82,8 +82,8 @@ func hasLiveRecord(a version.ArchiveSegment, live engine.Bitmap) bool {
 	return false
 }
 
-// store stores the records and the anchors of a cut. after maps each state to its stored
-// form. store returns the segments it wrote, also when it fails.
+// store stores the records and the anchors of a cut. The map `after` gives the stored form of each
+// state. store returns the segments it wrote, also when it fails.
 func (r *retention) store(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) (made []store.SegmentID, err error) {
 	p := &cut.retained
 	made, err = r.storeArchive(ctx, p)
@@ -186,8 +186,8 @@ func (f *segmentFiles) readArchive(ctx context.Context, seg *version.ArchiveSegm
 	return records, err
 }
 
-// describe adds the kept archive and anchors to a checkpoint's manifest m, and adds the names
-// of the segments that they need to named.
+// describe adds the kept archive and anchors to m, the manifest of a checkpoint. It also adds the
+// names of the segments that the archive and the anchors need to the map `named`.
 func (c *retained) describe(m *version.Manifest, named map[string]bool) {
 	m.Archive = c.archive
 	for _, a := range c.archive {
@@ -251,7 +251,7 @@ func (r *retention) adopt(c *cut) (dropped bool) {
 			a.snap = nil
 		}
 		if a.Name != "" && a.snap == nil {
-			a.branch = nil // the branch would keep the states of its head and tip in memory
+			a.branch = nil // or else it would keep the states of the branch's head and tip in memory
 		}
 	}
 	for _, b := range c.branches {

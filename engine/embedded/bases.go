@@ -26,7 +26,7 @@ type mergeBase struct {
 // keptBases states and drops the oldest first. Guarded by branches.mu.
 type mergeBases struct {
 	at    map[string]*mergeBase // by commit id
-	order []*mergeBase          // oldest first; some of them are no longer in at
+	order []*mergeBase          // oldest first; some of them are no longer in `at`
 }
 
 // hold makes s the merge base that branch b holds, and releases the previous one.
@@ -129,7 +129,7 @@ func (r *restorer) readableWith(id string) error {
 	return r.retention.readable(r.history.LowestWith(id, r.branches.tipIDs()))
 }
 
-// mergeBases returns the set of the lowest common ancestors of every pair of branches of a cut.
+// mergeBases returns the set of the merge bases of all pairs of branches in a cut.
 func (c *cut) mergeBases(h *version.History) map[string]bool {
 	heads := make([]string, len(c.branches))
 	for i, b := range c.branches {

@@ -172,8 +172,8 @@ func (l *branches) sparseBranches(n uint32) (sparse []*branch) {
 	return sparse
 }
 
-// noteStale records in l.stale whether a branch has a stale manifest. A new branch takes its stale
-// field from l.stale. REQUIRES: layout is locked for writing.
+// noteStale records in l.stale whether any branch has a stale manifest. A new branch takes its
+// stale field from l.stale. REQUIRES: layout is locked for writing.
 func (l *branches) noteStale() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

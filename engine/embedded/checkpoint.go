@@ -70,7 +70,7 @@ func (c *checkpoints) request() {
 	}
 }
 
-// countLogged counts bytes of log that need no checkpoint by themselves.
+// countLogged counts bytes of the log. Unlike countCommit, it never requests a checkpoint.
 func (c *checkpoints) countLogged(bytes int) { c.logged.Add(int64(bytes)) }
 
 // countCommit counts the weight of a durable commit, in bytes. It requests a checkpoint if the log
@@ -167,8 +167,8 @@ func (c *checkpoints) flushCutLocked(ctx context.Context, cut *cut) error {
 
 // adopt replaces states in memory with their stored forms: in the branches that the function
 // `which` selects, and in the merge bases. It takes no context and always finishes. If a state kept
-// its old form, the next checkpoint would list segments for the state that this checkpoint has made
-// superfluous.
+// its old form, the next checkpoint would list segments of that state although this checkpoint has
+// made them superfluous.
 func (c *checkpoints) adopt(cut *cut, after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint, which func(*branch) bool) (err error) {
 	for _, b := range cut.branches {
 		if !which(b.branch) {

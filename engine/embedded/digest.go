@@ -102,7 +102,7 @@ func (d digest) pred(p plan.Pred) {
 	d.expr(p.Value)
 }
 
-// expr digests an expression of a mutation: a literal, a parameter or now.
+// expr digests an expression of a mutation: a literal, a parameter or `now`.
 func (d digest) expr(e plan.Expr) {
 	switch e := e.(type) {
 	case nil:

@@ -48,7 +48,7 @@
 // its end. Close shuts it, so that no new call can begin, and waits until it is zero.
 //
 // checkpoints.mu is held by a checkpoint (also the one that Close makes) and by a cleanup. It
-// guards lsn and stored, and admits one of them at a time.
+// guards lsn and stored. Only one checkpoint or cleanup can hold it at a time.
 //
 // layout is a read-write lock over the layout of rows. A checkpoint (also the one that Close makes)
 // and a cleanup hold it for writing, because a checkpoint moves rows to new places. Calls that
@@ -77,9 +77,9 @@
 // Store.Reserve first to make that rare.
 //
 // retention.mu guards the archive, the records that are not archived yet, the anchors, and
-// branch.line. A commit is noted in it with branches.mu held too, so a cut of the graph, which
-// takes both, is the state after one record. Only a holder of layout for writing removes anything
-// from the data that it guards.
+// branch.line. A writer that notes a commit in this data holds branches.mu too. A cut of the graph
+// takes both locks, so it is the state after one record. Only a holder of layout for writing
+// removes anything from the data that retention.mu guards.
 //
 // branch.mu guards pending and every store to head. Loads of head need no lock.
 //

@@ -100,8 +100,8 @@ func TestEmbedding(t *testing.T) {
 	wantError[*engine.Unavailable](t, "nearest with a broken provider", query(broken))
 }
 
-// countingProvider is a mock that records the texts of each request and refuses one text. It
-// calls during, if set, within each request.
+// countingProvider is a mock that records the texts of each request and refuses one text. It calls
+// the function `during`, if set, within each request.
 type countingProvider struct {
 	embed.Mock
 	asked  [][]string
@@ -144,7 +144,7 @@ func embeddedGraph(t *testing.T, required bool, e Embedder) *Graph {
 	return g
 }
 
-// places returns the vectors of property place by slug.
+// places returns the vectors of the property `place`, by slug.
 func places(t *testing.T, g *Graph) map[string]string {
 	t.Helper()
 	out := map[string]string{}

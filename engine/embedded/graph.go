@@ -32,7 +32,7 @@ type Graph struct {
 	writer      writer
 
 	stop       context.CancelFunc // makes the background goroutines end
-	background sync.WaitGroup     // the goroutines that stop ends
+	background sync.WaitGroup     // the goroutines that `stop` ends
 	closing    sync.Once          // makes Close run once
 	closeErr   error              // result of the first Close
 }
@@ -49,7 +49,7 @@ func (g *Graph) Schema(ctx context.Context, at engine.Target) (*engine.Schema, e
 	return &engine.Schema{Source: snap.Schema.Source, Catalog: snap.Schema.Catalog, Digest: snap.Schema.Digest}, nil
 }
 
-// Snapshot returns the commit of a target and the numbers of its entities.
+// Snapshot returns the commit of a target and, for each type, the number of its entities.
 func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapshot, error) {
 	snap, done, err := g.read(ctx, at)
 	if err != nil {

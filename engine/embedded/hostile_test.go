@@ -17,7 +17,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// read returns a query for persons, modified by change.
+// read returns a query for persons that the function `change` has modified.
 func read(change func(r *plan.Read)) *plan.Query {
 	r := *allPeople.Read
 	r.Vars, r.Match, r.Columns = slices.Clone(r.Vars), slices.Clone(r.Match), slices.Clone(r.Columns)
@@ -215,7 +215,7 @@ func TestPanicGivesTurnBack(t *testing.T) {
 	}
 }
 
-// gate is a reader. When it is read from, it calls read, which calls the graph.
+// gate is a reader. Its method Read calls the function `read`, which calls the graph.
 type gate struct{ read func() }
 
 func (r *gate) Read([]byte) (int, error) {

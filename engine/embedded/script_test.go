@@ -14,8 +14,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// script is a sequence of deeds for the tests of crashes and failures. Every id is given
-// explicitly, so that a deed always makes the same state.
+// script is a sequence of calls for the tests of crashes and failures. Every id is given
+// explicitly, so that a call always makes the same state.
 type script struct {
 	name  string
 	deeds []deed
@@ -23,7 +23,7 @@ type script struct {
 	made  func(t *testing.T, g *Graph) // checks the graph after a complete run; may be nil
 }
 
-// deed is one call. It is acknowledged if it returns nil.
+// deed is one call of a script. It is acknowledged if it returns nil.
 type deed struct {
 	call string // name of the engine's method
 	do   func(g *Graph) error

@@ -135,7 +135,7 @@ func (c *Column) Value(i uint32) value.Value {
 	return value.OfBits(c.typ.Kind, uint64(c.integer(i)))
 }
 
-// Gather writes the values at the given rows into dst, starting at position at. The caller
+// Gather writes the values at the given rows into dst, starting at the position `at`. The caller
 // must have reset dst to the column's type and a sufficient length.
 func (c *Column) Gather(dst *Vec, at int, rows []uint32) {
 	if c.pending.Left() && c.gatherByPieces(dst, at, rows) {

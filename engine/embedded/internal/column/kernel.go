@@ -172,8 +172,9 @@ func (k *Kernel) prepareUint(x uint64) {
 	}
 }
 
-// bounded returns its argument, which says whether any value can be between the bounds. If none
-// can, bounded first sets the kind that decides the comparison for every value.
+// bounded returns its argument `some`, which says whether any value can be between the bounds. If
+// it is false, bounded first sets a kind that decides the comparison for every value: keepAll or
+// keepNone.
 func (k *Kernel) bounded(some bool) bool {
 	switch {
 	case some:

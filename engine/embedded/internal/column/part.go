@@ -5,7 +5,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// byPieces reports whether a use of n values must read them with the method part. If it returns
+// byPieces reports whether a use of n values must read them with the method `part`. If it returns
 // false, the whole column has been read.
 func (c *Column) byPieces(n int) bool { return c.pending.ByPieces(n, c.storedBytes, c.read) }
 

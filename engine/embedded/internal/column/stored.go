@@ -85,7 +85,8 @@ func Bytestring(src Source, name string) []byte {
 	return b
 }
 
-// Ascending throws unless the offsets start with 0, never decrease, and end with end.
+// Ascending throws a fault unless the offsets start with 0, never decrease, and the last one equals
+// `end`.
 func Ascending(src Source, name string, off []uint32, end int) {
 	last := uint32(0)
 	for i, o := range off {

@@ -252,8 +252,8 @@ const (
 // extend adds the cheapest step that binds a variable.
 func (pl *planner) extend(s *scope) error {
 	best, cost, rows := func() {}, math.Inf(1), 1.0
-	// The cost of an offer is the number of rows that remain after the filters that follow it.
-	// times is the number of rows that the offer makes from one row.
+	// The cost of an offer is the number of rows that remain after the filters that follow it. The
+	// parameter `times` is the number of rows that the offer makes from one row.
 	offer := func(c, times float64, add func()) {
 		if c < cost {
 			best, cost, rows = add, c, times
@@ -306,8 +306,8 @@ func (pl *planner) extend(s *scope) error {
 	return nil
 }
 
-// equals finds a filter that requires an expression of v to equal another one in every run.
-// The other one has the given kind, and is constant or bound.
+// equals finds a filter that requires an expression of v to equal another expression in every run.
+// The other expression has the given kind, and is constant or bound.
 func (pl *planner) equals(s *scope, v plan.VarID, is func(*expr) bool, want value.Kind) *expr {
 	for w := range pl.filtersOn(s, v) {
 		if !w.cond.determines() {

@@ -85,7 +85,7 @@ func (s *scope) bind(v plan.VarID) {
 			s.open--
 		}
 		for _, u := range w.cond.vars {
-			delete(s.accessPaths, u) // the filter may bound u by v
+			delete(s.accessPaths, u) // the filter may limit the values of u, now that v is bound
 		}
 	}
 }
@@ -121,8 +121,8 @@ func (pl *planner) filtersOn(s *scope, v plan.VarID) func(yield func(*pendingCon
 	}
 }
 
-// scaleRows records an estimate: the steps added since the last call multiply the number of
-// rows by times.
+// scaleRows records an estimate: the steps added since the last call multiply the number of rows by
+// the factor `times`.
 func (s *scope) scaleRows(times float64) {
 	if len(s.pipe.estimates) == len(s.pipe.steps) {
 		return

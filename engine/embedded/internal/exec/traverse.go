@@ -216,7 +216,7 @@ func (s *check) run(m *matcher, p *pipe, at int, f *frame) error {
 	return m.push(p, at+1, f)
 }
 
-// joins answers which nodes the edges of one node lead to, or come from.
+// joins tests which nodes the edges of one node lead to, or come from.
 type joins struct {
 	node   uint32 // ordinal of the node with the edges to look up
 	hops   [2]hop // the directions in which the edges are followed
@@ -260,7 +260,7 @@ func (m *matcher) joins(s *check, node uint32, back bool, asked int) (j joins, e
 // tested. A search among the edges examines about as many.
 const markShare = 4
 
-// to reports whether an edge joins the node with the node other.
+// to reports whether an edge joins the node of j with the node `other`.
 func (j *joins) to(other uint32) bool {
 	if j.marked != nil {
 		return j.marked.bits.Get(int(other))

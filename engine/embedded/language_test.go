@@ -85,7 +85,7 @@ func TestTexts(t *testing.T) {
 		{`$p knows{2,64} $p`, `return { $p.name }`, "ada bob cid"},
 		{`$p <knows>{2,2} $p`, `return { $p.name }`, "ada bob cid fay"},
 		{`$p: Person not { $p knows{1,64} $p }`, `return { $p.name }`, "fay"},
-		// The edge leads to another type, where the walk does not start.
+		// The edge leads to a node of another type, so the walk does not report its start.
 		{`$p: Person { name: "ada" } $p wrote{0,5} $d`, `return { $d.slug }`, "short"},
 		// An explicit direction applies to scores. An order by bm25 keeps the rows that contain a
 		// query word.
@@ -99,7 +99,8 @@ func TestTexts(t *testing.T) {
 		// Stems are compared, and stop words are not.
 		{`$d: Doc search($d.body, "FOX")`, `return { $d.slug }`, "short"},
 		{`$d: Doc search($d.body, "of the")`, `return { $d.slug }`, ""},
-		// The id of a composite key; outside of not, $_ multiplies rows.
+		// The first of these queries uses the id of a composite key. Outside a `not` block, $_
+		// multiplies rows.
 		{`$s: Seat $s.id = "[\"14\",\"3\"]"`, `return { $s.row }`, "3"},
 		{`$p: Person { name: "cid" } $_ knows $p`, `return { $p.name }`, "cid cid"},
 		{`$p: Person { name: "cid" } not { $_ wrote $d $p wrote $d }`, `return { $p.name }`, "cid"},

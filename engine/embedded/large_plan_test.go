@@ -179,8 +179,8 @@ func TestLargePlans(t *testing.T) {
 	}
 }
 
-// TestCancelLargePlans cancels the context at checks from the first to the last, and also after
-// 5 ms. Binding and explaining return the context's error soon.
+// TestCancelLargePlans cancels the context at checks from the first to the last, and also after 5
+// ms. Binding and explaining must soon return the context's error.
 func TestCancelLargePlans(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{quiet: true})
 	if err := loadText(g, engine.Merge, manyPeople(0, 20)); err != nil {

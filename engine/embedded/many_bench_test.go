@@ -50,7 +50,7 @@ func BenchmarkBranches(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
 				home := filepath.Join(b.TempDir(), fmt.Sprint("graph", b.N))
-				// The case apart also makes checkpoints while it makes the branches.
+				// The case `apart` also makes checkpoints while it makes the branches.
 				opts := Options{quiet: !c.apart, MaxBranches: -1}
 				ctx := context.Background()
 				g, err := Create(ctx, fs.OS(), home, "", people(), opts)

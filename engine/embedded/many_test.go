@@ -50,7 +50,8 @@ func TestManyBranches(t *testing.T) {
 			defer func() { g.Close() }()
 			t.Logf("opened in %s", clock.Since(start))
 			check("opened again")
-			// If this looped over all branches, it would allocate, or take a second in total.
+			// If these calls looped over all branches, they would allocate memory, or take a second
+			// in total.
 			start = clock.Now()
 			for i := range 200 {
 				name := fmt.Sprint("x", i)

@@ -52,7 +52,7 @@ func (p *packer) add(ctx context.Context, t *version.Type, s *version.Segment) e
 	return p.pack(ctx, t)
 }
 
-// finish stores the small segments that add has kept.
+// finish stores the small segments that the method `add` has kept.
 func (p *packer) finish(ctx context.Context) error {
 	for _, t := range p.types {
 		if err := p.pack(ctx, t); err != nil {

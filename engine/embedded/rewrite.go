@@ -192,8 +192,8 @@ func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewrit
 	})
 }
 
-// catchUp replays the commits made on a branch since the last call. It returns their number, or
-// -1 if one of them cannot be replayed. It enters the new states of anchors in anchors.
+// catchUp replays the commits made on a branch since the last call. It returns their number, or -1
+// if one of them cannot be replayed. It enters the new states of anchors in the map `anchors`.
 func (c *checkpoints) catchUp(ctx context.Context, w *rewriting, anchors map[string]*version.Snapshot) (int, error) {
 	if !w.holdsLock {
 		w.hold()
@@ -230,7 +230,7 @@ func (c *checkpoints) catchUp(ctx context.Context, w *rewriting, anchors map[str
 	return len(entries), nil
 }
 
-// needed drops the states before the head's, but always keeps the last one.
+// needed drops the commits that are older than the head, but always keeps the last commit.
 func (b *branch) needed(made []*commit) []*commit {
 	head, n := b.head.Load().lsn, 0
 	for n < len(made)-1 && made[n].lsn < head {

@@ -89,7 +89,8 @@ func dropping(name string) deed {
 	return deed{"DeleteBranch", func(g *Graph) error { return g.DeleteBranch(context.Background(), name) }}
 }
 
-// droppingSeen deletes a branch on the condition that its head is the current one.
+// droppingSeen deletes a branch with DeleteBranchAt. The condition is that the head of the branch
+// is the current one.
 func droppingSeen(name string) deed {
 	return deed{"DeleteBranchAt", func(g *Graph) error {
 		s, err := g.Snapshot(context.Background(), engine.Target{Branch: name})
@@ -211,7 +212,7 @@ func history() []deed {
 	}
 }
 
-// reclaiming is the number of deeds in history before the first cleanup.
+// reclaiming is the number of calls in the script of the function history before the first cleanup.
 var reclaiming = func() int { return len(history()) - 8 }()
 
 func cleaning(opts engine.CleanupOptions) deed {

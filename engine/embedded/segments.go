@@ -170,8 +170,8 @@ func (f *segmentFiles) open(ctx context.Context, name string) (*store.Segment, e
 	return f.store.OpenSegment(ctx, id)
 }
 
-// readBlock calls use with one block of a segment. The block may be mapped memory, so use must
-// copy the bytes that it keeps.
+// readBlock calls the function `use` with one block of a segment. The block may be mapped memory,
+// so `use` must copy the bytes that it keeps.
 func (f *segmentFiles) readBlock(ctx context.Context, name, block string, use func([]byte) error) error {
 	seg, err := f.open(ctx, name)
 	if err != nil {

@@ -38,15 +38,16 @@ func newWrite(opts engine.WriteOptions) *write {
 	return &write{actor: opts.Actor, ifCommit: opts.IfCommit, dryRun: opts.DryRun, receipt: newReceipt(opts.IdempotencyKey)}
 }
 
-// write runs build on a transaction and commits the result. It makes no commit if build changes
-// nothing or in a dry run. It returns once head is durable. If the idempotency key was used
-// before, write makes no commit either, and first is the receipt of the earlier call.
+// write runs the function `build` on a transaction and commits the result. It makes no commit if
+// `build` changes nothing or in a dry run. It returns once the commit `head` is durable. If the
+// idempotency key was used before, write makes no commit either, and `first` is the receipt of the
+// earlier call.
 func (r *writer) write(ctx context.Context, b *branch, w *write, build func(*version.Txn) ([]version.Part, error)) (first *receipted, made *engine.Commit, head engine.Commit, err error) {
 	var c *commit
 	var s *staged
 	func() {
 		if w.staged != nil {
-			defer w.staged() // also if build panics
+			defer w.staged() // also if `build` panics
 		}
 		first, c, s, err = r.stage(ctx, b, w, build)
 	}()
@@ -115,8 +116,8 @@ type staged struct {
 	bulk   bool  // whether the rows are in segments that the record lists
 }
 
-// stage holds the branch's write lock, turns the transaction that build fills into the branch's
-// next commit, and puts its record in the log. The results are:
+// stage holds the branch's write lock. It turns the transaction that the function `build` fills
+// into the branch's next commit, and puts the record of the commit in the log. The results are:
 //
 //   - If the idempotency key was used before, the receipt of that first call and nothing else.
 //   - For a dry run or a transaction without a change, the branch's tip as the commit, and no
@@ -138,7 +139,7 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 	tx := version.Begin(b.tip.snap)
 	var parts []version.Part
 	enqueued := false
-	defer func() { // also after a fault that build throws
+	defer func() { // also after a fault that `build` throws
 		if !enqueued {
 			r.files.discardParts(parts)
 			r.files.discardNamed(tx.KeptIndexes())

@@ -90,8 +90,8 @@ func (b *adjacencyBase) storedSpan(node uint32) (from, to int) {
 	return column.Span(b.block(".f", b.nOff), int(node), b.nEdge)
 }
 
-// storedEdges is Base for a base that has not been read whole. It makes the same checks as read,
-// but for one node only.
+// storedEdges does the work of Base for a base that has not been read whole. It makes the same
+// checks as the method `read`, but for one node only.
 //
 //go:noinline
 func (b *adjacencyBase) storedEdges(node uint32) (edges, others []uint32) {

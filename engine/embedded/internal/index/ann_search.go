@@ -112,10 +112,10 @@ func (g *VectorGraph) explore(s *graphSearch, t *graphTarget, layer, breadth, mo
 	return true, nil
 }
 
-// choose chooses links for a node: at most `most` of the candidates, which it sorts, the closest
-// first. It prefers candidates that are closer to the node than to any candidate chosen before
-// (Algorithm 4 of the paper), so that the links lead in different directions. If it has chosen
-// fewer than degree of these, it adds the closest of the other candidates.
+// choose chooses links for a node: at most `most` of the candidates. It first sorts the candidates,
+// the closest first. It prefers candidates that are closer to the node than to any candidate chosen
+// before (Algorithm 4 of the paper), so that the links lead in different directions. If it has
+// chosen fewer than degree of these, it adds the closest of the other candidates.
 func (g *VectorGraph) choose(candidates []closeness, most int, dst []closeness) []closeness {
 	slices.Sort(candidates)
 	dst = dst[:0]

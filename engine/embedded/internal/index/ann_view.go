@@ -18,7 +18,7 @@ type VectorView struct {
 	later []*laterVectors
 	rows  Rows
 	next  uint32
-	added int // number of vectors in later, including vectors that do not count any more
+	added int // number of vectors in `later`, including vectors that do not count any more
 	gone  int // an upper bound of the number of nodes that do not count
 }
 
@@ -204,8 +204,8 @@ func (v *VectorView) MaxError() float32 {
 }
 
 // Each yields every entity in the set `accept` that has a coded vector; if accept is nil, every
-// entity that has one. It yields the nodes of the graph only if the argument nodes is true. It
-// skips vectors with a Sum × Scale less than *least; the function yield may raise *least. Each
+// entity that has one. It yields the nodes of the graph only if the argument `nodes` is true. It
+// skips vectors with a Sum × Scale less than `*least`; the function yield may raise `*least`. Each
 // calls tick and returns errors in the same way as Near.
 func (v *VectorView) Each(s *VectorSearch, query []int16, nodes bool, accept engine.Bitmap, least *float32, tick func(n int) error, yield func(CodedVector)) error {
 	g := v.graph

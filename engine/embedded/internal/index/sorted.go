@@ -22,8 +22,8 @@ type Sorted struct {
 	stored    bool        // this is the state of a stored base; rows and next are read from the base
 }
 
-// NewSorted returns an index with ords as its base: the ordinals of all live entities of a
-// state, in order. next is the number of ordinals that the state has assigned.
+// NewSorted returns an index with ords as its base: the ordinals of all live entities of a state,
+// in order. The parameter `next` is the number of ordinals that the state has assigned.
 func NewSorted(ords []uint32, rows Rows, next uint32) *Sorted {
 	return &Sorted{base: &SortedBase{ords: ords, rows: rows, next: next}, rows: rows, next: next, baseValid: true}
 }
@@ -125,9 +125,9 @@ func (s Span) Len() int { return max(0, s.upto-s.from) + max(0, s.laterUpto-s.la
 // All returns the span of all entities.
 func (s *Sorted) All() Span { return Span{0, s.base.Len(), 0, len(s.laterOrds)} }
 
-// Between returns the span of the rows for which below and beyond are both false. In the
-// order of the index, below must be true for a prefix of the rows only, and beyond for a
-// suffix.
+// Between returns the span of the rows for which the functions `below` and `beyond` both return
+// false. In the order of the index, the rows for which `below` returns true must come first, and
+// those for which `beyond` returns true must come last.
 func (s *Sorted) Between(below, beyond func(row uint32) bool) Span {
 	findBase := func(f func(row uint32) bool) int {
 		return sort.Search(s.base.Len(), func(i int) bool { return f(s.base.rows.Get(s.base.at(i))) })

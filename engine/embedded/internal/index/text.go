@@ -145,7 +145,7 @@ func (b *textBuilder) add(doc textDoc) bool {
 			}
 			room := chunkSize
 			if b.n == 0 {
-				room = len(b.tokens) // there may be few tokens
+				room = len(b.tokens) // the first chunk is small, because there may be few tokens
 			}
 			b.terms, b.freqs = append(b.terms, make([]uint32, 0, room)), append(b.freqs, make([]uint8, 0, room))
 		}

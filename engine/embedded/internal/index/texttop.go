@@ -40,7 +40,7 @@ type topSearch struct {
 	candidates []candidate
 	histogram  [256]int
 
-	block  block // memory for the method above
+	block  block // memory for the method `above`
 	placed [blockSize]placed
 }
 
@@ -161,8 +161,9 @@ func (t *topSearch) enter() bool {
 	return sum > 0 && sum >= t.threshold()
 }
 
-// searchSpan searches the documents of the span. A document must have an essential term to reach the
-// threshold: the other terms are those with the lowest bounds, whose sum is below the threshold.
+// searchSpan searches the documents of the span. To reach the threshold, a document must contain an
+// essential term. The terms that are not essential are those with the lowest bounds; the sum of
+// their bounds is below the threshold.
 func (s *Scorer) searchSpan(run int) {
 	t, x := &s.top, s.view.runs[run].Text
 	essential := 0

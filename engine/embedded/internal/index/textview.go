@@ -31,7 +31,7 @@ type textRun struct {
 	*Text
 	dead  engine.Bitmap // nil for none
 	gone  int           // number of dead documents
-	owned bool          // dead belongs to the view under construction
+	owned bool          // `dead` belongs to the view under construction
 }
 
 // Source returns the text of a row; ok is false if the text is null.
@@ -108,7 +108,7 @@ func (w Work) Update(v *TextView, next uint32, rows Rows, source Source) (*TextV
 	return u, nil
 }
 
-// rangesOf returns a function that yields the documents of a range of docs.
+// rangesOf returns a function that yields the documents in a range of the list docs.
 func rangesOf(docs []textDoc) func(from, to int, yield func(textDoc) bool) {
 	return func(from, to int, yield func(textDoc) bool) {
 		for _, d := range docs[from:to] {
@@ -216,14 +216,14 @@ func (v *TextView) frequency(token string, in func(i int) *postings) uint32 {
 	return n
 }
 
-// Any finds the texts that contain any of the tokens, and adds their ordinals to the bitmap set.
+// Any finds the texts that contain any of the tokens, and adds their ordinals to the bitmap `set`.
 func (v *TextView) Any(tokens []string, set engine.Bitmap) {
 	for _, t := range tokens {
 		v.postings(t, func(ord uint32) { set.Set(int(ord)) })
 	}
 }
 
-// All finds the texts that contain all of the tokens, and adds their ordinals to the bitmap set,
+// All finds the texts that contain all of the tokens, and adds their ordinals to the bitmap `set`,
 // which must be empty.
 func (v *TextView) All(tokens []string, set engine.Bitmap) {
 	tokens = slices.Clone(tokens)
@@ -247,7 +247,7 @@ func (v *TextView) All(tokens []string, set engine.Bitmap) {
 }
 
 // Near finds the texts that contain a token similar to one of the given tokens: their edit distance
-// is at most `edits`. It adds the ordinals of the texts to the bitmap set.
+// is at most `edits`. It adds the ordinals of the texts to the bitmap `set`.
 func (v *TextView) Near(tokens []string, edits int, set engine.Bitmap) {
 	for i := range v.runs {
 		r := &v.runs[i]

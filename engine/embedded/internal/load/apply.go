@@ -168,7 +168,7 @@ func (a *applier) refuseExisting(r *Rows) {
 type missing struct{ from, to []uint32 }
 
 // ends returns the end nodes of the edges in a chunk. It adds the rows with a missing end node to
-// lost.
+// `lost`.
 func (a *applier) ends(r *Rows, c *chunk, lost *missing) (src, dst []uint32) {
 	find := func(node int, ids func(*batch) *column.Builder, lost *[]uint32) []uint32 {
 		table := a.tx.Table(a.tx.Schema().Nodes[node])
@@ -225,7 +225,7 @@ func (a *applier) failMissing(r *Rows, lost *missing) {
 // cancelEvery is the number of rows between two checks of the context.
 const cancelEvery = 1 << 12
 
-// putRows puts a small input row by row.
+// putRows puts a small input into the transaction, row by row.
 func (a *applier) putRows() error {
 	var err error
 	for _, e := range []plan.Entity{plan.Node, plan.Edge} {

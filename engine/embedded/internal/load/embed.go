@@ -24,8 +24,8 @@ func (in *Input) LeftOut() int {
 	return n
 }
 
-// Embed computes the missing vectors of the input, in the order of its lines. The error is
-// that of embed.
+// Embed computes the missing vectors of the input, in the order of its lines. The error is that of
+// the function `embed`.
 func (in *Input) Embed(ctx context.Context, embed Embedding) error {
 	var err error
 	in.each(func(r *Rows) {

@@ -284,7 +284,7 @@ func (s *scanner) list(to *column.Builder, t value.Type) bool {
 	return ok && to.Append(value.OfList(t.Kind, s.elems)) == nil
 }
 
-// array calls elem at each element of an array.
+// array reads an array. It calls `elem` at each element, and `elem` reads the element.
 func (s *scanner) array(elem func() bool) bool {
 	if !s.take('[') {
 		return false

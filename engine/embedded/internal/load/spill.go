@@ -9,9 +9,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Scratch creates a temporary file and calls write, which passes each block of the file to add. It
-// then returns the file for reading. The space of the file on the disk is free again once nothing
-// refers to the source.
+// Scratch creates a temporary file. It calls `write`, which passes each block of the file to `add`.
+// Scratch then returns the file for reading. The space of the file on the disk is free again once
+// nothing refers to the source.
 type Scratch func(write func(add func(name string, data []byte) error) error) (column.Source, error)
 
 // spilled describes the temporary files of a batch that is not in memory. Such a batch is called a
@@ -31,7 +31,7 @@ type spilled struct {
 	least, most []byte // the first and the last id; nil without a column of ids
 }
 
-// spill moves rows from memory to temporary files, one run per type. Unless the argument all is
+// spill moves rows from memory to temporary files, one run per type. Unless the argument `all` is
 // true, batches that wait for vectors stay in memory.
 func (in *Input) spill(all bool) error {
 	var made []*run

@@ -215,8 +215,7 @@ func (s *Store) removeManifests() {
 	})
 }
 
-// removeSegments removes the segments that neither the manifest nor a later record can
-// name.
+// removeSegments removes the segments to which neither the manifest nor a later record can refer.
 func (s *Store) removeSegments(m manifest) {
 	var done []SegmentID
 	s.mu.Lock()

@@ -274,8 +274,8 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// TestPoison makes a sync fail. The synced record may or may not be durable, the record
-// behind it was not written, and the log accepts no more records.
+// TestPoison makes a sync fail. The synced record may or may not be durable. The record after it
+// must not have been written, and the log must accept no more records.
 func TestPoison(t *testing.T) {
 	mem := fs.NewMem()
 	failing := false

@@ -32,8 +32,8 @@ func AppendState(dst []byte, s *Snapshot, encoded func(*Schema) []byte) []byte {
 }
 
 // ReadState reads the block of an anchor. If the block contains a schema that equals one of the
-// schemas `known`, ReadState uses the known one. The error is a *engine.Corrupt or an error of
-// open.
+// schemas in `known`, ReadState uses the schema in `known`. The error is a *engine.Corrupt or an
+// error of the opener `open`.
 func ReadState(b []byte, decode Decoder, known []*Schema, open Opener) (*Snapshot, error) {
 	r := &reader{b: b}
 	r.format = max(3, r.formatOf(format.State))

@@ -261,8 +261,8 @@ func (t *Table) commonBase() *Table {
 	return t.prefix(1, t.Segs[0].N)
 }
 
-// enterLater adds the entries that the indexes lack: the entities from ordinal ords on, and for
-// earlier entities the rows from number rows on.
+// enterLater adds the entries that the indexes lack: the entities from ordinal number `ords` on,
+// and for earlier entities the rows from row number `rows` on.
 func (t *Table) enterLater(ords, rows uint32, from, to *Table) {
 	owner := new(index.Owner)
 	var r Row
@@ -340,7 +340,7 @@ func (t *Table) checkJoins(from, to *Table) error {
 	return nil
 }
 
-// indexObject names the file that holds the indexes, for errors.
+// indexObject returns the name of the file that holds the indexes, for errors.
 func (t *Table) indexObject() string {
 	if t.based != nil && t.based.file != "" {
 		return t.based.file

@@ -60,8 +60,8 @@ func (c *Checkpoint) Snapshot(s *Snapshot) *Snapshot {
 	return out
 }
 
-// Adopt returns s with the flushed rows in their segments. s must be a later snapshot of
-// captured's lineage.
+// Adopt returns s with the flushed rows in their segments. s must be a later snapshot of the
+// lineage of `captured`.
 func (c *Checkpoint) Adopt(captured, s *Snapshot) *Snapshot {
 	out := &Snapshot{Commit: s.Commit, Schema: s.Schema, nodes: slices.Clone(s.nodes), edges: slices.Clone(s.edges), line: s.line}
 	adopt := func(list, before []*Table) {

@@ -93,7 +93,7 @@ func (tx *Txn) reindex(t *Table, put uint32) error {
 	}
 	fresh, err := t.fresh(f)
 	if err == nil {
-		t.Segs = fresh.Segs // without the blocks that were decompressed for the indexes
+		t.Segs = fresh.Segs // drops the blocks that were decompressed for the indexes
 	}
 	return err
 }

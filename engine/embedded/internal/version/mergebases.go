@@ -67,7 +67,7 @@ func (f *baseFinder) joins() bool {
 	return len(q) > 1 || len(q) == 1 && len(f.reached[q[0]]) > 1
 }
 
-// reach queues a commit, which tokens reach from one child.
+// reach queues a commit. The given tokens reach the commit from one of its children.
 func (f *baseFinder) reach(n int, tokens []int32) {
 	if _, queued := f.reached[n]; !queued {
 		f.queue.push(n)
@@ -143,8 +143,8 @@ func (f *baseFinder) stillQueued(tokens []int32) (left []int32) {
 	return left
 }
 
-// uncovered reports whether a token of a has not met some token of b. It ignores the tokens in the
-// ascending list but.
+// uncovered reports whether a token of the list a has not met some token of the list b. It ignores
+// the tokens in the ascending list `but`.
 func (f *baseFinder) uncovered(a, b, but []int32) bool {
 	for _, x := range a {
 		met := f.covered[x]
@@ -157,8 +157,8 @@ func (f *baseFinder) uncovered(a, b, but []int32) bool {
 	return false
 }
 
-// cover records that each token of a has met each token of b, except for the tokens in the list
-// but. It stops at maxCovered pairs.
+// cover records that each token of the list a has met each token of the list b, except for the
+// tokens in the list `but`. It stops at maxCovered pairs.
 func (f *baseFinder) cover(a, b, but []int32) {
 	for _, x := range a {
 		for _, y := range b {
@@ -269,8 +269,8 @@ func (h *History) LowestWith(id string, heads []string) []string {
 		return true
 	})
 	slices.SortFunc(others, v.compare)
-	// A common ancestor of a head and the commit is the head itself, or a common ancestor
-	// of a parent of the head and the commit. The greatest of them is the lowest.
+	// A common ancestor of a head and the commit is the head itself, or a common ancestor of a
+	// parent of the head and the commit. Of these, the ancestor with the greatest id is the lowest.
 	lowest := make(map[int]int, len(others))
 	at := func(n int) (int, bool) {
 		if n < v.n && of.Get(n) {

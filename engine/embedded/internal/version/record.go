@@ -246,15 +246,15 @@ func appendULID(dst []byte, id string) []byte {
 	return append(dst, u[:]...)
 }
 
-// appendSchema appends a schema in the layout of a manifest. encoded is the encoding of its
-// catalog.
+// appendSchema appends a schema in the layout of a manifest. The parameter `encoded` is the
+// encoding of its catalog.
 func appendSchema(dst []byte, s *Schema, encoded []byte) []byte {
 	dst = appendText(dst, s.Digest)
 	dst = appendText(dst, s.Source)
 	return appendText(dst, string(encoded))
 }
 
-// readSchema reads what appendSchema wrote. decode decodes a catalog.
+// readSchema reads a schema that appendSchema wrote. The function `decode` decodes the catalog.
 func readSchema(r *reader, decode Decoder) *Schema {
 	digest, source, encoded := r.text(), r.text(), r.bytes(r.count())
 	if r.err != nil {

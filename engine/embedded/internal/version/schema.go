@@ -127,7 +127,7 @@ func (s *Schema) Approximate() bool {
 	return false
 }
 
-// Type returns the type called name, or nil. The names of edge types are case-insensitive.
+// Type returns the type with the given name, or nil. The names of edge types are case-insensitive.
 func (s *Schema) Type(e plan.Entity, name string) *Type {
 	if e == plan.Edge {
 		if t := s.edges[name]; t != nil {
@@ -138,7 +138,7 @@ func (s *Schema) Type(e plan.Entity, name string) *Type {
 	return s.nodes[name]
 }
 
-// Prop returns the position of the property called name.
+// Prop returns the position of the property with the given name.
 func (t *Type) Prop(name string) (int, bool) {
 	i, ok := t.byName[name]
 	return i, ok
@@ -174,7 +174,7 @@ func (t *Type) appendKey(dst []byte, member func(i int) value.Value) []byte {
 // IDForm is [catalog.Node.IDForm] of a node type.
 func (t *Type) IDForm(id string) string { return t.node.IDForm(id) }
 
-// names sets byName.
+// names sets the field byName.
 func (t *Type) names() {
 	t.byName = make(map[string]int, len(t.Props))
 	for i, p := range t.Props {

@@ -22,7 +22,7 @@ func (o orderOf) Blocks(add func(name string, data []byte) error) error {
 	return o.SortedBase.Blocks(o.subject, add)
 }
 
-// orderSubject names property p in the segment of its sorted index.
+// orderSubject returns the text that identifies property p in the segment of its sorted index.
 func (t *Type) orderSubject(p int) string {
 	return fmt.Sprintf("%s %s.%s", t.Entity, t.Name, t.Props[p].Name)
 }

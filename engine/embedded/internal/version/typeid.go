@@ -33,7 +33,7 @@ func (s *Schema) TypeID(t *Type) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// of returns the carry of one type of the descendant.
+// of returns the part of the carry that concerns one type of the descendant.
 func (c *Carry) of(t *Type) TypeCarry {
 	if t.Entity == plan.Edge {
 		return c.Edges[t.Index]

@@ -33,8 +33,8 @@ type retained struct {
 }
 
 // collectRetained collects the records and anchors to keep for the commits with numbers below n, up
-// to the log record at lsn. heads are the commits at the tips of the branches. REQUIRES:
-// branches.mu is locked, so that lsn, n and heads belong to one state.
+// to the log record at lsn. The parameter `heads` lists the commits at the tips of the branches.
+// REQUIRES: branches.mu is locked, so that lsn, n and heads belong to one state.
 func (r *retention) collectRetained(heads []string, n int, lsn uint64) retained {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -144,7 +144,8 @@ func (r *retention) storeArchive(ctx context.Context, p *retained) (made []store
 	return []store.SegmentID{id}, nil
 }
 
-// appendRun returns runs with next appended. It extends the last run if next follows it directly.
+// appendRun returns `runs` with the run `next` appended. If `next` directly follows the last run,
+// appendRun extends the last run instead.
 func appendRun(runs []version.Run, next version.Run) []version.Run {
 	runs = slices.Clone(runs)
 	if last := &runs[len(runs)-1]; last.First+last.N == next.First {
@@ -221,7 +222,7 @@ func (r *retention) replace(b *branch, f func(*anchor) *version.Snapshot) {
 
 // adopt replaces the graph's archive and anchors with those of a new manifest. The last anchor of
 // each live branch stays in memory, because it shares nearly all its memory with the branch's head.
-// The result dropped reports whether a restored state may read files that are no longer kept.
+// The result `dropped` reports whether a restored state may read files that are no longer kept.
 // REQUIRES: restorer.reading and layout are locked for writing.
 func (r *retention) adopt(c *cut) (dropped bool) {
 	r.mu.Lock()
@@ -271,7 +272,7 @@ func (r *retention) adopt(c *cut) (dropped bool) {
 	return dropped
 }
 
-// archivedRecord returns the archived record of the commit with number n. The map read caches the
+// archivedRecord returns the archived record of the commit with number n. The map `read` caches the
 // records of segments that were read before. REQUIRES: restorer.reading is locked for reading.
 func (r *retention) archivedRecord(ctx context.Context, n int, read map[string][]version.Archived) (version.Archived, bool, error) {
 	r.mu.Lock()

@@ -71,7 +71,7 @@ func (l *mergeBases) drop(base *mergeBase) {
 	base.snap = nil
 }
 
-// keepOnly drops the states of all commits that are not in commits.
+// keepOnly drops the states of all commits that are not in the set `commits`.
 func (l *mergeBases) keepOnly(commits map[string]bool) {
 	for id, base := range l.at {
 		if !commits[id] {
@@ -80,8 +80,8 @@ func (l *mergeBases) keepOnly(commits map[string]bool) {
 	}
 }
 
-// merged records a merge. From then on, source is the lowest common ancestor of the two
-// branches, so both hold it. Main holds no base, because it merges with many branches.
+// merged records a merge. From then on, the commit `source` is the lowest common ancestor of the
+// two branches, so both hold it. Main holds no base, because it merges with many branches.
 func (l *mergeBases) merged(target, from *branch, source *version.Snapshot) {
 	for _, b := range []*branch{target, from} {
 		if b.name != engine.MainBranch {

@@ -180,7 +180,7 @@ func (l *branches) noteStale() {
 	l.stale = slices.ContainsFunc(l.sorted, func(b *branch) bool { return b.stale })
 }
 
-// keepBases drops the merge bases in memory that are not in commits.
+// keepBases drops the merge bases in memory that are not in the set `commits`.
 func (l *branches) keepBases(commits map[string]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -237,8 +237,9 @@ type created struct {
 	bytes  int           // size of the record in bytes
 }
 
-// create makes a branch and assigns its record a place in the log. restored is the state of the
-// target if the target's commit is the tip of no branch. REQUIRES: layout is locked for reading.
+// create makes a branch and assigns its record a place in the log. The parameter `restored` is the
+// state of the target if the target's commit is the tip of no branch. REQUIRES: layout is locked
+// for reading.
 func (l *branches) create(name string, at engine.Target, restored *version.Snapshot, now time.Time, most int) (made created, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

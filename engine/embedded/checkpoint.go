@@ -74,7 +74,7 @@ func (c *checkpoints) request() {
 func (c *checkpoints) countLogged(bytes int) { c.logged.Add(int64(bytes)) }
 
 // countCommit counts the weight of a durable commit, in bytes. It requests a checkpoint if the log
-// is long, or if must is set.
+// is long, or if the argument `must` is true.
 func (c *checkpoints) countCommit(weight int64, must bool) {
 	c.vectors.countCommit(weight, must)
 	if c.logged.Add(weight) > c.opts.CheckpointBytes || must {
@@ -133,8 +133,8 @@ func (c *checkpoints) make(ctx context.Context) (err error) {
 
 // flushLocked stores the commits and the rows that are only in the log. Then it writes a manifest
 // and replaces the rows in memory with the stored segments and their indexes. If the log has no
-// record since the last checkpoint, it does this only if must is set or there are indexes to store.
-// REQUIRES: c.mu is locked, and c.layout for writing.
+// record since the last checkpoint, it does this only if the argument `must` is true or there are
+// indexes to store. REQUIRES: c.mu is locked, and c.layout for writing.
 func (c *checkpoints) flushLocked(ctx context.Context, must bool) error {
 	cut := c.branches.cut(c.opts.time())
 	if cut.lsn == c.lsn && !must && !c.indexesToStore() {

@@ -120,8 +120,8 @@ func (p *countingProvider) Embed(ctx context.Context, texts []string, dim int) (
 	return p.Mock.Embed(ctx, texts, dim)
 }
 
-// embeddedSchema returns a schema with an optional vector and, if required is set, a required one
-// too.
+// embeddedSchema returns a schema with an optional vector and, if the argument `required` is true,
+// a required one too.
 func embeddedSchema(required bool) *catalog.Schema {
 	text := value.Of(value.String)
 	props := []*catalog.Property{{Name: "slug", Type: text}, {Name: "text", Type: text.Optional()}, {Name: "n", Type: value.Of(value.I32).Optional()},

@@ -71,8 +71,8 @@ func loadText(g *Graph, mode engine.LoadMode, text string) error {
 	return err
 }
 
-// manyPeople returns NDJSON of n persons, each of whom knows the next. first is the number of the
-// first person.
+// manyPeople returns NDJSON of n persons, each of whom knows the next. The parameter `first` is the
+// number of the first person.
 func manyPeople(first, n int) string {
 	var b strings.Builder
 	for i := first; i < first+n; i++ {

@@ -177,7 +177,7 @@ func (g *Graph) enter(ctx context.Context) error {
 	return nil
 }
 
-// read begins a call that reads a target. The caller must call done to end it.
+// read begins a call that reads a target. The caller must call the result `done` to end it.
 func (g *Graph) read(ctx context.Context, at engine.Target) (snap *version.Snapshot, done func(), err error) {
 	if err := g.enter(ctx); err != nil {
 		return nil, nil, err

@@ -14,8 +14,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// manyBranches makes n branches of main. If write is true, each branch gets one commit. If apart is
-// true, main gets one commit before each branch, so that no two branches begin at the same commit.
+// manyBranches makes n branches of main. If `write` is true, each branch gets one commit. If
+// `apart` is true, main gets one commit before each branch, so that no two branches begin at the
+// same commit.
 func manyBranches(t testing.TB, g *Graph, n int, write, apart bool) {
 	t.Helper()
 	ctx := t.Context()

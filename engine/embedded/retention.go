@@ -102,9 +102,9 @@ func (r *retention) begin(b *branch) {
 	r.anchorLocked(b, b.tip)
 }
 
-// recover restores the archive and the anchors of a manifest. branches are the branches of the
-// manifest. A state of the manifest that cannot be restored from an earlier anchor becomes an
-// anchor itself. REQUIRES: the commits of the manifest are in the history.
+// recover restores the archive and the anchors of a manifest. The argument `branches` lists the
+// branches of the manifest. A state of the manifest that cannot be restored from an earlier anchor
+// becomes an anchor itself. REQUIRES: the commits of the manifest are in the history.
 func (r *retention) recover(m *version.Manifest, lsn uint64, branches []*branch) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -57,9 +57,9 @@ type rewriting struct {
 //  2. It replays the commits made meanwhile, as Open would.
 //  3. It writes a manifest from which Open begins, and replaces the heads and tips in memory.
 //
-// Readers are not affected. Writers on these branches wait while the manifest is written. done
-// is false if a bulk commit was made meanwhile, because its record does not fit the new layout.
-// REQUIRES: c.mu is locked, and c.layout for writing.
+// Readers are not affected. Writers on these branches wait while the manifest is written. The
+// result `done` is false if a bulk commit was made meanwhile, because its record does not fit the
+// new layout. REQUIRES: c.mu is locked, and c.layout for writing.
 func (c *checkpoints) rewriteLocked(ctx context.Context, branches []*branch) (done bool, err error) {
 	var all []*rewriting
 	defer func() {

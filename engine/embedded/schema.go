@@ -142,7 +142,8 @@ func clearPermitted(steps []catalog.Step, from, to *version.Schema, base *versio
 	return anew
 }
 
-// before returns the index that an edge type has in the schema before the steps, or -1.
+// before returns the index that an edge type has in the schema `from`, to which the steps apply, or
+// -1.
 func before(steps []catalog.Step, from *version.Schema, t *version.Type) int {
 	name := t.Name
 	for _, s := range steps {

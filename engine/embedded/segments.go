@@ -120,7 +120,7 @@ func (f *segmentFiles) discardParts(parts []version.Part) {
 	}
 }
 
-// discardNamed is discard for a list of segment names.
+// discardNamed does the work of discard for a list of segment names.
 func (f *segmentFiles) discardNamed(names []string) {
 	for _, name := range names {
 		if id, err := segmentID(name); err == nil {

@@ -341,7 +341,8 @@ func permute[T any](s []T, perm []uint32) []T {
 	return out
 }
 
-// bitmapOf returns s as a bitmap, inverted if invert is set. It returns nil if s is nil.
+// bitmapOf returns s as a bitmap. If the argument `invert` is true, it inverts the bits. It returns
+// nil if s is nil.
 func bitmapOf(s []bool, invert bool) engine.Bitmap {
 	if s == nil {
 		return nil

@@ -32,7 +32,7 @@ const (
 	keepNone     kernelKind = iota
 	keepAll                 // every value that is not null
 	keepBits                // the set bits of a Bool
-	keepInts32              // 32-bit integers within the bounds, or outside if not is set
+	keepInts32              // 32-bit integers within the bounds, or outside if the field `not` is true
 	keepInts64              // 64-bit integers, likewise
 	keepFloats32            // values of type F32, likewise
 	keepFloats64            // values of type F64, likewise
@@ -245,9 +245,8 @@ func (k *Kernel) prepareText(s string) {
 // KernelRows is the maximum number of rows per call of Narrow.
 const KernelRows = 4096
 
-// Narrow clears the bits of rows for which the comparison is not true. Bit i is for row
-// first+i. first must be a multiple of 64, and the bits of rows after the column's end must
-// be clear.
+// Narrow clears the bits of rows for which the comparison is not true. Bit i is for row first+i.
+// `first` must be a multiple of 64, and the bits of rows after the column's end must be clear.
 func (k *Kernel) Narrow(first uint32, sel []uint64) {
 	c := k.col
 	if k.kind == keepNone {
@@ -350,7 +349,7 @@ func (k *Kernel) narrow64(x []int64, sel []uint64) {
 	}
 }
 
-// eachBit clears the set bits for which keep returns false.
+// eachBit clears the set bits for which the function `keep` returns false.
 func eachBit(sel []uint64, keep func(i int) bool) {
 	for w, left := range sel {
 		for ; left != 0; left &= left - 1 {

@@ -100,7 +100,7 @@ func (c *Column) part(from, to int) *Column {
 	return out
 }
 
-// textPart sets the texts of out to texts [from, to) of c, without a dictionary.
+// textPart sets the texts of the column `out` to the texts [from, to) of c, without a dictionary.
 func (c *Column) textPart(out *Column, from, to int) {
 	src, name, texts := c.stored.src, c.stored.name, c.n
 	var codes Block[uint32]

@@ -21,8 +21,8 @@ const bulkPoints = 64
 var wholeLock sync.Mutex
 
 // ByPieces reports whether a use of n values must read them by ranges. If it returns false, all the
-// data has been read. The function size returns the size of the data in bytes; the function read
-// reads all the data.
+// data has been read. The function `size` returns the size of the data in bytes; the function
+// `read` reads all the data.
 //
 // To use a value costs about one verified piece at most. When as many values have been used as the
 // data has pieces, these uses have cost about as much as reading all the data. ByPieces then reads

@@ -48,8 +48,8 @@ func (p *Pending) Defer() { p.left.Store(true) }
 // Left reports whether there is data to read.
 func (p *Pending) Left() bool { return p.left.Load() }
 
-// Resolve calls read once, if there is data to read. If read panics, the next Resolve calls
-// it again.
+// Resolve calls the function `read` once, if there is data to read. If `read` panics, the next
+// Resolve calls it again.
 func (p *Pending) Resolve(read func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock() // deferred, so that it also runs after a panic

@@ -86,7 +86,7 @@ func (co *collector) addGroup() {
 	}
 }
 
-// accumulate adds the rows of a frame to an aggregate. ids has the group of each row.
+// accumulate adds the rows of a frame to an aggregate. The list ids has the group of each row.
 func (co *collector) accumulate(a *aggregate, to *accumulator, f *frame, ids []uint32) error {
 	if a.rows {
 		for _, id := range ids {

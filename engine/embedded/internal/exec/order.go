@@ -85,7 +85,8 @@ func (pl *planner) frame() int {
 	return pl.frames - 1
 }
 
-// pipe arranges a block. outer is the scope around a `not` block; it is nil for the match.
+// pipe arranges a block. The parameter `outer` is the scope around a `not` block; it is nil for the
+// match.
 func (pl *planner) pipe(b *block, outer *scope) (*pipe, error) {
 	s := pl.scope(b, outer)
 	for {

@@ -38,8 +38,8 @@ type pendingCond struct {
 	done    bool // whether a step tests it
 }
 
-// scope returns the scope of a block. outer is the scope around a `not` block; it is nil for
-// the match.
+// scope returns the scope of a block. The parameter `outer` is the scope around a `not` block; it
+// is nil for the match.
 func (pl *planner) scope(b *block, outer *scope) *scope {
 	s := &scope{pipe: &pipe{inner: outer != nil}, rows: 1, links: slices.Clone(b.links), nots: b.nots}
 	if outer == nil {

@@ -147,7 +147,8 @@ func (ev *evaluator) propose(m *textMatch, q *textQuery) {
 	}
 }
 
-// matchText calls yield for each row of a frame and passes whether the text match is true.
+// matchText calls `yield` for each row of a frame. It passes the row, and whether the text match is
+// true for it.
 func (ev *evaluator) matchText(id int, f *frame, yield func(i int, ok bool)) {
 	m, q := ev.textQuery(id)
 	if q.seen += f.n; q.seen > indexAfter {

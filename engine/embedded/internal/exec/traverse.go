@@ -39,8 +39,8 @@ type traverse struct {
 	id   int          // position in matcher.frames and matcher.walks
 }
 
-// traverse returns the part that all steps for a link have in common; back follows its edges
-// backwards.
+// traverse returns the part that all steps for a link have in common. If the argument `back` is
+// true, the steps follow the edges backwards.
 func (pl *planner) traverse(s *scope, l *link, back bool) traverse {
 	tr := traverse{link: l, back: back, from: l.From, to: l.To, vars: slices.Clip(s.vars), id: pl.frame()}
 	if back {
@@ -307,7 +307,7 @@ func (s *check) bind(m *matcher, p *pipe, at int, f *frame) error {
 	return m.flush(p, at, out)
 }
 
-// joined reports whether a live edge joins two nodes. If yield is not nil, it is called for
+// joined reports whether a live edge joins two nodes. If `yield` is not nil, joined calls it for
 // each such edge until it returns false.
 func joined(h hop, a, b uint32, yield func(edge uint32) bool) bool {
 	any := false

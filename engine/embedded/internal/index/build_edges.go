@@ -35,7 +35,7 @@ type edgeRecord struct {
 const edgeParts = 128
 
 // SpillAdjacency builds the base that [BuildAdjacency] would build, in bounded memory. It returns
-// only errors of scratch.
+// only errors of the function `scratch`.
 func SpillAdjacency(n uint32, scratch Scratch, ends func(edge uint32) (here, other uint32, ok bool)) (Spilled, error) {
 	var listed, maxHere, maxOther, maxEdge uint32
 	for e := range n {

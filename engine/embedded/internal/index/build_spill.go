@@ -79,7 +79,8 @@ func (p *pile) block(part, i int) string {
 	return p.name + strconv.Itoa(part) + "." + strconv.Itoa(i)
 }
 
-// each calls f with the numbers of one part, block by block. src is the finished file.
+// each calls f with the numbers of one part, block by block. The parameter src is the finished
+// file.
 func (p *pile) each(src column.Source, part int, f func(numbers []uint32) error) error {
 	defer runtime.KeepAlive(src) // the numbers alias the memory of src
 	for i := range p.blocks[part] {
@@ -113,7 +114,7 @@ type spilledHash struct {
 }
 
 // SpillHash builds the base that [BuildHash] would build, in bounded memory. It returns only errors
-// of scratch.
+// of the function `scratch`.
 func SpillHash(n uint32, scratch Scratch, hash func(ord uint32) (h uint64, ok bool)) (Spilled, error) {
 	x := &spilledHash{size: 1, n: n}
 	for x.size < n {

@@ -35,7 +35,7 @@ type entry struct {
 
 const firstBuckets = 256 // number of buckets of a new overlay
 
-// BuildHash indexes those ordinals in [0, n) for which the function hash returns true.
+// BuildHash indexes those ordinals in [0, n) for which the function `hash` returns true.
 func BuildHash(n uint32, hash func(ord uint32) (h uint64, ok bool)) Hash {
 	size := uint32(1)
 	for size < n {

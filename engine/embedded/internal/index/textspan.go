@@ -27,7 +27,7 @@ func (t *topSearch) least(i int) int {
 }
 
 // add adds the contributions of a term to sums and marks the documents. It skips postings with an
-// impact lower than the parameter least. A sum counts only if its document is marked.
+// impact lower than the parameter `least`. A sum counts only if its document is marked.
 func (t *topSearch) add(x *Text, m *topTerm, least int) {
 	unit := float32(m.unit)
 	for b := m.from; b < m.to; b++ {
@@ -44,7 +44,7 @@ func (t *topSearch) add(x *Text, m *topTerm, least int) {
 }
 
 // list makes candidates of the documents of a term. It skips postings with an impact lower than the
-// parameter least.
+// parameter `least`.
 func (t *topSearch) list(x *Text, m *topTerm, least int) {
 	t.candidates = t.candidates[:0]
 	unit := float32(m.unit)
@@ -59,7 +59,7 @@ func (t *topSearch) list(x *Text, m *topTerm, least int) {
 type placed struct{ at, impact uint32 }
 
 // above returns the postings of block b that lie in the span and have an impact not lower than the
-// parameter least. It compares eight impacts at a time. The result is valid until the next call.
+// parameter `least`. It compares eight impacts at a time. The result is valid until the next call.
 func (t *topSearch) above(x *Text, m *topTerm, b, least int) []placed {
 	if int(m.postings.peak(b)) < least {
 		return nil

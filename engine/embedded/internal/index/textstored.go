@@ -73,8 +73,8 @@ func (x *Text) Blocks(add func(name string, data []byte) error) error {
 }
 
 // openText opens a stored index, which keeps src. openText and the methods of the index throw the
-// faults that they find in it; see package corruption. Every ordinal must be less than next. The
-// result old is true if the index has an older layout, which cannot be read.
+// faults that they find in it; see package corruption. Every ordinal must be less than `next`. The
+// result `old` is true if the index has an older layout, which cannot be read.
 func openText(name string, src column.Source, next uint32) (x *Text, old bool) {
 	at := blockPlace{src, "of texts"}
 	meta := column.Bytestring(src, "text")
@@ -158,8 +158,8 @@ type storedView struct {
 }
 
 // OpenTextView returns the view of a state of a table. Stored indexes hold the texts of the rows
-// below covered. The first Update of the view reads them, and throws their faults; until then, the
-// view must not be queried.
+// with numbers below `covered`. The first Update of the view reads them, and throws their faults;
+// until then, the view must not be queried.
 func OpenTextView(next uint32, rows Rows, covered uint32, parts []TextPart) *TextView {
 	v := &TextView{rows: rows, next: next, stored: &storedView{parts: parts, covered: covered}}
 	v.stored.pending.Defer()

@@ -37,7 +37,7 @@ type textRun struct {
 // Source returns the text of a row; ok is false if the text is null.
 type Source func(row uint32) (text string, ok bool)
 
-// NewTextView indexes the texts of the live entities with ordinals less than next.
+// NewTextView indexes the texts of the live entities with ordinals less than `next`.
 func NewTextView(next uint32, rows Rows, source Source) *TextView {
 	return free(Work{Ctx: context.Background()}.View(next, rows, source))
 }
@@ -188,7 +188,8 @@ func (v *TextView) Frequency(token string) uint32 {
 	return v.frequency(token, func(i int) *postings { return &lists[i] })
 }
 
-// frequency is Frequency for a token; `in` returns its postings in run i.
+// frequency does the work of Frequency for a token. The function `in` returns the token's postings
+// in run i.
 func (v *TextView) frequency(token string, in func(i int) *postings) uint32 {
 	n, dying := uint32(0), false
 	for i := range v.runs {

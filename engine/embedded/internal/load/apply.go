@@ -22,11 +22,11 @@ type Store func(t *version.Type, d *version.Draft) (*version.Segment, error)
 
 // Apply puts an input into a transaction, and empties the input. If the size of the rows is at most
 // `inline` bytes, Apply puts them row by row, as in any other commit, so that they are in the log
-// record of the commit. Otherwise it makes segments, calls store for each of them in turn, and
-// returns the parts in the order in which it put them. It returns the parts made so far even with
-// an error, so that the caller can remove them. If store is nil, the segments stay in memory. The
-// error is a *engine.LoadErrors, a *engine.ConstraintViolation that is not due to a single line,
-// the error of store, or that of the context.
+// record of the commit. Otherwise it makes segments, calls the function `store` for each of them in
+// turn, and returns the parts in the order in which it put them. It returns the parts made so far
+// even with an error, so that the caller can remove them. If `store` is nil, the segments stay in
+// memory. The error is a *engine.LoadErrors, a *engine.ConstraintViolation that is not due to a
+// single line, the error of `store`, or that of the context.
 func Apply(ctx context.Context, tx *version.Txn, in *Input, mode engine.LoadMode, inline int, store Store) ([]version.Part, error) {
 	a := &applier{ctx: ctx, tx: tx, in: in, mode: mode, store: store, bad: &engine.LoadErrors{}}
 	if in.Spilled() {

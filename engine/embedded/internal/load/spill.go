@@ -268,7 +268,7 @@ var textType = value.Of(value.String)
 
 func propColumn(p int) string { return ".p" + strconv.Itoa(p) }
 
-// columnNames returns the names of the columns of a batch, in the order of the method builders.
+// columnNames returns the names of the columns of a batch, in the order of the method `builders`.
 func (b *batch) columnNames() (names []string) {
 	if b.ids != nil {
 		names = append(names, idColumn)

@@ -228,7 +228,7 @@ func (s *Store) writeSegment(ctx context.Context, id SegmentID, write func(w *Se
 	return &segmentState{known: true, size: size, crc: crc}, nil
 }
 
-// fillSegment writes a segment to an empty file: the header, the blocks that the function write
+// fillSegment writes a segment to an empty file: the header, the blocks that the function `write`
 // adds, and the footer. It returns the size of the file and the checksum of the footer.
 func fillSegment(ctx context.Context, f fs.File, id SegmentID, doing string, write func(w *SegmentWriter) error) (size int64, crc uint32, err error) {
 	w := &SegmentWriter{

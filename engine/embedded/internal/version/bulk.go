@@ -47,7 +47,8 @@ func AppendParts(dst []byte, parts []Part) []byte {
 	return dst
 }
 
-// ReadParts reads the parts that AppendParts wrote, and calls open to read each segment.
+// ReadParts reads the parts that AppendParts wrote, and calls the opener `open` to read each
+// segment.
 func ReadParts(b []byte, s *Schema, open func(t *Type, name string) (*Segment, error)) ([]Part, error) {
 	r := &reader{b: b}
 	parts := make([]Part, 0, 8)

@@ -272,8 +272,8 @@ func (r *reader) states(schemas []*Schema, tables []*Table, open Opener) ([]*Sna
 	return states, r.err
 }
 
-// indexAll opens or builds the indexes of the tables of a state that have none yet. checked
-// holds the triples of edge table, source table and target table that were checked.
+// indexAll opens or builds the indexes of the tables of a state that have none yet. The map
+// `checked` holds the triples of edge table, source table and target table that were checked.
 func (r *reader) indexAll(s *Snapshot, open Opener, checked map[[3]*Table]bool) error {
 	for _, t := range s.nodes {
 		if err := r.indexTable(t, open, nil, nil); err != nil {

@@ -149,7 +149,7 @@ func (t *Type) AppendID(dst []byte, vals []value.Value) []byte {
 	return t.appendKey(dst, func(i int) value.Value { return vals[t.Key[i]] })
 }
 
-// AppendKey appends the id of a keyed node. members are the values of its key, in name
+// AppendKey appends the id of a keyed node. The list `members` holds the values of its key, in name
 // order.
 func (t *Type) AppendKey(dst []byte, members []value.Value) []byte {
 	return t.appendKey(dst, func(i int) value.Value { return members[i] })
@@ -182,7 +182,7 @@ func (t *Type) names() {
 	}
 }
 
-// tuples sets Tuples and Unique. It fails if a name is not a property.
+// tuples sets the fields Tuples and Unique. It fails if a name is not a property.
 func (t *Type) tuples(unique, index [][]string) error {
 	for _, names := range slices.Concat(unique, index) {
 		tuple := make([]int, len(names))
@@ -205,7 +205,7 @@ func (t *Type) tuples(unique, index [][]string) error {
 	return nil
 }
 
-// rules sets ranges and checks. It fails if a name is not a property.
+// rules sets the fields `ranges` and `checks`. It fails if a name is not a property.
 func (t *Type) rules(ranges []catalog.Range, checks []catalog.Check) error {
 	t.ranges = make([][]catalog.Range, len(t.Props))
 	t.checks = make([][]pattern, len(t.Props))

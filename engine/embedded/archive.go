@@ -16,8 +16,8 @@ import (
 // archiveBlock is the name of the block that holds commit records in an archive segment.
 const archiveBlock = "records"
 
-// archiveBytes is a size in bytes. If the last archive segment is smaller, a checkpoint merges new
-// records into it by writing it again.
+// If the last archive segment has fewer than archiveBytes bytes, a checkpoint writes it again,
+// together with the new records.
 const archiveBytes = 1 << 20
 
 // retained is the part of a cut that retention owns: the archived records and the anchors that a

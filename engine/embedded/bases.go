@@ -120,8 +120,8 @@ func (r *restorer) mergeBase(ctx context.Context, a, b *version.Snapshot) (*vers
 
 // readableWith checks, for every branch, that the merge bases of the commit and the branch can be
 // read. A cleanup keeps only the merge bases of the branches that existed then, and a commit of the
-// past may have other bases. It returns a *engine.NotFound if one of them cannot be read. REQUIRES:
-// layout.merging is held.
+// past may have other bases. readableWith returns a *engine.NotFound if one of them cannot be read.
+// REQUIRES: layout.merging is held.
 func (r *restorer) readableWith(id string) error {
 	if r.retention.archiveComplete() {
 		return nil

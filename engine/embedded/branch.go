@@ -24,9 +24,9 @@ type branch struct {
 	keys idempotency // the keys of its commits of the last day; has its own lock
 	line lineage     // guarded by retention.mu
 
-	// writing is the write lock of the branch. It guards the fields from tip to stale. Writers
-	// change the tip with branches.mu locked too. So the tip may also be read with branches.mu and
-	// layout locked.
+	// writing is the write lock of the branch. It guards the fields from tip to stale. A writer
+	// that changes the tip locks branches.mu too; a checkpoint that replaces the tip holds layout
+	// for writing. So the tip may also be read with branches.mu and layout locked.
 	writing ctxMutex
 	tip     *commit  // the last commit, durable or in flight
 	err     error    // if set, the reason why the tip can never become durable

@@ -302,7 +302,8 @@ func (l *branches) originLocked(at engine.Target) (*branch, error) {
 }
 
 // delete assigns the record that deletes a branch its place in the log. The branch stays in the set
-// until remove. REQUIRES: layout is locked for reading, and the caller holds the write lock of b.
+// until the method remove removes it. REQUIRES: layout is locked for reading, and the caller holds
+// the write lock of b.
 func (l *branches) delete(b *branch, record []byte) (*store.Ticket, *outcome, error) {
 	out := &outcome{done: make(chan struct{})}
 	l.mu.Lock()

@@ -190,9 +190,9 @@ func (c *checkpoints) adopt(cut *cut, after map[*version.Snapshot]*version.Snaps
 	return nil
 }
 
-// adopt runs f, which replaces the branch's states with their stored forms, with the write lock
-// held. If the states cannot be read, the branch accepts no further writes, because its states
-// refer to segments that no longer exist.
+// adopt runs f with the write lock held. f replaces the branch's states with their stored forms. If
+// the states cannot be read, the branch accepts no further writes, because its states refer to
+// segments that no longer exist.
 func (b *branch) adopt(f func()) (err error) {
 	b.hold()
 	defer b.unlock()

@@ -179,8 +179,8 @@ func checkReopened(t *testing.T, s script, fsys *fs.Mem, allowed []string, what 
 	}
 }
 
-// TestFailedSync makes syncs fail. The writer gets an unknown outcome, later writers get an
-// unavailable graph, and readers keep the durable data.
+// TestFailedSync makes syncs fail. The writer must get an unknown outcome, later writers must find
+// the graph unavailable, and readers must still see the durable data.
 func TestFailedSync(t *testing.T) {
 	ctx := context.Background()
 	failing := false
@@ -210,8 +210,8 @@ func TestFailedSync(t *testing.T) {
 	}
 }
 
-// TestNoOpWaits runs a mutation that changes nothing while the tip is not durable yet. Its
-// reply waits for the tip's commit and fails if that commit fails.
+// TestNoOpWaits runs a mutation that changes nothing while the tip is not durable yet. The reply
+// must wait for the tip's commit, and must be an error if that commit fails.
 func TestNoOpWaits(t *testing.T) {
 	ctx := context.Background()
 	var failing atomic.Bool

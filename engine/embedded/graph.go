@@ -60,8 +60,8 @@ func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapsho
 }
 
 // Verify reads all stored data. It checks every state that a branch or a merge needs, and every
-// anchor of the past: rows, edges and indexes. The error joins a *engine.Corrupt for each
-// fault. A fault that several checks meet is there once.
+// anchor of the past: rows, edges and indexes. The error joins a *engine.Corrupt for each fault. If
+// several checks find the same fault, the error contains it once.
 func (g *Graph) Verify(ctx context.Context) error {
 	if err := g.enter(ctx); err != nil {
 		return err

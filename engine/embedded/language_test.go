@@ -22,7 +22,7 @@ edge Wrote: Person -> Doc
 edge Sits: Person -> Seat
 `
 
-// story has a circle ada, bob, cid; eve knows herself; fay knows cid.
+// story has a circle of three persons: ada, bob and cid. eve knows herself, and fay knows cid.
 const story = `
 {"type":"Person","data":{"name":"ada"}}
 {"type":"Person","data":{"name":"bob"}}
@@ -128,8 +128,9 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestCompositeIDs passes wrong ids of a node with a composite key. The errors describe the form of
-// its ids; the error for a missing key in the right form has no such hint.
+// TestCompositeIDs passes wrong ids of a node with a composite key. The errors must describe the
+// form of its ids. The error for an id of the right form that does not exist must have no such
+// hint.
 func TestCompositeIDs(t *testing.T) {
 	g, schema := storyGraph(t)
 	const form = `the id of a Seat is a JSON array of strings, ["<number>","<row>"], with the values of its key`

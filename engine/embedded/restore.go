@@ -247,9 +247,9 @@ func (r *restorer) restore(ctx context.Context, id string) (s restored, err erro
 	return s, nil
 }
 
-// route returns the route to a commit from the nearest state at or before it. ok is false if
-// there is none within maxReplay commits. REQUIRES: r.reading is locked for reading, so that no
-// checkpoint takes a record away after route has passed it.
+// route returns the route to a commit from the nearest state at or before it. ok is false if there
+// is none within maxReplay commits. REQUIRES: r.reading is locked for reading, so that no
+// checkpoint removes a record after route has passed it.
 func (r *restorer) route(id string) (way route, ok bool) {
 	r.history.Line(id, func(c engine.Commit) bool {
 		if s := r.branches.state(c.ID); s != nil {

@@ -207,7 +207,7 @@ type keptCommit struct {
 	number   int               // the commit's number if its record is archived, else -1
 }
 
-// find returns the data that is kept of a commit of the history.
+// find returns the data that retention keeps of a commit.
 func (r *retention) find(id string) keptCommit {
 	n, _ := r.history.Number(id)
 	r.mu.Lock()

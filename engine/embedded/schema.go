@@ -106,7 +106,7 @@ func stepsTo(from, to *catalog.Schema, opts engine.SchemaOptions) []catalog.Step
 	return m.Steps
 }
 
-// clearPermitted clears the reason of each step that the stored data permits, or that will be
+// clearPermitted clears the field Reason of each step that the stored data permits, or that will be
 // checked against the data. It returns the types with tables that begin empty.
 func clearPermitted(steps []catalog.Step, from, to *version.Schema, base *version.Snapshot) map[*version.Type]bool {
 	anew := map[*version.Type]bool{}

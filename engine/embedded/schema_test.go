@@ -240,8 +240,8 @@ func TestSchemaReceiptReopened(t *testing.T) {
 	g.Close()
 }
 
-// TestSchemaAmongWriters changes the schema back and forth while other goroutines write, read
-// and make checkpoints. No acknowledged write is lost.
+// TestSchemaAmongWriters changes the schema back and forth while other goroutines write, read and
+// make checkpoints. No acknowledged write may be lost.
 func TestSchemaAmongWriters(t *testing.T) {
 	ctx := context.Background()
 	mem := fs.NewMem()

@@ -82,8 +82,8 @@ func (f *segmentFiles) indexFiles(ctx context.Context, opts *Options) *version.I
 	return &version.IndexFiles{
 		Least: opts.keepIndexes, Spill: opts.spillIndexes, Scratch: index.Scratch(f.scratch(ctx)),
 		Open: func(t *version.Type, name string) (*version.Segment, error) {
-			// A cancelled load ends elsewhere. An error of Open would be thrown, and the load
-			// would not remove its segments.
+			// Ignore a cancellation here: a cancelled load ends elsewhere. An error of Open would
+			// be thrown, and the load would not remove its segments.
 			src, err := f.open(context.WithoutCancel(ctx), name)
 			if err != nil {
 				return nil, err

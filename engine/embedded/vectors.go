@@ -13,7 +13,7 @@ import (
 )
 
 // vectorBuilds builds the approximate indexes of @ann properties in the background. Until an index
-// is built, nearest compares all vectors.
+// is built, `nearest` compares all vectors.
 type vectorBuilds struct {
 	opts        *Options
 	branches    *branches

@@ -91,9 +91,9 @@ func (r *writer) repeated(b *branch, w *write) (*receipted, error) {
 	return &receipted{first, b, lsn}, nil
 }
 
-// earlierReceipt returns the receipt of the earlier call with the idempotency key of w, or nil,
-// before w takes the write lock itself. It waits until the receipt's commit is durable. The
-// errors include those of repeated.
+// earlierReceipt returns the receipt of the earlier call with the idempotency key of w, or nil. It
+// is for a call that does not hold the write lock yet. It waits until the receipt's commit is
+// durable. The errors include those of repeated.
 func (r *writer) earlierReceipt(ctx context.Context, b *branch, w *write) (*receipted, error) {
 	if w.receipt == nil || w.dryRun {
 		return nil, nil
@@ -223,14 +223,14 @@ func (r *writer) complete(b *branch, c *commit, s *staged) error {
 	return nil
 }
 
-// commitWeight is how many bytes a commit counts in addition to the bytes of its record, when
-// the graph decides on a checkpoint. It bounds the commits between two checkpoints, to 8192 by
-// default. So it bounds the memory that only a checkpoint frees: the records, the rows that
-// they wrote (about a kilobyte for each small commit), and one anchor per anchorRecords
-// records.
+// commitWeight is the number of bytes that the graph counts for each commit, in addition to the
+// bytes of its record, when it decides on a checkpoint. It bounds the commits between two
+// checkpoints, to 8192 by default. So it bounds the memory that only a checkpoint frees: the
+// records, the rows that they wrote (about a kilobyte for each small commit), and one anchor per
+// anchorRecords records.
 const commitWeight = 1 << 10
 
-// rowWeight is how many bytes each copied row counts. The first commit of a branch copies the rows
-// written before it since the last checkpoint. rowWeight bounds the rows that many branches copy
-// from one long line of commits.
+// rowWeight is the number of bytes that the graph counts for each copied row. The first commit of a
+// branch copies the rows written before it since the last checkpoint. rowWeight bounds the rows
+// that many branches copy from one long line of commits.
 const rowWeight = 64

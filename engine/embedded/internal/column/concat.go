@@ -143,7 +143,8 @@ func (j *join) textBytes() int64 {
 			elements += int64(b.elem.n)
 		}
 	}
-	// innerOf numbers the elements of all parts, also of those that perm leaves out, with 32 bits.
+	// innerOf gives 32-bit numbers to the elements of all parts, also to those that perm leaves
+	// out.
 	if n <= MaxBytes || j.perm == nil || elements > MaxBytes {
 		return n
 	}

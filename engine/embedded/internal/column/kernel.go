@@ -59,8 +59,8 @@ func HasKernel(op plan.Op, t, constant value.Type) bool {
 	return SameOrder(t.Kind, constant.Kind)
 }
 
-// SameOrder reports whether values of the kinds a and b can be compared, and compare as their
-// int64 payloads do.
+// SameOrder reports whether values of the kinds a and b can be compared, and have the same order as
+// their int64 payloads.
 func SameOrder(a, b value.Kind) bool {
 	return a.Storage().IsSigned() && (a == b || a.IsInteger() && b.IsInteger() && b.Storage().IsSigned())
 }

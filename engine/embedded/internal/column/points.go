@@ -13,7 +13,7 @@ import (
 // Tests lower it, so that even small data is read by pieces.
 var PieceBytes = 64 << 10
 
-// bulkPoints is the least number of values that make one use a bulk use.
+// bulkPoints is the least number of values in a bulk use.
 const bulkPoints = 64
 
 // wholeLock is held by the goroutine that reads whole data in the background. There is only one

@@ -38,7 +38,7 @@ type Pending struct {
 	mu   sync.Mutex  // held during reading
 
 	used       atomic.Int64 // number of values that were read by ranges
-	limit      atomic.Int64 // greatest value of used at which not everything is read; 0 until computed
+	limit      atomic.Int64 // greatest value of `used` at which not everything is read; 0 until computed
 	background atomic.Bool  // whether a goroutine that reads everything was started
 }
 

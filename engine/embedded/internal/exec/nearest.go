@@ -135,8 +135,8 @@ func (near *nearness) begin(t *target, limit int) {
 	for len(near.query) < padded {
 		near.query = append(near.query, 0)
 	}
-	// The rounding error of a sum of n products is at most n times the last of 53 bits,
-	// since the absolute values of the products add up to at most 1.
+	// The rounding error of a sum of n products is at most n times the value of the last of 53
+	// bits, since the absolute values of the products add up to at most 1.
 	near.roundingMargin = 1e-9 + float64(dim)/(1<<50)
 	near.residual = math.Sqrt(lack) + near.roundingMargin
 }

@@ -246,7 +246,7 @@ const (
 	probeCost  = 2 // by an indexed tuple
 	sortedCost = 3 // by a sorted index
 	scanCost   = 4 // of the rows, or of a text index
-	// probeShare is the share of the entities that the cost of a probe assumes.
+	// The cost of a probe assumes that it finds this share of the entities.
 	probeShare = 0.01
 )
 

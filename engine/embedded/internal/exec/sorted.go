@@ -41,8 +41,8 @@ const (
 	maxSortedShare = 1.0 / 6
 )
 
-// sorted finds the filters that bound an indexed property of a variable. It returns nil if
-// there are none.
+// sorted finds the filters that limit an indexed property of a variable. It returns nil if there
+// are none.
 func (pl *planner) sorted(s *scope, v plan.VarID) *sorted {
 	var best *sorted
 	t := pl.types[v]

@@ -241,7 +241,8 @@ const (
 	k1 = 0xe7037ed1a0b428db
 )
 
-// String returns the hash of a text. The function never changes, because bases are stored.
+// String returns the hash of a text. The function must never change, because stored bases depend on
+// it.
 func String(s string) uint64 { return Mix(k0, s) }
 
 // Mix adds a text to a hash.

@@ -19,7 +19,7 @@ type Sorted struct {
 	next      uint32      // number of ordinals that the state has assigned
 	dead      int         // an upper bound of the number of invalid entries in the base
 	baseValid bool        // all entries of the base are valid
-	stored    bool        // this is the state of a stored base; rows and next are read from the base
+	stored    bool        // this is the state of a stored base; `rows` and `next` are read from the base
 }
 
 // NewSorted returns an index with ords as its base: the ordinals of all live entities of a state,
@@ -35,8 +35,8 @@ func (s *Sorted) Len() int { return s.base.Len() + len(s.laterOrds) }
 // base.
 func (s *Sorted) Base() *SortedBase { return s.base }
 
-// opened returns an index with an open base. It throws a fault if the base has more ordinals than a
-// later state.
+// opened returns an index with an open base. It throws a fault if the base has more ordinals than
+// `next`, the number of ordinals of a later state.
 func (s *Sorted) opened(next uint32) *Sorted {
 	if !s.stored {
 		return s

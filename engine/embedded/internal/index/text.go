@@ -112,7 +112,7 @@ type textBuilder struct {
 	failed    bool // spend returned false
 }
 
-// add indexes a document. It returns false if the function spend returned false.
+// add indexes a document. It returns false if the function `spend` returned false.
 func (b *textBuilder) add(doc textDoc) bool {
 	if b.a == nil {
 		b.a = text.NewAnalyzer()

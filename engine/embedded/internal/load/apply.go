@@ -164,7 +164,8 @@ func (a *applier) refuseExisting(r *Rows) {
 }
 
 // missing lists the rows of an edge type with an end node that is not in the graph, in the order of
-// their ids: `from` those with a missing source, `to` those with a missing target.
+// their ids. The field `from` lists the rows with a missing source, `to` those with a missing
+// target.
 type missing struct{ from, to []uint32 }
 
 // ends returns the end nodes of the edges in a chunk. It adds the rows with a missing end node to

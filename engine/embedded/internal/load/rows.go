@@ -84,7 +84,7 @@ func (b *batch) builders(f func(**column.Builder)) {
 	}
 }
 
-// truncate removes the values that were added for a line without a complete row.
+// truncate removes the values of the current line, if they are not a complete row.
 func (b *batch) truncate() {
 	n := len(b.lines)
 	b.builders(func(x **column.Builder) { (*x).Truncate(n) })

@@ -8,9 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// scanner scans one line. It accepts only lines that are certainly valid. When a method
-// reports false, the full parser, which knows every spelling and every fault, reads the
-// line again.
+// scanner scans one line. It accepts only lines that are certainly valid. When a method reports
+// false, the full parser, which handles every spelling and every fault, reads the line again.
 type scanner struct {
 	b     []byte        // the line
 	i     int           // position in b

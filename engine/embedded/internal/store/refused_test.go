@@ -77,8 +77,8 @@ func wantRecords(t *testing.T, mem *fs.Mem, want ...string) {
 	}
 }
 
-// TestNoRoomForRecord makes each operation that creates the next log file fail for lack of
-// space. The log accepts records again as soon as there is space, without a reopen.
+// TestNoRoomForRecord makes each operation that creates the next log file fail for lack of space.
+// The log must accept records again as soon as there is space, without a reopen.
 func TestNoRoomForRecord(t *testing.T) {
 	for _, kind := range []faultfs.OpKind{faultfs.OpCreate, faultfs.OpWrite, faultfs.OpSync} {
 		mem := fs.NewMem()

@@ -223,7 +223,8 @@ func TestRecordSizes(t *testing.T) {
 	})
 }
 
-// TestOrder has goroutines enqueue under a lock of their own and wait outside it.
+// TestOrder runs goroutines that enqueue records while they hold a lock of the test, and wait after
+// they have released it. The log must have the records in the order of the enqueue calls.
 func TestOrder(t *testing.T) {
 	eachFS(t, func(t *testing.T, fsys fs.FS, dir string) {
 		s := create(t, fsys, dir, Options{LogSize: 1 << 16})

@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 )
 
-// Anchor identifies a stored past state, as in the list of a manifest. To restore a later state,
-// the commits after the anchor are replayed.
+// Anchor identifies a stored past state, in the way that a manifest lists it. To restore a later
+// state, the commits after the anchor are replayed.
 type Anchor struct {
 	Commit string
 	Name   string   // name of the segment

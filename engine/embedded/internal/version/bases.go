@@ -28,9 +28,9 @@ import (
 //	t0.* …      the bases of the tuples
 //	out.*, in.* the bases of an edge's ends
 
-// bases says how much of a table the bases of its indexes cover: the ordinals below ords
-// and the rows below rows. Entities and rows after these are in the overlays of the
-// indexes. Tables with the same bases share one value.
+// bases says how much of a table the bases of its indexes cover: the ordinals below `ords` and the
+// rows with numbers below `rows`. Entities and rows after these are in the overlays of the indexes.
+// Tables with the same bases share one value.
 type bases struct {
 	name string // segment that holds the bases; empty until they are stored
 	file string // file that the bases were read from, if any
@@ -87,8 +87,8 @@ func (t *Table) Unstored(floor uint32) []Unstored {
 	return parts
 }
 
-// IndexesToStore reports whether a table has indexes that are not stored yet and are large enough:
-// `floor` is the least number of ordinals or texts that such an index covers. A vector index is
+// IndexesToStore reports whether a table has indexes that are not stored yet and are large enough.
+// An index is large enough if it covers at least `floor` ordinals or texts. A vector index is
 // always large enough.
 func (t *Table) IndexesToStore(floor uint32) bool {
 	return t.based != nil && t.based.name == "" && t.based.ords > 0 && t.next >= floor || t.textsToStore(floor) || t.next >= floor && t.ordersToStore() || t.vectorsToStore()

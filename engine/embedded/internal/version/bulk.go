@@ -125,7 +125,8 @@ func (tx *Txn) dropDeadEnds(t *Type) {
 	}
 }
 
-// put inserts or replaces the entities of a part. The indexes do not show the added entities.
+// put inserts or replaces the entities of a part. It does not enter the new entities into the
+// indexes.
 func (tx *Txn) put(e *edit, p Part) {
 	s := p.Segment
 	e.append(s)
@@ -162,9 +163,9 @@ func (tx *Txn) put(e *edit, p Part) {
 	}
 }
 
-// extend adds a segment to a table in which row i is ordinal i. This stays true after the call.
-// extend does not update the indexes. The string `last` of the table refers to memory of the
-// segment until the caller clones it.
+// extend adds a segment to a table in which each row i belongs to ordinal i. This stays true after
+// the call. extend does not update the indexes. The string `last` of the table refers to memory of
+// the segment until the caller clones it.
 func (t *Table) extend(p Part) {
 	s := p.Segment
 	s.Start = t.base

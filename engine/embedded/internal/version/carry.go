@@ -90,7 +90,7 @@ func NewCarry(from, to *Schema, steps []catalog.Step, anew func(t *Type) bool) *
 }
 
 // clearUnjoined makes an edge type start without edges if the type of either end is not carried
-// over from its previous end: no edge could keep both its nodes.
+// over from the type of its previous end: no edge could keep both its nodes.
 func (c *Carry) clearUnjoined(from, to *Schema) {
 	for i := range c.Edges {
 		e := &c.Edges[i]

@@ -35,10 +35,10 @@ func (t *Table) Flush() (f Flush, ok bool, err error) {
 	if keep < len(t.Segs) {
 		start = t.Segs[keep].Start
 	}
-	// A segment is rewritten together with the rows that follow it, if it has fewer than twice as
-	// many rows as follow, so that a table of n rows has O(log n) segments and each row is
-	// rewritten O(log n) times. Large segments stay, so that the text of a column does not exceed
-	// the limit of a segment.
+	// If a segment has fewer than twice as many rows as follow it, it is rewritten together with
+	// the rows that follow. So a table of n rows has O(log n) segments, and each row is rewritten
+	// O(log n) times. Large segments stay, so that the text of a column does not exceed the limit
+	// of a segment.
 	again := int64(0)
 	for keep > 0 && t.Segs[keep-1].N < 2*(end-start) {
 		if again += t.Segs[keep-1].Bytes(); again > segmentBytes {

@@ -72,8 +72,9 @@ func AppendHeader(dst []byte, c engine.Commit, receipt *Receipt) []byte {
 	return appendText(dst, string(receipt.append(nil)))
 }
 
-// Header reads the header of a record, and returns the rest of the payload. The header does
-// not hold the schema digest: a commit has its parent's, unless it changes the schema.
+// Header reads the header of a record, and returns the rest of the payload. The header does not
+// hold the digest of the schema: a commit has the schema of its parent, unless it changes the
+// schema.
 func Header(payload []byte) (c engine.Commit, receipt *Receipt, rest []byte, err error) {
 	r := &reader{b: payload}
 	c, receipt = r.header()

@@ -54,7 +54,7 @@ func (t *Table) latestOrders() map[int]*index.Sorted {
 }
 
 // unstoredOrders lists the bases of the sorted indexes that are not stored. The next manifest lists
-// the bases of all that were built.
+// the bases of all sorted indexes that were built.
 func (t *Table) unstoredOrders() (parts []Unstored) {
 	latest := t.latestOrders()
 	if latest == nil {

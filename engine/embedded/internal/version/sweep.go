@@ -58,8 +58,8 @@ func (t *Table) live64(b *Block, n uint32) {
 	}
 }
 
-// Home returns the ordinal that equals the number of a row of segment s. ok is false unless
-// that entity is alive and this is its current row.
+// Home returns the ordinal that equals the number of a row of segment s. ok is false unless the
+// entity with that ordinal is alive and the row is its current row.
 func (t *Table) Home(s *Segment, row uint32) (ord uint32, ok bool) {
 	ord = s.Start + row
 	return ord, ord < t.next && t.rows.Get(ord) == ord

@@ -24,7 +24,7 @@ const archiveBytes = 1 << 20
 // checkpoint keeps.
 type retained struct {
 	archive       []version.ArchiveSegment // the stored segments of records
-	archived      int                      // archive has the records of commits with lower numbers
+	archived      int                      // `archive` has the records of commits with lower numbers
 	fresh         []version.Archived       // records that no segment holds yet
 	stored        []*anchor                // anchors that are stored already
 	anchors       []*anchor                // anchors to store, newest first

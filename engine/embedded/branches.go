@@ -26,7 +26,7 @@ type branches struct {
 	sorted []*branch            // in name order
 	tips   map[string][]*branch // by the id of the tip's commit
 	bases  mergeBases
-	stale  bool     // whether a branch has stale set; only checkpoints set it
+	stale  bool     // whether any branch has the field `stale` set; only checkpoints set it
 	lsn    uint64   // LSN of the last record
 	last   *outcome // nil if recovery restored the last record
 }

@@ -246,8 +246,8 @@ func withKind(r *plan.Read, k plan.TextKind) *plan.Read {
 	return &out
 }
 
-// TestFirstUseBuildsOnce searches from many goroutines while posts are written. Only one of
-// them builds the indexes of a state.
+// TestFirstUseBuildsOnce searches from many goroutines while posts are written. Only one of them
+// may build the indexes of a state.
 func TestFirstUseBuildsOnce(t *testing.T) {
 	g := openPosts(t, 2000)
 	q := ranked(relevanceOf, value.Of(value.String), 5, false)

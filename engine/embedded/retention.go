@@ -41,7 +41,7 @@ type retention struct {
 	mu       sync.Mutex
 	archive  []version.ArchiveSegment
 	archived int                // the records of commits below this number are in the archive
-	fresh    []version.Archived // the records of the commits from number archived on
+	fresh    []version.Archived // the records of the commits from number `archived` on
 	anchors  map[string]*anchor // by commit id
 	removed  bool               // whether a branch was deleted since the last checkpoint
 	// stale reports a stale manifest: after a crash, the manifest in force may lack some records or

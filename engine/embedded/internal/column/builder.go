@@ -19,7 +19,7 @@ type Builder struct {
 	typ   value.Type
 	n     int       // number of values
 	nulls int       // number of nulls
-	null  []bool    // by value: whether it is null; used only if nulls is not 0
+	null  []bool    // by value: whether it is null; used only if `nulls` is not 0
 	bits  []bool    // values of type Bool
 	w32   []int32   // values of 32-bit integer types
 	w64   []int64   // values of 64-bit integer types

@@ -140,7 +140,7 @@ func (m *matcher) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, err
 		return nil, err
 	}
 	// w.visited lists the nodes in the order of their distance, so it is also the queue.
-	within := -1 // index in it of the first node at the least distance
+	within := -1 // index in w.visited of the first node at the least distance
 	if s.Min == 0 {
 		within = 0
 	}

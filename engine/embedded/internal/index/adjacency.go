@@ -17,11 +17,11 @@ type adjacencyBase struct {
 	other []uint32 // node ordinals of the other end
 	multi bool     // some edges join the same pair of nodes
 
-	edges, others uint32 // the greatest elements of edge and other, plus one
+	edges, others uint32 // the greatest elements of `edge` and `other`, plus one
 
 	pending     column.Pending
 	stored      blockPlace
-	nOff, nEdge int // lengths of off and of edge; set only for a stored base
+	nOff, nEdge int // lengths of `off` and `edge`; set only for a stored base
 }
 
 // Hop is an edge of the overlay. Each node has a linked list of hops, the latest first.

@@ -21,9 +21,9 @@ type hashBase struct {
 	heads []uint32 // by low bits of the hash: the first ordinal in the bucket, plus one; 0 for none
 	next  []uint32 // by ordinal: the next ordinal in the same bucket, plus one; 0 for none
 
-	pending       column.Pending // whether heads and next must still be read from the segment
+	pending       column.Pending // whether `heads` and `next` must still be read from the segment
 	stored        blockPlace
-	nHeads, nNext int // lengths of heads and of next; set only for a stored base
+	nHeads, nNext int // lengths of `heads` and `next`; set only for a stored base
 }
 
 // entry is an entry of the overlay of a [Hash]. The entries of a bucket form a linked list.

@@ -29,10 +29,10 @@ type SortedBase struct {
 	segment atomic.Pointer[string] // name of the segment that holds the base; nil until it is stored
 
 	unopened column.Pending // whether the blocks `sorted` and `pages` of a stored base must be read
-	unread   column.Pending // whether ords must be read
+	unread   column.Pending // whether `ords` must be read
 	place    blockPlace
 	subject  string
-	block    column.Block[uint32] // of ords; set only for a stored base
+	block    column.Block[uint32] // of `ords`; set only for a stored base
 }
 
 // OpenSorted returns the index of a stored base for the state in which the base was built. The

@@ -23,9 +23,9 @@ type spilled struct {
 	name   string
 	rest   column.Source // columns of the batch; nil once they are released
 	perRow column.Source // lines, and sizes in a segment
-	ids    column.Source // ids that were made after the rest was written; nil for none
+	ids    column.Source // ids that were made after `rest` was written; nil for none
 
-	hasIDs      bool // rest contains a column of ids
+	hasIDs      bool // `rest` contains a column of ids
 	opened      bool
 	unique      bool   // no id occurs twice
 	least, most []byte // the first and the last id; nil without a column of ids

@@ -49,7 +49,7 @@ type blockEntry struct {
 	pieces []uint32 // checksum of each piece
 
 	codec    byte  // how the block is compressed: codecNone and so on
-	unpacked int64 // bytes before compression; equal to length if the block is not compressed
+	unpacked int64 // bytes before compression; equal to `length` if the block is not compressed
 }
 
 // WriteSegment creates a segment from the blocks that the function `write` adds. The segment is

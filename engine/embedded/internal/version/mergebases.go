@@ -51,7 +51,7 @@ type baseFinder struct {
 	v       commits // a view of the history
 	queue   commitQueue
 	reached map[int][][]int32 // by queued commit: the tokens of each visited child, ascending
-	paths   []int32           // by token: the number of lists in reached that have it
+	paths   []int32           // by token: the number of lists in `reached` that have it
 	// covered holds the pairs of tokens for which a common ancestor was visited, in both
 	// orders. It has no pair of tokens that share all their further ancestors: collapse
 	// replaces such tokens by one.

@@ -16,8 +16,8 @@ import (
 // archiveBlock is the name of the block that holds commit records in an archive segment.
 const archiveBlock = "records"
 
-// If the last archive segment has fewer than archiveBytes bytes, a checkpoint writes it again,
-// together with the new records.
+// archiveBytes is the size, in bytes, below which the last archive segment is extended: a
+// checkpoint writes it again, together with the new records.
 const archiveBytes = 1 << 20
 
 // retained is the part of a cut that retention owns: the archived records and the anchors that a
@@ -187,8 +187,8 @@ func (f *segmentFiles) readArchive(ctx context.Context, seg *version.ArchiveSegm
 	return records, err
 }
 
-// describe adds the kept archive and anchors to m, the manifest of a checkpoint. It also adds the
-// names of the segments that the archive and the anchors need to the map `named`.
+// describe adds the kept archive and anchors to m, the manifest of a checkpoint. It also adds to
+// the map `named` the names of the segments that the archive and the anchors need.
 func (c *retained) describe(m *version.Manifest, named map[string]bool) {
 	m.Archive = c.archive
 	for _, a := range c.archive {

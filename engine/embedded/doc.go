@@ -134,7 +134,7 @@
 // these goroutines. The log has no goroutine: one of the waiting writers writes for all; see
 // wal.lead in package store.
 //
-// When many single values of a column or an index have been read by pieces, package column starts a
+// When many single values of a column or an index have been read in pieces, package column starts a
 // goroutine that reads and verifies the whole column or index. Only one such goroutine reads at a
 // time. Close does not wait for this goroutine, which only reads mapped files. They stay mapped
 // while it runs.

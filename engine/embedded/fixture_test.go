@@ -21,7 +21,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// TestMain makes tests read even small stored data by pieces. Benchmarks read it whole, as usual.
+// TestMain makes tests read even small stored data in pieces. Benchmarks read such data whole, as
+// usual.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if flag.Lookup("test.bench").Value.String() == "" {

@@ -63,7 +63,8 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 	return out, nil
 }
 
-// migrate applies the steps that lead to a schema to a transaction. It reports the steps in `out`.
+// migrate applies a schema change to a transaction: the steps that lead to the schema `to`. It
+// reports the steps in `out`.
 func migrate(ctx context.Context, tx *version.Txn, to *version.Schema, opts engine.SchemaOptions, out *engine.SchemaChange) error {
 	from, base := tx.Schema(), tx.Base()
 	out.From, out.To = from.Digest, to.Digest

@@ -34,7 +34,7 @@ type Column struct {
 	data  []byte        // bytes of texts
 	code  []uint32      // by value: position of the text in the dictionary
 	elem  *Column       // elements of lists
-	// allNull is set if every value is null; then valid is the only array.
+	// allNull is true if every value is null; then valid is the only array.
 	allNull bool
 
 	pending Pending // whether the arrays, including those of `elem`, must still be read

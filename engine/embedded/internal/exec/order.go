@@ -246,7 +246,8 @@ const (
 	probeCost  = 2 // by an indexed tuple
 	sortedCost = 3 // by a sorted index
 	scanCost   = 4 // of the rows, or of a text index
-	// The cost of a probe assumes that it finds this share of the entities.
+	// probeShare is the share of the entities that a probe finds, according to the estimate of its
+	// cost.
 	probeShare = 0.01
 )
 

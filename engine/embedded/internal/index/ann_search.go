@@ -115,7 +115,7 @@ func (g *VectorGraph) explore(s *graphSearch, t *graphTarget, layer, breadth, mo
 // choose chooses links for a node: at most `most` of the candidates. It first sorts the candidates,
 // the closest first. It prefers candidates that are closer to the node than to any candidate chosen
 // before (Algorithm 4 of the paper), so that the links lead in different directions. If it has
-// chosen fewer than degree of these, it adds the closest of the other candidates.
+// chosen fewer than `degree` such candidates, it adds the closest of the others.
 func (g *VectorGraph) choose(candidates []closeness, most int, dst []closeness) []closeness {
 	slices.Sort(candidates)
 	dst = dst[:0]

@@ -161,7 +161,7 @@ func (s *VectorSearch) Bytes() int {
 }
 
 // Near searches the graph for the entities with vectors that are closest in direction to the vector
-// query. The query must be padded in the same way as the codes of a vector. The search keeps the
+// `query`, which must be padded in the same way as the codes of a vector. The search keeps the
 // closest `breadth` nodes and yields the entities that it found, usually the closest ones. It
 // yields only entities for which the function `accept` returns true; if `accept` is nil, it yields
 // any entities. If it found fewer than `least` entities, or gave up because it had compared more

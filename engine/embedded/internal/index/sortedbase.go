@@ -20,7 +20,7 @@ import (
 //	        256 rows, 4 bytes each
 
 // SortedBase lists the live entities of one state of a table in the order of a property. Indexes of
-// later states share it. A stored base is opened on first use; its ordinals are read by pieces.
+// later states share it. A stored base is opened on first use; its ordinals are read in pieces.
 type SortedBase struct {
 	ords []uint32
 	rows Rows   // the rows of the state

@@ -317,7 +317,7 @@ func (t *Table) rebuild(from, to *Table) {
 	t.reindex()
 }
 
-// endsWithin returns the ends of an edge. It throws unless both are ordinals of nodes.
+// endsWithin returns the ends of an edge. It throws a fault unless both are ordinals of nodes.
 func (t *Table) endsWithin(row uint32, from, to *Table) (src, dst uint32) {
 	if src, dst = t.endsAt(row); src >= from.next || dst >= to.next {
 		corruption.Corrupt(t.object(), "an edge of type %s joins the nodes %d and %d, but there are only %d and %d nodes", t.Type.Name, src, dst, from.next, to.next)

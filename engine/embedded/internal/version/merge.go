@@ -18,7 +18,7 @@ type Merged struct {
 	Conflicts    []engine.MergeConflict
 }
 
-// Merge applies the changes that lead from `base` to `source` to the transaction, entity by entity
+// Merge applies to the transaction the changes that lead from `base` to `source`, entity by entity
 // and property by property. It reports all conflicts; if there are any, the caller must abandon the
 // transaction. The three states must have one schema.
 func (tx *Txn) Merge(base, source *Snapshot) *Merged {

@@ -270,7 +270,8 @@ func (h *History) LowestWith(id string, heads []string) []string {
 	})
 	slices.SortFunc(others, v.compare)
 	// A common ancestor of a head and the commit is the head itself, or a common ancestor of a
-	// parent of the head and the commit. Of these, the ancestor with the greatest id is the lowest.
+	// parent of the head and the commit. The one with the greatest id is the lowest common
+	// ancestor.
 	lowest := make(map[int]int, len(others))
 	at := func(n int) (int, bool) {
 		if n < v.n && of.Get(n) {

@@ -256,8 +256,8 @@ func (t *Table) valueAt(row uint32, p int) value.Value {
 	return s.Props[p].Value(row - s.Start)
 }
 
-// tailRow returns a row of the tail. It throws if the row does not exist: a stored index, or
-// the stored end of an edge, may hold a wrong number.
+// tailRow returns a row of the tail. It throws a fault if the row does not exist: a stored index,
+// or the stored end of an edge, may hold a wrong number.
 func (t *Table) tailRow(row uint32) *Row {
 	if row-t.base >= uint32(len(t.tail)) {
 		corruption.Corrupt(t.object(), "%s %s: row %d does not exist; there are only %d rows", t.Type.Entity, t.Type.Name, row, t.base+uint32(len(t.tail)))

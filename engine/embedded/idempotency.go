@@ -31,7 +31,7 @@ type idempotency struct {
 	ignoredBits uint64                // hash bits to ignore; tests set it to make hashes collide
 }
 
-// receipt is a receipt in memory, packed into one string.
+// receipt is the form in which a receipt is kept in memory: packed into one string.
 type receipt struct {
 	commit int    // the commit's number in the history
 	packed string // see [version.Receipt.Pack]

@@ -56,7 +56,7 @@ func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*v
 	cut.retained.describe(&m, named)
 	ids, err := segmentIDs(named)
 	if err == nil {
-		// Checkpoint may remove files.
+		// Checkpoint may remove files, so no state may be read from files meanwhile.
 		err = c.restorer.replaceFiles(func() error {
 			if err := c.store.Checkpoint(ctx, m.Append(nil, encode), cut.lsn, ids); err != nil {
 				return err

@@ -31,7 +31,7 @@ func (w *walk) begin(n uint32) {
 	}
 }
 
-// visit adds an ordinal and reports whether it was missing.
+// visit adds an ordinal and reports whether the set lacked it.
 func (w *walk) visit(ord uint32) bool {
 	if w.bits.Get(int(ord)) {
 		return false

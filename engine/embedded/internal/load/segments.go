@@ -13,7 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// putSegments puts an input as segments.
+// putSegments puts an input into the transaction as segments.
 func (a *applier) putSegments() ([]version.Part, error) {
 	var parts []version.Part
 	var err error

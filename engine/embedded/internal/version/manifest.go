@@ -303,7 +303,7 @@ func (r *reader) indexAll(s *Snapshot, open Opener, checked map[[3]*Table]bool) 
 	return nil
 }
 
-// manifest1 reads a manifest of format 1, after the format.
+// manifest1 reads the rest of a manifest of format 1, after its format number.
 func (r *reader) manifest1(decode Decoder, open Opener) (*Manifest, error) {
 	m := &Manifest{}
 	for range r.count() {

@@ -224,7 +224,7 @@ func contains(ascending []int32, x int32) bool {
 	return found
 }
 
-// without returns the elements of a that b does not have; both ascend.
+// without returns the elements of a that b does not have; both lists ascend.
 func without(a, b []int32) (left []int32) {
 	for _, x := range a {
 		if !contains(b, x) {
@@ -234,7 +234,7 @@ func without(a, b []int32) (left []int32) {
 	return left
 }
 
-// union returns the elements of a or b; both ascend.
+// union returns the elements that are in a or in b; both lists ascend.
 func union(a, b []int32) []int32 {
 	all := make([]int32, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {

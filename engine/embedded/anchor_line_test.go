@@ -10,9 +10,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// TestAnchorsOfTwoBranches stores the anchor that one branch made when its schema changed,
-// together with the anchor of another branch that took over that schema by a merge. Both states
-// have rows of the same type that are in no segment, and these rows differ.
+// TestAnchorsOfTwoBranches stores two anchors: the one that a branch made when its schema changed,
+// and the one of another branch that took over that schema by a merge. Both states have rows of the
+// same type that are in no segment, and these rows differ. Each state must be read back with its
+// own rows.
 func TestAnchorsOfTwoBranches(t *testing.T) {
 	ctx := context.Background()
 	fsys := fs.NewMem()

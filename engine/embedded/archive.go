@@ -16,15 +16,15 @@ import (
 // archiveBlock is the name of the block that holds commit records in an archive segment.
 const archiveBlock = "records"
 
-// archiveBytes is a size in bytes. If the last archive segment is smaller, a checkpoint merges new
-// records into it by writing it again.
+// archiveBytes is the size, in bytes, below which the last archive segment is extended: a
+// checkpoint writes it again, together with the new records.
 const archiveBytes = 1 << 20
 
 // retained is the part of a cut that retention owns: the archived records and the anchors that a
 // checkpoint keeps.
 type retained struct {
 	archive       []version.ArchiveSegment // the stored segments of records
-	archived      int                      // archive has the records of commits with lower numbers
+	archived      int                      // `archive` has the records of commits with lower numbers
 	fresh         []version.Archived       // records that no segment holds yet
 	stored        []*anchor                // anchors that are stored already
 	anchors       []*anchor                // anchors to store, newest first
@@ -33,8 +33,8 @@ type retained struct {
 }
 
 // collectRetained collects the records and anchors to keep for the commits with numbers below n, up
-// to the log record at lsn. heads are the commits at the tips of the branches. REQUIRES:
-// branches.mu is locked, so that lsn, n and heads belong to one state.
+// to the log record at lsn. The parameter `heads` lists the commits at the tips of the branches.
+// REQUIRES: branches.mu is locked, so that lsn, n and heads belong to one state.
 func (r *retention) collectRetained(heads []string, n int, lsn uint64) retained {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,8 +82,8 @@ func hasLiveRecord(a version.ArchiveSegment, live engine.Bitmap) bool {
 	return false
 }
 
-// store stores the records and the anchors of a cut. after maps each state to its stored
-// form. store returns the segments it wrote, also when it fails.
+// store stores the records and the anchors of a cut. The map `after` gives the stored form of each
+// state. store returns the segments it wrote, also when it fails.
 func (r *retention) store(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) (made []store.SegmentID, err error) {
 	p := &cut.retained
 	made, err = r.storeArchive(ctx, p)
@@ -144,7 +144,8 @@ func (r *retention) storeArchive(ctx context.Context, p *retained) (made []store
 	return []store.SegmentID{id}, nil
 }
 
-// appendRun returns runs with next appended. It extends the last run if next follows it directly.
+// appendRun returns `runs` with the run `next` appended. If `next` directly follows the last run,
+// appendRun extends the last run instead.
 func appendRun(runs []version.Run, next version.Run) []version.Run {
 	runs = slices.Clone(runs)
 	if last := &runs[len(runs)-1]; last.First+last.N == next.First {
@@ -186,8 +187,8 @@ func (f *segmentFiles) readArchive(ctx context.Context, seg *version.ArchiveSegm
 	return records, err
 }
 
-// describe adds the kept archive and anchors to a checkpoint's manifest m, and adds the names
-// of the segments that they need to named.
+// describe adds the kept archive and anchors to m, the manifest of a checkpoint. It also adds to
+// the map `named` the names of the segments that the archive and the anchors need.
 func (c *retained) describe(m *version.Manifest, named map[string]bool) {
 	m.Archive = c.archive
 	for _, a := range c.archive {
@@ -221,7 +222,7 @@ func (r *retention) replace(b *branch, f func(*anchor) *version.Snapshot) {
 
 // adopt replaces the graph's archive and anchors with those of a new manifest. The last anchor of
 // each live branch stays in memory, because it shares nearly all its memory with the branch's head.
-// The result dropped reports whether a restored state may read files that are no longer kept.
+// The result `dropped` reports whether a restored state may read files that are no longer kept.
 // REQUIRES: restorer.reading and layout are locked for writing.
 func (r *retention) adopt(c *cut) (dropped bool) {
 	r.mu.Lock()
@@ -251,7 +252,7 @@ func (r *retention) adopt(c *cut) (dropped bool) {
 			a.snap = nil
 		}
 		if a.Name != "" && a.snap == nil {
-			a.branch = nil // the branch would keep the states of its head and tip in memory
+			a.branch = nil // or else it would keep the states of the branch's head and tip in memory
 		}
 	}
 	for _, b := range c.branches {
@@ -271,7 +272,7 @@ func (r *retention) adopt(c *cut) (dropped bool) {
 	return dropped
 }
 
-// archivedRecord returns the archived record of the commit with number n. The map read caches the
+// archivedRecord returns the archived record of the commit with number n. The map `read` caches the
 // records of segments that were read before. REQUIRES: restorer.reading is locked for reading.
 func (r *retention) archivedRecord(ctx context.Context, n int, read map[string][]version.Archived) (version.Archived, bool, error) {
 	r.mu.Lock()

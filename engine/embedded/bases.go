@@ -26,7 +26,7 @@ type mergeBase struct {
 // keptBases states and drops the oldest first. Guarded by branches.mu.
 type mergeBases struct {
 	at    map[string]*mergeBase // by commit id
-	order []*mergeBase          // oldest first; some of them are no longer in at
+	order []*mergeBase          // oldest first; some of them are no longer in `at`
 }
 
 // hold makes s the merge base that branch b holds, and releases the previous one.
@@ -71,7 +71,7 @@ func (l *mergeBases) drop(base *mergeBase) {
 	base.snap = nil
 }
 
-// keepOnly drops the states of all commits that are not in commits.
+// keepOnly drops the states of all commits that are not in the set `commits`.
 func (l *mergeBases) keepOnly(commits map[string]bool) {
 	for id, base := range l.at {
 		if !commits[id] {
@@ -80,8 +80,8 @@ func (l *mergeBases) keepOnly(commits map[string]bool) {
 	}
 }
 
-// merged records a merge. From then on, source is the lowest common ancestor of the two
-// branches, so both hold it. Main holds no base, because it merges with many branches.
+// merged records a merge. From then on, the commit `source` is the lowest common ancestor of the
+// two branches, so both hold it. Main holds no base, because it merges with many branches.
 func (l *mergeBases) merged(target, from *branch, source *version.Snapshot) {
 	for _, b := range []*branch{target, from} {
 		if b.name != engine.MainBranch {
@@ -120,8 +120,8 @@ func (r *restorer) mergeBase(ctx context.Context, a, b *version.Snapshot) (*vers
 
 // readableWith checks, for every branch, that the merge bases of the commit and the branch can be
 // read. A cleanup keeps only the merge bases of the branches that existed then, and a commit of the
-// past may have other bases. It returns a *engine.NotFound if one of them cannot be read. REQUIRES:
-// layout.merging is held.
+// past may have other bases. readableWith returns a *engine.NotFound if one of them cannot be read.
+// REQUIRES: layout.merging is held.
 func (r *restorer) readableWith(id string) error {
 	if r.retention.archiveComplete() {
 		return nil
@@ -129,7 +129,7 @@ func (r *restorer) readableWith(id string) error {
 	return r.retention.readable(r.history.LowestWith(id, r.branches.tipIDs()))
 }
 
-// mergeBases returns the set of the lowest common ancestors of every pair of branches of a cut.
+// mergeBases returns the set of the merge bases of all pairs of branches in a cut.
 func (c *cut) mergeBases(h *version.History) map[string]bool {
 	heads := make([]string, len(c.branches))
 	for i, b := range c.branches {

@@ -16,17 +16,17 @@ type branch struct {
 	live atomic.Bool            // whether the record that created the branch is durable
 	head atomic.Pointer[commit] // the last durable commit
 
-	// deleted is whether the record that deletes the branch is in the log. It changes with layout
-	// locked for reading and branches.mu locked, so either of layout, locked for writing, and
-	// branches.mu guards it.
+	// deleted reports whether the log has the record that deletes the branch. A caller that changes
+	// it must hold layout for reading, and branches.mu. So a caller may read it with layout held
+	// for writing, or with branches.mu held.
 	deleted bool
 
 	keys idempotency // the keys of its commits of the last day; has its own lock
 	line lineage     // guarded by retention.mu
 
-	// writing is the write lock of the branch. It guards the fields from tip to stale. Writers
-	// change the tip with branches.mu locked too. So the tip may also be read with branches.mu and
-	// layout locked.
+	// writing is the write lock of the branch. It guards the fields from tip to stale. A writer
+	// that changes the tip locks branches.mu too; a checkpoint that replaces the tip holds layout
+	// for writing. So the tip may also be read with branches.mu and layout locked.
 	writing ctxMutex
 	tip     *commit  // the last commit, durable or in flight
 	err     error    // if set, the reason why the tip can never become durable
@@ -123,7 +123,7 @@ func (b *branch) replaceLocked(f func(*commit) *version.Snapshot) {
 	b.head.Store(of(head))
 	for i, c := range b.pending {
 		if c.lsn < head.lsn {
-			continue // durable, because a later commit is the head; it is not settled yet
+			continue // durable, because a later commit is the head; settle has not removed it yet
 		}
 		b.pending[i] = of(c)
 		if c == b.tip {

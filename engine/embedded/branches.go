@@ -26,7 +26,7 @@ type branches struct {
 	sorted []*branch            // in name order
 	tips   map[string][]*branch // by the id of the tip's commit
 	bases  mergeBases
-	stale  bool     // whether a branch has stale set; only checkpoints set it
+	stale  bool     // whether any branch has the field `stale` set; only checkpoints set it
 	lsn    uint64   // LSN of the last record
 	last   *outcome // nil if recovery restored the last record
 }
@@ -172,15 +172,15 @@ func (l *branches) sparseBranches(n uint32) (sparse []*branch) {
 	return sparse
 }
 
-// noteStale records in l.stale whether a branch has a stale manifest. A new branch takes its stale
-// field from l.stale. REQUIRES: layout is locked for writing.
+// noteStale records in l.stale whether any branch has a stale manifest. A new branch takes its
+// stale field from l.stale. REQUIRES: layout is locked for writing.
 func (l *branches) noteStale() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stale = slices.ContainsFunc(l.sorted, func(b *branch) bool { return b.stale })
 }
 
-// keepBases drops the merge bases in memory that are not in commits.
+// keepBases drops the merge bases in memory that are not in the set `commits`.
 func (l *branches) keepBases(commits map[string]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -237,8 +237,9 @@ type created struct {
 	bytes  int           // size of the record in bytes
 }
 
-// create makes a branch and assigns its record a place in the log. restored is the state of the
-// target if the target's commit is the tip of no branch. REQUIRES: layout is locked for reading.
+// create makes a branch and assigns its record a place in the log. The parameter `restored` is the
+// state of the target if the target's commit is the tip of no branch. REQUIRES: layout is locked
+// for reading.
 func (l *branches) create(name string, at engine.Target, restored *version.Snapshot, now time.Time, most int) (made created, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -301,7 +302,8 @@ func (l *branches) originLocked(at engine.Target) (*branch, error) {
 }
 
 // delete assigns the record that deletes a branch its place in the log. The branch stays in the set
-// until remove. REQUIRES: layout is locked for reading, and the caller holds the write lock of b.
+// until the method remove removes it. REQUIRES: layout is locked for reading, and the caller holds
+// the write lock of b.
 func (l *branches) delete(b *branch, record []byte) (*store.Ticket, *outcome, error) {
 	out := &outcome{done: make(chan struct{})}
 	l.mu.Lock()

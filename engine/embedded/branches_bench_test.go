@@ -29,8 +29,8 @@ type branched struct {
 	made int
 }
 
-// fork makes one more branch. With commit set, it adds a node and an edge to the branch in one
-// commit.
+// fork makes one more branch. If the parameter `commit` is true, fork also adds a node and an edge
+// to the branch in one commit.
 func (g *branched) fork(t testing.TB, commit bool) (name string) {
 	name = fmt.Sprint("b", g.made)
 	g.made++

@@ -306,8 +306,8 @@ func toReaders(dump string) string {
 
 var writersOnly = regexp.MustCompile(` \| (with|keys) .*`)
 
-// TestBranchFailedSync fails the sync of each kind of branch record. The outcome is unknown, no
-// reader sees the change, and the durable data stays readable.
+// TestBranchFailedSync fails the sync of each kind of branch record. The outcome must be unknown,
+// no reader may see the change, and the durable data must stay readable.
 func TestBranchFailedSync(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {

@@ -46,7 +46,8 @@ func (g *Graph) before(ctx context.Context, commit string) (was, is *version.Sna
 			return nil, nil, err
 		}
 	}
-	// This state is in memory, or is restored from its parent's, which is in memory.
+	// The commit's state is in memory, or it is restored from the state of the commit's parent,
+	// which is in memory.
 	is, err = g.restorer.state(ctx, commit)
 	return was, is, err
 }

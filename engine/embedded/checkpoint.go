@@ -70,11 +70,11 @@ func (c *checkpoints) request() {
 	}
 }
 
-// countLogged counts bytes of log that need no checkpoint by themselves.
+// countLogged counts bytes of the log. Unlike countCommit, it never requests a checkpoint.
 func (c *checkpoints) countLogged(bytes int) { c.logged.Add(int64(bytes)) }
 
 // countCommit counts the weight of a durable commit, in bytes. It requests a checkpoint if the log
-// is long, or if must is set.
+// is long, or if the argument `must` is true.
 func (c *checkpoints) countCommit(weight int64, must bool) {
 	c.vectors.countCommit(weight, must)
 	if c.logged.Add(weight) > c.opts.CheckpointBytes || must {
@@ -133,8 +133,8 @@ func (c *checkpoints) make(ctx context.Context) (err error) {
 
 // flushLocked stores the commits and the rows that are only in the log. Then it writes a manifest
 // and replaces the rows in memory with the stored segments and their indexes. If the log has no
-// record since the last checkpoint, it does this only if must is set or there are indexes to store.
-// REQUIRES: c.mu is locked, and c.layout for writing.
+// record since the last checkpoint, it does this only if the argument `must` is true or there are
+// indexes to store. REQUIRES: c.mu is locked, and c.layout for writing.
 func (c *checkpoints) flushLocked(ctx context.Context, must bool) error {
 	cut := c.branches.cut(c.opts.time())
 	if cut.lsn == c.lsn && !must && !c.indexesToStore() {
@@ -167,8 +167,8 @@ func (c *checkpoints) flushCutLocked(ctx context.Context, cut *cut) error {
 
 // adopt replaces states in memory with their stored forms: in the branches that the function
 // `which` selects, and in the merge bases. It takes no context and always finishes. If a state kept
-// its old form, the next checkpoint would list segments for the state that this checkpoint has made
-// superfluous.
+// its old form, the next checkpoint would list segments of that state although this checkpoint has
+// made them superfluous.
 func (c *checkpoints) adopt(cut *cut, after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint, which func(*branch) bool) (err error) {
 	for _, b := range cut.branches {
 		if !which(b.branch) {
@@ -190,9 +190,9 @@ func (c *checkpoints) adopt(cut *cut, after map[*version.Snapshot]*version.Snaps
 	return nil
 }
 
-// adopt runs f, which replaces the branch's states with their stored forms, with the write lock
-// held. If the states cannot be read, the branch accepts no further writes, because its states
-// refer to segments that no longer exist.
+// adopt runs f with the write lock held. f replaces the branch's states with their stored forms. If
+// the states cannot be read, the branch accepts no further writes, because its states refer to
+// segments that no longer exist.
 func (b *branch) adopt(f func()) (err error) {
 	b.hold()
 	defer b.unlock()

@@ -12,9 +12,9 @@ import (
 )
 
 // Cleanup makes commits of the past unreadable and reclaims the files that only they need. In each
-// line, the oldest commit that stays readable becomes an anchor. The whole cleanup takes effect at
-// once, with a manifest that contains the new anchors and omits the reclaimed segments. With
-// opts.DryRun, Cleanup only computes the result. The error is a *engine.BadArgument if
+// line of commits, the oldest commit that stays readable becomes an anchor. The whole cleanup takes
+// effect at once, with a manifest that contains the new anchors and omits the reclaimed segments.
+// With opts.DryRun, Cleanup only computes the result. The error is a *engine.BadArgument if
 // opts.KeepCommits is negative.
 func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (_ *engine.CleanupResult, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
@@ -221,7 +221,7 @@ func (c *checkpoints) reclaimLocked(ctx context.Context, cut *cut, k *kept) erro
 	p.replacesAll = true
 	made, err := c.thinArchive(ctx, p, k)
 	if err == nil {
-		c.retention.setStale() // until a manifest is certainly in force
+		c.retention.setStale() // stale until a new manifest is certainly in force
 		c.branches.keepBases(k.commits)
 		err = c.flushCutLocked(ctx, cut)
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// TestConcurrent runs sixteen writers and four readers concurrently with checkpoints. The
-// sequence numbers of commits have no gaps, a reader never sees fewer persons than before, and
-// all persons are there when the graph is opened again.
+// TestConcurrent runs sixteen writers and four readers concurrently with checkpoints. The sequence
+// numbers of commits must have no gaps, a reader must never see fewer persons than before, and all
+// persons must be there when the graph is opened again.
 func TestConcurrent(t *testing.T) {
 	const writers, each = 16, 40
 	ctx := context.Background()

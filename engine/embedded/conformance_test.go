@@ -66,8 +66,8 @@ func TestRandomSpilled(t *testing.T) {
 	enginetest.RunRandom(t, openSpilling, o)
 }
 
-// reopenedSeeds is the distance between the seeds of the comparisons. Because of it they draw
-// different graphs.
+// reopenedSeeds is the difference between the seeds of the comparisons. Different seeds make them
+// draw different graphs.
 const reopenedSeeds = 1 << 32
 
 // half returns the options for one of the comparisons: half of the time and half of the cases that

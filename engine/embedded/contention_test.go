@@ -11,9 +11,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// TestContention runs 64 writers and 16 readers on a graph on disk. No acknowledged increment
-// of a counter is lost, no reader sees half a commit, and the graph has the same content when
-// it is opened again. make bench-writers is the long form.
+// TestContention runs 64 writers and 16 readers on a graph on disk. No acknowledged increment of a
+// counter may be lost, no reader may see half a commit, and the graph must have the same content
+// when it is opened again. make bench-writers is the long form.
 func TestContention(t *testing.T) {
 	for _, o := range []contention.Options{
 		{Counters: 64},

@@ -19,7 +19,7 @@ import (
 var crashOptions = Options{Now: testClock, LogSize: 8192, InlineBytes: 700, quiet: true, sparse: 8, indexed: 1}
 
 // states runs a script without a failure, and returns the content of the graph before the first
-// deed and after each deed.
+// call of the script and after each call.
 func (s script) states(t *testing.T) (states []string) {
 	t.Helper()
 	g, err := Create(t.Context(), fs.NewMem(), dir, "// people", people(), crashOptions)
@@ -56,8 +56,8 @@ func (s script) ops() (durable int, all []faultfs.Op) {
 	return mem.Ops(), all
 }
 
-// run makes a graph and runs the deeds up to the first that fails. It returns how many were
-// acknowledged, or -1 if the graph could not be made.
+// run makes a graph and runs the calls of the script up to the first that fails. It returns how
+// many calls were acknowledged, or -1 if the graph could not be made.
 func (s script) run(fsys fs.FS) (acked int) {
 	g, err := Create(context.Background(), fsys, dir, "// people", people(), crashOptions)
 	if err != nil {
@@ -72,8 +72,9 @@ func (s script) run(fsys fs.FS) (acked int) {
 	return len(s.deeds)
 }
 
-// TestCrash cuts the power at every durable operation of the scripts. After a reopen, every
-// acknowledged deed is there, and the deed in progress is there completely or not at all.
+// TestCrash cuts the power at every durable operation of the scripts. After a reopen, the change of
+// every acknowledged call must be there. The change of the interrupted call must be there
+// completely or not at all.
 func TestCrash(t *testing.T) {
 	for _, s := range scripts() {
 		t.Run(s.name, func(t *testing.T) {
@@ -125,8 +126,8 @@ func TestCrashTwice(t *testing.T) {
 	}
 }
 
-// allowed returns the states that a reopen may find. acked is the number of acknowledged deeds. An
-// empty state means that the graph was not created.
+// allowed returns the states that a reopen may find. acked is the number of acknowledged calls of
+// the script. An empty state means that the graph was not created.
 func allowed(states []string, acked int) []string {
 	if acked < 0 {
 		return []string{"", states[0]}
@@ -178,8 +179,8 @@ func checkReopened(t *testing.T, s script, fsys *fs.Mem, allowed []string, what 
 	}
 }
 
-// TestFailedSync makes syncs fail. The writer gets an unknown outcome, later writers get an
-// unavailable graph, and readers keep the durable data.
+// TestFailedSync makes syncs fail. The writer must get an unknown outcome, later writers must find
+// the graph unavailable, and readers must still see the durable data.
 func TestFailedSync(t *testing.T) {
 	ctx := context.Background()
 	failing := false
@@ -209,8 +210,8 @@ func TestFailedSync(t *testing.T) {
 	}
 }
 
-// TestNoOpWaits runs a mutation that changes nothing while the tip is not durable yet. Its
-// reply waits for the tip's commit and fails if that commit fails.
+// TestNoOpWaits runs a mutation that changes nothing while the tip is not durable yet. The reply
+// must wait for the tip's commit, and must be an error if that commit fails.
 func TestNoOpWaits(t *testing.T) {
 	ctx := context.Background()
 	var failing atomic.Bool

@@ -5,10 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// ctxMutex is a mutex. A wait for it ends when a context ends. It is not fair: the first caller
-// that tries to lock a free mutex gets it, even before callers that wait. If the mutex were handed
-// to a waiting goroutine instead, it would be idle until the goroutine wakes up. That takes longer
-// than most callers hold the mutex.
+// ctxMutex is a mutex. A caller stops waiting for it when the caller's context ends. The mutex is
+// not fair: the first caller that tries to lock a free mutex gets it, even before callers that
+// wait. If the mutex were handed to a waiting goroutine instead, it would be idle until the
+// goroutine wakes up. That takes longer than most callers hold the mutex.
 type ctxMutex struct {
 	held atomic.Bool   // whether the mutex is locked
 	free chan struct{} // contains a token when a waiting caller may try to lock

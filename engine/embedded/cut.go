@@ -57,7 +57,7 @@ func (c *cut) waitDurable(ctx context.Context) error {
 	return (&commit{out: c.last}).waitDurable(ctx)
 }
 
-// states calls yield once for each distinct state of the cut.
+// states calls `yield` once for each distinct state of the cut.
 func (c *cut) states(yield func(*version.Snapshot) bool) {
 	seen := map[*version.Snapshot]bool{}
 	for _, b := range c.branches {

@@ -25,7 +25,7 @@ func loadDigest(mode engine.LoadMode) hash.Hash {
 	return h
 }
 
-// mergeDigest returns the digest of a merge of the branch source.
+// mergeDigest returns the digest of a merge of the branch `source`.
 func mergeDigest(source string) [32]byte { return sha256.Sum256([]byte("m" + source)) }
 
 // mutationDigest digests the statements and the arguments of a mutation. Each part is written
@@ -102,7 +102,7 @@ func (d digest) pred(p plan.Pred) {
 	d.expr(p.Value)
 }
 
-// expr digests an expression of a mutation: a literal, a parameter or now.
+// expr digests an expression of a mutation: a literal, a parameter or `now`.
 func (d digest) expr(e plan.Expr) {
 	switch e := e.(type) {
 	case nil:

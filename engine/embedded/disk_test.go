@@ -58,11 +58,11 @@ var diskFaults = []struct {
 
 var everyFault = flag.Bool("embedded.faults", false, "let each operation of the disk fail in every way")
 
-// TestDiskFaults makes the disk fail at every operation of the scripts. A deed that fails
-// leaves nothing behind, unless its error says that the outcome is unknown. Readers continue to
-// see the durable data. A later Open, with or without a power failure before it, finds one of
-// the states that the replies allow. Each operation fails in one way only; with
-// -embedded.faults, each fails in every way.
+// TestDiskFaults makes the disk fail at every operation of the scripts. A call that fails must
+// leave nothing behind, unless its error says that the outcome is unknown. Readers must continue to
+// see the durable data. A later Open, with or without a power failure before it, must find one of
+// the states that the replies allow. Each operation fails in one way only; with -embedded.faults,
+// each fails in every way.
 func TestDiskFaults(t *testing.T) {
 	for _, s := range scripts() {
 		states := s.states(t)
@@ -87,8 +87,8 @@ func TestDiskFaults(t *testing.T) {
 	}
 }
 
-// runOn runs the deeds on a disk that may fail, and repeats each deed that fails once, as long
-// as the graph is usable. It returns the states that a reopen may find.
+// runOn runs the calls of a script on a disk that may fail. It repeats each call that fails once,
+// as long as the graph is usable. It returns the states that a reopen may find.
 func (s script) runOn(t *testing.T, fsys fs.FS, states []string, what string) []string {
 	t.Helper()
 	g, err := Create(context.Background(), fsys, dir, "// people", people(), crashOptions)

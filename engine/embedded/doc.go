@@ -48,7 +48,7 @@
 // its end. Close shuts it, so that no new call can begin, and waits until it is zero.
 //
 // checkpoints.mu is held by a checkpoint (also the one that Close makes) and by a cleanup. It
-// guards lsn and stored, and admits one of them at a time.
+// guards lsn and stored. Only one checkpoint or cleanup can hold it at a time.
 //
 // layout is a read-write lock over the layout of rows. A checkpoint (also the one that Close makes)
 // and a cleanup hold it for writing, because a checkpoint moves rows to new places. Calls that
@@ -60,26 +60,26 @@
 // of no branch. While one call has it, no other call merges, deletes a branch, or begins a branch
 // in the past.
 //
-// branch.writing admits one writer to a branch. It guards tip, err, journal and stale. Waiting
-// for it ends with the caller's context; waiting for any other lock does not. A writer stores a
-// new tip with writing and branches.mu held. Only a checkpoint that adopts stored rows replaces a
-// tip without branches.mu; it then holds layout for writing, writing and branch.mu. So a tip may
-// be read with writing held, or with branches.mu and layout held. Only checkpoints change
-// branch.stale.
+// branch.writing admits one writer to a branch. It guards tip, err, journal and stale. A caller
+// stops waiting for it when the caller's context ends; a wait for any other lock does not end with
+// the context. A writer stores a new tip with writing and branches.mu held. Only a checkpoint that
+// adopts stored rows replaces a tip without branches.mu; it then holds layout for writing, writing
+// and branch.mu. So a tip may be read with writing held, or with branches.mu and layout held. Only
+// checkpoints change branch.stale.
 //
 // restorer.reading is held for reading while a state of the past is read from files, and for
 // writing while Store.Checkpoint may remove files and retention adopts the manifest.
 //
-// branches.mu guards the set of branches, their order and tips, branch.deleted, tipAt and base,
-// the merge bases, and the LSN and outcome of the last record. It is held while a record gets its
-// place in the log, so the holder sees the state after the last record. No call waits for a sync
-// with branches.mu held. Enqueue may have to make a log file under it; writer.stage calls
-// Store.Reserve first to make that rare.
+// branches.mu guards the set of branches, their order and tips, branch.deleted, tipAt and base, the
+// merge bases, and the LSN and outcome of the last record. It is held while a record gets its place
+// in the log, so the holder sees the state after the last record. No call waits for a sync with
+// branches.mu held. Enqueue may have to make a log file while branches.mu is held; writer.stage
+// calls Store.Reserve first to make that rare.
 //
 // retention.mu guards the archive, the records that are not archived yet, the anchors, and
-// branch.line. A commit is noted in it with branches.mu held too, so a cut of the graph, which
-// takes both, is the state after one record. Only a holder of layout for writing removes anything
-// from the data that it guards.
+// branch.line. A writer that notes a commit in this data holds branches.mu too. A cut of the graph
+// takes both locks, so it is the state after one record. Only a holder of layout for writing
+// removes anything from the data that retention.mu guards.
 //
 // branch.mu guards pending and every store to head. Loads of head need no lock.
 //
@@ -134,7 +134,7 @@
 // these goroutines. The log has no goroutine: one of the waiting writers writes for all; see
 // wal.lead in package store.
 //
-// When many single values of a column or an index have been read by pieces, package column starts a
+// When many single values of a column or an index have been read in pieces, package column starts a
 // goroutine that reads and verifies the whole column or index. Only one such goroutine reads at a
 // time. Close does not wait for this goroutine, which only reads mapped files. They stay mapped
 // while it runs.

@@ -100,8 +100,8 @@ func TestEmbedding(t *testing.T) {
 	wantError[*engine.Unavailable](t, "nearest with a broken provider", query(broken))
 }
 
-// countingProvider is a mock that records the texts of each request and refuses one text. It
-// calls during, if set, within each request.
+// countingProvider is a mock that records the texts of each request and refuses one text. It calls
+// the function `during`, if set, within each request.
 type countingProvider struct {
 	embed.Mock
 	asked  [][]string
@@ -120,8 +120,8 @@ func (p *countingProvider) Embed(ctx context.Context, texts []string, dim int) (
 	return p.Mock.Embed(ctx, texts, dim)
 }
 
-// embeddedSchema returns a schema with an optional vector and, if required is set, a required one
-// too.
+// embeddedSchema returns a schema with an optional vector and, if the argument `required` is true,
+// a required one too.
 func embeddedSchema(required bool) *catalog.Schema {
 	text := value.Of(value.String)
 	props := []*catalog.Property{{Name: "slug", Type: text}, {Name: "text", Type: text.Optional()}, {Name: "n", Type: value.Of(value.I32).Optional()},
@@ -144,7 +144,7 @@ func embeddedGraph(t *testing.T, required bool, e Embedder) *Graph {
 	return g
 }
 
-// places returns the vectors of property place by slug.
+// places returns the vectors of the property `place`, by slug.
 func places(t *testing.T, g *Graph) map[string]string {
 	t.Helper()
 	out := map[string]string{}

@@ -21,7 +21,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// TestMain makes tests read even small stored data by pieces. Benchmarks read it whole, as usual.
+// TestMain makes tests read even small stored data in pieces. Benchmarks read such data whole, as
+// usual.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if flag.Lookup("test.bench").Value.String() == "" {
@@ -71,8 +72,8 @@ func loadText(g *Graph, mode engine.LoadMode, text string) error {
 	return err
 }
 
-// manyPeople returns NDJSON of n persons, each of whom knows the next. first is the number of the
-// first person.
+// manyPeople returns NDJSON of n persons, each of whom knows the next. The parameter `first` is the
+// number of the first person.
 func manyPeople(first, n int) string {
 	var b strings.Builder
 	for i := first; i < first+n; i++ {

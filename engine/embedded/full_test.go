@@ -50,10 +50,10 @@ func eventually(t *testing.T, what string, f func() bool) {
 	t.Fatalf("after 10 seconds this is still not true: %s", what)
 }
 
-// TestFullDisk fills the disk of a graph in use. Writes are refused with a *engine.Unavailable
-// and leave nothing behind, reads continue, and the graph reports a failure. When there is
-// space again, the same graph accepts writes without another Open. A later Open finds exactly
-// the acknowledged writes.
+// TestFullDisk fills the disk of a graph in use. Writes must be refused with a *engine.Unavailable
+// and leave nothing behind, reads must continue, and the graph must report a failure. When there is
+// space again, the same graph must accept writes without another Open. A later Open must find
+// exactly the acknowledged writes.
 func TestFullDisk(t *testing.T) {
 	for name, disk := range map[string]func(*testing.T) *fullDisk{"quota": quota, "tmpfs": tmpfs} {
 		t.Run(name, func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestOpenCloseOnFullDisk opens and closes a graph on a full disk. Both succeed.
+// TestOpenCloseOnFullDisk opens and closes a graph on a full disk. Both must succeed.
 func TestOpenCloseOnFullDisk(t *testing.T) {
 	for name, disk := range map[string]func(*testing.T) *fullDisk{"quota": quota, "tmpfs": tmpfs} {
 		t.Run(name, func(t *testing.T) {

@@ -32,7 +32,7 @@ type Graph struct {
 	writer      writer
 
 	stop       context.CancelFunc // makes the background goroutines end
-	background sync.WaitGroup     // the goroutines that stop ends
+	background sync.WaitGroup     // the goroutines that `stop` ends
 	closing    sync.Once          // makes Close run once
 	closeErr   error              // result of the first Close
 }
@@ -49,7 +49,7 @@ func (g *Graph) Schema(ctx context.Context, at engine.Target) (*engine.Schema, e
 	return &engine.Schema{Source: snap.Schema.Source, Catalog: snap.Schema.Catalog, Digest: snap.Schema.Digest}, nil
 }
 
-// Snapshot returns the commit of a target and the numbers of its entities.
+// Snapshot returns the commit of a target and, for each type, the number of its entities.
 func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapshot, error) {
 	snap, done, err := g.read(ctx, at)
 	if err != nil {
@@ -60,8 +60,8 @@ func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapsho
 }
 
 // Verify reads all stored data. It checks every state that a branch or a merge needs, and every
-// anchor of the past: rows, edges and indexes. The error joins a *engine.Corrupt for each
-// fault. A fault that several checks meet is there once.
+// anchor of the past: rows, edges and indexes. The error joins a *engine.Corrupt for each fault. If
+// several checks find the same fault, the error contains it once.
 func (g *Graph) Verify(ctx context.Context) error {
 	if err := g.enter(ctx); err != nil {
 		return err
@@ -177,7 +177,7 @@ func (g *Graph) enter(ctx context.Context) error {
 	return nil
 }
 
-// read begins a call that reads a target. The caller must call done to end it.
+// read begins a call that reads a target. The caller must call the result `done` to end it.
 func (g *Graph) read(ctx context.Context, at engine.Target) (snap *version.Snapshot, done func(), err error) {
 	if err := g.enter(ctx); err != nil {
 		return nil, nil, err

@@ -17,7 +17,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// read returns a query for persons, modified by change.
+// read returns a query for persons that the function `change` has modified.
 func read(change func(r *plan.Read)) *plan.Query {
 	r := *allPeople.Read
 	r.Vars, r.Match, r.Columns = slices.Clone(r.Vars), slices.Clone(r.Match), slices.Clone(r.Columns)
@@ -25,8 +25,8 @@ func read(change func(r *plan.Read)) *plan.Query {
 	return &plan.Query{Params: []plan.Param{{Name: "n", Type: value.Of(value.I32).Optional()}}, Read: &r}
 }
 
-// TestHostilePlans binds plans that no checker would let pass. Each is refused with a
-// *engine.SchemaMismatch, and none crashes the graph.
+// TestHostilePlans binds plans that no checker would let pass. Each must be refused with a
+// *engine.SchemaMismatch, and none may crash the graph.
 func TestHostilePlans(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), Options{quiet: true})
@@ -127,8 +127,8 @@ func TestHostilePlans(t *testing.T) {
 	}
 }
 
-// TestManyVariables checks the limit of 256 variables in a plan. Above it, the memory that
-// grows with the square of the number of variables would matter.
+// TestManyVariables checks the limit of 256 variables in a plan. With more variables the memory,
+// which grows with the square of their number, would matter.
 func TestManyVariables(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{quiet: true})
 	for _, n := range []int{256, 257} {
@@ -179,7 +179,7 @@ func TestHostileArguments(t *testing.T) {
 }
 
 // TestPanicGivesTurnBack makes the clock panic in the middle of a write. A caller that recovers
-// from the panic can continue to write.
+// from the panic must be able to continue to write.
 func TestPanicGivesTurnBack(t *testing.T) {
 	ctx := context.Background()
 	broken := false
@@ -215,7 +215,7 @@ func TestPanicGivesTurnBack(t *testing.T) {
 	}
 }
 
-// gate is a reader. When it is read from, it calls read, which calls the graph.
+// gate is a reader. Its method Read calls the function `read`, which calls the graph.
 type gate struct{ read func() }
 
 func (r *gate) Read([]byte) (int, error) {
@@ -300,7 +300,7 @@ func TestCancelSort(t *testing.T) {
 	}
 }
 
-// TestCancelWrite cancels writes at each of their checks of the context. The cancelled writes
+// TestCancelWrite cancels writes at each of their checks of the context. The cancelled writes must
 // leave nothing behind.
 func TestCancelWrite(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{quiet: true})

@@ -13,7 +13,8 @@ import (
 // receiptAge is the age up to which a receipt answers a call with the same idempotency key.
 const receiptAge = 24 * time.Hour
 
-// pruneEvery is the number of receipts after which add looks for expired ones.
+// pruneEvery says when the method `add` looks for expired receipts: each time the number of
+// receipts is a multiple of pruneEvery.
 const pruneEvery = 1024
 
 // idempotency holds the receipts of the commits that were made with an idempotency key on a
@@ -30,7 +31,7 @@ type idempotency struct {
 	ignoredBits uint64                // hash bits to ignore; tests set it to make hashes collide
 }
 
-// receipt is a receipt in memory, packed into one string.
+// receipt is the form in which a receipt is kept in memory: packed into one string.
 type receipt struct {
 	commit int    // the commit's number in the history
 	packed string // see [version.Receipt.Pack]
@@ -46,7 +47,8 @@ func (i *idempotency) hash(k receiptKey) uint64 {
 	return maphash.Comparable(receiptSeed, k) &^ i.ignoredBits
 }
 
-// outdated reports whether, at the time now, a receipt from the time made has expired.
+// outdated reports whether a receipt that was made at the time `made` has expired at the time
+// `now`.
 func outdated(now, made time.Time) bool { return now.Sub(made) >= receiptAge }
 
 // add adds the receipt of commit c, unless rec is nil. REQUIRES: c is in the history h.
@@ -134,8 +136,8 @@ func (x receipt) unpack(h *version.History) version.Receipted {
 	return version.Receipted{Commit: h.At(x.commit), Receipt: version.UnpackReceipt(x.packed)}
 }
 
-// current lists the receipts without the expired ones at the beginning. The result is a part of
-// i.list, so the elements of i.list must never change.
+// current lists the receipts, except for the expired ones at the beginning of i.list. The result is
+// a part of i.list, so the elements of i.list must never change.
 func (i *idempotency) current(h *version.History, now time.Time) []receipt {
 	i.mu.Lock()
 	defer i.mu.Unlock()

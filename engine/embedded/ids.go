@@ -23,7 +23,7 @@ func (s *ids) init(now func() time.Time) {
 	s.now, s.entropy = now, ulid.Monotonic(rand.Reader, 0)
 }
 
-// resume makes new ids greater than the id of a commit.
+// resume makes sure that new ids are greater than the id of the given commit.
 func (s *ids) resume(commit string) error {
 	id, err := ulid.ParseStrict(commit)
 	if err != nil {

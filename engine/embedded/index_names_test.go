@@ -11,9 +11,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
-// TestIndexOfThePast begins a branch at an anchor that stays in memory and shares its indexes
-// with later heads. Those indexes were stored after the anchor, and removed when the head got
-// new ones.
+// TestIndexOfThePast begins a branch at an anchor that stays in memory and shares its indexes with
+// later heads. Those indexes were stored after the anchor, and removed when the head got new ones.
+// The graph must be intact when it is opened again.
 func TestIndexOfThePast(t *testing.T) {
 	ctx := context.Background()
 	fsys := fs.NewMem()

@@ -22,7 +22,7 @@ edge Wrote: Person -> Doc
 edge Sits: Person -> Seat
 `
 
-// story has a circle ada, bob, cid; eve knows herself; fay knows cid.
+// story has a circle of three persons: ada, bob and cid. eve knows herself, and fay knows cid.
 const story = `
 {"type":"Person","data":{"name":"ada"}}
 {"type":"Person","data":{"name":"bob"}}
@@ -85,7 +85,7 @@ func TestTexts(t *testing.T) {
 		{`$p knows{2,64} $p`, `return { $p.name }`, "ada bob cid"},
 		{`$p <knows>{2,2} $p`, `return { $p.name }`, "ada bob cid fay"},
 		{`$p: Person not { $p knows{1,64} $p }`, `return { $p.name }`, "fay"},
-		// The edge leads to another type, where the walk does not start.
+		// The edge leads to a node of another type, so the walk does not report its start.
 		{`$p: Person { name: "ada" } $p wrote{0,5} $d`, `return { $d.slug }`, "short"},
 		// An explicit direction applies to scores. An order by bm25 keeps the rows that contain a
 		// query word.
@@ -99,7 +99,8 @@ func TestTexts(t *testing.T) {
 		// Stems are compared, and stop words are not.
 		{`$d: Doc search($d.body, "FOX")`, `return { $d.slug }`, "short"},
 		{`$d: Doc search($d.body, "of the")`, `return { $d.slug }`, ""},
-		// The id of a composite key; outside of not, $_ multiplies rows.
+		// The first of these queries uses the id of a composite key. Outside a `not` block, $_
+		// multiplies rows.
 		{`$s: Seat $s.id = "[\"14\",\"3\"]"`, `return { $s.row }`, "3"},
 		{`$p: Person { name: "cid" } $_ knows $p`, `return { $p.name }`, "cid cid"},
 		{`$p: Person { name: "cid" } not { $_ wrote $d $p wrote $d }`, `return { $p.name }`, "cid"},
@@ -127,8 +128,9 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestCompositeIDs passes wrong ids of a node with a composite key. The errors describe the form of
-// its ids; the error for a missing key in the right form has no such hint.
+// TestCompositeIDs passes wrong ids of a node with a composite key. The errors must describe the
+// form of its ids. The error for an id of the right form that does not exist must have no such
+// hint.
 func TestCompositeIDs(t *testing.T) {
 	g, schema := storyGraph(t)
 	const form = `the id of a Seat is a JSON array of strings, ["<number>","<row>"], with the values of its key`

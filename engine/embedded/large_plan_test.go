@@ -129,8 +129,8 @@ func explain(ctx context.Context, g *Graph, q *plan.Query) (*engine.Explanation,
 }
 
 // TestLargePlans binds and explains plans with many parts. The work, counted in checks of the
-// context, grows with the number of parts and not with its square. The text of the plan stays
-// below a bound.
+// context, must grow with the number of parts and not with its square. The text of the plan must
+// stay below a bound.
 func TestLargePlans(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{quiet: true})
 	if err := loadText(g, engine.Merge, manyPeople(0, 20)); err != nil {
@@ -171,7 +171,8 @@ func TestLargePlans(t *testing.T) {
 				}
 			}
 			t.Logf("%d and %d checks of the context", looks[0], looks[1])
-			// Less than one check of the context per 256 parts means that nothing checks it.
+			// If there is less than one check of the context per 256 parts, a part of the work does
+			// not check the context.
 			if looks[0] < 9_600/256 || looks[1] > looks[0]*5/2 {
 				t.Errorf("twice the parts take %d checks of the context, not %d", looks[1], looks[0])
 			}
@@ -179,8 +180,8 @@ func TestLargePlans(t *testing.T) {
 	}
 }
 
-// TestCancelLargePlans cancels the context at checks from the first to the last, and also after
-// 5 ms. Binding and explaining return the context's error soon.
+// TestCancelLargePlans cancels the context at checks from the first to the last, and also after 5
+// ms. Binding and explaining must soon return the context's error.
 func TestCancelLargePlans(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{quiet: true})
 	if err := loadText(g, engine.Merge, manyPeople(0, 20)); err != nil {

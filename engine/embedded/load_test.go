@@ -93,7 +93,8 @@ func TestNewIDs(t *testing.T) {
 }
 
 // TestTextIndexWithinLimits searches with a memory bound that the index exceeds, then with a
-// cancelled context, and then without limits. A failed build of the index is tried again.
+// cancelled context, and then without limits. After a failed build of the index, the next search
+// must try again.
 func TestTextIndexWithinLimits(t *testing.T) {
 	g := openPosts(t, 2000)
 	q := ranked(relevanceOf, value.Of(value.String), 5, false)

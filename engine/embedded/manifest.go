@@ -10,9 +10,9 @@ import (
 // historyBlock is the name of the block that holds commits in a history segment.
 const historyBlock = "commits"
 
-// manifestLocked writes a manifest that makes a cut the state from which Open begins. after maps
-// each state of the cut to a form in which every row is stored. REQUIRES: c.mu is locked, and
-// c.layout for writing.
+// manifestLocked writes a manifest that makes a cut the state from which Open begins. The map
+// `after` gives, for each state of the cut, a form in which every row is stored. REQUIRES: c.mu is
+// locked, and c.layout for writing.
 func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) error {
 	history, stored, err := c.storeHistoryLocked(ctx, cut.commits)
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*v
 	cut.retained.describe(&m, named)
 	ids, err := segmentIDs(named)
 	if err == nil {
-		// Checkpoint may remove files.
+		// Checkpoint may remove files, so no state may be read from files meanwhile.
 		err = c.restorer.replaceFiles(func() error {
 			if err := c.store.Checkpoint(ctx, m.Append(nil, encode), cut.lsn, ids); err != nil {
 				return err
@@ -120,7 +120,7 @@ func (c *checkpoints) storeFlushes(ctx context.Context, cut *cut, flushed *versi
 	return nil, nil
 }
 
-// storedIndexes are indexes that are stored but not yet named by a manifest.
+// storedIndexes are indexes that are stored, but that no manifest lists yet.
 type storedIndexes struct {
 	ids  []store.SegmentID
 	what []version.Unstored // the parts of indexes that the segments hold
@@ -187,8 +187,9 @@ func (c *checkpoints) indexesToStore() bool {
 }
 
 // storeHistoryLocked stores the commits, among the first n, that are not stored yet. It merges the
-// last stored segments into the new one if they are small. all lists the segments that then hold
-// the n commits; made lists the segments written by this call. REQUIRES: c.mu is locked.
+// last stored segments into the new one if they are small. The result `all` lists the segments that
+// then hold the n commits; `made` lists the segments that this call wrote. REQUIRES: c.mu is
+// locked.
 func (c *checkpoints) storeHistoryLocked(ctx context.Context, n int) (all []version.HistorySegment, made []store.SegmentID, err error) {
 	from := 0
 	for _, s := range c.stored {

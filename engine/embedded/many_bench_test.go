@@ -14,8 +14,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// manyBranches makes n branches of main. If write is true, each branch gets one commit. If apart is
-// true, main gets one commit before each branch, so that no two branches begin at the same commit.
+// manyBranches makes n branches of main. If `write` is true, each branch gets one commit. If
+// `apart` is true, main gets one commit before each branch, so that no two branches begin at the
+// same commit.
 func manyBranches(t testing.TB, g *Graph, n int, write, apart bool) {
 	t.Helper()
 	ctx := t.Context()
@@ -50,7 +51,7 @@ func BenchmarkBranches(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
 				home := filepath.Join(b.TempDir(), fmt.Sprint("graph", b.N))
-				// The case apart also makes checkpoints while it makes the branches.
+				// The case `apart` also makes checkpoints while it makes the branches.
 				opts := Options{quiet: !c.apart, MaxBranches: -1}
 				ctx := context.Background()
 				g, err := Create(ctx, fs.OS(), home, "", people(), opts)

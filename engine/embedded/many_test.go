@@ -13,9 +13,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// TestManyBranches keeps 10,000 branches in less than 100 MB in addition to the graph without
-// them: with and without a commit on each, in the log, stored, and opened again. Creating or
-// deleting a branch does not visit the others.
+// TestManyBranches makes 10,000 branches, with and without a commit on each. They must add less
+// than 100 MB to the memory of the graph: in the log, stored, and opened again. Creating or
+// deleting a branch must not visit the others.
 func TestManyBranches(t *testing.T) {
 	n, limit := 10_000, int64(100e6)
 	if raced {
@@ -50,7 +50,8 @@ func TestManyBranches(t *testing.T) {
 			defer func() { g.Close() }()
 			t.Logf("opened in %s", clock.Since(start))
 			check("opened again")
-			// If this looped over all branches, it would allocate, or take a second in total.
+			// If these calls looped over all branches, they would allocate memory, or take a second
+			// in total.
 			start = clock.Now()
 			for i := range 200 {
 				name := fmt.Sprint("x", i)
@@ -109,9 +110,9 @@ func TestBranchLimit(t *testing.T) {
 	must(t, make("d"))
 }
 
-// TestMergeBaseStates makes, writes, cross-merges and deletes branches, reclaims the past,
-// rewrites tables and opens the graph again. After each round, every pair of branches has the
-// state of its lowest common ancestor, also if that state is not in memory.
+// TestMergeBaseStates makes, writes, cross-merges and deletes branches, reclaims the past, rewrites
+// tables and opens the graph again. After each round, every pair of branches must have the state of
+// its lowest common ancestor, also if that state is not in memory.
 func TestMergeBaseStates(t *testing.T) {
 	ctx := context.Background()
 	rounds := 12
@@ -222,7 +223,7 @@ func TestMergeBaseStates(t *testing.T) {
 }
 
 // TestBranchesApart opens branches that begin at different commits of main, some before a
-// checkpoint and some after it. Each branch has its rows and finds them by name.
+// checkpoint and some after it. Each branch must have its rows and find them by name.
 func TestBranchesApart(t *testing.T) {
 	ctx := context.Background()
 	fsys := fs.NewMem()

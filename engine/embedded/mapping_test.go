@@ -96,7 +96,7 @@ func TestMappingsGoAway(t *testing.T) {
 	}
 }
 
-// TestMappingIsCutShort truncates a mapped segment. A read of it then returns the original data
+// TestMappingIsCutShort truncates a mapped segment. A read of it must then return the original data
 // or a *engine.Corrupt that contains the name of the segment.
 func TestMappingIsCutShort(t *testing.T) {
 	if runtime.GOOS == "windows" {

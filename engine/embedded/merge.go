@@ -46,8 +46,8 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	}
 	out := &engine.MergeResult{}
 	first, made, head, err := g.writer.write(ctx, to, w, func(tx *version.Txn) ([]version.Part, error) {
-		// The key may belong to an earlier merge, after which the source was deleted. So the
-		// missing source is an error only without a receipt.
+		// The idempotency key may belong to an earlier merge, after which the source was deleted.
+		// So a missing source is an error only if there is no receipt.
 		if missing != nil {
 			return nil, missing
 		}

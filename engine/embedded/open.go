@@ -47,14 +47,15 @@ type dirOptions struct {
 }
 
 // OrCreate makes a graph with a schema if the folder holds none. It also makes the folder, in a
-// parent folder that exists. source is the text of the schema, which the graph keeps and never
-// parses.
+// parent folder that exists. The argument `source` is the text of the schema, which the graph keeps
+// and never parses.
 func OrCreate(source string, schema *catalog.Schema) DirOption {
 	return func(o *dirOptions) { o.source, o.schema = source, schema }
 }
 
 // OpenMemory makes an empty graph with a schema in memory. Nothing of it is left once it is closed:
-// it is for tests, and for graphs that a program can build again. source is the text of the schema.
+// it is for tests, and for graphs that a program can build again. The argument `source` is the text
+// of the schema.
 func OpenMemory(ctx context.Context, source string, schema *catalog.Schema, opts Options) (*Graph, error) {
 	return Create(ctx, fs.NewMem(), "graph", source, schema, opts)
 }
@@ -103,7 +104,7 @@ func (e Engine) fs() fs.FS {
 }
 
 // Create makes a graph with a schema and opens it. The directory must not contain a graph already.
-// Create keeps the source together with the schema and never parses the source. The error is a
+// Create keeps the text `source` together with the schema and never parses it. The error is a
 // *engine.Conflict if the directory holds a graph, a *engine.SchemaMismatch if the engine cannot
 // represent the schema, and a *engine.Unavailable if the directory cannot be used.
 func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog.Schema, opts Options) (*Graph, error) {

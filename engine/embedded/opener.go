@@ -65,7 +65,8 @@ func (o *opener) Source(name string) (column.Source, error) {
 	return partOf(file, whole), nil
 }
 
-// apply replays a record on a transaction. rest is the record's payload after its header.
+// apply replays a record on a transaction. The parameter `rest` is the record's payload after its
+// header.
 func (o *opener) apply(tx *version.Txn, kind uint8, rest []byte) error {
 	switch kind {
 	case version.KindRows:
@@ -88,8 +89,8 @@ func (o *opener) apply(tx *version.Txn, kind uint8, rest []byte) error {
 	return &engine.Corrupt{Object: "log record", Detail: fmt.Sprintf("kind %d is unknown", kind)}
 }
 
-// redoChange replays a record that puts a schema in force. payload is the record's payload
-// after its header.
+// redoChange replays a record that puts a schema in force. The parameter `payload` is the record's
+// payload after its header.
 func (o *opener) redoChange(tx *version.Txn, payload []byte) error {
 	redo := func(change []byte) error {
 		ch, ops, err := version.ReadChange(change, catalog.Decode)

@@ -45,8 +45,8 @@ type Options struct {
 	// LogFailed must not call the graph.
 	LogFailed func(error)
 
-	// Embedder computes vectors from texts: from the text argument of nearest, and for a required
-	// property with @embed that has no value in an insert. If it is nil, such statements are
+	// Embedder computes vectors from texts: from the text argument of `nearest`, and for a required
+	// property with @embed to which an insert gives no value. If it is nil, such statements are
 	// refused.
 	Embedder Embedder
 
@@ -71,7 +71,7 @@ type Embedder = engine.Embedder
 // Memory is a bound on the memory of several queries together.
 type Memory = engine.Memory
 
-// NewMemory returns a bound of limit bytes.
+// NewMemory returns a bound of `limit` bytes.
 func NewMemory(limit int64) *Memory { return engine.NewMemory(limit) }
 
 const (

@@ -32,8 +32,8 @@ type packer struct {
 	written []store.SegmentID
 }
 
-// add stores a large segment at once. It keeps a small one until there are packParts of its
-// type, or until finish.
+// add stores a large segment at once. It keeps a small one until there are packParts of its type,
+// or until finish is called.
 func (p *packer) add(ctx context.Context, t *version.Type, s *version.Segment) error {
 	if s.N > packRows || s.Bytes() > packBytes {
 		return p.storeAlone(ctx, t, s)
@@ -52,7 +52,7 @@ func (p *packer) add(ctx context.Context, t *version.Type, s *version.Segment) e
 	return p.pack(ctx, t)
 }
 
-// finish stores the small segments that add has kept.
+// finish stores the small segments that the method `add` has kept.
 func (p *packer) finish(ctx context.Context) error {
 	for _, t := range p.types {
 		if err := p.pack(ctx, t); err != nil {

@@ -153,7 +153,7 @@ func TestQueryMemory(t *testing.T) {
 }
 
 // TestSharedMemory runs queries of two graphs with memory for one large result at a time. Small
-// results fit in addition to it, and closing a result releases its memory.
+// results must fit in addition to it, and closing a result must release its memory.
 func TestSharedMemory(t *testing.T) {
 	ctx := context.Background()
 	pairs := read(func(r *plan.Read) {
@@ -209,7 +209,7 @@ func TestSharedMemory(t *testing.T) {
 }
 
 // TestWalkMemory runs a query with enough memory for a short walk but not for a long one. The nodes
-// that a walk visits count, even if they make no rows.
+// that a walk visits must count, even if they make no rows.
 func TestWalkMemory(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{quiet: true, QueryMemory: 40 << 10})
 	if err := loadText(g, engine.Merge, manyPeople(0, 20_000)); err != nil {

@@ -59,8 +59,9 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	return r, nil
 }
 
-// Explain describes how a query would run at the target. With analyze it runs the query and
-// describes the actual run. A mutation cannot be analyzed; the error is then a *engine.BadArgument.
+// Explain describes how a query would run at the target. If the argument `analyze` is true, Explain
+// runs the query and describes the actual run. A mutation cannot be analyzed; the error is then a
+// *engine.BadArgument.
 func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target, analyze bool) (_ *engine.Explanation, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	snap, done, err := g.read(ctx, at)

@@ -75,8 +75,8 @@ var (
 )
 
 // ranked returns a query for the first rows in the order of a score. The operand of the score is
-// the query's parameter. If all is true, it adds a condition that holds for every post, so that the
-// query cannot find its rows through the score's index.
+// the query's parameter. If the argument `all` is true, ranked adds a condition that holds for
+// every post, so that the query cannot find its rows through the score's index.
 func ranked(score plan.Expr, param value.Type, limit int64, all bool) *plan.Query {
 	_, distance := score.(plan.Nearest)
 	q := &plan.Query{Params: []plan.Param{{Name: "q", Type: param}}, Read: &plan.Read{
@@ -246,8 +246,8 @@ func withKind(r *plan.Read, k plan.TextKind) *plan.Read {
 	return &out
 }
 
-// TestFirstUseBuildsOnce searches from many goroutines while posts are written. Only one of
-// them builds the indexes of a state.
+// TestFirstUseBuildsOnce searches from many goroutines while posts are written. Only one of them
+// may build the indexes of a state.
 func TestFirstUseBuildsOnce(t *testing.T) {
 	g := openPosts(t, 2000)
 	q := ranked(relevanceOf, value.Of(value.String), 5, false)

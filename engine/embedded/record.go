@@ -20,8 +20,8 @@ type record struct {
 	segments    []store.SegmentID // the segments that the record names
 }
 
-// maxOps bounds the operations of one commit, in bytes. It is far below the limit of one column
-// of a segment, so that several commits fit together.
+// maxOps bounds the operations of one commit, in bytes. It is far below the limit of one column of
+// a segment, so that one column can hold the operations of several commits.
 const maxOps = 1 << 30
 
 // record makes the log record of a commit and stores the segments that the record lists.

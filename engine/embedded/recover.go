@@ -181,7 +181,7 @@ func (p *replay) commit(r store.Record) error {
 	b.head.Store(next)
 	p.g.history.Add(c, r.LSN)
 	b.keys.add(&p.g.history, c, receipt)
-	// Clone rest, because the record would keep its whole log file in memory.
+	// Clone `rest`, because it would keep the whole log file of the record in memory.
 	p.g.retention.note(b, b.tip, r.Kind, bytes.Clone(rest), len(rest))
 	p.reached(b.tip.snap)
 	if len(c.Parents) > 1 {

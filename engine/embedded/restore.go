@@ -117,8 +117,8 @@ func (r *restorer) keep(s restored) {
 	r.keepLocked(s)
 }
 
-// keepLocked does the work of keep. It drops the least recently used state if there are
-// keptStates. REQUIRES: r.mu is locked.
+// keepLocked does the work of keep. If there are keptStates states already, it drops the least
+// recently used one. REQUIRES: r.mu is locked.
 func (r *restorer) keepLocked(s restored) {
 	if r.cachedLocked(s.snap.Commit.ID) != nil {
 		return
@@ -198,8 +198,8 @@ func (r *restorer) restoreCaught(ctx context.Context, id string) (s restored, er
 
 // route describes how to restore a state.
 type route struct {
-	from    restored           // its snap is nil if the anchor has to be read
-	anchor  version.Anchor     // where the route begins if from has no snap
+	from    restored           // where the route begins; its snap is nil if the anchor has to be read
+	anchor  version.Anchor     // the anchor to begin with, if from.snap is nil
 	commits []engine.Commit    // the commits to replay, last one first
 	records []version.Archived // the records of commits that are in memory
 	numbers []int              // their numbers if the records are archived; else -1
@@ -247,9 +247,9 @@ func (r *restorer) restore(ctx context.Context, id string) (s restored, err erro
 	return s, nil
 }
 
-// route returns the route to a commit from the nearest state at or before it. ok is false if
-// there is none within maxReplay commits. REQUIRES: r.reading is locked for reading, so that no
-// checkpoint takes a record away after route has passed it.
+// route returns the route to a commit from the nearest state at or before it. ok is false if there
+// is none within maxReplay commits. REQUIRES: r.reading is locked for reading, so that no
+// checkpoint removes a record after route has passed it.
 func (r *restorer) route(id string) (way route, ok bool) {
 	r.history.Line(id, func(c engine.Commit) bool {
 		if s := r.branches.state(c.ID); s != nil {

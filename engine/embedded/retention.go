@@ -41,7 +41,7 @@ type retention struct {
 	mu       sync.Mutex
 	archive  []version.ArchiveSegment
 	archived int                // the records of commits below this number are in the archive
-	fresh    []version.Archived // the records of the commits from number archived on
+	fresh    []version.Archived // the records of the commits from number `archived` on
 	anchors  map[string]*anchor // by commit id
 	removed  bool               // whether a branch was deleted since the last checkpoint
 	// stale reports a stale manifest: after a crash, the manifest in force may lack some records or
@@ -102,9 +102,9 @@ func (r *retention) begin(b *branch) {
 	r.anchorLocked(b, b.tip)
 }
 
-// recover restores the archive and the anchors of a manifest. branches are the branches of the
-// manifest. A state of the manifest that cannot be restored from an earlier anchor becomes an
-// anchor itself. REQUIRES: the commits of the manifest are in the history.
+// recover restores the archive and the anchors of a manifest. The argument `branches` lists the
+// branches of the manifest. A state of the manifest that cannot be restored from an earlier anchor
+// becomes an anchor itself. REQUIRES: the commits of the manifest are in the history.
 func (r *retention) recover(m *version.Manifest, lsn uint64, branches []*branch) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -207,7 +207,7 @@ type keptCommit struct {
 	number   int               // the commit's number if its record is archived, else -1
 }
 
-// find returns the data that is kept of a commit of the history.
+// find returns the data that retention keeps of a commit.
 func (r *retention) find(id string) keptCommit {
 	n, _ := r.history.Number(id)
 	r.mu.Lock()

@@ -13,8 +13,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
-// TestRewriteSharedByBranches rewrites a table that branches share. The branches still share
-// it, merges match entities by id, and the receipts, the history and the past stay.
+// TestRewriteSharedByBranches rewrites a table that branches share. Afterwards the branches must
+// still share it, and merges must match entities by id. The receipts, the history and the past must
+// stay.
 func TestRewriteSharedByBranches(t *testing.T) {
 	ctx := context.Background()
 	fsys := fs.NewMem()
@@ -89,8 +90,8 @@ func TestRewriteSharedByBranches(t *testing.T) {
 	}
 }
 
-// TestLoadOnBranchMadeInDoubt makes a branch while it is unknown whether a rewrite's manifest
-// is in force. Bulk loads on that branch also wait for the next checkpoint.
+// TestLoadOnBranchMadeInDoubt makes a branch while it is unknown whether a rewrite's manifest is in
+// force. Bulk loads on that branch must wait for the next checkpoint, too.
 func TestLoadOnBranchMadeInDoubt(t *testing.T) {
 	ctx := context.Background()
 	failing := false

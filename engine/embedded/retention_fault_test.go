@@ -134,7 +134,7 @@ func TestFailedCleanup(t *testing.T) {
 }
 
 // TestCorruptPast flips a byte in each segment of the archive and of anchors. Reads of the past
-// report the corruption and return no wrong data.
+// must report the corruption and return no wrong data.
 func TestCorruptPast(t *testing.T) {
 	ctx := context.Background()
 	home := filepath.Join(t.TempDir(), "graph")

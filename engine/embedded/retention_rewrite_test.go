@@ -29,7 +29,7 @@ func TestAnchorIsLaidOutAnew(t *testing.T) {
 	must(t, err)
 	_, err = g.CreateBranch(ctx, "side", engine.Target{})
 	must(t, err)
-	// Branch side has too few holes for a rewrite for a while.
+	// At first the branch `side` has too few holes for a rewrite.
 	was := remembered{}
 	_, err = g.Load(ctx, strings.NewReader(manyPeople(100, 10)), engine.LoadOptions{Mode: engine.Merge, WriteOptions: engine.WriteOptions{Branch: "side"}})
 	must(t, err)

@@ -26,7 +26,7 @@ func (r remembered) note(g *Graph) {
 	}
 }
 
-// check reads every commit and compares it with its dump. Commits in gone must not be found.
+// check reads every commit and compares it with its dump. The commits in `gone` must not be found.
 func (r remembered) check(t *testing.T, g *Graph, what string, gone map[string]bool) {
 	t.Helper()
 	for id, want := range r {

@@ -57,9 +57,9 @@ type rewriting struct {
 //  2. It replays the commits made meanwhile, as Open would.
 //  3. It writes a manifest from which Open begins, and replaces the heads and tips in memory.
 //
-// Readers are not affected. Writers on these branches wait while the manifest is written. done
-// is false if a bulk commit was made meanwhile, because its record does not fit the new layout.
-// REQUIRES: c.mu is locked, and c.layout for writing.
+// Readers are not affected. Writers on these branches wait while the manifest is written. The
+// result `done` is false if a bulk commit was made meanwhile, because its record does not fit the
+// new layout. REQUIRES: c.mu is locked, and c.layout for writing.
 func (c *checkpoints) rewriteLocked(ctx context.Context, branches []*branch) (done bool, err error) {
 	var all []*rewriting
 	defer func() {
@@ -192,8 +192,8 @@ func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewrit
 	})
 }
 
-// catchUp replays the commits made on a branch since the last call. It returns their number, or
-// -1 if one of them cannot be replayed. It enters the new states of anchors in anchors.
+// catchUp replays the commits made on a branch since the last call. It returns their number, or -1
+// if one of them cannot be replayed. It enters the new states of anchors in the map `anchors`.
 func (c *checkpoints) catchUp(ctx context.Context, w *rewriting, anchors map[string]*version.Snapshot) (int, error) {
 	if !w.holdsLock {
 		w.hold()
@@ -230,7 +230,7 @@ func (c *checkpoints) catchUp(ctx context.Context, w *rewriting, anchors map[str
 	return len(entries), nil
 }
 
-// needed drops the states before the head's, but always keeps the last one.
+// needed drops the commits that are older than the head, but always keeps the last commit.
 func (b *branch) needed(made []*commit) []*commit {
 	head, n := b.head.Load().lsn, 0
 	for n < len(made)-1 && made[n].lsn < head {

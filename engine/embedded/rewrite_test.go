@@ -15,7 +15,7 @@ import (
 )
 
 // TestChurn inserts, updates and deletes the same few persons repeatedly. The size of the graph
-// stays in proportion to its live entities, and a reader that began earlier still sees the
+// must stay in proportion to its live entities, and a reader that began earlier must still see the
 // original data.
 func TestChurn(t *testing.T) {
 	const floor, turns = 200, 3000
@@ -299,8 +299,8 @@ func TestDoubtfulManifest(t *testing.T) {
 }
 
 // TestFailedCheckpoint fails each operation of a checkpoint and of a rewrite in turn, as a full
-// disk does. The graph continues, and the next checkpoint stores everything. An Open before or
-// after that checkpoint finds the acknowledged data.
+// disk does. The graph must continue, and the next checkpoint must store everything. An Open before
+// or after that checkpoint must find the acknowledged data.
 func TestFailedCheckpoint(t *testing.T) {
 	ctx := context.Background()
 	for _, sparse := range []uint32{8, 1 << 20} {

@@ -63,7 +63,8 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 	return out, nil
 }
 
-// migrate applies to a transaction the steps that lead to a schema, and reports them in out.
+// migrate applies a schema change to a transaction: the steps that lead to the schema `to`. It
+// reports the steps in `out`.
 func migrate(ctx context.Context, tx *version.Txn, to *version.Schema, opts engine.SchemaOptions, out *engine.SchemaChange) error {
 	from, base := tx.Schema(), tx.Base()
 	out.From, out.To = from.Digest, to.Digest
@@ -106,7 +107,7 @@ func stepsTo(from, to *catalog.Schema, opts engine.SchemaOptions) []catalog.Step
 	return m.Steps
 }
 
-// clearPermitted clears the reason of each step that the stored data permits, or that will be
+// clearPermitted clears the field Reason of each step that the stored data permits, or that will be
 // checked against the data. It returns the types with tables that begin empty.
 func clearPermitted(steps []catalog.Step, from, to *version.Schema, base *version.Snapshot) map[*version.Type]bool {
 	anew := map[*version.Type]bool{}
@@ -142,7 +143,8 @@ func clearPermitted(steps []catalog.Step, from, to *version.Schema, base *versio
 	return anew
 }
 
-// before returns the index that an edge type has in the schema before the steps, or -1.
+// before returns the index that an edge type has in the schema `from`, to which the steps apply, or
+// -1.
 func before(steps []catalog.Step, from *version.Schema, t *version.Type) int {
 	name := t.Name
 	for _, s := range steps {
@@ -216,9 +218,9 @@ func schemaDigest(to *version.Schema, opts engine.SchemaOptions) (sum [32]byte) 
 	return sum
 }
 
-// align brings the three states of a merge (the transaction on the target, the base and the
-// source) to one schema. If one side's schema descends from that of the other side, the descendant
-// is chosen. The result lost lists the conflicts about changes of types that the descendant has
+// align brings the three states of a merge (the transaction on the target, the base and the source)
+// to one schema. If one side's schema descends from that of the other side, align chooses the
+// descendant. The result `lost` lists the conflicts about changes of types that the descendant has
 // dropped. align returns a *engine.SchemasDiverge if neither schema descends from the other.
 func align(from, to string, base, source *version.Snapshot, tx *version.Txn) (b, s *version.Snapshot, lost []engine.MergeConflict, err error) {
 	target := tx.Base()
@@ -272,7 +274,7 @@ func align(from, to string, base, source *version.Snapshot, tx *version.Txn) (b,
 	return b, source, lost, nil
 }
 
-// orDiverge returns err, or the argument diverge if err is nil.
+// orDiverge returns err, or the argument `diverge` if err is nil.
 func orDiverge(err error, diverge *engine.SchemasDiverge) error {
 	if err != nil {
 		return err

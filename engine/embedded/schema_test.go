@@ -19,7 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// changed returns the schema people with the given changes.
+// changed returns the schema of the function people, with the given changes.
 func changed(changes ...func(s *catalog.Schema)) *catalog.Schema {
 	s := people()
 	for _, change := range changes {
@@ -38,7 +38,8 @@ func without(props []*catalog.Property, name string) (out []*catalog.Property) {
 	return out
 }
 
-// townsfolk returns people with city renamed to town, a new property mail, and no tags.
+// townsfolk returns the schema of the function people with three changes: the property `city` is
+// renamed to `town`, `mail` is new, and `tags` is dropped.
 func townsfolk() *catalog.Schema {
 	return changed(func(s *catalog.Schema) {
 		n := s.Nodes[0]
@@ -47,8 +48,9 @@ func townsfolk() *catalog.Schema {
 	})
 }
 
-// labelled returns townsfolk with labels instead of notes, without mail, and with a new
-// property city, the former name of town.
+// labelled returns the schema of the function townsfolk with three changes: it has labels instead
+// of notes, `mail` is dropped, and a new property has the name `city`, which was the former name of
+// `town`.
 func labelled() *catalog.Schema {
 	s := townsfolk()
 	n := s.Nodes[0]
@@ -238,8 +240,8 @@ func TestSchemaReceiptReopened(t *testing.T) {
 	g.Close()
 }
 
-// TestSchemaAmongWriters changes the schema back and forth while other goroutines write, read
-// and make checkpoints. No acknowledged write is lost.
+// TestSchemaAmongWriters changes the schema back and forth while other goroutines write, read and
+// make checkpoints. No acknowledged write may be lost.
 func TestSchemaAmongWriters(t *testing.T) {
 	ctx := context.Background()
 	mem := fs.NewMem()

@@ -14,8 +14,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// script is a sequence of deeds for the tests of crashes and failures. Every id is given
-// explicitly, so that a deed always makes the same state.
+// script is a sequence of calls for the tests of crashes and failures. Every id is given
+// explicitly, so that a call always makes the same state.
 type script struct {
 	name  string
 	deeds []deed
@@ -23,7 +23,7 @@ type script struct {
 	made  func(t *testing.T, g *Graph) // checks the graph after a complete run; may be nil
 }
 
-// deed is one call. It is acknowledged if it returns nil.
+// deed is one call of a script. It is acknowledged if it returns nil.
 type deed struct {
 	call string // name of the engine's method
 	do   func(g *Graph) error
@@ -89,7 +89,8 @@ func dropping(name string) deed {
 	return deed{"DeleteBranch", func(g *Graph) error { return g.DeleteBranch(context.Background(), name) }}
 }
 
-// droppingSeen deletes a branch on the condition that its head is the current one.
+// droppingSeen deletes a branch with DeleteBranchAt. The condition is that the head of the branch
+// is the current one.
 func droppingSeen(name string) deed {
 	return deed{"DeleteBranchAt", func(g *Graph) error {
 		s, err := g.Snapshot(context.Background(), engine.Target{Branch: name})
@@ -211,7 +212,7 @@ func history() []deed {
 	}
 }
 
-// reclaiming is the number of deeds in history before the first cleanup.
+// reclaiming is the number of calls in the script of the function history before the first cleanup.
 var reclaiming = func() int { return len(history()) - 8 }()
 
 func cleaning(opts engine.CleanupOptions) deed {

@@ -82,8 +82,8 @@ func (f *segmentFiles) indexFiles(ctx context.Context, opts *Options) *version.I
 	return &version.IndexFiles{
 		Least: opts.keepIndexes, Spill: opts.spillIndexes, Scratch: index.Scratch(f.scratch(ctx)),
 		Open: func(t *version.Type, name string) (*version.Segment, error) {
-			// A cancelled load ends elsewhere. An error of Open would be thrown, and the load
-			// would not remove its segments.
+			// Ignore a cancellation here: a cancelled load ends elsewhere. An error of Open would
+			// be thrown, and the load would not remove its segments.
 			src, err := f.open(context.WithoutCancel(ctx), name)
 			if err != nil {
 				return nil, err
@@ -120,7 +120,7 @@ func (f *segmentFiles) discardParts(parts []version.Part) {
 	}
 }
 
-// discardNamed is discard for a list of segment names.
+// discardNamed does the work of discard for a list of segment names.
 func (f *segmentFiles) discardNamed(names []string) {
 	for _, name := range names {
 		if id, err := segmentID(name); err == nil {
@@ -170,8 +170,8 @@ func (f *segmentFiles) open(ctx context.Context, name string) (*store.Segment, e
 	return f.store.OpenSegment(ctx, id)
 }
 
-// readBlock calls use with one block of a segment. The block may be mapped memory, so use must
-// copy the bytes that it keeps.
+// readBlock calls the function `use` with one block of a segment. The block may be mapped memory,
+// so `use` must copy the bytes that it keeps.
 func (f *segmentFiles) readBlock(ctx context.Context, name, block string, use func([]byte) error) error {
 	seg, err := f.open(ctx, name)
 	if err != nil {

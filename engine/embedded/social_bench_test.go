@@ -100,7 +100,7 @@ func loadSocial(ctx context.Context, b *testing.B, schema *catalog.Schema) *embe
 	return g
 }
 
-// createSocial creates the benchmark graph in a folder. Its size is a multiple of 1,620,000 rows.
+// createSocial creates the benchmark graph in a folder. The graph has size × 1,620,000 rows.
 func createSocial(ctx context.Context, b *testing.B, schema *catalog.Schema, size float64, dir string) *embedded.Graph {
 	b.Helper()
 	made, err := social.New(size, 42)

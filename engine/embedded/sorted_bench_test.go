@@ -84,9 +84,9 @@ func (a *asked) Err() error {
 	return a.Context.Err()
 }
 
-// TestSortedLooksAtFew reads the first and last rows by an indexed property of 100,000
-// entities. With the index the query visits only the rows that it returns; without the index it
-// visits more.
+// TestSortedLooksAtFew reads the first and last rows by an indexed property of 100,000 entities.
+// With the index the query must visit only the rows that it returns. Without the index it visits
+// more.
 func TestSortedLooksAtFew(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it loads two graphs of 100,000 nodes")

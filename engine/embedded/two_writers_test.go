@@ -17,8 +17,8 @@ type diskWriter struct {
 	g     *Graph
 	acked []string
 	lost  bool // whether a write was refused
-	// shares is set if the path leads to another folder with the same log file. Until that log file
-	// is full, its records belong to both folders, and no checkpoint can be made.
+	// shares is true if the path leads to another folder with the same log file. Until that log
+	// file is full, its records belong to both folders, and no checkpoint can be made.
 	shares bool
 }
 

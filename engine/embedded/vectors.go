@@ -13,7 +13,7 @@ import (
 )
 
 // vectorBuilds builds the approximate indexes of @ann properties in the background. Until an index
-// is built, nearest compares all vectors.
+// is built, `nearest` compares all vectors.
 type vectorBuilds struct {
 	opts        *Options
 	branches    *branches
@@ -54,7 +54,7 @@ func (v *vectorBuilds) request() {
 }
 
 // countCommit adds the weight of a durable commit, in bytes. It requests a check for needed builds
-// if many bytes were committed since the last request, or if bulk is true.
+// if many bytes were committed since the last request, or if `bulk` is true.
 func (v *vectorBuilds) countCommit(weight int64, bulk bool) {
 	if v.logged.Add(weight) > vectorBytes || bulk {
 		v.request()
@@ -89,7 +89,7 @@ func (v *vectorBuilds) make(ctx context.Context) (err error) {
 }
 
 // planVectors returns the builds that the branch needs. It holds the write lock, so that every
-// state after the tip inherits the builds. The argument main is a state of the main branch. The
+// state after the tip inherits the builds. The argument `main` is a state of the main branch. The
 // branch uses a graph of this state where both have the same rows.
 func (b *branch) planVectors(ctx context.Context, main *version.Snapshot) (builds []*version.VectorBuild, err error) {
 	if err := b.writing.lock(ctx); err != nil {

@@ -280,7 +280,7 @@ func (d *docs) recall(branch, query string, n int) float64 {
 	return float64(hits) / float64(10*n)
 }
 
-// check fails the test if the answers on a branch miss too many documents. The argument least is
+// check fails the test if the answers on a branch miss too many documents. The argument `least` is
 // the lowest allowed recall.
 func (d *docs) check(when, branch string, least float64) {
 	d.t.Helper()

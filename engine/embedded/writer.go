@@ -38,15 +38,16 @@ func newWrite(opts engine.WriteOptions) *write {
 	return &write{actor: opts.Actor, ifCommit: opts.IfCommit, dryRun: opts.DryRun, receipt: newReceipt(opts.IdempotencyKey)}
 }
 
-// write runs build on a transaction and commits the result. It makes no commit if build changes
-// nothing or in a dry run. It returns once head is durable. If the idempotency key was used
-// before, write makes no commit either, and first is the receipt of the earlier call.
+// write runs the function `build` on a transaction and commits the result. It makes no commit if
+// `build` changes nothing or in a dry run. It returns once the commit `head` is durable. If the
+// idempotency key was used before, write makes no commit either, and `first` is the receipt of the
+// earlier call.
 func (r *writer) write(ctx context.Context, b *branch, w *write, build func(*version.Txn) ([]version.Part, error)) (first *receipted, made *engine.Commit, head engine.Commit, err error) {
 	var c *commit
 	var s *staged
 	func() {
 		if w.staged != nil {
-			defer w.staged() // also if build panics
+			defer w.staged() // also if `build` panics
 		}
 		first, c, s, err = r.stage(ctx, b, w, build)
 	}()
@@ -90,9 +91,9 @@ func (r *writer) repeated(b *branch, w *write) (*receipted, error) {
 	return &receipted{first, b, lsn}, nil
 }
 
-// earlierReceipt returns the receipt of the earlier call with the idempotency key of w, or nil,
-// before w takes the write lock itself. It waits until the receipt's commit is durable. The
-// errors include those of repeated.
+// earlierReceipt returns the receipt of the earlier call with the idempotency key of w, or nil. It
+// is for a call that does not hold the write lock yet. It waits until the receipt's commit is
+// durable. The errors include those of repeated.
 func (r *writer) earlierReceipt(ctx context.Context, b *branch, w *write) (*receipted, error) {
 	if w.receipt == nil || w.dryRun {
 		return nil, nil
@@ -115,8 +116,8 @@ type staged struct {
 	bulk   bool  // whether the rows are in segments that the record lists
 }
 
-// stage holds the branch's write lock, turns the transaction that build fills into the branch's
-// next commit, and puts its record in the log. The results are:
+// stage holds the branch's write lock. It turns the transaction that the function `build` fills
+// into the branch's next commit, and puts the record of the commit in the log. The results are:
 //
 //   - If the idempotency key was used before, the receipt of that first call and nothing else.
 //   - For a dry run or a transaction without a change, the branch's tip as the commit, and no
@@ -138,7 +139,7 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 	tx := version.Begin(b.tip.snap)
 	var parts []version.Part
 	enqueued := false
-	defer func() { // also after a fault that build throws
+	defer func() { // also after a fault that `build` throws
 		if !enqueued {
 			r.files.discardParts(parts)
 			r.files.discardNamed(tx.KeptIndexes())
@@ -222,14 +223,14 @@ func (r *writer) complete(b *branch, c *commit, s *staged) error {
 	return nil
 }
 
-// commitWeight is how many bytes a commit counts in addition to the bytes of its record, when
-// the graph decides on a checkpoint. It bounds the commits between two checkpoints, to 8192 by
-// default. So it bounds the memory that only a checkpoint frees: the records, the rows that
-// they wrote (about a kilobyte for each small commit), and one anchor per anchorRecords
-// records.
+// commitWeight is the number of bytes that the graph counts for each commit, in addition to the
+// bytes of its record, when it decides on a checkpoint. It bounds the commits between two
+// checkpoints, to 8192 by default. So it bounds the memory that only a checkpoint frees: the
+// records, the rows that they wrote (about a kilobyte for each small commit), and one anchor per
+// anchorRecords records.
 const commitWeight = 1 << 10
 
-// rowWeight is how many bytes each copied row counts. The first commit of a branch copies the rows
-// written before it since the last checkpoint. rowWeight bounds the rows that many branches copy
-// from one long line of commits.
+// rowWeight is the number of bytes that the graph counts for each copied row. The first commit of a
+// branch copies the rows written before it since the last checkpoint. rowWeight bounds the rows
+// that many branches copy from one long line of commits.
 const rowWeight = 64

@@ -59,7 +59,7 @@ func (c *Column) AppendDescriptor(dst []byte) []byte {
 	return dst
 }
 
-// Blocks calls add for each block of the column.
+// Blocks calls `add` for each block of the column.
 func (c *Column) Blocks(name string, add func(name string, data []byte) error) error {
 	c.ready()
 	put := func(suffix string, data []byte) error {

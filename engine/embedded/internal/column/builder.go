@@ -19,7 +19,7 @@ type Builder struct {
 	typ   value.Type
 	n     int       // number of values
 	nulls int       // number of nulls
-	null  []bool    // by value: whether it is null; used only if nulls is not 0
+	null  []bool    // by value: whether it is null; used only if `nulls` is not 0
 	bits  []bool    // values of type Bool
 	w32   []int32   // values of 32-bit integer types
 	w64   []int64   // values of 64-bit integer types
@@ -341,7 +341,8 @@ func permute[T any](s []T, perm []uint32) []T {
 	return out
 }
 
-// bitmapOf returns s as a bitmap, inverted if invert is set. It returns nil if s is nil.
+// bitmapOf returns s as a bitmap. If the argument `invert` is true, it inverts the bits. It returns
+// nil if s is nil.
 func bitmapOf(s []bool, invert bool) engine.Bitmap {
 	if s == nil {
 		return nil

@@ -23,8 +23,8 @@ type Codes struct {
 // codesTick is the number of components that are coded between two calls of proceed.
 const codesTick = 1 << 20
 
-// Codes returns the codes of a column of vectors. They are computed only once. Codes calls
-// proceed from time to time and returns its error.
+// Codes returns the codes of a column of vectors. They are computed only once. Codes calls the
+// function `proceed` from time to time, and returns the error of `proceed`.
 func (c *Column) Codes(proceed func() error) (*Codes, error) {
 	if known := c.codes.Load(); known != nil {
 		return known, nil

@@ -30,14 +30,14 @@ type Column struct {
 	w64   []int64       // values of 64-bit integer types
 	f32   []float32     // values of type F32, or the components of vectors
 	f64   []float64     // values of type F64
-	off   []uint32      // start of each text or list in data or elem, then the end of the last
+	off   []uint32      // start of each text or list in `data` or `elem`, then the end of the last
 	data  []byte        // bytes of texts
 	code  []uint32      // by value: position of the text in the dictionary
 	elem  *Column       // elements of lists
-	// allNull is set if every value is null; then valid is the only array.
+	// allNull is true if every value is null; then valid is the only array.
 	allNull bool
 
-	pending Pending // whether the arrays, including those of elem, must still be read
+	pending Pending // whether the arrays, including those of `elem`, must still be read
 	stored  stored  // where the arrays are stored
 
 	codes atomic.Pointer[Codes] // computed by the first call of Codes
@@ -135,7 +135,7 @@ func (c *Column) Value(i uint32) value.Value {
 	return value.OfBits(c.typ.Kind, uint64(c.integer(i)))
 }
 
-// Gather writes the values at the given rows into dst, starting at position at. The caller
+// Gather writes the values at the given rows into dst, starting at the position `at`. The caller
 // must have reset dst to the column's type and a sufficient length.
 func (c *Column) Gather(dst *Vec, at int, rows []uint32) {
 	if c.pending.Left() && c.gatherByPieces(dst, at, rows) {

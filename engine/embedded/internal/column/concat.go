@@ -81,8 +81,9 @@ func (b *Builder) SetVector(i int, v []float32) {
 	}
 }
 
-// TextBytes returns the number of bytes of text in the builder; for a list, it returns this number
-// or the number of elements, whichever is greater. In one column, this number is at most MaxBytes.
+// TextBytes returns the number of bytes of text in the builder. If the builder has lists, TextBytes
+// returns that number or the number of elements, whichever is greater. The result for one column is
+// at most MaxBytes.
 func (b *Builder) TextBytes() int64 {
 	if b.elem != nil {
 		return max(int64(b.elem.n), b.elem.TextBytes())
@@ -142,11 +143,12 @@ func (j *join) textBytes() int64 {
 			elements += int64(b.elem.n)
 		}
 	}
-	// innerOf numbers the elements of all parts, also of those that perm leaves out, with 32 bits.
+	// innerOf gives 32-bit numbers to the elements of all parts, also to those that perm leaves
+	// out.
 	if n <= MaxBytes || j.perm == nil || elements > MaxBytes {
 		return n
 	}
-	// The values that perm selects may be a small part of all values.
+	// Count only the values that perm selects. They may be a small part of all values.
 	n = 0
 	j.each(func(b *Builder, i int) { n += b.textBytesOf(i) })
 	return n

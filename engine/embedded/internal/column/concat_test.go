@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// anyValue draws a random value of a type. If few is set, there are only a few different
-// values.
+// anyValue draws a random value of a type. If the argument `few` is true, there are only a few
+// different values.
 func anyValue(rng *rand.Rand, t value.Type, few bool) value.Value {
 	n := rng.Int64N(1 << 30)
 	if few {

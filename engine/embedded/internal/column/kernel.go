@@ -32,7 +32,7 @@ const (
 	keepNone     kernelKind = iota
 	keepAll                 // every value that is not null
 	keepBits                // the set bits of a Bool
-	keepInts32              // 32-bit integers within the bounds, or outside if not is set
+	keepInts32              // 32-bit integers within the bounds, or outside if the field `not` is true
 	keepInts64              // 64-bit integers, likewise
 	keepFloats32            // values of type F32, likewise
 	keepFloats64            // values of type F64, likewise
@@ -59,8 +59,8 @@ func HasKernel(op plan.Op, t, constant value.Type) bool {
 	return SameOrder(t.Kind, constant.Kind)
 }
 
-// SameOrder reports whether values of the kinds a and b can be compared, and compare as their
-// int64 payloads do.
+// SameOrder reports whether values of the kinds a and b can be compared, and have the same order as
+// their int64 payloads.
 func SameOrder(a, b value.Kind) bool {
 	return a.Storage().IsSigned() && (a == b || a.IsInteger() && b.IsInteger() && b.Storage().IsSigned())
 }
@@ -172,8 +172,9 @@ func (k *Kernel) prepareUint(x uint64) {
 	}
 }
 
-// bounded returns its argument, which says whether any value can be between the bounds. If none
-// can, bounded first sets the kind that decides the comparison for every value.
+// bounded returns its argument `some`, which says whether any value can be between the bounds. If
+// it is false, bounded first sets a kind that decides the comparison for every value: keepAll or
+// keepNone.
 func (k *Kernel) bounded(some bool) bool {
 	switch {
 	case some:
@@ -244,9 +245,8 @@ func (k *Kernel) prepareText(s string) {
 // KernelRows is the maximum number of rows per call of Narrow.
 const KernelRows = 4096
 
-// Narrow clears the bits of rows for which the comparison is not true. Bit i is for row
-// first+i. first must be a multiple of 64, and the bits of rows after the column's end must
-// be clear.
+// Narrow clears the bits of rows for which the comparison is not true. Bit i is for row first+i.
+// `first` must be a multiple of 64, and the bits of rows after the column's end must be clear.
 func (k *Kernel) Narrow(first uint32, sel []uint64) {
 	c := k.col
 	if k.kind == keepNone {
@@ -349,7 +349,7 @@ func (k *Kernel) narrow64(x []int64, sel []uint64) {
 	}
 }
 
-// eachBit clears the set bits for which keep returns false.
+// eachBit clears the set bits for which the function `keep` returns false.
 func eachBit(sel []uint64, keep func(i int) bool) {
 	for w, left := range sel {
 		for ; left != 0; left &= left - 1 {

@@ -5,7 +5,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// byPieces reports whether a use of n values must read them with the method part. If it returns
+// byPieces reports whether a use of n values must read them with the method `part`. If it returns
 // false, the whole column has been read.
 func (c *Column) byPieces(n int) bool { return c.pending.ByPieces(n, c.storedBytes, c.read) }
 
@@ -100,7 +100,7 @@ func (c *Column) part(from, to int) *Column {
 	return out
 }
 
-// textPart sets the texts of out to texts [from, to) of c, without a dictionary.
+// textPart sets the texts of the column `out` to the texts [from, to) of c, without a dictionary.
 func (c *Column) textPart(out *Column, from, to int) {
 	src, name, texts := c.stored.src, c.stored.name, c.n
 	var codes Block[uint32]

@@ -10,25 +10,25 @@ import (
 )
 
 // PieceBytes is the approximate number of stored bytes that must be verified to use a single value.
-// Tests lower it, so that even small data is read by pieces.
+// Tests lower it, so that even small data is read in pieces.
 var PieceBytes = 64 << 10
 
-// bulkPoints is the least number of values that make one use a bulk use.
+// bulkPoints is the least number of values in a bulk use.
 const bulkPoints = 64
 
 // wholeLock is held by the goroutine that reads whole data in the background. There is only one
 // such goroutine at a time, so that the other processors stay free for readers.
 var wholeLock sync.Mutex
 
-// ByPieces reports whether a use of n values must read them by ranges. If it returns false, all the
-// data has been read. The function size returns the size of the data in bytes; the function read
-// reads all the data.
+// ByPieces reports whether a use of n values must read only the ranges that contain them. If it
+// returns false, all the data has been read. The function `size` returns the size of the data in
+// bytes; the function `read` reads all the data.
 //
 // To use a value costs about one verified piece at most. When as many values have been used as the
 // data has pieces, these uses have cost about as much as reading all the data. ByPieces then reads
 // all the data: at once if the use is a bulk use or the data is smaller than PieceBytes, otherwise
-// in the background. If the read in the background fails, all further values are read by ranges, so
-// that a fault affects only the uses of faulty values.
+// in the background. If the read in the background fails, all further values are read range by
+// range, so that a fault affects only the uses of faulty values.
 func (p *Pending) ByPieces(n int, size func() int, read func()) bool {
 	if !p.Left() {
 		return false

@@ -18,7 +18,7 @@ import (
 //	name.d    bytes of texts
 //	name.e.*  the elements of lists
 
-// Spill calls add with each array of the builder, one after another. [Unspill] reads them.
+// Spill calls `add` with each array of the builder, one after another. [Unspill] reads them.
 func (b *Builder) Spill(name string, add func(name string, data []byte) error) error {
 	null := b.null
 	if b.nulls == 0 {

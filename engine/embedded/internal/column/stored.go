@@ -38,7 +38,7 @@ type Pending struct {
 	mu   sync.Mutex  // held during reading
 
 	used       atomic.Int64 // number of values that were read by ranges
-	limit      atomic.Int64 // greatest value of used at which not everything is read; 0 until computed
+	limit      atomic.Int64 // greatest value of `used` at which not everything is read; 0 until computed
 	background atomic.Bool  // whether a goroutine that reads everything was started
 }
 
@@ -48,8 +48,8 @@ func (p *Pending) Defer() { p.left.Store(true) }
 // Left reports whether there is data to read.
 func (p *Pending) Left() bool { return p.left.Load() }
 
-// Resolve calls read once, if there is data to read. If read panics, the next Resolve calls
-// it again.
+// Resolve calls the function `read` once, if there is data to read. If `read` panics, the next
+// Resolve calls it again.
 func (p *Pending) Resolve(read func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock() // deferred, so that it also runs after a panic
@@ -85,7 +85,8 @@ func Bytestring(src Source, name string) []byte {
 	return b
 }
 
-// Ascending throws unless the offsets start with 0, never decrease, and end with end.
+// Ascending throws a fault unless the offsets start with 0, never decrease, and the last one equals
+// `end`.
 func Ascending(src Source, name string, off []uint32, end int) {
 	last := uint32(0)
 	for i, o := range off {

@@ -34,9 +34,9 @@ func Corrupt(object, format string, args ...any) {
 // returns the previous setting, which the caller passes to Catch.
 func Watch() bool { return debug.SetPanicOnFault(true) }
 
-// Catch must be deferred. It sets *err to a thrown error, or to an *engine.Corrupt if the
-// panic is a fault in the memory of a mapped file. It restores the setting of memory faults
-// from before Watch. Other panics continue.
+// Catch must be deferred. It sets *err to a thrown error, or to an *engine.Corrupt if the panic is
+// a fault in the memory of a mapped file. It restores the setting for memory faults that was in
+// force before Watch. Other panics continue.
 func Catch(before bool, err *error) {
 	debug.SetPanicOnFault(before)
 	switch p := recover().(type) {

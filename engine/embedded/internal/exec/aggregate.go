@@ -17,7 +17,8 @@ type aggregate struct {
 	slot int        // the vector for its values
 }
 
-// newFold makes the fold of each aggregate but count, which needs none.
+// newFold has a function for each aggregate except count. The function makes the aggregate's fold;
+// count needs none.
 var newFold = map[plan.AggFunc]func() fold{
 	plan.Sum: func() fold { return &sums{} },
 	plan.Avg: func() fold { return &sums{mean: true} },
@@ -85,7 +86,7 @@ func (co *collector) addGroup() {
 	}
 }
 
-// accumulate adds the rows of a frame to an aggregate. ids has the group of each row.
+// accumulate adds the rows of a frame to an aggregate. The list ids has the group of each row.
 func (co *collector) accumulate(a *aggregate, to *accumulator, f *frame, ids []uint32) error {
 	if a.rows {
 		for _, id := range ids {
@@ -163,7 +164,7 @@ func (s *sums) set(out *column.Vec, i int, group uint32, n int64) {
 
 // extremes folds the values of min and max.
 type extremes struct {
-	sign int           // of the comparison of a better value with a worse one
+	sign int           // result of comparing a better value with a worse one
 	best []value.Value // by group: the least or greatest value so far
 }
 
@@ -257,7 +258,8 @@ func floatOfHead(h uint64) float64 {
 }
 
 // nth returns the key at position n, counted from 0, in ascending order. It finds the key byte by
-// byte, so that its time is proportional to the number of keys, in every order of the keys.
+// byte, so that its time is proportional to the number of keys, even for the least favourable order
+// of the keys.
 func nth(keys []uint64, n int) uint64 {
 	var found, known uint64 // the bytes of the key found so far, and a mask of their places
 	for shift := 56; shift >= 0; shift -= 8 {

@@ -24,7 +24,8 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// medianOf folds values of one type, in frames of a few, as one group.
+// medianOf returns the median of values of one type. It folds them as one group, a few in each
+// frame.
 func medianOf(t *testing.T, b *budget, vals ...value.Value) float64 {
 	t.Helper()
 	m := &medians{}

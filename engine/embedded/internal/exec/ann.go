@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// A read by nearest on an @ann property takes its candidates from the approximate index of the
+// A read by `nearest` on an @ann property takes its candidates from the approximate index of the
 // state, if there is one. The index holds codes of the vectors with known errors. A search
 // therefore computes bounds of the distance of each entity that it finds. The candidates are the
 // entities that these bounds do not rule out. The sort that follows computes the exact distances of
@@ -18,7 +18,8 @@ import (
 // and the result is exact.
 
 // nearStep runs a pipe that binds one variable. It passes on the entities of the variable that can
-// be among the first rows by their distance, including ties, and one more entity if there are more.
+// be among the first rows by their distance, including ties. If there are more entities, it passes
+// on one of them too.
 type nearStep struct {
 	rows  *pipe // ends with a gather
 	score *expr

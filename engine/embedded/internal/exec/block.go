@@ -2,8 +2,8 @@ package exec
 
 import "github.com/omnigraph-go/omnigraph/gq/plan"
 
-// block is a bound block of clauses: the match of a read, or the match of a not. The order
-// of its clauses has no meaning, except that it breaks ties between equally good steps.
+// block is a bound block of clauses: the match of a read, or a `not` block. The order of its
+// clauses has no meaning, except that it breaks ties between equally good steps.
 type block struct {
 	vars  []plan.VarID // that bindings and traversals name, in the order of the clauses
 	links []*link      // the traversals

@@ -28,8 +28,8 @@ func ascends(list []entry) bool {
 	return true
 }
 
-// heads fills list with the rows in their order and with the heads of their keys. exact
-// reports whether rows with equal heads have equal keys.
+// heads fills list with the rows in their order and with the heads of their keys. The result
+// `exact` reports whether rows with equal heads have equal keys.
 func (k *sortKey) heads(list []entry) (exact bool) {
 	switch v := k.vec; {
 	case v == nil && k.sorted:
@@ -62,8 +62,8 @@ func (k *sortKey) heads(list []entry) (exact bool) {
 	return exact
 }
 
-// scalarHeads sets the sort heads of scalar values. exact reports whether equal heads mean equal
-// values.
+// scalarHeads sets the sort heads of scalar values. The result `exact` reports whether equal heads
+// mean equal values.
 func scalarHeads(v *column.Vec, list []entry) (exact bool) {
 	switch v.Type.Kind.Storage() {
 	case value.InText, value.InBytes:

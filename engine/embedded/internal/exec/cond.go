@@ -171,8 +171,8 @@ func holds(op plan.Op, a, b value.Value) bool {
 	return ok && holdsOrder(op, c < 0, c == 0)
 }
 
-// holdsOrder reports whether the comparison op of two values is true. less and equal say whether
-// the left value is less than the right one, or equal to it.
+// holdsOrder reports whether the comparison op of two values is true. The arguments `less` and
+// `equal` say whether the left value is less than the right value, or equal to it.
 func holdsOrder(op plan.Op, less, equal bool) bool {
 	switch op {
 	case plan.Eq:

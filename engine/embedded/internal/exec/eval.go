@@ -49,8 +49,8 @@ func (ev *evaluator) begin(ctx context.Context, snap *version.Snapshot, args eng
 	}
 }
 
-// end clears references that a pooled evaluator must not keep alive. vecs tells it to clear
-// the values too, which takes longer than a run of a single row.
+// end clears references that a pooled evaluator must not keep alive. If vecs is true, it clears the
+// values too. That takes longer than a run of a single row.
 func (ev *evaluator) end(vecs bool) {
 	ev.endScores()
 	ev.release()

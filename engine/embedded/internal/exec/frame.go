@@ -25,8 +25,8 @@ func (s *rowSet) set(i uint32)      { s[i>>6] |= 1 << (i & 63) }
 // isDone reports whether row i need not be processed any more.
 func (f *frame) isDone(i int) bool { return f.found != nil && f.found.get(f.outer[i]) }
 
-// repeat appends row i of in up to times times, as long as there is room, for the given
-// variables. It returns the number of copies.
+// repeat appends copies of row i of the frame `in`, for the given variables. It appends `times`
+// copies, or fewer if there is no room for them. It returns the number of copies.
 func (f *frame) repeat(in *frame, i int, vars []plan.VarID, times int) int {
 	from := f.n
 	f.n = min(from+times, frameSize)
@@ -49,7 +49,7 @@ func (f *frame) repeat(in *frame, i int, vars []plan.VarID, times int) int {
 	return f.n - from
 }
 
-// copyRow appends a copy of row i of in, for the given variables.
+// copyRow appends a copy of row i of the frame `in`, for the given variables.
 func (f *frame) copyRow(in *frame, i int, vars []plan.VarID) {
 	for _, v := range vars {
 		f.cols[v][f.n] = in.cols[v][i]

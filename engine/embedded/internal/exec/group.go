@@ -10,7 +10,7 @@ import (
 type grouping struct {
 	keyed bool       // whether groups have a key
 	by    plan.VarID // the only variable that the key depends on, or NoVar
-	whole bool       // equal keys mean the same entity of by
+	whole bool       // rows with equal keys have the same entity of the variable `by`
 }
 
 // grouper finds the groups of a run's rows. If the key depends on only one variable,
@@ -87,8 +87,8 @@ func (g *grouper) begin() {
 	g.groupedOrds, g.rowsSeen, g.remember = g.groupedOrds[:0], 0, false
 }
 
-// end empties the aggregates for the next run. It drops the values that the aggregates keep; there
-// may be one value for each row of the run.
+// end empties the aggregates for the next run. It drops the values that the aggregates keep,
+// because there may be one value for each row of the run.
 func (g *grouper) end() {
 	for i := range g.sums {
 		g.sums[i].reset()
@@ -354,7 +354,8 @@ func (co *collector) leading() ([]uint32, error) {
 	return groups, nil
 }
 
-// bound returns the k-th greatest number of x, or the k-th least if greatest is false.
+// bound returns the k-th greatest number of x. If the argument `greatest` is false, it returns the
+// k-th least.
 func (co *collector) bound(x []int64, k int, greatest bool) int64 {
 	// heap holds the best k numbers so far, with the worst on top. To find the least numbers, use
 	// their complements, because the order of complements is reversed.

@@ -32,7 +32,7 @@ func (b *budget) begin(limit int64, shared *Memory) {
 }
 
 // hold charges the run for bytes that its pooled memory keeps for later runs. It returns the error
-// of spend.
+// of the method spend.
 func (b *budget) hold(bytes int) error {
 	b.held += int64(bytes)
 	return b.spend(bytes)

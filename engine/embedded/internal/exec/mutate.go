@@ -258,8 +258,8 @@ func (w *Write) matches(ctx context.Context, t *version.Type, pred plan.Pred) ([
 	return out, nil
 }
 
-// edgesAt returns the edges of the node with the given id: its incoming edges if in is set,
-// else its outgoing ones.
+// edgesAt returns the edges of the node with the given id: its incoming edges if `in` is true,
+// otherwise its outgoing ones.
 func (w *Write) edgesAt(edges *version.Table, in bool, id string) []uint32 {
 	node, adj := edges.Type.From, edges.Out()
 	if in {

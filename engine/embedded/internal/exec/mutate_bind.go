@@ -65,8 +65,8 @@ func checkPropType(t *version.Type, name string, want value.Type) error {
 	return nil
 }
 
-// operands checks the expressions of a statement. Each must be a literal, an existing
-// parameter, or now; it may be missing where the statement allows that.
+// operands checks the expressions of a statement. Each must be a literal, an existing parameter, or
+// `now`. An expression may be missing where the statement allows that.
 func operands(q *plan.Query, s plan.Statement) error {
 	operand := func(e plan.Expr) error {
 		switch e := e.(type) {

@@ -26,9 +26,9 @@ func ExplainMutation(q *plan.Query, snap *version.Snapshot) []*engine.Operator {
 	return list
 }
 
-// affected returns the operator that finds the entities of a predicate in the way
-// Write.matches does. It is not known before the run whether a value is null or has the
-// key's kind.
+// affected returns the operator that finds the entities of a predicate in the way Write.matches
+// does. Only the run shows whether a value is null or has the key's kind, so affected cannot
+// consider that.
 func affected(text plan.Speller, snap *version.Snapshot, entity plan.Entity, typ string, where plan.Pred) *engine.Operator {
 	t := snap.Schema.Type(entity, typ)
 	live := float64(snap.Table(entity, t.Index).Live())

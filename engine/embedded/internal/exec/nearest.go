@@ -39,8 +39,8 @@ const (
 	float32Slack = 1e-5
 )
 
-// closest returns, in ascending order, the entities that can be among the limit closest to
-// a target, including ties. The only possible errors are that of the context and a
+// closest returns, in ascending order, the entities that can be among the `limit` entities closest
+// to a target, including ties. The only possible errors are that of the context and a
 // *engine.TooLarge.
 func (m *matcher) closest(e *expr, limit int) ([]uint32, error) {
 	d, t := m.distances[e.score], &m.targets[e.score]
@@ -104,7 +104,7 @@ func (m *matcher) closestIn(table *version.Table, s *version.Segment, prop int) 
 	return nil
 }
 
-// begin prepares for a search of the limit vectors closest to t.
+// begin prepares for a search of the `limit` vectors closest to t.
 func (near *nearness) begin(t *target, limit int) {
 	near.target, near.limit = t, limit
 	near.query = near.query[:0]
@@ -135,8 +135,8 @@ func (near *nearness) begin(t *target, limit int) {
 	for len(near.query) < padded {
 		near.query = append(near.query, 0)
 	}
-	// The rounding error of a sum of n products is at most n times the last of 53 bits,
-	// since the absolute values of the products add up to at most 1.
+	// The rounding error of a sum of n products is at most n times the value of the last of 53
+	// bits, since the absolute values of the products add up to at most 1.
 	near.roundingMargin = 1e-9 + float64(dim)/(1<<50)
 	near.residual = math.Sqrt(lack) + near.roundingMargin
 }

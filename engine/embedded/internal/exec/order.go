@@ -85,7 +85,8 @@ func (pl *planner) frame() int {
 	return pl.frames - 1
 }
 
-// pipe arranges a block. outer is the scope around a `not` block; it is nil for the match.
+// pipe arranges a block. The parameter `outer` is the scope around a `not` block; it is nil for the
+// match.
 func (pl *planner) pipe(b *block, outer *scope) (*pipe, error) {
 	s := pl.scope(b, outer)
 	for {
@@ -245,15 +246,16 @@ const (
 	probeCost  = 2 // by an indexed tuple
 	sortedCost = 3 // by a sorted index
 	scanCost   = 4 // of the rows, or of a text index
-	// probeShare is the share of the entities that the cost of a probe assumes.
+	// probeShare is the share of the entities that a probe finds, according to the estimate of its
+	// cost.
 	probeShare = 0.01
 )
 
 // extend adds the cheapest step that binds a variable.
 func (pl *planner) extend(s *scope) error {
 	best, cost, rows := func() {}, math.Inf(1), 1.0
-	// The cost of an offer is the number of rows that remain after the filters that follow it.
-	// times is the number of rows that the offer makes from one row.
+	// The cost of an offer is the number of rows that remain after the filters that follow it. The
+	// parameter `times` is the number of rows that the offer makes from one row.
 	offer := func(c, times float64, add func()) {
 		if c < cost {
 			best, cost, rows = add, c, times
@@ -306,8 +308,8 @@ func (pl *planner) extend(s *scope) error {
 	return nil
 }
 
-// equals finds a filter that requires an expression of v to equal another one in every run.
-// The other one has the given kind, and is constant or bound.
+// equals finds a filter that requires an expression of v to equal another expression in every run.
+// The other expression has the given kind, and is constant or bound.
 func (pl *planner) equals(s *scope, v plan.VarID, is func(*expr) bool, want value.Kind) *expr {
 	for w := range pl.filtersOn(s, v) {
 		if !w.cond.determines() {

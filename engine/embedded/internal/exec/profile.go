@@ -51,7 +51,8 @@ func (r *profile) charge(to *time.Duration) (was *time.Duration) {
 	return was
 }
 
-// phase charges time to a phase until done is called. Without a profile it does nothing.
+// phase charges time to a phase until the caller calls the result `done`. Without a profile it does
+// nothing.
 func (r *profile) phase(n int) (done func()) {
 	if r == nil {
 		return noPhase

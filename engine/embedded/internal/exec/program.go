@@ -10,9 +10,9 @@
 //     [collector] keeps rows or groups, and its [output] makes batches of them.
 //   - [explainer] describes the steps, with their rows and times if the run had a [profile].
 //
-// A file of a kind of step (step.go, lookup.go, traverse.go, …) holds the condition under
-// which the planner chooses it and its method run. Mutations need no steps: [BindMutation]
-// checks one, [Write] runs it.
+// A file of a kind of step (step.go, lookup.go, traverse.go, …) contains the condition under which
+// the planner chooses the step, and the method run of the step. Mutations need no steps:
+// [BindMutation] checks one, [Write] runs it.
 package exec
 
 import (

@@ -16,14 +16,14 @@ type ranking struct {
 	drops      []*expr // scores that a row must have; rows without them are dropped
 }
 
-// relevance is a bound bm25.
+// relevance is a bound call of `bm25`.
 type relevance struct {
 	v     plan.VarID // variable of the ranked entity
 	prop  int        // position of the searched property in the type
 	query *expr      // the search text
 }
 
-// distance is a bound nearest.
+// distance is a bound call of `nearest`.
 type distance struct {
 	v       plan.VarID // variable of the ranked entity
 	prop    int        // position of the vector property in the type
@@ -31,7 +31,7 @@ type distance struct {
 	slot    int        // the vector for the property's values
 }
 
-// fusion is a bound rrf.
+// fusion is a bound call of `rrf`.
 type fusion struct {
 	of [2]*expr // the two rankings
 	k  *expr    // nil for the default
@@ -108,7 +108,7 @@ func (b *binder) score(e plan.Expr, out *expr) (err error) {
 	return nil
 }
 
-// fuses reports whether a read has an rrf.
+// fuses reports whether a read contains a call of `rrf`.
 func fuses(r *plan.Read) bool {
 	is := func(e plan.Expr) bool {
 		if a, ok := e.(plan.Agg); ok {

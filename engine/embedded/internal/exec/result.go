@@ -90,8 +90,8 @@ func newOutput(ev *evaluator, from *collector) output {
 	return o
 }
 
-// end clears references that a pooled output must not keep alive. vecs tells it to clear
-// the values too.
+// end clears references that a pooled output must not keep alive. If vecs is true, it clears the
+// values too.
 func (o *output) end(vecs bool) {
 	if vecs {
 		for i := range o.vecs {

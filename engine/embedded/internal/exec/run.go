@@ -14,7 +14,7 @@ type Options struct {
 	Now    value.Value // the instant of the query, a DateTime
 	Memory int64       // bytes that the run may use; 0 for no limit
 	Shared *Memory     // limit for all runs together; nil for no limit
-	// Embedder computes the vectors of the texts given to nearest; nil for none.
+	// Embedder computes the vectors of the texts given to `nearest`; nil for none.
 	Embedder Embedder
 	// Analyze enables counting the rows and times of the steps, see Result.Explain.
 	Analyze bool

@@ -38,8 +38,8 @@ type pendingCond struct {
 	done    bool // whether a step tests it
 }
 
-// scope returns the scope of a block. outer is the scope around a `not` block; it is nil for
-// the match.
+// scope returns the scope of a block. The parameter `outer` is the scope around a `not` block; it
+// is nil for the match.
 func (pl *planner) scope(b *block, outer *scope) *scope {
 	s := &scope{pipe: &pipe{inner: outer != nil}, rows: 1, links: slices.Clone(b.links), nots: b.nots}
 	if outer == nil {
@@ -85,7 +85,7 @@ func (s *scope) bind(v plan.VarID) {
 			s.open--
 		}
 		for _, u := range w.cond.vars {
-			delete(s.accessPaths, u) // the filter may bound u by v
+			delete(s.accessPaths, u) // the filter may limit the values of u, now that v is bound
 		}
 	}
 }
@@ -121,8 +121,8 @@ func (pl *planner) filtersOn(s *scope, v plan.VarID) func(yield func(*pendingCon
 	}
 }
 
-// scaleRows records an estimate: the steps added since the last call multiply the number of
-// rows by times.
+// scaleRows records an estimate: the steps added since the last call multiply the number of rows by
+// the factor `times`.
 func (s *scope) scaleRows(times float64) {
 	if len(s.pipe.estimates) == len(s.pipe.steps) {
 		return

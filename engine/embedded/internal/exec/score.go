@@ -88,7 +88,7 @@ func (ev *evaluator) fusionK(f *fusion) (float64, error) {
 	return float64(v.Bits()), nil
 }
 
-// relevance returns the scorer of a bm25 in this run.
+// relevance returns the scorer of a call of `bm25` in this run.
 func (ev *evaluator) relevance(i int) *index.Scorer {
 	s := &ev.scorers[i]
 	if !s.ready {

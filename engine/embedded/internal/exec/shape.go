@@ -57,7 +57,7 @@ func (b *binder) shape() error {
 	return nil
 }
 
-// clauses checks a block, and adds the variables that it binds to bound.
+// clauses checks a block. It adds the variables that the block binds to `bound`.
 func (b *binder) clauses(list []plan.Clause, bound map[plan.VarID]bool) error {
 	for _, c := range list {
 		b.step(1)

@@ -62,7 +62,7 @@ func (co *collector) sort() error {
 	return co.arrange(co.sortKeys(), n)
 }
 
-// arrange fills perm with the numbers of n rows and sorts it by keys. At least the first
+// arrange fills perm with the numbers of n rows and sorts it by the list `keys`. At least the first
 // rows, up to the limit, are in order afterwards.
 func (co *collector) arrange(keys []sortKey, n int) error {
 	co.sortBy = keys
@@ -145,9 +145,9 @@ func (q *query) isID(e *expr) bool {
 	return e.kind == exprID || e.kind == exprProp && q.types[e.v].IDProp == e.prop
 }
 
-// selectFirst moves the first k rows in compare's order to the front, in any order. A heap
-// holds the best rows so far, with the worst on top, so that most rows are compared only
-// with that one.
+// selectFirst moves the first k rows, in the order of the function `compare`, to the front. Among
+// themselves they may be in any order. A heap holds the best rows so far, with the worst on top, so
+// that most rows are compared only with that one.
 func selectFirst(rows []entry, k int, compare func(a, b entry) int) {
 	heap := rows[:k]
 	down := func(i int) {

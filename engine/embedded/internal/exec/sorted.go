@@ -34,15 +34,15 @@ type bound struct {
 }
 
 const (
-	// fewSorted is the number of entities that may always be read in the order of an index.
-	// A larger number of entities is read in the order of their rows if it exceeds the
-	// share maxSortedShare of all entities.
+	// fewSorted is the number of entities that may always be read in the order of an index. If
+	// there are more, and they exceed the share maxSortedShare of all entities, they are read in
+	// the order of their rows.
 	fewSorted      = 64
 	maxSortedShare = 1.0 / 6
 )
 
-// sorted finds the filters that bound an indexed property of a variable. It returns nil if
-// there are none.
+// sorted finds the filters that limit an indexed property of a variable. It returns nil if there
+// are none.
 func (pl *planner) sorted(s *scope, v plan.VarID) *sorted {
 	var best *sorted
 	t := pl.types[v]
@@ -219,7 +219,7 @@ func (s *sorted) first(m *matcher, p *pipe, at int, out *frame, table *version.T
 		if !enough {
 			enough, last = m.out.more || int64(m.out.rows.n) > m.read.Limit, row
 			if !enough && int64(m.out.rows.n) == m.read.Limit {
-				size = small // one row is missing
+				size = small // only the row after the limit is missing
 			}
 		}
 	}

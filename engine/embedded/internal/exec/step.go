@@ -71,7 +71,7 @@ func (s *filter) run(m *matcher, p *pipe, at int, f *frame) error {
 	return m.push(p, at+1, f)
 }
 
-// keep removes the other rows from a frame and reports whether any row is left.
+// keep removes from a frame the rows that fail a condition. It reports whether any row is left.
 func (s *filter) keep(m *matcher, f *frame) bool {
 	for _, c := range s.conds {
 		if c.unless >= 0 && m.args[c.unless].IsNull() {

@@ -33,8 +33,8 @@ type sweeper struct {
 	rest    []uint32 // memory for Table.Sweep
 }
 
-// sweeps replaces a scan that is followed by a filter with a sweep. If the first step is a
-// sorted step, the sweep becomes its fallback.
+// If a filter follows a scan, sweeps replaces the scan with a sweep. If the first step is a sorted
+// step, the sweep becomes its fallback.
 func (pl *planner) sweeps(p *pipe) {
 	if len(p.steps) < 2 || p.inner {
 		return

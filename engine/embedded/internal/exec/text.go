@@ -11,8 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/text"
 )
 
-// defaultEdits is the edit distance of fuzzy when the query gives none. It is also the
-// maximum.
+// defaultEdits is the edit distance of `fuzzy` when the query gives none. It is also the maximum.
 const defaultEdits = 2
 
 // indexAfter is the number of rows of a run that are matched by tokenizing their texts. For more
@@ -98,7 +97,7 @@ type textQuery struct {
 	analyzer *text.Analyzer
 	phrase   []uint32 // numbers of the query's tokens in analyzer
 	numbers  []uint32 // numbers of the compared text's tokens in analyzer
-	// found is set once set holds the ordinals that the index proposes: the texts that
+	// found is true once the field `set` holds the ordinals that the index proposes: the texts that
 	// match, or, for a phrase, the texts that contain its tokens.
 	found bool
 	set   engine.Bitmap
@@ -147,7 +146,8 @@ func (ev *evaluator) propose(m *textMatch, q *textQuery) {
 	}
 }
 
-// matchText calls yield for each row of a frame and passes whether the text match is true.
+// matchText calls `yield` for each row of a frame. It passes the row, and whether the text match is
+// true for it.
 func (ev *evaluator) matchText(id int, f *frame, yield func(i int, ok bool)) {
 	m, q := ev.textQuery(id)
 	if q.seen += f.n; q.seen > indexAfter {

@@ -39,8 +39,8 @@ type traverse struct {
 	id   int          // position in matcher.frames and matcher.walks
 }
 
-// traverse returns the part that all steps for a link have in common; back follows its edges
-// backwards.
+// traverse returns the part that all steps for a link have in common. If the argument `back` is
+// true, the steps follow the edges backwards.
 func (pl *planner) traverse(s *scope, l *link, back bool) traverse {
 	tr := traverse{link: l, back: back, from: l.From, to: l.To, vars: slices.Clip(s.vars), id: pl.frame()}
 	if back {
@@ -216,7 +216,7 @@ func (s *check) run(m *matcher, p *pipe, at int, f *frame) error {
 	return m.push(p, at+1, f)
 }
 
-// joins answers which nodes the edges of one node lead to, or come from.
+// joins tests which nodes the edges of one node lead to, or come from.
 type joins struct {
 	node   uint32 // ordinal of the node with the edges to look up
 	hops   [2]hop // the directions in which the edges are followed
@@ -260,7 +260,7 @@ func (m *matcher) joins(s *check, node uint32, back bool, asked int) (j joins, e
 // tested. A search among the edges examines about as many.
 const markShare = 4
 
-// to reports whether an edge joins the node with the node other.
+// to reports whether an edge joins the node of j with the node `other`.
 func (j *joins) to(other uint32) bool {
 	if j.marked != nil {
 		return j.marked.bits.Get(int(other))
@@ -307,7 +307,7 @@ func (s *check) bind(m *matcher, p *pipe, at int, f *frame) error {
 	return m.flush(p, at, out)
 }
 
-// joined reports whether a live edge joins two nodes. If yield is not nil, it is called for
+// joined reports whether a live edge joins two nodes. If `yield` is not nil, joined calls it for
 // each such edge until it returns false.
 func joined(h hop, a, b uint32, yield func(edge uint32) bool) bool {
 	any := false

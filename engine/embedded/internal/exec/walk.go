@@ -8,7 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
-// walk is a set of ordinals. It is cleared by removing the visited ones.
+// walk is a set of ordinals. To clear it, only the visited ordinals are removed.
 type walk struct {
 	bits    engine.Bitmap
 	visited []uint32 // in the order of their first visit
@@ -31,7 +31,7 @@ func (w *walk) begin(n uint32) {
 	}
 }
 
-// visit adds an ordinal and reports whether it was missing.
+// visit adds an ordinal and reports whether the set lacked it.
 func (w *walk) visit(ord uint32) bool {
 	if w.bits.Get(int(ord)) {
 		return false
@@ -118,8 +118,8 @@ func (m *matcher) trail(w *walk, h hop, nodes []uint32) error {
 }
 
 // breadthFirst returns the nodes at a distance from the node `from` that is within the bounds of
-// the traversal. If the traversal leads back to its start, breadthFirst returns the node itself if
-// the shortest walk back is within the bounds. The list is valid until the next call.
+// the traversal. If the traversal leads back to its start, breadthFirst returns the start too if
+// the shortest walk back to it is within the bounds. The list is valid until the next call.
 func (m *matcher) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, error) {
 	most := s.Max - hopsLost
 	closed := s.From == s.To
@@ -140,7 +140,7 @@ func (m *matcher) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, err
 		return nil, err
 	}
 	// w.visited lists the nodes in the order of their distance, so it is also the queue.
-	within := -1 // index in it of the first node at the least distance
+	within := -1 // index in w.visited of the first node at the least distance
 	if s.Min == 0 {
 		within = 0
 	}

@@ -17,11 +17,11 @@ type adjacencyBase struct {
 	other []uint32 // node ordinals of the other end
 	multi bool     // some edges join the same pair of nodes
 
-	edges, others uint32 // the greatest elements of edge and other, plus one
+	edges, others uint32 // the greatest elements of `edge` and `other`, plus one
 
 	pending     column.Pending
 	stored      blockPlace
-	nOff, nEdge int // lengths of off and of edge; set only for a stored base
+	nOff, nEdge int // lengths of `off` and `edge`; set only for a stored base
 }
 
 // Hop is an edge of the overlay. Each node has a linked list of hops, the latest first.
@@ -90,8 +90,8 @@ func (b *adjacencyBase) storedSpan(node uint32) (from, to int) {
 	return column.Span(b.block(".f", b.nOff), int(node), b.nEdge)
 }
 
-// storedEdges is Base for a base that has not been read whole. It makes the same checks as read,
-// but for one node only.
+// storedEdges does the work of Base for a base that has not been read whole. It makes the same
+// checks as the method `read`, but for one node only.
 //
 //go:noinline
 func (b *adjacencyBase) storedEdges(node uint32) (edges, others []uint32) {

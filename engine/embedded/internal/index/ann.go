@@ -26,7 +26,7 @@ type VectorGraph struct {
 	stride int
 	// Node i is the vector of ordinal ords[i], taken from row rows[i]. The rows ascend.
 	ords, rows []uint32
-	codes      [][]int8 // chunks of chunkNodes nodes; each node has as many codes as stride says
+	codes      [][]int8 // chunks of chunkNodes nodes; each node has `stride` codes
 	scale      []float32
 	lack       []float32 // by node: the bound Error of column.Codes
 	maxLack    float32   // the maximum of lack

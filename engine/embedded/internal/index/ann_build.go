@@ -29,8 +29,8 @@ type graphBuilder struct {
 }
 
 // BuildVectors builds a graph of the vectors in x. The graph covers the rows with numbers less than
-// covered. If earlier is not nil, it must be a graph of an earlier state. The result then also
-// contains the nodes of that graph, and x must contain only later rows. The function ord returns
+// `covered`. If `earlier` is not nil, it must be a graph of an earlier state. The result then also
+// contains the nodes of that graph, and x must contain only later rows. The function `ord` returns
 // the ordinal of a row of x. At most `workers` goroutines build. The only possible error is that of
 // the context.
 func BuildVectors(ctx context.Context, earlier *VectorGraph, dim int, x *column.Codes, ord func(row uint32) uint32, covered uint32, workers int) (*VectorGraph, error) {

@@ -60,10 +60,10 @@ func (g *VectorGraph) measure(t *graphTarget, node, ahead uint32) float32 {
 
 // explore searches one layer, beginning at the nodes in s.near. It puts the closest nodes that it
 // finds into s.best, which is a heap with the farthest node on top. The heap contains at most
-// `breadth` nodes, and only nodes for which the function accept returns true; if accept is nil, any
-// nodes. The search calls tick with the number of nodes compared since the last call, and stops if
-// tick returns an error. The result complete is false if the search gave up because it had compared
-// more than `most` nodes.
+// `breadth` nodes, and only nodes for which the function `accept` returns true; if `accept` is nil,
+// any nodes. The search calls `tick` with the number of nodes compared since the last call, and
+// stops if `tick` returns an error. The result `complete` is false if the search gave up because it
+// had compared more than `most` nodes.
 func (g *VectorGraph) explore(s *graphSearch, t *graphTarget, layer, breadth, most int, accept func(node uint32) bool, tick func(n int) error) (complete bool, err error) {
 	s.open, s.best = s.open[:0], s.best[:0]
 	add := func(c closeness) {
@@ -112,10 +112,10 @@ func (g *VectorGraph) explore(s *graphSearch, t *graphTarget, layer, breadth, mo
 	return true, nil
 }
 
-// choose chooses links for a node: at most `most` of the candidates, which it sorts, the closest
-// first. It prefers candidates that are closer to the node than to any candidate chosen before
-// (Algorithm 4 of the paper), so that the links lead in different directions. If it has chosen
-// fewer than degree of these, it adds the closest of the other candidates.
+// choose chooses links for a node: at most `most` of the candidates. It first sorts the candidates,
+// the closest first. It prefers candidates that are closer to the node than to any candidate chosen
+// before (Algorithm 4 of the paper), so that the links lead in different directions. If it has
+// chosen fewer than `degree` such candidates, it adds the closest of the others.
 func (g *VectorGraph) choose(candidates []closeness, most int, dst []closeness) []closeness {
 	slices.Sort(candidates)
 	dst = dst[:0]

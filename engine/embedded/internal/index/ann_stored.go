@@ -44,7 +44,7 @@ func (g *VectorGraph) Named(name string) { g.segment.Store(&name) }
 // Cold reports that no block is compressed: searches read all of them in place.
 func (g *VectorGraph) Cold(string) (cold, delta bool) { return false, false }
 
-// Blocks calls add for each block of the graph, one after another.
+// Blocks calls `add` for each block of the graph, one after another.
 func (g *VectorGraph) Blocks(add func(name string, data []byte) error) error {
 	meta := []byte{format.Current}
 	for _, n := range []int{g.dim, len(g.ords), int(g.covered), g.breadth, int(g.tuned), int(g.entry + 1), len(g.oddOrds), len(g.layers)} {
@@ -150,9 +150,9 @@ func OpenVectorGraph(name string, src column.Source, dim int, covered uint32) *V
 	return g
 }
 
-// Verify compares the graph with the vectors of the rows and checks the links. The result part is
-// the name of the segment in which the graph is stored, if it is stored. Faults of links are
-// thrown.
+// Verify compares the graph with the vectors of the rows and checks the links. The result `part` is
+// the name of the segment in which the graph is stored, if it is stored. Verify throws the faults
+// of links.
 func (v *VectorView) Verify(vector Vectors) (part string, err error) {
 	g := v.graph
 	for node := range uint32(len(g.ords)) {

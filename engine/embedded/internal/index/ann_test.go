@@ -39,8 +39,8 @@ func drawVectors(r *rand.Rand, n, dim, centres int, spread float64) [][]float32 
 	return out
 }
 
-// codesOf returns the codes of vectors. The first vector has row number first, the others the
-// numbers after it.
+// codesOf returns the codes of vectors. The row number of the first vector is `first`; the others
+// have the numbers after it.
 func codesOf(vectors [][]float32, dim int, first uint32) *column.Codes {
 	x := column.NewCodes(dim)
 	for i, v := range vectors {

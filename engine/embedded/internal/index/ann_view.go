@@ -18,7 +18,7 @@ type VectorView struct {
 	later []*laterVectors
 	rows  Rows
 	next  uint32
-	added int // number of vectors in later, including vectors that do not count any more
+	added int // number of vectors in `later`, including vectors that do not count any more
 	gone  int // an upper bound of the number of nodes that do not count
 }
 
@@ -160,13 +160,13 @@ func (s *VectorSearch) Bytes() int {
 	return 8*(len(s.visited)+cap(s.open)+cap(s.best)+cap(s.near)) + 4*(cap(s.words)+cap(s.fresh))
 }
 
-// Near searches the graph for the entities with vectors that are closest in direction to query. The
-// query must be padded in the same way as codes. The search keeps the closest `breadth` nodes and
-// yields the entities that it found, usually the closest ones. It yields only entities for which
-// the function accept returns true; if accept is nil, it yields any entities. If it found fewer
-// than `least` entities, or gave up because it had compared more than `most` nodes, it yields
-// nothing and ok is false. Near calls tick with the number of nodes compared since the last call,
-// and returns only errors of tick.
+// Near searches the graph for the entities with vectors that are closest in direction to the vector
+// `query`, which must be padded in the same way as the codes of a vector. The search keeps the
+// closest `breadth` nodes and yields the entities that it found, usually the closest ones. It
+// yields only entities for which the function `accept` returns true; if `accept` is nil, it yields
+// any entities. If it found fewer than `least` entities, or gave up because it had compared more
+// than `most` nodes, it yields nothing and ok is false. Near calls `tick` with the number of nodes
+// compared since the last call, and returns only errors of `tick`.
 func (v *VectorView) Near(s *VectorSearch, query []int16, breadth, least, most int, accept func(ord uint32) bool, tick func(n int) error, yield func(CodedVector)) (ok bool, err error) {
 	g := v.graph
 	if g.entry == noNode {
@@ -203,10 +203,10 @@ func (v *VectorView) MaxError() float32 {
 	return most
 }
 
-// Each yields every entity in the set `accept` that has a coded vector; if accept is nil, every
-// entity that has one. It yields the nodes of the graph only if the argument nodes is true. It
-// skips vectors with a Sum × Scale less than *least; the function yield may raise *least. Each
-// calls tick and returns errors in the same way as Near.
+// Each yields every entity in the set `accept` that has a coded vector; if `accept` is nil, every
+// entity that has one. It yields the nodes of the graph only if the argument `nodes` is true. It
+// skips vectors with a Sum × Scale less than `*least`; the function `yield` may raise `*least`.
+// Each calls `tick` and returns errors in the same way as Near.
 func (v *VectorView) Each(s *VectorSearch, query []int16, nodes bool, accept engine.Bitmap, least *float32, tick func(n int) error, yield func(CodedVector)) error {
 	g := v.graph
 	for first := 0; nodes && first < len(g.ords); first += len(s.sums) {

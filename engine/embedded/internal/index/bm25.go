@@ -163,7 +163,7 @@ func (t *termRun) advance(d uint32) (ok bool) {
 	if t.postings.last(lo) >= d {
 		return true
 	}
-	// last(lo) < d in each step.
+	// Before each step, last(lo) < d.
 	for step := 1; lo+step < hi; step *= 2 {
 		if t.postings.last(lo+step) >= d {
 			hi = lo + step

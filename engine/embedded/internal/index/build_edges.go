@@ -10,7 +10,7 @@ import (
 // spilledAdjacency is the base of an adjacency in temporary files.
 type spilledAdjacency struct {
 	descriptor       Adjacency // only the fields of a descriptor are set
-	off, edge, other *pile     // each has one part
+	off, edge, other *pile     // each pile has one part
 	src              column.Source
 }
 
@@ -35,7 +35,7 @@ type edgeRecord struct {
 const edgeParts = 128
 
 // SpillAdjacency builds the base that [BuildAdjacency] would build, in bounded memory. It returns
-// only errors of scratch.
+// only errors of the function `scratch`.
 func SpillAdjacency(n uint32, scratch Scratch, ends func(edge uint32) (here, other uint32, ok bool)) (Spilled, error) {
 	var listed, maxHere, maxOther, maxEdge uint32
 	for e := range n {
@@ -150,8 +150,8 @@ func (s *sortedEdges) sortInMemory(all func(yield func(key uint64, edge uint32) 
 	return nil
 }
 
-// pass is one pass of a stable radix sort. It sorts by 11 bits of the keys, of which bit number
-// shift is the lowest.
+// pass is one pass of a stable radix sort. It sorts by 11 bits of the keys: bit number `shift` and
+// the 10 bits above it.
 func (s *sortedEdges) pass(shift int) {
 	var at [1 << 11]int
 	for i := range s.recs {

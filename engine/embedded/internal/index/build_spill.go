@@ -8,9 +8,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 )
 
-// Scratch creates a temporary file and calls write, which passes each block of the file to add. It
-// then returns the file for reading. The space of the file on the disk is free again once nothing
-// refers to the source.
+// Scratch creates a temporary file. It calls `write`, which passes each block of the file to `add`.
+// Scratch then returns the file for reading. The space of the file on the disk is free again once
+// nothing refers to the source.
 type Scratch func(write func(add func(name string, data []byte) error) error) (column.Source, error)
 
 // Spilled is the base of an index that was built in temporary files. It becomes an index once its
@@ -18,8 +18,8 @@ type Scratch func(write func(add func(name string, data []byte) error) error) (c
 type Spilled interface {
 	// AppendDescriptor appends the descriptor of the base; see [OpenHash] and [OpenAdjacency].
 	AppendDescriptor(dst []byte) []byte
-	// Blocks calls add for each block of the base, one after another. To read the block, add calls
-	// `pieces`, which calls put with the consecutive parts of the block.
+	// Blocks calls `add` for each block of the base, one after another. To read the block, `add`
+	// calls `pieces`, which calls `put` with the consecutive parts of the block.
 	Blocks(name string, add func(name string, pieces func(put func([]byte) error) error) error) error
 }
 
@@ -27,7 +27,7 @@ type Spilled interface {
 const pileBuffer = 32 << 10
 
 // pile distributes records of numbers over parts of a temporary file. Within a part, the records
-// stay in the order in which put adds them.
+// stay in the order in which the method `put` adds them.
 type pile struct {
 	name       string
 	writeBlock func(name string, data []byte) error // writes a full buffer to the temporary file
@@ -79,7 +79,8 @@ func (p *pile) block(part, i int) string {
 	return p.name + strconv.Itoa(part) + "." + strconv.Itoa(i)
 }
 
-// each calls f with the numbers of one part, block by block. src is the finished file.
+// each calls f with the numbers of one part, block by block. The parameter src is the finished
+// file.
 func (p *pile) each(src column.Source, part int, f func(numbers []uint32) error) error {
 	defer runtime.KeepAlive(src) // the numbers alias the memory of src
 	for i := range p.blocks[part] {
@@ -95,7 +96,7 @@ func (p *pile) each(src column.Source, part int, f func(numbers []uint32) error)
 	return nil
 }
 
-// copy calls put with the bytes of one part, block by block.
+// copy calls `put` with the bytes of one part, block by block.
 func (p *pile) copy(src column.Source, part int, put func([]byte) error) error {
 	return p.each(src, part, func(numbers []uint32) error { return put(column.Bytes(numbers)) })
 }
@@ -113,7 +114,7 @@ type spilledHash struct {
 }
 
 // SpillHash builds the base that [BuildHash] would build, in bounded memory. It returns only errors
-// of scratch.
+// of the function `scratch`.
 func SpillHash(n uint32, scratch Scratch, hash func(ord uint32) (h uint64, ok bool)) (Spilled, error) {
 	x := &spilledHash{size: 1, n: n}
 	for x.size < n {

@@ -3,10 +3,9 @@ package index
 // DotStep is a divisor of the number of components of every vector that Dots accepts.
 const DotStep = 32
 
-// Dots computes the inner products of y with len(sums) vectors, which lie one after the
-// other in codes, and writes them to sums. len(y) must be a multiple of DotStep. The
-// results are exact if 127 × len(y) × the greatest absolute component of y is less than
-// 2³¹.
+// Dots computes the inner products of y with len(sums) vectors, which lie one after the other in
+// `codes`, and writes the products to sums. len(y) must be a multiple of DotStep. The results are
+// exact if 127 × len(y) × the greatest absolute component of y is less than 2³¹.
 func Dots(sums []int32, codes []int8, y []int16) {
 	if len(sums) == 0 || len(y) == 0 {
 		clear(sums)

@@ -21,9 +21,9 @@ type hashBase struct {
 	heads []uint32 // by low bits of the hash: the first ordinal in the bucket, plus one; 0 for none
 	next  []uint32 // by ordinal: the next ordinal in the same bucket, plus one; 0 for none
 
-	pending       column.Pending // whether heads and next must still be read from the segment
+	pending       column.Pending // whether `heads` and `next` must still be read from the segment
 	stored        blockPlace
-	nHeads, nNext int // lengths of heads and of next; set only for a stored base
+	nHeads, nNext int // lengths of `heads` and `next`; set only for a stored base
 }
 
 // entry is an entry of the overlay of a [Hash]. The entries of a bucket form a linked list.
@@ -35,7 +35,7 @@ type entry struct {
 
 const firstBuckets = 256 // number of buckets of a new overlay
 
-// BuildHash indexes those ordinals in [0, n) for which the function hash returns true.
+// BuildHash indexes those ordinals in [0, n) for which the function `hash` returns true.
 func BuildHash(n uint32, hash func(ord uint32) (h uint64, ok bool)) Hash {
 	size := uint32(1)
 	for size < n {
@@ -241,7 +241,8 @@ const (
 	k1 = 0xe7037ed1a0b428db
 )
 
-// String returns the hash of a text. The function never changes, because bases are stored.
+// String returns the hash of a text. The function must never change, because stored bases depend on
+// it.
 func String(s string) uint64 { return Mix(k0, s) }
 
 // Mix adds a text to a hash.

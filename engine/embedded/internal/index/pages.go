@@ -65,9 +65,8 @@ func (p *Pages[T]) Page(i uint32) *[256]T {
 	return nil
 }
 
-// Edit returns a pointer to place i for writing, in a page that belongs to owner. If it
-// creates the page, it calls fill, unless that is nil, with the index of the page's first
-// place.
+// Edit returns a pointer to place i for writing, in a page that belongs to owner. If Edit creates
+// the page and `fill` is not nil, Edit calls `fill` with the index of the page's first place.
 func (p *Pages[T]) Edit(owner *Owner, i uint32, fill func(first uint32, places *[256]T)) *T {
 	n := int(i >> nodeBits)
 	if p.owner != owner {

@@ -17,7 +17,7 @@ func (r *Rows) Get(ord uint32) uint32 {
 	return ord
 }
 
-// Page returns the rows of the 256 ordinals from first on, or nil if each is its own row.
+// Page returns the rows of the 256 ordinals from `first` on, or nil if each is its own row.
 func (r *Rows) Page(first uint32) *[256]uint32 { return r.pages.Page(first) }
 
 // Set sets the row of an ordinal, which may be Dead.
@@ -31,7 +31,7 @@ func (r *Rows) Set(owner *Owner, ord, row uint32) {
 // All yields each existing page with its first ordinal, in order.
 func (r *Rows) All(yield func(first uint32, rows *[256]uint32) bool) { r.pages.All(yield) }
 
-// identity sets each place to its own number, counted from first.
+// identity sets each place to its own number, counted from `first`.
 func identity(first uint32, places *[256]uint32) {
 	for i := range places {
 		places[i] = first + uint32(i)

@@ -19,11 +19,11 @@ type Sorted struct {
 	next      uint32      // number of ordinals that the state has assigned
 	dead      int         // an upper bound of the number of invalid entries in the base
 	baseValid bool        // all entries of the base are valid
-	stored    bool        // this is the state of a stored base; rows and next are read from the base
+	stored    bool        // this is the state of a stored base; `rows` and `next` are read from the base
 }
 
-// NewSorted returns an index with ords as its base: the ordinals of all live entities of a
-// state, in order. next is the number of ordinals that the state has assigned.
+// NewSorted returns an index with ords as its base: the ordinals of all live entities of a state,
+// in order. The parameter `next` is the number of ordinals that the state has assigned.
 func NewSorted(ords []uint32, rows Rows, next uint32) *Sorted {
 	return &Sorted{base: &SortedBase{ords: ords, rows: rows, next: next}, rows: rows, next: next, baseValid: true}
 }
@@ -35,8 +35,8 @@ func (s *Sorted) Len() int { return s.base.Len() + len(s.laterOrds) }
 // base.
 func (s *Sorted) Base() *SortedBase { return s.base }
 
-// opened returns an index with an open base. It throws a fault if the base has more ordinals than a
-// later state.
+// opened returns an index with an open base. It throws a fault if the base has more ordinals than
+// `next`, the number of ordinals of a later state.
 func (s *Sorted) opened(next uint32) *Sorted {
 	if !s.stored {
 		return s
@@ -125,9 +125,9 @@ func (s Span) Len() int { return max(0, s.upto-s.from) + max(0, s.laterUpto-s.la
 // All returns the span of all entities.
 func (s *Sorted) All() Span { return Span{0, s.base.Len(), 0, len(s.laterOrds)} }
 
-// Between returns the span of the rows for which below and beyond are both false. In the
-// order of the index, below must be true for a prefix of the rows only, and beyond for a
-// suffix.
+// Between returns the span of the rows for which the functions `below` and `beyond` both return
+// false. In the order of the index, the rows for which `below` returns true must come first, and
+// those for which `beyond` returns true must come last.
 func (s *Sorted) Between(below, beyond func(row uint32) bool) Span {
 	findBase := func(f func(row uint32) bool) int {
 		return sort.Search(s.base.Len(), func(i int) bool { return f(s.base.rows.Get(s.base.at(i))) })

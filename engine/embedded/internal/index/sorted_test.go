@@ -27,8 +27,8 @@ func (s *shelf) put(owner *Owner, ord uint32, v int) {
 	s.next = max(s.next, ord+1)
 }
 
-// alive lists, in the order of values, the live ordinals with values of at least low and at most
-// high.
+// alive lists, in the order of values, the live ordinals with values of at least `low` and at most
+// `high`.
 func (s *shelf) alive(low, high int) []uint32 {
 	var out []uint32
 	for ord := range s.next {

@@ -20,7 +20,7 @@ import (
 //	        256 rows, 4 bytes each
 
 // SortedBase lists the live entities of one state of a table in the order of a property. Indexes of
-// later states share it. A stored base is opened on first use; its ordinals are read by pieces.
+// later states share it. A stored base is opened on first use; its ordinals are read in pieces.
 type SortedBase struct {
 	ords []uint32
 	rows Rows   // the rows of the state
@@ -28,15 +28,15 @@ type SortedBase struct {
 
 	segment atomic.Pointer[string] // name of the segment that holds the base; nil until it is stored
 
-	unopened column.Pending // whether the blocks sorted and pages of a stored base must be read
-	unread   column.Pending // whether ords must be read
+	unopened column.Pending // whether the blocks `sorted` and `pages` of a stored base must be read
+	unread   column.Pending // whether `ords` must be read
 	place    blockPlace
 	subject  string
-	block    column.Block[uint32] // of ords; set only for a stored base
+	block    column.Block[uint32] // of `ords`; set only for a stored base
 }
 
 // OpenSorted returns the index of a stored base for the state in which the base was built. The
-// argument subject must be the one that was passed to [SortedBase.Blocks]. Only the methods
+// argument `subject` must be the one that was passed to [SortedBase.Blocks]. Only the methods
 // [Sorted.Base] and [Sorted.Update] of the index may be called. Update reads the base and throws
 // the faults that it finds; see package corruption.
 func OpenSorted(name, subject string, src column.Source) *Sorted {
@@ -154,11 +154,12 @@ func (b *SortedBase) check(ord uint32) {
 	}
 }
 
-// Cold reports whether a block should be compressed; delta reports that its numbers ascend.
+// Cold reports whether a block should be compressed. The result `delta` says that the numbers of
+// the block ascend.
 func (b *SortedBase) Cold(block string) (cold, delta bool) { return block == "pages", false }
 
-// Blocks calls add for each block of the base, one after another. The argument subject identifies
-// the property.
+// Blocks calls `add` for each block of the base, one after another. The argument `subject`
+// identifies the property.
 func (b *SortedBase) Blocks(subject string, add func(name string, data []byte) error) error {
 	b.Load()
 	var pages []uint32

@@ -45,7 +45,7 @@ func (x *Hash) AppendDescriptor(dst []byte) []byte {
 	return binary.AppendUvarint(dst, uint64(len(b.next)))
 }
 
-// Blocks passes the blocks of the base to add, one after another.
+// Blocks passes the blocks of the base to `add`, one after another.
 func (x *Hash) Blocks(name string, add func(name string, data []byte) error) error {
 	b := x.base
 	if b == nil {
@@ -109,7 +109,7 @@ func (a *Adjacency) AppendDescriptor(dst []byte) []byte {
 	return append(dst, 0)
 }
 
-// Blocks passes the blocks of the base to add, one after another.
+// Blocks passes the blocks of the base to `add`, one after another.
 func (a *Adjacency) Blocks(name string, add func(name string, data []byte) error) error {
 	b := a.base
 	if b == nil {

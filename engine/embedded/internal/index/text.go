@@ -112,7 +112,7 @@ type textBuilder struct {
 	failed    bool // spend returned false
 }
 
-// add indexes a document. It returns false if the function spend returned false.
+// add indexes a document. It returns false if the function `spend` returned false.
 func (b *textBuilder) add(doc textDoc) bool {
 	if b.a == nil {
 		b.a = text.NewAnalyzer()
@@ -145,7 +145,7 @@ func (b *textBuilder) add(doc textDoc) bool {
 			}
 			room := chunkSize
 			if b.n == 0 {
-				room = len(b.tokens) // there may be few tokens
+				room = len(b.tokens) // the first chunk is small, because there may be few tokens
 			}
 			b.terms, b.freqs = append(b.terms, make([]uint32, 0, room)), append(b.freqs, make([]uint8, 0, room))
 		}

@@ -12,7 +12,7 @@ import (
 type blob struct {
 	name   string
 	size   int
-	memory []byte        // all bytes; nil if the block is read through pieces
+	memory []byte        // all bytes; nil if the block is read through `pieces`
 	pieces column.Pieces // of the stored block
 	file   string        // of the segment, for faults
 }

@@ -17,8 +17,8 @@ const groupBytes = 16
 type termEntry struct {
 	text  []byte // aliases the dictionary
 	n     uint32 // number of postings
-	start uint64 // of its postings, in the block of postings
-	bytes uint64 // of its postings
+	start uint64 // where its postings start in the block of postings
+	bytes uint64 // length of its postings
 }
 
 // termReader reads the dictionary in order.
@@ -26,7 +26,7 @@ type termReader struct {
 	x     *Text
 	term  int    // the next one
 	data  []byte // the rest of its group
-	start uint64 // of its postings
+	start uint64 // where its postings start
 }
 
 // group moves to the first term of group g.

@@ -14,7 +14,7 @@ func mergeTexts(runs ...textRun) *Text {
 		to               []uint32 // by document: the new number, or gone
 		terms            termReader
 		term             termEntry
-		any              bool // whether term is valid; false at the end of the terms
+		any              bool // whether `term` is valid; false at the end of the terms
 	}
 	in := make([]input, len(runs))
 	for i := range in {

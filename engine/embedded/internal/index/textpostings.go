@@ -99,17 +99,17 @@ func (k *block) seek(d uint32) int {
 	return lo
 }
 
-// packedBytes returns the size of n numbers of width bits.
+// packedBytes returns the size of n numbers of `width` bits each.
 func packedBytes(n int, width uint) int { return (n*int(width) + 7) / 8 }
 
-// unpack returns number i of packed numbers that have width bits each. 8 bytes must follow the
+// unpack returns number i of packed numbers that have `width` bits each. 8 bytes must follow the
 // numbers.
 func unpack(b []byte, i int, width uint) uint32 {
 	at := uint(i) * width
 	return uint32(binary.LittleEndian.Uint64(b[at/8:]) >> (at % 8) & (1<<width - 1))
 }
 
-// pack appends numbers to dst in packed form, with width bits each.
+// pack appends numbers to dst in packed form, with `width` bits each.
 func pack(dst []byte, numbers []uint32, width uint) []byte {
 	var word uint64
 	have := uint(0)

@@ -27,7 +27,7 @@ func (t *topSearch) least(i int) int {
 }
 
 // add adds the contributions of a term to sums and marks the documents. It skips postings with an
-// impact lower than the parameter least. A sum counts only if its document is marked.
+// impact lower than the parameter `least`. A sum counts only if its document is marked.
 func (t *topSearch) add(x *Text, m *topTerm, least int) {
 	unit := float32(m.unit)
 	for b := m.from; b < m.to; b++ {
@@ -44,7 +44,7 @@ func (t *topSearch) add(x *Text, m *topTerm, least int) {
 }
 
 // list makes candidates of the documents of a term. It skips postings with an impact lower than the
-// parameter least.
+// parameter `least`.
 func (t *topSearch) list(x *Text, m *topTerm, least int) {
 	t.candidates = t.candidates[:0]
 	unit := float32(m.unit)
@@ -59,7 +59,7 @@ func (t *topSearch) list(x *Text, m *topTerm, least int) {
 type placed struct{ at, impact uint32 }
 
 // above returns the postings of block b that lie in the span and have an impact not lower than the
-// parameter least. It compares eight impacts at a time. The result is valid until the next call.
+// parameter `least`. It compares eight impacts at a time. The result is valid until the next call.
 func (t *topSearch) above(x *Text, m *topTerm, b, least int) []placed {
 	if int(m.postings.peak(b)) < least {
 		return nil
@@ -85,7 +85,8 @@ func (t *topSearch) above(x *Text, m *topTerm, b, least int) []placed {
 				v |= uint64(impact) << (8 * j)
 			}
 		}
-		// The top bit of a byte of low is set if the low 7 bits of v are at least those of y.
+		// The top bit of a byte of `low` is set if the low 7 bits of that byte of v are at least
+		// the low 7 bits of that byte of y.
 		low := (v | tops) - (y &^ tops)
 		set := (v&^y | ^(v^y)&low) & tops
 		if i < lo {
@@ -106,7 +107,7 @@ func (t *topSearch) above(x *Text, m *topTerm, b, least int) []placed {
 }
 
 // collect clears the marks. It makes candidates of the marked documents that can reach the
-// threshold if the terms not yet added contribute rest.
+// threshold if the terms not yet added contribute `rest`.
 func (t *topSearch) collect(rest float64) {
 	t.candidates = t.candidates[:0]
 	least := t.leastBound(rest)
@@ -125,13 +126,14 @@ func (t *topSearch) collect(rest float64) {
 }
 
 // leastBound returns the least bound of a candidate that reaches the threshold if further terms
-// contribute rest.
+// contribute `rest`.
 func (t *topSearch) leastBound(rest float64) float32 {
 	return float32((t.threshold()/t.margin - rest) / t.margin)
 }
 
 // keepMarked adds the sums of the marked documents to the bounds of the candidates and clears the
-// marks. It drops candidates that cannot reach the threshold even if further terms contribute rest.
+// marks. It drops candidates that cannot reach the threshold even if further terms contribute
+// `rest`.
 func (t *topSearch) keepMarked(rest float64) {
 	least, kept := t.leastBound(rest), t.candidates[:0]
 	for _, c := range t.candidates {
@@ -148,7 +150,7 @@ func (t *topSearch) keepMarked(rest float64) {
 
 // keepFound looks each candidate up in the postings of a term and adds the contribution of the term
 // to the candidate's bound. It drops candidates that cannot reach the threshold even if further
-// terms contribute rest.
+// terms contribute `rest`.
 func (t *topSearch) keepFound(x *Text, m *topTerm, rest float64) {
 	least, with, kept := t.leastBound(rest), t.leastBound(rest+m.bound), t.candidates[:0]
 	for _, c := range t.candidates {

@@ -47,7 +47,7 @@ func (x *Text) Documents() uint32 { return x.docs }
 // Cold reports that no block should be compressed, because they are read in place.
 func (x *Text) Cold(string) (cold, delta bool) { return false, false }
 
-// Blocks passes the blocks of the index to add, one after another.
+// Blocks passes the blocks of the index to `add`, one after another.
 func (x *Text) Blocks(add func(name string, data []byte) error) error {
 	meta := []byte{format.Current}
 	for _, n := range []uint64{uint64(x.docs), x.sum, uint64(x.terms)} {
@@ -73,8 +73,8 @@ func (x *Text) Blocks(add func(name string, data []byte) error) error {
 }
 
 // openText opens a stored index, which keeps src. openText and the methods of the index throw the
-// faults that they find in it; see package corruption. Every ordinal must be less than next. The
-// result old is true if the index has an older layout, which cannot be read.
+// faults that they find in it; see package corruption. Every ordinal must be less than `next`. The
+// result `old` is true if the index has an older layout, which cannot be read.
 func openText(name string, src column.Source, next uint32) (x *Text, old bool) {
 	at := blockPlace{src, "of texts"}
 	meta := column.Bytestring(src, "text")
@@ -123,7 +123,8 @@ func openText(name string, src column.Source, next uint32) (x *Text, old bool) {
 // placedFormat is the first format with this layout.
 const placedFormat = 5
 
-// open opens a stored block of the given size, or of any size if that is negative.
+// open opens a stored block of the given size. If the size is negative, the block may have any
+// size.
 func (b *blob) open(src column.Source, size int) {
 	b.file, b.size = src.Name(), max(size, 0)
 	if size == 0 {
@@ -157,8 +158,8 @@ type storedView struct {
 }
 
 // OpenTextView returns the view of a state of a table. Stored indexes hold the texts of the rows
-// below covered. The first Update of the view reads them, and throws their faults; until then, the
-// view must not be queried.
+// with numbers below `covered`. The first Update of the view reads them, and throws their faults;
+// until then, the view must not be queried.
 func OpenTextView(next uint32, rows Rows, covered uint32, parts []TextPart) *TextView {
 	v := &TextView{rows: rows, next: next, stored: &storedView{parts: parts, covered: covered}}
 	v.stored.pending.Defer()
@@ -209,7 +210,7 @@ func (v *TextView) read(source Source) {
 			}
 		}
 	}
-	at := v.stored.covered // the next ordinal to add that has no page
+	at := v.stored.covered // the next ordinal to add, among those without a page
 	identity := func(end uint32) {
 		for ; at < end; at++ {
 			add(at, at)
@@ -233,7 +234,8 @@ func (v *TextView) read(source Source) {
 	free(v, Work{Ctx: context.Background()}.push(v, len(docs), rangesOf(docs)))
 }
 
-// markOthersDead marks as dead the documents of ordinal ord that belong to other rows than row.
+// markOthersDead marks documents of ordinal ord as dead: the documents that belong to a row other
+// than `row`.
 func (v *TextView) markOthersDead(ord, row uint32) {
 	for i := range v.runs {
 		r := &v.runs[i]

@@ -29,8 +29,8 @@ type topSearch struct {
 	found []Scored
 
 	terms  []topTerm // the terms that occur in the current run, in order of their texts
-	active []int     // positions in terms of those that occur in the current span, by bound
-	below  []float64 // by position in active: sum of the bounds up to and including it
+	active []int     // positions in `terms` of the terms in the current span, in order of bound
+	below  []float64 // by position in `active`: sum of the bounds up to that position
 	margin float64   // a factor greater than 1 that covers rounding in a sum of 4-byte numbers
 
 	base       uint32               // first document of the span
@@ -40,7 +40,7 @@ type topSearch struct {
 	candidates []candidate
 	histogram  [256]int
 
-	block  block // memory for the method above
+	block  block // memory for the method `above`
 	placed [blockSize]placed
 }
 
@@ -63,11 +63,11 @@ func (t *topSearch) end() {
 // them, in no particular order. It omits entities without a token of the query. The slice
 // is valid until the next call.
 //
-// It is MaxScore (Turtle and Flood, Query evaluation: strategies and optimizations, 1995) over
-// spans of documents, with the maxima of the blocks in a span as bounds (Ding and Suel, Faster top-k
-// document retrieval using block-max indexes, SIGIR 2011). It skips spans, blocks and postings that
-// cannot raise a score to the k-th best score so far. The scores in the result equal those of Score
-// bit for bit.
+// Top implements MaxScore (Turtle and Flood, Query evaluation: strategies and optimizations, 1995)
+// over spans of documents, with the maxima of the blocks in a span as bounds (Ding and Suel, Faster
+// top-k document retrieval using block-max indexes, SIGIR 2011). It skips spans, blocks and
+// postings that cannot raise a score to the k-th best score so far. The scores in the result equal
+// those of Score bit for bit.
 func (s *Scorer) Top(k int) []Scored {
 	t := &s.top
 	t.k, t.best, t.found = k, t.best[:0], t.found[:0]
@@ -161,8 +161,9 @@ func (t *topSearch) enter() bool {
 	return sum > 0 && sum >= t.threshold()
 }
 
-// searchSpan searches the documents of the span. A document must have an essential term to reach the
-// threshold: the other terms are those with the lowest bounds, whose sum is below the threshold.
+// searchSpan searches the documents of the span. To reach the threshold, a document must contain an
+// essential term. The terms that are not essential are those with the lowest bounds; the sum of
+// their bounds is below the threshold.
 func (s *Scorer) searchSpan(run int) {
 	t, x := &s.top, s.view.runs[run].Text
 	essential := 0

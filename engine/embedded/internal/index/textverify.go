@@ -6,8 +6,8 @@ import (
 	"sort"
 )
 
-// Verify compares a view with one that it builds from the same texts. If they differ, it
-// returns an error and the name of the corrupt part, or "" if it does not know the part.
+// Verify compares a view with one that it builds from the same texts. If they differ, it returns an
+// error and the name of the corrupt part. The name is "" if Verify does not know the part.
 func (v *TextView) Verify(source Source) (part string, err error) {
 	fresh := NewTextView(v.next, v.rows, source)
 	if v.docs != fresh.docs || v.sum != fresh.sum {

@@ -31,13 +31,13 @@ type textRun struct {
 	*Text
 	dead  engine.Bitmap // nil for none
 	gone  int           // number of dead documents
-	owned bool          // dead belongs to the view under construction
+	owned bool          // `dead` belongs to the view under construction
 }
 
 // Source returns the text of a row; ok is false if the text is null.
 type Source func(row uint32) (text string, ok bool)
 
-// NewTextView indexes the texts of the live entities with ordinals less than next.
+// NewTextView indexes the texts of the live entities with ordinals less than `next`.
 func NewTextView(next uint32, rows Rows, source Source) *TextView {
 	return free(Work{Ctx: context.Background()}.View(next, rows, source))
 }
@@ -108,7 +108,7 @@ func (w Work) Update(v *TextView, next uint32, rows Rows, source Source) (*TextV
 	return u, nil
 }
 
-// rangesOf returns a function that yields the documents of a range of docs.
+// rangesOf returns a function that yields the documents in a range of the list docs.
 func rangesOf(docs []textDoc) func(from, to int, yield func(textDoc) bool) {
 	return func(from, to int, yield func(textDoc) bool) {
 		for _, d := range docs[from:to] {
@@ -188,7 +188,8 @@ func (v *TextView) Frequency(token string) uint32 {
 	return v.frequency(token, func(i int) *postings { return &lists[i] })
 }
 
-// frequency is Frequency for a token; `in` returns its postings in run i.
+// frequency does the work of Frequency for a token. The function `in` returns the token's postings
+// in run i.
 func (v *TextView) frequency(token string, in func(i int) *postings) uint32 {
 	n, dying := uint32(0), false
 	for i := range v.runs {
@@ -216,14 +217,14 @@ func (v *TextView) frequency(token string, in func(i int) *postings) uint32 {
 	return n
 }
 
-// Any finds the texts that contain any of the tokens, and adds their ordinals to the bitmap set.
+// Any finds the texts that contain any of the tokens, and adds their ordinals to the bitmap `set`.
 func (v *TextView) Any(tokens []string, set engine.Bitmap) {
 	for _, t := range tokens {
 		v.postings(t, func(ord uint32) { set.Set(int(ord)) })
 	}
 }
 
-// All finds the texts that contain all of the tokens, and adds their ordinals to the bitmap set,
+// All finds the texts that contain all of the tokens, and adds their ordinals to the bitmap `set`,
 // which must be empty.
 func (v *TextView) All(tokens []string, set engine.Bitmap) {
 	tokens = slices.Clone(tokens)
@@ -247,7 +248,7 @@ func (v *TextView) All(tokens []string, set engine.Bitmap) {
 }
 
 // Near finds the texts that contain a token similar to one of the given tokens: their edit distance
-// is at most `edits`. It adds the ordinals of the texts to the bitmap set.
+// is at most `edits`. It adds the ordinals of the texts to the bitmap `set`.
 func (v *TextView) Near(tokens []string, edits int, set engine.Bitmap) {
 	for i := range v.runs {
 		r := &v.runs[i]

@@ -22,11 +22,11 @@ type Store func(t *version.Type, d *version.Draft) (*version.Segment, error)
 
 // Apply puts an input into a transaction, and empties the input. If the size of the rows is at most
 // `inline` bytes, Apply puts them row by row, as in any other commit, so that they are in the log
-// record of the commit. Otherwise it makes segments, calls store for each of them in turn, and
-// returns the parts in the order in which it put them. It returns the parts made so far even with
-// an error, so that the caller can remove them. If store is nil, the segments stay in memory. The
-// error is a *engine.LoadErrors, a *engine.ConstraintViolation that is not due to a single line,
-// the error of store, or that of the context.
+// record of the commit. Otherwise it makes segments, calls the function `store` for each of them in
+// turn, and returns the parts in the order in which it put them. It returns the parts made so far
+// even with an error, so that the caller can remove them. If `store` is nil, the segments stay in
+// memory. The error is a *engine.LoadErrors, a *engine.ConstraintViolation that is not due to a
+// single line, the error of `store`, or that of the context.
 func Apply(ctx context.Context, tx *version.Txn, in *Input, mode engine.LoadMode, inline int, store Store) ([]version.Part, error) {
 	a := &applier{ctx: ctx, tx: tx, in: in, mode: mode, store: store, bad: &engine.LoadErrors{}}
 	if in.Spilled() {
@@ -164,11 +164,12 @@ func (a *applier) refuseExisting(r *Rows) {
 }
 
 // missing lists the rows of an edge type with an end node that is not in the graph, in the order of
-// their ids: `from` those with a missing source, `to` those with a missing target.
+// their ids. The field `from` lists the rows with a missing source, `to` those with a missing
+// target.
 type missing struct{ from, to []uint32 }
 
 // ends returns the end nodes of the edges in a chunk. It adds the rows with a missing end node to
-// lost.
+// `lost`.
 func (a *applier) ends(r *Rows, c *chunk, lost *missing) (src, dst []uint32) {
 	find := func(node int, ids func(*batch) *column.Builder, lost *[]uint32) []uint32 {
 		table := a.tx.Table(a.tx.Schema().Nodes[node])
@@ -225,7 +226,7 @@ func (a *applier) failMissing(r *Rows, lost *missing) {
 // cancelEvery is the number of rows between two checks of the context.
 const cancelEvery = 1 << 12
 
-// putRows puts a small input row by row.
+// putRows puts a small input into the transaction, row by row.
 func (a *applier) putRows() error {
 	var err error
 	for _, e := range []plan.Entity{plan.Node, plan.Edge} {

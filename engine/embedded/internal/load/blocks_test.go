@@ -18,7 +18,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// sample returns n lines of every type and spelling; bad is the share of faulty lines.
+// sample returns n lines of every type and spelling. The parameter `bad` is the share of faulty
+// lines.
 func sample(n int, bad float64) string {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder

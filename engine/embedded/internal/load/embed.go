@@ -9,8 +9,8 @@ import (
 // embedTogether is the number of texts per call of the embedding function.
 const embedTogether = 100
 
-// Embedding computes vectors of texts for a property. prop is the position of the property
-// in the type. line is the line of the first text.
+// Embedding computes vectors of texts for a property. The argument `prop` is the position of the
+// property in the type; `line` is the line number of the first text.
 type Embedding func(ctx context.Context, t *version.Type, prop int, line int64, texts []string) ([][]float32, error)
 
 // LeftOut returns the number of vectors that must be computed for the input.
@@ -24,8 +24,8 @@ func (in *Input) LeftOut() int {
 	return n
 }
 
-// Embed computes the missing vectors of the input, in the order of its lines. The error is
-// that of embed.
+// Embed computes the missing vectors of the input, in the order of its lines. The error is that of
+// the function `embed`.
 func (in *Input) Embed(ctx context.Context, embed Embedding) error {
 	var err error
 	in.each(func(r *Rows) {

@@ -112,7 +112,7 @@ func (a *applier) order(r *Rows) error {
 }
 
 // ranges divides all rows, in their present order, into chunks. A chunk consists of whole batches
-// and has at most limit bytes, unless a single batch exceeds the limit.
+// and has at most `limit` bytes, unless a single batch exceeds the limit.
 func (r *Rows) ranges(limit int64) []chunk {
 	var out []chunk
 	size := int64(0)
@@ -149,7 +149,7 @@ type orderer struct {
 	last  []byte // the id of the last row
 }
 
-// add adds row k of a batch. The parameter row is the number of this row among all rows.
+// add adds row k of a batch. The parameter `row` is the number of this row among all rows.
 func (o *orderer) add(b *batch, k int, row, size uint32) error {
 	id := b.idColumn().Raw(k)
 	if len(o.perm) > 0 && bytes.Equal(id, o.last) {

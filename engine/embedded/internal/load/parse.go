@@ -33,10 +33,10 @@ type parser struct {
 	dec      *jsontext.Decoder // reads the line
 	inner    *jsontext.Decoder // reads heldData
 	arena    []byte            // unquoted texts of the current line
-	heldData []byte            // data that came before the type in the line
+	heldData []byte            // the member `data`, if it came before the type in the line
 	vals     []value.Value     // by property: the value in the line
 	seen     []bool            // by property: whether it occurs in the line
-	id       jsontext.Value    // the member id of data, if it is not a property; else nil
+	id       jsontext.Value    // the member `id` of `data`, if it is not a property; else nil
 	key      []byte            // memory for the id that the key determines
 }
 

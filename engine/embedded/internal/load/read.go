@@ -261,7 +261,7 @@ func (b *blocks) next() ([]byte, error) {
 	}
 	buf = append(buf[:0], b.rest...)
 	b.rest = b.rest[:0]
-	scanned := len(buf) // the bytes before this contain no line end
+	scanned := len(buf) // the bytes before this index contain no line end
 	for {
 		if len(buf) == cap(buf) {
 			buf = append(buf, make([]byte, len(buf))...)[:len(buf)]

@@ -84,7 +84,7 @@ func (b *batch) builders(f func(**column.Builder)) {
 	}
 }
 
-// truncate removes the values that were added for a line without a complete row.
+// truncate removes the values of the current line, if they are not a complete row.
 func (b *batch) truncate() {
 	n := len(b.lines)
 	b.builders(func(x **column.Builder) { (*x).Truncate(n) })
@@ -146,7 +146,7 @@ func (b *batch) idColumn() *column.Builder {
 	return b.ids
 }
 
-// id returns raw as a string, which is valid as long as the rows.
+// id returns the result of the method `raw` as a string. The string is valid as long as the rows.
 func (r *reader) id(i int) string { return view(r.raw(i)) }
 
 // line returns the line number of row i.
@@ -214,7 +214,7 @@ func (b *batch) sizes() []uint32 {
 	return out
 }
 
-// fillIDs makes the ids that are missing in the input. The argument last means that no more rows
+// fillIDs makes the ids that are missing in the input. The argument `last` says that no more rows
 // follow. If the input contains no id at all, fillIDs makes none: newID makes them later, and until
 // then the batches have no column of ids.
 func (r *Rows) fillIDs(batches []*batch, last bool, opts *Options) error {

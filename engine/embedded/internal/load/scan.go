@@ -8,9 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// scanner scans one line. It accepts only lines that are certainly valid. When a method
-// reports false, the full parser, which knows every spelling and every fault, reads the
-// line again.
+// scanner scans one line. It accepts only lines that are certainly valid. When a method reports
+// false, the full parser, which handles every spelling and every fault, reads the line again.
 type scanner struct {
 	b     []byte        // the line
 	i     int           // position in b
@@ -284,7 +283,7 @@ func (s *scanner) list(to *column.Builder, t value.Type) bool {
 	return ok && to.Append(value.OfList(t.Kind, s.elems)) == nil
 }
 
-// array calls elem at each element of an array.
+// array reads an array. It calls `elem` at each element, and `elem` reads the element.
 func (s *scanner) array(elem func() bool) bool {
 	if !s.take('[') {
 		return false

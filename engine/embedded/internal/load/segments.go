@@ -13,7 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// putSegments puts an input as segments.
+// putSegments puts an input into the transaction as segments.
 func (a *applier) putSegments() ([]version.Part, error) {
 	var parts []version.Part
 	var err error
@@ -99,8 +99,8 @@ func (a *applier) make(t *version.Type, d *version.Draft) (*version.Segment, err
 }
 
 // draft returns a segment of the rows in a chunk. It adds the edges with a missing end node to
-// lost. If together is true, the segment is made at the same time as another one; draft then makes
-// the new ids itself, so that they keep their order.
+// `lost`. If `together` is true, the segment is made at the same time as another one; draft then
+// makes the new ids itself, so that they keep their order.
 func (a *applier) draft(r *Rows, c *chunk, lost *missing, together bool) (*version.Draft, error) {
 	for _, b := range r.batchesOf(c) {
 		b.open()
@@ -122,7 +122,7 @@ func (a *applier) draft(r *Rows, c *chunk, lost *missing, together bool) (*versi
 }
 
 // draft returns a segment of the rows in a chunk. As soon as a column of the segment is made, draft
-// releases the column of the rows, if no other chunk needs it. The argument last means that all
+// releases the column of the rows, if no other chunk needs it. The argument `last` says that all
 // other chunks have been made.
 func (r *Rows) draft(c *chunk, last bool) *version.Draft {
 	batches := r.batchesOf(c)

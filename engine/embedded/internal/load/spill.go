@@ -9,9 +9,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Scratch creates a temporary file and calls write, which passes each block of the file to add. It
-// then returns the file for reading. The space of the file on the disk is free again once nothing
-// refers to the source.
+// Scratch creates a temporary file. It calls `write`, which passes each block of the file to `add`.
+// Scratch then returns the file for reading. The space of the file on the disk is free again once
+// nothing refers to the source.
 type Scratch func(write func(add func(name string, data []byte) error) error) (column.Source, error)
 
 // spilled describes the temporary files of a batch that is not in memory. Such a batch is called a
@@ -23,15 +23,15 @@ type spilled struct {
 	name   string
 	rest   column.Source // columns of the batch; nil once they are released
 	perRow column.Source // lines, and sizes in a segment
-	ids    column.Source // ids that were made after the rest was written; nil for none
+	ids    column.Source // ids that were made after `rest` was written; nil for none
 
-	hasIDs      bool // rest contains a column of ids
+	hasIDs      bool // `rest` contains a column of ids
 	opened      bool
 	unique      bool   // no id occurs twice
 	least, most []byte // the first and the last id; nil without a column of ids
 }
 
-// spill moves rows from memory to temporary files, one run per type. Unless the argument all is
+// spill moves rows from memory to temporary files, one run per type. Unless the argument `all` is
 // true, batches that wait for vectors stay in memory.
 func (in *Input) spill(all bool) error {
 	var made []*run
@@ -268,7 +268,7 @@ var textType = value.Of(value.String)
 
 func propColumn(p int) string { return ".p" + strconv.Itoa(p) }
 
-// columnNames returns the names of the columns of a batch, in the order of the method builders.
+// columnNames returns the names of the columns of a batch, in the order of the method `builders`.
 func (b *batch) columnNames() (names []string) {
 	if b.ids != nil {
 		names = append(names, idColumn)

@@ -45,8 +45,8 @@ func (m memorySource) Block(name string) ([]byte, error) {
 	return nil, &engine.NotFound{What: "block", Name: name}
 }
 
-// shuffled returns lines with ids that do not ascend. If twice is true, some lines occur again
-// later.
+// shuffled returns lines with ids that do not ascend. If the argument `twice` is true, some lines
+// occur again later.
 func shuffled(n int, twice bool) string {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var lines []string

@@ -123,7 +123,7 @@ func (s *scanner) text() ([]byte, bool) {
 	return nil, false
 }
 
-// unescape reads the rest of a string that begins at start and has an escape at i.
+// unescape reads the rest of a string that begins at index `start` and has an escape at index i.
 func (s *scanner) unescape(start, i int) ([]byte, bool) {
 	at := len(s.arena)
 	s.arena = append(s.arena, s.b[start:i]...)

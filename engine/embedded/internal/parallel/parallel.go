@@ -1,5 +1,5 @@
-// Package parallel spreads the work of one call over the processors, as if the calling
-// goroutine did all of it: the caller waits, and a panic in one task becomes the caller's.
+// Package parallel spreads the work of one call over the processors, as if the calling goroutine
+// did all of it: the caller waits, and if a task panics, the caller panics too.
 package parallel
 
 import (

@@ -23,11 +23,11 @@ type segmentState struct {
 
 // Checkpoint installs a new manifest, which contains the payload and lists the segments. The
 // payload and the segments must contain the effect of all records up to upTo. The segments must
-// include every segment that the manifest or a record after upTo needs, except segments first named
-// by those later records. The record upTo must be durable, and upTo must not decrease from call to
-// call; otherwise the error is an *engine.Conflict. After the manifest is installed, Checkpoint
-// recycles the log files that hold no later records and removes the segments that are not needed
-// any more.
+// include every segment that the manifest or a record after upTo needs, except segments to which
+// one of those later records is the first to refer. The record upTo must be durable, and upTo must
+// not decrease from call to call; otherwise the error is an *engine.Conflict. After the manifest is
+// installed, Checkpoint recycles the log files that hold no later records and removes the segments
+// that are not needed any more.
 //
 // After a crash at any point, either the old manifest or the new one is in force. When
 // Checkpoint fails, the old one stays in force until the next Open, which may find the new
@@ -215,8 +215,7 @@ func (s *Store) removeManifests() {
 	})
 }
 
-// removeSegments removes the segments that neither the manifest nor a later record can
-// name.
+// removeSegments removes the segments to which neither the manifest nor a later record can refer.
 func (s *Store) removeSegments(m manifest) {
 	var done []SegmentID
 	s.mu.Lock()

@@ -42,9 +42,9 @@ func packChunks(data []byte, delta bool) []byte {
 	return append(packed, ends...)
 }
 
-// appendChunk decompresses chunk i and appends the bytes to dst. The function read returns bytes of
-// the block in its stored form; length is the size of that form without the padding. Any error of
-// the decompression is an *engine.Corrupt.
+// appendChunk decompresses chunk i and appends the bytes to dst. The function `read` returns bytes
+// of the block in its stored form; `length` is the size of that form without the padding. Any error
+// of the decompression is an *engine.Corrupt.
 func (b *blockEntry) appendChunk(dst []byte, i int, length int64, file string, read func(from, to int64) ([]byte, error)) ([]byte, error) {
 	corrupt := func(format string, args ...any) ([]byte, error) {
 		return nil, &engine.Corrupt{Object: file, Detail: fmt.Sprintf("block %q, offset %d: chunk %d ", b.name, b.offset, i) + fmt.Sprintf(format, args...)}

@@ -55,10 +55,10 @@ var (
 	})
 )
 
-// AddCold appends a block that is seldom read. It compresses the block if a sample of it
-// shrinks enough; a use then decompresses the chunks that it reads. delta says that the
-// block is an array of 4-byte numbers, each close to its neighbours. For errors and limits
-// see [SegmentWriter.AddBlock].
+// AddCold appends a block that is seldom read. It compresses the block if a sample of it shrinks
+// enough; a use then decompresses the chunks that it reads. The argument `delta` says that the
+// block is an array of 4-byte numbers, each close to its neighbours. For errors and limits see
+// [SegmentWriter.AddBlock].
 func (w *SegmentWriter) AddCold(name string, data []byte, delta bool) error {
 	if len(data) < minCold || delta && len(data)%4 != 0 {
 		return w.AddBlock(name, data)

@@ -86,7 +86,7 @@ func TestCold(t *testing.T) {
 			t.Fatalf("offset %d: %v", off, err)
 		}
 	}
-	// Corrupt the packed bytes while the checksum stays right.
+	// Corrupt the compressed bytes, but keep the checksum right.
 	for _, b := range blocks {
 		e := seg.blocks[b.name].blockEntry
 		if e.codec == codecNone {

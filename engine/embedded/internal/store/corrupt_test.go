@@ -109,7 +109,8 @@ func TestPiecesVerified(t *testing.T) {
 	}
 }
 
-// TestMissingFiles removes, empties and shortens each file.
+// TestMissingFiles removes, empties and shortens each file. Opening the store and reading it must
+// report the fault.
 func TestMissingFiles(t *testing.T) {
 	mem := sample(t)
 	names, err := mem.List("/g")
@@ -166,7 +167,8 @@ func TestForeignFiles(t *testing.T) {
 	}
 }
 
-// TestOtherStore replaces a segment with one of the same number from another store.
+// TestOtherStore replaces a segment with a segment of another store that has the same number. A
+// read and Verify must report the file as corrupt.
 func TestOtherStore(t *testing.T) {
 	other := fs.NewMem()
 	s := create(t, other, "/g", tiny)
@@ -185,7 +187,8 @@ func TestOtherStore(t *testing.T) {
 	}
 }
 
-// TestManifestAhead loses a record that is durable according to the manifest.
+// TestManifestAhead corrupts a record that is durable according to the manifest. Open must report
+// the corruption.
 func TestManifestAhead(t *testing.T) {
 	mem := fs.NewMem()
 	s := create(t, mem, "/g", tiny)

@@ -38,7 +38,7 @@ func damageLast(t *testing.T, mem *fs.Mem, number uint64) (name string) {
 }
 
 // TestLastRecord corrupts the last record. After a kill, Open must regard the corruption as a torn
-// write. Once any process has closed the store properly, Open reports corruption.
+// write. Once any process has closed the store properly, Open must report corruption.
 func TestLastRecord(t *testing.T) {
 	for _, c := range []struct {
 		name    string

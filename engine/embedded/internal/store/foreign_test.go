@@ -8,8 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// TestForeignTemporaries opens a store in a directory that holds other programs' files.
-// Those stay, and the store's own temporary files are removed.
+// TestForeignTemporaries opens a store in a directory that holds other programs' files. Those must
+// stay, and the store's own temporary files must be removed.
 func TestForeignTemporaries(t *testing.T) {
 	ctx := context.Background()
 	fsys := fs.NewMem()

@@ -42,8 +42,8 @@ func (h logHeader) encode() []byte {
 	return page
 }
 
-// decodeLogHeader decodes the header of log file number, which is size bytes long. The
-// error is an *engine.Corrupt that contains the name of the file.
+// decodeLogHeader decodes the header of the log file with the given number, which is `size` bytes
+// long. The error is an *engine.Corrupt that contains the name of the file.
 func decodeLogHeader(page []byte, size int64, file string, number uint64) (logHeader, error) {
 	corrupt := func(text string, args ...any) (logHeader, error) {
 		return logHeader{}, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(text, args...)}
@@ -153,7 +153,7 @@ type logScan struct {
 	next      uint64   // LSN that follows the last record
 	end       int64    // offset after the last record
 	lastWrite int64    // offset of the first record of the last write
-	tornEnd   int64    // end offset of the remains of a torn write; at most end if there are none
+	tornEnd   int64    // where the remains of a torn write end; at most `end` if there are none
 }
 
 // scanLog reads the frames of a log file; data includes the file's header. It returns an

@@ -162,8 +162,8 @@ func (l *wal) leadWrite() {
 	l.idle.Broadcast()
 }
 
-// writeBatch writes as much of the queue as fits into one write, and finishes those
-// tickets. REQUIRES: mu.
+// writeBatch writes as much of the queue as fits into one write, and finishes those tickets.
+// REQUIRES: mu is locked.
 func (l *wal) writeBatch() {
 	if len(l.queue) == 0 {
 		return
@@ -203,8 +203,8 @@ func (l *wal) writeBatch() {
 	}
 }
 
-// take moves the records of the next write from the queue to the batch: at least one, and
-// then as many as go into the same file and fit into maxWrite. REQUIRES: mu.
+// take moves the records of the next write from the queue to the batch: at least one, and then as
+// many as go into the same file and fit into maxWrite. REQUIRES: mu is locked.
 func (l *wal) take() {
 	n, total := 0, int64(0)
 	for _, t := range l.queue {
@@ -269,8 +269,8 @@ func (l *wal) clearTail(n int) error {
 	return l.active.Sync()
 }
 
-// fail makes the log unusable, and finishes the queued records with an error. It unlocks mu
-// while it calls onFailed. REQUIRES: mu, leading.
+// fail makes the log unusable, and finishes the queued records with an error. It unlocks mu while
+// it calls onFailed. REQUIRES: mu is locked, and the caller is the leader.
 func (l *wal) fail(err error) {
 	l.failed = err
 	for _, t := range l.queue {
@@ -286,8 +286,8 @@ func (l *wal) fail(err error) {
 	}
 }
 
-// notWritten returns the error for records that come after the failure. REQUIRES: mu, or
-// failed is set and cannot change any more.
+// notWritten returns the error for records that come after the failure. REQUIRES: mu is locked, or
+// the field `failed` is set and cannot change any more.
 func (l *wal) notWritten() error {
 	var moved *fs.MovedError
 	var refused *refusedError
@@ -348,8 +348,8 @@ func (t *Ticket) finish() {
 	t.signal()
 }
 
-// signal wakes the goroutine that waits for the ticket. If none waits yet, the next one does not
-// block.
+// signal wakes the goroutine that waits for the ticket. If none waits yet, the next one that waits
+// does not block.
 func (t *Ticket) signal() {
 	select {
 	case t.wake <- struct{}{}:

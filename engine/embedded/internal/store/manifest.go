@@ -16,7 +16,7 @@ const (
 
 var manifestMagic = []byte("OGMANIF\x00")
 
-// manifest describes the graph as of a record.
+// manifest describes the state of the graph after a record.
 type manifest struct {
 	format   uint32          // format of the file from which it was read; encode writes the current one
 	number   uint64          // number of the manifest, as in its file name

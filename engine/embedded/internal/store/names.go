@@ -69,5 +69,5 @@ func classify(names []string) listing {
 	return l
 }
 
-// pad returns n rounded up to a multiple of unit, a power of two.
+// pad returns n rounded up to a multiple of `unit`, which is a power of two.
 func pad[T int | int64 | uint64](n, unit T) T { return (n + unit - 1) &^ (unit - 1) }

@@ -129,9 +129,9 @@ type openLog struct {
 	data []byte
 }
 
-// readLogs reads the log files that hold records after upTo, the last record in the
-// manifest. It checks that no file is missing and that the records up to end exist. The
-// last file's scan may have a torn end.
+// readLogs reads the log files that hold records after upTo, the last record in the manifest. It
+// checks that no file is missing and that the records up to LSN `end` exist. The last file's scan
+// may have a torn end.
 func readLogs(ctx context.Context, fsys fs.FS, dir string, numbers []uint64, upTo, end uint64) ([]openLog, []logScan, error) {
 	var files []openLog
 	var scans []logScan

@@ -10,10 +10,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
 
-// TestRefusedWrite makes the disk refuse a write of two records for lack of space, after
-// the first n bytes. Both records are refused as not written, and after a reopen the next
-// record takes the place of the first. Neither refused record appears, even if the power
-// fails at any moment.
+// TestRefusedWrite makes the disk refuse a write of two records for lack of space, after the first
+// n bytes. Both records must be refused as not written, and after a reopen the next record must
+// take the place of the first. Neither refused record may appear, even if the power fails at any
+// moment.
 func TestRefusedWrite(t *testing.T) {
 	frame := int(frameSize(len("refused 1")))
 	for _, n := range []int{0, 1, frameHeaderSize, frame - 1, frame, frame + frameHeaderSize, 2*frame - 1} {
@@ -77,8 +77,8 @@ func wantRecords(t *testing.T, mem *fs.Mem, want ...string) {
 	}
 }
 
-// TestNoRoomForRecord makes each operation that creates the next log file fail for lack of
-// space. The log accepts records again as soon as there is space, without a reopen.
+// TestNoRoomForRecord makes each operation that creates the next log file fail for lack of space.
+// The log must accept records again as soon as there is space, without a reopen.
 func TestNoRoomForRecord(t *testing.T) {
 	for _, kind := range []faultfs.OpKind{faultfs.OpCreate, faultfs.OpWrite, faultfs.OpSync} {
 		mem := fs.NewMem()

@@ -43,7 +43,7 @@ func (l *wal) fileSize(need int64) int64 {
 }
 
 // nextFileLocked removes a file with room for a frame of `need` bytes from the spare and free files
-// and returns it, or returns nil if there is no such file. REQUIRES: mu.
+// and returns it, or returns nil if there is no such file. REQUIRES: mu is locked.
 func (l *wal) nextFileLocked(need int64) *nextFile {
 	if next := l.spare; next != nil && next.size >= l.fileSize(need) {
 		l.spare = nil
@@ -72,7 +72,7 @@ func (l *wal) reserve(payload int) error {
 	return l.prepare(size)
 }
 
-// prepare makes a spare file with room for a frame of need bytes.
+// prepare makes a spare file with room for a frame of `need` bytes.
 func (l *wal) prepare(need int64) error {
 	l.preparing.Lock()
 	defer l.preparing.Unlock()
@@ -105,9 +105,9 @@ func (l *wal) prepare(need int64) error {
 	return nil
 }
 
-// rotate makes next the active log file. Only the leader, or a caller that has exclusive
-// use of the log, may call it. When it fails, the log on disk is unchanged, or has the new
-// file without any record in it.
+// rotate makes the file `next` the active log file. Only the leader, or a caller that has exclusive
+// use of the log, may call it. When it fails, the log on disk is unchanged, or has the new file
+// without any record in it.
 func (l *wal) rotate(next *nextFile, first uint64) error {
 	l.mu.Lock()
 	number := uint64(1)
@@ -135,7 +135,7 @@ func (l *wal) rotate(next *nextFile, first uint64) error {
 	return nil
 }
 
-// beginFile writes the header of a log file and renames the file to name. The file is
+// beginFile writes the header of a log file and then renames the file to `name`. The file is
 // durable on return.
 func (l *wal) beginFile(h logHeader, next *nextFile, name string) (fs.File, error) {
 	temp, f := next.temp, next.f

@@ -7,8 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// WriteScratch creates a temporary segment from the blocks that the function write adds. With it a
-// caller can keep data on the disk instead of in memory. The segment has no name, so it cannot be
+// WriteScratch creates a temporary segment from the blocks that the function `write` adds. With it
+// a caller can keep data on the disk instead of in memory. The segment has no name, so it cannot be
 // opened again, and its space on the disk becomes free once nothing refers to the result. It is not
 // durable. If the process ends while the file is being made, the next Open removes the file. A
 // failure does not affect the log.

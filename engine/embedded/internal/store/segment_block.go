@@ -54,8 +54,8 @@ func (g *Segment) Block(name string) ([]byte, error) {
 	return g.mapping.Bytes()[b.offset:][:b.length:b.length], nil
 }
 
-// Pieces is a block that is verified by pieces of 64 KiB, each when it is first read. The methods
-// of Pieces may be called concurrently.
+// Pieces is a block that is verified in pieces of 64 KiB, each of them when it is first read. The
+// methods of Pieces may be called concurrently.
 type Pieces struct {
 	g *Segment
 	b *block

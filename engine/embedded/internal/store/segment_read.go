@@ -189,9 +189,9 @@ func footerOffset(trailer []byte, file string, size int64) (int64, error) {
 	return int64(start), nil
 }
 
-// decodeFooter decodes the footer, which is at the end of a segment of size bytes. It
-// checks that the blocks follow each other without gaps, so that every byte of the segment
-// is under a checksum. It also returns the footer's checksum.
+// decodeFooter decodes the footer, which is at the end of a segment of `size` bytes. It checks that
+// the blocks follow each other without gaps, so that every byte of the segment is under a checksum.
+// It also returns the footer's checksum.
 func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32, error) {
 	corrupt := func(text string, args ...any) ([]blockEntry, uint32, error) {
 		return nil, 0, &engine.Corrupt{Object: file, Detail: fmt.Sprintf(text, args...)}

@@ -49,14 +49,13 @@ type blockEntry struct {
 	pieces []uint32 // checksum of each piece
 
 	codec    byte  // how the block is compressed: codecNone and so on
-	unpacked int64 // bytes before compression; equal to length if the block is not compressed
+	unpacked int64 // bytes before compression; equal to `length` if the block is not compressed
 }
 
-// WriteSegment creates a segment from the blocks that write adds. The segment is durable
-// and immutable on return; when write or WriteSegment fails, no segment is created. The
+// WriteSegment creates a segment from the blocks that the function `write` adds. The segment is
+// durable and immutable on return; when `write` or WriteSegment fails, no segment is created. The
 // store keeps the segment until a checkpoint drops it or RemoveSegment removes it: see
-// [Store.Enqueue], [Store.Checkpoint] and [Store.RemoveSegment]. A failure does not affect
-// the log.
+// [Store.Enqueue], [Store.Checkpoint] and [Store.RemoveSegment]. A failure does not affect the log.
 func (s *Store) WriteSegment(ctx context.Context, write func(w *SegmentWriter) error) (SegmentID, error) {
 	id, err := s.newSegmentID(ctx)
 	if err != nil {
@@ -95,7 +94,7 @@ func (w *SegmentWriter) AddBlock(name string, data []byte) error {
 }
 
 // AddStream appends a block. It calls the function `pieces`, which passes the bytes of the block to
-// put, one part after another. The parts may have any length. For errors and limits see
+// `put`, one part after another. The parts may have any length. For errors and limits see
 // [SegmentWriter.AddBlock].
 func (w *SegmentWriter) AddStream(name string, pieces func(put func(data []byte) error) error) error {
 	b, err := w.begin(name)
@@ -108,7 +107,8 @@ func (w *SegmentWriter) AddStream(name string, pieces func(put func(data []byte)
 	return b.end(codecNone, b.length)
 }
 
-// add writes a block, compressed with codec; unpacked is its size before compression.
+// add writes a block. The caller has compressed its data with `codec`; `unpacked` is its size
+// before compression.
 func (w *SegmentWriter) add(name string, data []byte, codec byte, unpacked int64) error {
 	b, err := w.begin(name)
 	if err == nil {
@@ -228,7 +228,7 @@ func (s *Store) writeSegment(ctx context.Context, id SegmentID, write func(w *Se
 	return &segmentState{known: true, size: size, crc: crc}, nil
 }
 
-// fillSegment writes a segment to an empty file: the header, the blocks that the function write
+// fillSegment writes a segment to an empty file: the header, the blocks that the function `write`
 // adds, and the footer. It returns the size of the file and the checksum of the footer.
 func fillSegment(ctx context.Context, f fs.File, id SegmentID, doing string, write func(w *SegmentWriter) error) (size int64, crc uint32, err error) {
 	w := &SegmentWriter{

@@ -138,9 +138,9 @@ func (s *Store) Reserve(n int) error {
 	return err
 }
 
-// Append writes a record and returns its LSN once the record is durable. Callers that wait
-// at the same time share one write and one sync. The argument segments lists the segments to which
-// this record is the first to refer; see [Store.Enqueue].
+// Append writes a record and returns its LSN once the record is durable. Callers that wait at the
+// same time share one write and one sync. The argument `segments` lists the segments to which this
+// record is the first to refer; see [Store.Enqueue].
 //
 // Append honours the context only until the record has its LSN. After that it does not stop
 // waiting, because the caller would not learn whether the record is durable. For errors see
@@ -161,7 +161,7 @@ func (s *Store) Append(ctx context.Context, kind uint8, payload []byte, segments
 // returns. The caller must call Wait exactly once for each record; Close writes the records for
 // which Wait was not called.
 //
-// The argument segments lists the segments to which this record is the first to refer. They are
+// The argument `segments` lists the segments to which this record is the first to refer. They are
 // removed by the first checkpoint that covers the record and does not list them. A segment that was
 // never an argument of Enqueue is kept until a checkpoint after the next Open.
 //

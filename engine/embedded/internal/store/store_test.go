@@ -223,7 +223,8 @@ func TestRecordSizes(t *testing.T) {
 	})
 }
 
-// TestOrder has goroutines enqueue under a lock of their own and wait outside it.
+// TestOrder runs goroutines that enqueue records while they hold a lock of the test, and wait after
+// they have released it. The log must have the records in the order of the enqueue calls.
 func TestOrder(t *testing.T) {
 	eachFS(t, func(t *testing.T, fsys fs.FS, dir string) {
 		s := create(t, fsys, dir, Options{LogSize: 1 << 16})
@@ -274,8 +275,8 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// TestPoison makes a sync fail. The synced record may or may not be durable, the record
-// behind it was not written, and the log accepts no more records.
+// TestPoison makes a sync fail. The synced record may or may not be durable. The record after it
+// must not have been written, and the log must accept no more records.
 func TestPoison(t *testing.T) {
 	mem := fs.NewMem()
 	failing := false

@@ -10,7 +10,7 @@ import (
 )
 
 // TestVerifyBesideRemoval removes a segment to which nothing refers, as a failed load does, after a
-// Verify has begun. This is not a fault.
+// Verify has begun. Verify must not report this as a fault.
 func TestVerifyBesideRemoval(t *testing.T) {
 	ctx := context.Background()
 	var s *Store

@@ -8,7 +8,7 @@ type Finder struct {
 	t           *Table
 	id          string
 	c           index.Cursor
-	onCandidate bool // c stands on a candidate
+	onCandidate bool // whether c has a current candidate
 }
 
 // Find starts a search for the entity with an id.

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestAdoptAfterBeginningAnew flushes rows that no segment held, and then replaces the table. A
-// state with the replacement adopts the flush. The state must keep the replacement.
+// TestAdoptAfterBeginningAnew flushes rows that no segment held, and then replaces the table. When
+// the flush is adopted in a state that has the replacement, the state must keep the replacement.
 func TestAdoptAfterBeginningAnew(t *testing.T) {
 	s := testSchema(t)
 	base := change(t, s).Commit(first)

@@ -10,7 +10,7 @@ import (
 // Uncarried lists the entities of dropped types that one side of a merge put or changed since the
 // merge base. A dropped type is a type of the base that has no entry in c. Such a change conflicts
 // with the removal of its type (DeleteVsUpdate). Both snapshots have the schema that the carry
-// starts from. Message is the text of each conflict.
+// starts from. The parameter `message` is the text of each conflict.
 func Uncarried(base, side *Snapshot, c *Carry, message string) (out []engine.MergeConflict) {
 	for _, part := range []struct {
 		carries []TypeCarry

@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 )
 
-// Anchor identifies a stored past state, as in the list of a manifest. To restore a later state,
-// the commits after the anchor are replayed.
+// Anchor identifies a stored past state, in the way that a manifest lists it. To restore a later
+// state, the commits after the anchor are replayed.
 type Anchor struct {
 	Commit string
 	Name   string   // name of the segment
@@ -32,8 +32,8 @@ func AppendState(dst []byte, s *Snapshot, encoded func(*Schema) []byte) []byte {
 }
 
 // ReadState reads the block of an anchor. If the block contains a schema that equals one of the
-// schemas `known`, ReadState uses the known one. The error is a *engine.Corrupt or an error of
-// open.
+// schemas in `known`, ReadState uses the schema in `known`. The error is a *engine.Corrupt or an
+// error of the opener `open`.
 func ReadState(b []byte, decode Decoder, known []*Schema, open Opener) (*Snapshot, error) {
 	r := &reader{b: b}
 	r.format = max(3, r.formatOf(format.State))

@@ -155,8 +155,8 @@ func (t *Table) takeVectors(donor *Table, p int) {
 	}
 	view := index.NewVectorView(v.Graph(), t.next, t.rows, t.vectorSource(p))
 	if outdated(view) {
-		// A build would extend the graph again and again, because it adds only the rows after those
-		// of donor.
+		// Take nothing: builds would extend the graph again and again, because a build adds only
+		// the rows after those of `donor`.
 		return
 	}
 	n := &t.texts.nearby
@@ -199,7 +199,7 @@ func (b *VectorBuild) Run(ctx context.Context, workers int) error {
 	if v := t.Vectors(b.p); v != nil && !startsAnew(v) {
 		earlier, from = v.Graph(), v.Graph().Covered()
 	}
-	ordAt := map[uint32]uint32{} // by row, for the rows that are not the ordinal's own
+	ordAt := map[uint32]uint32{} // by row: its ordinal; only rows whose number differs from the ordinal
 	rows := t.base + uint32(len(t.tail))
 	alive := make([]bool, rows-from)
 	for ord := range t.next {
@@ -235,7 +235,7 @@ func (b *VectorBuild) Run(ctx context.Context, workers int) error {
 		return err
 	}
 	b.done.Store(index.NewVectorView(g, t.next, t.rows, source))
-	b.t = nil // later states hold b, and must not keep this one
+	b.t = nil // later states hold b, and must not keep this table in memory
 	return nil
 }
 

@@ -28,9 +28,9 @@ import (
 //	t0.* …      the bases of the tuples
 //	out.*, in.* the bases of an edge's ends
 
-// bases says how much of a table the bases of its indexes cover: the ordinals below ords
-// and the rows below rows. Entities and rows after these are in the overlays of the
-// indexes. Tables with the same bases share one value.
+// bases says how much of a table the bases of its indexes cover: the ordinals below `ords` and the
+// rows with numbers below `rows`. Entities and rows after these are in the overlays of the indexes.
+// Tables with the same bases share one value.
 type bases struct {
 	name string // segment that holds the bases; empty until they are stored
 	file string // file that the bases were read from, if any
@@ -87,8 +87,8 @@ func (t *Table) Unstored(floor uint32) []Unstored {
 	return parts
 }
 
-// IndexesToStore reports whether a table has indexes that are not stored yet and are large enough:
-// `floor` is the least number of ordinals or texts that such an index covers. A vector index is
+// IndexesToStore reports whether a table has indexes that are not stored yet and are large enough.
+// An index is large enough if it covers at least `floor` ordinals or texts. A vector index is
 // always large enough.
 func (t *Table) IndexesToStore(floor uint32) bool {
 	return t.based != nil && t.based.name == "" && t.based.ords > 0 && t.next >= floor || t.textsToStore(floor) || t.next >= floor && t.ordersToStore() || t.vectorsToStore()
@@ -261,8 +261,8 @@ func (t *Table) commonBase() *Table {
 	return t.prefix(1, t.Segs[0].N)
 }
 
-// enterLater adds the entries that the indexes lack: the entities from ordinal ords on, and for
-// earlier entities the rows from number rows on.
+// enterLater adds the entries that the indexes lack: the entities from ordinal number `ords` on,
+// and for earlier entities the rows from row number `rows` on.
 func (t *Table) enterLater(ords, rows uint32, from, to *Table) {
 	owner := new(index.Owner)
 	var r Row
@@ -317,7 +317,7 @@ func (t *Table) rebuild(from, to *Table) {
 	t.reindex()
 }
 
-// endsWithin returns the ends of an edge. It throws unless both are ordinals of nodes.
+// endsWithin returns the ends of an edge. It throws a fault unless both are ordinals of nodes.
 func (t *Table) endsWithin(row uint32, from, to *Table) (src, dst uint32) {
 	if src, dst = t.endsAt(row); src >= from.next || dst >= to.next {
 		corruption.Corrupt(t.object(), "an edge of type %s joins the nodes %d and %d, but there are only %d and %d nodes", t.Type.Name, src, dst, from.next, to.next)
@@ -340,7 +340,7 @@ func (t *Table) checkJoins(from, to *Table) error {
 	return nil
 }
 
-// indexObject names the file that holds the indexes, for errors.
+// indexObject returns the name of the file that holds the indexes, for errors.
 func (t *Table) indexObject() string {
 	if t.based != nil && t.based.file != "" {
 		return t.based.file

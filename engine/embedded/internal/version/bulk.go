@@ -47,7 +47,8 @@ func AppendParts(dst []byte, parts []Part) []byte {
 	return dst
 }
 
-// ReadParts reads the parts that AppendParts wrote, and calls open to read each segment.
+// ReadParts reads the parts that AppendParts wrote, and calls the opener `open` to read each
+// segment.
 func ReadParts(b []byte, s *Schema, open func(t *Type, name string) (*Segment, error)) ([]Part, error) {
 	r := &reader{b: b}
 	parts := make([]Part, 0, 8)
@@ -124,7 +125,8 @@ func (tx *Txn) dropDeadEnds(t *Type) {
 	}
 }
 
-// put inserts or replaces the entities of a part. The indexes do not show the added entities.
+// put inserts or replaces the entities of a part. It does not enter the new entities into the
+// indexes.
 func (tx *Txn) put(e *edit, p Part) {
 	s := p.Segment
 	e.append(s)
@@ -161,9 +163,9 @@ func (tx *Txn) put(e *edit, p Part) {
 	}
 }
 
-// extend adds a segment to a table in which row i is ordinal i. This stays true after the call.
-// extend does not update the indexes. The string `last` of the table refers to memory of the
-// segment until the caller clones it.
+// extend adds a segment to a table in which each row i belongs to ordinal i. This stays true after
+// the call. extend does not update the indexes. The string `last` of the table refers to memory of
+// the segment until the caller clones it.
 func (t *Table) extend(p Part) {
 	s := p.Segment
 	s.Start = t.base

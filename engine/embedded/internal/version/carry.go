@@ -38,8 +38,8 @@ type Change struct {
 	Carry  *Carry
 }
 
-// NewCarry returns the carry between two schemas. steps, the steps of the schema change,
-// give the renames. anew reports whether a type starts without entities.
+// NewCarry returns the carry between two schemas. It takes the renames from `steps`, the steps of
+// the schema change. The function `anew` reports whether a type starts without entities.
 func NewCarry(from, to *Schema, steps []catalog.Step, anew func(t *Type) bool) *Carry {
 	type member struct {
 		e         plan.Entity
@@ -90,7 +90,7 @@ func NewCarry(from, to *Schema, steps []catalog.Step, anew func(t *Type) bool) *
 }
 
 // clearUnjoined makes an edge type start without edges if the type of either end is not carried
-// over from its previous end: no edge could keep both its nodes.
+// over from the type of its previous end: no edge could keep both its nodes.
 func (c *Carry) clearUnjoined(from, to *Schema) {
 	for i := range c.Edges {
 		e := &c.Edges[i]
@@ -109,7 +109,7 @@ func (c *Carry) clearUnjoined(from, to *Schema) {
 	}
 }
 
-// compose returns the carry that has the effect of c followed by next.
+// compose returns the carry that has the effect of c, followed by the effect of `next`.
 func (c *Carry) compose(next *Carry) *Carry {
 	chain := func(first, second []TypeCarry) []TypeCarry {
 		out := make([]TypeCarry, len(second))
@@ -177,13 +177,14 @@ func (c *Carry) check(from, to *Schema) error {
 	return nil
 }
 
-// reaches reports whether part has as many types, and each as many properties, as types
-// has.
+// reaches reports whether the lists `part` and `types` have the same length, and the types at each
+// position have the same number of properties.
 func (c *Carry) reaches(part []TypeCarry, types []*Type) bool {
 	return slices.EqualFunc(part, types, func(tc TypeCarry, t *Type) bool { return len(tc.Props) == len(t.Props) })
 }
 
-// convertible reports whether values of type from can be taken over as type to.
+// convertible reports whether values of the type `from` can be taken over as values of the type
+// `to`.
 func convertible(from, to value.Type) bool {
 	return from.Kind == to.Kind && from.List == to.List && from.Dim == to.Dim || catalog.Widens(from, to)
 }
@@ -203,8 +204,8 @@ func (s *Schema) same(o *Schema) bool {
 		slices.EqualFunc(s.Ancestors, o.Ancestors, func(a, b Ancestor) bool { return a.Digest == b.Digest && reflect.DeepEqual(a.Carry, b.Carry) })
 }
 
-// Since returns the carry from an ancestor a to s. It returns nil if the two are equal; ok
-// is false if s does not descend from a. If a occurs several times, as when a schema was
+// Since returns the carry from an ancestor a to s. It returns nil if the two are equal; ok is false
+// if s does not descend from a. If a occurs several times among the ancestors, as when a schema was
 // restored, the carry is from its latest occurrence.
 func (s *Schema) Since(a *Schema) (c *Carry, ok bool) {
 	if s.Digest == a.Digest {

@@ -19,7 +19,7 @@ import (
 //	carry     the carry from the previous schema
 //	ops       operations, which name types of the new schema
 //
-// AppendChange appends all of this except where.
+// AppendChange appends all of this except the field `where`.
 func (tx *Txn) AppendChange(dst []byte, encoded func(*Schema) []byte) []byte {
 	dst = append(dst, format.Current)
 	dst = appendSchema(dst, tx.change.Schema, encoded(tx.change.Schema))

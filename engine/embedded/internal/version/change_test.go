@@ -173,7 +173,7 @@ func TestOriginRoundTrip(t *testing.T) {
 	}
 }
 
-// TestThen composes two carries.
+// TestThen composes two carries, and compares the result with the expected carry.
 func TestThen(t *testing.T) {
 	a := &Carry{Nodes: []TypeCarry{{1, []int{2, -1, 0}}, {-1, []int{-1}}, {0, nil}}, Edges: []TypeCarry{{0, []int{0}}}}
 	b := &Carry{Nodes: []TypeCarry{{2, []int{-1}}, {0, []int{2, 1, -1, 0}}, {1, []int{0}}, {-1, []int{-1}}}, Edges: []TypeCarry{{-1, nil}}}
@@ -183,7 +183,7 @@ func TestThen(t *testing.T) {
 	}
 }
 
-// TestCarryRefused migrates with carries that do not fit the two schemas.
+// TestCarryRefused migrates with carries that do not fit the two schemas. Each must be refused.
 func TestCarryRefused(t *testing.T) {
 	base := change(t, testSchema(t)).Commit(first)
 	for name, spoil := range map[string]func(c *Carry){

@@ -22,8 +22,8 @@ type Difference struct {
 	types   []typeDifference
 }
 
-// typeDifference holds the changes between two types of the same name, one in each schema.
-// One of was and is may be nil.
+// typeDifference holds the changes between two types of the same name, one in each schema. One of
+// the fields `was` and `is` may be nil.
 type typeDifference struct {
 	was, is *Type
 	changed []changed // in id order
@@ -283,7 +283,7 @@ func (e *entityState) named(t *Type, name string) value.Value {
 }
 
 // entityOf returns the entity of type t with the given id. If the entity does not exist or t is
-// nil, the field there of the result is false.
+// nil, the field `there` of the result is false.
 func entityOf(s *Snapshot, t *Type, id string) entityState {
 	if t == nil {
 		return entityState{}

@@ -6,7 +6,7 @@ import "slices"
 // segments. Several snapshots may share a table.
 type Checkpoint struct {
 	flushes map[*Table]Flush
-	tables  map[*Table]*Table // by unflushed table; the same table if it has nothing to flush
+	tables  map[*Table]*Table // by table: its flushed form, or itself if there is nothing to flush
 }
 
 // Flush makes a segment of the rows of a table that no stored segment holds. It does so
@@ -36,8 +36,8 @@ func (c *Checkpoint) FlushEarlier(t *Table) (f Flush, ok bool, err error) {
 		return Flush{}, false, nil
 	}
 	for of := range c.flushes {
-		// Tables of one lineage have tails with a common prefix. Tables without a lineage,
-		// such as tables carried to another schema, need not.
+		// Tables of one lineage have tails with a common prefix. Tables without a lineage, such as
+		// tables carried to another schema, may have different tails.
 		if t.line != nil && of.Type == t.Type && of.line == t.line && len(t.tail) <= len(of.tail) && slices.Equal(of.Segs, t.Segs) {
 			then, n := c.table(of), *t
 			n.Segs, n.base, n.tail = then.Segs, then.base, nil
@@ -60,8 +60,8 @@ func (c *Checkpoint) Snapshot(s *Snapshot) *Snapshot {
 	return out
 }
 
-// Adopt returns s with the flushed rows in their segments. s must be a later snapshot of
-// captured's lineage.
+// Adopt returns s with the flushed rows in their segments. s must be a later snapshot of the
+// lineage of `captured`.
 func (c *Checkpoint) Adopt(captured, s *Snapshot) *Snapshot {
 	out := &Snapshot{Commit: s.Commit, Schema: s.Schema, nodes: slices.Clone(s.nodes), edges: slices.Clone(s.edges), line: s.line}
 	adopt := func(list, before []*Table) {

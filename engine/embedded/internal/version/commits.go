@@ -196,8 +196,8 @@ func (h *commits) compare(a, b int) int {
 	return strings.Compare(h.id(a), h.id(b))
 }
 
-// compareTo compares the id of commit n with another id. The other id is given as text; if packed
-// is true, it is also given as a ULID.
+// compareTo compares the id of commit n with another id. The caller passes the other id as text; if
+// the argument `packed` is true, also as a ULID.
 func (h *commits) compareTo(n int, text string, id ulid.ULID, packed bool) int {
 	if p := h.at(n); packed && !p.odd {
 		return bytes.Compare(p.id[:], id[:])

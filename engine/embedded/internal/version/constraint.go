@@ -93,9 +93,9 @@ func (t *Type) CheckRow(id string, vals []value.Value) error {
 	return nil
 }
 
-// Violation is a violation of a rule by a transaction. Ord is the ordinal of the entity
-// that violates a unique rule. For a cardinality rule it is the ordinal of a live edge of
-// the source that violates it, or NoOrd if the source has none.
+// Violation is a violation of a rule by a transaction. Ord is the ordinal of the entity that
+// violates a unique rule. For a cardinality rule, Ord is the ordinal of a live edge of the source
+// node that violates the rule, or NoOrd if that node has no live edge.
 type Violation struct {
 	Type *Type
 	Ord  uint32

@@ -35,10 +35,10 @@ func (t *Table) Flush() (f Flush, ok bool, err error) {
 	if keep < len(t.Segs) {
 		start = t.Segs[keep].Start
 	}
-	// A segment is rewritten together with the rows that follow it, if it has fewer than twice as
-	// many rows as follow, so that a table of n rows has O(log n) segments and each row is
-	// rewritten O(log n) times. Large segments stay, so that the text of a column does not exceed
-	// the limit of a segment.
+	// If a segment has fewer than twice as many rows as follow it, it is rewritten together with
+	// the rows that follow. So a table of n rows has O(log n) segments, and each row is rewritten
+	// O(log n) times. Large segments stay, so that the text of a column does not exceed the limit
+	// of a segment.
 	again := int64(0)
 	for keep > 0 && t.Segs[keep-1].N < 2*(end-start) {
 		if again += t.Segs[keep-1].Bytes(); again > segmentBytes {
@@ -76,8 +76,8 @@ func (f Flush) table() *Table {
 	return &t
 }
 
-// Adopt returns s with the flushed rows in their segments. s must be a later snapshot of
-// flushed's lineage. Where nothing changed since, it also takes flushed's indexes.
+// Adopt returns s with the flushed rows in their segments. s must be a later snapshot of the
+// lineage of `flushed`. Where nothing changed since, Adopt also takes the indexes of `flushed`.
 func (s *Snapshot) Adopt(flushes []Flush, flushed *Snapshot) *Snapshot {
 	out := &Snapshot{Commit: s.Commit, Schema: s.Schema, nodes: slices.Clone(s.nodes), edges: slices.Clone(s.edges), line: s.line}
 	for _, f := range flushes {
@@ -87,8 +87,8 @@ func (s *Snapshot) Adopt(flushes []Flush, flushed *Snapshot) *Snapshot {
 	return out
 }
 
-// adopt returns now with the flushed rows in their segment. now is a later table of the
-// flushed table's lineage; then is the result of [Flush.table].
+// adopt returns the table `now` with the flushed rows in their segment. `now` is a later table of
+// the flushed table's lineage; `then` is the result of [Flush.table].
 func (f Flush) adopt(now, then *Table) *Table {
 	n := len(f.Table.Segs)
 	switch {
@@ -133,7 +133,8 @@ func (f Flush) adopt(now, then *Table) *Table {
 	return &t
 }
 
-// enter adds a row to the indexes. made says that the indexes do not hold the row's entity yet.
+// enter adds a row to the indexes. The argument `made` says that the indexes do not hold the row's
+// entity yet.
 func (t *Table) enter(owner *index.Owner, ord uint32, r *Row, made bool) {
 	if made {
 		t.keys.Add(owner, index.String(r.ID), ord)

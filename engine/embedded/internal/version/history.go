@@ -146,8 +146,8 @@ func (h *History) Ancestors(commits []string, least string, yield func(n int) bo
 	}
 }
 
-// Line calls yield with the commit, then its first parent, that one's first parent, and so
-// on.
+// Line calls `yield` with the commit, then with its first parent, then with the first parent of
+// that parent, and so on.
 func (h *History) Line(id string, yield func(engine.Commit) bool) {
 	v, n, ok := h.find(id)
 	for ok {
@@ -159,7 +159,7 @@ func (h *History) Line(id string, yield func(engine.Commit) bool) {
 	}
 }
 
-// LineNumbers is Line, but yields the numbers of the commits.
+// LineNumbers does the same as Line, but yields the numbers of the commits.
 func (h *History) LineNumbers(id string, yield func(n int) bool) {
 	v, n, ok := h.find(id)
 	for ok && yield(n) {
@@ -175,7 +175,8 @@ func (h *History) ID(n int) string {
 	return h.id(n)
 }
 
-// InLine reports whether Line yields the commit id when it starts at head.
+// InLine reports whether Line yields the commit with the given id when it starts at the commit
+// `head`.
 func (h *History) InLine(id, head string) bool {
 	v, n, ok := h.find(head)
 	wanted, packed := packedID(id)

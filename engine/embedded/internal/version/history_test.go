@@ -198,8 +198,8 @@ func TestBranchingRoundTrip(t *testing.T) {
 	}
 }
 
-// FuzzReadRecords reads arbitrary bytes as each kind of payload. The bytes are refused with
-// a *engine.Corrupt, or the value is the same after another write and read.
+// FuzzReadRecords reads arbitrary bytes as each kind of payload. Either the bytes must be refused
+// with a *engine.Corrupt, or the value must be the same after another write and read.
 func FuzzReadRecords(f *testing.F) {
 	var h History
 	h.Add(engine.Commit{ID: commitID(1), Seq: 1, Branch: "main", Schema: "sha256:0"}, 0)

@@ -33,7 +33,7 @@ type IndexFiles struct {
 
 	// first is the row number from which on segments are opened anew. The earlier segments of the
 	// table stay as they are: a checkpoint may remove their files meanwhile, and it recognizes the
-	// table by them.
+	// table by these segments.
 	first uint32
 }
 
@@ -93,7 +93,7 @@ func (tx *Txn) reindex(t *Table, put uint32) error {
 	}
 	fresh, err := t.fresh(f)
 	if err == nil {
-		t.Segs = fresh.Segs // without the blocks that were decompressed for the indexes
+		t.Segs = fresh.Segs // drops the blocks that were decompressed for the indexes
 	}
 	return err
 }
@@ -209,7 +209,7 @@ func (t *Table) writeSpilled(spilled []index.Spilled, w BlockWriter) error {
 	return w.AddBlock("meta", meta)
 }
 
-// basesMeta returns block meta of a segment of bases, without the descriptors.
+// basesMeta returns the block `meta` of a segment of bases, without the descriptors.
 func (t *Table) basesMeta() []byte {
 	meta := []byte{format.Current, byte(t.Type.Entity)}
 	meta = appendText(meta, t.Type.Name)

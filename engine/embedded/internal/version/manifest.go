@@ -78,8 +78,8 @@ type ManifestBranch struct {
 	NumReceipts int // length of Receipts, which may be nil if this is 0
 }
 
-// Append appends the payload of the manifest. The states must be flushed. encoded returns the
-// encoding of a schema's catalog. Data that several states share is written only once.
+// Append appends the payload of the manifest. The states must be flushed. The function `encoded`
+// returns the encoding of a schema's catalog. Data that several states share is written only once.
 func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
 	var l layoutList
 	for _, b := range m.Branches {
@@ -128,8 +128,8 @@ type Opener interface {
 }
 
 // ReadManifest reads a manifest. It reads only the stored rows that it must add to the index bases;
-// everything else is read on first use. The error is a *engine.Corrupt or an error of open. Faults
-// in the rows that it reads are thrown; see package corruption.
+// everything else is read on first use. The error is a *engine.Corrupt or an error of the opener
+// `open`. Faults in the rows that it reads are thrown; see package corruption.
 func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error) {
 	r := &reader{b: payload}
 	r.format = r.formatOf(format.Manifest)
@@ -221,7 +221,7 @@ func (r *reader) archive(m *Manifest) {
 	}
 }
 
-// table reads one table. Its type belongs to one of schemas.
+// table reads one table. Its type belongs to one of the given schemas.
 func (r *reader) table(schemas []*Schema, open Opener) (*Table, error) {
 	schema := r.index(len(schemas))
 	if r.err != nil {
@@ -239,7 +239,7 @@ func (r *reader) table(schemas []*Schema, open Opener) (*Table, error) {
 	return t, t.readManifest(r, open)
 }
 
-// states reads the states, which refer to tables.
+// states reads the states, which refer to the given tables.
 func (r *reader) states(schemas []*Schema, tables []*Table, open Opener) ([]*Snapshot, error) {
 	var states []*Snapshot
 	checked := map[[3]*Table]bool{}
@@ -272,8 +272,8 @@ func (r *reader) states(schemas []*Schema, tables []*Table, open Opener) ([]*Sna
 	return states, r.err
 }
 
-// indexAll opens or builds the indexes of the tables of a state that have none yet. checked
-// holds the triples of edge table, source table and target table that were checked.
+// indexAll opens or builds the indexes of the tables of a state that have none yet. The map
+// `checked` holds the triples of edge table, source table and target table that were checked.
 func (r *reader) indexAll(s *Snapshot, open Opener, checked map[[3]*Table]bool) error {
 	for _, t := range s.nodes {
 		if err := r.indexTable(t, open, nil, nil); err != nil {
@@ -303,7 +303,7 @@ func (r *reader) indexAll(s *Snapshot, open Opener, checked map[[3]*Table]bool) 
 	return nil
 }
 
-// manifest1 reads a manifest of format 1, after the format.
+// manifest1 reads the rest of a manifest of format 1, after its format number.
 func (r *reader) manifest1(decode Decoder, open Opener) (*Manifest, error) {
 	m := &Manifest{}
 	for range r.count() {
@@ -440,9 +440,9 @@ func (t *Table) readManifest(r *reader, open Opener) error {
 	return r.err
 }
 
-// indexTable opens or builds the indexes of a table that was read. It throws an
-// *engine.Corrupt if an end of an edge that it reads is not the ordinal of a node. It reads
-// the edges that are newer than the index bases, or all edges without bases.
+// indexTable opens or builds the indexes of a table that was read. It reads the edges that are
+// newer than the index bases, or all edges if there are no bases. It throws an *engine.Corrupt if
+// an end of an edge that it reads is not the ordinal of a node.
 func (r *reader) indexTable(t *Table, open Opener, from, to *Table) error {
 	if t.based != nil {
 		return nil

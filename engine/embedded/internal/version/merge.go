@@ -18,9 +18,9 @@ type Merged struct {
 	Conflicts    []engine.MergeConflict
 }
 
-// Merge applies the changes of source since base to the transaction, entity by entity and
-// property by property. It reports all conflicts; if there are any, the caller must abandon
-// the transaction. The three states must have one schema.
+// Merge applies to the transaction the changes that lead from `base` to `source`, entity by entity
+// and property by property. It reports all conflicts; if there are any, the caller must abandon the
+// transaction. The three states must have one schema.
 func (tx *Txn) Merge(base, source *Snapshot) *Merged {
 	m := &merge{tx: tx, base: base, source: source}
 	for _, list := range [][]*Type{tx.base.Schema.Nodes, tx.base.Schema.Edges} {

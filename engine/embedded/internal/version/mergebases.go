@@ -51,7 +51,7 @@ type baseFinder struct {
 	v       commits // a view of the history
 	queue   commitQueue
 	reached map[int][][]int32 // by queued commit: the tokens of each visited child, ascending
-	paths   []int32           // by token: the number of lists in reached that have it
+	paths   []int32           // by token: the number of lists in `reached` that have it
 	// covered holds the pairs of tokens for which a common ancestor was visited, in both
 	// orders. It has no pair of tokens that share all their further ancestors: collapse
 	// replaces such tokens by one.
@@ -67,7 +67,7 @@ func (f *baseFinder) joins() bool {
 	return len(q) > 1 || len(q) == 1 && len(f.reached[q[0]]) > 1
 }
 
-// reach queues a commit, which tokens reach from one child.
+// reach queues a commit. The given tokens reach the commit from one of its children.
 func (f *baseFinder) reach(n int, tokens []int32) {
 	if _, queued := f.reached[n]; !queued {
 		f.queue.push(n)
@@ -143,8 +143,8 @@ func (f *baseFinder) stillQueued(tokens []int32) (left []int32) {
 	return left
 }
 
-// uncovered reports whether a token of a has not met some token of b. It ignores the tokens in the
-// ascending list but.
+// uncovered reports whether a token of the list a has not met some token of the list b. It ignores
+// the tokens in the ascending list `but`.
 func (f *baseFinder) uncovered(a, b, but []int32) bool {
 	for _, x := range a {
 		met := f.covered[x]
@@ -157,8 +157,8 @@ func (f *baseFinder) uncovered(a, b, but []int32) bool {
 	return false
 }
 
-// cover records that each token of a has met each token of b, except for the tokens in the list
-// but. It stops at maxCovered pairs.
+// cover records that each token of the list a has met each token of the list b, except for the
+// tokens in the list `but`. It stops at maxCovered pairs.
 func (f *baseFinder) cover(a, b, but []int32) {
 	for _, x := range a {
 		for _, y := range b {
@@ -224,7 +224,7 @@ func contains(ascending []int32, x int32) bool {
 	return found
 }
 
-// without returns the elements of a that b does not have; both ascend.
+// without returns the elements of a that b does not have; both lists ascend.
 func without(a, b []int32) (left []int32) {
 	for _, x := range a {
 		if !contains(b, x) {
@@ -234,7 +234,7 @@ func without(a, b []int32) (left []int32) {
 	return left
 }
 
-// union returns the elements of a or b; both ascend.
+// union returns the elements that are in a or in b; both lists ascend.
 func union(a, b []int32) []int32 {
 	all := make([]int32, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
@@ -269,8 +269,9 @@ func (h *History) LowestWith(id string, heads []string) []string {
 		return true
 	})
 	slices.SortFunc(others, v.compare)
-	// A common ancestor of a head and the commit is the head itself, or a common ancestor
-	// of a parent of the head and the commit. The greatest of them is the lowest.
+	// A common ancestor of a head and the commit is the head itself, or a common ancestor of a
+	// parent of the head and the commit. The one with the greatest id is the lowest common
+	// ancestor.
 	lowest := make(map[int]int, len(others))
 	at := func(n int) (int, bool) {
 		if n < v.n && of.Get(n) {

@@ -12,7 +12,8 @@ import (
 )
 
 // drawHistory makes a history of n commits with random parents. The numbers of a commit and its
-// parent differ by at most back. merges is the percentage of commits with a second parent.
+// parent differ by at most `back`. The parameter `merges` is the percentage of commits with a
+// second parent.
 func drawHistory(rng *rand.Rand, n, back, merges int) *History {
 	h := new(History)
 	for i := range n {

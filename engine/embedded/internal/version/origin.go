@@ -55,8 +55,8 @@ func (o *Origin) equal(other *Origin) bool {
 	return o.Type == other.Type && slices.Equal(o.Props, other.Props)
 }
 
-// carried returns the segment for a table that has the type to instead of from. props gives, for each
-// property of to, its position in from, or -1 if from does not have it.
+// carried returns the segment for a table that changes its type from `from` to `to`. For each
+// property of `to`, props gives its position in `from`, or -1 if `from` does not have it.
 func (s *Segment) carried(from, to *Type, props []int) (*Segment, error) {
 	n := *s
 	n.Props = make([]*column.Column, len(props))

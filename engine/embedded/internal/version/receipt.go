@@ -69,8 +69,8 @@ func UnpackReceipt(s string) Receipt {
 	return *c
 }
 
-// receipt reads a text that holds a receipt or is empty. written is the format of the
-// record.
+// receipt reads a text that holds a receipt or is empty. The parameter `written` is the format of
+// the record.
 func (r *reader) receipt(written byte) *Receipt {
 	in := &reader{b: r.bytes(r.count())}
 	if r.err != nil || len(in.b) == 0 {

@@ -72,8 +72,9 @@ func AppendHeader(dst []byte, c engine.Commit, receipt *Receipt) []byte {
 	return appendText(dst, string(receipt.append(nil)))
 }
 
-// Header reads the header of a record, and returns the rest of the payload. The header does
-// not hold the schema digest: a commit has its parent's, unless it changes the schema.
+// Header reads the header of a record, and returns the rest of the payload. The header does not
+// hold the digest of the schema: a commit has the schema of its parent, unless it changes the
+// schema.
 func Header(payload []byte) (c engine.Commit, receipt *Receipt, rest []byte, err error) {
 	r := &reader{b: payload}
 	c, receipt = r.header()
@@ -246,15 +247,15 @@ func appendULID(dst []byte, id string) []byte {
 	return append(dst, u[:]...)
 }
 
-// appendSchema appends a schema in the layout of a manifest. encoded is the encoding of its
-// catalog.
+// appendSchema appends a schema in the layout of a manifest. The parameter `encoded` is the
+// encoding of its catalog.
 func appendSchema(dst []byte, s *Schema, encoded []byte) []byte {
 	dst = appendText(dst, s.Digest)
 	dst = appendText(dst, s.Source)
 	return appendText(dst, string(encoded))
 }
 
-// readSchema reads what appendSchema wrote. decode decodes a catalog.
+// readSchema reads a schema that appendSchema wrote. The function `decode` decodes the catalog.
 func readSchema(r *reader, decode Decoder) *Schema {
 	digest, source, encoded := r.text(), r.text(), r.bytes(r.count())
 	if r.err != nil {

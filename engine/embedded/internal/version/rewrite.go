@@ -35,8 +35,8 @@ func (t *Table) layout(floor uint32) layout {
 	return keepOrdinals
 }
 
-// Sparse reports whether a rewrite is worthwhile: whether some table has more than floor
-// holes and these are more than 30 percent of its rows or ordinals.
+// Sparse reports whether a rewrite is worthwhile: whether some table has more than `floor` holes
+// and these are more than 30 percent of its rows or ordinals.
 func (s *Snapshot) Sparse(floor uint32) bool {
 	return slices.ContainsFunc(s.Tables(), func(t *Table) bool { return t.layout(floor) != keepOrdinals })
 }
@@ -63,7 +63,7 @@ func (s *Snapshot) Rewrite(ctx context.Context, floor uint32) (*Snapshot, []Fres
 // stay shared.
 type Rewriter struct {
 	Floor uint32 // number of holes that a table may have without a rewrite
-	// Flushes has the tables that are not rewritten.
+	// Flushes holds the flushes of the tables that are not rewritten.
 	Flushes Checkpoint
 
 	numbers   map[*Table][]uint32 // of renumbered node tables: the new ordinals, by old ordinal

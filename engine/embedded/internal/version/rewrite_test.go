@@ -78,8 +78,8 @@ func churned(t *testing.T, s *Schema, seed uint64) *Snapshot {
 	return snap
 }
 
-// TestRewrite rewrites random snapshots. The entities must be the same, the holes gone, and
-// a later commit must have the same effect as without the rewrite.
+// TestRewrite rewrites random snapshots. The entities must be the same, and the holes must be gone.
+// A later commit must have the same effect as without the rewrite.
 func TestRewrite(t *testing.T) {
 	s := testSchema(t)
 	for _, limit := range []int64{1 << 30, 0} {

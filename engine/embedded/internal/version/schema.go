@@ -127,7 +127,7 @@ func (s *Schema) Approximate() bool {
 	return false
 }
 
-// Type returns the type called name, or nil. The names of edge types are case-insensitive.
+// Type returns the type with the given name, or nil. The names of edge types are case-insensitive.
 func (s *Schema) Type(e plan.Entity, name string) *Type {
 	if e == plan.Edge {
 		if t := s.edges[name]; t != nil {
@@ -138,7 +138,7 @@ func (s *Schema) Type(e plan.Entity, name string) *Type {
 	return s.nodes[name]
 }
 
-// Prop returns the position of the property called name.
+// Prop returns the position of the property with the given name.
 func (t *Type) Prop(name string) (int, bool) {
 	i, ok := t.byName[name]
 	return i, ok
@@ -149,7 +149,7 @@ func (t *Type) AppendID(dst []byte, vals []value.Value) []byte {
 	return t.appendKey(dst, func(i int) value.Value { return vals[t.Key[i]] })
 }
 
-// AppendKey appends the id of a keyed node. members are the values of its key, in name
+// AppendKey appends the id of a keyed node. The list `members` holds the values of its key, in name
 // order.
 func (t *Type) AppendKey(dst []byte, members []value.Value) []byte {
 	return t.appendKey(dst, func(i int) value.Value { return members[i] })
@@ -174,7 +174,7 @@ func (t *Type) appendKey(dst []byte, member func(i int) value.Value) []byte {
 // IDForm is [catalog.Node.IDForm] of a node type.
 func (t *Type) IDForm(id string) string { return t.node.IDForm(id) }
 
-// names sets byName.
+// names sets the field byName.
 func (t *Type) names() {
 	t.byName = make(map[string]int, len(t.Props))
 	for i, p := range t.Props {
@@ -182,7 +182,7 @@ func (t *Type) names() {
 	}
 }
 
-// tuples sets Tuples and Unique. It fails if a name is not a property.
+// tuples sets the fields Tuples and Unique. It fails if a name is not a property.
 func (t *Type) tuples(unique, index [][]string) error {
 	for _, names := range slices.Concat(unique, index) {
 		tuple := make([]int, len(names))
@@ -205,7 +205,7 @@ func (t *Type) tuples(unique, index [][]string) error {
 	return nil
 }
 
-// rules sets ranges and checks. It fails if a name is not a property.
+// rules sets the fields `ranges` and `checks`. It fails if a name is not a property.
 func (t *Type) rules(ranges []catalog.Range, checks []catalog.Check) error {
 	t.ranges = make([][]catalog.Range, len(t.Props))
 	t.checks = make([][]pattern, len(t.Props))

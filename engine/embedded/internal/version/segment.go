@@ -62,7 +62,8 @@ func (s *Segment) Cold(t *Type, block string) (cold, delta bool) {
 	return coldBlock(t, s.ID != nil, block)
 }
 
-// coldBlock does the work of [Segment.Cold]. hasID says that the first column holds the ids.
+// coldBlock does the work of [Segment.Cold]. The argument hasID says that the first column holds
+// the ids.
 func coldBlock(t *Type, hasID bool, block string) (cold, delta bool) {
 	if block == "src" || block == "dst" {
 		return true, false
@@ -191,8 +192,8 @@ func (e *storedEnds) read() {
 	e.dst = column.Read[uint32](e.source, "dst", int(e.n))
 }
 
-// Collect makes a segment in memory of the rows from start up to, but not including, end,
-// dead rows included. The error is a *engine.TooLarge.
+// Collect makes a segment in memory of the rows [start, end), dead rows included. The error is a
+// *engine.TooLarge.
 func (t *Table) Collect(start, end uint32) (*Segment, error) {
 	c := t.collector(start)
 	for row := start; row < end; row++ {

@@ -57,7 +57,7 @@ func (s *Snapshot) Table(e plan.Entity, i int) *Table {
 	return s.nodes[i]
 }
 
-// Ends returns the node ordinals of a live edge. It throws unless both are within their
+// Ends returns the node ordinals of a live edge. It throws a fault unless both are within their
 // node tables, so callers may use them as array indexes; see package corruption.
 func (s *Snapshot) Ends(t *Table, ord uint32) (src, dst uint32) {
 	return t.endsWithin(t.rows.Get(ord), s.nodes[t.Type.From], s.nodes[t.Type.To])

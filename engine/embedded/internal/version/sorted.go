@@ -156,8 +156,8 @@ func (t *Table) sortOrdinals(ctx context.Context, p int) ([]uint32, error) {
 			}
 		}
 	}
-	// The comparison functions check the context every sortTick calls. Once it is done they
-	// report equality, so that the sort ends soon.
+	// The comparison functions check the context every sortTick calls. Once the context has ended,
+	// they report equality, so that the sort ends soon.
 	left, failed := sortTick, error(nil)
 	ended := func() bool {
 		if left--; left < 0 {

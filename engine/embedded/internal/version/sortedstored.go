@@ -22,7 +22,7 @@ func (o orderOf) Blocks(add func(name string, data []byte) error) error {
 	return o.SortedBase.Blocks(o.subject, add)
 }
 
-// orderSubject names property p in the segment of its sorted index.
+// orderSubject returns the text that identifies property p in the segment of its sorted index.
 func (t *Type) orderSubject(p int) string {
 	return fmt.Sprintf("%s %s.%s", t.Entity, t.Name, t.Props[p].Name)
 }
@@ -54,7 +54,7 @@ func (t *Table) latestOrders() map[int]*index.Sorted {
 }
 
 // unstoredOrders lists the bases of the sorted indexes that are not stored. The next manifest lists
-// the bases of all that were built.
+// the bases of all sorted indexes that were built.
 func (t *Table) unstoredOrders() (parts []Unstored) {
 	latest := t.latestOrders()
 	if latest == nil {

@@ -92,7 +92,7 @@ type stricterRules struct {
 }
 
 // stricter returns the rules of t that are stricter than the rules of its previous type `old`. The
-// slice props contains the previous position of each property.
+// slice `props` contains the previous position of each property.
 func (t *Type) stricter(old *Type, props []int) (s stricterRules) {
 	for p, q := range props {
 		if q < 0 {

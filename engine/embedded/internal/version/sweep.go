@@ -17,8 +17,8 @@ type Block struct {
 
 // Sweep passes every live entity exactly once, to one of two functions. If the row number of an
 // entity equals its ordinal, the function `block` receives the entity, in a block of rows. The
-// function `rest` receives all other entities, in lists of ordinals. Sweep reuses b and scratch for
-// each call, so neither function may keep its argument.
+// function `rest` receives all other entities, in lists of ordinals. Sweep reuses b and `scratch`
+// for each call, so neither function may keep its argument.
 func (t *Table) Sweep(b *Block, scratch []uint32, block func(b *Block) error, rest func(ords []uint32) error) error {
 	for _, s := range t.Segs {
 		b.Segment = s
@@ -58,15 +58,16 @@ func (t *Table) live64(b *Block, n uint32) {
 	}
 }
 
-// Home returns the ordinal that equals the number of a row of segment s. ok is false unless
-// that entity is alive and this is its current row.
+// Home returns the ordinal that equals the number of a row of segment s. ok is false unless the
+// entity with that ordinal is alive and the row is its current row.
 func (t *Table) Home(s *Segment, row uint32) (ord uint32, ok bool) {
 	ord = s.Start + row
 	return ord, ord < t.next && t.rows.Get(ord) == ord
 }
 
 // Moved calls f with lists of ordinals of live entities: the entities with a row number that
-// differs from their ordinal, and the entities with a row in the tail. The lists reuse scratch.
+// differs from their ordinal, and the entities with a row in the tail. The lists use the memory of
+// `scratch`.
 func (t *Table) Moved(scratch []uint32, f func(ords []uint32) error) error {
 	n := 0
 	add := func(ord uint32) error {

@@ -17,7 +17,7 @@ import (
 type Table struct {
 	Type *Type
 	Segs []*Segment // each starts where the previous one ends
-	tail []Row      // the next transaction of line may append after len(tail)
+	tail []Row      // the next transaction of the lineage `line` may append after len(tail)
 	line *line      // the lineage that may append to tail
 	base uint32     // row number of tail[0]
 	rows index.Rows
@@ -158,7 +158,7 @@ func (t *Table) Lookup(id string) (ord uint32, ok bool) {
 // indexed tuple i. An ordinal may occur twice, or be dead.
 func (t *Table) Candidates(i int, hash uint64) index.Cursor { return t.idx[i].Find(hash) }
 
-// Scan writes the ordinals of live entities into dst, starting at ordinal from. It returns
+// Scan writes the ordinals of live entities into dst, starting at the ordinal `from`. It returns
 // their number and the ordinal to continue at. If n < len(dst), the scan is complete.
 func (t *Table) Scan(from uint32, dst []uint32) (n int, next uint32) {
 	dense := t.rows.Dense()
@@ -256,8 +256,8 @@ func (t *Table) valueAt(row uint32, p int) value.Value {
 	return s.Props[p].Value(row - s.Start)
 }
 
-// tailRow returns a row of the tail. It throws if the row does not exist: a stored index, or
-// the stored end of an edge, may hold a wrong number.
+// tailRow returns a row of the tail. It throws a fault if the row does not exist: a stored index,
+// or the stored end of an edge, may hold a wrong number.
 func (t *Table) tailRow(row uint32) *Row {
 	if row-t.base >= uint32(len(t.tail)) {
 		corruption.Corrupt(t.object(), "%s %s: row %d does not exist; there are only %d rows", t.Type.Entity, t.Type.Name, row, t.base+uint32(len(t.tail)))
@@ -265,7 +265,7 @@ func (t *Table) tailRow(row uint32) *Row {
 	return &t.tail[row-t.base]
 }
 
-// object names the file that holds the table, for errors.
+// object returns the name of the file that holds the table, for errors.
 func (t *Table) object() string {
 	for i := len(t.Segs) - 1; i >= 0; i-- {
 		if t.Segs[i].file != "" {
@@ -275,7 +275,7 @@ func (t *Table) object() string {
 	return "manifest"
 }
 
-// segment returns the segment of a row below base.
+// segment returns the segment of a row with a number below t.base.
 func (t *Table) segment(row uint32) *Segment {
 	if s := t.Segs[0]; row < s.N {
 		return s

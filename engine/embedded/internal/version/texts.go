@@ -51,8 +51,8 @@ func (t *Type) searchable(yield func(p int) bool) {
 	}
 }
 
-// textsToBuild yields the searchable properties of a table with at least floor ordinals that have no
-// text index yet.
+// textsToBuild yields the searchable properties that have no text index yet, if the table has at
+// least `floor` ordinals.
 func (t *Table) textsToBuild(floor uint32) iter.Seq[int] {
 	return func(yield func(p int) bool) {
 		if t.next < floor || t.next == 0 || t.texts == nil || t.texts.typ != t.Type {
@@ -75,10 +75,10 @@ func (t *Table) LacksTexts(floor uint32) bool {
 }
 
 // BuildTexts builds the text indexes of the properties that the schema declares searchable, so that
-// the next manifest lists them and the first search after an open builds nothing. It does nothing for
-// a table with fewer than floor ordinals. It skips the texts of damaged files: the checkpoint can do
-// without the index, and the first search reports the damage. The only possible error is that of the
-// context.
+// the next manifest lists them and the first search after an open builds nothing. It does nothing
+// for a table with fewer than `floor` ordinals. It skips the texts of damaged files: the checkpoint
+// can do without the index, and the first search reports the damage. The only possible error is
+// that of the context.
 func (t *Table) BuildTexts(ctx context.Context, floor uint32) error {
 	for p := range t.textsToBuild(floor) {
 		err := t.buildText(ctx, p)
@@ -147,8 +147,8 @@ func (t *Table) disownTexts(there func(name string) bool) {
 	maps.DeleteFunc(t.texts.stored, func(_ int, s storedTexts) bool { return slices.ContainsFunc(s.names(), gone) })
 }
 
-// textsToStore reports whether the table has a built text index with an unstored part of at
-// least floor texts.
+// textsToStore reports whether the table has a built text index with an unstored part of at least
+// `floor` texts.
 func (t *Table) textsToStore(floor uint32) bool {
 	if t.texts == nil || t.texts.typ != t.Type {
 		return false

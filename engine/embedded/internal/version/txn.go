@@ -346,8 +346,9 @@ func (tx *Txn) differsAt(e *edit, ord uint32) bool {
 	return !ok
 }
 
-// same reports whether the entity that had the ordinal was before has the same values and ends as
-// the entity with the ordinal is.
+// same reports whether two entities have the same values and ends: the entity with the ordinal
+// `was` in the table before the transaction, and the entity with the ordinal `is` in the
+// transaction's table.
 func (tx *Txn) same(e *edit, was, is uint32) bool {
 	for p := range e.Type.Props {
 		if !value.Equal(e.before.Value(was, p), e.Value(is, p)) {

@@ -21,8 +21,9 @@ func (s *Schema) TypeID(t *Type) string {
 		}
 		digest, index, ancestor = a.Digest, from, i
 	}
-	// A schema that was put back in force has the same digest as the first time. The number of the
-	// earlier times distinguishes a type that was dropped in between.
+	// A schema that was put back in force has the same digest as the first time, although the type
+	// may have been dropped in between. The number of earlier times that the digest occurs tells
+	// the two types apart.
 	times := 0
 	for _, a := range s.Ancestors[ancestor+1:] {
 		if a.Digest == digest {
@@ -33,7 +34,7 @@ func (s *Schema) TypeID(t *Type) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// of returns the carry of one type of the descendant.
+// of returns the part of the carry that concerns one type of the descendant.
 func (c *Carry) of(t *Type) TypeCarry {
 	if t.Entity == plan.Edge {
 		return c.Edges[t.Index]

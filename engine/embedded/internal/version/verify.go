@@ -12,7 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Verifier reads whole states, and reads tables that states share only once.
+// Verifier reads whole states. It reads each table only once, even if several states share the
+// table.
 type Verifier struct {
 	tables map[*Table]bool    // tables that were verified
 	joined map[[3]*Table]bool // edge tables that were verified, with their two node tables

@@ -100,8 +100,8 @@ func toolPages(cmd *cobra.Command, folders map[string]codegen.Files) error {
 	return nil
 }
 
-// placePages writes the pages and prints the names of the changed ones. If check is set, it writes
-// nothing and prints the names of the stale pages.
+// placePages writes the pages and prints the names of the changed ones. If `check` is set, it
+// writes nothing and prints the names of the stale pages.
 func placePages(cmd *cobra.Command, folders map[string]codegen.Files, check bool) error {
 	anyStale := false
 	for _, dir := range slices.Sorted(maps.Keys(folders)) {

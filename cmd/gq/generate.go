@@ -164,8 +164,8 @@ func (g *generator) compile(j *job) (bool, error) {
 		return true, nil
 	}
 	// In the output, the names of files are relative to the root of the module. In diagnostics, and
-	// in the places in their messages, files must have paths that the reader can open; see
-	// userPath.
+	// where their messages refer to a place in a file, the names must be paths that the reader can
+	// open; see userPath.
 	if in, err = j.input(userPath); err != nil {
 		return false, err
 	}
@@ -184,7 +184,8 @@ func (g *generator) compile(j *job) (bool, error) {
 	return !diags.HasErrors(), nil
 }
 
-// input reads the sources of a job. name returns the name of the source in a file.
+// input reads the sources of a job. The function `name` returns the name of a source, given the
+// path of its file.
 func (j *job) input(name func(path string) string) (codegen.Graph, error) {
 	in := codegen.Graph{Name: j.graph, Strict: j.strict, NoProvider: j.noProvider}
 	var err error

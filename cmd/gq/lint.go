@@ -67,8 +67,8 @@ type lintJob struct {
 	whole    bool              // queries are the complete set of the graph's files, so run the rules that compare files
 	meta     int               // if at least this many queries are exposed, the meta tools replace them; 0: default
 
-	selectedAt map[string]diag.Span // the places of the names of selected in cluster.yaml
-	noProvider string               // the graph if cluster.yaml names no embedding provider for it
+	selectedAt map[string]diag.Span // the place of each name that `selected` lists in cluster.yaml
+	noProvider string               // the graph, if cluster.yaml names no embedding provider for it; else ""
 }
 
 func (l *linter) run(cmd *cobra.Command, args []string) error {

@@ -189,9 +189,9 @@ func sameNotes(a, b Notes) bool {
 // propertyNotes returns the notes of a property.
 func propertyNotes(p *Property) Notes { return Notes{p.Description, p.RenameFrom, p.Annotations} }
 
-// notes adds a step when the notes on a type or property changed. renamed is the old name if an
-// @rename_from annotation renamed it, and empty otherwise. The rename step itself records that
-// annotation, so notes does not report it a second time.
+// notes adds a step when the notes on a type or property changed. If an @rename_from annotation
+// renamed it, `renamed` is the old name, and otherwise `renamed` is empty. The rename step itself
+// records that annotation, so the method notes does not report it a second time.
 func (d *differ) notes(s Step, from, to Notes, renamed string) {
 	if renamed != "" {
 		from.RenameFrom = renamed

@@ -103,7 +103,8 @@ func (c *coder) textMatch(m *TextMatch) {
 	c.expr(&m.MaxEdits)
 }
 
-// part encodes or decodes the members of a sum's value of type T.
+// part encodes or decodes the members of *p. Sum is an interface with a fixed set of types, and T
+// is the one of them that *p has.
 func part[T, Sum any](c *coder, p *Sum, members func(*T)) {
 	x, _ := any(*p).(T) // the zero T when decoding
 	members(&x)

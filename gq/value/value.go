@@ -10,8 +10,8 @@ import (
 // immutable. An accessor panics if the value is of a kind that the accessor does not return.
 type Value struct {
 	kind Kind
-	list bool   // then ref has the elements
-	bits uint64 // of a storage of fixed width: two's complement, or the bits of a float64
+	list bool   // whether the value is a list; `ref` then holds the elements
+	bits uint64 // the payload of a kind of fixed width: two's complement, or the bits of a float64
 	str  string // a text, or bytes
 	ref  any    // []Value of a list, []float32 of a Vector
 }

@@ -117,8 +117,8 @@ func (r *result) print(w io.Writer) {
 	fmt.Fprintf(w, "\nthe server stopped under load in %s; compared %d notes and branches of the store; %d differ\n", short(r.end.took), r.checked, len(r.lost))
 }
 
-// quantile returns the smallest of the sorted times such that the fraction q of all times is at
-// most this time.
+// quantile returns the smallest t of the sorted times such that the fraction q of all times is t or
+// less.
 func quantile(sorted []time.Duration, q float64) time.Duration {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }

@@ -168,7 +168,7 @@ func (c *comparer) columns(under string, was, is []codegen.ContractColumn) {
 	}
 }
 
-// columnType names the type of a column in a message.
+// columnType returns the text for the type of a column in a message.
 func columnType(c *codegen.ContractColumn) string {
 	if c.Node != "" {
 		return "the node " + c.Node

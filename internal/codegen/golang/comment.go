@@ -48,7 +48,7 @@ func doc(f *jen.File, sentence, more string) {
 // cleanText removes the characters that Go source must not contain, and those that gofmt drops.
 func cleanText(text string) string {
 	for _, s := range []string{"\r", "\x00", "\uFEFF"} {
-		if strings.Contains(text, s) { // rare; calling the replacer always would copy every text
+		if strings.Contains(text, s) { // such characters are rare, and the replacer would copy every text
 			return textCleaner.Replace(text)
 		}
 	}

@@ -93,8 +93,9 @@ func (c *constraints) replacement(n *catalog.Node, st plan.Insert) string {
 	return text
 }
 
-// blocks names the edges of a replaced node that make the insert of another edge from the node
-// fail, such as "an About". It is empty if the node may have any number of such edges.
+// blocks returns a phrase for the edges of a replaced node that make the insert of another edge
+// from the node fail, such as "an About". It returns "" if the node may have any number of such
+// edges.
 func (c *constraints) blocks(e *catalog.Edge, ins plan.Insert) string {
 	for _, u := range e.Unique {
 		switch {

@@ -18,7 +18,7 @@ import (
 //	{"type":"Person","data":{"id":"ada","name":"ada"}}
 //	{"edge":"Knows","from":"ada","to":"bob","data":{"id":"01…","since":"2024-05-01"}}
 //
-// The first member gives the type. A property that data leaves out is null.
+// The first member gives the type. A property that is absent from `data` is null.
 type lines struct {
 	from   *source
 	dec    *jsontext.Decoder

@@ -87,8 +87,8 @@ func Reference(s *catalog.Schema) string {
 	return b.String()
 }
 
-// example makes a query from the names of a schema. query returns "" when the schema has no name
-// for the construct.
+// example makes a query from the names of a schema. The function `query` returns "" when the schema
+// has no name for the construct.
 type example struct {
 	title string // the name of the construct
 	query func(s *catalog.Schema) string

@@ -46,8 +46,8 @@ func paramType(t value.Type) string {
 	return t.Required().String()
 }
 
-// isPlain reports whether values of the type can be compared. Each of these functions is a
-// condition for find.
+// isPlain reports whether values of the type can be compared. It and the functions from here to
+// isOrdered are conditions to pass to find.
 func isPlain(t value.Type) bool { return !t.List && t.Kind.IsComparable() }
 func isText(t value.Type) bool  { return t.Kind == value.String && !t.List && t.Enum == nil }
 func isEnum(t value.Type) bool  { return t.Enum != nil && !t.List }
@@ -98,7 +98,7 @@ func keyed(s *catalog.Schema) *catalog.Node {
 	return nil
 }
 
-// edge returns the first edge type that satisfies want, or nil.
+// edge returns the first edge type that satisfies the condition `want`, or nil.
 func edge(s *catalog.Schema, want func(*catalog.Edge) bool) *catalog.Edge {
 	for _, e := range s.Edges {
 		if want(e) {

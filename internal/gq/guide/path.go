@@ -33,10 +33,10 @@ func (s Step) next() string {
 // maxSteps bounds the number of steps that one search for paths may take.
 const maxSteps = 100_000
 
-// Paths lists the paths from one node type to another of at most maxHops edges: the shortest
-// first, then in the order of the schema, and at most limit of them. No type occurs twice in a
-// path, except at the two ends of a path from a type to itself. More reports whether there are,
-// or may be, other paths within maxHops.
+// Paths lists paths of at most maxHops edges from one node type to another: the shortest first,
+// then in the order of the schema. It lists at most `limit` paths. No type occurs twice in a path,
+// except at the two ends of a path from a type to itself. The result `more` reports whether there
+// are, or may be, other paths within maxHops.
 func Paths(s *catalog.Schema, from, to string, maxHops, limit int) (paths []Path, more bool) {
 	return findPaths(nil, s, from, to, maxHops, limit)
 }

@@ -174,8 +174,8 @@ func (b *builder) refuseApproximate(prop *catalog.Property, p *syntax.Property) 
 	}
 }
 
-// embeds checks that the source of each embedding is a String property of the type. typ is the
-// span of the type's name; errors in inherited properties are reported there.
+// embeds checks that the source of each embedding is a String property of the type. `typ` is the
+// span of the type's name; embeds reports errors in inherited properties at this span.
 func (b *builder) embeds(props []*catalog.Property, lookup func(string) *catalog.Property, members []syntax.Member, typ diag.Span) {
 	var spans map[string]diag.Span
 	for _, p := range props {

@@ -10,7 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
-// habits are texts in the style of other languages. A test puts each in the place of • in frame.
+// habits are texts in the style of other languages. A test replaces the • in the text `frame` by
+// each of them.
 type habits struct {
 	schema bool
 	frame  string

@@ -13,9 +13,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/codegen/golang"
 )
 
-// Stale returns, sorted, the names of the files in dir that differ from files, that are missing
-// from dir, or that an earlier generation left behind. A file that [Empty] has emptied is not
-// stale.
+// Stale returns the names of stale files in the folder `dir`, sorted: files that differ from those
+// in `files`, that are missing from the folder, or that an earlier generation left behind. A file
+// that [Empty] has emptied is not stale.
 func (files Files) Stale(dir string) ([]string, error) {
 	leftover, err := files.leftover(dir)
 	if err != nil {

@@ -265,7 +265,7 @@ func (g grammar) format(t *testing.T, text string) {
 	}
 }
 
-// holds reports whether a tree has a node of the type called name.
+// holds reports whether a tree has a node of the type with the given name.
 func holds(v reflect.Value, name string) bool {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:

@@ -73,7 +73,7 @@ type job struct {
 	schema   string               // the path of the schema
 	queries  []string             // the paths of the .gq files
 	selected map[string]string    // maps query names to files; nil means all queries
-	places   map[string]diag.Span // of the names of selected in cluster.yaml
+	places   map[string]diag.Span // the place of each name that `selected` lists in cluster.yaml
 	out      string               // the folder for the package
 	docs     string               // the folder of the reference page; "" for none
 	strict   bool                 // use the strict profile for the schemas
@@ -285,7 +285,7 @@ func readCluster(stderr io.Writer) (path string, cfg *cluster.Config, err error)
 	return path, cfg, nil
 }
 
-// onePackage reports the graphs of cluster.yaml that would be generated into one package. file is
+// onePackage reports the graphs of cluster.yaml that would be generated into one package. `file` is
 // the name of cluster.yaml in the diagnostics.
 func onePackage(cfg *cluster.Config, file string) diag.List {
 	var names []string
@@ -324,8 +324,8 @@ func queryFiles(paths []string) ([]string, error) {
 	return files, nil
 }
 
-// findUp returns the path of the file called name in the current directory or the nearest parent
-// that has one.
+// findUp returns the path of the file with the given name in the current directory or the nearest
+// parent that has one.
 func findUp(name string) (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

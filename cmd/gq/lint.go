@@ -64,7 +64,7 @@ type lintJob struct {
 	schema   string            // the path of the schema
 	queries  []string          // the paths of the .gq files
 	selected map[string]string // maps query names to files; nil means all queries
-	whole    bool              // queries are the complete set of the graph's files, so run the rules that compare files
+	whole    bool              // `queries` lists all files of the graph, so run the rules that compare files
 	meta     int               // if at least this many queries are exposed, the meta tools replace them; 0: default
 
 	selectedAt map[string]diag.Span // the place of each name that `selected` lists in cluster.yaml

@@ -100,9 +100,8 @@ func (p pairing[T]) order() []string {
 	return names
 }
 
-// pair finds the members that two lists have in common, by their names or by the old name that
-// the new member gives in @rename_from. If the members are properties, typ is the name of their
-// type.
+// pair finds the members that two lists have in common, by their names or by the old name that the
+// new member gives in @rename_from. If the members are properties, `typ` is the name of their type.
 func pair[T any](d *differ, kind TypeKind, from, to []T, name func(T) naming, typ ...string) pairing[T] {
 	var out pairing[T]
 	old := make(map[string]int, len(from))

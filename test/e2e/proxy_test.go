@@ -328,7 +328,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.x.client.Transport.RoundTrip(r)
 }
 
-// symbols returns at least size bytes of NDJSON, and the number of lines.
+// symbols returns NDJSON of at least `size` bytes, and its number of lines.
 func symbols(size int) (string, int) {
 	var b strings.Builder
 	lines := 0

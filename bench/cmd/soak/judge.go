@@ -27,7 +27,7 @@ const (
 	rssAfter        = time.Minute // in shorter runs, memory has not reached its level
 	goroutineMargin = 0.10
 	goroutineSlack  = 16 // the server uses two for each client connection
-	threadSlack     = 8  // threads by which the last third may exceed the middle one
+	threadSlack     = 8  // number of threads that the last third may have in excess of the middle third
 )
 
 // verdict returns the faults of a run, joined into one error, or nil.

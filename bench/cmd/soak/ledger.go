@@ -42,7 +42,7 @@ type write struct {
 // history is the sequence of one client's writes to a note or branch.
 type history struct {
 	text   string   // text after the last acknowledged write
-	unsure []string // texts of writes of unknown outcome; one may be applied after later writes
+	unsure []string // texts of the writes with an unknown outcome; one may be applied after later writes
 }
 
 func newLedger() *ledger {

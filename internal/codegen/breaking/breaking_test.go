@@ -50,7 +50,8 @@ const read = `query find($slug: String, $age: I32?) @description("Find.") {
 
 const write = `query put($slug: String, $name: String) @description("Put.") { insert Pet { slug: $slug, name: $name } }`
 
-// replaced returns text with pairs of old and new strings replaced. Each old string must occur.
+// replaced returns `text` after it has replaced each old string of the given pairs by the new one.
+// Each old string must occur.
 func replaced(t *testing.T, text string, pairs ...string) string {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {

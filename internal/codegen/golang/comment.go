@@ -7,9 +7,9 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// comment adds text as line comments and prevents lines from being read as build constraints.
-// jennifer would write a text of several lines as a block comment, which a */ in the text would end
-// early.
+// comment adds the given text as line comments and prevents lines from being read as build
+// constraints. jennifer would write a text of several lines as a block comment, which a */ in the
+// text would end early.
 func comment(to interface{ Comment(string) *jen.Statement }, text string) {
 	for line := range commentLines(text) {
 		to.Comment(line)

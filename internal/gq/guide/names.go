@@ -135,8 +135,9 @@ func (v variables) of(typ string) string {
 	return name
 }
 
-// beside returns the set of names that new variables must avoid: the properties of the types,
-// because the examples name parameters after properties, and the other parameters of the examples.
+// beside returns the set of names that new variables must avoid: the names of the types'
+// properties, and the names of the other parameters of the examples. The examples name parameters
+// after properties.
 func beside(nodes ...*catalog.Node) variables {
 	v := variables{"$w": true, "$words": true, "$near": true}
 	for _, n := range nodes {

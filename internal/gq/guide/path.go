@@ -70,8 +70,8 @@ func findPaths(m *work.Meter, s *catalog.Schema, from, to string, maxHops, limit
 type walk struct {
 	meter *work.Meter
 	to    string // the target type
-	// limit is the maximum number of paths to find. budget is the number of steps that the search
-	// may still take.
+	// `limit` is the maximum number of paths to find. `budget` is the number of steps that the
+	// search may still take.
 	limit, budget int
 	around        map[string][]Step // the steps from each type
 	distance      map[string]int    // hops from each type to the target type

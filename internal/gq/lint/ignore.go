@@ -16,7 +16,7 @@ import (
 type directive struct {
 	span   diag.Span   // of the comment
 	codes  []diag.Code // the rules to silence
-	used   []bool      // parallel to codes
+	used   []bool      // for each element of `codes`: whether it has silenced a finding
 	target diag.Span   // of the declaration; zero if there is none
 }
 

@@ -29,7 +29,7 @@ type scanner struct {
 	// Offsets of text that forms no token, ascending. Of several such offsets between two
 	// tokens, only the first is listed.
 	garbled   []int
-	garbledAt int           // number of tokens before the last element of garbled
+	garbledAt int           // number of tokens before the last offset in `garbled`
 	unknown   []unknownText // pieces of text that form no token
 	meter     *work.Meter
 }

@@ -115,8 +115,8 @@ func lintQuery(tree *syntax.Query, q *Query) *lint.Query {
 	}
 }
 
-// withoutOwn removes the annotations without a meaning from a schema. It changes the schema and
-// returns it.
+// withoutOwn removes from a schema the annotations that have no meaning for the language. It
+// changes the schema and returns it.
 func withoutOwn(s *catalog.Schema) *catalog.Schema {
 	drop := func(props []*catalog.Property) {
 		for _, p := range props {

@@ -72,7 +72,7 @@ cluster.yaml there, or with --out, the command writes only the pages of the lang
 	return cmd
 }
 
-// toolPages adds the tool pages of every graph of cluster.yaml to folders, which maps folders to
+// toolPages adds the tool pages of every graph of cluster.yaml to `folders`, which maps folders to
 // their pages. It does nothing if there is no cluster.yaml.
 func toolPages(cmd *cobra.Command, folders map[string]codegen.Files) error {
 	if _, err := findUp(clusterFile); err != nil {

@@ -299,7 +299,8 @@ func onePackage(cfg *cluster.Config, file string) diag.List {
 	})
 }
 
-// queryFiles returns the .gq files of paths. The files of a folder are in the order of their names.
+// queryFiles returns the files that `paths` lists, and the .gq files in the folders that `paths`
+// lists. The files of a folder are in the order of their names.
 func queryFiles(paths []string) ([]string, error) {
 	var files []string
 	for _, p := range paths {

@@ -146,8 +146,8 @@ func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, gqconfig.Co
 	return []lintJob{{schema: l.schema, queries: files, whole: l.whole}}, cfg, err
 }
 
-// lintAll lints every catalog and joins the reports. It adds the texts of all sources to texts, by
-// name.
+// lintAll lints every catalog and joins the reports. It adds the texts of all sources to the map
+// `texts`, by the name of the source.
 func lintAll(jobs []lintJob, cfg gqconfig.Config, texts map[string]string) (*lint.Report, []toolList, error) {
 	all := &lint.Report{Edits: map[int][]diag.Edit{}}
 	var lists []toolList

@@ -95,8 +95,8 @@ var questions = []question{
 			{ask: ask{tool: "stored_query_run", args: `{"name":"payroll","branch":"{B}"}`}},
 			{ask: ask{verb: "queries run", more: []string{"payroll", "--branch", "{B}", "--format", "json"}}},
 		}},
-	// The route's contract requires the permission read. An actor without it sees the queries that
-	// it may run as tools.
+	// The route's contract requires the permission `read`. An actor without this permission sees,
+	// as tools, the queries that it may run.
 	{name: "the catalog of stored queries", tells: []string{"everyone", "payroll"},
 		asks: []doorAsk{
 			{ask: ask{route: "GET /graphs/{id}/queries", path: "/queries"}},

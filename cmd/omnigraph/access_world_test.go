@@ -64,7 +64,8 @@ var accessBranches = []struct{ name, person, author string }{
 	{"main", "mara", "act-ulla"}, {"secret-plan", "silas", "act-vera"}, {"feature-x", "fritz", "act-wilma"},
 }
 
-// accessWorld is a store that a server serves, and a copy of the store that verbs open as a folder.
+// accessWorld is a store that a server serves, and a copy of that store. Verbs open the copy as a
+// folder.
 type accessWorld struct {
 	t      *testing.T
 	url    string            // URL of the server

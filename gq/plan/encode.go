@@ -59,7 +59,7 @@ type coder struct {
 
 	in      string   // the bytes not yet decoded
 	strings []string // decoded strings, in order
-	err     error    // the first error; after it, in is empty and every decoded value is zero
+	err     error    // the first error; after it, `in` is empty and every decoded value is zero
 }
 
 // fail records the first error of the decoding.

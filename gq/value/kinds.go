@@ -24,8 +24,8 @@ const (
 	Duration Kind = 13
 )
 
-// row describes a kind. Packages that this one cannot import have a table of their own with a row
-// per kind; a test in each fails when a kind has no row.
+// row describes a kind. Packages that this package cannot import have a table of their own with a
+// row per kind. A test in each such package fails when a kind has no row.
 type row struct {
 	kind    Kind
 	name    string  // in a schema

@@ -118,7 +118,8 @@ func (v Value) Elems() []Value {
 // a float64 for floats. [OfBits] is the inverse.
 func (v Value) Bits() uint64 { return v.bits }
 
-// Type returns the type of a value that is not null. It does not include the values of an enum.
+// Type returns the type of a value that is not null. The type does not include the values of an
+// enum.
 func (v Value) Type() Type {
 	t := Type{Kind: v.kind, List: v.list}
 	if v.kind == Vector && !v.list {

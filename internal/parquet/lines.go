@@ -50,7 +50,8 @@ func newLines(r io.Reader, tables []*table) *lines {
 // offset returns the number of bytes of the lines that were read so far.
 func (l *lines) offset() int64 { return l.dec.InputOffset() }
 
-// fault returns the error of the reader unchanged, and adds the number of the line to any other.
+// fault returns the error of the reader unchanged, and adds the number of the line to any other
+// error.
 func (l *lines) fault(line int, err error) error {
 	if l.from.err != nil && l.from.err != io.EOF {
 		return l.from.err

@@ -266,8 +266,8 @@ func (c *client) loadOverMCP(ctx context.Context) {
 	}
 }
 
-// loadTwice appends a note that exists together with one that does not. The load must fail and
-// change neither.
+// loadTwice loads two notes in the append mode: one that exists, and one that does not. The load
+// must fail and change neither.
 func (c *client) loadTwice(ctx context.Context) {
 	slug := c.some()
 	if slug == "" {

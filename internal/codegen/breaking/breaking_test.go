@@ -176,8 +176,8 @@ func TestCompare(t *testing.T) {
 }
 
 // modeKinds compares contracts with fewer exposed queries than the threshold, and contracts that
-// reach it. Below the threshold each query is a tool; from it on the meta tools replace these
-// tools.
+// reach it. Below the threshold each query is a tool. If the threshold is reached, the meta tools
+// replace these tools.
 func modeKinds(t *testing.T) []breaking.Kind {
 	t.Helper()
 	one, two := contract(t, schema, read), contract(t, schema, read+write)

@@ -51,7 +51,7 @@ func (c *comparer) params(was, is *codegen.ContractQuery) {
 			c.bounds(p.Name, a, b)
 			c.pattern(p.Name, a, b)
 		case wider(p.Type, next.Type):
-			// The wider type drops the bounds of the narrower one and may bring a pattern of its
+			// The wider type drops the bounds of the narrower one and may have a pattern of its
 			// own. Both follow from the change of type, so only tightened bounds are reported.
 			inner := &comparer{query: c.query}
 			inner.bounds(p.Name, a, b)

@@ -141,7 +141,8 @@ func appendNew(list []string, text string) []string {
 	return append(list, text)
 }
 
-// count returns the number of edges that the mutation inserts with the type and source of ins.
+// count returns the number of edges that the mutation inserts with the type and source of the
+// insert `ins`.
 func (c *constraints) count(ins plan.Insert) int {
 	n := 0
 	for _, st := range c.statements {
@@ -152,7 +153,8 @@ func (c *constraints) count(ins plan.Insert) int {
 	return n
 }
 
-// clears reports whether an earlier statement deletes all edges with the type and source of ins.
+// clears reports whether an earlier statement deletes all edges with the type and source of the
+// insert `ins`.
 func (c *constraints) clears(at int, ins plan.Insert) bool {
 	for _, st := range c.statements[:at] {
 		if d, ok := st.(plan.Delete); ok && d.Entity == plan.Edge && d.Type == ins.Type &&

@@ -41,7 +41,8 @@ func Paths(s *catalog.Schema, from, to string, maxHops, limit int) (paths []Path
 	return findPaths(nil, s, from, to, maxHops, limit)
 }
 
-// PathsWithin is like Paths and stops when the context ends. It then returns the context's error.
+// PathsWithin is like Paths, but stops when the context ends. It then returns the error of the
+// context.
 func PathsWithin(ctx context.Context, s *catalog.Schema, from, to string, maxHops, limit int) (paths []Path, more bool, err error) {
 	defer work.Catch(&err)
 	paths, more = findPaths(work.New(ctx, work.Limits{}), s, from, to, maxHops, limit)

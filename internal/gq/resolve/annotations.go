@@ -220,7 +220,7 @@ func embedSpans(members []syntax.Member) map[string]diag.Span {
 	return spans
 }
 
-// stringArg returns the text of a string argument, and whether it is one.
+// stringArg returns the text of an argument, and whether the argument is a string.
 func stringArg(arg *syntax.AnnotationArg) (string, bool) {
 	l, ok := arg.Literal.(*syntax.Literal)
 	if !ok || l.Kind != syntax.StringLiteral {

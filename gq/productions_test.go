@@ -39,7 +39,7 @@ edge WorksAt: Person -> Company
 edge Contains: Company -> Person
 `
 
-// where and ret wrap a clause and a projection in a query.
+// where puts a clause into a query, and ret puts a projection into a query.
 func where(clause string) string {
 	return "query q($a: String?, $n: I32?) { match { $p: Person " + clause + " } return { count($p) } }"
 }

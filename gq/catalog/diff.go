@@ -146,7 +146,7 @@ func pair[T any](d *differ, kind TypeKind, from, to []T, name func(T) naming, ty
 	return out
 }
 
-// reorder adds a Reorder step, unless order is nil.
+// reorder adds a Reorder step, unless `order` is nil.
 func (d *differ) reorder(s Step, order []string) {
 	if order != nil {
 		s.Code, s.Order = Reorder, order

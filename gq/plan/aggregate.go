@@ -45,7 +45,7 @@ type Argument struct {
 	accepts func(value.Type) bool // reports whether values of a type are accepted
 }
 
-// Accepts reports whether an aggregate takes values of a type.
+// Accepts reports whether an aggregate accepts values of a type.
 func (a *Argument) Accepts(t value.Type) bool { return a.accepts(t) }
 
 var (

@@ -55,7 +55,7 @@ type coder struct {
 	decoding bool // decode instead of encode
 
 	out    []byte            // the encoding so far
-	places map[string]uint64 // the indexes, from 1, of the strings in out
+	places map[string]uint64 // the indexes, from 1, of the strings in `out`
 
 	in      string   // the bytes not yet decoded
 	strings []string // decoded strings, in order

@@ -54,7 +54,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// literalHabits calls each function that writes a literal with a variable.
+// literalHabits returns a text for each function that writes a literal. The text calls the function
+// with a variable as its argument.
 func literalHabits() []habits {
 	h := habits{frame: "query a() { match { $p: Person } return { • } }"}
 	for _, k := range value.Kinds() {

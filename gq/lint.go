@@ -26,10 +26,10 @@ type Catalog struct {
 	// set.
 	Whole bool
 
-	// Build builds the tools of the stored queries. It returns the sizes of these tools in the
-	// answer to tools/list. If no package can be generated, the sizes are nil and `faults` has the
-	// errors that prevent it. Lint calls Build if the sources compile. If Build is nil, the size
-	// rule has nothing to report.
+	// Build builds the tools of the stored queries. It returns the sizes that these tools have in
+	// the answer to tools/list. If no package can be generated, the sizes are nil and `faults` has
+	// the errors that prevent it. Lint calls Build if the sources compile. If Build is nil, the
+	// size rule has nothing to report.
 	Build func(*catalog.Schema, []*Query) (sizes *lint.ToolList, faults Faults)
 
 	// NoProvider is the id of the graph if cluster.yaml configures no embedding provider for the

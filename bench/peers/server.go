@@ -58,7 +58,7 @@ func startPostgres(ctx context.Context, dir string) (*pgServer, error) {
 	if out, err := run("initdb", "-D", data, "-U", pgUser, "-A", "trust", "-E", "UTF8", "--locale=C").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	// The durability settings are the defaults. The other settings are those that tuning guides
+	// The durability settings are the defaults. The other settings are the ones that tuning guides
 	// recommend first for data that fits in memory. Just-in-time compilation would only slow these
 	// queries.
 	s := &pgServer{cmd: run("postgres", "-D", data, "-k", socket, "-h", "", "-c", "shared_buffers=512MB", "-c", "work_mem=64MB",

@@ -69,7 +69,7 @@ type Property struct {
 	Embed       *Embed     `json:"embed,omitempty"`       // nil without @embed
 	// Approximate says that nearest may search an approximate index of this Vector (@ann).
 	Approximate bool         `json:"approximate,omitempty"`
-	Annotations []Annotation `json:"annotations,omitempty"` // those that the language does not interpret
+	Annotations []Annotation `json:"annotations,omitempty"` // not interpreted by the language
 }
 
 // Embed says that a Vector property is the embedding of a String property.

@@ -51,8 +51,8 @@ func (c *components) find(id plan.VarID) plan.VarID {
 }
 
 // alone reports whether a variable is the only one of its group, and whether this group is one of
-// several groups that can have several rows. The result combines each row of one such group with
-// each row of the others.
+// several groups that can have several rows. A read combines each row of one such group with each
+// row of the others.
 func (c *components) alone(id plan.VarID) bool {
 	if c.size[c.find(id)] != 1 || len(c.many) < 2 {
 		return false

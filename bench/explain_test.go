@@ -45,7 +45,7 @@ func TestAnalyze(t *testing.T) {
 	g, plans := openSocial(t, rows)
 	defer g.Close()
 	args := engine.Args{value.OfString(social.PersonSlug(3))}
-	for range 2 { // the second run finds the caches of the first
+	for range 2 { // the second run uses the caches that the first one filled
 		var text strings.Builder
 		for _, name := range socialReads {
 			e, err := g.Explain(t.Context(), plans[name], args, engine.Target{}, true)

@@ -233,7 +233,7 @@ func dial(b *testing.B, addr, token string, n int) []*wire {
 	return wires
 }
 
-// call posts a message and reads the answer. The answer must contain want.
+// call posts a message and reads the answer. The answer must contain the text `want`.
 func (w *wire) call(body, want string) error {
 	if _, err := io.WriteString(w.conn, w.head+strconv.Itoa(len(body))+"\r\n\r\n"+body); err != nil {
 		return err

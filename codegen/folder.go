@@ -13,8 +13,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/codegen/golang"
 )
 
-// Stale returns, sorted, the names of the files in dir that differ from files, that are missing
-// from dir, or that an earlier generation left behind. Emptied files of [Empty] are not stale.
+// Stale returns the names of stale files in the folder `dir`, sorted: files that differ from those
+// in `files`, that are missing from the folder, or that an earlier generation left behind. A file
+// that [Empty] has emptied is not stale.
 func (files Files) Stale(dir string) ([]string, error) {
 	leftover, err := files.leftover(dir)
 	if err != nil {
@@ -143,7 +144,7 @@ func (files Files) leftover(dir string) (Files, error) {
 	return found, nil
 }
 
-// emptiedHead starts a file of [Empty].
+// emptiedHead is the start of each file that [Empty] has emptied.
 const emptiedHead = golang.Header + "\n\n//go:build ignore\n\n// This file has no generated code any more. The next gq generate deletes it.\n"
 
 // emptied reports whether text is a file that the generator has emptied.

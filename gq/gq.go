@@ -71,7 +71,8 @@ func CompileStoredSchema(src Source) (*catalog.Schema, Faults) {
 	return s, faults
 }
 
-// compileSchema is CompileSchema with a meter that may panic to end the work; nil for none.
+// compileSchema does the work of CompileSchema and counts it with a meter. The meter may panic to
+// end the work. It may be nil.
 func compileSchema(m *work.Meter, src Source) (*catalog.Schema, diag.List) {
 	tree, faults := syntax.ParseSchemaWithin(m, src.Name, src.Text)
 	s, more := resolve.SchemaWithin(m, tree)
@@ -91,7 +92,8 @@ func CompileQueries(s *catalog.Schema, sources ...Source) ([]*Query, Faults) {
 	return compileQueries(nil, s, sources)
 }
 
-// compileQueries is CompileQueries with a meter that may panic to end the work; nil for none.
+// compileQueries does the work of CompileQueries and counts it with a meter. The meter may panic to
+// end the work. It may be nil.
 func compileQueries(m *work.Meter, s *catalog.Schema, sources []Source) ([]*Query, diag.List) {
 	var out []*Query
 	var all diag.List

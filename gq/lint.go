@@ -26,9 +26,10 @@ type Catalog struct {
 	// set.
 	Whole bool
 
-	// Build builds the tools of the stored queries. It returns the sizes of tools/list, or nil
-	// instead of the sizes, and the errors that prevent the generation of a package. Lint calls
-	// Build if the sources compile. If Build is nil, the size rule has nothing to report.
+	// Build builds the tools of the stored queries. It returns the sizes that these tools have in
+	// the answer to tools/list. If no package can be generated, the sizes are nil and `faults` has
+	// the errors that prevent it. Lint calls Build if the sources compile. If Build is nil, the
+	// size rule has nothing to report.
 	Build func(*catalog.Schema, []*Query) (sizes *lint.ToolList, faults Faults)
 
 	// NoProvider is the id of the graph if cluster.yaml configures no embedding provider for the
@@ -114,8 +115,8 @@ func lintQuery(tree *syntax.Query, q *Query) *lint.Query {
 	}
 }
 
-// withoutOwn removes the annotations without a meaning from a schema. It changes the schema and
-// returns it.
+// withoutOwn removes from a schema the annotations that have no meaning for the language. It
+// changes the schema and returns it.
 func withoutOwn(s *catalog.Schema) *catalog.Schema {
 	drop := func(props []*catalog.Property) {
 		for _, p := range props {

@@ -39,7 +39,7 @@ edge WorksAt: Person -> Company
 edge Contains: Company -> Person
 `
 
-// where and ret wrap a clause and a projection in a query.
+// where puts a clause into a query, and ret puts a projection into a query.
 func where(clause string) string {
 	return "query q($a: String?, $n: I32?) { match { $p: Person " + clause + " } return { count($p) } }"
 }
@@ -265,7 +265,7 @@ func (g grammar) format(t *testing.T, text string) {
 	}
 }
 
-// holds reports whether a tree has a node of the type called name.
+// holds reports whether a tree has a node of the type with the given name.
 func holds(v reflect.Value, name string) bool {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:

@@ -7,9 +7,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
-// RightQueries returns the names of the queries of a text that contain no error. The faults must be
-// all faults of the text. RightQueries needs no schema, so that a client can find these queries
-// from the faults in the answer of a server.
+// RightQueries returns the names of a text's queries that contain no error. `faults` must hold all
+// faults of the text. RightQueries needs no schema, so that a client can find these queries from
+// the faults in the answer of a server.
 func RightQueries(src Source, faults Faults) []string {
 	var names []string
 	file, _ := syntax.ParseQueries(src.Name, src.Text)

@@ -12,9 +12,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/work"
 )
 
-// The functions of this file are for untrusted texts. Each runs on the calling goroutine. It
-// stops within milliseconds after its context ends and then returns the context's error. If a
-// text has more parts than the limits allow, the error is a *[TooMany].
+// The functions of this file are for untrusted texts. Each runs on the calling goroutine. It stops
+// within milliseconds after its context ends and then returns the error of the context. If a text
+// has more parts than the limits allow, the error is a *[TooMany].
 
 // Limits bound the parts of an untrusted text. A zero field means no limit.
 type Limits = work.Limits

@@ -267,7 +267,7 @@ func TestTooMany(t *testing.T) {
 }
 
 // TestDirectivesAndFindings checks that the time to silence findings does not grow with the product
-// of the numbers of directives and findings. That would take half a minute here.
+// of the numbers of directives and findings. If it did, this test would take half a minute.
 func TestDirectivesAndFindings(t *testing.T) {
 	text := ""
 	for _, l := range longQueries {

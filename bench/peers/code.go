@@ -29,7 +29,7 @@ const (
 	// wholeCode is the minimum size of a run that also reads the dependencies and the standard
 	// library. A smaller run has no time for them.
 	wholeCode = 0.5
-	codeRuns  = 1_000 // the most runs of each stored query
+	codeRuns  = 1_000 // maximum number of runs of each stored query
 )
 
 // realGraph indexes the code of this repository, loads it, runs the stored queries of queries/code,
@@ -175,7 +175,7 @@ func readNames(file string) (*codeNames, error) {
 	}
 }
 
-// pathsOf maps a query to the kind of key that its parameter path takes.
+// pathsOf maps a query to the kind of key that its parameter `path` expects.
 var pathsOf = map[string]string{
 	"callers": "callee", "callees": "caller", "affected_by": "callee", "reaches": "caller",
 	"get_symbol": "symbol", "get_package": "package",

@@ -109,7 +109,8 @@ func readValue(v any) {
 	}
 }
 
-// plain converts a value to the form that a statement keeps.
+// plain converts a value that a driver returned to the form in which a statement appends values to
+// `keep`.
 func plain(v any) any {
 	switch v := v.(type) {
 	case []byte:

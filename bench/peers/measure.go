@@ -17,7 +17,7 @@ type series struct {
 // add adds a time.
 func (s *series) add(d time.Duration) { s.times, s.sorted = append(s.times, d), false }
 
-// quantile returns the smallest time such that the fraction q of all times is at most this time.
+// quantile returns the smallest time t such that the fraction q of all times is t or less.
 func (s *series) quantile(q float64) time.Duration {
 	if !s.sorted {
 		slices.Sort(s.times)

@@ -18,7 +18,8 @@ type memory struct {
 	Anon int64 // resident memory without pages of mapped files; sampled
 }
 
-// watchMemory samples memory periodically until stop is called. stop returns the maximum.
+// watchMemory samples memory periodically until the function `stop` is called. This function
+// returns the maximum.
 func watchMemory(sample func() (memory, error)) (stop func() memory) {
 	var most memory
 	done := make(chan struct{})

@@ -38,11 +38,11 @@ type session interface {
 	close() error
 }
 
-// statement runs a prepared read and reads every value of every row. If keep is not nil, statement
-// appends the rows to it, with integers as int64 and floats as float64.
+// statement runs a prepared read and reads every value of every row. If `keep` is not nil,
+// statement appends the rows to it, with integers as int64 and floats as float64.
 type statement func(ctx context.Context, args []any, keep *[][]any) (rows int, err error)
 
-// commitFunc durably commits one person, and the fact that this person knows friend.
+// commitFunc durably commits one person, and the fact that this person knows `friend`.
 type commitFunc func(ctx context.Context, person, friend, day int) error
 
 // absentError says why a database cannot be measured, for one work or for the whole run.

@@ -108,7 +108,7 @@ func (b *bench) textScores(words []string) []map[string]float64 {
 	}
 }
 
-// nearness returns the cosine similarity between to and the posts that have a vector.
+// nearness returns the cosine similarity between the vector `to` and each post that has a vector.
 func (b *bench) nearness(to []float32) map[string]float64 {
 	out := make(map[string]float64)
 	for p := range b.graph.AllPosts() {

@@ -58,8 +58,9 @@ func startPostgres(ctx context.Context, dir string) (*pgServer, error) {
 	if out, err := run("initdb", "-D", data, "-U", pgUser, "-A", "trust", "-E", "UTF8", "--locale=C").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	// Durability has the default settings. The rest is the first advice of tuning guides for data
-	// that fits in memory. Just-in-time compilation would only slow these queries.
+	// The durability settings are the defaults. The other settings are the ones that tuning guides
+	// recommend first for data that fits in memory. Just-in-time compilation would only slow these
+	// queries.
 	s := &pgServer{cmd: run("postgres", "-D", data, "-k", socket, "-h", "", "-c", "shared_buffers=512MB", "-c", "work_mem=64MB",
 		"-c", "maintenance_work_mem=256MB", "-c", "effective_cache_size=4GB", "-c", "random_page_cost=1.1", "-c", "jit=off",
 		"-c", "max_wal_size=4GB")}

@@ -58,7 +58,7 @@ var sqliteReads = map[string]string{
 	"w1": `SELECT name, age, city, bio FROM person WHERE slug = ?`,
 	"w2": `SELECT f.slug, f.name, f.age FROM person p JOIN knows k ON k.src = p.id JOIN person f ON f.id = k.dst
 		WHERE p.slug = ? ORDER BY f.name, f.id LIMIT 50`,
-	// The friends once, then the friends of each friend, without the friends themselves.
+	// Find the friends once, then the friends of each friend; leave out the friends themselves.
 	"w3": `WITH p (id) AS MATERIALIZED (SELECT id FROM person WHERE slug = ?),
 		f (id) AS MATERIALIZED (SELECT k.dst FROM p CROSS JOIN knows k ON k.src = p.id)
 		SELECT count(DISTINCT k.dst) FROM f CROSS JOIN knows k ON k.src = f.id

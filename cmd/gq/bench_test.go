@@ -11,7 +11,7 @@ import (
 )
 
 // BenchmarkLintProcess measures gq lint of one file, including the start of the process. It also
-// measures gq --help, which shows how much of that is the start. It reports medians.
+// measures gq --help, to show how long the start alone takes. It reports medians.
 func BenchmarkLintProcess(b *testing.B) {
 	bin := filepath.Join(b.TempDir(), "gq")
 	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {

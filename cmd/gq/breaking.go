@@ -128,8 +128,8 @@ func (b *breaker) run(cmd *cobra.Command) error {
 }
 
 // sides returns the two sides of the comparison: the contracts of the sources, and the earlier
-// contracts. It also returns the compiled jobs by graph, and the thresholds that the function
-// earlier returns.
+// contracts. It also returns the compiled jobs by graph, and the thresholds that the method
+// `earlier` returns.
 func (b *breaker) sides(cmd *cobra.Command) (after, before []*codegen.Contract, now map[string]*job, thresholds map[string]int, err error) {
 	g := generator{stdout: b.stdout, stderr: b.stderr}
 	if b.schema == "" {
@@ -201,9 +201,9 @@ func (b *breaker) file() bool {
 	return strings.HasSuffix(b.against, ".json") || err == nil && info.Mode().IsRegular()
 }
 
-// earlier returns the contracts to compare with. It also returns, for each graph where it is known,
-// the earlier threshold: if at least this many queries are exposed, the server offers two tools
-// instead of one for each query.
+// earlier returns the contracts to compare with. It also returns the earlier threshold of each
+// graph for which that threshold is known. If at least as many queries as the threshold are
+// exposed, the server offers two tools instead of one for each query.
 func (b *breaker) earlier(root string) ([]*codegen.Contract, map[string]int, error) {
 	if b.file() {
 		text, err := os.ReadFile(b.against)
@@ -270,7 +270,7 @@ func git(dir string, args ...string) ([]byte, error) {
 	return stdout.Bytes(), nil
 }
 
-// readContract decodes a contract. Errors refer to the contract's file as name.
+// readContract decodes a contract. Errors use `name` as the name of the contract's file.
 func readContract(text []byte, name string) (*codegen.Contract, error) {
 	var c codegen.Contract
 	if err := json.Unmarshal(text, &c); err != nil {
@@ -282,7 +282,8 @@ func readContract(text []byte, name string) (*codegen.Contract, error) {
 	return &c, nil
 }
 
-// print writes the report and returns the number of breaking changes. now holds the jobs by graph.
+// print writes the report and returns the number of breaking changes. The map `now` holds the jobs
+// by graph.
 func (b *breaker) print(all []graphChanges, now map[string]*job) (broken int, err error) {
 	safe := 0
 	for i := range all {

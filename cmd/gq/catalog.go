@@ -135,7 +135,7 @@ func (c *cataloger) job(cmd *cobra.Command, g *generator) (*job, error) {
 	var names []string
 	for i := range jobs {
 		if jobs[i].graph == c.graph || c.graph == "" && len(jobs) == 1 {
-			jobs[i].noProvider = false // gq generate warns of it
+			jobs[i].noProvider = false // gq generate warns of a missing provider, so this command does not
 			return &jobs[i], nil
 		}
 		names = append(names, jobs[i].graph)

@@ -72,7 +72,7 @@ cluster.yaml there, or with --out, the command writes only the pages of the lang
 	return cmd
 }
 
-// toolPages adds the tool pages of every graph of cluster.yaml to folders, which maps folders to
+// toolPages adds the tool pages of every graph of cluster.yaml to `folders`, which maps folders to
 // their pages. It does nothing if there is no cluster.yaml.
 func toolPages(cmd *cobra.Command, folders map[string]codegen.Files) error {
 	if _, err := findUp(clusterFile); err != nil {
@@ -100,8 +100,8 @@ func toolPages(cmd *cobra.Command, folders map[string]codegen.Files) error {
 	return nil
 }
 
-// placePages writes the pages and prints the names of the changed ones. If check is set, it writes
-// nothing and prints the names of the stale pages.
+// placePages writes the pages and prints the names of the changed ones. If `check` is set, it
+// writes nothing and prints the names of the stale pages.
 func placePages(cmd *cobra.Command, folders map[string]codegen.Files, check bool) error {
 	anyStale := false
 	for _, dir := range slices.Sorted(maps.Keys(folders)) {

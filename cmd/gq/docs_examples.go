@@ -122,7 +122,8 @@ func newExample(e diag.Entry) *example {
 
 // run returns the diagnostics of the example. An idle directive, or a secret in an unsupported
 // setting, cannot be shown without diagnostics of other codes. So for lint.IdleDirective and the C
-// codes run drops those. Every other example must report only its own code.
+// codes, run drops the diagnostics of other codes. Every other example must report only its own
+// code.
 func (ex *example) run() (diag.List, error) {
 	list, err := ex.all()
 	if ex.code[0] == 'C' || ex.code == lint.IdleDirective {

@@ -120,7 +120,7 @@ func (f *formatter) path(arg string) {
 	f.report(err)
 }
 
-// file formats the file at path.
+// file formats the file that is at `path`.
 func (f *formatter) file(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

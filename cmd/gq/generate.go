@@ -73,7 +73,7 @@ type job struct {
 	schema   string               // the path of the schema
 	queries  []string             // the paths of the .gq files
 	selected map[string]string    // maps query names to files; nil means all queries
-	places   map[string]diag.Span // of the names of selected in cluster.yaml
+	places   map[string]diag.Span // the place of each name that `selected` lists in cluster.yaml
 	out      string               // the folder for the package
 	docs     string               // the folder of the reference page; "" for none
 	strict   bool                 // use the strict profile for the schemas
@@ -164,8 +164,8 @@ func (g *generator) compile(j *job) (bool, error) {
 		return true, nil
 	}
 	// In the output, the names of files are relative to the root of the module. In diagnostics, and
-	// in the places in their messages, files must have paths that the reader can open; see
-	// userPath.
+	// where their messages refer to a place in a file, the names must be paths that the reader can
+	// open; see userPath.
 	if in, err = j.input(userPath); err != nil {
 		return false, err
 	}
@@ -184,7 +184,8 @@ func (g *generator) compile(j *job) (bool, error) {
 	return !diags.HasErrors(), nil
 }
 
-// input reads the sources of a job. name returns the name of the source in a file.
+// input reads the sources of a job. The function `name` returns the name of a source, given the
+// path of its file.
 func (j *job) input(name func(path string) string) (codegen.Graph, error) {
 	in := codegen.Graph{Name: j.graph, Strict: j.strict, NoProvider: j.noProvider}
 	var err error
@@ -284,7 +285,7 @@ func readCluster(stderr io.Writer) (path string, cfg *cluster.Config, err error)
 	return path, cfg, nil
 }
 
-// onePackage reports the graphs of cluster.yaml that would be generated into one package. file is
+// onePackage reports the graphs of cluster.yaml that would be generated into one package. `file` is
 // the name of cluster.yaml in the diagnostics.
 func onePackage(cfg *cluster.Config, file string) diag.List {
 	var names []string
@@ -298,7 +299,8 @@ func onePackage(cfg *cluster.Config, file string) diag.List {
 	})
 }
 
-// queryFiles returns the .gq files of paths. The files of a folder are in the order of their names.
+// queryFiles returns the files that `paths` lists, and the .gq files in the folders that `paths`
+// lists. The files of a folder are in the order of their names.
 func queryFiles(paths []string) ([]string, error) {
 	var files []string
 	for _, p := range paths {
@@ -323,8 +325,8 @@ func queryFiles(paths []string) ([]string, error) {
 	return files, nil
 }
 
-// findUp returns the path of the file called name in the current directory or the nearest parent
-// that has one.
+// findUp returns the path of the file with the given name in the current directory or the nearest
+// parent that has one.
 func findUp(name string) (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

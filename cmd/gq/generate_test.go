@@ -147,8 +147,8 @@ func TestCommitted(t *testing.T) {
 	}
 }
 
-// openObjects are the permitted exceptions to the profile: parameters of queries that are not known
-// before the call.
+// openObjects are the permitted exceptions to the profile: the parameters of a query, where the
+// schema cannot know the query before the call.
 var openObjects = map[string][]string{
 	"graph_query":      {"/params", "/queries/items/params"},
 	"graph_mutate":     {"/params"},

@@ -13,7 +13,7 @@ import (
 // folder of the directive.
 func underGoGenerate() bool { return os.Getenv("GOFILE") != "" && os.Getenv("GOPACKAGE") != "" }
 
-// userPath returns the path by which output names a file for the user: the path from the current
+// userPath returns the path of a file as output shows it to the user: the path from the current
 // directory. Under go generate the current directory is the folder of the directive, but the user
 // is usually at the root of the module, so the path is then relative to the root.
 func userPath(path string) string {

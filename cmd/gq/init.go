@@ -104,8 +104,8 @@ func (i *initializer) run(cmd *cobra.Command, dir string) error {
 	return err
 }
 
-// quoteFolder returns dir as an argument of cd. Without the prefix ./, cd would read a name that
-// begins with - as a flag or as the previous folder.
+// quoteFolder returns the path `dir` as an argument of cd. Without the prefix ./, cd would read a
+// name that begins with - as a flag or as the previous folder.
 func quoteFolder(dir string) string {
 	if strings.HasPrefix(dir, "-") {
 		dir = "./" + dir

@@ -64,11 +64,11 @@ type lintJob struct {
 	schema   string            // the path of the schema
 	queries  []string          // the paths of the .gq files
 	selected map[string]string // maps query names to files; nil means all queries
-	whole    bool              // queries are the complete set of the graph's files, so run the rules that compare files
+	whole    bool              // `queries` lists all files of the graph, so run the rules that compare files
 	meta     int               // if at least this many queries are exposed, the meta tools replace them; 0: default
 
-	selectedAt map[string]diag.Span // the places of the names of selected in cluster.yaml
-	noProvider string               // the graph if cluster.yaml names no embedding provider for it
+	selectedAt map[string]diag.Span // the place of each name that `selected` lists in cluster.yaml
+	noProvider string               // the graph, if cluster.yaml names no embedding provider for it; else ""
 }
 
 func (l *linter) run(cmd *cobra.Command, args []string) error {
@@ -146,8 +146,8 @@ func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, gqconfig.Co
 	return []lintJob{{schema: l.schema, queries: files, whole: l.whole}}, cfg, err
 }
 
-// lintAll lints every catalog and joins the reports. It adds the texts of all sources to texts, by
-// name.
+// lintAll lints every catalog and joins the reports. It adds the texts of all sources to the map
+// `texts`, by the name of the source.
 func lintAll(jobs []lintJob, cfg gqconfig.Config, texts map[string]string) (*lint.Report, []toolList, error) {
 	all := &lint.Report{Edits: map[int][]diag.Edit{}}
 	var lists []toolList

@@ -30,8 +30,9 @@ func ownDomainFiles(t *testing.T) []string {
 }
 
 // TestOwnDomain makes a module with another name for its graph, and replaces the files that the
-// quickstart lists with the files of another domain. No other file may name the example, except the
-// README. With OMNIGRAPH_TEST_INIT the test goes on up to a call over MCP.
+// quickstart lists with the files of another domain. It checks that no other file names the
+// example, except the README. If OMNIGRAPH_TEST_INIT is set, the test also types the commands of
+// the module, up to a call over MCP.
 func TestOwnDomain(t *testing.T) {
 	root, bind := checkout(t), freeAddress(t)
 	archive, err := txtar.ParseFile("testdata/owndomain.txtar")

@@ -22,7 +22,7 @@ type terminal struct {
 
 	mu   sync.Mutex
 	out  bytes.Buffer
-	more chan struct{} // receives an item when out has grown
+	more chan struct{} // receives an item when `out` has grown
 }
 
 // endMark is printed, followed by the exit status, when a typed command has ended.
@@ -78,14 +78,15 @@ func (c *terminal) run(command string, limit time.Duration) string {
 	return out
 }
 
-// start types a command that keeps running, and waits until it has printed sign.
+// start types a command that keeps running, and waits until the command has printed the text
+// `sign`.
 func (c *terminal) start(command, sign string, limit time.Duration) {
 	c.t.Helper()
 	c.until(command, sign, limit)
 }
 
-// until types a command and waits until sign appears in the output. It returns the output before
-// sign, and the rest of the line of sign.
+// until types a command and waits until the text `sign` appears in the output. It returns the
+// output before this text, and the rest of the line after it.
 func (c *terminal) until(command, sign string, limit time.Duration) (before, rest string) {
 	c.t.Helper()
 	c.mu.Lock()

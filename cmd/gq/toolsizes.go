@@ -13,10 +13,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// toolSizes returns the sizes in the answer to tools/list from a server with the queries. The meta
-// tools replace the queries if the number of exposed queries reaches the threshold; a threshold of
-// 0 means the default of the server. If no package can be generated from the queries, toolSizes
-// returns the errors.
+// toolSizes returns the sizes of the answer to tools/list that a server with the queries would
+// give. The meta tools replace the queries if the number of exposed queries reaches the threshold;
+// a threshold of 0 means the default of the server. If no package can be generated from the
+// queries, toolSizes returns the errors.
 func toolSizes(in model.Input, threshold int) (*lint.ToolList, diag.List) {
 	pkg, diags := model.Build(in)
 	if diags.HasErrors() {

@@ -3,7 +3,8 @@ package main
 const whole = `query q() { match { $m: Mensch } return { $m.name } limit 100 }`
 
 // questions lists the questions that TestDoorsAgree asks as every actor. Each route, tool and verb
-// must be in this table or in silent, unless the table of TestMoves says that it writes.
+// must be in this table or in the table `silent`, unless the table of TestMoves says that it
+// writes.
 var questions = []question{
 	{name: "which branches there are",
 		tells: []string{"name of secret-plan", "name of feature-x", "head of main", "head of secret-plan", "head of feature-x", "author of main", "author of secret-plan", "author of feature-x"},
@@ -94,8 +95,8 @@ var questions = []question{
 			{ask: ask{tool: "stored_query_run", args: `{"name":"payroll","branch":"{B}"}`}},
 			{ask: ask{verb: "queries run", more: []string{"payroll", "--branch", "{B}", "--format", "json"}}},
 		}},
-	// The route's contract requires the permission read. An actor without it sees the queries that
-	// it may run as tools.
+	// The route's contract requires the permission `read`. An actor without this permission sees,
+	// as tools, the queries that it may run.
 	{name: "the catalog of stored queries", tells: []string{"everyone", "payroll"},
 		asks: []doorAsk{
 			{ask: ask{route: "GET /graphs/{id}/queries", path: "/queries"}},

@@ -64,7 +64,8 @@ var accessBranches = []struct{ name, person, author string }{
 	{"main", "mara", "act-ulla"}, {"secret-plan", "silas", "act-vera"}, {"feature-x", "fritz", "act-wilma"},
 }
 
-// accessWorld is a store that a server serves, and a copy of the store that verbs open as a folder.
+// accessWorld is a store that a server serves, and a copy of that store. Verbs open the copy as a
+// folder.
 type accessWorld struct {
 	t      *testing.T
 	url    string            // URL of the server
@@ -74,7 +75,7 @@ type accessWorld struct {
 }
 
 // newAccessWorld changes to a new folder and serves the graph people from it, under the policy in a
-// file of the given name. graph holds further settings for the graph's entry in cluster.yaml.
+// file of the given name. `graph` holds further settings for the graph's entry in cluster.yaml.
 func newAccessWorld(t *testing.T, policyFile, policy, graph string, actors ...string) *accessWorld {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -168,7 +169,7 @@ type ask struct {
 	path  string
 	body  string
 
-	tool, resource, prompt, method string // names of MCP; method is an MCP method without a name
+	tool, resource, prompt, method string // names of MCP; `method` is an MCP method without a name
 	args                           string // the arguments of a tool or a prompt, as JSON
 
 	verb string   // a command's verb, such as branch list
@@ -344,7 +345,7 @@ func (a *ask) message(id int) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params)
 }
 
-// rpc sets fault if the answer is an error.
+// rpc sets `fault` if the answer is an error.
 func rpc(s said) said {
 	s.fault = strings.Contains(s.text, `"isError":true`) || strings.Contains(s.text, `"error":{`)
 	return s

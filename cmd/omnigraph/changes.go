@@ -202,8 +202,9 @@ can no longer be read.`,
 	return cmd
 }
 
-// Changes asks for as many pages as needed, like the iterators of package client. It continues after
-// a position instead of with a token, because ids can be longer than tokens.
+// Changes requests page after page until it has all the changes that were asked for, like the
+// iterators of package client. It requests the next page with the position of the last change
+// instead of a token, because ids can be longer than tokens.
 func (l *local) Changes(ctx context.Context, commit string, q client.ChangeQuery) (*client.ChangesAnswer, error) {
 	r := engine.ChangeRange{Entities: q.Kinds, Types: q.Types, Limit: q.Limit}
 	for _, op := range q.Ops {

@@ -55,8 +55,8 @@ type appliedAnswer struct {
 	Commit  *string `json:"commit"` // id of the commit that changed the graph; null for none
 }
 
-// applyReport reports an apply. short is true if the apply was interrupted; the report then has the
-// work done so far.
+// applyReport reports an apply. `short` is true if the apply was interrupted; the report then has
+// the work done so far.
 func applyReport(out *reconcile.Outcome, short bool) *report {
 	graphs := []appliedAnswer{}
 	for _, g := range out.Plan.Graphs {

@@ -17,7 +17,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// completed requests completions for the last word of line, as a shell does.
+// completed requests completions for the last word of the command line `line`, as a shell does.
 func completed(t *testing.T, line string) (words []string, directive string) {
 	t.Helper()
 	args := strings.Split(line, " ")

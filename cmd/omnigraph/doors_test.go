@@ -92,8 +92,8 @@ type question struct {
 	asks     []doorAsk
 }
 
-// doorAsk is one way to ask a question. If only is set, an answer of this kind can contain only
-// those of the question's facts.
+// doorAsk is one way to ask a question. If `only` is set, an answer of this kind can contain no
+// other facts of the question than those in `only`.
 type doorAsk struct {
 	ask
 	only []string

@@ -126,9 +126,10 @@ The command prints the commit on standard error.`,
 	return cmd
 }
 
-// writeFile writes to a file, or to standard output for "-". It replaces a regular file atomically,
-// follows a link to the file, and keeps the file's permissions. It writes directly to an existing
-// file that is not regular, such as a pipe or a device.
+// writeFile writes to a file, or to standard output for "-". It replaces a regular file atomically
+// and keeps the file's permissions. If the path is a symbolic link to a file, it replaces the file
+// and keeps the link. It writes directly to an existing file that is not regular, such as a pipe or
+// a device.
 func writeFile(cmd *cobra.Command, out string, write func(io.Writer) error) error {
 	if out == "-" {
 		return write(cmd.OutOrStdout())

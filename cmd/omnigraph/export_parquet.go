@@ -45,8 +45,9 @@ func (r *remote) exportParquet(ctx context.Context, e *export) (string, error) {
 	return id, parquet.Write(ctx, stream, of, compiled, e.parquetOptions(), e.create)
 }
 
-// commitOf returns the commit with the id, which the target resolves to. A branch may have a commit
-// that was made on another branch, and the actor may be allowed to read only the target's branch.
+// commitOf returns the commit that the target resolves to, whose id is `id`. It requests the commit
+// through the target's branch: a branch may have a commit that was made on another branch, and the
+// actor may be allowed to read only the target's branch.
 func (r *remote) commitOf(ctx context.Context, at engine.Target, id string) (*client.CommitAnswer, error) {
 	var options []client.ReadOption
 	if at.Commit == "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestWriteFile checks that a file is replaced as a whole and in its place, and that no other file
-// changes.
+// TestWriteFile checks that writeFile replaces a file as a whole, follows a link to the file
+// without replacing the link, and changes no other file.
 func TestWriteFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("there", 0o755); err != nil {

@@ -65,8 +65,8 @@ module, type-checking the dependencies takes gigabytes of memory.`,
 	return cmd
 }
 
-// writeOutput writes the graph as NDJSON with [writeFile]. If out is a file, it also prints a
-// summary to standard error.
+// writeOutput writes the graph as NDJSON with [writeFile]. If `out` is a file, writeOutput also
+// prints a summary to standard error.
 func writeOutput(cmd *cobra.Command, out string, g *gocode.Graph) error {
 	lines := 0
 	err := writeFile(cmd, out, func(w io.Writer) (err error) {

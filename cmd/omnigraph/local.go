@@ -36,7 +36,7 @@ func (o *operation) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, erro
 }
 
 // call runs, on the local graph, an operation that a server offers too. It decodes the answer into
-// answer, which must be a pointer.
+// `answer`, which must be a pointer.
 func (l *local) call(ctx context.Context, name string, call tool.Call, answer any) error {
 	a, err := l.served.Do(ctx, l.actor, name, call, encoding.Options{})
 	if err != nil {

@@ -224,7 +224,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// required reports the first of the named string flags that was left empty.
+// required returns a usage error for the first of the named string flags that is empty.
 func required(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {
 		if f := cmd.Flags().Lookup(name); f.Value.String() == "" {

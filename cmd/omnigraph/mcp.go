@@ -54,7 +54,7 @@ func newMCP() *cobra.Command {
 type endpoint struct {
 	store, actor, policy string        // values of the flags for a local graph
 	server, graph        string        // values of the flags for a graph of a server
-	insecure             bool          // permits to send the token over http://
+	insecure             bool          // permits sending the token over http://
 	timeout              time.Duration // time limit of a verb; 0 means no limit
 }
 

@@ -30,8 +30,8 @@ type move struct {
 	what   string // the data that it moves or compares; "" if it shows one state or none
 	reads  string // the branches that the actor must be allowed to read
 	writes bool   // it can change something, so TestDoorsAgree does not send it
-	// faulty is true if the answer is an error that the policy did not cause, even if everything is
-	// allowed.
+	// `faulty` is true if the answer is an error that the policy did not cause, even if everything
+	// is allowed.
 	faulty bool
 }
 

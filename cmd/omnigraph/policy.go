@@ -268,7 +268,8 @@ func maxOneArg(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// actionNamed checks the name of an action, and the query and via that are given with it.
+// actionNamed checks the name of an action, and the arguments `query` and `via` that a user gave
+// with it.
 func actionNamed(action, query, via string, o policy.Options) error {
 	known := policy.Actions(o.Graph == "")
 	switch {

@@ -97,8 +97,8 @@ func readCases(file string, src []byte, o policy.Options) ([]policyCase, error) 
 	return cases, r.Faults().Err()
 }
 
-// readCase reads one test case. It reports faults on n and returns false if n is not a mapping of
-// the known keys.
+// readCase reads one test case. It reports faults at the node `n`, and returns false if the node is
+// not a mapping of the known keys.
 func readCase(n *strictyaml.Node, o policy.Options) (policyCase, bool) {
 	f, ok := n.Fields("a case", "actor", "action", "branch", "query", "via", "expect")
 	if !ok {

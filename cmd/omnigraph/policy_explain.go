@@ -64,8 +64,8 @@ defaults to stored if --query names a query, and to adhoc otherwise.`,
 	return cmd
 }
 
-// grantOf returns the grant that a question asks about. If a question about read or change names a
-// stored query, that query makes the request, so via defaults to stored.
+// grantOf returns the grant that a question asks about. If a question about `read` or `change`
+// names a stored query, that query makes the request, so `via` is then `stored` by default.
 func grantOf(action, branch, query, via string) tool.Grant {
 	g := tool.Grant{Action: tool.Action(action), Branch: branch, Query: query, Via: tool.Via(via)}
 	if via == "" && query != "" && (g.Action == tool.Read || g.Action == tool.Change) {
@@ -77,7 +77,7 @@ func grantOf(action, branch, query, via string) tool.Grant {
 // decision is the JSON form of an explanation.
 type decision struct {
 	Allowed bool       `json:"allowed"`
-	Rules   []ruleAt   `json:"rules"` // the rules that decided; if empty, no rule allows it
+	Rules   []ruleAt   `json:"rules"` // the rules that decided; if empty, no rule allows the action
 	Near    []nearRule `json:"near"`  // rules that would allow the action if one more condition held
 }
 

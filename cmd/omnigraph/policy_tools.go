@@ -43,7 +43,7 @@ the same sources. --format json prints the tools in the form that clients receiv
 	return cmd
 }
 
-// printTools prints the tools that an actor sees. as is the output format.
+// printTools prints the tools that an actor sees, in the output format `as`.
 func printTools(cmd *cobra.Command, s *policySource, actor *access.Actor, as string) error {
 	cfg, err := s.config(cmd)
 	if err != nil {

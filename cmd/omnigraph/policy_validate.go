@@ -48,7 +48,7 @@ type validated struct {
 	Faults    diag.List `json:"faults"`
 }
 
-// validate checks policy files and prints the faults. as is the output format.
+// validate checks policy files and prints the faults in the output format `as`.
 func validate(cmd *cobra.Command, s *policySource, as string) error {
 	type job struct {
 		bound

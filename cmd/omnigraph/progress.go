@@ -24,7 +24,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// show displays the progress of a stage. total is 0 if the amount of work is unknown.
+// show displays the progress of a stage. `total` is 0 if the amount of work is unknown.
 func (p *progress) show(stage string, done, total int) {
 	if !p.tty {
 		return

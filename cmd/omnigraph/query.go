@@ -23,7 +23,7 @@ import (
 // statementFlags are the flags of a verb that runs a query.
 type statementFlags struct {
 	graphFlags
-	file, params, branch, at string // values of the flags; file is that of --query
+	file, params, branch, at string // values of the flags; `file` is the value of --query
 	rows                     int    // most rows to print; 0 means all
 }
 

@@ -24,7 +24,8 @@ type remote struct {
 // minAnnounced is the shortest wait for the server that the command announces to the user.
 const minAnnounced = time.Second
 
-// newRemote returns a source for a graph of a server. It writes each wait to notes.
+// newRemote returns a source for a graph of a server. It writes a note to `notes` about each wait
+// of at least minAnnounced.
 func newRemote(e *endpoint, token string, notes io.Writer) (*remote, error) {
 	c, err := client.New(e.server, client.WithToken(token), client.WithGrace(grace), client.WithUserAgent("omnigraph/"+version()),
 		client.WithNotify(func(err error, wait time.Duration) {
@@ -43,7 +44,7 @@ func (r *remote) Close() error {
 	return nil
 }
 
-// answered returns answer and err unchanged, except that it rewrites the hint of some errors in the
+// answered returns its arguments unchanged, except that it rewrites the hint of some errors in the
 // terms of this command.
 func answered[T any](answer T, err error) (T, error) {
 	var refused *client.Error

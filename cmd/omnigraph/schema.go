@@ -121,7 +121,8 @@ func (c *schemaChangeCommand) do(cmd *cobra.Command, _ []string) error {
 	})
 }
 
-// lossRefused adds to the error of a destructive change the flag that permits the change.
+// lossRefused adds a hint to the error of a refused destructive change: the flag that permits the
+// change.
 func lossRefused(err error) error {
 	return fmt.Errorf("%w\n(the flag --allow-data-loss permits it)", err)
 }

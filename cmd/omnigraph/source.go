@@ -22,7 +22,7 @@ var graphVerbs []func() *cobra.Command
 
 // source is the graph that a verb works on: a store in this process, or a graph of a server. Its
 // methods return the answers of REST, except that the answers of a store have no URI. Each verb's
-// file implements the methods of the verb for both.
+// file implements the methods of the verb for both types of source.
 type source interface {
 	// Query runs a read and returns its envelope.
 	Query(ctx context.Context, s *statement) (*client.ReadAnswer, error)
@@ -30,8 +30,8 @@ type source interface {
 	Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.MutationAnswer, error)
 	// Queries lists the stored queries.
 	Queries(ctx context.Context) ([]client.QueryEntry, error)
-	// Invoke runs a stored query. The options apply only to a mutation; the branch of s applies to
-	// both kinds.
+	// Invoke runs a stored query. The options `opts` apply only to a mutation; the branch of `s`
+	// applies to reads and mutations.
 	Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.InvokeAnswer, error)
 
 	Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error)
@@ -50,7 +50,7 @@ type source interface {
 	Commit(ctx context.Context, id string) (*client.CommitAnswer, error)
 	// Changes lists the differences between a commit and its first parent.
 	Changes(ctx context.Context, commit string, q client.ChangeQuery) (*client.ChangesAnswer, error)
-	// Merge merges a branch, and then deletes it if remove is true. If there are conflicts, the
+	// Merge merges a branch, and then deletes it if `remove` is true. If there are conflicts, the
 	// error is a *conflicted.
 	Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error)
 
@@ -127,8 +127,8 @@ func (f *graphFlags) flags(cmd *cobra.Command) {
 	f.formatFlags.flags(cmd)
 }
 
-// run opens the graph, calls do, prints its report and closes the graph. It prints the report even
-// if do also returns an error.
+// run opens the graph, calls the function `do`, prints the report that `do` returned and closes the
+// graph. It prints the report even if `do` also returns an error.
 func (f *graphFlags) run(cmd *cobra.Command, do func(ctx context.Context, s source) (*report, error)) (err error) {
 	if err := f.formatFlags.check(); err != nil {
 		return err

@@ -20,8 +20,9 @@ import (
 )
 
 // openStore opens the local graph that the flags name. It uses the embedding provider that the
-// cluster.yaml in the current folder names for the graph. If the graph embeds texts and that file
-// has faults, openStore opens the graph without a provider and writes a note to notes.
+// cluster.yaml in the current folder names for the graph. If the graph embeds texts and
+// cluster.yaml has faults, openStore opens the graph without a provider and writes a note to
+// `notes`.
 func (e *endpoint) openStore(ctx context.Context, notes io.Writer) (*embedded.Graph, error) {
 	cfg, faults := cluster.Read(clusterFile)
 	if errors.Is(faults, iofs.ErrNotExist) {

@@ -15,8 +15,8 @@ import (
 const configName = credentials.ConfigName
 
 // token returns the bearer token for the server of the flags, or "". The error is a usage error if
-// the token would be sent where others can read it. A command that gives the token writes its
-// standard error to stderr.
+// the token would be sent where others can read it. If a command prints the token, the command's
+// standard error goes to `stderr`.
 func (e *endpoint) token(ctx context.Context, stderr io.Writer) (string, error) {
 	c, err := credentials.Find(e.server)
 	if err != nil || c == nil {

@@ -62,7 +62,7 @@ whether the queries fit a schema that you applied on a branch.`,
 	return cmd
 }
 
-// querySource reads the text of a .gq file, or standard input if file is "-".
+// querySource reads the text of a .gq file, or standard input if `file` is "-".
 func querySource(cmd *cobra.Command, file string) (gq.Source, error) {
 	if file == "-" {
 		b, err := io.ReadAll(cmd.InOrStdin())

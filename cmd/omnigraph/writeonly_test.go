@@ -18,8 +18,8 @@ rules:
     allow: { actors: { ids: [act-both, act-writer] }, actions: [invoke_query], queries: [set_age, set_mail] }
 `
 
-// withholding is a decision about which data the answer to a write shows. writer is the answer to
-// an actor that may change main but not read it; both is the answer to an actor that may do both.
+// withholding is a decision about which data the answer to a write shows. `writer` is the answer to
+// an actor that may change main but not read it; `both` is the answer to an actor that may do both.
 // docs/policy.md lists the same decisions.
 type withholding struct {
 	name   string

@@ -66,7 +66,7 @@ func insert[T any](list []T, at int, x T) ([]T, error) {
 	return slices.Insert(list, at, x), nil
 }
 
-// remove deletes the last element called name.
+// remove deletes the last element with the given name.
 func remove[T any](list []T, name string, of func(T) string) ([]T, error) {
 	for i := len(list) - 1; i >= 0; i-- {
 		if of(list[i]) == name {

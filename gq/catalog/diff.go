@@ -100,9 +100,8 @@ func (p pairing[T]) order() []string {
 	return names
 }
 
-// pair finds the members that two lists have in common, by their names or by the old name that
-// the new member gives in @rename_from. If the members are properties, typ is the name of their
-// type.
+// pair finds the members that two lists have in common, by their names or by the old name that the
+// new member gives in @rename_from. If the members are properties, `typ` is the name of their type.
 func pair[T any](d *differ, kind TypeKind, from, to []T, name func(T) naming, typ ...string) pairing[T] {
 	var out pairing[T]
 	old := make(map[string]int, len(from))
@@ -147,7 +146,7 @@ func pair[T any](d *differ, kind TypeKind, from, to []T, name func(T) naming, ty
 	return out
 }
 
-// reorder adds a Reorder step, unless order is nil.
+// reorder adds a Reorder step, unless `order` is nil.
 func (d *differ) reorder(s Step, order []string) {
 	if order != nil {
 		s.Code, s.Order = Reorder, order
@@ -189,9 +188,9 @@ func sameNotes(a, b Notes) bool {
 // propertyNotes returns the notes of a property.
 func propertyNotes(p *Property) Notes { return Notes{p.Description, p.RenameFrom, p.Annotations} }
 
-// notes adds a step when the notes on a type or property changed. renamed is the old name if an
-// @rename_from annotation renamed it, and empty otherwise. The rename step itself records that
-// annotation, so notes does not report it a second time.
+// notes adds a step when the notes on a type or property changed. If an @rename_from annotation
+// renamed it, `renamed` is the old name, and otherwise `renamed` is empty. The rename step itself
+// records that annotation, so the method notes does not report it a second time.
 func (d *differ) notes(s Step, from, to Notes, renamed string) {
 	if renamed != "" {
 		from.RenameFrom = renamed

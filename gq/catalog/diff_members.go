@@ -103,7 +103,7 @@ func Widens(from, to value.Type) bool {
 }
 
 // enum adds the steps that change the values of an enum. nil stands for a String that is not an
-// enum. unsupported adds a step that needs the stored data.
+// enum. The function `unsupported` adds a step that needs the stored data.
 func (d *differ) enum(s Step, from, to []string, unsupported func(StepCode, string)) {
 	switch {
 	case from == nil && to == nil:

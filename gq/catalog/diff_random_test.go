@@ -22,7 +22,7 @@ type model struct {
 
 type modelType struct {
 	name, was, note string
-	from, to        int // indexes into nodes; only for an edge
+	from, to        int // indexes into `nodes`; only for an edge
 	card            string
 	implements      []string
 	props           []modelProp
@@ -39,7 +39,7 @@ type modelProp struct {
 	approximate     bool
 }
 
-// modelConstraint constrains one or two properties. text has a %s for each.
+// modelConstraint constrains one or two properties. `text` has a %s for each.
 type modelConstraint struct {
 	text  string
 	props []string

@@ -37,8 +37,9 @@ func graphText(t *testing.T) string {
 	return string(b)
 }
 
-// TestDecode checks that a decoded schema equals the encoded one. The golden file holds version
-// 1 of the encoding. Stores hold it too, so a change needs a new version.
+// TestDecode checks that a decoded schema equals the encoded one. The golden file holds version 1
+// of the encoding. Stores contain this version too, so a change of the encoding needs a new
+// version.
 func TestDecode(t *testing.T) {
 	s := build(t, graphText(t))
 	enc := catalog.Encode(s)

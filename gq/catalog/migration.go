@@ -106,10 +106,11 @@ type Step struct {
 // Index, Range, Check, Cardinality, Enum, Implements, Embed, Approximate and Notes.
 type Element interface{ element() }
 
-// Unique is a uniqueness constraint over properties. For an edge they may include src and dst.
+// Unique is a uniqueness constraint over properties. In a constraint of an edge, the list may
+// include src and dst.
 type Unique []string
 
-// Index is an index over properties. For an edge they may include src and dst.
+// Index is an index over properties. In an index of an edge, the list may include src and dst.
 type Index []string
 
 // Enum lists the values that a String property may take. It is nil when every value is allowed.

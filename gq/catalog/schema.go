@@ -69,7 +69,7 @@ type Property struct {
 	Embed       *Embed     `json:"embed,omitempty"`       // nil without @embed
 	// Approximate says that nearest may search an approximate index of this Vector (@ann).
 	Approximate bool         `json:"approximate,omitempty"`
-	Annotations []Annotation `json:"annotations,omitempty"` // those that are not interpreted
+	Annotations []Annotation `json:"annotations,omitempty"` // not interpreted by the language
 }
 
 // Embed says that a Vector property is the embedding of a String property.
@@ -105,19 +105,19 @@ type Annotation struct {
 	Args []string `json:"args,omitempty"` // as written
 }
 
-// Node returns the node type called name, or nil.
+// Node returns the node type with the given name, or nil.
 func (s *Schema) Node(name string) *Node { return s.nodes[name] }
 
-// Edge returns the edge type called name, ignoring case, or nil.
+// Edge returns the edge type with the given name, ignoring case, or nil.
 func (s *Schema) Edge(name string) *Edge { return s.edges[strings.ToLower(name)] }
 
-// Property returns the property called name, or nil.
+// Property returns the property with the given name, or nil.
 func (n *Node) Property(name string) *Property { return n.byName[name] }
 
-// Property returns the property called name, or nil.
+// Property returns the property with the given name, or nil.
 func (e *Edge) Property(name string) *Property { return e.byName[name] }
 
-// IsKey reports whether the property called name is a member of the key.
+// IsKey reports whether the property with the given name is a member of the key.
 func (n *Node) IsKey(name string) bool { return slices.Contains(n.Key, name) }
 
 // Index builds the name tables of a schema. The lists of the schema must be complete, and names

@@ -44,7 +44,7 @@ func (e *Edge) Rules() []string {
 	return rules
 }
 
-// IDForm describes the form of the ids of a type with a composite key if id does not have that
+// IDForm describes the form of the ids of a type with a composite key if `id` does not have that
 // form. Otherwise it returns "".
 func (n *Node) IDForm(id string) string {
 	if len(n.Key) < 2 {

@@ -85,7 +85,7 @@ func verifyProperties(where string, props []*Property) (map[string]bool, error) 
 	return names, nil
 }
 
-// verifyNames returns an error if a list contains a name that is not in names.
+// verifyNames returns an error if a list contains a name that is not in the set `names`.
 func verifyNames(where string, names map[string]bool, lists [][]string) error {
 	for _, list := range lists {
 		for _, name := range list {

@@ -45,7 +45,7 @@ type Argument struct {
 	accepts func(value.Type) bool // reports whether values of a type are accepted
 }
 
-// Accepts reports whether an aggregate takes values of a type.
+// Accepts reports whether an aggregate accepts values of a type.
 func (a *Argument) Accepts(t value.Type) bool { return a.accepts(t) }
 
 var (
@@ -54,7 +54,7 @@ var (
 	sortable = &Argument{extremes(), false, func(t value.Type) bool { return !t.List && t.Kind.HasExtremes() }} // argument of min and max
 )
 
-// extremes describes the values that min and max take.
+// extremes describes the values that the aggregates min and max accept.
 func extremes() string {
 	names := []string{"a number"}
 	for _, k := range value.Kinds() {

@@ -6,8 +6,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// TestAggregates checks that each row stands at its number and that the numbers in encoded
-// plans have not moved.
+// TestAggregates checks that the index of each row is the number of its function, and that the
+// numbers in encoded plans have not changed.
 func TestAggregates(t *testing.T) {
 	seen := map[string]bool{}
 	for i, a := range plan.Aggregates {

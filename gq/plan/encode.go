@@ -55,11 +55,11 @@ type coder struct {
 	decoding bool // decode instead of encode
 
 	out    []byte            // the encoding so far
-	places map[string]uint64 // the indexes, from 1, of the strings in out
+	places map[string]uint64 // the indexes, from 1, of the strings in `out`
 
 	in      string   // the bytes not yet decoded
 	strings []string // decoded strings, in order
-	err     error    // the first error; after it, in is empty and every decoded value is zero
+	err     error    // the first error; after it, `in` is empty and every decoded value is zero
 }
 
 // fail records the first error of the decoding.

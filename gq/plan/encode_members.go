@@ -103,7 +103,8 @@ func (c *coder) textMatch(m *TextMatch) {
 	c.expr(&m.MaxEdits)
 }
 
-// part encodes or decodes the members of a sum's value of type T.
+// part encodes or decodes the members of *p. Sum is an interface with a fixed set of types, and T
+// is the one of them that *p has.
 func part[T, Sum any](c *coder, p *Sum, members func(*T)) {
 	x, _ := any(*p).(T) // the zero T when decoding
 	members(&x)
@@ -112,7 +113,7 @@ func part[T, Sum any](c *coder, p *Sum, members func(*T)) {
 	}
 }
 
-// statement encodes or decodes a statement. A number gives its type.
+// statement encodes or decodes a statement. A number identifies the type of the statement.
 func (c *coder) statement(p *Statement) {
 	n := byte(0)
 	switch (*p).(type) {
@@ -150,7 +151,7 @@ func (c *coder) statement(p *Statement) {
 	}
 }
 
-// clause encodes or decodes a clause. A number gives its type.
+// clause encodes or decodes a clause. A number identifies the type of the clause.
 func (c *coder) clause(p *Clause) {
 	n := byte(0)
 	switch (*p).(type) {
@@ -186,7 +187,7 @@ func (c *coder) clause(p *Clause) {
 	}
 }
 
-// cond encodes or decodes a condition. A number gives its type.
+// cond encodes or decodes a condition. A number identifies the type of the condition.
 func (c *coder) cond(p *Cond) {
 	n := byte(0)
 	switch (*p).(type) {

@@ -97,9 +97,9 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestEncodingStands compares the encoded bytes with a golden file. If they change, the first
-// byte of the encoding must change too, because Decode recognises the packages of another
-// version by it.
+// TestEncodingStands compares the encoded bytes with a golden file. If the bytes change, the first
+// byte of the encoding must change too, because Decode uses the first byte to recognise packages of
+// another version.
 func TestEncodingStands(t *testing.T) {
 	var text strings.Builder
 	for _, q := range everything {

@@ -63,7 +63,7 @@ type Var struct {
 	Type   string // type name as in the schema
 }
 
-// NoLimit is the Limit of a read that has none.
+// NoLimit is the value of Read.Limit for a read without a limit.
 const NoLimit int64 = -1
 
 // Read is a query that returns rows. A match assigns entities to the variables outside `not` blocks
@@ -147,7 +147,7 @@ func (o Op) String() string {
 	return [...]string{"=", "!=", "<", "<=", ">", ">=", "contains", "starts_with"}[o]
 }
 
-// NoParam is the Unless of a comparison that always applies.
+// NoParam is the value of Compare.Unless for a comparison that always applies.
 const NoParam = -1
 
 // Cond is one of Compare and TextMatch.
@@ -336,11 +336,11 @@ type Assign struct {
 	Value Expr
 }
 
-// Pred compares a property, or one of id, from and to, with a value. The value is a Lit, a
+// Pred compares a property, or one of `id`, `from` and `to`, with a value. The value is a Lit, a
 // ParamRef or a Now.
 type Pred struct {
-	Name  string     // name of the property, or id, from or to
-	Type  value.Type // type of the property; String for id, from and to
+	Name  string     // name of the property, or `id`, `from` or `to`
+	Type  value.Type // type of the property; String for `id`, `from` and `to`
 	Op    Op
 	Value Expr
 }

@@ -25,7 +25,7 @@ func OfBits(k Kind, bits uint64) Value {
 	return Value{kind: k, bits: bits}
 }
 
-// HasBits reports whether [OfBits] takes the kind.
+// HasBits reports whether [OfBits] accepts the kind.
 func (k Kind) HasBits() bool { return storages[k].IsFixed() || storages[k].IsFloat() }
 
 // Parse parses the text of a value. The kind must satisfy [Kind.HasText].

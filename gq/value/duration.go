@@ -26,7 +26,7 @@ var errDurationRange = errors.New("the duration is longer than PT2562047H47M16.8
 // other units; all others can be combined.
 var durationUnits = []struct {
 	letter byte
-	time   bool // it follows the T
+	time   bool // the unit stands after the T
 	length uint64
 }{
 	{'W', false, 7 * 24 * uint64(time.Hour)},

@@ -37,8 +37,8 @@ const (
 // that [Value.Bits] is that integer.
 func (s Storage) IsFixed() bool { return s >= InBits && s <= InUint64 }
 
-// IsSigned reports whether the values are integers or bits that are ordered as their payloads are
-// when read as int64.
+// IsSigned reports whether the values are stored as integers or bits, and have the same order as
+// their payloads when these are read as int64.
 func (s Storage) IsSigned() bool { return s >= InBits && s <= InInt64 }
 
 // IsFloat reports whether the values are floats.
@@ -122,8 +122,8 @@ func KindOf(name string) (Kind, bool) {
 	return Invalid, false
 }
 
-// KindOfLiteral returns a kind from the function of the query language that writes its literals,
-// such as date. It reports whether there is such a kind.
+// KindOfLiteral returns the kind whose literals a function of the query language writes, such as
+// Date for date. It reports whether there is such a kind.
 func KindOfLiteral(function string) (Kind, bool) {
 	for i := range rows {
 		if rows[i].literal == function && function != "" {
@@ -142,8 +142,8 @@ func (k Kind) IsInteger() bool { return traits[k]&isInteger != 0 }
 // IsFloat reports whether k is F32 or F64.
 func (k Kind) IsFloat() bool { return storages[k].IsFloat() }
 
-// IsNumeric reports whether k is an integer or a float kind. Any two numeric kinds can be
-// compared, and sum and avg take them.
+// IsNumeric reports whether k is an integer or a float kind. Any two numeric kinds can be compared,
+// and the aggregates sum and avg accept them.
 func (k Kind) IsNumeric() bool { return traits[k]&(isInteger|isFraction) != 0 }
 
 // IsComparable reports whether the operators = and < accept two values of the kind. If so, the kind
@@ -154,7 +154,7 @@ func (k Kind) IsComparable() bool { return traits[k]&isComparable != 0 }
 // truth values. A reader usually asks for a range of them.
 func (k Kind) IsScale() bool { return traits[k]&onScale != 0 }
 
-// HasExtremes reports whether min and max take the kind.
+// HasExtremes reports whether the aggregates min and max accept the kind.
 func (k Kind) HasExtremes() bool { return traits[k]&(onScale|isText) != 0 }
 
 // HasText reports whether the kind is stored as a number of fixed width and written as a text

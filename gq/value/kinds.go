@@ -24,8 +24,8 @@ const (
 	Duration Kind = 13
 )
 
-// row describes a kind. Packages that this one cannot import have a table of their own with a row
-// per kind; a test in each fails when a kind has no row.
+// row describes a kind. Packages that this package cannot import have a table of their own with a
+// row per kind. A test in each such package fails when a kind has no row.
 type row struct {
 	kind    Kind
 	name    string  // in a schema
@@ -40,13 +40,13 @@ type row struct {
 	wanted  string       // see Kind.Wanted
 	widens  []Kind       // the wider numeric kinds that have every value of this one
 
-	// Set for a kind that is stored as an integer and written as a text. parse returns the integer of
-	// a text, and format appends the text of an integer.
+	// Set for a kind that is stored as an integer and written as a text. `parse` returns the
+	// integer for a text, and `format` appends the text for an integer.
 	parse  func(text string) (int64, error)
 	format func(dst []byte, n int64) []byte
 
-	// Set for a kind that a load also accepts as an integer. integer describes the accepted values,
-	// and inside returns an error if the kind has no value that is stored as n.
+	// Set for a kind that a load also accepts as an integer. `integer` describes the accepted
+	// values, and `inside` returns an error if the kind has no value that is stored as n.
 	integer string
 	inside  func(n int64) error
 }

@@ -10,8 +10,8 @@ import (
 // immutable. An accessor panics if the value is of a kind that the accessor does not return.
 type Value struct {
 	kind Kind
-	list bool   // then ref has the elements
-	bits uint64 // of a storage of fixed width: two's complement, or the bits of a float64
+	list bool   // whether the value is a list; `ref` then holds the elements
+	bits uint64 // the payload of a kind of fixed width: two's complement, or the bits of a float64
 	str  string // a text, or bytes
 	ref  any    // []Value of a list, []float32 of a Vector
 }
@@ -118,7 +118,8 @@ func (v Value) Elems() []Value {
 // a float64 for floats. [OfBits] is the inverse.
 func (v Value) Bits() uint64 { return v.bits }
 
-// Type returns the type of a value that is not null. It does not include the values of an enum.
+// Type returns the type of a value that is not null. The type does not include the values of an
+// enum.
 func (v Value) Type() Type {
 	t := Type{Kind: v.kind, List: v.list}
 	if v.kind == Vector && !v.list {

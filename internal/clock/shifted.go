@@ -25,8 +25,8 @@ func fromEnvironment() time.Duration {
 	return d
 }
 
-// Now returns the current time plus the shift. Add also moves the monotonic reading, so differences
-// between two results use the monotonic clock.
+// Now returns the current time plus the shift. [time.Time.Add] also moves the monotonic reading, so
+// differences between two results use the monotonic clock.
 func Now() time.Time { return time.Now().Add(shift) }
 
 // Since returns the time elapsed since t.

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// timeLimit bounds the time that a command, or the keyring, takes to give a token.
+// timeLimit bounds the time that a command, or the keyring, takes to return a token.
 var timeLimit = 30 * time.Second
 
 // lastOutput is how long the children of a command may keep its standard output open after the
@@ -69,7 +69,7 @@ func checkToken(token string) error {
 	return nil
 }
 
-// limited keeps what is written to it, up to maxOutput bytes. After that, over is true and limited
+// limited keeps the first maxOutput bytes that are written to it. After that, it sets `over` and
 // discards all writes. It does not embed the buffer, because the buffer's ReadFrom method would
 // bypass the limit.
 type limited struct {

@@ -1,7 +1,7 @@
 // Package credentials finds the bearer token that a client sends to a server. It looks in the
-// environment and then in the user's configuration. The configuration holds tokens, or names
-// commands or entries of the system's keyring that give them. No error of this package contains a
-// token.
+// environment and then in the user's configuration. For each server, the configuration contains a
+// token, a command that prints the token, or an entry of the system's keyring that holds it. No
+// error of this package contains a token.
 package credentials
 
 import (
@@ -174,7 +174,7 @@ func readToken(n *strictyaml.Node, needed bool) *Credential {
 	return c
 }
 
-// readCommand reads the key command. It reports faults on n.
+// readCommand reads the value of the key `command`. It reports faults at the node `n`.
 func (c *Credential) readCommand(n *strictyaml.Node) bool {
 	list, ok := n.List("command")
 	if !ok {

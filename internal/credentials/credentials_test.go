@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestMain makes the test binary act as a command that prints a token if the variable helperVar is
-// set. Its value selects the behaviour of the command.
+// TestMain makes the test binary act as a command that prints a token, if the variable helperVar is
+// set. The value of the variable selects the behaviour of the command.
 func TestMain(m *testing.M) {
 	switch os.Getenv(helperVar) {
 	case "":

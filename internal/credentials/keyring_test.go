@@ -14,7 +14,8 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// sessionVar is set in the process that runs on a session bus of its own.
+// sessionVar is the environment variable that is set in the process that runs on a session bus of
+// its own.
 const sessionVar = "TEST_CREDENTIALS_SESSION"
 
 // TestSecretService reads a token from a Secret Service over a D-Bus session bus. The test itself

@@ -16,7 +16,7 @@ var Settings = &strictyaml.Setting{
 	},
 }
 
-// serverSettings describes an entry of servers.
+// serverSettings describes an entry of the key `servers`.
 var serverSettings = &strictyaml.Setting{
 	Type: strictyaml.Mapping, Example: "{ token: \"${GRAPH_TOKEN}\" }", Text: "This entry describes a server.",
 	Keys: []*strictyaml.Setting{

@@ -58,8 +58,8 @@ func NewOpenAI(c Config) (*OpenAI, error) {
 // Model returns the configured model.
 func (p *OpenAI) Model() string { return p.c.Model }
 
-// Embed returns a vector of dim components for each text. The error is the context's or an
-// *engine.Unavailable.
+// Embed returns a vector of dim components for each text. The error is an *engine.Unavailable, or
+// the error of the context if the context has ended.
 func (p *OpenAI) Embed(ctx context.Context, texts []string, dim int) ([][]float32, error) {
 	header := http.Header{}
 	if p.c.Key != "" {
@@ -101,8 +101,8 @@ func NewGemini(c Config) (*Gemini, error) {
 // Model returns the configured model.
 func (p *Gemini) Model() string { return p.c.Model }
 
-// Embed returns a vector of dim components for each text. The error is the context's or an
-// *engine.Unavailable.
+// Embed returns a vector of dim components for each text. The error is an *engine.Unavailable, or
+// the error of the context if the context has ended.
 func (p *Gemini) Embed(ctx context.Context, texts []string, dim int) ([][]float32, error) {
 	header := http.Header{}
 	if p.c.Key != "" {
@@ -177,7 +177,7 @@ func batches(texts []string, embed func([]string) ([][]float32, error)) ([][]flo
 	return all, nil
 }
 
-// post sends a request and decodes the response into out.
+// post sends a request and decodes the response into `out`.
 func (c *Config) post(ctx context.Context, operation string, header http.Header, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {

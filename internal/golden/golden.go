@@ -17,8 +17,8 @@ var update = flag.Bool("update", false, "rewrite the golden files with the resul
 // from another file must then rewrite that file too.
 func Updating() bool { return *update }
 
-// Check fails the test if got differs from the file at path, which is relative to the test's
-// folder. With -update it writes got to the file instead.
+// Check fails the test if `got` differs from the file at `path`, which is relative to the test's
+// folder. With -update, Check writes `got` to the file instead.
 func Check(t testing.TB, path string, got []byte) {
 	t.Helper()
 	if *update {

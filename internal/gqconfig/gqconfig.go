@@ -32,7 +32,7 @@ var Settings = &strictyaml.Setting{
 	},
 }
 
-// lintSettings describes the section lint.
+// lintSettings describes the section `lint`.
 var lintSettings = &strictyaml.Setting{
 	Key: "lint", Type: strictyaml.Mapping, Default: "the defaults of the keys", Example: "{ rules: { L105: off }, max_tool_name: 32 }",
 	Text: "This section sets what gq lint reports.",
@@ -69,7 +69,7 @@ func ruleSettings() []*strictyaml.Setting {
 	return all
 }
 
-// Parse reads the text of a gq.yaml. Faults name the file as path.
+// Parse reads the text of a gq.yaml. In faults, the name of the file is `path`.
 func Parse(path string, text []byte) (Config, diag.List) {
 	var cfg Config
 	r := strictyaml.Read(path, text)
@@ -82,7 +82,7 @@ func Parse(path string, text []byte) (Config, diag.List) {
 	return cfg, r.Faults()
 }
 
-// Strict reads only the key strict of a gq.yaml. It reports no faults of other sections.
+// Strict reads only the key `strict` of a gq.yaml. It reports no faults of other sections.
 func Strict(path string, text []byte) (bool, diag.List) {
 	strict := false
 	r := strictyaml.Read(path, text)
@@ -94,7 +94,7 @@ func Strict(path string, text []byte) (bool, diag.List) {
 	return strict, r.Faults()
 }
 
-// lintConfig reads the section lint. It reports faults on n.
+// lintConfig reads the section `lint` from the node `n`, and reports faults there.
 func lintConfig(n *strictyaml.Node) lint.Config {
 	cfg := lint.Config{Levels: map[diag.Code]lint.Level{}}
 	f, ok := n.Mapping("lint", lintSettings)

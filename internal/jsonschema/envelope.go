@@ -5,10 +5,11 @@ import (
 	"reflect"
 )
 
-// branchDoc describes the argument branch.
+// branchDoc describes the argument `branch`.
 const branchDoc = "The branch to use. The default is main."
 
-// ReadInput returns the input schema of a stored read. params is the struct type of its parameters.
+// ReadInput returns the input schema of a stored read. `params` is the struct type of its
+// parameters.
 func ReadInput(params reflect.Type) json.RawMessage {
 	return Input(inputEnvelope(params,
 		field[*string]("Snapshot", `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`),
@@ -16,7 +17,7 @@ func ReadInput(params reflect.Type) json.RawMessage {
 	))
 }
 
-// ReadOutput returns the output schema of a stored read. row is the struct type of its rows.
+// ReadOutput returns the output schema of a stored read. `row` is the struct type of its rows.
 func ReadOutput(row reflect.Type) json.RawMessage {
 	return Output(reflect.StructOf([]reflect.StructField{
 		field[string]("QueryName", `json:"query_name"`),
@@ -32,7 +33,7 @@ func ReadOutput(row reflect.Type) json.RawMessage {
 	}))
 }
 
-// MutationInput returns the input schema of a stored mutation. params is the struct type of its
+// MutationInput returns the input schema of a stored mutation. `params` is the struct type of its
 // parameters.
 func MutationInput(params reflect.Type) json.RawMessage {
 	return Input(inputEnvelope(params,
@@ -45,7 +46,7 @@ func MutationInput(params reflect.Type) json.RawMessage {
 // MutationOutput returns the output schema that all stored mutations share.
 func MutationOutput() json.RawMessage { return Output(reflect.TypeFor[mutationResult]()) }
 
-// readTarget is the branch or snapshot that a read has read.
+// readTarget is the branch or snapshot that a read used.
 type readTarget struct {
 	Branch   *string `json:"branch"`
 	Snapshot *string `json:"snapshot"`
@@ -62,8 +63,8 @@ type mutationResult struct {
 	DryRun        bool    `json:"dry_run,omitempty"`
 }
 
-// inputEnvelope puts the parameters of a query into a member params, separate from the run options
-// of the call. params is optional if no parameter is required.
+// inputEnvelope puts the parameters of a query into a member `params`, separate from the run
+// options of the call. This member is optional if no parameter is required.
 func inputEnvelope(params reflect.Type, knobs ...reflect.StructField) reflect.Type {
 	tag := reflect.StructTag(`json:"params,omitempty"`)
 	for f := range params.Fields() {

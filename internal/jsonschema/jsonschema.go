@@ -120,7 +120,8 @@ func (dir direction) leaf(t reflect.Type) *jsonschema.Schema {
 	return nil
 }
 
-// wide returns the schema of a 64-bit integer. pattern limits the string form.
+// wide returns the schema of a 64-bit integer. The regular expression `pattern` limits the string
+// form.
 func (dir direction) wide(pattern string) *jsonschema.Schema {
 	if dir == output {
 		return union("integer", "string")

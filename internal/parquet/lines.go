@@ -18,7 +18,7 @@ import (
 //	{"type":"Person","data":{"id":"ada","name":"ada"}}
 //	{"edge":"Knows","from":"ada","to":"bob","data":{"id":"01…","since":"2024-05-01"}}
 //
-// The first member gives the type. A property that data leaves out is null.
+// The first member gives the type. A property that is absent from `data` is null.
 type lines struct {
 	from   *source
 	dec    *jsontext.Decoder
@@ -50,7 +50,8 @@ func newLines(r io.Reader, tables []*table) *lines {
 // offset returns the number of bytes of the lines that were read so far.
 func (l *lines) offset() int64 { return l.dec.InputOffset() }
 
-// fault returns the error of the reader unchanged, and adds the number of the line to any other.
+// fault returns the error of the reader unchanged, and adds the number of the line to any other
+// error.
 func (l *lines) fault(line int, err error) error {
 	if l.from.err != nil && l.from.err != io.EOF {
 		return l.from.err

@@ -8,9 +8,9 @@ import (
 // ManifestName is the name of the manifest in the folder of an export.
 const ManifestName = "manifest.json"
 
-// FormatVersion is the number of the layout that this program writes: the folders, the names of
-// the files, and the members of the manifest. A change that a reader of the earlier layout would
-// misunderstand takes the next number; a new member does not.
+// FormatVersion is the number of the layout that this program writes: the folders, the names of the
+// files, and the members of the manifest. If a reader of the earlier layout would misunderstand a
+// change, the change needs the next number. A new member needs none.
 const FormatVersion = 1
 
 // Manifest describes an export. It is the last file of an export.
@@ -21,7 +21,8 @@ type Manifest struct {
 	Types         []ManifestType `json:"types"`          // the exported types in schema order, nodes before edges
 }
 
-// ManifestCommit identifies a commit. Its members are called the same in the responses of a server.
+// ManifestCommit identifies a commit. Its JSON members have the same names as those of a commit in
+// a server's responses.
 type ManifestCommit struct {
 	GraphCommitID string `json:"graph_commit_id"`
 	CreatedAt     int64  `json:"created_at"` // in Unix microseconds

@@ -45,8 +45,8 @@ type Options struct {
 type Create func(path string) (io.WriteCloser, error)
 
 // Export writes the entities at the target and returns their commit. The layout is that of [Write].
-// The error is an *engine.BadArgument if a type is unknown, or an error of create, of a file or of
-// the graph.
+// The error is an *engine.BadArgument if a type is unknown, or an error of the function `create`,
+// of a file or of the graph.
 func Export(ctx context.Context, g engine.Graph, at engine.Target, opts Options, create Create) (engine.Commit, error) {
 	snap, err := g.Snapshot(ctx, at)
 	if err != nil {
@@ -86,8 +86,8 @@ func Export(ctx context.Context, g engine.Graph, at engine.Target, opts Options,
 // is a List, and a Duration is an Int64 of nanoseconds. If a node type has a property called id, the
 // files have only one column id. The manifest is the last file.
 //
-// The error is an *engine.BadArgument if a type is unknown, or an error of create, of a file or of
-// the export.
+// The error is an *engine.BadArgument if a type is unknown, or an error of the function `create`,
+// of a file or of the export.
 func Write(ctx context.Context, export io.Reader, commit engine.Commit, s *catalog.Schema, opts Options, create Create) error {
 	tables, err := tablesOf(s, opts.Types)
 	if err != nil {

@@ -230,7 +230,7 @@ func TestExport(t *testing.T) {
 }
 
 // readBack turns a file of a type into lines that a load accepts, in the order of the file. The ids
-// must be greater than last, which becomes the last id of the file.
+// must be greater than `last`. readBack then sets `last` to the last id of the file.
 func readBack(t *testing.T, of parquet.ManifestType, data []byte, last *string) []string {
 	t.Helper()
 	name, typ := of.Folder, of.TypeName

@@ -99,8 +99,8 @@ func (p *part) add(b *engine.Batch, mem memory.Allocator) error {
 	return p.w.WriteBuffered(batch)
 }
 
-// full reports whether the part takes no more rows. size counts a row group when the next one has
-// begun.
+// full reports whether the part takes no more rows. `size` does not include the current row group;
+// the part adds a row group's bytes when the next one begins.
 func (p *part) full(opts *Options) bool { return p.rows >= opts.PartRows || p.size >= opts.PartBytes }
 
 // close completes the file and closes it. It closes the file after an error too.

@@ -78,8 +78,8 @@ func folder(taken map[string]bool, path string) string {
 	return unique
 }
 
-// addColumns adds the columns: the named ones, which every entity has, and the properties. If a
-// node type has a property id, that property is the column id.
+// addColumns adds the columns that every entity has, with the names `own`, and the columns of the
+// properties. If a node type has a property called id, that property is the column id.
 func (t *table) addColumns(props []*catalog.Property, own []string) {
 	for _, name := range own {
 		if !slices.ContainsFunc(props, func(p *catalog.Property) bool { return p.Name == name }) {

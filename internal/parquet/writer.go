@@ -20,7 +20,7 @@ type writer struct {
 // write writes all entities of an export.
 func (w *writer) write(ctx context.Context, in *lines) (err error) {
 	defer func() {
-		if w.part != nil { // after an error, which is more useful than that of close
+		if w.part != nil { // after an error; close's own error would be less useful, so it is dropped
 			_, _ = w.part.close()
 		}
 	}()
@@ -154,7 +154,7 @@ func (w *writer) endPart() error {
 	return w.failed(err)
 }
 
-// failed names the current type in an error.
+// failed adds the name of the current type to an error.
 func (w *writer) failed(err error) error {
 	if err == nil {
 		return nil

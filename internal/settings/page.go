@@ -7,7 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
-// Page returns the reference page of a file as Markdown. schema is the file name of the JSON
+// Page returns the reference page of a file as Markdown. `schema` is the file name of the JSON
 // Schema, which is in the same folder as the page.
 func Page(file, schema string, s *strictyaml.Setting) []byte {
 	var b strings.Builder
@@ -18,8 +18,8 @@ func Page(file, schema string, s *strictyaml.Setting) []byte {
 	return []byte(b.String())
 }
 
-// keys describes the keys of a Mapping, and then the values below them. path is the path of s, or
-// "" for the whole file.
+// keys describes the keys of a Mapping, and then the values below them. `path` is the path of the
+// setting `s`, or "" for the whole file.
 func keys(b *strings.Builder, path string, s *strictyaml.Setting) {
 	for _, k := range s.Keys {
 		at := k.Key
@@ -64,7 +64,7 @@ func facts(b *strings.Builder, s *strictyaml.Setting, example string) {
 	fmt.Fprintf(b, "- Limits: %s\n- Example: `%s`\n", Limits(s), example)
 }
 
-// typeOf names the type of a setting.
+// typeOf returns the name of a setting's type.
 func typeOf(s *strictyaml.Setting) string {
 	switch s.Type {
 	case strictyaml.Text:

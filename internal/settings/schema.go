@@ -32,7 +32,8 @@ func JSONSchema(file string, s *strictyaml.Setting) []byte {
 	return b.Bytes()
 }
 
-// notBlank matches a text that has more than blanks; readers refuse other texts.
+// notBlank matches a text that has at least one character other than a blank; readers refuse other
+// texts.
 const notBlank = `\S`
 
 // schemaOf returns the JSON Schema of a setting.

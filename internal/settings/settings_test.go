@@ -27,9 +27,9 @@ import (
 
 const reference = "../../docs/reference"
 
-// files are the configuration files that have a description. whole names a file in testdata that
-// sets every key. read returns the faults that the reader finds in a text; read may write to dir, an
-// empty folder that all calls of a test share.
+// files are the configuration files that have a description. `whole` is the name of a file in
+// testdata that sets every key. `read` returns the faults that the reader finds in a text; it may
+// write to `dir`, an empty folder that all calls of a test share.
 var files = []struct {
 	name     string
 	settings *strictyaml.Setting
@@ -185,9 +185,9 @@ func whole(t *testing.T, name string) string {
 	return string(b)
 }
 
-// TestSchemaAgreesWithReader changes each value of a whole file in every way of edits. The schema
-// must refuse each structural fault that the reader reports, and must refuse nothing that the
-// reader accepts.
+// TestSchemaAgreesWithReader makes every change that the function edits returns in a file that sets
+// every key. The schema must refuse each structural fault that the reader reports, and must refuse
+// nothing that the reader accepts.
 func TestSchemaAgreesWithReader(t *testing.T) {
 	structural := []diag.Code{strictyaml.UnknownKey, strictyaml.WrongType}
 	for _, f := range files {

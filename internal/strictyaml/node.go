@@ -56,8 +56,8 @@ func (n *Node) Note(code diag.Code, message, help string) {
 	n.r.report(diag.Note, code, n.Span, message, help)
 }
 
-// Entries reads a mapping with arbitrary keys, in file order. The argument what names the value in
-// reports, such as "groups".
+// Entries reads a mapping with arbitrary keys, in file order. The argument `what` is the name of
+// the value in reports, such as "groups".
 func (n *Node) Entries(what string) ([]Entry, bool) {
 	if n == nil {
 		return nil, false
@@ -114,7 +114,7 @@ func (n *Node) Fields(what string, known ...string) (Fields, bool) {
 }
 
 // Require returns the value of a required key. If the key is missing, Require reports that at the
-// mapping n. The argument what names the mapping in reports.
+// mapping `n`. The argument `what` is the name of the mapping in reports.
 func (n *Node) Require(f Fields, key, what string) *Node {
 	v, ok := f[key]
 	if !ok {
@@ -123,8 +123,8 @@ func (n *Node) Require(f Fields, key, what string) *Node {
 	return v
 }
 
-// Unknown reports a name that is not one of the known names and suggests the nearest one. kind is
-// the kind of the name, such as "group"; in is the place where it was looked up.
+// Unknown reports a name that is not one of the known names and suggests the nearest one. `kind` is
+// the kind of the name, such as "group"; `in` is the place where the name was looked up.
 func (n *Node) Unknown(code diag.Code, kind, name, in string, known []string) {
 	help := ""
 	switch near := diag.Nearest(name, known); {
@@ -143,7 +143,7 @@ func (n *Node) Unknown(code diag.Code, kind, name, in string, known []string) {
 	n.Fault(code, fmt.Sprintf("unknown %s in %s", n.r.shown(kind+" ", name), in), help)
 }
 
-// List reads a sequence. The argument what names it in reports.
+// List reads a sequence. The argument `what` is the name of the sequence in reports.
 func (n *Node) List(what string) ([]*Node, bool) {
 	if n == nil {
 		return nil, false
@@ -220,7 +220,7 @@ func (n *Node) Texts(what string) ([]Entry, bool) {
 	return texts, true
 }
 
-// OneOf reads a string that must be one of allowed.
+// OneOf reads a string that must be one of the texts in `allowed`.
 func (n *Node) OneOf(what string, allowed ...string) (string, bool) {
 	s, ok := n.Text(what)
 	if !ok {
@@ -332,7 +332,8 @@ func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// shown returns s, a word of the file, in the form for a message.
+// shown returns the word `s` of the file as a message shows it: quoted, or hidden if the file has
+// secrets.
 func (r *Reader) shown(prefix, s string) string {
 	if r.secret {
 		return strings.TrimSpace(prefix + "(not shown)")
@@ -353,7 +354,7 @@ func clip(s string) string {
 	return s
 }
 
-// kindOf describes the kind of a node. If the author may have meant a string, help says how to
+// kindOf describes the kind of a node. If the author may have meant a string, `help` says how to
 // write one.
 func kindOf(n ast.Node) (what, help string) {
 	const quote = "put it in quotes"

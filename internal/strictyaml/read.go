@@ -37,8 +37,8 @@ type Reader struct {
 	unlisted int // number of faults beyond MaxFaults
 }
 
-// Read parses src. The argument file is the name of src in error messages. The root is nil if the
-// file is empty or cannot be parsed at all; in the second case Faults gives the reason.
+// Read parses src. The argument `file` is the name of src in error messages. The root is nil if the
+// file is empty or cannot be parsed at all; if it cannot be parsed, Faults gives the reason.
 func Read(file string, src []byte) *Reader { return read(file, src, false) }
 
 // ReadSecret is like Read, but for a file with secret text. Error messages must not contain this

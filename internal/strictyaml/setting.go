@@ -84,7 +84,7 @@ func (n *Node) Word() (string, bool) {
 	return n.OneOf(s.Key, s.OneOf...)
 }
 
-// described returns the setting of the node, which must have the type as.
+// described returns the setting of the node. The setting must have the type `as`.
 func (n *Node) described(as Type) *Setting {
 	if n.setting == nil || n.setting.Type != as {
 		panic(fmt.Sprintf("strictyaml: the value at %v has no setting of the type that is read", n.Span()))

@@ -24,7 +24,7 @@ func AppendTokens(dst []string, s string) []string {
 	return dst
 }
 
-// Within reports whether the Levenshtein distance of two texts, in code points, is at most limit.
+// Within reports whether the Levenshtein distance of two texts, in code points, is `limit` or less.
 func Within(a, b string, limit int) bool {
 	if a == b {
 		return true

@@ -34,7 +34,7 @@ func itemsIn(graphs []string) string {
 }
 
 // clusterState returns the state of the graphs in a folder after an apply, without ids and times.
-// It also returns how many of the graphs have the schema in wanted, and the number of the recorded
+// It also returns how many of the graphs have the schema `wanted`, and the number of the recorded
 // revision.
 func clusterState(t *testing.T, dir string, graphs []string, wanted string) (state string, done int, revision uint64) {
 	t.Helper()
@@ -179,7 +179,7 @@ func TestApplyIsKilled(t *testing.T) {
 }
 
 // waitFor waits until a file exists or the process has ended, at most 20 seconds. It leaves the
-// result of the process in ended.
+// result of the process in the channel `ended`.
 func waitFor(name string, ended <-chan error) {
 	for limit := clock.Now().Add(20 * time.Second); clock.Now().Before(limit); {
 		if _, err := os.Stat(name); err == nil || len(ended) > 0 {

@@ -11,8 +11,8 @@ import (
 var hostileJSON = []struct {
 	name, text string
 
-	// wellFormed is true if the value may be accepted in a place where any value is allowed.
-	// fitting is true if it may also be accepted where a string is required. All other texts must
+	// `wellFormed` is true if the value may be accepted in a place where any value is allowed.
+	// `fitting` is true if it may also be accepted where a string is required. All other texts must
 	// be refused everywhere.
 	wellFormed, fitting bool
 }{

@@ -17,7 +17,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// make test-hostile sets these flags for the full runs. Those take minutes, or use most of the
+// make test-hostile sets these flags for the full runs. Full runs take minutes, or use most of the
 // files that a process may open.
 var (
 	connections = flag.Int("connections", 1000, "how many idle connections TestIdleConnections holds")

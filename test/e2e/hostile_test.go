@@ -205,8 +205,9 @@ func readReply(r *bufio.Reader, method string) (reply, error) {
 	return reply{res.StatusCode, res.Header, body, res.Close}, nil
 }
 
-// check checks that the status of an answer is in want. A refusal must be an error envelope; if the
-// request was not valid HTTP, the refusal is a line of text, and the server closes the connection.
+// check checks that the status of an answer is in the list `want`. A refusal must be an error
+// envelope; if the request was not valid HTTP, the refusal is a line of text, and the server closes
+// the connection.
 func (r reply) check(want ...int) error {
 	if !slices.Contains(want, r.status) {
 		return fmt.Errorf("answered %d %.300s, expected %v", r.status, r.body, want)

@@ -28,8 +28,8 @@ const (
 	stopLimit = 17 * time.Second
 )
 
-// fillText repeats item between head and tail until the text has about n bytes. In item, # stands
-// for the number of the copy.
+// fillText repeats `item` between `head` and `tail` until the text has about n bytes. In `item`, #
+// stands for the number of the copy.
 func fillText(n int, head, item, tail string) string {
 	var b strings.Builder
 	b.WriteString(head)
@@ -111,8 +111,8 @@ func message(t testing.TB, method string, params any) string {
 // stored is the body of the measured call. It calls a stored query.
 const stored = `{"params":{"symbol":"example.com/p.F1"}}`
 
-// callEvery calls in a loop until stop is closed. It returns the duration of each call, the number
-// of answers by status, and the size of the largest answer in bytes.
+// callEvery calls in a loop until the channel `stop` is closed. It returns the duration of each
+// call, the number of answers by status, and the size of the largest answer in bytes.
 func (p *process) callEvery(client *http.Client, stop <-chan struct{}, pause time.Duration, path string, bodies []string) (took []time.Duration, answers map[int]int, largest int) {
 	answers = map[int]int{}
 	for i := 0; ; i++ {
@@ -167,9 +167,9 @@ func (l *latencies) String() string {
 		l.calls, l.longest.Round(time.Millisecond), l.answers, l.largest)
 }
 
-// measure runs six clients that send the bodies to path in a loop, for the given duration. During
-// that time one more client calls a stored query with the token of other, and measure adds the
-// latencies of those calls to l.
+// measure runs six clients that send the bodies to `path` in a loop, for the given duration. During
+// that time one more client calls a stored query with the token of `other`, and measure adds the
+// latencies of this client's calls to `l`.
 func (p *process) measure(l *latencies, other *process, path string, bodies []string, during time.Duration) {
 	stop := make(chan struct{})
 	var clients sync.WaitGroup

@@ -132,9 +132,9 @@ func TestImage(t *testing.T) {
 	})
 }
 
-// contained runs the commands of an image with the files of a folder. built is the folder of the
-// compiled commands. It applies the cluster with the command apply and asks its graph for entities
-// of a type.
+// contained runs the commands of an image with the files of a folder. `built` is the folder of the
+// compiled commands. contained applies the cluster with the command `apply`, and then asks the
+// cluster's graph for entities of a type.
 func contained(t *testing.T, im image, from, built string, apply []string, graph, schema, entity string) {
 	t.Helper()
 	root := t.TempDir()

@@ -98,21 +98,21 @@ type process struct {
 	read           chan struct{} // closed when stdout has ended
 }
 
-// start runs the server with --dev and args on a free port. It waits until the server has printed
-// its example call.
+// start runs the server with --dev and the arguments `args` on a free port. It waits until the
+// server has printed its example call.
 func start(t *testing.T, dir string, args ...string) *process {
 	t.Helper()
 	return startWith(t, dir, "Serving", append(args, "--dev")...)
 }
 
-// startWith runs the server on a free port and waits for a line that starts with sign.
+// startWith runs the server on a free port and waits for a line that starts with the text `sign`.
 func startWith(t *testing.T, dir, sign string, args ...string) *process {
 	t.Helper()
 	args = append([]string{"--cluster", dir, "--bind", "127.0.0.1:0"}, args...)
 	return startCommand(t, exec.Command(filepath.Join(bin, "omnigraph-server"), args...), sign)
 }
 
-// startCommand starts a server and waits for a line that starts with sign.
+// startCommand starts a server and waits for a line that starts with the text `sign`.
 func startCommand(t *testing.T, cmd *exec.Cmd, sign string) *process {
 	t.Helper()
 	p := &process{t: t, cmd: cmd, read: make(chan struct{})}
@@ -184,8 +184,8 @@ func (p *process) kill() {
 	p.cmd.Wait()
 }
 
-// post sends a request and decodes the JSON of the answer into answer, if answer is not nil. The
-// error is a connection error: the server may have been killed.
+// post sends a request and decodes the JSON of the answer into `answer`, unless `answer` is nil.
+// The error is a connection error: the server may have been killed.
 func (p *process) post(path, contentType, body string, answer any) (status int, err error) {
 	req, err := http.NewRequest(http.MethodPost, "http://"+p.addr+path, strings.NewReader(body))
 	if err != nil {

@@ -104,7 +104,8 @@ type proxied struct {
 	client         *http.Client // connects to the proxy for the public host
 }
 
-// behind runs the proxy that command returns, and runs the checks on servers through it.
+// behind runs the proxy that the function `command` returns, and runs the checks on servers through
+// it.
 func behind(t *testing.T, program string, command func(*testing.T, *proxied) *exec.Cmd) {
 	if _, err := exec.LookPath(program); err != nil {
 		t.Skipf("%s is not installed", program)
@@ -327,7 +328,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.x.client.Transport.RoundTrip(r)
 }
 
-// symbols returns at least size bytes of NDJSON, and the number of lines.
+// symbols returns NDJSON of at least `size` bytes, and its number of lines.
 func symbols(size int) (string, int) {
 	var b strings.Builder
 	lines := 0

@@ -13,8 +13,8 @@ import (
 
 const omnigraph = "github.com/omnigraph-go/omnigraph"
 
-// outsider is a module other than the one of this repository. modfile is the go.mod that the go
-// command uses for it.
+// outsider is a module other than the one of this repository. `modfile` is the path of the go.mod
+// that the go command uses for it.
 type outsider struct{ dir, modfile string }
 
 // module prepares the module in a folder so that the go command can build it without a network: it

@@ -73,8 +73,8 @@ var shapes = []string{
 // edit is a change that an author makes to the file of a table.
 type edit struct {
 	name string
-	// apply returns the text of a file after the edit. unique becomes part of a name or a text, so
-	// that no earlier build had the same files.
+	// apply returns the text of a file after the edit. The edit puts `unique` into a name or a
+	// text, so that no earlier build had the same files.
 	apply func(text, unique string) string
 }
 
@@ -89,7 +89,8 @@ var edits = []edit{
 	}},
 }
 
-// replace returns an edit that replaces the text old. It makes the new text with format.
+// replace returns an edit that replaces the text `old`. The new text is `format` with the argument
+// `unique` filled in.
 func replace(old, format string) func(text, unique string) string {
 	return func(text, unique string) string { return strings.Replace(text, old, fmt.Sprintf(format, unique), 1) }
 }

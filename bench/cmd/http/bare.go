@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// serveBare serves until the context ends. POST /N reads the body and answers with N bytes. Its
-// handler is as small as net/http allows for an answer of that size.
+// serveBare serves until the context ends. POST /N reads the body and answers with N bytes. The
+// handler does as little as net/http allows for an answer of that size.
 func serveBare(ctx context.Context, stdout io.Writer) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

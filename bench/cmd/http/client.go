@@ -71,8 +71,8 @@ func (c *conn) post(head, body string) ([]byte, error) {
 	return c.answer, err
 }
 
-// hammer makes calls over all connections for one round and returns the time of each call. request
-// returns the head and body of the n-th call of a connection.
+// hammer makes calls over all connections for one round and returns the time of each call. The
+// function `request` returns the head and body of the n-th call of a connection.
 func hammer(conns []*conn, round time.Duration, request func(conn, n int) (head, body string)) ([]time.Duration, error) {
 	took := make([][]time.Duration, len(conns))
 	errs := make([]error, len(conns))

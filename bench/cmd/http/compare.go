@@ -133,7 +133,7 @@ func answerSize(addr, head, body string) (int, error) {
 	return len(answer), err
 }
 
-// quantile returns the smallest time such that the fraction q of all times is at most this time.
+// quantile returns the smallest time t such that the fraction q of all times is t or less.
 func quantile(d []time.Duration, q float64) time.Duration {
 	slices.Sort(d)
 	return d[min(len(d)-1, int(q*float64(len(d))))].Round(100 * time.Nanosecond)

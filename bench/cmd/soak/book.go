@@ -77,7 +77,7 @@ func (b *book) stop() { b.stopping.Store(true) }
 // outcome is the result of one call.
 type outcome struct {
 	operation, request string
-	status             int    // HTTP status; for a tool, the status that REST would give its fault
+	status             int    // HTTP status; for a tool, the status that REST would use for the fault
 	body               []byte // body of the answer
 	err                error
 	took               time.Duration // time of the call

@@ -202,7 +202,7 @@ func (c *client) callTool(ctx context.Context, name string, arguments json.RawMe
 // the server may have ended it.
 func (c *client) failed(err error) (int, []byte, error) {
 	if c.mcp != nil {
-		_ = c.mcp.Close() // the session failed, so an error adds nothing
+		_ = c.mcp.Close() // the session has failed already, so an error of Close adds nothing
 		c.mcp = nil
 	}
 	status := int(c.status.Load())
@@ -216,9 +216,10 @@ func (c *client) failed(err error) (int, []byte, error) {
 	return status, nil, err
 }
 
-// commitOf returns the id of the commit in the answer to a write, or "" for no commit. The member
-// commit is an object over REST, and an id over MCP. A merge over REST has graph_commit_id instead.
-// Reads have that member too, but only a merge also has an outcome.
+// commitOf returns the id of the commit in the answer to a write, or "" for no commit. Over REST
+// the member `commit` is an object; over MCP it is the id. A merge over REST has `graph_commit_id`
+// instead. The answer to a read has `graph_commit_id` too, but only the answer to a merge also has
+// `outcome`.
 func commitOf(o *outcome) string {
 	var answer struct {
 		Commit  json.RawMessage `json:"commit"`

@@ -27,7 +27,7 @@ const (
 	rssAfter        = time.Minute // in shorter runs, memory has not reached its level
 	goroutineMargin = 0.10
 	goroutineSlack  = 16 // the server uses two for each client connection
-	threadSlack     = 8  // threads by which the last third may exceed the middle one
+	threadSlack     = 8  // number of threads that the last third may have in excess of the middle third
 )
 
 // verdict returns the faults of a run, joined into one error, or nil.
@@ -117,8 +117,8 @@ func (r *result) print(w io.Writer) {
 	fmt.Fprintf(w, "\nthe server stopped under load in %s; compared %d notes and branches of the store; %d differ\n", short(r.end.took), r.checked, len(r.lost))
 }
 
-// quantile returns the smallest of the sorted times such that the fraction q of all times is at
-// most this time.
+// quantile returns the smallest t of the sorted times such that the fraction q of all times is t or
+// less.
 func quantile(sorted []time.Duration, q float64) time.Duration {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }

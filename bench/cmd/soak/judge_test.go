@@ -29,7 +29,7 @@ func TestVerdict(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		spoil func(*result)
-		want  string // part of the verdict; empty for nil
+		want  string // part of the error that verdict returns; empty if it returns nil
 	}{
 		{"an error that nothing explains", func(r *result) {
 			r.book.enter(outcome{operation: "insert", status: 500, request: "POST x", body: []byte("oh")})

@@ -18,8 +18,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// ledger records the acknowledged writes, and the writes of unknown outcome because their answers
-// were lost. It is safe for concurrent use.
+// ledger records the acknowledged writes. It also records the writes whose outcome is unknown
+// because their answers were lost. It is safe for concurrent use.
 type ledger struct {
 	commits atomic.Int64 // acknowledged, on any branch
 
@@ -42,22 +42,22 @@ type write struct {
 // history is the sequence of one client's writes to a note or branch.
 type history struct {
 	text   string   // text after the last acknowledged write
-	unsure []string // texts of writes of unknown outcome; one may be applied after later writes
+	unsure []string // texts of the writes with an unknown outcome; one may be applied after later writes
 }
 
 func newLedger() *ledger {
 	return &ledger{own: map[string]*history{}, shared: map[string][]write{}, branches: map[string]*history{}}
 }
 
-// note records a write to a note that only one client writes to. known is false if the answer to
+// note records a write to a note that only one client writes to. `known` is false if the answer to
 // the write was lost.
 func (l *ledger) note(slug, text string, known bool) { l.put(l.own, slug, text, known) }
 
-// branch records that a client created or deleted a branch. text is the constant made for a
-// creation and the constant absent for a deletion. known is false if the answer was lost.
+// branch records that a client created or deleted a branch. `text` is the constant `made` for a
+// creation and the constant `absent` for a deletion. `known` is false if the answer was lost.
 func (l *ledger) branch(name, text string, known bool) { l.put(l.branches, name, text, known) }
 
-// put records a write to a key; known is false if its outcome is unknown.
+// put records a write to a key; `known` is false if the outcome of the write is unknown.
 func (l *ledger) put(m map[string]*history, key, text string, known bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,8 +141,8 @@ func readNotes(out *bytes.Buffer) (map[string]string, error) {
 	return notes, lines.Err()
 }
 
-// differ compares the ledger with the notes and branches of a store. order maps the commits of main
-// to their sequence numbers.
+// differ compares the ledger with the notes and branches of a store. The map `order` holds the
+// sequence number of each commit of main.
 func (l *ledger) differ(notes, branches map[string]string, order map[string]uint64) (differences []string, checked int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

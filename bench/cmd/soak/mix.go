@@ -51,7 +51,7 @@ type deed struct {
 	do     func(*client, context.Context) // makes the calls
 }
 
-// deeds are the activities of the clients by actor.
+// deeds lists, for each actor, the activities of the clients that use this actor's token.
 var deeds = map[string][]deed{
 	everything: {
 		{12, (*client).readStored}, {6, (*client).readAdHoc}, {8, (*client).readOverMCP}, {3, (*client).lists},
@@ -98,7 +98,7 @@ func (c *client) gone(ctx context.Context) bool {
 	return status == lost
 }
 
-// name returns a text that no other call uses.
+// name returns a text that no other call of name returns.
 func (c *client) name(what string) string {
 	c.serial++
 	return fmt.Sprintf("%s-%d-%d", what, c.n, c.serial)
@@ -266,8 +266,8 @@ func (c *client) loadOverMCP(ctx context.Context) {
 	}
 }
 
-// loadTwice appends a note that exists together with one that does not. The load must fail and
-// change neither.
+// loadTwice loads two notes in the append mode: one that exists, and one that does not. The load
+// must fail and change neither.
 func (c *client) loadTwice(ctx context.Context) {
 	slug := c.some()
 	if slug == "" {

@@ -99,7 +99,7 @@ func measure(ctx context.Context, dir string, o contention.Options) (rep *conten
 	return rep, errors.Join(g.Verify(ctx), rep.Compare(ctx, g), g.Close())
 }
 
-// quantile returns the smallest time such that the fraction q of all times is at most this time.
+// quantile returns the smallest time t such that the fraction q of all times is t or less.
 func quantile(times []time.Duration, q float64) string {
 	if len(times) == 0 {
 		return "–"

@@ -8,7 +8,7 @@ import (
 )
 
 // WriteNDJSON writes the graph as NDJSON that omnigraph loads: one line per row, nodes first. None
-// of its texts needs an escape, so it can write them quickly.
+// of the graph's texts needs an escape, so WriteNDJSON can write them quickly.
 func (g *Graph) WriteNDJSON(to io.Writer) error {
 	out := bufio.NewWriterSize(to, 1<<20)
 	w := &lines{out: out, days: make(map[int]string)}

@@ -40,8 +40,8 @@ const (
 	ParamWidened       Kind = "param-widened"    // accepts more values
 	ParamTightened     Kind = "param-tightened"  // a limit rejects more values
 	ParamLoosened      Kind = "param-loosened"   // a limit rejects fewer values
-	ArgumentRemoved    Kind = "argument-removed" // an argument of the call other than params
-	ArgumentAdded      Kind = "argument-added"   // an argument of the call other than params
+	ArgumentRemoved    Kind = "argument-removed" // an argument of the call, but not the argument `params`
+	ArgumentAdded      Kind = "argument-added"   // an argument of the call, but not the argument `params`
 
 	ColumnAdded       Kind = "column-added"
 	ColumnRemoved     Kind = "column-removed"
@@ -50,8 +50,8 @@ const (
 	ColumnNotNullable Kind = "column-not-nullable"
 	EnumValueAdded    Kind = "enum-value-added"
 	EnumValueRemoved  Kind = "enum-value-removed"
-	ResultRemoved     Kind = "result-removed" // a member of the answer other than rows
-	ResultAdded       Kind = "result-added"   // a member of the answer other than rows
+	ResultRemoved     Kind = "result-removed" // a member of the answer, but not the member `rows`
+	ResultAdded       Kind = "result-added"   // a member of the answer, but not the member `rows`
 )
 
 // KindDoc explains what a kind of change means for callers.

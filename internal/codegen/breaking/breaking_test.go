@@ -50,7 +50,8 @@ const read = `query find($slug: String, $age: I32?) @description("Find.") {
 
 const write = `query put($slug: String, $name: String) @description("Put.") { insert Pet { slug: $slug, name: $name } }`
 
-// replaced returns text with pairs of old and new strings replaced. Each old string must occur.
+// replaced returns `text` after it has replaced each old string of the given pairs by the new one.
+// Each old string must occur.
 func replaced(t *testing.T, text string, pairs ...string) string {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
@@ -175,8 +176,8 @@ func TestCompare(t *testing.T) {
 }
 
 // modeKinds compares contracts with fewer exposed queries than the threshold, and contracts that
-// reach it. Below the threshold each query is a tool; from it on the meta tools replace these
-// tools.
+// reach it. Below the threshold each query is a tool. If the threshold is reached, the meta tools
+// replace these tools.
 func modeKinds(t *testing.T) []breaking.Kind {
 	t.Helper()
 	one, two := contract(t, schema, read), contract(t, schema, read+write)

@@ -8,8 +8,8 @@ import (
 
 // CompareMode returns the change, if any, between serving one tool per exposed query and serving
 // the two meta tools, which find and run queries. `was` and `is` are the earlier and the later
-// threshold: if at least this many queries are exposed, the meta tools replace the others. file is
-// the file that sets the threshold.
+// threshold: if at least this many queries are exposed, the meta tools replace the others. `file`
+// is the name of the file that sets the threshold.
 func CompareMode(before, after *codegen.Contract, was, is int, file string) []Change {
 	old, now := exposed(before), exposed(after)
 	if old == 0 || now == 0 || (old >= was) == (now >= is) {

@@ -51,7 +51,7 @@ func (c *comparer) params(was, is *codegen.ContractQuery) {
 			c.bounds(p.Name, a, b)
 			c.pattern(p.Name, a, b)
 		case wider(p.Type, next.Type):
-			// The wider type drops the bounds of the narrower one and may bring a pattern of its
+			// The wider type drops the bounds of the narrower one and may have a pattern of its
 			// own. Both follow from the change of type, so only tightened bounds are reported.
 			inner := &comparer{query: c.query}
 			inner.bounds(p.Name, a, b)
@@ -168,7 +168,7 @@ func (c *comparer) columns(under string, was, is []codegen.ContractColumn) {
 	}
 }
 
-// columnType names the type of a column in a message.
+// columnType returns the text for the type of a column in a message.
 func columnType(c *codegen.ContractColumn) string {
 	if c.Node != "" {
 		return "the node " + c.Node

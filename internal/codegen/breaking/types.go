@@ -26,7 +26,7 @@ func wider(was, is string) bool {
 	return slices.Contains(widenings[a], b)
 }
 
-// element returns the type of a list's elements and true, or the type itself and false.
+// element returns the type of the elements and true if t is a list type, and otherwise t and false.
 func element(t string) (elem string, list bool) {
 	if strings.HasPrefix(t, "[") && strings.HasSuffix(t, "]") {
 		return t[1 : len(t)-1], true

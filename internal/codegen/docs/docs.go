@@ -41,7 +41,7 @@ type writer struct {
 	root string // relative path from the page's folder to the module's root
 }
 
-// line writes a line. Without args, format is the text itself.
+// line writes a line. Without `args`, `format` is the text itself.
 func (w *writer) line(format string, args ...any) {
 	if len(args) == 0 {
 		w.b.WriteString(format)
@@ -224,8 +224,8 @@ func requiredMembers(schema json.RawMessage) []string {
 	return s.Required
 }
 
-// exampleParams returns the required parameters with made-up values of their types. If all is true,
-// it adds the optional ones as null. It returns "" if there are none.
+// exampleParams returns the required parameters with made-up values of their types. If `all` is
+// true, it adds the optional ones as null. It returns "" if there are none.
 func exampleParams(q *model.Query, all bool) string {
 	var members []string
 	for _, p := range q.Params {

@@ -7,9 +7,9 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// comment adds text as line comments and prevents lines from being read as build constraints.
-// jennifer would write a text of several lines as a block comment, which a */ in the text would end
-// early.
+// comment adds the given text as line comments and prevents lines from being read as build
+// constraints. jennifer would write a text of several lines as a block comment, which a */ in the
+// text would end early.
 func comment(to interface{ Comment(string) *jen.Statement }, text string) {
 	for line := range commentLines(text) {
 		to.Comment(line)
@@ -48,7 +48,7 @@ func doc(f *jen.File, sentence, more string) {
 // cleanText removes the characters that Go source must not contain, and those that gofmt drops.
 func cleanText(text string) string {
 	for _, s := range []string{"\r", "\x00", "\uFEFF"} {
-		if strings.Contains(text, s) { // rare; calling the replacer always would copy every text
+		if strings.Contains(text, s) { // such characters are rare, and the replacer would copy every text
 			return textCleaner.Replace(text)
 		}
 	}

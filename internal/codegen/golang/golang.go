@@ -34,7 +34,7 @@ var packageNames = map[string]string{enginePath: "engine", valuePath: "value", t
 // is a fault of the generator.
 func Files(p *model.Package) (map[string][]byte, error) {
 	out := map[string][]byte{}
-	var mu sync.Mutex // guards out
+	var mu sync.Mutex // guards the map `out`
 	var work errgroup.Group
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	write := func(name string, file func() *jen.File) {

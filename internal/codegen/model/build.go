@@ -198,7 +198,8 @@ func (b *builder) declare(goName string, o owner) bool {
 	return true
 }
 
-// enumSuffix ends the Go name of every enum type, so that a query is unlikely to have the name.
+// enumSuffix ends the Go name of every enum type, so that the name of a query is unlikely to
+// collide with it.
 const enumSuffix = "Enum"
 
 // buildEnums names a type for every enum property of the schema, even if no query uses the

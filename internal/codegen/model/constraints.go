@@ -93,8 +93,9 @@ func (c *constraints) replacement(n *catalog.Node, st plan.Insert) string {
 	return text
 }
 
-// blocks names the edges of a replaced node that make the insert of another edge from the node
-// fail, such as "an About". It is empty if the node may have any number of such edges.
+// blocks returns a phrase for the edges of a replaced node that make the insert of another edge
+// from the node fail, such as "an About". It returns "" if the node may have any number of such
+// edges.
 func (c *constraints) blocks(e *catalog.Edge, ins plan.Insert) string {
 	for _, u := range e.Unique {
 		switch {
@@ -140,7 +141,8 @@ func appendNew(list []string, text string) []string {
 	return append(list, text)
 }
 
-// count returns the number of edges that the mutation inserts with the type and source of ins.
+// count returns the number of edges that the mutation inserts with the type and source of the
+// insert `ins`.
 func (c *constraints) count(ins plan.Insert) int {
 	n := 0
 	for _, st := range c.statements {
@@ -151,7 +153,8 @@ func (c *constraints) count(ins plan.Insert) int {
 	return n
 }
 
-// clears reports whether an earlier statement deletes all edges with the type and source of ins.
+// clears reports whether an earlier statement deletes all edges with the type and source of the
+// insert `ins`.
 func (c *constraints) clears(at int, ins plan.Insert) bool {
 	for _, st := range c.statements[:at] {
 		if d, ok := st.(plan.Delete); ok && d.Entity == plan.Edge && d.Type == ins.Type &&

@@ -65,8 +65,8 @@ func TestConstraintLine(t *testing.T) {
 	}
 }
 
-// TestConstraintLineIsTrue runs mutations again and again with the same arguments. One of the calls
-// must fail if the constraints say that a call can fail, and none otherwise.
+// TestConstraintLineIsTrue runs mutations again and again with the same arguments. If the
+// constraints say that a call can fail, at least one call must fail; otherwise none may fail.
 func TestConstraintLineIsTrue(t *testing.T) {
 	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: constrained})
 	if err := faults.Err(); err != nil {

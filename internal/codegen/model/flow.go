@@ -201,7 +201,8 @@ func (b *builder) inheritEnum(p *Param, fl []flow) {
 	}
 }
 
-// flowDoc describes the place: the description of the property, or the type whose id it is.
+// flowDoc describes the place that a flow leads to: a property by its description, and an id by the
+// type that has it.
 func (b *builder) flowDoc(f flow) string {
 	typ := f.typ
 	switch f.prop {
@@ -243,7 +244,7 @@ func (i *interval) narrow(r catalog.Range) {
 	}
 }
 
-// less reports whether a is less than b. Values that cannot be compared are not.
+// less reports whether a is less than b. It returns false for values that cannot be compared.
 func less(a, b value.Value) bool {
 	c, ok := value.Compare(a, b)
 	return ok && c < 0

@@ -8,7 +8,7 @@ import (
 // hints returns the tool annotations of a query. A read is read-only. A mutation is destructive if
 // it updates, deletes, or inserts a keyed node, because that insert replaces an existing node with
 // the same key. It is idempotent if it only inserts keyed nodes and does not use the current time.
-// override, from @mcp, replaces the computed value of idempotent.
+// The argument `override`, which comes from @mcp, replaces the computed value of idempotent.
 func hints(q *plan.Query, s *catalog.Schema, override *bool) (readOnly, destructive, idempotent bool) {
 	if q.Mutation == nil {
 		readOnly, idempotent = true, true

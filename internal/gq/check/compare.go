@@ -157,8 +157,8 @@ func (c *checker) checkElement(l, r *typed, atR diag.Span) bool {
 	return true
 }
 
-// checkStrings returns true if both operands are Strings. Otherwise it reports an error; want
-// describes the expected left side.
+// checkStrings returns true if both operands are Strings. Otherwise it reports an error, in which
+// `want` describes the expected left side.
 func (c *checker) checkStrings(l, r *typed, op plan.Op, atL, atR diag.Span, want string) bool {
 	str := func(t *typed) bool { return t.typ.Kind == value.String && !t.typ.List }
 	switch {

@@ -225,7 +225,7 @@ func (c *checker) assignable(l *syntax.Literal, t value.Type, prop string, code 
 	return v, true
 }
 
-// fits reports whether a value of type from can be assigned to a property of type to.
+// fits reports whether a value of the type `from` can be assigned to a property of the type `to`.
 func fits(from, to value.Type) bool {
 	if from.List != to.List || from.Dim != to.Dim {
 		return false

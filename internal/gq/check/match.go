@@ -100,7 +100,7 @@ func (c *checker) not(n *syntax.Not, outer *scope) plan.Clause {
 	return plan.Not{Match: match}
 }
 
-// newVar adds a variable. typ is "" if the type is not known yet.
+// newVar adds a variable. `typ` is "" if the type is not known yet.
 func (c *checker) newVar(t syntax.Token, entity plan.Entity, typ string, sc *scope) plan.VarID {
 	id := plan.VarID(len(c.read.Vars))
 	name := t.Value[1:]

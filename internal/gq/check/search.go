@@ -7,7 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
-// maxEdits bounds the edit distance of fuzzy.
+// maxEdits bounds the edit distance that a call of fuzzy may allow.
 const maxEdits = 2
 
 // textClause lowers search, match_text or fuzzy in a condition.

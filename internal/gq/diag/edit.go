@@ -12,9 +12,9 @@ type Edit struct {
 	Text string `json:"text"` // the replacement
 }
 
-// Apply applies the edits of the named file to its text. If two edits overlap, it applies the
-// one that starts first and counts the other one in skipped. It also skips edits outside the
-// text.
+// Apply applies the edits of the named file to its text. If two edits overlap, it applies the one
+// that starts first and counts the other one in `skipped`. It also skips edits outside the text,
+// and counts them.
 func Apply(file, text string, edits []Edit) (out string, skipped int) {
 	var own []Edit
 	for _, e := range edits {

@@ -14,8 +14,8 @@ type Reported struct {
 	Edits []Edit `json:"edits,omitempty"`
 }
 
-// NewReport makes a report of a list. edits maps indexes in the list to the fixes; it may be
-// nil.
+// NewReport makes a report of a list. The map `edits` holds fixes by their diagnostics' indexes in
+// the list; it may be nil.
 func NewReport(list List, edits map[int][]Edit) Report {
 	r := Report{Diagnostics: make([]Reported, len(list))}
 	for i, d := range list {

@@ -10,10 +10,10 @@ import (
 // misspelt.
 const maxNearest = 64
 
-// Nearest returns the candidate that name is most likely a misspelling of, or "" if no candidate
-// is close. It ignores case. At most a third of the letters may be wrong, missing, extra or
-// swapped with a neighbour; in a name of two or more letters, one always may. Of several equally
-// close candidates, Nearest returns the first.
+// Nearest returns the candidate that was most likely meant by `name`, or "" if no candidate is
+// close. It ignores case. At most a third of the letters may be wrong, missing, extra or swapped
+// with a neighbour; in a name of two or more letters, one such letter is always allowed. Of several
+// equally close candidates, Nearest returns the first.
 func Nearest(name string, candidates []string) string {
 	letters := utf8.RuneCountInString(name)
 	if letters > maxNearest {
@@ -38,7 +38,7 @@ func DidYouMean(name string, candidates []string) string {
 }
 
 // distance returns the optimal string alignment distance (Damerau's distance without crossing
-// edits), or limit if the distance is limit or more.
+// edits), or `limit` if the distance is at least `limit`.
 func distance(a, b []rune, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
 		return limit

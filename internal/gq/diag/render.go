@@ -21,8 +21,8 @@ const (
 var severityColor = [...]string{Error: "\x1b[1;31m", Warning: "\x1b[1;33m", Note: "\x1b[1;34m"}
 
 // Render writes the list for a terminal. For each diagnostic it writes a line with position,
-// severity, code and message, then the source line with carets under the exact span if sources
-// has the text of the file, and then the help line. A span over several lines is marked up to
+// severity, code and message. If `sources` has the text of the file, the source line follows, with
+// carets under the exact span. The help line comes last. A span over several lines is marked up to
 // the end of its first line.
 func Render(w io.Writer, list List, sources map[string]string, color bool) error {
 	paint := func(code, s string) string {

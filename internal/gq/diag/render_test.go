@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
-// at returns the span of the first occurrence of piece in src. Columns count code points.
+// at returns the span of the first occurrence of `piece` in `src`. Columns count code points.
 func at(src, piece string) diag.Span {
 	off := strings.Index(src, piece)
 	pos := func(off int) diag.Pos {

@@ -110,7 +110,7 @@ func (b *builder) comma(last bool) {
 }
 
 // run makes pieces of the tokens before the index `end`. They are on one line, except inside list
-// literals and enums. g is the gap before the first token.
+// literals and enums. `g` is the gap before the first token.
 func (b *builder) run(end int, g gap) {
 	for first := true; b.at < end; first = false {
 		if !first {

@@ -31,7 +31,7 @@ const Width = 100
 // the errors.
 func Schema(file, text string) (string, diag.List) { return SchemaWithin(nil, file, text) }
 
-// SchemaWithin is Schema with a meter, which may panic to end it.
+// SchemaWithin is Schema with a meter, which may panic to end the formatting.
 func SchemaWithin(m *work.Meter, file, text string) (string, diag.List) {
 	tree, faults := syntax.ParseSchemaWithin(m, file, text)
 	if faults.HasErrors() {
@@ -48,7 +48,7 @@ func SchemaWithin(m *work.Meter, file, text string) (string, diag.List) {
 // the errors.
 func Queries(file, text string) (string, diag.List) { return QueriesWithin(nil, file, text) }
 
-// QueriesWithin is Queries with a meter, which may panic to end it.
+// QueriesWithin is Queries with a meter, which may panic to end the formatting.
 func QueriesWithin(m *work.Meter, file, text string) (string, diag.List) {
 	tree, faults := syntax.ParseQueriesWithin(m, file, text)
 	if faults.HasErrors() {

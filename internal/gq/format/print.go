@@ -197,7 +197,7 @@ func (p *printer) lineBreaks(from, to int) int {
 	return most
 }
 
-// newline ends the line, adds a blank line if blank is set, and indents the next line.
+// newline ends the line, adds a blank line if `blank` is set, and indents the next line.
 func (p *printer) newline(level int, blank bool) {
 	p.b.WriteByte('\n')
 	if blank {

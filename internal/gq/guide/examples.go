@@ -46,7 +46,7 @@ func endsOf(s *catalog.Schema, e *catalog.Edge) ends {
 	return x
 }
 
-// labels returns expressions by which a reader can tell the nodes at the ends apart, such as
+// labels returns expressions that tell the nodes at the two ends apart for a reader, such as
 // $person.name.
 func (e ends) labels() (a, b string) { return e.a + "." + Label(e.from), e.b + "." + Label(e.to) }
 
@@ -109,8 +109,8 @@ func propertyQuery(s *catalog.Schema, want func(value.Type) bool, match func(v s
 	return query(param, match(v, n, p), returns(v+"."+Label(n)), limit20)
 }
 
-// condition returns a function that writes a match with one condition on a property. In format, the
-// first %s stands for the property and the second for the parameter.
+// condition returns a function that writes a match with one condition on a property. In `format`,
+// the first %s stands for the property and the second for the parameter.
 func condition(format string) func(string, *catalog.Node, *catalog.Property) []string {
 	return func(v string, n *catalog.Node, p *catalog.Property) []string {
 		return []string{v + ": " + n.Name, fmt.Sprintf(format, v+"."+p.Name, "$"+p.Name)}
@@ -181,7 +181,7 @@ func along(s *catalog.Schema) string {
 	return query("", []string{x.a + " " + EdgeName(e) + " " + x.b}, returns(from, to), limit20)
 }
 
-// loopQuery shows an edge between nodes of one type. form is the format of the edge, with %s for
+// loopQuery shows an edge between nodes of one type. `form` is the format of the edge, with %s for
 // its name.
 func loopQuery(s *catalog.Schema, form string) string {
 	e := edge(s, isLoop)
@@ -198,7 +198,7 @@ func hops(s *catalog.Schema) string          { return loopQuery(s, "%s{1,3}") }
 func hopsFromStart(s *catalog.Schema) string { return loopQuery(s, "%s{0,1}") }
 func undirected(s *catalog.Schema) string    { return loopQuery(s, "<%s>") }
 
-// wayBack is a read of the nodes from which a walk leads back to them.
+// wayBack is a read of each node from which a walk leads back to that same node.
 func wayBack(s *catalog.Schema) string {
 	e := edge(s, isLoop)
 	if e == nil {

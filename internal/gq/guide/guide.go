@@ -40,7 +40,7 @@ type Example struct {
 // Topics lists the topics in the order in which to learn them.
 func Topics() []Topic { return topics }
 
-// Explain returns the page of the topic called name, or nil if there is no such topic.
+// Explain returns the page of the topic with the given name, or nil if there is no such topic.
 func Explain(s *catalog.Schema, name string) *Page {
 	for i := range topics {
 		if topics[i].Name == name {
@@ -87,8 +87,8 @@ func Reference(s *catalog.Schema) string {
 	return b.String()
 }
 
-// example makes a query from the names of a schema. query returns "" when the schema has no name
-// for the construct.
+// example makes a query from the names of a schema. The function `query` returns "" when the schema
+// has no name for the construct.
 type example struct {
 	title string // the name of the construct
 	query func(s *catalog.Schema) string

@@ -46,8 +46,8 @@ func paramType(t value.Type) string {
 	return t.Required().String()
 }
 
-// isPlain reports whether values of the type can be compared. Each of these functions is a
-// condition for find.
+// isPlain reports whether values of the type can be compared. It and the functions from here to
+// isOrdered are conditions to pass to find.
 func isPlain(t value.Type) bool { return !t.List && t.Kind.IsComparable() }
 func isText(t value.Type) bool  { return t.Kind == value.String && !t.List && t.Enum == nil }
 func isEnum(t value.Type) bool  { return t.Enum != nil && !t.List }
@@ -98,7 +98,7 @@ func keyed(s *catalog.Schema) *catalog.Node {
 	return nil
 }
 
-// edge returns the first edge type that satisfies want, or nil.
+// edge returns the first edge type that satisfies the condition `want`, or nil.
 func edge(s *catalog.Schema, want func(*catalog.Edge) bool) *catalog.Edge {
 	for _, e := range s.Edges {
 		if want(e) {
@@ -135,8 +135,9 @@ func (v variables) of(typ string) string {
 	return name
 }
 
-// beside returns the set of names that new variables must avoid: the properties of the types,
-// because the examples name parameters after properties, and the other parameters of the examples.
+// beside returns the set of names that new variables must avoid: the names of the types'
+// properties, and the names of the other parameters of the examples. The examples name parameters
+// after properties.
 func beside(nodes ...*catalog.Node) variables {
 	v := variables{"$w": true, "$words": true, "$near": true}
 	for _, n := range nodes {

@@ -33,15 +33,16 @@ func (s Step) next() string {
 // maxSteps bounds the number of steps that one search for paths may take.
 const maxSteps = 100_000
 
-// Paths lists the paths from one node type to another of at most maxHops edges: the shortest
-// first, then in the order of the schema, and at most limit of them. No type occurs twice in a
-// path, except at the two ends of a path from a type to itself. More reports whether there are,
-// or may be, other paths within maxHops.
+// Paths lists paths of at most maxHops edges from one node type to another: the shortest first,
+// then in the order of the schema. It lists at most `limit` paths. No type occurs twice in a path,
+// except at the two ends of a path from a type to itself. The result `more` reports whether there
+// are, or may be, other paths within maxHops.
 func Paths(s *catalog.Schema, from, to string, maxHops, limit int) (paths []Path, more bool) {
 	return findPaths(nil, s, from, to, maxHops, limit)
 }
 
-// PathsWithin is like Paths and stops when the context ends. It then returns the context's error.
+// PathsWithin is like Paths, but stops when the context ends. It then returns the error of the
+// context.
 func PathsWithin(ctx context.Context, s *catalog.Schema, from, to string, maxHops, limit int) (paths []Path, more bool, err error) {
 	defer work.Catch(&err)
 	paths, more = findPaths(work.New(ctx, work.Limits{}), s, from, to, maxHops, limit)
@@ -70,8 +71,8 @@ func findPaths(m *work.Meter, s *catalog.Schema, from, to string, maxHops, limit
 type walk struct {
 	meter *work.Meter
 	to    string // the target type
-	// limit is the maximum number of paths to find. budget is the number of steps that the search
-	// may still take.
+	// `limit` is the maximum number of paths to find. `budget` is the number of steps that the
+	// search may still take.
 	limit, budget int
 	around        map[string][]Step // the steps from each type
 	distance      map[string]int    // hops from each type to the target type

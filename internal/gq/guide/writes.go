@@ -93,8 +93,8 @@ func deleteNode(s *catalog.Schema) string {
 	return ""
 }
 
-// selector returns the property by which an update or a delete selects nodes. It is the key if the
-// key has exactly one member, and nil otherwise.
+// selector returns the property with which an update or a delete selects nodes. It is the key if
+// the key has exactly one member, and nil otherwise.
 func selector(n *catalog.Node) *catalog.Property {
 	if len(n.Key) != 1 {
 		return nil

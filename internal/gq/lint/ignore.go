@@ -16,7 +16,7 @@ import (
 type directive struct {
 	span   diag.Span   // of the comment
 	codes  []diag.Code // the rules to silence
-	used   []bool      // parallel to codes
+	used   []bool      // for each element of `codes`: whether it has silenced a finding
 	target diag.Span   // of the declaration; zero if there is none
 }
 
@@ -107,7 +107,8 @@ func (r *run) fileDirectives(comments []syntax.Comment, decls []diag.Span) []*di
 
 const directiveForm = "write a code and a reason: // gq:ignore L107 because …"
 
-// parseDirective parses the text after gq:ignore. If it is malformed, d is nil and fault says why.
+// parseDirective parses the text after gq:ignore. If the text is malformed, `d` is nil, and `fault`
+// gives the reason.
 func parseDirective(m *work.Meter, rest string) (d *directive, fault, help string) {
 	fields := strings.Fields(rest)
 	if len(fields) == 0 {
@@ -134,7 +135,7 @@ func parseDirective(m *work.Meter, rest string) (d *directive, fault, help strin
 	return d, "", ""
 }
 
-// helpOr returns near, or form if near is empty.
+// helpOr returns the text `near`, or the text `form` if `near` is empty.
 func helpOr(near, form string) string {
 	if near != "" {
 		return near

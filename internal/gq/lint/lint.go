@@ -15,7 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/work"
 )
 
-// Input is the parsed and checked sources to lint.
+// Input holds the parsed and checked sources to lint.
 type Input struct {
 	Schema     *catalog.Schema // compiled from SchemaTree
 	SchemaTree *syntax.Schema
@@ -147,7 +147,7 @@ type queryPass struct {
 	*Query
 }
 
-// report adds a finding of the rule. edits, if any, are its fix.
+// report adds a finding of the rule. `edits` is the fix of the finding, or nil.
 func (p *pass) report(at diag.Span, help string, edits []diag.Edit, format string, args ...any) {
 	p.in.Meter.Step(1)
 	p.findings = append(p.findings, finding{

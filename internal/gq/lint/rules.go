@@ -48,7 +48,7 @@ type Rule struct {
 
 	query         func(*queryPass) // checks one query
 	catalog       func(*pass)      // checks the whole catalog
-	despiteFaults bool             // the catalog function runs even if the sources have errors
+	despiteFaults bool             // the function `catalog` runs even if the sources have errors
 }
 
 // Rules lists all rules, sorted by code. An example is a .gq text on check.ExampleSchema, or a

@@ -51,7 +51,8 @@ func (c *components) find(id plan.VarID) plan.VarID {
 }
 
 // alone reports whether a variable is the only one of its group, and whether this group is one of
-// several groups that can have several rows. Such groups multiply the rows of each other.
+// several groups that can have several rows. A read combines each row of one such group with each
+// row of the others.
 func (c *components) alone(id plan.VarID) bool {
 	if c.size[c.find(id)] != 1 || len(c.many) < 2 {
 		return false
@@ -198,7 +199,7 @@ func isScore(e plan.Expr) bool {
 	return relevance || distance || fused
 }
 
-// sides calls visit twice: with the operands of a comparison as written, and with the operands
+// sides calls `visit` twice: with the operands of a comparison as written, and with the operands
 // swapped.
 func sides(c plan.Compare, visit func(one, other plan.Expr)) {
 	visit(c.Left, c.Right)

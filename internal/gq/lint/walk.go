@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/work"
 )
 
-// walkClauses calls visit for every clause. It visits a block before the clauses in the block.
+// walkClauses calls `visit` for every clause. It visits a block before the clauses in the block.
 func walkClauses(clauses []plan.Clause, visit func(plan.Clause)) {
 	for _, c := range clauses {
 		visit(c)
@@ -20,7 +20,7 @@ func walkClauses(clauses []plan.Clause, visit func(plan.Clause)) {
 	}
 }
 
-// walkTraversals calls visit for every traversal of the source.
+// walkTraversals calls `visit` for every traversal of the source.
 func walkTraversals(clauses []syntax.Clause, visit func(*syntax.Traversal)) {
 	for _, c := range clauses {
 		switch c := c.(type) {
@@ -33,7 +33,7 @@ func walkTraversals(clauses []syntax.Clause, visit func(*syntax.Traversal)) {
 	}
 }
 
-// varsOf calls visit for every variable that a clause names, including the variables in a not
+// varsOf calls `visit` for every variable that a clause names, including the variables in a `not`
 // block.
 func varsOf(c plan.Clause, visit func(plan.VarID)) {
 	switch c := c.(type) {
@@ -60,7 +60,7 @@ func varsOf(c plan.Clause, visit func(plan.VarID)) {
 	}
 }
 
-// exprVar calls visit for the variable of a comparison's operand.
+// exprVar calls `visit` for the variable of a comparison's operand.
 func exprVar(e plan.Expr, visit func(plan.VarID)) {
 	switch e := e.(type) {
 	case plan.Prop:
@@ -169,7 +169,8 @@ func paramUses(q *plan.Query) []paramUse {
 	return out
 }
 
-// property returns the property of a type, or nil. The names id, from and to are not properties.
+// property returns the property of a type, or nil. The names `id`, `from` and `to` are not
+// properties.
 func property(s *catalog.Schema, entity plan.Entity, typ, name string) *catalog.Property {
 	if entity == plan.Edge {
 		return s.Edge(typ).Property(name)

@@ -174,8 +174,8 @@ func (b *builder) refuseApproximate(prop *catalog.Property, p *syntax.Property) 
 	}
 }
 
-// embeds checks that the source of each embedding is a String property of the type. typ is the
-// span of the type's name; errors in inherited properties are reported there.
+// embeds checks that the source of each embedding is a String property of the type. `typ` is the
+// span of the type's name; embeds reports errors in inherited properties at this span.
 func (b *builder) embeds(props []*catalog.Property, lookup func(string) *catalog.Property, members []syntax.Member, typ diag.Span) {
 	var spans map[string]diag.Span
 	for _, p := range props {
@@ -220,7 +220,7 @@ func embedSpans(members []syntax.Member) map[string]diag.Span {
 	return spans
 }
 
-// stringArg returns the text of a string argument, and whether it is one.
+// stringArg returns the text of an argument, and whether the argument is a string.
 func stringArg(arg *syntax.AnnotationArg) (string, bool) {
 	l, ok := arg.Literal.(*syntax.Literal)
 	if !ok || l.Kind != syntax.StringLiteral {

@@ -19,7 +19,7 @@ import (
 // the list has no errors.
 func Schema(tree *syntax.Schema) (*catalog.Schema, diag.List) { return SchemaWithin(nil, tree) }
 
-// SchemaWithin is Schema with a meter, which may panic to end it.
+// SchemaWithin is Schema with a meter, which may panic to end the work of SchemaWithin.
 func SchemaWithin(m *work.Meter, tree *syntax.Schema) (*catalog.Schema, diag.List) {
 	b := newBuilder(tree)
 	b.meter = m

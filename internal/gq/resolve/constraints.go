@@ -106,7 +106,7 @@ func (b *builder) key(n *catalog.Node, names []string, at diag.Span) {
 	n.Key = slices.Sorted(slices.Values(names))
 }
 
-// constraintNames resolves the names of a constraint over properties. The names in extra are
+// constraintNames resolves the names of a constraint over properties. The names in `extra` are
 // allowed too.
 func (b *builder) constraintNames(c *syntax.ListConstraint, props []*catalog.Property, lookup func(string) *catalog.Property, extra []string) (names []string, ok bool) {
 	ok = true
@@ -144,7 +144,7 @@ func (b *builder) propertyNamed(t syntax.Token, props []*catalog.Property, looku
 // canConstrain reports whether a property can be part of a key, a unique tuple or an index.
 func (b *builder) canConstrain(p *catalog.Property, kind string, at diag.Span) bool {
 	unfit := !p.Type.Kind.IsComparable() || p.Type.List
-	if kind == "index" { // a search index takes texts in lists, and nearest takes vectors
+	if kind == "index" { // a search index may be on lists of texts, and nearest searches vectors
 		unfit = p.Type.Kind == value.Blob
 	}
 	if unfit {

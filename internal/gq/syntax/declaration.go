@@ -14,7 +14,7 @@ const maxNesting = 256
 type declaration struct {
 	tokens  []Token
 	end     int     // offset of the next declaration
-	stray   []Token // tokens from the first one between this declaration and the next, or nil
+	stray   []Token // all tokens from the first one between this declaration and the next on, or nil
 	tooDeep bool    // it is nested too deeply to be parsed
 }
 

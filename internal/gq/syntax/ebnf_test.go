@@ -135,7 +135,7 @@ func (e *expr) each(visit func(*expr)) {
 	}
 }
 
-// taken is like each, without the expressions inside lookaheads.
+// taken is like the method each, but leaves out the expressions inside lookaheads.
 func (e *expr) taken(visit func(*expr)) {
 	if e.kind == ahead || e.kind == notAhead {
 		return
@@ -210,7 +210,7 @@ func (s *sentences) least(e *expr) int {
 	return 0
 }
 
-// words holds the texts of each token. Those for names satisfy every lookahead.
+// words holds the texts of each token. The texts for names satisfy every lookahead.
 var words = map[string][]string{
 	"name":     {"a", "b_2", "key", "unique", "index", "limit", "card_"},
 	"typename": {"T", "Person2"},

@@ -122,7 +122,8 @@ func (l *tokenList) Next() (Token, error) {
 	return t, nil
 }
 
-// peeking returns a lexer over the tokens. Its end-of-file token is right after the last one.
+// peeking returns a lexer over the tokens. The lexer's end-of-file token is right after the last
+// token.
 func peeking(m *work.Meter, tokens []Token) *lexer.PeekingLexer {
 	last := tokens[len(tokens)-1]
 	end := endOf(last)

@@ -16,10 +16,10 @@ type hint struct {
 	help string // the help; see expand for its verbs
 }
 
-// The settings. Outside all brackets, the setting is head or decl within the head of a declaration,
-// and queries or schema between declarations. The scanner's errors have the setting character. The
-// value settings are for an expression that the grammar accepts as a value but that is not allowed
-// there.
+// The settings. Outside all brackets, the setting is `head` or `decl` within the head of a
+// declaration, and `queries` or `schema` between declarations. The scanner's errors have the
+// setting `character`. The settings whose names end in `-value` are for an expression that the
+// grammar accepts as a value but that is not allowed there.
 const (
 	inQueries    = "queries"
 	inSchema     = "schema"
@@ -41,7 +41,7 @@ const (
 	inCharacter  = "character"   // an error of the scanner
 	inMatchValue = "match-value" // a value in the braces of a binding
 	inWriteValue = "write-value" // a value in an assignment
-	inWhereValue = "where-value" // a value in where
+	inWhereValue = "where-value" // a value in a `where`
 )
 
 // rule is a hint with its pattern split into terms. A pattern is a list of terms separated by

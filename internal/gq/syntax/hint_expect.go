@@ -122,7 +122,8 @@ func phrase(t *ebnf.Term) string {
 	return name
 }
 
-// phrases maps tokens and productions that can come first to words for messages.
+// phrases maps each token or production that an expression can start with to the words for it in
+// messages.
 var phrases = map[string]string{
 	"<name>": "a name", "<typename>": "a type name", "<var>": "a $variable", "<int>": "an integer", "<float>": "a number",
 	"<string>": "a string", "<relation>": "`=`, `!=`, `<`, `<=`, `>`, `>=`", "Operand": "an expression", "Type": "a type", "Body": "`match`, `insert`, `update` or `delete`",

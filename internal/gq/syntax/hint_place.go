@@ -9,14 +9,14 @@ import (
 type place struct {
 	before []Token // tokens of the declaration, or of the text
 	found  Token   // the token or the text that caused the error
-	after  []Token // the tokens after found
+	after  []Token // the tokens that follow `found`
 	in     string  // the setting
 	want   string  // the list of expected tokens, as the message words it
-	opener int     // index in before of the innermost open bracket, or -1
-	closed int     // index in before of the bracket that its last token closes, or -1
+	opener int     // index in `before` of the innermost open bracket, or -1
+	closed int     // index in `before` of the bracket that the last token of `before` closes, or -1
 }
 
-// placeIn returns the place of the token found within the tokens of a declaration.
+// placeIn returns the place of the token `found` within the tokens of a declaration.
 func placeIn(tokens []Token, found Token) place {
 	i, _ := slices.BinarySearchFunc(tokens, found.Pos.Offset, func(t Token, offset int) int { return t.Pos.Offset - offset })
 	pl := place{before: tokens[:i], found: found, after: tokens[min(i+1, len(tokens)):], opener: -1, closed: -1}

@@ -42,7 +42,7 @@ func expand(help string, at []Token, pl place) string {
 	return b.String()
 }
 
-// respell changes the case or spelling of a word as the verb how says; see expand.
+// respell changes the case or spelling of a word as the verb `how` says; see expand.
 func respell(how byte, word string) string {
 	switch how {
 	case 'l':
@@ -82,7 +82,7 @@ func bindingVar(pl place) string {
 // scalarList is a help that lists the scalar types.
 var scalarList = "the scalars are " + listed(scalarNames)
 
-// listed joins names with commas, and the last with and.
+// listed joins names with commas, and puts "and" before the last name.
 func listed(names []string) string {
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " and " + names[last]

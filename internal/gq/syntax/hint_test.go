@@ -10,7 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
-// habits are texts in the style of other languages. A test puts each in the place of • in frame.
+// habits are texts in the style of other languages. A test replaces the • in the text `frame` by
+// each of them.
 type habits struct {
 	schema bool
 	frame  string
@@ -53,7 +54,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// literalHabits calls each function that writes a literal with a variable.
+// literalHabits returns a text for each function that writes a literal. The text calls the function
+// with a variable as its argument.
 func literalHabits() []habits {
 	h := habits{frame: "query a() { match { $p: Person } return { • } }"}
 	for _, k := range value.Kinds() {

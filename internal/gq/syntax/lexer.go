@@ -29,7 +29,7 @@ type scanner struct {
 	// Offsets of text that forms no token, ascending. Of several such offsets between two
 	// tokens, only the first is listed.
 	garbled   []int
-	garbledAt int           // number of tokens before the last element of garbled
+	garbledAt int           // number of tokens before the last offset in `garbled`
 	unknown   []unknownText // pieces of text that form no token
 	meter     *work.Meter
 }
@@ -180,7 +180,7 @@ func (s *scanner) skipSpace() bool {
 	return false
 }
 
-// comment reads a comment that ends at the offset end.
+// comment reads a comment that ends at the offset `end`.
 func (s *scanner) comment(end int) {
 	s.meter.Step(1)
 	start := posOf(s.pos())
@@ -273,7 +273,7 @@ func (s *scanner) quotedLen(rest string) int {
 		switch r {
 		case closing:
 			return n + i + utf8.RuneLen(r)
-		case open, '\n': // a further opening quote has its own end
+		case open, '\n': // the quote that opened the text occurs again, so the text is not closed
 			return 0
 		}
 	}
@@ -286,7 +286,7 @@ func (s *scanner) emit(t lexer.TokenType, n int) {
 	s.off += n
 }
 
-// number reads the number at the start of rest.
+// number reads the number at the start of `rest`.
 func (s *scanner) number(rest string) {
 	n := 1
 	for n < len(rest) && isDigit(rest[n]) {
@@ -302,7 +302,7 @@ func (s *scanner) number(rest string) {
 	s.emit(Int, n)
 }
 
-// str reads the string at the start of rest.
+// str reads the string at the start of `rest`.
 func (s *scanner) str(rest string) {
 	n := 1
 	bad := false

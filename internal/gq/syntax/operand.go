@@ -43,7 +43,7 @@ type PropRef struct {
 	Var, Prop Token
 }
 
-// AliasRef is a bare name. In order it refers to a column.
+// AliasRef is a bare name. In an `order` clause it refers to a column.
 type AliasRef struct{ Range }
 
 // Now is a call of now().

@@ -17,7 +17,8 @@ func ParseSchema(file, text string) (*Schema, diag.List) {
 	return ParseSchemaWithin(nil, file, text)
 }
 
-// ParseSchemaWithin is ParseSchema on one goroutine with a meter, which may panic to end it.
+// ParseSchemaWithin is ParseSchema on one goroutine with a meter, which may panic to end the
+// parsing.
 func ParseSchemaWithin(m *work.Meter, file, text string) (*Schema, diag.List) {
 	s := scan(m, file, text)
 	schema := &Schema{Name: file, Text: text, Comments: s.comments}
@@ -39,7 +40,8 @@ func ParseQueries(file, text string) (*File, diag.List) {
 	return ParseQueriesWithin(nil, file, text)
 }
 
-// ParseQueriesWithin is ParseQueries on one goroutine with a meter, which may panic to end it.
+// ParseQueriesWithin is ParseQueries on one goroutine with a meter, which may panic to end the
+// parsing.
 func ParseQueriesWithin(m *work.Meter, file, text string) (*File, diag.List) {
 	s := scan(m, file, text)
 	f := &File{Name: file, Text: text, Comments: s.comments}
@@ -64,7 +66,8 @@ type parser struct {
 	meter      *work.Meter
 }
 
-// newParser returns a parser for the tokens of a scanner. keywords start declarations.
+// newParser returns a parser for the tokens of a scanner. `keywords` are the words that start a
+// declaration.
 func newParser(s *scanner, keywords ...string) *parser {
 	return &parser{tokens: s.tokens, keywords: keywords, garbled: s.garbled, faults: s.faults[:len(s.faults):len(s.faults)], meter: s.meter}
 }
@@ -79,10 +82,10 @@ func (p *parser) result() diag.List {
 // make the cost of scheduling negligible.
 const batch = 32
 
-// parseEach parses declarations, several batches concurrently, and returns the results of parse in
-// the order of the declarations. The errors and their order do not depend on the number of
-// processors. With a meter, it parses everything on the calling goroutine, because a meter is
-// not safe for concurrent use.
+// parseEach parses declarations, several batches concurrently. It returns the results of the
+// function `parse` in the order of the declarations. The errors and their order do not depend on
+// the number of processors. With a meter, parseEach parses everything on the calling goroutine,
+// because a meter is not safe for concurrent use.
 func parseEach[D any](p *parser, decls []*declaration, parse func(*parser, *declaration) D) []D {
 	out := make([]D, len(decls))
 	parts := make([]parser, (len(decls)+batch-1)/batch)

@@ -38,7 +38,7 @@ type QueryAnnotation struct {
 	MCP  []*MCPArg `parser:"| 'mcp' '(' @@ ( (?! ',' ')') ',' @@ )* ','? ')' )"`
 }
 
-// MCPArg is an argument of @mcp. The value is a String token, or the name true or false.
+// MCPArg is an argument of @mcp. The value is a String token, or the name `true` or `false`.
 type MCPArg struct {
 	Range
 	Key   Token `parser:"( @('expose' | 'idempotent')"`      // set for expose and idempotent

@@ -61,9 +61,9 @@ func isTextFunction(name string) bool {
 	return name == "search" || name == "match_text" || name == "fuzzy"
 }
 
-// startsTraversal distinguishes a traversal from a filter that starts with a bare variable. An
-// edge may be named contains or starts_with; then it must be followed by bounds or by a variable
-// without a property.
+// startsTraversal distinguishes a traversal from a filter that starts with a bare variable. The
+// name of an edge may be `contains` or `starts_with`; the name must then be followed by bounds or
+// by a variable without a property.
 func startsTraversal(next [4]Token) bool {
 	switch {
 	case next[1].Type == Var:

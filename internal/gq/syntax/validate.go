@@ -244,8 +244,8 @@ func (p *parser) operand(o Operand) {
 	}
 }
 
-// reportUnexpected reports that o stands where the grammar wants something else. in is the setting
-// for the hint.
+// reportUnexpected reports that the operand `o` stands where the grammar wants something else. `in`
+// is the setting for the hint.
 func (p *parser) reportUnexpected(o Operand, what, in string) {
 	r := o.Source()
 	help := ""

@@ -79,7 +79,7 @@ type walker struct {
 	open   []string // paths of open objects
 }
 
-// fault adds a violation. path is the JSON pointer of the schema that has it.
+// fault adds a violation. `path` is the JSON pointer of the schema that has it.
 func (w *walker) fault(path, format string, args ...any) {
 	w.faults = append(w.faults, fmt.Errorf("schema#%s: "+format, append([]any{path}, args...)...))
 }
@@ -175,7 +175,7 @@ func (w *walker) object(path string, s map[string]any) {
 	}
 }
 
-// enum checks the enum of a schema. nullable says that its type allows null.
+// enum checks the enum of a schema. `nullable` says that the schema's type allows null.
 func (w *walker) enum(path string, s map[string]any, nullable bool) {
 	values, ok := s["enum"].([]any)
 	if !ok {

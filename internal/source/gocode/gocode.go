@@ -29,7 +29,7 @@ type Options struct {
 	// memory as the text of the graph.
 	Deps bool
 
-	// Progress, if set, is called when stages begin and advance. total is 0 if the amount of work
+	// Progress, if set, is called when stages begin and advance. `total` is 0 if the amount of work
 	// is unknown.
 	Progress func(stage string, done, total int)
 }
@@ -50,16 +50,16 @@ type Graph struct {
 	Satisfies []Link // type -> interface
 }
 
-// Module is a module that was read, or a module that one of these requires.
+// Module is a module that was read, or a module that is required by one that was read.
 type Module struct {
 	Path    string
 	Version string // empty for the main module
 	Main    bool   // the module was read; otherwise another module requires it
 }
 
-// Package is a package that was read, or a package that one of these imports directly. The graph
-// has the symbols of the packages that were read; with Options.Deps, these include the imported
-// packages.
+// Package is a package that was read, or a package that is imported directly by one that was read.
+// The graph has the symbols of the packages that were read; with Options.Deps, the imported
+// packages were read too.
 type Package struct {
 	Path  string // import path
 	Name  string
@@ -178,9 +178,9 @@ func Read(ctx context.Context, opts Options) (*Graph, error) {
 // errNoPackage is the error if no package matches the patterns.
 var errNoPackage = errors.New("no package of a Go module matches the patterns; use ./... for all packages")
 
-// readOne reads one module or workspace. If the graph will hold several modules, siblings are their
-// paths. The result may then contain calls of symbols that no sibling declares; joined removes
-// these calls.
+// readOne reads one module or workspace. If the graph will hold several modules, `siblings` holds
+// the paths of all of them. The result may then contain calls of symbols that no sibling declares;
+// the function joined removes these calls.
 func readOne(ctx context.Context, opts Options, siblings []string) (*Graph, error) {
 	opts.Progress("type-checking packages", 0, 0)
 	cfg := &packages.Config{Context: ctx, Mode: mode, Dir: opts.Dir, Env: opts.Env}

@@ -239,8 +239,8 @@ func (r *reader) readSpecReferences(p *packages.Package, spec ast.Spec) {
 	}
 }
 
-// countUses counts the functions and methods that body refers to. The argument `from` is the path
-// of the symbol that contains body; if that path is empty, countUses does nothing.
+// countUses counts the functions and methods that the code `body` refers to. The argument `from` is
+// the path of the symbol that contains this code; if the path is empty, countUses does nothing.
 func (r *reader) countUses(p *packages.Package, from string, body ast.Node) {
 	if from == "" {
 		return

@@ -122,8 +122,8 @@ func readSeveral(ctx context.Context, opts Options, modules []moduleDir) (*Graph
 	return all.joined(), nil
 }
 
-// patternsIn leaves out the patterns that begin with a folder, such as ./cmd/..., if the folder of
-// the module has no such folder: the go command would refuse them. dir is the folder of the module.
+// patternsIn leaves out the patterns that begin with a folder, such as ./cmd/..., if the module has
+// no such folder: the go command would refuse these patterns. `dir` is the folder of the module.
 func patternsIn(dir string, patterns []string) []string {
 	return slices.DeleteFunc(slices.Clone(patterns), func(p string) bool {
 		if !strings.HasPrefix(p, "./") {

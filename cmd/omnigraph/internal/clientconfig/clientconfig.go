@@ -141,7 +141,7 @@ func inHome(parts ...string) func() (string, error) { return under(os.UserHomeDi
 // inConfig returns a function that returns a path in the user's configuration folder.
 func inConfig(parts ...string) func() (string, error) { return under(os.UserConfigDir, parts) }
 
-// under returns a function that joins the parts to the folder that base returns.
+// under returns a function that joins `parts` to the folder that the function `base` returns.
 func under(base func() (string, error), parts []string) func() (string, error) {
 	return func() (string, error) {
 		dir, err := base()

@@ -73,7 +73,7 @@ func (l layout) member(o *hujson.Object, depth int, name string, value func() hu
 		Value: hujson.Value{BeforeExtra: []byte(" "), Value: value()},
 	}
 	if n := len(o.Members); n > 0 {
-		m.Value.AfterExtra = o.Members[n-1].Value.AfterExtra // non-nil for a comma at the end
+		m.Value.AfterExtra = o.Members[n-1].Value.AfterExtra // not nil if a comma follows the last member
 	}
 	o.Members = append(o.Members, m)
 	o.AfterExtra = append([]byte{'\n'}, strings.Repeat(string(l), depth-1)...)
@@ -109,9 +109,9 @@ func same(v hujson.Value, entry []byte) bool {
 	return json.Compact(&b, v.Pack()) == nil && b.String() == string(entry)
 }
 
-// stdioEntry returns a function that makes an entry in the form that most clients share. kind is
-// the value of the member type; "" leaves the member out. variable is the format of a reference to
-// an environment variable; "" means that entries cannot refer to variables.
+// stdioEntry returns a function that makes an entry in the form that most clients share. `kind` is
+// the value of the member `type`; "" leaves the member out. `variable` is the format of a reference
+// to an environment variable; "" means that entries cannot refer to variables.
 func stdioEntry(kind, variable string) func(Server) any {
 	return func(s Server) any {
 		e := struct {

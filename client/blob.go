@@ -35,8 +35,8 @@ func ByteRange(first, last int64) ReadOption {
 	}
 }
 
-// IfUnchanged reads a Blob only if the state to read is still this commit, such as the
-// [Stream].Commit of an earlier read. Otherwise the error matches [ErrPrecondition].
+// IfUnchanged reads a Blob only if the state to read is still the given commit. A caller usually
+// gives the [Stream].Commit of an earlier read. Otherwise the error matches [ErrPrecondition].
 func IfUnchanged(commit string) ReadOption {
 	return func(q *request) { q.header.Set("If-Match", strconv.Quote(commit)) }
 }

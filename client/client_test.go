@@ -58,7 +58,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestErrors checks the typed form of refusals.
+// TestErrors checks that the client decodes refusals into typed errors.
 func TestErrors(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

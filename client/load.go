@@ -84,9 +84,9 @@ func (g *Graph) Load(ctx context.Context, data io.Reader, load LoadQuery, option
 	return ask[LoadAnswer](ctx, g.c, q)
 }
 
-// stream sets the body to the rest of data. The caller must call end as soon as it has the answer.
-// From then on the reader belongs to the user of the package again, but without end the transport
-// could still read from it.
+// stream sets the body of the request to the rest of data. The caller must call `end` as soon as it
+// has the answer: the reader then belongs to the user of the package again. Without the call, the
+// transport could still read from it.
 func (q *request) stream(data io.Reader) (end func()) {
 	// A pipe implements io.Seeker too, but its Seek fails.
 	seeker, ok := data.(io.Seeker)
@@ -124,7 +124,7 @@ func (q *request) stream(data io.Reader) (end func()) {
 	return end
 }
 
-// lentReader lends the reader of the user to one attempt, until end takes it back.
+// lentReader lets one attempt read from the user's reader until `end` is called.
 type lentReader struct {
 	mu    sync.Mutex // held while data is read
 	data  io.Reader

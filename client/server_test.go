@@ -70,8 +70,8 @@ func newStore(t testing.TB, dir string) string {
 	return source
 }
 
-// startServer starts a whole server in this process and returns its URL. It takes adminToken, and
-// tokens of an issuer.
+// startServer starts a whole server in this process and returns its URL. The server accepts
+// adminToken and the tokens of an issuer.
 func startServer(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -368,7 +368,7 @@ func TestEveryRoute(t *testing.T) {
 			t.Errorf("%s: the server wrote\n%s\nand the client decoded\n%s", tt.operation, rec.answer, again)
 		}
 		if _, either := answer.(*client.InvokeAnswer); either {
-			continue // decodes its two kinds itself; the comparison above covers it
+			continue // InvokeAnswer has its own decoder; the comparison above checks it
 		}
 		strict := json.NewDecoder(bytes.NewReader(rec.answer))
 		strict.DisallowUnknownFields()

@@ -23,9 +23,10 @@ type Operator struct {
 	Detail string `json:"detail,omitempty"`
 	// Estimate is the number of rows that the engine expects the operator to yield.
 	Estimate float64 `json:"estimate"`
-	// Rows is the number of rows that it yielded; nil unless analyzed.
+	// Rows is the number of rows that the operator yielded; nil unless analyzed.
 	Rows *int64 `json:"rows,omitempty"`
-	// Time is the time that it took, in nanoseconds, without its children; 0 unless analyzed.
+	// Time is the time in nanoseconds that the operator took, without its children; 0 unless
+	// analyzed.
 	Time     time.Duration `json:"time_ns,omitempty"`
 	Children []*Operator   `json:"children,omitempty"`
 }

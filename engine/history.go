@@ -24,7 +24,7 @@ func (k ChangeKind) String() string { return [...]string{"inserted", "updated", 
 // the properties "from" and "to". The values of both are strings that contain node ids.
 type PropertyChange struct {
 	Name     string
-	Old, New value.Value // null if the property had, or has, no value
+	Old, New value.Value // null if the property has no value in that state
 }
 
 // EntityChange is the change that a commit made to one entity. If a commit deletes an entity and
@@ -42,8 +42,9 @@ type EntityChange struct {
 	// properties that only the previous schema had. For an updated edge, "from" and "to" come
 	// first. For an inserted or deleted entity, Properties are all that are not null.
 	Properties []PropertyChange
-	// Before and After are the whole entity in the two states, if ChangeRange.Images asks for them;
-	// then Properties is empty. Before is nil for an inserted entity, After for a deleted one.
+	// Before and After are the whole entity before and after the commit, if ChangeRange.Images asks
+	// for them; then Properties is empty. Before is nil for an inserted entity, and After for a
+	// deleted one.
 	Before, After *Image
 }
 

@@ -98,7 +98,7 @@ func (s *session) rows(q *plan.Query, args ...any) []string {
 	return formatRows(rows)
 }
 
-// cut checks more, the result of [engine.Result.More], which reports whether the limit of a read
+// cut checks `more`, the result of [engine.Result.More], which reports whether the limit of a read
 // cut rows off. It counts the rows of the same read without the limit.
 func (s *session) cut(q *plan.Query, args engine.Args, more bool) {
 	s.Helper()

@@ -117,7 +117,7 @@ func (s *step) drawOptions(d *drawer) {
 func (p *pair) target() engine.Target { return engine.Target{Branch: p.branch} }
 
 // missing reports whether the model lacks the branch, which can happen in a shrunken script. If so,
-// difference describes how the engine differs.
+// the result `difference` describes how the engine differs.
 func (p *pair) missing(ctx context.Context) (absent bool, difference string) {
 	if _, err := p.model.Snapshot(ctx, p.target()); err == nil {
 		return false, ""

@@ -241,7 +241,7 @@ func (p *pair) runMigration(ctx context.Context, s step) string {
 }
 
 // unfit reports whether a query does not fit the schema, which can happen in a shrunken script. If
-// so, difference describes how the engine differs.
+// so, the result `difference` describes how the engine differs.
 func unfit(want, got error) (unfit bool, difference string) {
 	var w, g *engine.SchemaMismatch
 	switch {

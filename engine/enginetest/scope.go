@@ -7,8 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// scoped reports whether every variable that a read refers to is bound, and whether its aggregates
-// stand where the language allows them. Shrinking can break both.
+// scoped reports whether every variable that a read refers to is bound, and whether the language
+// allows aggregates where the read has them. Shrinking can break both.
 func scoped(r *plan.Read) bool {
 	bound := binders(r.Match)
 	var ok func(e plan.Expr) bool

@@ -37,7 +37,7 @@ func shrink(open func() *pair, script []step, difference string) ([]step, string
 type shrinker struct {
 	open       func() *pair // opens an empty engine and model
 	script     []step
-	difference string    // the difference in which script ends
+	difference string    // the difference that the script ends in
 	end        time.Time // when to stop shrinking
 }
 

@@ -3,8 +3,8 @@ package enginetest
 import "github.com/omnigraph-go/omnigraph/gq/plan"
 
 func traversalCases() []testCase {
-	// known fixes the two ends of a hop by name: neither, the source, the target or both. So every
-	// choice of start that an engine can make is tested.
+	// known makes a case in which filters by name fix an end of a hop: the source, the target, both
+	// or neither. So the cases test every choice of start that an engine can make.
 	known := func(name string, boundFrom, boundTo string, want string) readCase {
 		return readCase{name: name, want: want, build: func(p *readPlan) {
 			a, b := p.node("a", "Person"), p.node("b", "Person")

@@ -23,7 +23,7 @@ func IsNoSpace(err error) bool { return isNoSpace(err) }
 // links, only one of the directories can be open.
 type osDir struct {
 	osFS
-	path   string   // path given to LockDir, cleaned
+	path   string   // the path that LockDir got, cleaned
 	lock   string   // path of the lock file
 	root   *os.Root // the directory; operations on its files go through it
 	self   *os.File // holds the lock of the directory
@@ -149,7 +149,8 @@ func at(name string, err error) error {
 	return err
 }
 
-// open opens a file of the directory. It opens a file that is not in the directory with elsewhere.
+// open opens a file of the directory. For a file that is not in the directory, it calls
+// `elsewhere`.
 func (d *osDir) open(name string, flag int, elsewhere func(string) (File, error)) (File, error) {
 	base, ok := d.within(name)
 	if !ok {

@@ -71,11 +71,10 @@ type Dir interface {
 	FS
 	io.Closer
 
-	// Check returns a *MovedError unless the path of the directory still leads to the
-	// locked directory. If f is an open file of the Dir, Check instead verifies that name,
-	// a path in the directory, leads to f. This is cheaper and takes about a microsecond.
-	// However, another directory at the path passes this second check if it has a hard link
-	// to f.
+	// Check returns a *MovedError unless the path of the directory still leads to the locked
+	// directory. If `f` is an open file of the Dir, Check instead verifies that the path `name`,
+	// which is in the directory, leads to `f`. This is cheaper and takes about a microsecond.
+	// However, another directory at the path passes this second check if it has a hard link to `f`.
 	Check(f File, name string) error
 
 	// Shared reports whether the file called name has a second name, in any directory.

@@ -9,9 +9,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// aggregates maps each aggregate to the function that evaluates it. vals are the values of a group
-// without nulls. Only the function of count is called without values; for other aggregates the
-// result is then null. rows is the number of vals, unless the model has a fault.
+// aggregates maps each aggregate to the function that evaluates it. The argument `vals` holds the
+// values of a group without nulls. If there are none, only the function of count is called; the
+// result of any other aggregate is then null. The argument `rows` is the number of `vals`, unless
+// the model has a fault.
 var aggregates = map[plan.AggFunc]func(ev *evaluation, vals []value.Value, rows int) value.Value{
 	plan.Count: func(_ *evaluation, _ []value.Value, rows int) value.Value { return value.OfI64(int64(rows)) },
 	plan.Sum:   func(ev *evaluation, vals []value.Value, _ int) value.Value { return value.OfF64(ev.sum(vals)) },

@@ -114,7 +114,7 @@ func (t changedType) is(p engine.ChangePosition) bool {
 	return t.kind.String() == p.Entity && t.name == p.Type
 }
 
-// entityOf returns the kind with a name: node or edge.
+// entityOf returns the kind of entity with the given name, which is "node" or "edge".
 func entityOf(entity string) plan.Entity {
 	if entity == plan.Edge.String() {
 		return plan.Edge

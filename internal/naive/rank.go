@@ -28,8 +28,8 @@ type scoreKey struct {
 	prop, query string // name of the property, and the query text
 }
 
-// fusion holds the scores of an rrf by match. The address of a match's first element identifies the
-// match.
+// fusion holds the scores that one rrf gives to the matches. The address of a match's first element
+// identifies the match.
 type fusion struct {
 	expr   plan.RRF // the call of rrf
 	scores map[**entity]float64
@@ -56,7 +56,7 @@ func (ev *evaluation) bm25(e plan.BM25) value.Value {
 	return value.OfF64(score)
 }
 
-// score computes the BM25 score of a document, as its tokens.
+// score computes the BM25 score of a document, which is given as a list of tokens.
 func (ev *evaluation) score(prop plan.Prop, query string, document []string) float64 {
 	v := ev.query.Read.Vars[prop.Var]
 	entities := ev.state.sorted(v.Entity, v.Type)

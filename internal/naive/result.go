@@ -16,9 +16,9 @@ type result struct {
 	columns []plan.Column
 	commit  string                   // id of the commit that was read
 	rows    func() ([][]cell, error) // called once
-	ev      *evaluation              // the evaluation that rows belongs to
+	ev      *evaluation              // the evaluation of the read
 	rest    [][]cell                 // the rows that have not been returned yet
-	begun   bool                     // rows has been called, or the result is closed
+	begun   bool                     // the rows are evaluated, or the result is closed
 }
 
 // Columns implements [engine.Result].

@@ -93,7 +93,7 @@ func wayBetween(from, to *catalog.Schema, anew map[string]bool) way {
 	return w
 }
 
-// then returns the way that results from w followed by next.
+// then returns the way that results from following `w` and then `next`.
 func (w way) then(next way) way {
 	out := way{plan.Node: {}, plan.Edge: {}}
 	for kind, types := range next {
@@ -315,8 +315,8 @@ func (m *merge) align(source, target string) error {
 	return nil
 }
 
-// uncarried reports a conflict for each entity that a side of the merge changed although the way w
-// drops its type.
+// uncarried reports a conflict for each entity that a side of the merge changed and whose type the
+// way `w` drops.
 func (m *merge) uncarried(base, side *state, w way) {
 	for _, typ := range shapes(side.schema) {
 		taken := false

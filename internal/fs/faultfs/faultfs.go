@@ -177,7 +177,7 @@ func (s *FS) do(op Op, f func() error) error {
 	return fault.Err
 }
 
-// file opens a file with open, unless the operation fails.
+// file opens a file with the function `open`, unless a fault prevents the operation.
 func (s *FS) file(op Op, open func(string) (fs.File, error)) (fs.File, error) {
 	fault := s.next(op)
 	if fault != nil && !fault.Apply {

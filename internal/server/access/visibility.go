@@ -8,8 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Visible reports whether all gates of a tool are granted on the same branch, for some
-// branch.
+// Visible reports whether there is a branch on which all gates of a tool are granted.
 func (c *Control) Visible(actor *Actor, t tool.Tool, branches *Branches) (bool, error) {
 	if !asksBranches(t) {
 		return c.granted(actor, t, ""), nil

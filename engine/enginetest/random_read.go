@@ -428,7 +428,7 @@ func (r *readDraw) aggregate() plan.Expr {
 			}
 		}
 		if wild {
-			funcs = append(funcs, plan.Sum, plan.Avg, plan.Sum) // draw more sums: a sum of extreme values must not round
+			funcs = append(funcs, plan.Sum, plan.Avg, plan.Sum) // more sums; they must not round
 		}
 		return agg(pick(r.drawer, funcs), prop)
 	}

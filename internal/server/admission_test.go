@@ -39,8 +39,9 @@ func withHeld(c *tool.Catalog, name string, begun chan<- struct{}, let <-chan st
 	return with
 }
 
-// TestAdmission fills the slots of an actor with calls that block. The server must refuse one
-// more call of that actor over both transports, with the error envelope, and serve others.
+// TestAdmission fills the slots of an actor with calls that block. Over both transports, the server
+// must refuse one more call of that actor with the error envelope, and must serve the calls of
+// other actors.
 func TestAdmission(t *testing.T) {
 	begun, let := make(chan struct{}), make(chan struct{})
 	ts := newServer(t, mayList(t), func(o *server.Options) {

@@ -135,7 +135,7 @@ func (g *Limiter) Enter(ctx context.Context, a Actor, bytes int64) *Refusal {
 	return g.refuse(refusal)
 }
 
-// Leave ends an admitted request. The arguments must be those of its Enter.
+// Leave ends an admitted request. The arguments must be the ones that Enter got for this request.
 func (g *Limiter) Leave(a Actor, bytes int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

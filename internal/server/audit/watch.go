@@ -23,14 +23,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Watch follows one call from its start until it is logged. It is for one goroutine.
+// Watch follows one call from its start until it is logged. Only one goroutine may use it.
 type Watch struct {
 	*Recorder
 	actor  *access.Actor
 	name   string // name of the tool or operation
 	call   tool.Call
 	start  time.Time
-	to     *encoding.Writer // after the position mark, it contains the answer of the call
+	to     *encoding.Writer // contains the answer of the call, after the position in the field mark
 	mark   encoding.Mark
 	branch string     // the branch of the first grant that concerns a branch
 	writes bool       // a grant of the call is for a write

@@ -10,7 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/auth/authtest"
 )
 
-// says returns the signed part of a token. The same signature can be written in several ways.
+// says returns the signed part of a token. It leaves out the signature, because the same signature
+// can be written in several ways.
 func says(token string) string { return token[:max(0, strings.LastIndexByte(token, '.'))] }
 
 // FuzzOIDC checks that a text yields an actor only if its bytes are those of a signed token, and

@@ -16,7 +16,7 @@ import (
 
 // The environment variables that contain or locate tokens.
 const (
-	// TokensFileVar is the variable that holds the path of the tokens file.
+	// TokensFileVar is the name of the variable that holds the path of the tokens file.
 	TokensFileVar = "OMNIGRAPH_TOKENS_FILE"
 
 	// TokenVarPrefix begins the names of the variables that each hold one raw token. The rest of

@@ -89,8 +89,8 @@ func (onlyFind) Allowed(_ *access.Actor, g tool.Grant) bool {
 	return g.Action == tool.Read || g.Action == tool.InvokeQuery && g.Query == "find_person"
 }
 
-// TestDescribeHides checks that only listed stored queries are named; hidden and left-out
-// ones are not.
+// TestDescribeHides checks that the answer contains the names of listed stored queries, and of no
+// hidden or left-out queries.
 func TestDescribeHides(t *testing.T) {
 	c := servedtest.Config(t, builtin.All("1")...)
 	c.Authorizer = onlyFind{}

@@ -92,7 +92,7 @@ func New(t testing.TB, keys ...*Key) *Issuer {
 // Publish replaces the keys and undoes PublishText.
 func (i *Issuer) Publish(keys ...*Key) { i.set(func() { i.keys, i.document = keys, nil }) }
 
-// PublishText makes the issuer answer requests for its keys with document.
+// PublishText makes the issuer answer requests for its keys with the text `document`.
 func (i *Issuer) PublishText(document string) { i.set(func() { i.document = []byte(document) }) }
 
 // CallItself sets the issuer's name in its discovery document.
@@ -111,7 +111,7 @@ func (i *Issuer) Down(down bool) { i.set(func() { i.down = down }) }
 // Hold delays answers until the channel is closed.
 func (i *Issuer) Hold(until chan struct{}) { i.set(func() { i.wait = until }) }
 
-// Grant makes the token endpoint return token in exchange for a code.
+// Grant makes the token endpoint return the given token in exchange for a code.
 func (i *Issuer) Grant(token string) { i.set(func() { i.token = token }) }
 
 // Fetches returns how often the discovery document was requested.

@@ -31,7 +31,7 @@ const readyPath = "/readyz"
 type boot struct {
 	revision    *reconcile.Revision  // nil when no revision is applied
 	pending     []string             // messages: differences between cluster.yaml and the applied revision
-	drifted     map[string]bool      // by graph id: whether its schema is not the applied one
+	drifted     map[string]bool      // by graph id: the graph's schema differs from the applied one
 	served      []*servedgraph.Graph // the graphs that opened
 	quarantined []quarantined
 }

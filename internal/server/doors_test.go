@@ -47,7 +47,7 @@ func TestEveryPathIsGuarded(t *testing.T) {
 	ts := newServer(t)
 	for _, tt := range []struct {
 		request string
-		open    bool // whether it needs no token
+		open    bool // whether the request needs no token
 	}{
 		{request: "GET /healthz", open: true},
 		{request: "GET /readyz", open: true},

@@ -72,9 +72,9 @@ func (s *Server) acceptOIDC(authenticator *auth.Authenticator, o *Options, c *cl
 	return nil
 }
 
-// checkGroups checks the groups that groups of tokens map to. Some policy must define each of them.
-// A policy alone cannot check this, because another policy may define the groups that it does not
-// define itself.
+// checkGroups checks that each group that the configuration maps a token's group to is defined in
+// some policy. No single policy can check this, because another policy may define the groups that
+// it lacks.
 func checkGroups(o *Options) error {
 	var known []string
 	read := func(file, graph string) error {

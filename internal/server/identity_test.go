@@ -335,7 +335,7 @@ func TestNothingElseNamesTheActor(t *testing.T) {
 	}
 	routes := &restMatrix{t: t, url: strings.TrimSuffix(i.url, "/graphs/people"), token: i.token}
 	for _, row := range routes.writes() {
-		// actor is the writer, and other is the actor that the request claims to be.
+		// `actor` makes the write, and `other` is the actor that the request claims to be.
 		actor, other := "act-writer", "act-admin"
 		switch {
 		case strings.Contains(row.feature, "w"):

@@ -30,7 +30,7 @@ func TestRESTMatrixAtLimit(t *testing.T) {
 		o.Catalogs = []*tool.Catalog{withHeld(o.Catalogs[0], "everyone", begun, let)}
 	})
 	var requests []exchange
-	for i := range restRows { // built while the actor is still served
+	for i := range restRows { // build the requests while the server still serves the actor
 		requests = append(requests, m.of(&restRows[i], "main"))
 	}
 	var held sync.WaitGroup

@@ -39,14 +39,14 @@ type restRow struct {
 
 	// The initials of the actors that are served on either branch. All others get 403.
 	main, feature string
-	unseen        string // of those others, the actors that get 404 instead
+	unseen        string // the initials of the other actors that get 404
 	served        int    // the status for actors that are served; 0 means 200
 
-	open     bool // whether it needs no token
+	open     bool // whether the route needs no token
 	checked  bool // whether a token must be valid if one is sent
 	branched bool // whether the request names a branch, so that it can name an unknown one
 	unknown  int  // the status for an unknown branch; 0 means 404
-	quick    bool // whether it never calls the engine, and so ends before any deadline
+	quick    bool // whether the route never calls the engine, and so ends before any deadline
 	ready    func(m *restMatrix, branch, name string)
 }
 

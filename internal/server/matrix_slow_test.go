@@ -94,7 +94,7 @@ func (g *slowGraph) wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// waited waits as g.wait does, and then runs call.
+// waited waits as g.wait does, and then calls the function `call`.
 func waited[T any](ctx context.Context, g *slowGraph, call func() (T, error)) (T, error) {
 	if err := g.wait(ctx); err != nil {
 		var none T

@@ -22,8 +22,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// step is a call and a part of the expected answer. status is 0 for an answer, or the
-// status of the fault.
+// step is a call and a part of the expected answer. The field `status` is the status of the
+// expected fault, or 0 if no fault is expected.
 type step struct {
 	tool   string
 	actor  *access.Actor
@@ -161,7 +161,7 @@ func TestExplain(t *testing.T) {
 		{"query_validate", r, args{"query": read + " query broken() { match { $p: Persn } return { $p } }"}, 0, `"queries":[{"name":"q","kind":"read"`},
 		{"query_explain", servedtest.Bot, args{"query": read}, 404, `unknown tool: query_explain`},
 		{"query_explain", servedtest.Drafter, args{"query": read}, 403, `does not allow read on branch main`},
-		{"graph_query", r, args{"query": `query q() { match { $p: Person } return { count($p) as n } }`}, 0, `{"n":3}`}, // query_explain ran nothing
+		{"graph_query", r, args{"query": `query q() { match { $p: Person } return { count($p) as n } }`}, 0, `{"n":3}`}, // query_explain above did not run the mutation
 	})
 }
 

@@ -55,8 +55,9 @@ func (a *Auth) TokenGroups() map[string]string {
 	return groups
 }
 
-// CheckGroups checks that the groups of the mappings are among the groups that the policies of the
-// cluster know. The error is a diag.List.
+// CheckGroups checks that every group that the configuration maps a token's group to is a group of
+// the cluster's policies. The argument `known` lists the groups of the policies. The error is a
+// diag.List.
 func (a *Auth) CheckGroups(known []string) error {
 	var faults diag.List
 	for _, m := range a.Methods() {
@@ -94,13 +95,13 @@ type OIDC struct {
 	SharedActors bool
 
 	GroupsClaim string
-	Groups      []TokenGroup // other groups of a token are ignored
+	Groups      []TokenGroup // the server ignores other groups of a token
 }
 
 // TokenGroup maps the name of a group in tokens to its name in policies.
 type TokenGroup struct {
 	Token, Policy string
-	At            diag.Span `json:"-"` // where the policy's name stands
+	At            diag.Span `json:"-"` // position of the field Policy in cluster.yaml
 }
 
 // The claims that are read if cluster.yaml does not name others.

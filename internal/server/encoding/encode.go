@@ -16,8 +16,8 @@ import (
 // 1.
 const maxSafeInteger = 1<<53 - 1
 
-// columnKey is the text before a column's value: its name as a JSON string and a colon.
-// fields are the keys of the fields of a whole node.
+// columnKey holds the text before a column's value: its name as a JSON string and a colon. For a
+// column with a whole node, `fields` holds the keys of the node's fields.
 type columnKey struct {
 	text   string
 	fields []columnKey

@@ -26,7 +26,7 @@ type parts struct {
 	size     int64    // the number of bytes in the field full
 	taken    int64    // bytes taken from the budget in memory
 	memory   Memory   // the budget; nil for none
-	maxBytes int64    // the maximum size of an answer, if memory is not nil
+	maxBytes int64    // maximum bytes of an answer; unused if memory is nil
 }
 
 // part finishes a part with the bytes written so far, if there are enough of them. The error is a

@@ -158,6 +158,6 @@ func asksClient(kind, name string) error {
 	return fmt.Errorf("the handler of the %s %s asks the client for input, which this server does not support", kind, name)
 }
 
-// unknown returns the error for a tool that does not exist. It also serves for a tool that the
-// caller may not see, so that the two cases look the same.
+// unknown returns the error for a tool that does not exist. The same error answers a call of a tool
+// that the caller may not see, so that the two cases look the same.
 func unknown(name string) error { return invalidParams((&wireerror.UnknownTool{Name: name}).Error()) }

@@ -222,7 +222,7 @@ type call struct {
 	*message
 	ctx           context.Context
 	version       string         // protocol version of the session
-	refusal       *jsonrpc.Error // the answer, if set
+	refusal       *jsonrpc.Error // if set, the call is refused with this error
 	*registration                // nil for a message that is not a call, and for a refused one
 }
 

@@ -44,7 +44,7 @@ func agreed(version string) string {
 type requestMeta struct {
 	version string // empty if absent
 	fault   string // the member that is missing or malformed, or ""
-	absent  bool   // whether fault may be missing rather than malformed
+	absent  bool   // the member in fault is possibly missing, and not malformed
 }
 
 // metaOf reads the members of a message's _meta that the protocol defines.
@@ -69,7 +69,7 @@ func metaOf(m *message) (meta requestMeta) {
 	return meta
 }
 
-// isObject decodes raw into a value and reports whether raw is a valid object. It skips the
+// isObject decodes `raw` into a value and reports whether `raw` is a valid object. It skips the
 // decoding of an empty object, which is frequent.
 func isObject(raw json.RawMessage, into any) bool {
 	if len(raw) == 0 || raw[0] != '{' {

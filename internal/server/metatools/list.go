@@ -82,7 +82,7 @@ type listing struct {
 	actor  *access.Actor
 	filter string // the words to search for; empty for all
 	kind   string // empty for all
-	page   int    // from 1
+	page   int    // number of the page, from 1
 }
 
 // Grants returns no permissions, because the list contains only queries that the actor may

@@ -41,7 +41,7 @@ type Tools struct {
 	// Queries are in source order. They do not change after the first call.
 	Queries []tool.StoredQuery
 
-	index func() *toolsearch.Index // of Queries, made by the first search
+	index func() *toolsearch.Index // returns the index of Queries, which the first call makes
 
 	// LeftOut returns the reason why a query is not served, if the actor may know it, or nil. A nil
 	// LeftOut means that there is no such query.
@@ -100,7 +100,8 @@ type runAnswer struct {
 	DryRun        bool   `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
 }
 
-// New returns meta tools without queries; allowed reports whether an actor may invoke a query.
+// New returns meta tools without queries. The function `allowed` reports whether an actor may
+// invoke a query.
 func New(allowed func(actor *access.Actor, query string) bool) *Tools {
 	p := &Tools{allowed: allowed, list: &tool.Descriptor{
 		Name: ListQueries, Title: "Find stored queries",

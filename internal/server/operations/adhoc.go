@@ -30,8 +30,8 @@ import (
 type AdHoc struct {
 	Source   string
 	Argument string // the name of the argument that holds Source; query if empty
-	// File is the file of Source at the command line; empty for a text from a client. A text from a
-	// file has no size limits, and all of its faults are reported.
+	// File is the name of the file that the command line gave for Source. It is empty if a client
+	// sent the text. A text from a file has no size limits, and all of its faults are reported.
 	File    string
 	Name    string          // the query of the text to run; may be empty if there is only one
 	Params  json.RawMessage // nil, null or an object

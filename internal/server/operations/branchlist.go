@@ -20,8 +20,8 @@ type ListBranches struct {
 	PageToken string // the token of the page; empty for the first page
 	Limit     int    // maximum number of branches; 0 for all
 
-	// Answer makes the answer from the branches, which are in name order. next is the token
-	// of the next page; it is empty on the last page.
+	// Answer makes the answer from the branches, which are in name order. The argument `next` is
+	// the token of the next page; it is empty on the last page.
 	Answer func(branches []engine.Branch, next string) any
 }
 

@@ -46,7 +46,7 @@ func (c *Look) Grants() []tool.Grant {
 		grant.Via = tool.AdHoc
 	}
 	if grant.Branch != "" {
-		grant.Commit = "" // Run checks that the commit is in the history of the branch
+		grant.Commit = "" // the method Run checks that the commit is in the history of the branch
 	}
 	return []tool.Grant{grant}
 }

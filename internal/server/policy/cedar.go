@@ -60,8 +60,8 @@ func (p policies) All() iter.Seq2[cedar.PolicyID, *cedar.Policy] {
 	}
 }
 
-// compile translates a rule to one Cedar policy about the entity target, a Graph or the Server. The
-// conditions in the argument also narrow the policy further.
+// compile translates a rule to one Cedar policy about the entity `target`, which is a Graph or the
+// Server. The argument `also` holds further conditions of the policy.
 func compile(r rule, target types.EntityUID, also ...build.Node) compiled {
 	head := build.Annotation("id", types.String(r.id))
 	p := head.Forbid()

@@ -218,7 +218,7 @@ func flatten(err error) []error {
 var position = regexp.MustCompile(`parse error at \S*?(\d+):(\d+) (.*)`)
 
 // parseFault splits an error of Cedar's parser into position and message. If the error has no
-// position, parseFault returns start.
+// position, parseFault returns the position `start`.
 func (n *native) parseFault(err error, start diag.Pos) (diag.Pos, string) {
 	m := position.FindStringSubmatch(err.Error())
 	if m == nil {

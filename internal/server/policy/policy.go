@@ -35,7 +35,7 @@ type Options struct {
 	// applies to, including queries that were left out at boot.
 	Queries []string
 
-	// AnyQuery turns off the check of query names, for a file if its graph is not known.
+	// AnyQuery turns off the check of query names. It is for a file whose graph is not known.
 	AnyQuery bool
 
 	// TokenGroups maps the names of groups in verified tokens to groups of the policy. Groups of a

@@ -219,8 +219,8 @@ func TokenPieces(token string) [][]byte {
 	return all
 }
 
-// LeakedPiece returns an error that names a piece of the token that text contains, or nil if text
-// contains none.
+// LeakedPiece returns an error if the argument `text` contains a piece of the token. The error
+// contains that piece.
 func LeakedPiece(text []byte, token string) error {
 	for _, piece := range TokenPieces(token) {
 		if i := bytes.Index(text, piece); i >= 0 {

@@ -53,7 +53,7 @@ func clusterOn(fsys fs.FS, storage string) *Cluster {
 	return &Cluster{FS: fsys, Storage: storage, Engine: embedded.Engine{FS: fsys, Options: options}, Now: options.Now}
 }
 
-// sources compiles schemas. pairs alternates the ids of graphs and their schemas.
+// sources compiles schemas. The argument `pairs` alternates the ids of graphs and their schemas.
 func sources(t testing.TB, pairs ...string) *Sources {
 	t.Helper()
 	s := &Sources{}

@@ -60,7 +60,7 @@ func listAgreesWithCall(t *testing.T, m *matrix, perQuery bool) {
 		"act-indexer graph_mutate main",
 	}
 	if perQuery {
-		wanted = append(wanted, "act-guarded lookup_person release", "act-bot add_person feature") // the policy denies the grant inside the query
+		wanted = append(wanted, "act-guarded lookup_person release", "act-bot add_person feature") // the inner grant is denied
 	} else if a := m.call("act-bot", versions[0], "stored_query_run", `{"name":"add_person","params":{"name":"zoe"}}`); faultCode(a) != "forbidden" {
 		t.Errorf("a stored query whose inner gate is denied answers %s", a.body)
 	}

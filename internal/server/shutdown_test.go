@@ -109,7 +109,7 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// broken is a listener that fails when fails is closed.
+// broken is a listener that fails once the channel `fails` is closed.
 type broken struct {
 	net.Listener
 	fails chan struct{}

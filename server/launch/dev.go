@@ -172,7 +172,8 @@ func printRows(w io.Writer, content any) error {
 	return tw.Flush()
 }
 
-// printable escapes the control characters that a terminal would interpret: rows are data.
+// printable escapes the control characters that a terminal would interpret, because rows may
+// contain any character.
 func printable(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -45,7 +45,8 @@ func (c *Compiled) Read(ctx context.Context, g engine.Graph, params any, at engi
 	}
 }
 
-// Write runs the mutation for a Go program. params is as for [Compiled.Read].
+// Write runs the mutation for a Go program. The argument `params` has the same form as in
+// [Compiled.Read].
 func (c *Compiled) Write(ctx context.Context, g engine.Graph, params any, opts engine.WriteOptions) (engine.Change, error) {
 	q := c.Plan()
 	return g.Mutate(ctx, q, arguments(q.Params, params), opts)

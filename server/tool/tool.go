@@ -26,7 +26,7 @@ const (
 type Grant struct {
 	Action Action
 	Branch string // for actions on a branch; empty for main
-	Commit string // for Read or Export of a commit; checked for the branch it was made on
+	Commit string // for Read or Export of a commit; the policy decides by the branch where the commit was made
 	Query  string // the stored query, for InvokeQuery and for Via Stored
 	Via    Via    // for Read and Change
 }
@@ -61,7 +61,7 @@ type Call interface {
 	// Grants returns the permissions that this call requires.
 	Grants() []Grant
 
-	// Run executes the call. It is called once, after all Grants were given.
+	// Run executes the call. It is called once, after the policy has granted all Grants.
 	Run(ctx context.Context, env *Env) (*Outcome, error)
 }
 

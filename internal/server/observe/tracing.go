@@ -37,7 +37,8 @@ func Tracing(ctx context.Context, version string, getenv func(string) string, lo
 	}
 	about, err := resource.New(ctx,
 		resource.WithAttributes(attribute.String("service.name", "omnigraph-server"), attribute.String("service.version", version)),
-		resource.WithFromEnv(), // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override the attributes above
+		// OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override the attributes above.
+		resource.WithFromEnv(),
 		resource.WithTelemetrySDK())
 	if err != nil {
 		return nil, nil, fmt.Errorf("describing this server for traces: %w", err)

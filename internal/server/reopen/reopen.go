@@ -157,8 +157,8 @@ func unavailable(cause error) error {
 }
 
 // Failure returns nil while the graph accepts writes, and otherwise the *engine.Unavailable that
-// writes get. If only another Open can repair the inner graph, Failure requests it, so that a graph
-// without writes is opened again too.
+// writes get. If the inner graph accepts writes again only after another Open, Failure requests
+// that Open. So a graph without writes is opened again too.
 func (r *Graph) Failure() error {
 	in := r.current.Load()
 	if in.graph == nil {

@@ -199,8 +199,8 @@ func TestRepeatedEmptyMerge(t *testing.T) {
 	})
 }
 
-// TestCommitsStayHidden checks that an actor cannot learn of a commit by its id without the
-// right to read a branch that contains it. It is answered like an unknown commit.
+// TestCommitsStayHidden checks that an actor cannot learn of a commit by its id without the right
+// to read a branch that contains it. The answer must be the same as for an unknown commit.
 func TestCommitsStayHidden(t *testing.T) {
 	c := servedtest.Config(t)
 	outsider := &access.Actor{ID: "act-outsider"}

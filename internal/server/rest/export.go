@@ -63,7 +63,7 @@ const maxStall = 2 * time.Minute
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	commit  string // the entities of this commit are sent
+	commit  string // id of the commit that is exported
 	started bool   // the header was sent
 }
 

@@ -19,10 +19,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 )
 
-// request is one exchange with the handler. Its path is relative to /graphs/people. If it
-// starts with two slashes it is absolute, without the first of them. COMMIT stands for the head
-// of main: in the path, the header and the body the head before the request, and in the
-// expected answer the head after it.
+// request is one exchange with the handler. Its path is relative to /graphs/people. If the path
+// starts with two slashes, it is absolute, without the first of them. COMMIT stands for the head of
+// main. In the path, the header and the body, that is the head before the request. In the expected
+// answer, it is the head after the request.
 type request struct {
 	name     string
 	actor    *access.Actor

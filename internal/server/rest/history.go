@@ -10,8 +10,8 @@ import (
 // defaultChanges is the number of changes of a page if the request gives no limit.
 const defaultChanges = 1000
 
-// look answers with what a commit holds. If the client already has the answer for that commit, look
-// answers 304 and reads nothing.
+// look answers with data or metadata of a commit. If the client already has the answer for that
+// commit, look answers 304 and reads nothing.
 func (x *exchange) look(call *operations.Look) error {
 	call.Unless = x.clientHas
 	return x.answer(call, encoding.Options{})

@@ -150,7 +150,8 @@ func membersOf(t *testing.T, typ reflect.Type) map[string]any {
 	return all
 }
 
-// TestBodies checks that each body accepts exactly the members that the table declares.
+// TestBodies checks that each route accepts exactly those members of a body that the table
+// declares.
 func TestBodies(t *testing.T) {
 	h := newHandler(t)
 	for _, r := range own() {

@@ -75,7 +75,7 @@ type Graph struct {
 	queries  map[string]tool.StoredQuery // by query name, including hidden queries
 	leftOut  []LeftOut                   // stored queries that do not fit the schema
 
-	unembedded []tool.StoredQuery // those of leftOut that need an embedding provider
+	unembedded []tool.StoredQuery // queries in leftOut that need an embedding provider
 	meta       *metatools.Tools   // finds and runs stored queries; nil if each is a tool
 
 	pages  *seal.Sealer    // makes and opens page tokens

@@ -74,9 +74,9 @@ func TestPairIsSeen(t *testing.T) {
 		actor *access.Actor
 		hints string // of the tool that runs queries; empty if the meta tools are not visible
 	}{
-		{servedtest.Writer, "false true true"}, // add_person is included
-		{servedtest.Reader, "false true true"}, // may invoke it; the change is denied
-		{servedtest.Bot, "true false true"},    // only find_person
+		{servedtest.Writer, "false true true"}, // may run add_person
+		{servedtest.Reader, "false true true"}, // may invoke add_person, but the change is denied
+		{servedtest.Bot, "true false true"},    // may run only find_person
 		{servedtest.Nobody, ""},
 		{nil, ""},
 	} {

@@ -15,8 +15,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// step is a call over MCP and a part of the expected answer, or of the expected error as
-// JSON. HEAD, FIRST and DRAFT in either text stand for commits.
+// step is a call over MCP and a part of the expected answer, or of the expected error as JSON. Both
+// in the call and in the expected text, HEAD, FIRST and DRAFT stand for commits.
 type step struct {
 	name  string
 	actor *access.Actor

@@ -14,8 +14,8 @@ type slots struct {
 	waiting map[string][]chan struct{} // by actor: a channel for each waiting call, closed when it gets its slot
 }
 
-// wait waits for a slot. If it returns nil, the caller must call leave; otherwise it returns the
-// error of the context.
+// wait waits for a slot. If it returns nil, the caller must call leave. If ctx ends first, wait
+// returns the error of ctx.
 func (t *slots) wait(ctx context.Context, actor string) error {
 	t.mu.Lock()
 	if t.free > 0 {

@@ -83,7 +83,8 @@ func TestTextMemory(t *testing.T) {
 	}
 }
 
-// TestTurns checks that large texts take slots by actor, and that small texts do not wait.
+// TestTurns checks that calls with large texts get slots in rotation by actor, and that small texts
+// do not wait.
 func TestTurns(t *testing.T) {
 	texts := New(nil, 0)
 	texts.slots.free = 1

@@ -65,7 +65,7 @@ func (t *thesaurus) knows(token string) bool {
 	return ok
 }
 
-// phrasesAt returns the phrases at the start of tokens, the longest first.
+// phrasesAt returns the phrases at the start of the list `tokens`, the longest first.
 func (t *thesaurus) phrasesAt(tokens []token) (found [][]string) {
 	for _, p := range t.phrases[tokens[0].text] {
 		if startsWith(tokens, p) {

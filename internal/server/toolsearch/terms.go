@@ -21,7 +21,7 @@ const (
 type term struct {
 	forms    map[int32]float64 // the words of the index that can stand for it, with their strengths
 	side     side
-	soft     bool // affects the ranking, but an entry must also match a term that is not soft
+	soft     bool // affects the ranking; an entry must also match a term that is not soft
 	negation bool // a word such as not
 }
 

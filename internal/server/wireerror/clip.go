@@ -16,7 +16,7 @@ const (
 // Clip shortens a text for a message. It cuts between characters.
 func Clip(message string) string { return clip(message, maxMessage) }
 
-// clip cuts a message after at most most bytes.
+// clip cuts a message that has more than `most` bytes.
 func clip(message string, most int) string {
 	if len(message) <= most {
 		return message

@@ -1,5 +1,5 @@
-// Package envelope writes faults as HTTP answers: it has the status of each outcome and writes
-// the JSON error envelope, the body of every HTTP error outside of JSON-RPC.
+// Package envelope writes faults as HTTP answers. It defines the status of each outcome. It writes
+// the JSON error envelope, which is the body of every HTTP error outside of JSON-RPC.
 package envelope
 
 import (

@@ -6,9 +6,9 @@ import (
 	"iter"
 )
 
-// ChangesAnswer is a page of the changes that a commit made against its first parent. The changes
-// of all pages are in order: nodes, then edges, each by the name of the type and by id, byte by
-// byte.
+// ChangesAnswer is a page of the changes that a commit made against its first parent. Across all
+// pages, nodes come before edges. Nodes and edges are each sorted by the name of the type and then
+// by id, byte by byte.
 type ChangesAnswer struct {
 	Cause         ChangeCause    `json:"cause" jsonschema_description:"The commit that made the changes."`
 	Changes       []EntityChange `json:"changes" jsonschema_description:"Nodes, then edges, each by the name of the type and by id."`

@@ -61,9 +61,9 @@ func WithTimeout(d time.Duration) Option { return func(c *Client) { c.timeout = 
 // half of the remaining time.
 func WithGrace(d time.Duration) Option { return func(c *Client) { c.grace = d } }
 
-// WithRetries sets the maximum number of attempts of one request, and the limit of their time,
-// waits included; 0 sets no limit. The default is 4 attempts within 30 seconds; 1 attempt turns
-// retries off.
+// WithRetries sets the maximum number of attempts of one request. It also limits the total time of
+// these attempts and of the waits between them; 0 sets no limit. The default is 4 attempts within
+// 30 seconds; 1 attempt turns retries off.
 func WithRetries(attempts int, within time.Duration) Option {
 	return func(c *Client) { c.tries, c.patience = uint(max(attempts, 1)), within }
 }

@@ -35,7 +35,7 @@ func fake(t *testing.T, h http.HandlerFunc, options ...client.Option) *client.Gr
 	return c.Graph("people")
 }
 
-// TestKeys checks the idempotency keys and the condition of writes.
+// TestKeys checks which idempotency keys and which conditions the client sends with writes.
 func TestKeys(t *testing.T) {
 	var keys, paths []string
 	var condition string
@@ -123,7 +123,7 @@ func TestErrors(t *testing.T) {
 }
 
 // pagesOf returns a handler that answers a read with n rows. The handler refuses to send more than
-// size rows in one answer. It appends each request to the list `asked`, as the number of rows, @
+// `size` rows in one answer. It appends each request to the list `asked`: the number of rows, an @
 // and the page token.
 func pagesOf(n, size int, asked *[]string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -302,7 +302,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestDeadlines checks that the server gets the deadline, and that a call ends with its context.
+// TestDeadlines checks that the client sends the deadline to the server, and that a call ends when
+// its context ends.
 func TestDeadlines(t *testing.T) {
 	var got string
 	answer := func(w http.ResponseWriter, r *http.Request) {
@@ -418,7 +419,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestValues checks that parameters and rows keep every digit.
+// TestValues checks that numbers in parameters and rows keep every digit.
 func TestValues(t *testing.T) {
 	var sent string
 	g := fake(t, func(w http.ResponseWriter, r *http.Request) {

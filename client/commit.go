@@ -70,8 +70,8 @@ func AtSnapshot(commit string) ReadOption {
 	return func(q *request) { setText(q.query, "snapshot", commit) }
 }
 
-// IfChanged reads only if the state to read is not this commit. Otherwise the error matches
-// [ErrNotModified].
+// IfChanged makes a read fail if the state to read is still the given commit. The error then
+// matches [ErrNotModified].
 func IfChanged(commit string) ReadOption {
 	return func(q *request) { q.header.Set("If-None-Match", strconv.Quote(commit)) }
 }

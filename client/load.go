@@ -26,7 +26,7 @@ const (
 	ModeOverwrite = "overwrite"
 )
 
-// LoadAnswer is the answer to a load. Its members have the order of the wire.
+// LoadAnswer is the answer to a load. Its members are in the order in which the server sends them.
 type LoadAnswer struct {
 	LoadedData
 	Commit  *CommitAnswer `json:"commit" jsonschema_description:"The commit; null if nothing changed, and in a dry run."`
@@ -116,7 +116,7 @@ func (q *request) stream(data io.Reader) (end func()) {
 				return nil, err
 			}
 		}
-		// lentReader also hides the type of data, so that the transport neither closes data nor
+		// lentReader also hides the type of `data`, so that the transport neither closes `data` nor
 		// treats it specially.
 		lent = &lentReader{data: data}
 		return lent, nil
@@ -141,7 +141,7 @@ func (r *lentReader) Read(p []byte) (int, error) {
 	return r.data.Read(p)
 }
 
-// end makes all further reads fail. If wait is true, it waits for a running read to return.
+// end makes all further reads fail. If `wait` is true, end waits for a running read to return.
 func (r *lentReader) end(wait bool) {
 	r.ended.Store(true)
 	if wait {

@@ -42,7 +42,7 @@ type InvokeBody struct {
 	DryRun         bool   `json:"dry_run,omitempty" jsonschema_description:"For a mutation, commit nothing and report what it would change."`
 }
 
-// ReadAnswer is the answer to a read. Its members have the order of the wire.
+// ReadAnswer is the answer to a read. Its members are in the order in which the server sends them.
 type ReadAnswer struct {
 	ReadRows
 	GraphCommitID string `json:"graph_commit_id" jsonschema_description:"The commit that was read."`

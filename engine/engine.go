@@ -35,8 +35,8 @@ type Graph interface {
 	// another branch.
 	CreateBranch(ctx context.Context, name string, from Target) (Branch, error)
 
-	// DeleteBranch removes a branch. It keeps everything that other branches share with it. The
-	// error is a *Conflict if the branch is main.
+	// DeleteBranch removes a branch. Data that other branches also use stays. The error is a
+	// *Conflict if the branch is main.
 	DeleteBranch(ctx context.Context, name string) error
 
 	// DeleteBranchAt is DeleteBranch for a caller that has seen the head of the branch. If the head
@@ -197,9 +197,10 @@ type WriteOptions struct {
 	// IfCommit, if not empty, is the commit that must be the head of the branch; otherwise the
 	// error is a *PreconditionFailed.
 	IfCommit string
-	// IdempotencyKey, if not empty, makes a repeated call safe: a call with the same key, branch
-	// and actor within 24 hours of the first that committed returns the outcome of that one and
-	// changes nothing. If the statement, arguments or input differ, the error is a *Conflict.
+	// IdempotencyKey, if not empty, makes it safe to repeat a call. If a call with the same key,
+	// branch and actor committed less than 24 hours ago, the repeated call returns the outcome of
+	// that commit and changes nothing. If its statement, arguments or input differ, the error is a
+	// *Conflict.
 	IdempotencyKey string
 	// DryRun reports what the write would do, and commits nothing.
 	DryRun bool

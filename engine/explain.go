@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Explanation describes how an engine runs a query. The names of operators and the wording of their
-// details belong to the engine and may change between versions.
+// Explanation describes how an engine runs a query. The engine chooses the names of operators and
+// the wording of their details, and may change both between versions.
 type Explanation struct {
 	Commit   string      `json:"commit"` // the commit to which the estimates and row counts apply
 	Analyzed bool        `json:"analyzed"`

@@ -33,8 +33,8 @@ type EntityChange struct {
 	Kind   ChangeKind
 	Entity string // "node" or "edge"
 	Type   string
-	// TypeID identifies the type in all commits of the graph. A rename of the type keeps it. A type
-	// that takes the name of a dropped type has another id.
+	// TypeID identifies the type in all commits of the graph. It stays the same when the type is
+	// renamed. A type that takes the name of a dropped type has another id.
 	TypeID   string
 	ID       string
 	From, To string // ids of an edge's ends; for a deleted edge, the ends that it had
@@ -143,7 +143,7 @@ type Changes struct {
 	Commit       Commit
 	Nodes, Edges ChangeCounts // counts of all changes, regardless of the range
 	List         []EntityChange
-	More         bool // r selects changes after the last of the list
+	More         bool // the range selects changes after the last of List
 }
 
 // CleanupOptions select the commits that stay readable in addition to the heads of branches and the

@@ -213,7 +213,7 @@ func (d *drawer) evolveProperties(typ string, props *[]*catalog.Property, unique
 	}
 }
 
-// follow sets the schema for which statements are drawn to the current schema of the branch.
+// follow makes the current schema of the branch the schema of the next statements.
 func (p *pair) follow() {
 	if s, err := p.model.Schema(p.ctx, p.target()); err == nil {
 		p.schema = s.Catalog

@@ -45,7 +45,7 @@ type mappedFile struct {
 	size uintptr // in bytes
 }
 
-// newMapping returns a Mapping that owns data. It calls release once the Mapping is
+// newMapping returns a Mapping that owns the memory `data`. It calls `release` once the Mapping is
 // unreachable.
 func newMapping(name string, data []byte, release func([]byte)) *Mapping {
 	m := &Mapping{data: data}

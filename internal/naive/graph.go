@@ -196,7 +196,7 @@ func instant(at engine.Target) time.Time {
 	return at.Now
 }
 
-// now returns the time, in the microseconds that commits keep.
+// now returns the time in microseconds, the precision that commits keep.
 func now() time.Time { return clock.Now().UTC().Truncate(time.Microsecond) }
 
 // freshID returns an id that no entity or commit has.

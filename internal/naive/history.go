@@ -40,7 +40,7 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 	if fault != nil && !g.gone[commit] {
 		return nil, fault
 	}
-	is.commit = g.commits[commit].commit // a reclaimed commit is needed too, for its parent
+	is.commit = g.commits[commit].commit // also for a reclaimed commit, because its parent is needed
 	var err error
 	var was moment
 	if len(is.commit.Parents) > 0 {

@@ -76,7 +76,8 @@ func (g *Graph) past(c engine.Commit) []engine.Commit {
 	return all
 }
 
-// ancestors adds the ids of a commit and of all its ancestors to into, and returns into.
+// ancestors adds the ids of a commit and of all its ancestors to the map `into`, and returns that
+// map.
 func (g *Graph) ancestors(id string, into map[string]bool) map[string]bool {
 	into[id] = true
 	for _, p := range g.commits[id].commit.Parents {
@@ -426,7 +427,7 @@ func (m *merge) lacks(e *entity) bool {
 	return lacks
 }
 
-// orphans removes each edge of which the merge deleted an end.
+// orphans removes each edge with an end node that the merge deleted.
 func (m *merge) orphans() {
 	for _, typ := range m.after.schema.Edges {
 		for _, e := range m.after.sorted(plan.Edge, typ.Name) {

@@ -150,7 +150,7 @@ func (t *tx) commit(opts engine.WriteOptions) (*engine.Commit, error) {
 	return &head, nil
 }
 
-// later returns the current time, or t if the clock went backwards.
+// later returns the current time, or t if t is not before the current time.
 func later(t time.Time) time.Time {
 	if n := now(); n.After(t) {
 		return n

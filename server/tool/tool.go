@@ -26,7 +26,7 @@ const (
 type Grant struct {
 	Action Action
 	Branch string // for actions on a branch; empty for main
-	Commit string // for Read or Export of a commit; the policy decides by the branch where the commit was made
+	Commit string // for Read or Export of a commit; checked for the branch where it was made
 	Query  string // the stored query, for InvokeQuery and for Via Stored
 	Via    Via    // for Read and Change
 }

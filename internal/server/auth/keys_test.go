@@ -168,7 +168,7 @@ func TestOldKeysOutage(t *testing.T) {
 		}
 	}
 	release()
-	// The second key waits until the hanging issuer answers the fetch.
+	// A token of the second key waits until the hanging issuer answers the fetch.
 	for _, s := range []struct {
 		key  *authtest.Key
 		want string

@@ -91,7 +91,7 @@ var irregular = func() map[string]string {
 	return bases
 }()
 
-// irregularForms has one word a line, its base form first.
+// Each line of irregularForms has the forms of one word. The base form comes first.
 const irregularForms = `
 addendum addenda
 analysis analyses

@@ -33,9 +33,9 @@ const (
 )
 
 // grade returns how well the letters of the words occur in an entry. The sum adds the grades of the
-// words and the grade of all words as one phrase. So words that are next to each other in the entry
-// rank before the same words apart. A lower sum is better. The result `ok` is false if a word does
-// not match.
+// words and the grade of all words as one phrase. So an entry with the words next to each other
+// ranks before an entry with the words apart. A lower sum is better. The result `ok` is false if a
+// word does not match.
 func (e *folded) grade(words []string) (sum int, ok bool) {
 	if len(words) == 0 {
 		return 0, false

@@ -42,7 +42,8 @@ func WithToken(token string) Option {
 	return WithTokenSource(func(context.Context) (string, error) { return token, nil })
 }
 
-// WithTokenSource calls source for the bearer token of each request, and sends the token.
+// WithTokenSource calls the function `source` for the bearer token of each request, and sends the
+// token.
 func WithTokenSource(source TokenSource) Option { return func(c *Client) { c.token = source } }
 
 // WithHTTPClient sends the requests through a copy of h, for example to use a proxy or the

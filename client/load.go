@@ -67,8 +67,8 @@ type LoadQuery struct {
 }
 
 // Load loads nodes and edges as NDJSON, as one commit or not at all. It sends the data while it
-// reads it. If data is an [io.Seeker], such as a file, Load can repeat the request after a failure;
-// otherwise it sends the data once.
+// reads it. If `data` is an [io.Seeker], such as a file, Load can repeat the request after a
+// failure. Otherwise it sends the data once.
 func (g *Graph) Load(ctx context.Context, data io.Reader, load LoadQuery, options ...WriteOption) (*LoadAnswer, error) {
 	query := url.Values{}
 	for name, v := range map[string]string{"branch": load.Branch, "from": load.From, "mode": load.Mode} {

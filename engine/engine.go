@@ -39,9 +39,9 @@ type Graph interface {
 	// *Conflict if the branch is main.
 	DeleteBranch(ctx context.Context, name string) error
 
-	// DeleteBranchAt is DeleteBranch for a caller that has seen the head of the branch. If the head
-	// is another commit, the error is a *PreconditionFailed, so that the call does not delete
-	// writes that the caller has not seen.
+	// DeleteBranchAt is like DeleteBranch, for a caller that has seen the head of the branch. If
+	// another commit is now the head, the error is a *PreconditionFailed. So the call does not
+	// delete writes that the caller has not seen.
 	DeleteBranchAt(ctx context.Context, name, head string) error
 
 	// Commits lists the commits of a branch, newest first: its head, the head's first parent, and
@@ -54,8 +54,8 @@ type Graph interface {
 	// Changes lists the differences between a commit and its first parent, in an order that is
 	// always the same. The commit must be an ancestor of the head of a live branch. The error is a
 	// *NotFound if the commit or its parent cannot be read any more. If a cleanup is the reason,
-	// Reclaimed is set in the error, and Name in the error is the id of the unreadable commit, or
-	// of the earlier one if both are unreadable.
+	// the field Reclaimed of the error is set. The field Name is then the id of the unreadable
+	// commit, or of the earlier one if both are unreadable.
 	Changes(ctx context.Context, commit string, r ChangeRange) (*Changes, error)
 
 	// Cleanup makes old commits unreadable and reclaims the data that only they need. It always

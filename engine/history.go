@@ -128,7 +128,8 @@ type ChangeRange struct {
 	Images bool
 }
 
-// Selects reports whether r selects changes of a kind of a type. It does not look at After.
+// Selects reports whether r selects changes of the given kind to entities of a type. It does not
+// look at After.
 func (r *ChangeRange) Selects(entity, typ string, kind ChangeKind) bool {
 	in := func(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
 	return in(r.Entities, entity) && in(r.Types, typ) && (len(r.Kinds) == 0 || slices.Contains(r.Kinds, kind))

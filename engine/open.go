@@ -14,10 +14,10 @@ import (
 // A place says where one graph is stored, in a form that the engine defines. For the embedded
 // engine it is a folder.
 type Engine interface {
-	// Create makes a graph with a schema in a place that holds none, and opens it. It keeps source,
-	// the text of the schema, and never parses it. The error is a *Conflict if the place holds a
-	// graph, a *SchemaMismatch if the engine cannot represent the schema, and an *Unavailable if
-	// the place cannot be used. A call that was interrupted can be repeated.
+	// Create makes a graph with a schema in a place that holds none, and opens it. The graph keeps
+	// `source`, the text of the schema; Create never parses it. The error is a *Conflict if the
+	// place holds a graph, a *SchemaMismatch if the engine cannot represent the schema, and an
+	// *Unavailable if the place cannot be used. A call that was interrupted can be repeated.
 	Create(ctx context.Context, place, source string, schema *catalog.Schema, opts OpenOptions) (Graph, error)
 
 	// Open opens the graph in a place. The error is a *NotFound if the place holds no graph, an

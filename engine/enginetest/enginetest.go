@@ -117,9 +117,9 @@ func (s *session) cut(q *plan.Query, args engine.Args, more bool) {
 	}
 }
 
-// explain checks the properties that every engine's explanation must have: with analyze, the root
-// operator, which yields the result, has the number of rows of the result; without analyze, no
-// operator has a number of rows.
+// explain checks the properties that every engine's explanation must have. With analyze, the root
+// operator, which yields the result, must have the number of rows of the result. Without analyze,
+// no operator may have a number of rows.
 func (s *session) explain(q *plan.Query, args engine.Args, rows int) {
 	s.Helper()
 	for _, analyze := range []bool{false, true} {
@@ -148,8 +148,8 @@ func (s *session) operators(list []*engine.Operator, analyzed bool) {
 	}
 }
 
-// expect runs a read plan and compares its rows, in order, with want. want has one line per row and
-// separates cells with " | ". Blank lines and indentation do not count.
+// expect runs a read plan and compares its rows, in order, with the text `want`. This text has one
+// line per row and separates cells with " | ". Blank lines and indentation do not count.
 func (s *session) expect(p *readPlan, want string, args ...any) {
 	s.Helper()
 	q := p.done()

@@ -20,7 +20,8 @@ func compareGraph(d *drawer, open func() *pair) (cases int, script []step, diffe
 	return countGraph(d, open, tally{})
 }
 
-// countGraph is compareGraph, but also counts the outcomes of the statements in seen.
+// countGraph is like compareGraph, but also counts the outcomes of the statements in the tally
+// `seen`.
 func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []step, difference string) {
 	p := open()
 	p.seen = seen

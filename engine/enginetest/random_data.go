@@ -123,7 +123,7 @@ const (
 	maxEdges = 20 // of one type
 )
 
-// loadLines draws n lines of a load. badPercent of them, on average, are bad.
+// loadLines draws n lines of a load. On average, `badPercent` percent of them are bad.
 func (d *drawer) loadLines(n, badPercent int) []string {
 	var lines []string
 	for range n {

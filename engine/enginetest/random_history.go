@@ -52,7 +52,7 @@ func (d *drawer) drawHistory() *history {
 	return h
 }
 
-// commitBack returns a target for the commit that is back commits before the head of a branch, or
+// commitBack returns a target for the commit that is `back` commits before the head of a branch, or
 // for the branch's first commit. It looks the commit up in g because the ids of commits differ
 // between the two graphs.
 func (p *pair) commitBack(g engine.Graph, branch string, back int) engine.Target {

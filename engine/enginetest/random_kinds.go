@@ -75,7 +75,7 @@ func drawnTypes(count func(drawnKind) int) (types []value.Type) {
 // sentences are the values of properties that text matches search.
 var sentences = poolOf(value.OfString, "red foxes run", "the red fox", "a running fox, red", "blue boxes", "of the", "foxglove runs", "Blue fox box")
 
-// scalar draws a value of a kind from its pool. If wild is set, the value may be extreme.
+// scalar draws a value of a kind from its pool. If `wild` is true, the value may be extreme.
 func (d *drawer) scalar(t value.Type, wild, wordy bool) value.Value {
 	wild = wild && d.percent(50)
 	if t.Enum != nil {

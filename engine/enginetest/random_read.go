@@ -245,7 +245,7 @@ func (r *readDraw) op() plan.Op {
 	return pick(r.drawer, []plan.Op{plan.Eq, plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge})
 }
 
-// compare returns a comparison of left with a literal or a parameter that has the given value. It
+// compare returns a comparison of `left` with a literal or a parameter that has the given value. It
 // sometimes swaps the two sides.
 func (r *readDraw) compare(left plan.Expr, op plan.Op, t value.Type, v value.Value) plan.Compare {
 	c := r.compareRight(left, op, t, v)

@@ -22,7 +22,7 @@ func (s *session) line(branch string) []engine.Commit {
 	return commits
 }
 
-// expectPast compares the names and ages at a commit with want.
+// expectPast compares the names and ages at a commit with the text `want`.
 func (s *session) expectPast(c engine.Commit, want string) {
 	s.Helper()
 	if got := s.ages(engine.Target{Commit: c.ID}); got != want {

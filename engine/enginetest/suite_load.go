@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// expectCities compares the ids and names of all cities with want.
+// expectCities compares the ids and names of all cities with the text `want`.
 func (s *session) expectCities(want string) {
 	s.Helper()
 	p := s.read()

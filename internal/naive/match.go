@@ -31,8 +31,8 @@ func newEvaluation(g *Graph, s *state, q *plan.Query, args engine.Args, at time.
 		env: make([]*entity, len(q.Read.Vars)), scores: map[scoreKey]float64{}}
 }
 
-// assignments finds every assignment to the unbound variables in clauses for which all clauses
-// hold. It calls emit for each assignment, and stops if emit returns false.
+// assignments finds every assignment to the unbound variables for which all clauses hold. It calls
+// `emit` for each assignment, and stops if `emit` returns false.
 //
 // It binds variables in order of occurrence, and checks a clause as soon as all of its variables
 // are bound.

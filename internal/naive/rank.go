@@ -195,13 +195,14 @@ func (ev *evaluation) rank(matches [][]*entity) ([][]*entity, error) {
 	}), nil
 }
 
-// absent reports whether a score excludes its row from a ranking.
+// absent reports whether a ranking leaves out a row because of the row's score.
 func absent(e plan.Expr, score value.Value) bool {
 	_, isText := e.(plan.BM25)
 	return score.IsNull() || isText && score.Float() == 0
 }
 
-// fuse ranks the matches by both scores, with ties broken by ids, and adds up 1/(k + rank).
+// fuse ranks the matches by each of two scores, with ties broken by ids. The fused score of a match
+// is the sum of 1/(k + rank) over the rankings that have the match.
 func (ev *evaluation) fuse(e plan.RRF, matches [][]*entity) error {
 	k := int64(defaultK)
 	if e.K != nil {

@@ -156,7 +156,7 @@ func (g *Graph) DeleteBranch(ctx context.Context, name string) error {
 	return g.DeleteBranchAt(ctx, name, "")
 }
 
-// DeleteBranchAt removes a branch if its head is the given commit; "" matches any head.
+// DeleteBranchAt removes a branch if its head is the given commit. The id "" allows any head.
 func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -12,9 +12,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Read runs the query for a Go program. params is a struct with one field per parameter,
-// and rows points to a slice of structs with one field per column, both in the order of the
-// plan. Read copies the rows out of the engine's memory. It sets *rows only if it succeeds.
+// Read runs the query for a Go program. The argument `params` is a struct with one field per
+// parameter. The argument `rows` points to a slice of structs with one field per column. The fields
+// of both structs are in the order of the plan. Read copies the rows out of the engine's memory. It
+// sets *rows only if it succeeds.
 func (c *Compiled) Read(ctx context.Context, g engine.Graph, params any, at engine.Target, rows any) (err error) {
 	q := c.Plan()
 	res, err := g.Query(ctx, q, arguments(q.Params, params), at)

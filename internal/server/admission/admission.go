@@ -96,8 +96,8 @@ func (g *Limiter) Load() Load {
 	return l
 }
 
-// Enter admits a request. The given number of bytes is counted for its body. If a limit is
-// exceeded, it waits up to Options.Wait for room. It returns nil if the request is admitted; the
+// Enter admits a request, and counts the given number of bytes for the request's body. If a limit
+// is exceeded, it waits up to Options.Wait for room. It returns nil if the request is admitted; the
 // caller must then call Leave.
 func (g *Limiter) Enter(ctx context.Context, a Actor, bytes int64) *Refusal {
 	g.mu.Lock()

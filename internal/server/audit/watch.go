@@ -45,8 +45,8 @@ type Watch struct {
 // tracerName is the instrumentation scope of the spans of calls.
 const tracerName = "github.com/omnigraph-go/omnigraph/server"
 
-// Begin starts to follow a call. The answer of the call is written to w. It returns a context with
-// the call's span if the request is traced.
+// Begin starts to follow a call that writes its answer to w. It returns a context with the call's
+// span if the request is traced.
 func (r *Recorder) Begin(ctx context.Context, actor *access.Actor, name string, call tool.Call, to *encoding.Writer) (context.Context, *Watch) {
 	w := &Watch{Recorder: r, actor: actor, name: name, call: call, to: to, mark: to.Mark(), start: clock.Now()}
 	if load, ok := unwrapped(call).(interface{ TeeData(io.Writer) }); ok && r.log.Enabled(ctx, slog.LevelDebug) {

@@ -157,8 +157,8 @@ type claims struct {
 	all        map[string]any // every claim by name
 }
 
-// acceptedType reports whether the header typ allows the token as a bearer token. Tokens of other
-// kinds, such as logout tokens, have the same issuer, audience and keys.
+// acceptedType reports whether the token's header typ, if any, is that of a bearer token. Tokens of
+// other kinds, such as logout tokens, have the same issuer, audience and keys.
 func acceptedType(typ any) bool {
 	if typ == nil {
 		return true

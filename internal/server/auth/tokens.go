@@ -40,9 +40,9 @@ type entry struct {
 	actor  *access.Actor
 }
 
-// Load returns the tokens of an environment; environ has the form of os.Environ. Load reads the
-// OMNIGRAPH_TOKEN_<ACTOR> variables, and the file at the path in OMNIGRAPH_TOKENS_FILE. It is not
-// an error if none of these variables is set.
+// Load returns the tokens of an environment. The argument `environ` has the form of os.Environ.
+// Load reads the OMNIGRAPH_TOKEN_<ACTOR> variables, and the file at the path in
+// OMNIGRAPH_TOKENS_FILE. It is not an error if none of these variables is set.
 func Load(environ []string) (*Tokens, error) {
 	t := &Tokens{}
 	for _, kv := range environ {

@@ -107,7 +107,7 @@ func (e *Writer) Reset(m Mark) {
 	e.buf, e.rows, e.truncated = e.buf[:m.bytes], m.rows, m.truncated
 }
 
-// Since returns the numbers of rows and bytes that were written after the mark.
+// Since returns the number of rows and the number of bytes that were written after the mark.
 func (e *Writer) Since(m Mark) (rows, bytes int) { return e.rows - m.rows, e.written() - m.bytes }
 
 // Text returns the JSON that was written after the mark, in pieces.

@@ -152,7 +152,8 @@ func (g *Checker) originAllowed(values []string, host string) (listed, allowed b
 	return false, ok && slices.Contains([]string{"127.0.0.1", "::1", "localhost"}, from)
 }
 
-// isLoopback reports whether a bind host is reachable only from this machine.
+// isLoopback reports whether a server that listens on this host is reachable only from this
+// machine.
 func isLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true

@@ -14,7 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// appendAnswer appends the JSON-RPC answer to a call. Exactly one of res and fault is set.
+// appendAnswer appends the JSON-RPC answer to a call. Exactly one of `res` and `fault` is set.
 func (s *surface) appendAnswer(dst []byte, id []byte, res mcp.Result, fault *jsonrpc.Error, stateless bool) ([]byte, error) {
 	if fault != nil {
 		return appendError(dst, id, fault), nil

@@ -50,9 +50,9 @@ func (c *ListBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	return &tool.Outcome{Value: c.Answer(branches, next), Less: "set a smaller limit"}, nil
 }
 
-// Readable lists the branches that the caller may read and that come after a name, in name order
-// and at most limit of them. It reports whether there are more. A limit of 0 means no limit. Every
-// list of branches uses this function.
+// Readable lists the branches that the caller may read and that come after the name `after`, in
+// name order. It lists at most `limit` branches, or all if `limit` is 0, and reports whether there
+// are more. Every list of branches uses this function.
 func Readable(ctx context.Context, g engine.Graph, allowed func(tool.Grant) bool, after string, limit int) (branches []engine.Branch, more bool, err error) {
 	all, err := g.Branches(ctx)
 	if err != nil {

@@ -26,7 +26,7 @@ const (
 // ops are the names of the kinds of change over REST.
 var ops = map[engine.ChangeKind]string{engine.Inserted: client.OpInsert, engine.Updated: client.OpUpdate, engine.Deleted: client.OpDelete}
 
-// ParseOp returns the kind of change that has a name over REST.
+// ParseOp returns the kind of change that the REST API calls by the given name.
 func ParseOp(name string) (kind engine.ChangeKind, ok bool) {
 	for kind, op := range ops {
 		if op == name {

@@ -27,8 +27,8 @@ func Compile(ctx context.Context, env *tool.Env, argument string, s *catalog.Sch
 	return queries, faults, err
 }
 
-// WithText admits a text that was sent as an argument and then runs f, which compiles it.
-// The error is an *engine.TooLarge, an *engine.Busy, or that of f.
+// WithText admits a text that was sent as an argument and then runs f, which compiles the text. The
+// error is an *engine.TooLarge, an *engine.Busy, or the error of f.
 func WithText(ctx context.Context, env *tool.Env, argument, text string, f func(work.Limits) error) error {
 	if env.Text != nil {
 		done, err := env.Text(ctx, argument, text)

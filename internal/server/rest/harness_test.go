@@ -175,7 +175,7 @@ func isA(b []byte, typ reflect.Type) error {
 	return holds(got, want, "answer")
 }
 
-// holds checks that got contains every member of want.
+// holds checks that the object `got` contains every member of `want`.
 func holds(got, want any, at string) error {
 	switch want := want.(type) {
 	case map[string]any:

@@ -32,8 +32,8 @@ func (x *exchange) commits() error {
 	return x.look(operations.LookCommits(x.target(), engine.CommitRange{Before: uint64(x.number("before", 0)), Limit: x.number("limit", 0)}, token))
 }
 
-// onePosition returns an error if a request names the start of a page twice: by a page token and by
-// the parameter that gives a position.
+// onePosition returns an error if a request gives the start of a page twice: by a page token and by
+// the parameter for a position.
 func (x *exchange) onePosition(position, token string) error {
 	if token == "" || x.query.Get(position) == "" {
 		return nil

@@ -75,8 +75,8 @@ type Use struct {
 	leave  func() // frees the slot; nil if the call holds none
 }
 
-// For returns an empty use for one call. Calls with the same key wait in one queue; the key
-// identifies the caller.
+// For returns an empty use for one call. The key identifies the caller: calls with the same key
+// wait in one queue.
 func (t *Texts) For(caller string) *Use { return &Use{Texts: t, caller: caller} }
 
 // Admit waits for a compile slot and reserves memory for a text. The caller must call `done` after

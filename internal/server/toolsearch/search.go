@@ -186,8 +186,8 @@ func (v *view) rarity(n int) float64 {
 	return math.Log(1 + (float64(v.count)-float64(n)+0.5)/(float64(n)+0.5))
 }
 
-// addBonuses raises the scores of two kinds of entries: those with neighbouring words of the search
-// close together, and those with names that consist of words of the search.
+// addBonuses raises the scores of two kinds of entries: entries that have neighbouring words of the
+// search close together, and entries with a name that consists of words of the search.
 func (x *Index) addBonuses(terms []term, scores []float64) {
 	termsOf := make([]uint64, len(x.words)) // by word, the set of the terms that it can stand for
 	for k := range terms {
@@ -213,8 +213,8 @@ func (x *Index) addBonuses(terms []term, scores []float64) {
 	}
 }
 
-// pairs returns a set of terms. It contains the term k if a sequence has words for k and k+1 close
-// together.
+// pairs returns a set of terms. The set contains the term k if the sequence has a word for k and a
+// word for k+1 close together.
 func pairs(sequence []int32, termsOf []uint64) (set uint64) {
 	for at, word := range sequence {
 		if word < 0 || termsOf[word] == 0 {

@@ -108,8 +108,8 @@ func (e *Rejected) Error() string {
 // maxNames is the maximum number of queries that an error names.
 const maxNames = 20
 
-// Others returns the separator and a sentence that names the queries of the text without errors, or
-// "" if there are none.
+// Others returns the separator and a sentence with the names of the text's queries that have no
+// errors. It returns "" if there are none.
 func (e *Rejected) Others(separator string) string {
 	switch names := e.Valid; len(names) {
 	case 0:

@@ -101,7 +101,7 @@ func (i *Issuer) CallItself(name string) { i.set(func() { i.named = name }) }
 // KeysAt sets the address of the keys in the discovery document.
 func (i *Issuer) KeysAt(url string) { i.set(func() { i.keysAt = url }) }
 
-// SendTo redirects requests for the keys to url.
+// SendTo redirects requests for the keys to the given URL.
 func (i *Issuer) SendTo(url string) { i.set(func() { i.redirectKeys = url }) }
 
 // Down makes the issuer answer every request with status 503. Down(false) makes it answer normally
@@ -174,8 +174,8 @@ func answer(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// Claims returns the claims of a valid token for subject. The map `over` replaces or extends these
-// claims; a nil value removes a claim.
+// Claims returns the claims of a valid token for the given subject. The map `over` replaces or
+// extends these claims; a nil value removes a claim.
 func (i *Issuer) Claims(subject string, over map[string]any) map[string]any {
 	now := i.Now().Unix()
 	c := map[string]any{"iss": i.URL, "sub": subject, "aud": Audience, "iat": now, "nbf": now, "exp": now + 3600}
@@ -184,8 +184,8 @@ func (i *Issuer) Claims(subject string, over map[string]any) map[string]any {
 	return c
 }
 
-// Token returns a valid token for subject, signed with key. It contains the claims that Claims
-// returns for subject and `over`.
+// Token returns a valid token for the given subject, signed with the given key. It contains the
+// claims that Claims returns for the subject and `over`.
 func (i *Issuer) Token(t testing.TB, key *Key, subject string, over map[string]any) string {
 	t.Helper()
 	return Sign(t, key.Private, key.Alg, map[string]any{"kid": key.ID, "typ": "at+jwt"}, i.Claims(subject, over))

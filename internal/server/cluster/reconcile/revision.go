@@ -196,7 +196,8 @@ func digest(b []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// next returns the revision for the sources, or nil if it equals the recorded revision.
+// next returns the revision to record for the sources, or nil if the recorded revision already has
+// the same content.
 func next(recorded *Revision, s *Sources) *Revision {
 	r := &Revision{Number: 1, Graphs: []Graph{}}
 	for _, g := range s.Graphs {

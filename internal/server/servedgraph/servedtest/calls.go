@@ -36,8 +36,9 @@ func people() string {
 	return b.String()
 }
 
-// Calls returns at least one call of each built-in tool of a server. head is the id of the last
-// commit. Tests run the calls in order; each must work after the ones before it.
+// Calls returns at least one call of each built-in tool of a server. The argument `head` is the id
+// of the last commit. Tests must run the calls in order, because each call relies on the ones
+// before it.
 func Calls(head string) []Call {
 	type args = map[string]any
 	var queries, schema, columns strings.Builder

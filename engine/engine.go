@@ -16,8 +16,8 @@ import (
 // MainBranch is the branch that every graph has.
 const MainBranch = "main"
 
-// Graph is one graph. All methods may be called concurrently. When its context ends, a method stops
-// and returns the error of the context.
+// Graph is one graph. All methods may be called concurrently. If the context of a call ends, the
+// method stops and returns the error of that context.
 type Graph interface {
 	// Schema returns the schema in force at the target.
 	Schema(ctx context.Context, at Target) (*Schema, error)

@@ -10,7 +10,7 @@ import (
 // Explanation describes how an engine runs a query. The engine chooses the names of operators and
 // the wording of their details, and may change both between versions.
 type Explanation struct {
-	Commit   string      `json:"commit"` // the commit to which the estimates and row counts apply
+	Commit   string      `json:"commit"` // the estimates and row counts are for this commit
 	Analyzed bool        `json:"analyzed"`
 	Plan     []*Operator `json:"plan"` // one operator for a read; one per statement for a mutation
 }

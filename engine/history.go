@@ -119,7 +119,7 @@ type ChangeRange struct {
 	// MaxBytes limits the total of EntityChange.Bytes: the list ends after the change that makes
 	// the total reach this number. 0 means no limit.
 	MaxBytes int
-	// Entities, Types and Kinds select the changes whose entity, type and kind are in the list; an
+	// Entities, Types and Kinds select a change if its entity, type and kind are in these lists. An
 	// empty list selects all. A type that neither state has selects nothing.
 	Entities []string // "node" or "edge"
 	Types    []string // names as the schema writes them

@@ -99,8 +99,8 @@ func (p *pair) runHistory(ctx context.Context, h *history) string {
 	return p.sameTypes(wantIDs, gotIDs)
 }
 
-// sameTypes checks that the type ids of the two graphs correspond one to one, in these changes and
-// in all earlier ones.
+// sameTypes checks that the type ids of the two graphs correspond one to one. It checks the ids in
+// these changes and in all earlier changes.
 func (p *pair) sameTypes(model, got []string) string {
 	if p.typeIDs == nil {
 		p.typeIDs = map[string]string{}

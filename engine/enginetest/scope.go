@@ -127,7 +127,7 @@ func variable(e plan.Expr) plan.VarID {
 	return plan.NoVar
 }
 
-// dropUnused removes the variables to which a read does not refer, and renumbers the others.
+// dropUnused removes the variables that a read does not refer to, and renumbers the others.
 func dropUnused(r *plan.Read) {
 	var used []plan.VarID
 	var mark func(clauses []plan.Clause)

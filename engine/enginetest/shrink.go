@@ -70,7 +70,7 @@ func (s *shrinker) try(script []step) bool {
 	return false
 }
 
-// lines removes lines of a load, first in large chunks and then in smaller ones.
+// lines removes lines of a load. It removes large chunks first, and then smaller chunks.
 func (s *shrinker) lines(i int) {
 	for chunk := strings.Count(s.script[i].load, "\n")/2 + 1; chunk > 0; chunk /= 2 {
 		for at := 0; ; {

@@ -26,7 +26,7 @@ func (g *Graph) moment(id string) (moment, error) {
 	return moment{}, &engine.NotFound{What: "commit", Name: id}
 }
 
-// Changes compares the entities of a commit with those of its first parent.
+// Changes compares the entities of a commit with the entities of its first parent.
 func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange) (*engine.Changes, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -157,8 +157,8 @@ func (s *state) typeID(kind plan.Entity, name string, fault Fault) string {
 	return fmt.Sprint(digest, times, kind, first)
 }
 
-// changedTypes lists the types of two schemas in the order of changes. A type has the properties of
-// the later schema first, then those that only the earlier one has.
+// changedTypes lists the types of two schemas in the order of changes. The properties of a type are
+// those of the later schema first. The properties that only the earlier schema has follow.
 func changedTypes(was, is *catalog.Schema) (all []changedType) {
 	for _, s := range []*catalog.Schema{is, was} {
 		add := func(kind plan.Entity, name string, props []*catalog.Property) {

@@ -53,7 +53,8 @@ type restRow struct {
 const (
 	everyone = "agrwbin"
 
-	// The initials of the actors that may read, and of those that may write, with ad-hoc requests.
+	// The initials of the actors that may read with ad-hoc requests, and of the actors that may
+	// write with ad-hoc requests.
 	readsMain, readsFeature   = "arw", "agrw"
 	writesMain, writesFeature = "a", "agwi"
 )
@@ -340,8 +341,8 @@ var (
 // envelopes collects the faults for the golden file.
 type envelopes struct{ lines []string }
 
-// check compares an answer with the expected status. If the status is that of a fault, check
-// records the answer.
+// check compares an answer with the expected status. If the expected status reports a fault, check
+// also records the answer.
 func (e *envelopes) check(t *testing.T, name, what string, a answer, want int) {
 	t.Helper()
 	if a.status != want {

@@ -63,7 +63,8 @@ func (m *restMatrix) deadlines(seen *envelopes) {
 	}
 }
 
-// cutHeader marks requests whose contexts are cancelled, as a stopping server cancels them.
+// cutHeader is a header of a request. A stopping server would cancel the context of such a request,
+// so the test cancels it.
 const cutHeader = "Test-Cut"
 
 func cut(next http.Handler) http.Handler {
@@ -84,8 +85,8 @@ type slowGraph struct {
 	stuck atomic.Bool
 }
 
-// wait returns the error of the context after the context ends, or nil at once if the graph is
-// not stuck.
+// wait waits until ctx ends and returns the error of ctx. If the graph is not stuck, it returns nil
+// at once.
 func (g *slowGraph) wait(ctx context.Context) error {
 	if !g.stuck.Load() {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
 
-// answerShare is a divisor. The memory of all queries divided by it is the memory limit of one
-// answer. So an actor that has its maximum of calls in flight, and does not read the answers, holds
-// at most half of the memory of all queries.
+// answerShare determines the memory limit of one answer: the memory of all queries divided by
+// answerShare. So an actor that has its maximum of calls in flight, and does not read the answers,
+// holds at most half of the memory of all queries.
 const answerShare = 2 * cluster.DefaultPerActorInflight
 
 // limitsOf returns the configured limits. It derives unset memory limits from GOMEMLIMIT and

@@ -155,8 +155,8 @@ func (g *Limiter) Leave(a Actor, bytes int64) {
 	}
 }
 
-// admitWaiting admits the waiting requests that fit, in order of arrival. A request that
-// does not fit does not hold up the ones behind it. Called with g.mu locked.
+// admitWaiting admits the waiting requests that fit, in order of arrival. A request that does not
+// fit does not block later requests. Called with g.mu locked.
 func (g *Limiter) admitWaiting() {
 	g.waiting = slices.DeleteFunc(g.waiting, func(w *waiter) bool {
 		if g.exceeded(w.actor, w.bytes) != nil {

@@ -42,7 +42,7 @@ const (
 // Authenticator authenticates requests before they reach a transport.
 type Authenticator struct {
 	Log       *slog.Logger
-	Verifiers []Verifier // in order; the first that knows a token decides
+	Verifiers []Verifier // asked in order, until one recognizes the token
 	Metadata  *Metadata  // nil if the server publishes no metadata
 
 	Now func() time.Time // clock for rate-limiting log lines; nil means clock.Now
@@ -50,11 +50,11 @@ type Authenticator struct {
 	sampler logsample.Sampler // limits log lines, because clients without a token can cause them
 }
 
-// Require puts authentication in front of the handler `next`. The first verifier that knows the
-// token determines the actor, and the context of the request carries the actor to the handler
-// `next`. If the token is missing, unknown or rejected, the answer is 401 with WWW-Authenticate,
-// which points to the metadata if there is any. If a verifier fails, the answer is 503. Tokens
-// appear neither in answers nor in the log, and the handler `next` does not see them.
+// Require puts authentication in front of the handler `next`. The first verifier that recognizes
+// the token determines the actor. The context of the request then carries the actor to `next`. If
+// the token is missing, unknown or rejected, the answer is 401 with WWW-Authenticate, which points
+// to the metadata if there is any. If a verifier fails, the answer is 503. Tokens appear neither in
+// answers nor in the log, and `next` does not see them.
 func (g *Authenticator) Require(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, why := bearer(r.Header)

@@ -211,7 +211,7 @@ func (v *OIDC) actor(c *claims) (*access.Actor, error) {
 	return &access.Actor{ID: name, Groups: groups, Source: "oidc"}, nil
 }
 
-// groups returns the groups of the token that o.Groups lists, sorted. It rejects a token whose
+// groups returns, sorted, the groups of the token that o.Groups lists. It rejects a token if its
 // groups are unreadable or left out, because a rule may deny by group.
 func (v *OIDC) groups(all map[string]any) ([]string, error) {
 	if len(v.o.Groups) == 0 {

@@ -19,9 +19,9 @@ const (
 	// TokensFileVar is the name of the variable that holds the path of the tokens file.
 	TokensFileVar = "OMNIGRAPH_TOKENS_FILE"
 
-	// TokenVarPrefix begins the names of the variables that each hold one raw token. The rest of
-	// the name, in lower case and with - for _, is the actor: OMNIGRAPH_TOKEN_ACT_ADA holds a token
-	// of act-ada.
+	// TokenVarPrefix is the prefix of the variables that each hold one raw token. The rest of the
+	// name of such a variable identifies the actor: it is the name of the actor if it is written in
+	// lower case and with - for _. For example, OMNIGRAPH_TOKEN_ACT_ADA holds a token of act-ada.
 	TokenVarPrefix = "OMNIGRAPH_TOKEN_"
 )
 

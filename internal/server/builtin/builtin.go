@@ -78,7 +78,7 @@ func writer[Args, Result any](d tool.Descriptor) *tool.Descriptor {
 	return &d
 }
 
-// branchArgs are the arguments of a tool whose only argument is a branch.
+// branchArgs are the arguments of a tool that takes only a branch.
 type branchArgs struct {
 	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to look at; main when it is left out."`
 }

@@ -291,7 +291,7 @@ func TestCommits(t *testing.T) {
 		{"commit_list", servedtest.Drafter, nil, 403, `does not allow read on branch main`},
 
 		{"commit_get", r, args{"commit": want[0]}, 0, `"nodes":{"inserted":1,"updated":0,"deleted":0},"edges":{"inserted":0,"updated":0,"deleted":0}}`},
-		{"commit_get", r, args{"commit": want[0], "branch": "draft"}, 0, `"branch":"main"`}, // the history of a branch includes that of its origin
+		{"commit_get", r, args{"commit": want[0], "branch": "draft"}, 0, `"branch":"main"`}, // the history of a branch includes the history of its origin
 		{"commit_get", r, args{"commit": head.Commit.ID, "branch": "draft"}, 0, `"branch":"draft"`},
 		// A commit of another branch does not belong to main, so a grant on main shows
 		// nothing of draft.

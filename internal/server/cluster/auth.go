@@ -82,7 +82,7 @@ func (a *Auth) CheckGroups(known []string) error {
 
 const oidcSection = "oidc"
 
-// OIDC configures whose tokens the server accepts and which claims it reads.
+// OIDC configures which issuer's tokens the server accepts, and which claims of a token it reads.
 type OIDC struct {
 	Issuer    string
 	Audiences []string // a token must name one of them

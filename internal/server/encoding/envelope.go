@@ -141,7 +141,7 @@ func loadedTypes(counts []engine.TypeCount) []client.LoadedType {
 	return loaded
 }
 
-// Commit returns a commit in its wire form.
+// Commit returns a commit in the form that clients receive.
 func Commit(c engine.Commit) client.CommitAnswer {
 	a := client.CommitAnswer{GraphCommitID: c.ID, GraphBranch: c.Branch, GraphManifestVersion: c.Seq, ActorID: OrNil(c.Actor), CreatedAt: c.Time.UnixMicro()}
 	if len(c.Parents) > 0 {

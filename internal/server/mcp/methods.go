@@ -145,8 +145,8 @@ func subject(m *message, raw []byte, member string) (string, error) {
 	return unquoted(raw), nil
 }
 
-// anyMeta decodes all of a message's _meta, for handlers that read members beyond those of the
-// protocol.
+// anyMeta decodes all of a message's _meta, for handlers that read members that the protocol does
+// not define.
 func anyMeta(m *message) mcp.Meta {
 	var meta mcp.Meta
 	if m.meta != nil {

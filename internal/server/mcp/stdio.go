@@ -31,8 +31,9 @@ func ServeStdio(ctx context.Context, g *servedgraph.Graph, opts Options, in io.R
 	})
 }
 
-// responder answers a message; it returns nil if the message needs no answer. The version is the
-// session's, or that of the message itself if it carries a valid one.
+// responder answers a message. It returns nil if the message needs no answer. The argument
+// `version` is the protocol version of the session. If the message contains a valid version itself,
+// it is that version instead.
 type responder func(ctx context.Context, version string, m *message) []byte
 
 // The limits of one client. The session reads on while calls run and wait, because the next line

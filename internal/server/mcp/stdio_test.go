@@ -76,7 +76,8 @@ func both(t *testing.T, f func(t *testing.T, proxied bool)) {
 	}
 }
 
-// TestStdio checks that every line is answered, bad ones too, and that none ends the session.
+// TestStdio checks that every line gets an answer, even a malformed line, and that no line ends the
+// session.
 func TestStdio(t *testing.T) {
 	both(t, func(t *testing.T, proxied bool) {
 		s := converse(t, config(t), servedtest.Reader, proxied)

@@ -50,8 +50,7 @@ func (t *lister) Descriptor() *tool.Descriptor                       { return t.
 func (t *lister) Gates() []tool.Grant                                { return nil }
 func (t *lister) DescriptorFor(actor *access.Actor) *tool.Descriptor { return t.list }
 
-// Decode does not know the caller, so it decodes for a nil actor. Therefore the returned call finds
-// nothing.
+// Decode gets no caller, so it decodes for a nil actor. Therefore the returned call finds nothing.
 func (t *lister) Decode(args json.RawMessage) (tool.Call, error) { return t.DecodeFor(nil, args) }
 
 func (t *lister) DecodeFor(actor *access.Actor, args json.RawMessage) (tool.Call, error) {

@@ -43,8 +43,8 @@ type Tools struct {
 
 	index func() *toolsearch.Index // returns the index of Queries, which the first call makes
 
-	// LeftOut returns the reason why a query is not served, if the actor may know it, or nil. A nil
-	// LeftOut means that there is no such query.
+	// LeftOut returns the reason why a query is not served, or nil. It returns nil if the actor may
+	// not know of the query. If the field LeftOut is nil, no query is left out.
 	LeftOut func(actor *access.Actor, toolName string) error
 
 	list *tool.Descriptor         // descriptor of the tool that finds queries
@@ -189,7 +189,7 @@ type runner struct{ *Tools }
 func (t *runner) Descriptor() *tool.Descriptor { return t.descriptorOf(t.all) }
 func (t *runner) Gates() []tool.Grant          { return nil }
 
-// Decode does not know the caller, so it decodes for a nil actor and finds no query.
+// Decode gets no caller, so it decodes for a nil actor and finds no query.
 func (t *runner) Decode(args json.RawMessage) (tool.Call, error) { return t.DecodeFor(nil, args) }
 
 // all yields all queries.

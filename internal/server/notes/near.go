@@ -46,7 +46,8 @@ func (l *lookup) near(typ *catalog.Node, text string) []string {
 		keys, _ := l.keys(typ, maxKeys, nil)
 		return resembling(keys, text)
 	}
-	// First the keys that contain the text, then those that share words with it in any case.
+	// First search for the keys that contain the text. Then search for the keys that share words
+	// with it, in upper or lower case.
 	key := property(typ, typ.Key[0]).(plan.Prop)
 	wanted := value.OfString(text)
 	keys, _ := l.keys(typ, maxKeys/2, nil, compare(plan.Contains, key, wanted))

@@ -32,8 +32,8 @@ type Options struct {
 	// the bookkeeping for a request, and writes have log lines of their own.
 	All bool
 
-	// Quiet lists paths whose requests are always logged at level debug, such as probes,
-	// which come every few seconds.
+	// Quiet lists paths. Requests for these paths are always logged at level debug. Examples are
+	// probes, which come every few seconds.
 	Quiet []string
 
 	// Now returns the time for log lines and durations; nil means clock.Now.

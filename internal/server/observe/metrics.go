@@ -113,7 +113,7 @@ func New(version string) *Set {
 	return s
 }
 
-// Watch adds graphs whose figures are exported.
+// Watch adds graphs to the metrics, which then include the figures of their engines.
 func (s *Set) Watch(graphs ...Measured) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,7 +29,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// one is a graph whose figures are all different numbers.
+// one is a graph with figures that are all different numbers.
 type one struct{}
 
 func (one) ID() string { return "g" }
@@ -37,8 +37,8 @@ func (one) Stats() engine.Stats {
 	return engine.Stats{Branches: 1, Commits: 2, Calls: 3, Segments: 4, SegmentBytes: 5, LogBytes: 6, Checkpoints: 7, Rewrites: 8, CheckpointFailures: 9}
 }
 
-// TestTable checks that, after each event has happened once, the metrics are exactly those
-// in the table, and that their names follow the conventions.
+// TestTable makes each event happen once. The metrics must then be exactly the metrics in the
+// table, and their names must follow the conventions.
 func TestTable(t *testing.T) {
 	s := New("v1")
 	s.Watch(one{})

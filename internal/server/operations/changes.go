@@ -127,7 +127,7 @@ func typesNamed(ctx context.Context, g engine.Graph, c engine.Commit, names []st
 	return types, nil
 }
 
-// asGap converts the error for a commit whose state was reclaimed to a *wireerror.HistoryGap.
+// asGap converts the error for a commit with a reclaimed state to a *wireerror.HistoryGap.
 func asGap(err error) error {
 	var missing *engine.NotFound
 	if errors.As(err, &missing) && missing.Reclaimed {

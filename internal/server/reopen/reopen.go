@@ -173,8 +173,8 @@ func (r *Graph) Failure() error {
 // MustReopen returns false: the graph opens itself again.
 func (r *Graph) MustReopen() bool { return false }
 
-// Stats returns the figures of the graph. While the graph is not open, they are the last known
-// ones.
+// Stats returns the figures of the graph. While the graph is not open, it returns the last figures
+// that the graph had.
 func (r *Graph) Stats() engine.Stats {
 	in := r.current.Load()
 	if in.graph == nil {

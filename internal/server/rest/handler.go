@@ -240,7 +240,7 @@ func (x *exchange) fault(err error) {
 	envelope.Write(x.w, x.report(err))
 }
 
-// report returns the fault for an error and logs operational ones.
+// report returns the fault for an error. If the fault is operational, report logs it.
 func (x *exchange) report(err error) *wireerror.Fault {
 	if x.g != nil {
 		return x.g.Report(x.ctx(), err)

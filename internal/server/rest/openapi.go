@@ -115,8 +115,8 @@ func (d *document) add(r *Route) error {
 	return nil
 }
 
-// described returns the description of an operation: that of the route, followed by the rights
-// that a caller needs.
+// described returns the description of an operation. It consists of the description of the route
+// and the rights that a caller needs.
 func described(r *Route) string {
 	text := r.Description
 	if r.Action != "" {

@@ -209,7 +209,7 @@ func elem(t reflect.Type) reflect.Type {
 	return t
 }
 
-// asMap converts a schema to the form that the document holds. Properties keep the order of
+// asMap converts a schema to the form that it has in the document. Properties keep the order of
 // their fields.
 func asMap(s *jsonschema.Schema) map[string]any {
 	b, err := json.Marshal(s)

@@ -166,8 +166,8 @@ func (p *page) answer(schema *openapi3.SchemaRef, media string) string {
 	return "`" + media + "`"
 }
 
-// members prints the members of an object as a table, the required ones first. For a body it
-// does not print that members may be null, because null has the same meaning as absence.
+// members prints the members of an object as a table, the required ones first. For a body, it does
+// not print which members may be null, because null has the same meaning as absence.
 func (p *page) members(s *openapi3.Schema, body bool) {
 	if len(s.Properties) == 0 {
 		p.WriteString("\nIt has no members.\n")

@@ -55,7 +55,7 @@ func TestModes(t *testing.T) {
 	}{
 		{20, 0, false}, {21, 0, true}, {40, 44, false}, {40, 43, true}, {0, 3, true}, {0, 4, false}, {0, 1, true},
 	} {
-		c := many(t, tt.extra) // in addition to three exposed ones
+		c := many(t, tt.extra) // number of queries in addition to three exposed queries
 		c.MetaThreshold = tt.threshold
 		g := servedtest.Graph(t, c)
 		got := names(t, g, servedtest.Writer)

@@ -7,8 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// SeenQueries lists, in source order, the stored queries that the actor may know of: the
-// exposed ones that are visible as in [Graph.Tools]. All code that shows names of stored
+// SeenQueries lists, in source order, the stored queries that the actor may know of: the exposed
+// queries that the actor sees, by the rule of [Graph.Tools]. All code that shows names of stored
 // queries to an actor uses this function.
 func (g *Graph) SeenQueries(actor *access.Actor) []tool.StoredQuery {
 	var seen []tool.StoredQuery

@@ -29,10 +29,10 @@ var weights = [sides][fields]float32{
 	tail: {headField: 2.4, tailField: 5, descriptionField: 0.5, paramField: 4, paramDocField: 0.2, columnField: 1.2},
 }
 
-// Search returns the indexes of the entries that match a text, the best match first; entries with
-// equal matches keep their order. It searches the entries in the list `among`, which contains
-// ascending indexes. The result is the same as that of an index that holds only these entries. The
-// empty text matches all entries equally.
+// Search returns the indexes of the entries that match a text, the best match first. Entries with
+// equal matches keep their order. Search considers only the entries in the list `among`, which
+// contains ascending indexes. The result is the same as the result of an index that holds only
+// these entries. The empty text matches all entries equally.
 func (x *Index) Search(text string, among []int) []int {
 	literal := contentWords(text)
 	if len(literal) == 0 {
@@ -134,8 +134,9 @@ func (v *view) scores(text string) []float64 {
 }
 
 // termScores returns the BM25 score of a term for each entry, and the rarity of the term. All words
-// that can stand for the term count as one word. The word itself may score higher on its own,
-// because it is rarer than all of them. Both results are zero if no visible entry has such a word.
+// that can stand for the term count together as one word. The term's own word may have a higher
+// score alone, because it is rarer than all of these words together. Both results are zero if no
+// visible entry has such a word.
 func (v *view) termScores(t *term) (scores []float64, rarity float64) {
 	same, any := make([]float64, len(v.entries)), make([]float64, len(v.entries))
 	withSame, withAny := 0, 0

@@ -10,8 +10,8 @@ import (
 //go:embed synonyms.txt
 var synonymsText string
 
-// thesaurus says which words and phrases share a sense. Its texts are tokens; those of a phrase are
-// separated by spaces.
+// thesaurus says which words and phrases have the same meaning. Its words and phrases consist of
+// tokens. Spaces separate the tokens of a phrase.
 type thesaurus struct {
 	near    map[string][]string   // the other members of all groups of a word or phrase
 	phrases map[string][][]string // the phrases that begin with a token, longest first
@@ -58,8 +58,8 @@ func (t *thesaurus) add(a *analyzer, words []string) {
 	}
 }
 
-// knows reports whether a token is in the thesaurus as a word, so that it has a sense even if it is
-// a stop word.
+// knows reports whether the thesaurus contains a token as a word. Such a token has a meaning even
+// if it is a stop word.
 func (t *thesaurus) knows(token string) bool {
 	_, ok := t.near[token]
 	return ok

@@ -162,7 +162,7 @@ func (c *Cluster) survey(ctx context.Context, s *Sources) (*Plan, opened, error)
 	return p, open, err
 }
 
-// look opens a graph and plans its change. The only possible error is that of the context.
+// look opens a graph and plans its change. It returns an error only if ctx ends: the error of ctx.
 func (c *Cluster) look(ctx context.Context, g *GraphPlan, before *Graph, open opened) error {
 	eg, err := c.Engine.Open(ctx, c.dir(g.ID), engine.OpenOptions{})
 	if ctx.Err() != nil {

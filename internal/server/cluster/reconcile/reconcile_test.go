@@ -47,7 +47,7 @@ const seed = `{"type":"Person","data":{"name":"ada","age":36}}
 {"edge":"Knows","from":"ada","to":"bob","data":{"id":"k1"}}
 `
 
-// clusterOn returns a cluster of embedded graphs with a clock that stands still.
+// clusterOn returns a cluster of embedded graphs. The time of its clock never changes.
 func clusterOn(fsys fs.FS, storage string) *Cluster {
 	options := embedded.Options{LogSize: 8192, Now: func() time.Time { return time.UnixMicro(1_700_000_000_000_000) }}
 	return &Cluster{FS: fsys, Storage: storage, Engine: embedded.Engine{FS: fsys, Options: options}, Now: options.Now}

@@ -53,7 +53,7 @@ type Graph struct {
 	Source string `json:"schema_source"` // text of the schema
 }
 
-// FormatError is the error for a revision in a format that this program does not know.
+// FormatError is the error for a revision in a format that this program cannot read.
 type FormatError struct {
 	File   string
 	Format int // format number of the file

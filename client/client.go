@@ -27,7 +27,7 @@ type Client struct {
 // Graph is one graph of a server. It is safe for concurrent use.
 type Graph struct {
 	c    *Client
-	path string // escaped
+	path string // escaped path of the graph in a URL
 }
 
 // TokenSource returns the bearer token for a request, or "" for none. The client calls it before

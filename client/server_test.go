@@ -395,7 +395,7 @@ func checkError(t *testing.T, operation string, rec *recorder, err, want error) 
 	switch {
 	case !asError(err, &refused) || !refused.Is(want):
 		t.Errorf("%s: the error is %v, want %v", operation, err, want)
-	case want == client.ErrNotModified: // has no body
+	case want == client.ErrNotModified: // the answer has no body
 	default:
 		again, err := json.Marshal(refused)
 		if err != nil {
@@ -446,7 +446,7 @@ func TestWriteOnce(t *testing.T) {
 	for range g.AllCommits(ctx, client.CommitQuery{}) {
 		commits++
 	}
-	if commits != 3 { // the empty graph, the seed and the note
+	if commits != 3 { // one each for the empty graph, the seed and the note
 		t.Errorf("there are %d commits", commits)
 	}
 }

@@ -48,7 +48,7 @@ type reporter interface {
 type testCase struct {
 	name   string
 	schema func() *catalog.Schema
-	large  bool // too large for the model
+	large  bool // the case is too large for the model
 	run    func(s *session)
 }
 

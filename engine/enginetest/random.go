@@ -192,7 +192,7 @@ type pair struct {
 	seen   tally                          // nil if outcomes are not counted
 	known  map[string]map[string][]string // ids in the model by branch, as of the last write
 
-	typeIDs map[string]string // the id of a type in the other graph, by "model " or "engine " and its id
+	typeIDs map[string]string // the other graph's id of a type; the key is "model " or "engine " and the id
 }
 
 // heldRead is an open result that will be read after the next write.

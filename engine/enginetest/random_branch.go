@@ -70,7 +70,7 @@ func (d *drawer) drawBranch(branches []string) string {
 func (d *drawer) drawBranching(branches []string) *branching {
 	create := 20
 	if len(branches) > len(d.names) {
-		create = 5 // a create fails: all names are in use
+		create = 5 // creating a branch would fail, because all names are in use
 	}
 	switch draw := d.IntN(100); {
 	case len(branches) < 2 || draw < create:

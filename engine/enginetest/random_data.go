@@ -42,7 +42,7 @@ func (d *drawer) properties(kind plan.Entity, typ string) set {
 		}
 		switch {
 		case d.percent(2):
-			v = value.Null // even if the property is required
+			v = value.Null // draw null even if the property is required
 		case p.Type.Enum != nil && d.percent(4):
 			v = value.OfString("none")
 		}

@@ -28,7 +28,7 @@ func (d *drawer) drawHistory() *history {
 	if d.percent(35) {
 		keep := d.IntN(10)
 		if d.percent(50) {
-			keep = d.IntN(2) // so few that merge bases are among the older commits
+			keep = d.IntN(2) // keep few commits, so that merge bases are among the older ones
 		}
 		return &history{cleanup: true, keep: keep}
 	}

@@ -71,7 +71,7 @@ func (ev *evaluation) sum(vals []value.Value) float64 {
 // exactSum returns the sum of numbers, rounded only once at the end. So the sum does not depend on
 // the order of the rows.
 func exactSum(vals []value.Value) float64 {
-	const bits = 2200 // from the highest to the lowest bit of a float64
+	const bits = 2200 // bits between the highest and the lowest bit of any float64
 	sum := new(big.Float).SetPrec(bits)
 	for _, v := range vals {
 		n := new(big.Float).SetPrec(bits)

@@ -84,7 +84,7 @@ func (ev *evaluation) assignments(clauses []plan.Clause, emit func() bool) {
 func (ev *evaluation) holds(c plan.Clause) bool {
 	switch c := c.(type) {
 	case plan.Bind:
-		return true // the variable ranges over its type
+		return true // always true, because the variable ranges over its type
 	case plan.Traverse:
 		return ev.traverses(c)
 	case plan.Filter:

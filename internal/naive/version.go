@@ -247,7 +247,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	if g.fault == MergeTwoWay {
 		m.base = to.state
 	}
-	if base != from.head.ID { // otherwise the target already contains the source
+	if base != from.head.ID { // if they are equal, the target already contains the source
 		if err := m.align(from.name, to.name); err != nil {
 			return nil, err
 		}

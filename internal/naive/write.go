@@ -318,7 +318,7 @@ func (t *tx) touches(typ, source string) bool {
 // remove removes an entity. With a node it also removes every edge that begins or ends there.
 func (t *tx) remove(e *entity) {
 	if t.after.of(e.kind, e.typ)[e.id] == nil {
-		return // an edge that was removed with its node
+		return // the edge was removed together with its node
 	}
 	t.count(e.kind)
 	t.touch(e)

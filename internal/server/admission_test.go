@@ -67,7 +67,7 @@ func TestAdmission(t *testing.T) {
 	if a := ts.ask(t, "GET", "/graphs/code/schema", "", "Authorization", "Bearer the-token-of-act-ada"); a.status != http.StatusOK {
 		t.Errorf("another actor got %d %s", a.status, a.body)
 	}
-	got := ts.metrics(t) // metrics skip admission, although the actor is the same
+	got := ts.metrics(t) // requests for metrics skip admission, although the actor is the same
 	if got["omnigraph_admission_refused_total{reason=actor}"] != 3 || got["omnigraph_admission_requests{}"] != 2 || got["omnigraph_admission_actors{}"] != 1 {
 		t.Errorf("the metrics of admission are %v", got)
 	}

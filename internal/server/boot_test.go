@@ -342,7 +342,7 @@ func TestBootsFromTheRevision(t *testing.T) {
 	t.Run("pending", func(t *testing.T) {
 		f.t = t
 		f.name("a", "fresh")
-		f.create("fresh", thing) // created by hand, and still not applied
+		f.create("fresh", thing) // this graph was created by hand, and is still not applied
 		f.write("thing.pg", thingMore)
 		r, h, log := openOnce()
 		if r.Graphs != 1 || len(r.Detail.Pending) != 3 {

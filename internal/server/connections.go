@@ -42,7 +42,7 @@ func newConnections(most int) *connections {
 // state is the ConnState hook of a server.
 func (c *connections) state(conn net.Conn, state http.ConnState) {
 	if over := c.enter(conn, state); over != nil {
-		_ = over.Close() // the goroutine of the connection reports it as closed
+		_ = over.Close() // the connection's own goroutine then reports the close
 	}
 }
 

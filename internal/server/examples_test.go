@@ -56,7 +56,7 @@ func TestExamples(t *testing.T) {
 		switch r.Operation {
 		case "get_blob":
 			want = http.StatusPartialContent
-		case "apply_schema": // schemas are fixed in a cluster
+		case "apply_schema": // the schemas of a cluster are fixed
 			want = http.StatusConflict
 		}
 		if strings.HasPrefix(path, "/.well-known/") { // this server has no issuer

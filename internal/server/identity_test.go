@@ -40,7 +40,7 @@ type identity struct {
 	*matrix
 	issuer *authtest.Issuer
 	key    *authtest.Key
-	log    *lockedBuffer // at level debug
+	log    *lockedBuffer // the log of the server at level debug
 }
 
 // lockedBuffer is a log that several requests may write concurrently.
@@ -255,7 +255,7 @@ func TestIdentityStart(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		with func(*server.Options)
-		want string // "" if it starts
+		want string // "" if the server starts
 	}{
 		{"an issuer alone", func(o *server.Options) { o.Tokens = &auth.Tokens{} }, ""},
 		{"without policy", func(o *server.Options) { o.Tokens = &auth.Tokens{}; o.Cluster.Graphs[0].Policy = "" }, ""},

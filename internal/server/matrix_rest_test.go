@@ -35,7 +35,7 @@ type restRow struct {
 	route  string // the method and the pattern, as in [rest.Routes]
 	path   string // after /graphs/people, or a whole path if it begins with two slashes
 	body   string
-	header string // "Name: value"
+	header string // a header line, "Name: value"
 
 	// The initials of the actors that are served on either branch. All others get 403.
 	main, feature string
@@ -149,7 +149,7 @@ func newRESTMatrix(t *testing.T, with ...func(*server.Options)) *restMatrix {
 		"schema.pg": servedtest.Source + photos, "policy.yaml": matrixPolicy,
 		"server.yaml": "version: 1\nrules:\n  - id: lists\n    allow: { actors: { ids: [act-admin, act-reader] }, actions: [graph_list] }\n",
 		"cluster.yaml": "version: 1\nstorage: ./data\ngraphs:\n  people: { schema: schema.pg }\npolicies:\n  base: { file: policy.yaml, applies_to: [people] }\n  server: { file: server.yaml, applies_to: [cluster] }\n" +
-			"server:\n  oidc: { issuer: \"http://127.0.0.1:1\", audience: people, actor_claim: sub }\n", // no request fetches its keys
+			"server:\n  oidc: { issuer: \"http://127.0.0.1:1\", audience: people, actor_claim: sub }\n", // no request of the test fetches the issuer's keys
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -249,7 +249,7 @@ func (m *matrix) sampleArguments(tl listed, branch string) string {
 	var sample func(name string, raw json.RawMessage) any
 	sample = func(name string, raw json.RawMessage) any {
 		if raw == nil {
-			return "ada" // required, but not described
+			return "ada" // the member is required, but not described
 		}
 		var o object
 		if err := json.Unmarshal(raw, &o); err != nil {

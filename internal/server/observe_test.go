@@ -293,7 +293,7 @@ func TestLog(t *testing.T) {
 			}
 		}
 	}
-	if len(digests) != 5 { // the arguments of three calls, and two results
+	if len(digests) != 5 { // digests of the arguments of three calls and of two results
 		t.Errorf("the digests are %v", digests)
 	}
 	for _, line := range log.lines(t, "") {

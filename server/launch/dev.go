@@ -30,7 +30,7 @@ import (
 const (
 	devActor     = "act-dev"
 	devTokenFile = "dev-token"
-	devRows      = 8 // the number of rows shown of the sample query
+	devRows      = 8 // how many rows of the sample query are shown
 )
 
 // devToken reads the development token from a data folder. If there is none, it creates one, in

@@ -61,7 +61,7 @@ func arguments(params []plan.Param, s any) engine.Args {
 	for i, p := range params {
 		f := fields.Field(i)
 		if p.Type.Nullable && f.IsNil() {
-			continue // null is the zero Value
+			continue // the argument stays the zero Value, which is null
 		}
 		if f.Kind() == reflect.Pointer {
 			f = f.Elem()

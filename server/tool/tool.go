@@ -87,10 +87,10 @@ type Env struct {
 	// compiling. A nil Text admits everything.
 	Text func(ctx context.Context, argument, text string) (done func(), err error)
 
-	MaxBytes int // limit for an answer; 0 for none
+	MaxBytes int // limit on the bytes of an answer; 0 for none
 
 	Graph engine.Graph
-	Actor string // recorded in commits
+	Actor string // name of the actor in commits
 
 	GraphID string    // the graph's id in page tokens
 	Now     time.Time // value of now() in reads, see [pagetoken.Instant]; zero for the engine's clock

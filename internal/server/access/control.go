@@ -13,7 +13,7 @@ import (
 // Control answers questions about what actors may do on one graph. It is safe for concurrent
 // use.
 type Control struct {
-	authorizer Authorizer // decides
+	authorizer Authorizer // decides about the grants
 	engine     engine.Graph
 }
 

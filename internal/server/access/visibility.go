@@ -38,7 +38,7 @@ func asksBranches(t tool.Tool) bool {
 // Branches holds the branch names that are tried for "some branch". It starts with
 // main and lists the others only when they are needed, since a graph may have thousands.
 type Branches struct {
-	list   func() ([]string, error) // lists the others
+	list   func() ([]string, error) // lists the branches except main
 	others []string
 	listed bool // others is set
 }

@@ -79,7 +79,7 @@ const maxSpare = 64
 // waiter is a request that waits for admission.
 type waiter struct {
 	actor          Actor
-	bytes          int64 // to reserve for the body
+	bytes          int64 // number of bytes to reserve for the body
 	admitted       bool
 	admittedSignal chan struct{} // closed once the request is admitted
 }

@@ -264,7 +264,7 @@ func TestRefusedBody(t *testing.T) {
 			if _, err := conn.Write(make([]byte, size)); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(time.Second) // a connection that is closed would be gone by now
+			time.Sleep(time.Second) // a closed connection would be gone after this time
 		}
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {

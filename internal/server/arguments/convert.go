@@ -178,7 +178,7 @@ func splitInteger(text string) (neg bool, digits string, ok bool) {
 		n, err := strconv.Atoi(text[i+1:])
 		text = text[:i]
 		if err != nil || n > 1<<20 || n < -1<<20 {
-			n = math.MaxInt32 // too large an exponent, unless all digits are zeros
+			n = math.MaxInt32 // the exponent is too large, unless all digits are zeros
 		}
 		exp = n
 	}

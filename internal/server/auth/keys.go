@@ -146,7 +146,7 @@ func (k *issuerKeys) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 	pending, failing := k.startLocked(), k.fault != nil && now.Sub(k.next) < keysCooldown
 	k.mu.Unlock()
 
-	var patience <-chan time.Time // uses the machine's clock, as the timeout of the fetch does
+	var patience <-chan time.Time // runs on the machine's clock, as does the timeout of the fetch
 	if failing {
 		timer := time.NewTimer(staleWait)
 		defer timer.Stop()

@@ -29,7 +29,7 @@ func TestIssuerDown(t *testing.T) {
 		before  func()
 		key     *authtest.Key
 		want    string
-		fetches int // since the start of the test
+		fetches int // number of fetches since the start of the test
 	}{
 		{"the issuer is down at the start", func() { i.Down(true) }, first, "unreachable", 1},
 		{"and soon after not asked again", func() { i.Down(false) }, first, "unreachable", 1},

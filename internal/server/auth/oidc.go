@@ -144,7 +144,7 @@ func (v *OIDC) Verify(ctx context.Context, token string) (*access.Actor, error) 
 	if err := v.keys.verify(ctx, header.KeyID, header.Algorithm, func(key any) error { return parsed.Claims(key) }); err != nil {
 		return nil, err
 	}
-	var said claims // set only after the signature was verified
+	var said claims // set once the signature is verified
 	if err := parsed.UnsafeClaimsWithoutVerification(&said.registered, &said.all); err != nil {
 		return nil, &Rejected{"has no readable claims"}
 	}
@@ -183,7 +183,7 @@ func (v *OIDC) actor(c *claims) (*access.Actor, error) {
 		return nil, &Rejected{"is for another audience"}
 	case err != nil:
 		return nil, &Rejected{"is from another issuer"}
-	case len(v.o.Audiences) == 0: // the library would accept any audience
+	case len(v.o.Audiences) == 0: // without this case, the library would accept any audience
 		return nil, &Rejected{"is for another audience"}
 	case c.registered.Expiry == nil:
 		return nil, &Rejected{"never expires; expected the claim exp"}

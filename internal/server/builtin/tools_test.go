@@ -215,7 +215,7 @@ func TestLoadFrom(t *testing.T) {
 		{"graph_load", nil, load(dan, "june", "main"), 0, `{"branch":"june","base_branch":"main","branch_created":true,"mode":"merge"`},
 		{"graph_load", nil, load(dan, "june", "main"), 0, `{"branch":"june","base_branch":null,"branch_created":false,"mode":"merge"`},
 		{"graph_load", nil, load(`{"type":"Persn"}`, "july", "main"), 400, `line 1`},
-		{"graph_snapshot", nil, args{"branch": "july"}, 404, `branch \"july\" not found`}, // the failed load deleted it
+		{"graph_snapshot", nil, args{"branch": "july"}, 404, `branch \"july\" not found`}, // the failed load deleted the branch
 		{"graph_load", nil, load(dan, "a//b", "main"), 400, `"error":"branch: the branch name`},
 		{"graph_load", nil, load(dan, "july", "none"), 404, `branch \"none\" not found`},
 		{"graph_load", nil, args{"data": dan, "mode": "merge", "from": "main"}, 400, `from: found a branch to start from, but no branch to create`},
@@ -291,7 +291,7 @@ func TestCommits(t *testing.T) {
 		{"commit_list", servedtest.Drafter, nil, 403, `does not allow read on branch main`},
 
 		{"commit_get", r, args{"commit": want[0]}, 0, `"nodes":{"inserted":1,"updated":0,"deleted":0},"edges":{"inserted":0,"updated":0,"deleted":0}}`},
-		{"commit_get", r, args{"commit": want[0], "branch": "draft"}, 0, `"branch":"main"`}, // the history of a branch includes the history of its origin
+		{"commit_get", r, args{"commit": want[0], "branch": "draft"}, 0, `"branch":"main"`}, // the history of draft includes its origin
 		{"commit_get", r, args{"commit": head.Commit.ID, "branch": "draft"}, 0, `"branch":"draft"`},
 		// A commit of another branch does not belong to main, so a grant on main shows
 		// nothing of draft.

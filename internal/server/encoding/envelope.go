@@ -47,7 +47,7 @@ func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutc
 		e.buf = append(e.buf, why...)
 		e.buf = append(e.buf, '"')
 		token := ""
-		if why != byLimit { // no page follows after the query's own limit
+		if why != byLimit { // after the query's own limit, no page follows
 			token = queryrun.NextToken(env, r, n)
 		}
 		if token != "" {

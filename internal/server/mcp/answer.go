@@ -172,7 +172,7 @@ func (s *surface) appendMeta(dst []byte, meta mcp.Meta, stateless bool) ([]byte,
 		dst = appendString(dst, mcp.MetaKeyServerInfo)
 		dst = append(append(append(dst, ':'), s.serverInfo...), ',')
 	}
-	var few [4]string // large enough for all keys, so that the slice needs no allocation
+	var few [4]string // has room for all keys, so that the slice needs no allocation
 	keys := slices.AppendSeq(few[:0], maps.Keys(meta))
 	slices.Sort(keys)
 	for _, key := range keys {

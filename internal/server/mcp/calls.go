@@ -76,7 +76,7 @@ func (s *surface) callOwn(ctx context.Context, t *Tool, p *mcp.CallToolParamsRaw
 		return nil, asksClient("tool", p.Name)
 	case res.Content == nil:
 		whole := *res
-		whole.Content = []mcp.Content{} // a nil slice would be null
+		whole.Content = []mcp.Content{} // a nil slice would be encoded as null
 		res = &whole
 	}
 	return res, nil

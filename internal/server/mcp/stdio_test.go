@@ -268,7 +268,7 @@ func TestStdioIDAgain(t *testing.T) {
 	s.send(cancel, slow)
 	<-h.started
 	close(h.release)
-	<-h.stopped // the first call
+	<-h.stopped // wait for the end of the first call
 	select {
 	case <-h.stopped:
 		t.Error("the end of the first call cancelled the second")

@@ -54,7 +54,7 @@ func (w printable) Write(b []byte) (int, error) {
 	for i := range b {
 		switch {
 		case b[i] == 0x7f:
-		case b[i] == 0xc2 && i+1 < len(b) && b[i+1] >= 0x80 && b[i+1] < 0xa0: // C1 control
+		case b[i] == 0xc2 && i+1 < len(b) && b[i+1] >= 0x80 && b[i+1] < 0xa0: // a C1 control character
 		default:
 			continue
 		}

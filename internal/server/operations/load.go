@@ -71,7 +71,7 @@ func (c *LoadFrom) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error
 	made, err := env.Graph.CreateBranch(ctx, orMain(c.Branch), engine.Target{Branch: c.From})
 	var exists *engine.Conflict
 	switch {
-	case errors.As(err, &exists): // created in the meantime
+	case errors.As(err, &exists): // somebody created the branch in the meantime
 		return c.Load.Run(ctx, env)
 	case err != nil:
 		return nil, asArgument("branch", err)

@@ -92,7 +92,7 @@ func (r *Graph) failed(error) {
 func (r *Graph) run(ctx context.Context) {
 	defer close(r.stopped)
 	wait := r.opts.wait
-	lasted := time.NewTimer(steadyTime) // since the last Open
+	lasted := time.NewTimer(steadyTime) // fires when the graph has been open for steadyTime
 	defer lasted.Stop()
 	for {
 		select {

@@ -52,7 +52,7 @@ func (x *exchange) blob() error {
 	http.ServeContent(w, x.r, "", time.Time{}, bytes.NewReader(content))
 	if w.refused != 0 {
 		if w.refused == http.StatusRequestedRangeNotSatisfiable {
-			h.Set("Content-Range", "bytes */"+strconv.Itoa(len(content))) // also for a malformed range
+			h.Set("Content-Range", "bytes */"+strconv.Itoa(len(content))) // set the header for malformed ranges, too
 		}
 		h.Del("Content-Disposition")
 		h.Del("Content-Security-Policy")

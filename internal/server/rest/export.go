@@ -39,7 +39,7 @@ func (x *exchange) export() error {
 	}}, encoding.Options{})
 	switch {
 	case err == nil:
-		out.start() // nothing was written for a graph without entities
+		out.start() // for a graph without entities, nothing was written yet
 		return nil
 	case !out.started:
 		return err

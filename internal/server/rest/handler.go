@@ -93,7 +93,7 @@ type methods map[string]*endpoint
 // endpoint is a route at a path: its own path, or a fixed path that its pattern also matches.
 type endpoint struct {
 	Route
-	fixed map[string]string // at a fixed path, the values of the route's path parameters
+	fixed map[string]string // values of the route's path parameters, if the path is fixed
 }
 
 // byPath returns the routes by path and method. Some patterns also match a fixed path. For example,

@@ -216,7 +216,7 @@ func (d *document) response(r *Route, status int) openapi31.ResponseOrReference 
 	}
 	out.Content = map[string]openapi31.MediaType{cmp.Or(r.AnswerMedia, mediaJSON): {Schema: d.answer(r)}}
 	if status == http.StatusPartialContent {
-		out.Content[mediaRanges] = openapi31.MediaType{} // for several ranges
+		out.Content[mediaRanges] = openapi31.MediaType{} // answers with several ranges have this media type
 	}
 	return openapi31.ResponseOrReference{Response: out}
 }
@@ -247,7 +247,7 @@ func textOf(media string) map[string]any {
 	case mediaText:
 		return map[string]any{"type": "string"}
 	}
-	return map[string]any{} // the schema of any bytes
+	return map[string]any{} // the empty schema allows any bytes
 }
 
 // fault returns the answer for an error status.

@@ -101,7 +101,7 @@ func (p *page) route(r *rest.Route) {
 	}
 	p.WriteString("\n")
 	params := slices.DeleteFunc(slices.Clone(op.Parameters), func(q *openapi3.ParameterRef) bool {
-		return q.Value.Name == "X-Timeout-Ms" || q.Value.In == "path" && q.Value.Name == "id" // every route has them
+		return q.Value.Name == "X-Timeout-Ms" || q.Value.In == "path" && q.Value.Name == "id" // every route has these parameters
 	})
 	if len(params) > 0 {
 		p.WriteString("\n| Parameter | In | Type | |\n|---|---|---|---|\n")
@@ -153,7 +153,7 @@ func (p *page) answers(r *rest.Route, op *openapi3.Operation) {
 
 func (p *page) answer(schema *openapi3.SchemaRef, media string) string {
 	switch {
-	case schema == nil: // bytes
+	case schema == nil: // the answer consists of bytes
 	case schema.Ref != "":
 		return link(schema.Ref)
 	case len(schema.Value.OneOf) > 0:

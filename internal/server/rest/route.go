@@ -25,7 +25,7 @@ type Route struct {
 	// that are not deprecated. Answers of a deprecated route have the headers Deprecation and Link.
 	Successor string
 
-	Params []Param // of the path, the query string and the header, in this order
+	Params []Param // parameters of the path, the query string and the header, in this order
 
 	Body         any    // the zero value of the struct that clients send as JSON; nil for none
 	BodyMedia    string // the media type of the body; empty for none

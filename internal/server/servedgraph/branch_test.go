@@ -29,7 +29,7 @@ func TestWritesAreLogged(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		call   tool.Call
-		want   string // in the log; "" for no line
+		want   string // the expected log line; "" for none
 		commit bool
 	}{
 		{"branch_create", &operations.CreateBranch{Name: "draft"}, "branch=draft", false},

@@ -27,7 +27,7 @@ import (
 
 // Config is the configuration of a served graph.
 type Config struct {
-	ID         string // as in the URL
+	ID         string // the id of the graph in URLs
 	Graph      engine.Graph
 	Catalog    *tool.Catalog // nil for a graph without stored queries
 	Builtins   []tool.Tool

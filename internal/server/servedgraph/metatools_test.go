@@ -72,7 +72,7 @@ func TestPairIsSeen(t *testing.T) {
 	g := servedtest.Graph(t, many(t, 30))
 	for _, tt := range []struct {
 		actor *access.Actor
-		hints string // of the tool that runs queries; empty if the meta tools are not visible
+		hints string // hints of the tool that runs queries; "" if the meta tools are not visible
 	}{
 		{servedtest.Writer, "false true true"}, // may run add_person
 		{servedtest.Reader, "false true true"}, // may invoke add_person, but the change is denied

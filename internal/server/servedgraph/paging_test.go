@@ -211,7 +211,7 @@ func TestPageTokens(t *testing.T) {
 		actor *access.Actor
 		tool  string
 		args  map[string]any
-		want  string // of the error; empty for none
+		want  string // part of the expected error; empty for none
 	}{
 		"as it was":             {g, servedtest.Reader, "graph_query", with(nil), ""},
 		"main by name":          {g, servedtest.Reader, "graph_query", with(map[string]any{"branch": "main"}), ""},

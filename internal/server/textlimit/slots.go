@@ -42,7 +42,7 @@ func (t *slots) wait(ctx context.Context, actor string) error {
 	if t.forget(actor, turn) {
 		return ctx.Err()
 	}
-	t.handOver() // the slot was given at the same time
+	t.handOver() // the call got a slot at the same time; pass it on
 	return ctx.Err()
 }
 

@@ -87,7 +87,7 @@ func (u *Use) Admit(ctx context.Context, argument, text string) (done func(), er
 		return nil, err
 	}
 	if u.leave != nil {
-		u.leave() // frees the slot of an earlier text of the call
+		u.leave() // free the slot of an earlier text of the call
 	}
 	leave, err := u.Turn(ctx, len(text))
 	if err != nil {

@@ -190,7 +190,7 @@ func (v *view) rarity(n int) float64 {
 // addBonuses raises the scores of two kinds of entries: entries that have neighbouring words of the
 // search close together, and entries with a name that consists of words of the search.
 func (x *Index) addBonuses(terms []term, scores []float64) {
-	termsOf := make([]uint64, len(x.words)) // by word, the set of the terms that it can stand for
+	termsOf := make([]uint64, len(x.words)) // by word, the set of the terms that the word can stand for
 	for k := range terms {
 		for word := range terms[k].forms {
 			termsOf[word] |= 1 << min(k, 63)

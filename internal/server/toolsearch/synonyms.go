@@ -42,7 +42,7 @@ func (t *thesaurus) add(a *analyzer, words []string) {
 		}
 		member := strings.Join(phrase, " ")
 		if _, known := t.near[member]; !known {
-			t.near[member] = nil // known as a member, even if it gets no synonyms
+			t.near[member] = nil // the thesaurus knows the word, even if it gets no synonyms
 			if len(phrase) > 1 {
 				t.phrases[phrase[0]] = append(t.phrases[phrase[0]], phrase)
 			}

@@ -19,7 +19,7 @@ const (
 
 // term is a word or a phrase of the search.
 type term struct {
-	forms    map[int32]float64 // the words of the index that can stand for it, with their strengths
+	forms    map[int32]float64 // the words of the index that can stand for the term, with their strengths
 	side     side
 	soft     bool // affects the ranking; an entry must also match a term that is not soft
 	negation bool // a word such as not

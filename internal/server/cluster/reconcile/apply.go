@@ -168,7 +168,7 @@ func (c *Cluster) applyGraph(ctx context.Context, g *GraphPlan, open opened, o O
 	case g.Change != nil:
 		change, err := open[g.ID].ApplySchema(ctx, g.Text, g.Schema, engine.SchemaOptions{
 			WriteOptions:  engine.WriteOptions{Actor: o.Actor, IfCommit: g.Head},
-			AllowDataLoss: g.Change.Destructive, // the function refusal has checked
+			AllowDataLoss: g.Change.Destructive, // refusal has checked that this is approved
 		})
 		if err != nil {
 			return nil, err

@@ -216,7 +216,7 @@ func (g *GraphPlan) fromRecord(before *Graph) error {
 	}
 	old, faults := gq.CompileStoredSchema(gq.Source{Name: RevisionFile, Text: before.Source})
 	if faults.HasErrors() {
-		return nil // written by a later version; the steps become known once the graph opens
+		return nil // a later version wrote it; the steps become known once the graph opens
 	}
 	m := catalog.Diff(old, g.Schema)
 	g.Change = &engine.SchemaChange{Steps: m.Steps, Supported: m.Supported(), Destructive: m.Destructive(), From: before.Schema, To: g.Digest}

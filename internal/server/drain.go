@@ -35,7 +35,8 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 			s.handler.ServeHTTP(w, r)
 		}),
 		BaseContext: func(net.Listener) context.Context { return calls }, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout,
-		WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, DisableGeneralOptionsHandler: true, // let the host check see requests OPTIONS *, too
+		// DisableGeneralOptionsHandler lets the host check see requests OPTIONS *, too.
+		WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, DisableGeneralOptionsHandler: true,
 		ConnState: s.conns.state, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)

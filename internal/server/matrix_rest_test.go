@@ -149,7 +149,8 @@ func newRESTMatrix(t *testing.T, with ...func(*server.Options)) *restMatrix {
 		"schema.pg": servedtest.Source + photos, "policy.yaml": matrixPolicy,
 		"server.yaml": "version: 1\nrules:\n  - id: lists\n    allow: { actors: { ids: [act-admin, act-reader] }, actions: [graph_list] }\n",
 		"cluster.yaml": "version: 1\nstorage: ./data\ngraphs:\n  people: { schema: schema.pg }\npolicies:\n  base: { file: policy.yaml, applies_to: [people] }\n  server: { file: server.yaml, applies_to: [cluster] }\n" +
-			"server:\n  oidc: { issuer: \"http://127.0.0.1:1\", audience: people, actor_claim: sub }\n", // no request of the test fetches the issuer's keys
+			// No request of the test fetches the issuer's keys.
+			"server:\n  oidc: { issuer: \"http://127.0.0.1:1\", audience: people, actor_claim: sub }\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -214,7 +214,8 @@ func elem(t reflect.Type) reflect.Type {
 func asMap(s *jsonschema.Schema) map[string]any {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic(fmt.Sprintf("rest: encode a schema: %v", err)) // cannot happen: a schema has only strings, numbers and maps
+		// This cannot happen: a schema has only strings, numbers and maps.
+		panic(fmt.Sprintf("rest: encode a schema: %v", err))
 	}
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(b, &raw); err != nil {

@@ -101,7 +101,8 @@ func (p *page) route(r *rest.Route) {
 	}
 	p.WriteString("\n")
 	params := slices.DeleteFunc(slices.Clone(op.Parameters), func(q *openapi3.ParameterRef) bool {
-		return q.Value.Name == "X-Timeout-Ms" || q.Value.In == "path" && q.Value.Name == "id" // every route has these parameters
+		// Every route has these parameters.
+		return q.Value.Name == "X-Timeout-Ms" || q.Value.In == "path" && q.Value.Name == "id"
 	})
 	if len(params) > 0 {
 		p.WriteString("\n| Parameter | In | Type | |\n|---|---|---|---|\n")

@@ -10,7 +10,7 @@ import (
 
 // history is a step about the history of a branch.
 type history struct {
-	back    int                // how many commits before the head the commit is whose changes are listed
+	back    int                // list the changes of the commit that is this many commits before the head
 	limit   int                // size of a page of the list
 	only    engine.ChangeRange // selects the changes to list
 	cleanup bool               // clean up instead of listing changes

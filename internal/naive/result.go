@@ -90,7 +90,7 @@ func column(t value.Type, n int, at func(int) value.Value) engine.Column {
 	return c
 }
 
-// or returns get(v), or `zero` if v is null. That is the value in a null row.
+// or returns get(v). If v is null, it returns `zero`, the value that a null row contains.
 func or[T any](v value.Value, zero T, get func(value.Value) T) T {
 	if v.IsNull() {
 		return zero

@@ -72,9 +72,9 @@ func (s *Server) acceptOIDC(authenticator *auth.Authenticator, o *Options, c *cl
 	return nil
 }
 
-// checkGroups checks that each group that the configuration maps a token's group to is defined in
-// some policy. No single policy can check this, because another policy may define the groups that
-// it lacks.
+// checkGroups checks the policy groups that the configuration maps token groups to. Some policy
+// must define each of these groups. No single policy can check this, because another policy may
+// define the groups that it lacks.
 func checkGroups(o *Options) error {
 	var known []string
 	read := func(file, graph string) error {

@@ -55,9 +55,8 @@ func (a *Auth) TokenGroups() map[string]string {
 	return groups
 }
 
-// CheckGroups checks that every group that the configuration maps a token's group to is a group of
-// the cluster's policies. The argument `known` lists the groups of the policies. The error is a
-// diag.List.
+// CheckGroups checks the policy groups that the configuration maps token groups to. Each must be in
+// `known`, the list of the groups of the cluster's policies. The error is a diag.List.
 func (a *Auth) CheckGroups(known []string) error {
 	var faults diag.List
 	for _, m := range a.Methods() {

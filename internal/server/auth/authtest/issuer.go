@@ -219,8 +219,8 @@ func TokenPieces(token string) [][]byte {
 	return all
 }
 
-// LeakedPiece returns an error if the argument `text` contains a piece of the token. The error
-// contains that piece.
+// LeakedPiece returns an error that contains a piece of the token if the argument `text` contains
+// that piece. It returns nil if `text` contains no piece.
 func LeakedPiece(text []byte, token string) error {
 	for _, piece := range TokenPieces(token) {
 		if i := bytes.Index(text, piece); i >= 0 {

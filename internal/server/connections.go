@@ -56,7 +56,7 @@ func (c *connections) enter(conn net.Conn, state http.ConnState) (over net.Conn)
 	switch state {
 	case http.StateNew:
 		if len(c.open) >= c.max {
-			over = conn // unless another connection is idle
+			over = conn // close the new connection, unless another one is idle
 			if oldest := c.idle.Front(); oldest != nil {
 				over = oldest.Value.(net.Conn)
 				c.idle.Remove(oldest)

@@ -213,7 +213,7 @@ func (s *Set) Embedded(graph string, texts int, took time.Duration, err error) {
 // asks for.
 func (s *Set) Handler() http.Handler {
 	h := promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
-	// The write deadline prevents that a client that does not read its answer blocks the others.
+	// Without this write deadline, a client that does not read its answer would block the others.
 	const patience = 10 * time.Second
 	turn := make(chan struct{}, 1) // gathering takes memory, so one request gathers at a time
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -9,7 +9,7 @@ import (
 
 // HowToCall returns the name of the tool that runs a stored query, and a text that shows how to
 // call the query. The text contains the tool's name and its arguments as JSON. In place of the
-// value of a parameter, it has the parameter's type, such as
+// value of a parameter, it has the parameter's type. An example of the text:
 //
 //	find_person {"params":{"name":"<String>"}}
 //

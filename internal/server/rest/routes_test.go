@@ -150,8 +150,8 @@ func membersOf(t *testing.T, typ reflect.Type) map[string]any {
 	return all
 }
 
-// TestBodies checks that each route accepts exactly those members of a body that the table
-// declares.
+// TestBodies checks that the members that a route accepts in its body are exactly the members in
+// the table.
 func TestBodies(t *testing.T) {
 	h := newHandler(t)
 	for _, r := range own() {

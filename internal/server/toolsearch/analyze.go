@@ -92,7 +92,7 @@ var irregular = func() map[string]string {
 	return bases
 }()
 
-// Each line of irregularForms has the forms of one word. The base form comes first.
+// irregularForms has the forms of one word on each line. The base form comes first.
 const irregularForms = `
 addendum addenda
 analysis analyses

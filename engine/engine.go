@@ -29,10 +29,10 @@ type Graph interface {
 	Branches(ctx context.Context) ([]Branch, error)
 
 	// CreateBranch makes a branch. The head of the new branch is the commit of the target. The
-	// branch shares all of its data with its origin. The error is a *BadArgument if the name is not
-	// valid (see [CheckBranchName]), a *Conflict if the branch exists, and a *NotFound if the
-	// target does not exist or if a cleanup has reclaimed the merge base of the new branch and
-	// another branch.
+	// branch shares all of its data with its origin. If the name is not valid (see
+	// [CheckBranchName]), the error is a *BadArgument. If the branch exists, the error is a
+	// *Conflict. The error is a *NotFound if the target does not exist, or if a cleanup has
+	// reclaimed the merge base of the new branch and another branch.
 	CreateBranch(ctx context.Context, name string, from Target) (Branch, error)
 
 	// DeleteBranch removes a branch. Data that other branches also use stays. The error is a

@@ -20,9 +20,9 @@ type Engine interface {
 	// *Unavailable if the place cannot be used. A call that was interrupted can be repeated.
 	Create(ctx context.Context, place, source string, schema *catalog.Schema, opts OpenOptions) (Graph, error)
 
-	// Open opens the graph in a place. The error is a *NotFound if the place holds no graph, an
-	// *Unavailable if the graph is open already and the engine serves it to one process only, and
-	// a *Corrupt if the stored data is not as it was written.
+	// Open opens the graph in a place. If the place holds no graph, the error is a *NotFound. If
+	// the graph is open already and the engine serves it to one process only, the error is an
+	// *Unavailable. If the stored data is not as it was written, the error is a *Corrupt.
 	Open(ctx context.Context, place string, opts OpenOptions) (Graph, error)
 }
 

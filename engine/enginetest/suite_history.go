@@ -43,8 +43,8 @@ func (s *session) expectGone(c engine.Commit) {
 }
 
 // expectReclaimed checks that the changes of the commit c, which is on a live branch, cannot be
-// listed, because a cleanup has removed a state that they need. The error must identify the commit
-// `first` as the commit with the removed state.
+// listed. The reason is that a cleanup has removed a state that they need. The error must identify
+// the commit `first` as the commit with the removed state.
 func (s *session) expectReclaimed(c, first engine.Commit) {
 	s.Helper()
 	_, err := s.graph.Changes(s.ctx, c.ID, engine.ChangeRange{})

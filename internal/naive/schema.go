@@ -115,8 +115,8 @@ func (w way) then(next way) way {
 }
 
 // since returns the names that the types and properties of the state's schema have in an earlier
-// schema, or nil if the two schemas are equal. ok is false if the earlier schema is not an
-// ancestor.
+// schema. It returns nil if the two schemas are equal. The result `ok` is false if the earlier
+// schema is not an ancestor.
 func (s *state) since(digest string) (w way, ok bool) {
 	if s.digest == digest {
 		return nil, true
@@ -274,8 +274,8 @@ func (t *tx) values(e *entity, report func(e *entity, property, rule, detail str
 	}
 }
 
-// align migrates the states of a merge to the later of the schemas of its two sides, which must
-// descend from the other one.
+// align migrates the states of a merge to one schema. It is the later of the schemas of the two
+// sides, and must descend from the earlier one.
 func (m *merge) align(source, target string) error {
 	from, to := m.source, m.before
 	diverge := &engine.SchemasDiverge{Source: source, Target: target, SourceSchema: from.digest, TargetSchema: to.digest, BaseSchema: m.base.digest}

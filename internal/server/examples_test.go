@@ -19,8 +19,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
 )
 
-// TestExamples sends the example request of every route, as the reference and the OpenAPI
-// document show it, to the graph of the examples.
+// TestExamples sends the example request of every route to the graph of the examples. The requests
+// are the ones that the reference and the OpenAPI document show.
 func TestExamples(t *testing.T) {
 	storage := t.TempDir()
 	makeExampleStore(t, filepath.Join(storage, "code"))

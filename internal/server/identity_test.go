@@ -469,9 +469,9 @@ func membersOf(t *testing.T, schema json.RawMessage) (names []string) {
 	return names
 }
 
-// TestNoTokenShows sends good and bad tokens over both transports, with calls that succeed,
-// fail and are refused, and also in place of an id. No part of a token may appear in an answer,
-// in the log at level debug, in the metrics or in traces.
+// TestNoTokenShows sends good and bad tokens over both transports, with calls that succeed, fail
+// and are refused. It also sends tokens in place of an id. No part of a token may appear in an
+// answer, in the log at level debug, in the metrics or in traces.
 func TestNoTokenShows(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	provider := trace.NewTracerProvider(trace.WithSyncer(spans))

@@ -116,8 +116,8 @@ func TestMemoryIsTaken(t *testing.T) {
 	}
 }
 
-// TestLongAnswers checks that answers over REST count towards the memory of all queries, and
-// that they release their memory whether they were sent or not.
+// TestLongAnswers checks that answers over REST count towards the memory of all queries. They must
+// release that memory whether they were sent or not.
 func TestLongAnswers(t *testing.T) {
 	m := newRESTMatrix(t, func(o *server.Options) { o.Cluster.Server.Limits.MemoryBytes = 32 * 6 << 20 })
 	var lines strings.Builder

@@ -439,8 +439,8 @@ func TestRESTMatrix(t *testing.T) {
 	golden.Check(t, "testdata/matrix_rest.tsv", []byte(strings.Join(seen.lines, "\n")+"\n"))
 }
 
-// detail checks that everyone sees the counts in the answer of /readyz, and that only actors that
-// may list graphs see its member detail.
+// detail checks the answer of /readyz. Everyone must see the counts. Only actors that may list
+// graphs must see the member detail.
 func (m *restMatrix) detail() {
 	m.t.Helper()
 	for _, actor := range append(slices.Clone(matrixActors), "") {

@@ -57,8 +57,8 @@ type Options struct {
 	// graph and serves the others.
 	RequireAll bool
 
-	// Patience is how long Open waits for files that another process has open, for example the
-	// previous server while it drains, or a short run of cluster status. A graph that is still
+	// Patience is how long Open waits for files that another process has open. That process may be
+	// the previous server while it drains, or a short run of cluster status. A graph that is still
 	// locked after that time is quarantined.
 	Patience time.Duration
 

@@ -52,9 +52,8 @@ func WantsRead(branch string, dryRun bool) []tool.Grant {
 	return []tool.Grant{ReadOn(branch)}
 }
 
-// Withheld returns the form in which an actor that may not read the branch gets err, the error of a
-// write with the given grants. It keeps the status, the code and the members of the error, and
-// removes stored data.
+// Withheld changes err, the error of a write with the given grants, for an actor that may not read
+// the branch. The returned error has the same status, code and members, but no stored data.
 func Withheld(grants []tool.Grant, err error) error {
 	applies := slices.ContainsFunc(grants, func(g tool.Grant) bool { return g.Action == tool.SchemaApply })
 	return withheld(err, applies)

@@ -169,8 +169,8 @@ func (g *Limiter) admitWaiting() {
 	})
 }
 
-// exceeded returns a refusal if one more request would exceed a limit, or nil. Called with
-// g.mu locked.
+// exceeded returns a refusal if one more request would exceed a limit, and nil otherwise. Called
+// with g.mu locked.
 func (g *Limiter) exceeded(a Actor, bytes int64) *Refusal {
 	o := &g.opts
 	if o.Total > 0 && g.load.Requests >= o.Total {

@@ -22,10 +22,10 @@ import (
 
 // Verifier resolves a bearer token to its actor. Implementations are safe for concurrent use.
 type Verifier interface {
-	// Verify returns the token's actor. It returns a nil actor and a nil error if the token is not
-	// of a kind that this verifier handles, a *Rejected if the token is of that kind but is not
-	// valid, and another error if the token could not be checked. No error repeats any part of the
-	// token.
+	// Verify returns the token's actor. If the token is not of a kind that this verifier handles,
+	// it returns a nil actor and a nil error. If the token is of that kind but is not valid, the
+	// error is a *Rejected. Any other error means that the token could not be checked. No error
+	// repeats any part of the token.
 	Verify(ctx context.Context, token string) (*access.Actor, error)
 }
 

@@ -153,8 +153,8 @@ func (t *Tokens) add(digest [sha256.Size]byte, actor string) error {
 	return nil
 }
 
-// hexOrNothing returns s as bytes if it has the length of a digest in hex, and nil otherwise, so
-// that hex.Decode does not write beyond the digest.
+// hexOrNothing returns s as bytes if it has the length of a digest in hex, and nil otherwise.
+// Without this check, hex.Decode could write beyond the digest.
 func hexOrNothing(s string) []byte {
 	if len(s) != hex.EncodedLen(sha256.Size) {
 		return nil

@@ -70,7 +70,7 @@ func testSchemas(t *testing.T) map[string]string {
 
 // TestDescribedClauses pastes each clause of the answer of type_describe into a query and runs the
 // query on a graph with one edge. A clause among the outgoing edges must match the described node
-// as the source of that edge, and a clause among the incoming edges must match it as the target.
+// as the source of that edge. A clause among the incoming edges must match it as the target.
 func TestDescribedClauses(t *testing.T) {
 	edges, loops := 0, 0
 	for name, text := range testSchemas(t) {

@@ -68,8 +68,8 @@ func TestLargestAnswers(t *testing.T) {
 	}
 }
 
-// TestCutSteps checks that the steps of a schema are cut if they do not fit, and that the answer
-// still contains the total number of steps.
+// TestCutSteps makes the steps of a schema too large for the answer. The answer must cut the steps,
+// but still contain their total number.
 func TestCutSteps(t *testing.T) {
 	a := &operations.SchemaApplyResult{StepCount: 1000}
 	for i := range 1000 {

@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 )
 
-// Both returns the handler of a graph, and the SDK's handler over a server of the SDK with the
-// same tools, resources and prompts.
+// Both returns two handlers: the handler of a graph, and the SDK's handler over a server of the SDK
+// with the same tools, resources and prompts.
 func Both(g *servedgraph.Graph, opts Options) (own, stock http.Handler) {
 	s := newSurface(g, opts)
 	server := mcp.NewServer(s.implementation, &mcp.ServerOptions{

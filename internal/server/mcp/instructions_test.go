@@ -59,8 +59,8 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
-// TestEmptyCodeGraph checks that the instructions of a local code graph begin with code_index as
-// long as the graph is empty, for those who see the tool.
+// TestEmptyCodeGraph checks the instructions of a local code graph. As long as the graph is empty,
+// they must begin with code_index for those who see that tool.
 func TestEmptyCodeGraph(t *testing.T) {
 	text, err := os.ReadFile("../../../queries/code/schema.pg")
 	if err != nil {

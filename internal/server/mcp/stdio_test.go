@@ -153,8 +153,8 @@ func TestStdioEnd(t *testing.T) {
 	})
 }
 
-// TestStdioCancel checks that a cancelled call stops in the engine and is not answered, and
-// that the end of the context ends the session.
+// TestStdioCancel cancels calls. A cancelled call must stop in the engine and get no answer. The
+// end of the context must end the session.
 func TestStdioCancel(t *testing.T) {
 	both(t, func(t *testing.T, proxied bool) {
 		c := config(t)

@@ -176,8 +176,8 @@ func everyGrant(f func(tool.Grant)) {
 }
 
 // TestDecidesAsWritten uses random bundles. The compiled policy must make the decision that the
-// text of the bundle describes, every compiled rule and every request must conform to the published
-// schema, and the explanation must agree with the decision.
+// text of the bundle describes. Every compiled rule and every request must conform to the published
+// schema. The explanation must agree with the decision.
 func TestDecidesAsWritten(t *testing.T) {
 	const seed = 20261120
 	r := rand.New(rand.NewPCG(seed, 1))

@@ -40,8 +40,8 @@ func WriteOptions(o *arguments.Object) Options {
 	return k
 }
 
-// readOnly and writeOnly list the options that only reads or only mutations have, each with
-// the reason why the other kind has no use for it.
+// readOnly and writeOnly list the options that only reads or only mutations have. Each option has
+// the reason why the other kind of query has no use for it.
 var (
 	readOnly  = [][2]string{{"snapshot", "a mutation writes to the head of a branch"}, {"page_token", "a mutation returns no rows"}}
 	writeOnly = [][2]string{

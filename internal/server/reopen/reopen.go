@@ -29,9 +29,9 @@ type Options struct {
 	// repeatedly.
 	Open func(ctx context.Context, failed func(error)) (engine.Graph, error)
 
-	// Failed, Retried and Reopened may be nil. Failed is called with the reason before the graph is
-	// opened again, Retried with the error of a failed attempt and the wait before the next one,
-	// and Reopened after an attempt succeeded.
+	// Failed, Retried and Reopened may be nil. Failed is called before the graph is opened again,
+	// with the reason. Retried is called after a failed attempt, with its error and the wait before
+	// the next attempt. Reopened is called after an attempt succeeded.
 	Failed   func(error)
 	Retried  func(err error, wait time.Duration)
 	Reopened func()

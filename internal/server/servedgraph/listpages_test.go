@@ -35,8 +35,8 @@ func listed(g *servedgraph.Graph, actor *access.Actor, name string, args map[str
 	return string(got.JSON), page.Next, err
 }
 
-// TestListTokens checks that a token of a list is valid only for the next page of that list, for
-// the actor and the graph that it was made for. The errors are the same as for tokens of rows.
+// TestListTokens checks that a token is valid only for the next page of its list, and only for the
+// actor and the graph that it was made for. The errors are the same as for tokens of rows.
 func TestListTokens(t *testing.T) {
 	ctx := context.Background()
 	c := stored(t, servedtest.Config(t, builtin.All("1")...))

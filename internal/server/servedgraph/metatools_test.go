@@ -66,8 +66,8 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestPairIsSeen checks that the meta tools are visible exactly to the actors that may run
-// a query, and that their hints follow from the queries that the actor may run.
+// TestPairIsSeen checks that the meta tools are visible exactly to the actors that may run a query.
+// The hints of the tools must follow from the queries that the actor may run.
 func TestPairIsSeen(t *testing.T) {
 	g := servedtest.Graph(t, many(t, 30))
 	for _, tt := range []struct {

@@ -113,8 +113,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestReplays checks that a call that is sent again with the same idempotency key gets the
-// same answer, byte for byte, and does not change the graph again.
+// TestReplays sends calls again with the same idempotency key. Each must get the same answer, byte
+// for byte, and must not change the graph again.
 func TestReplays(t *testing.T) {
 	for name, over := range engines {
 		t.Run(name, func(t *testing.T) {

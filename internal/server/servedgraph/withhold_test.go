@@ -48,8 +48,8 @@ func TestSchemaWithheld(t *testing.T) {
 	}
 }
 
-// TestParentsWithheld checks that the commit in the answer to a write names its parents only for an
-// actor that may read the branch.
+// TestParentsWithheld checks the commit in the answer to a write. It must name its parents only for
+// an actor that may read the branch.
 func TestParentsWithheld(t *testing.T) {
 	load := func(c servedgraph.Config) (answer client.LoadAnswer) {
 		t.Helper()

@@ -22,8 +22,8 @@ const (
 	closeEnough = 3   // the distance in words within which two words are close together
 )
 
-// weights are the weights of a word in each field of an entry, by the side of the search that the
-// word is in.
+// weights gives the weight of a word in each field of an entry. It depends on the side of the
+// search that the word is in.
 var weights = [sides][fields]float32{
 	head: {headField: 3, tailField: 1.5, descriptionField: 0.7, paramField: 0.2, paramDocField: 0.1, columnField: 0.3},
 	tail: {headField: 2.4, tailField: 5, descriptionField: 0.5, paramField: 4, paramDocField: 0.2, columnField: 1.2},

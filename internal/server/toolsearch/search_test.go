@@ -39,7 +39,7 @@ func TestHiddenEntries(t *testing.T) {
 }
 
 // TestMatchesByLetters checks that a search finds each entry that contains all words of the text as
-// letters, and that typing a name letter by letter always finds it.
+// letters. Typing a name letter by letter must always find the entry.
 func TestMatchesByLetters(t *testing.T) {
 	x, all := catalogIndex(t)
 	random := rand.New(rand.NewPCG(3, 4))

@@ -10,8 +10,9 @@ type Call struct {
 	Tool string
 	Args map[string]any
 
-	// With a limit of MaxBytes the tool either answers, and the answer contains Answer, or it
-	// refuses the call because its answer is too large, and the error contains Refused.
+	// Answer and Refused are the two possible results with a limit of MaxBytes. If the tool
+	// answers, the answer contains Answer. If it refuses the call because the answer is too large,
+	// the error contains Refused.
 	Answer, Refused string
 }
 

@@ -16,7 +16,7 @@ type writeDraw struct {
 	*mutationPlan
 	args engine.Args
 	// unnamed is the type of the one entity that the mutation inserts without an id, in the form
-	// that [key] returns. It is empty if there is no such entity.
+	// that [key] returns. It is empty if the mutation inserts none.
 	unnamed string
 	// named says that each insert has an explicit id. A mutation that deletes could remove an
 	// unnamed entity again, and then the model could not learn its id from the engine.

@@ -210,7 +210,7 @@ func decodeInteger(raw jsontext.Value, kind value.Kind) (value.Value, error) {
 }
 
 // decodeText decodes a value of a kind that JSON lacks and that is written as a string, such as a
-// date. Some of these kinds may also be written as an integer, such as days since the epoch.
+// date. Some such kinds may also be written as an integer, such as days since the epoch.
 func decodeText(raw jsontext.Value, kind value.Kind) (value.Value, error) {
 	if raw.Kind() == '0' && kind.Integer() != "" {
 		n, err := strconv.ParseInt(string(raw), 10, 64)

@@ -74,7 +74,7 @@ func (s *Server) acceptOIDC(authenticator *auth.Authenticator, o *Options, c *cl
 }
 
 // checkGroups checks the policy groups that the configuration maps token groups to. Some policy
-// must define each of these groups. No single policy can check this, because another policy may
+// must define each such group. No single policy can check this, because another policy may
 // define the groups that it lacks.
 func checkGroups(o *Options) error {
 	var known []string

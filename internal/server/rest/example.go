@@ -9,7 +9,7 @@ import (
 const (
 	// exampleGraph is the graph of the examples. It has the schema and the stored queries of
 	// queries/code in this module, and in addition a node type Attachment with a Blob property. Its
-	// data is the Go module example.com/shop.
+	// data comes from the Go module example.com/shop.
 	exampleGraph = "code"
 
 	// ExampleCommit is the id that examples use for the head of main.

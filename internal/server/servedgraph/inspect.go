@@ -19,7 +19,7 @@ func (g *Graph) NotKnown(ctx context.Context, err error) error {
 }
 
 // StoredNames returns the names of the graph's tools and stored queries in order. The field Tool of
-// an [audit.Called] is one of these names or the name of a REST operation.
+// an [audit.Called] is one of the returned names or the name of a REST operation.
 func (g *Graph) StoredNames() []string {
 	var names []string
 	for name := range g.tools {

@@ -135,7 +135,7 @@ func (v *view) scores(text string) []float64 {
 
 // termScores returns the BM25 score of a term for each entry, and the rarity of the term. All words
 // that can stand for the term count together as one word. The term's own word may have a higher
-// score alone, because it is rarer than all of these words together. Both results are zero if no
+// score alone, because it is rarer than all of them together. Both results are zero if no
 // visible entry has such a word.
 func (v *view) termScores(t *term) (scores []float64, rarity float64) {
 	same, any := make([]float64, len(v.entries)), make([]float64, len(v.entries))

@@ -263,7 +263,8 @@ func TestNoProgress(t *testing.T) {
 	last("changes", end)
 }
 
-// TestTokens checks that tokens are sent to the server only, and that each attempt sends a new one.
+// TestTokens checks that the client sends tokens to the server only, and that it gets a new token
+// for each attempt.
 func TestTokens(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("was asked %s %s", r.Method, r.URL)

@@ -116,8 +116,8 @@ type ChangeRange struct {
 	After ChangePosition
 	// Limit is the maximum number of changes to return; 0 means no limit.
 	Limit int
-	// MaxBytes limits the total of EntityChange.Bytes: the list ends after the change that makes
-	// the total reach this number. 0 means no limit.
+	// MaxBytes limits the total of EntityChange.Bytes. The list ends after the first change with
+	// which the total reaches MaxBytes. 0 means no limit.
 	MaxBytes int
 	// Entities, Types and Kinds select a change if its entity, type and kind are in these lists. An
 	// empty list selects all. A type that neither state has selects nothing.

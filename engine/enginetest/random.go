@@ -306,7 +306,7 @@ func compareRows(want, got [][]cell) string {
 	return fmt.Sprintf("rows differ\nmodel:\n  %s\nengine:\n  %s", strings.Join(formatRows(want), "\n  "), strings.Join(formatRows(got), "\n  "))
 }
 
-// hold opens a read, to be read after the next write.
+// hold opens a read. The rows are read after the next write.
 func (p *pair) hold(ctx context.Context, s step) string {
 	if absent, difference := p.missing(ctx); absent {
 		return difference

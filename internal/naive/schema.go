@@ -129,7 +129,7 @@ func (s *state) since(digest string) (w way, ok bool) {
 	return nil, false
 }
 
-// carried returns the state migrated to the schema of another state.
+// carried migrates the state to the schema of another state, and returns the result.
 func (s *state) carried(to *state, w way, fault Fault) *state {
 	if w == nil {
 		return s

@@ -53,8 +53,8 @@ type restRow struct {
 const (
 	everyone = "agrwbin"
 
-	// The initials of the actors that may read with ad-hoc requests, and of the actors that may
-	// write with ad-hoc requests.
+	// The actors that may use ad-hoc reads, and the actors that may use ad-hoc writes, by their
+	// initials.
 	readsMain, readsFeature   = "arw", "agrw"
 	writesMain, writesFeature = "a", "agwi"
 )

@@ -188,7 +188,7 @@ func TestClient(t *testing.T) {
 		t.Errorf("meta: %v", res.Meta)
 	}
 
-	// A fault of the caller is a result with the wire envelope and without structured content.
+	// If the caller makes a fault, the result contains the wire envelope and no structured content.
 	res, err = s.CallTool(ctx, &sdk.CallToolParams{Name: "lookup_person", Arguments: map[string]any{"params": map[string]any{"nam": "ada"}}})
 	if err != nil {
 		t.Fatal(err)

@@ -118,7 +118,7 @@ func (c *listing) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
 // maxNearest is the maximum number of names in an answer without queries.
 const maxNearest = 5
 
-// newIndex returns an index of all queries, made from the texts that the list shows for them. A
+// newIndex returns an index of all queries. It indexes the texts that the list shows for a query. A
 // search states which queries the caller may see.
 func (p *Tools) newIndex() *toolsearch.Index {
 	entries := make([]toolsearch.Entry, len(p.Queries))

@@ -20,7 +20,8 @@ var (
 	naiveQueries  = []string{"q1", "q2", "q3"}
 )
 
-// naiveBundle holds a bundle as its text states it. It decides by reading one rule after the other.
+// naiveBundle holds the rules of a bundle as they are written in its text. It decides by checking
+// one rule after the other.
 type naiveBundle struct {
 	groups    map[string][]string
 	protected []string

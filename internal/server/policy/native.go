@@ -240,8 +240,8 @@ func (n *native) parseFault(err error, start diag.Pos) (diag.Pos, string) {
 	return at, m[3]
 }
 
-// nesting returns how deep the brackets of a text nest. It ignores brackets in strings and
-// comments.
+// nesting returns the maximum depth of nested brackets in a text. It ignores brackets in strings
+// and comments.
 func nesting(src string) int {
 	deepest, depth := 0, 0
 	for i := 0; i < len(src); i++ {

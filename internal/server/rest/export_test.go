@@ -19,7 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
 
-// exporter is a graph whose export is a function.
+// exporter is a graph. A function of the test implements its export.
 type exporter struct {
 	engine.Graph
 	export func(ctx context.Context, w io.Writer) error

@@ -56,7 +56,7 @@ func (x *exchange) loadText() error {
 	return x.answerLoad(call)
 }
 
-// ingest is loadText with one difference: if the branch does not exist and the body does not
+// ingest is like loadText with one difference: if the branch does not exist and the body does not
 // say where to start it, ingest creates it from main.
 func (x *exchange) ingest() error {
 	b, load, err := x.loadBody()

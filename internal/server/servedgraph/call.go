@@ -111,8 +111,8 @@ func (g *Graph) Do(ctx context.Context, actor *access.Actor, name string, call t
 	return e.Answer(commit), nil
 }
 
-// noTimeLimit is implemented by calls that the graph's time limit does not apply to, because
-// they read or write much.
+// noTimeLimit is implemented by calls that read or write much. The graph's time limit does not
+// apply to them.
 type noTimeLimit interface{ NoTimeLimit() }
 
 // do works like Do but writes to a given writer, so that the calls of a batch share one

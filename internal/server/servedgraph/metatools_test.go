@@ -249,8 +249,8 @@ func TestPagesOfThePair(t *testing.T) {
 	}
 }
 
-// TestCatalogDigest checks that the digest changes if and only if something changes that
-// clients can learn about tools.
+// TestCatalogDigest checks that the digest changes exactly when the information about tools that
+// clients can get changes.
 func TestCatalogDigest(t *testing.T) {
 	digest := func(change func(c *servedgraph.Config)) string {
 		c := many(t, 30)

@@ -158,7 +158,7 @@ func (v *view) allowMisspelt(t *term, word string) {
 	}
 	set := letters(word)
 	for n, other := range v.words {
-		// Each letter that is replaced changes at most two members of the set.
+		// Replacing one letter of a word changes at most two members of the set.
 		if bits.OnesCount64(set^v.letters[n]) <= 2*limit && text.Within(word, other, limit) {
 			t.forms[int32(n)] = max(t.forms[int32(n)], misspelt)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
-// Plan lists the steps from the current content of the storage folder to the content that the
-// sources describe.
+// Plan lists the steps that turn the current content of the storage folder into the content that
+// the sources describe.
 type Plan struct {
 	Revision *Revision    // the recorded revision; nil if there is none
 	Next     *Revision    // the revision to record, without time and actor; nil if unchanged

@@ -296,7 +296,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestInUse plans and applies while a graph is open elsewhere, as it is when a server runs.
+// TestInUse plans and applies while another process has a graph open, for example a server.
 func TestInUse(t *testing.T) {
 	c := clusterOn(fs.OS(), t.TempDir())
 	c.mustApply(t, sources(t, "people", people, "things", things))

@@ -22,7 +22,7 @@ import (
 // RevisionFile is the name of the file in the storage folder that holds the revision.
 const RevisionFile = "cluster.revision"
 
-// tempExt is the extension of a revision file that is not in force yet.
+// tempExt is the extension of a temporary file with a revision that is not in force yet.
 const tempExt = ".tmp"
 
 // RevisionFormat is the version of the file's layout. Format 1 is a header line followed by a JSON

@@ -13,7 +13,7 @@ type Verified struct {
 	Faults []StoredFault `json:"faults"`
 }
 
-// StoredFault is a file or record whose stored bytes are corrupt.
+// StoredFault is a file or record with corrupt bytes in the storage.
 type StoredFault struct {
 	Object string `json:"object" jsonschema_description:"The file or record."`
 	Detail string `json:"detail"`

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Client is a server that requests are sent to. It is safe for concurrent use.
+// Client sends requests to one server. It is safe for concurrent use.
 type Client struct {
 	base  string       // the URL of the server, without a slash at the end
 	http  *http.Client // follows no redirects
@@ -127,7 +127,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // token.
 func (c *Client) HTTPClient() *http.Client { return c.http }
 
-// Graph returns the graph of the server with an id. It sends no request.
+// Graph returns the graph with the given id. It sends no request.
 func (c *Client) Graph(id string) *Graph { return &Graph{c: c, path: "/graphs/" + segment(id)} }
 
 // MCPURL returns the URL of the MCP endpoint of the graph.

@@ -64,10 +64,10 @@ type Graph interface {
 	// results stay readable.
 	Cleanup(ctx context.Context, opts CleanupOptions) (*CleanupResult, error)
 
-	// Merge applies to the target the changes that the source branch made since the lowest common
-	// ancestor of the two, as one commit with two parents. If there are several lowest common
-	// ancestors, Merge uses the one with the greatest id. It matches entities by type and id and
-	// merges them property by property.
+	// Merge applies the changes of the source branch to the target, as one commit with two parents.
+	// These are the changes since the lowest common ancestor of the two branches. If there are
+	// several lowest common ancestors, Merge uses the one with the greatest id. It matches entities
+	// by type and id and merges them property by property.
 	//
 	// If the schemas of the two branches differ, one must descend from the other and becomes the
 	// schema of the outcome. Merge first migrates the other side and the ancestor to that schema;
@@ -97,10 +97,10 @@ type Graph interface {
 	Query(ctx context.Context, q *plan.Query, args Args, at Target) (Result, error)
 
 	// Explain describes how the engine would run a query on the target: the operators that it has
-	// chosen, and the number of rows that it expects from each. If analyze is true, Explain also
-	// runs the read on one snapshot and reports the actual row counts and times; it then needs the
-	// arguments of Query. If analyze is false, it ignores args. Analyzing a mutation would mean
-	// writing, so the error is a *BadArgument.
+	// chosen, and the number of rows that it expects from each. If `analyze` is true, Explain also
+	// runs the read on one snapshot and reports the actual row counts and times. It then needs the
+	// arguments that Query needs. If `analyze` is false, it ignores `args`. Analyzing a mutation
+	// would mean writing, so the error is a *BadArgument.
 	Explain(ctx context.Context, q *plan.Query, args Args, at Target, analyze bool) (*Explanation, error)
 
 	// Mutate runs a mutation as one commit. It makes no commit if the mutation changes nothing.

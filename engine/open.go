@@ -51,8 +51,8 @@ type OpenOptions struct {
 	// *Unsupported.
 	Embedder Embedder
 
-	// BackgroundFailed, if set, is called with the error of work in the background that failed, such
-	// as a checkpoint. No data is lost, and the engine tries again.
+	// BackgroundFailed, if set, is called with the error when work in the background fails, such as
+	// a checkpoint. No data is lost, and the engine tries again.
 	BackgroundFailed func(error)
 
 	// StorageFailed, if set, is called once when the storage failed. From then on the graph refuses

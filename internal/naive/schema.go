@@ -334,7 +334,7 @@ func (m *merge) uncarried(base, side *state, w way) {
 	}
 }
 
-// broken reports, as a conflict, a value of an entity that its type does not allow.
+// broken reports a conflict for a value of an entity that the entity's type does not allow.
 func (m *merge) broken(e *entity, property, rule, detail string) {
 	m.conflict(engine.ValueConstraintViolation, e.kind, e.typ, e.id, property)
 }

@@ -66,7 +66,7 @@ func (g *Graph) publish(l *line, c engine.Commit, s *state) {
 	}
 }
 
-// past returns a commit, its first parent, and so on.
+// past returns a list: a commit, its first parent, the first parent of that, and so on.
 func (g *Graph) past(c engine.Commit) []engine.Commit {
 	all := []engine.Commit{c}
 	for len(c.Parents) > 0 {

@@ -17,8 +17,9 @@ import (
 )
 
 // A request passes these layers in this order: the request observer, the host check,
-// authentication, and then admission, which counts requests by actor. Requests for metrics and
-// readiness skip admission, because operators need them most when the server is full.
+// authentication, and admission. Admission comes after authentication because it counts requests by
+// actor. Requests for metrics and readiness skip admission, because operators need them most when
+// the server is full.
 
 // The patterns of the routes outside the REST API.
 const (

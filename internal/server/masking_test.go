@@ -81,7 +81,7 @@ func equal(a, b answer) bool {
 	return a.status == b.status && a.body == b.body && maps.EqualFunc(a.header, b.header, slices.Equal)
 }
 
-// invocable holds the exposed stored queries that each actor may invoke.
+// invocable maps each actor to the exposed stored queries that it may invoke.
 var invocable = map[string][]string{
 	"act-admin": exposed, "act-guarded": exposed, "act-reader": exposed, "act-writer": exposed,
 	"act-bot": {"find_person", "add_person"},

@@ -37,7 +37,8 @@ type restRow struct {
 	body   string
 	header string // a header line, "Name: value"
 
-	// The initials of the actors that are served on either branch. All others get 403.
+	// The initials of the actors that the server serves on main and on feature. All other actors
+	// get 403.
 	main, feature string
 	unseen        string // the initials of the other actors that get 404
 	served        int    // the status for actors that are served; 0 means 200

@@ -184,8 +184,8 @@ func (m *matrix) send(actor, method, path, body string, header http.Header) answ
 // versions are a protocol version with sessions, and the stateless one.
 var versions = []string{"2025-11-25", "2026-07-28"}
 
-// rpc sends one JSON-RPC request. The argument params has the members of the object params, without
-// braces, and may be empty.
+// rpc sends one JSON-RPC request. The argument `params` has the members of the object params,
+// without braces, and may be empty.
 func (m *matrix) rpc(actor, version, method, name, params string) answer {
 	h := http.Header{"Mcp-Protocol-Version": {version}}
 	if version == versions[1] {

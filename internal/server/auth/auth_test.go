@@ -114,7 +114,7 @@ func TestRequire(t *testing.T) {
 	}
 }
 
-// verifierFunc is a second verifier, in place of an OIDC verifier.
+// verifierFunc is a verifier that a function implements. It takes the place of an OIDC verifier.
 type verifierFunc func(token string) (*access.Actor, error)
 
 func (f verifierFunc) Verify(_ context.Context, token string) (*access.Actor, error) {

@@ -248,8 +248,8 @@ func TestShortRSAKey(t *testing.T) {
 	}
 }
 
-// TestUnknownKeyFlood sends many tokens with unknown keys at once. The issuer is asked only once,
-// and known keys work in the meantime.
+// TestUnknownKeyFlood sends many tokens with unknown keys at once. The verifier must ask the issuer
+// only once, and must accept tokens with known keys in the meantime.
 func TestUnknownKeyFlood(t *testing.T) {
 	key, stranger := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
 	i := authtest.New(t, key)

@@ -16,8 +16,8 @@ import (
 // version is the version of the server.
 func All(version string) []tool.Tool { return tools(version, clusterSchema) }
 
-// Local returns the built-in tools of a local store that serves one client over standard
-// input and output. In contrast to [All], schemas can be applied and Go modules indexed.
+// Local returns the built-in tools of a local store that serves one client over standard input and
+// output. In contrast to the tools of [All], they can apply schemas and index Go modules.
 func Local(version string) []tool.Tool { return append(tools(version, localSchema), codeIndex()) }
 
 // tools returns the built-in tools.

@@ -267,8 +267,8 @@ func (r reader) value() ([]byte, error) {
 	return r.body[end-int64(len(v)) : end : end], nil
 }
 
-// known returns the name of a member. It does not allocate for the names that this package
-// uses.
+// known returns the name of a member as a string. It does not allocate memory for the names that
+// this package uses.
 func known(v []byte) string {
 	switch string(v) {
 	case `"jsonrpc"`:

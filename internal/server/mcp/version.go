@@ -108,8 +108,8 @@ func checkMeta(m *message, header string) *jsonrpc.Error {
 	return nil
 }
 
-// maxVersion is a number of bytes. The error message repeats at most that many bytes of an
-// unsupported version.
+// maxVersion is the maximum number of bytes that the error message repeats of an unsupported
+// version.
 const maxVersion = 80
 
 // unsupportedVersion returns the error for a protocol version that is not served.

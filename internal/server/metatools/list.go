@@ -136,7 +136,7 @@ func (p *Tools) newIndex() *toolsearch.Index {
 	return toolsearch.NewIndex(entries)
 }
 
-// listed returns a query in the form of the list.
+// listed returns a query in the form that it has in the list.
 func listed(q tool.StoredQuery) QueryAnswer {
 	d := q.Descriptor()
 	return QueryAnswer{Name: d.Name, Title: d.Title, Description: d.Description, Kind: kindOf(q), Destructive: d.Destructive, Params: paramsSchema(d), Columns: columnsOf(q)}

@@ -51,7 +51,7 @@ type Tools struct {
 	runs [1 << 3]*tool.Descriptor // the descriptors of the tool that runs queries, by hints
 }
 
-// The hints of queries as bits. The hints of several queries are the union of their bits.
+// The hints of queries as bits. The hints of several queries are the bits that any of them has.
 const (
 	changes  = 1 << iota // not read-only
 	destroys             // destructive

@@ -171,10 +171,9 @@ func (o *requestHandler) logRequest(r *http.Request, x *exchange, route string, 
 	_ = o.log.Handler().Handle(ctx, line) // an error of the log itself cannot be reported
 }
 
-// sampledKind returns the kind under which the log line of a request is sampled, or "" if it is
-// not sampled. It samples requests that cost a client next to nothing and so may come in
-// any number: requests refused before authentication succeeded, and requests answered with
-// 429.
+// sampledKind returns the kind under which the log line of a request is sampled, or "" if it is not
+// sampled. Some requests cost a client next to nothing and so may come in any number: requests
+// refused before authentication succeeded, and requests answered with 429. Only these are sampled.
 func sampledKind(x *exchange) string {
 	switch {
 	case x.record.Route == "":

@@ -235,9 +235,8 @@ func TestTracingIsOptional(t *testing.T) {
 	stop()
 }
 
-// TestFloodIsSampled checks that requests that cost their client nothing do not fill the
-// log. It also checks that each request of an actor has a log line, and every request when
-// All is set.
+// TestFloodIsSampled sends many requests that cost their client nothing. They must not fill the
+// log. Each request of an actor must have a log line, and so must every request when All is set.
 func TestFloodIsSampled(t *testing.T) {
 	const flood = 200
 	for _, c := range []struct {

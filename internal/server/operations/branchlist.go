@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// ListBranches is the call that lists the branches that the caller may read, or a page of
-// them. It leaves out the others, because a branch name reveals what others work on, and
+// ListBranches is the call that lists the branches that the caller may read, or a page of them. It
+// leaves out other branches, because the name of a branch reveals what other actors work on, and
 // the head reveals who wrote and when.
 type ListBranches struct {
 	PageToken string // the token of the page; empty for the first page
@@ -77,7 +77,7 @@ func Readable(ctx context.Context, g engine.Graph, allowed func(tool.Grant) bool
 	return branches, false, nil
 }
 
-// BranchHead describes a branch and its head for the list of REST.
+// BranchHead describes a branch and its head in the form in which the REST API lists them.
 func BranchHead(b engine.Branch) client.BranchHead {
 	return client.BranchHead{Name: b.Name, GraphCommitID: b.Head.ID, ActorID: encoding.OrNil(b.Head.Actor), CreatedAt: b.Head.Time.UnixMicro()}
 }

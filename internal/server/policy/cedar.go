@@ -26,7 +26,7 @@ const (
 // serverID is the id of the single entity of type Server. The configuration uses the same name.
 const serverID = "cluster"
 
-// The attributes of the context. The action determines which of them a request has.
+// The attributes of the context. A request has only the attributes that belong to its action.
 const (
 	branchAttr    types.String = "branch"
 	protectedAttr types.String = "protected"

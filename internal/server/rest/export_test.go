@@ -67,8 +67,8 @@ func TestExportAgain(t *testing.T) {
 	}
 }
 
-// TestExportStreams checks that an export sends data while it still reads the rest, and that it
-// does not keep sent data in memory.
+// TestExportStreams checks that an export sends data while it still reads the rest. It must not
+// keep sent data in memory.
 func TestExportStreams(t *testing.T) {
 	seen := make(chan struct{})
 	piece := []byte(strings.Repeat("x", 1<<16-1) + "\n")
@@ -196,7 +196,7 @@ func TestExportStops(t *testing.T) {
 	}
 }
 
-// TestExportOutlivesWriteTimeout checks that an export may take any time while its client
+// TestExportOutlivesWriteTimeout checks that an export may take any time as long as its client
 // reads.
 func TestExportOutlivesWriteTimeout(t *testing.T) {
 	c := servedtest.Config(t)

@@ -33,7 +33,7 @@ type Options struct {
 	// text, and the body also contains parameters. [textlimit.Max] limits the text itself.
 	MaxText int64
 
-	// Server decides about graph_list. Nil denies it to everyone.
+	// Server decides which actors have the permission graph_list. If it is nil, no actor has it.
 	Server access.Authorizer
 
 	// SchemasFixed says why the server refuses to apply schemas, and what to do instead. A

@@ -105,8 +105,8 @@ func routeOf(r *http.Request) (rest.Route, bool) {
 	return route.Route, known
 }
 
-// asDeclared returns an error unless an answer is as declared: every error is an envelope, and
-// every success is as the table declares it for the route.
+// asDeclared returns an error unless an answer has a declared form: every error must be an
+// envelope, and every success must be as the table declares it for the route.
 func asDeclared(r *http.Request, resp *http.Response) error {
 	b, err := io.ReadAll(resp.Body)
 	if err != nil {

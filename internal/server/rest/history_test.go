@@ -123,8 +123,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestPageTokens follows the page tokens of all lists, and compares them with the whole lists. A
-// token of one list is not valid in another.
+// TestPageTokens follows the page tokens of all lists, and compares the pages with the whole lists.
+// A token of one list must not be valid in another.
 func TestPageTokens(t *testing.T) {
 	c := servedtest.Config(t)
 	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{}))

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// contractVersion is the version of the wire contract, which differs from the server's.
+	// contractVersion is the version of the wire contract. It is not the version of the server.
 	contractVersion = "0.10.0"
 
 	bearerScheme = "bearer"

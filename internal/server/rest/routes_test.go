@@ -53,8 +53,9 @@ func own() []rest.Route {
 	return slices.DeleteFunc(rest.Routes(), func(r rest.Route) bool { return r.Elsewhere })
 }
 
-// TestTable checks that the table is complete: each row has what documents need, and each path
-// and method is served. The matrix of package server checks the routes with Elsewhere.
+// TestTable checks that the table is complete. Each row must have everything that documents need,
+// and each path and method must be served. The matrix of package server checks the routes with
+// Elsewhere.
 func TestTable(t *testing.T) {
 	h := newHandler(t)
 	unchecked := rest.Handler(nil, rest.Options{})

@@ -1,5 +1,5 @@
-// Package textlimit bounds the memory and the processors that large texts of callers take, when
-// they are compiled, decoded or encoded.
+// Package textlimit bounds the memory and the processors for work on large texts of callers. The
+// work is compiling, decoding and encoding.
 package textlimit
 
 import (

@@ -81,10 +81,10 @@ type Graph interface {
 
 	// ApplySchema puts a schema in force on a branch, as one commit, and migrates the stored data.
 	// A type or property that keeps its name, or is renamed with @rename_from, keeps its values.
-	// source is stored as the text of the schema and never parsed; a difference in source alone is
-	// also a change. The error is an *UnsupportedMigration, a *DataLoss, or a *ConstraintViolations
-	// if stored data breaks a rule of the schema. A dry run reports all steps. The only one of
-	// these errors that a dry run can return is a *ConstraintViolations.
+	// The argument `source` is stored as the text of the schema and never parsed; a difference in
+	// `source` alone is also a change. The error is an *UnsupportedMigration, a *DataLoss, or a
+	// *ConstraintViolations if stored data breaks a rule of the schema. A dry run reports all
+	// steps. The only one of these errors that a dry run can return is a *ConstraintViolations.
 	ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts SchemaOptions) (*SchemaChange, error)
 
 	// Bind checks that a plan fits the schema at the target, without running it. The error is a
@@ -110,10 +110,10 @@ type Graph interface {
 	// the error is a *LoadErrors.
 	Load(ctx context.Context, r io.Reader, opts LoadOptions) (*LoadResult, error)
 
-	// Export writes the entities at the target as NDJSON that Load accepts, each with its id:
-	// nodes, then edges, each ordered by type (in schema order) and then by id. Loading the output
-	// into an empty graph with the same schema makes an equal graph. Export returns the commit that
-	// it read.
+	// Export writes the entities at the target, with their ids, as NDJSON that Load accepts. Nodes
+	// come before edges. Nodes and edges are each ordered by type, in schema order, and then by id.
+	// Loading the output into an empty graph with the same schema makes an equal graph. Export
+	// returns the commit that it read.
 	Export(ctx context.Context, w io.Writer, at Target, opts ExportOptions) (Commit, error)
 
 	// Verify reads all stored data and checks it. The error joins a *Corrupt for each fault. The

@@ -101,8 +101,8 @@ func sizeOf(v value.Value) int {
 	return fixed
 }
 
-// ChangePosition is a position in the list of changes of a commit. The list has nodes, then edges,
-// each ordered by the name of the type and then by id, byte by byte.
+// ChangePosition is a position in the list of changes of a commit. In the list, nodes come before
+// edges. Nodes and edges are each ordered by the name of the type and then by id, byte by byte.
 type ChangePosition struct {
 	Entity string // "node" or "edge"; empty for the position before the first change
 	Type   string

@@ -19,9 +19,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// Opener makes an empty graph with a schema. source is an arbitrary text that stands for the
-// schema's text. The caller closes the graph, after a few statements or a few thousand. An Opener
-// is called very often, so it must not register a cleanup on t for each call.
+// Opener makes an empty graph with a schema. The argument `source` is an arbitrary text that stands
+// for the schema's text. The caller closes the graph, after a few statements or a few thousand. An
+// Opener is called very often, so it must not register a cleanup on t for each call.
 type Opener func(t testing.TB, source string, schema *catalog.Schema) engine.Graph
 
 // Run runs every case of the suite as a subtest.

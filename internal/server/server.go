@@ -123,8 +123,8 @@ const (
 	maxHeader = 64 << 10
 )
 
-// Open opens the graphs of the applied revision and compiles their policies. It quarantines a
-// graph that cannot be opened if another graph can be and RequireAll is not set. A fault of the
+// Open opens the graphs of the applied revision and compiles their policies. If RequireAll is not
+// set and at least one graph can be opened, Open quarantines the graphs that cannot. A fault of the
 // configuration is an error; a fault in a policy is a diag.List.
 func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	o.Log = observe.WithRequests(o.Log)

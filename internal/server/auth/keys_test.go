@@ -133,9 +133,9 @@ func TestOldKeys(t *testing.T) {
 	}
 }
 
-// TestOldKeysOutage makes the issuer fail when the keys are older than keysAge. The known keys stay
-// in use. After the first failure no request waits longer than staleWait. The first request after
-// the outage is rejected, because its key was withdrawn.
+// TestOldKeysOutage makes the issuer fail when the keys are older than keysAge. The known keys must
+// stay in use. After the first failure, no request may wait longer than staleWait. The first
+// request after the outage must be rejected, because its key was withdrawn.
 func TestOldKeysOutage(t *testing.T) {
 	first, second := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
 	i := authtest.New(t, first)

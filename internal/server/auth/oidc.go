@@ -61,8 +61,8 @@ var algorithms = []jose.SignatureAlgorithm{
 const (
 	defaultGroupsClaim = "groups"
 
-	// groupsOmitted begins the reason for rejecting a token if the issuer left the groups out
-	// because the actor has too many.
+	// groupsOmitted is the beginning of the reason for rejecting a token without groups. The issuer
+	// leaves the groups out if the actor has too many.
 	groupsOmitted = "has no groups, because the issuer found them too many for a token: "
 
 	// maxJWT bounds the length of a token in bytes. A token with many groups has a few thousand

@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// All returns the built-in tools of a graph that a cluster serves, in listing order.
-// version is the version of the server.
+// All returns the built-in tools of a graph that a cluster serves, in listing order. The argument
+// `version` is the version of the server.
 func All(version string) []tool.Tool { return tools(version, clusterSchema) }
 
 // Local returns the built-in tools of a local store that serves one client over standard input and

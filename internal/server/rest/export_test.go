@@ -118,8 +118,9 @@ func TestExportStreams(t *testing.T) {
 	}
 }
 
-// TestExportBreaksOff checks that a client can tell from the connection that a failed export is
-// incomplete. A fault before the first byte is answered with the error envelope.
+// TestExportBreaksOff makes exports fail. A client must be able to tell from the connection that
+// the export is incomplete. If the export fails before the first byte, the answer must be the error
+// envelope.
 func TestExportBreaksOff(t *testing.T) {
 	for name, size := range map[string]int{"early": 0, "late": 100, "very late": 1 << 20} {
 		t.Run(name, func(t *testing.T) {

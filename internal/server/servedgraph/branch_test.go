@@ -84,7 +84,7 @@ func (f *failingLoad) Load(context.Context, io.Reader, engine.LoadOptions) (*eng
 	return nil, f.err
 }
 
-// TestLoadUndone checks that a failed load deletes the branch that it created, unless the
+// TestLoadUndone makes loads fail. A failed load must delete the branch that it created, unless the
 // branch may contain data.
 func TestLoadUndone(t *testing.T) {
 	c := servedtest.Config(t)

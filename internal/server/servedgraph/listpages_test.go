@@ -130,7 +130,8 @@ func TestListTokens(t *testing.T) {
 	refused("cleaned up", g, reader, "change_list", with("change_list", tokens["change_list"]), "was cleaned up")
 }
 
-// TestTokenOfALongID checks that the changes of a commit can be read page by page if an id is long.
+// TestTokenOfALongID reads the changes of a commit page by page if an id is long. The tokens must
+// work.
 func TestTokenOfALongID(t *testing.T) {
 	c := stored(t, servedtest.Config(t, builtin.All("1")...))
 	long := strings.Repeat("x", 100_000)

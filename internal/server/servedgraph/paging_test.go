@@ -23,8 +23,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// stored replaces the graph of the configuration by one of the embedded engine with the
-// same data.
+// stored replaces the graph of the configuration by a graph of the embedded engine with the same
+// data.
 func stored(t testing.TB, c servedgraph.Config) servedgraph.Config {
 	t.Helper()
 	g, err := embedded.Create(context.Background(), fs.NewMem(), "graph", servedtest.Source, servedtest.Schema(t), embedded.Options{})

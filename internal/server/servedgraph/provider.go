@@ -15,8 +15,8 @@ func needsProvider(err error) bool {
 	return errors.As(err, &unsupported) && unsupported.NoEmbedder
 }
 
-// withSetting adds to an error about a missing embedding provider the name of the setting that
-// configures one. It returns other errors unchanged.
+// withSetting completes an error about a missing embedding provider. It adds the name of the
+// setting that configures a provider. It returns other errors unchanged.
 func (g *Graph) withSetting(err error) error {
 	if !needsProvider(err) {
 		return err

@@ -20,8 +20,8 @@ func (g *Graph) SeenQueries(actor *access.Actor) []tool.StoredQuery {
 	return seen
 }
 
-// HowToCall returns the tool of MCP that runs a stored query, and the text of a call of it; see
-// [queryrun.HowToCall].
+// HowToCall returns the name of the MCP tool that runs a stored query, and a text that shows how to
+// call it; see [queryrun.HowToCall].
 func (g *Graph) HowToCall(q tool.StoredQuery) (name, call string) {
 	return queryrun.HowToCall(q, g.runTool())
 }

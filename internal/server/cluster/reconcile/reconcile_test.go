@@ -170,7 +170,7 @@ func states(p *Plan) string {
 }
 
 // TestLife takes a cluster through creation, an additive change, a rename, drift, a removal, and a
-// schema text that differs only in layout. After each step, a second apply has nothing to do.
+// schema text that differs only in layout. After each step, a second apply must find nothing to do.
 func TestLife(t *testing.T) {
 	c := clusterOn(fs.OS(), filepath.Join(t.TempDir(), "data"))
 	all := func() string { return c.dump(t, "people", "things") }

@@ -24,9 +24,9 @@ func maxConnections(asked int) int {
 }
 
 // connections enforces the connection limit. When a new connection exceeds the limit, it closes the
-// connection that has been idle for longest, or the new one if all others are busy. A connection
-// that has not sent a request yet counts as idle. If the server stopped accepting instead, clients
-// that connect and send nothing could lock out all others.
+// connection that has been idle for longest. If all other connections are busy, it closes the new
+// one. A connection that has not sent a request yet counts as idle. If the server stopped accepting
+// instead, clients that connect and send nothing could lock out all others.
 type connections struct {
 	max int // the connection limit
 

@@ -74,8 +74,8 @@ func (s *Server) shutdown(srv *http.Server, cut context.CancelFunc) error {
 	return srv.Close()
 }
 
-// handlers tracks the handlers that run, so that none runs when the graphs are closed:
-// http.Server.Close does not wait for handlers.
+// handlers tracks the handlers that run, because http.Server.Close does not wait for them. No
+// handler may run when the graphs are closed.
 type handlers struct {
 	mu     sync.RWMutex // each running handler holds it for reading
 	closed bool

@@ -21,8 +21,8 @@ func onMCP(graph, name, args string) exchange {
 	}}
 }
 
-// TestRESTMatrixAtLimit sends every request of the matrix, and one over MCP. The actor already has
-// the maximum number of requests in flight.
+// TestRESTMatrixAtLimit sends every request of the matrix, and one request over MCP, as an actor
+// that already has the maximum number of requests in flight.
 func TestRESTMatrixAtLimit(t *testing.T) {
 	begun, let := make(chan struct{}), make(chan struct{})
 	m := newRESTMatrix(t, func(o *server.Options) {

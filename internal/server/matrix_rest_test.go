@@ -28,9 +28,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// restRow is a route with its expected answers, which follow from the specification and the
-// policy of the matrix. In path, body and header, {B} stands for the branch, {H} for its head,
-// and {A} for a name that no other exchange uses.
+// restRow is a route with its expected answers. They follow from the specification and the policy
+// of the matrix. In the path, body and header, {B} stands for the branch, {H} for its head, and {A}
+// for a name that no other exchange uses.
 type restRow struct {
 	route  string // the method and the pattern, as in [rest.Routes]
 	path   string // after /graphs/people, or a whole path if it begins with two slashes

@@ -20,8 +20,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
 
-// deadlines sends every request of the matrix with a deadline to an engine that always takes
-// longer.
+// deadlines sends every request of the matrix with a deadline. The engine always takes longer than
+// the deadline.
 func (m *restMatrix) deadlines(seen *envelopes) {
 	t := m.t
 	store := filepath.Join(t.TempDir(), "people")
@@ -78,8 +78,8 @@ func cut(next http.Handler) http.Handler {
 	})
 }
 
-// slowGraph is a graph. While stuck is set, each of its calls blocks until the context of the call
-// ends.
+// slowGraph is a graph. While its field stuck is set, each of its calls blocks until the context of
+// the call ends.
 type slowGraph struct {
 	engine.Graph
 	stuck atomic.Bool

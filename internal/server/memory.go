@@ -26,8 +26,8 @@ func limitsOf(o *Options) cluster.Limits {
 	return l
 }
 
-// warnAboutMemory logs a warning if a process that uses all that its limits allow would exceed
-// GOMEMLIMIT.
+// warnAboutMemory logs a warning if the process would exceed GOMEMLIMIT when it uses everything
+// that its limits allow.
 func warnAboutMemory(l cluster.Limits, log *slog.Logger) {
 	goMemory := debug.SetMemoryLimit(-1) // -1 only reads the limit
 	if l.MemoryBytes > goMemory-l.BodyBytes {

@@ -124,7 +124,7 @@ func (e *Writer) scalar(v value.Value) {
 	}
 }
 
-// integer writes a value of a kind that is stored as an integer of at most 64 bits with a sign.
+// integer writes a value of a kind that is stored as a signed integer of at most 64 bits.
 func (e *Writer) integer(k value.Kind, n int64) {
 	switch k.JSON() {
 	case value.JSONNum:

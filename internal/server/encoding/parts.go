@@ -19,8 +19,8 @@ type Memory interface {
 // shared memory.
 const partSize = 1 << 20
 
-// parts is the beginning of a long answer. A single buffer would be copied each time it
-// grows, and during the copy both buffers would take memory.
+// parts holds the beginning of a long answer, in several parts. A single buffer would be copied
+// each time it grows, and during the copy both buffers would take memory.
 type parts struct {
 	full     [][]byte // the finished parts
 	size     int64    // the number of bytes in the field full

@@ -30,8 +30,8 @@ func (s *surface) appendAnswer(dst []byte, id []byte, res mcp.Result, fault *jso
 	return append(dst, '}'), nil
 }
 
-// appendError appends a JSON-RPC error. A nil id leaves out the member id: the message had
-// none, or it could not be read.
+// appendError appends a JSON-RPC error. If id is nil, the error has no member id. That is so if the
+// message had no id, or if its id could not be read.
 func appendError(dst []byte, id []byte, e *jsonrpc.Error) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0",`...)
 	if id != nil {
@@ -47,8 +47,8 @@ func appendError(dst []byte, id []byte, e *jsonrpc.Error) []byte {
 	return append(dst, "}}"...)
 }
 
-// appendResult appends a result. It writes the results of the frequent methods tools/call and
-// tools/list from JSON that exists already. The SDK's types encode all other results.
+// appendResult appends a result. The results of the frequent methods tools/call and tools/list
+// contain JSON that exists already. The SDK's types encode all other results.
 func (s *surface) appendResult(dst []byte, res mcp.Result, stateless bool) ([]byte, error) {
 	switch r := res.(type) {
 	case nil:

@@ -92,7 +92,8 @@ func bindResourceRead(s *surface, m *message) (run, error) {
 	return func(ctx context.Context) (mcp.Result, error) { return s.read(ctx, p) }, nil
 }
 
-// read reads a resource. A resource that the caller may not see answers as if it did not exist.
+// read reads a resource. For a resource that the caller may not see, the answer is the same as if
+// it did not exist.
 func (s *surface) read(ctx context.Context, p *mcp.ReadResourceParams) (mcp.Result, error) {
 	gates, read, mimeType, ok := s.resourceAt(p.URI)
 	if !ok || !s.granted(ctx, gates) {
@@ -134,7 +135,8 @@ func bindPromptGet(s *surface, m *message) (run, error) {
 	return func(ctx context.Context) (mcp.Result, error) { return s.getPrompt(ctx, p) }, nil
 }
 
-// getPrompt gets a prompt. A prompt that the caller may not see answers as if it did not exist.
+// getPrompt gets a prompt. For a prompt that the caller may not see, the answer is the same as if
+// it did not exist.
 func (s *surface) getPrompt(ctx context.Context, p *mcp.GetPromptParams) (mcp.Result, error) {
 	prompt := s.prompts.named[p.Name]
 	if prompt == nil || !s.granted(ctx, prompt.Gates) {

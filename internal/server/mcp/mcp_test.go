@@ -272,8 +272,8 @@ func TestOutputSchemas(t *testing.T) {
 	}
 }
 
-// TestMasking checks that the answers for unknown, hidden and denied tools are equal byte for
-// byte, headers included.
+// TestMasking checks that the answers for unknown, hidden and denied tools are the same byte for
+// byte. This includes the headers.
 func TestMasking(t *testing.T) {
 	url := serve(t, config(t), mcp.Options{})
 	for _, version := range []string{"2025-06-18", "2025-11-25", newest} {

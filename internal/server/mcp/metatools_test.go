@@ -86,7 +86,8 @@ func TestMetaToolsThroughAClient(t *testing.T) {
 }
 
 // TestMetaToolsMasking checks two answers byte for byte. For an actor who may run no query, the
-// meta tools do not exist. A query that an actor may not run answers like an unknown one.
+// meta tools must not exist. The answer for a query that an actor may not run must be the same as
+// for an unknown query.
 func TestMetaToolsMasking(t *testing.T) {
 	c := config(t)
 	c.MetaThreshold = 1

@@ -59,7 +59,7 @@ type stdioSession struct {
 	lines      sync.WaitGroup      // the lines that run or wait
 }
 
-// registration makes a call in flight known, so that the client can cancel it. After a cancellation
+// registration registers a call in flight, so that the client can cancel it. After a cancellation
 // the client may use the id again, while the cancelled call is still stopping. So the end of a call
 // must compare the registration and not the id.
 type registration struct{ cancel context.CancelFunc }

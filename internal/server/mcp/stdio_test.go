@@ -123,8 +123,8 @@ func TestStdioLineTooLong(t *testing.T) {
 	}
 }
 
-// TestStdioEnd checks that in-flight calls are still answered when the input ends, including a
-// last line without a line end.
+// TestStdioEnd ends the input while calls are in flight. The calls must still be answered,
+// including a call in a last line without a line end.
 func TestStdioEnd(t *testing.T) {
 	both(t, func(t *testing.T, proxied bool) {
 		s := converse(t, config(t), servedtest.Reader, proxied)
@@ -254,8 +254,8 @@ func TestStdioManyHung(t *testing.T) {
 	})
 }
 
-// TestStdioIDAgain cancels a call and uses its id for another one before the first has stopped.
-// The end of the first must not answer, or cancel, the second.
+// TestStdioIDAgain cancels a call and uses its id for another call before the first has stopped.
+// The end of the first call must not answer the second, or cancel it.
 func TestStdioIDAgain(t *testing.T) {
 	c := config(t)
 	h := &hungAt{Graph: c.Graph, started: make(chan struct{}, 2), stopped: make(chan error, 2), release: make(chan struct{})}

@@ -24,8 +24,8 @@ const (
 // versions lists the protocol versions that the server supports for every method, newest first.
 var versions = []string{statelessVersion, handshakeVersion, unbatchedVersion, assumedVersion}
 
-// supported reports whether the server supports a protocol version for a method. The method
-// may be missing from that version all the same; see [method.in].
+// supported reports whether the server supports a protocol version for a method. The version may
+// still lack the method; see [method.in].
 func supported(version, method string) bool {
 	return slices.Contains(versions, version) || version == oldestVersion && method == "initialize"
 }
@@ -79,7 +79,7 @@ func isObject(raw json.RawMessage, into any) bool {
 }
 
 // checkMeta checks the _meta of a call against the protocol version of the transport. Over HTTP
-// that is the version in the header, and empty if the request does not have the header.
+// that is the version in the header. It is empty if the request does not have the header.
 func checkMeta(m *message, header string) *jsonrpc.Error {
 	if !m.isCall() {
 		return nil

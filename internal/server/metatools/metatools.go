@@ -1,5 +1,5 @@
-// Package metatools implements the two tools that find and run stored queries when there are too
-// many for one tool each.
+// Package metatools implements the two tools that find and run stored queries. They are used when
+// there are too many queries for one tool each.
 package metatools
 
 import (
@@ -24,8 +24,8 @@ const (
 	RunQuery    = "stored_query_run"
 )
 
-// PerCaller is a tool that has a different visibility and descriptor depending on the grants of the
-// caller. The gates of the tool are not used.
+// PerCaller is a tool with a visibility and a descriptor that depend on the grants of the caller.
+// The gates of the tool are not used.
 type PerCaller interface {
 	tool.Tool
 	VisibleTo(actor *access.Actor) bool
@@ -152,8 +152,8 @@ func (p *Tools) VisibleTo(actor *access.Actor) bool {
 	return false
 }
 
-// unknownQuery returns the error for a name that no query has, or none that the actor may
-// invoke. It suggests only queries that the actor may invoke.
+// unknownQuery returns the error for a name that fits no query that the actor may invoke. It
+// suggests only queries that the actor may invoke.
 func (p *Tools) unknownQuery(actor *access.Actor, name string) error {
 	var names []string
 	for q := range p.seen(actor) {

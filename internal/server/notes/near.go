@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxKeys is the number of keys that are compared with an unknown one. If a type has at most
-	// that many nodes, all of its keys are compared.
+	// maxKeys is the maximum number of keys that are compared with an unknown key. If a type has at
+	// most that many nodes, all of its keys are compared.
 	maxKeys = 1000
 	// maxNodes is a number of nodes. The engine searches the keys of a type for candidates only if
 	// the type has at most this many nodes. In a larger type the search would take longer than the

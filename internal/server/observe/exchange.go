@@ -206,8 +206,7 @@ func routeOf(rec *requestinfo.Info) string {
 	return rec.Route
 }
 
-// methodOf returns a method as a metric label. All methods that no route takes share one
-// label.
+// methodOf returns a method as a metric label. All methods that no route accepts share one label.
 func methodOf(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:

@@ -106,8 +106,8 @@ func New(version string) *Set {
 	s.callSeconds = s.histogram(callSeconds, callBuckets)
 	s.embeddingSeconds = s.histogram(embeddingSeconds, otherBuckets)
 	s.registry.MustRegister(&graphFigures{s})
-	// Create the series now: a rate over a counter that appears with its first event misses
-	// that event.
+	// Create the series now. If a counter appeared only with its first event, a rate over the
+	// counter would miss that event.
 	s.auth.WithLabelValues()
 	s.hostRefusals.WithLabelValues()
 	return s

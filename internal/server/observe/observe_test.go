@@ -197,8 +197,8 @@ func TestExchange(t *testing.T) {
 	}
 }
 
-// TestHead checks that the body of the answer to a HEAD, which is written but not sent, is
-// not counted.
+// TestHead checks the size in the log line of a HEAD request. The body of the answer is written but
+// not sent, so it must not count.
 func TestHead(t *testing.T) {
 	log := &lines{}
 	h := Requests(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }),
@@ -283,8 +283,8 @@ func (w *hurried) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// TestMetricsAreTaken checks that an answer with metrics has a write deadline, because the
-// next client waits until the answer is written.
+// TestMetricsAreTaken checks that an answer with metrics has a write deadline. Without one, a
+// client that does not read its answer would block the next client.
 func TestMetricsAreTaken(t *testing.T) {
 	w := &hurried{ResponseRecorder: httptest.NewRecorder()}
 	New("test").Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))

@@ -23,10 +23,9 @@ const (
 // flushTimeout is the time limit for sending the remaining spans at shutdown.
 const flushTimeout = 5 * time.Second
 
-// Tracing exports spans over HTTP, configured by the OTEL_* environment variables. The
-// provider is nil if no variable names an endpoint. stop sends the remaining spans and
-// shuts the provider down. A collector that fails causes log lines only; it never makes a
-// request fail.
+// Tracing exports spans over HTTP, as the OTEL_* environment variables say. The provider is nil if
+// no variable names an endpoint. The function `stop` sends the remaining spans and shuts the
+// provider down. A collector that fails causes log lines only; it never makes a request fail.
 func Tracing(ctx context.Context, version string, getenv func(string) string, log *slog.Logger) (p oteltrace.TracerProvider, stop func(), err error) {
 	if getenv(endpointVar) == "" && getenv(tracesEndpointVar) == "" {
 		return nil, func() {}, nil

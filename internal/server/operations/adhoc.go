@@ -25,8 +25,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// AdHoc is the call of a query given as text. The text is compiled when the call runs,
-// after the read or the change was granted, against the schema of the branch.
+// AdHoc is the call of a query given as text. When the call runs, the policy first grants the read
+// or the change. Then the text is compiled against the schema of the branch.
 type AdHoc struct {
 	Source   string
 	Argument string // the name of the argument that holds Source; query if empty

@@ -63,7 +63,7 @@ func (e *FormatError) Error() string {
 	return fmt.Sprintf("%s has format %d, but this program reads formats up to %d; use the program that wrote the file, or a newer one", e.File, e.Format, RevisionFormat)
 }
 
-// Graph returns the graph with that id, or nil if there is none. r may be nil.
+// Graph returns the graph with the given id, or nil if there is none. r may be nil.
 func (r *Revision) Graph(id string) *Graph {
 	if r == nil {
 		return nil

@@ -13,7 +13,7 @@ type Verified struct {
 	Faults []StoredFault `json:"faults"`
 }
 
-// StoredFault is a file or record whose stored bytes are corrupt.
+// StoredFault is a file or record with corrupt bytes in the storage.
 type StoredFault struct {
 	Object string `json:"object" jsonschema_description:"The file or record."`
 	Detail string `json:"detail"`
@@ -45,8 +45,8 @@ func (g *Graph) Verify(ctx context.Context) (*Verified, error) {
 	return ask[Verified](ctx, g.c, q)
 }
 
-// Cleanup makes old commits unreadable and frees their space. Times are sent with microseconds, the
-// resolution of the server.
+// Cleanup makes old commits unreadable and frees their space. The client sends times in whole
+// microseconds, the resolution of the server.
 func (g *Graph) Cleanup(ctx context.Context, body CleanupBody) (*CleanedUp, error) {
 	if body.KeepSince != nil {
 		body.KeepSince = new(body.KeepSince.UTC().Truncate(time.Microsecond))

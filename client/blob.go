@@ -23,8 +23,8 @@ func (g *Graph) Blob(ctx context.Context, place BlobPlace, options ...ReadOption
 	return g.stream(ctx, q, "the Blob")
 }
 
-// ByteRange reads the bytes from first to last, both included, of a Blob. If last is negative, it
-// reads to the end.
+// ByteRange reads the bytes of a Blob from `first` to `last`, both included. If `last` is negative,
+// it reads to the end.
 func ByteRange(first, last int64) ReadOption {
 	return func(q *request) {
 		if last < 0 {
@@ -35,8 +35,8 @@ func ByteRange(first, last int64) ReadOption {
 	}
 }
 
-// IfUnchanged reads a Blob only if the state to read is still this commit, such as the
-// [Stream].Commit of an earlier read. Otherwise the error matches [ErrPrecondition].
+// IfUnchanged reads a Blob only if the state to read is still the given commit. A caller usually
+// gives the [Stream].Commit of an earlier read. Otherwise the error matches [ErrPrecondition].
 func IfUnchanged(commit string) ReadOption {
 	return func(q *request) { q.header.Set("If-Match", strconv.Quote(commit)) }
 }

@@ -130,10 +130,10 @@ func (g *Graph) DeleteBranch(ctx context.Context, name string) (*BranchDeleted, 
 	return ask[BranchDeleted](ctx, g.c, q)
 }
 
-// MergeBranches merges a branch into another one, as one commit. If both changed the same property,
-// the server merges nothing: the error matches [ErrConflict], and its MergeConflicts list the
-// conflicts. If the merge succeeds and the deletion of the source fails, the error is nil and the
-// answer contains the reason.
+// MergeBranches merges a branch into another one, as one commit. If both branches changed the same
+// property, the server merges nothing: the error matches [ErrConflict], and its MergeConflicts list
+// the conflicts. If the merge succeeds and the deletion of the source fails, the error is nil and
+// the answer contains the reason.
 func (g *Graph) MergeBranches(ctx context.Context, body MergeBody, options ...WriteOption) (*MergeAnswer, error) {
 	q, err := posting(g.path+"/branches/merge", body)
 	if err != nil {
@@ -142,8 +142,8 @@ func (g *Graph) MergeBranches(ctx context.Context, body MergeBody, options ...Wr
 	q.under(body.DryRun, options)
 	if body.DeleteBranch && q.ownKey {
 		// A merge that commits nothing leaves no receipt on the server, but can still delete the
-		// source. A repeated request could then find another branch of that name, so the client
-		// leaves the decision to the caller.
+		// source. A repeated request could then find another branch of that name. So the client
+		// never repeats such a request; the caller decides.
 		q.repeats = false
 	}
 	return ask[MergeAnswer](ctx, g.c, q)

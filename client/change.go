@@ -6,16 +6,16 @@ import (
 	"iter"
 )
 
-// ChangesAnswer is a page of the changes that a commit made against its first parent. The changes
-// of all pages are in order: nodes, then edges, each by the name of the type and by id, byte by
-// byte.
+// ChangesAnswer is a page of the changes that a commit made against its first parent. Across all
+// pages, nodes come before edges. Nodes and edges are each sorted by the name of the type and then
+// by id, byte by byte.
 type ChangesAnswer struct {
 	Cause         ChangeCause    `json:"cause" jsonschema_description:"The commit that made the changes."`
 	Changes       []EntityChange `json:"changes" jsonschema_description:"Nodes, then edges, each by the name of the type and by id."`
 	NextPageToken *string        `json:"next_page_token" jsonschema_description:"There are more changes; send it as page_token to list them. Null on the last page."`
 }
 
-// ChangeCause is a commit as the cause of changes.
+// ChangeCause describes the commit that made the changes.
 type ChangeCause struct {
 	GraphCommitID        string  `json:"graph_commit_id"`
 	ParentCommitID       *string `json:"parent_commit_id"`
@@ -50,7 +50,7 @@ type ChangedType struct {
 	Name string `json:"name" jsonschema_description:"The name at the commit."`
 }
 
-// EntityImage is an entity in one state.
+// EntityImage describes an entity as it is in one state of the graph.
 type EntityImage struct {
 	Properties map[string]json.RawMessage `json:"properties" jsonschema_description:"All properties of the type by name; null where the entity has no value."`
 	Endpoints  *EdgeEndpoints             `json:"endpoints" jsonschema_description:"The ends of an edge; null for a node."`

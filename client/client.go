@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Client is a server that requests are sent to. It is safe for concurrent use.
+// Client sends requests to one server. It is safe for concurrent use.
 type Client struct {
 	base  string       // the URL of the server, without a slash at the end
 	http  *http.Client // follows no redirects
@@ -27,7 +27,7 @@ type Client struct {
 // Graph is one graph of a server. It is safe for concurrent use.
 type Graph struct {
 	c    *Client
-	path string // escaped
+	path string // escaped path of the graph in a URL
 }
 
 // TokenSource returns the bearer token for a request, or "" for none. The client calls it before
@@ -42,7 +42,8 @@ func WithToken(token string) Option {
 	return WithTokenSource(func(context.Context) (string, error) { return token, nil })
 }
 
-// WithTokenSource calls source for the bearer token of each request, and sends the token.
+// WithTokenSource calls the function `source` for the bearer token of each request, and sends the
+// token.
 func WithTokenSource(source TokenSource) Option { return func(c *Client) { c.token = source } }
 
 // WithHTTPClient sends the requests through a copy of h, for example to use a proxy or the
@@ -61,9 +62,9 @@ func WithTimeout(d time.Duration) Option { return func(c *Client) { c.timeout = 
 // half of the remaining time.
 func WithGrace(d time.Duration) Option { return func(c *Client) { c.grace = d } }
 
-// WithRetries sets the maximum number of attempts of one request, and the limit of their time,
-// waits included; 0 sets no limit. The default is 4 attempts within 30 seconds; 1 attempt turns
-// retries off.
+// WithRetries sets the maximum number of attempts of one request. It also limits the total time of
+// these attempts and of the waits between them; 0 sets no limit. The default is 4 attempts within
+// 30 seconds; 1 attempt turns retries off.
 func WithRetries(attempts int, within time.Duration) Option {
 	return func(c *Client) { c.tries, c.patience = uint(max(attempts, 1)), within }
 }
@@ -126,7 +127,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // token.
 func (c *Client) HTTPClient() *http.Client { return c.http }
 
-// Graph returns the graph of the server with an id. It sends no request.
+// Graph returns the graph with the given id. It sends no request.
 func (c *Client) Graph(id string) *Graph { return &Graph{c: c, path: "/graphs/" + segment(id)} }
 
 // MCPURL returns the URL of the MCP endpoint of the graph.

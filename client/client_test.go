@@ -35,7 +35,7 @@ func fake(t *testing.T, h http.HandlerFunc, options ...client.Option) *client.Gr
 	return c.Graph("people")
 }
 
-// TestKeys checks the idempotency keys and the condition of writes.
+// TestKeys checks which idempotency keys and which conditions the client sends with writes.
 func TestKeys(t *testing.T) {
 	var keys, paths []string
 	var condition string
@@ -58,7 +58,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestErrors checks the typed form of refusals.
+// TestErrors checks that the client decodes refusals into typed errors.
 func TestErrors(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -123,7 +123,7 @@ func TestErrors(t *testing.T) {
 }
 
 // pagesOf returns a handler that answers a read with n rows. The handler refuses to send more than
-// size rows in one answer. It appends each request to the list `asked`, as the number of rows, @
+// `size` rows in one answer. It appends each request to the list `asked`: the number of rows, an @
 // and the page token.
 func pagesOf(n, size int, asked *[]string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -263,7 +263,8 @@ func TestNoProgress(t *testing.T) {
 	last("changes", end)
 }
 
-// TestTokens checks that tokens are sent to the server only, and that each attempt sends a new one.
+// TestTokens checks that the client sends tokens to the server only, and that it gets a new token
+// for each attempt.
 func TestTokens(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("was asked %s %s", r.Method, r.URL)
@@ -302,7 +303,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestDeadlines checks that the server gets the deadline, and that a call ends with its context.
+// TestDeadlines checks that the client sends the deadline to the server, and that a call ends when
+// its context ends.
 func TestDeadlines(t *testing.T) {
 	var got string
 	answer := func(w http.ResponseWriter, r *http.Request) {
@@ -418,7 +420,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestValues checks that parameters and rows keep every digit.
+// TestValues checks that numbers in parameters and rows keep every digit.
 func TestValues(t *testing.T) {
 	var sent string
 	g := fake(t, func(w http.ResponseWriter, r *http.Request) {

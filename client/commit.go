@@ -16,8 +16,8 @@ type CommitList struct {
 	NextPageToken string `json:"next_page_token,omitempty" jsonschema_description:"There are older commits; send it as page_token to list them."`
 }
 
-// CommitAnswer is a commit. In the answer to a write of a caller who may not read the branch, the
-// ids of the parents are null.
+// CommitAnswer is a commit. If a caller writes to a branch that it may not read, the ids of the
+// parents are null in the answer.
 type CommitAnswer struct {
 	GraphCommitID        string  `json:"graph_commit_id"`
 	GraphBranch          string  `json:"graph_branch" jsonschema_description:"The branch that the commit was made on."`
@@ -70,8 +70,8 @@ func AtSnapshot(commit string) ReadOption {
 	return func(q *request) { setText(q.query, "snapshot", commit) }
 }
 
-// IfChanged reads only if the state to read is not this commit. Otherwise the error matches
-// [ErrNotModified].
+// IfChanged makes a read fail if the state to read is still the given commit. The error then
+// matches [ErrNotModified].
 func IfChanged(commit string) ReadOption {
 	return func(q *request) { q.header.Set("If-None-Match", strconv.Quote(commit)) }
 }
@@ -106,7 +106,7 @@ func (g *Graph) Commits(ctx context.Context, page CommitQuery, options ...ReadOp
 	setText(q.query, "branch", page.Branch)
 	setText(q.query, "page_token", page.PageToken)
 	setNumber(q.query, "limit", min(page.Limit, math.MaxInt32))
-	if page.Before > 0 && page.Before <= math.MaxInt32 { // no branch has commits beyond this
+	if page.Before > 0 && page.Before <= math.MaxInt32 { // no commit has a greater number
 		setText(q.query, "before", strconv.FormatUint(page.Before, 10))
 	}
 	return ask[CommitList](ctx, g.c, q)

@@ -60,8 +60,8 @@ func (g *Graph) stream(ctx context.Context, q *request, what string) (*Stream, e
 	case s.Commit == "":
 		err = errors.New("the answer does not name the commit that it shows; check that the URL is that of an omnigraph-server")
 	case resp.ProtoMajor < 2 && resp.ContentLength < 0 && len(resp.TransferEncoding) == 0:
-		// Without this mark the end of the connection would be the end of the body, and the part
-		// before a broken connection would look like a whole body.
+		// Without an end marker, the client would take the end of the connection for the end of the
+		// body. So if the connection broke, a part of the body would look like the whole.
 		err = fmt.Errorf("a proxy between the client and the server, such as one with HTTP/1.0, removes the end marker of %s, so the client cannot detect a missing part; connect without the proxy", what)
 	}
 	if err != nil {

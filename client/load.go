@@ -26,7 +26,7 @@ const (
 	ModeOverwrite = "overwrite"
 )
 
-// LoadAnswer is the answer to a load. Its members have the order of the wire.
+// LoadAnswer is the answer to a load. Its members are in the order in which the server sends them.
 type LoadAnswer struct {
 	LoadedData
 	Commit  *CommitAnswer `json:"commit" jsonschema_description:"The commit; null if nothing changed, and in a dry run."`
@@ -67,8 +67,8 @@ type LoadQuery struct {
 }
 
 // Load loads nodes and edges as NDJSON, as one commit or not at all. It sends the data while it
-// reads it. If data is an [io.Seeker], such as a file, Load can repeat the request after a failure;
-// otherwise it sends the data once.
+// reads it. If `data` is an [io.Seeker], such as a file, Load can repeat the request after a
+// failure. Otherwise it sends the data once.
 func (g *Graph) Load(ctx context.Context, data io.Reader, load LoadQuery, options ...WriteOption) (*LoadAnswer, error) {
 	query := url.Values{}
 	for name, v := range map[string]string{"branch": load.Branch, "from": load.From, "mode": load.Mode} {
@@ -84,9 +84,9 @@ func (g *Graph) Load(ctx context.Context, data io.Reader, load LoadQuery, option
 	return ask[LoadAnswer](ctx, g.c, q)
 }
 
-// stream sets the body to the rest of data. The caller must call end as soon as it has the answer.
-// From then on the reader belongs to the user of the package again, but without end the transport
-// could still read from it.
+// stream sets the body of the request to the rest of data. The caller must call `end` as soon as it
+// has the answer: the reader then belongs to the user of the package again. Without the call, the
+// transport could still read from it.
 func (q *request) stream(data io.Reader) (end func()) {
 	// A pipe implements io.Seeker too, but its Seek fails.
 	seeker, ok := data.(io.Seeker)
@@ -116,7 +116,7 @@ func (q *request) stream(data io.Reader) (end func()) {
 				return nil, err
 			}
 		}
-		// lentReader also hides the type of data, so that the transport neither closes data nor
+		// lentReader also hides the type of `data`, so that the transport neither closes `data` nor
 		// treats it specially.
 		lent = &lentReader{data: data}
 		return lent, nil
@@ -124,7 +124,7 @@ func (q *request) stream(data io.Reader) (end func()) {
 	return end
 }
 
-// lentReader lends the reader of the user to one attempt, until end takes it back.
+// lentReader lets one attempt read from the user's reader until `end` is called.
 type lentReader struct {
 	mu    sync.Mutex // held while data is read
 	data  io.Reader
@@ -141,7 +141,7 @@ func (r *lentReader) Read(p []byte) (int, error) {
 	return r.data.Read(p)
 }
 
-// end makes all further reads fail. If wait is true, it waits for a running read to return.
+// end makes all further reads fail. If `wait` is true, end waits for a running read to return.
 func (r *lentReader) end(wait bool) {
 	r.ended.Store(true)
 	if wait {

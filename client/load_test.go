@@ -24,8 +24,8 @@ func (s *slow) Read(p []byte) (int, error) {
 	return s.Reader.Read(p[:min(len(p), 100)])
 }
 
-// TestLoadReturnsItsReader refuses a load while its data is read. No read may run once Load has
-// returned, because the reader is the caller's again.
+// TestLoadReturnsItsReader runs a server that refuses a load while the client reads the data. After
+// Load has returned, no read may run, because the reader belongs to the caller again.
 func TestLoadReturnsItsReader(t *testing.T) {
 	g := fake(t, func(w http.ResponseWriter, _ *http.Request) {
 		answer := http.NewResponseController(w)

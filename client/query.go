@@ -42,7 +42,7 @@ type InvokeBody struct {
 	DryRun         bool   `json:"dry_run,omitempty" jsonschema_description:"For a mutation, commit nothing and report what it would change."`
 }
 
-// ReadAnswer is the answer to a read. Its members have the order of the wire.
+// ReadAnswer is the answer to a read. Its members are in the order in which the server sends them.
 type ReadAnswer struct {
 	ReadRows
 	GraphCommitID string `json:"graph_commit_id" jsonschema_description:"The commit that was read."`
@@ -244,7 +244,7 @@ func (g *Graph) InvokeAll(ctx context.Context, name string, body InvokeBody, opt
 			return a.Read, nil
 		}
 		mutation = a.Mutation
-		return &ReadAnswer{}, nil // ends the pages
+		return &ReadAnswer{}, nil // an empty answer ends the pages
 	}))
 	switch {
 	case err != nil:
@@ -290,7 +290,7 @@ const fallbackPage = 10_000
 func rowPages(most, size int, token string, ask func(rows int32, token string) (*ReadAnswer, error)) iter.Seq2[*ReadAnswer, error] {
 	return func(yield func(*ReadAnswer, error) bool) {
 		size, token, got, pages := size, token, 0, 0
-		var large error // set if the first answer was too large
+		var large error // error of an answer that was too large
 		for {
 			rows := size
 			if left := most - got; most > 0 && (rows == 0 || rows > left) {

@@ -225,7 +225,7 @@ func (c *Client) request(ctx context.Context, q *request) (*http.Request, error)
 		if left > c.grace {
 			left -= c.grace
 		} else {
-			left /= 2 // even a deadline this near must leave time for the answer
+			left /= 2 // even if the deadline is near, leave time for the answer
 		}
 		ms := max(left.Milliseconds(), 1)
 		req.Header.Set("X-Timeout-Ms", strconv.FormatInt(min(ms, 1<<31-1), 10))

@@ -12,7 +12,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// retry calls do, and calls it again after an error that may be temporary.
+// retry calls the function `do`, and calls it again after an error that may be temporary.
 func retry[T any](ctx context.Context, c *Client, do func() (T, error)) (T, error) {
 	waits := &waits{backoff: backoff.NewExponentialBackOff()}
 	options := []backoff.RetryOption{backoff.WithBackOff(waits), backoff.WithMaxTries(c.tries), backoff.WithMaxElapsedTime(c.patience)}
@@ -70,8 +70,8 @@ func temporary(err error) bool {
 	return false
 }
 
-// retryAfter reads from the header how long to wait, counted from now. The header gives seconds or
-// a date. retryAfter returns nil if it gives neither.
+// retryAfter reads from the header how long to wait, counted from the time `now`. The header
+// contains seconds or a date. If it contains neither, retryAfter returns nil.
 func retryAfter(h http.Header, now time.Time) *time.Duration {
 	text := h.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {

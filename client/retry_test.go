@@ -180,8 +180,8 @@ func TestRefusedConnection(t *testing.T) {
 	}
 }
 
-// TestErrorOfOneTry makes a request that is tried only once. The error must be that of the server,
-// without a wrapper.
+// TestErrorOfOneTry makes a request that the client tries only once. The client must return the
+// server's error without a wrapper.
 func TestErrorOfOneTry(t *testing.T) {
 	g := fake(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)

@@ -40,7 +40,7 @@ type Readiness struct {
 	Detail *ReadinessDetail `json:"detail,omitempty" jsonschema_description:"Only for an actor with graph_list."`
 }
 
-// ReadinessDetail names the graphs and queries that a Readiness counts, with reasons.
+// ReadinessDetail lists the graphs and queries that a Readiness counts, and gives reasons.
 type ReadinessDetail struct {
 	Revision *uint64          `json:"revision" jsonschema_description:"The applied revision that the server booted from; null for none."`
 	Pending  []string         `json:"pending" jsonschema_description:"The changes in cluster.yaml that are not applied."`

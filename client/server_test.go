@@ -44,8 +44,8 @@ const seed = `{"type":"Package","data":{"path":"example.com/a","name":"a","files
 {"type":"Asset","data":{"name":"logo","content":"AQIDBA=="}}
 `
 
-// newStore creates the graph code in a folder, with one more type that has a Blob. It returns the
-// text of the schema.
+// newStore creates the graph with the id code in a folder, and adds a type with a Blob to its
+// schema. It returns the text of the schema.
 func newStore(t testing.TB, dir string) string {
 	t.Helper()
 	text, err := os.ReadFile("../queries/code/schema.pg")
@@ -70,8 +70,8 @@ func newStore(t testing.TB, dir string) string {
 	return source
 }
 
-// startServer starts a whole server in this process and returns its URL. It takes adminToken, and
-// tokens of an issuer.
+// startServer starts a whole server in this process and returns its URL. The server accepts
+// adminToken and the tokens of an issuer.
 func startServer(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -114,7 +114,8 @@ func startServer(t *testing.T) string {
 	return ts.URL
 }
 
-// startGraph serves the graph code without a cluster, so that its schema can be changed.
+// startGraph serves the graph with the id code without a cluster, so that a test can change its
+// schema.
 func startGraph(t *testing.T) *client.Graph {
 	t.Helper()
 	dir := t.TempDir()
@@ -221,8 +222,8 @@ type call struct {
 	want      error // the expected error; nil for none
 }
 
-// TestEveryRoute calls every method against a server, and checks that the methods cover every route
-// of the server that is not deprecated, and that decoding loses no member of an answer.
+// TestEveryRoute calls every method against a server. The methods must cover every route of the
+// server that is not deprecated, and decoding must lose no member of an answer.
 func TestEveryRoute(t *testing.T) {
 	rec := newRecorder()
 	c, err := client.New(startServer(t), client.WithToken(adminToken), client.WithHTTPClient(&http.Client{Transport: rec}))
@@ -368,7 +369,7 @@ func TestEveryRoute(t *testing.T) {
 			t.Errorf("%s: the server wrote\n%s\nand the client decoded\n%s", tt.operation, rec.answer, again)
 		}
 		if _, either := answer.(*client.InvokeAnswer); either {
-			continue // decodes its two kinds itself; the comparison above covers it
+			continue // InvokeAnswer has its own decoder; the comparison above checks it
 		}
 		strict := json.NewDecoder(bytes.NewReader(rec.answer))
 		strict.DisallowUnknownFields()
@@ -394,7 +395,7 @@ func checkError(t *testing.T, operation string, rec *recorder, err, want error) 
 	switch {
 	case !asError(err, &refused) || !refused.Is(want):
 		t.Errorf("%s: the error is %v, want %v", operation, err, want)
-	case want == client.ErrNotModified: // has no body
+	case want == client.ErrNotModified: // the answer has no body
 	default:
 		again, err := json.Marshal(refused)
 		if err != nil {
@@ -406,7 +407,8 @@ func checkError(t *testing.T, operation string, rec *recorder, err, want error) 
 	}
 }
 
-// TestApplySchema applies a schema, and checks a refusal for loss of data.
+// TestApplySchema applies a schema. It also checks that the server refuses a schema that would lose
+// data.
 func TestApplySchema(t *testing.T) {
 	g, ctx := startGraph(t), t.Context()
 	old, err := g.Schema(ctx)
@@ -428,7 +430,7 @@ func TestApplySchema(t *testing.T) {
 	}
 }
 
-// TestWriteOnce sends a write twice under one key to a server.
+// TestWriteOnce sends the same write with the same key to a server twice.
 func TestWriteOnce(t *testing.T) {
 	g, ctx := startGraph(t), t.Context()
 	body := client.MutateBody{Query: `query m() { insert Note { slug: "a", text: "t", created: datetime("2024-05-01T12:30:00Z") } }`}
@@ -444,7 +446,7 @@ func TestWriteOnce(t *testing.T) {
 	for range g.AllCommits(ctx, client.CommitQuery{}) {
 		commits++
 	}
-	if commits != 3 { // the empty graph, the seed and the note
+	if commits != 3 { // one each for the empty graph, the seed and the note
 		t.Errorf("there are %d commits", commits)
 	}
 }

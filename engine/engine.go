@@ -16,8 +16,8 @@ import (
 // MainBranch is the branch that every graph has.
 const MainBranch = "main"
 
-// Graph is one graph. All methods may be called concurrently. When its context ends, a method stops
-// and returns the error of the context.
+// Graph is one graph. All methods may be called concurrently. If the context of a call ends, the
+// method stops and returns the error of that context.
 type Graph interface {
 	// Schema returns the schema in force at the target.
 	Schema(ctx context.Context, at Target) (*Schema, error)
@@ -29,19 +29,19 @@ type Graph interface {
 	Branches(ctx context.Context) ([]Branch, error)
 
 	// CreateBranch makes a branch. The head of the new branch is the commit of the target. The
-	// branch shares all of its data with its origin. The error is a *BadArgument if the name is not
-	// valid (see [CheckBranchName]), a *Conflict if the branch exists, and a *NotFound if the
-	// target does not exist or if a cleanup has reclaimed the merge base of the new branch and
-	// another branch.
+	// branch shares all of its data with its origin. If the name is not valid (see
+	// [CheckBranchName]), the error is a *BadArgument. If the branch exists, the error is a
+	// *Conflict. The error is a *NotFound if the target does not exist, or if a cleanup has
+	// reclaimed the merge base of the new branch and another branch.
 	CreateBranch(ctx context.Context, name string, from Target) (Branch, error)
 
-	// DeleteBranch removes a branch. It keeps everything that other branches share with it. The
-	// error is a *Conflict if the branch is main.
+	// DeleteBranch removes a branch. Data that other branches also use stays. The error is a
+	// *Conflict if the branch is main.
 	DeleteBranch(ctx context.Context, name string) error
 
-	// DeleteBranchAt is DeleteBranch for a caller that has seen the head of the branch. If the head
-	// is another commit, the error is a *PreconditionFailed, so that the call does not delete
-	// writes that the caller has not seen.
+	// DeleteBranchAt is like DeleteBranch, for a caller that has seen the head of the branch. If
+	// another commit is now the head, the error is a *PreconditionFailed. So the call does not
+	// delete writes that the caller has not seen.
 	DeleteBranchAt(ctx context.Context, name, head string) error
 
 	// Commits lists the commits of a branch, newest first: its head, the head's first parent, and
@@ -54,8 +54,8 @@ type Graph interface {
 	// Changes lists the differences between a commit and its first parent, in an order that is
 	// always the same. The commit must be an ancestor of the head of a live branch. The error is a
 	// *NotFound if the commit or its parent cannot be read any more. If a cleanup is the reason,
-	// Reclaimed is set in the error, and Name in the error is the id of the unreadable commit, or
-	// of the earlier one if both are unreadable.
+	// the field Reclaimed of the error is set. The field Name is then the id of the unreadable
+	// commit, or of the earlier one if both are unreadable.
 	Changes(ctx context.Context, commit string, r ChangeRange) (*Changes, error)
 
 	// Cleanup makes old commits unreadable and reclaims the data that only they need. It always
@@ -64,10 +64,10 @@ type Graph interface {
 	// results stay readable.
 	Cleanup(ctx context.Context, opts CleanupOptions) (*CleanupResult, error)
 
-	// Merge applies to the target the changes that the source branch made since the lowest common
-	// ancestor of the two, as one commit with two parents. If there are several lowest common
-	// ancestors, Merge uses the one with the greatest id. It matches entities by type and id and
-	// merges them property by property.
+	// Merge applies the changes of the source branch to the target, as one commit with two parents.
+	// These are the changes since the lowest common ancestor of the two branches. If there are
+	// several lowest common ancestors, Merge uses the one with the greatest id. It matches entities
+	// by type and id and merges them property by property.
 	//
 	// If the schemas of the two branches differ, one must descend from the other and becomes the
 	// schema of the outcome. Merge first migrates the other side and the ancestor to that schema;
@@ -81,10 +81,10 @@ type Graph interface {
 
 	// ApplySchema puts a schema in force on a branch, as one commit, and migrates the stored data.
 	// A type or property that keeps its name, or is renamed with @rename_from, keeps its values.
-	// source is stored as the text of the schema and never parsed; a difference in source alone is
-	// also a change. The error is an *UnsupportedMigration, a *DataLoss, or a *ConstraintViolations
-	// if stored data breaks a rule of the schema. A dry run reports all steps. The only one of
-	// these errors that a dry run can return is a *ConstraintViolations.
+	// The argument `source` is stored as the text of the schema and never parsed; a difference in
+	// `source` alone is also a change. The error is an *UnsupportedMigration, a *DataLoss, or a
+	// *ConstraintViolations if stored data breaks a rule of the schema. A dry run reports all
+	// steps. The only one of these errors that a dry run can return is a *ConstraintViolations.
 	ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts SchemaOptions) (*SchemaChange, error)
 
 	// Bind checks that a plan fits the schema at the target, without running it. The error is a
@@ -97,10 +97,10 @@ type Graph interface {
 	Query(ctx context.Context, q *plan.Query, args Args, at Target) (Result, error)
 
 	// Explain describes how the engine would run a query on the target: the operators that it has
-	// chosen, and the number of rows that it expects from each. If analyze is true, Explain also
-	// runs the read on one snapshot and reports the actual row counts and times; it then needs the
-	// arguments of Query. If analyze is false, it ignores args. Analyzing a mutation would mean
-	// writing, so the error is a *BadArgument.
+	// chosen, and the number of rows that it expects from each. If `analyze` is true, Explain also
+	// runs the read on one snapshot and reports the actual row counts and times. It then needs the
+	// arguments that Query needs. If `analyze` is false, it ignores `args`. Analyzing a mutation
+	// would mean writing, so the error is a *BadArgument.
 	Explain(ctx context.Context, q *plan.Query, args Args, at Target, analyze bool) (*Explanation, error)
 
 	// Mutate runs a mutation as one commit. It makes no commit if the mutation changes nothing.
@@ -110,10 +110,10 @@ type Graph interface {
 	// the error is a *LoadErrors.
 	Load(ctx context.Context, r io.Reader, opts LoadOptions) (*LoadResult, error)
 
-	// Export writes the entities at the target as NDJSON that Load accepts, each with its id:
-	// nodes, then edges, each ordered by type (in schema order) and then by id. Loading the output
-	// into an empty graph with the same schema makes an equal graph. Export returns the commit that
-	// it read.
+	// Export writes the entities at the target, with their ids, as NDJSON that Load accepts. Nodes
+	// come before edges. Nodes and edges are each ordered by type, in schema order, and then by id.
+	// Loading the output into an empty graph with the same schema makes an equal graph. Export
+	// returns the commit that it read.
 	Export(ctx context.Context, w io.Writer, at Target, opts ExportOptions) (Commit, error)
 
 	// Verify reads all stored data and checks it. The error joins a *Corrupt for each fault. The
@@ -197,9 +197,10 @@ type WriteOptions struct {
 	// IfCommit, if not empty, is the commit that must be the head of the branch; otherwise the
 	// error is a *PreconditionFailed.
 	IfCommit string
-	// IdempotencyKey, if not empty, makes a repeated call safe: a call with the same key, branch
-	// and actor within 24 hours of the first that committed returns the outcome of that one and
-	// changes nothing. If the statement, arguments or input differ, the error is a *Conflict.
+	// IdempotencyKey, if not empty, makes it safe to repeat a call. If a call with the same key,
+	// branch and actor committed less than 24 hours ago, the repeated call returns the outcome of
+	// that commit and changes nothing. If its statement, arguments or input differ, the error is a
+	// *Conflict.
 	IdempotencyKey string
 	// DryRun reports what the write would do, and commits nothing.
 	DryRun bool

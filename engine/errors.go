@@ -17,8 +17,8 @@ type Error interface {
 type NotFound struct {
 	What string // "branch", "commit", "node", …
 	Name string
-	// Reclaimed is true if Name is the id of a commit that is still listed, but a cleanup has
-	// removed the state of the commit.
+	// Reclaimed is true if a cleanup has removed the state of the commit with the id Name. That
+	// commit is still listed.
 	Reclaimed bool
 }
 

@@ -61,7 +61,7 @@ func ExampleEngine() {
 	// no graph of notes: true
 }
 
-// IfCommit refuses a write if somebody else has written since the caller's last look.
+// IfCommit refuses a write if somebody else has written since the caller last read the head.
 func ExampleGraph_ifCommit() {
 	ctx := context.Background()
 	g := create(ctx, embedded.NewMemoryEngine(), "tasks")

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Explanation describes how an engine runs a query. The names of operators and the wording of their
-// details belong to the engine and may change between versions.
+// Explanation describes how an engine runs a query. The engine chooses the names of operators and
+// the wording of their details, and may change both between versions.
 type Explanation struct {
-	Commit   string      `json:"commit"` // the commit to which the estimates and row counts apply
+	Commit   string      `json:"commit"` // the estimates and row counts are for this commit
 	Analyzed bool        `json:"analyzed"`
 	Plan     []*Operator `json:"plan"` // one operator for a read; one per statement for a mutation
 }
@@ -23,9 +23,10 @@ type Operator struct {
 	Detail string `json:"detail,omitempty"`
 	// Estimate is the number of rows that the engine expects the operator to yield.
 	Estimate float64 `json:"estimate"`
-	// Rows is the number of rows that it yielded; nil unless analyzed.
+	// Rows is the number of rows that the operator yielded; nil unless analyzed.
 	Rows *int64 `json:"rows,omitempty"`
-	// Time is the time that it took, in nanoseconds, without its children; 0 unless analyzed.
+	// Time is the time in nanoseconds that the operator took, without its children; 0 unless
+	// analyzed.
 	Time     time.Duration `json:"time_ns,omitempty"`
 	Children []*Operator   `json:"children,omitempty"`
 }

@@ -24,7 +24,7 @@ func (k ChangeKind) String() string { return [...]string{"inserted", "updated", 
 // the properties "from" and "to". The values of both are strings that contain node ids.
 type PropertyChange struct {
 	Name     string
-	Old, New value.Value // null if the property had, or has, no value
+	Old, New value.Value // null if the property has no value in that state
 }
 
 // EntityChange is the change that a commit made to one entity. If a commit deletes an entity and
@@ -33,8 +33,8 @@ type EntityChange struct {
 	Kind   ChangeKind
 	Entity string // "node" or "edge"
 	Type   string
-	// TypeID identifies the type in all commits of the graph. A rename of the type keeps it. A type
-	// that takes the name of a dropped type has another id.
+	// TypeID identifies the type in all commits of the graph. It stays the same when the type is
+	// renamed. A type that takes the name of a dropped type has another id.
 	TypeID   string
 	ID       string
 	From, To string // ids of an edge's ends; for a deleted edge, the ends that it had
@@ -42,8 +42,9 @@ type EntityChange struct {
 	// properties that only the previous schema had. For an updated edge, "from" and "to" come
 	// first. For an inserted or deleted entity, Properties are all that are not null.
 	Properties []PropertyChange
-	// Before and After are the whole entity in the two states, if ChangeRange.Images asks for them;
-	// then Properties is empty. Before is nil for an inserted entity, After for a deleted one.
+	// Before and After are the whole entity before and after the commit, if ChangeRange.Images asks
+	// for them; then Properties is empty. Before is nil for an inserted entity, and After for a
+	// deleted one.
 	Before, After *Image
 }
 
@@ -100,8 +101,8 @@ func sizeOf(v value.Value) int {
 	return fixed
 }
 
-// ChangePosition is a position in the list of changes of a commit. The list has nodes, then edges,
-// each ordered by the name of the type and then by id, byte by byte.
+// ChangePosition is a position in the list of changes of a commit. In the list, nodes come before
+// edges. Nodes and edges are each ordered by the name of the type and then by id, byte by byte.
 type ChangePosition struct {
 	Entity string // "node" or "edge"; empty for the position before the first change
 	Type   string
@@ -115,10 +116,10 @@ type ChangeRange struct {
 	After ChangePosition
 	// Limit is the maximum number of changes to return; 0 means no limit.
 	Limit int
-	// MaxBytes limits the total of EntityChange.Bytes: the list ends after the change that makes
-	// the total reach this number. 0 means no limit.
+	// MaxBytes limits the total of EntityChange.Bytes. The list ends after the first change with
+	// which the total reaches MaxBytes. 0 means no limit.
 	MaxBytes int
-	// Entities, Types and Kinds select the changes whose entity, type and kind are in the list; an
+	// Entities, Types and Kinds select a change if its entity, type and kind are in these lists. An
 	// empty list selects all. A type that neither state has selects nothing.
 	Entities []string // "node" or "edge"
 	Types    []string // names as the schema writes them
@@ -127,7 +128,8 @@ type ChangeRange struct {
 	Images bool
 }
 
-// Selects reports whether r selects changes of a kind of a type. It does not look at After.
+// Selects reports whether r selects changes of the given kind to entities of a type. It does not
+// look at After.
 func (r *ChangeRange) Selects(entity, typ string, kind ChangeKind) bool {
 	in := func(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
 	return in(r.Entities, entity) && in(r.Types, typ) && (len(r.Kinds) == 0 || slices.Contains(r.Kinds, kind))
@@ -142,7 +144,7 @@ type Changes struct {
 	Commit       Commit
 	Nodes, Edges ChangeCounts // counts of all changes, regardless of the range
 	List         []EntityChange
-	More         bool // r selects changes after the last of the list
+	More         bool // the range selects changes after the last of List
 }
 
 // CleanupOptions select the commits that stay readable in addition to the heads of branches and the

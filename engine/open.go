@@ -14,15 +14,15 @@ import (
 // A place says where one graph is stored, in a form that the engine defines. For the embedded
 // engine it is a folder.
 type Engine interface {
-	// Create makes a graph with a schema in a place that holds none, and opens it. It keeps source,
-	// the text of the schema, and never parses it. The error is a *Conflict if the place holds a
-	// graph, a *SchemaMismatch if the engine cannot represent the schema, and an *Unavailable if
-	// the place cannot be used. A call that was interrupted can be repeated.
+	// Create makes a graph with a schema in a place that holds none, and opens it. The graph keeps
+	// `source`, the text of the schema; Create never parses it. The error is a *Conflict if the
+	// place holds a graph, a *SchemaMismatch if the engine cannot represent the schema, and an
+	// *Unavailable if the place cannot be used. A call that was interrupted can be repeated.
 	Create(ctx context.Context, place, source string, schema *catalog.Schema, opts OpenOptions) (Graph, error)
 
-	// Open opens the graph in a place. The error is a *NotFound if the place holds no graph, an
-	// *Unavailable if the graph is open already and the engine serves it to one process only, and
-	// a *Corrupt if the stored data is not as it was written.
+	// Open opens the graph in a place. If the place holds no graph, the error is a *NotFound. If
+	// the graph is open already and the engine serves it to one process only, the error is an
+	// *Unavailable. If the stored data is not as it was written, the error is a *Corrupt.
 	Open(ctx context.Context, place string, opts OpenOptions) (Graph, error)
 }
 
@@ -51,8 +51,8 @@ type OpenOptions struct {
 	// *Unsupported.
 	Embedder Embedder
 
-	// BackgroundFailed, if set, is called with the error of work in the background that failed, such
-	// as a checkpoint. No data is lost, and the engine tries again.
+	// BackgroundFailed, if set, is called with the error when work in the background fails, such as
+	// a checkpoint. No data is lost, and the engine tries again.
 	BackgroundFailed func(error)
 
 	// StorageFailed, if set, is called once when the storage failed. From then on the graph refuses

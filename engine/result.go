@@ -52,7 +52,7 @@ type Column struct {
 	Floats  []float64
 	Strings []string // may point into the engine's memory: clone what must outlive the batch
 	Vectors [][]float32
-	Lists   []value.Value // each null or a list
+	Lists   []value.Value // each value is null or a list
 	Fields  []Column
 }
 

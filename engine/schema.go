@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
-// SchemaOptions say how to apply a schema. A caller that shows a dry run for approval sets IfCommit
-// to the head that the dry run was made on, so that ApplySchema fails if the head has changed
+// SchemaOptions say how to apply a schema. If a caller shows a dry run for approval, it sets
+// IfCommit to the head that the dry run was made on. ApplySchema then fails if the head has changed
 // since.
 type SchemaOptions struct {
 	WriteOptions

@@ -24,7 +24,7 @@ func CheckBranchName(name string) error {
 		if i < len(name) && name[i] != '/' {
 			c := name[i]
 			if c != '_' && c != '-' && c != '.' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
-				_, size := utf8.DecodeRuneInString(name[i:]) // 1 for a byte that is not UTF-8
+				_, size := utf8.DecodeRuneInString(name[i:]) // size is 1 for a byte that is not UTF-8
 				return bad("the branch name %q has %q at position %d, expected letters a to z and A to Z, digits, _ - . and /", name, name[i:i+size], i+1)
 			}
 			continue

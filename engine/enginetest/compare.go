@@ -84,9 +84,9 @@ func reasons(err error) []reason {
 	return list
 }
 
-// compareErrors describes how the outcome of an engine's write differs from that of the model, or
-// returns "". The model reports every reason, while an engine may stop at the first. In a load, the
-// engine must report every line that is bad regardless of other lines.
+// compareErrors compares the outcome of a write in an engine with the outcome in the model. It
+// describes the difference, or returns "". The model reports every reason, while an engine may stop
+// at the first. In a load, the engine must report every line that is bad regardless of other lines.
 func compareErrors(model, got error) string {
 	switch {
 	case model == nil && got == nil:

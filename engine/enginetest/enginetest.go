@@ -19,9 +19,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// Opener makes an empty graph with a schema. source is an arbitrary text that stands for the
-// schema's text. The caller closes the graph, after a few statements or a few thousand. An Opener
-// is called very often, so it must not register a cleanup on t for each call.
+// Opener makes an empty graph with a schema. The argument `source` is an arbitrary text that stands
+// for the schema's text. The caller closes the graph, after a few statements or a few thousand. An
+// Opener is called very often, so it must not register a cleanup on t for each call.
 type Opener func(t testing.TB, source string, schema *catalog.Schema) engine.Graph
 
 // Run runs every case of the suite as a subtest.
@@ -48,7 +48,7 @@ type reporter interface {
 type testCase struct {
 	name   string
 	schema func() *catalog.Schema
-	large  bool // too large for the model
+	large  bool // the case is too large for the model
 	run    func(s *session)
 }
 
@@ -98,7 +98,7 @@ func (s *session) rows(q *plan.Query, args ...any) []string {
 	return formatRows(rows)
 }
 
-// cut checks more, the result of [engine.Result.More], which reports whether the limit of a read
+// cut checks `more`, the result of [engine.Result.More], which reports whether the limit of a read
 // cut rows off. It counts the rows of the same read without the limit.
 func (s *session) cut(q *plan.Query, args engine.Args, more bool) {
 	s.Helper()
@@ -117,9 +117,9 @@ func (s *session) cut(q *plan.Query, args engine.Args, more bool) {
 	}
 }
 
-// explain checks the properties that every engine's explanation must have: with analyze, the root
-// operator, which yields the result, has the number of rows of the result; without analyze, no
-// operator has a number of rows.
+// explain checks the properties that every engine's explanation must have. With analyze, the root
+// operator, which yields the result, must have the number of rows of the result. Without analyze,
+// no operator may have a number of rows.
 func (s *session) explain(q *plan.Query, args engine.Args, rows int) {
 	s.Helper()
 	for _, analyze := range []bool{false, true} {
@@ -148,8 +148,8 @@ func (s *session) operators(list []*engine.Operator, analyzed bool) {
 	}
 }
 
-// expect runs a read plan and compares its rows, in order, with want. want has one line per row and
-// separates cells with " | ". Blank lines and indentation do not count.
+// expect runs a read plan and compares its rows, in order, with the text `want`. This text has one
+// line per row and separates cells with " | ". Blank lines and indentation do not count.
 func (s *session) expect(p *readPlan, want string, args ...any) {
 	s.Helper()
 	q := p.done()

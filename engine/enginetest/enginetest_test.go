@@ -51,7 +51,7 @@ func TestScriptsFollowFromTheSeed(t *testing.T) {
 func TestShrinkKeepsADifference(t *testing.T) {
 	for seed := uint64(1); ; seed++ {
 		d := newDrawer(seed)
-		d.branching, d.evolving = false, false // the fault that the test seeds needs neither
+		d.branching, d.evolving = false, false // the seeded fault shows without both
 		open := func() *pair {
 			return &pair{ctx: context.Background(), schema: d.schema, engine: naive.New(sourceText, d.schema, naive.ParallelRows),
 				model: naive.New(sourceText, d.schema, naive.Sound)}
@@ -62,7 +62,7 @@ func TestShrinkKeepsADifference(t *testing.T) {
 		}
 		small, difference := shrink(open, script, difference)
 		if len(small) > 2 && slices.ContainsFunc(small, func(s step) bool { return s.query != nil && s.query.Mutation != nil }) {
-			continue // loads alone cannot reproduce this difference
+			continue // a script of loads and a read cannot show this difference
 		}
 		if difference == "" || len(small) != 2 {
 			t.Fatalf("%d statements left of %d, difference %q\n%s", len(small), len(script), difference, scriptText(small))
@@ -71,7 +71,8 @@ func TestShrinkKeepsADifference(t *testing.T) {
 		if len(r.Match) > 2 || len(r.Vars) > 3 || len(r.Columns) != 1 || len(r.Order) != 0 {
 			t.Errorf("not shrunken:\n%s", scriptText(small))
 		}
-		// The two parallel edges, one or two nodes, and one node for another variable.
+		// The load needs only two parallel edges, one or two nodes, and one node for another
+		// variable.
 		if n := strings.Count(small[0].load, "\n") + 1; n > 5 {
 			t.Errorf("%d lines left:\n%s", n, small[0].load)
 		}

@@ -20,7 +20,8 @@ func compareGraph(d *drawer, open func() *pair) (cases int, script []step, diffe
 	return countGraph(d, open, tally{})
 }
 
-// countGraph is compareGraph, but also counts the outcomes of the statements in seen.
+// countGraph is like compareGraph, but also counts the outcomes of the statements in the tally
+// `seen`.
 func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []step, difference string) {
 	p := open()
 	p.seen = seen
@@ -191,7 +192,7 @@ type pair struct {
 	seen   tally                          // nil if outcomes are not counted
 	known  map[string]map[string][]string // ids in the model by branch, as of the last write
 
-	typeIDs map[string]string // the id of a type in the other graph, by "model " or "engine " and its id
+	typeIDs map[string]string // the other graph's id of a type; the key is "model " or "engine " and the id
 }
 
 // heldRead is an open result that will be read after the next write.
@@ -305,7 +306,7 @@ func compareRows(want, got [][]cell) string {
 	return fmt.Sprintf("rows differ\nmodel:\n  %s\nengine:\n  %s", strings.Join(formatRows(want), "\n  "), strings.Join(formatRows(got), "\n  "))
 }
 
-// hold opens a read, to be read after the next write.
+// hold opens a read. The rows are read after the next write.
 func (p *pair) hold(ctx context.Context, s step) string {
 	if absent, difference := p.missing(ctx); absent {
 		return difference

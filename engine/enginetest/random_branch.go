@@ -70,7 +70,7 @@ func (d *drawer) drawBranch(branches []string) string {
 func (d *drawer) drawBranching(branches []string) *branching {
 	create := 20
 	if len(branches) > len(d.names) {
-		create = 5 // a create fails: all names are in use
+		create = 5 // creating a branch would fail, because all names are in use
 	}
 	switch draw := d.IntN(100); {
 	case len(branches) < 2 || draw < create:
@@ -117,7 +117,7 @@ func (s *step) drawOptions(d *drawer) {
 func (p *pair) target() engine.Target { return engine.Target{Branch: p.branch} }
 
 // missing reports whether the model lacks the branch, which can happen in a shrunken script. If so,
-// difference describes how the engine differs.
+// the result `difference` describes how the engine differs.
 func (p *pair) missing(ctx context.Context) (absent bool, difference string) {
 	if _, err := p.model.Snapshot(ctx, p.target()); err == nil {
 		return false, ""

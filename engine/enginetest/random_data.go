@@ -42,7 +42,7 @@ func (d *drawer) properties(kind plan.Entity, typ string) set {
 		}
 		switch {
 		case d.percent(2):
-			v = value.Null // even if the property is required
+			v = value.Null // draw null even if the property is required
 		case p.Type.Enum != nil && d.percent(4):
 			v = value.OfString("none")
 		}
@@ -123,7 +123,7 @@ const (
 	maxEdges = 20 // of one type
 )
 
-// loadLines draws n lines of a load. badPercent of them, on average, are bad.
+// loadLines draws n lines of a load. On average, `badPercent` percent of them are bad.
 func (d *drawer) loadLines(n, badPercent int) []string {
 	var lines []string
 	for range n {

@@ -10,7 +10,7 @@ import (
 
 // history is a step about the history of a branch.
 type history struct {
-	back    int                // list the changes of the commit this many commits before the head
+	back    int                // list the changes of the commit that is this many commits before the head
 	limit   int                // size of a page of the list
 	only    engine.ChangeRange // selects the changes to list
 	cleanup bool               // clean up instead of listing changes
@@ -28,7 +28,7 @@ func (d *drawer) drawHistory() *history {
 	if d.percent(35) {
 		keep := d.IntN(10)
 		if d.percent(50) {
-			keep = d.IntN(2) // so few that merge bases are among the older commits
+			keep = d.IntN(2) // keep few commits, so that merge bases are among the older ones
 		}
 		return &history{cleanup: true, keep: keep}
 	}
@@ -52,7 +52,7 @@ func (d *drawer) drawHistory() *history {
 	return h
 }
 
-// commitBack returns a target for the commit that is back commits before the head of a branch, or
+// commitBack returns a target for the commit that is `back` commits before the head of a branch, or
 // for the branch's first commit. It looks the commit up in g because the ids of commits differ
 // between the two graphs.
 func (p *pair) commitBack(g engine.Graph, branch string, back int) engine.Target {
@@ -99,8 +99,8 @@ func (p *pair) runHistory(ctx context.Context, h *history) string {
 	return p.sameTypes(wantIDs, gotIDs)
 }
 
-// sameTypes checks that the type ids of the two graphs correspond one to one, in these changes and
-// in all earlier ones.
+// sameTypes checks that the type ids of the two graphs correspond one to one. It checks the ids in
+// these changes and in all earlier changes.
 func (p *pair) sameTypes(model, got []string) string {
 	if p.typeIDs == nil {
 		p.typeIDs = map[string]string{}

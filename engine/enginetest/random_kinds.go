@@ -10,8 +10,8 @@ import (
 // drawnKind says how often the random comparison draws a kind, and which values.
 type drawnKind struct {
 	kind  value.Kind
-	share int           // of the scalar properties, relative to other kinds
-	keys  int           // of the members of keys
+	share int           // relative share of this kind among scalar properties
+	keys  int           // relative share of this kind among members of keys
 	pool  []value.Value // small, so that equal values meet in keys, unique rules and comparisons
 	wild  []value.Value // extremes of a numeric kind, for properties that may have them
 }
@@ -33,7 +33,7 @@ var drawnKinds = []drawnKind{
 	{value.Duration, 1, 1, parsed(value.Duration, "-PT2562047H47M16.854775808S", "-PT0.5S", "PT0S", "PT0.000000001S", "PT1M30S", "PT36H", "PT2562047H47M16.854775807S"), nil},
 }
 
-// poolOf returns values made from a list.
+// poolOf returns the values that `of` makes from the elements of a list.
 func poolOf[T any](of func(T) value.Value, list ...T) []value.Value {
 	all := make([]value.Value, len(list))
 	for i, x := range list {
@@ -47,7 +47,7 @@ func parsed(k value.Kind, list ...string) []value.Value {
 	return poolOf(func(s string) value.Value { return literalText(s, k) }, list...)
 }
 
-// vectors returns vectors of two components, some of them short.
+// vectors returns vectors with two components. Some of the vectors are short.
 func vectors() (all []value.Value) {
 	for x := -1; x <= 2; x++ {
 		for y := range 4 {
@@ -57,8 +57,8 @@ func vectors() (all []value.Value) {
 	return all
 }
 
-// The types that properties, numeric parameters and members of keys draw from, each as often as
-// its row says.
+// The types to draw from for scalar properties, for members of keys and for numeric parameters. A
+// type occurs in a list as often as the row of its kind says.
 var (
 	scalarTypes  = drawnTypes(func(k drawnKind) int { return k.share })
 	keyTypes     = drawnTypes(func(k drawnKind) int { return k.keys })
@@ -75,7 +75,7 @@ func drawnTypes(count func(drawnKind) int) (types []value.Type) {
 // sentences are the values of properties that text matches search.
 var sentences = poolOf(value.OfString, "red foxes run", "the red fox", "a running fox, red", "blue boxes", "of the", "foxglove runs", "Blue fox box")
 
-// scalar draws a value of a kind from its pool. If wild is set, the value may be extreme.
+// scalar draws a value of a kind from its pool. If `wild` is true, the value may be extreme.
 func (d *drawer) scalar(t value.Type, wild, wordy bool) value.Value {
 	wild = wild && d.percent(50)
 	if t.Enum != nil {

@@ -213,7 +213,7 @@ func (d *drawer) evolveProperties(typ string, props *[]*catalog.Property, unique
 	}
 }
 
-// follow sets the schema for which statements are drawn to the current schema of the branch.
+// follow makes the current schema of the branch the schema of the next statements.
 func (p *pair) follow() {
 	if s, err := p.model.Schema(p.ctx, p.target()); err == nil {
 		p.schema = s.Catalog
@@ -241,7 +241,7 @@ func (p *pair) runMigration(ctx context.Context, s step) string {
 }
 
 // unfit reports whether a query does not fit the schema, which can happen in a shrunken script. If
-// so, difference describes how the engine differs.
+// so, the result `difference` describes how the engine differs.
 func unfit(want, got error) (unfit bool, difference string) {
 	var w, g *engine.SchemaMismatch
 	switch {

@@ -24,8 +24,8 @@ func (r *readDraw) scored() (texts, vectors []plan.Prop) {
 	return texts, vectors
 }
 
-// score draws a score of one entity or, if fuse is set, possibly of a whole row. ok is false if no
-// variable in scope can have a score.
+// score draws a score of one entity or, if `fuse` is true, possibly of a whole row. The result `ok`
+// is false if no variable in scope can have a score.
 func (r *readDraw) score(fuse bool) (e plan.Expr, ok bool) {
 	texts, vectors := r.scored()
 	draw := func() plan.Expr {

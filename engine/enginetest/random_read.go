@@ -18,7 +18,7 @@ type readDraw struct {
 	*drawer
 	*readPlan
 	args    engine.Args
-	product int          // product of the number of entities over all variables
+	product int          // product, over all variables, of the number of entities
 	outer   []plan.VarID // variables that are bound outside `not` blocks
 	ranked  bool         // the read gets a limit; nearest and rrf require one
 }
@@ -62,8 +62,8 @@ func (r *readDraw) fresh(typ string) plan.VarID {
 	return r.node(r.name(), typ)
 }
 
-// name draws the name of the next variable: sometimes the anonymous one, and otherwise such that
-// the order of names differs from the order of declaration.
+// name draws the name of the next variable. Sometimes it is the anonymous one. Otherwise the first
+// letter is random, so that the variables are not declared in the order of their names.
 func (r *readDraw) name() string {
 	if r.percent(10) {
 		return "_"
@@ -71,8 +71,8 @@ func (r *readDraw) name() string {
 	return fmt.Sprintf("%c%d", 'a'+rune(r.IntN(26)), len(r.q.Read.Vars))
 }
 
-// affordable reports whether the read may bind another variable of a type: the product of the
-// numbers of entities bounds its rows.
+// affordable reports whether the read may bind another variable of a type. The number of rows is at
+// most the product of the numbers of entities of all variables, and affordable limits that product.
 func (r *readDraw) affordable(kind plan.Entity, typ string) bool {
 	return r.product*max(1, len(r.ids[key(kind, typ)])) <= maxProduct && len(r.q.Read.Vars) < 6
 }
@@ -245,7 +245,7 @@ func (r *readDraw) op() plan.Op {
 	return pick(r.drawer, []plan.Op{plan.Eq, plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge})
 }
 
-// compare returns a comparison of left with a literal or a parameter that has the given value. It
+// compare returns a comparison of `left` with a literal or a parameter that has the given value. It
 // sometimes swaps the two sides.
 func (r *readDraw) compare(left plan.Expr, op plan.Op, t value.Type, v value.Value) plan.Compare {
 	c := r.compareRight(left, op, t, v)
@@ -428,7 +428,7 @@ func (r *readDraw) aggregate() plan.Expr {
 			}
 		}
 		if wild {
-			funcs = append(funcs, plan.Sum, plan.Avg, plan.Sum) // more sums of extreme values, which must not round
+			funcs = append(funcs, plan.Sum, plan.Avg, plan.Sum) // more sums; they must not round
 		}
 		return agg(pick(r.drawer, funcs), prop)
 	}

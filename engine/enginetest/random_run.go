@@ -104,7 +104,7 @@ func (r *randomRun) work() {
 	}
 }
 
-// take returns the seed of the next graph. ok is false if the comparison is over.
+// take returns the seed of the next graph. The result `ok` is false if the comparison is over.
 func (r *randomRun) take() (seed uint64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

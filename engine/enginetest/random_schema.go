@@ -19,8 +19,8 @@ type drawer struct {
 	wild map[string]bool
 	// wordy holds the String properties, as Type.name, that have sentences as values.
 	wordy map[string]bool
-	// ids holds the ids of the existing entities by type name. The names of edge types follow a
-	// colon.
+	// ids holds the ids of the existing entities by type name. The name of an edge type has a colon
+	// before it.
 	ids map[string][]string
 	// branching says whether the graph has branches, merges and conditional writes.
 	branching bool

@@ -15,8 +15,8 @@ type writeDraw struct {
 	*drawer
 	*mutationPlan
 	args engine.Args
-	// unnamed is the type, as in [key], of the one entity that the mutation inserts without an id;
-	// empty if there is none.
+	// unnamed is the type of the one entity that the mutation inserts without an id, in the form
+	// that [key] returns. It is empty if the mutation inserts none.
 	unnamed string
 	// named says that each insert has an explicit id. A mutation that deletes could remove an
 	// unnamed entity again, and then the model could not learn its id from the engine.
@@ -26,7 +26,7 @@ type writeDraw struct {
 // drawMutation draws a mutation with its arguments. It also returns unnamed of [writeDraw].
 func (d *drawer) drawMutation() (*plan.Query, engine.Args, string) {
 	w := &writeDraw{drawer: d, mutationPlan: newMutation(d.schema)}
-	deletes := 0 // per cent of the statements
+	deletes := 0 // percentage of statements that delete
 	switch draw := d.IntN(100); {
 	case draw < 30:
 		deletes = 100
@@ -97,7 +97,7 @@ func (w *writeDraw) exprs(kind plan.Entity, typ string, props set) set {
 			props[name] = w.argument(v, t.Optional())
 			continue
 		case enum != nil && !slices.Contains(enum, v.Str()):
-			props[name] = w.argument(v, t) // as a literal, the type checker would reject it
+			props[name] = w.argument(v, t) // the type checker would reject v as a literal
 			continue
 		}
 		if t.Kind.IsNumeric() && !t.List && w.percent(10) {

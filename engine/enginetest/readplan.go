@@ -14,7 +14,7 @@ import (
 type readPlan struct {
 	schema *catalog.Schema
 	q      *plan.Query // the plan
-	built  bool        // done was called
+	built  bool        // `done` has been called
 }
 
 func newRead(schema *catalog.Schema) *readPlan {
@@ -185,7 +185,7 @@ func hop(from plan.VarID, edge string, to plan.VarID) plan.Traverse {
 	return plan.Traverse{From: from, To: to, Edge: edge, EdgeVar: plan.NoVar, Min: 1, Max: 1}
 }
 
-// over returns a traversal of one edge that binds the edge to e.
+// over returns a traversal of one edge that binds the edge to the variable `e`.
 func over(from plan.VarID, e plan.VarID, edge string, to plan.VarID) plan.Traverse {
 	t := hop(from, edge, to)
 	t.EdgeVar = e
@@ -202,7 +202,7 @@ func walk(from plan.VarID, edge string, low, high int, to plan.VarID) plan.Trave
 // undirected returns t as a traversal that follows edges in either direction.
 func undirected(t plan.Traverse) plan.Traverse { t.Undirected = true; return t }
 
-// not returns a block that holds if its clauses have no match.
+// not returns a `not` block, which holds if its clauses have no match.
 func not(clauses ...plan.Clause) plan.Not { return plan.Not{Match: clauses} }
 
 // where returns a filter. A Go value on the right becomes a literal of the left side's kind.

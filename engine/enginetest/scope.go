@@ -7,8 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// scoped reports whether every variable that a read refers to is bound, and whether its aggregates
-// stand where the language allows them. Shrinking can break both.
+// scoped reports whether every variable that a read refers to is bound, and whether the language
+// allows aggregates where the read has them. Shrinking can break both.
 func scoped(r *plan.Read) bool {
 	bound := binders(r.Match)
 	var ok func(e plan.Expr) bool
@@ -127,7 +127,7 @@ func variable(e plan.Expr) plan.VarID {
 	return plan.NoVar
 }
 
-// dropUnused removes the variables to which a read does not refer, and renumbers the others.
+// dropUnused removes the variables that a read does not refer to, and renumbers the others.
 func dropUnused(r *plan.Read) {
 	var used []plan.VarID
 	var mark func(clauses []plan.Clause)

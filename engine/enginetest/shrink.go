@@ -37,7 +37,7 @@ func shrink(open func() *pair, script []step, difference string) ([]step, string
 type shrinker struct {
 	open       func() *pair // opens an empty engine and model
 	script     []step
-	difference string    // the difference in which script ends
+	difference string    // the difference that the script ends in
 	end        time.Time // when to stop shrinking
 }
 
@@ -70,7 +70,7 @@ func (s *shrinker) try(script []step) bool {
 	return false
 }
 
-// lines removes lines of a load, first in large chunks and then in smaller ones.
+// lines removes lines of a load. It removes large chunks first, and then smaller chunks.
 func (s *shrinker) lines(i int) {
 	for chunk := strings.Count(s.script[i].load, "\n")/2 + 1; chunk > 0; chunk /= 2 {
 		for at := 0; ; {

@@ -17,7 +17,7 @@ func healthCases() []testCase {
 	}
 	return writeCases("health", map[string]func(s *session){
 		"stats count branches and commits": func(s *session) {
-			expect(s, 1, 2) // the first commit, and the load of the crowd
+			expect(s, 1, 2) // 2 commits: the first commit of the graph, and the load
 			before := s.graph.Stats().Commits
 			s.mutate(s.change().insert("Person", set{"name": "abe"}))
 			expect(s, 1, before+1)
@@ -39,7 +39,7 @@ func healthCases() []testCase {
 		},
 		"a sound graph verifies": func(s *session) {
 			s.mutate(s.change().insert("Person", set{"name": "zoe"}))
-			var nothing *engine.Unsupported // from an engine that stores nothing
+			var nothing *engine.Unsupported // an engine that stores nothing returns this error
 			if err := s.graph.Verify(s.ctx); err != nil && !errors.As(err, &nothing) {
 				s.Errorf("verify: %v", err)
 			}

@@ -22,7 +22,7 @@ func (s *session) line(branch string) []engine.Commit {
 	return commits
 }
 
-// expectPast compares the names and ages at a commit with want.
+// expectPast compares the names and ages at a commit with the text `want`.
 func (s *session) expectPast(c engine.Commit, want string) {
 	s.Helper()
 	if got := s.ages(engine.Target{Commit: c.ID}); got != want {
@@ -43,8 +43,8 @@ func (s *session) expectGone(c engine.Commit) {
 }
 
 // expectReclaimed checks that the changes of the commit c, which is on a live branch, cannot be
-// listed, because a cleanup has removed a state that they need. The error must identify the commit
-// `first` as the commit with the removed state.
+// listed. The reason is that a cleanup has removed a state that they need. The error must identify
+// the commit `first` as the commit with the removed state.
 func (s *session) expectReclaimed(c, first engine.Commit) {
 	s.Helper()
 	_, err := s.graph.Changes(s.ctx, c.ID, engine.ChangeRange{})

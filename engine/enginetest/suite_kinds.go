@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// kindCases has a case for each kind that can be compared: its values as keys, in a nullable
-// property with an index, and in lists.
+// kindCases returns a case for each kind that can be compared. A case uses the values of its kind
+// as keys, in a nullable property with an index, and in lists.
 func kindCases() (all []testCase) {
 	for _, row := range drawnKinds {
 		if row.kind.IsComparable() {

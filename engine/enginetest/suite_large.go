@@ -14,7 +14,7 @@ import (
 // multiple of one.
 const chainLength = 3001
 
-// chain returns the people p0000 to p3000 with ages 0 to 3000. Each of them follows the next.
+// chain returns the people p0000 to p3000 with ages 0 to 3000. Each person follows the next one.
 func chain() string {
 	var b strings.Builder
 	b.WriteString(manyPeople(chainLength))

@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// expectCities compares the ids and names of all cities with want.
+// expectCities compares the ids and names of all cities with the text `want`.
 func (s *session) expectCities(want string) {
 	s.Helper()
 	p := s.read()
@@ -238,8 +238,8 @@ func (s *session) expectLineNumbers(err error, want ...int64) {
 }
 
 func loadFaultCases() []testCase {
-	// bad loads a bad line between two good ones. It is line 3, after a blank line, and nothing may
-	// be loaded.
+	// bad loads a bad line between two good ones. The number of the bad line is 3, because a blank
+	// line comes before it. The load must store nothing.
 	bad := func(line string) func(s *session) {
 		return func(s *session) {
 			before := s.head()

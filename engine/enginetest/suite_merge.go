@@ -51,7 +51,7 @@ func mergeCases() []testCase {
 		s.Helper()
 		s.on(branch, s.change().update("Person", props, "name", plan.Eq, name))
 	}
-	// sides creates the branch side from main, and then writes to both.
+	// sides creates the branch "side" from main, and then writes to both branches.
 	sides := func(side, main func(s *session, branch string), then func(s *session)) func(s *session) {
 		return func(s *session) {
 			s.fork("side", "")
@@ -129,7 +129,7 @@ func mergeCases() []testCase {
 			s.expectAges("", "ann 32, bob 27, cid 30, dan null, eve 41")
 			s.merged("main", "side", engine.FastForward)
 			update(s, "", "ann", set{"age": 33})
-			s.merged("main", "side", engine.Merged) // side has the commit of the previous merge
+			s.merged("main", "side", engine.Merged) // the branch "side" has the commit of the previous merge
 			s.expectAges("side", "ann 33, bob 27, cid 30, dan null, eve 41")
 		},
 		"through a third branch": func(s *session) {

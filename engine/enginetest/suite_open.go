@@ -11,7 +11,7 @@ import (
 )
 
 // RunOpen tests that an engine makes graphs, keeps them while they are closed, and opens them
-// again. place returns a new place that holds no graph.
+// again. The function `place` returns a new place that holds no graph.
 func RunOpen(t *testing.T, e engine.Engine, place func(t testing.TB) string) {
 	now := time.Date(2030, 2, 3, 4, 5, 6, 0, time.UTC)
 	opts := engine.OpenOptions{Now: func() time.Time { return now }, MaxBranches: 2}

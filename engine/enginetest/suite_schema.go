@@ -57,7 +57,8 @@ func (s *session) refused(changes ...func(c *catalog.Schema)) error {
 	return err
 }
 
-// expectViolations compares the violations in an error with want: type, id, property, rule.
+// expectViolations compares the violations in an error with the lines of `want`. A line gives the
+// kind of the entity, its type, the rule and, except for the rule cardinality, the id.
 func (s *session) expectViolations(err error, want string) {
 	s.Helper()
 	var lines []string
@@ -117,7 +118,7 @@ func renameProperty(was, now string) func(c *catalog.Schema) {
 	})
 }
 
-// renameNode renames a node type, also where edge types name it.
+// renameNode renames a node type, and changes the edge types that refer to it.
 func renameNode(c *catalog.Schema, was, now string) {
 	n := c.Node(was)
 	n.Name, n.RenameFrom = now, was
@@ -143,7 +144,7 @@ func dropNode(name string) func(c *catalog.Schema) {
 	}
 }
 
-// named lists the values of a property of all persons at a target.
+// named lists, for all persons at a target, the id and the value of a property.
 func (s *session) named(at engine.Target, name string) string {
 	s.Helper()
 	p := s.read()
@@ -155,7 +156,8 @@ func (s *session) named(at engine.Target, name string) string {
 	return strings.ReplaceAll(strings.Join(formatRows(rows), ", "), " | ", " ")
 }
 
-// expectNamed compares a property of all persons with want: "name value" for each.
+// expectNamed compares the values of a property of all persons with `want`, which has the form "id
+// value, id value".
 func (s *session) expectNamed(branch, name, want string) {
 	s.Helper()
 	if got := s.named(engine.Target{Branch: branch}, name); got != want {

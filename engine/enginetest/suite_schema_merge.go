@@ -51,7 +51,8 @@ func schemaMergeCases() []testCase {
 			s.expectNamed("", "years", "ann 30, bob 26, cid 30, dan null, eve 42")
 		},
 		"a dropped property comes back empty": func(s *session) {
-			s.apply("", addProperty("mail", stringType.Optional())) // last: the order of properties is part of a schema
+			// Add mail as the last property: the order of properties is part of a schema.
+			s.apply("", addProperty("mail", stringType.Optional()))
 			s.mutate(s.change().update("Person", set{"mail": "x"}, "name", plan.Eq, "bob"))
 			s.fork("side", "")
 			s.apply("side", dropProperty("mail"))

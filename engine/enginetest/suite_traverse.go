@@ -3,8 +3,8 @@ package enginetest
 import "github.com/omnigraph-go/omnigraph/gq/plan"
 
 func traversalCases() []testCase {
-	// known fixes the two ends of a hop by name: neither, the source, the target or both. So every
-	// choice of start that an engine can make is tested.
+	// known makes a case in which filters by name fix an end of a hop: the source, the target, both
+	// or neither. So the cases test every choice of start that an engine can make.
 	known := func(name string, boundFrom, boundTo string, want string) readCase {
 		return readCase{name: name, want: want, build: func(p *readPlan) {
 			a, b := p.node("a", "Person"), p.node("b", "Person")
@@ -256,13 +256,13 @@ func notCases() []testCase {
 				not(plan.Bind{Var: b}, where(p.prop(b, "age"), plan.Gt, p.prop(a, "age")))).ret(id(a), p.prop(a, "age"))
 		}},
 		{name: "nested", want: "ann\nbob\ndan\neve", build: func(p *readPlan) {
-			// Persons such that everyone whom they follow, except themselves and eve, lives in a
-			// city.
+			// The persons for whom this holds: everyone whom they follow, except themselves and
+			// eve, lives in a city.
 			a, b, c := p.bind("a", "Person"), p.node("b", "Person"), p.node("c", "City")
 			p.match(not(hop(a, "Follows", b), not(hop(b, "LivesIn", c)), where(id(a), plan.Ne, id(b)), where(id(b), plan.Ne, "eve"))).ret(id(a))
 		}},
 		{name: "nested, correlated over two levels", want: "ann\ndan\neve", build: func(p *readPlan) {
-			// Persons who live in the same city as every person whom they know.
+			// The persons who live in the same city as all persons whom they know.
 			a, b, c := p.bind("a", "Person"), p.node("b", "Person"), p.node("c", "City")
 			p.match(not(hop(a, "Knows", b), not(hop(a, "LivesIn", c), hop(b, "LivesIn", c)))).ret(id(a))
 		}},
@@ -287,7 +287,8 @@ func notCases() []testCase {
 			p.match(not(unless(p.prop(a, "age"), plan.Eq, p.param("age", i32Type.Optional())))).ret(id(a))
 		}},
 		{name: "edge variable outside", want: "k1\nk3", build: func(p *readPlan) {
-			// Edges without a parallel edge of an earlier year, among the edges that have a year.
+			// The edges without a parallel edge of an earlier year. Only edges with a year are
+			// considered.
 			a, b, e, f := p.node("a", "Person"), p.node("b", "Person"), p.edge("e", "Knows"), p.edge("f", "Knows")
 			p.match(over(a, e, "Knows", b), where(p.prop(e, "since"), plan.Gt, 0),
 				not(over(a, f, "Knows", b), where(p.prop(f, "since"), plan.Lt, p.prop(e, "since")))).ret(id(e))

@@ -272,7 +272,8 @@ func writeOptionCases() []testCase {
 			expectError[*engine.Conflict](s, err)
 			_, err = s.graph.Load(s.ctx, strings.NewReader(crowd), engine.LoadOptions{WriteOptions: opts})
 			expectError[*engine.Conflict](s, err)
-			// The same key of another actor, or on another branch, is a different key.
+			// A key that another actor uses, or that is used on another branch, counts as a
+			// different key.
 			s.fork("side", "")
 			for _, o := range []engine.WriteOptions{{IdempotencyKey: "k", Actor: "b"}, {IdempotencyKey: "k", Actor: "a", Branch: "side"}} {
 				c, err := s.graph.Mutate(s.ctx, m.done(), nil, o)

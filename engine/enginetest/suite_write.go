@@ -22,7 +22,7 @@ func writeCases(group string, runs map[string]func(s *session)) []testCase {
 	return all
 }
 
-// expectPeople compares the names, ages and moods of all people with want.
+// expectPeople compares the names, ages and moods of all people with the text `want`.
 func (s *session) expectPeople(want string) {
 	s.Helper()
 	p := s.read()
@@ -31,7 +31,7 @@ func (s *session) expectPeople(want string) {
 	s.expect(p, want)
 }
 
-// expectEdges compares the edges of a type with want.
+// expectEdges compares the edges of a type with the text `want`.
 func (s *session) expectEdges(typ, want string) {
 	s.Helper()
 	edge := s.schema.Edge(typ)
@@ -317,8 +317,8 @@ func deleteCases() []testCase {
 	})
 }
 
-// expectViolation checks that err is a violation of a rule and, unless property is empty, of that
-// property.
+// expectViolation checks that err is a violation of a rule. Unless `property` is empty, the error
+// must also be about that property.
 func (s *session) expectViolation(err error, rule, property string) {
 	s.Helper()
 	var v *engine.ConstraintViolation

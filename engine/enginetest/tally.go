@@ -15,7 +15,7 @@ import (
 // that test little: reads without rows, and writes that always fail. A nil tally counts nothing.
 type tally map[outcome]int
 
-// outcome is a kind of statement and what came of it.
+// outcome is a kind of statement together with its result.
 type outcome struct{ kind, result string }
 
 // add counts one statement.
@@ -135,5 +135,5 @@ func (t tally) String() string {
 	return b.String()
 }
 
-// percent returns n as a share of of.
+// percent returns n as a percentage of the total `of`.
 func percent(n, of int) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of)) }

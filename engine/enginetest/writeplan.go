@@ -15,7 +15,7 @@ import (
 type mutationPlan struct {
 	schema *catalog.Schema
 	q      *plan.Query // the plan
-	built  bool        // done was called
+	built  bool        // `done` has been called
 }
 
 func newMutation(schema *catalog.Schema) *mutationPlan {

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// advise passes advice on a range of a mapping to the kernel, extended to whole pages. Advice
-// only changes how fast later reads are, so its errors are ignored.
+// advise gives the kernel advice on a range of a mapping. It extends the range to begin at a page.
+// Advice only changes how fast later reads are, so its errors are ignored.
 func (m *Mapping) advise(from, to, advice int) {
 	if m.mapped && from < to {
 		from -= from % os.Getpagesize()

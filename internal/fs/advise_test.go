@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestAdvice gives advice on ranges that do not begin at pages, of a mapped file, an empty one and a
-// copy in memory. The content must stay as it is.
+// TestAdvice gives advice on ranges that do not begin at a page: ranges of a mapped file, of an
+// empty file and of a copy in memory. The content must not change.
 func TestAdvice(t *testing.T) {
 	for _, f := range []FS{OS(), NewMem()} {
 		for _, size := range []int{0, 1, 100_000} {

@@ -108,7 +108,8 @@ func survivors(rng *rand.Rand, n int) func(i int) bool {
 	return func(int) bool { return rng.IntN(2) == 0 }
 }
 
-// truncate clears the pages after size, so that a file that grows again reads zeros there.
+// truncate clears the pages after the given size, so that a file that grows again reads zeros
+// there.
 func truncate(pages []*page, size int64) {
 	for i, pg := range pages {
 		switch start := int64(i) * pageSize; {

@@ -130,7 +130,8 @@ func TestCrashAfter(t *testing.T) {
 	}
 }
 
-// TestLost loses the data that a failed sync should have made durable.
+// TestLost makes a sync fail and lose the written data. The next sync succeeds, but after a crash
+// the data must be gone.
 func TestLost(t *testing.T) {
 	mem := fs.NewMem()
 	must(t, mem.MkdirAll("/"))

@@ -23,7 +23,7 @@ func IsNoSpace(err error) bool { return isNoSpace(err) }
 // links, only one of the directories can be open.
 type osDir struct {
 	osFS
-	path   string   // path given to LockDir, cleaned
+	path   string   // the path that LockDir got, cleaned
 	lock   string   // path of the lock file
 	root   *os.Root // the directory; operations on its files go through it
 	self   *os.File // holds the lock of the directory
@@ -133,8 +133,8 @@ func (d *osDir) Shared(name string) (bool, error) {
 	return links(info) > 1, nil
 }
 
-// within returns the name in the directory that a path refers to. It reports false if the
-// path is not directly in the directory.
+// within splits off the name of a file in the directory from the file's path. It reports false if
+// the path is not directly in the directory.
 func (d *osDir) within(name string) (base string, ok bool) {
 	name = filepath.Clean(name)
 	return filepath.Base(name), filepath.Dir(name) == d.path
@@ -149,7 +149,8 @@ func at(name string, err error) error {
 	return err
 }
 
-// open opens a file of the directory. It opens a file that is not in the directory with elsewhere.
+// open opens a file of the directory. For a file that is not in the directory, it calls
+// `elsewhere`.
 func (d *osDir) open(name string, flag int, elsewhere func(string) (File, error)) (File, error) {
 	base, ok := d.within(name)
 	if !ok {

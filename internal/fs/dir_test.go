@@ -29,8 +29,8 @@ func lockedDir(t testing.TB) (d fs.Dir, path string, f fs.File, name string) {
 	return d, path, f, name
 }
 
-// TestLockDir moves a locked directory. It stays locked, its files stay accessible, and
-// Check reports the move.
+// TestLockDir moves a locked directory. The directory must stay locked and its files accessible,
+// and Check must report the move.
 func TestLockDir(t *testing.T) {
 	d, path, f, name := lockedDir(t)
 	if err := d.Check(f, name); err != nil {
@@ -113,8 +113,8 @@ func TestCheckFile(t *testing.T) {
 	}
 }
 
-// TestShared gives a file a second name by a hard link. The file cannot be opened for
-// writing in the other directory.
+// TestShared gives a file a second name, a hard link in another directory. The file must not open
+// for writing in that directory.
 func TestShared(t *testing.T) {
 	d, path, _, name := lockedDir(t)
 	if shared, err := d.Shared(name); shared || err != nil {

@@ -52,15 +52,14 @@ type FS interface {
 	// SyncDir makes the names in a directory durable.
 	SyncDir(dir string) error
 
-	// Lock takes an exclusive lock. The lock is the file at the path name, in an existing
+	// Lock takes an exclusive lock. The lock is the file at the path `name`, in an existing
 	// directory. The lock is held until the Closer is closed or the process ends. If another holder
 	// has the lock, the error is a *LockedError.
 	Lock(name string) (io.Closer, error)
 
-	// LockDir opens an existing directory and locks it exclusively until the Dir is closed
-	// or the process ends. It also locks the file called name in the directory, and writes
-	// the id of this process into it. If another holder has either lock, the error is a
-	// *LockedError.
+	// LockDir opens an existing directory and locks it exclusively until the Dir is closed or the
+	// process ends. It also locks the file with the given name in the directory, and writes the id
+	// of this process into it. If another holder has either lock, the error is a *LockedError.
 	LockDir(dir, name string) (Dir, error)
 }
 
@@ -71,14 +70,13 @@ type Dir interface {
 	FS
 	io.Closer
 
-	// Check returns a *MovedError unless the path of the directory still leads to the
-	// locked directory. If f is an open file of the Dir, Check instead verifies that name,
-	// a path in the directory, leads to f. This is cheaper and takes about a microsecond.
-	// However, another directory at the path passes this second check if it has a hard link
-	// to f.
+	// Check returns a *MovedError unless the path of the directory still leads to the locked
+	// directory. If `f` is an open file of the Dir, Check instead verifies that the path `name`,
+	// which is in the directory, leads to `f`. This is cheaper and takes about a microsecond.
+	// However, another directory at the path passes this second check if it has a hard link to `f`.
 	Check(f File, name string) error
 
-	// Shared reports whether the file called name has a second name, in any directory.
+	// Shared reports whether the file with the given name has a second name, in any directory.
 	Shared(name string) (bool, error)
 }
 

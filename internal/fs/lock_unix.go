@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile locks an open file exclusively. The lock belongs to this open file, so a second
-// opening in the same process is refused too. held reports that another opening has the
-// lock.
+// lockFile locks an open file exclusively. The lock belongs to this open file, so lockFile also
+// refuses a second opening in the same process. The result `held` reports that another opening has
+// the lock.
 func lockFile(f *os.File) (held bool, err error) {
 	for {
 		switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err {
@@ -27,8 +27,8 @@ func lockFile(f *os.File) (held bool, err error) {
 	}
 }
 
-// lockDir locks an open directory like lockFile. can is false, without an error, if the
-// file system cannot lock directories, as is the case for some network file systems.
+// lockDir locks an open directory like lockFile. The result `can` is false, without an error, if
+// the file system cannot lock directories, as is the case for some network file systems.
 func lockDir(f *os.File) (held, can bool, err error) {
 	held, err = lockFile(f)
 	switch {

@@ -11,7 +11,7 @@ import (
 // range.
 const lockOffset = 1 << 20
 
-// lockFile locks an open file. held is true if another process has the lock.
+// lockFile locks an open file. The result `held` is true if another process has the lock.
 func lockFile(f *os.File) (held bool, err error) {
 	at := &windows.Overlapped{Offset: lockOffset}
 	err = windows.LockFileEx(windows.Handle(f.Fd()),

@@ -9,7 +9,7 @@ func lookUp(path string) (identity, error) {
 	var st unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_INO, &st)
 	if err == unix.ENOSYS || err == unix.EPERM {
-		return statIdentity(path) // an old kernel, or a system call filter
+		return statIdentity(path) // an old kernel or a system call filter refuses statx
 	}
 	return identity{unix.Mkdev(st.Dev_major, st.Dev_minor), st.Ino}, err
 }

@@ -19,8 +19,8 @@ type Mapping struct {
 // change it, and must not use it once the Mapping is unreachable.
 func (m *Mapping) Bytes() []byte { return m.data }
 
-// MappedFile returns the file and the offset in it for an address in a live mapping. It
-// identifies the file after a memory fault at that address.
+// MappedFile takes an address in a live mapping. It returns the mapped file, and the offset in that
+// file. After a memory fault at an address, it identifies the file.
 func MappedFile(addr uintptr) (name string, offset int64, ok bool) {
 	mapped.Lock()
 	defer mapped.Unlock()
@@ -45,7 +45,7 @@ type mappedFile struct {
 	size uintptr // in bytes
 }
 
-// newMapping returns a Mapping that owns data. It calls release once the Mapping is
+// newMapping returns a Mapping that owns the memory `data`. It calls `release` once the Mapping is
 // unreachable.
 func newMapping(name string, data []byte, release func([]byte)) *Mapping {
 	m := &Mapping{data: data}

@@ -17,7 +17,7 @@ func (osFS) Map(name string) (*Mapping, error) {
 	return mapFile(f, name)
 }
 
-// mapFile maps an open file into memory. name is its path.
+// mapFile maps an open file into memory. The argument `name` is the path of the file.
 func mapFile(f *os.File, name string) (*Mapping, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -14,7 +14,7 @@ func (osFS) Map(name string) (*Mapping, error) {
 	return mapFile(f, name)
 }
 
-// mapFile reads an open file into memory. name is its path.
+// mapFile reads an open file into memory. The argument `name` is the path of the file.
 func mapFile(f *os.File, name string) (*Mapping, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -274,7 +274,7 @@ func (m *Mem) alive() error {
 	return nil
 }
 
-// durableOp counts an operation that changes the state after a crash.
+// durableOp counts an operation that changes the state that a crash would leave.
 func (m *Mem) durableOp() error {
 	if err := m.alive(); err != nil {
 		return err

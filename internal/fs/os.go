@@ -86,8 +86,8 @@ func (osFS) Lock(name string) (io.Closer, error) {
 	return f, nil
 }
 
-// claim locks an open lock file and writes the process id into it. name is the path of the
-// file.
+// claim locks an open lock file and writes the process id into it. The argument `name` is the path
+// of the file.
 func claim(f *os.File, name string) error {
 	held, err := lockFile(f)
 	if err != nil {

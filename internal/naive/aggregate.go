@@ -9,9 +9,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// aggregates maps each aggregate to the function that evaluates it. vals are the values of a group
-// without nulls. Only the function of count is called without values; for other aggregates the
-// result is then null. rows is the number of vals, unless the model has a fault.
+// aggregates maps each aggregate to the function that evaluates it. The argument `vals` holds the
+// values of a group without nulls. If there are none, only the function of count is called; the
+// result of any other aggregate is then null. The argument `rows` is the number of `vals`, unless
+// the model has a fault.
 var aggregates = map[plan.AggFunc]func(ev *evaluation, vals []value.Value, rows int) value.Value{
 	plan.Count: func(_ *evaluation, _ []value.Value, rows int) value.Value { return value.OfI64(int64(rows)) },
 	plan.Sum:   func(ev *evaluation, vals []value.Value, _ int) value.Value { return value.OfF64(ev.sum(vals)) },
@@ -70,7 +71,7 @@ func (ev *evaluation) sum(vals []value.Value) float64 {
 // exactSum returns the sum of numbers, rounded only once at the end. So the sum does not depend on
 // the order of the rows.
 func exactSum(vals []value.Value) float64 {
-	const bits = 2200 // from the highest to the lowest bit of a float64
+	const bits = 2200 // bits between the highest and the lowest bit of any float64
 	sum := new(big.Float).SetPrec(bits)
 	for _, v := range vals {
 		n := new(big.Float).SetPrec(bits)

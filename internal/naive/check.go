@@ -32,8 +32,8 @@ func (t *tx) property(kind plan.Entity, typ, name string) *catalog.Property {
 	return nil
 }
 
-// violation reports that an entity breaks a rule. If the entity was loaded, the report names its
-// line.
+// violation reports that an entity breaks a rule. If the entity was loaded, the report contains the
+// number of its line.
 func (t *tx) violation(e *entity, property, rule, detail string) {
 	t.report(e, "data."+property, &engine.ConstraintViolation{Entity: e.kind.String(), Type: e.typ, ID: e.id,
 		Property: property, Rule: rule, Detail: detail})

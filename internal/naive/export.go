@@ -51,7 +51,8 @@ func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts 
 	return head, nil
 }
 
-// export writes the line of an entity. unnamed is true if its id does not come from a key.
+// export writes the line of an entity. The argument `unnamed` is true if the entity's id does not
+// come from a key.
 func (g *Graph) export(w io.Writer, e *entity, props []*catalog.Property, unnamed bool) {
 	var data []string
 	if e.props["id"].IsNull() && !(unnamed && g.fault == ExportWithoutID) {

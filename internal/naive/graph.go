@@ -62,8 +62,8 @@ func New(source string, schema *catalog.Schema, fault Fault) *Graph {
 	return g
 }
 
-// UseIDs sets the ids for the next entities that need a generated one, in order, so that a model
-// can follow an engine that has chosen these ids.
+// UseIDs sets the ids for the next entities that need a generated one, in order. A model uses it to
+// give its entities the ids that an engine has chosen.
 func (g *Graph) UseIDs(ids ...string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -196,7 +196,7 @@ func instant(at engine.Target) time.Time {
 	return at.Now
 }
 
-// now returns the time, in the microseconds that commits keep.
+// now returns the time in microseconds, the precision that commits keep.
 func now() time.Time { return clock.Now().UTC().Truncate(time.Microsecond) }
 
 // freshID returns an id that no entity or commit has.
@@ -204,7 +204,8 @@ func freshID() string {
 	return ulid.MustNew(ulid.Timestamp(clock.Now()), ulid.DefaultEntropy()).String()
 }
 
-// misfit describes why a schema does not satisfy a use of a plan, or returns "".
+// misfit describes how a schema differs from a part of a schema that a plan uses. It returns "" if
+// it does not differ.
 func misfit(s *catalog.Schema, u plan.Use) string {
 	var prop *catalog.Property
 	var from, to string

@@ -26,7 +26,7 @@ func (g *Graph) moment(id string) (moment, error) {
 	return moment{}, &engine.NotFound{What: "commit", Name: id}
 }
 
-// Changes compares the entities of a commit with those of its first parent.
+// Changes compares the entities of a commit with the entities of its first parent.
 func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange) (*engine.Changes, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 	if fault != nil && !g.gone[commit] {
 		return nil, fault
 	}
-	is.commit = g.commits[commit].commit // a reclaimed commit is needed too, for its parent
+	is.commit = g.commits[commit].commit // also for a reclaimed commit, because its parent is needed
 	var err error
 	var was moment
 	if len(is.commit.Parents) > 0 {
@@ -114,7 +114,7 @@ func (t changedType) is(p engine.ChangePosition) bool {
 	return t.kind.String() == p.Entity && t.name == p.Type
 }
 
-// entityOf returns the kind with a name: node or edge.
+// entityOf returns the kind of entity with the given name, which is "node" or "edge".
 func entityOf(entity string) plan.Entity {
 	if entity == plan.Edge.String() {
 		return plan.Edge
@@ -157,8 +157,8 @@ func (s *state) typeID(kind plan.Entity, name string, fault Fault) string {
 	return fmt.Sprint(digest, times, kind, first)
 }
 
-// changedTypes lists the types of two schemas in the order of changes. A type has the properties of
-// the later schema first, then those that only the earlier one has.
+// changedTypes lists the types of two schemas in the order of changes. The properties of a type are
+// those of the later schema first. The properties that only the earlier schema has follow.
 func changedTypes(was, is *catalog.Schema) (all []changedType) {
 	for _, s := range []*catalog.Schema{is, was} {
 		add := func(kind plan.Entity, name string, props []*catalog.Property) {

@@ -184,8 +184,8 @@ func (l *load) apply(all []*entity) {
 	}
 }
 
-// superseded reports whether a later line of a merge has the same id as edge i and replaces it. The
-// last such line wins.
+// superseded reports whether a later line of a merge has the same id as edge i. Such a line
+// replaces the edge, and the last one wins.
 func (l *load) superseded(all []*entity, i int) bool {
 	others := all[i+1:]
 	if l.g.fault == FirstEdgeStands {

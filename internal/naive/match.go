@@ -31,8 +31,8 @@ func newEvaluation(g *Graph, s *state, q *plan.Query, args engine.Args, at time.
 		env: make([]*entity, len(q.Read.Vars)), scores: map[scoreKey]float64{}}
 }
 
-// assignments finds every assignment to the unbound variables in clauses for which all clauses
-// hold. It calls emit for each assignment, and stops if emit returns false.
+// assignments finds every assignment to the unbound variables for which all clauses hold. It calls
+// `emit` for each assignment, and stops if `emit` returns false.
 //
 // It binds variables in order of occurrence, and checks a clause as soon as all of its variables
 // are bound.
@@ -84,7 +84,7 @@ func (ev *evaluation) assignments(clauses []plan.Clause, emit func() bool) {
 func (ev *evaluation) holds(c plan.Clause) bool {
 	switch c := c.(type) {
 	case plan.Bind:
-		return true // the variable ranges over its type
+		return true // always true, because the variable ranges over its type
 	case plan.Traverse:
 		return ev.traverses(c)
 	case plan.Filter:

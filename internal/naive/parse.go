@@ -209,8 +209,8 @@ func decodeInteger(raw jsontext.Value, kind value.Kind) (value.Value, error) {
 	return value.OfBits(kind, uint64(n)|u), nil
 }
 
-// decodeText decodes a value of a kind with a text of its own, such as a date. Some kinds may also
-// be written as an integer, such as days since the epoch.
+// decodeText decodes a value of a kind that JSON lacks and that is written as a string, such as a
+// date. Some such kinds may also be written as an integer, such as days since the epoch.
 func decodeText(raw jsontext.Value, kind value.Kind) (value.Value, error) {
 	if raw.Kind() == '0' && kind.Integer() != "" {
 		n, err := strconv.ParseInt(string(raw), 10, 64)

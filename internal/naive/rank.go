@@ -28,8 +28,8 @@ type scoreKey struct {
 	prop, query string // name of the property, and the query text
 }
 
-// fusion holds the scores of an rrf by match. The address of a match's first element identifies the
-// match.
+// fusion holds the scores that one rrf gives to the matches. The address of a match's first element
+// identifies the match.
 type fusion struct {
 	expr   plan.RRF // the call of rrf
 	scores map[**entity]float64
@@ -56,7 +56,7 @@ func (ev *evaluation) bm25(e plan.BM25) value.Value {
 	return value.OfF64(score)
 }
 
-// score computes the BM25 score of a document, as its tokens.
+// score computes the BM25 score of a document, which is given as a list of tokens.
 func (ev *evaluation) score(prop plan.Prop, query string, document []string) float64 {
 	v := ev.query.Read.Vars[prop.Var]
 	entities := ev.state.sorted(v.Entity, v.Type)
@@ -195,13 +195,14 @@ func (ev *evaluation) rank(matches [][]*entity) ([][]*entity, error) {
 	}), nil
 }
 
-// absent reports whether a score excludes its row from a ranking.
+// absent reports whether a ranking leaves out a row because of the row's score.
 func absent(e plan.Expr, score value.Value) bool {
 	_, isText := e.(plan.BM25)
 	return score.IsNull() || isText && score.Float() == 0
 }
 
-// fuse ranks the matches by both scores, with ties broken by ids, and adds up 1/(k + rank).
+// fuse ranks the matches by each of two scores, with ties broken by ids. The fused score of a match
+// is the sum of 1/(k + rank) over the rankings that have the match.
 func (ev *evaluation) fuse(e plan.RRF, matches [][]*entity) error {
 	k := int64(defaultK)
 	if e.K != nil {

@@ -16,9 +16,9 @@ type result struct {
 	columns []plan.Column
 	commit  string                   // id of the commit that was read
 	rows    func() ([][]cell, error) // called once
-	ev      *evaluation              // the evaluation that rows belongs to
+	ev      *evaluation              // the evaluation of the read
 	rest    [][]cell                 // the rows that have not been returned yet
-	begun   bool                     // rows has been called, or the result is closed
+	begun   bool                     // the rows are evaluated, or the result is closed
 }
 
 // Columns implements [engine.Result].
@@ -90,7 +90,7 @@ func column(t value.Type, n int, at func(int) value.Value) engine.Column {
 	return c
 }
 
-// or returns get(v). If v is null, it returns zero, the value in a null row.
+// or returns get(v). If v is null, it returns `zero`, the value that a null row contains.
 func or[T any](v value.Value, zero T, get func(value.Value) T) T {
 	if v.IsNull() {
 		return zero

@@ -93,7 +93,7 @@ func wayBetween(from, to *catalog.Schema, anew map[string]bool) way {
 	return w
 }
 
-// then returns the way that results from w followed by next.
+// then returns the way that results from following `w` and then `next`.
 func (w way) then(next way) way {
 	out := way{plan.Node: {}, plan.Edge: {}}
 	for kind, types := range next {
@@ -115,8 +115,8 @@ func (w way) then(next way) way {
 }
 
 // since returns the names that the types and properties of the state's schema have in an earlier
-// schema, or nil if the two schemas are equal. ok is false if the earlier schema is not an
-// ancestor.
+// schema. It returns nil if the two schemas are equal. The result `ok` is false if the earlier
+// schema is not an ancestor.
 func (s *state) since(digest string) (w way, ok bool) {
 	if s.digest == digest {
 		return nil, true
@@ -129,7 +129,7 @@ func (s *state) since(digest string) (w way, ok bool) {
 	return nil, false
 }
 
-// carried returns the state migrated to the schema of another state.
+// carried migrates the state to the schema of another state, and returns the result.
 func (s *state) carried(to *state, w way, fault Fault) *state {
 	if w == nil {
 		return s
@@ -274,8 +274,8 @@ func (t *tx) values(e *entity, report func(e *entity, property, rule, detail str
 	}
 }
 
-// align migrates the states of a merge to the later of the schemas of its two sides, which must
-// descend from the other one.
+// align migrates the states of a merge to one schema. It is the later of the schemas of the two
+// sides, and must descend from the earlier one.
 func (m *merge) align(source, target string) error {
 	from, to := m.source, m.before
 	diverge := &engine.SchemasDiverge{Source: source, Target: target, SourceSchema: from.digest, TargetSchema: to.digest, BaseSchema: m.base.digest}
@@ -315,8 +315,8 @@ func (m *merge) align(source, target string) error {
 	return nil
 }
 
-// uncarried reports a conflict for each entity that a side of the merge changed although the way w
-// drops its type.
+// uncarried reports a conflict for each entity that a side of the merge changed and whose type the
+// way `w` drops.
 func (m *merge) uncarried(base, side *state, w way) {
 	for _, typ := range shapes(side.schema) {
 		taken := false
@@ -334,7 +334,7 @@ func (m *merge) uncarried(base, side *state, w way) {
 	}
 }
 
-// broken reports, as a conflict, a value of an entity that its type does not allow.
+// broken reports a conflict for a value of an entity that the entity's type does not allow.
 func (m *merge) broken(e *entity, property, rule, detail string) {
 	m.conflict(engine.ValueConstraintViolation, e.kind, e.typ, e.id, property)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/text"
 )
 
-// defaultMaxEdits is the maximum edit distance of a fuzzy match that gives none.
+// defaultMaxEdits is the maximum edit distance of a fuzzy match that does not specify one.
 const defaultMaxEdits = 2
 
 // matchesText reports whether a text match holds. It does not hold if either side is null, or if

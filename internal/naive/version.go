@@ -66,7 +66,7 @@ func (g *Graph) publish(l *line, c engine.Commit, s *state) {
 	}
 }
 
-// past returns a commit, its first parent, and so on.
+// past returns a list: a commit, its first parent, the first parent of that, and so on.
 func (g *Graph) past(c engine.Commit) []engine.Commit {
 	all := []engine.Commit{c}
 	for len(c.Parents) > 0 {
@@ -76,7 +76,8 @@ func (g *Graph) past(c engine.Commit) []engine.Commit {
 	return all
 }
 
-// ancestors adds the ids of a commit and of all its ancestors to into, and returns into.
+// ancestors adds the ids of a commit and of all its ancestors to the map `into`, and returns that
+// map.
 func (g *Graph) ancestors(id string, into map[string]bool) map[string]bool {
 	into[id] = true
 	for _, p := range g.commits[id].commit.Parents {
@@ -155,7 +156,7 @@ func (g *Graph) DeleteBranch(ctx context.Context, name string) error {
 	return g.DeleteBranchAt(ctx, name, "")
 }
 
-// DeleteBranchAt removes a branch if its head is the given commit; "" matches any head.
+// DeleteBranchAt removes a branch if its head is the given commit. The id "" allows any head.
 func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -246,7 +247,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	if g.fault == MergeTwoWay {
 		m.base = to.state
 	}
-	if base != from.head.ID { // otherwise the target already contains the source
+	if base != from.head.ID { // if they are equal, the target already contains the source
 		if err := m.align(from.name, to.name); err != nil {
 			return nil, err
 		}
@@ -426,7 +427,7 @@ func (m *merge) lacks(e *entity) bool {
 	return lacks
 }
 
-// orphans removes each edge of which the merge deleted an end.
+// orphans removes each edge with an end node that the merge deleted.
 func (m *merge) orphans() {
 	for _, typ := range m.after.schema.Edges {
 		for _, e := range m.after.sorted(plan.Edge, typ.Name) {

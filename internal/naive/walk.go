@@ -2,7 +2,8 @@ package naive
 
 import "github.com/omnigraph-go/omnigraph/gq/plan"
 
-// traverses reports whether a traversal holds between the entities that its variables are bound to.
+// traverses reports whether a traversal holds between the two entities that are bound to its
+// variables.
 func (ev *evaluation) traverses(t plan.Traverse) bool {
 	from, to := ev.env[t.From], ev.env[t.To]
 	switch {
@@ -53,9 +54,9 @@ func (ev *evaluation) joins(t plan.Traverse, e, from, to *entity) bool {
 	return t.Undirected && ev.g.fault != UndirectedOneWay && e.from == to.id && e.to == from.id
 }
 
-// reaches reports whether the length of the shortest walk of at least one edge from one node to
-// another lies within the bounds of a traversal. The search starts with no node visited, so the
-// length from a node to itself is that of its shortest closed walk.
+// reaches reports whether one node can reach another by a walk with a length within the bounds of a
+// traversal. Only the shortest walk of at least one edge counts. The search starts with no node
+// visited, so the length from a node to itself is the length of its shortest closed walk.
 func (ev *evaluation) reaches(t plan.Traverse, from, to *entity) bool {
 	visited := map[*entity]bool{}
 	if ev.g.fault == SourceVisited {

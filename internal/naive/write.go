@@ -26,7 +26,8 @@ type Failure struct {
 // Error joins the reasons.
 func (f *Failure) Error() string { return errors.Join(f.Errs...).Error() }
 
-// Unwrap returns the reasons. For a load, it combines those of lines into one *engine.LoadErrors.
+// Unwrap returns the reasons. For a load, it combines the errors of single lines into one
+// *engine.LoadErrors.
 func (f *Failure) Unwrap() []error {
 	if !f.load {
 		return f.Errs
@@ -68,8 +69,8 @@ type tx struct {
 	parents      []string           // parents of the commit, in addition to the head of the branch
 }
 
-// begin starts a write. If it repeats an earlier call, first is the outcome of that call. body
-// describes the request.
+// begin starts a write. The argument `body` describes the request. If the write repeats an earlier
+// call, the result `first` is the outcome of that call.
 func (g *Graph) begin(opts engine.WriteOptions, body string) (t *tx, first *outcome, err error) {
 	l, err := g.line(opts.Branch)
 	if err != nil {
@@ -149,7 +150,7 @@ func (t *tx) commit(opts engine.WriteOptions) (*engine.Commit, error) {
 	return &head, nil
 }
 
-// later returns the current time, or t if the clock went backwards.
+// later returns the current time, or t if t is not before the current time.
 func later(t time.Time) time.Time {
 	if n := now(); n.After(t) {
 		return n
@@ -157,7 +158,7 @@ func later(t time.Time) time.Time {
 	return t
 }
 
-// run executes a statement. eval evaluates a value in it.
+// run executes a statement. It calls `eval` to evaluate the expressions in the statement.
 func (t *tx) run(s plan.Statement, eval func(plan.Expr) value.Value) {
 	seen := t.after // the state that the predicates read
 	if t.g.fault == EarlierUnseen {
@@ -299,7 +300,7 @@ func (t *tx) touch(e *entity) {
 func (t *tx) touches(typ, source string) bool {
 	before := t.before
 	if t.adopted != nil {
-		before = t.adopted // names the type as touched does
+		before = t.adopted // its type names are those in t.touched
 	}
 	for key := range t.touched {
 		if key[0] != typ || key[1] != source {
@@ -317,7 +318,7 @@ func (t *tx) touches(typ, source string) bool {
 // remove removes an entity. With a node it also removes every edge that begins or ends there.
 func (t *tx) remove(e *entity) {
 	if t.after.of(e.kind, e.typ)[e.id] == nil {
-		return // an edge that was removed with its node
+		return // the edge was removed together with its node
 	}
 	t.count(e.kind)
 	t.touch(e)
@@ -335,7 +336,7 @@ func (t *tx) remove(e *entity) {
 	}
 }
 
-// merge returns fresh, completed with the properties that only old has.
+// merge returns a copy of `fresh`, with the properties of `old` that `fresh` does not have.
 func (t *tx) merge(old, fresh *entity) *entity {
 	props := map[string]value.Value{}
 	for name, v := range old.props {

@@ -39,8 +39,9 @@ func withHeld(c *tool.Catalog, name string, begun chan<- struct{}, let <-chan st
 	return with
 }
 
-// TestAdmission fills the slots of an actor with calls that block. The server must refuse one
-// more call of that actor over both transports, with the error envelope, and serve others.
+// TestAdmission fills the slots of an actor with calls that block. Over both transports, the server
+// must refuse one more call of that actor with the error envelope, and must serve the calls of
+// other actors.
 func TestAdmission(t *testing.T) {
 	begun, let := make(chan struct{}), make(chan struct{})
 	ts := newServer(t, mayList(t), func(o *server.Options) {
@@ -66,7 +67,7 @@ func TestAdmission(t *testing.T) {
 	if a := ts.ask(t, "GET", "/graphs/code/schema", "", "Authorization", "Bearer the-token-of-act-ada"); a.status != http.StatusOK {
 		t.Errorf("another actor got %d %s", a.status, a.body)
 	}
-	got := ts.metrics(t) // metrics skip admission, although the actor is the same
+	got := ts.metrics(t) // requests for metrics skip admission, although the actor is the same
 	if got["omnigraph_admission_refused_total{reason=actor}"] != 3 || got["omnigraph_admission_requests{}"] != 2 || got["omnigraph_admission_actors{}"] != 1 {
 		t.Errorf("the metrics of admission are %v", got)
 	}

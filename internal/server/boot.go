@@ -31,7 +31,7 @@ const readyPath = "/readyz"
 type boot struct {
 	revision    *reconcile.Revision  // nil when no revision is applied
 	pending     []string             // messages: differences between cluster.yaml and the applied revision
-	drifted     map[string]bool      // by graph id: whether its schema is not the applied one
+	drifted     map[string]bool      // by graph id: the graph's schema differs from the applied one
 	served      []*servedgraph.Graph // the graphs that opened
 	quarantined []quarantined
 }
@@ -49,8 +49,8 @@ type unopened struct{ error }
 
 func (e unopened) Unwrap() error { return e.error }
 
-// boot opens the graphs of the applied revision, with the settings of cluster.yaml. It
-// quarantines a graph that cannot be opened if at least one other graph can be.
+// boot opens the graphs of the applied revision, with the settings of cluster.yaml. If some graphs
+// cannot be opened and at least one other graph can, boot quarantines the graphs that cannot.
 func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (_ *boot, err error) {
 	s.patience = o.Now().Add(o.Patience)
 	lock, err := openWithin(ctx, o, s.patience, "the storage folder", func() (io.Closer, error) { return reconcile.Lock(fs.OS(), o.Cluster.Storage) })

@@ -140,7 +140,7 @@ func (f *fleet) mustOpen(with ...func(*server.Options)) (http.Handler, *bytes.Bu
 	return h, log
 }
 
-// ask sends a request as an actor, or without a token if who is "".
+// ask sends a request as the actor `who`, or without a token if `who` is "".
 func ask(h http.Handler, method, path, who, body string) (status int, answer string) {
 	r := httptest.NewRequest(method, "http://127.0.0.1"+path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -166,8 +166,9 @@ func readiness(t *testing.T, h http.Handler, who string, want int) (r client.Rea
 
 const anyThing = `{"query":"query q() { match { $t: Thing } return { $t.slug } }"}`
 
-// broken makes the graphs good, lost, bad and held. lost has no folder, bad has an invalid
-// manifest, and held is open already, so that the server cannot lock it.
+// broken makes graphs with the ids good, lost, bad and held. The graph lost has no folder, and the
+// graph bad has an invalid manifest. The graph held is open already, so that the server cannot lock
+// it.
 func broken(t *testing.T) *fleet {
 	f := newFleet(t, "good", "lost", "bad", "held")
 	for _, id := range []string{"good", "bad", "held"} {
@@ -341,7 +342,7 @@ func TestBootsFromTheRevision(t *testing.T) {
 	t.Run("pending", func(t *testing.T) {
 		f.t = t
 		f.name("a", "fresh")
-		f.create("fresh", thing) // created by hand, and still not applied
+		f.create("fresh", thing) // this graph was created by hand, and is still not applied
 		f.write("thing.pg", thingMore)
 		r, h, log := openOnce()
 		if r.Graphs != 1 || len(r.Detail.Pending) != 3 {

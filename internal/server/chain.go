@@ -17,8 +17,9 @@ import (
 )
 
 // A request passes these layers in this order: the request observer, the host check,
-// authentication, and then admission, which counts requests by actor. Requests for metrics and
-// readiness skip admission, because operators need them most when the server is full.
+// authentication, and admission. Admission comes after authentication because it counts requests by
+// actor. Requests for metrics and readiness skip admission, because operators need them most when
+// the server is full.
 
 // The patterns of the routes outside the REST API.
 const (
@@ -49,8 +50,8 @@ func newLimiter(l cluster.Limits, set *observe.Set) *admission.Limiter {
 	return limiter
 }
 
-// withActor records the actor of a request, serves the paths in watched directly, and passes
-// all other requests through admission to next.
+// withActor records the actor of a request. It serves the paths in the map `watched` directly, and
+// passes all other requests through admission to the handler `next`.
 func withActor(next http.Handler, limiter *admission.Limiter, watched map[string]http.Handler) http.Handler {
 	admitted := limiter.Wrap(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -58,7 +59,7 @@ func withActor(next http.Handler, limiter *admission.Limiter, watched map[string
 			if actor := access.ActorFrom(r.Context()); actor != nil {
 				rec.Actor = actor.ID
 			}
-			rec.Route = "/" // until the router sets the route
+			rec.Route = "/" // replaced when the router sets the route
 		}
 		if h, ok := watched[r.URL.Path]; ok {
 			recordRoute(r, r.URL.Path)

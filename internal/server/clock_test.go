@@ -95,7 +95,8 @@ func TestServerClock(t *testing.T) {
 	}
 }
 
-// TestPatienceClock holds a graph open and moves the clock past the patience of the start.
+// TestPatienceClock holds a graph open while a server starts, and moves the clock until the start
+// stops waiting.
 func TestPatienceClock(t *testing.T) {
 	f := newFleet(t, "good", "held")
 	f.create("good", thing)

@@ -48,8 +48,8 @@ func codeGraph(t *testing.T, patterns ...string) engine.Graph {
 	return g
 }
 
-// TestFindSymbolsRanks checks in this repository's own code that find_symbols lists symbols that
-// match all of the words before symbols that match only one.
+// TestFindSymbolsRanks runs find_symbols on this repository's own code. Symbols that match all of
+// the words must come before symbols that match only one.
 func TestFindSymbolsRanks(t *testing.T) {
 	g := codeGraph(t, "./internal/server/...", "./server/...", "./client", "./engine")
 	const module = "github.com/omnigraph-go/omnigraph/"

@@ -24,9 +24,9 @@ func maxConnections(asked int) int {
 }
 
 // connections enforces the connection limit. When a new connection exceeds the limit, it closes the
-// connection that has been idle for longest, or the new one if all others are busy. A connection
-// that has not sent a request yet counts as idle. If the server stopped accepting instead, clients
-// that connect and send nothing could lock out all others.
+// connection that has been idle for longest. If all other connections are busy, it closes the new
+// one. A connection that has not sent a request yet counts as idle. If the server stopped accepting
+// instead, clients that connect and send nothing could lock out all others.
 type connections struct {
 	max int // the connection limit
 
@@ -42,7 +42,7 @@ func newConnections(most int) *connections {
 // state is the ConnState hook of a server.
 func (c *connections) state(conn net.Conn, state http.ConnState) {
 	if over := c.enter(conn, state); over != nil {
-		_ = over.Close() // the goroutine of the connection reports it as closed
+		_ = over.Close() // the connection's own goroutine then reports the close
 	}
 }
 
@@ -56,7 +56,7 @@ func (c *connections) enter(conn net.Conn, state http.ConnState) (over net.Conn)
 	switch state {
 	case http.StateNew:
 		if len(c.open) >= c.max {
-			over = conn // if all other connections are busy
+			over = conn // close the new connection, unless another one is idle
 			if oldest := c.idle.Front(); oldest != nil {
 				over = oldest.Value.(net.Conn)
 				c.idle.Remove(oldest)

@@ -11,7 +11,8 @@ import (
 )
 
 // TestDigestsOfWrites sends every write over both transports. For each write, the log must contain
-// a digest of the arguments and one of the key. Different arguments must have different digests.
+// a digest of the arguments and a digest of the idempotency key. Different arguments must have
+// different digests.
 func TestDigestsOfWrites(t *testing.T) {
 	log, with := logTo(t, "debug")
 	m := newRESTMatrix(t, with)
@@ -33,8 +34,8 @@ func TestDigestsOfWrites(t *testing.T) {
 		}
 		return found[0]
 	}
-	// The exchanges of the matrix write these names; the test replaces them with a unique name per
-	// exchange.
+	// The requests of the matrix contain these names. The test replaces them with a name that is
+	// unique for each request.
 	written := []string{"zoe", "eve", "dan"}
 	for _, row := range m.writes() {
 		r := routeOf(row.route)
@@ -63,7 +64,7 @@ func TestDigestsOfWrites(t *testing.T) {
 			}
 			digests = append(digests, call["args"])
 			if r.Operation == "cleanup" || strings.Contains(row.path, "find_person") || strings.Contains(row.path, "everyone") {
-				continue // a dry run, and queries that only read
+				continue // not a write, but a dry run or a query that only reads
 			}
 			if audit := line(id, row.name(), "write", "write refused"); keyed && audit["idempotency_key"] == nil {
 				t.Errorf("%s: no digest of its key in %v", row.name(), audit)

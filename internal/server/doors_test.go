@@ -41,13 +41,13 @@ func send(t *testing.T, ts *testServer, request string) (*http.Response, string)
 	return resp, string(body)
 }
 
-// TestEveryPathIsGuarded sends unusual requests. The server must answer each with the error
-// envelope, refuse it for a foreign host or origin, and reveal nothing without a token.
+// TestEveryPathIsGuarded sends unusual requests. Each answer must be the error envelope. The server
+// must refuse each request with a foreign host or origin. Without a token, it must reveal nothing.
 func TestEveryPathIsGuarded(t *testing.T) {
 	ts := newServer(t)
 	for _, tt := range []struct {
 		request string
-		open    bool // whether it needs no token
+		open    bool // whether the request needs no token
 	}{
 		{request: "GET /healthz", open: true},
 		{request: "GET /readyz", open: true},

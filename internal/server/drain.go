@@ -35,7 +35,8 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 			s.handler.ServeHTTP(w, r)
 		}),
 		BaseContext: func(net.Listener) context.Context { return calls }, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout,
-		WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, DisableGeneralOptionsHandler: true, // the host check sees OPTIONS * too
+		// DisableGeneralOptionsHandler lets the host check see requests OPTIONS *, too.
+		WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, DisableGeneralOptionsHandler: true,
 		ConnState: s.conns.state, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)
@@ -53,7 +54,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	s.log.Info("stopping; waiting for running calls to finish", "timeout", s.drainTimeout)
 	err := s.shutdown(srv, cut)
 	<-failed
-	running.close() // the caller closes the graphs after this
+	running.close() // wait for the handlers, because the caller closes the graphs next
 	return err
 }
 
@@ -73,10 +74,10 @@ func (s *Server) shutdown(srv *http.Server, cut context.CancelFunc) error {
 	return srv.Close()
 }
 
-// handlers tracks the handlers that run, so that none runs when the graphs are closed:
-// http.Server.Close does not wait for handlers.
+// handlers tracks the handlers that run, because http.Server.Close does not wait for them. No
+// handler may run when the graphs are closed.
 type handlers struct {
-	mu     sync.RWMutex // handlers hold it for reading
+	mu     sync.RWMutex // each running handler holds it for reading
 	closed bool
 }
 

@@ -19,8 +19,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
 )
 
-// TestExamples sends the example request of every route, as the reference and the OpenAPI
-// document show it, to the graph of the examples.
+// TestExamples sends the example request of every route to the graph of the examples. The requests
+// are the ones that the reference and the OpenAPI document show.
 func TestExamples(t *testing.T) {
 	storage := t.TempDir()
 	makeExampleStore(t, filepath.Join(storage, "code"))
@@ -56,7 +56,7 @@ func TestExamples(t *testing.T) {
 		switch r.Operation {
 		case "get_blob":
 			want = http.StatusPartialContent
-		case "apply_schema": // schemas are fixed in a cluster
+		case "apply_schema": // the schemas of a cluster are fixed
 			want = http.StatusConflict
 		}
 		if strings.HasPrefix(path, "/.well-known/") { // this server has no issuer

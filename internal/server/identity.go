@@ -59,9 +59,10 @@ func (s *Server) acceptOIDC(authenticator *auth.Authenticator, o *Options, c *cl
 	v := auth.NewOIDC(auth.OIDCOptions{
 		Issuer: c.Issuer, Audiences: c.Audiences, ActorClaim: c.ActorClaim, ActorPrefix: c.ActorPrefix,
 		GroupsClaim: c.GroupsClaim, Groups: groups, Log: o.Log, Now: o.Now,
-		// Static tokens and the issuer share one namespace of actors. A user who can choose a name at
-		// the issuer must not be able to take the name of the anonymous actor, nor, unless SharedActors
-		// permits it, the name of a static token's actor.
+		// Static tokens and the issuer share one namespace of actors. A user who can choose a name
+		// at the issuer must not be able to take the name of the anonymous actor. Unless
+		// SharedActors permits it, the user must not be able to take the name of a static token's
+		// actor either.
 		Reserved: func(actor string) bool {
 			return actor == auth.Anonymous || !c.SharedActors && o.Tokens.Names(actor)
 		},
@@ -72,9 +73,9 @@ func (s *Server) acceptOIDC(authenticator *auth.Authenticator, o *Options, c *cl
 	return nil
 }
 
-// checkGroups checks the groups that groups of tokens map to. Some policy must define each of them.
-// A policy alone cannot check this, because another policy may define the groups that it does not
-// define itself.
+// checkGroups checks the policy groups that the configuration maps token groups to. Some policy
+// must define each such group. No single policy can check this, because another policy may
+// define the groups that it lacks.
 func checkGroups(o *Options) error {
 	var known []string
 	read := func(file, graph string) error {

@@ -40,7 +40,7 @@ type identity struct {
 	*matrix
 	issuer *authtest.Issuer
 	key    *authtest.Key
-	log    *lockedBuffer // at level debug
+	log    *lockedBuffer // the log of the server at level debug
 }
 
 // lockedBuffer is a log that several requests may write concurrently.
@@ -255,7 +255,7 @@ func TestIdentityStart(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		with func(*server.Options)
-		want string // "" if it starts
+		want string // "" if the server starts
 	}{
 		{"an issuer alone", func(o *server.Options) { o.Tokens = &auth.Tokens{} }, ""},
 		{"without policy", func(o *server.Options) { o.Tokens = &auth.Tokens{}; o.Cluster.Graphs[0].Policy = "" }, ""},
@@ -335,7 +335,7 @@ func TestNothingElseNamesTheActor(t *testing.T) {
 	}
 	routes := &restMatrix{t: t, url: strings.TrimSuffix(i.url, "/graphs/people"), token: i.token}
 	for _, row := range routes.writes() {
-		// actor is the writer, and other is the actor that the request claims to be.
+		// `actor` makes the write, and `other` is the actor that the request claims to be.
 		actor, other := "act-writer", "act-admin"
 		switch {
 		case strings.Contains(row.feature, "w"):
@@ -469,9 +469,9 @@ func membersOf(t *testing.T, schema json.RawMessage) (names []string) {
 	return names
 }
 
-// TestNoTokenShows sends good and bad tokens over both transports, with calls that succeed,
-// fail and are refused, and also in place of an id. No part of a token may appear in an answer,
-// in the log at level debug, in the metrics or in traces.
+// TestNoTokenShows sends good and bad tokens over both transports, with calls that succeed, fail
+// and are refused. It also sends tokens in place of an id. No part of a token may appear in an
+// answer, in the log at level debug, in the metrics or in traces.
 func TestNoTokenShows(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	provider := trace.NewTracerProvider(trace.WithSyncer(spans))

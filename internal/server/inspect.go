@@ -29,8 +29,8 @@ type ToolList struct {
 	// Unopened says why ListTools did not read the graph's data folder: the folder does not exist
 	// yet, or a server has it open. Unopened is empty if ListTools did read the folder. If it is
 	// not empty, Tools is the list of an empty graph with the configured schema. That list can
-	// differ from the live one in two cases: for queries that do not fit the live schema, and for
-	// branches that match a pattern in a .cedar file but that the file does not name.
+	// differ from the live one in two cases. First, some queries may not fit the live schema.
+	// Second, a branch may match a pattern in a .cedar file without being named in that file.
 	Unopened string
 }
 

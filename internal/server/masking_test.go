@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// TestListAgreesWithCall checks for each actor, name and branch that a listed tool is never
-// unknown, and that an unlisted one answers byte for byte like a tool that does not exist.
+// TestListAgreesWithCall calls each name on each branch as each actor. If the actor's list has the
+// tool, the answer must not be that the tool is unknown. Otherwise the answer must be the same,
+// byte for byte, as for a tool that does not exist.
 func TestListAgreesWithCall(t *testing.T) { eachMode(t, listAgreesWithCall) }
 
 func listAgreesWithCall(t *testing.T, m *matrix, perQuery bool) {
@@ -80,7 +81,7 @@ func equal(a, b answer) bool {
 	return a.status == b.status && a.body == b.body && maps.EqualFunc(a.header, b.header, slices.Equal)
 }
 
-// invocable holds the exposed stored queries that each actor may invoke.
+// invocable maps each actor to the exposed stored queries that it may invoke.
 var invocable = map[string][]string{
 	"act-admin": exposed, "act-guarded": exposed, "act-reader": exposed, "act-writer": exposed,
 	"act-bot": {"find_person", "add_person"},
@@ -88,8 +89,8 @@ var invocable = map[string][]string{
 
 var exposed = []string{"find_person", "everyone", "add_person"}
 
-// TestMaskedQueriesOverREST checks that a stored query that the actor may not invoke answers over
-// REST byte for byte like a query that does not exist.
+// TestMaskedQueriesOverREST runs stored queries over REST that the actor may not invoke. The
+// answers must be the same, byte for byte, as for a query that does not exist.
 func TestMaskedQueriesOverREST(t *testing.T) {
 	m := newMatrix(t, "")
 	for _, actor := range []string{"act-bot", "act-indexer", "act-nothing"} {

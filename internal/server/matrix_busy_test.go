@@ -21,8 +21,8 @@ func onMCP(graph, name, args string) exchange {
 	}}
 }
 
-// TestRESTMatrixAtLimit sends every request of the matrix, and one over MCP. The actor already has
-// the maximum number of requests in flight.
+// TestRESTMatrixAtLimit sends every request of the matrix, and one request over MCP, as an actor
+// that already has the maximum number of requests in flight.
 func TestRESTMatrixAtLimit(t *testing.T) {
 	begun, let := make(chan struct{}), make(chan struct{})
 	m := newRESTMatrix(t, func(o *server.Options) {
@@ -30,7 +30,7 @@ func TestRESTMatrixAtLimit(t *testing.T) {
 		o.Catalogs = []*tool.Catalog{withHeld(o.Catalogs[0], "everyone", begun, let)}
 	})
 	var requests []exchange
-	for i := range restRows { // built while the actor is still served
+	for i := range restRows { // build the requests while the server still serves the actor
 		requests = append(requests, m.of(&restRows[i], "main"))
 	}
 	var held sync.WaitGroup
@@ -116,8 +116,8 @@ func TestMemoryIsTaken(t *testing.T) {
 	}
 }
 
-// TestLongAnswers checks that answers over REST count towards the memory of all queries, and
-// that they release their memory whether they were sent or not.
+// TestLongAnswers checks that answers over REST count towards the memory of all queries. They must
+// release that memory whether they were sent or not.
 func TestLongAnswers(t *testing.T) {
 	m := newRESTMatrix(t, func(o *server.Options) { o.Cluster.Server.Limits.MemoryBytes = 32 * 6 << 20 })
 	var lines strings.Builder

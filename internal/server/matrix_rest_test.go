@@ -28,32 +28,34 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// restRow is a route with its expected answers, which follow from the specification and the
-// policy of the matrix. In path, body and header, {B} stands for the branch, {H} for its head,
-// and {A} for a name that no other exchange uses.
+// restRow is a route with its expected answers. They follow from the specification and the policy
+// of the matrix. In the path, body and header, {B} stands for the branch, {H} for its head, and {A}
+// for a name that no other exchange uses.
 type restRow struct {
 	route  string // the method and the pattern, as in [rest.Routes]
 	path   string // after /graphs/people, or a whole path if it begins with two slashes
 	body   string
-	header string // "Name: value"
+	header string // a header line, "Name: value"
 
-	// The initials of the actors that are served on either branch. All others get 403.
+	// The initials of the actors that the server serves on main and on feature. All other actors
+	// get 403.
 	main, feature string
-	unseen        string // of those others, the actors that get 404 instead
+	unseen        string // the initials of the other actors that get 404
 	served        int    // the status for actors that are served; 0 means 200
 
-	open     bool // whether it needs no token
+	open     bool // whether the route needs no token
 	checked  bool // whether a token must be valid if one is sent
 	branched bool // whether the request names a branch, so that it can name an unknown one
 	unknown  int  // the status for an unknown branch; 0 means 404
-	quick    bool // whether it never calls the engine, and so ends before any deadline
+	quick    bool // whether the route never calls the engine, and so ends before any deadline
 	ready    func(m *restMatrix, branch, name string)
 }
 
 const (
 	everyone = "agrwbin"
 
-	// The initials of the actors that may read, and of those that may write, with ad-hoc requests.
+	// The actors that may use ad-hoc reads, and the actors that may use ad-hoc writes, by their
+	// initials.
 	readsMain, readsFeature   = "arw", "agrw"
 	writesMain, writesFeature = "a", "agwi"
 )
@@ -148,7 +150,8 @@ func newRESTMatrix(t *testing.T, with ...func(*server.Options)) *restMatrix {
 		"schema.pg": servedtest.Source + photos, "policy.yaml": matrixPolicy,
 		"server.yaml": "version: 1\nrules:\n  - id: lists\n    allow: { actors: { ids: [act-admin, act-reader] }, actions: [graph_list] }\n",
 		"cluster.yaml": "version: 1\nstorage: ./data\ngraphs:\n  people: { schema: schema.pg }\npolicies:\n  base: { file: policy.yaml, applies_to: [people] }\n  server: { file: server.yaml, applies_to: [cluster] }\n" +
-			"server:\n  oidc: { issuer: \"http://127.0.0.1:1\", audience: people, actor_claim: sub }\n", // no request fetches its keys
+			// No request of the test fetches the issuer's keys.
+			"server:\n  oidc: { issuer: \"http://127.0.0.1:1\", audience: people, actor_claim: sub }\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -340,8 +343,8 @@ var (
 // envelopes collects the faults for the golden file.
 type envelopes struct{ lines []string }
 
-// check compares an answer with the expected status. If the status is that of a fault, check
-// records the answer.
+// check compares an answer with the expected status. If the expected status reports a fault, check
+// also records the answer.
 func (e *envelopes) check(t *testing.T, name, what string, a answer, want int) {
 	t.Helper()
 	if a.status != want {
@@ -437,8 +440,8 @@ func TestRESTMatrix(t *testing.T) {
 	golden.Check(t, "testdata/matrix_rest.tsv", []byte(strings.Join(seen.lines, "\n")+"\n"))
 }
 
-// detail checks that everyone sees the counts in the answer of /readyz, and that only actors that
-// may list graphs see its member detail.
+// detail checks the answer of /readyz. Everyone must see the counts. Only actors that may list
+// graphs must see the member detail.
 func (m *restMatrix) detail() {
 	m.t.Helper()
 	for _, actor := range append(slices.Clone(matrixActors), "") {

@@ -20,8 +20,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
 
-// deadlines sends every request of the matrix with a deadline to an engine that always takes
-// longer.
+// deadlines sends every request of the matrix with a deadline. The engine always takes longer than
+// the deadline.
 func (m *restMatrix) deadlines(seen *envelopes) {
 	t := m.t
 	store := filepath.Join(t.TempDir(), "people")
@@ -63,7 +63,8 @@ func (m *restMatrix) deadlines(seen *envelopes) {
 	}
 }
 
-// cutHeader marks requests whose contexts are cancelled, as a stopping server cancels them.
+// cutHeader is a header of a request. A stopping server would cancel the context of such a request,
+// so the test cancels it.
 const cutHeader = "Test-Cut"
 
 func cut(next http.Handler) http.Handler {
@@ -77,15 +78,15 @@ func cut(next http.Handler) http.Handler {
 	})
 }
 
-// slowGraph is a graph. While stuck is set, each of its calls blocks until the context of the call
-// ends.
+// slowGraph is a graph. While its field stuck is set, each of its calls blocks until the context of
+// the call ends.
 type slowGraph struct {
 	engine.Graph
 	stuck atomic.Bool
 }
 
-// wait returns the error of the context after the context ends, or nil at once if the graph is
-// not stuck.
+// wait waits until ctx ends and returns the error of ctx. If the graph is not stuck, it returns nil
+// at once.
 func (g *slowGraph) wait(ctx context.Context) error {
 	if !g.stuck.Load() {
 		return nil
@@ -94,7 +95,7 @@ func (g *slowGraph) wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// waited waits as g.wait does, and then runs call.
+// waited waits as g.wait does, and then calls the function `call`.
 func waited[T any](ctx context.Context, g *slowGraph, call func() (T, error)) (T, error) {
 	if err := g.wait(ctx); err != nil {
 		var none T

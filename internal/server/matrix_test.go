@@ -184,8 +184,8 @@ func (m *matrix) send(actor, method, path, body string, header http.Header) answ
 // versions are a protocol version with sessions, and the stateless one.
 var versions = []string{"2025-11-25", "2026-07-28"}
 
-// rpc sends one JSON-RPC request. The argument params has the members of the object params, without
-// braces, and may be empty.
+// rpc sends one JSON-RPC request. The argument `params` has the members of the object params,
+// without braces, and may be empty.
 func (m *matrix) rpc(actor, version, method, name, params string) answer {
 	h := http.Header{"Mcp-Protocol-Version": {version}}
 	if version == versions[1] {
@@ -249,7 +249,7 @@ func (m *matrix) sampleArguments(tl listed, branch string) string {
 	var sample func(name string, raw json.RawMessage) any
 	sample = func(name string, raw json.RawMessage) any {
 		if raw == nil {
-			return "ada" // required, but not described
+			return "ada" // the member is required, but not described
 		}
 		var o object
 		if err := json.Unmarshal(raw, &o); err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
 
-// answerShare is a divisor. The memory of all queries divided by it is the memory limit of one
-// answer. So an actor that has its maximum of calls in flight, and does not read the answers, holds
-// at most half of the memory of all queries.
+// answerShare determines the memory limit of one answer: the memory of all queries divided by
+// answerShare. So an actor that has its maximum of calls in flight, and does not read the answers,
+// holds at most half of the memory of all queries.
 const answerShare = 2 * cluster.DefaultPerActorInflight
 
 // limitsOf returns the configured limits. It derives unset memory limits from GOMEMLIMIT and
@@ -26,8 +26,8 @@ func limitsOf(o *Options) cluster.Limits {
 	return l
 }
 
-// warnAboutMemory logs a warning if a process that uses all that its limits allow would exceed
-// GOMEMLIMIT.
+// warnAboutMemory logs a warning if the process would exceed GOMEMLIMIT when it uses everything
+// that its limits allow.
 func warnAboutMemory(l cluster.Limits, log *slog.Logger) {
 	goMemory := debug.SetMemoryLimit(-1) // -1 only reads the limit
 	if l.MemoryBytes > goMemory-l.BodyBytes {

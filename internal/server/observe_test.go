@@ -293,7 +293,7 @@ func TestLog(t *testing.T) {
 			}
 		}
 	}
-	if len(digests) != 5 { // the arguments of three calls, and two results
+	if len(digests) != 5 { // digests of the arguments of three calls and of two results
 		t.Errorf("the digests are %v", digests)
 	}
 	for _, line := range log.lines(t, "") {
@@ -321,8 +321,8 @@ func TestQuietLog(t *testing.T) {
 	}
 }
 
-// TestTimeouts checks that a client can shorten the time limit of a call but not lengthen it,
-// and that loads are exempt from the server's limit.
+// TestTimeouts checks that a client can shorten the time limit of a call but not lengthen it. Loads
+// must be exempt from the server's limit.
 func TestTimeouts(t *testing.T) {
 	const query = `{"query":"query q() { match { $s: Symbol } return { $s.path } }"}`
 	short := newServer(t, func(o *server.Options) { o.Cluster.Server.Limits.RequestTimeout = time.Nanosecond })
@@ -391,8 +391,8 @@ func TestDeadlineOfAClient(t *testing.T) {
 	}
 }
 
-// TestRefusedOnce checks that a request without a good token writes one log line, and that many
-// of them within an interval together write one line.
+// TestRefusedOnce sends requests without a good token. One such request must write one log line.
+// Many of them within an interval must write one line together.
 func TestRefusedOnce(t *testing.T) {
 	now := clocktest.New(clocktest.Start)
 	log, with := logTo(t, "info")

@@ -68,8 +68,8 @@ func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall a
 	})
 }
 
-// byPattern records the pattern that a ServeMux inside next has set, even when the handler
-// aborts the connection with a panic.
+// byPattern records the pattern that a ServeMux inside the handler `next` has set, even when that
+// handler aborts the connection with a panic.
 func byPattern(next http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		defer func() { recordRoute(r, r.Pattern) }()

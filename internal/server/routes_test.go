@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/requestinfo"
 )
 
-// TestRecovered checks that a panic outside of the transports is answered with the error
-// envelope and logged, and that http.ErrAbortHandler is passed on.
+// TestRecovered checks what happens after a panic outside of the transports. The answer must be the
+// error envelope, and the panic must be logged. http.ErrAbortHandler must be passed on.
 func TestRecovered(t *testing.T) {
 	var log strings.Builder
 	h := recovered(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

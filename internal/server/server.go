@@ -46,7 +46,7 @@ type Options struct {
 
 	Cluster  *cluster.Config
 	Catalogs []*tool.Catalog // from the generated packages of the binary
-	Bind     string          // the listen address; the host check derives its rule from it
+	Bind     string          // the listen address; the host check depends on it
 	Tokens   *auth.Tokens
 
 	// Unauthenticated allows everyone to do everything. Open fails if it is set together with
@@ -57,17 +57,18 @@ type Options struct {
 	// graph and serves the others.
 	RequireAll bool
 
-	// Patience is how long Open waits for files that another process has open, for example the
-	// previous server while it drains, or a short run of cluster status. A graph that is still
+	// Patience is how long Open waits for files that another process has open. That process may be
+	// the previous server while it drains, or a short run of cluster status. A graph that is still
 	// locked after that time is quarantined.
 	Patience time.Duration
 
 	// Surface returns what a graph offers over MCP in addition to its own tools; nil adds nothing.
 	Surface func(g *servedgraph.Graph) mcp.Options
 
-	// MaxConnections is the limit of simultaneous client connections. A connection beyond it closes
-	// the connection that has been idle for longest. 0 means DefaultMaxConnections, or fewer if the
-	// process may not open that many files.
+	// MaxConnections is the limit of simultaneous client connections. If a further client connects,
+	// the server closes the connection that has been idle for longest, or the new one if all others
+	// are busy. 0 means DefaultMaxConnections, or fewer if the process may not open that many
+	// files.
 	MaxConnections int
 
 	Version string
@@ -104,7 +105,7 @@ type Server struct {
 	texts       *textlimit.Texts
 
 	draining                 atomic.Bool   // the server has begun to stop
-	drainTimeout, cutTimeout time.Duration // see the constants of these names
+	drainTimeout, cutTimeout time.Duration // the values of the constants with these names
 
 	patience time.Time // when the start stops waiting for other processes
 }
@@ -122,8 +123,8 @@ const (
 	maxHeader = 64 << 10
 )
 
-// Open opens the graphs of the applied revision and compiles their policies. It quarantines a
-// graph that cannot be opened if another graph can be and RequireAll is not set. A fault of the
+// Open opens the graphs of the applied revision and compiles their policies. If RequireAll is not
+// set and at least one graph can be opened, Open quarantines the graphs that cannot. A fault of the
 // configuration is an error; a fault in a policy is a diag.List.
 func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	o.Log = observe.WithRequests(o.Log)
@@ -234,7 +235,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		if errors.As(err, &data) {
 			err = unopened{err}
 		}
-		return nil, errors.Join(err, g.Close()) // omnigraph verify needs the lock
+		return nil, errors.Join(err, g.Close()) // free the lock, which omnigraph verify needs
 	}
 	s.engines = append(s.engines, g)
 	s.metrics.Watch(served)

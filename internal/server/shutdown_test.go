@@ -18,9 +18,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/observe"
 )
 
-// TestShutdown stops a server while a call is in flight. A call that ends in time is answered
-// as usual, the context of a slower one is cancelled, and a call that waits for its client
-// loses its connection. Serve must not return while a handler runs.
+// TestShutdown stops a server while a call is in flight. A call that ends in time must be answered
+// as usual. The context of a slower call must be cancelled. A call that waits for its client must
+// lose its connection. Serve must not return while a handler runs.
 func TestShutdown(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -109,7 +109,7 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// broken is a listener that fails when fails is closed.
+// broken is a listener that fails once the channel `fails` is closed.
 type broken struct {
 	net.Listener
 	fails chan struct{}
@@ -124,8 +124,8 @@ func (l *broken) Accept() (net.Conn, error) {
 	return nil, net.ErrClosed
 }
 
-// TestListenerFails checks that Serve, after its listener fails, returns only when no call is
-// in flight, because the caller then closes the graphs.
+// TestListenerFails makes the listener fail. Serve must not return while a call is in flight,
+// because the caller closes the graphs when Serve returns.
 func TestListenerFails(t *testing.T) {
 	s := &Server{log: slog.New(slog.DiscardHandler), metrics: observe.New("test"), conns: newConnections(DefaultMaxConnections), drainTimeout: 10 * time.Second, cutTimeout: time.Second}
 	inner, err := net.Listen("tcp", "127.0.0.1:0")

@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
-// TestSurface compares the tools, prompts and resources of the code graph, and the full text of
-// one prompt and one resource, with golden files.
+// TestSurface compares the tools, prompts and resources of the code graph with golden files. It
+// also compares the full text of one prompt and of one resource.
 func TestSurface(t *testing.T) {
 	ts := newServer(t)
 	dev, nobody := ts.connect(t, devToken), ts.connect(t, "the-token-of-nobody")

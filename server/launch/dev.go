@@ -30,7 +30,7 @@ import (
 const (
 	devActor     = "act-dev"
 	devTokenFile = "dev-token"
-	devRows      = 8 // the number of rows shown of the sample query
+	devRows      = 8 // how many rows of the sample query are shown
 )
 
 // devToken reads the development token from a data folder. If there is none, it creates one, in
@@ -172,7 +172,8 @@ func printRows(w io.Writer, content any) error {
 	return tw.Flush()
 }
 
-// printable escapes the control characters that a terminal would interpret: rows are data.
+// printable escapes the control characters that a terminal would interpret, because rows may
+// contain any character.
 func printable(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -10,7 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// TestSampleOf checks that a sample query that is gone is replaced by one that can be called.
+// TestSampleOf checks that sampleOf returns another query that can be called if the sample query of
+// the program no longer exists.
 func TestSampleOf(t *testing.T) {
 	catalogs := []*tool.Catalog{code.Catalog()}
 	for _, tt := range []struct {

@@ -9,7 +9,8 @@ import (
 )
 
 // The main function of a server with stored queries calls Main, which reads the command line. With
-// --version it prints the version and returns; without, the server runs until a signal ends it.
+// --version it prints the version and returns. Without --version, the server runs until a signal
+// ends it.
 func ExampleMain() {
 	os.Args = []string{"omnigraph-server", "--version"}
 	launch.Main(launch.Program{

@@ -11,7 +11,7 @@ import (
 )
 
 func TestHealth(t *testing.T) {
-	var status atomic.Int32 // 0: the server does not answer
+	var status atomic.Int32 // 0 means that the server does not answer
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/healthz" {
 			t.Errorf("asked for %s", r.URL.Path)

@@ -17,7 +17,7 @@ const heapShare = 0.8
 func limitMemory(log *slog.Logger) {
 	if os.Getenv("GOMEMLIMIT") == "" { // the runtime also treats an empty value as unset
 		provider := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)
-		os.Unsetenv("GOMEMLIMIT") // the library would take an empty value for a limit
+		os.Unsetenv("GOMEMLIMIT") // the library would read an empty value as a limit
 		if _, err := memlimit.Set(memlimit.WithRatio(heapShare), memlimit.WithProvider(provider), memlimit.WithLogger(slog.New(slog.DiscardHandler))); err != nil {
 			log.Warn("the server cannot find out how much memory there is; set GOMEMLIMIT", "error", err)
 		}

@@ -15,7 +15,7 @@ func reachableAddress(bind string, addr net.Addr, publicHosts []string) (dial, n
 	dial = addr.String()
 	host, port, err := net.SplitHostPort(dial)
 	if err != nil {
-		return dial, dial // not TCP
+		return dial, dial // the address is not a TCP address
 	}
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 		dial = net.JoinHostPort("localhost", port)

@@ -42,8 +42,8 @@ type ActionRow struct {
 	// write.
 	Writes bool
 
-	// NeedsRead says that the answer of a write shows stored values only to a caller that may read
-	// the branch, too.
+	// NeedsRead says that the answer of a write shows stored values only to a caller that may also
+	// read the branch.
 	NeedsRead bool
 }
 

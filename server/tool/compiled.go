@@ -24,7 +24,7 @@ type Compiled struct {
 
 	once   sync.Once
 	plan   *plan.Query
-	params []plan.Param // the plan's, with the enums added to their types
+	params []plan.Param // the plan's parameters, with the enums added to their types
 }
 
 // Descriptor implements [StoredQuery].

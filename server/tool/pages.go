@@ -24,9 +24,9 @@ func (e *Env) SealPage(p pagetoken.Place) string {
 	return e.Pages.Seal(&p)
 }
 
-// OpenPage returns the place of a token that was made for this caller and graph, and for the rows
-// of a read or, if the argument `list` is not empty, for that list. The error is an *ArgumentError
-// if the token is not valid here.
+// OpenPage returns the place of a token. The token must have been made for this caller and graph.
+// If the argument `list` is not empty, the token must be for that list, and otherwise for the rows
+// of a read. The error is an *ArgumentError if the token is not valid here.
 //
 // The token proves no permission: the caller of OpenPage must ask the policy for each page.
 func (e *Env) OpenPage(token string, list pagetoken.List) (*pagetoken.Place, error) {

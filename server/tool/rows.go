@@ -12,9 +12,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Read runs the query for a Go program. params is a struct with one field per parameter,
-// and rows points to a slice of structs with one field per column, both in the order of the
-// plan. Read copies the rows out of the engine's memory. It sets *rows only if it succeeds.
+// Read runs the query for a Go program. The argument `params` is a struct with one field per
+// parameter. The argument `rows` points to a slice of structs with one field per column. The fields
+// of both structs are in the order of the plan. Read copies the rows out of the engine's memory. It
+// sets *rows only if it succeeds.
 func (c *Compiled) Read(ctx context.Context, g engine.Graph, params any, at engine.Target, rows any) (err error) {
 	q := c.Plan()
 	res, err := g.Query(ctx, q, arguments(q.Params, params), at)
@@ -45,7 +46,8 @@ func (c *Compiled) Read(ctx context.Context, g engine.Graph, params any, at engi
 	}
 }
 
-// Write runs the mutation for a Go program. params is as for [Compiled.Read].
+// Write runs the mutation for a Go program. The argument `params` has the same form as in
+// [Compiled.Read].
 func (c *Compiled) Write(ctx context.Context, g engine.Graph, params any, opts engine.WriteOptions) (engine.Change, error) {
 	q := c.Plan()
 	return g.Mutate(ctx, q, arguments(q.Params, params), opts)
@@ -59,7 +61,7 @@ func arguments(params []plan.Param, s any) engine.Args {
 	for i, p := range params {
 		f := fields.Field(i)
 		if p.Type.Nullable && f.IsNil() {
-			continue // null is the zero Value
+			continue // the argument stays the zero Value, which is null
 		}
 		if f.Kind() == reflect.Pointer {
 			f = f.Elem()

@@ -26,7 +26,7 @@ const (
 type Grant struct {
 	Action Action
 	Branch string // for actions on a branch; empty for main
-	Commit string // for Read or Export of a commit; checked for the branch it was made on
+	Commit string // for Read or Export of a commit; checked for the branch where it was made
 	Query  string // the stored query, for InvokeQuery and for Via Stored
 	Via    Via    // for Read and Change
 }
@@ -61,7 +61,7 @@ type Call interface {
 	// Grants returns the permissions that this call requires.
 	Grants() []Grant
 
-	// Run executes the call. It is called once, after all Grants were given.
+	// Run executes the call. It is called once, after the policy has granted all Grants.
 	Run(ctx context.Context, env *Env) (*Outcome, error)
 }
 
@@ -87,10 +87,10 @@ type Env struct {
 	// compiling. A nil Text admits everything.
 	Text func(ctx context.Context, argument, text string) (done func(), err error)
 
-	MaxBytes int // limit for an answer; 0 for none
+	MaxBytes int // limit on the bytes of an answer; 0 for none
 
 	Graph engine.Graph
-	Actor string // recorded in commits
+	Actor string // name of the actor in commits
 
 	GraphID string    // the graph's id in page tokens
 	Now     time.Time // value of now() in reads, see [pagetoken.Instant]; zero for the engine's clock

@@ -55,9 +55,9 @@ type FS struct {
 	ops    *atomic.Int64   // number of operations so far
 }
 
-// New returns a file system that passes operations to base. It calls the function inject before
-// each operation, and may call it concurrently. If that function returns a Fault, the operation
-// fails with it; if inject returns nil, the operation proceeds.
+// New returns a file system that passes operations to the file system `base`. It calls the function
+// `inject` before each operation, and may call it concurrently. If `inject` returns a Fault, the
+// operation fails with that fault. If it returns nil, the operation proceeds.
 func New(base fs.FS, inject func(Op) *Fault) *FS {
 	return &FS{base: base, inject: inject, ops: new(atomic.Int64)}
 }
@@ -177,7 +177,7 @@ func (s *FS) do(op Op, f func() error) error {
 	return fault.Err
 }
 
-// file opens a file with open, unless the operation fails.
+// file opens a file with the function `open`, unless a fault prevents the operation.
 func (s *FS) file(op Op, open func(string) (fs.File, error)) (fs.File, error) {
 	fault := s.next(op)
 	if fault != nil && !fault.Apply {

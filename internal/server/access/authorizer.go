@@ -5,7 +5,8 @@ package access
 
 import "github.com/omnigraph-go/omnigraph/server/tool"
 
-// Actor is the sender of a request. Authentication resolves it once, before any transport.
+// Actor is the sender of a request. Authentication determines it once, before any transport handles
+// the request.
 type Actor struct {
 	ID     string
 	Groups []string // from the actor's token

@@ -8,8 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Visible reports whether all gates of a tool are granted on the same branch, for some
-// branch.
+// Visible reports whether there is a branch on which all gates of a tool are granted.
 func (c *Control) Visible(actor *Actor, t tool.Tool, branches *Branches) (bool, error) {
 	if !asksBranches(t) {
 		return c.granted(actor, t, ""), nil
@@ -39,7 +38,7 @@ func asksBranches(t tool.Tool) bool {
 // Branches holds the branch names that are tried for "some branch". It starts with
 // main and lists the others only when they are needed, since a graph may have thousands.
 type Branches struct {
-	list   func() ([]string, error) // lists the others
+	list   func() ([]string, error) // lists the branches except main
 	others []string
 	listed bool // others is set
 }

@@ -31,8 +31,8 @@ func (c *Control) ReadsTargets(actor *Actor, grants []tool.Grant) bool {
 	return true
 }
 
-// MayRead reports whether the actor may read each branch that the grants read, with queries that
-// the actor writes itself.
+// MayRead reports whether the actor may run its own queries on each branch that the grants allow a
+// call to read.
 func (c *Control) MayRead(actor *Actor, grants []tool.Grant) bool {
 	for _, grant := range grants {
 		if grant.Action == tool.Read && !c.Allowed(actor, ReadOn(grant.Branch)) {
@@ -52,8 +52,8 @@ func WantsRead(branch string, dryRun bool) []tool.Grant {
 	return []tool.Grant{ReadOn(branch)}
 }
 
-// Withheld returns the error of a write with the given grants for an actor that may not read
-// the branch. It keeps the status, the code and the members, and removes stored data.
+// Withheld changes err, the error of a write with the given grants, for an actor that may not read
+// the branch. The returned error has the same status, code and members, but no stored data.
 func Withheld(grants []tool.Grant, err error) error {
 	applies := slices.ContainsFunc(grants, func(g tool.Grant) bool { return g.Action == tool.SchemaApply })
 	return withheld(err, applies)

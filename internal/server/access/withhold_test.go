@@ -10,9 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// TestWithheld checks each error of a write in the form that an actor without the right to read
-// gets. The error keeps the caller's own values and the rules of the schema. STORED stands for
-// stored data.
+// TestWithheld checks each error of a write as an actor without the right to read gets it. The
+// error keeps the caller's own values and the rules of the schema. STORED stands for stored data.
 func TestWithheld(t *testing.T) {
 	violation := func(rule, id, detail string) *engine.ConstraintViolation {
 		return &engine.ConstraintViolation{Entity: "node", Type: "Person", ID: id, Property: "p", Rule: rule, Detail: detail}

@@ -79,7 +79,7 @@ const maxSpare = 64
 // waiter is a request that waits for admission.
 type waiter struct {
 	actor          Actor
-	bytes          int64 // to reserve for the body
+	bytes          int64 // number of bytes to reserve for the body
 	admitted       bool
 	admittedSignal chan struct{} // closed once the request is admitted
 }
@@ -96,8 +96,8 @@ func (g *Limiter) Load() Load {
 	return l
 }
 
-// Enter admits a request. The given number of bytes is counted for its body. If a limit is
-// exceeded, it waits up to Options.Wait for room. It returns nil if the request is admitted; the
+// Enter admits a request, and counts the given number of bytes for the request's body. If a limit
+// is exceeded, it waits up to Options.Wait for room. It returns nil if the request is admitted; the
 // caller must then call Leave.
 func (g *Limiter) Enter(ctx context.Context, a Actor, bytes int64) *Refusal {
 	g.mu.Lock()
@@ -135,7 +135,7 @@ func (g *Limiter) Enter(ctx context.Context, a Actor, bytes int64) *Refusal {
 	return g.refuse(refusal)
 }
 
-// Leave ends an admitted request. The arguments must be those of its Enter.
+// Leave ends an admitted request. The arguments must be the ones that Enter got for this request.
 func (g *Limiter) Leave(a Actor, bytes int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -155,8 +155,8 @@ func (g *Limiter) Leave(a Actor, bytes int64) {
 	}
 }
 
-// admitWaiting admits the waiting requests that fit, in order of arrival. A request that
-// does not fit does not hold up the ones behind it. Called with g.mu locked.
+// admitWaiting admits the waiting requests that fit, in order of arrival. A request that does not
+// fit does not block later requests. Called with g.mu locked.
 func (g *Limiter) admitWaiting() {
 	g.waiting = slices.DeleteFunc(g.waiting, func(w *waiter) bool {
 		if g.exceeded(w.actor, w.bytes) != nil {
@@ -169,8 +169,8 @@ func (g *Limiter) admitWaiting() {
 	})
 }
 
-// exceeded returns a refusal if one more request would exceed a limit, or nil. Called with
-// g.mu locked.
+// exceeded returns a refusal if one more request would exceed a limit, and nil otherwise. Called
+// with g.mu locked.
 func (g *Limiter) exceeded(a Actor, bytes int64) *Refusal {
 	o := &g.opts
 	if o.Total > 0 && g.load.Requests >= o.Total {

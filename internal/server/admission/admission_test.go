@@ -242,9 +242,9 @@ func TestBytesOfABody(t *testing.T) {
 	}
 }
 
-// TestRefusedBody checks that a refused client that sends its whole body before it reads
-// still gets the answer, and that a client that sends Expect: 100-continue does not have to
-// send the body.
+// TestRefusedBody sends refused requests with bodies. A client that sends its whole body before it
+// reads must still get the answer. A client that sends Expect: 100-continue must not have to send
+// the body.
 func TestRefusedBody(t *testing.T) {
 	g := New(Options{PerActor: 1, MaxBody: 32 << 20})
 	s := httptest.NewServer(g.Wrap(http.NotFoundHandler()))
@@ -264,7 +264,7 @@ func TestRefusedBody(t *testing.T) {
 			if _, err := conn.Write(make([]byte, size)); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(time.Second) // a connection that is closed would be gone by now
+			time.Sleep(time.Second) // a closed connection would be gone after this time
 		}
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {

@@ -18,10 +18,10 @@ import (
 // requests already bounds the memory for small bodies.
 const SmallBody = 64 << 10
 
-// Wrap returns a handler that calls next for each admitted request. It takes the actor from the
-// request's context. If the actor's source is "none", the actor represents all anonymous clients,
-// and the request is counted by its remote address. A refused request is answered with status 429,
-// the error envelope and a Retry-After header.
+// Wrap returns a handler that calls the handler `next` for each admitted request. It takes the
+// actor from the request's context. If the actor's source is "none", the actor represents all
+// anonymous clients, so Wrap counts the request by its remote address. The answer to a refused
+// request has status 429, the error envelope and a Retry-After header.
 func (g *Limiter) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		actor, bytes := actorOf(r), g.bytesOf(r)

@@ -20,7 +20,7 @@ type fault struct {
 	help   string // how to correct the value; may be empty
 }
 
-// convert reads raw as a value of type t. raw is not the JSON null.
+// convert reads `raw`, which must not be the JSON null, as a value of type t.
 func convert(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 	switch {
 	case t.List:
@@ -49,7 +49,7 @@ func convert(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 	return scalar(raw, t)
 }
 
-// array reads the elements of a JSON array; elem reads one of them.
+// array reads a JSON array. It calls `elem` to read each element.
 func array(raw jsontext.Value, t value.Type, elem func(jsontext.Value) (value.Value, *fault)) ([]value.Value, *fault) {
 	if raw.Kind() != '[' {
 		return nil, &fault{detail: "found " + describe(raw) + ", expected " + expectedValue(t)}
@@ -178,7 +178,7 @@ func splitInteger(text string) (neg bool, digits string, ok bool) {
 		n, err := strconv.Atoi(text[i+1:])
 		text = text[:i]
 		if err != nil || n > 1<<20 || n < -1<<20 {
-			n = math.MaxInt32 // too large an exponent, unless all digits are zeros
+			n = math.MaxInt32 // the exponent is too large, unless all digits are zeros
 		}
 		exp = n
 	}

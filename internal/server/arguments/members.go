@@ -10,12 +10,14 @@ func (o *Object) OptString(name string) *string {
 	return optional(o, name, value.Of(value.String), value.Value.Str)
 }
 
-// Enum returns a required String that is one of allowed, or "" if it is absent.
+// Enum returns a required String, or "" if it is absent. The String must be one of the values in
+// `allowed`.
 func (o *Object) Enum(name string, allowed ...string) string {
 	return text(o.Value(name, value.Type{Kind: value.String, Enum: allowed}))
 }
 
-// OptEnum returns an optional String that is one of allowed, or nil if it is absent.
+// OptEnum returns an optional String, or nil if it is absent. The String must be one of the values
+// in `allowed`.
 func (o *Object) OptEnum(name string, allowed ...string) *string {
 	return optional(o, name, value.Type{Kind: value.String, Enum: allowed}, value.Value.Str)
 }

@@ -97,8 +97,8 @@ func (o *Object) Merge(name string, err error) {
 const maxFaults = 20
 
 // Done returns the faults as one *tool.ArgumentError, or nil if there are none. Unknown members,
-// which no getter has read, come first. At most maxFaults faults are listed; a last one gives the
-// number of the others.
+// which no getter has read, come first. At most maxFaults faults are listed. If there are more, a
+// last fault gives their number.
 func (o *Object) Done() error {
 	var faults []*tool.ArgumentError
 	more := 0

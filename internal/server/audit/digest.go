@@ -7,10 +7,10 @@ import (
 	"encoding/hex"
 )
 
-// digester makes digests of arguments for the log. They are keyed, because most arguments are so
-// short, or have so few possible values, that an attacker could find them by hashing all
-// candidates. The key is derived from the key of page tokens, which is stored, so digests stay the
-// same after a restart.
+// digester makes digests of arguments for the log. They are keyed, because an attacker could
+// otherwise find many arguments by hashing all candidates: most arguments are short or have few
+// possible values. The key is derived from the key of page tokens, which is stored, so digests stay
+// the same after a restart.
 type digester struct{ key []byte }
 
 // digestSize is the size of a digest in bytes. It is large enough to tell requests apart.

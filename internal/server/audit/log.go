@@ -66,8 +66,8 @@ func writtenID(w *tool.Written) string {
 	return w.Commit.ID
 }
 
-// wrapper is implemented by calls of a transport that wrap another call, for example to give
-// the answer another form. The log describes the inner call.
+// wrapper is implemented by a transport's calls that wrap another call, for example to give the
+// answer another form. The log describes the inner call.
 type wrapper interface{ Unwrap() tool.Call }
 
 // unwrapped removes all wrappers from a call.

@@ -44,7 +44,7 @@ func (r *Recorder) Refused(ctx context.Context, name string, outcome wireerror.O
 	return err
 }
 
-// Tell reports a call that ended to the observer.
+// Tell reports to the observer that a call ended.
 func (r *Recorder) Tell(name string, outcome wireerror.Outcome, err error, rows, bytes int, took time.Duration) {
 	if r.observer == nil {
 		return

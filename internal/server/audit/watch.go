@@ -23,14 +23,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Watch follows one call from its start until it is logged. It is for one goroutine.
+// Watch follows one call from its start until it is logged. Only one goroutine may use it.
 type Watch struct {
 	*Recorder
 	actor  *access.Actor
 	name   string // name of the tool or operation
 	call   tool.Call
 	start  time.Time
-	to     *encoding.Writer // after the position mark, it contains the answer of the call
+	to     *encoding.Writer // contains the answer of the call, after the position in the field mark
 	mark   encoding.Mark
 	branch string     // the branch of the first grant that concerns a branch
 	writes bool       // a grant of the call is for a write
@@ -45,8 +45,8 @@ type Watch struct {
 // tracerName is the instrumentation scope of the spans of calls.
 const tracerName = "github.com/omnigraph-go/omnigraph/server"
 
-// Begin starts to follow a call. The answer of the call is written to w. It returns a context with
-// the call's span if the request is traced.
+// Begin starts to follow a call that writes its answer to w. It returns a context with the call's
+// span if the request is traced.
 func (r *Recorder) Begin(ctx context.Context, actor *access.Actor, name string, call tool.Call, to *encoding.Writer) (context.Context, *Watch) {
 	w := &Watch{Recorder: r, actor: actor, name: name, call: call, to: to, mark: to.Mark(), start: clock.Now()}
 	if load, ok := unwrapped(call).(interface{ TeeData(io.Writer) }); ok && r.log.Enabled(ctx, slog.LevelDebug) {

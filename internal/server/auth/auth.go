@@ -22,10 +22,10 @@ import (
 
 // Verifier resolves a bearer token to its actor. Implementations are safe for concurrent use.
 type Verifier interface {
-	// Verify returns the token's actor. It returns a nil actor and a nil error if the token is not
-	// of a kind that this verifier handles, a *Rejected if the token is of that kind but is not
-	// valid, and another error if the token could not be checked. No error repeats any part of the
-	// token.
+	// Verify returns the token's actor. If the token is not of a kind that this verifier handles,
+	// it returns a nil actor and a nil error. If the token is of that kind but is not valid, the
+	// error is a *Rejected. Any other error means that the token could not be checked. No error
+	// repeats any part of the token.
 	Verify(ctx context.Context, token string) (*access.Actor, error)
 }
 
@@ -42,7 +42,7 @@ const (
 // Authenticator authenticates requests before they reach a transport.
 type Authenticator struct {
 	Log       *slog.Logger
-	Verifiers []Verifier // in order; the first that knows a token decides
+	Verifiers []Verifier // asked in order, until one recognizes the token
 	Metadata  *Metadata  // nil if the server publishes no metadata
 
 	Now func() time.Time // clock for rate-limiting log lines; nil means clock.Now
@@ -50,11 +50,11 @@ type Authenticator struct {
 	sampler logsample.Sampler // limits log lines, because clients without a token can cause them
 }
 
-// Require puts authentication in front of the handler `next`. The first verifier that knows the
-// token determines the actor, and the context of the request carries the actor to the handler
-// `next`. If the token is missing, unknown or rejected, the answer is 401 with WWW-Authenticate,
-// which points to the metadata if there is any. If a verifier fails, the answer is 503. Tokens
-// appear neither in answers nor in the log, and the handler `next` does not see them.
+// Require puts authentication in front of the handler `next`. The first verifier that recognizes
+// the token determines the actor. The context of the request then carries the actor to `next`. If
+// the token is missing, unknown or rejected, the answer is 401 with WWW-Authenticate, which points
+// to the metadata if there is any. If a verifier fails, the answer is 503. Tokens appear neither in
+// answers nor in the log, and `next` does not see them.
 func (g *Authenticator) Require(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, why := bearer(r.Header)

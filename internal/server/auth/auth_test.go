@@ -41,7 +41,7 @@ func tokens(t testing.TB) *Tokens {
 	return ts
 }
 
-// require puts an Authenticator with these verifiers in front of next.
+// require puts an Authenticator with these verifiers in front of the handler `next`.
 func require(next http.Handler, log *slog.Logger, verifiers ...Verifier) http.Handler {
 	return (&Authenticator{Log: log, Verifiers: verifiers}).Require(next)
 }
@@ -114,7 +114,7 @@ func TestRequire(t *testing.T) {
 	}
 }
 
-// verifierFunc is a second verifier, in place of an OIDC verifier.
+// verifierFunc is a verifier that a function implements. It takes the place of an OIDC verifier.
 type verifierFunc func(token string) (*access.Actor, error)
 
 func (f verifierFunc) Verify(_ context.Context, token string) (*access.Actor, error) {
@@ -297,7 +297,7 @@ func FuzzAuthorization(f *testing.F) {
 	})
 }
 
-// actorInto returns a handler that stores the request's actor in id.
+// actorInto returns a handler that stores the id of the request's actor in *id.
 func actorInto(id *string) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { *id = access.ActorFrom(r.Context()).ID })
 }

@@ -91,8 +91,8 @@ func (k *issuerKeys) close() {
 	k.client.CloseIdleConnections()
 }
 
-// verify calls check with each key that may have signed a token with these headers, until a check
-// succeeds. The error is a *Rejected, an *Unreachable or the error of the context.
+// verify calls `check` with each key that may have signed a token with these headers, until a check
+// succeeds. The error is a *Rejected, an *Unreachable or, if ctx ends, the error of ctx.
 func (k *issuerKeys) verify(ctx context.Context, kid, alg string, check func(key any) error) error {
 	keys, err := k.current(ctx)
 	if err != nil {
@@ -115,8 +115,8 @@ func (k *issuerKeys) verify(ctx context.Context, kid, alg string, check func(key
 	return &Rejected{"is signed with a key that the issuer does not publish"}
 }
 
-// tryKeys calls check with each key that fits kid and alg. known reports whether there is such a
-// key; holds reports whether check accepted one.
+// tryKeys calls `check` with each key that fits kid and alg. The result `known` reports whether
+// there is such a key; `holds` reports whether `check` accepted one.
 func tryKeys(keys []jose.JSONWebKey, kid, alg string, check func(key any) error) (known, holds bool) {
 	for i := range keys {
 		if (kid == "" || keys[i].KeyID == kid) && signs(&keys[i], alg) {
@@ -130,8 +130,8 @@ func tryKeys(keys []jose.JSONWebKey, kid, alg string, check func(key any) error)
 }
 
 // current returns the keys of the last fetch that succeeded. If they are old and the issuer may be
-// asked, current first waits for a fetch. If that fetch fails, the old keys stay in use. The only
-// possible error is that of the context.
+// asked, current first waits for a fetch. If that fetch fails, the old keys stay in use. An error
+// is possible only if ctx ends; it is then the error of ctx.
 func (k *issuerKeys) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 	k.mu.Lock()
 	now := k.now()
@@ -146,7 +146,7 @@ func (k *issuerKeys) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 	pending, failing := k.startLocked(), k.fault != nil && now.Sub(k.next) < keysCooldown
 	k.mu.Unlock()
 
-	var patience <-chan time.Time // uses the machine's clock, as the timeout of the fetch does
+	var patience <-chan time.Time // runs on the machine's clock, as does the timeout of the fetch
 	if failing {
 		timer := time.NewTimer(staleWait)
 		defer timer.Stop()
@@ -164,8 +164,8 @@ func (k *issuerKeys) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 }
 
 // renew waits for a fetch and returns its keys. If it is too early for a fetch, renew returns the
-// result of the last one: its keys, or its fault as an *Unreachable. The only other possible error
-// is that of the context.
+// result of the last one: its keys, or its fault as an *Unreachable. If ctx ends, renew returns the
+// error of ctx.
 func (k *issuerKeys) renew(ctx context.Context) ([]jose.JSONWebKey, error) {
 	k.mu.Lock()
 	if k.pending == nil {
@@ -260,7 +260,7 @@ func (k *issuerKeys) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	return keys, nil
 }
 
-// get fetches a JSON document into the value that into points to.
+// get fetches a JSON document and decodes it into the value that the pointer `into` refers to.
 func (k *issuerKeys) get(ctx context.Context, url string, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -29,7 +29,7 @@ func TestIssuerDown(t *testing.T) {
 		before  func()
 		key     *authtest.Key
 		want    string
-		fetches int // since the start of the test
+		fetches int // number of fetches since the start of the test
 	}{
 		{"the issuer is down at the start", func() { i.Down(true) }, first, "unreachable", 1},
 		{"and soon after not asked again", func() { i.Down(false) }, first, "unreachable", 1},
@@ -133,9 +133,9 @@ func TestOldKeys(t *testing.T) {
 	}
 }
 
-// TestOldKeysOutage makes the issuer fail when the keys are older than keysAge. The known keys stay
-// in use. After the first failure no request waits longer than staleWait. The first request after
-// the outage is rejected, because its key was withdrawn.
+// TestOldKeysOutage makes the issuer fail when the keys are older than keysAge. The known keys must
+// stay in use. After the first failure, no request may wait longer than staleWait. The first
+// request after the outage must be rejected, because its key was withdrawn.
 func TestOldKeysOutage(t *testing.T) {
 	first, second := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
 	i := authtest.New(t, first)
@@ -168,7 +168,7 @@ func TestOldKeysOutage(t *testing.T) {
 		}
 	}
 	release()
-	// The second key waits until the hanging issuer answers the fetch.
+	// A token of the second key waits until the hanging issuer answers the fetch.
 	for _, s := range []struct {
 		key  *authtest.Key
 		want string
@@ -248,8 +248,8 @@ func TestShortRSAKey(t *testing.T) {
 	}
 }
 
-// TestUnknownKeyFlood sends many tokens with unknown keys at once. The issuer is asked only once,
-// and known keys work in the meantime.
+// TestUnknownKeyFlood sends many tokens with unknown keys at once. The verifier must ask the issuer
+// only once, and must accept tokens with known keys in the meantime.
 func TestUnknownKeyFlood(t *testing.T) {
 	key, stranger := authtest.NewKey(t, "k1", jose.ES256), authtest.NewKey(t, "k2", jose.ES256)
 	i := authtest.New(t, key)

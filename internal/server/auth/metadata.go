@@ -10,8 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// Metadata serves protected resource metadata (RFC 9728). It tells clients without a token which
-// issuer the server accepts tokens of. There is one document for the server, one for each graph,
+// Metadata serves protected resource metadata (RFC 9728). It tells clients without a token from
+// which issuer the server accepts tokens. There is one document for the server, one for each graph,
 // and one for each graph over MCP.
 type Metadata struct {
 	Issuer string // the server accepts tokens of this issuer

@@ -61,8 +61,8 @@ var algorithms = []jose.SignatureAlgorithm{
 const (
 	defaultGroupsClaim = "groups"
 
-	// groupsOmitted begins the reason for rejecting a token if the issuer left the groups out
-	// because the actor has too many.
+	// groupsOmitted is the beginning of the reason for rejecting a token without groups. The issuer
+	// leaves the groups out if the actor has too many.
 	groupsOmitted = "has no groups, because the issuer found them too many for a token: "
 
 	// maxJWT bounds the length of a token in bytes. A token with many groups has a few thousand
@@ -144,7 +144,7 @@ func (v *OIDC) Verify(ctx context.Context, token string) (*access.Actor, error) 
 	if err := v.keys.verify(ctx, header.KeyID, header.Algorithm, func(key any) error { return parsed.Claims(key) }); err != nil {
 		return nil, err
 	}
-	var said claims // set only after the signature was verified
+	var said claims // set once the signature is verified
 	if err := parsed.UnsafeClaimsWithoutVerification(&said.registered, &said.all); err != nil {
 		return nil, &Rejected{"has no readable claims"}
 	}
@@ -157,8 +157,8 @@ type claims struct {
 	all        map[string]any // every claim by name
 }
 
-// acceptedType reports whether the header typ allows the token as a bearer token. Tokens of other
-// kinds, such as logout tokens, have the same issuer, audience and keys.
+// acceptedType reports whether the token's header typ, if any, is that of a bearer token. Tokens of
+// other kinds, such as logout tokens, have the same issuer, audience and keys.
 func acceptedType(typ any) bool {
 	if typ == nil {
 		return true
@@ -183,7 +183,7 @@ func (v *OIDC) actor(c *claims) (*access.Actor, error) {
 		return nil, &Rejected{"is for another audience"}
 	case err != nil:
 		return nil, &Rejected{"is from another issuer"}
-	case len(v.o.Audiences) == 0: // the library would accept any audience
+	case len(v.o.Audiences) == 0: // without this case, the library would accept any audience
 		return nil, &Rejected{"is for another audience"}
 	case c.registered.Expiry == nil:
 		return nil, &Rejected{"never expires; expected the claim exp"}
@@ -211,7 +211,7 @@ func (v *OIDC) actor(c *claims) (*access.Actor, error) {
 	return &access.Actor{ID: name, Groups: groups, Source: "oidc"}, nil
 }
 
-// groups returns the groups of the token that o.Groups lists, sorted. It rejects a token whose
+// groups returns, sorted, the groups of the token that o.Groups lists. It rejects a token if its
 // groups are unreadable or left out, because a rule may deny by group.
 func (v *OIDC) groups(all map[string]any) ([]string, error) {
 	if len(v.o.Groups) == 0 {

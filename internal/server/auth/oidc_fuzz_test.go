@@ -10,11 +10,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/auth/authtest"
 )
 
-// says returns the signed part of a token. The same signature can be written in several ways.
+// says returns the signed part of a token. It leaves out the signature, because the same signature
+// can be written in several ways.
 func says(token string) string { return token[:max(0, strings.LastIndexByte(token, '.'))] }
 
-// FuzzOIDC checks that a text yields an actor only if its bytes are those of a signed token, and
-// that no error repeats a piece of a token.
+// FuzzOIDC checks that the verifier accepts a text only if the text consists of the bytes of a
+// signed token. No error may repeat a piece of a token.
 func FuzzOIDC(f *testing.F) {
 	key, stranger := authtest.NewKey(f, "k1", jose.ES256), authtest.NewKey(f, "k1", jose.ES256)
 	i := authtest.New(f, key)

@@ -92,7 +92,7 @@ func raw(header, claims any, signature []byte) string {
 }
 
 // hmacWith signs a token in HS256 with the bytes of a public key. A faulty verifier would accept
-// it, because it would use the public key as the HMAC secret.
+// the token, because it would use the public key as the HMAC secret.
 func hmacWith(public []byte, header, claims any) string {
 	t := raw(header, claims, nil)
 	t = strings.TrimSuffix(t, ".")

@@ -16,12 +16,12 @@ import (
 
 // The environment variables that contain or locate tokens.
 const (
-	// TokensFileVar is the variable that holds the path of the tokens file.
+	// TokensFileVar is the name of the variable that holds the path of the tokens file.
 	TokensFileVar = "OMNIGRAPH_TOKENS_FILE"
 
-	// TokenVarPrefix begins the names of the variables that each hold one raw token. The rest of
-	// the name, in lower case and with - for _, is the actor: OMNIGRAPH_TOKEN_ACT_ADA holds a token
-	// of act-ada.
+	// TokenVarPrefix is the prefix of the variables that each hold one raw token. The rest of the
+	// name of such a variable identifies the actor: it is the name of the actor if it is written in
+	// lower case and with - for _. For example, OMNIGRAPH_TOKEN_ACT_ADA holds a token of act-ada.
 	TokenVarPrefix = "OMNIGRAPH_TOKEN_"
 )
 
@@ -40,9 +40,9 @@ type entry struct {
 	actor  *access.Actor
 }
 
-// Load returns the tokens of an environment; environ has the form of os.Environ. Load reads the
-// OMNIGRAPH_TOKEN_<ACTOR> variables, and the file at the path in OMNIGRAPH_TOKENS_FILE. It is not
-// an error if none of these variables is set.
+// Load returns the tokens of an environment. The argument `environ` has the form of os.Environ.
+// Load reads the OMNIGRAPH_TOKEN_<ACTOR> variables, and the file at the path in
+// OMNIGRAPH_TOKENS_FILE. It is not an error if none of these variables is set.
 func Load(environ []string) (*Tokens, error) {
 	t := &Tokens{}
 	for _, kv := range environ {
@@ -153,8 +153,8 @@ func (t *Tokens) add(digest [sha256.Size]byte, actor string) error {
 	return nil
 }
 
-// hexOrNothing returns s as bytes if it has the length of a digest in hex, and nil otherwise, so
-// that hex.Decode does not write beyond the digest.
+// hexOrNothing returns s as bytes if it has the length of a digest in hex, and nil otherwise.
+// Without this check, hex.Decode could write beyond the digest.
 func hexOrNothing(s string) []byte {
 	if len(s) != hex.EncodedLen(sha256.Size) {
 		return nil

@@ -12,12 +12,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// All returns the built-in tools of a graph that a cluster serves, in listing order.
-// version is the version of the server.
+// All returns the built-in tools of a graph that a cluster serves, in listing order. The argument
+// `version` is the version of the server.
 func All(version string) []tool.Tool { return tools(version, clusterSchema) }
 
-// Local returns the built-in tools of a local store that serves one client over standard
-// input and output. In contrast to [All], schemas can be applied and Go modules indexed.
+// Local returns the built-in tools of a local store that serves one client over standard input and
+// output. In contrast to the tools of [All], they can apply schemas and index Go modules.
 func Local(version string) []tool.Tool { return append(tools(version, localSchema), codeIndex()) }
 
 // tools returns the built-in tools.
@@ -78,7 +78,7 @@ func writer[Args, Result any](d tool.Descriptor) *tool.Descriptor {
 	return &d
 }
 
-// branchArgs are the arguments of a tool whose only argument is a branch.
+// branchArgs are the arguments of a tool that takes only a branch.
 type branchArgs struct {
 	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to look at; main when it is left out."`
 }

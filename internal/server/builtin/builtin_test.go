@@ -22,9 +22,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// TestAdHoc runs texts through graph_query and graph_mutate. If the answer is that of a read, the
-// test compares the part that begins with the columns. If it is a fault, the test compares the
-// whole envelope.
+// TestAdHoc runs texts through graph_query and graph_mutate. For the answer of a read, it compares
+// the part that begins with the columns. For a fault, it compares the whole envelope.
 func TestAdHoc(t *testing.T) {
 	c := servedtest.Config(t, builtin.All("1")...)
 	g := servedtest.Graph(t, c)

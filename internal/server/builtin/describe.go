@@ -161,8 +161,8 @@ func endAnswer(e *catalog.Edge, other, clause string) EdgeAnswer {
 	return a
 }
 
-// properties describes the properties of a type. In the examples, variable is the variable for an
-// entity of the type.
+// properties describes the properties of a type. In the examples, the argument `variable` is the
+// variable for an entity of the type.
 func properties(variable string, props []*catalog.Property) []PropertyAnswer {
 	answers := make([]PropertyAnswer, len(props))
 	for i, p := range props {

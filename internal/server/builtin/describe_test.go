@@ -70,7 +70,7 @@ func testSchemas(t *testing.T) map[string]string {
 
 // TestDescribedClauses pastes each clause of the answer of type_describe into a query and runs the
 // query on a graph with one edge. A clause among the outgoing edges must match the described node
-// as the source of that edge, and a clause among the incoming edges must match it as the target.
+// as the source of that edge. A clause among the incoming edges must match it as the target.
 func TestDescribedClauses(t *testing.T) {
 	edges, loops := 0, 0
 	for name, text := range testSchemas(t) {
@@ -141,7 +141,7 @@ func (g *describedGraph) load(t *testing.T, line string) {
 	}
 }
 
-// insert inserts a node and returns its id. Two nodes of one type have different numbers.
+// insert inserts a node and returns its id. Each node of a type must have a different number.
 func (g *describedGraph) insert(t *testing.T, n *catalog.Node, number int) string {
 	t.Helper()
 	before := g.ids(t, n.Name)
@@ -257,7 +257,8 @@ var variableName = regexp.MustCompile(`^\$\w+`)
 // variableOf returns the variable at the start of a clause.
 func variableOf(clause string) string { return variableName.FindString(clause) }
 
-// properties returns a value for each property that needs one. The values of two numbers differ.
+// properties returns a value for each property that must have one. Different numbers give different
+// values.
 func properties(props []*catalog.Property, number int) map[string]any {
 	values := map[string]any{}
 	for _, p := range props {

@@ -55,8 +55,8 @@ func TestLargestAnswers(t *testing.T) {
 			}
 			continue
 		}
-		// The limit applies up to the last row of a read; the rest of the answer is
-		// extra.
+		// The limit applies to the answer up to the last row of a read. The part after that row may
+		// exceed the limit.
 		if bound := servedtest.MaxBytes + 400; err != nil || len(answer) > bound || !json.Valid([]byte(answer)) || !strings.Contains(answer, call.Answer) {
 			t.Errorf("%s: %d bytes, %v: %.1800s\nwant at most %d with %s", call.Tool, len(answer), err, answer, bound, call.Answer)
 		}
@@ -68,8 +68,8 @@ func TestLargestAnswers(t *testing.T) {
 	}
 }
 
-// TestCutSteps checks that the steps of a schema are cut if they do not fit, and that the answer
-// still contains the total number of steps.
+// TestCutSteps makes the steps of a schema too large for the answer. The answer must cut the steps,
+// but still contain their total number.
 func TestCutSteps(t *testing.T) {
 	a := &operations.SchemaApplyResult{StepCount: 1000}
 	for i := range 1000 {

@@ -91,7 +91,7 @@ func reference() tool.Tool {
 	}
 }
 
-// readOn returns the permission to read a branch ad hoc.
+// readOn returns the permission to read a branch with ad-hoc queries.
 func readOn(branch string) []tool.Grant {
 	return []tool.Grant{{Action: tool.Read, Branch: branch, Via: tool.AdHoc}}
 }

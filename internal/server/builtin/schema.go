@@ -46,8 +46,8 @@ type schemaArgs struct {
 	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A call with the same key within a day answers as the first did, and changes nothing."`
 }
 
-// schemaApply returns the tool that applies a schema. how adapts the call to a local store
-// or a cluster.
+// schemaApply returns the tool that applies a schema. The function `how` adapts the call to a local
+// store or a cluster.
 func schemaApply(how func(*operations.ApplySchema) tool.Call) tool.Tool {
 	d := writer[schemaArgs, operations.SchemaApplyResult](tool.Descriptor{
 		Name:  "schema_apply",

@@ -42,7 +42,7 @@ func snapshot() tool.Tool {
 				Nodes: counts(s.Nodes), Edges: counts(s.Edges),
 			}
 			if branch != "" {
-				// The head of a new branch was made on another branch.
+				// The commit at the head of a new branch was made on another branch.
 				answer.Branch = branch
 			}
 			return answer, s.Commit.ID, nil

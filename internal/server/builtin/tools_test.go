@@ -22,8 +22,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// step is a call and a part of the expected answer. status is 0 for an answer, or the
-// status of the fault.
+// step is a call and a part of the expected answer. The field `status` is the status of the
+// expected fault, or 0 if no fault is expected.
 type step struct {
 	tool   string
 	actor  *access.Actor
@@ -89,8 +89,8 @@ func (onlyFind) Allowed(_ *access.Actor, g tool.Grant) bool {
 	return g.Action == tool.Read || g.Action == tool.InvokeQuery && g.Query == "find_person"
 }
 
-// TestDescribeHides checks that only listed stored queries are named; hidden and left-out
-// ones are not.
+// TestDescribeHides checks that the answer contains the names of listed stored queries, and of no
+// hidden or left-out queries.
 func TestDescribeHides(t *testing.T) {
 	c := servedtest.Config(t, builtin.All("1")...)
 	c.Authorizer = onlyFind{}
@@ -161,7 +161,7 @@ func TestExplain(t *testing.T) {
 		{"query_validate", r, args{"query": read + " query broken() { match { $p: Persn } return { $p } }"}, 0, `"queries":[{"name":"q","kind":"read"`},
 		{"query_explain", servedtest.Bot, args{"query": read}, 404, `unknown tool: query_explain`},
 		{"query_explain", servedtest.Drafter, args{"query": read}, 403, `does not allow read on branch main`},
-		{"graph_query", r, args{"query": `query q() { match { $p: Person } return { count($p) as n } }`}, 0, `{"n":3}`}, // query_explain ran nothing
+		{"graph_query", r, args{"query": `query q() { match { $p: Person } return { count($p) as n } }`}, 0, `{"n":3}`}, // query_explain deleted nothing
 	})
 }
 
@@ -215,7 +215,7 @@ func TestLoadFrom(t *testing.T) {
 		{"graph_load", nil, load(dan, "june", "main"), 0, `{"branch":"june","base_branch":"main","branch_created":true,"mode":"merge"`},
 		{"graph_load", nil, load(dan, "june", "main"), 0, `{"branch":"june","base_branch":null,"branch_created":false,"mode":"merge"`},
 		{"graph_load", nil, load(`{"type":"Persn"}`, "july", "main"), 400, `line 1`},
-		{"graph_snapshot", nil, args{"branch": "july"}, 404, `branch \"july\" not found`}, // the failed load deleted it
+		{"graph_snapshot", nil, args{"branch": "july"}, 404, `branch \"july\" not found`}, // the failed load deleted the branch
 		{"graph_load", nil, load(dan, "a//b", "main"), 400, `"error":"branch: the branch name`},
 		{"graph_load", nil, load(dan, "july", "none"), 404, `branch \"none\" not found`},
 		{"graph_load", nil, args{"data": dan, "mode": "merge", "from": "main"}, 400, `from: found a branch to start from, but no branch to create`},
@@ -291,7 +291,7 @@ func TestCommits(t *testing.T) {
 		{"commit_list", servedtest.Drafter, nil, 403, `does not allow read on branch main`},
 
 		{"commit_get", r, args{"commit": want[0]}, 0, `"nodes":{"inserted":1,"updated":0,"deleted":0},"edges":{"inserted":0,"updated":0,"deleted":0}}`},
-		{"commit_get", r, args{"commit": want[0], "branch": "draft"}, 0, `"branch":"main"`}, // the history of a branch includes that of its origin
+		{"commit_get", r, args{"commit": want[0], "branch": "draft"}, 0, `"branch":"main"`}, // the history of draft includes its origin
 		{"commit_get", r, args{"commit": head.Commit.ID, "branch": "draft"}, 0, `"branch":"draft"`},
 		// A commit of another branch does not belong to main, so a grant on main shows
 		// nothing of draft.

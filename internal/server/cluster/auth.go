@@ -55,8 +55,8 @@ func (a *Auth) TokenGroups() map[string]string {
 	return groups
 }
 
-// CheckGroups checks that the groups of the mappings are among the groups that the policies of the
-// cluster know. The error is a diag.List.
+// CheckGroups checks the policy groups that the configuration maps token groups to. Each must be in
+// `known`, the list of the groups of the cluster's policies. The error is a diag.List.
 func (a *Auth) CheckGroups(known []string) error {
 	var faults diag.List
 	for _, m := range a.Methods() {
@@ -81,7 +81,7 @@ func (a *Auth) CheckGroups(known []string) error {
 
 const oidcSection = "oidc"
 
-// OIDC configures whose tokens the server accepts and which claims it reads.
+// OIDC configures which issuer's tokens the server accepts, and which claims of a token it reads.
 type OIDC struct {
 	Issuer    string
 	Audiences []string // a token must name one of them
@@ -94,13 +94,13 @@ type OIDC struct {
 	SharedActors bool
 
 	GroupsClaim string
-	Groups      []TokenGroup // other groups of a token are ignored
+	Groups      []TokenGroup // the server ignores other groups of a token
 }
 
 // TokenGroup maps the name of a group in tokens to its name in policies.
 type TokenGroup struct {
 	Token, Policy string
-	At            diag.Span `json:"-"` // where the policy's name stands
+	At            diag.Span `json:"-"` // position of the field Policy in cluster.yaml
 }
 
 // The claims that are read if cluster.yaml does not name others.

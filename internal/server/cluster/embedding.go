@@ -27,8 +27,8 @@ const (
 	EmbedMock   = "mock" // needs no network; equal texts have equal vectors, without other meaning
 )
 
-// providers reads the embedding providers by name. The result includes faulty ones, so that a graph
-// that refers to a faulty provider does not cause a second report.
+// providers reads the embedding providers by name. The result includes faulty providers, so that a
+// graph that refers to one does not cause a second report.
 func (p *reader) providers(n *strictyaml.Node) map[string]*Embedding {
 	out := map[string]*Embedding{}
 	f, ok := n.Mapping("providers", providersSettings)

@@ -18,7 +18,7 @@ func (p *reader) join(path string) string {
 	return filepath.Join(p.dir, path)
 }
 
-// file checks that path leads to a regular file with one of the endings, and returns the joined
+// file checks that a path leads to a regular file with one of the endings, and returns the joined
 // path. Reports call the file by the text in the argument `what`.
 func (p *reader) file(n *strictyaml.Node, path, what string, endings ...string) string {
 	full := p.join(path)

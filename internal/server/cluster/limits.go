@@ -61,9 +61,9 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// Within returns the limits for a process whose heap is bounded to goMemory bytes by GOMEMLIMIT. If
-// MemoryBytes is not set, Within sets it to at most half of goMemory. The other half is for bodies,
-// loads and garbage that is not collected yet.
+// Within returns the limits for a process with GOMEMLIMIT set to goMemory, in bytes. If MemoryBytes
+// is not set, Within sets it to at most half of goMemory. The other half is for bodies, loads and
+// garbage that is not collected yet.
 func (l Limits) Within(goMemory int64) Limits {
 	if half := goMemory / 2; l.MemoryBytes == 0 && half < DefaultMemoryBytes {
 		l.MemoryBytes = half

@@ -16,8 +16,8 @@ import (
 // 1.
 const maxSafeInteger = 1<<53 - 1
 
-// columnKey is the text before a column's value: its name as a JSON string and a colon.
-// fields are the keys of the fields of a whole node.
+// columnKey holds the text before a column's value: its name as a JSON string and a colon. For a
+// column with a whole node, `fields` holds the keys of the node's fields.
 type columnKey struct {
 	text   string
 	fields []columnKey
@@ -124,7 +124,7 @@ func (e *Writer) scalar(v value.Value) {
 	}
 }
 
-// integer writes a value of a kind that is stored as an integer of at most 64 bits with a sign.
+// integer writes a value of a kind that is stored as a signed integer of at most 64 bits.
 func (e *Writer) integer(k value.Kind, n int64) {
 	switch k.JSON() {
 	case value.JSONNum:

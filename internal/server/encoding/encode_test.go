@@ -127,8 +127,8 @@ func TestEncodingAllocatesNothingPerRow(t *testing.T) {
 	}
 }
 
-// TestCutsAcrossBatches checks that a truncated result is valid JSON and reports the
-// truncation, wherever the cut falls.
+// TestCutsAcrossBatches truncates results at different places. A truncated result must be valid
+// JSON and report the truncation.
 func TestCutsAcrossBatches(t *testing.T) {
 	for _, enc := range []Options{
 		{MaxRows: 1}, {MaxRows: 1000}, {MaxRows: 1001}, {MaxBytes: 200}, {MaxBytes: 70_000}, {MaxRows: 1500, MaxBytes: 70_000},

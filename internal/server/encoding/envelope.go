@@ -47,7 +47,7 @@ func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutc
 		e.buf = append(e.buf, why...)
 		e.buf = append(e.buf, '"')
 		token := ""
-		if why != byLimit { // no page follows after the query's own limit
+		if why != byLimit { // after the query's own limit, no page follows
 			token = queryrun.NextToken(env, r, n)
 		}
 		if token != "" {
@@ -141,7 +141,7 @@ func loadedTypes(counts []engine.TypeCount) []client.LoadedType {
 	return loaded
 }
 
-// Commit returns a commit in its wire form.
+// Commit returns a commit in the form that clients receive.
 func Commit(c engine.Commit) client.CommitAnswer {
 	a := client.CommitAnswer{GraphCommitID: c.ID, GraphBranch: c.Branch, GraphManifestVersion: c.Seq, ActorID: OrNil(c.Actor), CreatedAt: c.Time.UnixMicro()}
 	if len(c.Parents) > 0 {

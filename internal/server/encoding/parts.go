@@ -19,14 +19,14 @@ type Memory interface {
 // shared memory.
 const partSize = 1 << 20
 
-// parts is the beginning of a long answer. A single buffer would be copied each time it
-// grows, and during the copy both buffers would take memory.
+// parts holds the beginning of a long answer, in several parts. A single buffer would be copied
+// each time it grows, and during the copy both buffers would take memory.
 type parts struct {
 	full     [][]byte // the finished parts
 	size     int64    // the number of bytes in the field full
 	taken    int64    // bytes taken from the budget in memory
 	memory   Memory   // the budget; nil for none
-	maxBytes int64    // the maximum size of an answer, if memory is not nil
+	maxBytes int64    // maximum bytes of an answer; unused if memory is nil
 }
 
 // part finishes a part with the bytes written so far, if there are enough of them. The error is a

@@ -121,7 +121,7 @@ func skip(s skipper, n int64) (passed int64) {
 // least returns a lower bound in bytes for row i written as an object. It only adds up
 // lengths.
 func least(keys []columnKey, cols []engine.Column, i int) int {
-	size := 1 + len(cols) // the braces, and a comma between two columns
+	size := 1 + len(cols) // the two braces, and a comma between every two columns
 	for j := range cols {
 		c := &cols[j]
 		size += len(keys[j].text)

@@ -1,5 +1,5 @@
-// Package encoding writes the outcomes of calls as JSON: rows directly from columns, within the
-// limits on rows, bytes and memory.
+// Package encoding writes the outcomes of calls as JSON. It writes rows directly from columns. It
+// observes the limits on rows, bytes and memory.
 package encoding
 
 import (
@@ -62,8 +62,8 @@ func JSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Writer writes the answer of one call, or the answers of the calls of a batch, as JSON. It
-// writes rows directly from columns. A Writer is for one goroutine.
+// Writer writes the answer of one call, or the answers of the calls of a batch, as JSON. It writes
+// rows directly from columns. Only one goroutine may use a Writer.
 type Writer struct {
 	enc       Options
 	buf       []byte // the answer so far, or its last part
@@ -107,7 +107,7 @@ func (e *Writer) Reset(m Mark) {
 	e.buf, e.rows, e.truncated = e.buf[:m.bytes], m.rows, m.truncated
 }
 
-// Since returns the numbers of rows and bytes that were written after the mark.
+// Since returns the number of rows and the number of bytes that were written after the mark.
 func (e *Writer) Since(m Mark) (rows, bytes int) { return e.rows - m.rows, e.written() - m.bytes }
 
 // Text returns the JSON that was written after the mark, in pieces.

@@ -23,7 +23,7 @@ func (b *budget) Take(n int64) bool {
 func (b *budget) Give(n int64) { b.left += n }
 func (b *budget) Limit() int64 { return b.left }
 
-// TestValueTooLarge checks, for both transports, that an answer without rows has at most
+// TestValueTooLarge writes answers without rows for both transports. An answer must have at most
 // the permitted number of bytes, unless it is the answer of a write.
 func TestValueTooLarge(t *testing.T) {
 	for _, test := range []struct {

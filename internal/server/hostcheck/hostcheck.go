@@ -76,8 +76,8 @@ func New(o Options) (*Checker, error) {
 	return g, nil
 }
 
-// Wrap puts the check in front of the handler `next`. A rejected request answers 403 with the error
-// envelope, code forbidden.
+// Wrap puts the check in front of the handler `next`. The answer to a rejected request has status
+// 403 and the error envelope with the code forbidden.
 func (g *Checker) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(g.origins) > 0 {
@@ -152,7 +152,8 @@ func (g *Checker) originAllowed(values []string, host string) (listed, allowed b
 	return false, ok && slices.Contains([]string{"127.0.0.1", "::1", "localhost"}, from)
 }
 
-// isLoopback reports whether a bind host is reachable only from this machine.
+// isLoopback reports whether a server that listens on this host is reachable only from this
+// machine.
 func isLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true

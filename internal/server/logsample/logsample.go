@@ -26,8 +26,8 @@ type kind struct {
 }
 
 // Allow reports whether to write a line of the named kind now. If so, `held` is the number of lines
-// of that kind that were suppressed since the last one that passed. If this line is suppressed, it
-// is counted for the next line that passes, however late that line comes.
+// of that kind that were suppressed since the last one that passed. If not, the line is suppressed,
+// and the next line that passes counts it, however late that line comes.
 func (l *Sampler) Allow(name string, now time.Time) (held int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// appendAnswer appends the JSON-RPC answer to a call. Exactly one of res and fault is set.
+// appendAnswer appends the JSON-RPC answer to a call. Exactly one of `res` and `fault` is set.
 func (s *surface) appendAnswer(dst []byte, id []byte, res mcp.Result, fault *jsonrpc.Error, stateless bool) ([]byte, error) {
 	if fault != nil {
 		return appendError(dst, id, fault), nil
@@ -30,8 +30,8 @@ func (s *surface) appendAnswer(dst []byte, id []byte, res mcp.Result, fault *jso
 	return append(dst, '}'), nil
 }
 
-// appendError appends a JSON-RPC error. A nil id leaves out the member id: the message had
-// none, or it could not be read.
+// appendError appends a JSON-RPC error. If id is nil, the error has no member id. That is so if the
+// message had no id, or if its id could not be read.
 func appendError(dst []byte, id []byte, e *jsonrpc.Error) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0",`...)
 	if id != nil {
@@ -47,8 +47,8 @@ func appendError(dst []byte, id []byte, e *jsonrpc.Error) []byte {
 	return append(dst, "}}"...)
 }
 
-// appendResult appends a result. It writes the results of the frequent methods tools/call and
-// tools/list from JSON that exists already. The SDK's types encode all other results.
+// appendResult appends a result. The results of the frequent methods tools/call and tools/list
+// contain JSON that exists already. The SDK's types encode all other results.
 func (s *surface) appendResult(dst []byte, res mcp.Result, stateless bool) ([]byte, error) {
 	switch r := res.(type) {
 	case nil:
@@ -172,7 +172,7 @@ func (s *surface) appendMeta(dst []byte, meta mcp.Meta, stateless bool) ([]byte,
 		dst = appendString(dst, mcp.MetaKeyServerInfo)
 		dst = append(append(append(dst, ':'), s.serverInfo...), ',')
 	}
-	var few [4]string // large enough for all keys, so that the slice needs no allocation
+	var few [4]string // has room for all keys, so that the slice needs no allocation
 	keys := slices.AppendSeq(few[:0], maps.Keys(meta))
 	slices.Sort(keys)
 	for _, key := range keys {

@@ -12,8 +12,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
 )
 
-// builtVar is the name of a variable. It tells TestBuiltServer how to reach a built server of the
-// graph code: by a URL, or by a command with its arguments. make test-clients sets it.
+// builtVar is the name of a variable. The variable tells TestBuiltServer how to reach a built
+// server of the graph with the id code: by a URL, or by a command with its arguments. make
+// test-clients sets it.
 const builtVar = "OMNIGRAPH_MCP_SERVER"
 
 // metaVar, if set, says that this server offers the meta tools instead of one tool per stored

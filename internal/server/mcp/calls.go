@@ -76,7 +76,7 @@ func (s *surface) callOwn(ctx context.Context, t *Tool, p *mcp.CallToolParamsRaw
 		return nil, asksClient("tool", p.Name)
 	case res.Content == nil:
 		whole := *res
-		whole.Content = []mcp.Content{} // a nil slice would be null
+		whole.Content = []mcp.Content{} // a nil slice would be encoded as null
 		res = &whole
 	}
 	return res, nil
@@ -92,7 +92,8 @@ func bindResourceRead(s *surface, m *message) (run, error) {
 	return func(ctx context.Context) (mcp.Result, error) { return s.read(ctx, p) }, nil
 }
 
-// read reads a resource. A resource that the caller may not see answers as if it did not exist.
+// read reads a resource. For a resource that the caller may not see, the answer is the same as if
+// it did not exist.
 func (s *surface) read(ctx context.Context, p *mcp.ReadResourceParams) (mcp.Result, error) {
 	gates, read, mimeType, ok := s.resourceAt(p.URI)
 	if !ok || !s.granted(ctx, gates) {
@@ -134,7 +135,8 @@ func bindPromptGet(s *surface, m *message) (run, error) {
 	return func(ctx context.Context) (mcp.Result, error) { return s.getPrompt(ctx, p) }, nil
 }
 
-// getPrompt gets a prompt. A prompt that the caller may not see answers as if it did not exist.
+// getPrompt gets a prompt. For a prompt that the caller may not see, the answer is the same as if
+// it did not exist.
 func (s *surface) getPrompt(ctx context.Context, p *mcp.GetPromptParams) (mcp.Result, error) {
 	prompt := s.prompts.named[p.Name]
 	if prompt == nil || !s.granted(ctx, prompt.Gates) {
@@ -158,6 +160,6 @@ func asksClient(kind, name string) error {
 	return fmt.Errorf("the handler of the %s %s asks the client for input, which this server does not support", kind, name)
 }
 
-// unknown returns the error for a tool that does not exist. It also serves for a tool that the
-// caller may not see, so that the two cases look the same.
+// unknown returns the error for a tool that does not exist. The same error answers a call of a tool
+// that the caller may not see, so that the two cases look the same.
 func unknown(name string) error { return invalidParams((&wireerror.UnknownTool{Name: name}).Error()) }

@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 )
 
-// Both returns the handler of a graph, and the SDK's handler over a server of the SDK with the
-// same tools, resources and prompts.
+// Both returns two handlers: the handler of a graph, and the SDK's handler over a server of the SDK
+// with the same tools, resources and prompts.
 func Both(g *servedgraph.Graph, opts Options) (own, stock http.Handler) {
 	s := newSurface(g, opts)
 	server := mcp.NewServer(s.implementation, &mcp.ServerOptions{
@@ -53,8 +53,9 @@ func Both(g *servedgraph.Graph, opts Options) (own, stock http.Handler) {
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, DisableLocalhostProtection: true})
 }
 
-// perCaller is the middleware of the SDK's server: it removes the entries that the caller may not
-// see, refuses the methods that this package does not have, and stamps the results.
+// perCaller is the middleware of the SDK's server. It removes the entries that the caller may not
+// see, refuses the methods that this package does not have, and adds the versions to the results as
+// `stamp` does.
 func (s *surface) perCaller(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, name string, req mcp.Request) (mcp.Result, error) {
 		if methods[name] == nil {

@@ -25,8 +25,8 @@ const (
 	faults   = "An error says what it found and what it expected."
 )
 
-// How a model runs stored queries in the two modes: as part of a sentence about all queries, and as
-// a sentence for a caller who has no other queries.
+// The texts that tell a model how to run stored queries, for the two modes. The first two are parts
+// of a sentence about all queries. The last two are for a caller who has no other queries.
 const (
 	preferTools     = `Prefer a stored query, which is a tool of its own with typed parameters inside "params", when one fits; otherwise write GQ, `
 	preferMetaTools = "Prefer a stored query, which " + metatools.ListQueries + " finds and " + metatools.RunQuery + " runs, when one fits; otherwise write GQ, "

@@ -59,8 +59,8 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
-// TestEmptyCodeGraph checks that the instructions of a local code graph begin with code_index as
-// long as the graph is empty, for those who see the tool.
+// TestEmptyCodeGraph checks the instructions of a local code graph. As long as the graph is empty,
+// they must begin with code_index for those who see that tool.
 func TestEmptyCodeGraph(t *testing.T) {
 	text, err := os.ReadFile("../../../queries/code/schema.pg")
 	if err != nil {
@@ -148,7 +148,7 @@ func TestHowToCall(t *testing.T) {
 			t.Errorf("meta %t: the catalog says %+v, expected %s", meta, q, want)
 		}
 
-		// The arguments work once a value stands in place of each type.
+		// The arguments must be valid once the test has replaced each type in them by a value.
 		arguments = strings.NewReplacer(`"<String>"`, `"ada"`, `"<I32?>"`, "1").Replace(arguments)
 		res, err = s.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: json.RawMessage(arguments)})
 		if err != nil || res.IsError || !strings.Contains(res.Content[0].(*sdk.TextContent).Text, `"row_count":1`) {

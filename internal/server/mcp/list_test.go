@@ -28,7 +28,7 @@ func TestEveryToolOnce(t *testing.T) {
 		t.Errorf("the list of %d tools goes on at %q, expected one page", len(page.Tools), page.NextCursor)
 	}
 	listed, next := map[string]int{}, 0
-	for tool, err := range s.Tools(t.Context(), nil) { // follows the cursors
+	for tool, err := range s.Tools(t.Context(), nil) { // the iterator follows the cursors
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -113,8 +113,8 @@ func (s *surface) listPrompts(ctx context.Context, p *mcp.ListPromptsParams) (mc
 	return res, nil
 }
 
-// noCursor returns the error for a list request with a cursor. Each list is one page, so the
-// server never returned one.
+// noCursor returns the error for a list request with a cursor. Each list is one page, so the server
+// never gave the client a cursor.
 func noCursor() error {
 	return invalidParams("params.cursor: this server did not return the cursor; each list is one page, so leave the cursor out")
 }

@@ -188,7 +188,7 @@ func TestClient(t *testing.T) {
 		t.Errorf("meta: %v", res.Meta)
 	}
 
-	// A fault of the caller is a result with the wire envelope and without structured content.
+	// If the caller makes a fault, the result contains the wire envelope and no structured content.
 	res, err = s.CallTool(ctx, &sdk.CallToolParams{Name: "lookup_person", Arguments: map[string]any{"params": map[string]any{"nam": "ada"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -272,8 +272,8 @@ func TestOutputSchemas(t *testing.T) {
 	}
 }
 
-// TestMasking checks that the answers for unknown, hidden and denied tools are equal byte for
-// byte, headers included.
+// TestMasking checks that the answers for unknown, hidden and denied tools are the same byte for
+// byte. This includes the headers.
 func TestMasking(t *testing.T) {
 	url := serve(t, config(t), mcp.Options{})
 	for _, version := range []string{"2025-06-18", "2025-11-25", newest} {

@@ -85,7 +85,8 @@ type reader struct {
 	body []byte // the bytes that d decodes
 }
 
-// all returns the messages of the body; batch reports whether they are in an array.
+// all returns the messages of the body. The result `batch` reports whether the messages are in an
+// array.
 func (r reader) all() (msgs []message, batch bool, err error) {
 	if r.d.PeekKind() != '[' {
 		m, err := r.message()
@@ -121,7 +122,8 @@ func (r reader) all() (msgs []message, batch bool, err error) {
 	return msgs, true, r.end()
 }
 
-// rest returns the number of elements of a batch. n of them have been read already.
+// rest skips the remaining elements of a batch, and returns the number of all its elements. The
+// argument `n` is the number of elements that were read before.
 func (r reader) rest(n int) (int, error) {
 	for r.d.PeekKind() != ']' {
 		if err := r.d.SkipValue(); err != nil {
@@ -265,8 +267,8 @@ func (r reader) value() ([]byte, error) {
 	return r.body[end-int64(len(v)) : end : end], nil
 }
 
-// known returns the name of a member. It does not allocate for the names that this package
-// uses.
+// known returns the name of a member as a string. It does not allocate memory for the names that
+// this package uses.
 func known(v []byte) string {
 	switch string(v) {
 	case `"jsonrpc"`:

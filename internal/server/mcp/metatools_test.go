@@ -15,8 +15,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
 
-// TestMetaToolsThroughAClient lists, finds, runs and pages stored queries through the meta tools,
-// with the Go SDK's client and as actors who may run different queries.
+// TestMetaToolsThroughAClient lists, finds, runs and pages stored queries through the meta tools.
+// It uses the Go SDK's client, and actors who may run different queries.
 func TestMetaToolsThroughAClient(t *testing.T) {
 	c := config(t)
 	c.MetaThreshold, c.Limits.MaxRows = 1, 2
@@ -86,7 +86,8 @@ func TestMetaToolsThroughAClient(t *testing.T) {
 }
 
 // TestMetaToolsMasking checks two answers byte for byte. For an actor who may run no query, the
-// meta tools do not exist. A query that an actor may not run answers like an unknown one.
+// meta tools must not exist. The answer for a query that an actor may not run must be the same as
+// for an unknown query.
 func TestMetaToolsMasking(t *testing.T) {
 	c := config(t)
 	c.MetaThreshold = 1
@@ -117,8 +118,8 @@ func TestMetaToolsMasking(t *testing.T) {
 	}
 }
 
-// TestVersions checks that the schema version in the metadata changes only with the schema of
-// main, and that the catalog version then stays the same.
+// TestVersions checks the versions in the metadata. The schema version must change only with the
+// schema of main, and the catalog version must then stay the same.
 func TestVersions(t *testing.T) {
 	c := config(t)
 	url := serve(t, c, mcp.Options{})

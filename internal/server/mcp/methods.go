@@ -33,8 +33,9 @@ type method struct {
 	bind binder // decodes the params and returns the call
 }
 
-// A binder decodes the params of a call and returns the run function for it. It does no other work,
-// because only the size of the params limits its work. The error is a *jsonrpc.Error.
+// A binder decodes the params of a call and returns the run function for it. It must do no other
+// work, because the work of a binder is limited only by the size of the params. The error is a
+// *jsonrpc.Error.
 type binder func(s *surface, m *message) (run, error)
 
 // run answers a call. A nil result stands for the empty object.
@@ -145,8 +146,8 @@ func subject(m *message, raw []byte, member string) (string, error) {
 	return unquoted(raw), nil
 }
 
-// anyMeta decodes all of a message's _meta, for handlers that read members beyond those of the
-// protocol.
+// anyMeta decodes all of a message's _meta, for handlers that read members that the protocol does
+// not define.
 func anyMeta(m *message) mcp.Meta {
 	var meta mcp.Meta
 	if m.meta != nil {
@@ -212,8 +213,8 @@ func wireError(err error) *jsonrpc.Error {
 	return e
 }
 
-// mapped returns an error with a JSON-RPC code. It reports an error that has no such code, because
-// the server itself caused that error.
+// mapped returns an error with a JSON-RPC code. If err has no such code, the server itself caused
+// err, so mapped reports it.
 func (s *surface) mapped(ctx context.Context, err error) error {
 	var wire *jsonrpc.Error
 	if errors.As(err, &wire) {

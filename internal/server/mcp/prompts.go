@@ -203,7 +203,7 @@ func (w *prompt) line(s string) {
 // section starts a section.
 func (w *prompt) section(title string) { w.b.WriteString("\n## " + title + "\n\n") }
 
-// types lists the named node types, or all if names is empty, and the edges at them.
+// types lists the node types in `names`, or all if `names` is empty, and the edges at these types.
 func (w *prompt) types(s *catalog.Schema, names map[string]bool) {
 	of := func(name string) bool { return len(names) == 0 || names[name] }
 	w.section("Node types")
@@ -251,8 +251,8 @@ func (w *prompt) paths(ctx context.Context, s *catalog.Schema, types []string) e
 	return nil
 }
 
-// listQueries writes how to call the stored queries that use one of the types, or all if types is
-// empty.
+// listQueries writes how to call the stored queries that use one of the node types in `types`, or
+// all stored queries if `types` is empty.
 func (s *surface) listQueries(w *prompt, queries []tool.StoredQuery, types map[string]bool) {
 	shown := 0
 	for _, q := range queries {

@@ -161,8 +161,9 @@ func TestReferenceResource(t *testing.T) {
 }
 
 // TestLargestPrompts checks that prompts and resources stay within max_bytes, and that their
-// arguments stay within the limit of texts. A list that is too large must be truncated and say so.
-// Everything else must be refused with an error that suggests a smaller request.
+// arguments stay within the limit of texts. If a list is too large, it must be truncated, and the
+// answer must say so. Everything else must be refused with an error that suggests a smaller
+// request.
 func TestLargestPrompts(t *testing.T) {
 	ctx := context.Background()
 	c := config(t)

@@ -35,7 +35,7 @@ func newRedaction(tools []*tool.Descriptor) *redaction {
 	return r
 }
 
-// in returns the tools that a text names, sorted. In a text that quotes JSON, the quotes are
+// in returns, sorted, the tools that a text names. In a text that quotes JSON, the quotes are
 // escaped.
 func (r *redaction) in(text string) []string {
 	text = strings.ReplaceAll(text, `\"`, `"`)
@@ -54,8 +54,9 @@ func (r *redaction) in(text string) []string {
 	return slices.Compact(found)
 }
 
-// run appends the names in text[start:end], which consists of letters, digits, _ and -. A name
-// must start and end at a word boundary: get_user-by-id contains get_user, get_users does not.
+// run appends the names in text[start:end], which consists of letters, digits, _ and -. A name must
+// start and end at a word boundary. For example, get_user-by-id contains get_user, and get_users
+// does not.
 func (r *redaction) run(found []string, text string, start, end int) []string {
 	for i := start; i < end; i++ {
 		if !boundary(text, i) {
@@ -105,7 +106,7 @@ func namesOf(seen []*tool.Descriptor) nameSet {
 	return set
 }
 
-// hides reports whether any of the names is missing from the tools that the caller may see.
+// hides reports whether any of the names is the name of a tool that the caller may not see.
 func hides(names []string, seen nameSet) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return !seen[name] })
 }

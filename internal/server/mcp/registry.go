@@ -98,8 +98,8 @@ func (s *surface) register(opts Options) {
 	s.prompts = indexed("prompts", append(s.graphPrompts(), opts.Prompts...), func(p *Prompt) string { return p.Info.Name })
 }
 
-// resourceAt returns the gates, handler and media type of the resource at a URI: those of the
-// resource itself, or of the first template that matches.
+// resourceAt returns the gates, handler and media type for a URI. They come from the resource with
+// that URI, or otherwise from the first template that matches.
 func (s *surface) resourceAt(uri string) (gates []tool.Grant, read mcp.ResourceHandler, mimeType string, ok bool) {
 	if r := s.resources.named[uri]; r != nil {
 		return r.Gates, r.Read, r.Info.MIMEType, true

@@ -23,8 +23,9 @@ var greeting = mcp.Prompt{
 	},
 }
 
-// TestGates checks the tools, resources and prompts from the options: actors with their gates
-// see them, and for all others they answer byte for byte like unknown ones.
+// TestGates checks the tools, resources and prompts from the options. Actors with the grants of
+// their gates must see them. For all other actors, they must answer byte for byte like unknown
+// ones.
 func TestGates(t *testing.T) {
 	read := func(_ context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{Text: "the text of " + req.Params.URI}}}, nil

@@ -89,7 +89,7 @@ type catalogQuery struct {
 // catalogParam is a parameter of a stored query in the catalog.
 type catalogParam struct {
 	Name        string `json:"name"`
-	Type        string `json:"type"` // as the language writes it
+	Type        string `json:"type"` // the type as the language writes it
 	Optional    bool   `json:"optional"`
 	Description string `json:"description,omitempty"`
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// ListBytes returns the number of bytes of the answer to tools/list that lists the tools, and the
-// number of bytes that each tool takes in it, by name. The answer is that to a call with the id 1,
-// in the newest version of the protocol that has sessions.
+// ListBytes returns the number of bytes of the answer to tools/list that lists the given tools. By
+// name, it also returns the number of bytes that each tool takes in that answer. The measured
+// answer is for a call with the id 1, in the newest version of the protocol that has sessions.
 func ListBytes(tools []*tool.Descriptor) (whole int, each map[string]int) {
 	s := &surface{encoded: map[*mcp.Tool][]byte{}}
 	list := &mcp.ListToolsResult{Cacheable: private(listTTL)}

@@ -31,8 +31,9 @@ func ServeStdio(ctx context.Context, g *servedgraph.Graph, opts Options, in io.R
 	})
 }
 
-// responder answers a message; it returns nil if the message needs no answer. The version is the
-// session's, or that of the message itself if it carries a valid one.
+// responder answers a message. It returns nil if the message needs no answer. The argument
+// `version` is the protocol version of the session. If the message contains a valid version itself,
+// it is that version instead.
 type responder func(ctx context.Context, version string, m *message) []byte
 
 // The limits of one client. The session reads on while calls run and wait, because the next line
@@ -58,7 +59,7 @@ type stdioSession struct {
 	lines      sync.WaitGroup      // the lines that run or wait
 }
 
-// registration makes a call in flight known, so that the client can cancel it. After a cancellation
+// registration registers a call in flight, so that the client can cancel it. After a cancellation
 // the client may use the id again, while the cancelled call is still stopping. So the end of a call
 // must compare the registration and not the id.
 type registration struct{ cancel context.CancelFunc }
@@ -222,7 +223,7 @@ type call struct {
 	*message
 	ctx           context.Context
 	version       string         // protocol version of the session
-	refusal       *jsonrpc.Error // the answer, if set
+	refusal       *jsonrpc.Error // if set, the call is refused with this error
 	*registration                // nil for a message that is not a call, and for a refused one
 }
 

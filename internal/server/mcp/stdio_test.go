@@ -76,7 +76,8 @@ func both(t *testing.T, f func(t *testing.T, proxied bool)) {
 	}
 }
 
-// TestStdio checks that every line is answered, bad ones too, and that none ends the session.
+// TestStdio checks that every line gets an answer, even a malformed line, and that no line ends the
+// session.
 func TestStdio(t *testing.T) {
 	both(t, func(t *testing.T, proxied bool) {
 		s := converse(t, config(t), servedtest.Reader, proxied)
@@ -122,8 +123,8 @@ func TestStdioLineTooLong(t *testing.T) {
 	}
 }
 
-// TestStdioEnd checks that in-flight calls are still answered when the input ends, including a
-// last line without a line end.
+// TestStdioEnd ends the input while calls are in flight. The calls must still be answered,
+// including a call in a last line without a line end.
 func TestStdioEnd(t *testing.T) {
 	both(t, func(t *testing.T, proxied bool) {
 		s := converse(t, config(t), servedtest.Reader, proxied)
@@ -152,8 +153,8 @@ func TestStdioEnd(t *testing.T) {
 	})
 }
 
-// TestStdioCancel checks that a cancelled call stops in the engine and is not answered, and
-// that the end of the context ends the session.
+// TestStdioCancel cancels calls. A cancelled call must stop in the engine and get no answer. The
+// end of the context must end the session.
 func TestStdioCancel(t *testing.T) {
 	both(t, func(t *testing.T, proxied bool) {
 		c := config(t)
@@ -253,8 +254,8 @@ func TestStdioManyHung(t *testing.T) {
 	})
 }
 
-// TestStdioIDAgain cancels a call and uses its id for another one before the first has stopped.
-// The end of the first must not answer, or cancel, the second.
+// TestStdioIDAgain cancels a call and uses its id for another call before the first has stopped.
+// The end of the first call must not answer the second, or cancel it.
 func TestStdioIDAgain(t *testing.T) {
 	c := config(t)
 	h := &hungAt{Graph: c.Graph, started: make(chan struct{}, 2), stopped: make(chan error, 2), release: make(chan struct{})}
@@ -267,7 +268,7 @@ func TestStdioIDAgain(t *testing.T) {
 	s.send(cancel, slow)
 	<-h.started
 	close(h.release)
-	<-h.stopped // the first call
+	<-h.stopped // wait for the end of the first call
 	select {
 	case <-h.stopped:
 		t.Error("the end of the first call cancelled the second")

@@ -14,9 +14,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
 
-// TestLikeStock compares the answers of this package's handler with those of the SDK's handler
-// over the same server, except where the two intentionally differ. Where the SDK's handler
-// answers plain text, the statuses must be equal and our answer must be JSON.
+// TestLikeStock compares the answers of this package's handler with the answers of the SDK's
+// handler over the same server. They must be equal, except where the two handlers intentionally
+// differ. Where the SDK's handler answers plain text, the statuses must be equal and our answer
+// must be JSON.
 func TestLikeStock(t *testing.T) {
 	own, stock := mcp.Both(servedtest.Graph(t, config(t)), mcp.Options{Prompts: []mcp.Prompt{greeting}})
 	calls := []string{

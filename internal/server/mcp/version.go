@@ -24,8 +24,8 @@ const (
 // versions lists the protocol versions that the server supports for every method, newest first.
 var versions = []string{statelessVersion, handshakeVersion, unbatchedVersion, assumedVersion}
 
-// supported reports whether the server supports a protocol version for a method. The method
-// may be missing from that version all the same; see [method.in].
+// supported reports whether the server supports a protocol version for a method. The version may
+// still lack the method; see [method.in].
 func supported(version, method string) bool {
 	return slices.Contains(versions, version) || version == oldestVersion && method == "initialize"
 }
@@ -44,7 +44,7 @@ func agreed(version string) string {
 type requestMeta struct {
 	version string // empty if absent
 	fault   string // the member that is missing or malformed, or ""
-	absent  bool   // whether fault may be missing rather than malformed
+	absent  bool   // the member in fault is possibly missing, and not malformed
 }
 
 // metaOf reads the members of a message's _meta that the protocol defines.
@@ -69,7 +69,7 @@ func metaOf(m *message) (meta requestMeta) {
 	return meta
 }
 
-// isObject decodes raw into a value and reports whether raw is a valid object. It skips the
+// isObject decodes `raw` into a value and reports whether `raw` is a valid object. It skips the
 // decoding of an empty object, which is frequent.
 func isObject(raw json.RawMessage, into any) bool {
 	if len(raw) == 0 || raw[0] != '{' {
@@ -79,7 +79,7 @@ func isObject(raw json.RawMessage, into any) bool {
 }
 
 // checkMeta checks the _meta of a call against the protocol version of the transport. Over HTTP
-// that is the version in the header, and empty if the request does not have the header.
+// that is the version in the header. It is empty if the request does not have the header.
 func checkMeta(m *message, header string) *jsonrpc.Error {
 	if !m.isCall() {
 		return nil
@@ -108,8 +108,8 @@ func checkMeta(m *message, header string) *jsonrpc.Error {
 	return nil
 }
 
-// maxVersion is a number of bytes. The error message repeats at most that many bytes of an
-// unsupported version.
+// maxVersion is the maximum number of bytes that the error message repeats of an unsupported
+// version.
 const maxVersion = 80
 
 // unsupportedVersion returns the error for a protocol version that is not served.

@@ -50,8 +50,7 @@ func (t *lister) Descriptor() *tool.Descriptor                       { return t.
 func (t *lister) Gates() []tool.Grant                                { return nil }
 func (t *lister) DescriptorFor(actor *access.Actor) *tool.Descriptor { return t.list }
 
-// Decode does not know the caller, so it decodes for a nil actor. Therefore the returned call finds
-// nothing.
+// Decode gets no caller, so it decodes for a nil actor. Therefore the returned call finds nothing.
 func (t *lister) Decode(args json.RawMessage) (tool.Call, error) { return t.DecodeFor(nil, args) }
 
 func (t *lister) DecodeFor(actor *access.Actor, args json.RawMessage) (tool.Call, error) {
@@ -82,7 +81,7 @@ type listing struct {
 	actor  *access.Actor
 	filter string // the words to search for; empty for all
 	kind   string // empty for all
-	page   int    // from 1
+	page   int    // number of the page, from 1
 }
 
 // Grants returns no permissions, because the list contains only queries that the actor may
@@ -119,7 +118,7 @@ func (c *listing) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
 // maxNearest is the maximum number of names in an answer without queries.
 const maxNearest = 5
 
-// newIndex returns an index of all queries, made from the texts that the list shows for them. A
+// newIndex returns an index of all queries. It indexes the texts that the list shows for a query. A
 // search states which queries the caller may see.
 func (p *Tools) newIndex() *toolsearch.Index {
 	entries := make([]toolsearch.Entry, len(p.Queries))
@@ -137,7 +136,7 @@ func (p *Tools) newIndex() *toolsearch.Index {
 	return toolsearch.NewIndex(entries)
 }
 
-// listed returns a query in the form of the list.
+// listed returns a query in the form that it has in the list.
 func listed(q tool.StoredQuery) QueryAnswer {
 	d := q.Descriptor()
 	return QueryAnswer{Name: d.Name, Title: d.Title, Description: d.Description, Kind: kindOf(q), Destructive: d.Destructive, Params: paramsSchema(d), Columns: columnsOf(q)}

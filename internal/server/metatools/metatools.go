@@ -1,5 +1,5 @@
-// Package metatools implements the two tools that find and run stored queries when there are too
-// many for one tool each.
+// Package metatools implements the two tools that find and run stored queries. They are used when
+// there are too many queries for one tool each.
 package metatools
 
 import (
@@ -24,8 +24,8 @@ const (
 	RunQuery    = "stored_query_run"
 )
 
-// PerCaller is a tool that has a different visibility and descriptor depending on the grants of the
-// caller. The gates of the tool are not used.
+// PerCaller is a tool with a visibility and a descriptor that depend on the grants of the caller.
+// The gates of the tool are not used.
 type PerCaller interface {
 	tool.Tool
 	VisibleTo(actor *access.Actor) bool
@@ -41,17 +41,17 @@ type Tools struct {
 	// Queries are in source order. They do not change after the first call.
 	Queries []tool.StoredQuery
 
-	index func() *toolsearch.Index // of Queries, made by the first search
+	index func() *toolsearch.Index // returns the index of Queries, which the first call makes
 
-	// LeftOut returns the reason why a query is not served, if the actor may know it, or nil. A nil
-	// LeftOut means that there is no such query.
+	// LeftOut returns the reason why a query is not served, or nil. It returns nil if the actor may
+	// not know of the query. If the field LeftOut is nil, no query is left out.
 	LeftOut func(actor *access.Actor, toolName string) error
 
 	list *tool.Descriptor         // descriptor of the tool that finds queries
 	runs [1 << 3]*tool.Descriptor // the descriptors of the tool that runs queries, by hints
 }
 
-// The hints of queries as bits. The hints of several queries are the union of their bits.
+// The hints of queries as bits. The hints of several queries are the bits that any of them has.
 const (
 	changes  = 1 << iota // not read-only
 	destroys             // destructive
@@ -100,7 +100,8 @@ type runAnswer struct {
 	DryRun        bool   `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
 }
 
-// New returns meta tools without queries; allowed reports whether an actor may invoke a query.
+// New returns meta tools without queries. The function `allowed` reports whether an actor may
+// invoke a query.
 func New(allowed func(actor *access.Actor, query string) bool) *Tools {
 	p := &Tools{allowed: allowed, list: &tool.Descriptor{
 		Name: ListQueries, Title: "Find stored queries",
@@ -151,8 +152,8 @@ func (p *Tools) VisibleTo(actor *access.Actor) bool {
 	return false
 }
 
-// unknownQuery returns the error for a name that no query has, or none that the actor may
-// invoke. It suggests only queries that the actor may invoke.
+// unknownQuery returns the error for a name that fits no query that the actor may invoke. It
+// suggests only queries that the actor may invoke.
 func (p *Tools) unknownQuery(actor *access.Actor, name string) error {
 	var names []string
 	for q := range p.seen(actor) {
@@ -188,7 +189,7 @@ type runner struct{ *Tools }
 func (t *runner) Descriptor() *tool.Descriptor { return t.descriptorOf(t.all) }
 func (t *runner) Gates() []tool.Grant          { return nil }
 
-// Decode does not know the caller, so it decodes for a nil actor and finds no query.
+// Decode gets no caller, so it decodes for a nil actor and finds no query.
 func (t *runner) Decode(args json.RawMessage) (tool.Call, error) { return t.DecodeFor(nil, args) }
 
 // all yields all queries.

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxKeys is the number of keys that are compared with an unknown one. If a type has at most
-	// that many nodes, all of its keys are compared.
+	// maxKeys is the maximum number of keys that are compared with an unknown key. If a type has at
+	// most that many nodes, all of its keys are compared.
 	maxKeys = 1000
 	// maxNodes is a number of nodes. The engine searches the keys of a type for candidates only if
 	// the type has at most this many nodes. In a larger type the search would take longer than the
@@ -31,8 +31,8 @@ type lookup struct {
 	at    engine.Target // the commit to read
 }
 
-// near returns at most [maxNear] keys of a type that resemble a text, quoted, the best first. The
-// key of the type must be one String property.
+// near returns, in quotes, at most [maxNear] keys of a type that resemble a text. The best key
+// comes first. The key of the type must be one String property.
 func (l *lookup) near(typ *catalog.Node, text string) []string {
 	snapshot, err := l.graph.Snapshot(l.ctx, l.at)
 	if err != nil {
@@ -46,7 +46,8 @@ func (l *lookup) near(typ *catalog.Node, text string) []string {
 		keys, _ := l.keys(typ, maxKeys, nil)
 		return resembling(keys, text)
 	}
-	// First the keys that contain the text, then those that share words with it in any case.
+	// First search for the keys that contain the text. Then search for the keys that share words
+	// with it, in upper or lower case.
 	key := property(typ, typ.Key[0]).(plan.Prop)
 	wanted := value.OfString(text)
 	keys, _ := l.keys(typ, maxKeys/2, nil, compare(plan.Contains, key, wanted))
@@ -57,8 +58,9 @@ func (l *lookup) near(typ *catalog.Node, text string) []string {
 	return resembling(keys, text)
 }
 
-// keys returns the keys of the nodes that pass the filters, at most limit of them. If the key of
-// the type is not one String property, it returns the ids of the nodes.
+// keys returns the keys of the nodes that pass the filters. The argument `limit` is the maximum
+// number of keys. If the key of the type is not one String property, it returns the ids of the
+// nodes.
 func (l *lookup) keys(typ *catalog.Node, limit int64, order []plan.Order, filters ...plan.Clause) ([]string, error) {
 	column := plan.Column{Name: "key", Expr: plan.ID{}, Type: value.Of(value.String)}
 	if len(typ.Key) == 1 {
@@ -101,8 +103,8 @@ func compare(op plan.Op, of plan.Expr, with value.Value) plan.Clause {
 	return plan.Filter{Cond: plan.Compare{Op: op, Left: of, Right: plan.Lit{Value: with}, Unless: plan.NoParam}}
 }
 
-// resembling returns the keys that resemble a text, quoted: at most [maxNear], the best first. Of
-// equally good keys, the shorter one is first.
+// resembling returns, in quotes, at most [maxNear] of the keys that resemble a text. The best key
+// comes first. Of equally good keys, the shorter one comes first.
 func resembling(keys []string, text string) []string {
 	type candidate struct {
 		key  string

@@ -28,9 +28,9 @@ const (
 )
 
 // ForEmpty returns the notes on a read that has no rows at a commit. It examines the conditions
-// that every row must meet: the conditions outside `not` blocks, in the order of the variables. It
-// reads the same commit. A note is help that the caller did not ask for, so ForEmpty leaves out a
-// note if a read for the note fails.
+// that every row must meet. These are the conditions outside `not` blocks, in the order of the
+// variables. It reads the same commit. A note is help that the caller did not ask for, so ForEmpty
+// leaves out a note if a read for the note fails.
 func ForEmpty(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Args, commit string) []string {
 	wanted := conditions(q, args)
 	if wanted == nil {

@@ -153,7 +153,7 @@ func TestNearInLargeTypes(t *testing.T) {
 	}
 }
 
-// TestFailedNote makes the read for a note fail. The note must be left out.
+// TestFailedNote makes the read for a note fail. The answer must then have no note.
 func TestFailedNote(t *testing.T) {
 	g := open(t)
 	s, err := g.Schema(t.Context(), engine.Target{})

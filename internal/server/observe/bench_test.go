@@ -15,8 +15,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// BenchmarkRequest measures the cost of following a request: without Requests, with it but
-// without a log line, and with a log line.
+// BenchmarkRequest measures the cost of following a request in three cases: without Requests, with
+// Requests but without a log line, and with a log line.
 func BenchmarkRequest(b *testing.B) {
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {

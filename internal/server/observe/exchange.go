@@ -32,8 +32,8 @@ type Options struct {
 	// the bookkeeping for a request, and writes have log lines of their own.
 	All bool
 
-	// Quiet lists paths whose requests are always logged at level debug, such as probes,
-	// which come every few seconds.
+	// Quiet lists paths. Requests for these paths are always logged at level debug. Examples are
+	// probes, which come every few seconds.
 	Quiet []string
 
 	// Now returns the time for log lines and durations; nil means clock.Now.
@@ -171,10 +171,9 @@ func (o *requestHandler) logRequest(r *http.Request, x *exchange, route string, 
 	_ = o.log.Handler().Handle(ctx, line) // an error of the log itself cannot be reported
 }
 
-// sampledKind returns the kind under which the log line of a request is sampled, or "" if it is
-// not sampled. It samples requests that cost a client next to nothing and so may come in
-// any number: requests refused before authentication succeeded, and requests answered with
-// 429.
+// sampledKind returns the kind under which the log line of a request is sampled, or "" if it is not
+// sampled. Some requests cost a client next to nothing and so may come in any number: requests
+// refused before authentication succeeded, and requests answered with 429. Only these are sampled.
 func sampledKind(x *exchange) string {
 	switch {
 	case x.record.Route == "":
@@ -207,8 +206,7 @@ func routeOf(rec *requestinfo.Info) string {
 	return rec.Route
 }
 
-// methodOf returns a method as a metric label. All methods that no route takes share one
-// label.
+// methodOf returns a method as a metric label. All methods that no route accepts share one label.
 func methodOf(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:

@@ -54,7 +54,7 @@ func (w printable) Write(b []byte) (int, error) {
 	for i := range b {
 		switch {
 		case b[i] == 0x7f:
-		case b[i] == 0xc2 && i+1 < len(b) && b[i+1] >= 0x80 && b[i+1] < 0xa0: // C1 control
+		case b[i] == 0xc2 && i+1 < len(b) && b[i+1] >= 0x80 && b[i+1] < 0xa0: // a C1 control character
 		default:
 			continue
 		}
@@ -69,8 +69,8 @@ func (w printable) Write(b []byte) (int, error) {
 	return w.Writer.Write(clean)
 }
 
-// WithRequests returns a logger that adds the request's id to each log line of a request,
-// and also the trace id if the request is traced.
+// WithRequests returns a logger that adds the request's id to each log line of a request. If the
+// request is traced, the logger also adds the trace id.
 func WithRequests(log *slog.Logger) *slog.Logger { return slog.New(infoHandler{log.Handler()}) }
 
 // infoHandler adds the id of the request in the context to each log line.

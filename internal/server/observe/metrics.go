@@ -106,14 +106,14 @@ func New(version string) *Set {
 	s.callSeconds = s.histogram(callSeconds, callBuckets)
 	s.embeddingSeconds = s.histogram(embeddingSeconds, otherBuckets)
 	s.registry.MustRegister(&graphFigures{s})
-	// Create the series now: a rate over a counter that appears with its first event misses
-	// that event.
+	// Create the series now. If a counter appeared only with its first event, a rate over the
+	// counter would miss that event.
 	s.auth.WithLabelValues()
 	s.hostRefusals.WithLabelValues()
 	return s
 }
 
-// Watch adds graphs whose figures are exported.
+// Watch adds graphs to the metrics, which then include the figures of their engines.
 func (s *Set) Watch(graphs ...Measured) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,7 +213,7 @@ func (s *Set) Embedded(graph string, texts int, took time.Duration, err error) {
 // asks for.
 func (s *Set) Handler() http.Handler {
 	h := promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
-	// The write deadline: a client that does not read its answer would block the others.
+	// Without this write deadline, a client that does not read its answer would block the others.
 	const patience = 10 * time.Second
 	turn := make(chan struct{}, 1) // gathering takes memory, so one request gathers at a time
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -265,7 +265,8 @@ func (s *Set) histogram(m int, buckets []float64) *prometheus.HistogramVec {
 	return v
 }
 
-// gauge registers metric m of the table as a gauge that calls f; values are its labels.
+// gauge registers metric m of the table as a gauge that calls f. The argument `values` holds the
+// values of the metric's labels.
 func (s *Set) gauge(m int, values []string, f func() float64) {
 	labels := prometheus.Labels{}
 	for i, name := range Metrics[m].Labels {

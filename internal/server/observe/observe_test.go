@@ -29,7 +29,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// one is a graph whose figures are all different numbers.
+// one is a graph with figures that are all different numbers.
 type one struct{}
 
 func (one) ID() string { return "g" }
@@ -37,8 +37,8 @@ func (one) Stats() engine.Stats {
 	return engine.Stats{Branches: 1, Commits: 2, Calls: 3, Segments: 4, SegmentBytes: 5, LogBytes: 6, Checkpoints: 7, Rewrites: 8, CheckpointFailures: 9}
 }
 
-// TestTable checks that, after each event has happened once, the metrics are exactly those
-// in the table, and that their names follow the conventions.
+// TestTable makes each event happen once. The metrics must then be exactly the metrics in the
+// table, and their names must follow the conventions.
 func TestTable(t *testing.T) {
 	s := New("v1")
 	s.Watch(one{})
@@ -197,8 +197,8 @@ func TestExchange(t *testing.T) {
 	}
 }
 
-// TestHead checks that the body of the answer to a HEAD, which is written but not sent, is
-// not counted.
+// TestHead checks the size in the log line of a HEAD request. The body of the answer is written but
+// not sent, so it must not count.
 func TestHead(t *testing.T) {
 	log := &lines{}
 	h := Requests(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }),
@@ -235,9 +235,8 @@ func TestTracingIsOptional(t *testing.T) {
 	stop()
 }
 
-// TestFloodIsSampled checks that requests that cost their client nothing do not fill the
-// log. It also checks that each request of an actor has a log line, and every request when
-// All is set.
+// TestFloodIsSampled sends many requests that cost their client nothing. They must not fill the
+// log. Each request of an actor must have a log line, and so must every request when All is set.
 func TestFloodIsSampled(t *testing.T) {
 	const flood = 200
 	for _, c := range []struct {
@@ -284,8 +283,8 @@ func (w *hurried) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// TestMetricsAreTaken checks that an answer with metrics has a write deadline, because the
-// next client waits until the answer is written.
+// TestMetricsAreTaken checks that an answer with metrics has a write deadline. Without one, a
+// client that does not read its answer would block the next client.
 func TestMetricsAreTaken(t *testing.T) {
 	w := &hurried{ResponseRecorder: httptest.NewRecorder()}
 	New("test").Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))

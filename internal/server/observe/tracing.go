@@ -23,10 +23,9 @@ const (
 // flushTimeout is the time limit for sending the remaining spans at shutdown.
 const flushTimeout = 5 * time.Second
 
-// Tracing exports spans over HTTP, configured by the OTEL_* environment variables. The
-// provider is nil if no variable names an endpoint. stop sends the remaining spans and
-// shuts the provider down. A collector that fails causes log lines only; it never makes a
-// request fail.
+// Tracing exports spans over HTTP, as the OTEL_* environment variables say. The provider is nil if
+// no variable names an endpoint. The function `stop` sends the remaining spans and shuts the
+// provider down. A collector that fails causes log lines only; it never makes a request fail.
 func Tracing(ctx context.Context, version string, getenv func(string) string, log *slog.Logger) (p oteltrace.TracerProvider, stop func(), err error) {
 	if getenv(endpointVar) == "" && getenv(tracesEndpointVar) == "" {
 		return nil, func() {}, nil
@@ -37,7 +36,8 @@ func Tracing(ctx context.Context, version string, getenv func(string) string, lo
 	}
 	about, err := resource.New(ctx,
 		resource.WithAttributes(attribute.String("service.name", "omnigraph-server"), attribute.String("service.version", version)),
-		resource.WithFromEnv(), // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override those
+		// OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override the attributes above.
+		resource.WithFromEnv(),
 		resource.WithTelemetrySDK())
 	if err != nil {
 		return nil, nil, fmt.Errorf("describing this server for traces: %w", err)

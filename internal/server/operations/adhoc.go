@@ -25,13 +25,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// AdHoc is the call of a query given as text. The text is compiled when the call runs,
-// after the read or the change was granted, against the schema of the branch.
+// AdHoc is the call of a query given as text. When the call runs, the policy first grants the read
+// or the change. Then the text is compiled against the schema of the branch.
 type AdHoc struct {
 	Source   string
 	Argument string // the name of the argument that holds Source; query if empty
-	// File is the file of Source at the command line; empty for a text from a client. A text from a
-	// file has no size limits, and all of its faults are reported.
+	// File is the name of the file that the command line gave for Source. It is empty if a client
+	// sent the text. A text from a file has no size limits, and all of its faults are reported.
 	File    string
 	Name    string          // the query of the text to run; may be empty if there is only one
 	Params  json.RawMessage // nil, null or an object

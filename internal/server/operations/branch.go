@@ -112,8 +112,8 @@ func asArgument(path string, err error) error {
 
 // OnLine returns an *engine.NotFound unless the commit was made on the branch or is an ancestor of
 // its head. An actor that may read a branch may read these commits; the id of a commit alone does
-// not show which actors may read it. The error contains the name of the branch. It is the same for
-// a commit of another branch as for a commit that does not exist.
+// not show which actors may read it. The error contains the name of the branch. It is the same
+// whether the commit is on another branch or does not exist.
 func OnLine(ctx context.Context, g engine.Graph, branch, commit string) error {
 	c, err := g.Commit(ctx, commit)
 	if err == nil {

@@ -13,15 +13,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// ListBranches is the call that lists the branches that the caller may read, or a page of
-// them. It leaves out the others, because a branch name reveals what others work on, and
+// ListBranches is the call that lists the branches that the caller may read, or a page of them. It
+// leaves out other branches, because the name of a branch reveals what other actors work on, and
 // the head reveals who wrote and when.
 type ListBranches struct {
 	PageToken string // the token of the page; empty for the first page
 	Limit     int    // maximum number of branches; 0 for all
 
-	// Answer makes the answer from the branches, which are in name order. next is the token
-	// of the next page; it is empty on the last page.
+	// Answer makes the answer from the branches, which are in name order. The argument `next` is
+	// the token of the next page; it is empty on the last page.
 	Answer func(branches []engine.Branch, next string) any
 }
 
@@ -50,9 +50,9 @@ func (c *ListBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	return &tool.Outcome{Value: c.Answer(branches, next), Less: "set a smaller limit"}, nil
 }
 
-// Readable lists the branches that the caller may read and that come after a name, in name order
-// and at most limit of them. It reports whether there are more. A limit of 0 means no limit. Every
-// list of branches uses this function.
+// Readable lists the branches that the caller may read and that come after the name `after`, in
+// name order. It lists at most `limit` branches, or all if `limit` is 0, and reports whether there
+// are more. Every list of branches uses this function.
 func Readable(ctx context.Context, g engine.Graph, allowed func(tool.Grant) bool, after string, limit int) (branches []engine.Branch, more bool, err error) {
 	all, err := g.Branches(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func Readable(ctx context.Context, g engine.Graph, allowed func(tool.Grant) bool
 	return branches, false, nil
 }
 
-// BranchHead describes a branch and its head for the list of REST.
+// BranchHead describes a branch and its head in the form in which the REST API lists them.
 func BranchHead(b engine.Branch) client.BranchHead {
 	return client.BranchHead{Name: b.Name, GraphCommitID: b.Head.ID, ActorID: encoding.OrNil(b.Head.Actor), CreatedAt: b.Head.Time.UnixMicro()}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// StoredQuery describes a stored query for the list of REST.
+// StoredQuery describes a stored query in the form in which the REST API lists it.
 func StoredQuery(q tool.StoredQuery) client.QueryEntry {
 	info := q.Info()
 	e := client.QueryEntry{

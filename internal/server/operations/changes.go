@@ -26,7 +26,7 @@ const (
 // ops are the names of the kinds of change over REST.
 var ops = map[engine.ChangeKind]string{engine.Inserted: client.OpInsert, engine.Updated: client.OpUpdate, engine.Deleted: client.OpDelete}
 
-// ParseOp returns the kind of change that has a name over REST.
+// ParseOp returns the kind of change that the REST API calls by the given name.
 func ParseOp(name string) (kind engine.ChangeKind, ok bool) {
 	for kind, op := range ops {
 		if op == name {
@@ -38,10 +38,10 @@ func ParseOp(name string) (kind engine.ChangeKind, ok bool) {
 
 // LookChanges returns the call that lists a page of the changes of a commit. The argument `token`
 // is the token of the page, or empty; if it is empty, r.After says where the page starts. The
-// answer is a client.ChangesAnswer. The error is a *wireerror.DiffRefused for a commit without a
-// parent or with another schema than its parent, a *wireerror.HistoryGap if the state of the commit
-// or of its parent was reclaimed, and an *engine.NotFound for a type in r.Types that the schema
-// lacks.
+// answer is a client.ChangesAnswer. If the commit has no parent, or another schema than its parent,
+// the error is a *wireerror.DiffRefused. If the state of the commit or of its parent was reclaimed,
+// the error is a *wireerror.HistoryGap. If the schema lacks a type in r.Types, the error is an
+// *engine.NotFound.
 func LookChanges(at engine.Target, r engine.ChangeRange, token string) *Look {
 	if r.Limit <= 0 || r.Limit > maxChanges {
 		r.Limit = maxChanges
@@ -86,7 +86,7 @@ func comparable(ctx context.Context, g engine.Graph, c engine.Commit) error {
 }
 
 // firstChanged returns the first node or edge type that the schemas of two commits declare in
-// different ways, or "" if all are the same.
+// different ways. It returns "" if all types are the same.
 func firstChanged(ctx context.Context, g engine.Graph, from, to string) (string, error) {
 	was, err := g.Schema(ctx, engine.Target{Commit: from})
 	if err != nil {
@@ -127,7 +127,7 @@ func typesNamed(ctx context.Context, g engine.Graph, c engine.Commit, names []st
 	return types, nil
 }
 
-// asGap converts the error for a commit whose state was reclaimed to a *wireerror.HistoryGap.
+// asGap converts the error for a commit with a reclaimed state to a *wireerror.HistoryGap.
 func asGap(err error) error {
 	var missing *engine.NotFound
 	if errors.As(err, &missing) && missing.Reclaimed {

@@ -18,7 +18,7 @@ import (
 var textLimits = work.Limits{Tokens: 1 << 18, Queries: 1000, Head: 1 << 14}
 
 // Compile compiles the queries of a text that was sent as an argument. The error is an
-// *engine.TooLarge, an *engine.Busy, or the error of the context.
+// *engine.TooLarge, an *engine.Busy or, if ctx ends, the error of ctx.
 func Compile(ctx context.Context, env *tool.Env, argument string, s *catalog.Schema, text string) (queries []*gq.Query, faults diag.List, err error) {
 	err = WithText(ctx, env, argument, text, func(limits work.Limits) (err error) {
 		queries, faults, err = gq.CompileQueriesWithin(ctx, limits, s, gq.Source{Name: sourceName, Text: text})
@@ -27,8 +27,8 @@ func Compile(ctx context.Context, env *tool.Env, argument string, s *catalog.Sch
 	return queries, faults, err
 }
 
-// WithText admits a text that was sent as an argument and then runs f, which compiles it.
-// The error is an *engine.TooLarge, an *engine.Busy, or that of f.
+// WithText admits a text that was sent as an argument and then runs f, which compiles the text. The
+// error is an *engine.TooLarge, an *engine.Busy, or the error of f.
 func WithText(ctx context.Context, env *tool.Env, argument, text string, f func(work.Limits) error) error {
 	if env.Text != nil {
 		done, err := env.Text(ctx, argument, text)

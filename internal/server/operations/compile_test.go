@@ -28,7 +28,7 @@ func TestCompileEnds(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("after %v: %v", clock.Since(start), err)
 	}
-	// An error about too many parts names the argument.
+	// If a text has too many parts, the error names the argument.
 	_, _, err = Compile(t.Context(), &tool.Env{}, "the_text", s, strings.Repeat("query q() {} ", textLimits.Queries+1))
 	if want := fmt.Sprintf("queries of the_text: %d is more than the limit of %d", textLimits.Queries+1, textLimits.Queries); err == nil || err.Error() != want {
 		t.Errorf("%v, expected %s", err, want)

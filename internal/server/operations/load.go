@@ -42,8 +42,8 @@ func (c *Load) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 // send it.
 func (c *Load) NoTimeLimit() {}
 
-// LoadFrom is a load into a branch that the call creates if it does not exist. Its Grants
-// are those of the load. If Run creates the branch, it also requires the grants of a
+// LoadFrom is a load into a branch that the call creates if it does not exist. LoadFrom.Grants
+// returns the grants of the load. If Run creates the branch, it also requires the grants of a
 // CreateBranch.
 type LoadFrom struct {
 	*Load
@@ -71,7 +71,7 @@ func (c *LoadFrom) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error
 	made, err := env.Graph.CreateBranch(ctx, orMain(c.Branch), engine.Target{Branch: c.From})
 	var exists *engine.Conflict
 	switch {
-	case errors.As(err, &exists): // created in the meantime
+	case errors.As(err, &exists): // somebody created the branch in the meantime
 		return c.Load.Run(ctx, env)
 	case err != nil:
 		return nil, asArgument("branch", err)

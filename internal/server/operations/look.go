@@ -7,8 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Look is the call that reads one commit: its data or its metadata. Only this file implements the
-// rule about which commits a caller may know of.
+// Look is the call that reads one commit: its data or its metadata. The rule about which commits a
+// caller may see is implemented in this file only.
 type Look struct {
 	// At is the head of a branch, where an empty branch means main; or a commit made on a
 	// branch that the caller may read; or, if both are set, a commit in the history of the
@@ -46,7 +46,7 @@ func (c *Look) Grants() []tool.Grant {
 		grant.Via = tool.AdHoc
 	}
 	if grant.Branch != "" {
-		grant.Commit = "" // Run checks that the commit is in the history of the branch
+		grant.Commit = "" // the method Run checks that the commit is in the history of the branch
 	}
 	return []tool.Grant{grant}
 }

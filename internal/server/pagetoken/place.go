@@ -1,6 +1,6 @@
-// Package pagetoken defines the content of a page token, which is a reader's place in the rows of a
-// read or in a list, and the encoding of that content as bytes. It contains no key and no cipher;
-// package seal has them.
+// Package pagetoken defines the content of a page token, and the encoding of that content as bytes.
+// The content is a reader's place in the rows of a read or in a list. The package contains no key
+// and no cipher; package seal has them.
 package pagetoken
 
 import "time"
@@ -15,8 +15,9 @@ const (
 	Changes  List = "changes" // the changes of Place.Commit
 )
 
-// Place is a reader's place in the rows of a read or in a list, with everything that must stay the
-// same for the next page to continue. In a list, Snapshot, Now, Plan, Args and Row are zero.
+// Place is a reader's place in the rows of a read or in a list. It also has everything that must
+// stay the same for the next page to continue. In a list, Snapshot, Now, Plan, Args and Row are
+// zero.
 type Place struct {
 	Graph  string // the graph's id
 	Actor  string // the id of the actor that read the earlier pages

@@ -14,7 +14,7 @@ const (
 	viaScope
 )
 
-// scopeKeys maps each scope to its key in a rule. Faults are reported in this order.
+// scopeKeys maps each scope to its key in a rule. Faults are reported in the order of the scopes.
 var scopeKeys = []struct {
 	scope scope
 	key   string

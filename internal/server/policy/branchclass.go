@@ -94,7 +94,7 @@ func isTexts(n ast.IsNode) bool {
 }
 
 // BranchClass implements access.Authorizer. A name that occurs literally in a rule, or that is
-// protected, is its own class. All other names that match the same patterns are in one class.
+// protected, has a class of its own. All other names that match the same patterns are in one class.
 func (p *Policy) BranchClass(name string) string {
 	if _, literal := slices.BinarySearch(p.tests.literals, name); p.tests.opaque || literal || p.isProtected(name) {
 		return name

@@ -60,7 +60,7 @@ func TestBranchClass(t *testing.T) {
 				actor := &access.Actor{ID: a, Source: "token"}
 				everyGrant(func(grant tool.Grant) {
 					if grant.Branch != "main" {
-						return // the loop below asks about every branch
+						return // skip this, because the loop below asks about every branch
 					}
 					for _, name := range names {
 						grant.Branch = name

@@ -30,7 +30,7 @@ type groupClause struct {
 type ruleClause struct {
 	id      string
 	at      *strictyaml.Node   // where a fault of the whole rule is reported
-	permit  bool               // allow, not deny
+	permit  bool               // the rule allows; otherwise it denies
 	any     bool               // true for actors: any
 	group   *strictyaml.Entry  // group of actors; nil for none
 	ids     []strictyaml.Entry // listed actors

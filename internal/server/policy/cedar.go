@@ -26,7 +26,7 @@ const (
 // serverID is the id of the single entity of type Server. The configuration uses the same name.
 const serverID = "cluster"
 
-// The attributes of the context. The action determines which of them a request has.
+// The attributes of the context. A request has only the attributes that belong to its action.
 const (
 	branchAttr    types.String = "branch"
 	protectedAttr types.String = "protected"
@@ -60,8 +60,8 @@ func (p policies) All() iter.Seq2[cedar.PolicyID, *cedar.Policy] {
 	}
 }
 
-// compile translates a rule to one Cedar policy about the entity target, a Graph or the Server. The
-// conditions in the argument also narrow the policy further.
+// compile translates a rule to one Cedar policy about the entity `target`, which is a Graph or the
+// Server. The argument `also` holds further conditions of the policy.
 func compile(r rule, target types.EntityUID, also ...build.Node) compiled {
 	head := build.Annotation("id", types.String(r.id))
 	p := head.Forbid()

@@ -17,8 +17,8 @@ type decisions struct {
 	cached map[question]bool // guarded by mu
 }
 
-// question holds all inputs of a decision. Its branch is a class of branches, so that a list of
-// thousands of branches takes one decision for each class.
+// question holds all inputs of a decision. Its branch is a class of branches. So a list of
+// thousands of branches needs only one decision for each class.
 type question struct {
 	actor, groups string // the id; the names of the groups of its token, joined with zero bytes
 	grant         tool.Grant

@@ -85,8 +85,8 @@ func TestDecisionCacheBounds(t *testing.T) {
 	}
 }
 
-// TestDecisionsByClass asks about more branches of one class than the cache holds. That must be
-// one decision.
+// TestDecisionsByClass asks about more branches of one class than the cache holds. The cache must
+// then hold one decision.
 func TestDecisionsByClass(t *testing.T) {
 	p := team(t)
 	for i := range 2 * maxDecisions {

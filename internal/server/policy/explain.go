@@ -83,8 +83,8 @@ func (c compiled) rule() Rule {
 	return Rule{ID: string(c.id), Deny: c.policy.Effect() == cedar.Forbid, At: c.at}
 }
 
-// onlyFailing evaluates each part of a policy alone. If exactly one part does not hold, onlyFailing
-// returns that part and true.
+// onlyFailing evaluates each part of a policy separately. If exactly one part does not hold,
+// onlyFailing returns that part and true.
 func (c compiled) onlyFailing(holds func(*ast.Policy) bool) (part string, one bool) {
 	whole := (*ast.Policy)(c.policy.AST())
 	var parts []*ast.Policy

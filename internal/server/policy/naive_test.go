@@ -20,7 +20,8 @@ var (
 	naiveQueries  = []string{"q1", "q2", "q3"}
 )
 
-// naiveBundle holds a bundle as its text states it. It decides by reading one rule after the other.
+// naiveBundle holds the rules of a bundle as they are written in its text. It decides by checking
+// one rule after the other.
 type naiveBundle struct {
 	groups    map[string][]string
 	protected []string
@@ -176,8 +177,8 @@ func everyGrant(f func(tool.Grant)) {
 }
 
 // TestDecidesAsWritten uses random bundles. The compiled policy must make the decision that the
-// text of the bundle describes, every compiled rule and every request must conform to the published
-// schema, and the explanation must agree with the decision.
+// text of the bundle describes. Every compiled rule and every request must conform to the published
+// schema. The explanation must agree with the decision.
 func TestDecidesAsWritten(t *testing.T) {
 	const seed = 20261120
 	r := rand.New(rand.NewPCG(seed, 1))

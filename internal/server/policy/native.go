@@ -218,7 +218,7 @@ func flatten(err error) []error {
 var position = regexp.MustCompile(`parse error at \S*?(\d+):(\d+) (.*)`)
 
 // parseFault splits an error of Cedar's parser into position and message. If the error has no
-// position, parseFault returns start.
+// position, parseFault returns the position `start`.
 func (n *native) parseFault(err error, start diag.Pos) (diag.Pos, string) {
 	m := position.FindStringSubmatch(err.Error())
 	if m == nil {
@@ -240,8 +240,8 @@ func (n *native) parseFault(err error, start diag.Pos) (diag.Pos, string) {
 	return at, m[3]
 }
 
-// nesting returns how deep the brackets of a text nest. It ignores brackets in strings and
-// comments.
+// nesting returns the maximum depth of nested brackets in a text. It ignores brackets in strings
+// and comments.
 func nesting(src string) int {
 	deepest, depth := 0, 0
 	for i := 0; i < len(src); i++ {

@@ -43,8 +43,8 @@ func TestNative(t *testing.T) {
 			t.Errorf("%s %+v: got %v, want %v", tt.actor.ID, tt.grant, got, tt.want)
 		}
 	}
-	// A question about "some branch" is also decided for each branch name in the file, and for each
-	// pattern with one name that it matches.
+	// A question about "some branch" is also decided for each branch name in the file, and for one
+	// sample name of each pattern in the file.
 	if got := p.Branches(); !slices.Contains(got, "release") || !slices.Contains(got, "team/x") {
 		t.Errorf("branches %q", got)
 	}

@@ -31,11 +31,11 @@ type Options struct {
 	// .cedar file may name any of them.
 	Graphs []string
 
-	// Queries are the stored queries that rules may name: those of every graph that the file
-	// applies to, including queries that were left out at boot.
+	// Queries are the stored queries that rules may name. They are the queries of every graph that
+	// the file applies to, including queries that were left out at boot.
 	Queries []string
 
-	// AnyQuery turns off the check of query names, for a file if its graph is not known.
+	// AnyQuery turns off the check of query names. It is for a file whose graph is not known.
 	AnyQuery bool
 
 	// TokenGroups maps the names of groups in verified tokens to groups of the policy. Groups of a
@@ -213,8 +213,8 @@ func (p *Policy) entitiesFor(actor *access.Actor) types.EntityGetter {
 // rules name, sorted.
 func (p *Policy) Branches() []string { return slices.Clone(p.named) }
 
-// Groups returns the groups that the policy knows, sorted: the groups that a bundle defines, or the
-// groups that a .cedar file names.
+// Groups returns the groups of the policy, sorted. They are the groups that a bundle defines, or
+// the groups that a .cedar file names.
 func (p *Policy) Groups() []string { return slices.Clone(p.groups) }
 
 // CedarText returns the policy in Cedar's own language, in rule order.

@@ -200,7 +200,7 @@ func TestCedarTextDecides(t *testing.T) {
 		parsed.all = append(parsed.all, compiled{id: cedar.PolicyID(fmt.Sprint(i)), policy: c})
 	}
 	for _, row := range tool.Actions() {
-		parsed.byAction[row.Action] = parsed.all // not indexed: Cedar itself matches the actions
+		parsed.byAction[row.Action] = parsed.all // no index, so that Cedar itself matches the actions
 	}
 	asked, allowed := 0, 0
 	for _, id := range []string{"act-ada", "act-wil", "act-bot", "act-rex", "act-kay", "act-eve"} {

@@ -14,7 +14,7 @@ import (
 // rule is a rule with resolved names: all of them refer to things that exist.
 type rule struct {
 	id      string
-	permit  bool // allow, not deny
+	permit  bool // the rule allows; otherwise it denies
 	actors  actorSet
 	actions []tool.Action
 	branch  string    // any, protected or unprotected

@@ -8,8 +8,8 @@ import (
 )
 
 // HowToCall returns the name of the tool that runs a stored query, and a text that shows how to
-// call the query. The text has the tool and its arguments as JSON, with the type of each parameter
-// in place of a value, such as
+// call the query. The text contains the tool's name and its arguments as JSON. In place of the
+// value of a parameter, it has the parameter's type. An example of the text:
 //
 //	find_person {"params":{"name":"<String>"}}
 //

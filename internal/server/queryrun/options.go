@@ -13,7 +13,7 @@ type Options struct {
 	Snapshot  string // for reads: the commit to read, instead of a branch
 	PageToken string // for reads: the end of the previous page
 
-	DryRun         bool   // for mutations, like the fields below: report without committing
+	DryRun         bool   // for mutations, as are the fields below: report, but do not commit
 	IdempotencyKey string // see [engine.WriteOptions]
 	IfCommit       string
 }
@@ -40,8 +40,8 @@ func WriteOptions(o *arguments.Object) Options {
 	return k
 }
 
-// readOnly and writeOnly list the options that only reads or only mutations have, each with
-// the reason why the other kind has no use for it.
+// readOnly and writeOnly list the options that only reads or only mutations have. Each option has
+// the reason why the other kind of query has no use for it.
 var (
 	readOnly  = [][2]string{{"snapshot", "a mutation writes to the head of a branch"}, {"page_token", "a mutation returns no rows"}}
 	writeOnly = [][2]string{
@@ -58,9 +58,9 @@ func refuseOptions(o *arguments.Object, kind string, options [][2]string) {
 	}
 }
 
-// Check returns a *tool.ArgumentError if an option is set that does not apply to the kind of
-// query, a mutation or a read, or if a read has both a snapshot and a branch. Otherwise it returns
-// nil.
+// Check checks the options of a mutation or of a read on a branch. The error is a
+// *tool.ArgumentError if an option is set that does not apply to that kind of query, or if a read
+// has both a snapshot and a branch.
 func (k *Options) Check(mutation bool, branch string) error {
 	o := &arguments.Object{}
 	set := map[string]bool{

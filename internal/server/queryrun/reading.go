@@ -96,7 +96,7 @@ func (r *Reading) Lost(err error) error {
 // tokens are not available.
 func NextToken(e *tool.Env, r *tool.ReadOutcome, n int) string {
 	if e.Pages == nil {
-		return "" // saves computing the digests
+		return "" // return early, which saves computing the digests
 	}
 	return e.SealPage(pagetoken.Place{
 		Branch: r.Target.Branch, Snapshot: r.Target.Commit != "", Commit: r.Result.Commit(),

@@ -29,9 +29,9 @@ type Options struct {
 	// repeatedly.
 	Open func(ctx context.Context, failed func(error)) (engine.Graph, error)
 
-	// Failed, Retried and Reopened may be nil. Failed is called with the reason before the graph is
-	// opened again, Retried with the error of a failed attempt and the wait before the next one,
-	// and Reopened after an attempt succeeded.
+	// Failed, Retried and Reopened may be nil. Failed is called before the graph is opened again,
+	// with the reason. Retried is called after a failed attempt, with its error and the wait before
+	// the next attempt. Reopened is called after an attempt succeeded.
 	Failed   func(error)
 	Retried  func(err error, wait time.Duration)
 	Reopened func()
@@ -92,7 +92,7 @@ func (r *Graph) failed(error) {
 func (r *Graph) run(ctx context.Context) {
 	defer close(r.stopped)
 	wait := r.opts.wait
-	lasted := time.NewTimer(steadyTime) // since the last Open
+	lasted := time.NewTimer(steadyTime) // fires when the graph has been open for steadyTime
 	defer lasted.Stop()
 	for {
 		select {
@@ -157,8 +157,8 @@ func unavailable(cause error) error {
 }
 
 // Failure returns nil while the graph accepts writes, and otherwise the *engine.Unavailable that
-// writes get. If only another Open can repair the inner graph, Failure requests it, so that a graph
-// without writes is opened again too.
+// writes get. If the inner graph accepts writes again only after another Open, Failure requests
+// that Open. So a graph without writes is opened again too.
 func (r *Graph) Failure() error {
 	in := r.current.Load()
 	if in.graph == nil {
@@ -173,8 +173,8 @@ func (r *Graph) Failure() error {
 // MustReopen returns false: the graph opens itself again.
 func (r *Graph) MustReopen() bool { return false }
 
-// Stats returns the figures of the graph. While the graph is not open, they are the last known
-// ones.
+// Stats returns the figures of the graph. While the graph is not open, it returns the last figures
+// that the graph had.
 func (r *Graph) Stats() engine.Stats {
 	in := r.current.Load()
 	if in.graph == nil {

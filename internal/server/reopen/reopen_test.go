@@ -53,7 +53,8 @@ func newDisk() *disk {
 		case mode == noOpen && op.Kind == faultfs.OpOpenWrite:
 			return &faultfs.Fault{Err: syscall.EIO}
 		case mode == noRoom && op.Kind == faultfs.OpWrite && op.Len > 8:
-			// The mode ends here, so that the zeros that clear the partial write succeed.
+			// Only one write fails: the engine must be able to write the zeros that clear the
+			// partial write.
 			if d.mode.CompareAndSwap(noRoom, good) {
 				return &faultfs.Fault{Err: syscall.ENOSPC, Write: op.Len - 8}
 			}

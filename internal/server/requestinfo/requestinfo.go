@@ -1,6 +1,6 @@
-// Package requestinfo carries information about one HTTP request between the layers of a
-// server. The outer layer passes the request's id in; the inner layers report the graph
-// call out.
+// Package requestinfo carries information about one HTTP request between the layers of a server.
+// The outer layer records the request's id. The inner layers record what the request calls on a
+// graph.
 package requestinfo
 
 import (

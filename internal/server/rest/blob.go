@@ -52,7 +52,8 @@ func (x *exchange) blob() error {
 	http.ServeContent(w, x.r, "", time.Time{}, bytes.NewReader(content))
 	if w.refused != 0 {
 		if w.refused == http.StatusRequestedRangeNotSatisfiable {
-			h.Set("Content-Range", "bytes */"+strconv.Itoa(len(content))) // also for a malformed range
+			// Set the header for malformed ranges, too.
+			h.Set("Content-Range", "bytes */"+strconv.Itoa(len(content)))
 		}
 		h.Del("Content-Disposition")
 		h.Del("Content-Security-Policy")

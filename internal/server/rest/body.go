@@ -42,8 +42,8 @@ func (x *exchange) object(most int64) (*arguments.Object, error) {
 	return o, err
 }
 
-// body reads the members of the request body into a struct. The OpenAPI document describes the
-// body from the same struct. body records faults in the object; the caller must call Done.
+// body reads the members of the request body into a struct. The OpenAPI document describes the body
+// from the same struct. The method records faults in the object; the caller must call Done.
 func (x *exchange) body(into any) (*arguments.Object, error) { return x.bodyOf(x.opts.MaxBody, into) }
 
 // textBody is body with the size limit for a request that contains GQ text or a schema.

@@ -108,7 +108,7 @@ func wantName(o *arguments.Object, member, name string) {
 
 // operation is a call with an implementation specific to the REST API.
 type operation struct {
-	of     tool.Call // the call that it wraps; nil for none
+	of     tool.Call // the wrapped call; nil for none
 	grants []tool.Grant
 	run    func(ctx context.Context, env *tool.Env) (*tool.Outcome, error)
 }

@@ -108,8 +108,8 @@ func (undeletable) DeleteBranchAt(context.Context, string, string) error {
 	return errors.New("disk on fire")
 }
 
-// TestMergeThenFail checks that a merge succeeds even if its source cannot be deleted, and that
-// the reason in the answer reveals no internals of the server.
+// TestMergeThenFail merges a source that cannot be deleted. The merge must succeed, and the reason
+// in the answer must reveal no internals of the server.
 func TestMergeThenFail(t *testing.T) {
 	c := servedtest.Config(t)
 	c.Graph = undeletable{c.Graph}
@@ -162,8 +162,8 @@ func TestMergeKeepsWhatFollowed(t *testing.T) {
 	})
 }
 
-// TestRepeatedMerge checks that a merge with the same idempotency key, sent again because its
-// answer was lost, gets the same answer and does not delete a newer branch of the same name.
+// TestRepeatedMerge sends a merge again with the same idempotency key, as if the answer was lost.
+// It must get the same answer, and must not delete a newer branch of the same name.
 func TestRepeatedMerge(t *testing.T) {
 	c := servedtest.Config(t)
 	writer := servedtest.Writer
@@ -181,8 +181,8 @@ func TestRepeatedMerge(t *testing.T) {
 	})
 }
 
-// TestRepeatedEmptyMerge checks that a repeated merge without anything to commit does not
-// delete a newer branch of the same name, which may have other commits.
+// TestRepeatedEmptyMerge repeats a merge that has nothing to commit. It must not delete a newer
+// branch of the same name, because that branch may have other commits.
 func TestRepeatedEmptyMerge(t *testing.T) {
 	c := servedtest.Config(t)
 	writer := servedtest.Writer
@@ -199,8 +199,8 @@ func TestRepeatedEmptyMerge(t *testing.T) {
 	})
 }
 
-// TestCommitsStayHidden checks that an actor cannot learn of a commit by its id without the
-// right to read a branch that contains it. It is answered like an unknown commit.
+// TestCommitsStayHidden checks that an actor cannot learn of a commit by its id without the right
+// to read a branch that contains it. The answer must be the same as for an unknown commit.
 func TestCommitsStayHidden(t *testing.T) {
 	c := servedtest.Config(t)
 	outsider := &access.Actor{ID: "act-outsider"}

@@ -12,7 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// health answers that the server is alive. It needs no actor.
+// health answers that the server is alive. The request needs no actor.
 func (x *exchange) health() error {
 	return x.reply(client.Health{
 		Status: "ok", Version: x.opts.Version, SourceVersion: encoding.OrNil(x.opts.SourceVersion),

@@ -19,7 +19,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
 
-// The schemas of a graph before and after a rename of its types. The second has another order.
+// The schemas of a graph before and after a rename of its types. The second schema declares the
+// node types in another order.
 const (
 	zooPG     = "node Zebra { name: String @key  stripes: I32? }\nnode Ape { name: String @key }\nedge Sees: Ape -> Zebra { note: String? }\n"
 	renamedPG = "node Ape { name: String @key }\nnode Horse @rename_from(\"Zebra\") { name: String @key  stripes: I32? }\nedge Spots: Ape -> Horse @rename_from(\"Sees\") { note: String? }\n"
@@ -91,8 +92,8 @@ func places(list []client.EntityChange) (all []string) {
 	return all
 }
 
-// TestChangesInOrder checks the order, the filters and the pages of a list of changes. In the
-// schema Zebra stands before Ape.
+// TestChangesInOrder checks the order, the filters and the pages of a list of changes. The schema
+// declares Zebra before Ape.
 func TestChangesInOrder(t *testing.T) {
 	overZoos(t, func(z *zoo) {
 		z.load(`{"type":"Ape","data":{"name":"b"}}`, `{"type":"Zebra","data":{"name":"z"}}`, `{"edge":"Sees","from":"b","to":"z","data":{"id":"s1"}}`)
@@ -135,8 +136,8 @@ func TestChangesInOrder(t *testing.T) {
 	})
 }
 
-// TestChangesOfARenamedType checks that the ids of types survive a rename, and that the commit that
-// renames is refused.
+// TestChangesOfARenamedType checks that the ids of types survive a rename, and that the server
+// refuses to list the changes of the commit that renames.
 func TestChangesOfARenamedType(t *testing.T) {
 	overZoos(t, func(z *zoo) {
 		ids := func(commit string) (all []string) {

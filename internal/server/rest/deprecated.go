@@ -5,8 +5,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 )
 
-// deprecatedReadBody is the body of the deprecated route /read, which has two names each for the
-// text and for the choice of the query.
+// deprecatedReadBody is the body of the deprecated route /read. In it, both the text and the name
+// of the query to run can be given under two member names.
 type deprecatedReadBody struct {
 	Query       string `json:"query,omitempty" jsonschema:"oneof_required=query" jsonschema_description:"The GQ text; it may contain several queries. Send either query or query_source."`
 	QuerySource string `json:"query_source,omitempty" jsonschema:"oneof_required=query_source" jsonschema_description:"Another name for query."`

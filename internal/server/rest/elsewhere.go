@@ -13,7 +13,8 @@ func metadataOf(path, operation, what string) Route {
 		Summary:     "Get the issuer whose tokens " + what + " accepts (RFC 9728).",
 		Description: "A server that accepts no tokens of an issuer does not have this path. The answer is the same for every graph, whether the graph exists or not.",
 		Answer:      client.ResourceMetadata{}, Open: true, Elsewhere: true,
-		// If the server does not have the path, it answers as for any other unknown path.
+		// If the server does not have the path of the resource, it answers as for any other unknown
+		// path.
 		Statuses: []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 	}
 }

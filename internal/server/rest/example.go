@@ -8,8 +8,8 @@ import (
 
 const (
 	// exampleGraph is the graph of the examples. It has the schema and the stored queries of
-	// queries/code in this module, the data of the Go module example.com/shop, and in addition a
-	// node type Attachment with a Blob property.
+	// queries/code in this module, and in addition a node type Attachment with a Blob property. Its
+	// data comes from the Go module example.com/shop.
 	exampleGraph = "code"
 
 	// ExampleCommit is the id that examples use for the head of main.

@@ -232,7 +232,7 @@ func (x *exchange) bad(message string) error {
 // limit sets the deadline according to the timeout header of the request.
 func (x *exchange) limit() context.CancelFunc {
 	ms, err := strconv.ParseInt(x.r.Header.Get(headerTimeout), 10, 32)
-	if err != nil { // the header is absent; check has refused malformed ones
+	if err != nil { // the header is absent: the method check has refused malformed values
 		return func() {}
 	}
 	ctx, cancel := context.WithTimeout(x.ctx(), time.Duration(ms)*time.Millisecond)

@@ -39,7 +39,7 @@ func (x *exchange) export() error {
 	}}, encoding.Options{})
 	switch {
 	case err == nil:
-		out.start() // nothing was written for a graph without entities
+		out.start() // for a graph without entities, nothing was written yet
 		return nil
 	case !out.started:
 		return err
@@ -63,7 +63,7 @@ const maxStall = 2 * time.Minute
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	commit  string // the entities of this commit are sent
+	commit  string // id of the commit that is exported
 	started bool   // the header was sent
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
 
-// exporter is a graph whose export is a function.
+// exporter is a graph. A function of the test implements its export.
 type exporter struct {
 	engine.Graph
 	export func(ctx context.Context, w io.Writer) error
@@ -67,8 +67,8 @@ func TestExportAgain(t *testing.T) {
 	}
 }
 
-// TestExportStreams checks that an export sends data while it still reads the rest, and that it
-// does not keep sent data in memory.
+// TestExportStreams checks that an export sends data while it still reads the rest. It must not
+// keep sent data in memory.
 func TestExportStreams(t *testing.T) {
 	seen := make(chan struct{})
 	piece := []byte(strings.Repeat("x", 1<<16-1) + "\n")
@@ -118,8 +118,9 @@ func TestExportStreams(t *testing.T) {
 	}
 }
 
-// TestExportBreaksOff checks that a client can tell from the connection that a failed export is
-// incomplete. A fault before the first byte is answered with the error envelope.
+// TestExportBreaksOff makes exports fail. A client must be able to tell from the connection that
+// the export is incomplete. If the export fails before the first byte, the answer must be the error
+// envelope.
 func TestExportBreaksOff(t *testing.T) {
 	for name, size := range map[string]int{"early": 0, "late": 100, "very late": 1 << 20} {
 		t.Run(name, func(t *testing.T) {
@@ -196,7 +197,7 @@ func TestExportStops(t *testing.T) {
 	}
 }
 
-// TestExportOutlivesWriteTimeout checks that an export may take any time while its client
+// TestExportOutlivesWriteTimeout checks that an export may take any time as long as its client
 // reads.
 func TestExportOutlivesWriteTimeout(t *testing.T) {
 	c := servedtest.Config(t)

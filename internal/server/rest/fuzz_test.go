@@ -58,7 +58,7 @@ func FuzzRequest(f *testing.F) {
 		if w.Code >= 500 && !(w.Code == http.StatusServiceUnavailable && name == "X-Timeout-Ms") {
 			t.Errorf("%s: %d %s", route.Operation, w.Code, w.Body)
 		}
-		if part == "" { // then the path is that of another route
+		if part == "" { // with an empty part, the path is that of another route
 			return
 		}
 		if err := asDeclared(r, w.Result()); err != nil {

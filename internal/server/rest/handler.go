@@ -33,7 +33,7 @@ type Options struct {
 	// text, and the body also contains parameters. [textlimit.Max] limits the text itself.
 	MaxText int64
 
-	// Server decides about graph_list. Nil denies it to everyone.
+	// Server decides which actors have the permission graph_list. If it is nil, no actor has it.
 	Server access.Authorizer
 
 	// SchemasFixed says why the server refuses to apply schemas, and what to do instead. A
@@ -93,12 +93,12 @@ type methods map[string]*endpoint
 // endpoint is a route at a path: its own path, or a fixed path that its pattern also matches.
 type endpoint struct {
 	Route
-	fixed map[string]string // at a fixed path, the values of the route's path parameters
+	fixed map[string]string // values of the route's path parameters, if the path is fixed
 }
 
-// byPath returns the routes by path and method. A fixed path, such as that of merges, also gets
-// the methods of each pattern that matches it, such as that of a branch: a branch may be called
-// merge.
+// byPath returns the routes by path and method. Some patterns also match a fixed path. For example,
+// the pattern of a branch matches the path of merges, because a branch may be called merge. So a
+// fixed path also gets the methods of the patterns that match it.
 func byPath(routes []Route) map[string]methods {
 	paths := map[string]methods{}
 	routes = slices.DeleteFunc(routes, func(r Route) bool { return r.Elsewhere })
@@ -118,8 +118,8 @@ func byPath(routes []Route) map[string]methods {
 	return paths
 }
 
-// matchesAll reports whether pattern matches every path that other matches. If so, it returns
-// the values of the parameters of pattern that are fixed in other.
+// matchesAll reports whether `pattern` matches every path that `other` matches. If so, it returns
+// the values that `other` fixes for parameters of `pattern`.
 func matchesAll(pattern, other string) (map[string]string, bool) {
 	a, b := strings.Split(pattern, "/"), strings.Split(other, "/")
 	if pattern == other || len(a) != len(b) {
@@ -240,7 +240,7 @@ func (x *exchange) fault(err error) {
 	envelope.Write(x.w, x.report(err))
 }
 
-// report returns the fault for an error and logs operational ones.
+// report returns the fault for an error. If the fault is operational, report logs it.
 func (x *exchange) report(err error) *wireerror.Fault {
 	if x.g != nil {
 		return x.g.Report(x.ctx(), err)
@@ -253,7 +253,7 @@ type httpError struct{ fault *wireerror.Fault }
 
 func (e *httpError) Error() string { return e.fault.Body.Message }
 
-// notFound returns the 404 for a thing with a name.
+// notFound returns the fault, with status 404, for a thing that the server cannot find by its name.
 func notFound(what, name string) *wireerror.Fault {
 	return envelope.New(wireerror.Missing, client.CodeNotFound, what+" \""+short(name)+"\" not found")
 }

@@ -19,10 +19,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 )
 
-// request is one exchange with the handler. Its path is relative to /graphs/people. If it
-// starts with two slashes it is absolute, without the first of them. COMMIT stands for the head
-// of main: in the path, the header and the body the head before the request, and in the
-// expected answer the head after it.
+// request is one exchange with the handler. Its path is relative to /graphs/people. If the path
+// starts with two slashes, it is absolute, without the first of them. COMMIT stands for the head of
+// main. In the path, the header and the body, that is the head before the request. In the expected
+// answer, it is the head after the request.
 type request struct {
 	name     string
 	actor    *access.Actor
@@ -105,8 +105,8 @@ func routeOf(r *http.Request) (rest.Route, bool) {
 	return route.Route, known
 }
 
-// asDeclared returns an error unless an answer is as declared: every error is an envelope, and
-// every success is as the table declares it for the route.
+// asDeclared returns an error unless an answer has a declared form: every error must be an
+// envelope, and every success must be as the table declares it for the route.
 func asDeclared(r *http.Request, resp *http.Response) error {
 	b, err := io.ReadAll(resp.Body)
 	if err != nil {
@@ -175,7 +175,7 @@ func isA(b []byte, typ reflect.Type) error {
 	return holds(got, want, "answer")
 }
 
-// holds checks that got contains every member of want.
+// holds checks that the object `got` contains every member of `want`.
 func holds(got, want any, at string) error {
 	switch want := want.(type) {
 	case map[string]any:

@@ -10,8 +10,8 @@ import (
 // defaultChanges is the number of changes of a page if the request gives no limit.
 const defaultChanges = 1000
 
-// look answers with what a commit holds. If the client already has the answer for that commit, look
-// answers 304 and reads nothing.
+// look answers with data or metadata of a commit. If the client already has the answer for that
+// commit, look answers 304 and reads nothing.
 func (x *exchange) look(call *operations.Look) error {
 	call.Unless = x.clientHas
 	return x.answer(call, encoding.Options{})
@@ -32,8 +32,8 @@ func (x *exchange) commits() error {
 	return x.look(operations.LookCommits(x.target(), engine.CommitRange{Before: uint64(x.number("before", 0)), Limit: x.number("limit", 0)}, token))
 }
 
-// onePosition returns an error if a request names the start of a page twice: by a page token and by
-// the parameter that gives a position.
+// onePosition returns an error if a request gives the start of a page twice: by a page token and by
+// the parameter for a position.
 func (x *exchange) onePosition(position, token string) error {
 	if token == "" || x.query.Get(position) == "" {
 		return nil

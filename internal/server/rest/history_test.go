@@ -76,8 +76,8 @@ func TestHistory(t *testing.T) {
 	})
 }
 
-// TestFreshBranch checks that a new branch has its own name in answers even while its head is a
-// commit of the branch that it was made from.
+// TestFreshBranch checks the answers about a new branch. They must contain the name of the new
+// branch, even while its head is a commit of the branch that it was made from.
 func TestFreshBranch(t *testing.T) {
 	steps(t, servedtest.Config(t), rest.Options{}, []request{
 		{name: "make", actor: servedtest.Writer, method: "POST", path: "/branches", body: `{"name":"draft"}`, status: 200},
@@ -123,8 +123,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestPageTokens follows the page tokens of all lists, and compares them with the whole lists. A
-// token of one list is not valid in another.
+// TestPageTokens follows the page tokens of all lists, and compares the pages with the whole lists.
+// A token of one list must not be valid in another.
 func TestPageTokens(t *testing.T) {
 	c := servedtest.Config(t)
 	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{}))

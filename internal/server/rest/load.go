@@ -56,7 +56,7 @@ func (x *exchange) loadText() error {
 	return x.answerLoad(call)
 }
 
-// ingest is loadText with one difference: if the branch does not exist and the body does not
+// ingest is like loadText with one difference: if the branch does not exist and the body does not
 // say where to start it, ingest creates it from main.
 func (x *exchange) ingest() error {
 	b, load, err := x.loadBody()
@@ -102,7 +102,8 @@ func (x *exchange) loadBody() (*client.LoadBody, *operations.Load, error) {
 	return &b, x.load(strings.NewReader(b.Data), b.Branch, b.Mode, b.DryRun), nil
 }
 
-// load returns the call that loads the data. mode is the name of a load mode, or empty.
+// load returns the call that loads the data. The argument `mode` is the name of a load mode, or
+// empty.
 func (x *exchange) load(data io.Reader, branch, mode string, dry bool) *operations.Load {
 	m, _ := engine.ParseLoadMode(mode)
 	load := &operations.Load{Data: data, Mode: m, Branch: branch, Options: x.runOptions()}
@@ -110,8 +111,8 @@ func (x *exchange) load(data io.Reader, branch, mode string, dry bool) *operatio
 	return load
 }
 
-// loadInto returns a call that loads into a branch, and first creates that branch from another one
-// if it does not exist. If from is empty, loadInto returns load itself.
+// loadInto returns a call that loads into a branch. If the branch does not exist, the call first
+// creates it from the branch `from`. If `from` is empty, loadInto returns `load` itself.
 func loadInto(load *operations.Load, from string) (tool.Call, error) {
 	switch {
 	case from == "":

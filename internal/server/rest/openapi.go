@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// contractVersion is the version of the wire contract, which differs from the server's.
+	// contractVersion is the version of the wire contract. It is not the version of the server.
 	contractVersion = "0.10.0"
 
 	bearerScheme = "bearer"
@@ -115,8 +115,8 @@ func (d *document) add(r *Route) error {
 	return nil
 }
 
-// described returns the description of an operation: that of the route, followed by the rights
-// that a caller needs.
+// described returns the description of an operation. It consists of the description of the route
+// and the rights that a caller needs.
 func described(r *Route) string {
 	text := r.Description
 	if r.Action != "" {
@@ -216,7 +216,7 @@ func (d *document) response(r *Route, status int) openapi31.ResponseOrReference 
 	}
 	out.Content = map[string]openapi31.MediaType{cmp.Or(r.AnswerMedia, mediaJSON): {Schema: d.answer(r)}}
 	if status == http.StatusPartialContent {
-		out.Content[mediaRanges] = openapi31.MediaType{} // for several ranges
+		out.Content[mediaRanges] = openapi31.MediaType{} // answers with several ranges have this media type
 	}
 	return openapi31.ResponseOrReference{Response: out}
 }
@@ -247,7 +247,7 @@ func textOf(media string) map[string]any {
 	case mediaText:
 		return map[string]any{"type": "string"}
 	}
-	return map[string]any{} // the schema of any bytes
+	return map[string]any{} // the empty schema allows any bytes
 }
 
 // fault returns the answer for an error status.

@@ -209,12 +209,13 @@ func elem(t reflect.Type) reflect.Type {
 	return t
 }
 
-// asMap converts a schema to the form that the document holds. Properties keep the order of
+// asMap converts a schema to the form that it has in the document. Properties keep the order of
 // their fields.
 func asMap(s *jsonschema.Schema) map[string]any {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic(fmt.Sprintf("rest: encode a schema: %v", err)) // strings, numbers and maps only
+		// This cannot happen: a schema has only strings, numbers and maps.
+		panic(fmt.Sprintf("rest: encode a schema: %v", err))
 	}
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(b, &raw); err != nil {

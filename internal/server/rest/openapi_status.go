@@ -12,7 +12,7 @@ import (
 type header struct {
 	name, description string
 	kind              Kind
-	always            bool // whether every answer with the status has it
+	always            bool // whether every answer with the status has the header
 }
 
 // successes describe the statuses that are not errors.

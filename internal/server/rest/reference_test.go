@@ -101,7 +101,8 @@ func (p *page) route(r *rest.Route) {
 	}
 	p.WriteString("\n")
 	params := slices.DeleteFunc(slices.Clone(op.Parameters), func(q *openapi3.ParameterRef) bool {
-		return q.Value.Name == "X-Timeout-Ms" || q.Value.In == "path" && q.Value.Name == "id" // every route has them
+		// Every route has these parameters.
+		return q.Value.Name == "X-Timeout-Ms" || q.Value.In == "path" && q.Value.Name == "id"
 	})
 	if len(params) > 0 {
 		p.WriteString("\n| Parameter | In | Type | |\n|---|---|---|---|\n")
@@ -153,7 +154,7 @@ func (p *page) answers(r *rest.Route, op *openapi3.Operation) {
 
 func (p *page) answer(schema *openapi3.SchemaRef, media string) string {
 	switch {
-	case schema == nil: // bytes
+	case schema == nil: // the answer consists of bytes
 	case schema.Ref != "":
 		return link(schema.Ref)
 	case len(schema.Value.OneOf) > 0:
@@ -166,8 +167,8 @@ func (p *page) answer(schema *openapi3.SchemaRef, media string) string {
 	return "`" + media + "`"
 }
 
-// members prints the members of an object as a table, the required ones first. For a body it
-// does not print that members may be null, because null has the same meaning as absence.
+// members prints the members of an object as a table, the required ones first. For a body, it does
+// not print which members may be null, because null has the same meaning as absence.
 func (p *page) members(s *openapi3.Schema, body bool) {
 	if len(s.Properties) == 0 {
 		p.WriteString("\nIt has no members.\n")

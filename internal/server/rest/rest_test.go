@@ -146,8 +146,8 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// TestMasking checks that a query that the caller may not invoke answers byte for byte like an
-// unknown one, for every body.
+// TestMasking runs a query that the caller may not invoke, with every kind of body. The answer must
+// be the same, byte for byte, as for an unknown query.
 func TestMasking(t *testing.T) {
 	c := servedtest.Config(t)
 	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{}))

@@ -25,7 +25,7 @@ type Route struct {
 	// that are not deprecated. Answers of a deprecated route have the headers Deprecation and Link.
 	Successor string
 
-	Params []Param // of the path, the query string and the header, in this order
+	Params []Param // parameters of the path, the query string and the header, in this order
 
 	Body         any    // the zero value of the struct that clients send as JSON; nil for none
 	BodyMedia    string // the media type of the body; empty for none
@@ -44,7 +44,7 @@ type Route struct {
 	// need them.
 	Also []tool.Action
 
-	Writes bool // whether it may change something
+	Writes bool // whether the route may change something
 	Tagged bool // whether the ETag of a success is the commit that was read
 
 	// Elsewhere says that [Handler] does not serve the route. The server serves it in front of
@@ -74,7 +74,7 @@ type Param struct {
 	Min         int64    // the minimum of a Number
 	Max         int      // the limit of a Text in bytes; 0 for no limit of its own
 	Required    bool
-	Many        bool // a request may give it several times; all values count
+	Many        bool // a request may repeat the parameter; all its values count
 	Description string
 }
 

@@ -53,8 +53,9 @@ func own() []rest.Route {
 	return slices.DeleteFunc(rest.Routes(), func(r rest.Route) bool { return r.Elsewhere })
 }
 
-// TestTable checks that the table is complete: each row has what documents need, and each path
-// and method is served. The matrix of package server checks the routes with Elsewhere.
+// TestTable checks that the table is complete. Each row must have everything that documents need,
+// and each path and method must be served. The matrix of package server checks the routes with
+// Elsewhere.
 func TestTable(t *testing.T) {
 	h := newHandler(t)
 	unchecked := rest.Handler(nil, rest.Options{})
@@ -150,7 +151,8 @@ func membersOf(t *testing.T, typ reflect.Type) map[string]any {
 	return all
 }
 
-// TestBodies checks that each body accepts exactly the members that the table declares.
+// TestBodies checks that the members that a route accepts in its body are exactly the members in
+// the table.
 func TestBodies(t *testing.T) {
 	h := newHandler(t)
 	for _, r := range own() {

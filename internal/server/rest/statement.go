@@ -69,7 +69,8 @@ func (x *exchange) runStored() error {
 	return nil
 }
 
-// adHoc returns the call for a text and a choice of a query, each given under either of its names.
+// adHoc returns the call for a text and the name of a query in that text. A body may give both
+// under either of two member names.
 func adHoc(o *arguments.Object, query, querySource, name, queryName string) *operations.AdHoc {
 	call := &operations.AdHoc{
 		Source: eitherName(o, "query", query, "query_source", querySource), Name: eitherName(o, "name", name, "query_name", queryName),
@@ -80,7 +81,7 @@ func adHoc(o *arguments.Object, query, querySource, name, queryName string) *ope
 	case o.Has("query_source"):
 		call.Argument = "query_source"
 	default:
-		o.String("query") // records that it is missing
+		o.String("query") // notes that the text is missing
 	}
 	return call
 }

@@ -92,8 +92,9 @@ func TestLoads(t *testing.T) {
 	})
 }
 
-// TestLoadByPattern checks that an actor who may load only into branches that match a pattern
-// may load into a new one, although no such branch exists yet. Only the body names the branch.
+// TestLoadByPattern sends loads of an actor who may load only into branches that match a pattern.
+// The actor may load into a new branch that matches, although no such branch exists yet. Only the
+// body names the branch.
 func TestLoadByPattern(t *testing.T) {
 	c := servedtest.Config(t)
 	c.Authorizer = allow(func(_ *access.Actor, g tool.Grant) bool {

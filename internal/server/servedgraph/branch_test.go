@@ -18,8 +18,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// TestWritesAreLogged checks that each call that changes a graph is logged with actor,
-// branch and commit, and that a call that changes nothing is not logged.
+// TestWritesAreLogged checks that each call that changes a graph is logged with actor, branch and
+// commit. A call that changes nothing must not be logged.
 func TestWritesAreLogged(t *testing.T) {
 	var log strings.Builder
 	c := servedtest.Config(t)
@@ -29,7 +29,7 @@ func TestWritesAreLogged(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		call   tool.Call
-		want   string // in the log; "" for no line
+		want   string // the expected log line; "" for none
 		commit bool
 	}{
 		{"branch_create", &operations.CreateBranch{Name: "draft"}, "branch=draft", false},
@@ -84,7 +84,7 @@ func (f *failingLoad) Load(context.Context, io.Reader, engine.LoadOptions) (*eng
 	return nil, f.err
 }
 
-// TestLoadUndone checks that a failed load deletes the branch that it created, unless the
+// TestLoadUndone makes loads fail. A failed load must delete the branch that it created, unless the
 // branch may contain data.
 func TestLoadUndone(t *testing.T) {
 	c := servedtest.Config(t)
@@ -131,8 +131,8 @@ func (c *creating) CreateBranch(ctx context.Context, name string, from engine.Ta
 	return c.Graph.CreateBranch(ctx, name, from)
 }
 
-// TestDryLoadFrom checks that a dry run never creates the branch, not even for a moment,
-// and that it gives the same answer as the load.
+// TestDryLoadFrom checks that a dry run never creates the branch, not even for a moment. The answer
+// must be the same as that of the load.
 func TestDryLoadFrom(t *testing.T) {
 	c := servedtest.Config(t)
 	graph := &creating{Graph: c.Graph}

@@ -93,10 +93,10 @@ func (g *Graph) invocation(name string, in Invocation) (*queryrun.Call, error) {
 	return &queryrun.Call{Query: q, Args: args, Branch: in.Branch, Options: in.Options}, nil
 }
 
-// Do authorizes a decoded call, runs it and encodes its outcome. name is the tool's name in the
-// log. All reads and writes of a graph's data go through Do. A panic in the call is returned as a
-// *wireerror.Panic. A call that exceeds the graph's time limit returns a *wireerror.Overdue, which
-// wraps context.DeadlineExceeded.
+// Do authorizes a decoded call, runs it and encodes its outcome. The argument `name` is the tool's
+// name in the log. All reads and writes of a graph's data go through Do. If the call panics, the
+// error is a *wireerror.Panic. If it exceeds the graph's time limit, the error is a
+// *wireerror.Overdue, which wraps context.DeadlineExceeded.
 func (g *Graph) Do(ctx context.Context, actor *access.Actor, name string, call tool.Call, enc encoding.Options) (*encoding.Answer, error) {
 	if _, ok := call.(noTimeLimit); !ok {
 		var cancel context.CancelFunc
@@ -111,8 +111,8 @@ func (g *Graph) Do(ctx context.Context, actor *access.Actor, name string, call t
 	return e.Answer(commit), nil
 }
 
-// noTimeLimit is implemented by calls that the graph's time limit does not apply to, because
-// they read or write much.
+// noTimeLimit is implemented by calls that read or write much. The graph's time limit does not
+// apply to them.
 type noTimeLimit interface{ NoTimeLimit() }
 
 // do works like Do but writes to a given writer, so that the calls of a batch share one
@@ -170,7 +170,7 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 		large.Stored = true
 	}
 	if !reads && !w.Changed() {
-		commit = "" // commit is the head, which another write made
+		commit = "" // commit is the id of the head, which another write made
 	}
 	return commit, err
 }
@@ -178,8 +178,8 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 // errLimit is the cause of a context that ended at the graph's time limit.
 var errLimit = errors.New("the call reached the time limit of the graph")
 
-// overdue wraps err in a *wireerror.Overdue if the deadline of ctx caused it. It leaves errors of
-// other deadlines, which a part of the call set for itself, unchanged.
+// overdue wraps err in a *wireerror.Overdue if the deadline of ctx caused err. If err comes from a
+// shorter deadline that a part of the call set for itself, overdue returns err unchanged.
 func overdue(ctx context.Context, err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.As(err, new(*wireerror.Overdue)) {
 		return err
@@ -211,8 +211,8 @@ func (g *Graph) batch(ctx context.Context, actor *access.Actor, name string, cal
 }
 
 // Turn waits for a slot for the actor in the context and then runs f, which decodes or encodes the
-// given number of bytes of JSON. The slots leave one processor free for other callers. The only
-// possible error is that of the context.
+// given number of bytes of JSON. The slots leave one processor free for other callers. If ctx ends
+// during the wait, Turn returns the error of ctx and does not run f.
 func (g *Graph) Turn(ctx context.Context, bytes int, f func()) error {
 	done, err := g.texts.For(textKey(access.ActorFrom(ctx))).Turn(ctx, bytes)
 	if err != nil {
@@ -223,8 +223,8 @@ func (g *Graph) Turn(ctx context.Context, bytes int, f func()) error {
 	return nil
 }
 
-// Render runs f within the limits of a call. f turns a text that was sent as an argument
-// into a text for a model.
+// Render runs f, which turns a text that was sent as an argument into a text for a model. The
+// limits of a call apply to f.
 func (g *Graph) Render(ctx context.Context, actor *access.Actor, argument, text string, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, g.limits.Timeout, errLimit)
 	defer cancel()

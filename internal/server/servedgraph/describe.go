@@ -20,9 +20,9 @@ func (g *Graph) Descriptors() []*tool.Descriptor {
 	return all
 }
 
-// Variants lists further descriptors that callers may see in place of those of
-// [Graph.Descriptors]: the hints of the tool that runs any stored query depend on which
-// queries the caller may run.
+// Variants lists further descriptors that callers may see in place of some of [Graph.Descriptors].
+// They exist because the hints of the tool that runs stored queries depend on the queries that the
+// caller may run.
 func (g *Graph) Variants() []*tool.Descriptor {
 	if g.meta == nil {
 		return nil

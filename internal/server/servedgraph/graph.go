@@ -27,7 +27,7 @@ import (
 
 // Config is the configuration of a served graph.
 type Config struct {
-	ID         string // as in the URL
+	ID         string // the id of the graph in URLs
 	Graph      engine.Graph
 	Catalog    *tool.Catalog // nil for a graph without stored queries
 	Builtins   []tool.Tool
@@ -36,8 +36,9 @@ type Config struct {
 	Version    string // the version of the server
 	Logger     *slog.Logger
 
-	// With MetaThreshold exposed stored queries or more, the queries are found and run through two
-	// meta tools; with fewer, each query is a tool. The default is 24.
+	// MetaThreshold is a number of exposed stored queries. A graph with at least this many offers
+	// two meta tools that find and run them. In a graph with fewer, each query is a tool. The
+	// default is 24.
 	MetaThreshold int
 
 	// PageKey is the key of page tokens, [seal.KeySize] bytes long. If it is nil, the Graph makes
@@ -75,7 +76,7 @@ type Graph struct {
 	queries  map[string]tool.StoredQuery // by query name, including hidden queries
 	leftOut  []LeftOut                   // stored queries that do not fit the schema
 
-	unembedded []tool.StoredQuery // those of leftOut that need an embedding provider
+	unembedded []tool.StoredQuery // queries in leftOut that need an embedding provider
 	meta       *metatools.Tools   // finds and runs stored queries; nil if each is a tool
 
 	pages  *seal.Sealer    // makes and opens page tokens
@@ -184,8 +185,8 @@ func (g *Graph) LeftOut() []LeftOut { return g.leftOut }
 // Logger returns the logger of the graph's operations.
 func (g *Graph) Logger() *slog.Logger { return g.log }
 
-// CatalogDigest returns a digest, in the form sha256:…, of everything that clients can
-// learn about tools. It changes when tool schemas cached by a client are out of date.
+// CatalogDigest returns a digest, in the form sha256:…, of everything that clients can learn about
+// tools. If it changes, the tool schemas in a client's cache are out of date.
 func (g *Graph) CatalogDigest() string { return g.catalogDigest }
 
 // SchemaDigest returns the digest of the live schema of main.

@@ -99,8 +99,8 @@ func TestCall(t *testing.T) {
 		tool   string
 		args   string
 		enc    encoding.Options
-		want   string // of the answer, with commit ids replaced by COMMIT
-		status int    // of the expected fault; then want is its body
+		want   string // part of the answer, with commit ids replaced by COMMIT
+		status int    // of the expected fault, or 0; want is then the fault's body
 	}{
 		{name: "stored", actor: servedtest.Bot, tool: "lookup_person", args: `{"params":{"name":"ada"}}`,
 			want: `{"query_name":"find_person","target":{"branch":"main","snapshot":null},"columns":["p.name","p.age"],"rows":[{"p.name":"ada","p.age":36}],"row_count":1,"graph_commit_id":"COMMIT"}`},

@@ -17,9 +17,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
 
-// TestPagesOfALargeReply reads a reply of more than 100 MB in pages of a megabyte. It
-// checks that each page allocates a small multiple of its own size, independent of the size
-// of the reply, and that the pages together equal the reply.
+// TestPagesOfALargeReply reads a reply of more than 100 MB in pages of a megabyte. Each page must
+// allocate only a small multiple of its own size, independent of the size of the reply. Together,
+// the pages must equal the reply.
 func TestPagesOfALargeReply(t *testing.T) {
 	const people, fan, bio = 100, 100, 11 << 10
 	c := stored(t, servedtest.Config(t, builtin.All("1")...))

@@ -12,13 +12,14 @@ import (
 // parts.
 func (g *Graph) LogDigest(parts ...[]byte) string { return g.record.Digest(parts...) }
 
-// NotKnown reports a call with a name under which the caller can see no tool. It returns err.
+// NotKnown reports a call of a tool by a name that fits no tool that the caller may see. It returns
+// err.
 func (g *Graph) NotKnown(ctx context.Context, err error) error {
 	return g.record.Refused(ctx, "", wireerror.Missing, err)
 }
 
-// StoredNames returns the names of the graph's tools and stored queries in order. They are all
-// values that [audit.Called] may have as Tool, except the names of REST operations.
+// StoredNames returns the names of the graph's tools and stored queries in order. The field Tool of
+// an [audit.Called] is one of the returned names or the name of a REST operation.
 func (g *Graph) StoredNames() []string {
 	var names []string
 	for name := range g.tools {

@@ -9,8 +9,9 @@ import (
 )
 
 // ListedTools returns the tools that a graph lists on MCP to an actor who may use all of them: the
-// built-in tools, and then a tool for each exposed query, or the two meta tools. meta reports
-// whether the list has the meta tools. threshold is the value of [Config.MetaThreshold].
+// built-in tools, and then a tool for each exposed query, or the two meta tools. The argument
+// `threshold` is the value of [Config.MetaThreshold]. The result `meta` reports whether the list
+// has the meta tools.
 func ListedTools(builtins []tool.Tool, queries []tool.StoredQuery, threshold int) (listed []*tool.Descriptor, meta bool) {
 	for _, t := range builtins {
 		listed = append(listed, t.Descriptor())
@@ -33,5 +34,6 @@ func ListedTools(builtins []tool.Tool, queries []tool.StoredQuery, threshold int
 	return listed, true
 }
 
-// needsMeta reports whether that number of exposed queries is run through the meta tools.
+// needsMeta reports whether a graph with the given number of exposed queries runs them through the
+// meta tools.
 func needsMeta(exposed, threshold int) bool { return exposed >= threshold }

@@ -35,8 +35,8 @@ func listed(g *servedgraph.Graph, actor *access.Actor, name string, args map[str
 	return string(got.JSON), page.Next, err
 }
 
-// TestListTokens checks that a token of a list is valid only for the next page of that list, for
-// the actor and the graph that it was made for. The errors are the same as for tokens of rows.
+// TestListTokens checks that a token is valid only for the next page of its list, and only for the
+// actor and the graph that it was made for. The errors are the same as for tokens of rows.
 func TestListTokens(t *testing.T) {
 	ctx := context.Background()
 	c := stored(t, servedtest.Config(t, builtin.All("1")...))
@@ -130,7 +130,8 @@ func TestListTokens(t *testing.T) {
 	refused("cleaned up", g, reader, "change_list", with("change_list", tokens["change_list"]), "was cleaned up")
 }
 
-// TestTokenOfALongID checks that the changes of a commit can be read page by page if an id is long.
+// TestTokenOfALongID reads the changes of a commit page by page if an id is long. The tokens must
+// work.
 func TestTokenOfALongID(t *testing.T) {
 	c := stored(t, servedtest.Config(t, builtin.All("1")...))
 	long := strings.Repeat("x", 100_000)

@@ -55,7 +55,7 @@ func TestModes(t *testing.T) {
 	}{
 		{20, 0, false}, {21, 0, true}, {40, 44, false}, {40, 43, true}, {0, 3, true}, {0, 4, false}, {0, 1, true},
 	} {
-		c := many(t, tt.extra) // in addition to three exposed ones
+		c := many(t, tt.extra) // number of queries in addition to three exposed queries
 		c.MetaThreshold = tt.threshold
 		g := servedtest.Graph(t, c)
 		got := names(t, g, servedtest.Writer)
@@ -66,17 +66,17 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestPairIsSeen checks that the meta tools are visible exactly to the actors that may run
-// a query, and that their hints follow from the queries that the actor may run.
+// TestPairIsSeen checks that the meta tools are visible exactly to the actors that may run a query.
+// The hints of the tools must follow from the queries that the actor may run.
 func TestPairIsSeen(t *testing.T) {
 	g := servedtest.Graph(t, many(t, 30))
 	for _, tt := range []struct {
 		actor *access.Actor
-		hints string // of the tool that runs queries; empty if the meta tools are not visible
+		hints string // hints of the tool that runs queries; "" if the meta tools are not visible
 	}{
-		{servedtest.Writer, "false true true"}, // add_person is included
-		{servedtest.Reader, "false true true"}, // may invoke it; the change is denied
-		{servedtest.Bot, "true false true"},    // only find_person
+		{servedtest.Writer, "false true true"}, // may run add_person
+		{servedtest.Reader, "false true true"}, // may invoke add_person, but the change is denied
+		{servedtest.Bot, "true false true"},    // may run only find_person
 		{servedtest.Nobody, ""},
 		{nil, ""},
 	} {
@@ -249,8 +249,8 @@ func TestPagesOfThePair(t *testing.T) {
 	}
 }
 
-// TestCatalogDigest checks that the digest changes if and only if something changes that
-// clients can learn about tools.
+// TestCatalogDigest checks that the digest changes exactly when the information about tools that
+// clients can get changes.
 func TestCatalogDigest(t *testing.T) {
 	digest := func(change func(c *servedgraph.Config)) string {
 		c := many(t, 30)

@@ -20,8 +20,8 @@ func (readsMain) Allowed(_ *access.Actor, g tool.Grant) bool {
 	return g.Action == tool.InvokeQuery || g.Action == tool.Read && (g.Via == tool.Stored || g.Branch == engine.MainBranch)
 }
 
-// TestNotesKeepToBranch checks that a note names keys of the state that the read ran on, and that a
-// caller gets none about a branch or a commit that it may not read with ad-hoc queries.
+// TestNotesKeepToBranch checks that a note names keys of the state that the read ran on. If the
+// caller may not read a branch or a commit with ad-hoc queries, it must get no notes about it.
 func TestNotesKeepToBranch(t *testing.T) {
 	c := servedtest.Config(t)
 	main, err := c.Graph.Snapshot(t.Context(), engine.Target{})

@@ -58,8 +58,8 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-// TestDigests checks that the log has different digests for different arguments, the same
-// digests after a restart with the same key, and other digests with another key.
+// TestDigests checks the digests in the log. Different arguments must have different digests. After
+// a restart with the same key, the digests must be the same. With another key, they must differ.
 func TestDigests(t *testing.T) {
 	digests := func(key byte, names ...string) (found []string) {
 		var log strings.Builder
@@ -90,8 +90,8 @@ func TestDigests(t *testing.T) {
 	}
 }
 
-// TestRefusedWrites checks that a write that failed is logged with the digest of its
-// idempotency key, and without the data of the write.
+// TestRefusedWrites checks the log line of a write that failed. It must contain the digest of the
+// idempotency key, and not the data of the write.
 func TestRefusedWrites(t *testing.T) {
 	var log strings.Builder
 	c := servedtest.Config(t, builtin.All("1")...)

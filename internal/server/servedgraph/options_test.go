@@ -15,8 +15,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// step is a call over MCP and a part of the expected answer, or of the expected error as
-// JSON. HEAD, FIRST and DRAFT in either text stand for commits.
+// step is a call over MCP and a part of the expected answer, or of the expected error as JSON. Both
+// in the call and in the expected text, HEAD, FIRST and DRAFT stand for commits.
 type step struct {
 	name  string
 	actor *access.Actor
@@ -113,8 +113,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestReplays checks that a call that is sent again with the same idempotency key gets the
-// same answer, byte for byte, and does not change the graph again.
+// TestReplays sends calls again with the same idempotency key. Each must get the same answer, byte
+// for byte, and must not change the graph again.
 func TestReplays(t *testing.T) {
 	for name, over := range engines {
 		t.Run(name, func(t *testing.T) {

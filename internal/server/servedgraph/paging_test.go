@@ -23,8 +23,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// stored replaces the graph of the configuration by one of the embedded engine with the
-// same data.
+// stored replaces the graph of the configuration by a graph of the embedded engine with the same
+// data.
 func stored(t testing.TB, c servedgraph.Config) servedgraph.Config {
 	t.Helper()
 	g, err := embedded.Create(context.Background(), fs.NewMem(), "graph", servedtest.Source, servedtest.Schema(t), embedded.Options{})
@@ -211,7 +211,7 @@ func TestPageTokens(t *testing.T) {
 		actor *access.Actor
 		tool  string
 		args  map[string]any
-		want  string // of the error; empty for none
+		want  string // part of the expected error; empty for none
 	}{
 		"as it was":             {g, servedtest.Reader, "graph_query", with(nil), ""},
 		"main by name":          {g, servedtest.Reader, "graph_query", with(map[string]any{"branch": "main"}), ""},
@@ -304,9 +304,9 @@ func TestPolicyOnEveryPage(t *testing.T) {
 	}
 }
 
-// TestRowTooLarge checks that a row too large for any page gives an error. The row must not
-// be dropped or give an endless page, and the error must not use memory in proportion to
-// the row.
+// TestRowTooLarge reads a row that is too large for any page. The read must give an error. It must
+// not drop the row or give an endless page, and the error must not use memory in proportion to the
+// row.
 func TestRowTooLarge(t *testing.T) {
 	c := stored(t, servedtest.Config(t, builtin.All("1")...))
 	load(t, c.Graph, `{"type":"Person","data":{"name":"b","tags":["`+strings.Repeat("x", 10_000)+`"]}}`)
@@ -360,8 +360,8 @@ func TestAdviceOfOversize(t *testing.T) {
 	}
 }
 
-// TestPagesOfABatch checks that if a batch has no room left for a query, not even for one
-// row, the next batch can continue that query.
+// TestPagesOfABatch runs a batch that has no room left for one of its queries, not even for one
+// row. The next batch must be able to continue that query.
 func TestPagesOfABatch(t *testing.T) {
 	g := servedtest.Graph(t, servedtest.Config(t, builtin.All("1")...))
 	const read = `query q() { match { $p: Person } return { $p.name as name } }`

@@ -42,8 +42,8 @@ func (b *budget) Take(n int64) bool {
 func (b *budget) Give(n int64) { b.left.Add(n) }
 func (b *budget) Limit() int64 { return b.most.Load() }
 
-// TestParts checks that an answer in parts has the same content, that its memory is counted
-// until it is released, and that a failed answer leaves no memory reserved.
+// TestParts writes answers in parts. They must have the same content as whole answers. Their memory
+// must count until it is released, and a failed answer must leave no memory reserved.
 func TestParts(t *testing.T) {
 	c := servedtest.Config(t, builtin.All("1")...)
 	var lines strings.Builder

@@ -28,7 +28,8 @@ func (g unembedded) Bind(ctx context.Context, q *plan.Query, at engine.Target) e
 }
 
 // TestLacksProvider calls a query that is left out because the graph has no embedding provider. An
-// actor that may invoke it gets the reason and the setting; to others the query is unknown.
+// actor that may invoke the query must get the reason and the setting. For other actors, the query
+// must be unknown.
 func TestLacksProvider(t *testing.T) {
 	const reason = "stored query everyone needs an embedding provider, and the graph has none; an operator can set graphs.people.embedding_provider in cluster.yaml"
 	calls := []struct {

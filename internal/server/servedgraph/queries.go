@@ -7,8 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// SeenQueries lists, in source order, the stored queries that the actor may know of: the
-// exposed ones that are visible as in [Graph.Tools]. All code that shows names of stored
+// SeenQueries lists, in source order, the stored queries that the actor may know of: the exposed
+// queries that the actor sees, by the rule of [Graph.Tools]. All code that shows names of stored
 // queries to an actor uses this function.
 func (g *Graph) SeenQueries(actor *access.Actor) []tool.StoredQuery {
 	var seen []tool.StoredQuery
@@ -20,8 +20,8 @@ func (g *Graph) SeenQueries(actor *access.Actor) []tool.StoredQuery {
 	return seen
 }
 
-// HowToCall returns the tool of MCP that runs a stored query, and the text of a call of it; see
-// [queryrun.HowToCall].
+// HowToCall returns the name of the MCP tool that runs a stored query, and a text that shows how to
+// call it; see [queryrun.HowToCall].
 func (g *Graph) HowToCall(q tool.StoredQuery) (name, call string) {
 	return queryrun.HowToCall(q, g.runTool())
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
 
-// TestQueriesAreThoseListed checks that the stored queries that texts may name to an actor
-// are the ones in the actor's list of tools.
+// TestQueriesAreThoseListed checks that texts for an actor name exactly the stored queries in the
+// actor's list of tools.
 func TestQueriesAreThoseListed(t *testing.T) {
 	g := servedtest.Graph(t, servedtest.Config(t))
 	for _, actor := range []*access.Actor{servedtest.Writer, servedtest.Reader, servedtest.Bot, servedtest.Drafter, servedtest.Nobody} {

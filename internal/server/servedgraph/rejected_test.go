@@ -15,8 +15,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// TestRejectedIsBounded checks that the report of a broken query does not grow with the
-// number of faults times the length of their line.
+// TestRejectedIsBounded checks the report of a query with many faults in one line. Its size must
+// not grow with the number of faults times the length of the line.
 func TestRejectedIsBounded(t *testing.T) {
 	g := servedtest.Graph(t, servedtest.Config(t))
 	reject := func(source string) *client.Envelope {
@@ -60,8 +60,8 @@ func TestRejectedIsBounded(t *testing.T) {
 	}
 }
 
-// TestRejectedShowsTheForm checks that the error for a text in another language shows an
-// example that compiles, and that the error for other faults shows none.
+// TestRejectedShowsTheForm checks that the error for a text in another language shows an example
+// that compiles. The error for other faults must show no example.
 func TestRejectedShowsTheForm(t *testing.T) {
 	g := servedtest.Graph(t, servedtest.Config(t))
 	for _, tt := range []struct {

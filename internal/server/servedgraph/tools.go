@@ -9,10 +9,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Tools lists the tools that the actor may see: built-in ones first, then stored queries,
-// each group in a stable order. The actor sees a tool if some branch exists on which it has
-// all grants of the tool's gates. The branches tried are main, the existing ones, the ones
-// that the policy names, and one name that neither the graph nor the policy uses.
+// Tools lists the tools that the actor may see: built-in tools first, then stored queries, each
+// group in a stable order. The actor sees a tool if there is a branch on which it has the grants of
+// all of the tool's gates. Tools tries main, the existing branches, the branches that the policy
+// names, and one name that neither the graph nor the policy uses.
 func (g *Graph) Tools(ctx context.Context, actor *access.Actor) ([]*tool.Descriptor, error) {
 	branches := g.access.Branches(ctx)
 	var seen []*tool.Descriptor

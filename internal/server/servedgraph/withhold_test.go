@@ -22,8 +22,8 @@ type unreadable struct{ servedtest.Policy }
 
 func (unreadable) Allowed(_ *access.Actor, g tool.Grant) bool { return g.Action != tool.Read }
 
-// TestSchemaWithheld applies a schema that stored data violates. For an actor that may not
-// read, the error names the rules but no data, and a dry run is denied.
+// TestSchemaWithheld applies a schema that stored data violates. For an actor that may not read,
+// the error must name the rules but no data. A dry run must be denied.
 func TestSchemaWithheld(t *testing.T) {
 	c := servedtest.Config(t)
 	narrow := strings.Replace(servedtest.Source, "age: I32?\n", "age: I32?\n  @range(age, 0..5)\n", 1)
@@ -48,8 +48,8 @@ func TestSchemaWithheld(t *testing.T) {
 	}
 }
 
-// TestParentsWithheld checks that the commit in the answer to a write names its parents only for an
-// actor that may read the branch.
+// TestParentsWithheld checks the commit in the answer to a write. It must name its parents only for
+// an actor that may read the branch.
 func TestParentsWithheld(t *testing.T) {
 	load := func(c servedgraph.Config) (answer client.LoadAnswer) {
 		t.Helper()

@@ -14,8 +14,8 @@ type slots struct {
 	waiting map[string][]chan struct{} // by actor: a channel for each waiting call, closed when it gets its slot
 }
 
-// wait waits for a slot. If it returns nil, the caller must call leave; otherwise it returns the
-// error of the context.
+// wait waits for a slot. If it returns nil, the caller must call `leave`. If ctx ends first, wait
+// returns the error of ctx.
 func (t *slots) wait(ctx context.Context, actor string) error {
 	t.mu.Lock()
 	if t.free > 0 {
@@ -42,7 +42,7 @@ func (t *slots) wait(ctx context.Context, actor string) error {
 	if t.forget(actor, turn) {
 		return ctx.Err()
 	}
-	t.handOver() // the slot was given at the same time
+	t.handOver() // the call got a slot at the same time; pass it on
 	return ctx.Err()
 }
 

@@ -1,5 +1,5 @@
-// Package textlimit bounds the memory and the processors that large texts of callers take, when
-// they are compiled, decoded or encoded.
+// Package textlimit bounds the memory and the processors for work on large texts of callers. The
+// work is compiling, decoding and encoding.
 package textlimit
 
 import (
@@ -52,8 +52,8 @@ type Texts struct {
 	slots   slots
 }
 
-// New returns limits that take memory from the given budget, with at most perCall
-// bytes for one call. If perCall is 0, a call has no limit of its own.
+// New returns limits that take memory from the given budget. One call may take at most `perCall`
+// bytes. If `perCall` is 0, a call has no limit of its own.
 func New(memory Memory, perCall int64) *Texts {
 	return &Texts{memory: memory, perCall: perCall, slots: slots{free: max(1, runtime.GOMAXPROCS(0)-1)}}
 }
@@ -75,19 +75,19 @@ type Use struct {
 	leave  func() // frees the slot; nil if the call holds none
 }
 
-// For returns an empty use for one call. Calls with the same key wait in one queue; the key
-// identifies the caller.
+// For returns an empty use for one call. The key identifies the caller: calls with the same key
+// wait in one queue.
 func (t *Texts) For(caller string) *Use { return &Use{Texts: t, caller: caller} }
 
-// Admit waits for a compile slot and reserves memory for a text. The caller calls done
-// after compiling. The call keeps the memory until Release. It keeps the slot until Release
-// too, but at most maxSlotHold longer than the compilation.
+// Admit waits for a compile slot and reserves memory for a text. The caller must call `done` after
+// compiling. The call keeps the memory until Release. It keeps the slot until Release too, but at
+// most maxSlotHold longer than the compilation.
 func (u *Use) Admit(ctx context.Context, argument, text string) (done func(), err error) {
 	if err := Check(argument, len(text)); err != nil {
 		return nil, err
 	}
 	if u.leave != nil {
-		u.leave() // frees the slot of an earlier text of the call
+		u.leave() // free the slot of an earlier text of the call
 	}
 	leave, err := u.Turn(ctx, len(text))
 	if err != nil {
@@ -104,8 +104,8 @@ func (u *Use) Admit(ctx context.Context, argument, text string) (done func(), er
 	return func() { time.AfterFunc(maxSlotHold, leave) }, nil
 }
 
-// Turn waits for a slot for work on the given number of bytes. The caller calls done
-// afterwards.
+// Turn waits for a slot for work on the given number of bytes. The caller must call `done` after
+// the work.
 func (u *Use) Turn(ctx context.Context, bytes int) (done func(), err error) {
 	if bytes <= smallText {
 		return func() {}, nil

@@ -35,8 +35,8 @@ func (b *textBudget) Take(n int64) bool {
 func (b *textBudget) Give(n int64) { b.left.Add(n) }
 func (b *textBudget) Limit() int64 { return b.limit }
 
-// TestTextMemory checks that compiling takes memory from the budget of all calls, takes no
-// more than the limit of one call, and returns it.
+// TestTextMemory checks that compiling takes memory from the budget of all calls, and returns it.
+// One call must not take more than its limit.
 func TestTextMemory(t *testing.T) {
 	for _, test := range []struct {
 		name          string
@@ -83,7 +83,8 @@ func TestTextMemory(t *testing.T) {
 	}
 }
 
-// TestTurns checks that large texts take slots by actor, and that small texts do not wait.
+// TestTurns checks that calls with large texts get slots in rotation by actor, and that small texts
+// do not wait.
 func TestTurns(t *testing.T) {
 	texts := New(nil, 0)
 	texts.slots.free = 1

@@ -6,7 +6,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/text"
 )
 
-// token is a word as the index knows it: the stem of a content word, or a stop word unchanged.
+// token is the form in which the index contains a word: the stem of a content word, or a stop word
+// unchanged.
 type token struct {
 	text string
 	stop bool // a stop word, such as "of"
@@ -91,7 +92,7 @@ var irregular = func() map[string]string {
 	return bases
 }()
 
-// irregularForms has one word a line, its base form first.
+// irregularForms has the forms of one word on each line. The base form comes first.
 const irregularForms = `
 addendum addenda
 analysis analyses

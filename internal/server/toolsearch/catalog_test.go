@@ -45,8 +45,8 @@ func files(t testing.TB, pattern string) []string {
 	return paths
 }
 
-// TestCatalog checks the properties that make the catalog a fair test of a search: it is large, and
-// each query can be told from all others by its description.
+// TestCatalog checks the properties that make the catalog a fair test of a search. It must be
+// large, and the descriptions must tell each query from all others.
 func TestCatalog(t *testing.T) {
 	queries := catalog(t)
 	if len(queries) < 200 {

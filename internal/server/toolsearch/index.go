@@ -26,9 +26,9 @@ const (
 	fields // number of fields
 )
 
-// typical is a length of each field, in words. In a field of this length, one occurrence of a word
-// counts as 1; in a longer field it counts less. Unlike the average length of BM25, this length
-// does not depend on entries that a caller may not see.
+// typical gives a length in words for each field. In a field of this length, one occurrence of a
+// word counts as 1; in a longer field it counts less. Unlike the average length of BM25, this
+// length does not depend on entries that a caller may not see.
 var typical = [fields]float64{headField: 2, tailField: 1, descriptionField: 12, paramField: 2, paramDocField: 12, columnField: 5}
 
 // Index holds entries in a form that can be searched. Its methods may be called concurrently.

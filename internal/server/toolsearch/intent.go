@@ -70,7 +70,8 @@ var prepositions = set(`
 about across after against around at before behind below between by during for from in into of on over per since that
 through to towards under until upon via where which who whom whose with within without`)
 
-// split splits words before the first preposition after another word.
+// split splits a list of words into two parts. The tail begins with the first preposition that is
+// not the first word.
 func split(words []string) (head, tail []string) {
 	for i, w := range words {
 		if i > 0 && prepositions[w] {

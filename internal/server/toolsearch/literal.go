@@ -22,8 +22,8 @@ const (
 )
 
 // The grade of a match by letters is the field's constant plus the class. Matches of subsequences
-// have grades after those of all fields. Descriptions are not searched for subsequences, because
-// long texts contain them by chance.
+// have greater grades than the other matches in any field. Descriptions are not searched for
+// subsequences, because long texts contain them by chance.
 const (
 	inName = iota * classes
 	inDescription
@@ -32,9 +32,10 @@ const (
 	paramSubsequence = nameSubsequence + 1
 )
 
-// grade returns how well the letters of the words occur in an entry: the sum of the grades of the
-// words and of all words as one phrase, so that words that stand together rank before the same
-// words apart. A lower sum is better; ok is false if a word does not match.
+// grade returns how well the letters of the words occur in an entry. The sum adds the grades of the
+// words and the grade of all words as one phrase. So an entry with the words next to each other
+// ranks before an entry with the words apart. A lower sum is better. The result `ok` is false if a
+// word does not match.
 func (e *folded) grade(words []string) (sum int, ok bool) {
 	if len(words) == 0 {
 		return 0, false

@@ -22,17 +22,17 @@ const (
 	closeEnough = 3   // the distance in words within which two words are close together
 )
 
-// weights are the weights of a word in each field of an entry, by the side of the search that the
-// word is in.
+// weights gives the weight of a word in each field of an entry. It depends on the side of the
+// search that the word is in.
 var weights = [sides][fields]float32{
 	head: {headField: 3, tailField: 1.5, descriptionField: 0.7, paramField: 0.2, paramDocField: 0.1, columnField: 0.3},
 	tail: {headField: 2.4, tailField: 5, descriptionField: 0.5, paramField: 4, paramDocField: 0.2, columnField: 1.2},
 }
 
-// Search returns the indexes of the entries that match a text, the best match first; entries with
-// equal matches keep their order. It searches the entries in the list `among`, which contains
-// ascending indexes. The result is the same as that of an index that holds only these entries. The
-// empty text matches all entries equally.
+// Search returns the indexes of the entries that match a text, the best match first. Entries with
+// equal matches keep their order. Search considers only the entries in the list `among`, which
+// contains ascending indexes. The result is the same as the result of an index that holds only
+// these entries. The empty text matches all entries equally.
 func (x *Index) Search(text string, among []int) []int {
 	literal := contentWords(text)
 	if len(literal) == 0 {
@@ -134,8 +134,9 @@ func (v *view) scores(text string) []float64 {
 }
 
 // termScores returns the BM25 score of a term for each entry, and the rarity of the term. All words
-// that can stand for the term count as one word. The word itself may score higher on its own,
-// because it is rarer than all of them. Both results are zero if no visible entry has such a word.
+// that can stand for the term count together as one word. The term's own word may have a higher
+// score alone, because it is rarer than all of them together. Both results are zero if no
+// visible entry has such a word.
 func (v *view) termScores(t *term) (scores []float64, rarity float64) {
 	same, any := make([]float64, len(v.entries)), make([]float64, len(v.entries))
 	withSame, withAny := 0, 0
@@ -186,10 +187,10 @@ func (v *view) rarity(n int) float64 {
 	return math.Log(1 + (float64(v.count)-float64(n)+0.5)/(float64(n)+0.5))
 }
 
-// addBonuses raises the scores of two kinds of entries: those with neighbouring words of the search
-// close together, and those with names that consist of words of the search.
+// addBonuses raises the scores of two kinds of entries: entries that have neighbouring words of the
+// search close together, and entries with a name that consists of words of the search.
 func (x *Index) addBonuses(terms []term, scores []float64) {
-	termsOf := make([]uint64, len(x.words)) // by word, the set of the terms that it can stand for
+	termsOf := make([]uint64, len(x.words)) // by word, the set of the terms that the word can stand for
 	for k := range terms {
 		for word := range terms[k].forms {
 			termsOf[word] |= 1 << min(k, 63)
@@ -213,8 +214,8 @@ func (x *Index) addBonuses(terms []term, scores []float64) {
 	}
 }
 
-// pairs returns a set of terms. It contains the term k if a sequence has words for k and k+1 close
-// together.
+// pairs returns a set of terms. The set contains the term k if the sequence has a word for k and a
+// word for k+1 close together.
 func pairs(sequence []int32, termsOf []uint64) (set uint64) {
 	for at, word := range sequence {
 		if word < 0 || termsOf[word] == 0 {

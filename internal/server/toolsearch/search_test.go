@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestHiddenEntries checks that a search among some entries gives the result of an index that has
-// only those entries: the hidden entries change neither what is found nor its order.
+// TestHiddenEntries compares a search among some entries with a search in an index that has only
+// those entries. The hidden entries must change neither which entries are found nor their order.
 func TestHiddenEntries(t *testing.T) {
 	entries := catalogEntries(t)
 	whole := NewIndex(entries)
@@ -39,7 +39,7 @@ func TestHiddenEntries(t *testing.T) {
 }
 
 // TestMatchesByLetters checks that a search finds each entry that contains all words of the text as
-// letters, and that typing a name letter by letter always finds it.
+// letters. Typing a name letter by letter must always find the entry.
 func TestMatchesByLetters(t *testing.T) {
 	x, all := catalogIndex(t)
 	random := rand.New(rand.NewPCG(3, 4))

@@ -10,8 +10,8 @@ import (
 //go:embed synonyms.txt
 var synonymsText string
 
-// thesaurus says which words and phrases share a sense. Its texts are tokens; those of a phrase are
-// separated by spaces.
+// thesaurus says which words and phrases have the same meaning. Its words and phrases consist of
+// tokens. Spaces separate the tokens of a phrase.
 type thesaurus struct {
 	near    map[string][]string   // the other members of all groups of a word or phrase
 	phrases map[string][][]string // the phrases that begin with a token, longest first
@@ -42,7 +42,7 @@ func (t *thesaurus) add(a *analyzer, words []string) {
 		}
 		member := strings.Join(phrase, " ")
 		if _, known := t.near[member]; !known {
-			t.near[member] = nil // known as a member, even if it gets no synonyms
+			t.near[member] = nil // the thesaurus knows the word, even if it gets no synonyms
 			if len(phrase) > 1 {
 				t.phrases[phrase[0]] = append(t.phrases[phrase[0]], phrase)
 			}
@@ -58,14 +58,14 @@ func (t *thesaurus) add(a *analyzer, words []string) {
 	}
 }
 
-// knows reports whether a token is in the thesaurus as a word, so that it has a sense even if it is
-// a stop word.
+// knows reports whether the thesaurus contains a token as a word. Such a token has a meaning even
+// if it is a stop word.
 func (t *thesaurus) knows(token string) bool {
 	_, ok := t.near[token]
 	return ok
 }
 
-// phrasesAt returns the phrases at the start of tokens, the longest first.
+// phrasesAt returns the phrases at the start of the list `tokens`, the longest first.
 func (t *thesaurus) phrasesAt(tokens []token) (found [][]string) {
 	for _, p := range t.phrases[tokens[0].text] {
 		if startsWith(tokens, p) {

@@ -19,9 +19,9 @@ const (
 
 // term is a word or a phrase of the search.
 type term struct {
-	forms    map[int32]float64 // the words of the index that can stand for it, with their strengths
+	forms    map[int32]float64 // the words of the index that can stand for the term, with their strengths
 	side     side
-	soft     bool // affects the ranking, but an entry must also match a term that is not soft
+	soft     bool // affects the ranking; an entry must also match a term that is not soft
 	negation bool // a word such as not
 }
 
@@ -114,8 +114,8 @@ func (v *view) allow(t *term, word string, strength float64) {
 	}
 }
 
-// allowInflections lets words stand for the term that look like other forms of it, such as
-// "departure" and "depart", whose stems differ.
+// allowInflections finds the words that look like other forms of the term's word, and lets them
+// stand for the term. An example is "departure" and "depart", whose stems differ.
 func (v *view) allowInflections(t *term, word string) {
 	for n, other := range v.words {
 		if alike(word, other) {
@@ -141,9 +141,9 @@ func alike(a, b string) bool {
 	return (same == len(a) || same >= part) && len(b)-same <= ending && !strings.Contains(b, " ")
 }
 
-// allowMisspelt lets words stand for the term that differ from it in one letter, or in two if it
-// has at least seven. A word that a visible entry has, or that is in the thesaurus, is not
-// misspelt.
+// allowMisspelt finds the words that differ from the term's word in one letter, or in two if it has
+// at least seven letters. It lets those words stand for the term. A word that a visible entry has,
+// or that is in the thesaurus, is not misspelt.
 func (v *view) allowMisspelt(t *term, word string) {
 	length := utf8.RuneCountInString(word)
 	if length < 4 || english().knows(word) {
@@ -158,7 +158,7 @@ func (v *view) allowMisspelt(t *term, word string) {
 	}
 	set := letters(word)
 	for n, other := range v.words {
-		// Each letter that is replaced changes at most two members of the set.
+		// Replacing one letter of a word changes at most two members of the set.
 		if bits.OnesCount64(set^v.letters[n]) <= 2*limit && text.Within(word, other, limit) {
 			t.forms[int32(n)] = max(t.forms[int32(n)], misspelt)
 		}

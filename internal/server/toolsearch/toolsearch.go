@@ -2,9 +2,9 @@
 //
 // A search finds the entries that have any word of the text: the same word, another inflection of
 // it, a synonym of the general English thesaurus in synonyms.txt, or a word that differs in a
-// letter or two. BM25 ranks them over the fields of the entries. After these rank entries that
-// contain all words of the text as letters: as a substring, or in order with other letters in
-// between.
+// letter or two. BM25 ranks them over the fields of the entries. The entries that contain all words
+// of the text only as letters rank after them. Such an entry contains the letters as a substring,
+// or in order with other letters in between.
 package toolsearch
 
 import (

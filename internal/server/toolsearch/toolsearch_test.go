@@ -23,8 +23,9 @@ var entries = []Entry{
 
 func TestSearch(t *testing.T) {
 	tests := []struct{ text, want string }{
-		// First the whole name, then entries with the word in the order of their scores: in a short
-		// name, in a description, in a parameter. Then entries that contain its letters, by field.
+		// The entry whose whole name matches comes first. Then come the entries with the word in
+		// the order of their scores: in a short name, in a description, in a parameter. The entries
+		// that contain only its letters come last, by field.
 		{"user", "user find_user user_orders recent_orders prune superuser_rights close_account unusual_sellers weather"},
 		{"USER", "user find_user user_orders recent_orders prune superuser_rights close_account unusual_sellers weather"},
 		{"user_orders", "user_orders recent_orders user find_user prune"},

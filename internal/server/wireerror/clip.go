@@ -16,7 +16,7 @@ const (
 // Clip shortens a text for a message. It cuts between characters.
 func Clip(message string) string { return clip(message, maxMessage) }
 
-// clip cuts a message after at most most bytes.
+// clip keeps at most `most` bytes of a message, and marks a shortened message.
 func clip(message string, most int) string {
 	if len(message) <= most {
 		return message

@@ -33,8 +33,8 @@ type Rejected struct {
 	Valid       []string          // the names of the queries of the text that have no errors
 }
 
-// Oversize reports a result that exceeds the graph's limits when the limits say to refuse
-// it.
+// Oversize reports a result that exceeds the graph's limits. It occurs if the limits are set to
+// refuse such a result instead of truncating it.
 type Oversize struct {
 	Rows      int   // rows in the result; if MaxRows is 0, the rows that exceed MaxBytes
 	Bytes     int64 // estimated size as JSON, from the rows that fit
@@ -108,8 +108,8 @@ func (e *Rejected) Error() string {
 // maxNames is the maximum number of queries that an error names.
 const maxNames = 20
 
-// Others returns the separator and a sentence that names the queries of the text without errors, or
-// "" if there are none.
+// Others returns the separator and a sentence with the names of the text's queries that have no
+// errors. It returns "" if there are none.
 func (e *Rejected) Others(separator string) string {
 	switch names := e.Valid; len(names) {
 	case 0:

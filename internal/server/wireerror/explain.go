@@ -201,8 +201,7 @@ func wireKeyConflict(e *engine.KeyConflict) *client.KeyConflict {
 	return &client.KeyConflict{EntityKind: e.Entity, TypeName: e.Type, ID: e.ID}
 }
 
-// limit returns the limit that was exceeded: that on rows if it applies, or else that on
-// bytes.
+// limit returns the limit on rows if the result exceeded it, and otherwise the limit on bytes.
 func (e *Oversize) limit() *client.Limit {
 	if e.MaxRows > 0 && e.Rows > e.MaxRows {
 		return &client.Limit{Resource: "rows", Limit: int64(e.MaxRows), Actual: int64(e.Rows)}

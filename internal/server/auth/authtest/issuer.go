@@ -92,7 +92,7 @@ func New(t testing.TB, keys ...*Key) *Issuer {
 // Publish replaces the keys and undoes PublishText.
 func (i *Issuer) Publish(keys ...*Key) { i.set(func() { i.keys, i.document = keys, nil }) }
 
-// PublishText makes the issuer answer requests for its keys with document.
+// PublishText makes the issuer answer requests for its keys with the text `document`.
 func (i *Issuer) PublishText(document string) { i.set(func() { i.document = []byte(document) }) }
 
 // CallItself sets the issuer's name in its discovery document.
@@ -101,7 +101,7 @@ func (i *Issuer) CallItself(name string) { i.set(func() { i.named = name }) }
 // KeysAt sets the address of the keys in the discovery document.
 func (i *Issuer) KeysAt(url string) { i.set(func() { i.keysAt = url }) }
 
-// SendTo redirects requests for the keys to url.
+// SendTo redirects requests for the keys to the given URL.
 func (i *Issuer) SendTo(url string) { i.set(func() { i.redirectKeys = url }) }
 
 // Down makes the issuer answer every request with status 503. Down(false) makes it answer normally
@@ -111,7 +111,7 @@ func (i *Issuer) Down(down bool) { i.set(func() { i.down = down }) }
 // Hold delays answers until the channel is closed.
 func (i *Issuer) Hold(until chan struct{}) { i.set(func() { i.wait = until }) }
 
-// Grant makes the token endpoint return token in exchange for a code.
+// Grant makes the token endpoint return the given token in exchange for a code.
 func (i *Issuer) Grant(token string) { i.set(func() { i.token = token }) }
 
 // Fetches returns how often the discovery document was requested.
@@ -174,8 +174,8 @@ func answer(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// Claims returns the claims of a valid token for subject. The map `over` replaces or extends these
-// claims; a nil value removes a claim.
+// Claims returns the claims of a valid token for the given subject. The map `over` replaces or
+// extends these claims; a nil value removes a claim.
 func (i *Issuer) Claims(subject string, over map[string]any) map[string]any {
 	now := i.Now().Unix()
 	c := map[string]any{"iss": i.URL, "sub": subject, "aud": Audience, "iat": now, "nbf": now, "exp": now + 3600}
@@ -184,8 +184,8 @@ func (i *Issuer) Claims(subject string, over map[string]any) map[string]any {
 	return c
 }
 
-// Token returns a valid token for subject, signed with key. It contains the claims that Claims
-// returns for subject and `over`.
+// Token returns a valid token for the given subject, signed with the given key. It contains the
+// claims that Claims returns for the subject and `over`.
 func (i *Issuer) Token(t testing.TB, key *Key, subject string, over map[string]any) string {
 	t.Helper()
 	return Sign(t, key.Private, key.Alg, map[string]any{"kid": key.ID, "typ": "at+jwt"}, i.Claims(subject, over))
@@ -219,8 +219,8 @@ func TokenPieces(token string) [][]byte {
 	return all
 }
 
-// LeakedPiece returns an error that names a piece of the token that text contains, or nil if text
-// contains none.
+// LeakedPiece returns an error that contains a piece of the token if the argument `text` contains
+// that piece. It returns nil if `text` contains no piece.
 func LeakedPiece(text []byte, token string) error {
 	for _, piece := range TokenPieces(token) {
 		if i := bytes.Index(text, piece); i >= 0 {

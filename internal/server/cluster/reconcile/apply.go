@@ -12,7 +12,7 @@ import (
 
 // Options configure an apply: its actor, and the destructive changes that are approved.
 type Options struct {
-	Actor string // name that commits and the revision record
+	Actor string // name of the actor in commits and in the revision
 
 	// Approved are the digests of changes that may destroy values in graphs. [GraphPlan.Approval]
 	// returns such digests.
@@ -168,7 +168,7 @@ func (c *Cluster) applyGraph(ctx context.Context, g *GraphPlan, open opened, o O
 	case g.Change != nil:
 		change, err := open[g.ID].ApplySchema(ctx, g.Text, g.Schema, engine.SchemaOptions{
 			WriteOptions:  engine.WriteOptions{Actor: o.Actor, IfCommit: g.Head},
-			AllowDataLoss: g.Change.Destructive, // refusal has checked the approvals
+			AllowDataLoss: g.Change.Destructive, // refusal has checked that this is approved
 		})
 		if err != nil {
 			return nil, err

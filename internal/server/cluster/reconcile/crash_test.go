@@ -14,9 +14,9 @@ import (
 
 const storage = "/data"
 
-// begun makes a cluster with the graphs things and people; people holds entities. When the sources
-// in wanted are applied to the cluster, graphs are created, one schema grows, and values are
-// removed from the graph people.
+// begun makes a cluster with the graphs things and people; people holds entities. An apply of the
+// sources `wanted` to this cluster creates graphs, extends one schema, and removes values from the
+// graph people.
 func begun(t testing.TB) (mem *fs.Mem, wanted *Sources, approved []string) {
 	t.Helper()
 	mem = fs.NewMem()

@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
-// Plan lists the steps from the current content of the storage folder to the content that the
-// sources describe.
+// Plan lists the steps that turn the current content of the storage folder into the content that
+// the sources describe.
 type Plan struct {
 	Revision *Revision    // the recorded revision; nil if there is none
 	Next     *Revision    // the revision to record, without time and actor; nil if unchanged
@@ -162,7 +162,7 @@ func (c *Cluster) survey(ctx context.Context, s *Sources) (*Plan, opened, error)
 	return p, open, err
 }
 
-// look opens a graph and plans its change. The only possible error is that of the context.
+// look opens a graph and plans its change. It returns an error only if ctx ends: the error of ctx.
 func (c *Cluster) look(ctx context.Context, g *GraphPlan, before *Graph, open opened) error {
 	eg, err := c.Engine.Open(ctx, c.dir(g.ID), engine.OpenOptions{})
 	if ctx.Err() != nil {
@@ -216,7 +216,7 @@ func (g *GraphPlan) fromRecord(before *Graph) error {
 	}
 	old, faults := gq.CompileStoredSchema(gq.Source{Name: RevisionFile, Text: before.Source})
 	if faults.HasErrors() {
-		return nil // written by a later version; the steps become known once the graph opens
+		return nil // a later version wrote it; the steps become known once the graph opens
 	}
 	m := catalog.Diff(old, g.Schema)
 	g.Change = &engine.SchemaChange{Steps: m.Steps, Supported: m.Supported(), Destructive: m.Destructive(), From: before.Schema, To: g.Digest}

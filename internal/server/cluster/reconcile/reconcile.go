@@ -75,7 +75,7 @@ func (c *Cluster) folders() ([]string, error) {
 		if !cluster.IsGraphID(name) {
 			continue
 		}
-		if _, err := c.FS.List(c.dir(name)); err == nil { // List fails for a file
+		if _, err := c.FS.List(c.dir(name)); err == nil { // only a folder: List fails for a file
 			found = append(found, name)
 		}
 	}

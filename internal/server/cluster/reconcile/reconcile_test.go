@@ -47,13 +47,13 @@ const seed = `{"type":"Person","data":{"name":"ada","age":36}}
 {"edge":"Knows","from":"ada","to":"bob","data":{"id":"k1"}}
 `
 
-// clusterOn returns a cluster of embedded graphs with a clock that stands still.
+// clusterOn returns a cluster of embedded graphs. The time of its clock never changes.
 func clusterOn(fsys fs.FS, storage string) *Cluster {
 	options := embedded.Options{LogSize: 8192, Now: func() time.Time { return time.UnixMicro(1_700_000_000_000_000) }}
 	return &Cluster{FS: fsys, Storage: storage, Engine: embedded.Engine{FS: fsys, Options: options}, Now: options.Now}
 }
 
-// sources compiles schemas. pairs alternates the ids of graphs and their schemas.
+// sources compiles schemas. The argument `pairs` alternates the ids of graphs and their schemas.
 func sources(t testing.TB, pairs ...string) *Sources {
 	t.Helper()
 	s := &Sources{}
@@ -170,7 +170,7 @@ func states(p *Plan) string {
 }
 
 // TestLife takes a cluster through creation, an additive change, a rename, drift, a removal, and a
-// schema text that differs only in layout. After each step, a second apply has nothing to do.
+// schema text that differs only in layout. After each step, a second apply must find nothing to do.
 func TestLife(t *testing.T) {
 	c := clusterOn(fs.OS(), filepath.Join(t.TempDir(), "data"))
 	all := func() string { return c.dump(t, "people", "things") }
@@ -296,7 +296,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestInUse plans and applies while a graph is open elsewhere, as it is when a server runs.
+// TestInUse plans and applies while another process has a graph open, for example a server.
 func TestInUse(t *testing.T) {
 	c := clusterOn(fs.OS(), t.TempDir())
 	c.mustApply(t, sources(t, "people", people, "things", things))

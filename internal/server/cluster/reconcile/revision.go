@@ -22,7 +22,7 @@ import (
 // RevisionFile is the name of the file in the storage folder that holds the revision.
 const RevisionFile = "cluster.revision"
 
-// tempExt is the extension of a revision file that is not in force yet.
+// tempExt is the extension of a temporary file with a revision that is not in force yet.
 const tempExt = ".tmp"
 
 // RevisionFormat is the version of the file's layout. Format 1 is a header line followed by a JSON
@@ -53,7 +53,7 @@ type Graph struct {
 	Source string `json:"schema_source"` // text of the schema
 }
 
-// FormatError is the error for a revision in a format that this program does not know.
+// FormatError is the error for a revision in a format that this program cannot read.
 type FormatError struct {
 	File   string
 	Format int // format number of the file
@@ -63,7 +63,7 @@ func (e *FormatError) Error() string {
 	return fmt.Sprintf("%s has format %d, but this program reads formats up to %d; use the program that wrote the file, or a newer one", e.File, e.Format, RevisionFormat)
 }
 
-// Graph returns the graph with that id, or nil if there is none. r may be nil.
+// Graph returns the graph with the given id, or nil if there is none. r may be nil.
 func (r *Revision) Graph(id string) *Graph {
 	if r == nil {
 		return nil
@@ -196,7 +196,8 @@ func digest(b []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// next returns the revision for the sources, or nil if it equals the recorded revision.
+// next returns the revision to record for the sources, or nil if the recorded revision already has
+// the same content.
 func next(recorded *Revision, s *Sources) *Revision {
 	r := &Revision{Number: 1, Graphs: []Graph{}}
 	for _, g := range s.Graphs {

@@ -104,8 +104,8 @@ func TestReadRevision(t *testing.T) {
 	}
 }
 
-// FuzzRevision checks that no file makes the reader panic, and that encoding a revision that was
-// read and decoding it again gives the same revision.
+// FuzzRevision checks that no file makes the reader panic. Encoding a revision that was read, and
+// decoding it again, must give the same revision.
 func FuzzRevision(f *testing.F) {
 	f.Add(encode(sample(f)))
 	f.Add([]byte(revisionMagic + "1 "))

@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
 
-// TestCompileFaults compiles a cluster with one fault of each kind. Each is reported once, at its
-// position, and none causes a second report.
+// TestCompileFaults compiles a cluster with one fault of each kind. Each fault must be reported
+// once, at its position, and must not cause a second report.
 func TestCompileFaults(t *testing.T) {
 	cfg, err := cluster.Read("testdata/faulty/cluster.yaml")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package envelope writes faults as HTTP answers: it has the status of each outcome and writes
-// the JSON error envelope, the body of every HTTP error outside of JSON-RPC.
+// Package envelope writes faults as HTTP answers. It defines the status of each outcome. It writes
+// the JSON error envelope, which is the body of every HTTP error outside of JSON-RPC.
 package envelope
 
 import (
@@ -69,8 +69,8 @@ func Write(w http.ResponseWriter, f *wireerror.Fault) {
 }
 
 // HangUp closes the connection after the answer. It is for a request with a body that was not read.
-// Otherwise net/http would read the rest of the body before it answers, and a client could hold the
-// connection by sending a byte now and then.
+// Otherwise net/http would read the rest of the body before it answers. A client could then hold
+// the connection by sending a byte now and then.
 func HangUp(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
 		w.Header().Set("Connection", "close")

@@ -48,11 +48,11 @@ func Document(t testing.TB) *openapi3.T {
 // than 1 MiB, the check skips that body.
 func Wrap(t testing.TB, h http.Handler) http.Handler { return wrap(t, h, true) }
 
-// Answers is Wrap for requests that the server accepts although the document does not allow
-// them: scalars written as strings, and null members.
+// Answers is like Wrap, but checks no requests. Use it for requests that the server accepts
+// although the document does not allow them: scalars written as strings, and null members.
 func Answers(t testing.TB, h http.Handler) http.Handler { return wrap(t, h, false) }
 
-// wrap checks each answer, and if requests is set each request, against the document.
+// wrap checks each answer against the document. If `requests` is true, it also checks each request.
 func wrap(t testing.TB, h http.Handler, requests bool) http.Handler {
 	doc := Document(t)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -10,8 +10,9 @@ type Call struct {
 	Tool string
 	Args map[string]any
 
-	// With a limit of MaxBytes the tool either answers, and the answer contains Answer, or it
-	// refuses the call because its answer is too large, and the error contains Refused.
+	// Answer and Refused are the two possible results with a limit of MaxBytes. If the tool
+	// answers, the answer contains Answer. If it refuses the call because the answer is too large,
+	// the error contains Refused.
 	Answer, Refused string
 }
 
@@ -36,8 +37,9 @@ func people() string {
 	return b.String()
 }
 
-// Calls returns at least one call of each built-in tool of a server. head is the id of the last
-// commit. Tests run the calls in order; each must work after the ones before it.
+// Calls returns at least one call of each built-in tool of a server. The argument `head` is the id
+// of the last commit. Tests must run the calls in order, because each call relies on the ones
+// before it.
 func Calls(head string) []Call {
 	type args = map[string]any
 	var queries, schema, columns strings.Builder

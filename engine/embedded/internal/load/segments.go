@@ -31,7 +31,9 @@ func (a *applier) putSegments() ([]version.Part, error) {
 		for _, b := range r.batches {
 			b.close()
 		}
-		runtime.GC() // also frees the temporary files of the type
+		if a.in.Spilled() {
+			runtime.GC() // also frees the temporary files of the type
+		}
 		err = cmp.Or(err, a.ctx.Err())
 	}
 	a.each(plan.Node, put)

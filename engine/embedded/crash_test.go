@@ -77,19 +77,32 @@ func (s script) run(fsys fs.FS) (acked int) {
 // completely or not at all.
 func TestCrash(t *testing.T) {
 	for _, s := range scripts() {
-		t.Run(s.name, func(t *testing.T) {
-			states := s.states(t)
-			ops, _ := s.ops()
-			t.Logf("%d durable operations", ops)
-			for n := 0; n < ops; n++ {
-				if testing.Short() && n%5 != 0 || raced && n%11 != 0 {
-					continue
-				}
-				mem := fs.NewMem()
-				mem.CrashAfter(n)
-				acked := s.run(mem)
-				seed := uint64(n % 3) // selects which unsynced writes are lost
-				checkReopened(t, s, mem.Crash(seed), allowed(states, acked), fmt.Sprintf("crash at operation %d, seed %d, after deed %d", n, seed, acked))
+		states := s.states(t)
+		ops, _ := s.ops()
+		t.Logf("%s: %d durable operations", s.name, ops)
+		inShares(t, s.name, ops, func(t *testing.T, n int) {
+			if testing.Short() && n%5 != 0 || raced && n%11 != 0 {
+				return
+			}
+			mem := fs.NewMem()
+			mem.CrashAfter(n)
+			acked := s.run(mem)
+			seed := uint64(n % 3) // selects which unsynced writes are lost
+			checkReopened(t, s, mem.Crash(seed), allowed(states, acked), fmt.Sprintf("crash at operation %d, seed %d, after deed %d", n, seed, acked))
+		})
+	}
+}
+
+// shares is the number of parallel tests among which inShares distributes the operations.
+const shares = 4
+
+// inShares calls `try` for each operation from 0 to ops-1, in parallel tests.
+func inShares(t *testing.T, name string, ops int, try func(t *testing.T, n int)) {
+	for k := range shares {
+		t.Run(fmt.Sprintf("%s/%d of %d", name, k+1, shares), func(t *testing.T) {
+			t.Parallel()
+			for n := k; n < ops; n += shares {
+				try(t, n)
 			}
 		})
 	}
@@ -99,27 +112,25 @@ func TestCrash(t *testing.T) {
 // operation of the Open that follows.
 func TestCrashTwice(t *testing.T) {
 	for _, s := range scripts() {
-		t.Run(s.name, func(t *testing.T) {
-			states := s.states(t)
-			ops, _ := s.ops()
-			for n := 3; n < ops; n += 7 {
-				if raced && n%11 != 0 {
-					continue
+		states := s.states(t)
+		ops, _ := s.ops()
+		inShares(t, s.name, ops, func(t *testing.T, n int) {
+			if n < 3 || n%7 != 3 || raced && n%11 != 0 {
+				return
+			}
+			mem := fs.NewMem()
+			mem.CrashAfter(n)
+			acked := s.run(mem)
+			for k := 0; ; k++ {
+				after := mem.Crash(uint64(n))
+				after.CrashAfter(k)
+				g, err := Open(t.Context(), after, dir, crashOptions)
+				if err == nil {
+					g.Close()
 				}
-				mem := fs.NewMem()
-				mem.CrashAfter(n)
-				acked := s.run(mem)
-				for k := 0; ; k++ {
-					after := mem.Crash(uint64(n))
-					after.CrashAfter(k)
-					g, err := Open(t.Context(), after, dir, crashOptions)
-					if err == nil {
-						g.Close()
-					}
-					checkReopened(t, s, after.Crash(uint64(k)), allowed(states, acked), fmt.Sprintf("crash at operation %d, then at %d of Open, after deed %d", n, k, acked))
-					if !errors.Is(err, fs.ErrCrashed) {
-						break
-					}
+				checkReopened(t, s, after.Crash(uint64(k)), allowed(states, acked), fmt.Sprintf("crash at operation %d, then at %d of Open, after deed %d", n, k, acked))
+				if !errors.Is(err, fs.ErrCrashed) {
+					break
 				}
 			}
 		})

@@ -62,16 +62,20 @@ var everyFault = flag.Bool("embedded.faults", false, "let each operation of the 
 // leave nothing behind, unless its error says that the outcome is unknown. Readers must continue to
 // see the durable data. A later Open, with or without a power failure before it, must find one of
 // the states that the replies allow. Each operation fails in one way only; with -embedded.faults,
-// each fails in every way.
+// each fails in every way. With the race detector or -short, only some operations fail.
 func TestDiskFaults(t *testing.T) {
 	for _, s := range scripts() {
 		states := s.states(t)
 		_, ops := s.ops()
 		for k, fault := range diskFaults {
 			t.Run(s.name+"/"+fault.name, func(t *testing.T) {
+				t.Parallel()
 				for _, op := range ops {
 					n := op.N
 					if fault.inject(op, n) == nil || !*everyFault && n%len(diskFaults) != k {
+						continue
+					}
+					if raced && n%11 != 0 || !raced && testing.Short() && n%5 != 0 {
 						continue
 					}
 					mem := fs.NewMem()

@@ -30,6 +30,8 @@ type checkpoints struct {
 	mu     sync.Mutex               // held by a checkpoint (also the one in Close) and by a cleanup
 	lsn    uint64                   // of the last record before the last checkpoint; guarded by mu
 	stored []version.HistorySegment // the stored history after the last checkpoint; guarded by mu
+	// newTexts says that text indexes are stored that no manifest lists yet; guarded by mu.
+	newTexts bool
 
 	logged    atomic.Int64  // log bytes since the last checkpoint
 	counts    counters      // numbers of checkpoints, rewrites and failures
@@ -105,9 +107,12 @@ func (c *checkpoints) closingCheckpoint() (err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if err := c.buildTextsLocked(context.Background()); err != nil {
+		return err
+	}
 	c.layout.Lock()
 	defer c.layout.Unlock()
-	return c.flushLocked(context.Background(), false)
+	return c.flushLocked(context.Background(), c.newTexts)
 }
 
 // make makes a checkpoint: it writes a manifest of every branch. It first rewrites the branches
@@ -117,6 +122,9 @@ func (c *checkpoints) make(ctx context.Context) (err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if err := c.buildTextsLocked(ctx); err != nil {
+		return err
+	}
 	c.layout.Lock()
 	defer c.layout.Unlock()
 	defer c.branches.noteStale()
@@ -124,11 +132,56 @@ func (c *checkpoints) make(ctx context.Context) (err error) {
 		if done, err := c.rewriteLocked(ctx, sparse); done || err != nil {
 			if done && err == nil {
 				c.counts.rewrites.Add(1)
+				if c.lacksTexts() {
+					c.request() // the new tables have no text indexes
+				}
 			}
 			return err
 		}
 	}
-	return c.flushLocked(ctx, false)
+	return c.flushLocked(ctx, c.newTexts)
+}
+
+// buildTextsLocked builds and stores the text indexes that the schema declares for the main branch.
+// On other branches a search builds text indexes, because each branch has its own. Only the text
+// indexes that the schema declares and that do not exist yet are built. A build may take long, so
+// it runs without the lock of the layout. REQUIRES: c.mu is locked.
+func (c *checkpoints) buildTextsLocked(ctx context.Context) error {
+	if !c.lacksTexts() {
+		return nil
+	}
+	files := c.files.textFiles(ctx, c.opts)
+	for _, t := range c.planTexts() {
+		built, err := t.BuildTexts(ctx, c.opts.indexed, files)
+		if c.newTexts = c.newTexts || built; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// planTexts lists the tables at the tip of main that lack text indexes. States that begin later
+// inherit the indexes that will be built for these tables.
+func (c *checkpoints) planTexts() (tables []*version.Table) {
+	b := c.branches.main
+	b.hold()
+	defer b.unlock()
+	for _, t := range b.tip.snap.Tables() {
+		if t.PlanTexts(c.opts.indexed) {
+			tables = append(tables, t)
+		}
+	}
+	return tables
+}
+
+// lacksTexts reports whether a text index that the schema declares for the main branch does not exist.
+func (c *checkpoints) lacksTexts() bool {
+	for _, t := range c.branches.main.head.Load().snap.Tables() {
+		if t.LacksTexts(c.opts.indexed) {
+			return true
+		}
+	}
+	return false
 }
 
 // flushLocked stores the commits and the rows that are only in the log. Then it writes a manifest

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -100,8 +101,9 @@ func (c *checkpoints) rewriteLocked(ctx context.Context, branches []*branch) (do
 
 // layOut stores the states of a cut. It lays out anew the branches under rewrite and the sparse
 // merge bases, and stores the old heads of those branches as anchors. It returns the segments
-// that it made, also when it fails.
+// that it made, also when it fails, and throws no faults of stored data.
 func (c *checkpoints) layOut(ctx context.Context, cut *cut, all []*rewriting) (after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint, segments []store.SegmentID, err error) {
+	defer corruption.Catch(corruption.Watch(), &err)
 	w := version.Rewriter{Floor: c.opts.sparse}
 	anew := map[*version.Snapshot]bool{}
 	for _, b := range cut.bases {

@@ -30,8 +30,8 @@ type checkpoints struct {
 	mu     sync.Mutex               // held by a checkpoint (also the one in Close) and by a cleanup
 	lsn    uint64                   // of the last record before the last checkpoint; guarded by mu
 	stored []version.HistorySegment // the stored history after the last checkpoint; guarded by mu
-	// newTexts says that text indexes are stored that no manifest lists yet; guarded by mu.
-	newTexts bool
+	// newTexts lists the segments of text indexes that were made since the last manifest; guarded by mu.
+	newTexts []store.SegmentID
 
 	logged    atomic.Int64  // log bytes since the last checkpoint
 	counts    counters      // numbers of checkpoints, rewrites and failures
@@ -94,7 +94,10 @@ func (c *checkpoints) retry() {
 // close makes the last checkpoint if the log is long, or if the next Open would have to build
 // indexes that are not stored. If it fails, no data is lost, because the log has the commits.
 func (c *checkpoints) close() {
-	if c.logged.Load() <= closeBytes && !c.indexesToStore() {
+	c.mu.Lock()
+	newTexts := len(c.newTexts) > 0
+	c.mu.Unlock()
+	if c.logged.Load() <= closeBytes && !newTexts && !c.indexesToStore() {
 		return
 	}
 	if err := c.closingCheckpoint(); err != nil {
@@ -112,7 +115,7 @@ func (c *checkpoints) closingCheckpoint() (err error) {
 	}
 	c.layout.Lock()
 	defer c.layout.Unlock()
-	return c.flushLocked(context.Background(), c.newTexts)
+	return c.flushLocked(context.Background(), len(c.newTexts) > 0)
 }
 
 // make makes a checkpoint: it writes a manifest of every branch. It first rewrites the branches
@@ -132,28 +135,28 @@ func (c *checkpoints) make(ctx context.Context) (err error) {
 		if done, err := c.rewriteLocked(ctx, sparse); done || err != nil {
 			if done && err == nil {
 				c.counts.rewrites.Add(1)
-				if c.lacksTexts() {
-					c.request() // the new tables have no text indexes
-				}
 			}
 			return err
 		}
 	}
-	return c.flushLocked(ctx, c.newTexts)
+	return c.flushLocked(ctx, len(c.newTexts) > 0)
 }
 
 // buildTextsLocked builds and stores the text indexes that the schema declares for the main branch.
-// On other branches a search builds text indexes, because each branch has its own. Only the text
-// indexes that the schema declares and that do not exist yet are built. A build may take long, so
-// it runs without the lock of the layout. REQUIRES: c.mu is locked.
+// On other branches a search builds text indexes, because each branch has its own. A build may take
+// long, so it runs without the lock of the layout. REQUIRES: c.mu is locked.
 func (c *checkpoints) buildTextsLocked(ctx context.Context) error {
 	if !c.lacksTexts() {
 		return nil
 	}
-	files := c.files.textFiles(ctx, c.opts)
-	for _, t := range c.planTexts() {
-		built, err := t.BuildTexts(ctx, c.opts.indexed, files)
-		if c.newTexts = c.newTexts || built; err != nil {
+	return c.buildTextsOfLocked(ctx, c.planTexts())
+}
+
+// buildTextsOfLocked is buildTextsLocked for some tables. REQUIRES: c.mu is locked.
+func (c *checkpoints) buildTextsOfLocked(ctx context.Context, tables []*version.Table) error {
+	files := c.files.textFiles(ctx, c.opts, func(id store.SegmentID) { c.newTexts = append(c.newTexts, id) })
+	for _, t := range tables {
+		if err := t.BuildTexts(ctx, c.opts.indexed, files); err != nil {
 			return err
 		}
 	}

@@ -74,7 +74,11 @@ func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*v
 		c.files.discard(stored)
 		return err
 	}
-	c.lsn, c.stored, c.newTexts = cut.lsn, history, false
+	c.lsn, c.stored = cut.lsn, history
+	// A commit may have replaced parts of a text index before a manifest listed them. Only these are
+	// removed, because the manifest does not list them.
+	c.files.discard(c.newTexts)
+	c.newTexts = nil
 	c.mapVectors(ctx, indexes, after)
 	return nil
 }

@@ -100,7 +100,8 @@ func (f *segmentFiles) indexFiles(ctx context.Context, opts *Options, scratch *s
 		Least: opts.keepIndexes, Spill: opts.spillIndexes, Scratch: scratch.create,
 		Open: f.rowOpener(ctx),
 		Store: func(write func(w version.BlockWriter) error) (string, column.Source, error) {
-			return f.writeOpen(ctx, func(w *store.SegmentWriter) error { return write(w) })
+			id, src, err := f.writeOpen(ctx, func(w *store.SegmentWriter) error { return write(w) })
+			return segmentName(id), src, err
 		},
 	}
 }
@@ -109,12 +110,17 @@ func (f *segmentFiles) indexFiles(ctx context.Context, opts *Options, scratch *s
 // builds. The build uses up to about five times as much memory.
 const textPart = 128 << 20
 
-// textFiles returns the means to store text indexes in files.
-func (f *segmentFiles) textFiles(ctx context.Context, opts *Options) *version.TextFiles {
+// textFiles returns the means to store text indexes in files. It calls made with each segment that
+// was made.
+func (f *segmentFiles) textFiles(ctx context.Context, opts *Options, made func(store.SegmentID)) *version.TextFiles {
 	return &version.TextFiles{PartBytes: cmp.Or(opts.textPart, textPart), Open: f.rowOpener(ctx), Discard: f.discardNamed,
 		Store: func(x *index.Text) (index.TextPart, error) {
-			name, src, err := f.writeOpen(ctx, func(w *store.SegmentWriter) error { return x.Blocks(w.AddBlock) })
-			return index.TextPart{Name: name, Source: src}, err
+			id, src, err := f.writeOpen(ctx, func(w *store.SegmentWriter) error { return x.Blocks(w.AddBlock) })
+			if err != nil {
+				return index.TextPart{}, err
+			}
+			made(id)
+			return index.TextPart{Name: segmentName(id), Source: src}, nil
 		},
 	}
 }
@@ -133,17 +139,17 @@ func (f *segmentFiles) rowOpener(ctx context.Context) func(t *version.Type, name
 }
 
 // writeOpen stores a segment and opens it for reading.
-func (f *segmentFiles) writeOpen(ctx context.Context, write func(w *store.SegmentWriter) error) (string, column.Source, error) {
+func (f *segmentFiles) writeOpen(ctx context.Context, write func(w *store.SegmentWriter) error) (store.SegmentID, column.Source, error) {
 	id, err := f.store.WriteSegment(ctx, write)
 	if err != nil {
-		return "", nil, err
+		return 0, nil, err
 	}
 	src, err := f.open(ctx, segmentName(id))
 	if err != nil {
 		f.discard([]store.SegmentID{id})
-		return "", nil, err
+		return 0, nil, err
 	}
-	return segmentName(id), partOf(src, segmentName(id)), nil
+	return id, partOf(src, segmentName(id)), nil
 }
 
 // mapVectors makes a stored graph of vectors be read from its file.

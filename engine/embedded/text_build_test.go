@@ -92,3 +92,34 @@ func TestTextBuildLeavesBranchesAlone(t *testing.T) {
 	}
 	must(t, g.Verify(t.Context()))
 }
+
+// TestRewriteKeepsTexts makes a rewrite lay out all rows anew. Right after it the graph must have its
+// text index, and the manifest must list all the index's segments.
+func TestRewriteKeepsTexts(t *testing.T) {
+	mem := fs.NewMem()
+	opts := Options{quiet: true, indexed: 1, sparse: 64, textPart: 2000}
+	g := notesGraph(t, mem, opts, 500)
+	must(t, loadText(g, engine.Merge, manyPeople(0, 300)))
+	must(t, g.checkpoints.make(t.Context()))
+	for i := range 100 {
+		_, err := g.Mutate(t.Context(), deletePerson, engine.Args{str(fmt.Sprintf("p%06d", i))}, engine.WriteOptions{})
+		must(t, err)
+	}
+	must(t, g.checkpoints.make(t.Context()))
+	if n := g.checkpoints.counts.rewrites.Load(); n != 1 || g.checkpoints.lacksTexts() || len(g.checkpoints.newTexts) > 0 {
+		t.Errorf("after %d rewrites the graph lacks a text index: %t; %d segments are not listed", n, g.checkpoints.lacksTexts(), len(g.checkpoints.newTexts))
+	}
+	if parts := len(g.branches.main.head.Load().snap.Nodes(1).Text(0).Parts()); parts < 5 {
+		t.Errorf("the index has %d parts, expected one per 2,000 bytes of text", parts)
+	}
+	must(t, g.Close())
+	g, err := Open(t.Context(), mem, dir, opts)
+	must(t, err)
+	defer g.Close()
+	rows, err := search(g, "hello")
+	must(t, err)
+	if n := strings.Count(rows, "hello"); n != 500 || buildsTexts(g) {
+		t.Errorf("after a reopen %d notes have the word; the search has built an index: %t", n, buildsTexts(g))
+	}
+	must(t, g.Verify(t.Context()))
+}

@@ -101,21 +101,18 @@ func (t *Table) PlanTexts(floor uint32) (any bool) {
 // searchable, so that the next manifest lists them and the first search after an open builds nothing.
 // It does nothing for a table with fewer than floor ordinals. It skips a property if a text is in a
 // damaged file: the checkpoint can do without the index, and the first search reports the damage.
-// built is true if there are new indexes. The only possible errors are that of the context and that
-// of files.Store.
-func (t *Table) BuildTexts(ctx context.Context, floor uint32, files *TextFiles) (built bool, err error) {
+// The only possible errors are that of the context and that of files.Store.
+func (t *Table) BuildTexts(ctx context.Context, floor uint32, files *TextFiles) error {
 	for p := range t.textsToBuild(floor) {
 		err := t.buildText(ctx, p, files)
 		switch damaged := (*engine.Corrupt)(nil); {
 		case errors.As(err, &damaged):
 			t.texts.noteDamaged(p)
 		case err != nil:
-			return built, err
-		default:
-			built = true
+			return err
 		}
 	}
-	return built, nil
+	return nil
 }
 
 // buildText builds and stores the text index of property p. The error is that of the context, that

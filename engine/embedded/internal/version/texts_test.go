@@ -55,8 +55,8 @@ func TestTextsInherited(t *testing.T) {
 	later := tx.Commit(first).Nodes(1)
 	files := memory{}
 	var discarded []string
-	if built, err := table.BuildTexts(t.Context(), 1, textFiles(files, -1, &discarded)); !built || err != nil || len(files) < 5 || len(discarded) > 0 {
-		t.Fatalf("built %t in %d parts, discarded %v, error %v", built, len(files), discarded, err)
+	if err := table.BuildTexts(t.Context(), 1, textFiles(files, -1, &discarded)); err != nil || len(files) < 5 || len(discarded) > 0 {
+		t.Fatalf("%d parts, discarded %v, error %v", len(files), discarded, err)
 	}
 	if later.LacksTexts(1) {
 		t.Error("the next state lacks the text index")
@@ -79,12 +79,12 @@ func TestTextsThatFail(t *testing.T) {
 	s := texts(t, 50)
 	table := s.Nodes(1)
 	var discarded []string
-	if _, err := table.BuildTexts(t.Context(), 1, textFiles(memory{}, 3, &discarded)); err != errFull || len(discarded) != 3 {
+	if err := table.BuildTexts(t.Context(), 1, textFiles(memory{}, 3, &discarded)); err != errFull || len(discarded) != 3 {
 		t.Errorf("on a full disk: error %v, discarded %v", err, discarded)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := table.BuildTexts(ctx, 1, textFiles(memory{}, -1, &discarded)); err != context.Canceled {
+	if err := table.BuildTexts(ctx, 1, textFiles(memory{}, -1, &discarded)); err != context.Canceled {
 		t.Errorf("a build that is cancelled: error %v", err)
 	}
 	if !table.LacksTexts(1) {
@@ -99,9 +99,8 @@ func TestTextsThatFail(t *testing.T) {
 	}
 	damaged := f.table()
 	files := memory{}
-	built, err := damaged.BuildTexts(t.Context(), 1, textFiles(files, -1, &discarded))
-	if built || err != nil || len(files) > 0 {
-		t.Errorf("of damaged texts: built %t, error %v", built, err)
+	if err := damaged.BuildTexts(t.Context(), 1, textFiles(files, -1, &discarded)); err != nil || len(files) > 0 {
+		t.Errorf("of damaged texts: %d parts, error %v", len(files), err)
 	}
 	later := damaged.texts.next(damaged.Type)
 	if damaged.LacksTexts(1) || !later.isDamaged(0) {

@@ -103,6 +103,16 @@ func (l *branches) states() (all []*version.Snapshot) {
 	return append(all, l.bases.states()...)
 }
 
+// tipStates lists the states at the tips of branches. REQUIRES: layout is locked.
+func (l *branches) tipStates() (all []*version.Snapshot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, b := range l.sorted {
+		all = append(all, b.tip.snap)
+	}
+	return all
+}
+
 // headState returns the state of a commit that is the head of a live branch, and nil otherwise.
 // It does not find a head while a write to its branch is in progress.
 func (l *branches) headState(id string) *version.Snapshot {

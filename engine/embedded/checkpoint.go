@@ -30,6 +30,8 @@ type checkpoints struct {
 	mu     sync.Mutex               // held by a checkpoint (also the one in Close) and by a cleanup
 	lsn    uint64                   // of the last record before the last checkpoint; guarded by mu
 	stored []version.HistorySegment // the stored history after the last checkpoint; guarded by mu
+	// newTexts lists the segments of text indexes that were made since the last manifest; guarded by mu.
+	newTexts []store.SegmentID
 
 	logged    atomic.Int64  // log bytes since the last checkpoint
 	counts    counters      // numbers of checkpoints, rewrites and failures
@@ -92,7 +94,10 @@ func (c *checkpoints) retry() {
 // close makes the last checkpoint if the log is long, or if the next Open would have to build
 // indexes that are not stored. If it fails, no data is lost, because the log has the commits.
 func (c *checkpoints) close() {
-	if c.logged.Load() <= closeBytes && !c.indexesToStore() {
+	c.mu.Lock()
+	newTexts := len(c.newTexts) > 0
+	c.mu.Unlock()
+	if c.logged.Load() <= closeBytes && !newTexts && !c.indexesToStore() {
 		return
 	}
 	if err := c.closingCheckpoint(); err != nil {
@@ -105,9 +110,12 @@ func (c *checkpoints) closingCheckpoint() (err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if err := c.buildTextsLocked(context.Background()); err != nil {
+		return err
+	}
 	c.layout.Lock()
 	defer c.layout.Unlock()
-	return c.flushLocked(context.Background(), false)
+	return c.flushLocked(context.Background(), len(c.newTexts) > 0)
 }
 
 // make makes a checkpoint: it writes a manifest of every branch. It first rewrites the branches
@@ -117,6 +125,9 @@ func (c *checkpoints) make(ctx context.Context) (err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if err := c.buildTextsLocked(ctx); err != nil {
+		return err
+	}
 	c.layout.Lock()
 	defer c.layout.Unlock()
 	defer c.branches.noteStale()
@@ -128,7 +139,52 @@ func (c *checkpoints) make(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	return c.flushLocked(ctx, false)
+	return c.flushLocked(ctx, len(c.newTexts) > 0)
+}
+
+// buildTextsLocked builds and stores the text indexes that the schema declares for the main branch.
+// On other branches a search builds text indexes, because each branch has its own. A build may take
+// long, so it runs without the lock of the layout. REQUIRES: c.mu is locked.
+func (c *checkpoints) buildTextsLocked(ctx context.Context) error {
+	if !c.lacksTexts() {
+		return nil
+	}
+	return c.buildTextsOfLocked(ctx, c.planTexts())
+}
+
+// buildTextsOfLocked is buildTextsLocked for some tables. REQUIRES: c.mu is locked.
+func (c *checkpoints) buildTextsOfLocked(ctx context.Context, tables []*version.Table) error {
+	files := c.files.textFiles(ctx, c.opts, func(id store.SegmentID) { c.newTexts = append(c.newTexts, id) })
+	for _, t := range tables {
+		if err := t.BuildTexts(ctx, c.opts.indexed, files); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// planTexts lists the tables at the tip of main that lack text indexes. States that begin later
+// inherit the indexes that will be built for these tables.
+func (c *checkpoints) planTexts() (tables []*version.Table) {
+	b := c.branches.main
+	b.hold()
+	defer b.unlock()
+	for _, t := range b.tip.snap.Tables() {
+		if t.PlanTexts(c.opts.indexed) {
+			tables = append(tables, t)
+		}
+	}
+	return tables
+}
+
+// lacksTexts reports whether a text index that the schema declares for the main branch does not exist.
+func (c *checkpoints) lacksTexts() bool {
+	for _, t := range c.branches.main.head.Load().snap.Tables() {
+		if t.LacksTexts(c.opts.indexed) {
+			return true
+		}
+	}
+	return false
 }
 
 // flushLocked stores the commits and the rows that are only in the log. Then it writes a manifest

@@ -104,7 +104,7 @@
 //
 //	store.Store.checkpointing, then Store.mu or wal.preparing, then wal.mu;
 //	Store.mu and wal.mu are never held together
-//	version: the lock of a text or sorted index while it is built, then searches.mu,
+//	version: the lock of a text, sorted or approximate index while it is built, then searches.mu,
 //	orders.mu or nearby.mu, then index.TextView.mu
 //	column.wholeLock, then column.Pending.mu, then the mutex of a block in store.Segment, then the table of
 //	mappings in package fs

@@ -2,6 +2,8 @@ package embedded
 
 import (
 	"context"
+	"runtime"
+	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 )
@@ -41,12 +43,31 @@ func (g *Graph) VectorIndex(branch string, prop int) (nodes, breadth, later int)
 	if err != nil {
 		return -1, -1, -1
 	}
-	v := b.head.Load().snap.Nodes(0).Vectors(prop)
-	if v == nil {
+	v, err := b.head.Load().snap.Nodes(0).Vectors(index.Work{Ctx: context.Background()}, prop)
+	if v == nil || err != nil {
 		return -1, -1, -1
 	}
 	return v.Graph().Nodes(), v.Graph().Breadth(), v.Later()
 }
+
+// VectorsFreed returns a function that reports whether the graph of vectors that a property of the
+// first node type has now was freed.
+func (g *Graph) VectorsFreed(branch string, prop int) func() bool {
+	b, err := g.branches.find(branch)
+	if err != nil {
+		return func() bool { return false }
+	}
+	view, err := b.head.Load().snap.Nodes(0).Vectors(index.Work{Ctx: context.Background()}, prop)
+	if view == nil || err != nil {
+		return func() bool { return false }
+	}
+	freed := new(atomic.Bool)
+	runtime.AddCleanup(view.Graph(), func(freed *atomic.Bool) { freed.Store(true) }, freed)
+	return freed.Load
+}
+
+// SetQueryMemory sets Options.QueryMemory.
+func (g *Graph) SetQueryMemory(bytes int64) { g.opts.QueryMemory = bytes }
 
 // Quiet returns the options, changed so that nothing runs in the background.
 func (o Options) Quiet() Options {

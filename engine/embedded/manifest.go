@@ -2,7 +2,11 @@ package embedded
 
 import (
 	"context"
+	"maps"
+	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -71,15 +75,46 @@ func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*v
 		return err
 	}
 	c.lsn, c.stored = cut.lsn, history
+	// A commit may have replaced parts of a text index before a manifest listed them. Only these are
+	// removed, because the manifest does not list them.
+	c.files.discard(c.newTexts)
+	c.newTexts = nil
+	c.mapVectors(ctx, indexes, after)
 	return nil
+}
+
+// mapVectors makes the states in memory read the approximate indexes that were stored from their
+// files, so that the memory of the indexes is freed. If a file cannot be read, the index stays in
+// memory. REQUIRES: c.layout is locked for writing.
+func (c *checkpoints) mapVectors(ctx context.Context, made storedIndexes, after map[*version.Snapshot]*version.Snapshot) {
+	any := false
+	for _, ix := range made.what {
+		if g, ok := ix.(*index.VectorGraph); ok {
+			if err := c.files.mapVectors(ctx, g); err != nil {
+				c.failed(err)
+				continue
+			}
+			any = true
+		}
+	}
+	if !any {
+		return
+	}
+	for _, s := range slices.Concat(slices.Collect(maps.Values(after)), c.branches.states(), c.branches.tipStates()) {
+		for _, t := range s.Tables() {
+			t.MapVectors()
+		}
+	}
 }
 
 // storeFlushes stores the rows of a cut that are in no stored segment. It adds each resulting state
 // to the map `after`, unless the map contains one already. It returns the segments that it made,
-// even if it fails.
+// even if it fails. It throws no faults of stored data, but returns them as errors, so that the
+// caller removes these segments.
 func (c *checkpoints) storeFlushes(ctx context.Context, cut *cut, flushed *version.Checkpoint, after map[*version.Snapshot]*version.Snapshot) (made []store.SegmentID, err error) {
 	pack := packer{files: c.files}
 	defer func() { made = pack.written }()
+	defer corruption.Catch(corruption.Watch(), &err)
 	keep := func(s *version.Snapshot, flush func(*version.Table) (version.Flush, bool, error)) error {
 		for _, t := range s.Tables() {
 			f, ok, err := flush(t)
@@ -134,21 +169,12 @@ func (s *storedIndexes) forget() {
 }
 
 // storeIndexes stores the indexes of the tables of heads and merge bases, unless they are stored
-// already or too small to be worth a file. On the main branch it first builds the text indexes that
-// the schema declares. On other branches a search builds text indexes, because each branch has its
-// own.
+// already or too small to be worth a file. It returns what it made even if it fails, and throws no faults of stored data.
 func (c *checkpoints) storeIndexes(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) (made storedIndexes, err error) {
+	defer corruption.Catch(corruption.Watch(), &err)
 	var states []*version.Snapshot
 	for _, b := range cut.branches {
 		states = append(states, after[b.Head])
-		if b.branch != c.branches.main {
-			continue
-		}
-		for _, t := range after[b.Head].Tables() {
-			if err := t.BuildTexts(ctx, c.opts.indexed); err != nil {
-				return made, err
-			}
-		}
 	}
 	for _, b := range cut.bases {
 		states = append(states, after[b])
@@ -171,10 +197,8 @@ func (c *checkpoints) storeIndexes(ctx context.Context, cut *cut, after map[*ver
 // indexesToStore reports whether some indexes exist only in memory, so that Open would have to
 // build them again.
 func (c *checkpoints) indexesToStore() bool {
-	for _, t := range c.branches.main.head.Load().snap.Tables() {
-		if t.LacksTexts(c.opts.indexed) {
-			return true
-		}
+	if c.lacksTexts() {
+		return true
 	}
 	for _, s := range c.branches.states() {
 		for _, t := range s.Tables() {

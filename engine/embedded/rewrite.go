@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -86,7 +87,7 @@ func (c *checkpoints) rewriteLocked(ctx context.Context, branches []*branch) (do
 		return false, err
 	}
 	logged := c.logged.Load()
-	after, flushed, segments, err := c.layOut(ctx, cut, all)
+	after, flushed, segments, err := c.layOutLocked(ctx, cut, all)
 	if err == nil {
 		done, err = c.installLocked(ctx, cut, all, after, flushed)
 	}
@@ -98,10 +99,12 @@ func (c *checkpoints) rewriteLocked(ctx context.Context, branches []*branch) (do
 	return true, nil
 }
 
-// layOut stores the states of a cut. It lays out anew the branches under rewrite and the sparse
+// layOutLocked stores the states of a cut. It lays out anew the branches under rewrite and the sparse
 // merge bases, and stores the old heads of those branches as anchors. It returns the segments
-// that it made, also when it fails.
-func (c *checkpoints) layOut(ctx context.Context, cut *cut, all []*rewriting) (after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint, segments []store.SegmentID, err error) {
+// that it made, also when it fails, and throws no faults of stored data. It also builds the text
+// indexes of the new state of main. REQUIRES: c.mu is locked.
+func (c *checkpoints) layOutLocked(ctx context.Context, cut *cut, all []*rewriting) (after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint, segments []store.SegmentID, err error) {
+	defer corruption.Catch(corruption.Watch(), &err)
 	w := version.Rewriter{Floor: c.opts.sparse}
 	anew := map[*version.Snapshot]bool{}
 	for _, b := range cut.bases {
@@ -140,7 +143,14 @@ func (c *checkpoints) layOut(ctx context.Context, cut *cut, all []*rewriting) (a
 		after[s] = w.Snapshot(s)
 	}
 	made, err := c.storeFlushes(ctx, cut, &w.Flushes, after)
-	return after, &w.Flushes, append(segments, made...), err
+	segments = append(segments, made...)
+	for _, b := range cut.branches {
+		if err == nil && b.branch == c.branches.main {
+			// Searches of the new state should find the text indexes at once.
+			err = c.buildTextsOfLocked(ctx, after[b.Head].Tables())
+		}
+	}
+	return after, &w.Flushes, segments, err
 }
 
 // installLocked replays the new commits of the branches under rewrite, puts the manifest in force,

@@ -1,17 +1,19 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"runtime"
 	"slices"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/load"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -66,43 +68,98 @@ func (f *segmentFiles) writeDraft(ctx context.Context, t *version.Type, d *versi
 	return nil, err
 }
 
-// scratch returns a function that creates temporary files of blocks.
-func (f *segmentFiles) scratch(ctx context.Context) load.Scratch {
-	return func(write func(add func(name string, data []byte) error) error) (column.Source, error) {
-		file, err := f.store.WriteScratch(ctx, func(w *store.SegmentWriter) error { return write(w.AddBlock) })
-		if err != nil {
-			return nil, err
-		}
-		return source{Segment: file}, nil
+// scratchFiles creates the temporary files of a load.
+type scratchFiles struct {
+	ctx   context.Context
+	store *store.Store
+	used  atomic.Bool // whether the load has begun a file
+}
+
+// create creates a temporary file of blocks.
+func (f *scratchFiles) create(write func(add func(name string, data []byte) error) error) (column.Source, error) {
+	f.used.Store(true)
+	file, err := f.store.WriteScratch(f.ctx, func(w *store.SegmentWriter) error { return write(w.AddBlock) })
+	if err != nil {
+		return nil, err
+	}
+	return source{Segment: file}, nil
+}
+
+// free frees the space of the files on the disk. The load must have ended, so that nothing refers to
+// the files. Without free, the space would stay occupied until the next garbage collection, and the
+// disk may be full.
+func (f *scratchFiles) free() {
+	if f.used.Load() {
+		runtime.GC()
 	}
 }
 
 // indexFiles returns the means to store the indexes of large commits in files.
-func (f *segmentFiles) indexFiles(ctx context.Context, opts *Options) *version.IndexFiles {
+func (f *segmentFiles) indexFiles(ctx context.Context, opts *Options, scratch *scratchFiles) *version.IndexFiles {
 	return &version.IndexFiles{
-		Least: opts.keepIndexes, Spill: opts.spillIndexes, Scratch: index.Scratch(f.scratch(ctx)),
-		Open: func(t *version.Type, name string) (*version.Segment, error) {
-			// Ignore a cancellation here: a cancelled load ends elsewhere. An error of Open would
-			// be thrown, and the load would not remove its segments.
-			src, err := f.open(context.WithoutCancel(ctx), name)
-			if err != nil {
-				return nil, err
-			}
-			return version.ReadSegment(t, name, partOf(src, name))
-		},
+		Least: opts.keepIndexes, Spill: opts.spillIndexes, Scratch: scratch.create,
+		Open: f.rowOpener(ctx),
 		Store: func(write func(w version.BlockWriter) error) (string, column.Source, error) {
-			id, err := f.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return write(w) })
-			if err != nil {
-				return "", nil, err
-			}
-			src, err := f.open(ctx, segmentName(id))
-			if err != nil {
-				f.discard([]store.SegmentID{id})
-				return "", nil, err
-			}
-			return segmentName(id), partOf(src, segmentName(id)), nil
+			id, src, err := f.writeOpen(ctx, func(w *store.SegmentWriter) error { return write(w) })
+			return segmentName(id), src, err
 		},
 	}
+}
+
+// textPart is the maximum size in bytes of the texts in one part of a text index that a checkpoint
+// builds. The build uses up to about five times as much memory.
+const textPart = 128 << 20
+
+// textFiles returns the means to store text indexes in files. It calls the function `made` with
+// each segment that it wrote.
+func (f *segmentFiles) textFiles(ctx context.Context, opts *Options, made func(store.SegmentID)) *version.TextFiles {
+	return &version.TextFiles{PartBytes: cmp.Or(opts.textPart, textPart), Open: f.rowOpener(ctx), Discard: f.discardNamed,
+		Store: func(x *index.Text) (index.TextPart, error) {
+			id, src, err := f.writeOpen(ctx, func(w *store.SegmentWriter) error { return x.Blocks(w.AddBlock) })
+			if err != nil {
+				return index.TextPart{}, err
+			}
+			made(id)
+			return index.TextPart{Name: segmentName(id), Source: src}, nil
+		},
+	}
+}
+
+// rowOpener returns a function that opens segments of rows; see [version.IndexFiles].
+func (f *segmentFiles) rowOpener(ctx context.Context) func(t *version.Type, name string) (*version.Segment, error) {
+	return func(t *version.Type, name string) (*version.Segment, error) {
+		// A cancelled call ends elsewhere. An error of the returned function would be thrown, and the
+		// caller would not remove its segments.
+		src, err := f.open(context.WithoutCancel(ctx), name)
+		if err != nil {
+			return nil, err
+		}
+		return version.ReadSegment(t, name, partOf(src, name))
+	}
+}
+
+// writeOpen stores a segment and opens it for reading.
+func (f *segmentFiles) writeOpen(ctx context.Context, write func(w *store.SegmentWriter) error) (store.SegmentID, column.Source, error) {
+	id, err := f.store.WriteSegment(ctx, write)
+	if err != nil {
+		return 0, nil, err
+	}
+	src, err := f.open(ctx, segmentName(id))
+	if err != nil {
+		f.discard([]store.SegmentID{id})
+		return 0, nil, err
+	}
+	return id, partOf(src, segmentName(id)), nil
+}
+
+// mapVectors makes a stored graph of vectors be read from its file.
+func (f *segmentFiles) mapVectors(ctx context.Context, g *index.VectorGraph) (err error) {
+	defer corruption.Catch(corruption.Watch(), &err)
+	src, err := f.open(ctx, g.Name())
+	if err == nil {
+		g.Map(partOf(src, g.Name()))
+	}
+	return err
 }
 
 // writePart stores the segment of a part, unless it is stored already.

@@ -88,21 +88,39 @@ func (v *vectorBuilds) make(ctx context.Context) (err error) {
 	return nil
 }
 
-// planVectors returns the builds that the branch needs. It holds the write lock, so that every
-// state after the tip inherits the builds. The argument `main` is a state of the main branch. The
-// branch uses a graph of this state where both have the same rows.
+// planVectors returns the builds that the branch needs. The argument main is a state of the main
+// branch. The branch uses a graph of this state where both have the same rows. planVectors reads rows
+// and files without a lock. Then it holds the write lock for a moment, so that every state after the
+// tip inherits the builds.
 func (b *branch) planVectors(ctx context.Context, main *version.Snapshot) (builds []*version.VectorBuild, err error) {
+	head := b.head.Load().snap
+	needs := map[*version.Type][]version.VectorNeed{}
+	for _, t := range head.Tables() {
+		var donor *version.Table
+		if main.Schema == head.Schema {
+			donor = main.Table(t.Type.Entity, t.Type.Index)
+		}
+		found, err := t.VectorNeeds(ctx, donor)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 0 {
+			needs[t.Type] = found
+		}
+	}
+	if len(needs) == 0 {
+		return nil, nil
+	}
 	if err := b.writing.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer b.unlock()
-	defer corruption.Catch(corruption.Watch(), &err)
 	for _, t := range b.tip.snap.Tables() {
-		var donor *version.Table
-		if main.Schema == b.tip.snap.Schema {
-			donor = main.Table(t.Type.Entity, t.Type.Index)
+		for _, need := range needs[t.Type] {
+			if build := need.Begin(t); build != nil {
+				builds = append(builds, build)
+			}
 		}
-		builds = append(builds, t.PlanVectors(donor)...)
 	}
 	return builds, nil
 }

@@ -6,10 +6,12 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
@@ -506,4 +508,48 @@ func TestApproximateBranchAdopts(t *testing.T) {
 	if err := d.g.Verify(d.ctx); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestApproximateMemory stores an approximate index that was built in memory. Then its memory must be
+// freed, and the answers must stay good.
+func TestApproximateMemory(t *testing.T) {
+	d := newDocs(t, 16, 30)
+	d.insert("main", 4500)
+	if _, err := d.g.CreateBranch(d.ctx, "side", engine.Target{}); err != nil {
+		t.Fatal(err)
+	}
+	d.models["side"] = maps.Clone(d.models["main"])
+	d.insert("side", 20)
+	d.build()
+	freed := d.g.VectorsFreed("main", 2)
+	d.insert("main", 50)
+	if err := d.g.Checkpoint(d.ctx); err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; ; i++ {
+		runtime.GC()
+		if freed() {
+			break
+		}
+		if time.Sleep(10 * time.Millisecond); i == 300 {
+			t.Error("the graph that was built is still in memory")
+			break
+		}
+	}
+	d.check("after a checkpoint", "main", 0.97)
+	d.check("after a checkpoint", "side", 0.97)
+	if err := d.g.Verify(d.ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestApproximateWithoutMemory asks for vectors while many are outside the graph and the memory of a
+// query does not suffice to code them. The query must compare all vectors.
+func TestApproximateWithoutMemory(t *testing.T) {
+	d := newDocs(t, 64, 0)
+	d.insert("main", 4500)
+	d.build()
+	d.insert("main", 4000)
+	d.g.SetQueryMemory(400_000)
+	d.check("without memory", "main", 1)
 }

@@ -75,12 +75,20 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 // Load reads NDJSON from r and applies it as one commit. If the schema changes meanwhile, it
 // fails with a *engine.SchemaMismatch. A call with an idempotency key that was used before, and
 // with the same input, returns the result of the first call.
-func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) (_ *engine.LoadResult, err error) {
-	defer corruption.Catch(corruption.Watch(), &err)
+func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) (*engine.LoadResult, error) {
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer g.calls.leave()
+	scratch := &scratchFiles{ctx: ctx, store: g.store}
+	res, err := g.load(ctx, r, opts, scratch)
+	scratch.free()
+	return res, err
+}
+
+// load does the work of Load. When it returns, nothing refers to the files in scratch.
+func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, scratch *scratchFiles) (_ *engine.LoadResult, err error) {
+	defer corruption.Catch(corruption.Watch(), &err)
 	b, err := g.branches.find(opts.Branch)
 	if err != nil {
 		return nil, err
@@ -93,7 +101,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	}
 	in, err := load.Parse(ctx, r, schema, load.Options{
 		IDs: g.ids.run, Progress: opts.Progress, Embeds: g.opts.Embedder != nil,
-		Scratch: g.files.scratch(ctx), Memory: g.opts.loadMemory, Segment: g.opts.loadSegment,
+		Scratch: scratch.create, Memory: g.opts.loadMemory, Segment: g.opts.loadSegment,
 	})
 	if err != nil {
 		return nil, err
@@ -124,7 +132,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 			}
 		}
 		if store != nil {
-			tx.KeepIndexes(g.files.indexFiles(ctx, &g.opts))
+			tx.KeepIndexes(g.files.indexFiles(ctx, &g.opts, scratch))
 		}
 		parts, err := load.Apply(ctx, tx, in, opts.Mode, g.opts.InlineBytes, store)
 		if nodes, edges = in.Counts(); call.receipt != nil {

@@ -1,12 +1,14 @@
 package exec
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -102,9 +104,12 @@ func (s *nearStep) run(m *matcher, p *pipe, at int, f *frame) error {
 func (m *matcher) closestOf(e *expr, limit int) ([]uint32, error) {
 	d, t := m.distances[e.score], &m.targets[e.score]
 	table := m.table(d.v)
-	view := table.Vectors(d.prop)
-	if view == nil || t.vector == nil || len(m.passing) <= limit {
+	if t.vector == nil || len(m.passing) <= limit {
 		return m.passing, nil
+	}
+	view, err := m.approximateIndex(table, d.prop)
+	if view == nil {
+		return m.passing, err
 	}
 	near := &m.near
 	near.begin(t, limit)
@@ -137,12 +142,25 @@ func (m *matcher) closestOf(e *expr, limit int) ([]uint32, error) {
 		}
 		view.Of(near.query, ords, add)
 	}
-	err := view.Each(&m.vectors, near.query, false, accept, &near.least, m.tick, add)
+	err = view.Each(&m.vectors, near.query, false, accept, &near.least, m.tick, add)
 	near.addNotFinite(view, accept)
 	if err == nil {
 		err = m.spend(len(near.ords) * candidateBytes)
 	}
 	return near.candidates(), err
+}
+
+// approximateIndex returns the approximate index of property p, or nil if there is none. It also
+// returns nil if the memory of the run does not suffice to bring the index up to date; then the
+// caller compares all vectors. The only possible error is that of the context.
+func (m *matcher) approximateIndex(t *version.Table, p int) (*index.VectorView, error) {
+	spent := m.spent
+	view, err := t.Vectors(index.Work{Ctx: m.ctx, Spend: m.spend}, p)
+	m.spent = spent // the index belongs to the table
+	if errors.As(err, new(*engine.TooLarge)) || errors.As(err, new(*engine.Busy)) {
+		return nil, nil
+	}
+	return view, err
 }
 
 // breadth returns the number of nodes that a search keeps while it looks for `limit` entities. The

@@ -50,10 +50,15 @@ func (m *matcher) closest(e *expr, limit int) ([]uint32, error) {
 	near := &m.near
 	near.begin(t, limit)
 	table := m.table(d.v)
-	if view := table.Vectors(d.prop); view != nil && len(near.query) > 0 {
-		err := m.approximately(view, limit, nil, 1)
-		near.end()
-		return near.candidates(), err
+	if len(near.query) > 0 {
+		view, err := m.approximateIndex(table, d.prop)
+		if view != nil {
+			err = m.approximately(view, limit, nil, 1)
+		}
+		if view != nil || err != nil {
+			near.end()
+			return near.candidates(), err
+		}
 	}
 	for _, s := range table.Segs {
 		if err := m.closestIn(table, s, d.prop); err != nil {

@@ -20,7 +20,7 @@ import (
 // no matter how many goroutines build it.
 //
 // A VectorGraph is immutable. It contains the codes of the vectors, not the vectors themselves; see
-// column.Codes.
+// column.Codes. The codes and links of a stored graph are read by pieces; see [storedGraph].
 type VectorGraph struct {
 	dim    int
 	stride int
@@ -40,10 +40,14 @@ type VectorGraph struct {
 	breadth int    // see Breadth
 	tuned   uint32 // number of nodes for which breadth was measured
 
-	place *blockPlace // nil for a graph that was built in memory
+	place  *blockPlace  // nil for a graph that was built in memory; a graph that extends a stored one keeps its place
+	stored *storedGraph // nil for a graph that was built in memory
 	// segment is the name of the segment in which the graph is stored; nil if it is not stored. The
 	// goroutine that writes manifests sets it while builds and Verify may run, so it is atomic.
-	segment *atomic.Pointer[string]
+	segment atomic.Pointer[string]
+	// mapped is the same graph, read from its segment; nil for a graph that was not built in memory, or
+	// not stored yet. Once it is set, views use it, so that the memory of this graph is freed.
+	mapped atomic.Pointer[VectorGraph]
 }
 
 // graphLayer is a layer above the lowest one. It contains only some of the nodes.
@@ -78,6 +82,9 @@ func (g *VectorGraph) Breadth() int { return g.breadth }
 
 // vector returns the codes of a node.
 func (g *VectorGraph) vector(node uint32) []int8 {
+	if g.stored != nil && g.byPieces() {
+		return g.stored.codes.Range(int(node)*g.stride, int(node+1)*g.stride)
+	}
 	at := int(node%chunkNodes) * g.stride
 	return g.codes[node/chunkNodes][at : at+g.stride : at+g.stride]
 }
@@ -100,6 +107,9 @@ func (g *VectorGraph) linksOf(layer int, node uint32) []uint32 {
 func (g *VectorGraph) places(layer int, node uint32) []uint32 {
 	if layer == 0 {
 		at := int(node) * flatDegree
+		if g.stored != nil && g.byPieces() {
+			return g.stored.links.Range(at, at+flatDegree)
+		}
 		return g.links[at : at+flatDegree : at+flatDegree]
 	}
 	l := &g.layers[layer-1]

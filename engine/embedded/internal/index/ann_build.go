@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
@@ -34,7 +33,7 @@ type graphBuilder struct {
 // the ordinal of a row of x. At most `workers` goroutines build. The only possible error is that of
 // the context.
 func BuildVectors(ctx context.Context, earlier *VectorGraph, dim int, x *column.Codes, ord func(row uint32) uint32, covered uint32, workers int) (*VectorGraph, error) {
-	g := &VectorGraph{dim: dim, stride: x.Stride, entry: noNode, segment: new(atomic.Pointer[string])}
+	g := &VectorGraph{dim: dim, stride: x.Stride, entry: noNode}
 	if earlier != nil {
 		g = earlier.editable()
 	}
@@ -59,10 +58,11 @@ func BuildVectors(ctx context.Context, earlier *VectorGraph, dim int, x *column.
 	return g, b.tune(ctx)
 }
 
-// editable returns a copy of a graph. Nodes can be added to the copy. The full chunks of codes are
-// shared.
+// editable returns a copy of a graph in memory. Nodes can be added to the copy. The full chunks of
+// codes are shared.
 func (g *VectorGraph) editable() *VectorGraph {
-	c := *g
+	g.load()
+	c := &VectorGraph{dim: g.dim, stride: g.stride, maxLack: g.maxLack, entry: g.entry, covered: g.covered, breadth: g.breadth, tuned: g.tuned, place: g.place}
 	c.ords, c.rows = slices.Clone(g.ords), slices.Clone(g.rows)
 	c.scale, c.lack = slices.Clone(g.scale), slices.Clone(g.lack)
 	c.links = slices.Clone(g.links)
@@ -76,8 +76,7 @@ func (g *VectorGraph) editable() *VectorGraph {
 		c.layers[i] = graphLayer{slices.Clone(l.nodes), slices.Clone(l.links)}
 	}
 	c.oddOrds, c.oddRows = slices.Clone(g.oddOrds), slices.Clone(g.oddRows)
-	c.segment = new(atomic.Pointer[string])
-	return &c
+	return c
 }
 
 // joint contains the links that an inserted node gets in one layer.

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
@@ -39,13 +38,76 @@ func (g *VectorGraph) Name() string {
 
 // Named records the segment in which the graph is stored. Only the goroutine that writes manifests
 // may call it.
-func (g *VectorGraph) Named(name string) { g.segment.Store(&name) }
+func (g *VectorGraph) Named(name string) {
+	g.segment.Store(&name)
+	if m := g.mapped.Load(); m != nil {
+		m.segment.Store(&name)
+	}
+}
+
+// Map makes views use the graph as stored in src, the segment that [VectorGraph.Name] names. Then
+// the memory of a graph that was built in memory is freed once no search uses it. Map throws the
+// faults that it finds in src. Only the goroutine that writes manifests may call it.
+func (g *VectorGraph) Map(src column.Source) {
+	if g.stored == nil && g.mapped.Load() == nil {
+		g.mapped.Store(OpenVectorGraph(g.Name(), src, g.dim, g.covered))
+	}
+}
+
+// Mapped returns the graph as [VectorGraph.Map] has read it from its segment, or g if Map has not
+// been called or g was read from a segment.
+func (g *VectorGraph) Mapped() *VectorGraph {
+	if m := g.mapped.Load(); m != nil {
+		return m
+	}
+	return g
+}
+
+// storedGraph reads the codes and the links of a stored graph, which are most of its bytes. A search
+// verifies only the pieces that it needs. After many reads both blocks are read whole; see
+// [column.Pending.ByPieces].
+type storedGraph struct {
+	unread column.Pending // whether the codes and links of the graph must be read
+	codes  column.Block[int8]
+	links  column.Block[uint32]
+}
+
+// byPieces reports whether codes and links must be read from g.stored, which must not be nil. If it
+// returns false, g.codes and g.links contain them.
+func (g *VectorGraph) byPieces() bool {
+	return g.stored.unread.Left() && g.stored.unread.ByPieces(1, func() int { return g.stored.codes.Len() + 4*g.stored.links.Len() }, g.read)
+}
+
+// load reads the codes and links of a stored graph whole, unless that has been done.
+func (g *VectorGraph) load() {
+	if g.stored != nil {
+		g.stored.unread.Resolve(g.read)
+	}
+}
+
+func (g *VectorGraph) read() {
+	src := g.place.source
+	codes, links := column.Read[int8](src, "codes", g.stored.codes.Len()), column.Read[uint32](src, "links", g.stored.links.Len())
+	g.codes = slices.Collect(slices.Chunk(codes, chunkNodes*g.stride))
+	g.links = links
+}
+
+// codesOf returns the codes of n nodes, beginning with the node `first`. All of them must be in one
+// chunk.
+func (g *VectorGraph) codesOf(first, n int) []int8 {
+	if g.stored != nil && g.byPieces() {
+		return g.stored.codes.Range(first*g.stride, (first+n)*g.stride)
+	}
+	at := first % chunkNodes * g.stride
+	return g.codes[first/chunkNodes][at : at+n*g.stride]
+}
 
 // Cold reports that no block is compressed: searches read all of them in place.
 func (g *VectorGraph) Cold(string) (cold, delta bool) { return false, false }
 
 // Blocks calls `add` for each block of the graph, one after another.
 func (g *VectorGraph) Blocks(add func(name string, data []byte) error) error {
+	g.load()
 	meta := []byte{format.Current}
 	for _, n := range []int{g.dim, len(g.ords), int(g.covered), g.breadth, int(g.tuned), int(g.entry + 1), len(g.oddOrds), len(g.layers)} {
 		meta = binary.AppendUvarint(meta, uint64(n))
@@ -77,9 +139,9 @@ func (g *VectorGraph) Blocks(add func(name string, data []byte) error) error {
 	return nil
 }
 
-// OpenVectorGraph reads a stored graph of vectors with dim components. The graph keeps src.
-// OpenVectorGraph throws faults in the graph; see package corruption. Links are checked only when a
-// search follows them.
+// OpenVectorGraph opens a stored graph of vectors with dim components. The graph keeps src.
+// OpenVectorGraph throws faults in the graph; see package corruption. It does not read codes and
+// links; their faults are thrown by the searches that find them.
 func OpenVectorGraph(name string, src column.Source, dim int, covered uint32) *VectorGraph {
 	at := &blockPlace{src, "of vectors"}
 	meta := column.Bytestring(src, "vectors")
@@ -106,13 +168,15 @@ func OpenVectorGraph(name string, src column.Source, dim int, covered uint32) *V
 		at.fail("its breadth %d or its entry %d does not fit %d nodes", n[3], n[5], nodes)
 	}
 	g := &VectorGraph{dim: dim, stride: column.NewCodes(dim).Stride, covered: covered, breadth: int(n[3]), tuned: uint32(n[4]), entry: uint32(n[5]) - 1,
-		place: at, segment: new(atomic.Pointer[string]),
+		place: at, stored: &storedGraph{},
 		ords: column.Read[uint32](src, "ords", nodes), rows: column.Read[uint32](src, "rows", nodes),
 		scale: column.Read[float32](src, "scale", nodes), lack: column.Read[float32](src, "lack", nodes),
-		links:   column.Read[uint32](src, "links", nodes*flatDegree),
 		oddOrds: column.Read[uint32](src, "odd.o", odd), oddRows: column.Read[uint32](src, "odd.r", odd),
 	}
 	g.Named(name)
+	g.stored.codes = column.OpenBlockOf[int8](src, "codes", nodes*g.stride)
+	g.stored.links = column.OpenBlockOf[uint32](src, "links", nodes*flatDegree)
+	g.stored.unread.Defer()
 	for i, row := range g.rows {
 		if row >= covered || i > 0 && row <= g.rows[i-1] {
 			at.fail("node %d has row %d, which is out of order or not below %d", i, row, covered)
@@ -125,10 +189,6 @@ func OpenVectorGraph(name string, src column.Source, dim int, covered uint32) *V
 		if row >= covered {
 			at.fail("a vector that is not finite has row %d, but only %d rows are covered", row, covered)
 		}
-	}
-	codes := column.Read[int8](src, "codes", nodes*g.stride)
-	for chunk := range slices.Chunk(codes, chunkNodes*g.stride) {
-		g.codes = append(g.codes, chunk)
 	}
 	total := 0
 	for _, size := range sizes {

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -10,11 +11,12 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 )
 
-// storedGraph returns the blocks of a graph of n vectors, the graph and its vectors.
-func storedGraph(t *testing.T, n int) (blocks, *VectorGraph, [][]float32) {
+// graphBlocks returns the blocks of a graph of n vectors, the graph and its vectors.
+func graphBlocks(t *testing.T, n int) (blocks, *VectorGraph, [][]float32) {
 	t.Helper()
 	all := drawVectors(rand.New(rand.NewPCG(7, 8)), n, 32, 20, 0.4)
 	all[5][3] = float32(math.Inf(1))
@@ -33,17 +35,17 @@ func storedGraph(t *testing.T, n int) (blocks, *VectorGraph, [][]float32) {
 }
 
 func TestVectorGraphStored(t *testing.T) {
-	b, g, all := storedGraph(t, 1500)
+	b, g, all := graphBlocks(t, 1500)
 	o := OpenVectorGraph("9", b, 32, 1500)
-	if o.Name() != "9" || !reflect.DeepEqual(o.layers, g.layers) || !slices.Equal(o.links, g.links) || o.entry != g.entry || o.breadth != g.breadth || !slices.Equal(o.oddOrds, []uint32{5}) {
+	if o.Name() != "9" || !reflect.DeepEqual(o.layers, g.layers) || !slices.Equal(linksIn(o), g.links) || o.entry != g.entry || o.breadth != g.breadth || !slices.Equal(o.oddOrds, []uint32{5}) {
 		t.Error("the graph that was stored is another one")
 	}
 	source := func(row uint32) ([]float32, bool) { return all[row], true }
-	if _, err := NewVectorView(o, 1500, Rows{}, source).Verify(source); err != nil {
+	if _, err := viewOf(o, 1500, source).Verify(source); err != nil {
 		t.Error(err)
 	}
 	all[100][0] = 9
-	if part, err := NewVectorView(o, 1500, Rows{}, source).Verify(source); err == nil || part != "9" {
+	if part, err := viewOf(o, 1500, source).Verify(source); err == nil || part != "9" {
 		t.Errorf("a vector differs, but the verification of %q reports %v", part, err)
 	}
 	// A stored graph can be extended.
@@ -58,15 +60,92 @@ func TestVectorGraphStored(t *testing.T) {
 	}
 }
 
+// linksIn returns the links of the lowest layer.
+func linksIn(g *VectorGraph) []uint32 {
+	g.load()
+	return g.links
+}
+
+// wholeReads records the blocks that are read whole.
+type wholeReads struct {
+	blocks
+	names map[string]bool
+}
+
+func (w wholeReads) Block(name string) ([]byte, error) {
+	w.names[name] = true
+	return w.blocks.Block(name)
+}
+
+// TestVectorSearchReadsItsNodes searches a graph right after it was opened. The codes and links, which
+// are most of the graph, must not be read whole, and the search must find what it finds in memory.
+func TestVectorSearchReadsItsNodes(t *testing.T) {
+	defer func(was int) { column.PieceBytes = was }(column.PieceBytes)
+	column.PieceBytes = 16 // so that one search does not make it worthwhile to read the blocks whole
+	b, g, _ := graphBlocks(t, 1500)
+	src := wholeReads{b, map[string]bool{}}
+	query := queryOf(drawVectors(rand.New(rand.NewPCG(1, 1)), 1, 32, 0, 1)[0])
+	search := func(g *VectorGraph) (found []uint32) {
+		var s VectorSearch
+		_, err := identityView(g).Near(&s, query, 10, 1, math.MaxInt, nil, func(int) error { return nil }, func(c CodedVector) { found = append(found, c.Ord) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	want, got := search(g), search(OpenVectorGraph("9", src, 32, 1500))
+	if len(got) != 10 || !slices.Equal(got, want) {
+		t.Errorf("the stored graph finds %v, the graph in memory %v", got, want)
+	}
+	if src.names["codes"] || src.names["links"] || !src.names["rows"] {
+		t.Errorf("the first search has read the blocks %v whole", src.names)
+	}
+}
+
+// TestVectorViewWithinLimits makes views of a state with many vectors outside the graph. The memory
+// and the context must bound the work.
+func TestVectorViewWithinLimits(t *testing.T) {
+	_, g, all := graphBlocks(t, 1500)
+	more := append(slices.Clone(all), drawVectors(rand.New(rand.NewPCG(3, 4)), 5000, 32, 0, 1)...)
+	coded := 0
+	source := func(row uint32) ([]float32, bool) { coded++; return more[row], true }
+	errFull := errors.New("no memory is left")
+	spent := 0
+	w := Work{Ctx: t.Context(), Spend: func(bytes int) error {
+		if spent += bytes; spent > 1200*g.LaterBytes() {
+			return errFull
+		}
+		return nil
+	}}
+	if _, err := w.VectorView(g, 6500, Rows{}, source); err != errFull || coded > 1300 {
+		t.Errorf("a view beyond the memory: error %v after %d vectors", err, coded)
+	}
+	view := viewOf(g, 1500, source)
+	spent = 0
+	if _, err := w.UpdateVectors(view, 6500, Rows{}, source); err != errFull {
+		t.Errorf("an update beyond the memory: error %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	coded = 0
+	if _, err := (Work{Ctx: ctx}).UpdateVectors(view, 6500, Rows{}, source); err != context.Canceled || coded > 1000 {
+		t.Errorf("an update that is cancelled: error %v after %d vectors", err, coded)
+	}
+	spent = 0
+	if v, err := w.UpdateVectors(view, 2300, Rows{}, source); err != nil || v.Later() != 800 {
+		t.Errorf("an update within the memory: error %v", err)
+	}
+}
+
 // TestVectorGraphDamaged searches damaged graphs. A search must report the fault or yield results.
 // It must never panic.
 func TestVectorGraphDamaged(t *testing.T) {
-	whole, _, _ := storedGraph(t, 1500)
+	whole, _, _ := graphBlocks(t, 1500)
 	query := queryOf(drawVectors(rand.New(rand.NewPCG(1, 1)), 1, 32, 0, 1)[0])
 	search := func(b blocks) (err error) {
 		defer corruption.Catch(corruption.Watch(), &err)
 		g := OpenVectorGraph("9", b, 32, 1500)
-		v := NewVectorView(g, 1500, Rows{}, func(uint32) ([]float32, bool) { return nil, false })
+		v := identityView(g)
 		var s VectorSearch
 		tick := func(int) error { return nil }
 		_, err = v.Near(&s, query, 1500, 1, math.MaxInt, nil, tick, func(CodedVector) {})

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -66,7 +67,16 @@ func same(row uint32) uint32 { return row }
 
 // identityView returns a view in which ordinal i has row i, and every vector is in the graph.
 func identityView(g *VectorGraph) *VectorView {
-	return NewVectorView(g, g.covered, Rows{}, func(uint32) ([]float32, bool) { return nil, false })
+	return viewOf(g, g.covered, func(uint32) ([]float32, bool) { return nil, false })
+}
+
+// viewOf returns the view of a state in which ordinal i has row i.
+func viewOf(g *VectorGraph, next uint32, vector Vectors) *VectorView {
+	v, err := Work{Ctx: context.Background()}.VectorView(g, next, Rows{}, vector)
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // nearestTo lists the k entities that Each finds closest to a query.

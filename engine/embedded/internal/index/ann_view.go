@@ -5,7 +5,6 @@ import (
 	"sort"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 )
 
 // VectorView is an approximate index of the vectors of one state of a table. It consists of a
@@ -22,23 +21,17 @@ type VectorView struct {
 	gone  int // an upper bound of the number of nodes that do not count
 }
 
-// laterVectors are the codes of vectors that are not in the graph.
-type laterVectors struct {
-	column.Codes
-	ords map[uint32]uint32 // by row
-}
-
-// laterChunk is the number of vectors at which a chunk is full: Update adds no more vectors to it.
-const laterChunk = 256
-
 // Vectors returns the vector of a row; ok is false if it is null. The vector aliases the table.
 type Vectors func(row uint32) (v []float32, ok bool)
 
-// NewVectorView returns the view of a state that has the given rows and the ordinals [0, next). The
+// VectorView returns the view of a state that has the given rows and the ordinals [0, next). The
 // graph may be one of another state, even of another branch, but both states must have the same
 // rows below number g.Covered(). Searches compare an entity one by one if it has a later row, or if
 // it was dead in the state of the graph and so has no node.
-func NewVectorView(g *VectorGraph, next uint32, rows Rows, vector Vectors) *VectorView {
+//
+// The only possible errors are that of the context and that of Spend, which is called before vectors
+// are coded.
+func (w Work) VectorView(g *VectorGraph, next uint32, rows Rows, vector Vectors) (*VectorView, error) {
 	v := &VectorView{graph: g, rows: rows, next: next}
 	found := engine.NewBitmap(int(g.covered))
 	for node, row := range g.rows {
@@ -49,66 +42,52 @@ func NewVectorView(g *VectorGraph, next uint32, rows Rows, vector Vectors) *Vect
 		}
 	}
 	v.NotFinite(func(ord uint32) { found.Set(int(rows.Get(ord))) })
-	var left []uint32
+	c := &laterCollector{Work: w, vector: vector, size: g.LaterBytes()}
 	for ord := range next {
 		if row := rows.Get(ord); row != Dead && (row >= g.covered || !found.Get(int(row))) {
-			left = append(left, ord)
+			c.add(ord, row)
 		}
 	}
-	v.add(left, vector)
-	return v
+	return v, c.finish(v)
 }
 
-// Update returns the view of a later state of the same table, in which rows have kept their
-// numbers. Update takes time in proportion to the number of changes.
-func (v *VectorView) Update(next uint32, rows Rows, vector Vectors) *VectorView {
+// Gone returns the number of nodes that do not count in the state with the given rows and the
+// ordinals [0, next).
+func (g *VectorGraph) Gone(next uint32, rows Rows) (n int) {
+	v := VectorView{graph: g, rows: rows, next: next}
+	for node := range uint32(len(g.ords)) {
+		if !v.counts(node) {
+			n++
+		}
+	}
+	return n
+}
+
+// UpdateVectors returns the view of a later state of the same table, in which rows have kept their
+// numbers. It takes time in proportion to the number of changes. The only possible errors are those
+// of [Work.VectorView].
+func (w Work) UpdateVectors(v *VectorView, next uint32, rows Rows, vector Vectors) (*VectorView, error) {
 	u := &VectorView{graph: v.graph, later: slices.Clip(v.later), rows: rows, next: next, added: v.added, gone: v.gone}
-	var changed []uint32
+	c := &laterCollector{Work: w, vector: vector, size: v.graph.LaterBytes()}
 	rows.changes(&v.rows, v.next, next, func(ord, was, is uint32) {
 		if was < v.graph.covered {
 			u.gone++
 		}
 		if is != Dead {
-			changed = append(changed, ord)
+			c.add(ord, is)
 		}
 	})
-	u.add(changed, vector)
-	return u
+	return u, c.finish(u)
 }
 
-// add adds the vectors of entities.
-func (v *VectorView) add(ords []uint32, vector Vectors) {
-	if len(ords) == 0 {
-		return
+// Mapped returns the view with its graph in the form that [VectorGraph.Mapped] returns.
+func (v *VectorView) Mapped() *VectorView {
+	if v.graph.Mapped() == v.graph {
+		return v
 	}
-	c := &laterVectors{Codes: *column.NewCodes(v.graph.dim), ords: map[uint32]uint32{}}
-	all := make([]uint32, 0, len(ords))
-	for _, ord := range ords {
-		row := v.rows.Get(ord)
-		c.ords[row] = ord
-		all = append(all, row)
-	}
-	if n := len(v.later); n > 0 && len(v.later[n-1].Rows) < laterChunk {
-		last := v.later[n-1]
-		for row, ord := range last.ords {
-			if v.rows.Get(ord) == row {
-				c.ords[row] = ord
-				all = append(all, row)
-			}
-		}
-		v.added -= len(last.Rows)
-		v.later = slices.Clip(v.later[:n-1])
-	}
-	slices.Sort(all)
-	for _, row := range all {
-		if x, ok := vector(row); ok {
-			c.Add(row, x)
-		} else {
-			delete(c.ords, row)
-		}
-	}
-	v.added += len(c.Rows)
-	v.later = append(v.later, c)
+	m := *v
+	m.graph = v.graph.Mapped()
+	return &m
 }
 
 // Graph returns the graph of the view.
@@ -214,8 +193,7 @@ func (v *VectorView) Each(s *VectorSearch, query []int16, nodes bool, accept eng
 		if err := tick(n); err != nil {
 			return err
 		}
-		at := first % chunkNodes * g.stride
-		Dots(s.sums[:n], g.codes[first/chunkNodes][at:at+n*g.stride], query)
+		Dots(s.sums[:n], g.codesOf(first, n), query)
 		for i := range n {
 			node := uint32(first + i)
 			if float32(s.sums[i])*g.scale[node] < *least {

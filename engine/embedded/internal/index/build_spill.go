@@ -116,10 +116,7 @@ type spilledHash struct {
 // SpillHash builds the base that [BuildHash] would build, in bounded memory. It returns only errors
 // of the function `scratch`.
 func SpillHash(n uint32, scratch Scratch, hash func(ord uint32) (h uint64, ok bool)) (Spilled, error) {
-	x := &spilledHash{size: 1, n: n}
-	for x.size < n {
-		x.size *= 2
-	}
+	x := &spilledHash{size: bucketsFor(n), n: n}
 	span := min(x.size, 1<<partBits) // buckets per part
 	var byBucket *pile               // by range of buckets: bucket and ordinal
 	entries, err := scratch(func(add func(string, []byte) error) error {

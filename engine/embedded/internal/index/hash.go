@@ -37,10 +37,7 @@ const firstBuckets = 256 // number of buckets of a new overlay
 
 // BuildHash indexes those ordinals in [0, n) for which the function `hash` returns true.
 func BuildHash(n uint32, hash func(ord uint32) (h uint64, ok bool)) Hash {
-	size := uint32(1)
-	for size < n {
-		size *= 2
-	}
+	size := bucketsFor(n)
 	x := &hashBase{heads: make([]uint32, size), next: make([]uint32, n)}
 	// In descending order, so that the ordinals in a chain ascend.
 	for ord := n; ord > 0; ord-- {
@@ -51,6 +48,15 @@ func BuildHash(n uint32, hash func(ord uint32) (h uint64, ok bool)) Hash {
 		}
 	}
 	return Hash{base: x}
+}
+
+// bucketsFor returns the number of buckets of a base for n ordinals: the least power of two that is
+// at least n, but at most 1<<31, so that it fits the type.
+func bucketsFor(n uint32) uint32 {
+	if n <= 1 {
+		return 1
+	}
+	return 1 << min(bits.Len32(n-1), 31)
 }
 
 // Overlay returns the number of entries in the overlay.

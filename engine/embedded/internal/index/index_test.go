@@ -3,6 +3,7 @@ package index
 import (
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -207,5 +208,13 @@ func TestRemoveIsBounded(t *testing.T) {
 	}
 	if x.Overlay() != 8 {
 		t.Errorf("the overlay has %d entries, want 8", x.Overlay())
+	}
+}
+
+func TestBucketsFor(t *testing.T) {
+	for n, want := range map[uint32]uint32{0: 1, 1: 1, 2: 2, 3: 4, 1 << 20: 1 << 20, 1<<20 + 1: 1 << 21, 1 << 31: 1 << 31, 1<<31 + 1: 1 << 31, math.MaxUint32: 1 << 31} {
+		if got := bucketsFor(n); got != want {
+			t.Errorf("%d ordinals need %d buckets, want %d", n, got, want)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
@@ -30,8 +31,10 @@ type Text struct {
 	postings   blob
 
 	limit  uint32        // exclusive upper bound of the ordinals
-	name   string        // of the segment in which the index is stored; empty until then
 	source column.Source // the blobs alias it, if they were read from storage
+	// segment is the name of the segment in which the index is stored; nil until it is stored. The
+	// goroutine that writes manifests sets it while Verify may run, so it is atomic.
+	segment atomic.Pointer[string]
 }
 
 // textDoc is a document to index.

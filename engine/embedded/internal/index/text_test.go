@@ -1,6 +1,7 @@
 package index
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -170,5 +171,98 @@ func TestTextView(t *testing.T) {
 		first.check(t, views[0], vocabulary) // later views must not change the first
 		// Update from the first state to the last in one step.
 		l.check(t, views[0].Update(l.next, l.rows, l.source), vocabulary)
+	}
+}
+
+// TestTextParts builds an index in parts and updates it. The index must equal one that is built at
+// once, and an update must not merge parts that are large together.
+func TestTextParts(t *testing.T) {
+	defer func(was int) { maxMerged = was }(maxMerged)
+	maxMerged = 20_000
+	r := rand.New(rand.NewPCG(5, 6))
+	c := &corpus{live: map[uint32]int{}}
+	owner := new(Owner)
+	write := func(ord uint32) {
+		words := make([]int, 1+r.IntN(20))
+		for i := range words {
+			words[i] = r.IntN(300)
+		}
+		c.put(owner, ord, words)
+	}
+	for range 3000 {
+		write(c.next)
+	}
+	for range 300 {
+		c.put(owner, uint32(r.IntN(3000)), nil)
+	}
+	w := Work{Ctx: t.Context()}
+	var passed []uint32
+	stored := 0
+	store := func(x *Text) (TextPart, error) {
+		m := memorySource{map[string][]byte{}, new(pieceCount)}
+		stored++
+		return TextPart{Name: fmt.Sprint(stored), Source: m}, x.Blocks(func(name string, data []byte) error {
+			m.blocks[name] = slices.Clone(data)
+			return nil
+		})
+	}
+	v, err := w.InParts(c.next, c.rows, c.source, 30_000, func(first uint32) { passed = append(passed, first) }, store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(v.Parts()); n < 4 || n != stored || len(passed) != n || !slices.IsSorted(passed) {
+		t.Fatalf("there are %d parts, %d were stored, and the parts begin at %v", n, stored, passed)
+	}
+	verify := func(when string) {
+		t.Helper()
+		if part, err := v.Verify(c.source); err != nil {
+			t.Errorf("%s: part %q: %v", when, part, err)
+		}
+	}
+	verify("after the build")
+	parts := v.Parts()
+	for round := range 40 {
+		owner = new(Owner)
+		for range 20 {
+			write(c.next)
+			write(uint32(r.IntN(3000)))
+		}
+		if v, err = w.Update(v, c.next, c.rows, c.source); err != nil {
+			t.Fatal(err)
+		}
+		verify(fmt.Sprint("update ", round))
+	}
+	for i, x := range v.Parts() {
+		if i < len(parts) && x.Name() == "" && x.size() > maxMerged && x.docs > parts[i].docs {
+			t.Errorf("part %d of %d bytes was merged with another", i, x.size())
+		}
+	}
+	if n := len(v.Parts()); n < len(parts) || n > len(parts)+12 {
+		t.Errorf("after the updates there are %d parts, before them %d", n, len(parts))
+	}
+	errFull := errors.New("the disk is full")
+	if _, err := w.InParts(c.next, c.rows, c.source, 30_000, func(uint32) {}, func(*Text) (TextPart, error) { return TextPart{}, errFull }); err != errFull {
+		t.Errorf("a build whose part cannot be stored: error %v", err)
+	}
+}
+
+// TestTextNameConcurrently sets the name of an index while other goroutines read it. The race
+// detector checks the test.
+func TestTextNameConcurrently(t *testing.T) {
+	v := NewTextView(1, Rows{}, func(uint32) (string, bool) { return "hello", true })
+	x := v.Parts()[0]
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 1000 {
+			if name := v.anyPart(); name != "" && name != "7" {
+				t.Errorf("the name is %q", name)
+			}
+		}
+	}()
+	x.Named("7")
+	<-done
+	if x.Name() != "7" {
+		t.Errorf("the name is %q", x.Name())
 	}
 }

@@ -34,11 +34,16 @@ import (
 // have a different layout; they are built again.
 
 // Name returns the name of the segment that holds the index; empty if none does.
-func (x *Text) Name() string { return x.name }
+func (x *Text) Name() string {
+	if name := x.segment.Load(); name != nil {
+		return *name
+	}
+	return ""
+}
 
 // Named records the segment that holds the index. Only the goroutine that writes manifests
 // may call it.
-func (x *Text) Named(name string) { x.name = name }
+func (x *Text) Named(name string) { x.segment.Store(&name) }
 
 // Documents returns the number of texts in the index, including those that a view counts as
 // dead.
@@ -96,7 +101,8 @@ func openText(name string, src column.Source, next uint32) (x *Text, old bool) {
 		meta = meta[k:]
 		return n
 	}
-	x = &Text{name: name, source: src, limit: next}
+	x = &Text{source: src, limit: next}
+	x.Named(name)
 	x.docs, x.sum = uint32(number(math.MaxUint32-1)), number(math.MaxUint64)
 	x.terms = int(number(math.MaxUint32))
 	x.ords, x.rows, x.lens = numbers{array: blob{name: "ords"}}, numbers{array: blob{name: "rows"}}, numbers{array: blob{name: "lens"}}

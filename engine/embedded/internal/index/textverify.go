@@ -15,7 +15,7 @@ func (v *TextView) Verify(source Source) (part string, err error) {
 	}
 	for i := range v.runs {
 		if err := v.runs[i].check(); err != nil {
-			return v.runs[i].name, err
+			return v.runs[i].Name(), err
 		}
 	}
 	terms := map[string]bool{}
@@ -74,8 +74,8 @@ func (x *Text) check() error {
 // anyPart returns the name of the largest stored part, or "".
 func (v *TextView) anyPart() string {
 	for _, x := range v.Parts() {
-		if x.name != "" {
-			return x.name
+		if name := x.Name(); name != "" {
+			return name
 		}
 	}
 	return ""

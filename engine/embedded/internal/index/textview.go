@@ -54,8 +54,15 @@ func free(v *TextView, err error) *TextView {
 // Spend.
 func (w Work) View(next uint32, rows Rows, source Source) (*TextView, error) {
 	v := &TextView{rows: rows, next: next}
-	err := w.push(v, int(next), func(from, to int, yield func(textDoc) bool) {
-		for ord := uint32(from); ord < uint32(to); ord++ {
+	err := w.push(v, int(next), w.rangeOf(0, rows, source))
+	return v, err
+}
+
+// rangeOf returns a function that yields the texts of the live entities of a range of ordinals. The
+// range is counted from the ordinal `first`.
+func (w Work) rangeOf(first uint32, rows Rows, source Source) func(from, to int, yield func(textDoc) bool) {
+	return func(from, to int, yield func(textDoc) bool) {
+		for ord := first + uint32(from); ord < first+uint32(to); ord++ {
 			if ord%cancelEvery == 0 && w.Ctx.Err() != nil {
 				return
 			}
@@ -65,9 +72,48 @@ func (w Work) View(next uint32, rows Rows, source Source) (*TextView, error) {
 				}
 			}
 		}
-	})
-	return v, err
+	}
 }
+
+// InParts is [Work.View] in bounded memory: it divides the texts into parts with at most about `size`
+// bytes of text, indexes one part at a time, and calls store, which returns the segment that holds
+// the index of the part. The view then reads the index from the segment. Before the texts of ordinals
+// from `first` on are read, InParts calls passed(first). The only possible errors are that of the
+// context, that of Spend and that of store.
+func (w Work) InParts(next uint32, rows Rows, source Source, size int, passed func(first uint32), store func(x *Text) (TextPart, error)) (*TextView, error) {
+	v := &TextView{rows: rows, next: next}
+	for first := uint32(0); first < next; {
+		passed(first)
+		end, bytes := first, 0
+		for ; end < next && bytes < size && end-first < partTexts; end++ {
+			if end%cancelEvery == 0 && w.Ctx.Err() != nil {
+				return nil, w.Ctx.Err()
+			}
+			if row := rows.Get(end); row != Dead {
+				s, _ := source(row)
+				bytes += len(s)
+			}
+		}
+		x, err := w.buildText(int(end-first), w.rangeOf(first, rows, source))
+		if err != nil {
+			return nil, err
+		}
+		if first = end; x.docs == 0 {
+			continue
+		}
+		p, err := store(x)
+		if err != nil {
+			return nil, err
+		}
+		x, _ = openText(p.Name, p.Source, next)
+		v.docs, v.sum = v.docs+uint64(x.docs), v.sum+x.sum
+		v.runs = append(v.runs, textRun{Text: x})
+	}
+	return v, nil
+}
+
+// partTexts is the maximum number of texts in a part that InParts makes.
+const partTexts = 1 << 20
 
 // cancelEvery is the number of documents between two checks of the context.
 const cancelEvery = 1 << 8
@@ -163,15 +209,22 @@ func (v *TextView) bury(r *textRun, d uint32) {
 	v.sum -= uint64(r.lens.at(new(window), d))
 }
 
-// compact merges runs until each is more than twice as large as the next one. It first
-// drops the dead documents of runs that have many.
+// maxMerged is the maximum size, in bytes, of a run that compact makes of two runs, so that an update
+// of a view costs bounded time and memory. Tests lower it.
+var maxMerged = 64 << 20
+
+// size returns the approximate size of the index in bytes.
+func (x *Text) size() int { return 12*int(x.docs) + x.dictionary.size + x.postings.size }
+
+// compact merges the last runs until each is more than twice as large as the next one, or the two
+// together would exceed maxMerged. It first drops the dead documents of runs that have many.
 func (v *TextView) compact() {
 	for i := range v.runs {
 		if r := &v.runs[i]; r.gone > 64 && r.gone > int(r.docs)/4 {
 			*r = textRun{Text: mergeTexts(*r)}
 		}
 	}
-	for n := len(v.runs); n > 1 && v.runs[n-2].docs <= 2*v.runs[n-1].docs; n = len(v.runs) {
+	for n := len(v.runs); n > 1 && v.runs[n-2].docs <= 2*v.runs[n-1].docs && v.runs[n-2].size()+v.runs[n-1].size() <= maxMerged; n = len(v.runs) {
 		v.runs = append(v.runs[:n-2], textRun{Text: mergeTexts(v.runs[n-2], v.runs[n-1])})
 	}
 }

@@ -30,7 +30,7 @@ type Store func(t *version.Type, d *version.Draft) (*version.Segment, error)
 func Apply(ctx context.Context, tx *version.Txn, in *Input, mode engine.LoadMode, inline int, store Store) ([]version.Part, error) {
 	a := &applier{ctx: ctx, tx: tx, in: in, mode: mode, store: store, bad: &engine.LoadErrors{}}
 	if in.Spilled() {
-		if err := in.spill(true); err != nil {
+		if err := in.spill(); err != nil {
 			return nil, err
 		}
 		runtime.GC()
@@ -101,12 +101,12 @@ type applier struct {
 }
 
 // fail records a fault in a line. At most maxErrors faults are kept.
-func (a *applier) fail(line uint32, field string, err error) {
+func (a *applier) fail(line int64, field string, err error) {
 	if len(a.bad.Lines) == maxErrors {
 		a.bad.More = true
 		return
 	}
-	a.bad.Lines = append(a.bad.Lines, engine.LineError{Line: int64(line), Field: field, Err: err})
+	a.bad.Lines = append(a.bad.Lines, engine.LineError{Line: line, Field: field, Err: err})
 }
 
 // err returns the faults so far in line order, or the context's error.
@@ -336,7 +336,7 @@ func (a *applier) orphans() error {
 }
 
 // lineOf returns the line of the entity that breaks a rule.
-func (a *applier) lineOf(v version.Violation) (uint32, bool) {
+func (a *applier) lineOf(v version.Violation) (int64, bool) {
 	if v.Ord == version.NoOrd {
 		return 0, false
 	}

@@ -61,6 +61,11 @@ func graphOf(t *testing.T, s *version.Schema, text string, inline int, opts Opti
 	if err != nil {
 		return "", err
 	}
+	return applied(s, in, inline)
+}
+
+// applied returns the graph that an input makes, as text.
+func applied(s *version.Schema, in *Input, inline int) (string, error) {
 	tx := version.Begin(version.NewSnapshot(s, engine.Commit{}))
 	if _, err := Apply(context.Background(), tx, in, engine.Merge, inline, nil); err != nil {
 		return "", err

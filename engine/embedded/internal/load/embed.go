@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
@@ -19,13 +20,20 @@ func (in *Input) LeftOut() int {
 	in.each(func(r *Rows) {
 		for _, b := range r.batches {
 			n += len(b.left)
+			if b.file != nil {
+				for _, missing := range b.file.missing {
+					n += missing
+				}
+			}
 		}
 	})
 	return n
 }
 
-// Embed computes the missing vectors of the input, in the order of its lines. The error is that of
-// the function `embed`.
+// Embed computes the missing vectors of the input, in the order of its lines. The vectors of a
+// spilled batch are in memory only until they are computed; then Embed writes them to a temporary
+// file. The error is that of the function `embed` or of
+// the file.
 func (in *Input) Embed(ctx context.Context, embed Embedding) error {
 	var err error
 	in.each(func(r *Rows) {
@@ -34,41 +42,102 @@ func (in *Input) Embed(ctx context.Context, embed Embedding) error {
 				continue
 			}
 			source, _ := r.Type.Prop(p.Embed.Source)
-			var texts []string
-			var at []vectorPlace
-			flush := func() {
-				if err != nil || len(texts) == 0 {
-					return
-				}
-				var vectors [][]float32
-				if vectors, err = embed(ctx, r.Type, prop, int64(at[0].line(at[0].row)), texts); err == nil {
-					for i, v := range vectors {
-						at[i].props[prop].SetVector(at[i].row, v)
-					}
-				}
-				texts, at = texts[:0], at[:0]
-			}
-			for _, b := range r.batches {
-				for _, l := range b.left {
-					if l.prop != prop {
-						continue
-					}
-					texts, at = append(texts, b.props[source].Str(l.row)), append(at, vectorPlace{b, l.row})
-					if len(texts) == embedTogether {
-						flush()
-					}
-				}
-			}
-			flush()
+			w := &waiting{embed: func(line int64, texts []string) ([][]float32, error) {
+				return embed(ctx, r.Type, prop, line, texts)
+			}}
+			err = r.embed(prop, source, w, in.opts.Scratch)
 		}
 	})
 	return err
 }
 
+// embed computes the missing vectors of property prop from the texts of property source.
+func (r *Rows) embed(prop, source int, w *waiting, scratch Scratch) error {
+	for _, b := range r.batches {
+		if b.file != nil {
+			if err := b.embedSpilled(prop, source, w, scratch); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, l := range b.left {
+			if l.prop != prop {
+				continue
+			}
+			if err := w.add(b.props[source].Str(l.row), vectorPlace{b.props[prop], l.row, b.line(l.row)}); err != nil {
+				return err
+			}
+		}
+	}
+	return w.flush()
+}
+
+// embedSpilled computes the missing vectors of one property of a spilled batch, and writes the
+// property's column to a temporary file.
+func (b *batch) embedSpilled(prop, source int, w *waiting, scratch Scratch) error {
+	f := b.file
+	n := f.missing[prop]
+	if n == 0 {
+		return nil
+	}
+	texts := f.open(f.rest, propColumn(source), b.typ.Props[source].Type)
+	vectors := column.Gather([]*column.Builder{f.open(f.rest, propColumn(prop), b.typ.Props[prop].Type)}, nil)
+	for _, row := range column.Read[uint32](f.perRow, f.name+missingColumn(prop), n) {
+		if err := w.add(texts.Str(int(row)), vectorPlace{vectors, int(row), b.line(int(row))}); err != nil {
+			return err
+		}
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	src, err := scratch(func(add func(string, []byte) error) error { return vectors.Spill(f.name+propColumn(prop), add) })
+	if err != nil {
+		return err
+	}
+	if f.computed == nil {
+		f.computed = map[int]column.Source{}
+	}
+	f.computed[prop] = src
+	return nil
+}
+
+// waiting holds the texts for the next call of the embedding function.
+type waiting struct {
+	embed func(line int64, texts []string) ([][]float32, error)
+	texts []string
+	at    []vectorPlace // by text
+}
+
 // vectorPlace is the destination of a vector.
 type vectorPlace struct {
-	*batch
-	row int // position in the batch
+	column *column.Builder
+	row    int   // position in the column
+	line   int64 // of the input
+}
+
+// add adds a text. It calls the embedding function once there are enough texts.
+func (w *waiting) add(text string, at vectorPlace) error {
+	w.texts, w.at = append(w.texts, text), append(w.at, at)
+	if len(w.texts) == embedTogether {
+		return w.flush()
+	}
+	return nil
+}
+
+// flush computes the vectors of the texts and puts them into their places.
+func (w *waiting) flush() error {
+	if len(w.texts) == 0 {
+		return nil
+	}
+	vectors, err := w.embed(w.at[0].line, w.texts)
+	if err != nil {
+		return err
+	}
+	for i, v := range vectors {
+		w.at[i].column.SetVector(w.at[i].row, v)
+	}
+	w.texts, w.at = w.texts[:0], w.at[:0]
+	return nil
 }
 
 // each calls f with the rows of each type in the input, nodes first.

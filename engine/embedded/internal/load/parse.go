@@ -299,7 +299,7 @@ func (p *parser) finish(t *version.Type, from, to string) {
 			r.left = append(r.left, missingVector{len(r.lines), i})
 		}
 	}
-	r.lines = append(r.lines, p.line)
+	r.lines = append(r.lines, int64(p.line))
 }
 
 // leftOut reports whether the vector property i must be computed from its source.

@@ -170,7 +170,7 @@ type collector struct {
 	opts    Options
 	in      *Input
 	lines   int64 // number of lines collected so far
-	memory  int64 // bytes of rows that can be spilled
+	memory  int64 // bytes of the rows in memory, with the vectors that will be computed for them
 	bad     engine.LoadErrors
 	stopped bool  // the rest of the input does not matter
 	err     error // why rows could not be spilled
@@ -180,13 +180,12 @@ type collector struct {
 func (c *collector) add(out parsed) bool {
 	for _, b := range out.batches {
 		for i := range b.lines {
-			b.lines[i] += uint32(c.lines)
+			b.lines[i] += c.lines
 		}
 		r := c.rows(b.typ)
 		if len(c.bad.Lines) == 0 {
-			if r.add(b); len(b.left) == 0 {
-				c.memory += int64(b.bytes() + 4*b.rows())
-			}
+			r.add(b)
+			c.memory += b.held()
 		}
 	}
 	for _, e := range out.bad.Lines {
@@ -201,7 +200,7 @@ func (c *collector) add(out parsed) bool {
 	}
 	c.lines += int64(out.lines)
 	if c.memory > c.opts.Memory && c.opts.Scratch != nil && len(c.bad.Lines) == 0 {
-		if c.err = c.in.spill(false); c.err != nil {
+		if c.err = c.in.spill(); c.err != nil {
 			return false
 		}
 		c.memory = 0

@@ -45,7 +45,7 @@ type batch struct {
 	from  *column.Builder   // ids of the source nodes, for edges
 	to    *column.Builder   // ids of the target nodes, for edges
 	props []*column.Builder // by property: the values
-	lines []uint32          // by row: line number in the block, or in the input once the batch is collected
+	lines []int64           // by row: line number in the block, or in the input once the batch is collected
 	left  []missingVector   // in row order
 	file  *spilled          // the temporary files of the rows; nil if the rows are in memory
 	order []int             // properties in the order of the previous line
@@ -92,7 +92,7 @@ func (b *batch) truncate() {
 
 // cut returns the rows in arrays of exactly their size, and empties the batch.
 func (b *batch) cut() *batch {
-	out := &batch{typ: b.typ, ids: b.ids, from: b.from, to: b.to, props: append([]*column.Builder(nil), b.props...), lines: append([]uint32(nil), b.lines...), left: b.left}
+	out := &batch{typ: b.typ, ids: b.ids, from: b.from, to: b.to, props: append([]*column.Builder(nil), b.props...), lines: append([]int64(nil), b.lines...), left: b.left}
 	out.builders(func(x **column.Builder) { *x = (*x).Cut() })
 	b.lines, b.left = b.lines[:0], nil
 	return out
@@ -150,7 +150,7 @@ func (b *batch) idColumn() *column.Builder {
 func (r *reader) id(i int) string { return view(r.raw(i)) }
 
 // line returns the line number of row i.
-func (r *reader) line(i int) uint32 {
+func (r *reader) line(i int) int64 {
 	b, k := r.at(i)
 	return b.line(k)
 }
@@ -185,6 +185,16 @@ func (b *batch) bytes() int {
 	}
 	n := 0
 	b.builders(func(x **column.Builder) { n += (*x).Bytes() })
+	return n
+}
+
+// held returns the approximate number of bytes that a batch in memory occupies once its missing
+// vectors are computed.
+func (b *batch) held() int64 {
+	n := int64(b.bytes() + 8*len(b.lines))
+	for _, l := range b.left {
+		n += 16 + 4*int64(b.typ.Props[l.prop].Type.Dim)
+	}
 	return n
 }
 

@@ -55,7 +55,7 @@ func (p *parser) parseFast(line []byte) bool {
 		b.truncate()
 		return false
 	}
-	b.lines = append(b.lines, p.line)
+	b.lines = append(b.lines, int64(p.line))
 	return true
 }
 

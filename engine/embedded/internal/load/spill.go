@@ -22,8 +22,12 @@ type spilled struct {
 	size   int64 // size of the rows in a segment, in bytes
 	name   string
 	rest   column.Source // columns of the batch; nil once they are released
-	perRow column.Source // lines, and sizes in a segment
+	perRow column.Source // lines, sizes in a segment, and rows with missing vectors
 	ids    column.Source // ids that were made after `rest` was written; nil for none
+	// computed holds, by property, the column with the vectors that Embed computed after `rest` was
+	// written.
+	computed map[int]column.Source
+	missing  map[int]int // by property: the number of vectors that are missing in `rest`
 
 	hasIDs      bool // `rest` contains a column of ids
 	opened      bool
@@ -31,9 +35,8 @@ type spilled struct {
 	least, most []byte // the first and the last id; nil without a column of ids
 }
 
-// spill moves rows from memory to temporary files, one run per type. Unless the argument `all` is
-// true, batches that wait for vectors stay in memory.
-func (in *Input) spill(all bool) error {
+// spill moves the rows from memory to temporary files, one run per type.
+func (in *Input) spill() error {
 	var made []*run
 	src, err := in.opts.Scratch(func(add func(string, []byte) error) error {
 		for i, list := range [][]*Rows{in.Nodes, in.Edges} {
@@ -41,7 +44,7 @@ func (in *Input) spill(all bool) error {
 				if r == nil {
 					continue
 				}
-				x, err := r.spill(strconv.Itoa(i)+"."+strconv.Itoa(r.Type.Index), all, &in.opts, add)
+				x, err := r.spill(strconv.Itoa(i)+"."+strconv.Itoa(r.Type.Index), &in.opts, add)
 				if err != nil {
 					return err
 				}
@@ -65,6 +68,11 @@ func (in *Input) spill(all bool) error {
 			if err := add(x.name+sizeColumn, column.Bytes(x.sizes)); err != nil {
 				return err
 			}
+			for prop, rows := range x.left {
+				if err := add(x.name+missingColumn(prop), column.Bytes(rows)); err != nil {
+					return err
+				}
+			}
 		}
 		return nil
 	})
@@ -77,7 +85,10 @@ func (in *Input) spill(all bool) error {
 // run is a batch that is being spilled.
 type run struct {
 	*spilled
-	lines, sizes []uint32 // by row
+	lines []int64  // by row
+	sizes []uint32 // by row
+	// left holds, by property, the rows with a missing vector in the order of the input.
+	left map[int][]uint32
 }
 
 // Spilled reports whether some rows of the input are in temporary files.
@@ -99,16 +110,13 @@ func (r *Rows) inMemory() []*batch {
 }
 
 // spill writes the rows in memory as a run. It returns nil if there are no rows to write.
-func (r *Rows) spill(name string, all bool, opts *Options, add func(string, []byte) error) (*run, error) {
-	var runs, keep []*batch
+func (r *Rows) spill(name string, opts *Options, add func(string, []byte) error) (*run, error) {
+	var runs []*batch
 	part := &Rows{Type: r.Type}
 	for _, b := range r.batches {
-		switch {
-		case b.file != nil:
+		if b.file != nil {
 			runs = append(runs, b)
-		case len(b.left) > 0 && !all:
-			keep = append(keep, b)
-		default:
+		} else {
 			part.add(b)
 		}
 	}
@@ -118,14 +126,15 @@ func (r *Rows) spill(name string, all bool, opts *Options, add func(string, []by
 	if err := r.fillIDs(part.batches, false, opts); err != nil {
 		return nil, err
 	}
-	f := &spilled{rows: part.Len(), name: name, hasIDs: part.batches[0].ids != nil, unique: true}
+	f := &spilled{rows: part.Len(), name: name, hasIDs: part.batches[0].ids != nil, unique: true, missing: map[int]int{}}
 	out := &batch{typ: r.Type, file: f, props: make([]*column.Builder, len(r.Type.Props))}
 	r.withIDs = r.withIDs || f.hasIDs
 	var perm []uint32
 	if part.batches[0].idColumn() != nil {
 		perm = part.sorted()
 	}
-	var sizes, lines [][]uint32
+	var sizes [][]uint32
+	var lines [][]int64
 	ids, names := part.batches[0].idColumn(), part.batches[0].columnNames()
 	columns := make([][]*column.Builder, len(names))
 	for _, b := range part.batches {
@@ -153,25 +162,51 @@ func (r *Rows) spill(name string, all bool, opts *Options, add func(string, []by
 		}
 	}
 	r.batches, r.first = nil, nil
-	for _, list := range [][]*batch{runs, {out}, keep} {
-		for _, b := range list {
-			r.add(b)
+	for _, b := range append(runs, out) {
+		r.add(b)
+	}
+	left := part.leftOut(perm)
+	for prop, rows := range left {
+		f.missing[prop] = len(rows)
+	}
+	return &run{f, gather(lines, perm), gather(sizes, perm), left}, nil
+}
+
+// leftOut returns, by property, the rows with a missing vector in the order of the input. If perm is
+// not nil, the rows are numbered by their position in perm.
+func (r *Rows) leftOut(perm []uint32) map[int][]uint32 {
+	left := map[int][]uint32{}
+	for i, b := range r.batches {
+		for _, l := range b.left {
+			left[l.prop] = append(left[l.prop], uint32(r.first[i]+l.row))
 		}
 	}
-	return &run{f, gather(lines, perm), gather(sizes, perm)}, nil
+	if len(left) == 0 || perm == nil {
+		return left
+	}
+	position := make([]uint32, len(perm)) // by row
+	for at, row := range perm {
+		position[row] = uint32(at)
+	}
+	for _, rows := range left {
+		for i, row := range rows {
+			rows[i] = position[row]
+		}
+	}
+	return left
 }
 
 // gather concatenates lists of numbers. If perm is not nil, it puts the numbers in the order of
 // perm.
-func gather(lists [][]uint32, perm []uint32) []uint32 {
-	var all []uint32
+func gather[T any](lists [][]T, perm []uint32) []T {
+	var all []T
 	for _, list := range lists {
 		all = append(all, list...)
 	}
 	if perm == nil {
 		return all
 	}
-	out := make([]uint32, len(perm))
+	out := make([]T, len(perm))
 	for i, row := range perm {
 		out[i] = all[row]
 	}
@@ -228,16 +263,21 @@ func (b *batch) open() {
 		b.from, b.to = f.open(f.rest, fromColumn, textType), f.open(f.rest, toColumn, textType)
 	}
 	for p := range b.props {
-		if b.props[p] == nil {
-			b.props[p] = f.open(f.rest, propColumn(p), b.typ.Props[p].Type)
+		if b.props[p] != nil {
+			continue
 		}
+		src := f.rest
+		if computed := f.computed[p]; computed != nil {
+			src = computed
+		}
+		b.props[p] = f.open(src, propColumn(p), b.typ.Props[p].Type)
 	}
 }
 
 // close releases the columns of a spilled batch.
 func (b *batch) close() {
 	if f := b.file; f != nil {
-		f.rest, f.ids = nil, nil
+		f.rest, f.ids, f.computed = nil, nil, nil
 	}
 	b.ids, b.from, b.to = nil, nil, nil
 	clear(b.props)
@@ -248,9 +288,9 @@ func (f *spilled) open(src column.Source, name string, t value.Type) *column.Bui
 }
 
 // line returns the line number that a row has in the input.
-func (b *batch) line(row int) uint32 {
+func (b *batch) line(row int) int64 {
 	if b.file != nil && b.lines == nil {
-		b.lines = column.Read[uint32](b.file.perRow, b.file.name+lineColumn, b.file.rows)
+		b.lines = column.Read[int64](b.file.perRow, b.file.name+lineColumn, b.file.rows)
 	}
 	return b.lines[row]
 }
@@ -267,6 +307,9 @@ const (
 var textType = value.Of(value.String)
 
 func propColumn(p int) string { return ".p" + strconv.Itoa(p) }
+
+// missingColumn returns the name of the rows in which the vector of property p is missing.
+func missingColumn(p int) string { return ".m" + strconv.Itoa(p) }
 
 // columnNames returns the names of the columns of a batch, in the order of the method `builders`.
 func (b *batch) columnNames() (names []string) {

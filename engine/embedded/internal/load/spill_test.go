@@ -12,6 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // files is a Scratch whose files are in memory.
@@ -157,6 +159,113 @@ func TestSegments(t *testing.T) {
 			if live := tx.Table(s.Nodes[0]).Live(); live != 1000 {
 				t.Errorf("%d nodes, want 1000", live)
 			}
+		}
+	}
+}
+
+// TestSpilledVectors loads rows whose vectors are computed. The rows in memory, with these vectors,
+// must not exceed the limit, and the vectors must be the same as without temporary files.
+func TestSpilledVectors(t *testing.T) {
+	text := value.Of(value.String)
+	c := &catalog.Schema{Nodes: []*catalog.Node{{Name: "Post", Key: []string{"slug"}, Properties: []*catalog.Property{
+		{Name: "slug", Type: text}, {Name: "text", Type: text.Optional()},
+		{Name: "place", Type: value.Type{Kind: value.Vector, Dim: 4, Nullable: true}, Embed: &catalog.Embed{Source: "text"}},
+		{Name: "fixed", Type: value.Type{Kind: value.Vector, Dim: 2}, Embed: &catalog.Embed{Source: "text"}},
+	}}}}
+	c.Index()
+	s, err := version.NewSchema("", "", c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(8, 9))
+	var b strings.Builder
+	for _, i := range rng.Perm(900) {
+		place := ""
+		switch i % 5 {
+		case 0:
+			place = `,"place":[1,2,3,4]`
+		case 1:
+			place = `,"place":null,"fixed":[5,6]`
+		}
+		fmt.Fprintf(&b, `{"type":"Post","data":{"slug":"s%d","text":"text %d"%s}}`+"\n", i, i, place)
+	}
+	const memory = 4000
+	embedded := func(scratch Scratch) (string, int, error) {
+		in, err := Parse(t.Context(), strings.NewReader(b.String()), s, Options{IDs: numbered, Embeds: true, Block: 500, Scratch: scratch, Memory: memory})
+		if err != nil {
+			return "", 0, err
+		}
+		if n := in.LeftOut(); n != 900*3/5+900*4/5 {
+			t.Errorf("%d vectors are to be computed", n)
+		}
+		held, last := int64(0), map[int]int64{}
+		for _, x := range in.Nodes[0].batches {
+			if x.file == nil {
+				held += x.held()
+			}
+		}
+		if scratch != nil && held > memory {
+			t.Errorf("rows of %d bytes stay in memory", held)
+		}
+		calls := 0
+		err = in.Embed(t.Context(), func(_ context.Context, typ *version.Type, prop int, line int64, texts []string) ([][]float32, error) {
+			if calls++; line <= last[prop] && scratch == nil {
+				t.Errorf("line %d is embedded after line %d", line, last[prop])
+			}
+			last[prop] = line
+			var out [][]float32
+			for _, s := range texts {
+				v := make([]float32, typ.Props[prop].Type.Dim)
+				for i := range v {
+					v[i] = float32(len(s)*10 + int(s[len(s)-1]) + i + prop)
+				}
+				out = append(out, v)
+			}
+			return out, nil
+		})
+		if err != nil {
+			return "", 0, err
+		}
+		graph, err := applied(s, in, 0)
+		return graph, calls, err
+	}
+	want, _, err := embedded(nil)
+	if err != nil || strings.Count(want, "\n") != 900 {
+		t.Fatalf("%d entities, error %v", strings.Count(want, "\n"), err)
+	}
+	all := &files{}
+	got, calls, err := embedded(all.scratch)
+	if err != nil || got != want {
+		t.Errorf("with temporary files it is another graph, error %v", err)
+	}
+	if calls < 20 || all.made < 20 {
+		t.Errorf("%d calls and %d temporary files", calls, all.made)
+	}
+	for _, at := range []int{all.made / 2, all.made - 1} {
+		if _, _, err := embedded((&files{failAt: at}).scratch); !errors.Is(err, errNoSpace) {
+			t.Errorf("temporary file %d of %d cannot be made: error %v", at, all.made, err)
+		}
+	}
+}
+
+// TestLinesBeyond32Bits reports faults in lines with numbers that do not fit into 32 bits, in memory
+// and in a temporary file.
+func TestLinesBeyond32Bits(t *testing.T) {
+	s := testSchema(t)
+	const before = 1<<32 + 10
+	for _, memory := range []int64{1, 1 << 20} {
+		c := &collector{opts: Options{IDs: numbered, Scratch: (&files{}).scratch, Memory: memory}, in: &Input{Nodes: make([]*Rows, len(s.Nodes)), Edges: make([]*Rows, len(s.Edges))}, lines: before}
+		c.in.opts = c.opts
+		if !c.add(newParser(s, false).block([]byte("\n" + `{"type":"Day","data":{"d":1}}` + "\n" + `{"type":"Day","data":{"d":1}}`))) {
+			t.Fatal(c.err)
+		}
+		if c.in.Spilled() != (memory == 1) {
+			t.Errorf("%d bytes of memory: spilled %t", memory, c.in.Spilled())
+		}
+		_, err := Apply(t.Context(), version.Begin(version.NewSnapshot(s, engine.Commit{})), c.in, engine.Append, 0, nil)
+		var bad *engine.LoadErrors
+		if !errors.As(err, &bad) || len(bad.Lines) != 1 || bad.Lines[0].Line != before+3 {
+			t.Errorf("%d bytes of memory: %v", memory, err)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package version
 import (
 	"context"
 	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -14,11 +13,15 @@ import (
 )
 
 // nearby holds the approximate indexes of one state of a table. Readers never build a graph: a
-// build in the background makes it, and later states take it over with the rows that they share.
+// build in the background makes it, and later states take it over with the rows that they share. The
+// first reader of a state brings the index up to date, without the writer's lock.
 type nearby struct {
-	mu sync.Mutex
+	mu sync.Mutex // guards views, updating and builds; never held while rows or files are read
 	// views holds, by property, the index of this state or of an earlier one.
 	views map[int]nearbyView
+	// updating holds, by property, a mutex (a channel of capacity 1). The reader that brings the index
+	// up to date holds it.
+	updating map[int]chan struct{}
 	// builds holds, by property, the latest build that began on this state or on an earlier one.
 	builds map[int]*VectorBuild
 
@@ -28,33 +31,25 @@ type nearby struct {
 }
 
 // nearbyView is an approximate index. The field `current` says that the index belongs to this
-// state. If the index is nil, it must be made from the graph in the field `stored`.
+// state. If the index is nil, it must be made from a graph: the one in the field `taken`, or else the
+// one in the field `stored`.
 type nearbyView struct {
 	*index.VectorView
 	current bool
+	taken   *index.VectorGraph // of another branch
 	stored  *storedVectors
 }
 
 // VectorBuild is a build of a graph for one property, from one state of a table.
 type VectorBuild struct {
-	t    *Table // nil once the build is finished; only Run reads it
 	p    int
-	done atomic.Pointer[index.VectorView] // nil until the build is finished
-}
+	done atomic.Pointer[index.VectorView] // nil until the build has succeeded
 
-const (
-	// approximateFrom is the least number of entities for which a graph is built. Below, the
-	// exact scan takes less than a millisecond.
-	approximateFrom = 4096
-	// approximateLater is the least number of vectors outside the graph that are worth a build.
-	approximateLater = 1024
-	// laterPart bounds the same number relative to the nodes: a build also needs at least one such
-	// vector for every laterPart nodes.
-	laterPart = 32
-	// gonePart bounds the nodes of dead or changed entities: if more than one node in gonePart is
-	// such a node, the next build makes a new graph.
-	gonePart = 4
-)
+	// Only Run uses these fields. They are nil once it has ended, because later states hold the build
+	// and must not keep this state.
+	t       *Table
+	earlier *index.VectorGraph // the graph to extend; nil for a new graph
+}
 
 // Approximate reports whether nearest may use an approximate index of property p.
 func (t *Type) Approximate(p int) bool {
@@ -62,37 +57,104 @@ func (t *Type) Approximate(p int) bool {
 	return t.Entity == plan.Node && prop.Approximate && prop.Type.Kind == value.Vector && !prop.Type.List && prop.Type.Dim <= index.MaxVectorDim
 }
 
-// Vectors returns the approximate index of property p, or nil if none was built yet.
-func (t *Table) Vectors(p int) *index.VectorView {
+// Vectors returns the approximate index of property p, or nil if none was built yet. The first call
+// brings the index up to date with the state; concurrent calls wait. The only possible errors are
+// those of the context and of w.Spend.
+func (t *Table) Vectors(w index.Work, p int) (*index.VectorView, error) {
 	if t.texts == nil || t.texts.typ != t.Type || !t.Type.Approximate(p) {
-		return nil
+		return nil, nil
 	}
 	n := &t.texts.nearby
+	view, updating := n.latest(p)
+	if view.current || !view.exists() {
+		return view.VectorView, nil
+	}
+	select {
+	case updating <- struct{}{}:
+		defer func() { <-updating }()
+	case <-w.Ctx.Done():
+		return nil, w.Ctx.Err()
+	}
+	if view, _ = n.latest(p); view.current {
+		return view.VectorView, nil
+	}
+	var made *index.VectorView
+	var err error
+	if view.VectorView != nil {
+		made, err = w.UpdateVectors(view.VectorView, t.next, t.rows, t.vectorSource(p))
+	} else {
+		made, err = w.VectorView(view.graph(t.Type.Props[p].Type.Dim), t.next, t.rows, t.vectorSource(p))
+	}
+	if err != nil {
+		return nil, err
+	}
+	n.put(p, nearbyView{VectorView: made, current: true})
+	return made, nil
+}
+
+// latest returns the latest index of property p, and the mutex for its update.
+func (n *nearby) latest(p int) (nearbyView, chan struct{}) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	view := n.views[p]
+	if n.updating[p] == nil {
+		if n.updating == nil {
+			n.updating = map[int]chan struct{}{}
+		}
+		n.updating[p] = make(chan struct{}, 1)
+	}
 	if b := n.builds[p]; b != nil {
 		if built := b.done.Load(); built != nil {
-			view = nearbyView{VectorView: built}
+			n.putLocked(p, nearbyView{VectorView: built})
 			delete(n.builds, p)
 		}
 	}
-	switch {
-	case view.VectorView == nil && view.stored == nil:
-		return nil
-	case !view.current:
-		if source := t.vectorSource(p); view.VectorView != nil {
-			view = nearbyView{VectorView: view.Update(t.next, t.rows, source), current: true}
-		} else {
-			g := view.stored.open(t.Type.Props[p].Type.Dim)
-			view = nearbyView{VectorView: index.NewVectorView(g, t.next, t.rows, source), current: true}
-		}
-		if n.views == nil {
-			n.views = map[int]nearbyView{}
-		}
-		n.views[p] = view
+	return n.views[p], n.updating[p]
+}
+
+// put sets the index of property p.
+func (n *nearby) put(p int, v nearbyView) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.putLocked(p, v)
+}
+
+// putLocked does the work of put. REQUIRES: n.mu is locked.
+func (n *nearby) putLocked(p int, v nearbyView) {
+	if n.views == nil {
+		n.views = map[int]nearbyView{}
 	}
-	return view.VectorView
+	n.views[p] = v
+}
+
+func (v nearbyView) exists() bool { return v.VectorView != nil || v.taken != nil || v.stored != nil }
+
+// graph returns the graph of an index that exists, for vectors with dim components. It throws the
+// faults of a stored graph that is not open yet; see package corruption.
+func (v nearbyView) graph(dim int) *index.VectorGraph {
+	switch {
+	case v.VectorView != nil:
+		return v.Graph()
+	case v.taken != nil:
+		return v.taken
+	}
+	return v.stored.open(dim)
+}
+
+// mapped returns the index with its graph in the form that [index.VectorGraph.Mapped] returns.
+func (v nearbyView) mapped() nearbyView {
+	if v.VectorView != nil {
+		v.VectorView = v.Mapped()
+	}
+	if v.taken != nil {
+		v.taken = v.taken.Mapped()
+	}
+	return v
+}
+
+// later returns the index as the next state takes it over.
+func (v nearbyView) later() nearbyView {
+	v.current = false
+	return v.mapped()
 }
 
 // vectorSource returns the function that reads the vectors of property p by row.
@@ -106,98 +168,13 @@ func (t *Table) vectorSource(p int) index.Vectors {
 	}
 }
 
-// PlanVectors returns the builds that the table needs. A property needs a build if its graph is
-// missing or lacks many vectors. From then on, later states wait for these builds, so the caller
-// must prevent that a later state begins during the call. The parameter `donor` is a table of
-// another branch, or nil. A table without a graph first takes over the graph of `donor`, if both
-// tables share the rows of that graph.
-func (t *Table) PlanVectors(donor *Table) (builds []*VectorBuild) {
-	if t.live < approximateFrom || t.texts == nil || t.texts.typ != t.Type {
-		return nil
-	}
-	for p := range t.Type.Props {
-		if !t.Type.Approximate(p) {
-			continue
-		}
-		t.takeVectors(donor, p)
-		if s := t.texts.nearby.unread(p); s != nil {
-			// This is an upper bound of the number of vectors outside the graph. An exact count
-			// would read the graph.
-			if rows := t.base + uint32(len(t.tail)); rows-s.covered < max(approximateLater, s.covered/laterPart) {
-				continue
-			}
-		}
-		if v := t.Vectors(p); v != nil && !outdated(v) && !startsAnew(v) {
-			continue
-		}
-		b := &VectorBuild{t: t, p: p}
-		n := &t.texts.nearby
-		n.mu.Lock()
-		if n.builds == nil {
-			n.builds = map[int]*VectorBuild{}
-		}
-		n.builds[p] = b
-		n.mu.Unlock()
-		builds = append(builds, b)
-	}
-	return builds
-}
-
-// takeVectors takes over the graph of property p from the table `donor`, unless the table already
-// has one.
-func (t *Table) takeVectors(donor *Table, p int) {
-	if donor == nil || donor == t || donor.Type != t.Type || slices.Contains(t.texts.nearby.known(), p) {
-		return
-	}
-	v := donor.Vectors(p)
-	if v == nil || v.Graph().Covered() > t.sharedRows(donor) {
-		return
-	}
-	view := index.NewVectorView(v.Graph(), t.next, t.rows, t.vectorSource(p))
-	if outdated(view) {
-		// Take nothing: builds would extend the graph again and again, because a build adds only
-		// the rows after those of `donor`.
-		return
-	}
-	n := &t.texts.nearby
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.views == nil {
-		n.views = map[int]nearbyView{}
-	}
-	n.views[p] = nearbyView{VectorView: view, current: true}
-}
-
-// outdated reports whether so many vectors are not in the graph that a build must add them.
-func outdated(v *index.VectorView) bool {
-	return v.Later() >= max(approximateLater, v.Graph().Nodes()/laterPart)
-}
-
-// sharedRows returns the number of rows at the start of both tables that lie in the same stored
-// segments.
-func (t *Table) sharedRows(o *Table) (n uint32) {
-	for i, s := range t.Segs {
-		if i == len(o.Segs) || s.Name == "" || s.Name != o.Segs[i].Name || s.N != o.Segs[i].N {
-			break
-		}
-		n = s.Start + s.N
-	}
-	return n
-}
-
-// startsAnew reports whether too many nodes of the graph belong to dead or changed entities. The
-// next build must then make a new graph without them.
-func startsAnew(v *index.VectorView) bool {
-	return v.Gone() > approximateLater && v.Gone() > v.Graph().Nodes()/gonePart
-}
-
 // Run builds the graph; `workers` is the maximum number of goroutines. Run throws faults of the
 // stored rows; see package corruption. The only possible error is that of the context.
 func (b *VectorBuild) Run(ctx context.Context, workers int) error {
-	t, from := b.t, uint32(0)
-	var earlier *index.VectorGraph
-	if v := t.Vectors(b.p); v != nil && !startsAnew(v) {
-		earlier, from = v.Graph(), v.Graph().Covered()
+	t, earlier, from := b.t, b.earlier, uint32(0)
+	b.t, b.earlier = nil, nil
+	if earlier != nil {
+		from = earlier.Covered()
 	}
 	ordAt := map[uint32]uint32{} // by row: its ordinal; only rows whose number differs from the ordinal
 	rows := t.base + uint32(len(t.tail))
@@ -234,8 +211,11 @@ func (b *VectorBuild) Run(ctx context.Context, workers int) error {
 	if err != nil {
 		return err
 	}
-	b.done.Store(index.NewVectorView(g, t.next, t.rows, source))
-	b.t = nil // later states hold b, and must not keep this table in memory
+	view, err := index.Work{Ctx: ctx}.VectorView(g, t.next, t.rows, source)
+	if err != nil {
+		return err
+	}
+	b.done.Store(view)
 	return nil
 }
 
@@ -256,7 +236,7 @@ func (n *nearby) follow(before *nearby, typ *Type, at []int) {
 			continue
 		}
 		if v, ok := before.views[q]; ok {
-			n.views[p] = nearbyView{VectorView: v.VectorView, stored: v.stored}
+			n.views[p] = v.later()
 		}
 		if b := before.builds[q]; b != nil {
 			n.builds[p] = b
@@ -276,6 +256,6 @@ func (n *nearby) clone(before *nearby) {
 		n.builds = map[int]*VectorBuild{}
 	}
 	for p, v := range before.views {
-		n.views[p] = nearbyView{VectorView: v.VectorView, stored: v.stored}
+		n.views[p] = v.later()
 	}
 }

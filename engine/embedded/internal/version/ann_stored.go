@@ -1,6 +1,7 @@
 package version
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -59,12 +60,13 @@ func (t *Table) unstoredVectors() (parts []Unstored) {
 			n.listed[p] = listed{name: s.name, covered: s.covered}
 			continue
 		}
-		if view := t.Vectors(p); view != nil {
-			g := view.Graph()
-			n.listed[p] = listed{graph: g, covered: g.Covered()}
-			if g.Name() == "" {
-				parts = append(parts, g)
-			}
+		// The manifest needs only the graph. To bring the index up to date would read rows, which may
+		// be damaged.
+		v, _ := n.latest(p)
+		g := v.graph(t.Type.Props[p].Type.Dim)
+		n.listed[p] = listed{graph: g, covered: g.Covered()}
+		if g.Name() == "" {
+			parts = append(parts, g)
 		}
 	}
 	return parts
@@ -88,7 +90,7 @@ func (t *Table) vectorsToStore() bool {
 		if b := n.builds[p]; b != nil && b.done.Load() != nil {
 			continue // the build replaces this graph
 		}
-		if v.VectorView != nil && v.Graph().Name() == "" {
+		if v.VectorView != nil && v.Graph().Name() == "" || v.taken != nil && v.taken.Name() == "" {
 			return true
 		}
 	}
@@ -106,8 +108,8 @@ func (t *Table) disownVectors(there func(name string) bool) {
 	defer n.mu.Unlock()
 	for p, v := range n.views {
 		switch {
-		case v.VectorView != nil:
-			if g := v.Graph(); g.Name() != "" && !there(g.Name()) {
+		case v.VectorView != nil || v.taken != nil:
+			if g := v.graph(0); g.Name() != "" && !there(g.Name()) {
 				g.Named("")
 			}
 		case v.stored != nil && !there(v.stored.name):
@@ -116,6 +118,31 @@ func (t *Table) disownVectors(there func(name string) bool) {
 	}
 	// An entry prepared for a manifest that failed may name deleted segments too.
 	maps.DeleteFunc(n.listed, func(_ int, l listed) bool { return !there(l.segment()) })
+}
+
+// MapVectors makes the table use the stored forms of its approximate indexes. Only the goroutine that
+// writes manifests may call it.
+func (t *Table) MapVectors() {
+	if t.texts == nil {
+		return
+	}
+	n := &t.texts.nearby
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for p, v := range n.views {
+		n.views[p] = v.mapped()
+	}
+	for _, b := range n.builds {
+		if v := b.done.Load(); v != nil {
+			b.done.Store(v.Mapped())
+		}
+	}
+	for p, l := range n.listed {
+		if l.graph != nil {
+			l.graph = l.graph.Mapped()
+			n.listed[p] = l
+		}
+	}
 }
 
 // storedVectors yields the entries for the manifest that name a segment, in order of properties.
@@ -171,7 +198,10 @@ func (t *Table) verifyVectors() error {
 		return nil
 	}
 	for _, p := range t.texts.nearby.known() {
-		view := t.Vectors(p)
+		view, err := t.Vectors(index.Work{Ctx: context.Background()}, p)
+		if err != nil {
+			return err
+		}
 		if view == nil {
 			continue
 		}
@@ -207,7 +237,7 @@ func (n *nearby) unread(p int) *storedVectors {
 	if b := n.builds[p]; b != nil && b.done.Load() != nil {
 		return nil
 	}
-	if v := n.views[p]; v.VectorView == nil {
+	if v := n.views[p]; v.VectorView == nil && v.taken == nil {
 		return v.stored
 	}
 	return nil

@@ -18,9 +18,11 @@ import (
 // starts with an empty one.
 type searches struct {
 	typ     *Type                   // the table's type; maps below are keyed by property position
-	mu      sync.Mutex              // guards built and earlier
+	mu      sync.Mutex              // guards built, planned, earlier and damaged
 	built   map[int]*search         // by property: its index, built or being built
+	planned map[int]*search         // by property: the index that a checkpoint builds for this state or an earlier one
 	earlier map[int]*index.TextView // indexes of an earlier state, by property
+	damaged map[int]bool            // by property: whether a checkpoint found a text that cannot be read
 
 	orders orders
 	nearby nearby
@@ -51,9 +53,19 @@ func (t *Table) Text(p int) *index.TextView {
 // TextWithin on the tables of snapshots. The only possible errors are those of the context and of
 // w.Spend.
 func (t *Table) TextWithin(w index.Work, p int) (*index.TextView, error) {
-	source := func(row uint32) (string, bool) { return t.textAt(row, p) }
+	return t.textWith(w, p, func(past *index.TextView) (*index.TextView, error) {
+		if past != nil {
+			return w.Update(past, t.next, t.rows, t.textSource(p))
+		}
+		return w.View(t.next, t.rows, t.textSource(p))
+	})
+}
+
+// textWith is TextWithin with a function that builds the index; `past` is the index of an earlier
+// state, or nil.
+func (t *Table) textWith(w index.Work, p int, build func(past *index.TextView) (*index.TextView, error)) (*index.TextView, error) {
 	if t.texts == nil || t.texts.typ != t.Type {
-		return w.View(t.next, t.rows, source)
+		return build(nil)
 	}
 	s, past := t.texts.of(p)
 	if v := s.view.Load(); v != nil {
@@ -68,19 +80,18 @@ func (t *Table) TextWithin(w index.Work, p int) (*index.TextView, error) {
 	if v := s.view.Load(); v != nil {
 		return v, nil
 	}
-	var v *index.TextView
-	var err error
-	if past != nil {
-		v, err = w.Update(past, t.next, t.rows, source)
-	} else {
-		v, err = w.View(t.next, t.rows, source)
-	}
+	v, err := build(past)
 	if err != nil {
 		return nil, err
 	}
 	s.view.Store(v)
 	t.texts.drop(p)
 	return v, nil
+}
+
+// textSource returns the function that reads the texts of property p by row.
+func (t *Table) textSource(p int) index.Source {
+	return func(row uint32) (string, bool) { return t.textAt(row, p) }
 }
 
 // textAt returns the text of a row and whether it has one. The text aliases the table.
@@ -121,7 +132,32 @@ func (s *searches) of(p int) (*search, *index.TextView) {
 		m = &search{buildLock: make(chan struct{}, 1)}
 		s.built[p] = m
 	}
-	return m, s.earlier[p]
+	return m, s.earlierLocked(p)
+}
+
+// plan makes later states wait for the index of property p, which a checkpoint is going to build.
+func (s *searches) plan(p int) {
+	m, _ := s.of(p)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.planned == nil {
+		s.planned = map[int]*search{}
+	}
+	s.planned[p] = m
+}
+
+// earlierLocked returns the index of an earlier state, or nil. REQUIRES: s.mu is locked.
+func (s *searches) earlierLocked(p int) *index.TextView {
+	if m := s.planned[p]; m != nil {
+		if v := m.view.Load(); v != nil {
+			if s.earlier == nil {
+				s.earlier = map[int]*index.TextView{}
+			}
+			s.earlier[p] = v
+			delete(s.planned, p)
+		}
+	}
+	return s.earlier[p]
 }
 
 // drop forgets the earlier index of a property after the current index has been built.
@@ -129,10 +165,12 @@ func (s *searches) drop(p int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.earlier, p)
+	delete(s.planned, p)
+	delete(s.damaged, p)
 }
 
 // next returns the searches of the next state, for a table of type typ. Its indexes will be
-// derived from the latest ones that were built.
+// derived from the latest ones that were built, or from those that a checkpoint is building.
 func (s *searches) next(typ *Type) *searches {
 	n := &searches{typ: typ}
 	if s == nil || s.typ != typ {
@@ -142,6 +180,11 @@ func (s *searches) next(typ *Type) *searches {
 	n.nearby.clone(&s.nearby)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	n.damaged = maps.Clone(s.damaged)
+	for p := range s.planned {
+		s.earlierLocked(p)
+	}
+	n.planned = maps.Clone(s.planned)
 	if len(s.earlier) > 0 {
 		n.earlier = maps.Clone(s.earlier)
 	}

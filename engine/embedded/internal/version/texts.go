@@ -51,15 +51,15 @@ func (t *Type) searchable(yield func(p int) bool) {
 	}
 }
 
-// textsToBuild yields the searchable properties that have no text index yet, if the table has at
-// least `floor` ordinals.
+// textsToBuild yields the searchable properties of a table with at least `floor` ordinals that have no
+// text index yet. It leaves out properties with a text that cannot be read.
 func (t *Table) textsToBuild(floor uint32) iter.Seq[int] {
 	return func(yield func(p int) bool) {
 		if t.next < floor || t.next == 0 || t.texts == nil || t.texts.typ != t.Type {
 			return
 		}
 		for p := range t.Type.searchable {
-			if t.texts.latest(p) == nil && !yield(p) {
+			if t.texts.latest(p) == nil && !t.texts.isDamaged(p) && !yield(p) {
 				return
 			}
 		}
@@ -74,31 +74,81 @@ func (t *Table) LacksTexts(floor uint32) bool {
 	return false
 }
 
-// BuildTexts builds the text indexes of the properties that the schema declares searchable, so that
-// the next manifest lists them and the first search after an open builds nothing. It does nothing
-// for a table with fewer than `floor` ordinals. It skips the texts of damaged files: the checkpoint
-// can do without the index, and the first search reports the damage. The only possible error is
-// that of the context.
-func (t *Table) BuildTexts(ctx context.Context, floor uint32) error {
+// TextFiles says how BuildTexts stores the parts of a text index.
+type TextFiles struct {
+	// PartBytes is the approximate number of bytes of text in a part.
+	PartBytes int
+	// Open opens a stored segment of rows; see [IndexFiles].
+	Open func(t *Type, name string) (*Segment, error)
+	// Store makes a part durable and returns the segment that holds it.
+	Store func(x *index.Text) (index.TextPart, error)
+	// Discard removes segments that Store made.
+	Discard func(names []string)
+}
+
+// PlanTexts makes later states inherit the text indexes that BuildTexts is going to build. It returns
+// false if there are none. The table must be that of the tip of its branch, and the caller must
+// prevent that a later state begins meanwhile.
+func (t *Table) PlanTexts(floor uint32) (any bool) {
 	for p := range t.textsToBuild(floor) {
-		err := t.buildText(ctx, p)
-		if damaged := (*engine.Corrupt)(nil); err != nil && !errors.As(err, &damaged) {
+		t.texts.plan(p)
+		any = true
+	}
+	return any
+}
+
+// BuildTexts builds and stores the text indexes of the properties that the schema declares
+// searchable, so that the next manifest lists them and the first search after an open builds nothing.
+// It does nothing for a table with fewer than `floor` ordinals. It skips a property if a text is in a
+// damaged file: the checkpoint can do without the index, and the first search reports the damage.
+// The only possible errors are that of the context and that of files.Store.
+func (t *Table) BuildTexts(ctx context.Context, floor uint32, files *TextFiles) error {
+	for p := range t.textsToBuild(floor) {
+		err := t.buildText(ctx, p, files)
+		switch damaged := (*engine.Corrupt)(nil); {
+		case errors.As(err, &damaged):
+			t.texts.noteDamaged(p)
+		case err != nil:
 			return err
 		}
 	}
 	return nil
 }
 
-// buildText builds the text index of property p. The error is that of the context or a
-// *engine.Corrupt.
-func (t *Table) buildText(ctx context.Context, p int) (err error) {
+// buildText builds and stores the text index of property p. The error is that of the context, that
+// of files.Store or a *engine.Corrupt.
+func (t *Table) buildText(ctx context.Context, p int, files *TextFiles) (err error) {
+	var made []string
+	defer func() {
+		if err != nil {
+			files.Discard(made)
+		}
+	}()
 	defer corruption.Catch(corruption.Watch(), &err)
-	_, err = t.TextWithin(index.Work{Ctx: ctx}, p)
+	w := index.Work{Ctx: ctx}
+	_, err = t.textWith(w, p, func(past *index.TextView) (*index.TextView, error) {
+		if past != nil {
+			return w.Update(past, t.next, t.rows, t.textSource(p))
+		}
+		f := &IndexFiles{Open: files.Open}
+		u, err := t.fresh(f)
+		if err != nil {
+			return nil, err
+		}
+		return w.InParts(t.next, t.rows, u.textSource(p), files.PartBytes, u.passing(f), func(x *index.Text) (index.TextPart, error) {
+			part, err := files.Store(x)
+			if err == nil {
+				made = append(made, part.Name)
+			}
+			return part, err
+		})
+	})
 	return err
 }
 
 // unstoredTexts updates the text indexes that have been used, and lists their parts that
-// are not stored.
+// are not stored. It leaves out an index if a text that is missing in it cannot be read; the next
+// search reports the damage.
 func (t *Table) unstoredTexts() (parts []Unstored) {
 	if t.texts == nil || t.texts.typ != t.Type {
 		return nil
@@ -109,7 +159,10 @@ func (t *Table) unstoredTexts() (parts []Unstored) {
 			stored[p] = storedTexts{covered: covered, unread: unread}
 			continue
 		}
-		view := t.Text(p)
+		view := t.undamagedText(p)
+		if view == nil {
+			continue
+		}
 		stored[p] = storedTexts{covered: t.base + uint32(len(t.tail)), view: view}
 		for _, x := range view.Parts() {
 			if x.Name() == "" {
@@ -119,6 +172,21 @@ func (t *Table) unstoredTexts() (parts []Unstored) {
 	}
 	t.texts.stored = stored
 	return parts
+}
+
+// undamagedText returns the text index of property p, or nil if a text cannot be read.
+func (t *Table) undamagedText(p int) (view *index.TextView) {
+	var damage error
+	defer func() {
+		if damage != nil {
+			t.texts.noteDamaged(p)
+		}
+	}()
+	defer corruption.Catch(corruption.Watch(), &damage)
+	if t.texts.isDamaged(p) {
+		return nil
+	}
+	return t.Text(p)
 }
 
 // disownTexts is Disown for the text indexes. It drops an index that is not read yet and
@@ -243,6 +311,9 @@ func (t *Table) readTexts(r *reader, open Opener) error {
 func (s *searches) known() []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for p := range s.planned {
+		s.earlierLocked(p)
+	}
 	props := slices.Collect(maps.Keys(s.earlier))
 	for p, m := range s.built {
 		if _, ok := s.earlier[p]; !ok && m.view.Load() != nil {
@@ -262,7 +333,24 @@ func (s *searches) latest(p int) *index.TextView {
 			return v
 		}
 	}
-	return s.earlier[p]
+	return s.earlierLocked(p)
+}
+
+// noteDamaged records that a text of property p cannot be read, for this state and for later ones.
+func (s *searches) noteDamaged(p int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.damaged == nil {
+		s.damaged = map[int]bool{}
+	}
+	s.damaged[p] = true
+}
+
+// isDamaged reports whether a text of property p cannot be read.
+func (s *searches) isDamaged(p int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.damaged[p]
 }
 
 // unread returns the stored parts of an index that has not been read yet.

@@ -1,0 +1,180 @@
+package version
+
+import (
+	"context"
+	"errors"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+)
+
+const (
+	// approximateFrom is the least number of entities for which a graph is built. Below, the
+	// exact scan takes less than a millisecond.
+	approximateFrom = 4096
+	// approximateLater is the least number of vectors outside the graph that are worth a build.
+	approximateLater = 1024
+	// laterPart bounds the same number relative to the nodes: a build also needs at least one such
+	// vector for every laterPart nodes.
+	laterPart = 32
+	// gonePart bounds the nodes of dead or changed entities: if more than one node in gonePart is
+	// such a node, the next build makes a new graph.
+	gonePart = 4
+)
+
+// VectorNeed says what a property of a table needs: a build of a graph, or the graph of another
+// branch.
+type VectorNeed struct {
+	t       *Table
+	p       int
+	earlier *index.VectorGraph // the graph that the build extends; nil for a new graph
+	taken   *index.VectorGraph // the graph of another branch; then no build is needed
+}
+
+// VectorNeeds returns what the table needs. A property needs a build if its graph is missing, lacks
+// many vectors, or has many nodes that do not count. The parameter `donor` is a table of another
+// branch, or nil. A table without a graph takes over the graph of `donor`, if both tables share the
+// rows of that graph.
+//
+// VectorNeeds reads rows and files and may take long, so the caller should hold no lock. It throws
+// the faults that it finds; see package corruption. The only possible error is that of the context.
+func (t *Table) VectorNeeds(ctx context.Context, donor *Table) (needs []VectorNeed, err error) {
+	if t.live < approximateFrom || t.texts == nil || t.texts.typ != t.Type {
+		return nil, nil
+	}
+	for p := range t.Type.Props {
+		if !t.Type.Approximate(p) {
+			continue
+		}
+		need, ok, err := t.vectorNeed(ctx, donor, p)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			needs = append(needs, need)
+		}
+	}
+	return needs, nil
+}
+
+// vectorNeed returns what property p needs; ok is false if it needs nothing.
+func (t *Table) vectorNeed(ctx context.Context, donor *Table, p int) (need VectorNeed, ok bool, err error) {
+	need = VectorNeed{t: t, p: p}
+	n := &t.texts.nearby
+	last, _ := n.latest(p)
+	if !last.exists() {
+		need.taken, err = t.vectorsOf(ctx, donor, p)
+		return need, true, err
+	}
+	if s := n.unread(p); s != nil {
+		// This is an upper bound of the number of vectors outside the graph. An exact count
+		// would read the graph.
+		if rows := t.base + uint32(len(t.tail)); rows-s.covered < max(approximateLater, s.covered/laterPart) {
+			return need, false, nil
+		}
+	}
+	g := last.graph(t.Type.Props[p].Type.Dim)
+	gone := 0
+	switch view, err := t.Vectors(fewVectors(ctx, g), p); {
+	case err == errOutdated:
+		gone = g.Gone(t.next, t.rows)
+	case err != nil || view == nil:
+		return need, false, err
+	case view.Graph().Covered() != g.Covered():
+		return need, false, nil // a build has just replaced the graph
+	case view.Later() < outdatedFrom(g) && !startsAnew(g, view.Gone()):
+		return need, false, nil
+	default:
+		gone = view.Gone()
+	}
+	if !startsAnew(g, gone) {
+		need.earlier = g
+	}
+	return need, true, nil
+}
+
+// vectorsOf returns the graph of the table `donor` if it suits the table, else nil.
+func (t *Table) vectorsOf(ctx context.Context, donor *Table, p int) (*index.VectorGraph, error) {
+	if donor == nil || donor == t || donor.Type != t.Type || donor.texts == nil || donor.texts.typ != donor.Type {
+		return nil, nil
+	}
+	v, _ := donor.texts.nearby.latest(p)
+	if !v.exists() {
+		return nil, nil
+	}
+	g := v.graph(t.Type.Props[p].Type.Dim)
+	if g.Covered() > t.sharedRows(donor) {
+		return nil, nil
+	}
+	view, err := fewVectors(ctx, g).VectorView(g, t.next, t.rows, t.vectorSource(p))
+	switch {
+	case err == errOutdated || err == nil && view.Later() >= outdatedFrom(g):
+		// A build would extend the graph again and again, because it adds only the rows after those
+		// of donor.
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return g, nil
+}
+
+// Begin gives the table `tip` the graph of another branch, or begins the build, which the caller must
+// run. It returns nil if there is nothing to build. The table must be that of the tip of the branch,
+// and the caller must prevent that a later state begins meanwhile, so that all later states wait for
+// the build.
+func (need VectorNeed) Begin(tip *Table) *VectorBuild {
+	if tip.Type != need.t.Type || tip.origin != need.t.origin || tip.texts == nil || tip.texts.typ != tip.Type {
+		return nil // the rows are laid out anew
+	}
+	n := &tip.texts.nearby
+	if need.taken != nil {
+		if v, _ := n.latest(need.p); !v.exists() {
+			n.put(need.p, nearbyView{taken: need.taken})
+		}
+		return nil
+	}
+	b := &VectorBuild{t: tip, p: need.p, earlier: need.earlier}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.builds == nil {
+		n.builds = map[int]*VectorBuild{}
+	}
+	n.builds[need.p] = b
+	return b
+}
+
+// outdatedFrom returns the number of vectors outside the graph from which on a build must add them.
+func outdatedFrom(g *index.VectorGraph) int { return max(approximateLater, g.Nodes()/laterPart) }
+
+// errOutdated says that more vectors are outside a graph than [outdatedFrom] allows.
+var errOutdated = errors.New("version: too many vectors are outside the graph")
+
+// fewVectors returns limits with which a view of the graph fails with errOutdated instead of coding
+// many vectors.
+func fewVectors(ctx context.Context, g *index.VectorGraph) index.Work {
+	// Spend is called for 256 vectors at a time.
+	left := (outdatedFrom(g) + 256) * g.LaterBytes()
+	return index.Work{Ctx: ctx, Spend: func(bytes int) error {
+		if left -= bytes; left < 0 {
+			return errOutdated
+		}
+		return nil
+	}}
+}
+
+// startsAnew reports whether too many nodes of the graph belong to dead or changed entities; `gone`
+// is their number. The next build must then make a new graph without them.
+func startsAnew(g *index.VectorGraph, gone int) bool {
+	return gone > approximateLater && gone > g.Nodes()/gonePart
+}
+
+// sharedRows returns the number of rows at the start of both tables that lie in the same stored
+// segments.
+func (t *Table) sharedRows(o *Table) (n uint32) {
+	for i, s := range t.Segs {
+		if i == len(o.Segs) || s.Name == "" || s.Name != o.Segs[i].Name || s.N != o.Segs[i].N {
+			break
+		}
+		n = s.Start + s.N
+	}
+	return n
+}

@@ -58,8 +58,8 @@ func arguments(params []plan.Param, s any) engine.Args {
 	args := make(engine.Args, len(params))
 	for i, p := range params {
 		f := fields.Field(i)
-		if p.Type.Nullable && f.IsNil() {
-			continue // null is the zero Value
+		if p.Optional() && f.IsNil() {
+			continue // null is the zero Value; the engine puts the default in its place
 		}
 		if f.Kind() == reflect.Pointer {
 			f = f.Elem()

@@ -15,6 +15,7 @@ const (
 	LongToolName  diag.Code = "G9" // the tool name is long once a client adds the server's name
 
 	PackageCollides diag.Code = "G10" // two graphs would have the same Go package
+	BadDefault      diag.Code = "G11" // the property that a parameter is used with does not allow its default
 )
 
 // CodeDoc documents a code with an example: a query that yields the code against the schema
@@ -58,5 +59,8 @@ var Codes = []CodeDoc{
 		"query everybody_whose_name_is_among_those_that_begin_so() { match { $p: Person } return { $p.slug } }"},
 	{PackageCollides, "two graphs with the same package",
 		"Two graphs of cluster.yaml, such as a-b and ab, would be generated into the same Go package, because a package name has only letters and digits. Rename one of them.",
+		""},
+	{BadDefault, "default that the schema does not allow",
+		"The default of a parameter is not a value of the enum, or is outside the @range, of the property that the parameter is assigned to or compared with. Write a value that the property can have.",
 		""},
 }

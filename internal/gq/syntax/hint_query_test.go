@@ -65,7 +65,7 @@ var queryHabits = []habits{
 		{`$n: I32 @range(n, 1..3)`, "n", "write only the bounds: @range(1..100)"},
 		{`$n: String @check(n, "^a")`, "n", `write only the regular expression: @check("^[a-z]+$")`},
 		{`$n: String @default(open)`, "open", `write a literal, such as 20, true, "open" or date("2024-05-01")`},
-		{`$n: DateTime @default(now())`, "now", `write a literal, such as 20, true, "open" or date("2024-05-01")`},
+		{`$n: DateTime @default(now())`, "now()", `write a literal, such as 20, true, "open" or date("2024-05-01")`},
 		{"$n: String $m: String", "$m", "separate the parameters with commas"},
 	}},
 	{false, "query a($n: String) { • }", []habit{

@@ -8,9 +8,9 @@ import (
 )
 
 // annotate draws annotations for a parameter whose call would have the argument v. It returns the
-// argument of the call: v, or null if v becomes the default. A text may fail to match the pattern.
+// argument of the call: v, or null if v becomes the default.
 func (d *drawer) annotate(p *plan.Param, v value.Value) value.Value {
-	if v.IsNull() || !d.percent(25) {
+	if d = d.params; v.IsNull() || !d.percent(25) {
 		return v
 	}
 	switch {
@@ -18,12 +18,12 @@ func (d *drawer) annotate(p *plan.Param, v value.Value) value.Value {
 	case p.Type.Kind.IsNumeric():
 		d.bound(p, v)
 	case p.Type.Kind == value.String:
-		p.Pattern = pick(d, d.patterns())
+		if pattern := pick(d, patterns); pattern.Check(v) == nil {
+			p.Pattern = pattern
+		}
 	}
 	if !p.Type.Nullable && d.percent(50) {
-		if _, err := p.Check(v); err == nil {
-			p.Default, v = v, value.Null
-		}
+		p.Default, v = v, value.Null
 	}
 	return v
 }
@@ -37,33 +37,29 @@ func (d *drawer) bound(p *plan.Param, v value.Value) {
 	}
 }
 
-// patterns returns patterns for parameters. Most texts match the first two.
-func (d *drawer) patterns() []*value.Pattern {
-	var all []*value.Pattern
-	for _, text := range []string{"", "^", "[a-m]"} {
+// patterns are the patterns that parameters are drawn with.
+var patterns = func() (all []*value.Pattern) {
+	for _, text := range []string{"^", "[a-m]", "^[^z]*$"} {
 		p, err := value.NewPattern(text)
 		must(err)
 		all = append(all, p)
 	}
 	return all
-}
+}()
 
 // drawLimit draws the limit of the read: a number, or a parameter with bounds.
 func (r *readDraw) drawLimit() {
-	n := r.between(0, 6)
-	if r.percent(60) {
+	n, d := r.between(0, 6), r.drawer.params
+	if d.percent(60) {
 		r.limit(int64(n))
 		return
 	}
-	low, high, arg := value.OfI32(int32(r.between(0, n))), value.OfI32(int32(r.between(n, n+3))), value.OfI32(int32(n))
+	low, high, arg := value.OfI32(int32(d.between(0, n))), value.OfI32(int32(d.between(n, n+3))), value.OfI32(int32(n))
 	ref := r.param(fmt.Sprintf("x%d", len(r.q.Params)), value.Of(value.I32))
 	p := &r.q.Params[ref.Index]
 	p.Bounds = value.Bounds{Min: &low, Max: &high}
-	switch {
-	case r.percent(40):
+	if d.percent(40) {
 		p.Default, arg = arg, value.Null
-	case r.percent(5):
-		arg = value.OfI32(int32(high.Int()) + 1)
 	}
 	r.args = append(r.args, arg)
 	r.q.Read.Limit, r.q.Read.LimitBy = high.Int(), &ref

@@ -151,7 +151,7 @@ func note(v reflect.Value, found map[string]bool) {
 			note(v.Index(i), found)
 		}
 	case reflect.Struct:
-		if v.Type() == reflect.TypeFor[value.Value]() {
+		if v.Type() == reflect.TypeFor[value.Value]() || v.Type() == reflect.TypeFor[value.Pattern]() {
 			return
 		}
 		found[v.Type().Name()] = true

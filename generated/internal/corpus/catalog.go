@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:25970e1dc68364ea8f3a248e615a4f43beda00feaaed39dbca0a157fb330e038",
-		SourceDigest: "sha256:fb4f82acc8ddf555eea5b0e85b030f0356f6fd7f2568dc5794b42599867b2961",
+		SourceDigest: "sha256:c41df1f343c5648331b53cadad4dd3ff4b7a40dd79b1b05c4d723779e525257b",
 	}
 }
 

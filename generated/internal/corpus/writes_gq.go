@@ -453,7 +453,7 @@ var ownTool = tool.Compiled{
 // PutDefaultPersonParams are the parameters of the query put_default_person in codegen/testdata/corpus/writes.gq.
 type PutDefaultPersonParams struct {
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema:"pattern=^[a-z]+$" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug" jsonschema:"pattern=^[a-z0-9]+$" jsonschema_description:"A short name that nobody else has."`
 	Age  *int32 `json:"age,omitempty" jsonschema:"minimum=0,maximum=120" jsonschema_default:"30"`
 }
 
@@ -475,13 +475,13 @@ var putDefaultPersonTool = tool.Compiled{
 		Name:         "put_default_person",
 		Title:        "Put default person",
 		Description:  "Constraints: a Person with the same slug is replaced; Person.age is from 0 to 150.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","pattern":"^[a-z]+$","description":"A short name that nobody else has."},"age":{"type":"integer","maximum":120,"minimum":0,"default":30}},"additionalProperties":false,"type":"object","required":["slug"]}` + writeTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","pattern":"^[a-z0-9]+$","description":"A short name that nobody else has."},"age":{"type":"integer","maximum":120,"minimum":0,"default":30}},"additionalProperties":false,"type":"object","required":["slug"]}` + writeTail),
 		OutputSchema: json.RawMessage(changeSchema),
 		Destructive:  true,
 		Idempotent:   true,
 	},
 	Encoded: "" +
-		"\x03\x00\x12put_default_person\x03\x00\x04slug\b\x01\x00\x00\x00\x00\x01\x00\b^[a-z]+$\x00\x00\x03age\x18\x01\x06\x00\x1e\x01\x06\x00\x00\x01\x06\x00x\x00\x00\x00\x01\x02\x01\x00\x00\x06Person\x00" +
-		"\x00\x00\x05\x02\b\x02\x00\x00\x04name\b\x02\x00\x00\x06status\f\x04\x00\x06active\x00\bon-leave\x00\x04gone\x01\x02\x00\b\x04\x18\x02\x02\x06\x00\x05\x00\x00\x00\v\v\x01\x00\x05\x02\b\v\v\x01\x00\x05\x06\b\v\v" +
-		"\x01\x00\x05\a\f\x04\b\t\n\v\v\x01\x00\x05\x04\x18\v\v\x01",
+		"\x03\x00\x12put_default_person\x03\x00\x04slug\b\x01\x00\x00\x00\x00\x01\x00\v^[a-z0-9]+$\x00\x00\x03age\x18\x01\x06\x00\x1e\x01\x06\x00\x00\x01\x06\x00x\x00\x00\x00\x01\x02\x01\x00\x00\x06Pers" +
+		"on\x00\x00\x00\x05\x02\b\x02\x00\x00\x04name\b\x02\x00\x00\x06status\f\x04\x00\x06active\x00\bon-leave\x00\x04gone\x01\x02\x00\b\x04\x18\x02\x02\x06\x00\x05\x00\x00\x00\v\v\x01\x00\x05\x02\b\v\v\x01\x00\x05\x06" +
+		"\b\v\v\x01\x00\x05\a\f\x04\b\t\n\v\v\x01\x00\x05\x04\x18\v\v\x01",
 }

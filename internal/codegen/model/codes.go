@@ -20,7 +20,7 @@ const (
 
 // CodeDoc documents a code with an example: a query that yields the code against the schema
 //
-//	node Person { slug: String @key  first_name: String  firstName: String? }
+//	node Person { slug: String @key  first_name: String  firstName: String?  age: I32?  @range(age, 0..150) }
 type CodeDoc struct {
 	Code    diag.Code
 	Title   string
@@ -62,5 +62,5 @@ var Codes = []CodeDoc{
 		""},
 	{BadDefault, "default that the schema does not allow",
 		"The default of a parameter is not a value of the enum, or is outside the @range, of the property that the parameter is assigned to or compared with. Write a value that the property can have.",
-		""},
+		"query q($age: I32 @default(200)) { match { $p: Person { age: $age } } return { $p.slug } }"},
 }

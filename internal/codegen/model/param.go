@@ -2,8 +2,10 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -26,7 +28,8 @@ func (b *builder) annotate(p *Param, own *plan.Param, bounds interval, at diag.S
 		return
 	}
 	if p.Enum != nil && !slices.Contains(p.Enum.Names(), def.Str()) {
-		b.fail(BadDefault, at, diag.DidYouMean(def.Str(), p.Enum.Names()), "the @default %q of $%s is not a value of the enum of %s.%s", def.Str(), p.Name, p.Enum.Type, p.Enum.Property)
+		help := cmp.Or(diag.DidYouMean(def.Str(), p.Enum.Names()), "write one of "+strings.Join(p.Enum.Names(), ", "))
+		b.fail(BadDefault, at, help, "the @default %q of $%s is not a value of the enum of %s.%s", def.Str(), p.Name, p.Enum.Type, p.Enum.Property)
 	}
 	if def.Kind().IsNumeric() {
 		if err := (value.Bounds{Min: bounds.lo, Max: bounds.hi}).Check(def); err != nil {

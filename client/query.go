@@ -134,7 +134,8 @@ type QueryEntry struct {
 	ToolName    string       `json:"tool_name"`
 	Description string       `json:"description,omitempty"`
 	Instruction string       `json:"instruction,omitempty"`
-	Mutation    bool         `json:"mutation"` // the query writes
+	Questions   []string     `json:"questions,omitempty"` // examples of questions that the query answers
+	Mutation    bool         `json:"mutation"`            // the query writes
 	Params      []ParamEntry `json:"params"`
 }
 

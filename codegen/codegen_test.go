@@ -157,7 +157,7 @@ func parts(v reflect.Value, found map[string]bool) {
 			parts(v.Index(i), found)
 		}
 	case reflect.Struct:
-		if v.Type() == reflect.TypeFor[value.Value]() {
+		if v.Type() == reflect.TypeFor[value.Value]() || v.Type() == reflect.TypeFor[value.Pattern]() {
 			return
 		}
 		found[v.Type().Name()] = true

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 )
 
@@ -25,6 +27,7 @@ type ContractQuery struct {
 	Tool         string           `json:"tool"` // name of the tool
 	Title        string           `json:"title"`
 	Description  string           `json:"description"`
+	Questions    []string         `json:"questions,omitempty"` // examples of questions that the query answers
 	Mutation     bool             `json:"mutation"`
 	Exposed      bool             `json:"exposed"` // MCP clients see the tool
 	ReadOnly     bool             `json:"read_only"`
@@ -43,6 +46,11 @@ type ContractParam struct {
 	Type        string `json:"type"` // as in a query, without ?
 	Optional    bool   `json:"optional"`
 	Description string `json:"description,omitempty"`
+
+	Default  json.RawMessage   `json:"default,omitempty"`  // @default; for a 64-bit integer, a string of digits
+	Range    string            `json:"range,omitempty"`    // @range as written, such as 1..100
+	Check    string            `json:"check,omitempty"`    // @check: a regular expression
+	Examples []json.RawMessage `json:"examples,omitempty"` // @example, like Default
 }
 
 // ContractColumn is a column, or a member of a whole node. Its type is spelled as in a schema.
@@ -59,15 +67,14 @@ func contract(p *model.Package) ([]byte, error) {
 	for _, q := range p.Queries() {
 		t := q.Tool
 		cq := ContractQuery{
-			Name: q.Name, Tool: t.Name, Title: t.Title, Description: t.Description, Mutation: q.Mutation(), Exposed: q.Exposed,
+			Name: q.Name, Tool: t.Name, Title: t.Title, Description: t.Description, Questions: q.Questions,
+			Mutation: q.Mutation(), Exposed: q.Exposed,
 			ReadOnly: t.ReadOnly, Destructive: t.Destructive, Idempotent: t.Idempotent, File: q.File,
 			Params: []ContractParam{}, Columns: contractColumns(q.Columns),
 			InputSchema: t.InputSchema, OutputSchema: t.OutputSchema,
 		}
-		for _, p := range q.Params {
-			cq.Params = append(cq.Params, ContractParam{
-				Name: p.Name, Type: p.Type.Required().String(), Optional: p.Type.Nullable, Description: p.Doc,
-			})
+		for i, p := range q.Params {
+			cq.Params = append(cq.Params, contractParam(&q.Plan.Params[i], &p))
 		}
 		c.Queries = append(c.Queries, cq)
 	}
@@ -77,6 +84,24 @@ func contract(p *model.Package) ([]byte, error) {
 	enc.SetIndent("", "  ")
 	err := enc.Encode(c)
 	return b.Bytes(), err
+}
+
+// contractParam describes a parameter of a plan and of the model.
+func contractParam(own *plan.Param, p *model.Param) ContractParam {
+	c := ContractParam{Name: p.Name, Type: p.Type.Required().String(), Optional: p.Type.Nullable, Description: p.Doc}
+	if own.Bounds != (value.Bounds{}) {
+		c.Range = own.Bounds.String()
+	}
+	if own.Pattern != nil {
+		c.Check = own.Pattern.String()
+	}
+	if p.Default != "" {
+		c.Default = json.RawMessage(p.Default)
+	}
+	for _, e := range p.Examples {
+		c.Examples = append(c.Examples, json.RawMessage(e))
+	}
+	return c
 }
 
 // contractColumns converts the columns of a read.

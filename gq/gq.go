@@ -30,6 +30,7 @@ type Query struct {
 	Text string      // source of this query alone
 
 	Description, Instruction string   // texts of @description and @instruction
+	Questions                []string // texts of @question
 	ParamDocs                []string // by parameter index; "" without a @description
 	Expose                   bool     // true unless @mcp(expose: false)
 	ToolName, Title          string   // from @mcp, or ""
@@ -176,8 +177,10 @@ func describe(src Source, q *syntax.Query, p *plan.Query, info *check.Info) *Que
 		ParamDocs: make([]string, len(q.Params)), Places: places(q),
 	}
 	for i, prm := range q.Params {
-		for _, doc := range prm.Docs {
-			d.ParamDocs[i] = syntax.Text(doc.Text)
+		for _, a := range prm.Annotations {
+			if a.Name().Value == "description" {
+				d.ParamDocs[i] = syntax.Text(*a.Text)
+			}
 		}
 	}
 	for _, a := range q.Annotations {
@@ -186,6 +189,8 @@ func describe(src Source, q *syntax.Query, p *plan.Query, info *check.Info) *Que
 			d.Description = syntax.Text(a.Text)
 		case "instruction":
 			d.Instruction = syntax.Text(a.Text)
+		case "question":
+			d.Questions = append(d.Questions, syntax.Text(a.Text))
 		}
 		for _, arg := range a.MCP {
 			flag := arg.Flag.Value == "true"

@@ -159,7 +159,7 @@ func SameMeaning(schema, src Source, after string) bool {
 	for i, a := range as {
 		b := bs[i]
 		same := plan.Format(a.Plan) == plan.Format(b.Plan) && a.Description == b.Description && a.Instruction == b.Instruction &&
-			slices.Equal(a.ParamDocs, b.ParamDocs) && a.Expose == b.Expose && a.ToolName == b.ToolName && a.Title == b.Title &&
+			slices.Equal(a.ParamDocs, b.ParamDocs) && slices.Equal(a.Questions, b.Questions) && a.Expose == b.Expose && a.ToolName == b.ToolName && a.Title == b.Title &&
 			(a.Idempotent == nil) == (b.Idempotent == nil) && (a.Idempotent == nil || *a.Idempotent == *b.Idempotent)
 		if !same {
 			return false

@@ -55,18 +55,37 @@ var queryProductions = []production{
 	{"Param", []string{"query q($a: String, $b: [I32]?, $c: Vector(3)) { match { $p: Person } return { $p } }"},
 		[]string{"query q($a) { match { $p: Person } return { $p } }", "query q($a: String $b: I32) { match { $p: Person } return { $p } }", "query q($a: enum(x)) { match { $p: Person } return { $p } }"},
 		[]wrongText{{"T27", "query q($a: I32, $a: I32) { match { $p: Person } return { $p } }"}, {"T27", "query q($_: I32) { match { $p: Person } return { $p } }"}}},
-	{"Doc", []string{`query q($a: String @description("x")) { match { $p: Person } return { $p } }`},
-		[]string{`query q($a: String @description(x)) { match { $p: Person } return { $p } }`}, nil},
-	{"QueryAnnotation", []string{`query q() @description("x") @instruction("y") @mcp(expose: true) { match { $p: Person } return { $p } }`},
-		[]string{`query q() @describe("x") { match { $p: Person } return { $p } }`, `query q() @mcp() { match { $p: Person } return { $p } }`}, nil},
+	{"ParamAnnotation", []string{`query q($a: String @description("x")) { match { $p: Person } return { $p } }`,
+		`query q($a: [String]? @check("^a") @default(["a", "ab"]) @example("a") @example("ab"), $n: I32 @range(1..9) @default(3) @description("x")) { match { $p: Person } return { $p } limit $n }`,
+		`query q($d: Date @default(date("2024-02-29")), $v: Vector(2) @default([1, 0.5])) { match { $p: Person } return { $p } }`},
+		[]string{`query q($a: String @description(x)) { match { $p: Person } return { $p } }`, `query q($a: String @check(3)) { match { $p: Person } return { $p } }`,
+			`query q($a: I32 @default(x)) { match { $p: Person } return { $p } }`, `query q($a: I32 @minimum(1)) { match { $p: Person } return { $p } }`},
+		[]wrongText{
+			{"T40", `query q($a: I32 @check("a")) { match { $p: Person } return { $p } }`}, {"T40", `query q($a: String @check("[")) { match { $p: Person } return { $p } }`},
+			{"T40", `query q($a: I32 @default("3")) { match { $p: Person } return { $p } }`}, {"T40", `query q($a: I32 @default(1.5)) { match { $p: Person } return { $p } }`},
+			{"T40", `query q($a: I32 @default(3) @range(4..)) { match { $p: Person } return { $p } }`}, {"T40", `query q($a: I32 @default(3) @default(3)) { match { $p: Person } return { $p } }`},
+			{"T40", `query q($a: [String] @check("^a") @example("b")) { match { $p: Person } return { $p } }`}, {"T40", `query q($a: [String] @example(["b"])) { match { $p: Person } return { $p } }`},
+			{"T40", `query q($a: Blob @default("x")) { match { $p: Person } return { $p } }`}, {"T7", `query q($n: I32? @default(3)) { match { $p: Person $p.age = $n? } return { $p } }`},
+		}},
+	{"Ends", []string{`query q($a: I32 @range(-1..9), $b: F64 @range(..0.5), $c: [U64] @range(3..)) { match { $p: Person } return { $p } }`},
+		[]string{`query q($a: I32 @range(1, 9)) { match { $p: Person } return { $p } }`, `query q($a: I32 @range("a"..)) { match { $p: Person } return { $p } }`},
+		[]wrongText{{"T40", `query q($a: I32 @range(..)) { match { $p: Person } return { $p } }`}, {"T40", `query q($a: I32 @range(3..1)) { match { $p: Person } return { $p } }`},
+			{"T40", `query q($a: I32 @range(0.5..1)) { match { $p: Person } return { $p } }`}, {"T40", `query q($a: String @range(0..1)) { match { $p: Person } return { $p } }`}}},
+	{"QueryAnnotation", []string{`query q() @description("x") @instruction("y") @question("a?") @question("b?") @mcp(expose: true) { match { $p: Person } return { $p } }`},
+		[]string{`query q() @describe("x") { match { $p: Person } return { $p } }`, `query q() @mcp() { match { $p: Person } return { $p } }`},
+		[]wrongText{{"T42", `query q() @question("") { match { $p: Person } return { $p } }`}, {"T42", `query q() @question("a?") @question("a?") { match { $p: Person } return { $p } }`}}},
 	{"MCPArg", []string{`query q() @mcp(expose = false, idempotent: true, tool_name: "a", title = "b",) { match { $p: Person } return { $p } }`},
 		[]string{`query q() @mcp(expose: "yes") { match { $p: Person } return { $p } }`, `query q() @mcp(title: true) { match { $p: Person } return { $p } }`}, nil},
 	{"Type", []string{"query q($a: DateTime?) { match { $p: Person } return { $a } }", "query q($v: Vector(3)) { match { $p: Person } return { $v } }"},
 		[]string{"query q($a: Int) { match { $p: Person } return { $p } }", "query q($a: [String?]) { match { $p: Person } return { $p } }", "query q($a: Vector) { match { $p: Person } return { $p } }"},
 		[]wrongText{{"T15", "query q($v: Vector(0)) { match { $p: Person } return { $p } }"}}},
-	{"Read", []string{"query q() { match { $p: Person } return { $p } order { $p.name } limit 3 }"},
+	{"Read", []string{"query q() { match { $p: Person } return { $p } order { $p.name } limit 3 }", "query q($n: I32 @range(0..10000)) { match { $p: Person } return { $p } limit $n }"},
 		[]string{"query q() { match { $p: Person } }", "query q() { match { $p: Person } return { $p } limit x }", "query q() { return { $p } match { $p: Person } }"},
-		[]wrongText{{"T17", "query q() { match { $p: Person } return { $p.name } order { nearest($p.face, \"x\") } }"}}},
+		[]wrongText{{"T17", "query q() { match { $p: Person } return { $p.name } order { nearest($p.face, \"x\") } }"},
+			{"T14", "query q() { match { $p: Person } return { $p } limit $n }"}, {"T41", "query q($n: I32) { match { $p: Person } return { $p } limit $n }"},
+			{"T41", "query q($n: I64 @range(1..9)) { match { $p: Person } return { $p } limit $n }"}, {"T41", "query q($n: I32? @range(1..9)) { match { $p: Person } return { $p } limit $n }"},
+			{"T41", "query q($n: I32 @range(1..10001)) { match { $p: Person } return { $p } limit $n }"}, {"T41", "query q($n: I32 @range(-1..9)) { match { $p: Person } return { $p } limit $n }"},
+			{"T41", "query q($n: I32 @range(1..)) { match { $p: Person } return { $p } limit $n }"}}},
 	{"Binding", []string{where(""), where("$c: Company { }"), where("$c: Company { name: \"x\", }")},
 		[]string{where("$c: company"), where("$c: Company { name: \"x\" name: \"y\" }")},
 		[]wrongText{{"T1", where("$c: Firm")}, {"T5", where("$p: Company")}}},
@@ -166,7 +185,7 @@ var schemaProductions = []production{
 
 // noWrong lists the productions that cannot fail the checks, because their contents are kept
 // without interpretation.
-var noWrong = map[string]bool{"Doc": true, "QueryAnnotation": true, "MCPArg": true}
+var noWrong = map[string]bool{"MCPArg": true}
 
 func TestProductions(t *testing.T) {
 	s, faults := gq.CompileSchema(gq.Source{Name: "x.pg", Text: productionSchema})

@@ -25,7 +25,7 @@ import (
 var exampleSchema = gq.Source{Name: "schema.pg", Text: check.ExampleSchema}
 
 // generationSchema is the schema for the examples of the G codes.
-const generationSchema = "node Person { slug: String @key  first_name: String  firstName: String? }\n"
+const generationSchema = "node Person { slug: String @key  first_name: String  firstName: String?  age: I32?  @range(age, 0..150) }\n"
 
 // longNested is nested deeper than a configuration file may be.
 var longNested = "graphs: " + strings.Repeat("[", strictyaml.MaxDepth+1) + "\n"

@@ -48,6 +48,12 @@ func TestHostilePlans(t *testing.T) {
 	write := func(s plan.Statement) *plan.Query {
 		return &plan.Query{Params: []plan.Param{{Name: "n", Type: value.Of(value.String).Optional()}}, Mutation: &plan.Mutation{Statements: []plan.Statement{s}}}
 	}
+	ptr := func(v value.Value) *value.Value { return &v }
+	limitBy := func(p plan.Param) *plan.Query {
+		q := read(func(r *plan.Read) { r.Limit, r.LimitBy = 3, &plan.ParamRef{} })
+		q.Params = []plan.Param{p}
+		return q
+	}
 	set := func(e plan.Expr) []plan.Assign {
 		return []plan.Assign{{Name: "name", Type: value.Of(value.String), Value: e}}
 	}
@@ -73,6 +79,11 @@ func TestHostilePlans(t *testing.T) {
 		"tie by an unbound variable":           read(func(r *plan.Read) { r.Vars, r.Ties = append(r.Vars, r.Vars[0]), []plan.VarID{1} }),
 		"column bound in a not block only":     read(func(r *plan.Read) { r.Match = []plan.Clause{plan.Not{Match: r.Match}} }),
 		"order by nothing":                     read(func(r *plan.Read) { r.Order = []plan.Order{{}} }),
+		"limit by no parameter":                read(func(r *plan.Read) { r.Limit, r.LimitBy = 3, &plan.ParamRef{Index: 2} }),
+		"limit by a nullable parameter":        read(func(r *plan.Read) { r.Limit, r.LimitBy = 3, &plan.ParamRef{} }),
+		"limit without a range":                limitBy(plan.Param{Name: "n", Type: value.Of(value.I32)}),
+		"limit with a range of floats":         limitBy(plan.Param{Name: "n", Type: value.Of(value.I32), Bounds: value.Bounds{Min: ptr(value.OfF64(0)), Max: ptr(value.OfF64(3))}}),
+		"limit of another range":               limitBy(plan.Param{Name: "n", Type: value.Of(value.I32), Bounds: value.Bounds{Min: ptr(value.OfI32(0)), Max: ptr(value.OfI32(4))}}),
 		"empty filter":                         filter(nil),
 		"half a comparison":                    filter(plan.Compare{Left: ageOf, Unless: plan.NoParam}),
 		"unless no parameter":                  filter(plan.Compare{Left: ageOf, Right: plan.Lit{Value: num(1)}, Unless: 4}),

@@ -46,7 +46,7 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	if err != nil {
 		return nil, err
 	}
-	if err := exec.CheckArgs(q.Params, args); err != nil {
+	if args, err = exec.CheckArgs(q.Params, args); err != nil {
 		return nil, err
 	}
 	if span := trace.SpanFromContext(ctx); span.IsRecording() {
@@ -92,7 +92,7 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 		out.Plan = []*engine.Operator{op}
 		return out, nil
 	}
-	if err := exec.CheckArgs(q.Params, args); err != nil {
+	if args, err = exec.CheckArgs(q.Params, args); err != nil {
 		return nil, err
 	}
 	r, err := prog.Run(ctx, snap, args, g.runOptions(prog, at, true))

@@ -20,7 +20,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 		return engine.Change{}, err
 	}
 	defer g.calls.leave()
-	if err := exec.CheckArgs(q.Params, args); err != nil {
+	if args, err = exec.CheckArgs(q.Params, args); err != nil {
 		return engine.Change{}, err
 	}
 	call := newWrite(opts)

@@ -57,7 +57,7 @@ func suite() []testCase {
 	var all []testCase
 	for _, part := range [][]testCase{
 		bindingCases(), filterCases(), textCases(), rankCases(), traversalCases(), walkCases(), notCases(), aggregateCases(), orderCases(),
-		columnCases(), kindCases(), insertCases(), updateCases(), deleteCases(), constraintCases(), loadCases(), loadFaultCases(), versionCases(), branchCases(), historyCases(), writeOptionCases(), mergeCases(), schemaCases(), schemaMergeCases(), exportCases(), callCases(), healthCases(), largeCases(),
+		columnCases(), kindCases(), paramCases(), insertCases(), updateCases(), deleteCases(), constraintCases(), loadCases(), loadFaultCases(), versionCases(), branchCases(), historyCases(), writeOptionCases(), mergeCases(), schemaCases(), schemaMergeCases(), exportCases(), callCases(), healthCases(), largeCases(),
 	} {
 		all = append(all, part...)
 	}
@@ -102,10 +102,10 @@ func (s *session) rows(q *plan.Query, args ...any) []string {
 // cut rows off. It counts the rows of the same read without the limit.
 func (s *session) cut(q *plan.Query, args engine.Args, more bool) {
 	s.Helper()
-	limit, all := q.Read.Limit, 0
+	limit, all := q.Read.LimitOf(plan.WithDefaults(q.Params, args)), 0
 	if limit > 0 {
 		whole, read := *q, *q.Read
-		read.Limit, whole.Read = plan.NoLimit, &read
+		read.Limit, read.LimitBy, whole.Read = plan.NoLimit, nil, &read
 		rows, err := query(s.ctx, s.graph, &whole, args)
 		if err != nil {
 			s.Fatalf("running the query without its limit: %v\n%s", err, planText(q))

@@ -51,7 +51,7 @@ func (d *drawer) drawRead() (*plan.Query, engine.Args) {
 		r.columns()
 	}
 	if r.ranked || d.percent(40) {
-		r.limit(int64(d.between(0, 6)))
+		r.drawLimit()
 	}
 	return r.done(), r.args
 }
@@ -275,7 +275,7 @@ func (r *readDraw) compareRight(left plan.Expr, op plan.Op, t value.Type, v valu
 		}
 	}
 	p := r.param(fmt.Sprintf("x%d", len(r.q.Params)), t)
-	r.args = append(r.args, v)
+	r.args = append(r.args, r.annotate(&r.q.Params[p.Index], v))
 	c.Right = p
 	if t.Nullable && r.percent(60) {
 		c.Unless = p.Index

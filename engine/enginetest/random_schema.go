@@ -30,10 +30,14 @@ type drawer struct {
 	evolving bool
 	schemas  []*catalog.Schema
 	named    int
+	// params draws the annotations of parameters. It has random numbers of its own, so that a seed draws
+	// the same statements with other annotations.
+	params *drawer
 }
 
 func newDrawer(seed uint64) *drawer {
-	d := &drawer{Rand: rand.New(rand.NewPCG(seed, seed)), wild: map[string]bool{}, wordy: map[string]bool{}, branching: seed%5 < 2}
+	d := &drawer{Rand: rand.New(rand.NewPCG(seed, seed)), wild: map[string]bool{}, wordy: map[string]bool{}, branching: seed%5 < 2,
+		params: &drawer{Rand: rand.New(rand.NewPCG(seed, ^seed))}}
 	d.schema = d.drawSchema()
 	d.names = branchNames[:d.between(1, len(branchNames))]
 	d.evolving = seed%5 == 1 || seed%5 == 2

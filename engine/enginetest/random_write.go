@@ -120,7 +120,7 @@ func (w *writeDraw) expr(v value.Value, t value.Type) any {
 
 func (w *writeDraw) argument(v value.Value, t value.Type) plan.ParamRef {
 	p := w.param(fmt.Sprintf("x%d", len(w.q.Params)), t)
-	w.args = append(w.args, v)
+	w.args = append(w.args, w.annotate(&w.q.Params[p.Index], v))
 	return p
 }
 

@@ -121,6 +121,6 @@ func (s *shrinker) read(last step) {
 		with(func(r *plan.Read) { r.Order = slices.Delete(slices.Clone(r.Order), i, i+1) })
 	}
 	if last.query.Read.Limit != plan.NoLimit {
-		with(func(r *plan.Read) { r.Limit = plan.NoLimit })
+		with(func(r *plan.Read) { r.Limit, r.LimitBy = plan.NoLimit, nil })
 	}
 }

@@ -92,6 +92,9 @@ type Range struct {
 	Max      *value.Value `json:"max,omitempty"`
 }
 
+// Bounds returns the ends of the range.
+func (r Range) Bounds() value.Bounds { return value.Bounds{Min: r.Min, Max: r.Max} }
+
 // Check requires a String property to match a regular expression (RE2 syntax,
 // unanchored).
 type Check struct {

@@ -22,7 +22,10 @@ import (
 //	type     a uvarint of the kind and three flags; the length of a vector; the values
 //	         of an enum
 //	sum      one byte: the number of the type, 0 for nil; then its members
-const encoding = 2
+//	pattern  a bool: whether there is one; then its text
+//
+// A parameter has a bool after its type: whether its other members follow.
+const encoding = 3
 
 // Encode returns a query in the compact form that generated packages contain.
 func Encode(q *Query) string {

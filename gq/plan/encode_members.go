@@ -1,6 +1,10 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
 
 // These methods encode or decode the members of each type of a plan, in the order of their
 // declaration. The number that identifies a type of statement, clause or
@@ -19,6 +23,34 @@ func (c *coder) query(q *Query) {
 func (c *coder) param(p *Param) {
 	c.string(&p.Name)
 	c.typ(&p.Type)
+	annotated := !p.Default.IsNull() || p.Bounds != (value.Bounds{}) || p.Pattern != nil || p.Examples != nil
+	if c.bool(&annotated); !annotated {
+		return
+	}
+	c.literal(&p.Default)
+	pointer(c, &p.Bounds.Min, (*coder).literal)
+	pointer(c, &p.Bounds.Max, (*coder).literal)
+	c.pattern(&p.Pattern)
+	slice(c, &p.Examples, (*coder).literal)
+}
+
+// pattern encodes or decodes a regular expression, which may be nil.
+func (c *coder) pattern(p **value.Pattern) {
+	there := *p != nil
+	if c.bool(&there); !there {
+		return
+	}
+	var text string
+	if !c.decoding {
+		text = (*p).String()
+	}
+	if c.string(&text); !c.decoding || c.err != nil {
+		return
+	}
+	var err error
+	if *p, err = value.NewPattern(text); err != nil {
+		c.fail("the pattern of a parameter: %v", err)
+	}
 }
 
 // use encodes or decodes a type or property that a query uses.
@@ -41,6 +73,7 @@ func (c *coder) read(r *Read) {
 	slice(c, &r.Order, (*coder).order)
 	slice(c, &r.Ties, integer[VarID])
 	integer(c, &r.Limit)
+	pointer(c, &r.LimitBy, func(c *coder, by *ParamRef) { integer(c, &by.Index) })
 }
 
 // variable encodes or decodes a variable.

@@ -26,6 +26,8 @@ var everyNode = &plan.Query{
 		{Name: "b", Type: value.Type{Kind: value.I32, List: true, Nullable: true}},
 		{Name: "c", Type: value.Type{Kind: value.Vector, Dim: 2}},
 		{Name: "d", Type: value.Type{Kind: value.String, Enum: []string{"x", "y-z"}}},
+		{Name: "e", Type: value.Of(value.I32), Default: value.OfI32(20), Bounds: value.Bounds{Min: ptr(value.OfI32(1)), Max: ptr(value.OfI32(100))}},
+		{Name: "f", Type: value.Type{Kind: value.String, List: true}, Pattern: pattern("^[a-z]"), Examples: []value.Value{value.OfString("ab"), value.OfString("c")}},
 	},
 	Read: &plan.Read{
 		Vars: []plan.Var{{Name: "p", Entity: plan.Node, Type: "Person"}, {Name: "_", Entity: plan.Node, Type: "Person"}, {Name: "k", Entity: plan.Edge, Type: "Knows"}},
@@ -51,10 +53,23 @@ var everyNode = &plan.Query{
 			Second: plan.BM25{Prop: plan.Prop{Var: 0, Name: "name", Type: value.Of(value.String)}, Query: plan.ParamRef{Index: 0}},
 			K:      plan.Lit{Value: value.OfF64(60)},
 		}}},
-		Ties:  []plan.VarID{0, 1},
-		Limit: plan.NoLimit,
+		Ties:    []plan.VarID{0, 1},
+		Limit:   100,
+		LimitBy: &plan.ParamRef{Index: 4},
 	},
 	Uses: []plan.Use{{Entity: plan.Edge, Type: "Knows", From: "Person", To: "Person", Write: true}},
+}
+
+// ptr returns a pointer to v.
+func ptr[T any](v T) *T { return &v }
+
+// pattern compiles a regular expression that is valid.
+func pattern(text string) *value.Pattern {
+	p, err := value.NewPattern(text)
+	if err != nil {
+		panic(err)
+	}
+	return p
 }
 
 var everyStatement = &plan.Query{
@@ -136,7 +151,7 @@ func note(v reflect.Value, found map[string]bool) {
 			note(v.Index(i), found)
 		}
 	case reflect.Struct:
-		if v.Type() == reflect.TypeFor[value.Value]() {
+		if v.Type() == reflect.TypeFor[value.Value]() || v.Type() == reflect.TypeFor[value.Pattern]() {
 			return
 		}
 		found[v.Type().Name()] = true

@@ -21,10 +21,21 @@ type Query struct {
 }
 
 // Param is a declared parameter. Arguments are passed by position. An argument may be null if
-// the type is nullable.
+// [Param.Optional] is true.
 type Param struct {
 	Name string
 	Type value.Type
+
+	// Default replaces an argument that is null. It is null for a parameter without a default. The
+	// type of a parameter with a default is not nullable.
+	Default value.Value
+
+	// Bounds and Pattern restrict the argument or, for a list, each element. Pattern is nil for a
+	// parameter without one.
+	Bounds  value.Bounds
+	Pattern *value.Pattern
+
+	Examples []value.Value // of the argument or, for a list, of an element
 }
 
 // Entity distinguishes nodes and edges, which have separate name spaces.
@@ -81,7 +92,13 @@ type Read struct {
 	// between grouped rows are broken by their grouping values in column order instead.
 	Ties  []VarID
 	Limit int64 // maximum number of rows, or NoLimit
+	// LimitBy is the I32 parameter whose argument is the maximum number of rows, or nil. Limit is then
+	// the upper bound of this parameter.
+	LimitBy *ParamRef
 }
+
+// MaxLimitBy is the largest upper bound that the language allows for the parameter of a limit.
+const MaxLimitBy = 10_000
 
 // Clause is one of Bind, Traverse, Filter and Not.
 type Clause interface{ clause() }

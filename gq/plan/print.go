@@ -66,9 +66,24 @@ func (p *printer) names() {
 func (p *printer) params() string {
 	list := make([]string, len(p.q.Params))
 	for i, prm := range p.q.Params {
-		list[i] = "$" + prm.Name + ": " + prm.Type.String()
+		list[i] = "$" + prm.Name + ": " + prm.Type.String() + p.annotations(&prm)
 	}
 	return strings.Join(list, ", ")
+}
+
+// annotations formats the annotations of a parameter that determine which arguments it accepts.
+func (p *printer) annotations(prm *Param) string {
+	var s string
+	if prm.Bounds != (value.Bounds{}) {
+		s += " @range(" + prm.Bounds.String() + ")"
+	}
+	if prm.Pattern != nil {
+		s += " @check(" + strconv.Quote(prm.Pattern.String()) + ")"
+	}
+	if !prm.Default.IsNull() {
+		s += " @default(" + formatValue(prm.Default) + ")"
+	}
+	return s
 }
 
 // read writes a read.
@@ -95,7 +110,10 @@ func (p *printer) read(r *Read) {
 		ties[i] = p.vars[v]
 	}
 	p.line("ties %s", strings.Join(ties, " "))
-	if r.Limit != NoLimit {
+	switch {
+	case r.LimitBy != nil:
+		p.line("limit %s, at most %d", p.expr(*r.LimitBy), r.Limit)
+	case r.Limit != NoLimit:
 		p.line("limit %d", r.Limit)
 	}
 }

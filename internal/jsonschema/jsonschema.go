@@ -13,6 +13,8 @@
 //     it may be a number or a string, because numbers lose precision past 2^53;
 //   - a float in an output may be a string, because JSON has no NaN and no infinity;
 //   - the bounds of the 32-bit integers are written in inputs only;
+//   - an optional field of an input may have a default, and any field examples; the examples of an
+//     array are those of its items;
 //   - a map with string keys is an open object; a field of type any in an output
 //     may have any type;
 //   - there is no $schema, $id, $ref, $defs, oneOf, anyOf or allOf.
@@ -218,6 +220,7 @@ func (dir direction) fields(s *jsonschema.Schema, t reflect.Type) {
 			s.Properties.Set(name, p)
 		}
 		dir.normalise(p, f.Type)
+		keywordsOf(p, f)
 		optional := omittable(options)
 		switch dir {
 		case input:
@@ -230,6 +233,33 @@ func (dir direction) fields(s *jsonschema.Schema, t reflect.Type) {
 		if !optional {
 			s.Required = append(s.Required, name)
 		}
+	}
+}
+
+// These struct tags hold the keywords of a field that the library cannot read from its own tag, because
+// a value may be of any type and contain any character.
+const (
+	DefaultTag      = "jsonschema_default"       // the keyword default, as JSON
+	ExamplesTag     = "jsonschema_examples"      // the keyword examples, as a JSON array
+	ItemsPatternTag = "jsonschema_items_pattern" // the keyword pattern of the items of an array
+)
+
+// keywordsOf adds the keywords of the module's own struct tags to the schema of a field.
+func keywordsOf(s *jsonschema.Schema, f reflect.StructField) {
+	if text, ok := f.Tag.Lookup(DefaultTag); ok {
+		s.Default = json.RawMessage(text)
+	}
+	items := s
+	if f.Type.Kind() == reflect.Slice && s.Items != nil { // an array of Go is a vector, which is one value
+		items = s.Items
+	}
+	if text, ok := f.Tag.Lookup(ExamplesTag); ok {
+		if err := json.Unmarshal([]byte(text), &items.Examples); err != nil {
+			panic(fmt.Sprintf("jsonschema: the tag %s is %q, want a JSON array: %v", ExamplesTag, text, err))
+		}
+	}
+	if text, ok := f.Tag.Lookup(ItemsPatternTag); ok {
+		items.Pattern = text
 	}
 }
 

@@ -52,6 +52,10 @@ type everything struct {
 	Left      string              `json:"left,omitempty"`
 	Empty     struct{}            `json:"empty"`
 	Invisible string              `json:"-"`
+	Page2     *int32              `json:"page2" jsonschema:"minimum=1,maximum=100" jsonschema_default:"20" jsonschema_examples:"[10,50]" jsonschema_description:"How many."`
+	Codes     []string            `json:"codes,omitempty" jsonschema_default:"[\"a=b\",\"<c>\"]" jsonschema_examples:"[\"x,y\"]" jsonschema_items_pattern:"^[a-z=,]+$"`
+	Ranged    []int32             `json:"ranged" jsonschema:"minimum=1,maximum=5"`
+	Place     *[3]float32         `json:"place,omitempty" jsonschema_default:"[1,0,0.5]" jsonschema_examples:"[[0,0,1]]"`
 }
 
 type result struct {

@@ -39,7 +39,7 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 	if !analyze {
 		return out, nil
 	}
-	if err := checkArgs(q, args); err != nil {
+	if args, err = checkArgs(q, args, g.fault); err != nil {
 		return nil, err
 	}
 	rows, err := newEvaluation(g, s, q, args, instant(at)).rows()

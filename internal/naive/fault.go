@@ -61,6 +61,11 @@ const (
 	RankFromZero       // ranks are counted from 0
 	FilterLate         // filters apply after the limit
 
+	// Reads: parameters.
+	LimitIsBound    // a limit given by a parameter is the upper bound of the parameter
+	DefaultIgnored  // a parameter with a default cannot be left out
+	BoundsExclusive // the bounds of a parameter exclude their ends
+
 	// Writes.
 	DeleteKeepsLast   // a delete keeps the last of its matches
 	NoCascade         // the edges of a deleted node stay
@@ -154,6 +159,7 @@ var faultNames = [...]string{
 	InverseWrong: "InverseWrong", StatisticsFiltered: "StatisticsFiltered", LengthIgnored: "LengthIgnored",
 	TokensRepeated: "TokensRepeated", UnmatchedKept: "UnmatchedKept", NullVectorKept: "NullVectorKept",
 	LengthsKept: "LengthsKept", RankFromZero: "RankFromZero", FilterLate: "FilterLate",
+	LimitIsBound: "LimitIsBound", DefaultIgnored: "DefaultIgnored", BoundsExclusive: "BoundsExclusive",
 	DeleteKeepsLast: "DeleteKeepsLast", NoCascade: "NoCascade", CascadeForward: "CascadeForward",
 	UpsertKeeps: "UpsertKeeps", UpdateClears: "UpdateClears", UpdateFirst: "UpdateFirst",
 	EarlierUnseen: "EarlierUnseen", PartialCommit: "PartialCommit", EmptyCommit: "EmptyCommit",

@@ -9,6 +9,7 @@ package naive
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -117,7 +118,8 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	if err := g.Bind(ctx, q, at); err != nil {
 		return nil, err
 	}
-	if err := checkArgs(q, args); err != nil {
+	args, err := checkArgs(q, args, g.fault)
+	if err != nil {
 		return nil, err
 	}
 	s, head, err := g.at(ctx, at)
@@ -236,17 +238,50 @@ func misfit(s *catalog.Schema, u plan.Use) string {
 	return ""
 }
 
-// checkArgs compares the arguments with the parameters.
-func checkArgs(q *plan.Query, args engine.Args) error {
+// checkArgs compares the arguments with the parameters. It returns the arguments with the defaults of
+// those that are null.
+func checkArgs(q *plan.Query, args engine.Args, fault Fault) (engine.Args, error) {
 	if len(args) != len(q.Params) {
-		return &engine.BadArgument{Param: q.Name, Detail: fmt.Sprintf("%d arguments for %d parameters", len(args), len(q.Params))}
+		return nil, &engine.BadArgument{Param: q.Name, Detail: fmt.Sprintf("%d arguments for %d parameters", len(args), len(q.Params))}
+	}
+	args = slices.Clone(args)
+	for i, p := range q.Params {
+		if args[i].IsNull() && fault != DefaultIgnored {
+			args[i] = p.Default
+		}
 	}
 	for i, p := range q.Params {
 		if !fits(args[i], p.Type) {
-			return &engine.BadArgument{Param: p.Name, Detail: "the argument is not of type " + p.Type.String()}
+			return nil, &engine.BadArgument{Param: p.Name, Detail: "the argument is not of type " + p.Type.String()}
+		}
+		elems := []value.Value{args[i]}
+		if args[i].IsList() {
+			elems = args[i].Elems()
+		}
+		for _, e := range elems {
+			if !allowed(p, e, fault) {
+				return nil, &engine.BadArgument{Param: p.Name, Detail: value.Text(e) + " is not allowed"}
+			}
 		}
 	}
-	return nil
+	return args, nil
+}
+
+// allowed reports whether an argument, or an element of one, satisfies the range and the pattern of its
+// parameter.
+func allowed(p plan.Param, v value.Value, fault Fault) bool {
+	if v.IsNull() {
+		return true
+	}
+	inside := func(end *value.Value, sign int) bool {
+		if end == nil {
+			return true
+		}
+		order, ok := value.Compare(v, *end)
+		return ok && order*sign >= 0 && (order != 0 || fault != BoundsExclusive)
+	}
+	return inside(p.Bounds.Min, 1) && inside(p.Bounds.Max, -1) &&
+		(p.Pattern == nil || regexp.MustCompile(p.Pattern.String()).MatchString(v.Str()))
 }
 
 // fits reports whether v is a value of exactly the type t.

@@ -24,7 +24,10 @@ type row struct {
 // rows evaluates the whole read.
 func (ev *evaluation) rows() ([][]cell, error) {
 	r := ev.query.Read
-	limit := int(r.Limit)
+	limit := int(r.LimitOf(ev.args))
+	if r.LimitBy != nil && ev.g.fault == LimitIsBound {
+		limit = int(r.Limit)
+	}
 	if limit >= 0 && ev.g.fault == LimitOff {
 		limit++
 	}

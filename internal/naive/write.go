@@ -93,7 +93,8 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if err := g.Bind(ctx, q, engine.Target{Branch: opts.Branch}); err != nil {
 		return engine.Change{}, err
 	}
-	if err := checkArgs(q, args); err != nil {
+	args, err := checkArgs(q, args, g.fault)
+	if err != nil {
 		return engine.Change{}, err
 	}
 	g.mu.Lock()

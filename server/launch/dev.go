@@ -107,7 +107,7 @@ func sampleOf(p Program, graph string) tool.StoredQuery {
 }
 
 func needsParams(q tool.StoredQuery) bool {
-	return slices.ContainsFunc(q.Plan().Params, func(p plan.Param) bool { return !p.Type.Nullable })
+	return slices.ContainsFunc(q.Plan().Params, func(p plan.Param) bool { return !p.Optional() })
 }
 
 func showQuery(ctx context.Context, w io.Writer, url string, q tool.StoredQuery, c *caller) error {

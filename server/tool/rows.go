@@ -60,8 +60,8 @@ func arguments(params []plan.Param, s any) engine.Args {
 	args := make(engine.Args, len(params))
 	for i, p := range params {
 		f := fields.Field(i)
-		if p.Type.Nullable && f.IsNil() {
-			continue // the argument stays the zero Value, which is null
+		if p.Optional() && f.IsNil() {
+			continue // the argument stays the zero Value, which is null; the engine puts the default in its place
 		}
 		if f.Kind() == reflect.Pointer {
 			f = f.Elem()

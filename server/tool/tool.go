@@ -186,6 +186,7 @@ type QueryInfo struct {
 	Exposed     bool   // listed on MCP and in catalogs
 	Description string // the text of @description only
 	Instruction string
+	Questions   []string // texts of @question: examples of questions that the query answers
 	Mutation    bool
 	ParamDocs   []string // for each parameter of the plan its description, or ""
 	File        string   // path of the source, relative to the module

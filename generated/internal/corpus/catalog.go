@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:25970e1dc68364ea8f3a248e615a4f43beda00feaaed39dbca0a157fb330e038",
-		SourceDigest: "sha256:303a6ccaa17a799844e9b3109c671503d45c395fbcfed5152a84a05acb19b401",
+		SourceDigest: "sha256:c41df1f343c5648331b53cadad4dd3ff4b7a40dd79b1b05c4d723779e525257b",
 	}
 }
 
@@ -33,6 +33,7 @@ var queries = []tool.StoredQuery{
 	&edgeEndsTool,
 	&hitsTool,
 	&bestTool,
+	&annotatedTool,
 	&putPersonTool,
 	&putSeenPersonTool,
 	&addSampleTool,
@@ -44,6 +45,7 @@ var queries = []tool.StoredQuery{
 	&setListsTool,
 	&setOptionalTool,
 	&ownTool,
+	&putDefaultPersonTool,
 }
 
 // The parts that the schemas of all tools share.

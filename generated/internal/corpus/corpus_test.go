@@ -50,6 +50,8 @@ var paramTypes = map[string]reflect.Type{
 	"set_lists":           reflect.TypeFor[corpus.SetListsParams](),
 	"set_optional":        reflect.TypeFor[corpus.SetOptionalParams](),
 	"own":                 reflect.TypeFor[corpus.OwnParams](),
+	"annotated":           reflect.TypeFor[corpus.AnnotatedParams](),
+	"put_default_person":  reflect.TypeFor[corpus.PutDefaultPersonParams](),
 }
 
 var rowTypes = map[string]reflect.Type{
@@ -66,6 +68,7 @@ var rowTypes = map[string]reflect.Type{
 	"edge_ends":           reflect.TypeFor[corpus.EdgeEndsRow](),
 	"hits":                reflect.TypeFor[corpus.HitsRow](),
 	"best":                reflect.TypeFor[corpus.BestRow](),
+	"annotated":           reflect.TypeFor[corpus.AnnotatedRow](),
 }
 
 func query(t *testing.T, name string) tool.StoredQuery {

@@ -208,6 +208,8 @@ func TestRun(t *testing.T) {
 		t.Error("a person of 151 years was put")
 	}
 
+	runAnnotated(s)
+
 	for _, q := range corpus.Catalog().Queries {
 		if name := q.Info().Name; !s.ran[name] {
 			t.Errorf("the query %s does not run here", name)

@@ -29,19 +29,21 @@ const (
 	NotDestructive    Kind = "not-destructive"
 	NotIdempotent     Kind = "not-idempotent"
 	BecameIdempotent  Kind = "became-idempotent"
-	TextChanged       Kind = "text-changed" // a title or description
+	TextChanged       Kind = "text-changed" // a title, description or question
 
 	ParamAdded         Kind = "param-added"
 	ParamAddedRequired Kind = "param-added-required"
 	ParamRemoved       Kind = "param-removed"
 	ParamRequired      Kind = "param-required"
 	ParamOptional      Kind = "param-optional"
-	ParamRetyped       Kind = "param-retyped"    // to a type that rejects old values
-	ParamWidened       Kind = "param-widened"    // accepts more values
-	ParamTightened     Kind = "param-tightened"  // a limit rejects more values
-	ParamLoosened      Kind = "param-loosened"   // a limit rejects fewer values
-	ArgumentRemoved    Kind = "argument-removed" // an argument of the call, but not the argument `params`
-	ArgumentAdded      Kind = "argument-added"   // an argument of the call, but not the argument `params`
+	ParamRetyped       Kind = "param-retyped"   // to a type that rejects old values
+	ParamWidened       Kind = "param-widened"   // accepts more values
+	ParamTightened     Kind = "param-tightened" // a limit rejects more values
+	ParamLoosened      Kind = "param-loosened"  // a limit rejects fewer values
+	DefaultRemoved     Kind = "default-removed"
+	DefaultChanged     Kind = "default-changed"  // also one that is new on an optional parameter
+	ArgumentRemoved    Kind = "argument-removed" // an argument of the call but not the argument `params`
+	ArgumentAdded      Kind = "argument-added"   // an argument of the call but not the argument `params`
 
 	ColumnAdded       Kind = "column-added"
 	ColumnRemoved     Kind = "column-removed"
@@ -77,7 +79,7 @@ var Kinds = []KindDoc{
 	{NotDestructive, false, "clients no longer need to ask their users before a call"},
 	{NotIdempotent, true, "a client that repeats a call changes the data again"},
 	{BecameIdempotent, false, "clients may repeat a call"},
-	{TextChanged, false, "people and models read titles and descriptions; programs do not depend on them"},
+	{TextChanged, false, "people and models read titles, descriptions and questions; programs do not depend on them"},
 	{ParamAdded, false, "calls may leave it out"},
 	{ParamAddedRequired, true, "calls without it are refused"},
 	{ParamRemoved, true, "calls with it are refused: an unknown parameter is an error"},
@@ -87,6 +89,8 @@ var Kinds = []KindDoc{
 	{ParamWidened, false, "every argument that was accepted is still accepted"},
 	{ParamTightened, true, "arguments that were accepted are refused"},
 	{ParamLoosened, false, "every argument that was accepted is still accepted"},
+	{DefaultRemoved, true, "calls without the parameter are refused, or run without its value"},
+	{DefaultChanged, false, "calls without the parameter are accepted, and run with another value"},
 	{ArgumentRemoved, true, "calls with it are refused"},
 	{ArgumentAdded, false, "calls may leave it out"},
 	{ColumnAdded, false, "rows have one more member"},
@@ -214,6 +218,9 @@ func (c *comparer) compare(was, is *codegen.ContractQuery) {
 	}
 	if was.Description != is.Description {
 		c.add(TextChanged, "the description of the tool changed")
+	}
+	if !slices.Equal(was.Questions, is.Questions) {
+		c.add(TextChanged, "the questions that the query answers changed")
 	}
 	c.params(was, is)
 	switch {

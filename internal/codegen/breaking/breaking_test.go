@@ -50,6 +50,16 @@ const read = `query find($slug: String, $age: I32?) @description("Find.") {
 
 const write = `query put($slug: String, $name: String) @description("Put.") { insert Pet { slug: $slug, name: $name } }`
 
+// ranged returns a query whose limit has a range.
+func ranged(bounds string) string {
+	return "query q($n: I32 @range(" + bounds + ")) { match { $p: Person } return { $p.slug, $n as n } }"
+}
+
+// checked returns a query whose parameter has an annotation.
+func checked(annotation string) string {
+	return "query q($n: String " + annotation + ") { match { $p: Person { note: $n } } return { $p.slug } }"
+}
+
 // replaced returns `text` after it has replaced each old string of the given pairs by the new one.
 // Each old string must occur.
 func replaced(t *testing.T, text string, pairs ...string) string {
@@ -124,6 +134,23 @@ func TestCompare(t *testing.T) {
 			[]breaking.Kind{breaking.ParamTightened}, "must now match ^[a-z]+$"},
 		{"pattern gone", `query q($n: String) { match { $p: Person { name: $n } } return { $p.slug } }`, `query q($n: String) { match { $p: Person { note: $n } } return { $p.slug } }`, nil,
 			[]breaking.Kind{breaking.ParamLoosened}, "no longer has to match"},
+
+		{"own range shrinks", ranged("1..100"), ranged("1..50"), nil, []breaking.Kind{breaking.ParamTightened}, "maximum of the parameter n is now 50; it was 100"},
+		{"own range grows", ranged("1..50"), ranged("..50"), nil, []breaking.Kind{breaking.ParamLoosened}, "minimum"},
+		{"own range of 64 bits shrinks", `query q($b: I64 @range(0..9007199254740993)) { match { $p: Person { big: $b } } return { $p.slug } }`,
+			`query q($b: I64 @range(0..9007199254740992)) { match { $p: Person { big: $b } } return { $p.slug } }`, nil,
+			[]breaking.Kind{breaking.ParamTightened, breaking.TextChanged}, "maximum of the parameter b is now 9007199254740992"},
+		{"own range of a list shrinks", `query q($b: [I32] @range(0..9)) { match { $p: Person } return { $p.slug, $b as b } }`,
+			`query q($b: [I32] @range(1..9)) { match { $p: Person } return { $p.slug, $b as b } }`, nil, []breaking.Kind{breaking.ParamTightened}, "minimum of the parameter b is now 1"},
+		{"own check there", checked(""), checked(`@check("^a")`), nil, []breaking.Kind{breaking.ParamTightened}, "must now match ^a"},
+		{"own check that schemas cannot have", checked(`@check("(?i)^a")`), checked(`@check("(?i)^b")`), nil, []breaking.Kind{breaking.ParamTightened}, "must now match (?i)^b"},
+		{"own check gone", checked(`@check("^a")`), checked(""), nil, []breaking.Kind{breaking.ParamLoosened}, "no longer has to match ^a"},
+		{"default gone", checked(`@default("ann")`), checked(""), nil, []breaking.Kind{breaking.DefaultRemoved, breaking.ParamRequired}, `no longer has the default "ann"`},
+		{"default changed", checked(`@default("ann")`), checked(`@default("bob")`), nil, []breaking.Kind{breaking.DefaultChanged}, `is now "bob"; it was "ann"`},
+		{"default there", checked(""), checked(`@default("ann")`), nil, []breaking.Kind{breaking.ParamOptional}, "optional"},
+		{"default of an optional parameter", `query q($n: String?) { match { $p: Person { note: $n? } } return { $p.slug } }`,
+			`query q($n: String @default("x")) { match { $p: Person { note: $n } } return { $p.slug } }`, nil, []breaking.Kind{breaking.DefaultChanged}, `now has the default "x"`},
+		{"question", read, replaced(t, read, `@description`, `@question("Who is it?") @description`), nil, []breaking.Kind{breaking.TextChanged}, "questions"},
 
 		{"column added", read, replaced(t, read, "$p.age as age", "$p.age as age, $p.big as big"), nil, []breaking.Kind{breaking.ColumnAdded}, "big"},
 		{"column removed", read, replaced(t, read, ", $p.age as age", ""), nil, []breaking.Kind{breaking.ColumnRemoved}, "age"},

@@ -1,8 +1,10 @@
 package breaking
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -15,6 +17,7 @@ type schema struct {
 	Minimum    *json.Number       `json:"minimum"`
 	Maximum    *json.Number       `json:"maximum"`
 	Pattern    string             `json:"pattern"`
+	Items      *schema            `json:"items"`
 }
 
 // parseSchema decodes a schema. If it cannot be decoded, the result has no properties.
@@ -46,6 +49,7 @@ func (c *comparer) params(was, is *codegen.ContractQuery) {
 		next := &is.Params[i]
 		c.param(&p, next)
 		a, b := before.property("params").property(p.Name), after.property("params").property(p.Name)
+		a, b = limits(a, &p), limits(b, next)
 		switch {
 		case p.Type == next.Type:
 			c.bounds(p.Name, a, b)
@@ -76,8 +80,45 @@ func (c *comparer) params(was, is *codegen.ContractQuery) {
 	}
 }
 
+// limits returns the limits of a parameter's values or, for a list, of its elements. `s` is the schema
+// of the parameter. If the schema has no limit, because it cannot express the limit, the result has
+// the one in the contract.
+func limits(s *schema, p *codegen.ContractParam) *schema {
+	if s.Items != nil {
+		s = s.Items
+	}
+	own := *s
+	lo, hi, _ := strings.Cut(p.Range, "..")
+	for _, end := range []struct {
+		text string
+		dst  **json.Number
+	}{{lo, &own.Minimum}, {hi, &own.Maximum}} {
+		if n := json.Number(end.text); *end.dst == nil && n != "" {
+			*end.dst = &n
+		}
+	}
+	if p.Check != "" {
+		own.Pattern = p.Check
+	}
+	return &own
+}
+
+// defaults compares the defaults of a parameter.
+func (c *comparer) defaults(was, is *codegen.ContractParam) {
+	switch before, after := string(was.Default), string(is.Default); {
+	case before == after:
+	case after == "":
+		c.add(DefaultRemoved, "the parameter %s no longer has the default %s", is.Name, before)
+	case before != "":
+		c.add(DefaultChanged, "the default of the parameter %s is now %s; it was %s", is.Name, after, before)
+	case was.Optional:
+		c.add(DefaultChanged, "the parameter %s now has the default %s", is.Name, after)
+	}
+}
+
 // param compares two versions of a parameter.
 func (c *comparer) param(was, is *codegen.ContractParam) {
+	c.defaults(was, is)
 	switch {
 	case was.Optional && !is.Optional:
 		c.add(ParamRequired, "the parameter %s is now required", is.Name)
@@ -109,7 +150,7 @@ func (c *comparer) param(was, is *codegen.ContractParam) {
 
 // bounds compares the bounds of a parameter.
 func (c *comparer) bounds(name string, was, is *schema) {
-	bound := func(what string, was, is *json.Number, sign float64) {
+	bound := func(what string, was, is *json.Number, sign int) {
 		switch {
 		case was == nil && is == nil || was != nil && is != nil && *was == *is:
 		case was == nil:
@@ -117,10 +158,8 @@ func (c *comparer) bounds(name string, was, is *schema) {
 		case is == nil:
 			c.add(ParamLoosened, "the parameter %s no longer has a %s; it was %s", name, what, *was)
 		default:
-			a, _ := was.Float64()
-			b, _ := is.Float64()
 			kind := ParamLoosened
-			if sign*b > sign*a {
+			if sign*compareNumbers(*is, *was) > 0 {
 				kind = ParamTightened
 			}
 			c.add(kind, "the %s of the parameter %s is now %s; it was %s", what, name, *is, *was)
@@ -128,6 +167,19 @@ func (c *comparer) bounds(name string, was, is *schema) {
 	}
 	bound("minimum", was.Minimum, is.Minimum, 1)
 	bound("maximum", was.Maximum, is.Maximum, -1)
+}
+
+// compareNumbers compares two numbers, integers of any size exactly. The result is negative if a is
+// less than b, and positive if it is greater.
+func compareNumbers(a, b json.Number) int {
+	x, okX := new(big.Int).SetString(a.String(), 10)
+	y, okY := new(big.Int).SetString(b.String(), 10)
+	if okX && okY {
+		return x.Cmp(y)
+	}
+	f, _ := a.Float64()
+	g, _ := b.Float64()
+	return cmp.Compare(f, g)
 }
 
 // pattern compares the patterns that a parameter must match.

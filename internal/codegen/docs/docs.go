@@ -115,6 +115,14 @@ func (w *writer) query(p *model.Package, q *model.Query) {
 		w.line("%s", t.Description)
 		w.line("")
 	}
+	if len(q.Questions) > 0 {
+		w.line("It answers questions such as:")
+		w.line("")
+		for _, question := range q.Questions {
+			w.line("- %s", oneLine(question))
+		}
+		w.line("")
+	}
 	if len(q.Params) > 0 {
 		w.line("| Parameter | Type | Required | |")
 		w.line("|---|---|---|---|")
@@ -165,7 +173,7 @@ func effect(q *model.Query) string {
 	return s
 }
 
-// bounds describes the limits of a parameter's values in sentences.
+// bounds describes the limits of a parameter's values, and its default, in sentences.
 func bounds(p *model.Param) string {
 	var s string
 	if p.Minimum != "" {
@@ -176,6 +184,12 @@ func bounds(p *model.Param) string {
 	}
 	if p.Pattern != "" {
 		s += " Matches `" + p.Pattern + "`."
+	}
+	if s != "" && p.Type.List {
+		s = " Each element:" + s
+	}
+	if p.Default != "" {
+		s += " The default is `" + p.Default + "`."
 	}
 	return s
 }
@@ -254,6 +268,8 @@ func exampleValue(p *model.Param) string {
 // exampleScalar returns a value that the parameter, or an element of it, accepts.
 func exampleScalar(p *model.Param) string {
 	switch k := p.Type.Kind; {
+	case len(p.Examples) > 0:
+		return p.Examples[0]
 	case k == value.Vector:
 		return jsonText(make([]float32, p.Type.Dim))
 	case len(p.Type.Enum) > 0:
@@ -282,6 +298,9 @@ func jsonText(v any) string {
 
 // tableCell escapes a text for a cell of a Markdown table.
 func tableCell(s string) string { return cellEscaper.Replace(strings.TrimSpace(s)) }
+
+// oneLine replaces the line breaks of a text with spaces.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // cellEscaper escapes what would end a cell of a Markdown table.
 var cellEscaper = strings.NewReplacer("|", `\|`, "\n", " ")

@@ -76,6 +76,9 @@ func infoMembers(q *model.Query) []jen.Code {
 	if q.Instruction != "" {
 		members = append(members, keyValue("Instruction", jen.Lit(q.Instruction)))
 	}
+	if len(q.Questions) > 0 {
+		members = append(members, keyValue("Questions", jen.Index().String().Values(stringLiterals(q.Questions)...)))
+	}
 	if q.Mutation() {
 		members = append(members, keyValue("Mutation", jen.True()))
 	}

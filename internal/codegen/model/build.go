@@ -258,7 +258,8 @@ func (b *builder) buildQuery(src *gq.Query) {
 	p := src.Plan
 	q := &Query{
 		Name: p.Name, GoName: GoName(p.Name), GoLower: LowerGoName(p.Name), File: src.File, Line: src.Span.Start.Line,
-		Description: src.Description, Instruction: src.Instruction, Exposed: src.Expose, Plan: p,
+		Description: src.Description, Instruction: src.Instruction, Questions: src.Questions,
+		Exposed: src.Expose, Plan: p,
 	}
 	b.declareQuery(q, constantPlace(src.Places.Name))
 	b.buildTool(q, src)
@@ -326,11 +327,16 @@ func (b *builder) buildParams(q *Query, src *gq.Query) {
 	fl := flows(q.Plan)
 	for i, p := range q.Plan.Params {
 		m := Param{Name: p.Name, GoName: GoName(p.Name), Type: p.Type}
+		m.Type.Nullable = p.Optional()
 		if i < len(src.ParamDocs) {
 			m.OwnDoc = src.ParamDocs[i]
 		}
 		m.Doc = m.OwnDoc
-		b.inherit(&m, fl[i])
+		if r := q.Plan.Read; r != nil && r.LimitBy != nil && r.LimitBy.Index == i && m.Doc == "" {
+			m.Doc = "The maximum number of rows."
+		}
+		bounds := b.inherit(&m, &p, fl[i])
+		b.annotate(&m, &p, bounds, src.Info.Params[i].Span)
 		if other, taken := fields[m.GoName]; taken {
 			b.fail(ParamCollides, src.Info.Params[i].Span, "rename one of them",
 				"parameter $%s of query %s would become the Go field %s, but $%s at %s already has that field name", p.Name, q.Name, m.GoName, other, places[m.GoName])

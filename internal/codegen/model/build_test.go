@@ -29,7 +29,7 @@ func build(t *testing.T, schema string, queries ...gq.Source) (*model.Package, d
 	return model.Build(model.Input{Graph: "g", Schema: s, Sources: queries, Queries: qs})
 }
 
-const codesSchema = "node Person { slug: String @key  first_name: String  firstName: String? }"
+const codesSchema = "node Person { slug: String @key  first_name: String  firstName: String?  age: I32?  @range(age, 0..150) }"
 
 func TestCodes(t *testing.T) {
 	for _, c := range model.Codes {

@@ -15,11 +15,12 @@ const (
 	LongToolName  diag.Code = "G9" // the tool name is long once a client adds the server's name
 
 	PackageCollides diag.Code = "G10" // two graphs would have the same Go package
+	BadDefault      diag.Code = "G11" // the property that a parameter is used with does not allow its default
 )
 
 // CodeDoc documents a code with an example: a query that yields the code against the schema
 //
-//	node Person { slug: String @key  first_name: String  firstName: String? }
+//	node Person { slug: String @key  first_name: String  firstName: String?  age: I32?  @range(age, 0..150) }
 type CodeDoc struct {
 	Code    diag.Code
 	Title   string
@@ -59,4 +60,7 @@ var Codes = []CodeDoc{
 	{PackageCollides, "two graphs with the same package",
 		"Two graphs of cluster.yaml, such as a-b and ab, would be generated into the same Go package, because a package name has only letters and digits. Rename one of them.",
 		""},
+	{BadDefault, "default that the schema does not allow",
+		"The default of a parameter is not a value of the enum, or is outside the @range, of the property that the parameter is assigned to or compared with. Write a value that the property can have.",
+		"query q($age: I32 @default(200)) { match { $p: Person { age: $age } } return { $p.slug } }"},
 }

@@ -150,19 +150,23 @@ func (c *flowCollector) statement(st plan.Statement) {
 	}
 }
 
-// inherit fills in the attributes of a parameter that the schema determines, based on its flows.
-func (b *builder) inherit(p *Param, fl []flow) {
+// inherit fills in the attributes of a parameter that the schema determines, based on its flows, and
+// combines them with the parameter's own @range and @check. It returns the combined bounds.
+func (b *builder) inherit(p *Param, own *plan.Param, fl []flow) interval {
 	for _, f := range fl {
 		if p.Doc != "" {
 			break
 		}
 		p.Doc = b.flowDoc(f)
 	}
+	bounds := interval{own.Bounds.Min, own.Bounds.Max}
+	if own.Pattern != nil && ecmaSafe(own.Pattern.String()) {
+		p.Pattern = own.Pattern.String()
+	}
 	if p.Type.List || p.Type.Kind == value.Vector {
-		return
+		fl = nil // a list is not compared with a property
 	}
 	b.inheritEnum(p, fl)
-	var bounds interval
 	for _, f := range fl {
 		if !f.binds || f.entity != plan.Node {
 			continue
@@ -179,7 +183,11 @@ func (b *builder) inherit(p *Param, fl []flow) {
 			}
 		}
 	}
+	if bounds.empty() {
+		bounds = interval{own.Bounds.Min, own.Bounds.Max}
+	}
 	b.applyBounds(p, bounds)
+	return bounds
 }
 
 // inheritEnum uses the enum that all binding flows share. If two enums differ, the parameter stays
@@ -244,6 +252,9 @@ func (i *interval) narrow(r catalog.Range) {
 	}
 }
 
+// empty reports whether no value lies in the interval.
+func (i interval) empty() bool { return i.lo != nil && i.hi != nil && less(*i.hi, *i.lo) }
+
 // less reports whether a is less than b. It returns false for values that cannot be compared.
 func less(a, b value.Value) bool {
 	c, ok := value.Compare(a, b)
@@ -252,7 +263,7 @@ func less(a, b value.Value) bool {
 
 // applyBounds limits a parameter to an interval. It ignores an interval that is unlimited or empty.
 func (b *builder) applyBounds(p *Param, i interval) {
-	if i.lo == nil && i.hi == nil || i.lo != nil && i.hi != nil && less(*i.hi, *i.lo) {
+	if i.lo == nil && i.hi == nil || i.empty() {
 		return
 	}
 	switch p.Type.Kind.JSON() {
@@ -265,6 +276,9 @@ func (b *builder) applyBounds(p *Param, i interval) {
 		}
 	default: // these are encoded as strings, which a schema cannot bound
 		s := rangeText(i.lo, i.hi)
+		if p.Type.List {
+			s = "each element is " + s
+		}
 		s = strings.ToUpper(s[:1]) + s[1:] + "."
 		p.Doc = strings.TrimSpace(p.Doc + " " + s)
 	}

@@ -76,13 +76,14 @@ func (e *Enum) Names() []string {
 // Query is a stored query.
 type Query struct {
 	Name        string
-	GoName      string // name of the function and stem of the type names
-	GoLower     string // stem of the unexported names
-	File        string // path of the source file, relative to the module
-	Line        int    // line in File, for docs only: it changes when earlier queries change
-	Description string // text of @description only
-	Instruction string // text of @instruction
-	Exposed     bool   // MCP clients see the tool
+	GoName      string   // name of the function and stem of the type names
+	GoLower     string   // stem of the unexported names
+	File        string   // path of the source file, relative to the module
+	Line        int      // line in File, for docs only: it changes when earlier queries change
+	Description string   // text of @description only
+	Instruction string   // text of @instruction
+	Questions   []string // texts of @question
+	Exposed     bool     // MCP clients see the tool
 	Tool        Tool
 	Plan        *plan.Query
 	Params      []Param
@@ -110,14 +111,20 @@ type Tool struct {
 	Idempotent  bool // a repeated call has no further effect
 }
 
-// Param is a parameter of a query. A nullable one is optional.
+// Param is a parameter of a query. A nullable one is optional. The type of a parameter with a default
+// is nullable too, because a call may leave it out.
 type Param struct {
-	Name    string
-	GoName  string // name of the field in the Params struct
-	Type    value.Type
-	Doc     string // @description, or a text derived from the schema
-	OwnDoc  string // text of @description only
-	Enum    *Enum  // set if all values are those of an enum property
+	Name     string
+	GoName   string // name of the field in the Params struct
+	Type     value.Type
+	Doc      string   // @description, or a text derived from the schema
+	OwnDoc   string   // text of @description only
+	Enum     *Enum    // set if all values are those of an enum property
+	Default  string   // @default as JSON, or ""
+	Examples []string // @example as JSON; of an element, if the parameter is a list
+
+	// The limits in the schema of the parameter or, for a list, of an element. They come from the
+	// parameter's own @range and @check, and from those of the properties that it is used with.
 	Minimum string // a JSON number, or "" if there is no limit
 	Maximum string // a JSON number, or "" if there is no limit
 	Pattern string // an unanchored ECMA-262 regular expression, or ""

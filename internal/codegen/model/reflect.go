@@ -2,6 +2,7 @@ package model
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"runtime"
 	"slices"
@@ -60,7 +61,10 @@ var mutationOutput = sync.OnceValue(jsonschema.MutationOutput)
 // Tags returns the struct tags of the parameter's field, by key.
 func (p *Param) Tags() map[string]string {
 	name := p.Name
-	if p.Type.Nullable {
+	switch {
+	case p.Type.List && p.Default != "":
+		name += ",omitzero" // an empty list differs from nil, which stands for the default
+	case p.Type.Nullable:
 		name += ",omitempty"
 	}
 	var keywords []string
@@ -73,10 +77,22 @@ func (p *Param) Tags() map[string]string {
 	if p.Maximum != "" {
 		keywords = append(keywords, "maximum="+p.Maximum)
 	}
-	if p.Pattern != "" {
+	m := map[string]string{}
+	switch {
+	case p.Pattern == "":
+	case p.Type.List: // the library does not read an equals sign in the pattern of a list
+		m[jsonschema.ItemsPatternTag] = p.Pattern
+	default:
 		keywords = append(keywords, "pattern="+strings.ReplaceAll(p.Pattern, ",", `\,`))
 	}
-	return tags(name, keywords, p.Doc)
+	maps.Copy(m, tags(name, keywords, p.Doc))
+	if p.Default != "" {
+		m[jsonschema.DefaultTag] = p.Default
+	}
+	if p.Examples != nil {
+		m[jsonschema.ExamplesTag] = "[" + strings.Join(p.Examples, ",") + "]"
+	}
+	return m
 }
 
 // Tags returns the struct tags of the field, by key.
@@ -106,13 +122,11 @@ func tags(name string, keywords []string, doc string) map[string]string {
 // tag formats tags as a struct tag, sorted by key.
 func tag(tags map[string]string) reflect.StructTag {
 	var s string
-	for _, key := range []string{"json", "jsonschema", "jsonschema_description"} {
-		if v, ok := tags[key]; ok {
-			if s != "" {
-				s += " "
-			}
-			s += key + ":" + strconv.Quote(v)
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		if s != "" {
+			s += " "
 		}
+		s += key + ":" + strconv.Quote(tags[key])
 	}
 	return reflect.StructTag(s)
 }

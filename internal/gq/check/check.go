@@ -65,6 +65,7 @@ func newChecker(s *catalog.Schema, q *syntax.Query) *checker {
 // query checks the query and returns its plan, or nil if there are errors.
 func (c *checker) query(q *syntax.Query) (*plan.Query, diag.List) {
 	c.declare(q.Params)
+	c.questions(q.Annotations)
 	switch b := q.Body.(type) {
 	case *syntax.Read:
 		c.readQuery(b)
@@ -80,19 +81,20 @@ func (c *checker) query(q *syntax.Query) (*plan.Query, diag.List) {
 
 // checker checks one query and lowers it to plan.
 type checker struct {
-	schema  *catalog.Schema // the types that the query may use
-	plan    *plan.Query     // the result
-	read    *plan.Read      // nil in a mutation
-	limit   bool            // the read has a limit
-	params  map[string]int  // name to index in plan.Params
-	uses    map[useKey]int  // index in plan.Uses
-	columns map[string]int  // name to index in plan.Read.Columns
-	failed  map[string]bool // names of the columns that have been reported
-	info    *Info           // facts for the linter
-	faults  diag.List       // diagnostics in the order of discovery
-	hints   int             // number of suggestions looked up
-	steps   int             // number of visits of syntax nodes and names
-	meter   *work.Meter
+	schema    *catalog.Schema // the types that the query may use
+	plan      *plan.Query     // the result
+	read      *plan.Read      // nil in a mutation
+	limit     bool            // the read has a limit
+	params    map[string]int  // name to index in plan.Params
+	badParams []bool          // by index in plan.Params: an annotation of the parameter has a fault
+	uses      map[useKey]int  // index in plan.Uses
+	columns   map[string]int  // name to index in plan.Read.Columns
+	failed    map[string]bool // names of the columns that have been reported
+	info      *Info           // facts for the linter
+	faults    diag.List       // diagnostics in the order of discovery
+	hints     int             // number of suggestions looked up
+	steps     int             // number of visits of syntax nodes and names
+	meter     *work.Meter
 }
 
 // step adds n visits of syntax nodes and names to the count.
@@ -178,7 +180,10 @@ func (c *checker) declare(params []*syntax.Param) {
 			c.fault(BadOperand, p.Type.Span(), "", "the Vector has length 0, want at least 1")
 		}
 		c.params[name] = len(c.plan.Params)
-		c.plan.Params = append(c.plan.Params, plan.Param{Name: name, Type: t})
+		prm, before := plan.Param{Name: name, Type: t}, len(c.faults)
+		c.annotate(&prm, p)
+		c.plan.Params = append(c.plan.Params, prm)
+		c.badParams = append(c.badParams, len(c.faults) > before)
 		c.info.Params = append(c.info.Params, Symbol{Span: at})
 	}
 }

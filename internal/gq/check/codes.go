@@ -34,6 +34,9 @@ const (
 	BlobValue         diag.Code = "T24"
 	DuplicateColumn   diag.Code = "T26"
 	DuplicateName     diag.Code = "T27"
+	BadParam          diag.Code = "T40" // annotation of a parameter
+	BadLimit          diag.Code = "T41" // parameter of a limit
+	BadQuestion       diag.Code = "T42"
 )
 
 // ExampleSchema is the schema that the examples of Codes are checked against.
@@ -104,6 +107,12 @@ var Codes = []diag.Entry{
 		Example: `query q() { match { $p: Person } return { $p.name $p.name } }`},
 	{Code: DuplicateName, Title: "duplicate parameter or query", Explanation: "The name of a query must be unique in the graph, and the name of a parameter in its query.",
 		Example: `query q($a: String, $a: I32) { match { $p: Person { name: $a } } return { $p } }`},
+	{Code: BadParam, Title: "bad annotation of a parameter", Explanation: "A parameter may have one @range if it is a number, one @check if it is a String, one @default, and any number of @example. For a list, @range, @check and @example apply to each element. @range must have a minimum, a maximum or both; @check has a regular expression in RE2 syntax. The literals of @default and @example must have the type of the parameter and satisfy @range and @check.",
+		Example: `query q($age: I32 @range(0..150) @default(200)) { match { $p: Person { age: $age } } return { $p } }`},
+	{Code: BadLimit, Title: "bad parameter of a limit", Explanation: "The parameter in limit $n must be an I32 with a @range that has both ends, within 0 to 10,000. It must be required or have a @default.",
+		Example: `query q($n: I32) { match { $p: Person } return { $p.name } limit $n }`},
+	{Code: BadQuestion, Title: "empty or repeated question", Explanation: "The text of @question is a question that the query answers. It must not be empty, and a query may have each question only once.",
+		Example: `query q() @question("Who is there?") @question("Who is there?") { match { $p: Person } return { $p.name } }`},
 }
 
 // aggregateArguments says what the aggregates take: "sum, avg: a number. "

@@ -68,7 +68,11 @@ func (c *checker) setUnless(cmp *plan.Compare, at diag.Span, code diag.Code) boo
 		cmp.Unless = ref.Index
 	}
 	if cmp.Unless == plan.NoParam {
-		c.fault(code, at, "end the type of a parameter in the condition with ?, or remove the ? after the condition", "the condition before ? has no optional parameter")
+		help := "end the type of a parameter in the condition with ?, or remove the ? after the condition"
+		if c.hasDefault(cmp.Left) || c.hasDefault(cmp.Right) {
+			help = "remove the ? after the condition: a parameter with a default is never null"
+		}
+		c.fault(code, at, help, "the condition before ? has no optional parameter")
 		return false
 	}
 	return true

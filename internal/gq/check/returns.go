@@ -15,7 +15,12 @@ import (
 func (c *checker) readQuery(r *syntax.Read) {
 	c.read = &plan.Read{Limit: plan.NoLimit}
 	c.plan.Read = c.read
-	if r.Limit != nil {
+	switch {
+	case r.Limit == nil:
+	case r.Limit.Type == syntax.Var:
+		c.limit = true
+		c.limitBy(*r.Limit)
+	default:
 		c.limit = true
 		c.read.Limit, _ = syntax.Large(*r.Limit)
 	}

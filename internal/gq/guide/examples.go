@@ -2,6 +2,7 @@ package guide
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -305,6 +306,31 @@ func firstTen(s *catalog.Schema) string {
 	v := variable(n)
 	place := v + "." + p.Name
 	return query("", []string{v + ": " + n.Name}, returns(v+".id", place), "order { "+place+" desc }", "limit 10")
+}
+
+// limitParam is a read whose limit is a parameter.
+func limitParam(s *catalog.Schema) string {
+	n := firstNode(s)
+	if n == nil {
+		return ""
+	}
+	label := variable(n) + "." + Label(n)
+	return query("$limit: I32 @range(1..100) @default(20)", []string{variable(n) + ": " + n.Name}, returns(label), "order { "+label+" }", "limit $limit")
+}
+
+// defaultParam is a read with a condition on a parameter that has a default.
+func defaultParam(s *catalog.Schema) string {
+	n, p := find(s, func(t value.Type) bool { return t.Kind == value.String && !t.List })
+	if n == nil {
+		return ""
+	}
+	v := variable(n)
+	def := "a"
+	if p.Type.Enum != nil {
+		def = p.Type.Enum[0]
+	}
+	return query("$"+p.Name+": String @default("+strconv.Quote(def)+")",
+		[]string{v + ": " + n.Name, v + "." + p.Name + " = $" + p.Name}, returns(v+"."+Label(n)), limit20)
 }
 
 // ranked is a read ordered by bm25.

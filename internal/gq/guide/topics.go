@@ -58,7 +58,7 @@ the key; for a key of several properties, it is a JSON array of strings in the o
 	{Name: "order", Summary: "Sorting and limiting.",
 		text: `order { expression desc, … } sorts by properties, aggregates or the names of columns. The default is asc.
 Nulls come first in ascending order, last in descending order. Ids break ties, so the order and the limit are
-deterministic. Write limit last, and always write one.`,
+deterministic. Write limit last, and always write one: a number, or a parameter with a @range.`,
 		cases: []example{{"The first ten", firstTen}, {"By a count", countByNode}}},
 	{Name: "search", Summary: "Full-text search, similarity search, and both combined.",
 		text: `In match, search keeps the rows with any of the words, match_text the rows with the phrase, and fuzzy the rows
@@ -82,6 +82,15 @@ assignments are optional.`,
 	{Name: "types", Summary: "Types of properties and parameters, and how to write their values.",
 		text:  typesText(),
 		cases: []example{{"A parameter of a date", dateParam}, {"An optional parameter", optionalFilter}}},
+	{Name: "parameters", Summary: "Defaults and limits of parameters.",
+		text: `Annotations follow the type of a parameter. @default(20) makes the parameter optional: a call that leaves it out, or
+sends null, gets the literal. @range(1..100) bounds a number; either end may be left out. @check("^[a-z]+$") is a
+regular expression in RE2 syntax that must match a part of a String. @example("lead") shows a value, and @description
+says what the parameter is. On a list, @range, @check and @example apply to each element. A call with another value fails
+and says why. limit $n takes the number of rows from a parameter: an I32 with a @range of both ends within 0 to 10000,
+which is required or has a @default. Annotations of a query are @description, @instruction, @question("…"), a question
+that the query answers, and @mcp.`,
+		cases: []example{{"A limit that the caller may choose", limitParam}, {"A default in a condition", defaultParam}}},
 	{Name: "errors", Summary: "The meaning of the error codes.", text: errorText()},
 }
 

@@ -30,6 +30,7 @@ const (
 	ChangedWalk      diag.Code = "L120" // walk that reported its start in earlier versions
 	NoProvider       diag.Code = "L121"
 	SearchNotRanked  diag.Code = "L122"
+	IdleOptional     diag.Code = "L130" // ? on a parameter with a default
 	BadDirective     diag.Code = "L198"
 	IdleDirective    diag.Code = "L199" // gq:ignore without effect
 	NeverUpdated     diag.Code = "L201"
@@ -120,6 +121,9 @@ var Rules = []Rule{
 	{Level: Warning, query: searchNotRanked, Entry: diag.Entry{Code: SearchNotRanked, Title: "search without an order by relevance",
 		Explanation: "A search keeps every row that has any of the words. Without bm25, nearest or rrf in the order, the best match may be the last row, or beyond the limit. The rule does not report aggregates and reads that return at most one row, or fuzzy, because bm25 leaves out rows that have none of the exact words.",
 		Example:     `query q($words: String) { match { $p: Person search($p.name, $words) } return { $p.name } order { $p.name } limit 10 }`}},
+	{Level: Note, query: idleOptional, Entry: diag.Entry{Code: IdleOptional, Title: "question mark without effect",
+		Explanation: "A parameter with a @default is never null, so the ? after its type changes nothing. gq lint --fix removes it.",
+		Example:     `query q($name: String? @default("Ada")) { match { $p: Person { name: $name } } return { $p.age } }`}},
 	{Level: Warning, Entry: diag.Entry{Code: BadDirective, Title: "malformed directive",
 		Explanation: "A directive must have lint codes, separated by commas, and a reason: // gq:ignore L105 the table is small.",
 		Example:     "// gq:ignore L105\nquery q() { match { $p: Person } return { $p.name } }"}},

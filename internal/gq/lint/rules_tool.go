@@ -20,6 +20,17 @@ func unusedParam(p *queryPass) {
 	}
 }
 
+// idleOptional reports question marks after the types of parameters that have a default.
+func idleOptional(p *queryPass) {
+	for i, tree := range p.Syntax.Params {
+		if !tree.Type.Nullable || p.Plan.Params[i].Default.IsNull() {
+			continue
+		}
+		at := syntax.SpanOf(tree.Type.Tokens[len(tree.Type.Tokens)-1])
+		p.report(at, "remove the ?", []diag.Edit{{Span: at}}, "the ? after the type of $%s has no effect, because the parameter has a default", p.Plan.Params[i].Name)
+	}
+}
+
 // noDescription reports exposed queries without a description.
 func noDescription(p *queryPass) {
 	if p.Expose && p.Description == "" {
@@ -37,6 +48,9 @@ func noParamDoc(p *queryPass) {
 		if prop := property(p.in.Schema, u.entity, u.typ, u.prop); prop != nil && prop.Description != "" {
 			inherits[u.param] = true
 		}
+	}
+	if r := p.Plan.Read; r != nil && r.LimitBy != nil {
+		inherits[r.LimitBy.Index] = true // the generator describes the parameter of a limit
 	}
 	for i, doc := range p.ParamDocs {
 		if doc == "" && !inherits[i] {

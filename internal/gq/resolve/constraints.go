@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -159,32 +158,12 @@ func (b *builder) bounds(n *catalog.Node, p *catalog.Property, c *syntax.RangeCo
 		b.fault(UnfitConstraint, c.Span(), "", "@range needs a numeric property, but %s is %s", p.Name, p.Type)
 		return
 	}
-	if c.Min == nil && c.Max == nil {
-		b.fault(BadRange, c.Span(), "write a minimum, a maximum or both: 0.., ..200 or 0..200", "the range has no minimum and no maximum")
+	ends, fault := syntax.BoundsOf(c.Min, c.Max, c.Span(), p.Type.Kind)
+	if fault != nil {
+		b.fault(BadRange, fault.Span, fault.Help, "%s", fault.Message)
 		return
 	}
-	r := catalog.Range{Property: p.Name}
-	for _, end := range []struct {
-		tok *syntax.Token
-		dst **value.Value
-	}{{c.Min, &r.Min}, {c.Max, &r.Max}} {
-		if end.tok == nil {
-			continue
-		}
-		v, ok := value.ParseNumber(end.tok.Value, p.Type.Kind)
-		if !ok {
-			b.fault(BadRange, syntax.SpanOf(*end.tok), "", "%s is not a valid %s", end.tok.Value, p.Type.Kind)
-			return
-		}
-		*end.dst = &v
-	}
-	if r.Min != nil && r.Max != nil {
-		if order, _ := value.Compare(*r.Min, *r.Max); order > 0 {
-			b.fault(BadRange, c.Span(), "swap the two values", "the minimum %s of the range is above the maximum %s", c.Min.Value, c.Max.Value)
-			return
-		}
-	}
-	n.Ranges = append(n.Ranges, r)
+	n.Ranges = append(n.Ranges, catalog.Range{Property: p.Name, Min: ends.Min, Max: ends.Max})
 }
 
 // pattern checks @check, and adds it to the node type.
@@ -193,10 +172,10 @@ func (b *builder) pattern(n *catalog.Node, p *catalog.Property, c *syntax.CheckC
 		b.fault(UnfitConstraint, c.Span(), "", "@check needs a String property, but %s is %s", p.Name, p.Type)
 		return
 	}
-	pattern := syntax.Text(c.Pattern)
-	if _, err := regexp.Compile(pattern); err != nil {
-		b.fault(BadPattern, syntax.SpanOf(c.Pattern), "write the regular expression in RE2 syntax", "%v", err)
+	pattern, fault := syntax.PatternOf(c.Pattern)
+	if fault != nil {
+		b.fault(BadPattern, fault.Span, fault.Help, "%s", fault.Message)
 		return
 	}
-	n.Checks = append(n.Checks, catalog.Check{Property: p.Name, Pattern: pattern})
+	n.Checks = append(n.Checks, catalog.Check{Property: p.Name, Pattern: pattern.String()})
 }

@@ -42,6 +42,7 @@ const (
 	inMatchValue = "match-value" // a value in the braces of a binding
 	inWriteValue = "write-value" // a value in an assignment
 	inWhereValue = "where-value" // a value in a `where`
+	inParamValue = "param-value" // a value in an annotation of a parameter
 )
 
 // rule is a hint with its pattern split into terms. A pattern is a list of terms separated by

@@ -12,8 +12,9 @@ import (
 // expand inserts names of the source into a help text. %1 is the token that matched the first
 // term. A letter before the digit changes the form: l lower-cases the first letter, u
 // upper-cases it, q puts the token in double quotes, s gives the scalar type that it most likely
-// means, and S gives the full advice on scalar types. %v is the variable of the binding, %o the
-// innermost open bracket and %c the bracket that closes it.
+// means, S gives the full advice on scalar types, and a proposes the annotation that it most likely
+// means. %v is the variable of the binding, %o the innermost open bracket and %c the bracket that
+// closes it.
 func expand(help string, at []Token, pl place) string {
 	var b strings.Builder
 	for i := 0; i < len(help); i++ {
@@ -32,6 +33,9 @@ func expand(help string, at []Token, pl place) string {
 			} else {
 				fmt.Fprintf(&b, "%s at line %d, column %d", t.Value, t.Pos.Line, t.Pos.Column)
 			}
+		case 'a':
+			i++
+			b.WriteString(diag.DidYouMean("@"+at[help[i]-'1'].Value, annotationsIn(pl.in)))
 		case 'l', 'u', 'q', 's', 'S':
 			i++
 			b.WriteString(respell(c, shorten(at[help[i]-'1'].Value)))

@@ -19,21 +19,15 @@ type Query struct {
 // Param declares a parameter.
 type Param struct {
 	Range
-	Var  Token  `parser:"@Var ':'"`
-	Type *Type  `parser:"@@"`
-	Docs []*Doc `parser:"@@*"`
+	Var         Token              `parser:"@Var ':'"`
+	Type        *Type              `parser:"@@"`
+	Annotations []*ParamAnnotation `parser:"@@*"`
 }
 
-// Doc is a @description.
-type Doc struct {
-	Range
-	Text Token `parser:"'@' 'description' '(' @String ')'"`
-}
-
-// QueryAnnotation is @description, @instruction or @mcp.
+// QueryAnnotation is @description, @instruction, @question or @mcp.
 type QueryAnnotation struct {
 	Range
-	Name Token     `parser:"'@' ( @('description' | 'instruction')"`
+	Name Token     `parser:"'@' ( @('description' | 'instruction' | 'question')"`
 	Text Token     `parser:"  '(' @String ')'"`
 	MCP  []*MCPArg `parser:"| 'mcp' '(' @@ ( (?! ',' ')') ',' @@ )* ','? ')' )"`
 }
@@ -56,7 +50,7 @@ type Read struct {
 	Match   []Clause      `parser:"'match' '{' @@+ '}'"`
 	Returns []*Projection `parser:"'return' '{' ( @@ ','? )+ '}'"`
 	Order   []*Ordering   `parser:"( 'order' '{' @@ ( ',' @@ )* '}' )?"`
-	Limit   *Token        `parser:"( 'limit' @Int )?"`
+	Limit   *Token        `parser:"( 'limit' @(Int | Var) )?"`
 }
 
 // Mutation is a list of statements.

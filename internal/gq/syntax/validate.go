@@ -141,11 +141,7 @@ func (p *parser) checkSmall(t Token) {
 func (p *parser) checkQuery(q *Query) bool {
 	before := p.faultCount
 	for _, prm := range q.Params {
-		if prm.Type.EnumEnd != nil {
-			p.fault(UnknownScalar, prm.Type.Span(), "use String", "a parameter cannot be an enum")
-			continue
-		}
-		p.checkType(prm.Type)
+		p.param(prm)
 	}
 	switch b := q.Body.(type) {
 	case *Read:
@@ -156,7 +152,7 @@ func (p *parser) checkQuery(q *Query) bool {
 		for _, o := range b.Order {
 			p.operand(o.Expr)
 		}
-		if b.Limit != nil {
+		if b.Limit != nil && b.Limit.Type == Int {
 			if _, ok := Large(*b.Limit); !ok {
 				p.fault(NumberTooLarge, SpanOf(*b.Limit), "", "limit %s is outside the range 0 to 9223372036854775807", b.Limit.Value)
 			}

@@ -43,8 +43,11 @@ func OpenObjects(schema json.RawMessage) []string {
 // keywords lists all keywords that a schema may use.
 var keywords = []string{
 	"type", "properties", "required", "additionalProperties", "items", "minItems", "maxItems", "enum", "minimum",
-	"maximum", "pattern", "format", "contentEncoding", "description", "title",
+	"maximum", "pattern", "format", "contentEncoding", "description", "title", "default", "examples",
 }
+
+// notStrict lists the keywords that clients of the strict profile refuse.
+var notStrict = []string{"default", "examples"}
 
 // propertyKey matches the keys that clients accept.
 var propertyKey = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
@@ -87,7 +90,7 @@ func (w *walker) fault(path, format string, args ...any) {
 // schema checks a schema and the schemas in it.
 func (w *walker) schema(path string, s map[string]any) {
 	for _, k := range slices.Sorted(maps.Keys(s)) {
-		if !slices.Contains(keywords, k) {
+		if !slices.Contains(keywords, k) || w.dir == strict && slices.Contains(notStrict, k) {
 			w.fault(path, "found the keyword %s, which the profile does not allow", k)
 		}
 	}

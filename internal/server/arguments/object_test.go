@@ -186,6 +186,40 @@ func TestDecodeArgs(t *testing.T) {
 	}
 }
 
+// TestDecodeAnnotated decodes parameters with defaults, bounds and patterns.
+func TestDecodeAnnotated(t *testing.T) {
+	one, most := value.OfI32(1), value.OfI32(100)
+	pattern, err := value.NewPattern("^[a-z]+$")
+	if err != nil {
+		t.Fatal(err)
+	}
+	params := []plan.Param{
+		{Name: "n", Type: value.Of(value.I32), Bounds: value.Bounds{Min: &one, Max: &most}, Default: value.OfI32(20)},
+		{Name: "s", Type: value.Type{Kind: value.String, List: true, Nullable: true}, Pattern: pattern},
+	}
+	for _, tt := range []struct {
+		json string
+		n    int32
+		want string // the error, or ""
+	}{
+		{`{}`, 20, ""},
+		{`{"n":null}`, 20, ""},
+		{`{"n":"100","s":["a"]}`, 100, ""},
+		{`{"n":101}`, 0, "n: found 101, expected at most 100"},
+		{`{"n":0,"s":["a","B","C"]}`, 0, "n: found 0, expected at least 1\ns[1]: found \"B\", expected a text that matches ^[a-z]+$"},
+	} {
+		args, err := Decode(json.RawMessage(tt.json), params)
+		switch {
+		case tt.want != "":
+			if err == nil || err.Error() != tt.want {
+				t.Errorf("%s: found %v, expected %s", tt.json, err, tt.want)
+			}
+		case err != nil || args[0].Int() != int64(tt.n):
+			t.Errorf("%s: found %v, %v, expected %d", tt.json, args, err, tt.n)
+		}
+	}
+}
+
 func FuzzParams(f *testing.F) {
 	f.Add([]byte(`{"s":"x","i":3e2,"l":[1,"2"],"v":[0.5,1]}`))
 	f.Add([]byte(`{"s":null,"i":"-0.0","t":"2024-05-01T12:30:00Z","x":"base64:AQ=="}`))

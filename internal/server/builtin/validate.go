@@ -166,7 +166,7 @@ func (a *ValidateAnswer) Cut(bytes int) {
 func checkedAnswer(q *gq.Query) CheckedAnswer {
 	a := CheckedAnswer{Name: q.Plan.Name, Kind: "mutation", Params: []TypedAnswer{}, Columns: []ColumnAnswer{}}
 	for _, p := range q.Plan.Params {
-		a.Params = append(a.Params, TypedAnswer{Name: p.Name, Type: p.Type.Required().String(), Optional: p.Type.Nullable})
+		a.Params = append(a.Params, TypedAnswer{Name: p.Name, Type: p.Type.Required().String(), Optional: p.Optional()})
 	}
 	if q.Plan.Read == nil {
 		return a

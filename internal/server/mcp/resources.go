@@ -82,6 +82,7 @@ type catalogQuery struct {
 	Title       string         `json:"title"`
 	Description string         `json:"description"`
 	Instruction string         `json:"instruction,omitempty"`
+	Questions   []string       `json:"questions,omitempty"` // examples of questions that the query answers
 	Mutation    bool           `json:"mutation"`
 	Params      []catalogParam `json:"params"`
 }
@@ -104,11 +105,11 @@ func (s *surface) readCatalog(ctx context.Context, req *mcp.ReadResourceRequest)
 		info, d := q.Info(), q.Descriptor()
 		name, call := s.graph.HowToCall(q)
 		entries[i] = catalogQuery{
-			Name: info.Name, Tool: name, Call: call, Title: d.Title, Description: info.Description, Instruction: info.Instruction,
+			Name: info.Name, Tool: name, Call: call, Title: d.Title, Description: info.Description, Instruction: info.Instruction, Questions: info.Questions,
 			Mutation: info.Mutation, Params: []catalogParam{},
 		}
 		for j, p := range q.Plan().Params {
-			c := catalogParam{Name: p.Name, Type: p.Type.Required().String(), Optional: p.Type.Nullable}
+			c := catalogParam{Name: p.Name, Type: p.Type.Required().String(), Optional: p.Optional()}
 			if j < len(info.ParamDocs) {
 				c.Description = info.ParamDocs[j]
 			}

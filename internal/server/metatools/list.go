@@ -126,6 +126,7 @@ func (p *Tools) newIndex() *toolsearch.Index {
 		d := q.Descriptor()
 		e := toolsearch.Entry{
 			Name: d.Name, Title: d.Title, Description: d.Description, ParamDocs: q.Info().ParamDocs, Mutation: q.Info().Mutation,
+			Questions: q.Info().Questions,
 		}
 		for _, param := range q.Plan().Params {
 			e.Params = append(e.Params, param.Name)

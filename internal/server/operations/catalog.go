@@ -10,7 +10,7 @@ import (
 func StoredQuery(q tool.StoredQuery) client.QueryEntry {
 	info := q.Info()
 	e := client.QueryEntry{
-		Name: info.Name, ToolName: q.Descriptor().Name, Description: info.Description, Instruction: info.Instruction,
+		Name: info.Name, ToolName: q.Descriptor().Name, Description: info.Description, Instruction: info.Instruction, Questions: info.Questions,
 		Mutation: info.Mutation, Params: []client.ParamEntry{},
 	}
 	for i, p := range q.Plan().Params {
@@ -25,7 +25,7 @@ func StoredQuery(q tool.StoredQuery) client.QueryEntry {
 
 // param returns a parameter in the form of the catalog.
 func param(p plan.Param) client.ParamEntry {
-	e := client.ParamEntry{Name: p.Name, Kind: client.ParamKind(p.Type.Kind.WireName()), VectorDim: p.Type.Dim, Nullable: p.Type.Nullable}
+	e := client.ParamEntry{Name: p.Name, Kind: client.ParamKind(p.Type.Kind.WireName()), VectorDim: p.Type.Dim, Nullable: p.Optional()}
 	if p.Type.List {
 		e.Kind, e.ItemKind = "list", string(e.Kind)
 	}

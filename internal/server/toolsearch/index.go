@@ -10,6 +10,7 @@ type Entry struct {
 	Params      []string // names of the parameters
 	ParamDocs   []string // descriptions of the parameters
 	Columns     []string // names of the columns of the result
+	Questions   []string // questions that it answers
 	Mutation    bool     // whether it changes something
 }
 
@@ -23,13 +24,14 @@ const (
 	paramField
 	paramDocField
 	columnField
+	questionField
 	fields // number of fields
 )
 
 // typical gives a length in words for each field. In a field of this length, one occurrence of a
 // word counts as 1; in a longer field it counts less. Unlike the average length of BM25, this
 // length does not depend on entries that a caller may not see.
-var typical = [fields]float64{headField: 2, tailField: 1, descriptionField: 12, paramField: 2, paramDocField: 12, columnField: 5}
+var typical = [fields]float64{headField: 2, tailField: 1, descriptionField: 12, paramField: 2, paramDocField: 12, columnField: 5, questionField: 16}
 
 // Index holds entries in a form that can be searched. Its methods may be called concurrently.
 type Index struct {
@@ -78,7 +80,7 @@ func (x *Index) add(a *analyzer, i int) {
 	}
 	nameHead, nameTail := split(strings.Fields(f.name))
 	counts := map[int32]*[fields]float32{}
-	for kind, texts := range [fields][]string{nameHead, nameTail, {title, e.Description}, e.Params, e.ParamDocs, e.Columns} {
+	for kind, texts := range [fields][]string{nameHead, nameTail, {title, e.Description}, e.Params, e.ParamDocs, e.Columns, e.Questions} {
 		words, length := x.addField(a, i, field(kind), texts)
 		once := float32(1 / (0.6 + 0.4*float64(length)/typical[kind]))
 		for _, w := range words {

@@ -25,8 +25,8 @@ const (
 // weights gives the weight of a word in each field of an entry. It depends on the side of the
 // search that the word is in.
 var weights = [sides][fields]float32{
-	head: {headField: 3, tailField: 1.5, descriptionField: 0.7, paramField: 0.2, paramDocField: 0.1, columnField: 0.3},
-	tail: {headField: 2.4, tailField: 5, descriptionField: 0.5, paramField: 4, paramDocField: 0.2, columnField: 1.2},
+	head: {headField: 3, tailField: 1.5, descriptionField: 0.7, paramField: 0.2, paramDocField: 0.1, columnField: 0.3, questionField: 0.7},
+	tail: {headField: 2.4, tailField: 5, descriptionField: 0.5, paramField: 4, paramDocField: 0.2, columnField: 1.2, questionField: 0.5},
 }
 
 // Search returns the indexes of the entries that match a text, the best match first. Entries with

@@ -52,6 +52,24 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// TestQuestions checks that a search finds entries by the questions that they answer.
+func TestQuestions(t *testing.T) {
+	asked := []Entry{
+		{Name: "list_topics", Description: "Lists subjects."},
+		{Name: "who_knows", Description: "Lists people.", Questions: []string{"Who should be asked about pricing?", "Which colleague understands taxes?"}},
+		{Name: "price_of", Description: "The pricing of a product."},
+	}
+	for text, want := range map[string]string{
+		"whom do I ask about taxes": "who_knows",
+		"pricing":                   "price_of",
+	} {
+		found := search(text, asked...)
+		if len(found) == 0 || asked[found[0]].Name != want {
+			t.Errorf("%q: found %v, expected %s first", text, found, want)
+		}
+	}
+}
+
 func TestFold(t *testing.T) {
 	for text, want := range map[string]string{
 		"find_user": "find user", "findUser": "find user", "HTTPServer": "httpserver", "  a--b ": "a b", "Ärger_ÖL": "ärger öl", "v2Name": "v2 name", "": "",

@@ -67,7 +67,7 @@ func (b *binder) returned() {
 func (co *collector) readRows() {
 	n := co.rows.n
 	// A step that stops early yields one row more than the limit.
-	if n < 2 || n > aheadMost || co.read.Grouped || co.read.Limit >= 0 && int64(n)-1 > co.read.Limit {
+	if n < 2 || n > aheadMost || co.read.Grouped || co.maxRows >= 0 && int64(n)-1 > co.maxRows {
 		return
 	}
 	var sum uint32

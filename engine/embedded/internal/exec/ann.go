@@ -83,7 +83,7 @@ func (s *nearStep) run(m *matcher, p *pipe, at int, f *frame) error {
 		return err
 	}
 	spent := 4 * len(m.passing)
-	ords, err := m.closestOf(s.score, int(min(m.read.Limit, int64(len(m.passing))))+1)
+	ords, err := m.closestOf(s.score, int(min(m.maxRows, int64(len(m.passing))))+1)
 	if err != nil {
 		return err
 	}
@@ -233,7 +233,7 @@ func (near *nearness) addNotFinite(view *index.VectorView, accept engine.Bitmap)
 func (near *nearness) end() { near.target = nil }
 
 func (s *nearStep) describe(x *explainer) (name, detail string) {
-	return "nearest", fmt.Sprintf("%s %s, first %d by %s", x.types[s.v].Name, x.Var(s.v), x.read.Limit, x.Expr(s.score.src)) + x.approximately(s.score)
+	return "nearest", fmt.Sprintf("%s %s, first %s by %s", x.types[s.v].Name, x.Var(s.v), x.first(), x.Expr(s.score.src)) + x.approximately(s.score)
 }
 
 func (s gather) describe(x *explainer) (name, detail string) {

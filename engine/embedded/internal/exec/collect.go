@@ -51,7 +51,7 @@ func (co *collector) collect(f *frame) error {
 		co.rows.cols[v] = append(co.rows.cols[v], f.cols[v][:f.n]...)
 	}
 	co.rows.n += f.n
-	if limit := co.read.Limit; limit >= 0 && prunes(co.rows.n, limit) {
+	if limit := co.maxRows; limit >= 0 && prunes(co.rows.n, limit) {
 		if err := co.sort(); err != nil {
 			return err
 		}
@@ -94,11 +94,11 @@ func (co *collector) finish() error {
 	co.readRows()
 	// Each step that stops early yields one row more than the limit, so rows were cut off if and
 	// only if more were collected. rows.n counts the groups of a grouped read.
-	co.more = co.more || co.read.Limit > 0 && int64(co.rows.n) > co.read.Limit
+	co.more = co.more || co.maxRows > 0 && int64(co.rows.n) > co.maxRows
 	if err := order(); err != nil {
 		return err
 	}
-	if limit := co.read.Limit; limit >= 0 && int64(len(co.perm)) > limit {
+	if limit := co.maxRows; limit >= 0 && int64(len(co.perm)) > limit {
 		co.perm = co.perm[:limit]
 	}
 	return nil

@@ -20,6 +20,7 @@ type evaluator struct {
 	ctx     context.Context // nil between calls of the result's methods
 	snap    *version.Snapshot
 	args    engine.Args
+	maxRows int64            // the maximum number of rows of the result, or plan.NoLimit
 	now     value.Value      // the value of now()
 	tables  []*version.Table // by variable
 	ticks   int              // entities examined since the context was last checked
@@ -41,6 +42,7 @@ func newEvaluator(p *Program) evaluator {
 func (ev *evaluator) begin(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) {
 	ev.budget.begin(opts.Memory, opts.Shared)
 	ev.ctx, ev.snap, ev.args, ev.now, ev.embedder, ev.textErr = ctx, snap, args, opts.Now, opts.Embedder, nil
+	ev.maxRows = ev.read.LimitOf(args)
 	for v, t := range ev.types {
 		ev.tables[v] = snap.Table(t.Entity, t.Index)
 	}

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -63,6 +64,14 @@ func (x *explainer) steps(p *pipe) int {
 		}
 	}
 	return n
+}
+
+// first describes the number of rows that the limit of the read keeps.
+func (x *explainer) first() string {
+	if x.read.LimitBy != nil {
+		return fmt.Sprintf("%s (at most %d)", x.Expr(*x.read.LimitBy), x.read.Limit)
+	}
+	return strconv.FormatInt(x.read.Limit, 10)
 }
 
 // result returns the operators for the whole plan: the match, and the operators that
@@ -129,7 +138,7 @@ func (x *explainer) result(rows int64) *engine.Operator {
 			detail = "by " + strings.Join(by, ", ")
 		}
 		if r.Limit != plan.NoLimit {
-			detail += fmt.Sprintf(", first %d", r.Limit)
+			detail += ", first " + x.first()
 			est = min(est, float64(r.Limit))
 		}
 		op = over(&engine.Operator{Name: "sort", Detail: detail, Estimate: est})
@@ -260,7 +269,7 @@ func (s *textScan) describe(x *explainer) (name, detail string) {
 }
 
 func (s *topStep) describe(x *explainer) (name, detail string) {
-	detail = fmt.Sprintf("%s %s, first %d by %s", x.types[s.v].Name, x.Var(s.v), x.read.Limit, x.Expr(s.score.src))
+	detail = fmt.Sprintf("%s %s, first %s by %s", x.types[s.v].Name, x.Var(s.v), x.first(), x.Expr(s.score.src))
 	if s.score.kind == exprNearest && x.isApproximate(s.score) {
 		detail += x.approximately(s.score)
 	}

@@ -337,7 +337,7 @@ func (co *collector) leading() ([]uint32, error) {
 	defer co.spend(-4 * n)
 	groups := slices.Grow(co.leadingGroups[:0], n)
 	defer func() { co.leadingGroups = groups }()
-	limit := co.read.Limit
+	limit := co.maxRows
 	if limit > 0 && limit < int64(n/4) && len(co.order) > 0 && co.order[0].agg >= 0 && co.sums[co.order[0].agg].fold == nil {
 		counts, desc := co.sums[co.order[0].agg].counts[:n], co.order[0].desc
 		bound := co.bound(counts, int(limit), desc)

@@ -146,21 +146,23 @@ func CheckUses(q *plan.Query, s *version.Schema) error {
 	return nil
 }
 
-// CheckArgs checks arguments against the parameters. The error is a *engine.BadArgument.
-func CheckArgs(params []plan.Param, args engine.Args) error {
+// CheckArgs checks arguments against the parameters. It returns the arguments with the defaults in
+// place of nulls. The error is a *engine.BadArgument.
+func CheckArgs(params []plan.Param, args engine.Args) (engine.Args, error) {
 	if len(args) != len(params) {
 		name := ""
 		if len(args) < len(params) {
 			name = params[len(args)].Name
 		}
-		return &engine.BadArgument{Param: name, Detail: fmt.Sprintf("found %d arguments, expected %d", len(args), len(params))}
+		return nil, &engine.BadArgument{Param: name, Detail: fmt.Sprintf("found %d arguments, expected %d", len(args), len(params))}
 	}
+	args = plan.WithDefaults(params, args)
 	for i := range params {
 		if err := checkArg(&params[i], &args[i]); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return args, nil
 }
 
 // checkArg checks that one argument fits its parameter.
@@ -185,6 +187,13 @@ func checkArg(p *plan.Param, v *value.Value) error {
 		return &engine.BadArgument{Param: p.Name, Detail: "the value is not valid UTF-8"}
 	case v.Kind() == value.Vector && p.Type.Dim != 0 && len(v.Vector()) != p.Type.Dim:
 		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a vector of length %d, expected %d", len(v.Vector()), p.Type.Dim)}
+	}
+	if at, err := p.Check(*v); err != nil {
+		detail := err.Error()
+		if at >= 0 {
+			detail = fmt.Sprintf("element %d: %s", at, detail)
+		}
+		return &engine.BadArgument{Param: p.Name, Detail: detail}
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.A
 
 // match finds the rows of the match and collects them.
 func (r *run) match() error {
-	if err := r.evaluator.beginScores(); err != nil || r.evaluator.read.Limit == 0 {
+	if err := r.evaluator.beginScores(); err != nil || r.evaluator.maxRows == 0 {
 		return err
 	}
 	if err := r.matcher.match(); err != nil {

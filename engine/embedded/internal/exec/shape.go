@@ -3,6 +3,7 @@ package exec
 import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // maxVars is the maximum number of variables in a read. Each step has a frame with a column
@@ -53,6 +54,27 @@ func (b *binder) shape() error {
 		if err := result(plan.ID{Var: v}); err != nil {
 			return err
 		}
+	}
+	return b.checkLimit()
+}
+
+// checkLimit checks the parameter that gives the limit of the read, if there is one. Its arguments must
+// be numbers of rows up to Limit.
+func (b *binder) checkLimit() error {
+	by := b.read.LimitBy
+	if by == nil {
+		return nil
+	}
+	if by.Index < 0 || by.Index >= len(b.params) {
+		return mismatch("the limit uses parameter %d, but the query has %d parameters", by.Index, len(b.params))
+	}
+	p := &b.params[by.Index]
+	if p.Type.Kind != value.I32 || p.Type.List || p.Type.Nullable {
+		return mismatch("the limit $%s is %s, expected I32", p.Name, p.Type)
+	}
+	lo, hi := p.Bounds.Min, p.Bounds.Max
+	if lo == nil || hi == nil || lo.Kind() != value.I32 || hi.Kind() != value.I32 || lo.Int() < 0 || hi.Int() != b.read.Limit {
+		return mismatch("the range of the limit $%s does not lead from 0 or more to %d", p.Name, b.read.Limit)
 	}
 	return nil
 }

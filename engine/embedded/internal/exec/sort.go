@@ -105,7 +105,7 @@ func (co *collector) arrange(keys []sortKey, n int) error {
 		return 0
 	}
 	entries := co.entries
-	if limit := co.read.Limit; limit > 0 && limit < int64(n/4) {
+	if limit := co.maxRows; limit > 0 && limit < int64(n/4) {
 		selectFirst(entries, int(limit), compare)
 		entries = entries[:limit]
 	}

@@ -198,7 +198,7 @@ func (s *sorted) first(m *matcher, p *pipe, at int, out *frame, table *version.T
 	compare := table.CompareRows(s.prop)
 	// Start with a small frame: the limit may be reached soon.
 	const small = 32
-	size := int(max(small, min(m.read.Limit, frameSize-1)+1))
+	size := int(max(small, min(m.maxRows, frameSize-1)+1))
 	enough, last := false, version.NoOrd
 	for ord, row, ok := walk.Next(); ok; ord, row, ok = walk.Next() {
 		if err := m.tick(1); err != nil {
@@ -217,8 +217,8 @@ func (s *sorted) first(m *matcher, p *pipe, at int, out *frame, table *version.T
 		m.makeColumns(out, s.v)
 		size = min(2*size, frameSize)
 		if !enough {
-			enough, last = m.out.more || int64(m.out.rows.n) > m.read.Limit, row
-			if !enough && int64(m.out.rows.n) == m.read.Limit {
+			enough, last = m.out.more || int64(m.out.rows.n) > m.maxRows, row
+			if !enough && int64(m.out.rows.n) == m.maxRows {
 				size = small // only the row after the limit is missing
 			}
 		}

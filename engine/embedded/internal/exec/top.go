@@ -64,7 +64,7 @@ func (pl *planner) firstByScore() bool {
 
 func (s *topStep) run(m *matcher, p *pipe, at int, _ *frame) error {
 	out := m.frame(s.id, []plan.VarID{s.v})
-	limit := int(min(m.read.Limit, int64(m.table(s.v).Live()))) + 1
+	limit := int(min(m.maxRows, int64(m.table(s.v).Live()))) + 1
 	push := func(ord uint32) error {
 		out.cols[s.v] = out.cols[s.v][:frameSize]
 		out.cols[s.v][out.n] = ord

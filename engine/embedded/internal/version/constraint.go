@@ -55,20 +55,16 @@ func (t *Type) CheckValue(p int, v value.Value) error {
 		return nil
 	}
 	for _, r := range t.ranges[p] {
-		if r.Min != nil {
-			if c, ok := value.Compare(v, *r.Min); !ok || c < 0 {
-				return fail("range", "found %s, expected at least %s", value.Text(v), value.Text(*r.Min))
-			}
-		}
-		if r.Max != nil {
-			if c, ok := value.Compare(v, *r.Max); !ok || c > 0 {
-				return fail("range", "found %s, expected at most %s", value.Text(v), value.Text(*r.Max))
-			}
+		if err := r.Bounds().Check(v); err != nil {
+			return fail("range", "%v", err)
 		}
 	}
 	for _, c := range t.checks[p] {
-		if typ.Kind == value.String && !c.re.MatchString(v.Str()) {
-			return fail("check", "found %q, expected a text that matches %s", v.Str(), c.text)
+		if typ.Kind != value.String {
+			continue
+		}
+		if err := c.Check(v); err != nil {
+			return fail("check", "%v", err)
 		}
 	}
 	if typ.Kind.IsFloat() && slices.Contains(t.Key, p) && (math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0)) {

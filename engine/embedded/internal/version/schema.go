@@ -5,7 +5,6 @@ package version
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -54,16 +53,10 @@ type Type struct {
 	Out    []int                // indexes of the edge types that leave or enter a node type
 	In     []int
 
-	node   *catalog.Node     // nil for an edge type
-	byName map[string]int    // by property name: its position
-	ranges [][]catalog.Range // by property: its ranges
-	checks [][]pattern       // by property: its checks
-}
-
-// pattern is the compiled pattern of a check, with its source.
-type pattern struct {
-	text string
-	re   *regexp.Regexp
+	node   *catalog.Node      // nil for an edge type
+	byName map[string]int     // by property name: its position
+	ranges [][]catalog.Range  // by property: its ranges
+	checks [][]*value.Pattern // by property: its checks
 }
 
 // NewSchema resolves a catalog. It fails if the pattern of a check is not a valid regular
@@ -208,7 +201,7 @@ func (t *Type) tuples(unique, index [][]string) error {
 // rules sets the fields `ranges` and `checks`. It fails if a name is not a property.
 func (t *Type) rules(ranges []catalog.Range, checks []catalog.Check) error {
 	t.ranges = make([][]catalog.Range, len(t.Props))
-	t.checks = make([][]pattern, len(t.Props))
+	t.checks = make([][]*value.Pattern, len(t.Props))
 	for _, r := range ranges {
 		p, ok := t.byName[r.Property]
 		if !ok {
@@ -221,11 +214,11 @@ func (t *Type) rules(ranges []catalog.Range, checks []catalog.Check) error {
 		if !ok {
 			return fmt.Errorf("%s %s: @check names %q, which is not a property", t.Entity, t.Name, c.Property)
 		}
-		re, err := regexp.Compile(c.Pattern)
+		pattern, err := value.NewPattern(c.Pattern)
 		if err != nil {
 			return fmt.Errorf("%s %s, property %s: the pattern of @check is not valid: %w", t.Entity, t.Name, c.Property, err)
 		}
-		t.checks[p] = append(t.checks[p], pattern{c.Pattern, re})
+		t.checks[p] = append(t.checks[p], pattern)
 	}
 	return nil
 }

@@ -130,7 +130,7 @@ func (t *Type) rulesOf(p int) string {
 		b.WriteByte('\n')
 	}
 	for _, c := range t.checks[p] {
-		fmt.Fprintf(&b, "check %q\n", c.text)
+		fmt.Fprintf(&b, "check %q\n", c.String())
 	}
 	return b.String()
 }

@@ -105,7 +105,7 @@ func serve(compiled []*gq.Query) (all []tool.StoredQuery) {
 				ReadOnly: reads, Idempotent: true, Destructive: !reads,
 			},
 			info: tool.QueryInfo{
-				Name: q.Plan.Name, Exposed: q.Expose, Description: q.Description, Instruction: q.Instruction,
+				Name: q.Plan.Name, Exposed: q.Expose, Description: q.Description, Instruction: q.Instruction, Questions: q.Questions,
 				Mutation: !reads, ParamDocs: q.ParamDocs, File: q.File,
 			},
 			plan: q.Plan,
@@ -128,7 +128,7 @@ func compile(t testing.TB, s *catalog.Schema, text string) []*gq.Query {
 func inputSchema(q *plan.Query) json.RawMessage {
 	names := []string{}
 	for _, p := range q.Params {
-		if !p.Type.Nullable {
+		if !p.Optional() {
 			names = append(names, p.Name)
 		}
 	}

@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:25970e1dc68364ea8f3a248e615a4f43beda00feaaed39dbca0a157fb330e038",
-		SourceDigest: "sha256:303a6ccaa17a799844e9b3109c671503d45c395fbcfed5152a84a05acb19b401",
+		SourceDigest: "sha256:9373e566abac0b49f3a6db4ec6a060115bfcfa4bcd0937fcc1a497d7f207c9f1",
 	}
 }
 
@@ -33,6 +33,7 @@ var queries = []tool.StoredQuery{
 	&edgeEndsTool,
 	&hitsTool,
 	&bestTool,
+	&conditionsTool,
 	&putPersonTool,
 	&putSeenPersonTool,
 	&addSampleTool,

@@ -50,6 +50,7 @@ var paramTypes = map[string]reflect.Type{
 	"set_lists":           reflect.TypeFor[corpus.SetListsParams](),
 	"set_optional":        reflect.TypeFor[corpus.SetOptionalParams](),
 	"own":                 reflect.TypeFor[corpus.OwnParams](),
+	"conditions":          reflect.TypeFor[corpus.ConditionsParams](),
 }
 
 var rowTypes = map[string]reflect.Type{
@@ -66,6 +67,7 @@ var rowTypes = map[string]reflect.Type{
 	"edge_ends":           reflect.TypeFor[corpus.EdgeEndsRow](),
 	"hits":                reflect.TypeFor[corpus.HitsRow](),
 	"best":                reflect.TypeFor[corpus.BestRow](),
+	"conditions":          reflect.TypeFor[corpus.ConditionsRow](),
 }
 
 func query(t *testing.T, name string) tool.StoredQuery {

@@ -26,7 +26,7 @@ type Info struct {
 type Symbol struct {
 	Span  diag.Span // where it is declared or first used
 	Uses  int       // number of further occurrences
-	Inner bool      // bound inside a `not` block
+	Inner bool      // bound inside a block
 }
 
 // Comparison is an inline condition or a filter.

@@ -30,6 +30,8 @@ const (
 	ChangedWalk      diag.Code = "L120" // walk that reported its start in earlier versions
 	NoProvider       diag.Code = "L121"
 	SearchNotRanked  diag.Code = "L122"
+	ChangedNot       diag.Code = "L130" // not block that a call can drop, which kept no row in earlier versions
+	OptionalInBlock  diag.Code = "L131" // condition with ? inside a not or exists block
 	BadDirective     diag.Code = "L198"
 	IdleDirective    diag.Code = "L199" // gq:ignore without effect
 	NeverUpdated     diag.Code = "L201"
@@ -120,6 +122,12 @@ var Rules = []Rule{
 	{Level: Warning, query: searchNotRanked, Entry: diag.Entry{Code: SearchNotRanked, Title: "search without an order by relevance",
 		Explanation: "A search keeps every row that has any of the words. Without bm25, nearest or rrf in the order, the best match may be the last row, or beyond the limit. The rule does not report aggregates and reads that return at most one row, or fuzzy, because bm25 leaves out rows that have none of the exact words.",
 		Example:     `query q($words: String) { match { $p: Person search($p.name, $words) } return { $p.name } order { $p.name } limit 10 }`}},
+	{Level: Note, query: changedNot, Entry: diag.Entry{Code: ChangedNot, Title: "not block that a call can drop",
+		Explanation: "A not block is ignored when every condition in it ends with ? and the call leaves out all their parameters. In earlier versions such a call returned no rows. Check whether the query needs the earlier answer; if not, silence the rule with gq:ignore, or for all queries in gq.yaml.",
+		Example:     `query q($min: I32?) { match { $p: Person not { $p.age < $min? } } return { $p.name } }`}},
+	{Level: Note, query: optionalInBlock, Entry: diag.Entry{Code: OptionalInBlock, Title: "optional condition inside a block",
+		Explanation: "Inside a not or exists block, a ? drops one condition and keeps the rest of the block. To drop the whole block when the parameter is left out, remove the ? and write any { $tag is null exists { … } }.",
+		Example:     `query q($name: String?) { match { $p: Person not { $p knows $q $q.name = $name? } } return { $p.name } }`}},
 	{Level: Warning, Entry: diag.Entry{Code: BadDirective, Title: "malformed directive",
 		Explanation: "A directive must have lint codes, separated by commas, and a reason: // gq:ignore L105 the table is small.",
 		Example:     "// gq:ignore L105\nquery q() { match { $p: Person } return { $p.name } }"}},

@@ -39,7 +39,7 @@ func (b *binder) cond(c plan.Cond) (*cond, error) {
 			return nil, err
 		}
 		out.right, err = b.expr(c.Right)
-		if c.Unless >= len(b.params) {
+		if c.Unless < plan.NoParam || c.Unless >= len(b.params) {
 			err = mismatch("there is no parameter %d", c.Unless)
 		}
 		if err == nil {

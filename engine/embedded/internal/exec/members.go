@@ -13,8 +13,7 @@ import (
 type members struct {
 	v       plan.VarID   // the variable that it binds
 	cond    *cond        // the condition with the list
-	byID    bool         // the elements are ids
-	tuple   int          // position of the indexed property in the tuples of the type, or -1 for the key
+	tuple   int          // position of the indexed property in the tuples of the type, or -1 for the id or the key
 	vars    []plan.VarID // variables that are already bound
 	id      int          // position in matcher.frames of the frame for the result
 	instead step         // used if the condition is dropped
@@ -31,7 +30,7 @@ func (pl *planner) members(s *scope, v plan.VarID) *members {
 			continue
 		}
 		if pl.isID(c.left) {
-			return &members{v: v, cond: c, byID: true, tuple: -1}
+			return &members{v: v, cond: c, tuple: -1}
 		}
 		if c.left.kind != exprProp {
 			continue
@@ -131,7 +130,7 @@ func (s *members) run(m *matcher, p *pipe, at int, f *frame) error {
 
 // find looks up the node whose id or key is v.
 func (s *members) find(m *matcher, table *version.Table, v value.Value) (uint32, bool) {
-	if s.byID || table.Type.IDProp >= 0 {
+	if s.cond.left.kind == exprID || table.Type.IDProp >= 0 {
 		return table.Lookup(v.Str())
 	}
 	m.key = table.Type.AppendKey(m.key[:0], []value.Value{v})
@@ -142,7 +141,7 @@ func (s *members) describe(x *explainer) (name, detail string) {
 	t := x.types[s.v]
 	by := " by key "
 	switch {
-	case s.byID:
+	case s.cond.left.kind == exprID:
 		by = " by id, "
 	case s.tuple >= 0:
 		by = " by index "

@@ -162,6 +162,7 @@ func (c *checker) pattern(l, r *typed, atL, atR diag.Span) bool {
 	if !ok {
 		return true
 	}
+	c.step(len(lit.Value.Str()))
 	if _, err := pattern.Compile(lit.Value.Str()); err != nil {
 		c.fault(BadPattern, atR, "write the regular expression in RE2 syntax", "%v", err)
 		return false

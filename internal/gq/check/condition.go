@@ -83,7 +83,9 @@ func (c *checker) nullTest(f *syntax.Filter, sc *scope) (plan.Cond, bool) {
 		c.fault(BlobValue, at, "", "a query cannot use a blob as a value")
 		return nil, false
 	}
-	return plan.NullTest{Expr: t.expr, Not: f.Null.Not}, true
+	cond := plan.NullTest{Expr: t.expr, Not: f.Null.Not}
+	c.info.NullTests = append(c.info.NullTests, NullTest{f.Span(), cond})
+	return cond, true
 }
 
 // sameNode lowers a comparison of two nodes to one of their ids. ok is false if it reported an error.

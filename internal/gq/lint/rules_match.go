@@ -250,8 +250,9 @@ func notOptional(p *queryPass) {
 	}
 }
 
-// constantFilter reports comparisons that have the same result for every row.
+// constantFilter reports conditions that have the same result for every row.
 func constantFilter(p *queryPass) {
+	constantNullTest(p)
 	for _, c := range p.Info.Compares {
 		_, litL := c.Cond.Left.(plan.Lit)
 		_, litR := c.Cond.Right.(plan.Lit)
@@ -272,6 +273,35 @@ func constantFilter(p *queryPass) {
 		case plan.In, plan.Matches: // the checker accepts no property on both sides
 		case plan.Ne, plan.Lt, plan.Gt:
 			p.report(c.Span, "compare it with something else", nil, "%s is compared with itself, which is never true", l.Name)
+		}
+	}
+}
+
+// constantNullTest reports tests for null of a value that is never null.
+func constantNullTest(p *queryPass) {
+	for _, t := range p.Info.NullTests {
+		name, required := "", false
+		switch e := t.Cond.Expr.(type) {
+		case plan.Prop:
+			name, required = e.Name, !e.Type.Nullable
+		case plan.ID:
+			name, required = "id", true
+		case plan.Endpoint:
+			name, required = "from", true
+			if e.To {
+				name = "to"
+			}
+		case plan.ParamRef:
+			name, required = "$"+p.Plan.Params[e.Index].Name, !p.Plan.Params[e.Index].Type.Nullable
+		default: // the result of another expression can be null
+		}
+		if !required {
+			continue
+		}
+		if t.Cond.Not {
+			p.report(t.Span, "remove it", nil, "%s is required, so it is never null and the test always holds", name)
+		} else {
+			p.report(t.Span, "test an optional property or parameter", nil, "%s is required, so it is never null and the test never holds", name)
 		}
 	}
 }

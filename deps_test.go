@@ -29,6 +29,8 @@ var imports = []struct {
 	{"gq/catalog", []string{"gq/value"}},
 	{"internal/gq/work", nil},
 	{"internal/gq/syntax", []string{"internal/gq/diag", "gq/plan", "gq/value", "internal/gq/work"}},
+	{"internal/pattern", nil},
+	{"internal/gq/check", []string{"gq/**", "internal/gq/**", "internal/pattern"}},
 	{"internal/gq/**", []string{"gq/**", "internal/gq/**"}},
 	{"gq", []string{"gq/**", "internal/gq/**"}},
 
@@ -48,10 +50,10 @@ var imports = []struct {
 	{"internal/server/reopen", []string{"engine", "gq/catalog", "gq/plan"}},
 	{"internal/text", nil},
 	{"internal/embed", []string{"engine"}},
-	{"internal/naive", []string{"engine", "gq/catalog", "gq/plan", "gq/value", "internal/clock", "internal/text"}}, // the reference model
+	{"internal/naive", []string{"engine", "gq/catalog", "gq/plan", "gq/value", "internal/clock", "internal/pattern", "internal/text"}}, // the reference model
 	{"internal/parquet", []string{"engine", "gq/catalog", "gq/plan", "gq/value"}},
 	{"engine/enginetest", []string{"engine", "gq/catalog", "gq/plan", "gq/value", "internal/clock", "internal/fs", "internal/naive"}},
-	{"engine/**", []string{"engine/**", "internal/fs", "internal/text", "gq/catalog", "internal/gq/diag", "gq/plan", "gq/value", "internal/clock"}},
+	{"engine/**", []string{"engine/**", "internal/fs", "internal/pattern", "internal/text", "gq/catalog", "internal/gq/diag", "gq/plan", "gq/value", "internal/clock"}},
 
 	{"internal/source/**", nil},
 

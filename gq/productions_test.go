@@ -37,6 +37,9 @@ node Company { name: String @key }
 edge Knows: Person -> Person { since: Date? }
 edge WorksAt: Person -> Company
 edge Contains: Company -> Person
+edge In: Company -> Person
+edge Is: Company -> Person
+edge Matches: Company -> Person
 `
 
 // where puts a clause into a query, and ret puts a projection into a query.
@@ -92,18 +95,32 @@ var queryProductions = []production{
 	{"PropMatch", []string{where("$c: Company { name: $a? }"), where("$q: Person { age: 3, tags: \"x\" }")},
 		[]string{where("$c: Company { name = 1 }"), where("$c: Company { name: $p.name }")},
 		[]wrongText{{"T2", where("$c: Company { nam: 1 }")}, {"T3", where("$c: Company { name: 1 }")}, {"T14", where("$c: Company { name: $b }")}}},
-	{"Traversal", []string{where("$p knows $q"), where("$p <knows> $q"), where("$p $w:knows $q"), where("$c contains $p"), where("$p worksAt $_")},
+	{"Traversal", []string{where("$p knows $q"), where("$c in $p"), where("$c matches{1,2} $p"), where("$c is $p"), where("$p <knows> $q"), where("$p $w:knows $q"), where("$c contains $p"), where("$p worksAt $_")},
 		[]string{where("$p <knows $q"), where("$p $w knows $q"), where("$p knows")},
 		[]wrongText{{"T4", where("$p know $q")}, {"T5", where("$p owns $q $c: Company $c knows $p")}, {"T22", where("$p <worksAt> $c")}, {"T23", where("$p $p:knows $q")}}},
 	{"Bounds", []string{where("$p knows{1,3} $q"), where("$p <knows>{0,64} $q"), where("$p knows{1,2} $p")},
 		[]string{where("$p knows{1 $q"), where("$p knows{a,3} $q"), where("$p knows{1,99999999999} $q")},
 		[]wrongText{{"T15", where("$p knows{1,} $q")}, {"T15", where("$p knows{0,2} $p")}, {"T15", where("$p knows{3,2} $q")}, {"T15", where("$p knows{1,65} $q")}}},
-	{"Filter", []string{where("$p.age >= $n?"), where("$p.tags contains \"x\""), where("\"abc\" starts_with $p.name"), where("$p.name != \"x\"")},
-		[]string{where("$p.age"), where("$p.age = "), where("$p.age like \"x\"")},
-		[]wrongText{{"T7", where("$p.age = \"x\"")}, {"T7", where("$p.age > 3?")}, {"T6", where("$x.age = 3")}}},
+	{"Filter", []string{where("$p.age >= $n?"), where("$p.tags contains \"x\""), where("\"abc\" starts_with $p.name"), where("$p.name != \"x\""), where("$p.age in [1, 2]"), where("\"x\" in $p.tags"), where("$p.age in []"), where("$p.name matches $a?"), where("$p.name matches \"^a\""), where("$p knows $q $p != $q")},
+		[]string{where("$p.age"), where("$p.age = "), where("$p.age like \"x\""), where("$p.age in"), where("$p.name matches")},
+		[]wrongText{{"T7", where("$p.age = \"x\"")}, {"T7", where("$p.age > 3?")}, {"T6", where("$x.age = 3")},
+			{"T7", where("$p.age in 3")}, {"T7", where("$p.age in [\"x\"]")}, {"T7", where("$p.age in [1.5]")}, {"T7", where("$p.tags in [\"x\"]")}, {"T7", where("$p.age matches \"x\"")},
+			{"T31", where("$p.name matches \"(\"")}, {"T31", where("$p.name matches $p.bio")}, {"T7", where("$c: Company $p = $c")}, {"T7", where("$p < $p")}}},
 	{"TextClause", []string{where("search($p.bio, $a)"), where("match_text($p.bio, \"x y\")"), where("fuzzy($p.bio, \"x\", 1)"), where("search($p.bio, \"x\") = false")},
 		[]string{where("search($p.bio"), where("search($p.bio, \"x\") ="), where("fuzzy()")},
 		[]wrongText{{"T19", where("search($p.age, \"x\")")}, {"T19", where("fuzzy($p.bio, \"x\", 3)")}, {"T20", where("match_text($p.bio, 3)")}}},
+	{"NullTest", []string{where("$p.age is null"), where("$p.tags is not null"), where("$a is null")},
+		[]string{where("$p.age is"), where("$p.age is not 3"), where("$p.age is null?")},
+		[]wrongText{{"T7", where("$p is null")}, {"T6", where("$x.age is null")}}},
+	{"Exists", []string{where("exists { $p knows $q }"), where("exists { $p.age = 1 not { $p knows $q } }")},
+		[]string{where("exists { }"), where("exists $p.age = 1"), where("exists { $p.age = 1 return }")},
+		[]wrongText{{"T9", where("exists { $c: Company }")}}},
+	{"Any", []string{where("any { $p.age = 1 $p.age is null search($p.bio, \"x\") not { $p knows $q } exists { $p worksAt $c } all { $p.age > 1 $p.age < 3 } }"), where("any { $p.age = $n? any { $a is null } }")},
+		[]string{where("any { }"), where("any $p.age = 1"), where("any { $p.age = 1, $p.age = 2 }")},
+		[]wrongText{{"T30", where("any { $p knows $q }")}, {"T30", where("any { $c: Company $p.age = 1 }")}, {"T6", where("any { exists { $p knows $q } $q.age = 1 }")}}},
+	{"All", []string{where("any { all { $p.age > 1 $p.age < 3 } $p.age is null }"), where("all { $p.age = 1 }")},
+		[]string{where("all { }"), where("all $p.age = 1"), where("all { $p.age = 1 and $p.age = 2 }")},
+		[]wrongText{{"T30", where("all { $p knows $q }")}}},
 	{"Not", []string{where("not { $p knows $q }"), where("not { not { $p.age = 1 } }")},
 		[]string{where("not { }"), where("not $p.age = 1"), where("not { $p.age = 1 return }")},
 		[]wrongText{{"T9", where("not { $c: Company }")}}},

@@ -325,7 +325,7 @@ func grammarPage() []byte {
 	p.line("")
 	p.line("White space and comments, `// to the end of the line` and `/* block */`, may appear between any")
 	p.line("two tokens, except between the tokens of an EnumValue. A clause that begins with")
-	p.line("`$a contains $b` or `$a starts_with $b` is a Traversal.")
+	p.line("`$a contains $b`, with `starts_with`, `in`, `is` or `matches` in place of `contains` too, is a Traversal.")
 	p.line("")
 	p.grammar("Schemas: .pg", syntax.SchemaGrammar())
 	p.grammar("Queries: .gq", syntax.QueryGrammar())

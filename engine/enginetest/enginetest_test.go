@@ -3,7 +3,6 @@ package enginetest
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 

@@ -264,6 +264,9 @@ func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) (ro
 	if p.back > 0 && (wantErr != nil || err != nil) {
 		return 0, compareErrors(wantErr, err)
 	}
+	if refused(wantErr, err) {
+		return 0, ""
+	}
 	if wantErr != nil {
 		return 0, "the model fails: " + wantErr.Error()
 	}
@@ -321,6 +324,9 @@ func (p *pair) hold(ctx context.Context, s step) string {
 			_ = res.Close()
 		}
 		return compareErrors(wantErr, err)
+	}
+	if refused(wantErr, err) {
+		return ""
 	}
 	if wantErr != nil {
 		return "the model fails: " + wantErr.Error()

@@ -35,6 +35,9 @@ func (d *drawer) drawRead() (*plan.Query, engine.Args) {
 	for range d.IntN(3) {
 		clauses = append(clauses, r.filter(r.outer))
 	}
+	if d.percent(35) {
+		clauses = append(clauses, r.condition(0))
+	}
 	if d.percent(6) {
 		if c, ok := r.scoreFilter(); ok {
 			clauses = append(clauses, c)
@@ -162,25 +165,7 @@ func (r *readDraw) end(nodes []plan.VarID, typ string) (plan.VarID, bool) {
 
 // not draws a `not` block that refers to an outer variable.
 func (r *readDraw) not(depth int) plan.Clause {
-	scope := append([]plan.VarID(nil), r.outer...)
-	var clauses []plan.Clause
-	for range r.between(0, 2) {
-		clauses = append(clauses, r.clause(&scope, 1)...)
-	}
-	if len(clauses) == 0 || r.percent(35) {
-		clauses = append(clauses, r.filter(r.outer))
-	}
-	if inner := scope[len(r.outer):]; len(inner) > 0 && r.percent(35) {
-		clauses = append(clauses, r.filter(inner))
-	}
-	if depth < 2 && r.percent(30) {
-		outer := r.outer
-		r.outer = scope
-		clauses = append(clauses, r.not(depth+1))
-		r.outer = outer
-	}
-	r.Shuffle(len(clauses), func(i, j int) { clauses[i], clauses[j] = clauses[j], clauses[i] })
-	return plan.Not{Match: clauses}
+	return plan.Not{Match: r.block(depth)}
 }
 
 // filter draws a condition on a variable in scope.
@@ -198,6 +183,9 @@ func (r *readDraw) filter(scope []plan.VarID) plan.Clause {
 		}
 	}
 	left := r.prop(v, p.Name)
+	if p.Type.Kind != value.Blob && r.percent(6) {
+		return plan.Filter{Cond: plan.NullTest{Expr: left, Not: r.percent(50)}}
+	}
 	wild, wordy := r.wild[declared.Type+"."+p.Name], r.wordy[declared.Type+"."+p.Name]
 	switch {
 	case !p.Type.Kind.IsComparable():
@@ -208,6 +196,10 @@ func (r *readDraw) filter(scope []plan.VarID) plan.Clause {
 		return plan.Filter{Cond: r.compare(left, plan.Contains, p.Type.Elem(), r.scalar(p.Type.Elem(), wild, wordy))}
 	case wordy && r.percent(60):
 		return plan.Filter{Cond: r.textMatch(left)}
+	case r.percent(15):
+		return plan.Filter{Cond: r.in(left, p.Type.Required(), func() value.Value { return r.scalar(p.Type, wild, wordy) })}
+	case p.Type.Kind == value.String && r.percent(15):
+		return plan.Filter{Cond: r.matches(left)}
 	case p.Type.Kind == value.String && r.percent(45):
 		return plan.Filter{Cond: r.compare(left, pick(r.drawer, []plan.Op{plan.Contains, plan.StartsWith}), stringType, r.part())}
 	case p.Type.Kind == value.DateTime && r.percent(10):
@@ -307,6 +299,14 @@ func (r *readDraw) idFilter(v plan.VarID, scope []plan.VarID) plan.Clause {
 	x := "n1"
 	if have := r.ids[from]; len(have) > 0 {
 		x = pick(r.drawer, have)
+	}
+	if r.percent(15) {
+		return plan.Filter{Cond: r.in(left, stringType, func() value.Value {
+			if have := r.ids[from]; len(have) > 0 && r.percent(80) {
+				return value.OfString(pick(r.drawer, have))
+			}
+			return value.OfString("n1")
+		})}
 	}
 	op := r.op()
 	if r.percent(40) {

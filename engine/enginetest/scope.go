@@ -48,7 +48,7 @@ func binders(clauses []plan.Clause) []plan.VarID {
 			vars = append(vars, c.Var)
 		case plan.Traverse:
 			vars = append(vars, c.From, c.To, c.EdgeVar)
-		case plan.Filter, plan.Not:
+		case plan.Filter, plan.Not, plan.Exists, plan.Any, plan.All:
 		}
 	}
 	return vars
@@ -70,9 +70,17 @@ func scopedClauses(clauses []plan.Clause, outer []plan.VarID) bool {
 				if !slices.Contains(bound, c.Prop.Var) {
 					return false
 				}
+			case plan.NullTest:
+				if v := variable(c.Expr); v != plan.NoVar && !slices.Contains(bound, v) {
+					return false
+				}
 			}
-		case plan.Not:
-			if !scopedClauses(c.Match, bound) || !correlated(c.Match, bound) {
+		case plan.Not, plan.Exists:
+			if match := plan.Block(c); len(match) == 0 || !scopedClauses(match, bound) || !correlated(match, bound) {
+				return false
+			}
+		case plan.Any, plan.All:
+			if conds := plan.Block(c); len(conds) == 0 || !scopedClauses(conds, bound) {
 				return false
 			}
 		case plan.Bind, plan.Traverse:
@@ -96,9 +104,11 @@ func correlated(clauses []plan.Clause, outer []plan.VarID) bool {
 				return about(variable(c.Left)) || about(variable(c.Right))
 			case plan.TextMatch:
 				return about(c.Prop.Var)
+			case plan.NullTest:
+				return about(variable(c.Expr))
 			}
-		case plan.Not:
-			return correlated(c.Match, outer)
+		case plan.Not, plan.Exists, plan.Any, plan.All:
+			return correlated(plan.Block(c), outer)
 		}
 		return false
 	})
@@ -134,9 +144,7 @@ func dropUnused(r *plan.Read) {
 	mark = func(clauses []plan.Clause) {
 		used = append(used, binders(clauses)...)
 		for _, c := range clauses {
-			if n, ok := c.(plan.Not); ok {
-				mark(n.Match)
-			}
+			mark(plan.Block(c))
 		}
 	}
 	mark(r.Match)
@@ -188,12 +196,31 @@ func (f renaming) clauses(clauses []plan.Clause) []plan.Clause {
 				out[i] = plan.Filter{Cond: cond}
 			case plan.TextMatch:
 				out[i] = plan.Filter{Cond: f.match(cond)}
+			case plan.NullTest:
+				cond.Expr = f.expr(cond.Expr)
+				out[i] = plan.Filter{Cond: cond}
 			}
-		case plan.Not:
-			out[i] = plan.Not{Match: f.clauses(c.Match)}
+		case plan.Not, plan.Exists, plan.Any, plan.All:
+			out[i] = withBlock(c, f.clauses(plan.Block(c)))
 		}
 	}
 	return out
+}
+
+// withBlock returns a clause that contains the given clauses instead of its own.
+func withBlock(c plan.Clause, clauses []plan.Clause) plan.Clause {
+	switch c.(type) {
+	case plan.Not:
+		return plan.Not{Match: clauses}
+	case plan.Exists:
+		return plan.Exists{Match: clauses}
+	case plan.Any:
+		return plan.Any{Conds: clauses}
+	case plan.All:
+		return plan.All{Conds: clauses}
+	case plan.Bind, plan.Traverse, plan.Filter:
+	}
+	return c
 }
 
 func (f renaming) match(m plan.TextMatch) plan.TextMatch {

@@ -48,8 +48,17 @@ func (s *shrinker) size() int {
 		n += 1 + strings.Count(st.load, "\n")
 		if st.query != nil && st.query.Read != nil {
 			r := st.query.Read
-			n += len(r.Match) + len(r.Columns) + len(r.Order)
+			n += clauseCount(r.Match) + len(r.Columns) + len(r.Order)
 		}
+	}
+	return n
+}
+
+// clauseCount counts the clauses of a match, including those in its blocks.
+func clauseCount(clauses []plan.Clause) int {
+	n := len(clauses)
+	for _, c := range clauses {
+		n += clauseCount(plan.Block(c))
 	}
 	return n
 }
@@ -113,6 +122,17 @@ func (s *shrinker) read(last step) {
 	}
 	for i := len(last.query.Read.Match) - 1; i >= 0; i-- {
 		with(without(i))
+	}
+	for i := range last.query.Read.Match {
+		for k := range plan.Block(last.query.Read.Match[i]) {
+			with(func(r *plan.Read) {
+				if i >= len(r.Match) || k >= len(plan.Block(r.Match[i])) {
+					return
+				}
+				r.Match = slices.Clone(r.Match)
+				r.Match[i] = withBlock(r.Match[i], slices.Delete(slices.Clone(plan.Block(r.Match[i])), k, k+1))
+			})
+		}
 	}
 	for i := len(last.query.Read.Columns) - 1; i >= 0; i-- {
 		with(func(r *plan.Read) { r.Columns = slices.Delete(slices.Clone(r.Columns), i, i+1) })

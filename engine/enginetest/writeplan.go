@@ -270,9 +270,11 @@ func (u *useList) clauses(vars []plan.Var, clauses []plan.Clause) {
 				u.expr(vars, c.Right)
 			case plan.TextMatch:
 				u.expr(vars, c.Prop)
+			case plan.NullTest:
+				u.expr(vars, c.Expr)
 			}
-		case plan.Not:
-			u.clauses(vars, c.Match)
+		case plan.Not, plan.Exists, plan.Any, plan.All:
+			u.clauses(vars, plan.Block(c))
 		}
 	}
 }

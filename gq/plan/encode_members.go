@@ -196,6 +196,12 @@ func (c *coder) clause(p *Clause) {
 		n = 3
 	case Not:
 		n = 4
+	case Exists:
+		n = 5
+	case Any:
+		n = 6
+	case All:
+		n = 7
 	}
 	switch n = c.byte(n); n {
 	case 1:
@@ -215,6 +221,12 @@ func (c *coder) clause(p *Clause) {
 		part(c, p, func(f *Filter) { c.cond(&f.Cond) })
 	case 4:
 		part(c, p, func(n *Not) { slice(c, &n.Match, (*coder).clause) })
+	case 5:
+		part(c, p, func(x *Exists) { slice(c, &x.Match, (*coder).clause) })
+	case 6:
+		part(c, p, func(a *Any) { slice(c, &a.Conds, (*coder).clause) })
+	case 7:
+		part(c, p, func(a *All) { slice(c, &a.Conds, (*coder).clause) })
 	default:
 		c.unnumbered("clause", n, *p)
 	}
@@ -228,6 +240,8 @@ func (c *coder) cond(p *Cond) {
 		n = 1
 	case TextMatch:
 		n = 2
+	case NullTest:
+		n = 3
 	}
 	switch n = c.byte(n); n {
 	case 1:
@@ -239,6 +253,11 @@ func (c *coder) cond(p *Cond) {
 		})
 	case 2:
 		part(c, p, c.textMatch)
+	case 3:
+		part(c, p, func(x *NullTest) {
+			c.expr(&x.Expr)
+			c.bool(&x.Not)
+		})
 	default:
 		c.unnumbered("condition", n, *p)
 	}

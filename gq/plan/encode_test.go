@@ -37,6 +37,12 @@ var everyNode = &plan.Query{
 			plan.Traverse{From: 0, To: 1, Edge: "Knows", EdgeVar: plan.NoVar, Undirected: true, Walk: true, Min: 2, Max: 5},
 			plan.Filter{Cond: plan.Compare{Op: plan.Contains, Left: plan.Prop{Var: 0, Name: "tags", Type: value.Type{Kind: value.String, List: true}}, Right: plan.Lit{Value: value.OfString("x`\n\"")}, Unless: plan.NoParam}},
 			plan.Filter{Cond: plan.TextMatch{Kind: plan.Fuzzy, Prop: plan.Prop{Var: 0, Name: "name", Type: value.Of(value.String)}, Query: plan.ParamRef{Index: 0}, MaxEdits: plan.Lit{Value: value.OfI32(1)}}},
+			plan.Exists{Match: []plan.Clause{plan.Bind{Var: 1}}},
+			plan.Any{Conds: []plan.Clause{
+				plan.All{Conds: []plan.Clause{plan.Filter{Cond: plan.NullTest{Expr: plan.ID{Var: 1}}}, plan.Filter{Cond: plan.NullTest{Expr: plan.ParamRef{Index: 1}, Not: true}}}},
+				plan.Filter{Cond: plan.Compare{Op: plan.In, Left: plan.ID{Var: 1}, Right: plan.ParamRef{Index: 1}, Unless: 1}},
+				plan.Filter{Cond: plan.Compare{Op: plan.Matches, Left: plan.ID{Var: 1}, Right: plan.Lit{Value: value.OfString("^x")}, Unless: plan.NoParam}},
+			}},
 			plan.Not{Match: []plan.Clause{
 				plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.ID{Var: 1}, Right: plan.Endpoint{Var: 2, To: true}, Unless: 0}},
 			}},

@@ -77,9 +77,8 @@ type Var struct {
 // NoLimit is the value of Read.Limit for a read without a limit.
 const NoLimit int64 = -1
 
-// Read is a query that returns rows. A match assigns entities to the variables outside `not` blocks
-// so that all clauses hold. The read yields the distinct matches. The order of clauses has no
-// meaning.
+// Read is a query that returns rows. A match assigns entities to the variables outside blocks so that
+// all clauses hold. The read yields the distinct matches. The order of clauses has no meaning.
 type Read struct {
 	Vars    []Var
 	Match   []Clause
@@ -87,7 +86,7 @@ type Read struct {
 	// Grouped is set if a column is an aggregate. The other columns are then the grouping key.
 	Grouped bool
 	Order   []Order // most significant key first
-	// Ties lists the variables bound outside `not` blocks. Their entity ids, ascending, break ties
+	// Ties lists the variables bound outside blocks. Their entity ids, ascending, break ties
 	// of Order. Named variables come first, by name, and then anonymous ones, in source order. Ties
 	// between grouped rows are broken by their grouping values in column order instead.
 	Ties  []VarID
@@ -100,7 +99,7 @@ type Read struct {
 // MaxLimitBy is the largest upper bound that the language allows for the parameter of a limit.
 const MaxLimitBy = 10_000
 
-// Clause is one of Bind, Traverse, Filter and Not.
+// Clause is one of Bind, Traverse, Filter, Not, Exists, Any and All.
 type Clause interface{ clause() }
 
 // Bind says that a node variable ranges over the nodes of its type. A variable that occurs only
@@ -135,7 +134,8 @@ const MaxHops = 64
 type Filter struct{ Cond Cond }
 
 // Not keeps the assignments of the outer variables for which the clauses in the `not` block have no
-// match. Variables that are bound inside the block are not visible outside.
+// match. Variables that are bound inside the block are not visible outside. A Not is dropped if all its
+// clauses are; see [Dropped].
 type Not struct{ Match []Clause }
 
 func (Bind) clause()     {}
@@ -157,21 +157,23 @@ const (
 	Ge
 	Contains
 	StartsWith
+	In      // whether the list on the right has the value on the left
+	Matches // whether the String on the left matches the pattern on the right, a Lit or a ParamRef
 )
 
 // String returns the operator as the language writes it.
 func (o Op) String() string {
-	return [...]string{"=", "!=", "<", "<=", ">", ">=", "contains", "starts_with"}[o]
+	return [...]string{"=", "!=", "<", "<=", ">", ">=", "contains", "starts_with", "in", "matches"}[o]
 }
 
 // NoParam is the value of Compare.Unless for a comparison that always applies.
 const NoParam = -1
 
-// Cond is one of Compare and TextMatch.
+// Cond is one of Compare, TextMatch and NullTest.
 type Cond interface{ cond() }
 
 // Compare is true if the comparison holds. It never holds if either side is null. If the
-// argument of the parameter Unless is null, the condition does not apply.
+// argument of the parameter Unless is null, the condition is dropped; see [Dropped].
 type Compare struct {
 	Op          Op
 	Left, Right Expr

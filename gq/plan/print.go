@@ -9,7 +9,7 @@ import (
 )
 
 // Format formats a plan for people, with one clause, column, sort key or statement per line.
-// Variables and parameters appear as $name. If several `not` blocks use the same name for a
+// Variables and parameters appear as $name. If several blocks use the same name for a
 // variable, the second and later variables get a number. Anonymous variables always get a number.
 func Format(q *Query) string {
 	p := &printer{q: q}
@@ -45,7 +45,7 @@ func (p *printer) line(format string, args ...any) {
 	p.b.WriteByte('\n')
 }
 
-// names makes the names of variables unique. Separate `not` blocks may use the same name, and all
+// names makes the names of variables unique. Separate blocks may use the same name, and all
 // anonymous variables have the same name.
 func (p *printer) names() {
 	if p.q.Read == nil {
@@ -141,12 +141,23 @@ func (p *printer) match(clauses []Clause) {
 		case Filter:
 			p.line("filter %s", p.cond(c.Cond))
 		case Not:
-			p.line("not")
-			p.depth++
-			p.match(c.Match)
-			p.depth--
+			p.block("not", c.Match)
+		case Exists:
+			p.block("exists", c.Match)
+		case Any:
+			p.block("any", c.Conds)
+		case All:
+			p.block("all", c.Conds)
 		}
 	}
+}
+
+// block writes a clause that contains others.
+func (p *printer) block(keyword string, clauses []Clause) {
+	p.line("%s", keyword)
+	p.depth++
+	p.match(clauses)
+	p.depth--
 }
 
 // traverse writes a traversal.
@@ -169,6 +180,11 @@ func (p *printer) cond(c Cond) string {
 		return s
 	case TextMatch:
 		return p.textMatch(c)
+	case NullTest:
+		if c.Not {
+			return p.expr(c.Expr) + " is not null"
+		}
+		return p.expr(c.Expr) + " is null"
 	}
 	panic("plan: unknown condition")
 }

@@ -50,6 +50,8 @@ func (ev *evaluation) isTrue(c plan.Cond) bool {
 		return ev.g.compare(c.Op, ev.eval(c.Left), ev.eval(c.Right))
 	case plan.TextMatch:
 		return ev.matchesText(c)
+	case plan.NullTest:
+		return ev.eval(c.Expr).IsNull() != c.Not
 	}
 	panic("naive: unknown condition")
 }
@@ -63,6 +65,10 @@ func (g *Graph) compare(op plan.Op, l, r value.Value) bool {
 	switch op {
 	case plan.Contains:
 		return g.contains(l, r)
+	case plan.In:
+		return g.in(l, r)
+	case plan.Matches:
+		return g.matchesPattern(l.Str(), r.Str())
 	case plan.StartsWith:
 		switch g.fault {
 		case StartsAnywhere:

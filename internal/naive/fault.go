@@ -34,6 +34,11 @@ const (
 	AnyTokenIsAll     // a search for any token requires all tokens
 	PhraseUnordered   // match_text accepts its tokens in any order and place
 	FuzzyShort        // fuzzy allows one edit less
+	DroppedHoldsInAny // a dropped condition makes the `any` block around it hold
+	BlockNeverDropped // a block with only dropped clauses is evaluated like any other
+	AllIsAny          // an `all` block holds if one of its conditions holds
+	InFirstOnly       // in looks only at the first element of the list
+	PatternAnchored   // a pattern must match the whole text
 
 	// Reads: rows.
 	NullsLast        // ascending order puts nulls last
@@ -151,6 +156,8 @@ var faultNames = [...]string{
 	RoundedCompare: "RoundedCompare", StrictBounds: "StrictBounds", ContainsFolds: "ContainsFolds",
 	StartsAnywhere: "StartsAnywhere", MembershipPartial: "MembershipPartial", AnyTokenIsAll: "AnyTokenIsAll",
 	PhraseUnordered: "PhraseUnordered", FuzzyShort: "FuzzyShort",
+	DroppedHoldsInAny: "DroppedHoldsInAny", BlockNeverDropped: "BlockNeverDropped", AllIsAny: "AllIsAny",
+	InFirstOnly: "InFirstOnly", PatternAnchored: "PatternAnchored",
 	NullsLast: "NullsLast", TiesReversed: "TiesReversed", LimitFirst: "LimitFirst", LimitOff: "LimitOff",
 	CutUnsaid:   "CutUnsaid",
 	CountsNulls: "CountsNulls", AverageOverNulls: "AverageOverNulls", NoEmptyGroup: "NoEmptyGroup",

@@ -39,8 +39,8 @@ func newEvaluation(g *Graph, s *state, q *plan.Query, args engine.Args, at time.
 func (ev *evaluation) assignments(clauses []plan.Clause, emit func() bool) {
 	var free []plan.VarID
 	for _, c := range clauses {
-		if _, isNot := c.(plan.Not); isNot {
-			continue // the variables that a `not` block binds are not visible here
+		if plan.Block(c) != nil {
+			continue // the variables that a block binds are not visible here
 		}
 		for _, v := range mentions(c) {
 			if ev.env[v] == nil && !slices.Contains(free, v) {
@@ -80,7 +80,7 @@ func (ev *evaluation) assignments(clauses []plan.Clause, emit func() bool) {
 }
 
 // holds reports whether a clause holds in the environment. The environment must bind all variables
-// of the clause, except the variables of `not` blocks.
+// of the clause, except the variables that its blocks bind.
 func (ev *evaluation) holds(c plan.Clause) bool {
 	switch c := c.(type) {
 	case plan.Bind:
@@ -89,13 +89,13 @@ func (ev *evaluation) holds(c plan.Clause) bool {
 		return ev.traverses(c)
 	case plan.Filter:
 		return ev.isTrue(c.Cond)
-	case plan.Not:
-		return !ev.matches(c.Match)
+	case plan.Not, plan.Exists, plan.Any, plan.All:
+		return ev.blockHolds(c)
 	}
 	panic("naive: unknown clause")
 }
 
-// matches reports whether the clauses of a `not` block have at least one assignment.
+// matches reports whether the clauses of a `not` or `exists` block have at least one assignment.
 func (ev *evaluation) matches(clauses []plan.Clause) bool {
 	inner := *ev
 	inner.env = slices.Clone(ev.env)
@@ -123,7 +123,7 @@ func without[C plan.Clause](clauses []plan.Clause) []plan.Clause {
 	})
 }
 
-// mentions returns the distinct variables of a clause, including the variables in its `not` blocks.
+// mentions returns the distinct variables of a clause, including the variables in its blocks.
 func mentions(c plan.Clause) []plan.VarID {
 	var vars []plan.VarID
 	add := func(v plan.VarID) {
@@ -147,9 +147,11 @@ func mentions(c plan.Clause) []plan.VarID {
 			add(c.Prop.Var)
 			add(variable(c.Query))
 			add(variable(c.MaxEdits))
+		case plan.NullTest:
+			add(variable(c.Expr))
 		}
-	case plan.Not:
-		for _, c := range c.Match {
+	case plan.Not, plan.Exists, plan.Any, plan.All:
+		for _, c := range plan.Block(c) {
 			for _, v := range mentions(c) {
 				add(v)
 			}

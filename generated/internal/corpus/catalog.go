@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:25970e1dc68364ea8f3a248e615a4f43beda00feaaed39dbca0a157fb330e038",
-		SourceDigest: "sha256:c41df1f343c5648331b53cadad4dd3ff4b7a40dd79b1b05c4d723779e525257b",
+		SourceDigest: "sha256:9373e566abac0b49f3a6db4ec6a060115bfcfa4bcd0937fcc1a497d7f207c9f1",
 	}
 }
 
@@ -33,7 +33,7 @@ var queries = []tool.StoredQuery{
 	&edgeEndsTool,
 	&hitsTool,
 	&bestTool,
-	&annotatedTool,
+	&conditionsTool,
 	&putPersonTool,
 	&putSeenPersonTool,
 	&addSampleTool,

@@ -52,6 +52,7 @@ var paramTypes = map[string]reflect.Type{
 	"own":                 reflect.TypeFor[corpus.OwnParams](),
 	"annotated":           reflect.TypeFor[corpus.AnnotatedParams](),
 	"put_default_person":  reflect.TypeFor[corpus.PutDefaultPersonParams](),
+	"conditions":          reflect.TypeFor[corpus.ConditionsParams](),
 }
 
 var rowTypes = map[string]reflect.Type{
@@ -69,6 +70,7 @@ var rowTypes = map[string]reflect.Type{
 	"hits":                reflect.TypeFor[corpus.HitsRow](),
 	"best":                reflect.TypeFor[corpus.BestRow](),
 	"annotated":           reflect.TypeFor[corpus.AnnotatedRow](),
+	"conditions":          reflect.TypeFor[corpus.ConditionsRow](),
 }
 
 func query(t *testing.T, name string) tool.StoredQuery {

@@ -785,3 +785,49 @@ var annotatedTool = tool.Compiled{
 		"\x03\x02\x02\b\x00\b\x02\x04\n\x00\f\x02\x06\x1a\x00\r\x02\b \x00\x0e\x02\n@\x00\x0f\x02\f\x10\x00\x10\x02\x0eH\x00\x11\x02\x10`\x06\x00\x14\x02\x143\x00\x00\x02\x03\x00\x19\b\x00\x02\x00d\x01\x00\x00\x04\x00\x16\x04\x00\x04\x04\x00\x00\x16\x12\f\x04\x13\x17\x18\x04\x04\x00\x00\x16" +
 		"\x19\b\x04\x04\x00",
 }
+
+// ConditionsParams are the parameters of the query conditions in codegen/testdata/corpus/reads.gq.
+type ConditionsParams struct {
+	Statuses []string `json:"statuses,omitempty"`
+	// A short name that nobody else has.
+	Pattern string  `json:"pattern" jsonschema_description:"A short name that nobody else has."`
+	Email   *string `json:"email,omitempty"`
+	How     *string `json:"how,omitempty"`
+}
+
+// ConditionsRow is a row of the query conditions in codegen/testdata/corpus/reads.gq.
+type ConditionsRow struct {
+	// A short name that nobody else has.
+	PSlug string `json:"p.slug"`
+}
+
+// Conditions runs the query conditions in codegen/testdata/corpus/reads.gq.
+func Conditions(ctx context.Context, g engine.Graph, p ConditionsParams, at engine.Target) (rows []ConditionsRow, err error) {
+	err = conditionsTool.Read(ctx, g, p, at, &rows)
+	return rows, err
+}
+
+// conditionsTool serves the query conditions in codegen/testdata/corpus/reads.gq as a tool.
+var conditionsTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "conditions",
+		Exposed:   true,
+		ParamDocs: []string{"", "A short name that nobody else has.", "", ""},
+		File:      "codegen/testdata/corpus/reads.gq",
+	},
+	Tool: tool.Descriptor{
+		Name:         "conditions",
+		Title:        "Conditions",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"statuses":{"items":{"type":"string"},"type":"array"},"pattern":{"type":"string","description":"A short name that nobody else has."},"email":{"type":"string"},"how":{"type":"string"}},"additionalProperties":false,"type":"object","required":["pattern"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"p.slug":{"type":"string"}},"additionalProperties":false,"type":"object","required":["p.slug"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
+	},
+	Encoded: "" +
+		"\x02\x00\nconditions\x05\x00\bstatuses\v\x00\apattern\b\x00\x05email\t\x00\x03how\t\x01\x05\x00\x01p\x00\x00\x06Person\x00\x01q\x00\a\x00\x01k\x02\x00\x05Knows\b" +
+		"\x00\a\a\x01\x00\x03\x01\x10\x03\x00\x00\x06status\f\x04\x00\x06active\x00\bon-leave\x00\x04gone\x02\x00\x00\x06\x04\x03\x01\x12\x03\x00\x00\x04slug\b\x02\x02\x01\x05\x03\x02\x00\x02\n\x01\x00\x00\x02\x02\x03\x01\b\x03\x02" +
+		"\x00\x03age\x18\x01\x06\x00\x1e\x01\a\x03\x03\x03\x03\x00\x00\x04mood\r\x03\x00\x04good\x00\x03bad\x00\x03\x01\x10\x03\x00\x10\x18\x01\x06\x01\x03\x06\x00\x01\x06\x00\x02\x01\x06\x03\x03\x03\x02\x06\x00\x05\x04\x02\x00\x06\n\x04\x00\x00\x02\x02\x03\x01\x00\x03\x04\x05\f" +
+		"\x03\x00\x04work\x00\x06school\x02\x06\x01\x03\x01\x02\x04\x00\x04\x06\x01\x04\x02\x03\x01\x00\x03\x00\x04\t\x02\x04\x04\x03\x03\x03\x00\x0f\b\x01\x02\x00\x06p.slug\x03\x00\x0f\b\b\x00\x00\x00\x02\x00\x01\x00\t\x00\a\x00\x00\x00\x17\x17\x00\x00\a\v\f\x04" +
+		"\f\r\x0e\x17\x17\x00\x00\a\x0f\b\x17\x17\x00\x02\n\x17\x00\a\a\x00\x00\a\x10\x18\x17\x17\x00\x00\a\x11\r\x03\x12\x13\x17\x17\x00\x02\n\x05\f\x03\x14\x15\x17\x17\x00\x00\a\x04\t\x17\x17\x00",
+}

@@ -200,6 +200,13 @@ func TestRun(t *testing.T) {
 	s.wrote("introduce", 0, 1)(corpus.Introduce(ctx, g, corpus.IntroduceParams{From: "bob", To: "ann", How: corpus.KnowsHowEnumSchool}, w))
 	found[corpus.WalkRow](s, "walk", `{"b.slug":"ann","status":"active","b.mood":null}`)(corpus.Walk(ctx, g, corpus.WalkParams{Slug: "bob"}, at))
 
+	// The first call leaves every optional condition out: bob knows somebody above 30, ann and nova have no
+	// mood. Of the two active people, the second call keeps the one with an acquaintance from school.
+	found[corpus.ConditionsRow](s, "conditions", `{"p.slug":"ann"}`+"\n"+`{"p.slug":"bob"}`+"\n"+`{"p.slug":"nova"}`)(
+		corpus.Conditions(ctx, g, corpus.ConditionsParams{Pattern: "^z"}, at))
+	found[corpus.ConditionsRow](s, "conditions", `{"p.slug":"nova"}`)(
+		corpus.Conditions(ctx, g, corpus.ConditionsParams{Statuses: []string{"active"}, Pattern: "o", Email: ptr("x"), How: ptr("school")}, at))
+
 	s.wrote("age_all", 2, 0)(corpus.AgeAll(ctx, g, corpus.AgeAllParams{Age: 30, Status: corpus.PersonStatusEnumActive}, w))
 	found[corpus.BestRow](s, "best", `{"mood":"good","seen":"2024-06-01T12:00:00.000Z","age":32,"people":"3"}`)(corpus.Best(ctx, g, corpus.BestParams{Mood: ptr(corpus.PersonMoodEnumGood)}, at))
 	s.wrote("part", 0, 2)(corpus.Part(ctx, g, corpus.PartParams{From: "bob"}, w))

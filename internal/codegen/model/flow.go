@@ -16,7 +16,7 @@ type flow struct {
 	typ    string      // name of the type
 	prop   string      // empty for the id of an entity of the type
 	// binds is true if only values of the property are useful as arguments: in an assignment, or in
-	// an equality that is outside `not` blocks.
+	// an equality that every row satisfies, because it is outside `not` and `any` blocks.
 	binds bool
 }
 
@@ -53,20 +53,22 @@ func (c *flowCollector) record(e plan.Expr, f flow) {
 	}
 }
 
-// clauses collects the flows in clauses. The argument `outside` is false inside a `not` block.
+// clauses collects the flows in clauses. The argument `outside` is false inside a `not` or `any` block.
 func (c *flowCollector) clauses(cs []plan.Clause, outside bool) {
 	for _, cl := range cs {
 		switch cl := cl.(type) {
 		case plan.Bind, plan.Traverse:
 		case plan.Filter:
 			c.cond(cl.Cond, outside)
-		case plan.Not:
-			c.clauses(cl.Match, false)
+		case plan.Not, plan.Any:
+			c.clauses(plan.Block(cl), false)
+		case plan.Exists, plan.All:
+			c.clauses(plan.Block(cl), outside)
 		}
 	}
 }
 
-// cond collects the flows in a condition. The argument `outside` is false inside a `not` block.
+// cond collects the flows in a condition. The argument `outside` is false inside a `not` or `any` block.
 func (c *flowCollector) cond(cond plan.Cond, outside bool) {
 	switch cond := cond.(type) {
 	case plan.Compare:
@@ -75,6 +77,8 @@ func (c *flowCollector) cond(cond plan.Cond, outside bool) {
 		c.recordArgument(cond.Right, cond.Left, binds)
 	case plan.TextMatch:
 		c.recordArgument(cond.Prop, cond.Query, false)
+	case plan.NullTest:
+		c.expr(cond.Expr)
 	}
 }
 

@@ -17,22 +17,29 @@ import (
 
 // Info holds facts about the source text that the plan does not contain, such as positions.
 type Info struct {
-	Params   []Symbol     // by parameter index
-	Vars     []Symbol     // by plan.VarID
-	Compares []Comparison // in source order
+	Params    []Symbol     // by parameter index
+	Vars      []Symbol     // by plan.VarID
+	Compares  []Comparison // in source order
+	NullTests []NullTest   // in source order
 }
 
 // Symbol is a parameter or a variable.
 type Symbol struct {
 	Span  diag.Span // where it is declared or first used
 	Uses  int       // number of further occurrences
-	Inner bool      // bound inside a `not` block
+	Inner bool      // bound inside a block
 }
 
 // Comparison is an inline condition or a filter.
 type Comparison struct {
 	Span diag.Span // position in the query
 	Cond plan.Compare
+}
+
+// NullTest is a test for null.
+type NullTest struct {
+	Span diag.Span // position in the query
+	Cond plan.NullTest
 }
 
 // Query checks a query and lowers it to a plan. The plan is nil if the list has errors.

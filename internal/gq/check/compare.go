@@ -13,7 +13,7 @@ import (
 // operators maps the operators of the language to those of plans.
 var operators = func() map[string]plan.Op {
 	m := map[string]plan.Op{}
-	for op := plan.Eq; op <= plan.StartsWith; op++ {
+	for op := plan.Eq; op <= plan.Matches; op++ {
 		m[op.String()] = op
 	}
 	return m
@@ -31,6 +31,13 @@ func (c *checker) filter(left syntax.Operand, op syntax.Token, right syntax.Oper
 		c.fault(Incomparable, left.Source().Span(), "write a property, as in $p.name contains $word; a variable alone before contains starts a traversal",
 			"the left side of contains must be a property or a literal")
 		return cmp, false
+	}
+	if l.node != "" && r.node != "" && (cmp.Op == plan.Eq || cmp.Op == plan.Ne) {
+		if !c.sameNode(&cmp, l, r, at) {
+			return cmp, false
+		}
+		c.info.Compares = append(c.info.Compares, Comparison{at, cmp})
+		return cmp, true
 	}
 	if !c.comparable(&l, &r, cmp.Op, left.Source().Span(), right.Source().Span(), at) {
 		return cmp, false
@@ -102,6 +109,10 @@ func (c *checker) comparable(l, r *typed, op plan.Op, atL, atR, at diag.Span) bo
 		return c.checkStrings(l, r, op, atL, atR, "a list or a String")
 	case plan.StartsWith:
 		return c.checkStrings(l, r, op, atL, atR, "a String")
+	case plan.In:
+		return c.member(l, r, atL, atR)
+	case plan.Matches:
+		return c.pattern(l, r, atL, atR)
 	case plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge:
 	}
 	for _, side := range []struct {
@@ -109,7 +120,7 @@ func (c *checker) comparable(l, r *typed, op plan.Op, atL, atR, at diag.Span) bo
 		at diag.Span
 	}{{l, atL}, {r, atR}} {
 		if side.t.typ.List {
-			c.fault(Incomparable, side.at, "use contains to test for an element", "a list cannot be compared")
+			c.fault(Incomparable, side.at, "use contains to test for an element, or in to test for one of several values", "a list cannot be compared")
 			return false
 		}
 	}

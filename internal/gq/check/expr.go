@@ -39,7 +39,7 @@ var foreignNames = map[string]string{
 }
 
 // noNull is the help for a comparison with null.
-const noNull = "a comparison with null is never true: $p.x = $p.x keeps the rows with a value, and not { $p.x = $p.x } keeps the rows without one"
+const noNull = "a comparison with null is never true: write $p.x is null, or $p.x is not null"
 
 // operand resolves an operand. ok is false if the operand, or something that it depends on, has
 // an error that has been reported.

@@ -74,30 +74,13 @@ func (c *checker) block(clauses []syntax.Clause, sc *scope) []plan.Clause {
 			if t, ok := c.traverse(steps[cl]); ok {
 				out = append(out, t)
 			}
-		case *syntax.TextClause:
-			if cond, ok := c.textClause(cl, sc); ok {
-				out = append(out, plan.Filter{Cond: cond})
+		case *syntax.TextClause, *syntax.Filter, *syntax.Not, *syntax.Exists, *syntax.Any, *syntax.All:
+			if cond, ok := c.condition(cl, sc); ok {
+				out = append(out, cond)
 			}
-		case *syntax.Filter:
-			if cond, ok := c.filter(cl.Left, cl.Op, cl.Right, cl.Optional, cl.Span(), sc); ok {
-				out = append(out, plan.Filter{Cond: cond})
-			}
-		case *syntax.Not:
-			out = append(out, c.not(cl, sc))
 		}
 	}
 	return out
-}
-
-// not checks and lowers a `not` block.
-func (c *checker) not(n *syntax.Not, outer *scope) plan.Clause {
-	sc := &scope{outer: outer, vars: map[string]plan.VarID{}}
-	match := c.block(n.Match, sc)
-	if !sc.usesOuter {
-		c.fault(Uncorrelated, syntax.SpanOf(n.Tokens[0]), "use a variable of the surrounding match inside the braces",
-			"the not block does not use a variable from outside the block")
-	}
-	return plan.Not{Match: match}
 }
 
 // newVar adds a variable. `typ` is "" if the type is not known yet.

@@ -87,9 +87,9 @@ func (b *builder) match(clauses []syntax.Clause) {
 	b.open(spaced)
 	for _, c := range clauses {
 		switch c := c.(type) {
-		case *syntax.Not:
+		case *syntax.Not, *syntax.Exists, *syntax.Any, *syntax.All:
 			b.take(soft)
-			b.match(c.Match)
+			b.match(syntax.Block(c))
 		case *syntax.Binding:
 			b.binding(c)
 		case *syntax.Traversal:

@@ -166,6 +166,57 @@ func enumValue(s *catalog.Schema) string {
 	return query("", []string{fmt.Sprintf("%s: %s { %s: %q }", v, n.Name, p.Name, p.Type.Enum[0])}, returns(v+"."+Label(n)), limit20)
 }
 
+// oneOf is a read that tests for one of several values.
+func oneOf(s *catalog.Schema) string {
+	n, p := find(s, isPlain)
+	if n == nil {
+		return ""
+	}
+	v := variable(n)
+	return query("$values: ["+paramType(p.Type)+"]", []string{v + ": " + n.Name, v + "." + p.Name + " in $values"}, returns(v+"."+Label(n)), limit20)
+}
+
+// matches is a read that tests for a regular expression.
+func matches(s *catalog.Schema) string {
+	return propertyQuery(s, isText, condition("%s matches %s"), false)
+}
+
+// isNull is a read that keeps the nodes without a value.
+func isNull(s *catalog.Schema) string {
+	n, p := find(s, func(t value.Type) bool { return t.Nullable && t.Kind != value.Blob })
+	if n == nil {
+		return ""
+	}
+	v := variable(n)
+	return query("", []string{v + ": " + n.Name, v + "." + p.Name + " is null"}, returns(v+"."+Label(n)), limit20)
+}
+
+// either is a read with two alternatives.
+func either(s *catalog.Schema) string {
+	n, p := find(s, isPlain)
+	if n == nil {
+		return ""
+	}
+	v := variable(n)
+	one, two := v+"."+p.Name+" = $first", v+"."+p.Name+" = $second"
+	if p.Type.Nullable {
+		two = v + "." + p.Name + " is null"
+		return query("$first: "+paramType(p.Type), []string{v + ": " + n.Name, "any { " + one + " " + two + " }"}, returns(v+"."+Label(n)), limit20)
+	}
+	return query("$first: "+paramType(p.Type)+", $second: "+paramType(p.Type), []string{v + ": " + n.Name, "any { " + one + " " + two + " }"}, returns(v+"."+Label(n)), limit20)
+}
+
+// withEdge is a read that keeps the nodes with an edge.
+func withEdge(s *catalog.Schema) string {
+	e := anyEdge(s)
+	if e == nil {
+		return ""
+	}
+	x := endsOf(s, e)
+	from, _ := x.labels()
+	return query("", []string{x.a + ": " + e.From, "exists { " + x.a + " " + EdgeName(e) + " $_ }"}, returns(from), limit20)
+}
+
 // dateParam is a read with a date as a parameter.
 func dateParam(s *catalog.Schema) string {
 	return propertyQuery(s, func(t value.Type) bool { return !t.List && t.Kind.IsScale() && t.Kind.Literal() != "" }, condition("%s < %s"), false)

@@ -155,7 +155,7 @@ func TestFilters(t *testing.T) {
 			}
 		}
 	}
-	if len(seen) != 13 {
+	if len(seen) != 15 {
 		t.Errorf("saw %v", seen)
 	}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 var (
-	equality = []plan.Op{plan.Eq, plan.Ne}                                     // for types without an order
-	order    = []plan.Op{plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge} // for types with an order
+	equality = []plan.Op{plan.Eq, plan.Ne, plan.In}                                     // for types without an order
+	order    = []plan.Op{plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge, plan.In} // for types with an order
 )
 
 // Operators lists the operators that a condition can apply to a property of the type: comparison
@@ -27,7 +27,7 @@ func Operators(t value.Type) []string {
 	case t.Enum != nil, t.Kind == value.Bool:
 		ops = equality
 	case t.Kind == value.String:
-		ops = append(slices.Clone(order), plan.Contains, plan.StartsWith)
+		ops = append(slices.Clone(order), plan.Contains, plan.StartsWith, plan.Matches)
 		functions = []string{"search(", "match_text(", "fuzzy("}
 	default:
 		ops = order
@@ -62,6 +62,9 @@ func Filter(variable string, p *catalog.Property, operator string) (condition, p
 	param = name + ": " + paramType(p.Type)
 	if p.Type.List {
 		param = name + ": " + paramType(p.Type.Elem())
+	}
+	if operator == plan.In.String() {
+		param = name + ": [" + paramType(p.Type) + "]"
 	}
 	if function, ok := strings.CutSuffix(operator, "("); ok {
 		return fmt.Sprintf("%s(%s, %s)", function, place, name), param

@@ -15,7 +15,7 @@ var topics = []Topic{
 	{Name: "overview", Summary: "The form of a query, and what to read next.",
 		text: `A text contains queries. Each has a name, typed parameters and a body. A read has match and return, and
 optionally order and limit, in this order. All clauses in match must hold, and their order does not matter:
-the language has no keywords and, or, where. Type names start with an upper-case letter; variables start with $. Write the
+the language has no keywords and, or, where; any { … } holds alternatives. Type names start with an upper-case letter; variables start with $. Write the
 name of an edge with a lower-case first letter between two variables. Pass values as parameters; do not paste
 them into the text. Strings need double quotes. Comments are // and /* */.`,
 		cases: []example{{"A read", overviewRead}, {"A mutation", insertNode}}},
@@ -38,13 +38,23 @@ returns a row for each edge, with $w.property, $w.id, $w.from and $w.to. A walk 
 	{Name: "filters", Summary: "Conditions on properties.",
 		text: `= != < <= > >= compare a property with a literal, a parameter or another property of a comparable type.
 contains tests for an element of a list, or for a part of a String; starts_with tests for the start of a String. Both
-are exact and case-sensitive. A comparison with null is never true. If a condition ends with ? after an optional
-parameter, a call without the parameter ignores the condition. There is no or: run two queries.`,
-		cases: []example{{"A comparison", compare}, {"Part of a String", contains}, {"An element of a list", element}, {"A value of an enum", enumValue}, {"An optional condition", optionalFilter}}},
-	{Name: "not", Summary: "Keeping rows without a match.",
-		text: `not { … } keeps the rows for which the block has no match. The block must use at least one variable
-from outside; variables that it binds are not visible outside. Blocks may be nested.`,
-		cases: []example{{"Nodes without an edge", without}}},
+are exact and case-sensitive. in tests for one of several values, in brackets or in a list parameter. matches tests for
+a regular expression in RE2 syntax, in any part of the text unless ^ or $ anchors it. is null and is not null test for a
+missing value; every other comparison with null is never true. $a = $b and $a != $b compare two nodes of one type. If a
+condition ends with ? after an optional parameter, a call without the parameter ignores the condition.`,
+		cases: []example{{"A comparison", compare}, {"Part of a String", contains}, {"An element of a list", element}, {"A value of an enum", enumValue}, {"One of several values", oneOf}, {"A regular expression", matches},
+			{"Nodes without a value", isNull}, {"An optional condition", optionalFilter}}},
+	{Name: "any", Summary: "Alternatives: conditions of which one must hold.",
+		text: `any { … } keeps a row if at least one of its conditions holds; all { … } groups several conditions inside any.
+A condition is a filter, a search, or a not, exists, any or all block. any and all bind no variables: to follow an edge,
+write exists { … } inside. A condition that a ? drops does not count; if all are dropped, the block is ignored. To make a
+whole block optional, test the parameter: any { $tag is null exists { … } }.`,
+		cases: []example{{"One of two conditions", either}}},
+	{Name: "not", Summary: "Keeping rows without a match, or with at least one.",
+		text: `not { … } keeps the rows for which the block has no match, exists { … } those for which it has one; exists never
+repeats a row. The block must use at least one variable from outside; variables that it binds are not visible outside.
+Blocks may be nested. A ? inside a block drops one condition; a block whose conditions are all dropped is ignored.`,
+		cases: []example{{"Nodes without an edge", without}, {"Nodes with an edge", withEdge}}},
 	{Name: "aggregates", Summary: "Counting and grouping.",
 		text: "Use aggregates in return and order. Every other column is then a grouping key: there is no group by.\n" +
 			"Aggregates ignore nulls. If nothing matches, a query with only aggregates returns one row: count is 0, the others are\n" +

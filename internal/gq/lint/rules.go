@@ -30,7 +30,9 @@ const (
 	ChangedWalk      diag.Code = "L120" // walk that reported its start in earlier versions
 	NoProvider       diag.Code = "L121"
 	SearchNotRanked  diag.Code = "L122"
-	IdleOptional     diag.Code = "L130" // ? on a parameter with a default
+	ChangedNot       diag.Code = "L130" // not block that a call can drop, which kept no row in earlier versions
+	OptionalInBlock  diag.Code = "L131" // condition with ? inside a not or exists block
+	IdleOptional     diag.Code = "L132" // ? on a parameter with a default
 	BadDirective     diag.Code = "L198"
 	IdleDirective    diag.Code = "L199" // gq:ignore without effect
 	NeverUpdated     diag.Code = "L201"
@@ -97,8 +99,8 @@ var Rules = []Rule{
 	{Level: Note, query: limitNoOrder, Entry: diag.Entry{Code: LimitNoOrder, Title: "limit without order",
 		Explanation: "Without an order, the limit keeps the rows with the smallest ids. The result is deterministic, but seldom what the caller needs.",
 		Example:     `query q() { match { $p: Person } return { $p.age } limit 10 }`}},
-	{Level: Warning, query: constantFilter, Entry: diag.Entry{Code: ConstantFilter, Title: "comparison with a constant result",
-		Explanation: "A comparison of two literals, or of a property with itself, has the same result for every row. The rule does not report $p.x = $p.x for a nullable property, which tests for null.",
+	{Level: Warning, query: constantFilter, Entry: diag.Entry{Code: ConstantFilter, Title: "condition with a constant result",
+		Explanation: "A comparison of two literals, or of a property with itself, has the same result for every row, and so has a test for null of a required property or parameter. The rule does not report $p.x = $p.x for a nullable property, which tests for null.",
 		Example:     `query q() { match { $p: Person $p.name = $p.name } return { $p.name } }`}},
 	{Level: Note, query: idleBounds, Entry: diag.Entry{Code: IdleBounds, Title: "bounds that change nothing",
 		Explanation: "An edge between nodes of different types never follows another edge of its type: bounds that include 1 match the same nodes as a traversal without bounds. gq lint --fix removes them.",
@@ -121,6 +123,12 @@ var Rules = []Rule{
 	{Level: Warning, query: searchNotRanked, Entry: diag.Entry{Code: SearchNotRanked, Title: "search without an order by relevance",
 		Explanation: "A search keeps every row that has any of the words. Without bm25, nearest or rrf in the order, the best match may be the last row, or beyond the limit. The rule does not report aggregates and reads that return at most one row, or fuzzy, because bm25 leaves out rows that have none of the exact words.",
 		Example:     `query q($words: String) { match { $p: Person search($p.name, $words) } return { $p.name } order { $p.name } limit 10 }`}},
+	{Level: Note, query: changedNot, Entry: diag.Entry{Code: ChangedNot, Title: "not block that a call can drop",
+		Explanation: "A not block is ignored when every condition in it ends with ? and the call leaves out all their parameters. In earlier versions such a call returned no rows. Check whether the query needs the earlier answer; if not, silence the rule with gq:ignore, or for all queries in gq.yaml.",
+		Example:     `query q($min: I32?) { match { $p: Person not { $p.age < $min? } } return { $p.name } }`}},
+	{Level: Note, query: optionalInBlock, Entry: diag.Entry{Code: OptionalInBlock, Title: "optional condition inside a block",
+		Explanation: "Inside a not or exists block, a ? drops one condition and keeps the rest of the block. To drop the whole block when the parameter is left out, remove the ? and write any { $tag is null exists { … } }.",
+		Example:     `query q($name: String?) { match { $p: Person not { $p knows $q $q.name = $name? } } return { $p.name } }`}},
 	{Level: Note, query: idleOptional, Entry: diag.Entry{Code: IdleOptional, Title: "question mark without effect",
 		Explanation: "A parameter with a @default is never null, so the ? after its type changes nothing. gq lint --fix removes it.",
 		Example:     `query q($name: String? @default("Ada")) { match { $p: Person { name: $name } } return { $p.age } }`}},

@@ -31,7 +31,7 @@ func unusedBinding(p *queryPass) {
 	}
 }
 
-// components groups the variables outside `not` blocks. Two variables are in one group if a clause
+// components groups the variables outside blocks. Two variables are in one group if a clause
 // connects them.
 type components struct {
 	// root maps each variable to another variable of its group; only a root maps to itself.
@@ -61,7 +61,7 @@ func (c *components) alone(id plan.VarID) bool {
 	return found
 }
 
-// inner reports whether a `not` block binds the variable.
+// inner reports whether a block inside the match binds the variable.
 func (p *queryPass) inner(id plan.VarID) bool {
 	p.in.Meter.Step(1)
 	return p.Info.Vars[id].Inner
@@ -158,7 +158,7 @@ func limitNoOrder(p *queryPass) {
 }
 
 // searchNotRanked reports a read that searches but does not sort by a score. The report points at
-// the first search or match_text outside `not` blocks.
+// the first search or match_text outside blocks.
 func searchNotRanked(p *queryPass) {
 	r := p.Plan.Read
 	if r == nil || r.Grouped || slices.ContainsFunc(r.Order, func(o plan.Order) bool { return isScore(o.Expr) }) || p.oneRow() {
@@ -215,6 +215,14 @@ func unknownEnumValue(p *queryPass) {
 				return
 			}
 			lit, ok := other.(plan.Lit)
+			if ok && c.Cond.Op == plan.In && lit.Value.IsList() {
+				for _, e := range lit.Value.Elems() {
+					if e.Kind() == value.String && !slices.Contains(prop.Type.Enum, e.Str()) {
+						p.report(c.Span, diag.DidYouMean(e.Str(), prop.Type.Enum), nil, "%s is %s, so it is never %q", prop.Name, prop.Type.Required(), e.Str())
+					}
+				}
+				return
+			}
 			if !ok || lit.Value.Kind() != value.String || lit.Value.IsList() {
 				return
 			}
@@ -226,14 +234,16 @@ func unknownEnumValue(p *queryPass) {
 	}
 }
 
-// notOptional reports optional parameters in conditions that do not end with ?.
+// notOptional reports optional parameters in conditions that do not end with ?. It leaves out the
+// parameters that the query tests for null.
 func notOptional(p *queryPass) {
+	tested := p.nullTested()
 	for _, c := range p.Info.Compares {
 		if c.Cond.Unless != plan.NoParam {
 			continue
 		}
 		for _, e := range []plan.Expr{c.Cond.Left, c.Cond.Right} {
-			if ref, ok := e.(plan.ParamRef); ok && p.Plan.Params[ref.Index].Type.Nullable {
+			if ref, ok := e.(plan.ParamRef); ok && p.Plan.Params[ref.Index].Type.Nullable && !tested[ref.Index] {
 				p.report(c.Span, "end the condition with ? to ignore it when the parameter is left out", nil, "the query returns no rows when the optional $%s is left out", p.Plan.Params[ref.Index].Name)
 				break
 			}
@@ -241,8 +251,9 @@ func notOptional(p *queryPass) {
 	}
 }
 
-// constantFilter reports comparisons that have the same result for every row.
+// constantFilter reports conditions that have the same result for every row.
 func constantFilter(p *queryPass) {
+	constantNullTest(p)
 	for _, c := range p.Info.Compares {
 		_, litL := c.Cond.Left.(plan.Lit)
 		_, litR := c.Cond.Right.(plan.Lit)
@@ -260,8 +271,38 @@ func constantFilter(p *queryPass) {
 			if !l.Type.Nullable {
 				p.report(c.Span, "remove it", nil, "%s is compared with itself, which is always true", l.Name)
 			}
+		case plan.In, plan.Matches: // the checker accepts no property on both sides
 		case plan.Ne, plan.Lt, plan.Gt:
 			p.report(c.Span, "compare it with something else", nil, "%s is compared with itself, which is never true", l.Name)
+		}
+	}
+}
+
+// constantNullTest reports tests for null of a value that is never null.
+func constantNullTest(p *queryPass) {
+	for _, t := range p.Info.NullTests {
+		name, required := "", false
+		switch e := t.Cond.Expr.(type) {
+		case plan.Prop:
+			name, required = e.Name, !e.Type.Nullable
+		case plan.ID:
+			name, required = "id", true
+		case plan.Endpoint:
+			name, required = "from", true
+			if e.To {
+				name = "to"
+			}
+		case plan.ParamRef:
+			name, required = "$"+p.Plan.Params[e.Index].Name, !p.Plan.Params[e.Index].Type.Nullable
+		default: // the result of another expression can be null
+		}
+		if !required {
+			continue
+		}
+		if t.Cond.Not {
+			p.report(t.Span, "remove it", nil, "%s is required, so it is never null and the test always holds", name)
+		} else {
+			p.report(t.Span, "test an optional property or parameter", nil, "%s is required, so it is never null and the test never holds", name)
 		}
 	}
 }

@@ -66,8 +66,12 @@ func (p *queryPass) walks() []walk {
 					out = append(out, walk{c, sources[0], compares})
 				}
 				sources = sources[1:]
-			case plan.Not:
-				block(c.Match, compares)
+			case plan.Not, plan.Exists, plan.All:
+				block(plan.Block(c), compares)
+			case plan.Any:
+				for _, alternative := range c.Conds {
+					block([]plan.Clause{alternative}, compares)
+				}
 			case plan.Bind, plan.Filter:
 			}
 		}

@@ -14,27 +14,21 @@ import (
 func walkClauses(clauses []plan.Clause, visit func(plan.Clause)) {
 	for _, c := range clauses {
 		visit(c)
-		if n, ok := c.(plan.Not); ok {
-			walkClauses(n.Match, visit)
-		}
+		walkClauses(plan.Block(c), visit)
 	}
 }
 
 // walkTraversals calls `visit` for every traversal of the source.
 func walkTraversals(clauses []syntax.Clause, visit func(*syntax.Traversal)) {
 	for _, c := range clauses {
-		switch c := c.(type) {
-		case *syntax.Not:
-			walkTraversals(c.Match, visit)
-		case *syntax.Traversal:
-			visit(c)
-		case *syntax.Binding, *syntax.TextClause, *syntax.Filter:
+		if t, ok := c.(*syntax.Traversal); ok {
+			visit(t)
 		}
+		walkTraversals(syntax.Block(c), visit)
 	}
 }
 
-// varsOf calls `visit` for every variable that a clause names, including the variables in a `not`
-// block.
+// varsOf calls `visit` for every variable that a clause names, including the variables in its blocks.
 func varsOf(c plan.Clause, visit func(plan.VarID)) {
 	switch c := c.(type) {
 	case plan.Bind:
@@ -52,9 +46,11 @@ func varsOf(c plan.Clause, visit func(plan.VarID)) {
 			exprVar(cond.Right, visit)
 		case plan.TextMatch:
 			visit(cond.Prop.Var)
+		case plan.NullTest:
+			exprVar(cond.Expr, visit)
 		}
-	case plan.Not:
-		for _, in := range c.Match {
+	case plan.Not, plan.Exists, plan.Any, plan.All:
+		for _, in := range plan.Block(c) {
 			varsOf(in, visit)
 		}
 	}
@@ -158,6 +154,8 @@ func paramUses(q *plan.Query) []paramUse {
 			}
 			expr(cond.Left)
 			expr(cond.Right)
+		case plan.NullTest:
+			expr(cond.Expr)
 		}
 	})
 	for _, c := range q.Read.Columns {

@@ -96,10 +96,10 @@ func TestGrammarsMatchParser(t *testing.T) {
 }
 
 // swallowed reports whether a sentence has a filter that the parser takes for a traversal, as
-// the reference page documents: $a contains $b, followed by a question mark.
+// the reference page documents: $a contains $b, $a in $b or $a matches $b, followed by a question mark.
 func swallowed(words []string) bool {
 	for i := range len(words) - 3 {
-		if strings.HasPrefix(words[i], "$") && (words[i+1] == "contains" || words[i+1] == "starts_with") &&
+		if strings.HasPrefix(words[i], "$") && slices.Contains(wordOperators, words[i+1]) &&
 			strings.HasPrefix(words[i+2], "$") && words[i+3] == "?" && (i == 0 || words[i-1] != ".") {
 			return true
 		}

@@ -24,6 +24,9 @@ type grammar struct {
 
 	binding   func() *participle.Parser[Binding]
 	not       func() *participle.Parser[Not]
+	exists    func() *participle.Parser[Exists]
+	any       func() *participle.Parser[Any]
+	all       func() *participle.Parser[All]
 	text      func() *participle.Parser[TextClause]
 	traversal func() *participle.Parser[Traversal]
 	filter    func() *participle.Parser[Filter]
@@ -47,6 +50,9 @@ func newGrammar(m *work.Meter) *grammar {
 
 	g.binding = build[Binding](operands)
 	g.not = build[Not](clauses)
+	g.exists = build[Exists](clauses)
+	g.any = build[Any](clauses)
+	g.all = build[All](clauses)
 	g.text = build[TextClause](operands)
 	g.traversal = build[Traversal]()
 	g.filter = build[Filter](operands)

@@ -132,7 +132,7 @@ var phrases = map[string]string{
 	"Member": "a property name, a constraint", "NameRef": "a property name", "TypeRef": "a type name",
 	"EnumValue": "an enum value", "Annotation": "`@`", "QueryAnnotation": "`@`", "ParamAnnotation": "`@`", "Ends": "the ends of a range", "Card": "`@card`",
 	"MCPArg": "`expose`, `idempotent`, `tool_name` or `title`", "AnnotationArg": "a literal or a name", "Bounds": "`{`",
-	"Statement": "`insert`, `update` or `delete`",
+	"Statement": "`insert`, `update` or `delete`", "NullTest": "`is`",
 }
 
 // or joins phrases with commas and "or", without duplicates.

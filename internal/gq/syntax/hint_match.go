@@ -6,23 +6,28 @@ const (
 	callForm    = "put braces around the conditions: $p: %1 { %3: … }"
 	edgeForm    = "write the name of an edge between two variables: $p knows $q"
 	andForm     = "write one condition after the other; all of them must hold"
-	orForm      = "the language has no or: write a query for each case"
+	orForm      = "put the alternatives into an any block: any { $p.age > 60 $p.level = \"lead\" }"
 	notForm     = "write not { … } around the clauses that must not hold"
-	textForm    = "use contains for a part of a text, starts_with for its beginning, or search($p.name, \"word\") for words"
-	nullForm    = "a comparison with null is never true: $p.name = $p.name keeps the rows with a value, and not { $p.name = $p.name } keeps the rows without one"            // for a comparison in general
-	nullHere    = "a comparison with null is never true: %1.%3 = %1.%3 keeps the rows with a value, and not { %1.%3 = %1.%3 } keeps the rows without one"                    // for the compared property
-	nullInside  = "a comparison with null is never true: after the binding, %v.%1 = %v.%1 keeps the rows with a value, and not { %v.%1 = %v.%1 } keeps the rows without one" // for a property in the braces of a binding
-	oneOfForm   = "write the list first: [\"a\", \"b\"] contains $p.name"
+	textForm    = "use contains for a part of a text, starts_with for its beginning, matches for a regular expression, or search($p.name, \"word\") for words"
+	matchesForm = "write matches and a regular expression in RE2 syntax: $p.name matches \"^A\""
+	nullForm    = "a comparison with null is never true: write $p.name is null, or $p.name is not null"                         // for a comparison in general
+	nullHere    = "a comparison with null is never true: write %1.%3 is null, or %1.%3 is not null"                             // for the compared property
+	nullInside  = "a comparison with null is never true: write a filter after the binding: %v.%1 is null, or %v.%1 is not null" // for a property in the braces of a binding
 	quotesForm  = "write a text in double quotes: \"%1\"; a parameter starts with $: $%1"
 )
 
 // matchHints apply to clauses and to the braces of bindings.
 var matchHints = []hint{
 	// Connectives between clauses.
+	{in: inMatch, text: "is|not ^null", want: "`null`", help: "keywords are lower case: null"},
+	{in: inMatch, text: "is not ^<constant>", help: "is not tests only for null: write != %3"},
 	{in: inMatch, text: "^and|,", want: "`}`", help: andForm},
 	{in: inMatch, text: "!and ^<any>", help: andForm},
 	{in: inMatch, text: "^or", want: "`}`", help: orForm},
 	{in: inMatch, text: "!or ^<any>", help: orForm},
+	{in: inMatch, text: "!not ^exists", help: "write not { … }: it holds if the block has no match"},
+	{in: inMatch, text: "^not exists", help: "write not { … }: it holds if the block has no match"},
+	{in: inMatch, text: "<var> . <name> ^not in", help: "write not { … } around the condition: not { %1.%3 in … }"},
 	{in: inMatch, text: "^not", want: "`=`", help: notForm},
 	{in: inMatch, text: "^not", want: "`}`", help: notForm},
 	{in: inMatch, text: "!not ^<any>", help: notForm},
@@ -32,7 +37,8 @@ var matchHints = []hint{
 	{in: inMatch, text: "!return|order ^{", help: "add a } before %1 to close the %o"},
 	{in: inMatch, text: "^optional", help: "the language has no optional match: put the optional part into a separate query"},
 	{in: inMatch, text: "!optional ^<any>", help: "the language has no optional match: put the optional part into a separate query"},
-	{in: inMatch, text: "!exists ^{", help: "remove exists: a clause already requires that a match exists; write not { … } for the opposite"},
+	{in: inMatch, text: "^exists|any|all {", help: "keywords are lower case: %l1"},
+	{in: inMatch, text: "exists|any|all ^<var>", want: "`=`", help: "put braces around the clauses: %1 { … }"},
 
 	// Parentheses and arrows.
 	{in: inMatch, text: "<typename> ^( <name> : true|false", help: callForm},
@@ -83,17 +89,18 @@ var matchHints = []hint{
 	{in: inMatch, text: "^<typename> <var>|<name>|{", want: "clause", help: "a binding starts with its variable: $p: %1"},
 
 	// Operators of other languages.
-	{in: inMatch, text: "^like|ilike|rlike|matches|regexp|regex|similar", want: "`contains`", help: textForm},
+	{in: inMatch, text: "^rlike|regexp|regex|regexp_like", want: "`contains`", help: matchesForm},
+	{in: inMatch, text: "^like|ilike|similar", want: "`contains`", help: textForm},
 	{in: inMatch, text: "^startswith|starts|begins|beginswith|hasprefix", want: "`contains`", help: "write starts_with"},
-	{in: inMatch, text: "^endswith|ends|ends_with|hassuffix", want: "`contains`", help: "no operator tests the end of a text: " + textForm},
+	{in: inMatch, text: "^endswith|ends|ends_with|hassuffix", want: "`contains`", help: "write matches and a regular expression that ends with $: $p.name matches \"x$\""},
 	{in: inMatch, text: "^has|includes|include|contain", want: "`contains`", help: "write contains"},
 	{in: inMatch, text: "<var> . <name> ^between <any> and <any>", help: "write two conditions: %1.%3 >= %5 %1.%3 <= %7"},
 	{in: inMatch, text: "<var> . <name> ^between <any>", help: "write two conditions: %1.%3 >= %5 %1.%3 <= …"},
-	{in: inMatch, text: "<var> . <name> ^is null|not", help: nullHere},
-	{in: inMatch, text: "^is null|not", want: "`contains`", help: nullForm},
-	{in: inMatch, text: "<var> . <name> ^in <var>", help: "a list parameter cannot be used here: run the query for each value, or write the values, as in [\"a\", \"b\"] contains %1.%3"},
-	{in: inMatch, text: "<var> . <name> ^in", help: "write the list first: [\"a\", \"b\"] contains %1.%3"},
-	{in: inMatch, text: "^in", want: "`contains`", help: oneOfForm},
+	{in: inMatch, text: "^is null", want: "`contains`", help: "keywords are lower case: is null"},
+	{in: inMatch, text: "^is not", want: "`contains`", help: "keywords are lower case: is not null"},
+	{in: inMatch, text: "^in|matches", want: "`contains`", help: "keywords are lower case: %l1"},
+	{in: inMatch, text: "in ^(", help: "write the values in brackets: in [\"a\", \"b\"]"},
+	{in: inMatch, text: "is ^<constant>", help: "is tests only for null: write = %2"},
 	{in: inMatch, text: "<var> . <name> ^-", help: noArithmetic},
 	{in: inMatch, text: "<relation> ^:|@ <name>", help: "a parameter starts with $: $%3"},
 	{in: inMatch, text: "<relation> ^?", help: dollarParam},
@@ -104,7 +111,6 @@ var matchHints = []hint{
 
 	// The far end of a traversal.
 	{in: inMatch, text: "<var> is ^<typename>", help: "a binding has a colon: %1: %3"},
-	{in: inMatch, text: "<var> is ^<name>", help: "a variable always has a value: write not { … } to find rows without a match"},
 	{in: inMatch, text: "<var> <name> ^<name>", want: "a $variable", help: "the other end of an edge must be a variable: %1 %2 $%3"},
 	{in: inMatch, text: "<var> <name> ^<typename>", want: "a $variable", help: "the other end of an edge must be a variable: write %1 %2 $q, and bind $q with $q: %3"},
 	{in: inMatch, text: "<var> <name> ^<|> <constant>", want: "a $variable", help: "write a dot before a property: %1.%2 %3 %4"},
@@ -124,9 +130,9 @@ var matchHints = []hint{
 	{in: inBinding, text: "<name> ^=", help: "write a colon between a property and its value: %1: …"},
 	{in: inBinding, text: "<name> ^<relation>|contains|starts_with <constant>|<var>", help: "write a filter after the binding: %v.%1 %2 %3"},
 	{in: inBinding, text: "<name> ^<relation>|contains|starts_with", help: "write a filter after the binding: %v.%1 %2 …"},
-	{in: inBinding, text: "<name> ^in", help: "write a filter after the binding: [\"a\", \"b\"] contains %v.%1"},
+	{in: inBinding, text: "<name> ^in", help: "write a filter after the binding: %v.%1 in [\"a\", \"b\"]"},
 	{in: inBinding, text: "<name> ^is null|not", help: nullInside},
-	{in: inBinding, text: "<name> ^like|ilike|matches|regexp", help: "write a filter after the binding: %v.%1 contains \"x\", or starts_with, or search(%v.%1, \"word\")"},
+	{in: inBinding, text: "<name> ^like|ilike|matches|regexp", help: "write a filter after the binding: %v.%1 contains \"x\", or starts_with, matches or search(%v.%1, \"word\")"},
 	{in: inBinding, text: "{|, ^<string> :", help: "write property names without quotes"},
 	{in: inBinding, text: "{|, ^<var> . <name> :|=", help: "write the property without a variable: %4: …"},
 	{in: inBinding, text: "{|, <name> ^,|}", help: "a property has a value: %2: $%2"},

@@ -126,6 +126,7 @@ var queryHints = []hint{
 	{in: inBody, text: "where ^{|(", help: "write the condition without brackets: where name = $name"},
 	{in: inBody, text: "where ^<var> . <name>", help: "write the property in the condition without a variable: where %4 = …"},
 	{in: inBody, text: "where <name> ^: <any>", help: "write where %2 = %4"},
+	{in: inBody, text: "where <name> <relation> <var> ^?", help: "remove the ?: a condition after where always applies"},
 	{in: inBody, text: "where <name> ^in|like|is|contains|starts_with|not", help: "where compares only with =, !=, <, <=, > or >=: find the keys with a query first, then update or delete by key"},
 	{in: inBody, text: "^and", help: onePredicate},
 	{in: inBody, text: "^or", help: "where allows only one comparison: write a statement for each case"},

@@ -127,6 +127,7 @@ var queryHabits = []habits{
 		{"delete Person where $p.name = $n", "$p", "write the property in the condition without a variable: where name = …"},
 		{"delete Person where name: $n", ":", "write where name = $n"},
 		{`delete Person where name in ["a"]`, "in", "where compares only with =, !=, <, <=, > or >=: find the keys with a query first, then update or delete by key"},
+		{"delete Person where name = $n?", "?", "remove the ?: a condition after where always applies"},
 		{"delete Person where name = $n and age = 3", "and", "where allows only one comparison: find the keys with a query first, then update or delete by key"},
 		{"delete Person where name = $n or age = 3", "or", "where allows only one comparison: write a statement for each case"},
 		{"delete Person where name == $n", "=", "write ="},

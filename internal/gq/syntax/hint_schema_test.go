@@ -47,7 +47,7 @@ var schemaHabits = []habits{
 		{`kind: enum("a", "b")`, `"a"`, "write the values without quotes: enum(active, gone)"},
 		{"kind: enum(a b)", "b", "separate the values with commas: enum(active, gone)"},
 		{"kind: enum(a | b)", "|", "separate the values with commas: enum(active, gone)"},
-		{`kind: "a" | "b"`, `"a" | |`, `write enum(active, gone) | for one of several texts, write enum(a, b) in a schema, and ["a", "b"] contains $p.name in a query`},
+		{`kind: "a" | "b"`, `"a" | |`, `write enum(active, gone) | for one of several texts, write enum(a, b) in a schema, and $p.name in ["a", "b"] in a query`},
 		{"owner: Person | Company", "|", "write only one type here"},
 		{"at: { x: F64 }", "{", "a property holds a scalar or a list: declare a node type, and an edge to it"},
 		{"name: string", "string", "write String; " + scalarList},

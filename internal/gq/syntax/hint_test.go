@@ -81,7 +81,8 @@ func TestHelpIsRight(t *testing.T) {
 	body := func(s string) string { return "query q() { " + s + " }" }
 	for _, text := range []string{
 		strings.TrimPrefix(queryForm, "write it as a query: "), strings.TrimPrefix(mutationForm, "write it as a query: "),
-		clause(`["a", "b"] contains $p.name`), clause("$p.name = $p.name"), clause("not { $p.name = $p.name }"),
+		clause(`$p.name in ["a", "b"]`), clause("$p.name is null"), clause("$p.name is not null"), clause(`any { $p.age > 60 $p.level = "lead" }`),
+		clause(`$p.name matches "^A"`), clause("exists { $p knows $q }"), clause("any { $tag is null exists { $p tagged $t $t.name = $tag } }"),
 		clause(`$p.name contains "x"`), clause(`$p.name starts_with "x"`), clause(`search($p.name, "word")`),
 		clause("$p knows{1,3} $q"), clause("$p $e:knows $q $e.since > 3"), clause("$p <knows> $q"), clause("$p.name > $last"),
 		body("insert Person { name: $name }"), body("delete Person where name = $name"), body("update Person set { name: $name } where name = $old"),

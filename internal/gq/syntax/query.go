@@ -62,7 +62,7 @@ type Mutation struct {
 func (*Read) body()     {}
 func (*Mutation) body() {}
 
-// Clause is one of *Not, *Binding, *Traversal, *TextClause and *Filter.
+// Clause is one of *Not, *Exists, *Any, *All, *Binding, *Traversal, *TextClause and *Filter.
 type Clause interface{ clause() }
 
 // Not is a `not` block: it holds if its clauses have no match.
@@ -115,13 +115,15 @@ type TextClause struct {
 	Optional bool    `parser:"  @'?'? )?"` // ends with ?
 }
 
-// Filter compares two operands.
+// Filter compares two operands, or tests one operand for null. Null is nil for a comparison; otherwise
+// Op and Right are not set.
 type Filter struct {
 	Range
-	Left     Operand `parser:"@@"`
-	Op       Token   `parser:"@(Relation | 'contains' | 'starts_with')"`
-	Right    Operand `parser:"@@"`
-	Optional bool    `parser:"@'?'?"` // ends with ?
+	Left     Operand   `parser:"@@"`
+	Op       Token     `parser:"( @(Relation | 'contains' | 'starts_with' | 'in' | 'matches')"`
+	Right    Operand   `parser:"  @@"`
+	Optional bool      `parser:"  @'?'?"` // ends with ?
+	Null     *NullTest `parser:"| @@ )"`
 }
 
 func (*Not) clause()        {}

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/participle/v2"
@@ -25,7 +26,7 @@ import (
 // The productions of the rules, in EBNF. ebnf.go prints them together with those of the library.
 // TestGrammarsMatchParser checks them.
 const (
-	clauseGrammar    = `Clause = Binding | Not | TextClause | Traversal | Filter .`
+	clauseGrammar    = `Clause = Binding | Not | Exists | Any | All | TextClause | Traversal | Filter .`
 	operandGrammar   = `Operand = Now | Call | PropRef | VarRef | Literal | AliasRef .`
 	propRefGrammar   = `PropRef = <var> "." <name> .`
 	varRefGrammar    = `VarRef = <var> .`
@@ -44,6 +45,12 @@ func (g *grammar) parseClause(lex *lexer.PeekingLexer) (Clause, error) {
 	switch {
 	case next[0].Type == Name && next[0].Value == "not" && next[1].Value == "{":
 		return parsePart[Clause](g.not, lex)
+	case next[0].Type == Name && next[0].Value == "exists" && next[1].Value == "{":
+		return parsePart[Clause](g.exists, lex)
+	case next[0].Type == Name && next[0].Value == "any" && next[1].Value == "{":
+		return parsePart[Clause](g.any, lex)
+	case next[0].Type == Name && next[0].Value == "all" && next[1].Value == "{":
+		return parsePart[Clause](g.all, lex)
 	case next[0].Type == Name && isTextFunction(next[0].Value) && next[1].Value == "(":
 		return parsePart[Clause](g.text, lex)
 	case next[0].Type == Var && next[1].Value == ":":
@@ -61,9 +68,9 @@ func isTextFunction(name string) bool {
 	return name == "search" || name == "match_text" || name == "fuzzy"
 }
 
-// startsTraversal distinguishes a traversal from a filter that starts with a bare variable. The
-// name of an edge may be `contains` or `starts_with`; the name must then be followed by bounds or
-// by a variable without a property.
+// startsTraversal distinguishes a traversal from a filter that starts with a bare variable. An
+// edge may have the name of an operator; then it must be followed by bounds or by a variable without a
+// property.
 func startsTraversal(next [4]Token) bool {
 	switch {
 	case next[1].Type == Var:
@@ -72,11 +79,14 @@ func startsTraversal(next [4]Token) bool {
 		return next[2].Type == Name && next[3].Value == ">"
 	case next[1].Type != Name:
 		return false
-	case next[1].Value == "contains" || next[1].Value == "starts_with":
+	case slices.Contains(wordOperators, next[1].Value):
 		return next[2].Value == "{" || next[2].Type == Var && next[3].Value != "."
 	}
 	return true
 }
+
+// wordOperators lists the words after a bare variable that start a filter.
+var wordOperators = []string{"contains", "starts_with", "in", "is", "matches"}
 
 // startsOperand reports whether an operand can start with the token.
 func startsOperand(t Token) bool {

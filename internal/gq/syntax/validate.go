@@ -170,8 +170,8 @@ func (p *parser) clauses(cs []Clause) {
 	p.meter.Step(len(cs))
 	for _, c := range cs {
 		switch c := c.(type) {
-		case *Not:
-			p.clauses(c.Match)
+		case *Not, *Exists, *Any, *All:
+			p.clauses(Block(c))
 		case *Binding:
 			for _, m := range c.Props {
 				p.checkValue(m.Value, inMatchValue)
@@ -190,7 +190,9 @@ func (p *parser) clauses(cs []Clause) {
 			}
 		case *Filter:
 			p.operand(c.Left)
-			p.operand(c.Right)
+			if c.Null == nil {
+				p.operand(c.Right)
+			}
 		}
 	}
 }

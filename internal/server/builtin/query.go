@@ -80,7 +80,7 @@ func query() tool.Tool {
 				"  return { $q.name, count($q) as paths }\n" +
 				"  order { $q.name } limit 20\n" +
 				"}\n\n" +
-				"All clauses in match must hold: there is no and, no or, no where. Strings take double quotes, and every parameter has a type. " +
+				"All clauses in match must hold: there is no and, no or, no where; write alternatives as any { … }. Strings take double quotes, and every parameter has a type. " +
 				"Types, properties and edges are those that schema_get shows; an edge is written with a lower-case first letter. " +
 				"Give values as parameters rather than in the text. Always set a limit: a large result is cut, and then says truncated and how to get the rest. " +
 				"With queries, several reads run in one call. If the text has errors, the answer gives the position of each and a fix.",

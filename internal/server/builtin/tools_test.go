@@ -69,7 +69,7 @@ func TestDescribe(t *testing.T) {
 	run(t, servedtest.Config(t, builtin.All("1")...), []step{
 		{"type_describe", r, nil, 0, `"nodes":["Person { name: String @key, age: I32?, `},
 		{"type_describe", r, nil, 0, `"edges":["Knows: Person -> Person"]}`},
-		{"type_describe", r, args{"name": "Person"}, 0, `"clause":"$person: Person","rules":["@key(name)"],"properties":[{"name":"name","type":"String","operators":["=","!=","<","<=",">",">=","contains","starts_with","search(","match_text(","fuzzy("],"rankings":["bm25"],"example":"$person.name = $name"}`},
+		{"type_describe", r, args{"name": "Person"}, 0, `"clause":"$person: Person","rules":["@key(name)"],"properties":[{"name":"name","type":"String","operators":["=","!=","<","<=",">",">=","in","contains","starts_with","matches","search(","match_text(","fuzzy("],"rankings":["bm25"],"example":"$person.name = $name"}`},
 		{"type_describe", r, args{"name": "Person"}, 0, `"edges_out":[{"edge":"Knows","other":"Person","clause":"$person knows $person2"}],"edges_in":[`},
 		{"type_describe", r, args{"name": "Person"}, 0, `"stored_queries":[{"query":"find_person","tool":"lookup_person","call":"lookup_person {\"params\":{\"name\":\"<String>\",\"min\":\"<I32?>\"}}","description":"Finds a person by name.","mutation":false},{"query":"everyone","tool":"everyone","call":"everyone {}"`},
 		{"type_describe", r, args{"name": "knows"}, 0, `"kind":"edge","name":"Knows","from":"Person","to":"Person","clause":"$person $w:knows $person2"`},

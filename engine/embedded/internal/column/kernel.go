@@ -45,7 +45,7 @@ const (
 // constant of the other type.
 func HasKernel(op plan.Op, t, constant value.Type) bool {
 	switch {
-	case t.List || constant.List:
+	case t.List || constant.List || op == plan.In || op == plan.Matches:
 		return false
 	case t.Kind == value.String:
 		return constant.Kind == value.String
@@ -130,7 +130,7 @@ func (k *Kernel) prepareInt(x int64) {
 		lo, some = x+1, x < math.MaxInt64
 	case plan.Ge:
 		lo = x
-	case plan.Contains, plan.StartsWith:
+	case plan.Contains, plan.StartsWith, plan.In, plan.Matches:
 	}
 	lo, hi = max(lo, lowest), min(hi, greatest)
 	if !k.bounded(some && lo <= hi) {
@@ -165,7 +165,7 @@ func (k *Kernel) prepareUint(x uint64) {
 		lo, some = x+1, x < math.MaxUint64
 	case plan.Ge:
 		lo = x
-	case plan.Contains, plan.StartsWith:
+	case plan.Contains, plan.StartsWith, plan.In, plan.Matches:
 	}
 	if k.bounded(some) {
 		k.lo, k.width = lo, hi-lo
@@ -207,7 +207,7 @@ func (k *Kernel) prepareFloat(x float64) {
 		}
 	case plan.Ge:
 		k.from = x
-	case plan.Contains, plan.StartsWith:
+	case plan.Contains, plan.StartsWith, plan.In, plan.Matches:
 	}
 	if math.IsNaN(x) {
 		k.kind = keepNone // even != is false for NaN

@@ -108,8 +108,8 @@ func (a *ahead) sides(p *pipe, v plan.VarID) {
 			if s.To == v {
 				add(&s.traverse, true)
 			}
-		case *anti:
-			a.sides(s.inner, v)
+		case *blockFilter:
+			s.test.pipes(func(inner *pipe) { a.sides(inner, v) })
 		}
 	}
 }

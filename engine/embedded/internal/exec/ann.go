@@ -49,7 +49,7 @@ func (pl *planner) approximate() *nearStep {
 		switch c.(type) {
 		case plan.Bind:
 			binds++
-		case plan.Filter, plan.Not:
+		case plan.Filter, plan.Not, plan.Exists, plan.Any, plan.All:
 		default:
 			return nil
 		}

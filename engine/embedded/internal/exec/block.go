@@ -2,13 +2,13 @@ package exec
 
 import "github.com/omnigraph-go/omnigraph/gq/plan"
 
-// block is a bound block of clauses: the match of a read, or a `not` block. The order of its
-// clauses has no meaning, except that it breaks ties between equally good steps.
+// block is a bound block of clauses: the match of a read, or of a `not` or `exists` block. The order
+// of its clauses has no meaning, except that it breaks ties between equally good steps.
 type block struct {
 	vars  []plan.VarID // that bindings and traversals name, in the order of the clauses
 	links []*link      // the traversals
 	conds []*cond      // the filters
-	nots  []*block     // the `not` blocks
+	tests []*test      // the blocks inside it
 }
 
 // link is a bound traversal.
@@ -38,12 +38,12 @@ func (b *binder) block(clauses []plan.Clause) (*block, error) {
 				return nil, err
 			}
 			out.conds = append(out.conds, bound)
-		case plan.Not:
-			inner, err := b.block(c.Match)
+		case plan.Not, plan.Exists, plan.Any, plan.All:
+			t, err := b.test(c)
 			if err != nil {
 				return nil, err
 			}
-			out.nots = append(out.nots, inner)
+			out.tests = append(out.tests, t)
 		}
 	}
 	return out, nil

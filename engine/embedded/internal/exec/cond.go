@@ -11,15 +11,21 @@ import (
 // cond is a bound condition.
 type cond struct {
 	op          plan.Op
-	left, right *expr
+	left, right *expr        // right is nil in a test for null
+	notNull     bool         // a test for null holds for values that are not null
 	unless      int          // the parameter that disables the condition when it is null, or -1
 	text        int          // position in query.texts for a text match, else -1
+	list        int          // position in query.lists for `in` with a constant list, else -1
+	pattern     int          // position in query.patterns for `matches`, else -1
 	vars        []plan.VarID // the variables that it uses, each once
 }
 
+// compares reports whether the condition compares two expressions.
+func (c *cond) compares() bool { return c.text < 0 && c.right != nil }
+
 // cond binds a condition.
 func (b *binder) cond(c plan.Cond) (*cond, error) {
-	out := &cond{unless: plan.NoParam, text: -1}
+	out := &cond{unless: plan.NoParam, text: -1, list: -1, pattern: -1}
 	usesCond(c, func(v plan.VarID) {
 		if v != plan.NoVar && !slices.Contains(out.vars, v) {
 			out.vars = append(out.vars, v)
@@ -33,9 +39,15 @@ func (b *binder) cond(c plan.Cond) (*cond, error) {
 			return nil, err
 		}
 		out.right, err = b.expr(c.Right)
-		if c.Unless >= len(b.params) {
+		if c.Unless < plan.NoParam || c.Unless >= len(b.params) {
 			err = mismatch("there is no parameter %d", c.Unless)
 		}
+		if err == nil {
+			err = b.wordOperator(out)
+		}
+	case plan.NullTest:
+		out.notNull = c.Not
+		out.left, err = b.expr(c.Expr)
 	case plan.TextMatch:
 		out.text, err = b.text(c)
 	}
@@ -46,6 +58,10 @@ func (b *binder) cond(c plan.Cond) (*cond, error) {
 func (c *cond) weight() int {
 	switch {
 	case c.text >= 0:
+		return 3
+	case c.right == nil:
+		return 0
+	case c.op == plan.Matches:
 		return 3
 	case c.op == plan.Contains:
 		return 2
@@ -64,6 +80,14 @@ func (ev *evaluator) test(c *cond, f *frame, rows []uint32) []uint32 {
 			}
 		})
 		return rows
+	}
+	switch {
+	case c.right == nil:
+		return ev.testNull(c, f, rows)
+	case c.list >= 0:
+		return ev.testIn(c, f, rows)
+	case c.pattern >= 0:
+		return ev.testPattern(c, f, rows)
 	}
 	left, right, op := c.left, c.right, c.op
 	if left.kind == exprConst && right.kind != exprConst {
@@ -108,7 +132,7 @@ func flip(op plan.Op) (plan.Op, bool) {
 		return plan.Lt, true
 	case plan.Ge:
 		return plan.Le, true
-	case plan.Contains, plan.StartsWith:
+	case plan.Contains, plan.StartsWith, plan.In, plan.Matches:
 	}
 	return op, false
 }
@@ -156,6 +180,9 @@ func holds(op plan.Op, a, b value.Value) bool {
 	if a.IsNull() || b.IsNull() {
 		return false
 	}
+	if op == plan.In {
+		op, a, b = plan.Contains, b, a
+	}
 	if op == plan.Contains && a.IsList() {
 		for _, e := range a.Elems() {
 			if c, ok := value.Compare(e, b); ok && c == 0 || !ok && value.Equal(e, b) && e.Kind() == value.Blob {
@@ -187,7 +214,7 @@ func holdsOrder(op plan.Op, less, equal bool) bool {
 		return !less && !equal
 	case plan.Ge:
 		return !less
-	case plan.Contains, plan.StartsWith:
+	case plan.Contains, plan.StartsWith, plan.In, plan.Matches:
 	}
 	return false
 }

@@ -19,7 +19,8 @@ const (
 	textShare  = 0.05 // of entities whose text matches
 	equalShare = 0.05 // of rows where one value equals another
 	otherShare = 0.3  // of rows where another comparison is true
-	notShare   = 0.5  // of rows for which a `not` block has no match
+	nullShare  = 0.1  // of rows with a null
+	blockShare = 0.5  // of rows that a block keeps
 )
 
 // The estimated shares of entities that the bounds of a sorted index keep.
@@ -38,10 +39,30 @@ const groupShare = 0.1
 
 // share estimates the share of rows that a condition keeps.
 func (c *cond) share() float64 {
-	if c.text < 0 && c.op == plan.Eq {
+	switch {
+	case c.text >= 0:
+		return otherShare
+	case c.right == nil && c.notNull:
+		return 1 - nullShare
+	case c.right == nil:
+		return nullShare
+	case c.op == plan.Eq:
 		return equalShare
+	case c.list >= 0:
+		return min(otherShare, equalShare*listLength(c.right))
 	}
 	return otherShare
+}
+
+// usualLength is the estimated length of a list in a parameter.
+const usualLength = 8
+
+// listLength estimates the length of a constant list.
+func listLength(list *expr) float64 {
+	if lit, ok := list.src.(plan.Lit); ok && lit.Value.IsList() {
+		return float64(len(lit.Value.Elems()))
+	}
+	return usualLength
 }
 
 // live returns the number of entities of a variable's type.

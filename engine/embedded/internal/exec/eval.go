@@ -24,18 +24,19 @@ type evaluator struct {
 	now     value.Value      // the value of now()
 	tables  []*version.Table // by variable
 	ticks   int              // entities examined since the context was last checked
-	textErr error            // why an inverted index could not be built
+	textErr error            // why an inverted index could not be built, or a condition not tested
 
-	vecs    []column.Vec // by slot of an expression
-	scratch []uint32     // memory for one use at a time
-	chosen  []uint32     // rows that a condition or a step keeps; valid until the next one
-	queries []textQuery  // by position in query.texts
+	vecs      []column.Vec // by slot of an expression
+	scratch   []uint32     // memory for one use at a time
+	chosen    []uint32     // rows that a condition or a step keeps; valid until the next one
+	queries   []textQuery  // by position in query.texts
+	constants              // lists and patterns of the conditions
 	scores
 }
 
 func newEvaluator(p *Program) evaluator {
 	return evaluator{Program: p, vecs: make([]column.Vec, p.vecs), tables: make([]*version.Table, len(p.types)),
-		queries: make([]textQuery, len(p.texts)), scores: newScores(p)}
+		queries: make([]textQuery, len(p.texts)), constants: newConstants(p), scores: newScores(p)}
 }
 
 // begin prepares for a run with its inputs.
@@ -55,6 +56,7 @@ func (ev *evaluator) begin(ctx context.Context, snap *version.Snapshot, args eng
 // values too. That takes longer than a run of a single row.
 func (ev *evaluator) end(vecs bool) {
 	ev.endScores()
+	ev.endConstants()
 	ev.release()
 	ev.ctx, ev.snap, ev.args = nil, nil, nil
 	clear(ev.tables)

@@ -46,19 +46,20 @@ func (r *Result) Explain(ctx context.Context, q *plan.Query, rows int64) (*engin
 func (x *explainer) explain(rows int64) (op *engine.Operator, err error) {
 	defer catchEnd(&err)
 	if n := x.steps(x.body); n > maxOperators {
-		return nil, &engine.TooLarge{Resource: "operators of the plan", Limit: maxOperators, Actual: int64(n), Hint: "explain a query with fewer variables and fewer not blocks"}
+		return nil, &engine.TooLarge{Resource: "operators of the plan", Limit: maxOperators, Actual: int64(n), Hint: "explain a query with fewer variables and fewer blocks"}
 	}
 	return x.result(rows), nil
 }
 
-// steps returns the number of steps in a pipe, including those in `not` blocks.
+// steps returns the number of steps in a pipe, including those in its blocks.
 func (x *explainer) steps(p *pipe) int {
 	n := len(p.steps)
 	for _, s := range p.steps {
 		x.step(1)
 		switch s := s.(type) {
-		case *anti:
-			n += x.steps(s.inner)
+		case *blockFilter:
+			n += s.test.size()
+			s.test.pipes(func(inner *pipe) { n += x.steps(inner) })
 		case *nearStep:
 			n += x.steps(s.rows)
 		}
@@ -172,15 +173,13 @@ func (x *explainer) pipe(p *pipe, first *engine.Operator) (*engine.Operator, flo
 		if op != nil {
 			next.Children = append(next.Children, op)
 		}
-		var inner *engine.Operator
 		switch s := s.(type) {
-		case *anti:
-			inner, _ = x.pipe(s.inner, nil)
+		case *blockFilter:
+			next.Children = append(next.Children, x.conditions(s.test, est)...)
 		case *nearStep:
-			inner, _ = x.pipe(s.rows, nil)
-		}
-		if inner != nil {
-			next.Children = append(next.Children, inner)
+			if inner, _ := x.pipe(s.rows, nil); inner != nil {
+				next.Children = append(next.Children, inner)
+			}
 		}
 		if x.prof != nil {
 			x.measure(next, x.prof.of(p, i+1).rows, x.prof.of(p, i).time)
@@ -319,12 +318,13 @@ func (s *idFilter) describe(x *explainer) (name, detail string) {
 	return "filter", x.condition(s.cond) + " by key"
 }
 
-func (s *anti) describe(*explainer) (name, detail string) { return "not", "" }
-
 // condition returns the text of a condition.
 func (x *explainer) condition(c *cond) string {
 	if c.text >= 0 {
 		return x.Cond(x.texts[c.text].src)
+	}
+	if c.right == nil {
+		return x.Cond(plan.NullTest{Expr: c.left.src, Not: c.notNull})
 	}
 	return x.Cond(plan.Compare{Op: c.op, Left: c.left.src, Right: c.right.src, Unless: c.unless})
 }

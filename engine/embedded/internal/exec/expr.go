@@ -77,6 +77,8 @@ func usesCond(c plan.Cond, f func(plan.VarID)) {
 		uses(c.Right, f)
 	case plan.TextMatch:
 		usesMatch(c, f)
+	case plan.NullTest:
+		uses(c.Expr, f)
 	}
 }
 

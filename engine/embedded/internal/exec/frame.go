@@ -9,7 +9,7 @@ const frameSize = 1024
 type frame struct {
 	n    int        // number of rows
 	cols [][]uint32 // by variable: its ordinals, one per row
-	// Only the frames of a `not` block use the fields `outer` and `found`. A row of the frame comes
+	// Only the frames of a `not` or `exists` block use the fields `outer` and `found`. A row of the frame comes
 	// from a row of the block's input; `outer` contains that row for each row of the frame. `found`
 	// contains the rows of the input for which the block already has a match.
 	outer []uint32

@@ -12,7 +12,7 @@ import (
 // pipe is a sequence of steps. Each step pushes frames of rows to the next one.
 type pipe struct {
 	steps  []step
-	inner  bool    // belongs to a `not` block
+	inner  bool    // belongs to a block inside the match
 	counts counter // the last step, if the read only counts its rows; else nil
 	// estimates holds the estimated number of rows that each step yields, for Explain.
 	estimates []float64
@@ -85,8 +85,8 @@ func (pl *planner) frame() int {
 	return pl.frames - 1
 }
 
-// pipe arranges a block. The parameter `outer` is the scope around a `not` block; it is nil for the
-// match.
+// pipe arranges a block. The parameter `outer` is the scope around a block inside the match; it is nil
+// for the match.
 func (pl *planner) pipe(b *block, outer *scope) (*pipe, error) {
 	s := pl.scope(b, outer)
 	for {
@@ -100,14 +100,14 @@ func (pl *planner) pipe(b *block, outer *scope) (*pipe, error) {
 			return nil, err
 		}
 	}
-	if s.open+len(s.nots)+len(s.links) > 0 {
+	if s.open+len(s.tests)+len(s.links) > 0 {
 		return nil, mismatch("a clause uses a variable that nothing binds")
 	}
 	return s.pipe, nil
 }
 
 // settle adds the steps that only remove rows: filters, traversals between bound variables,
-// and `not` blocks. It adds each one as soon as its variables are bound.
+// and blocks. It adds each one as soon as its variables are bound.
 func (pl *planner) settle(s *scope) error {
 	pl.settleFilters(s)
 	open := s.links[:0]
@@ -126,7 +126,7 @@ func (pl *planner) settle(s *scope) error {
 		}
 	}
 	s.links = open
-	return pl.settleNots(s)
+	return pl.settleTests(s)
 }
 
 // settleFilters adds a step for the filters that use only bound variables.
@@ -162,53 +162,15 @@ func (pl *planner) settleFilters(s *scope) {
 	s.scaleRows(share)
 }
 
-// settleNots adds a step for each `not` block that need not wait for further variables.
-func (pl *planner) settleNots(s *scope) error {
-	var open []*block
-	for _, n := range s.nots {
-		if pl.waits(s, n) {
-			open = append(open, n)
-			continue
-		}
-		inner, err := pl.pipe(n, s)
-		if err != nil {
-			return err
-		}
-		var out step = &anti{inner: inner, vars: slices.Clip(s.vars), id: pl.frame()}
-		if len(inner.steps) == 1 {
-			if c, ok := inner.steps[0].(*check); ok && c.EdgeVar == plan.NoVar {
-				c.not = true
-				out = c
-			}
-		}
-		s.pipe.steps = append(s.pipe.steps, out)
-		s.scaleRows(notShare)
-	}
-	s.nots = open
-	return nil
-}
-
-// waits reports whether a `not` block uses variables of the surrounding block that are not
-// bound yet. The `not` block binds its other variables itself.
-func (pl *planner) waits(s *scope, b *block) bool {
-	if len(s.unbound) == 0 {
-		return false
-	}
-	wanted := func(v plan.VarID) bool { return v != plan.NoVar && s.varStates[v] == neededHere }
-	pl.step(1 + len(b.vars) + len(b.conds))
-	return slices.ContainsFunc(b.vars, wanted) ||
-		slices.ContainsFunc(b.conds, func(c *cond) bool { return slices.ContainsFunc(c.vars, wanted) }) ||
-		slices.ContainsFunc(b.nots, func(n *block) bool { return pl.waits(s, n) })
-}
-
 // accessPath lists the ways in which the filters of a block can bind a variable, when certain other
 // variables are already bound.
 type accessPath struct {
-	lookup *lookup // nil for none
-	probe  *probe  // nil for none
-	sorted *sorted // nil for none
-	text   int     // position in query.texts, or -1
-	share  float64 // estimated share of the variable's entities that the filters keep
+	lookup *lookup  // nil for none
+	probe  *probe   // nil for none
+	sorted *sorted  // nil for none
+	each   *members // nil for none
+	text   int      // position in query.texts, or -1
+	share  float64  // estimated share of the variable's entities that the filters keep
 }
 
 // accessPath finds the access path of a variable. The scope keeps it until it binds another
@@ -227,7 +189,7 @@ func (pl *planner) accessPath(s *scope, v plan.VarID) *accessPath {
 		e.share = min(e.share, 1/max(1, float64(pl.live(v))))
 	}
 	if pl.types[v].Entity == plan.Node {
-		e.probe, e.sorted = pl.probe(s, v), pl.sorted(s, v)
+		e.probe, e.sorted, e.each = pl.probe(s, v), pl.sorted(s, v), pl.members(s, v)
 		if t, ok := pl.textFilter(s, v); ok {
 			e.text = t
 		}
@@ -273,6 +235,9 @@ func (pl *planner) extend(s *scope) error {
 		}
 		if e.probe != nil {
 			offer(probeCost+live*probeShare, live*math.Pow(equalShare, float64(len(e.probe.exs))), func() { pl.addProbe(s, e.probe) })
+		}
+		if e.each != nil {
+			offer(e.each.cost(live), e.each.found(live), func() { pl.addMembers(s, e.each) })
 		}
 		if e.text >= 0 {
 			offer(scanCost+live*textShare, live*textShare, func() { pl.addTextScan(s, v, e.text) })
@@ -326,7 +291,7 @@ func (pl *planner) equals(s *scope, v plan.VarID, is func(*expr) bool, want valu
 
 // determines reports whether a condition requires two values to be equal in every run.
 func (c *cond) determines() bool {
-	return c.text < 0 && c.op == plan.Eq && c.unless == plan.NoParam
+	return c.compares() && c.op == plan.Eq && c.unless == plan.NoParam
 }
 
 // isKnown reports whether the value of an expression is known before the next variable is

@@ -11,6 +11,7 @@ import (
 // a step does not include the time of the steps that it pushes rows to.
 type profile struct {
 	steps   map[*pipe][]stepProfile // the last element is for the rows that leave the last step
+	tests   map[*arrangedTest]int64 // number of rows that satisfied a condition of an `any` or `all` block
 	phases  [phases]time.Duration   // time of each phase that is not a step
 	current *time.Duration          // the account that the time is charged to
 	since   time.Time               // when the time was last charged
@@ -31,7 +32,9 @@ const (
 	phases            // number of phases
 )
 
-func newProfile() *profile { return &profile{steps: map[*pipe][]stepProfile{}} }
+func newProfile() *profile {
+	return &profile{steps: map[*pipe][]stepProfile{}, tests: map[*arrangedTest]int64{}}
+}
 
 // of returns the counts of one step of a pipe; `at` is the number of the step.
 func (r *profile) of(p *pipe, at int) *stepProfile {

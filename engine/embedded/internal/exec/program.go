@@ -39,19 +39,23 @@ type Program struct {
 // query is a read bound to a schema: the names are resolved, the types checked. It does not
 // depend on the data. The binder makes it.
 type query struct {
-	read    *plan.Read
-	params  []plan.Param
-	schema  *version.Schema
-	types   []*version.Type // by variable
-	match   *block
-	vecs    int // number of vectors that the expressions own
-	texts   []*textMatch
-	keep    []plan.VarID // variables whose ordinals the result needs
-	columns []projection
-	order   []orderKey
-	aggs    []aggregate
-	reads   [][]int // by variable: the properties that the result reads
-	usesNow bool
+	read   *plan.Read
+	params []plan.Param
+	schema *version.Schema
+	types  []*version.Type // by variable
+	match  *block
+	vecs   int // number of vectors that the expressions own
+	texts  []*textMatch
+	// lists holds the constant lists of the conditions with `in`, and patterns the patterns of those with
+	// `matches`.
+	lists    []*expr
+	patterns []constPattern
+	keep     []plan.VarID // variables whose ordinals the result needs
+	columns  []projection
+	order    []orderKey
+	aggs     []aggregate
+	reads    [][]int // by variable: the properties that the result reads
+	usesNow  bool
 	ranking
 	grouping
 }

@@ -88,6 +88,9 @@ func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.A
 
 // match finds the rows of the match and collects them.
 func (r *run) match() error {
+	if err := r.evaluator.beginConstants(); err != nil {
+		return err
+	}
 	if err := r.evaluator.beginScores(); err != nil || r.evaluator.maxRows == 0 {
 		return err
 	}

@@ -15,7 +15,7 @@ type scope struct {
 	filtersOf   map[plan.VarID][]*pendingCond // the filters by the unbound variables that they use
 	ready       []*pendingCond                // filters whose variables are all bound
 	open        int                           // number of the other filters
-	nots        []*block                      // `not` blocks that no step tests yet
+	tests       []*test                       // blocks that no step tests yet
 	accessPaths map[plan.VarID]*accessPath    // see planner.accessPath
 	pipe        *pipe
 	rows        float64 // estimated number of rows so far
@@ -38,10 +38,10 @@ type pendingCond struct {
 	done    bool // whether a step tests it
 }
 
-// scope returns the scope of a block. The parameter `outer` is the scope around a `not` block; it
-// is nil for the match.
+// scope returns the scope of a block. The parameter `outer` is the scope around a block inside the
+// match; it is nil for the match.
 func (pl *planner) scope(b *block, outer *scope) *scope {
-	s := &scope{pipe: &pipe{inner: outer != nil}, rows: 1, links: slices.Clone(b.links), nots: b.nots}
+	s := &scope{pipe: &pipe{inner: outer != nil}, rows: 1, links: slices.Clone(b.links), tests: b.tests}
 	if outer == nil {
 		s.varStates = make([]varState, len(pl.types))
 	} else {

@@ -22,7 +22,7 @@ func (b *binder) shape() error {
 	if err := b.clauses(b.read.Match, bound); err != nil {
 		return err
 	}
-	// The result may use the variables that the match binds outside `not` blocks.
+	// The result may use the variables that the match binds outside blocks.
 	result := func(e plan.Expr) error {
 		if err := b.checkNames(e); err != nil {
 			return err
@@ -30,7 +30,7 @@ func (b *binder) shape() error {
 		var err error
 		uses(e, func(v plan.VarID) {
 			if !bound[v] {
-				err = mismatch("the result or its order uses $%s, which is not bound outside a not block", b.read.Vars[v].Name)
+				err = mismatch("the result or its order uses $%s, which is not bound outside a block", b.read.Vars[v].Name)
 			}
 		})
 		return err
@@ -98,8 +98,8 @@ func (b *binder) clauses(list []plan.Clause, bound map[plan.VarID]bool) error {
 			if err := b.condition(c.Cond); err != nil {
 				return err
 			}
-		case plan.Not:
-			if err := b.clauses(c.Match, map[plan.VarID]bool{}); err != nil {
+		case plan.Not, plan.Exists, plan.Any, plan.All:
+			if err := b.clauses(plan.Block(c), map[plan.VarID]bool{}); err != nil {
 				return err
 			}
 		default:
@@ -149,6 +149,8 @@ func (b *binder) condition(c plan.Cond) error {
 		return b.checkNames(c.Right)
 	case plan.TextMatch:
 		return b.textMatch(c)
+	case plan.NullTest:
+		return b.checkNames(c.Expr)
 	}
 	return mismatch("a filter is empty")
 }

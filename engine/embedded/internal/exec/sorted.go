@@ -74,7 +74,7 @@ func (pl *planner) sorted(s *scope, v plan.VarID) *sorted {
 // take adds the bound of a filter to the step, if the filter compares the property with a constant.
 // The parameter `typ` is the type of the property.
 func (s *sorted) take(c *cond, typ value.Type) {
-	if c.text >= 0 {
+	if !c.compares() {
 		return
 	}
 	is := propOf(s.v, s.prop)
@@ -100,7 +100,7 @@ func (s *sorted) take(c *cond, typ value.Type) {
 		if typ.Kind == value.String {
 			s.lower, s.upper = append(s.lower, bd), append(s.upper, bd)
 		}
-	case plan.Ne, plan.Contains:
+	case plan.Ne, plan.Contains, plan.In, plan.Matches:
 	}
 }
 

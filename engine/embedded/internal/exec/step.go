@@ -97,7 +97,7 @@ type idFilter struct {
 
 // idCond returns the filter for a condition on an id. It returns nil for other conditions.
 func (q *query) idCond(c *cond) *idFilter {
-	if c.text >= 0 || c.unless != plan.NoParam || c.op != plan.Eq && c.op != plan.Ne {
+	if !c.compares() || c.unless != plan.NoParam || c.op != plan.Eq && c.op != plan.Ne {
 		return nil
 	}
 	left, right := c.left, c.right
@@ -125,53 +125,6 @@ func (s *idFilter) run(m *matcher, p *pipe, at int, f *frame) error {
 	rows := m.chosen[:0]
 	for i, o := range f.cols[s.v][:f.n] {
 		if (o == ord) != s.not {
-			rows = append(rows, uint32(i))
-		}
-	}
-	m.chosen = rows
-	f.choose(rows, s.vars)
-	return m.push(p, at+1, f)
-}
-
-// anti keeps the rows for which a `not` block has no match.
-type anti struct {
-	inner *pipe        // the steps of the `not` block
-	vars  []plan.VarID // variables that are already bound
-	id    int          // position in matcher.frames of the input of the `not` block
-}
-
-func (s *anti) run(m *matcher, p *pipe, at int, f *frame) error {
-	if err := m.tick(f.n); err != nil {
-		return err
-	}
-	in := m.frame(s.id, s.vars)
-	var matched rowSet
-	if cap(in.outer) < frameSize {
-		in.outer = make([]uint32, frameSize)
-		if err := m.hold(4 * frameSize); err != nil {
-			return err
-		}
-	}
-	in.outer = in.outer[:frameSize]
-	for i := range f.n {
-		if f.isDone(i) {
-			matched.set(uint32(i)) // marked as matched, so that it is skipped
-			continue
-		}
-		for _, v := range s.vars {
-			in.cols[v][in.n] = f.cols[v][i]
-		}
-		in.outer[in.n] = uint32(i)
-		in.n++
-	}
-	in.found = &matched
-	if err := m.push(s.inner, 0, in); err != nil {
-		return err
-	}
-	in.found = nil
-	rows := m.chosen[:0]
-	for i := range f.n {
-		if !matched.get(uint32(i)) {
 			rows = append(rows, uint32(i))
 		}
 	}

@@ -92,7 +92,7 @@ func (pl *planner) sweeps(p *pipe) {
 // compared block by block.
 func newSweepTest(c *cond, v plan.VarID) (sweepTest, bool) {
 	t := sweepTest{cond: c, op: c.op}
-	if c.text >= 0 {
+	if !c.compares() {
 		return t, false
 	}
 	left, right := c.left, c.right

@@ -1,0 +1,130 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+)
+
+// stringsOf returns a list of n texts; text makes the text of a number.
+func stringsOf(n int, text func(int) string) value.Value {
+	elems := make([]value.Value, n)
+	for i := range elems {
+		elems[i] = str(text(i))
+	}
+	return value.OfList(value.String, elems)
+}
+
+// TestMembersAreLookedUp reads the nodes whose key, id or indexed property is in a list. The plan must
+// look each element up instead of scanning the type.
+func TestMembersAreLookedUp(t *testing.T) {
+	ctx := context.Background()
+	g := create(t, fs.NewMem(), Options{})
+	text := manyPeople(0, 3000)
+	for i := range 2000 {
+		text += fmt.Sprintf(`{"type":"Note","data":{"text":"t%d"}}`+"\n", i)
+	}
+	if err := loadText(g, engine.Merge, text); err != nil {
+		t.Fatal(err)
+	}
+	textOf := plan.Prop{Var: 0, Name: "text", Type: value.Of(value.String).Optional()}
+	list := plan.Lit{Value: stringsOf(4, func(i int) string { return []string{"p000007", "p002999", "p000007", "p9"}[i] })}
+	notes := plan.Lit{Value: stringsOf(3, func(i int) string { return fmt.Sprint("t", i*900) })}
+	param := plan.ParamRef{Index: 0}
+	for _, c := range []struct {
+		name, typ string
+		left      plan.Expr
+		right     plan.Expr
+		unless    int
+		arg       value.Value
+		operator  string
+		rows      int
+	}{
+		{"key", "Person", nameOf, list, plan.NoParam, value.Null, "lookup Person $p by key $p.name in [", 2},
+		{"id", "Person", plan.ID{Var: 0}, list, plan.NoParam, value.Null, "lookup Person $p by id, id($p) in [", 2},
+		{"unique property", "Note", textOf, notes, plan.NoParam, value.Null, "lookup Note $p by index $p.text in [", 3},
+		{"parameter", "Person", nameOf, param, plan.NoParam, list.Value, "lookup Person $p by key $p.name in $n", 2},
+		{"null", "Person", nameOf, param, plan.NoParam, value.Null, "lookup Person $p by key $p.name in $n", 0},
+		{"empty list", "Person", nameOf, param, plan.NoParam, stringsOf(0, nil), "lookup Person $p by key $p.name in $n", 0},
+		{"given optional list", "Person", nameOf, param, 0, list.Value, "lookup Person $p by key $p.name in $n", 2},
+		{"dropped condition", "Person", nameOf, param, 0, value.Null, "lookup Person $p by key $p.name in $n", 3000},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			q := &plan.Query{Params: []plan.Param{{Name: "n", Type: value.Type{Kind: value.String, List: true, Nullable: true}}}, Read: &plan.Read{
+				Vars:    []plan.Var{{Name: "p", Type: c.typ}},
+				Match:   []plan.Clause{plan.Bind{Var: 0}, plan.Filter{Cond: plan.Compare{Op: plan.In, Left: c.left, Right: c.right, Unless: c.unless}}},
+				Columns: []plan.Column{{Name: "id", Expr: plan.ID{Var: 0}, Type: value.Of(value.String)}},
+				Ties:    []plan.VarID{0}, Limit: plan.NoLimit,
+			}}
+			r, err := g.Query(ctx, q, engine.Args{c.arg}, engine.Target{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, err := drain(ctx, r); n != c.rows || err != nil {
+				t.Errorf("%d rows, error %v, want %d rows", n, err, c.rows)
+			}
+			e, err := g.Explain(ctx, q, engine.Args{c.arg}, engine.Target{}, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(e.String(), c.operator) {
+				t.Errorf("the plan has no %q:\n%s", c.operator, e)
+			}
+		})
+	}
+}
+
+// TestLongPatternEnds matches a long text with a large pattern, which takes minutes. The context ends
+// after a few looks at it, and the query must return its error.
+func TestLongPatternEnds(t *testing.T) {
+	g := create(t, fs.NewMem(), Options{})
+	if err := loadText(g, engine.Merge, `{"type":"Person","data":{"name":"ann","city":"`+strings.Repeat("a", 8<<20)+`"}}`); err != nil {
+		t.Fatal(err)
+	}
+	city := plan.Prop{Var: 0, Name: "city", Type: value.Of(value.String).Optional()}
+	q := read(func(r *plan.Read) {
+		r.Match = append(r.Match, plan.Filter{Cond: plan.Compare{Op: plan.Matches, Left: city, Right: plan.Lit{Value: str("(a?){200}b")}, Unless: plan.NoParam}})
+	})
+	if _, err := g.Query(&countdown{context.Background(), 40}, q, engine.Args{value.Null}, engine.Target{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want the context's error", err)
+	}
+}
+
+// TestListMemory compares with lists in a parameter. A list that exceeds the memory of a query is refused.
+func TestListMemory(t *testing.T) {
+	ctx := context.Background()
+	g := create(t, fs.NewMem(), Options{QueryMemory: 300_000})
+	if err := loadText(g, engine.Merge, manyPeople(0, 10)); err != nil {
+		t.Fatal(err)
+	}
+	city := plan.Prop{Var: 0, Name: "city", Type: value.Of(value.String).Optional()}
+	q := read(func(r *plan.Read) {
+		r.Match = append(r.Match, plan.Filter{Cond: plan.Compare{Op: plan.In, Left: city, Right: plan.ParamRef{}, Unless: plan.NoParam}})
+	})
+	q.Params = []plan.Param{{Name: "n", Type: value.Type{Kind: value.String, List: true}}}
+	run := func(n int) error {
+		r, err := g.Query(ctx, q, engine.Args{stringsOf(n, func(i int) string { return fmt.Sprint("c", i) })}, engine.Target{})
+		if err != nil {
+			return err
+		}
+		rows, err := drain(ctx, r)
+		if rows != 10 {
+			t.Errorf("%d rows for a list of %d, want 10", rows, n)
+		}
+		return err
+	}
+	if err := run(100); err != nil {
+		t.Error(err)
+	}
+	wantError[*engine.TooLarge](t, "a list past the memory", run(100_000))
+	if err := run(100); err != nil {
+		t.Error(err)
+	}
+}

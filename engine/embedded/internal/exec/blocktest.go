@@ -1,0 +1,364 @@
+package exec
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// test is a bound condition that keeps or removes a row as a whole: a block, or a filter inside an `any`
+// or `all` block.
+type test struct {
+	src   plan.Clause // a Filter, Not, Exists, Any or All
+	drops bool        // whether the arguments of a run can drop the clause
+	cond  *cond       // of a Filter
+	block *block      // of a Not or Exists
+	of    []*test     // of an Any or All
+}
+
+// test binds a condition.
+func (b *binder) test(c plan.Clause) (*test, error) {
+	b.step(1)
+	out := &test{src: c, drops: plan.Dropped(c, nil)}
+	var err error
+	switch c := c.(type) {
+	case plan.Filter:
+		out.cond, err = b.cond(c.Cond)
+	case plan.Not, plan.Exists:
+		out.block, err = b.block(plan.Block(c))
+	case plan.Any, plan.All:
+		for _, inner := range plan.Block(c) {
+			t, err := b.test(inner)
+			if err != nil {
+				return nil, err
+			}
+			out.of = append(out.of, t)
+		}
+	case plan.Bind, plan.Traverse:
+		err = mismatch("an any or all block contains a clause that binds a variable")
+	}
+	return out, err
+}
+
+// blockFilter keeps the rows that satisfy a test. The test is not a plain filter.
+type blockFilter struct {
+	test *arrangedTest
+	vars []plan.VarID // variables that are already bound
+}
+
+// arrangedTest is a test whose blocks are arranged into steps.
+type arrangedTest struct {
+	*test
+	inner *pipe           // the steps of a `not` or `exists` block
+	id    int             // position in matcher.frames of the input of that block
+	of    []*arrangedTest // of an Any or All, the cheap ones first
+}
+
+// settleTests adds a step for each block that need not wait for further variables.
+func (pl *planner) settleTests(s *scope) error {
+	var open []*test
+	for _, t := range s.tests {
+		if pl.waits(s, t) {
+			open = append(open, t)
+			continue
+		}
+		arranged, err := pl.arrange(s, t)
+		if err != nil {
+			return err
+		}
+		var out step = &blockFilter{test: arranged, vars: slices.Clip(s.vars)}
+		if c := arranged.joins(); c != nil {
+			_, c.not = t.src.(plan.Not)
+			out = c
+		}
+		s.pipe.steps = append(s.pipe.steps, out)
+		s.scaleRows(blockShare)
+	}
+	s.tests = open
+	return nil
+}
+
+// joins returns the step of a block that consists of one traversal between variables that are bound
+// outside. It returns nil for other tests.
+func (t *arrangedTest) joins() *check {
+	if t.inner == nil || len(t.inner.steps) != 1 {
+		return nil
+	}
+	if c, ok := t.inner.steps[0].(*check); ok && c.EdgeVar == plan.NoVar {
+		return c
+	}
+	return nil
+}
+
+// arrange arranges the blocks of a test into steps.
+func (pl *planner) arrange(s *scope, t *test) (*arrangedTest, error) {
+	pl.step(1)
+	out := &arrangedTest{test: t}
+	if t.block != nil {
+		var err error
+		out.inner, err = pl.pipe(t.block, s)
+		out.id = pl.frame()
+		return out, err
+	}
+	for _, inner := range t.of {
+		arranged, err := pl.arrange(s, inner)
+		if err != nil {
+			return nil, err
+		}
+		out.of = append(out.of, arranged)
+	}
+	slices.SortStableFunc(out.of, func(a, b *arrangedTest) int { return a.weight() - b.weight() })
+	return out, nil
+}
+
+// weight returns the cost class of a test. The members of an Any or All are tested in this order.
+func (t *arrangedTest) weight() int {
+	const block = 10 // more than every condition
+	switch {
+	case t.cond != nil:
+		return t.cond.weight()
+	case t.inner != nil:
+		return block
+	}
+	most := 0
+	for _, inner := range t.of {
+		most = max(most, inner.weight())
+	}
+	return most
+}
+
+// waits reports whether a test uses variables of the surrounding block that are not bound yet. A `not`
+// or `exists` block binds its other variables itself.
+func (pl *planner) waits(s *scope, t *test) bool {
+	return len(s.unbound) > 0 && pl.wants(t, func(v plan.VarID) bool { return v != plan.NoVar && s.varStates[v] == neededHere })
+}
+
+// wants reports whether a test uses a variable for which the function wanted returns true.
+func (pl *planner) wants(t *test, wanted func(plan.VarID) bool) bool {
+	inner := func(t *test) bool { return pl.wants(t, wanted) }
+	switch {
+	case t.cond != nil:
+		pl.step(1)
+		return slices.ContainsFunc(t.cond.vars, wanted)
+	case t.block == nil:
+		return slices.ContainsFunc(t.of, inner)
+	}
+	b := t.block
+	pl.step(1 + len(b.vars) + len(b.conds))
+	return slices.ContainsFunc(b.vars, wanted) ||
+		slices.ContainsFunc(b.conds, func(c *cond) bool { return slices.ContainsFunc(c.vars, wanted) }) ||
+		slices.ContainsFunc(b.tests, inner)
+}
+
+func (s *blockFilter) run(m *matcher, p *pipe, at int, f *frame) error {
+	if m.isDropped(s.test) {
+		return m.push(p, at+1, f)
+	}
+	if err := m.tick(f.n); err != nil {
+		return err
+	}
+	var among rowSet
+	for i := range f.n {
+		if !f.isDone(i) {
+			among.set(uint32(i))
+		}
+	}
+	kept, err := m.satisfying(s.test, f, s.vars, among)
+	if err != nil {
+		return err
+	}
+	rows := m.chosen[:0]
+	for i, word := range kept {
+		for ; word != 0; word &= word - 1 {
+			rows = append(rows, uint32(i*64+bits.TrailingZeros64(word)))
+		}
+	}
+	m.chosen = rows
+	f.choose(rows, s.vars)
+	return m.push(p, at+1, f)
+}
+
+// isDropped reports whether the arguments of the run drop a test.
+func (m *matcher) isDropped(t *arrangedTest) bool {
+	return t.drops && plan.Dropped(t.src, func(param int) bool { return m.args[param].IsNull() })
+}
+
+// satisfying returns the rows of a frame that satisfy a test that is not dropped. It looks only at the
+// rows in the set among. The variables vars are bound in the frame.
+func (m *matcher) satisfying(t *arrangedTest, f *frame, vars []plan.VarID, among rowSet) (rowSet, error) {
+	kept, err := m.keeps(t, f, vars, among)
+	if m.prof != nil {
+		m.prof.tests[t] += kept.count()
+	}
+	return kept, err
+}
+
+// keeps is satisfying without a profile.
+func (m *matcher) keeps(t *arrangedTest, f *frame, vars []plan.VarID, among rowSet) (rowSet, error) {
+	switch t.src.(type) {
+	case plan.Filter:
+		var kept rowSet
+		m.chosen = m.test(t.cond, f, m.chosen[:0])
+		for _, i := range m.chosen {
+			kept.set(i)
+		}
+		return kept.and(among), m.textErr
+	case plan.Not:
+		matched, err := m.matching(t, f, vars, among)
+		return among.without(matched), err
+	case plan.Exists:
+		return m.matching(t, f, vars, among)
+	case plan.Any:
+		rest := among
+		for _, inner := range t.of {
+			if m.isDropped(inner) {
+				continue
+			}
+			if rest.isEmpty() {
+				break
+			}
+			kept, err := m.satisfying(inner, f, vars, rest)
+			if err != nil {
+				return kept, err
+			}
+			rest = rest.without(kept)
+		}
+		return among.without(rest), nil
+	case plan.All:
+		kept := among
+		for _, inner := range t.of {
+			if m.isDropped(inner) {
+				continue
+			}
+			if kept.isEmpty() {
+				break
+			}
+			var err error
+			if kept, err = m.satisfying(inner, f, vars, kept); err != nil {
+				return kept, err
+			}
+		}
+		return kept, nil
+	case plan.Bind, plan.Traverse:
+	}
+	panic("exec: the clause is not a condition")
+}
+
+// matching returns the rows in the set among for which the block of a test has a match.
+func (m *matcher) matching(t *arrangedTest, f *frame, vars []plan.VarID, among rowSet) (rowSet, error) {
+	in := m.frame(t.id, vars)
+	if cap(in.outer) < frameSize {
+		in.outer = make([]uint32, frameSize)
+		if err := m.hold(4 * frameSize); err != nil {
+			return rowSet{}, err
+		}
+	}
+	in.outer = in.outer[:frameSize]
+	for i := range f.n {
+		if !among.get(uint32(i)) {
+			continue
+		}
+		for _, v := range vars {
+			in.cols[v][in.n] = f.cols[v][i]
+		}
+		in.outer[in.n] = uint32(i)
+		in.n++
+	}
+	var matched rowSet
+	in.found = &matched
+	err := m.push(t.inner, 0, in)
+	in.found = nil
+	return matched, err
+}
+
+// and returns the rows that are in both sets.
+func (s rowSet) and(o rowSet) rowSet {
+	for i := range s {
+		s[i] &= o[i]
+	}
+	return s
+}
+
+// without returns the rows of s that are not in o.
+func (s rowSet) without(o rowSet) rowSet {
+	for i := range s {
+		s[i] &^= o[i]
+	}
+	return s
+}
+
+// count returns the number of rows in the set.
+func (s rowSet) count() int64 {
+	n := 0
+	for _, word := range s {
+		n += bits.OnesCount64(word)
+	}
+	return int64(n)
+}
+
+func (s rowSet) isEmpty() bool { return s == rowSet{} }
+
+// pipes calls visit for the steps of each block of the test.
+func (t *arrangedTest) pipes(visit func(*pipe)) {
+	if t.inner != nil {
+		visit(t.inner)
+	}
+	for _, inner := range t.of {
+		inner.pipes(visit)
+	}
+}
+
+// size returns the number of conditions of an Any or All, with those of the blocks of this kind inside.
+func (t *arrangedTest) size() int {
+	n := len(t.of)
+	for _, inner := range t.of {
+		n += inner.size()
+	}
+	return n
+}
+
+// keyword returns the word that begins the block of a test.
+func (t *arrangedTest) keyword() string {
+	switch t.src.(type) {
+	case plan.Not:
+		return "not"
+	case plan.Exists:
+		return "exists"
+	case plan.Any:
+		return "any"
+	case plan.All:
+		return "all"
+	case plan.Filter, plan.Bind, plan.Traverse:
+	}
+	return "filter"
+}
+
+func (s *blockFilter) describe(*explainer) (name, detail string) { return s.test.keyword(), "" }
+
+// conditions returns the operators of the conditions in a test: the steps of its block, or one operator
+// for each condition of an Any or All. The parameter rows is the estimated number of rows that are
+// tested.
+func (x *explainer) conditions(t *arrangedTest, rows float64) []*engine.Operator {
+	if t.inner != nil {
+		if op, _ := x.pipe(t.inner, nil); op != nil {
+			return []*engine.Operator{op}
+		}
+		return nil
+	}
+	var out []*engine.Operator
+	for _, inner := range t.of {
+		x.step(1)
+		op := &engine.Operator{Name: inner.keyword(), Estimate: rows * blockShare}
+		if inner.cond != nil {
+			op.Detail, op.Estimate = x.condition(inner.cond), rows*inner.cond.share()
+		}
+		op.Children = x.conditions(inner, rows)
+		if x.prof != nil {
+			x.measure(op, x.prof.tests[inner], 0)
+		}
+		out = append(out, op)
+	}
+	return out
+}

@@ -1,0 +1,209 @@
+package exec
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/pattern"
+)
+
+// The operators `in` with a constant list and `matches`, and the test for null.
+
+// constPattern is a pattern that the conditions of a query use.
+type constPattern struct {
+	ex       *expr            // constant during a run
+	compiled *pattern.Pattern // of a literal; nil for a parameter
+}
+
+// wordOperator checks the operands of `in` and `matches`, and sets the fields list and pattern of a
+// bound comparison.
+func (b *binder) wordOperator(c *cond) error {
+	switch c.op {
+	case plan.In:
+		if !c.right.typ.List {
+			return mismatch("the right side of in is of type %s, expected a list", c.right.typ)
+		}
+		if c.right.kind == exprConst {
+			c.list = len(b.lists)
+			b.lists = append(b.lists, c.right)
+		}
+	case plan.Matches:
+		if c.left.typ.Kind != value.String || c.left.typ.List || !isText(c.right) || c.right.kind != exprConst {
+			return mismatch("matches compares a String with a literal or a parameter, found %s and %s", c.left.typ, c.right.typ)
+		}
+		p := constPattern{ex: c.right}
+		if lit, ok := c.right.src.(plan.Lit); ok && !lit.Value.IsNull() {
+			var err error
+			if p.compiled, err = pattern.Compile(lit.Value.Str()); err != nil {
+				return mismatch("%v", err)
+			}
+		}
+		c.pattern = len(b.patterns)
+		b.patterns = append(b.patterns, p)
+	case plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge, plan.Contains, plan.StartsWith:
+	default:
+		return mismatch("there is no operator %d", uint8(c.op))
+	}
+	return nil
+}
+
+// constants holds the constant lists and the patterns of a run.
+type constants struct {
+	sorted   []sortedList       // by position in query.lists
+	compiled []*pattern.Pattern // by position in query.patterns; nil for a null argument
+}
+
+// sortedList holds the distinct elements of a list in ascending order, without nulls and NaN, which
+// equal no value.
+type sortedList struct {
+	ready  bool // whether values is set for this run
+	values []value.Value
+}
+
+func newConstants(p *Program) constants {
+	return constants{sorted: make([]sortedList, len(p.lists)), compiled: make([]*pattern.Pattern, len(p.patterns))}
+}
+
+// beginConstants compiles the patterns of a run. The error is a *engine.BadArgument.
+func (ev *evaluator) beginConstants() error {
+	for i, p := range ev.patterns {
+		ev.compiled[i] = p.compiled
+		if p.compiled != nil {
+			continue
+		}
+		arg := ev.constant(p.ex)
+		if arg.IsNull() {
+			continue
+		}
+		var err error
+		if ev.compiled[i], err = pattern.Compile(arg.Str()); err != nil {
+			return &engine.BadArgument{Param: ev.params[p.ex.src.(plan.ParamRef).Index].Name, Detail: err.Error()}
+		}
+	}
+	return nil
+}
+
+// endConstants clears references that a pooled evaluator must not keep alive.
+func (ev *evaluator) endConstants() {
+	for i := range ev.sorted {
+		ev.sorted[i] = sortedList{}
+	}
+	clear(ev.compiled)
+}
+
+// valueBytes is the size of a value in a list.
+const valueBytes = 48
+
+// members returns the distinct elements of a constant list in ascending order. It returns nil if the
+// list is null, or if the memory does not suffice; then the run ends with that error.
+func (ev *evaluator) members(list int) []value.Value {
+	s := &ev.sorted[list]
+	if s.ready {
+		return s.values
+	}
+	s.ready = true
+	v := ev.constant(ev.lists[list])
+	if v.IsNull() {
+		return nil
+	}
+	if err := ev.spend(valueBytes * len(v.Elems())); err != nil {
+		ev.textErr = cmp.Or(ev.textErr, err)
+		return nil
+	}
+	s.values = make([]value.Value, 0, len(v.Elems()))
+	for _, e := range v.Elems() {
+		if _, ok := value.Compare(e, e); ok {
+			s.values = append(s.values, e)
+		}
+	}
+	slices.SortFunc(s.values, compareValues)
+	s.values = slices.CompactFunc(s.values, func(a, b value.Value) bool { return compareValues(a, b) == 0 })
+	return s.values
+}
+
+// compareValues orders two comparable values.
+func compareValues(a, b value.Value) int {
+	c, _ := value.Compare(a, b)
+	return c
+}
+
+// testIn appends the rows of a frame in which the left side is an element of the constant list.
+func (ev *evaluator) testIn(c *cond, f *frame, rows []uint32) []uint32 {
+	list := ev.members(c.list)
+	if len(list) == 0 {
+		return rows
+	}
+	vec := ev.eval(c.left, f)
+	if vec.Type.Kind == value.String && !vec.Type.List && list[0].Kind() == value.String {
+		for i, s := range vec.Strings[:f.n] {
+			if vec.IsNull(i) {
+				continue
+			}
+			if _, ok := slices.BinarySearchFunc(list, s, func(e value.Value, s string) int { return cmp.Compare(e.Str(), s) }); ok {
+				rows = append(rows, uint32(i))
+			}
+		}
+		return rows
+	}
+	for i := range f.n {
+		v := vec.Value(i)
+		if v.IsNull() {
+			continue
+		}
+		if _, ok := value.Compare(v, list[0]); !ok { // NaN, or kinds that cannot be compared
+			continue
+		}
+		if _, ok := slices.BinarySearchFunc(list, v, compareValues); ok {
+			rows = append(rows, uint32(i))
+		}
+	}
+	return rows
+}
+
+// testPattern appends the rows of a frame in which the left side matches the pattern. When the call
+// ends, it stops and the run ends with the context's error.
+func (ev *evaluator) testPattern(c *cond, f *frame, rows []uint32) []uint32 {
+	p := ev.compiled[c.pattern]
+	if p == nil {
+		return rows
+	}
+	vec := ev.eval(c.left, f)
+	ended := func() bool {
+		ev.textErr = cmp.Or(ev.textErr, ev.ctx.Err())
+		return ev.textErr != nil
+	}
+	work := 0 // since the last look at the context
+	for i, s := range vec.Strings[:f.n] {
+		if vec.IsNull(i) {
+			continue
+		}
+		if work += len(s) * p.Size(); work > patternWork {
+			work = 0
+			if ended() {
+				return rows
+			}
+		}
+		if p.Match(s, ended) {
+			rows = append(rows, uint32(i))
+		}
+	}
+	return rows
+}
+
+// patternWork is the product of bytes and elements of patterns between two looks at the context. It
+// takes milliseconds.
+const patternWork = 1 << 20
+
+// testNull appends the rows of a frame in which an expression is null, or is not.
+func (ev *evaluator) testNull(c *cond, f *frame, rows []uint32) []uint32 {
+	vec := ev.eval(c.left, f)
+	for i := range f.n {
+		if vec.IsNull(i) != c.notNull {
+			rows = append(rows, uint32(i))
+		}
+	}
+	return rows
+}

@@ -1,0 +1,150 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// members binds a variable to the nodes whose id, key or indexed property is in a constant list. It
+// looks each element of the list up. The filter stays.
+type members struct {
+	v       plan.VarID   // the variable that it binds
+	cond    *cond        // the condition with the list
+	tuple   int          // position of the indexed property in the tuples of the type, or -1 for the id or the key
+	vars    []plan.VarID // variables that are already bound
+	id      int          // position in matcher.frames of the frame for the result
+	instead step         // used if the condition is dropped
+}
+
+// members finds a filter that requires the id, the key or an indexed property of a node to be in a
+// constant list. It returns nil if there is none.
+func (pl *planner) members(s *scope, v plan.VarID) *members {
+	t := pl.types[v]
+	var best *members
+	for w := range pl.filtersOn(s, v) {
+		c := w.cond
+		if c.list < 0 || c.left.kind == exprConst || c.left.v != v || c.right.typ.Kind != c.left.typ.Kind || c.left.typ.List {
+			continue
+		}
+		if pl.isID(c.left) {
+			return &members{v: v, cond: c, tuple: -1}
+		}
+		if c.left.kind != exprProp {
+			continue
+		}
+		if len(t.Key) == 1 && t.Key[0] == c.left.prop {
+			return &members{v: v, cond: c, tuple: -1}
+		}
+		if i := slices.IndexFunc(t.Tuples, func(tuple []int) bool { return len(tuple) == 1 && tuple[0] == c.left.prop }); i >= 0 {
+			best = &members{v: v, cond: c, tuple: i}
+		}
+	}
+	return best
+}
+
+// found estimates the number of nodes that the step finds among live ones.
+func (s *members) found(live float64) float64 {
+	n := listLength(s.cond.right)
+	if s.tuple >= 0 {
+		n *= live * equalShare
+	}
+	return min(live, n)
+}
+
+// cost estimates the cost of the step in rows.
+func (s *members) cost(live float64) float64 {
+	if s.tuple < 0 {
+		return lookupCost * max(1, listLength(s.cond.right))
+	}
+	return probeCost + listLength(s.cond.right)*live*probeShare
+}
+
+// addMembers adds the step.
+func (pl *planner) addMembers(s *scope, r *members) {
+	r.id, r.vars = pl.frame(), slices.Clip(s.vars)
+	r.instead = &scan{v: r.v, id: r.id, vars: r.vars}
+	s.pipe.steps = append(s.pipe.steps, r)
+	s.bind(r.v)
+}
+
+func (s *members) run(m *matcher, p *pipe, at int, f *frame) error {
+	if s.cond.unless >= 0 && m.args[s.cond.unless].IsNull() {
+		return s.instead.run(m, p, at, f)
+	}
+	table := m.table(s.v)
+	out := m.frame(s.id, s.vars)
+	m.makeColumns(out, s.v)
+	list := m.evaluator.members(s.cond.list)
+	for i := range f.n {
+		if f.isDone(i) {
+			continue
+		}
+		// Two elements of a list can propose the same node, because equal hashes do not mean equal values.
+		seen := &m.walks[s.id]
+		if s.tuple >= 0 {
+			seen.begin(table.Ordinals())
+		}
+		emit := func(ord uint32) error {
+			out.copyRow(f, i, s.vars)
+			out.cols[s.v][out.n] = ord
+			if out.n++; out.n < frameSize {
+				return nil
+			}
+			err := m.flush(p, at, out)
+			m.makeColumns(out, s.v)
+			return err
+		}
+		for _, v := range list {
+			if err := m.tick(1); err != nil {
+				return err
+			}
+			if s.tuple < 0 {
+				if ord, ok := s.find(m, table, v); ok {
+					if err := emit(ord); err != nil {
+						return err
+					}
+				}
+				continue
+			}
+			for c := table.Candidates(s.tuple, version.HashValue(0, v)); c.Next(); {
+				if err := m.tick(1); err != nil {
+					return err
+				}
+				if !table.Alive(c.Ord) || !seen.visit(c.Ord) {
+					continue
+				}
+				if err := m.charge(seen); err != nil {
+					return err
+				}
+				if err := emit(c.Ord); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return m.flush(p, at, out)
+}
+
+// find looks up the node whose id or key is v.
+func (s *members) find(m *matcher, table *version.Table, v value.Value) (uint32, bool) {
+	if s.cond.left.kind == exprID || table.Type.IDProp >= 0 {
+		return table.Lookup(v.Str())
+	}
+	m.key = table.Type.AppendKey(m.key[:0], []value.Value{v})
+	return table.Lookup(string(m.key))
+}
+
+func (s *members) describe(x *explainer) (name, detail string) {
+	t := x.types[s.v]
+	by := " by key "
+	switch {
+	case s.cond.left.kind == exprID:
+		by = " by id, "
+	case s.tuple >= 0:
+		by = " by index "
+	}
+	return "lookup", t.Name + " " + x.Var(s.v) + by + x.condition(s.cond)
+}

@@ -1,0 +1,143 @@
+package enginetest
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// block draws the clauses of a `not` or `exists` block, which refer to an outer variable.
+func (r *readDraw) block(depth int) []plan.Clause {
+	scope := append([]plan.VarID(nil), r.outer...)
+	var clauses []plan.Clause
+	for range r.between(0, 2) {
+		clauses = append(clauses, r.clause(&scope, 1)...)
+	}
+	if len(clauses) == 0 || r.percent(35) {
+		clauses = append(clauses, r.filter(r.outer))
+	}
+	if inner := scope[len(r.outer):]; len(inner) > 0 && r.percent(35) {
+		clauses = append(clauses, r.filter(inner))
+	}
+	if depth < 2 && r.percent(30) {
+		outer := r.outer
+		r.outer = scope
+		if r.percent(50) {
+			clauses = append(clauses, r.not(depth+1))
+		} else {
+			clauses = append(clauses, r.condition(depth+1))
+		}
+		r.outer = outer
+	}
+	r.Shuffle(len(clauses), func(i, j int) { clauses[i], clauses[j] = clauses[j], clauses[i] })
+	return clauses
+}
+
+// condition draws a condition that may be a block.
+func (r *readDraw) condition(depth int) plan.Clause {
+	if depth > 2 {
+		return r.filter(r.outer)
+	}
+	switch draw := r.IntN(100); {
+	case draw < 40:
+		return plan.Any{Conds: r.conditions(depth + 1)}
+	case draw < 55:
+		return plan.All{Conds: r.conditions(depth + 1)}
+	case draw < 80:
+		return plan.Exists{Match: r.block(depth + 1)}
+	case draw < 90:
+		return r.not(depth + 1)
+	}
+	return r.filter(r.outer)
+}
+
+// conditions draws the conditions of an `any` or `all` block.
+func (r *readDraw) conditions(depth int) []plan.Clause {
+	var list []plan.Clause
+	for range r.between(1, 3) {
+		switch {
+		case r.percent(30):
+			list = append(list, r.condition(depth))
+		case r.percent(15):
+			list = append(list, r.paramTest())
+		default:
+			list = append(list, r.filter(r.outer))
+		}
+	}
+	return list
+}
+
+// paramTest draws a test of a parameter for null.
+func (r *readDraw) paramTest() plan.Clause {
+	v := value.Null
+	if r.percent(50) {
+		v = value.OfString("a")
+	}
+	p := r.param(fmt.Sprintf("x%d", len(r.q.Params)), stringType.Optional())
+	r.args = append(r.args, v)
+	return plan.Filter{Cond: plan.NullTest{Expr: p, Not: r.percent(50)}}
+}
+
+// in draws a comparison with a list of up to three values, which is a literal or a parameter. The
+// function draw draws a value of type t.
+func (r *readDraw) in(left plan.Expr, t value.Type, draw func() value.Value) plan.Compare {
+	elems := make([]value.Value, r.IntN(4))
+	for i := range elems {
+		elems[i] = draw()
+	}
+	list := value.OfList(t.Kind, elems)
+	c := plan.Compare{Op: plan.In, Left: left, Right: plan.Lit{Value: list}, Unless: plan.NoParam}
+	if r.percent(50) {
+		return c
+	}
+	typ := list.Type()
+	if r.percent(40) {
+		typ = typ.Optional()
+		if r.percent(50) {
+			list = value.Null
+		}
+	}
+	p := r.param(fmt.Sprintf("x%d", len(r.q.Params)), typ)
+	r.args = append(r.args, list)
+	c.Right = p
+	if typ.Nullable && r.percent(60) {
+		c.Unless = p.Index
+	}
+	return c
+}
+
+// matches draws a comparison with a regular expression. A parameter is sometimes not a valid one.
+func (r *readDraw) matches(left plan.Expr) plan.Compare {
+	text := pick(r.drawer, []string{"", "a", "^a", "a$", "b|d", "[ab]+c?", "(?i)A", "^.?$", "re.", "é", "^n[0-9]", "x{2}"})
+	c := plan.Compare{Op: plan.Matches, Left: left, Right: plan.Lit{Value: value.OfString(text)}, Unless: plan.NoParam}
+	if r.percent(50) {
+		return c
+	}
+	v, t := value.OfString(text), stringType
+	switch {
+	case r.percent(10):
+		v = value.OfString(pick(r.drawer, []string{"(", "a)", "[", "*", "a{1001}", "(a{100}){10}"}))
+	case r.percent(40):
+		t = t.Optional()
+		if r.percent(50) {
+			v = value.Null
+		}
+	}
+	p := r.param(fmt.Sprintf("x%d", len(r.q.Params)), t)
+	r.args = append(r.args, v)
+	c.Right = p
+	if t.Nullable && r.percent(60) {
+		c.Unless = p.Index
+	}
+	return c
+}
+
+// refused reports whether both the model and the engine refuse an argument of a read. The arguments of
+// drawn reads fit their parameters, so such an argument is a pattern that is not valid.
+func refused(model, got error) bool {
+	var want, have *engine.BadArgument
+	return errors.As(model, &want) && errors.As(got, &have) && want.Param == have.Param
+}

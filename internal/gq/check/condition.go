@@ -1,0 +1,173 @@
+package check
+
+import (
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/pattern"
+)
+
+// condition checks and lowers a clause that binds no variable for the clauses around it. ok is false
+// if the clause has an error and nothing is left of it.
+func (c *checker) condition(cl syntax.Clause, sc *scope) (out plan.Clause, ok bool) {
+	switch cl := cl.(type) {
+	case *syntax.TextClause:
+		cond, ok := c.textClause(cl, sc)
+		return plan.Filter{Cond: cond}, ok
+	case *syntax.Filter:
+		if cl.Null != nil {
+			cond, ok := c.nullTest(cl, sc)
+			return plan.Filter{Cond: cond}, ok
+		}
+		cond, ok := c.filter(cl.Left, cl.Op, cl.Right, cl.Optional, cl.Span(), sc)
+		return plan.Filter{Cond: cond}, ok
+	case *syntax.Not:
+		return plan.Not{Match: c.inner("not", cl.Range, cl.Match, sc)}, true
+	case *syntax.Exists:
+		return plan.Exists{Match: c.inner("exists", cl.Range, cl.Match, sc)}, true
+	case *syntax.Any:
+		return plan.Any{Conds: c.conditions("any", cl.Conds, sc)}, true
+	case *syntax.All:
+		return plan.All{Conds: c.conditions("all", cl.Conds, sc)}, true
+	case *syntax.Binding, *syntax.Traversal:
+	}
+	panic("check: the clause is not a condition")
+}
+
+// inner checks and lowers the clauses of a `not` or `exists` block.
+func (c *checker) inner(keyword string, at syntax.Range, clauses []syntax.Clause, outer *scope) []plan.Clause {
+	sc := &scope{outer: outer, vars: map[string]plan.VarID{}}
+	match := c.block(clauses, sc)
+	if !sc.usesOuter {
+		c.fault(Uncorrelated, syntax.SpanOf(at.Tokens[0]), "use a variable of the surrounding match inside the braces",
+			"the %s block does not use a variable from outside the block", keyword)
+	}
+	return match
+}
+
+// conditions checks and lowers the conditions of an `any` or `all` block. It reports bindings and
+// traversals, because the block binds no variable.
+func (c *checker) conditions(keyword string, list []syntax.Clause, sc *scope) []plan.Clause {
+	out := make([]plan.Clause, 0, len(list))
+	for _, cl := range list {
+		c.step(1)
+		switch cl := cl.(type) {
+		case *syntax.Binding:
+			c.fault(NotCondition, cl.Span(), "write exists { … } around it and the clauses that use "+cl.Var.Value+", or put it before the block",
+				"an %s block takes conditions, and this clause binds %s", keyword, cl.Var.Value)
+		case *syntax.Traversal:
+			c.fault(NotCondition, cl.Span(), "write exists { "+cl.From.Value+" "+cl.Edge.Value+" "+cl.To.Value+" }",
+				"an %s block takes conditions, and this clause follows an edge", keyword)
+		case *syntax.TextClause, *syntax.Filter, *syntax.Not, *syntax.Exists, *syntax.Any, *syntax.All:
+			if cond, ok := c.condition(cl, sc); ok {
+				out = append(out, cond)
+			}
+		}
+	}
+	return out
+}
+
+// nullTest checks and lowers a test for null.
+func (c *checker) nullTest(f *syntax.Filter, sc *scope) (plan.Cond, bool) {
+	t, ok := c.compared(f.Left, sc)
+	if !ok {
+		return nil, false
+	}
+	at := f.Left.Source().Span()
+	switch {
+	case t.node != "":
+		c.fault(Incomparable, at, "write exists { … } or not { … } to test whether a match exists", "a node that the match binds is never null")
+		return nil, false
+	case t.typ.Kind == value.Blob:
+		c.fault(BlobValue, at, "", "a query cannot use a blob as a value")
+		return nil, false
+	}
+	cond := plan.NullTest{Expr: t.expr, Not: f.Null.Not}
+	c.info.NullTests = append(c.info.NullTests, NullTest{f.Span(), cond})
+	return cond, true
+}
+
+// sameNode lowers a comparison of two nodes to one of their ids. ok is false if it reported an error.
+func (c *checker) sameNode(cmp *plan.Compare, l, r typed, at diag.Span) bool {
+	left, right := l.expr.(plan.Whole), r.expr.(plan.Whole)
+	if l.node != r.node {
+		c.fault(Incomparable, at, "", "a %s and a %s are never the same node", l.node, r.node)
+		return false
+	}
+	cmp.Left, cmp.Right = plan.ID(left), plan.ID(right)
+	return true
+}
+
+// member checks the operands of `in` and converts a literal to the type of the other side.
+func (c *checker) member(l, r *typed, atL, atR diag.Span) bool {
+	elem := typed{typ: r.typ.Elem()}
+	switch {
+	case l.typ.List && !r.typ.List:
+		c.fault(Incomparable, atL, "write contains to test whether the list has one value", "the left side of in must be one value, not a list")
+		return false
+	case l.typ.List:
+		c.fault(Incomparable, atL, "write one condition for each element", "the left side of in must be one value, not a list")
+		return false
+	case !r.typ.List:
+		c.fault(Incomparable, atR, "put the values in brackets, as in [1, 2], or declare the parameter as a list", "the right side of in is %s, want a list", r)
+		return false
+	case r.lit != nil:
+		return c.adaptList(l, r)
+	case l.lit != nil:
+		return c.adaptLiteral(l, &elem, atL)
+	case !fits(l.typ, elem.typ):
+		c.fault(Incomparable, atR, "", "cannot test whether %s is in %s", l, r)
+		return false
+	}
+	return true
+}
+
+// adaptList converts the elements of a list literal on the right side of `in` to the type of the left
+// side.
+func (c *checker) adaptList(l, r *typed) bool {
+	if l.lit != nil && len(r.lit.Elems) > 0 {
+		elem := typed{typ: r.typ.Elem()}
+		return c.adaptLiteral(l, &elem, l.lit.Span())
+	}
+	want := l.typ.Required()
+	want.Enum = nil // the linter reports a value that the enum does not have
+	elems := make([]value.Value, len(r.lit.Elems))
+	for i, e := range r.lit.Elems {
+		v, err := convert(e, want)
+		switch {
+		case err == errFraction:
+			c.fault(Incomparable, e.Span(), "remove the fraction", "a decimal in the list never equals %s", l)
+			return false
+		case err != nil:
+			c.fault(Incomparable, e.Span(), literalHelp(e, want), "cannot compare %s with %s", l, describe(e))
+			return false
+		}
+		elems[i] = v
+	}
+	v := value.OfList(want.Kind, elems)
+	r.expr, r.typ = plan.Lit{Value: v}, v.Type()
+	return true
+}
+
+// pattern checks the operands of `matches`. The pattern must be a literal or a parameter, so that it is
+// compiled once for a run.
+func (c *checker) pattern(l, r *typed, atL, atR diag.Span) bool {
+	if !c.checkStrings(l, r, plan.Matches, atL, atR, "a String") {
+		return false
+	}
+	if !constant(*r) {
+		c.fault(BadPattern, atR, "use contains to find the text of another property", "the right side of matches must be a String literal or parameter")
+		return false
+	}
+	lit, ok := r.expr.(plan.Lit)
+	if !ok {
+		return true
+	}
+	c.step(len(lit.Value.Str()))
+	if _, err := pattern.Compile(lit.Value.Str()); err != nil {
+		c.fault(BadPattern, atR, "write the regular expression in RE2 syntax", "%v", err)
+		return false
+	}
+	return true
+}

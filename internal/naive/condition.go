@@ -1,0 +1,86 @@
+package naive
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/pattern"
+)
+
+// dropped reports whether a clause is dropped; see [plan.Dropped].
+func (ev *evaluation) dropped(c plan.Clause) bool {
+	if _, block := c.(plan.Filter); !block && ev.g.fault == BlockNeverDropped {
+		return false
+	}
+	return ev.g.fault != OptionalKept && plan.Dropped(c, func(param int) bool { return ev.args[param].IsNull() })
+}
+
+// blockHolds reports whether a clause that contains others holds in the environment.
+func (ev *evaluation) blockHolds(c plan.Clause) bool {
+	if ev.dropped(c) {
+		return true
+	}
+	switch c := c.(type) {
+	case plan.Not:
+		return !ev.matches(c.Match)
+	case plan.Exists:
+		return ev.matches(c.Match)
+	case plan.Any:
+		return slices.ContainsFunc(c.Conds, func(c plan.Clause) bool {
+			return (ev.g.fault == DroppedHoldsInAny || !ev.dropped(c)) && ev.holds(c)
+		})
+	case plan.All:
+		if ev.g.fault == AllIsAny {
+			return slices.ContainsFunc(c.Conds, ev.holds)
+		}
+		return !slices.ContainsFunc(c.Conds, func(c plan.Clause) bool { return !ev.holds(c) })
+	case plan.Bind, plan.Traverse, plan.Filter:
+	}
+	panic("naive: the clause contains no others")
+}
+
+// in reports whether a list has an element that equals the value.
+func (g *Graph) in(v, list value.Value) bool {
+	elems := list.Elems()
+	if g.fault == InFirstOnly && len(elems) > 1 {
+		elems = elems[:1]
+	}
+	return slices.ContainsFunc(elems, func(e value.Value) bool { return g.compare(plan.Eq, v, e) })
+}
+
+// matchesPattern reports whether a part of the text matches the pattern.
+func (g *Graph) matchesPattern(text, source string) bool {
+	if g.fault == PatternAnchored {
+		source = "^(?:" + source + ")$"
+	}
+	p, err := pattern.Compile(source)
+	if err != nil {
+		panic("naive: patterns must be checked before the read: " + err.Error())
+	}
+	return p.Match(text, nil)
+}
+
+// checkPatterns returns a *engine.BadArgument if the argument of a parameter is used as a pattern and
+// is not valid.
+func checkPatterns(q *plan.Query, clauses []plan.Clause, args engine.Args) error {
+	for _, c := range clauses {
+		if err := checkPatterns(q, plan.Block(c), args); err != nil {
+			return err
+		}
+		f, _ := c.(plan.Filter)
+		cmp, ok := f.Cond.(plan.Compare)
+		if !ok || cmp.Op != plan.Matches {
+			continue
+		}
+		ref, ok := cmp.Right.(plan.ParamRef)
+		if !ok || args[ref.Index].IsNull() {
+			continue
+		}
+		if _, err := pattern.Compile(args[ref.Index].Str()); err != nil {
+			return &engine.BadArgument{Param: q.Params[ref.Index].Name, Detail: err.Error()}
+		}
+	}
+	return nil
+}

@@ -86,13 +86,15 @@ type checker struct {
 	limit   bool            // the read has a limit
 	params  map[string]int  // name to index in plan.Params
 	uses    map[useKey]int  // index in plan.Uses
-	columns map[string]int  // name to index in plan.Read.Columns
-	failed  map[string]bool // names of the columns that have been reported
-	info    *Info           // facts for the linter
-	faults  diag.List       // diagnostics in the order of discovery
-	hints   int             // number of suggestions looked up
-	steps   int             // number of visits of syntax nodes and names
-	meter   *work.Meter
+	columns map[string]int  // name to index in plan.Read.Columns; nil before the return clause
+	// aggregating is set while the checker resolves the argument of an aggregate.
+	aggregating bool
+	failed      map[string]bool // names of the columns that have been reported
+	info        *Info           // facts for the linter
+	faults      diag.List       // diagnostics in the order of discovery
+	hints       int             // number of suggestions looked up
+	steps       int             // number of visits of syntax nodes and names
+	meter       *work.Meter
 }
 
 // step adds n visits of syntax nodes and names to the count.

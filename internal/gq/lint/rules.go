@@ -30,6 +30,7 @@ const (
 	ChangedWalk      diag.Code = "L120" // walk that reported its start in earlier versions
 	NoProvider       diag.Code = "L121"
 	SearchNotRanked  diag.Code = "L122"
+	ChangedMinus     diag.Code = "L127" // number with a sign that began a column or a clause in earlier versions
 	BadDirective     diag.Code = "L198"
 	IdleDirective    diag.Code = "L199" // gq:ignore without effect
 	NeverUpdated     diag.Code = "L201"
@@ -120,6 +121,9 @@ var Rules = []Rule{
 	{Level: Warning, query: searchNotRanked, Entry: diag.Entry{Code: SearchNotRanked, Title: "search without an order by relevance",
 		Explanation: "A search keeps every row that has any of the words. Without bm25, nearest or rrf in the order, the best match may be the last row, or beyond the limit. The rule does not report aggregates and reads that return at most one row, or fuzzy, because bm25 leaves out rows that have none of the exact words.",
 		Example:     `query q($words: String) { match { $p: Person search($p.name, $words) } return { $p.name } order { $p.name } limit 10 }`}},
+	{Level: Warning, query: changedMinus, Entry: diag.Entry{Code: ChangedMinus, Title: "negative number that is subtracted",
+		Explanation: "A number with a sign after an operand is subtracted from it. Earlier versions began a new column or clause with the number. Write a comma before the number to begin a column with it, or a space after the minus to subtract; gq fmt writes the space.",
+		Example:     `query q() { match { $p: Person } return { $p.name, $p.age -1 as younger } limit 10 }`}},
 	{Level: Warning, Entry: diag.Entry{Code: BadDirective, Title: "malformed directive",
 		Explanation: "A directive must have lint codes, separated by commas, and a reason: // gq:ignore L105 the table is small.",
 		Example:     "// gq:ignore L105\nquery q() { match { $p: Person } return { $p.name } }"}},

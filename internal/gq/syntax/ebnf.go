@@ -13,7 +13,7 @@ type Production struct {
 
 // operandGrammars lists the productions of an operand.
 func operandGrammars() []string {
-	return []string{operandGrammar, plainGrammar.call().String(), propRefGrammar, varRefGrammar, aliasRefGrammar, nowGrammar, literalGrammar, listGrammar}
+	return []string{operandGrammar, termGrammar, factorGrammar, callGrammar, comparisonGrammar, propRefGrammar, varRefGrammar, aliasRefGrammar, nowGrammar, literalGrammar, listGrammar}
 }
 
 // SchemaGrammar returns the productions of .pg files. The first one is the production of a whole

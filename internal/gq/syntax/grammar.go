@@ -27,8 +27,6 @@ type grammar struct {
 	text      func() *participle.Parser[TextClause]
 	traversal func() *participle.Parser[Traversal]
 	filter    func() *participle.Parser[Filter]
-
-	call func() *participle.Parser[Call]
 }
 
 // newGrammar returns a grammar. The rules of the grammar count their steps on a meter.
@@ -50,8 +48,6 @@ func newGrammar(m *work.Meter) *grammar {
 	g.text = build[TextClause](operands)
 	g.traversal = build[Traversal]()
 	g.filter = build[Filter](operands)
-
-	g.call = build[Call](operands)
 	return g
 }
 

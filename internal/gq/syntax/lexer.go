@@ -212,7 +212,7 @@ func (s *scanner) next() {
 			s.faultAt(s.off, s.off+1+n, BadCharacter, "the name of a variable must start with a lower-case letter or _, but this one is "+shorten(rest[:1+n]), "")
 		}
 		s.emit(Var, 1+n)
-	case isDigit(c), c == '-' && len(rest) > 1 && isDigit(rest[1]):
+	case isDigit(c), c == '-' && len(rest) > 1 && isDigit(rest[1]) && !s.afterOperand():
 		s.number(rest)
 	case c == '"':
 		s.str(rest)
@@ -225,8 +225,32 @@ func (s *scanner) next() {
 			s.emit(Punct, n)
 			return
 		}
+		if strings.IndexByte("+*/%", c) >= 0 && s.afterOperand() {
+			s.emit(Punct, 1)
+			return
+		}
 		s.reportUnknown(rest)
 	}
+}
+
+// afterOperand reports whether an operand can end with the last token. A - there subtracts, and is
+// not the sign of a number. The characters + * / and % are operators only there, because elsewhere
+// they are slips of another language that have messages of their own.
+func (s *scanner) afterOperand() bool {
+	n := len(s.tokens)
+	if n == 0 {
+		return false
+	}
+	switch t := s.tokens[n-1]; t.Type {
+	case Var, Int, Float, String:
+		return true
+	case Name:
+		property := n > 1 && s.tokens[n-2].Value == "."
+		return property || t.Value != "contains" && t.Value != "starts_with" && t.Value != "limit"
+	case Punct:
+		return t.Value == ")" || t.Value == "]"
+	}
+	return false
 }
 
 // reportUnknown reports a character that cannot start a token. The report covers all of the text

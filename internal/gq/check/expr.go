@@ -36,6 +36,9 @@ var foreignNames = map[string]string{
 	"distinct": "the language has no distinct: columns next to an aggregate are grouping keys",
 	"limit":    "write limit and an integer after return { … }",
 	"desc":     "write desc in order { … }", "asc": "write asc in order { … }",
+	"case": "write if(condition, a, b), and another if as b for the next case", "when": "write if(condition, a, b)",
+	"interval": "write the unit of time as a function: now() - days(30), or hours, minutes or seconds",
+	"current_date": "write date(now())", "current_timestamp": "write now()",
 }
 
 // noNull is the help for a comparison with null.

@@ -241,6 +241,8 @@ func functionHelp(f plan.Func, types []value.Type) string {
 	switch {
 	case f == plan.Size && types[0].Kind == value.String:
 		return "write length(text) for the length of a String"
+	case f == plan.DateOf && types[0].Kind.IsNumeric():
+		return "write date(\"2024-05-01\")"
 	case f == plan.Length && types[0].List:
 		return "write size(list) for the number of elements"
 	case f == plan.SecondsBetween:

@@ -33,14 +33,15 @@ type grammar struct {
 func newGrammar(m *work.Meter) *grammar {
 	g := &grammar{meter: m}
 	operands := participle.ParseTypeWith(g.parseOperand)
+	values := participle.ParseTypeWith(g.parseFactor) // of a schema, which has no operators
 	clauses := participle.ParseTypeWith(g.parseClause)
 	members := participle.Union[Member](&ListConstraint{}, &RangeConstraint{}, &CheckConstraint{}, &Property{})
 	bodies := participle.Union[Body](&Read{}, &Mutation{})
 	statements := participle.Union[Statement](&Insert{}, &Update{}, &Delete{})
 
-	g.traits = build[Interface](operands)
-	g.nodeType = build[Node](members, operands)
-	g.edgeType = build[Edge](members, operands)
+	g.traits = build[Interface](values)
+	g.nodeType = build[Node](members, values)
+	g.edgeType = build[Edge](members, values)
 	g.query = build[Query](bodies, statements, clauses, operands)
 
 	g.binding = build[Binding](operands)

@@ -157,11 +157,10 @@ var queryHints = []hint{
 	{in: inReturn + " " + inOrder + " " + inCall, text: "!<name> ^. <name>", help: "a variable starts with $: $%1.%3"},
 	{in: inReturn, text: "^- <number>", want: "`}`", help: "write a comma before a column that starts with a number with a sign: , -%2"},
 	{in: inReturn + " " + inOrder + " " + inMatch + " " + inCall + " " + inAssigns + " " + inBinding, text: "^case", help: caseForm},
-	{in: inReturn + " " + inOrder + " " + inMatch + " " + inCall + " " + inAssigns + " " + inBinding, text: "!case ^when|<var>", help: caseForm},
+	{in: inMatch + " " + inCall, text: "!case ^when|<var>", help: caseForm},
 	{in: inCall, text: "cast ( <any> ^as", help: "write string(value), int(value), float(value) or date(value)"},
 	{in: inCall, text: "cast ( <var> . <name> ^as", help: "write string(%3.%5), int(%3.%5), float(%3.%5) or date(%3.%5)"},
 	{in: inCall, text: "extract ( <name> ^from", help: "write year(time), month(time), day(time), hour(time) or weekday(time)"},
-	{in: inReturn + " " + inOrder + " " + inMatch + " " + inCall, text: "-|+ !interval ^<any>", help: "write the unit as a function: now() - days(30), or hours, minutes or seconds"},
 	{in: inReturn + " " + inOrder, text: "^as|asc|desc", want: "`}`", help: "keywords are lower case: %l1"},
 }
 
@@ -169,7 +168,7 @@ var queryHints = []hint{
 var literalHints = func() []hint {
 	var all []hint
 	for _, k := range value.Kinds() {
-		if f := k.Literal(); f != "" {
+		if f := k.Literal(); f != "" && k != value.Date { // date(e) is a function, too
 			all = append(all, hint{in: inCall, text: f + " ( ^<int>|<var>|<name>", help: "write " + f + "(" + k.Example() + "), or declare a parameter as " + k.String()})
 		}
 	}

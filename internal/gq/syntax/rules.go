@@ -25,8 +25,11 @@ import (
 // The productions of the rules, in EBNF. ebnf.go prints them together with those of the library.
 // TestGrammarsMatchParser checks them.
 const (
-	clauseGrammar     = `Clause = Binding | Not | TextClause | Traversal | Filter .`
-	operandGrammar    = `Operand = Term (("+" | "-") Term)* .`
+	clauseGrammar  = `Clause = Binding | Not | TextClause | Traversal | Filter .`
+	operandGrammar = `Operand = Term (("+" | "-") Term)* .`
+	// valueGrammar and its calls are the productions of a schema, which has no operators.
+	valueGrammar      = `Operand = Now | Call | PropRef | VarRef | Literal | AliasRef .`
+	valueCallGrammar  = `Call = <name> "(" Operand ("," Operand)* ")" .`
 	termGrammar       = `Term = Factor (("*" | "/" | "%") Factor)* .`
 	factorGrammar     = `Factor = "(" Comparison ")" | Now | Call | PropRef | VarRef | Literal | AliasRef .`
 	comparisonGrammar = `Comparison = Operand ((<relation> | "contains" | "starts_with") Operand)? .`

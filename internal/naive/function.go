@@ -101,7 +101,7 @@ func (g *Graph) arithmetic(f plan.Func, kind value.Kind, a, b value.Value) (valu
 		if math.IsNaN(r) || math.IsInf(r, 0) {
 			return value.Null, true
 		}
-		return value.OfF64(r), false
+		return value.OfF64(unsignedZero(r)), false
 	}
 	x, y, r := integer(a), integer(b), new(big.Int)
 	switch f {
@@ -223,7 +223,15 @@ func (g *Graph) rounded(f plan.Func, v value.Value) (value.Value, bool) {
 	default:
 		x = math.Ceil(x)
 	}
-	return value.OfBits(v.Kind(), math.Float64bits(x)), false
+	return value.OfBits(v.Kind(), math.Float64bits(unsignedZero(x))), false
+}
+
+// unsignedZero returns 0 for −0, and every other number as it is.
+func unsignedZero(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return x
 }
 
 // time computes a function of points in time.
@@ -298,7 +306,7 @@ func converted(f plan.Func, v value.Value) value.Value {
 		if math.IsInf(r, 0) {
 			return value.Null
 		}
-		return value.OfF64(r)
+		return value.OfF64(unsignedZero(r))
 	case f == plan.ToFloat:
 		return value.OfF64(toFloat(v))
 	case v.Kind() == value.String:

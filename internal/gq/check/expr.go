@@ -37,7 +37,7 @@ var foreignNames = map[string]string{
 	"limit":    "write limit and an integer after return { … }",
 	"desc":     "write desc in order { … }", "asc": "write asc in order { … }",
 	"case": "write if(condition, a, b), and another if as b for the next case", "when": "write if(condition, a, b)",
-	"interval": "write the unit of time as a function: now() - days(30), or hours, minutes or seconds",
+	"interval":     "write the unit of time as a function: now() - days(30), or hours, minutes or seconds",
 	"current_date": "write date(now())", "current_timestamp": "write now()",
 }
 
@@ -228,8 +228,12 @@ func (c *checker) call(o *syntax.Call, sc *scope) (typed, bool) {
 // aggregate resolves a call of an aggregate. Only return and order may have one, and not within
 // another aggregate.
 func (c *checker) aggregate(call *syntax.Call, row *plan.Aggregate, sc *scope) (typed, bool) {
-	if c.columns == nil || c.aggregating {
-		c.fault(BadAggregate, call.Span(), "use an aggregate only in return and order, and not within another aggregate", "%s is inside another aggregate or a condition", row.Name)
+	switch {
+	case c.aggregating:
+		c.fault(BadAggregate, call.Span(), "return the inner aggregate in another query", "%s is inside another aggregate", row.Name)
+		return typed{}, false
+	case c.columns == nil:
+		c.fault(BadAggregate, call.Span(), "use an aggregate only in return and order", "%s is inside a condition", row.Name)
 		return typed{}, false
 	}
 	if len(call.Args) != 1 {

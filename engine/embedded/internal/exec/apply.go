@@ -228,7 +228,7 @@ func numbers(fn plan.Func, a, b, out *column.Vec, at, n int) bool {
 			default:
 				r = x[i] * y[i]
 			}
-			if z[i] = r; r-r != 0 { // infinite, or not a number
+			if z[i] = r + positiveZero; r-r != 0 { // infinite, or not a number
 				out.SetNull(at + i)
 			}
 		}

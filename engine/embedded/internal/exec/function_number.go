@@ -31,12 +31,16 @@ func widen(v value.Value, to value.Kind) value.Value {
 	return value.OfBits(to, v.Bits())
 }
 
+// positiveZero is added to a result to make −0 the 0 that it equals, so that equal results are the
+// same value.
+const positiveZero = 0.0
+
 // finite returns a float, or errRange if it is not finite.
 func finite(f float64) (value.Value, error) {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return value.Null, errRange
 	}
-	return value.OfF64(f), nil
+	return value.OfF64(f + positiveZero), nil
 }
 
 // arithmetic makes an operator of its forms for the kinds in which it is computed.
@@ -133,7 +137,7 @@ func whole(v value.Value, rounding func(float64) float64) (value.Value, error) {
 	if !v.Kind().IsFloat() {
 		return v, nil
 	}
-	return value.OfBits(v.Kind(), math.Float64bits(rounding(v.Float()))), nil
+	return value.OfBits(v.Kind(), math.Float64bits(rounding(v.Float())+positiveZero)), nil
 }
 
 func round(_ value.Type, args []value.Value) (value.Value, error) { return whole(args[0], math.Round) }
@@ -184,7 +188,7 @@ func toFloat(_ value.Type, args []value.Value) (value.Value, error) {
 	if err != nil {
 		return value.Null, nil
 	}
-	return value.OfF64(f), nil
+	return value.OfF64(f + positiveZero), nil
 }
 
 // decimal reports whether a text writes a number: an optional sign, digits, an optional fraction and

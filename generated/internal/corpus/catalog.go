@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:25970e1dc68364ea8f3a248e615a4f43beda00feaaed39dbca0a157fb330e038",
-		SourceDigest: "sha256:303a6ccaa17a799844e9b3109c671503d45c395fbcfed5152a84a05acb19b401",
+		SourceDigest: "sha256:9a6f71820166d3cd6e230bbe14746272b7f897922291116c3ad58a7c17b3d195",
 	}
 }
 
@@ -44,6 +44,9 @@ var queries = []tool.StoredQuery{
 	&setListsTool,
 	&setOptionalTool,
 	&ownTool,
+	&computedTool,
+	&computedGroupsTool,
+	&putComputedTool,
 }
 
 // The parts that the schemas of all tools share.

@@ -66,6 +66,8 @@ var rowTypes = map[string]reflect.Type{
 	"edge_ends":           reflect.TypeFor[corpus.EdgeEndsRow](),
 	"hits":                reflect.TypeFor[corpus.HitsRow](),
 	"best":                reflect.TypeFor[corpus.BestRow](),
+	"computed":            reflect.TypeFor[corpus.ComputedRow](),
+	"computed_groups":     reflect.TypeFor[corpus.ComputedGroupsRow](),
 }
 
 func query(t *testing.T, name string) tool.StoredQuery {

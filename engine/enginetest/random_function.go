@@ -1,6 +1,8 @@
 package enginetest
 
 import (
+	"slices"
+
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -88,18 +90,36 @@ func (r *readDraw) computed(scope []plan.VarID) computed {
 				return p, t
 			}
 		}
-		return r.operandConstant()
+		return r.operandLiteral()
 	}}
 }
 
-// operandConstant draws a literal or an argument for an expression, often a number or a text.
-func (r *readDraw) operandConstant() (plan.Expr, value.Type) {
-	t, v := r.drawer.operandValue()
-	e := r.constant(t, v)
-	if p, ok := e.(plan.ParamRef); ok {
-		t = r.q.Params[p.Index].Type
+// operandLiteral draws a literal for an expression, often a number or a text.
+func (d *drawer) operandLiteral() (plan.Expr, value.Type) {
+	t, v := d.operandValue()
+	return plan.Lit{Value: v}, t
+}
+
+// withArguments replaces some literals of an expression by arguments. constant makes an argument of a
+// value.
+func (d *drawer) withArguments(e plan.Expr, constant func(value.Type, value.Value) plan.Expr) plan.Expr {
+	switch e := e.(type) {
+	case plan.Lit:
+		if d.percent(40) {
+			return constant(e.Value.Type(), e.Value)
+		}
+	case plan.Apply:
+		e.Args = slices.Clone(e.Args)
+		for i := range e.Args {
+			e.Args[i] = d.withArguments(e.Args[i], constant)
+		}
+		return e
+	case plan.Test:
+		c := e.Cond.(plan.Compare)
+		c.Left, c.Right = d.withArguments(c.Left, constant), d.withArguments(c.Right, constant)
+		return plan.Test{Cond: c}
 	}
-	return e, t
+	return e
 }
 
 // convertible are texts that int, float and date convert, and texts that they do not.
@@ -128,16 +148,23 @@ func (r *readDraw) computedFilter(scope []plan.VarID) (plan.Clause, bool) {
 	if len(variables(test)) == 0 {
 		return nil, false // a `not` block must use an outer variable
 	}
-	return plan.Filter{Cond: test.Cond}, true
+	return plan.Filter{Cond: r.withArguments(test, r.constant).(plan.Test).Cond}, true
 }
 
 // computedColumn draws a column or a sort key that is computed.
 func (r *readDraw) computedColumn() (plan.Expr, bool) {
 	if r.percent(15) {
-		return r.computed(r.outer).test(1)
+		e, ok := r.computed(r.outer).test(1)
+		if !ok {
+			return nil, false
+		}
+		return r.withArguments(e, r.constant), true
 	}
 	e, ok := r.computed(r.outer).apply(2)
-	return e, ok && comparable(e.Type)
+	if !ok || !comparable(e.Type) {
+		return nil, false
+	}
+	return r.withArguments(e, r.constant), true
 }
 
 // composed draws an expression of aggregates, of the columns by which a read groups, and of
@@ -156,12 +183,12 @@ func (r *readDraw) composed(exprs []plan.Expr) (plan.Expr, bool) {
 			t.Enum = nil
 			return e, t
 		}
-		return r.operandConstant()
+		return r.operandLiteral()
 	}}
 	for range maxTries {
 		e, ok := c.apply(1)
 		if ok && comparable(e.Type) && plan.HasAggregate(e) {
-			return e, true
+			return r.withArguments(e, r.constant), true
 		}
 	}
 	return nil, false
@@ -182,13 +209,9 @@ func scores(e plan.Expr) bool {
 // computedValue draws an expression of literals and arguments whose value fits a property, or does
 // not exist.
 func (w *writeDraw) computedValue(t value.Type) (plan.Expr, bool) {
-	c := computed{w.drawer, func() (plan.Expr, value.Type) {
-		t, v := w.operandValue()
-		if e, ok := w.expr(v, t).(plan.Expr); ok {
-			return e, t
-		}
-		return plan.Lit{Value: v}, t
-	}}
-	e, ok := c.apply(2)
-	return e, ok && e.Type.List == t.List && (e.Type.Kind == t.Kind || e.Type.Kind.IsNumeric() && t.Kind.IsNumeric())
+	e, ok := computed{w.drawer, w.operandLiteral}.apply(2)
+	if !ok || e.Type.List != t.List || e.Type.Kind != t.Kind && !(e.Type.Kind.IsNumeric() && t.Kind.IsNumeric()) {
+		return nil, false
+	}
+	return w.withArguments(e, func(t value.Type, v value.Value) plan.Expr { return w.argument(v, t) }), true
 }

@@ -41,6 +41,15 @@ contains tests for an element of a list, or for a part of a String; starts_with 
 are exact and case-sensitive. A comparison with null is never true. If a condition ends with ? after an optional
 parameter, a call without the parameter ignores the condition. There is no or: run two queries.`,
 		cases: []example{{"A comparison", compare}, {"Part of a String", contains}, {"An element of a list", element}, {"A value of an enum", enumValue}, {"An optional condition", optionalFilter}}},
+	{Name: "expressions", Summary: "Computing with values: operators, functions, durations.",
+		text: "An expression may stand wherever a value stands: in return, order, conditions, assignments and where. + - * / % and\n" +
+			"parentheses have their usual precedence. Integers are computed in 64 bits, / is always an F64, and + joins Strings. An\n" +
+			"operand that is null makes the result null, and so does an overflow or a division by zero; in an assignment these two\n" +
+			"are errors. After a Date or DateTime, + days(3) or - hours(4), with days, hours, minutes or seconds, moves it; a Date\n" +
+			"takes only days. A comparison in parentheses is a Bool. A column that is computed needs an alias: $p.age + 1 as next.\n" +
+			"Beside an aggregate, an expression holds only aggregates, grouping columns and constants: sum($p.x) / count($p) as mean.\n" +
+			"type($p) is the name of the type of a node. Put a comma before a column that starts with a number with a sign.\n\n" + functionList(),
+		cases: []example{{"A computed column", computedColumn}, {"A condition on a computed value", computedFilter}}},
 	{Name: "not", Summary: "Keeping rows without a match.",
 		text: `not { … } keeps the rows for which the block has no match. The block must use at least one variable
 from outside; variables that it binds are not visible outside. Blocks may be nested.`,
@@ -133,6 +142,17 @@ func aggregateList() string {
 	var lines []string
 	for _, a := range plan.Aggregates {
 		lines = append(lines, a.Name+"(…) takes "+a.Arg.Text+" and "+a.Doc+".")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// functionList returns a line for each function.
+func functionList() string {
+	var lines []string
+	for _, f := range plan.Functions {
+		if f.Form == plan.Call {
+			lines = append(lines, f.Usage+" takes "+f.Takes+" and "+f.Doc+".")
+		}
 	}
 	return strings.Join(lines, "\n")
 }

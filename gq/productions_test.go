@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -150,7 +151,7 @@ var queryProductions = []production{
 		[]string{"query q() { delete Person where name contains \"x\" }", "query q() { delete Person where name = count(1) }"},
 		[]wrongText{{"T11", "query q() { delete Person where nam = \"x\" }"}, {"T7", "query q() { delete Person where age = \"x\" }"}}},
 	{"Literal", []string{ret(`"s\n" as s, -3 as i, 2.5 as f, true as b, date("2024-01-01") as d, datetime("2024-01-01T00:00:00Z") as t, [1, 2] as l, [] as e`)},
-		[]string{ret("[1, $p] as l"), ret("date(3) as d"), ret("- 3 as i")},
+		[]string{ret("[1, $p] as l"), ret("datetime(3) as d"), ret("- 3 as i")},
 		[]wrongText{{"T7", ret(`date("2024-13-01") as d`)}, {"T7", ret(`[1, "x"] as l`)}, {"T7", ret("99999999999999999999 as n")}}},
 	{"VarRef", []string{ret("$p, $a")}, []string{"query q() { match { $p: Person } return { $P } }"},
 		[]wrongText{{"T6", ret("$x")}, {"T23", "query q() { match { $p $w:knows $q } return { $w } }"}}},
@@ -163,8 +164,33 @@ var queryProductions = []production{
 	{"Now", []string{ret("now()"), "query q() { match { $p $w:knows $q } return { now() as at } order { at } }"},
 		[]string{ret("now(3)")}, []wrongText{{"T3", "query q() { match { $p: Person { age: now() } } return { $p } }"}}},
 	{"Call", []string{ret("count($p), sum($p.age) as s, max($p.name) as m"), "query q() { match { $p: Person } return { $p.name } order { rrf(bm25($p.bio, \"x\"), nearest($p.face, \"y\"), 30), bm25($p.bio, \"z\") desc } limit 3 }"},
-		[]string{ret("count()"), ret("size($p.tags)"), ret("count($p")},
+		[]string{ret("count()"), ret("len($p.tags)"), ret("count($p")},
 		[]wrongText{{"T8", ret("sum($p.name)")}, {"T20", ret("bm25($p.age, \"x\")")}, {"T21", "query q() { match { $p: Person } return { $p.name } order { rrf($p.age, $p.age) } limit 3 }"}}},
+}
+
+// expressionProductions are the productions of operands that compute.
+var expressionProductions = []production{
+	{"Binary", []string{ret("$p.age + 1 as n, ($p.age - 1) * 2 % 3 / 4.5 as m, -2 as o, $p.name + \"!\" as s"), where("$p.age * 2 > $n + 1?"), where("(-1) < $p.age + 1"),
+		ret("sum($p.age) / count($p) as mean"), ret("now() - days(3) as t, date(now()) + days(1) as d"),
+		"query q($n: I32) { update Person set { age: $n % 7 - 1 } where email = trim(\" x \") + \"@y\" }",
+		"query q() { match { $p: Person } return { $p.age as n, n + 1 as m } order { m * 2 desc, n } }"},
+		[]string{ret("$p.age + "), ret("$p.age +* 2"), ret("($p.age + 1"), where("$p.age + 1"), "query q() { insert Company { name: $p.name + \"x\" } }"},
+		[]wrongText{{"T7", ret("$p.name + 1 as x")}, {"T7", ret("$p + 1 as x")}, {"T7", ret("now() - now() as x")}, {"T7", ret("now() + 3 as x")},
+			{"T7", ret("date(now()) + hours(3) as x")}, {"T26", ret("$p.age + 1")},
+			{"T7", ret("bm25($p.bio, \"x\") * 2 as x")},
+			{"T9", ret("sum($p.age) / $p.age as x")}, {"T8", where("count($p) + 1 > 2")},
+		}},
+	{"Call", []string{ret("lower($p.name) as a, upper($p.name) as b, trim($p.name) as c, length($p.name) as d, substring($p.name, 0, 3) as e, size($p.tags) as f, type($p) as g"),
+		ret("abs($p.age) as a, round(1.5) as b, floor(1.5) as c, ceil(1.5) as d, string($p.age) as e, int($p.name) as f, float($p.name) as g, coalesce($p.age, 0) as h"),
+		"query q() { match { $p $w:knows $q } return { year($w.since) as a, month($w.since) as b, day($w.since) as c, weekday($w.since) as d, hour(now()) as e, days_between($w.since, now()) as f, seconds_between(now(), now()) as g } }",
+		where("$c: Company { name: lower($a) }"), "query q($b: String) { insert Company { name: upper($b) } }"},
+		[]string{ret("lower()"), ret("lower($p.name"), "query q() { insert Company { name: count(\"x\") } }"},
+		[]wrongText{{"T7", ret("days(3) as x")}, {"T7", ret("length($p.tags) as x")}, {"T7", ret("size($p.name) as x")}, {"T7", ret("lower(1, 2) as x")}, {"T26", ret("lower($p.name)")},
+			{"T7", ret("type($p.name) as t")}, {"T8", ret("sum(count($p)) as x")}, {"T3", "query q() { insert Person { email: length(\"x\") } }"},
+			{"T14", "query q() { insert Company { name: lower($b) } }"}, {"T7", ret("if($p.age, 1, 2) as x")}, {"T7", ret("coalesce($p.age, \"x\") as y")}, {"T7", ret("date(3) as d")}}},
+	{"Comparison", []string{ret("if($p.age > 3, \"a\", \"b\") as x, ($p.age > 3) as old"), ret("if($p.name contains \"x\", 1) as x, coalesce($p.age, 0) as y"), where("if($p.age > 3, 1, 2) = 1")},
+		[]string{ret("$p.age > 3"), ret("($p.age > 3 > 4) as x"), ret("if($p.age >, 1) as x")},
+		[]wrongText{{"T7", ret("if($p.age > 3, 1, \"x\") as y")}, {"T7", ret("if($p.name > 3, 1) as y")}, {"T8", ret("count($p.age > 3) as n")}}},
 }
 
 var schemaProductions = []production{
@@ -240,7 +266,7 @@ func TestProductions(t *testing.T) {
 	for _, p := range schemaProductions {
 		t.Run("schema/"+p.name, func(t *testing.T) { schema.test(t, p) })
 	}
-	for _, p := range queryProductions {
+	for _, p := range slices.Concat(queryProductions, expressionProductions) {
 		t.Run("query/"+p.name, func(t *testing.T) { queries.test(t, p) })
 	}
 }
@@ -328,7 +354,7 @@ func holds(v reflect.Value, name string) bool {
 // TestEveryProduction checks that the tables cover every node type of the trees.
 func TestEveryProduction(t *testing.T) {
 	listed := map[string]bool{}
-	for _, table := range [][]production{schemaProductions, queryProductions} {
+	for _, table := range [][]production{schemaProductions, queryProductions, expressionProductions} {
 		for _, p := range table {
 			listed[p.name] = true
 		}

@@ -330,7 +330,7 @@ func grammarPage() []byte {
 	p.grammar("Schemas: .pg", syntax.SchemaGrammar())
 	p.grammar("Queries: .gq", syntax.QueryGrammar())
 	p.line("After parsing, the checker requires that the names in a Type are scalar types, that the functions of a")
-	p.line("Call are known, that the value of a PropMatch, Assign or Pred is a literal, a parameter or `now()`, and\nthat the type of a parameter is not an enum.")
+	p.line("Call are known, that the value of a PropMatch, Assign or Pred holds no property and no column, and\nthat the type of a parameter is not an enum.")
 	p.line("[Diagnostics](diagnostics.md) lists the errors.")
 	return p.Bytes()
 }

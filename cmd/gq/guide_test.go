@@ -88,3 +88,25 @@ func TestAggregateTable(t *testing.T) {
 	}
 	golden.Check(t, path, []byte(before+start+table+end+after))
 }
+
+// TestFunctionTable checks the table of the functions in the language guide. With -update it rewrites
+// the table.
+func TestFunctionTable(t *testing.T) {
+	const path, start, end = "../../docs/language.md", "<!-- functions -->\n", "<!-- /functions -->\n"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), start)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("%s lacks the marks of the table", path)
+	}
+	table := "| Function | Takes | |\n|---|---|---|\n"
+	for _, f := range plan.Functions {
+		if f.Form == plan.Call {
+			table += "| `" + f.Usage + "` | " + f.Takes + " | " + f.Doc + " |\n"
+		}
+	}
+	golden.Check(t, path, []byte(before+start+table+end+after))
+}

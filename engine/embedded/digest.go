@@ -102,7 +102,8 @@ func (d digest) pred(p plan.Pred) {
 	d.expr(p.Value)
 }
 
-// expr digests an expression of a mutation: a literal, a parameter or `now`.
+// expr digests an expression of a mutation: a literal, a parameter, `now`, or an expression that is
+// computed from them.
 func (d digest) expr(e plan.Expr) {
 	switch e := e.(type) {
 	case nil:
@@ -115,6 +116,20 @@ func (d digest) expr(e plan.Expr) {
 		d.number(e.Index)
 	case plan.Now:
 		d.text("now")
+	case plan.Apply:
+		d.text("function")
+		d.number(int(e.Func))
+		d.number(len(e.Args))
+		for _, a := range e.Args {
+			d.expr(a)
+		}
+	case plan.Test:
+		d.text("test")
+		if c, ok := e.Cond.(plan.Compare); ok {
+			d.number(int(c.Op))
+			d.expr(c.Left)
+			d.expr(c.Right)
+		}
 	}
 }
 

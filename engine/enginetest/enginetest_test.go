@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"slices"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"

@@ -170,6 +170,11 @@ func (r *readDraw) not(depth int) plan.Clause {
 
 // filter draws a condition on a variable in scope.
 func (r *readDraw) filter(scope []plan.VarID) plan.Clause {
+	if r.percent(15) {
+		if c, ok := r.computedFilter(scope); ok {
+			return c
+		}
+	}
 	v := pick(r.drawer, scope)
 	declared := r.q.Read.Vars[v]
 	props := properties(r.drawer.schema, declared.Entity, declared.Type)
@@ -344,6 +349,11 @@ func (r *readDraw) columns() {
 
 // column draws the expression of a column.
 func (r *readDraw) column() plan.Expr {
+	if r.percent(25) {
+		if e, ok := r.computedColumn(); ok {
+			return e
+		}
+	}
 	v := pick(r.drawer, r.outer)
 	declared := r.q.Read.Vars[v]
 	switch draw := r.IntN(100); {
@@ -368,6 +378,11 @@ func (r *readDraw) column() plan.Expr {
 
 // sortable draws an expression with values that have an order.
 func (r *readDraw) sortable() plan.Expr {
+	if r.percent(15) {
+		if e, ok := r.computedColumn(); ok {
+			return e
+		}
+	}
 	v := pick(r.drawer, r.outer)
 	declared := r.q.Read.Vars[v]
 	for _, p := range properties(r.drawer.schema, declared.Entity, declared.Type) {
@@ -396,8 +411,18 @@ func (r *readDraw) aggregates() {
 			exprs = append(exprs, pick(r.drawer, []plan.Expr{s, agg(plan.Max, s), agg(plan.Count, s)}))
 		}
 	}
+	if r.percent(30) {
+		if e, ok := r.composed(exprs); ok {
+			exprs = append(exprs, e)
+		}
+	}
 	r.Shuffle(len(exprs), func(i, j int) { exprs[i], exprs[j] = exprs[j], exprs[i] })
 	r.ret(exprs...)
+	if r.percent(15) {
+		if e, ok := r.composed(exprs); ok {
+			r.sort(plan.Order{Expr: e, Desc: r.percent(50)})
+		}
+	}
 	for range r.IntN(3) {
 		switch e := pick(r.drawer, exprs).(type) {
 		case plan.Whole:
@@ -413,6 +438,17 @@ func (r *readDraw) aggregates() {
 
 // aggregate draws an aggregate.
 func (r *readDraw) aggregate() plan.Expr {
+	if r.percent(20) {
+		if e, ok := r.computed(r.outer).apply(1); ok && len(variables(e)) > 0 {
+			var funcs []plan.AggFunc
+			for _, row := range plan.Aggregates {
+				if row.Arg.Accepts(e.Type) {
+					funcs = append(funcs, row.Func)
+				}
+			}
+			return agg(pick(r.drawer, funcs), e)
+		}
+	}
 	v := pick(r.drawer, r.outer)
 	declared := r.q.Read.Vars[v]
 	for _, p := range properties(r.drawer.schema, declared.Entity, declared.Type) {

@@ -100,6 +100,12 @@ func (w *writeDraw) exprs(kind plan.Entity, typ string, props set) set {
 			props[name] = w.argument(v, t) // the type checker would reject v as a literal
 			continue
 		}
+		if w.percent(12) {
+			if e, ok := w.computedValue(t); ok {
+				props[name] = e
+				continue
+			}
+		}
 		if t.Kind.IsNumeric() && !t.List && w.percent(10) {
 			t = pick(w.drawer, numericTypes)
 			props[name] = w.argument(w.scalar(t, w.percent(30), false), t)

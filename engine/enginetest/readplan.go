@@ -103,10 +103,7 @@ func complete(schema *catalog.Schema, q *plan.Query) {
 
 // retie sets Grouped and Ties of a read.
 func retie(r *plan.Read) {
-	r.Grouped = slices.ContainsFunc(r.Columns, func(c plan.Column) bool {
-		_, isAgg := c.Expr.(plan.Agg)
-		return isAgg
-	})
+	r.Grouped = slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return plan.HasAggregate(c.Expr) })
 	r.Ties = nil
 	for _, c := range r.Match {
 		if t, ok := c.(plan.Traverse); ok {
@@ -148,6 +145,10 @@ func (p *readPlan) typeOf(e plan.Expr) value.Type {
 		return value.Of(value.Bool)
 	case plan.BM25, plan.Nearest, plan.RRF:
 		return value.Of(value.F64)
+	case plan.Apply:
+		return e.Type
+	case plan.Test:
+		return value.Of(value.Bool)
 	case plan.Agg:
 		return e.Func.Row().Result(p.typeOf(e.Arg))
 	case plan.Whole:

@@ -16,28 +16,40 @@ func scoped(r *plan.Read) bool {
 		if f, fused := e.(plan.RRF); fused {
 			return ok(f.First) && ok(f.Second)
 		}
-		v := variable(e)
-		return v == plan.NoVar || slices.Contains(bound, v)
+		return !slices.ContainsFunc(variables(e), func(v plan.VarID) bool { return !slices.Contains(bound, v) })
 	}
 	for _, c := range r.Columns {
 		if !ok(c.Expr) {
 			return false
 		}
 	}
-	grouped := slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return isAgg(c.Expr) })
-	for _, o := range r.Order {
-		if !ok(o.Expr) || isAgg(o.Expr) && !grouped {
+	grouped := slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return plan.HasAggregate(c.Expr) })
+	for _, c := range r.Columns {
+		if plan.HasAggregate(c.Expr) && !inGroups(r, c.Expr) {
 			return false
 		}
-		returned := slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return reflect.DeepEqual(c.Expr, o.Expr) })
-		if grouped && !isAgg(o.Expr) && !returned {
+	}
+	for _, o := range r.Order {
+		if !ok(o.Expr) || plan.HasAggregate(o.Expr) && !grouped || grouped && !inGroups(r, o.Expr) {
 			return false
 		}
 	}
 	return scopedClauses(r.Match, nil)
 }
 
-func isAgg(e plan.Expr) bool { _, is := e.(plan.Agg); return is }
+// inGroups reports whether an expression has one value in each group of a read: it holds only
+// aggregates, constants and columns by which the read groups.
+func inGroups(r *plan.Read, e plan.Expr) bool {
+	switch e.(type) {
+	case plan.Agg, plan.Lit, plan.ParamRef, plan.Now:
+		return true
+	}
+	if slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return !plan.HasAggregate(c.Expr) && reflect.DeepEqual(c.Expr, e) }) {
+		return true
+	}
+	parts := plan.Operands(e)
+	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p plan.Expr) bool { return !inGroups(r, p) })
+}
 
 // binders returns the variables that the bindings and traversals of a block bind.
 func binders(clauses []plan.Clause) []plan.VarID {
@@ -61,8 +73,8 @@ func scopedClauses(clauses []plan.Clause, outer []plan.VarID) bool {
 		case plan.Filter:
 			switch c := c.Cond.(type) {
 			case plan.Compare:
-				for _, e := range []plan.Expr{c.Left, c.Right} {
-					if v := variable(e); v != plan.NoVar && !slices.Contains(bound, v) {
+				for _, v := range slices.Concat(variables(c.Left), variables(c.Right)) {
+					if !slices.Contains(bound, v) {
 						return false
 					}
 				}
@@ -101,7 +113,7 @@ func correlated(clauses []plan.Clause, outer []plan.VarID) bool {
 		case plan.Filter:
 			switch c := c.Cond.(type) {
 			case plan.Compare:
-				return about(variable(c.Left)) || about(variable(c.Right))
+				return slices.ContainsFunc(slices.Concat(variables(c.Left), variables(c.Right)), about)
 			case plan.TextMatch:
 				return about(c.Prop.Var)
 			case plan.NullTest:
@@ -114,7 +126,22 @@ func correlated(clauses []plan.Clause, outer []plan.VarID) bool {
 	})
 }
 
-// variable returns the variable that an expression refers to, or NoVar.
+// variables returns the variables that an expression refers to.
+func variables(e plan.Expr) []plan.VarID {
+	if v := variable(e); v != plan.NoVar {
+		return []plan.VarID{v}
+	}
+	if a, ok := e.(plan.Agg); ok {
+		return variables(a.Arg)
+	}
+	var vars []plan.VarID
+	for _, o := range plan.Operands(e) {
+		vars = append(vars, variables(o)...)
+	}
+	return vars
+}
+
+// variable returns the variable that a simple expression refers to, or NoVar.
 func variable(e plan.Expr) plan.VarID {
 	switch e := e.(type) {
 	case plan.Prop:
@@ -257,6 +284,16 @@ func (f renaming) expr(e plan.Expr) plan.Expr {
 	case plan.RRF:
 		e.First, e.Second = f.expr(e.First), f.expr(e.Second)
 		return e
+	case plan.Apply:
+		e.Args = slices.Clone(e.Args)
+		for i := range e.Args {
+			e.Args[i] = f.expr(e.Args[i])
+		}
+		return e
+	case plan.Test:
+		c := e.Cond.(plan.Compare)
+		c.Left, c.Right = f.expr(c.Left), f.expr(c.Right)
+		return plan.Test{Cond: c}
 	}
 	return e
 }

@@ -298,6 +298,10 @@ func (u *useList) expr(vars []plan.Var, e plan.Expr) {
 	case plan.RRF:
 		u.expr(vars, e.First)
 		u.expr(vars, e.Second)
+	case plan.Apply, plan.Test:
+		for _, o := range plan.Operands(e) {
+			u.expr(vars, o)
+		}
 	case plan.Lit, plan.ParamRef, plan.ID, plan.Endpoint, plan.Now:
 	}
 }

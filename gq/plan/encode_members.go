@@ -290,6 +290,10 @@ func exprNumber(e Expr) byte {
 		return 11
 	case RRF:
 		return 12
+	case Apply:
+		return 13
+	case Test:
+		return 14
 	}
 	return 0
 }
@@ -337,6 +341,14 @@ func (c *coder) expr(p *Expr) {
 			c.expr(&x.Second)
 			c.expr(&x.K)
 		})
+	case 13:
+		part(c, p, func(x *Apply) {
+			integer(c, &x.Func)
+			slice(c, &x.Args, (*coder).expr)
+			c.typ(&x.Type)
+		})
+	case 14:
+		part(c, p, func(x *Test) { c.cond(&x.Cond) })
 	default:
 		if n != 0 || *p != nil {
 			c.unnumbered("expression", n, *p)

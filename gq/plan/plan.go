@@ -205,7 +205,7 @@ func (Compare) cond()   {}
 func (TextMatch) cond() {}
 
 // Expr is one of Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Agg, Matched, BM25,
-// Nearest and RRF.
+// Nearest, RRF, Apply and Test.
 type Expr interface{ expr() }
 
 // Lit is a literal. It is already converted to the type that its context requires.
@@ -348,7 +348,8 @@ func (Insert) statement() {}
 func (Update) statement() {}
 func (Delete) statement() {}
 
-// Assign assigns a value to a property. The value is a Lit, a ParamRef or a Now.
+// Assign assigns a value to a property. The value is a Lit, a ParamRef, a Now, or computed from them
+// by an Apply.
 type Assign struct {
 	Name  string     // name of the property
 	Type  value.Type // type of the property
@@ -356,7 +357,7 @@ type Assign struct {
 }
 
 // Pred compares a property, or one of `id`, `from` and `to`, with a value. The value is a Lit, a
-// ParamRef or a Now.
+// ParamRef, a Now, or computed from them by an Apply.
 type Pred struct {
 	Name  string     // name of the property, or `id`, `from` or `to`
 	Type  value.Type // type of the property; String for `id`, `from` and `to`

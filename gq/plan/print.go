@@ -36,6 +36,7 @@ type printer struct {
 	b     strings.Builder
 	depth int      // indentation in levels
 	vars  []string // by VarID
+	plain bool     // literals appear without their kind
 }
 
 // line writes an indented line.
@@ -202,6 +203,9 @@ func (p *printer) textMatch(m TextMatch) string {
 func (p *printer) expr(e Expr) string {
 	switch e := e.(type) {
 	case Lit:
+		if p.plain && !e.Value.IsNull() && !e.Value.IsList() && e.Value.Kind().IsNumeric() {
+			return value.Text(e.Value)
+		}
 		return formatValue(e.Value)
 	case ParamRef:
 		return "$" + p.q.Params[e.Index].Name
@@ -232,6 +236,10 @@ func (p *printer) expr(e Expr) string {
 			s += ", " + p.expr(e.K)
 		}
 		return s + ")"
+	case Apply:
+		return p.apply(e)
+	case Test:
+		return p.cond(e.Cond)
 	}
 	panic("plan: unknown expression")
 }

@@ -18,6 +18,13 @@ func (s Speller) Var(v VarID) string { return s.p.vars[v] }
 // Expr formats an expression.
 func (s Speller) Expr(e Expr) string { return s.p.expr(e) }
 
+// Plain formats an expression with numbers as a query writes them, without their kinds.
+func (s Speller) Plain(e Expr) string {
+	p := *s.p
+	p.plain = true
+	return p.expr(e)
+}
+
 // Cond formats a condition.
 func (s Speller) Cond(c Cond) string { return s.p.cond(c) }
 

@@ -35,7 +35,16 @@ func (ev *evaluation) eval(e plan.Expr) value.Value {
 		return ev.nearest(e)
 	case plan.RRF:
 		return ev.fused(e)
-	case plan.Whole, plan.Agg:
+	case plan.Apply:
+		v, _ := ev.g.apply(e, ev.eval)
+		return v
+	case plan.Test:
+		return value.OfBool(ev.isTrue(e.Cond))
+	case plan.Agg:
+		if ev.members != nil {
+			return ev.ofGroup(e)
+		}
+	case plan.Whole:
 	}
 	panic("naive: this expression is not allowed here")
 }

@@ -28,6 +28,16 @@ const (
 	OptionalKept      // an optional filter applies even if its parameter is null
 	RoundedCompare    // numbers are compared as F64
 	StrictBounds      // <= and >= behave as < and >
+	NullIsZero        // arithmetic takes null for 0
+	OverflowWraps     // integers wrap around when they overflow
+	DivisionCut       // / drops the fraction
+	RemainderFloored  // % has the sign of the divisor
+	CoalesceLast      // coalesce returns its last argument
+	RoundHalfEven     // round rounds a half to an even number
+	LengthInBytes     // length counts bytes
+	SubstringFromOne  // substring counts positions from 1
+	WeekFromSunday    // weekday returns 0 for Sunday
+	DaysReversed      // days_between counts from the second to the first
 	ContainsFolds     // contains and starts_with ignore case
 	StartsAnywhere    // starts_with behaves as contains
 	MembershipPartial // contains on a list of strings matches substrings
@@ -158,6 +168,9 @@ var faultNames = [...]string{
 	PhraseUnordered: "PhraseUnordered", FuzzyShort: "FuzzyShort",
 	DroppedHoldsInAny: "DroppedHoldsInAny", BlockNeverDropped: "BlockNeverDropped", AllIsAny: "AllIsAny",
 	InFirstOnly: "InFirstOnly", PatternAnchored: "PatternAnchored",
+	NullIsZero: "NullIsZero", OverflowWraps: "OverflowWraps", DivisionCut: "DivisionCut", RemainderFloored: "RemainderFloored",
+	CoalesceLast: "CoalesceLast", RoundHalfEven: "RoundHalfEven", LengthInBytes: "LengthInBytes", SubstringFromOne: "SubstringFromOne",
+	WeekFromSunday: "WeekFromSunday", DaysReversed: "DaysReversed",
 	NullsLast: "NullsLast", TiesReversed: "TiesReversed", LimitFirst: "LimitFirst", LimitOff: "LimitOff",
 	CutUnsaid:   "CutUnsaid",
 	CountsNulls: "CountsNulls", AverageOverNulls: "AverageOverNulls", NoEmptyGroup: "NoEmptyGroup",

@@ -18,6 +18,8 @@ type evaluation struct {
 	now   value.Value // the value of now()
 	env   []*entity   // entity by variable; nil if unbound
 	more  bool        // the limit cut rows off; set by rows
+	// members are the matches of the group for which an expression is evaluated; nil outside a group.
+	members [][]*entity
 
 	scores  map[scoreKey]float64 // BM25 scores, once they are computed
 	found   [][]*entity          // all matches, once they are known
@@ -141,14 +143,18 @@ func mentions(c plan.Clause) []plan.VarID {
 	case plan.Filter:
 		switch c := c.Cond.(type) {
 		case plan.Compare:
-			add(variable(c.Left))
-			add(variable(c.Right))
+			for _, v := range slices.Concat(variables(c.Left), variables(c.Right)) {
+				add(v)
+			}
 		case plan.TextMatch:
 			add(c.Prop.Var)
-			add(variable(c.Query))
-			add(variable(c.MaxEdits))
+			for _, v := range slices.Concat(variables(c.Query), variables(c.MaxEdits)) {
+				add(v)
+			}
 		case plan.NullTest:
-			add(variable(c.Expr))
+			for _, v := range variables(c.Expr) {
+				add(v)
+			}
 		}
 	case plan.Not, plan.Exists, plan.Any, plan.All:
 		for _, c := range plan.Block(c) {
@@ -160,7 +166,19 @@ func mentions(c plan.Clause) []plan.VarID {
 	return vars
 }
 
-// variable returns the variable that an expression of a condition refers to, or NoVar.
+// variables returns the variables that an expression of a condition refers to.
+func variables(e plan.Expr) []plan.VarID {
+	if v := variable(e); v != plan.NoVar {
+		return []plan.VarID{v}
+	}
+	var vars []plan.VarID
+	for _, o := range plan.Operands(e) {
+		vars = append(vars, variables(o)...)
+	}
+	return vars
+}
+
+// variable returns the variable that a simple expression of a condition refers to, or NoVar.
 func variable(e plan.Expr) plan.VarID {
 	switch e := e.(type) {
 	case plan.Prop:

@@ -168,7 +168,7 @@ func (ev *evaluation) groups(matches [][]*entity) []row {
 	r := ev.query.Read
 	var keyColumns []plan.Column
 	for _, c := range r.Columns {
-		if _, isAgg := c.Expr.(plan.Agg); !isAgg {
+		if !plan.HasAggregate(c.Expr) {
 			keyColumns = append(keyColumns, c)
 		}
 	}
@@ -204,22 +204,39 @@ func (ev *evaluation) groups(matches [][]*entity) []row {
 	for _, g := range groups {
 		one := row{ties: g.key}
 		for _, c := range r.Columns {
-			if a, isAgg := c.Expr.(plan.Agg); isAgg {
-				one.cells = append(one.cells, cell{value: ev.aggregate(a, g.members)})
+			if ev.enter(g.members); plan.HasAggregate(c.Expr) {
+				one.cells = append(one.cells, cell{value: ev.eval(c.Expr)})
 			} else {
-				ev.env = g.members[0]
 				one.cells = append(one.cells, ev.cell(c))
 			}
 		}
 		for _, o := range r.Order {
-			if a, isAgg := o.Expr.(plan.Agg); isAgg {
-				one.keys = append(one.keys, ev.aggregate(a, g.members))
-			} else {
-				ev.env = g.members[0]
-				one.keys = append(one.keys, ev.eval(o.Expr))
-			}
+			ev.enter(g.members)
+			one.keys = append(one.keys, ev.eval(o.Expr))
 		}
 		rows = append(rows, one)
 	}
+	ev.members = nil
 	return rows
+}
+
+// enter makes the matches of a group the ones that aggregates see, and the first of them the match
+// that other expressions see. The single group without matches has none.
+func (ev *evaluation) enter(members [][]*entity) {
+	ev.members = members
+	if ev.members == nil {
+		ev.members = [][]*entity{}
+	}
+	if len(members) > 0 {
+		ev.env = members[0]
+	}
+}
+
+// ofGroup evaluates an aggregate over the matches of the group.
+func (ev *evaluation) ofGroup(a plan.Agg) value.Value {
+	members, env := ev.members, ev.env
+	ev.members = nil // aggregates do not nest
+	v := ev.aggregate(a, members)
+	ev.members, ev.env = members, env
+	return v
 }

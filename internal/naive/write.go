@@ -67,6 +67,7 @@ type tx struct {
 	lines        map[*entity]int64  // line numbers of loaded entities
 	errs         []error            // violations of constraints
 	parents      []string           // parents of the commit, in addition to the head of the branch
+	undefined    bool               // an operator or a function had no result since the last call of assigned
 }
 
 // begin starts a write. The argument `body` describes the request. If the write repeats an earlier
@@ -110,8 +111,16 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	instant := value.OfDateTime(value.DateTimeOf(now()))
 	for _, s := range q.Mutation.Statements {
 		earlier := t.after.clone()
-		t.run(s, func(e plan.Expr) value.Value {
+		var eval func(e plan.Expr) value.Value
+		eval = func(e plan.Expr) value.Value {
 			switch e := e.(type) {
+			case plan.Apply:
+				v, undefined := g.apply(e, eval)
+				t.undefined = t.undefined || undefined
+				return v
+			case plan.Test:
+				c := e.Cond.(plan.Compare)
+				return value.OfBool(g.compare(c.Op, eval(c.Left), eval(c.Right)))
 			case plan.Lit:
 				return e.Value
 			case plan.ParamRef:
@@ -120,7 +129,8 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 				return instant
 			}
 			panic("naive: this expression is not allowed in a mutation")
-		})
+		}
+		t.run(s, eval)
 		if g.fault == PartialCommit && len(t.errs) > 0 {
 			t.line.state = earlier
 		}
@@ -176,7 +186,7 @@ func (t *tx) run(s plan.Statement, eval func(plan.Expr) value.Value) {
 					props[name] = v
 				}
 			}
-			set(props, s.Set, eval)
+			t.set(plan.Node, s.Type, props, s.Set, eval)
 			t.nodes++
 			if u := t.build(plan.Node, s.Type, e.id, props); u != nil {
 				t.put(u)
@@ -209,14 +219,14 @@ func (t *tx) count(kind plan.Entity) {
 // insert executes an insert.
 func (t *tx) insert(s plan.Insert, eval func(plan.Expr) value.Value) {
 	props := map[string]value.Value{}
-	set(props, s.Set, eval)
+	t.set(s.Entity, s.Type, props, s.Set, eval)
 	t.count(s.Entity)
 	id, keyed := "", false
 	switch {
 	case s.Entity == plan.Node && t.after.schema.Node(s.Type).Key != nil:
 		keyed = true
 	case s.ID != nil:
-		id = eval(s.ID).Str()
+		id = textOf(t.assigned(s.Entity, s.Type, "id", s.ID, eval))
 	default:
 		id = t.newID()
 	}
@@ -226,7 +236,8 @@ func (t *tx) insert(s plan.Insert, eval func(plan.Expr) value.Value) {
 	}
 	old := t.after.of(s.Entity, s.Type)[e.id]
 	if s.Entity == plan.Edge {
-		e.from, e.to = eval(s.From).Str(), eval(s.To).Str()
+		e.from = textOf(t.assigned(s.Entity, s.Type, "from", s.From, eval))
+		e.to = textOf(t.assigned(s.Entity, s.Type, "to", s.To, eval))
 		t.endpoints(e)
 	}
 	if old != nil && !keyed && t.g.fault != StrictOverwrites {
@@ -249,14 +260,33 @@ func (t *tx) newID() string {
 }
 
 // set assigns values. A null removes the property.
-func set(props map[string]value.Value, assigns []plan.Assign, eval func(plan.Expr) value.Value) {
+func (t *tx) set(kind plan.Entity, typ string, props map[string]value.Value, assigns []plan.Assign, eval func(plan.Expr) value.Value) {
 	for _, a := range assigns {
-		if v := eval(a.Value); v.IsNull() {
+		if v := t.assigned(kind, typ, a.Name, a.Value, eval); v.IsNull() {
 			delete(props, a.Name)
 		} else {
 			props[a.Name] = v
 		}
 	}
+}
+
+// assigned evaluates the value of an assignment. A result that does not exist is a violation.
+func (t *tx) assigned(kind plan.Entity, typ, property string, e plan.Expr, eval func(plan.Expr) value.Value) value.Value {
+	t.undefined = false
+	v := eval(e)
+	if t.undefined {
+		t.errs = append(t.errs, &engine.ConstraintViolation{Entity: kind.String(), Type: typ, Property: property, Rule: "type",
+			Detail: "an operator or a function has no result"})
+	}
+	return v
+}
+
+// textOf returns a text, or "" for null.
+func textOf(v value.Value) string {
+	if v.IsNull() {
+		return ""
+	}
+	return v.Str()
 }
 
 // matching returns, in id order, the entities for which a predicate holds.

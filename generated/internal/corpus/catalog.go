@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:25970e1dc68364ea8f3a248e615a4f43beda00feaaed39dbca0a157fb330e038",
-		SourceDigest: "sha256:9373e566abac0b49f3a6db4ec6a060115bfcfa4bcd0937fcc1a497d7f207c9f1",
+		SourceDigest: "sha256:9a6f71820166d3cd6e230bbe14746272b7f897922291116c3ad58a7c17b3d195",
 	}
 }
 
@@ -45,7 +45,9 @@ var queries = []tool.StoredQuery{
 	&setListsTool,
 	&setOptionalTool,
 	&ownTool,
-	&putDefaultPersonTool,
+	&computedTool,
+	&computedGroupsTool,
+	&putComputedTool,
 }
 
 // The parts that the schemas of all tools share.

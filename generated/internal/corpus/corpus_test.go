@@ -71,6 +71,8 @@ var rowTypes = map[string]reflect.Type{
 	"best":                reflect.TypeFor[corpus.BestRow](),
 	"annotated":           reflect.TypeFor[corpus.AnnotatedRow](),
 	"conditions":          reflect.TypeFor[corpus.ConditionsRow](),
+	"computed":            reflect.TypeFor[corpus.ComputedRow](),
+	"computed_groups":     reflect.TypeFor[corpus.ComputedGroupsRow](),
 }
 
 func query(t *testing.T, name string) tool.StoredQuery {

@@ -216,6 +216,12 @@ func TestRun(t *testing.T) {
 	}
 
 	runAnnotated(s)
+	s.wrote("put_computed", 2, 0)(corpus.PutComputed(ctx, g, corpus.PutComputedParams{Slug: " ZOE ", Age: 33}, w))
+	found[corpus.ComputedRow](s, "computed", `X`)(corpus.Computed(ctx, g, corpus.ComputedParams{Days: 1, Suffix: ptr("x")}, at))
+	found[corpus.ComputedGroupsRow](s, "computed_groups", `X`)(corpus.ComputedGroups(ctx, g, corpus.ComputedGroupsParams{}, at))
+	if _, err := corpus.PutComputed(ctx, g, corpus.PutComputedParams{Slug: "max", Age: 1<<31 - 1}, w); err == nil {
+		t.Error("a person of 2147483648 years was put")
+	}
 
 	for _, q := range corpus.Catalog().Queries {
 		if name := q.Info().Name; !s.ran[name] {

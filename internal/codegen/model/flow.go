@@ -111,6 +111,12 @@ func (c *flowCollector) expr(e plan.Expr) {
 	case plan.RRF:
 		c.expr(e.First)
 		c.expr(e.Second)
+	case plan.Apply:
+		for _, o := range e.Args {
+			c.expr(o)
+		}
+	case plan.Test:
+		c.cond(e.Cond, false)
 	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Now:
 	}
 }

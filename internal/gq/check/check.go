@@ -95,13 +95,15 @@ type checker struct {
 	params    map[string]int  // name to index in plan.Params
 	badParams []bool          // by index in plan.Params: an annotation of the parameter has a fault
 	uses      map[useKey]int  // index in plan.Uses
-	columns   map[string]int  // name to index in plan.Read.Columns
-	failed    map[string]bool // names of the columns that have been reported
-	info      *Info           // facts for the linter
-	faults    diag.List       // diagnostics in the order of discovery
-	hints     int             // number of suggestions looked up
-	steps     int             // number of visits of syntax nodes and names
-	meter     *work.Meter
+	columns   map[string]int  // name to index in plan.Read.Columns; nil before the return clause
+	// aggregating is set while the checker resolves the argument of an aggregate.
+	aggregating bool
+	failed      map[string]bool // names of the columns that have been reported
+	info        *Info           // facts for the linter
+	faults      diag.List       // diagnostics in the order of discovery
+	hints       int             // number of suggestions looked up
+	steps       int             // number of visits of syntax nodes and names
+	meter       *work.Meter
 }
 
 // step adds n visits of syntax nodes and names to the count.

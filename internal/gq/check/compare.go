@@ -2,6 +2,7 @@ package check
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -63,16 +64,15 @@ func (c *checker) compared(o syntax.Operand, sc *scope) (typed, bool) {
 // setUnless sets cmp.Unless to the parameter that an optional condition depends on. It returns
 // false if it reported an error instead.
 func (c *checker) setUnless(cmp *plan.Compare, at diag.Span, code diag.Code) bool {
-	for _, side := range []plan.Expr{cmp.Left, cmp.Right} {
-		ref, ok := side.(plan.ParamRef)
-		if !ok || !c.plan.Params[ref.Index].Type.Nullable {
+	for _, i := range slices.Concat(params(cmp.Left), params(cmp.Right)) {
+		if !c.plan.Params[i].Type.Nullable {
 			continue
 		}
-		if cmp.Unless != plan.NoParam && cmp.Unless != ref.Index {
+		if cmp.Unless != plan.NoParam && cmp.Unless != i {
 			c.fault(code, at, "compare a property with one of them", "the condition before ? has two optional parameters")
 			return false
 		}
-		cmp.Unless = ref.Index
+		cmp.Unless = i
 	}
 	if cmp.Unless == plan.NoParam {
 		help := "end the type of a parameter in the condition with ?, or remove the ? after the condition"
@@ -212,7 +212,9 @@ func (c *checker) inlineCompare(m *syntax.PropMatch, p *catalog.Property, id pla
 			cmp.Right = t.expr
 			ok = c.checkFit(t.typ, want, p, v.Span())
 		}
-	case *syntax.PropRef, *syntax.AliasRef, *syntax.Call:
+	case *syntax.Binary, *syntax.Comparison, *syntax.Call:
+		cmp.Right, ok = c.computed(v, func(from value.Type, at diag.Span) bool { return c.checkFit(from, want, p, at) })
+	case *syntax.PropRef, *syntax.AliasRef:
 		panic("check: the parser accepted an expression as a value")
 	}
 	if ok && m.Optional {

@@ -36,6 +36,9 @@ var foreignNames = map[string]string{
 	"distinct": "the language has no distinct: columns next to an aggregate are grouping keys",
 	"limit":    "write limit and an integer after return { … }",
 	"desc":     "write desc in order { … }", "asc": "write asc in order { … }",
+	"case": "write if(condition, a, b), and another if as b for the next case", "when": "write if(condition, a, b)",
+	"interval":     "write the unit of time as a function: now() - days(30), or hours, minutes or seconds",
+	"current_date": "write date(now())", "current_timestamp": "write now()",
 }
 
 // noNull is the help for a comparison with null.
@@ -60,9 +63,16 @@ func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
 		return c.variable(o, sc)
 	case *syntax.PropRef:
 		return c.property(o, sc)
+	case *syntax.Binary:
+		return c.binary(o, sc)
+	case *syntax.Comparison:
+		return c.comparison(o, sc)
 	case *syntax.AliasRef:
 		name := o.Tokens[0].Value
 		help, ok := foreignNames[name]
+		if _, column := c.columns[name]; column || c.failed[name] {
+			return c.column(name, o.Span(), nil)
+		}
 		if !ok {
 			help = fmt.Sprintf("write %q for a text, $%s for a parameter or $p.%s for a property", name, name, name)
 		}
@@ -77,6 +87,9 @@ func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
 // variable resolves a variable or parameter, and reports an error if it is unbound.
 func (c *checker) variable(o *syntax.VarRef, sc *scope) (typed, bool) {
 	tok := o.Tokens[0]
+	if sc == nil {
+		return c.param(tok)
+	}
 	name := tok.Value[1:]
 	id, ok := sc.find(name)
 	if !ok {
@@ -181,7 +194,13 @@ func (c *checker) value(o syntax.Operand, sc *scope) (typed, bool) {
 // call checks and lowers a call of a function.
 func (c *checker) call(o *syntax.Call, sc *scope) (typed, bool) {
 	if row := plan.AggregateNamed(o.Name.Value); row != nil {
-		c.fault(BadAggregate, o.Span(), "use an aggregate only as a whole column of return or a key of order", "%s is inside another expression or a condition", row.Name)
+		return c.aggregate(o, row, sc)
+	}
+	if row := plan.FunctionNamed(o.Name.Value); row != nil {
+		return c.apply(o, row, sc)
+	}
+	if slices.Contains(plan.Units(), o.Name.Value) {
+		c.misplacedUnit(o)
 		return typed{}, false
 	}
 	switch o.Name.Value {
@@ -200,33 +219,44 @@ func (c *checker) call(o *syntax.Call, sc *scope) (typed, bool) {
 	case "rrf":
 		e, ok := c.rrf(o, sc)
 		return typed{expr: e, typ: value.Of(value.F64)}, ok
+	case syntax.TypeFunction:
+		return c.typeOf(o, sc)
 	}
-	panic("check: the parser accepted the unknown function " + o.Name.Value)
+	panic(unknownFunction(o.Name.Value))
 }
 
-// aggregate resolves an operand that may be an aggregate.
-func (c *checker) aggregate(o syntax.Operand, sc *scope) (typed, bool) {
-	call, isCall := o.(*syntax.Call)
-	if !isCall {
-		return c.value(o, sc)
-	}
-	row := plan.AggregateNamed(call.Name.Value)
-	if row == nil {
-		return c.value(o, sc)
+// aggregate resolves a call of an aggregate. Only return and order may have one, and not within
+// another aggregate.
+func (c *checker) aggregate(call *syntax.Call, row *plan.Aggregate, sc *scope) (typed, bool) {
+	switch {
+	case c.aggregating:
+		c.fault(BadAggregate, call.Span(), "return the inner aggregate in another query", "%s is inside another aggregate", row.Name)
+		return typed{}, false
+	case c.columns == nil:
+		c.fault(BadAggregate, call.Span(), "use an aggregate only in return and order", "%s is inside a condition", row.Name)
+		return typed{}, false
 	}
 	if len(call.Args) != 1 {
 		c.fault(BadAggregate, call.Span(), "", "%s has %d arguments, want 1", row.Name, len(call.Args))
 		return typed{}, false
 	}
+	c.aggregating = true
 	arg, ok := c.value(call.Args[0], sc)
+	c.aggregating = false
 	if !ok {
 		return typed{}, false
 	}
 	t := typed{expr: plan.Agg{Func: row.Func, Arg: arg.expr}, typ: row.Result(arg.typ)}
 	at := call.Args[0].Source().Span()
-	switch arg.expr.(type) {
-	case plan.Lit, plan.ParamRef, plan.Now:
+	switch _, test := arg.expr.(plan.Test); {
+	case isConstant(arg.expr):
 		c.fault(BadAggregate, at, "", "the argument of %s is a constant, want a variable or a property", row.Name)
+		return t, false
+	case plan.HasAggregate(arg.expr):
+		c.fault(BadAggregate, at, "", "the argument of %s is an aggregate", row.Name)
+		return t, false
+	case test:
+		c.fault(BadAggregate, at, "to count the rows for which it is true, write sum(if(…, 1, 0))", "the argument of %s is a comparison", row.Name)
 		return t, false
 	}
 	if arg.node != "" && !row.Arg.Nodes || arg.node == "" && !row.Arg.Accepts(arg.typ) {

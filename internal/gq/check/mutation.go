@@ -6,6 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
@@ -193,7 +194,9 @@ func (c *checker) assigned(o syntax.Operand, p *catalog.Property) (plan.Expr, bo
 	case *syntax.VarRef:
 		t, ok := c.param(o.Tokens[0])
 		return t.expr, ok && c.checkFit(t.typ, p.Type, p, o.Span())
-	case *syntax.PropRef, *syntax.AliasRef, *syntax.Call:
+	case *syntax.Binary, *syntax.Comparison, *syntax.Call:
+		return c.computed(o, func(from value.Type, at diag.Span) bool { return c.checkFit(from, p.Type, p, at) })
+	case *syntax.PropRef, *syntax.AliasRef:
 	}
 	panic("check: the parser accepted an expression as a value")
 }
@@ -262,7 +265,9 @@ func (c *checker) predicate(p *syntax.Pred, t target) plan.Pred {
 		right, ok = c.operand(v, nil)
 	case *syntax.VarRef:
 		right, ok = c.param(v.Tokens[0])
-	case *syntax.PropRef, *syntax.AliasRef, *syntax.Call:
+	case *syntax.Binary, *syntax.Comparison, *syntax.Call:
+		right, ok = c.argument(v, nil)
+	case *syntax.PropRef, *syntax.AliasRef:
 		panic("check: the parser accepted an expression as a value")
 	}
 	if ok && c.comparable(&left, &right, pred.Op, at, p.Value.Source().Span(), p.Span()) {

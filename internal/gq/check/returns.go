@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
@@ -35,8 +36,9 @@ func (c *checker) readQuery(r *syntax.Read) {
 func (c *checker) project(ps []*syntax.Projection, sc *scope) {
 	taken := map[string]bool{}
 	c.columns = map[string]int{}
+	places := map[string]diag.Span{}
 	for _, p := range ps {
-		t, ok := c.aggregate(p.Expr, sc)
+		t, ok := c.value(p.Expr, sc)
 		name, named := columnName(p)
 		at := p.Expr.Source().Span()
 		switch {
@@ -55,9 +57,10 @@ func (c *checker) project(ps []*syntax.Projection, sc *scope) {
 			c.failed[name] = true
 			continue
 		}
-		if _, agg := t.expr.(plan.Agg); agg {
+		if plan.HasAggregate(t.expr) {
 			c.read.Grouped = true
 		}
+		places[name] = at
 		col := plan.Column{Name: name, Expr: t.expr, Type: t.typ}
 		if t.node != "" {
 			n := c.schema.Node(t.node)
@@ -71,6 +74,7 @@ func (c *checker) project(ps []*syntax.Projection, sc *scope) {
 		c.columns[name] = len(c.read.Columns)
 		c.read.Columns = append(c.read.Columns, col)
 	}
+	c.checkGroups(places)
 }
 
 // wholeFields lists the members of the object that represents a node. A property called id is
@@ -108,8 +112,11 @@ func operandName(o syntax.Operand) (string, bool) {
 		if plan.AggregateNamed(o.Name.Value) != nil && len(o.Args) == 1 {
 			return operandName(o.Args[0])
 		}
+		if plan.FunctionNamed(o.Name.Value) != nil || o.Name.Value == syntax.TypeFunction {
+			return "", false
+		}
 		return o.Name.Value, true
-	case *syntax.Literal:
+	case *syntax.Literal, *syntax.Binary, *syntax.Comparison:
 		return "", false
 	}
 	panic("check: operand has an unknown type")
@@ -131,12 +138,11 @@ func (c *checker) order(keys []*syntax.Ordering, sc *scope) {
 			c.fault(Incomparable, at, "order by a scalar, such as a property", "%s cannot be ordered", t)
 			continue
 		}
-		_, agg := t.expr.(plan.Agg)
 		switch {
-		case agg && !c.read.Grouped:
+		case plan.HasAggregate(t.expr) && !c.read.Grouped:
 			c.fault(Uncorrelated, at, "add an aggregate to the return clause", "the order clause uses an aggregate, but the return clause has none")
 			continue
-		case c.read.Grouped && !agg && !grouping[exprText(t.expr)]:
+		case c.read.Grouped && !isGrouped(t.expr, grouping):
 			c.fault(Uncorrelated, at, "add the expression to the return clause as a grouping key, or order by an aggregate", "the order clause uses an expression that is not a grouping key")
 			continue
 		}
@@ -148,21 +154,10 @@ func (c *checker) order(keys []*syntax.Ordering, sc *scope) {
 func (c *checker) sortKey(o syntax.Operand, sc *scope) (typed, bool) {
 	alias, ok := o.(*syntax.AliasRef)
 	if !ok {
-		return c.aggregate(o, sc)
+		return c.value(o, sc)
 	}
 	name := alias.Tokens[0].Value
-	if i, ok := c.columns[name]; ok {
-		col := c.read.Columns[i]
-		t := typed{expr: col.Expr, typ: col.Type}
-		if w, whole := col.Expr.(plan.Whole); whole {
-			t.node = c.read.Vars[w.Var].Type
-		}
-		return t, true
-	}
-	if !c.failed[name] {
-		c.fault(Unbound, alias.Span(), c.suggest(name, c.columnNames), "the return clause has no column %s", name)
-	}
-	return typed{}, false
+	return c.column(name, alias.Span(), func() string { return c.suggest(name, c.columnNames) })
 }
 
 // columnNames returns the names of the columns.
@@ -179,7 +174,9 @@ func (c *checker) columnNames() []string {
 func (c *checker) grouping() map[string]bool {
 	set := make(map[string]bool, len(c.read.Columns))
 	for _, col := range c.read.Columns {
-		set[exprText(col.Expr)] = true
+		if !plan.HasAggregate(col.Expr) {
+			set[exprText(col.Expr)] = true
+		}
 	}
 	return set
 }

@@ -183,8 +183,12 @@ func (b *builder) between() gap {
 		return glued
 	}
 	switch next.Value {
-	case ",", ")", "]", "?", ".", "..", ":", "(":
+	case ",", ")", "]", "?", ".", "..", ":":
 		return glued
+	case "(":
+		if (prev.Type == syntax.Name || prev.Type == syntax.TypeName) && prev.Value != "contains" && prev.Value != "starts_with" {
+			return glued // a call, and not an operand in parentheses
+		}
 	}
 	// In a schema the only relation is the one in @embed("text", model="m").
 	if b.schema && (prev.Type == syntax.Relation || next.Type == syntax.Relation) {

@@ -44,6 +44,15 @@ missing value; every other comparison with null is never true. $a = $b and $a !=
 condition ends with ? after an optional parameter, a call without the parameter ignores the condition.`,
 		cases: []example{{"A comparison", compare}, {"Part of a String", contains}, {"An element of a list", element}, {"A value of an enum", enumValue}, {"One of several values", oneOf}, {"A regular expression", matches},
 			{"Nodes without a value", isNull}, {"An optional condition", optionalFilter}}},
+	{Name: "expressions", Summary: "Computing with values: operators, functions, durations.",
+		text: "An expression may stand wherever a value stands: in return, order, conditions, assignments and where. + - * / % and\n" +
+			"parentheses have their usual precedence. Integers are computed in 64 bits, / is always an F64, and + joins Strings. An\n" +
+			"operand that is null makes the result null, and so does an overflow or a division by zero; in an assignment these two\n" +
+			"are errors. After a Date or DateTime, + days(3) or - hours(4), with days, hours, minutes or seconds, moves it; a Date\n" +
+			"takes only days. A comparison in parentheses is a Bool. A column that is computed needs an alias: $p.age + 1 as next.\n" +
+			"Beside an aggregate, an expression holds only aggregates, grouping columns and constants: sum($p.x) / count($p) as mean.\n" +
+			"type($p) is the name of the type of a node. Put a comma before a column that starts with a number with a sign.\n\n" + functionList(),
+		cases: []example{{"A computed column", computedColumn}, {"A condition on a computed value", computedFilter}}},
 	{Name: "any", Summary: "Alternatives: conditions of which one must hold.",
 		text: `any { … } keeps a row if at least one of its conditions holds; all { … } groups several conditions inside any.
 A condition is a filter, a search, or a not, exists, any or all block. any and all bind no variables: to follow an edge,
@@ -152,6 +161,17 @@ func aggregateList() string {
 	var lines []string
 	for _, a := range plan.Aggregates {
 		lines = append(lines, a.Name+"(…) takes "+a.Arg.Text+" and "+a.Doc+".")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// functionList returns a line for each function.
+func functionList() string {
+	var lines []string
+	for _, f := range plan.Functions {
+		if f.Form == plan.Call {
+			lines = append(lines, f.Usage+" takes "+f.Takes+" and "+f.Doc+".")
+		}
 	}
 	return strings.Join(lines, "\n")
 }

@@ -30,6 +30,7 @@ const (
 	ChangedWalk      diag.Code = "L120" // walk that reported its start in earlier versions
 	NoProvider       diag.Code = "L121"
 	SearchNotRanked  diag.Code = "L122"
+	ChangedMinus     diag.Code = "L127" // number with a sign that began a column or a clause in earlier versions
 	ChangedNot       diag.Code = "L130" // not block that a call can drop, which kept no row in earlier versions
 	OptionalInBlock  diag.Code = "L131" // condition with ? inside a not or exists block
 	IdleOptional     diag.Code = "L132" // ? on a parameter with a default
@@ -123,6 +124,9 @@ var Rules = []Rule{
 	{Level: Warning, query: searchNotRanked, Entry: diag.Entry{Code: SearchNotRanked, Title: "search without an order by relevance",
 		Explanation: "A search keeps every row that has any of the words. Without bm25, nearest or rrf in the order, the best match may be the last row, or beyond the limit. The rule does not report aggregates and reads that return at most one row, or fuzzy, because bm25 leaves out rows that have none of the exact words.",
 		Example:     `query q($words: String) { match { $p: Person search($p.name, $words) } return { $p.name } order { $p.name } limit 10 }`}},
+	{Level: Warning, query: changedMinus, Entry: diag.Entry{Code: ChangedMinus, Title: "negative number that is subtracted",
+		Explanation: "A number with a sign after an operand is subtracted from it. Earlier versions began a new column or clause with the number. Write a comma before the number to begin a column with it, or a space after the minus to subtract; gq fmt writes the space.",
+		Example:     `query q() { match { $p: Person } return { $p.name, $p.age -1 as younger } limit 10 }`}},
 	{Level: Note, query: changedNot, Entry: diag.Entry{Code: ChangedNot, Title: "not block that a call can drop",
 		Explanation: "A not block is ignored when every condition in it ends with ? and the call leaves out all their parameters. In earlier versions such a call returned no rows. Check whether the query needs the earlier answer; if not, silence the rule with gq:ignore, or for all queries in gq.yaml.",
 		Example:     `query q($min: I32?) { match { $p: Person not { $p.age < $min? } } return { $p.name } }`}},

@@ -128,7 +128,7 @@ func (p *queryPass) varName(id plan.VarID) string {
 func (p *queryPass) oneRow() bool {
 	r := p.Plan.Read
 	if r.Grouped {
-		keys := slices.ContainsFunc(r.Columns, func(c plan.Column) bool { _, agg := c.Expr.(plan.Agg); return !agg })
+		keys := slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return !plan.HasAggregate(c.Expr) })
 		if !keys {
 			return true
 		}

@@ -147,7 +147,8 @@ func member(e plan.Expr) (plan.VarID, string) {
 		return e.Var, "id"
 	case plan.Prop:
 		return e.Var, e.Name
-	case plan.Lit, plan.ParamRef, plan.Endpoint, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF:
+	case plan.Lit, plan.ParamRef, plan.Endpoint, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF,
+		plan.Apply, plan.Test:
 	}
 	return plan.NoVar, ""
 }

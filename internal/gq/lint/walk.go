@@ -78,6 +78,10 @@ func exprVar(e plan.Expr, visit func(plan.VarID)) {
 	case plan.RRF:
 		exprVar(e.First, visit)
 		exprVar(e.Second, visit)
+	case plan.Apply, plan.Test:
+		for _, o := range plan.Operands(e) {
+			exprVar(o, visit)
+		}
 	case plan.Lit, plan.ParamRef, plan.Now:
 	}
 }
@@ -134,6 +138,10 @@ func paramUses(q *plan.Query) []paramUse {
 		case plan.RRF:
 			expr(e.First)
 			expr(e.Second)
+		case plan.Apply, plan.Test:
+			for _, o := range plan.Operands(e) {
+				expr(o)
+			}
 		case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Now:
 		}
 	}

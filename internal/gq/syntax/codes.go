@@ -38,14 +38,14 @@ var Codes = []diag.Entry{
 		Example: "/* to do\nquery q() { match { $p: Person } return { $p } }"},
 	{Code: Unexpected, Title: "unexpected token", Explanation: "The text does not follow the grammar at this position. The parser skips the rest of the declaration and continues with the next one.",
 		Example: "query q() { match { $p Person } return { $p } }"},
-	{Code: TooDeep, Title: "nesting too deep", Explanation: "Brackets may be nested at most 256 levels deep.",
+	{Code: TooDeep, Title: "nesting too deep", Explanation: "Brackets may be nested at most 256 levels deep, and so may functions and operators.",
 		Example: deepExample()},
 	{Code: NumberTooLarge, Title: "number too large", Explanation: "A limit must be less than 2^63. The length of a Vector, a hop bound and a bound of @card must be less than 2^31.",
 		Example: "query q() { match { $p: Person } return { $p } limit 9999999999999999999 }"},
 	{Code: UnknownScalar, Title: "unknown scalar type", Explanation: "The scalar types are " + listed(scalarNames) + "; Vector needs a length in parentheses, as in Vector(384).",
 		Example: "query q($n: Int) { match { $p: Person } return { $p } }"},
 	{Code: UnknownCall, Title: "unknown function", Explanation: "The functions are " + listed(slices.Concat(Functions, []string{"now"}, literalFunctions)) + ".",
-		Example: "query q() { match { $p: Person } return { length($p.name) } }"},
+		Example: "query q() { match { $p: Person } return { len($p.name) } }"},
 }
 
 // deepExample returns a query that is nested one level too deep.

@@ -11,9 +11,9 @@ type Production struct {
 	Rule string // the right side, without the name and the final point
 }
 
-// operandGrammars lists the productions of an operand.
-func operandGrammars() []string {
-	return []string{operandGrammar, plainGrammar.call().String(), propRefGrammar, varRefGrammar, aliasRefGrammar, nowGrammar, literalGrammar, listGrammar}
+// operandGrammars lists the productions of an operand, after those of its operators and calls.
+func operandGrammars(own ...string) []string {
+	return append(own, propRefGrammar, varRefGrammar, aliasRefGrammar, nowGrammar, literalGrammar, listGrammar)
 }
 
 // SchemaGrammar returns the productions of .pg files. The first one is the production of a whole
@@ -23,7 +23,7 @@ func SchemaGrammar() []Production {
 	return productions(append([]string{
 		`Schema = (Interface | Node | Edge)* .`,
 		g.traits().String(), g.nodeType().String(), g.edgeType().String(), enumValueGrammar,
-	}, operandGrammars()...))
+	}, operandGrammars(valueGrammar, valueCallGrammar)...))
 }
 
 // QueryGrammar returns the productions of .gq files. The first one is the production of a whole
@@ -34,7 +34,7 @@ func QueryGrammar() []Production {
 		`File = Query* .`,
 		g.query().String(), enumValueGrammar,
 		clauseGrammar, g.binding().String(), g.not().String(), g.exists().String(), g.any().String(), g.all().String(), g.text().String(), g.traversal().String(), g.filter().String(),
-	}, operandGrammars()...))
+	}, operandGrammars(operandGrammar, termGrammar, factorGrammar, callGrammar, comparisonGrammar)...))
 }
 
 // productions splits EBNF texts that have one production a line. It returns a production that

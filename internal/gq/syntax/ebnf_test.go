@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/participle/v2/lexer"
 )
 
 // TestGrammarsAreClosed checks that a grammar defines every production that it uses, and uses
@@ -45,11 +47,11 @@ func TestGrammarsMatchParser(t *testing.T) {
 	schemas := newSentences(t, SchemaGrammar())
 	check := func(s *sentences, name string, parse func(tokens []Token) error) {
 		t.Helper()
-		for i := range 1500 {
+		for i := range 250 {
 			s.rand = rand.New(rand.NewPCG(uint64(i), 1))
 			var out []string
 			for ok := false; !ok; {
-				out, ok = s.make(&expr{kind: ref, text: name}, 10)
+				out, ok = s.make(&expr{kind: ref, text: name}, 16)
 			}
 			text := strings.Join(out, " ")
 			if swallowed(out) {
@@ -86,7 +88,7 @@ func TestGrammarsMatchParser(t *testing.T) {
 				if e.kind == choice && name != s.first {
 					for i, alt := range e.parts {
 						if !alt.made {
-							t.Errorf("alternative %d of %s was never tried", i+1, name)
+							t.Errorf("%s: alternative %d of %s was never tried", s.first, i+1, name)
 						}
 					}
 				}
@@ -99,12 +101,29 @@ func TestGrammarsMatchParser(t *testing.T) {
 // the reference page documents: $a contains $b, $a in $b or $a matches $b, followed by a question mark.
 func swallowed(words []string) bool {
 	for i := range len(words) - 3 {
+		if words[i] == "(" && (strings.HasPrefix(words[i+1], "$") && words[i+2] == ")" || Name == wordType(words[i+1]) && words[i+2] != "(") {
+			return true // read as a node pattern of another language at the start of a clause
+		}
+		if words[i] == "-" && words[i+1] == "[" {
+			return true // read as an arrow of another language
+		}
+		if i > 0 && len(words[i]) > 1 && words[i][0] == '-' && words[i][1] != '>' && !strings.Contains(": ( , [ = != < <= > >= + - * / %", words[i-1]) {
+			return true // a number that is subtracted from the operand before it
+		}
 		if strings.HasPrefix(words[i], "$") && slices.Contains(wordOperators, words[i+1]) &&
 			strings.HasPrefix(words[i+2], "$") && words[i+3] == "?" && (i == 0 || words[i-1] != ".") {
 			return true
 		}
 	}
 	return false
+}
+
+// wordType returns the type of a word that is a token.
+func wordType(word string) lexer.TokenType {
+	if tokens := scan(nil, "x", word).tokens; len(tokens) == 1 && word != "true" && word != "false" {
+		return tokens[0].Type
+	}
+	return 0
 }
 
 // The kinds of EBNF expressions.
@@ -251,7 +270,7 @@ func (s *sentences) make(e *expr, budget int) ([]string, bool) {
 		}
 		var out []string
 		for range n {
-			more, ok := s.make(e.parts[0], budget)
+			more, ok := s.make(e.parts[0], budget-1) // otherwise the sentences grow too long
 			if !ok {
 				return nil, false
 			}

@@ -30,22 +30,21 @@ type grammar struct {
 	text      func() *participle.Parser[TextClause]
 	traversal func() *participle.Parser[Traversal]
 	filter    func() *participle.Parser[Filter]
-
-	call func() *participle.Parser[Call]
 }
 
 // newGrammar returns a grammar. The rules of the grammar count their steps on a meter.
 func newGrammar(m *work.Meter) *grammar {
 	g := &grammar{meter: m}
 	operands := participle.ParseTypeWith(g.parseOperand)
+	values := participle.ParseTypeWith(g.parseFactor) // of a schema, which has no operators
 	clauses := participle.ParseTypeWith(g.parseClause)
 	members := participle.Union[Member](&ListConstraint{}, &RangeConstraint{}, &CheckConstraint{}, &Property{})
 	bodies := participle.Union[Body](&Read{}, &Mutation{})
 	statements := participle.Union[Statement](&Insert{}, &Update{}, &Delete{})
 
-	g.traits = build[Interface](operands)
-	g.nodeType = build[Node](members, operands)
-	g.edgeType = build[Edge](members, operands)
+	g.traits = build[Interface](values)
+	g.nodeType = build[Node](members, values)
+	g.edgeType = build[Edge](members, values)
 	g.query = build[Query](bodies, statements, clauses, operands)
 
 	g.binding = build[Binding](operands)
@@ -56,8 +55,6 @@ func newGrammar(m *work.Meter) *grammar {
 	g.text = build[TextClause](operands)
 	g.traversal = build[Traversal]()
 	g.filter = build[Filter](operands)
-
-	g.call = build[Call](operands)
 	return g
 }
 

@@ -18,7 +18,8 @@ const (
 	onePredicate = "where allows only one comparison: find the keys with a query first, then update or delete by key"
 	whichForm    = "add a condition, as in where name = $name"
 	signForm     = "write a number without a space after its sign"
-	noArithmetic = "the language has no arithmetic: return the values, or store the result as a property"
+	caseForm     = "write if(condition, a, b), and another if as b for the next case"
+	joinForm     = "write + to join texts: $p.first + \" \" + $p.last"
 	dollarParam  = "a parameter starts with $, as in $name"
 	noDistinct   = "the language has no distinct: columns next to an aggregate are grouping keys, so return { $p.name count($p) } returns each name once"
 )
@@ -164,7 +165,12 @@ var queryHints = []hint{
 	{in: inCall, text: "^distinct", help: noDistinct},
 	{in: inCall, text: aggregates + " ( !distinct ^<any>", help: noDistinct},
 	{in: inReturn + " " + inOrder + " " + inCall, text: "!<name> ^. <name>", help: "a variable starts with $: $%1.%3"},
-	{in: inReturn + " " + inOrder + " " + inCall, text: "^-", want: "`", help: noArithmetic},
+	{in: inReturn, text: "^- <number>", want: "`}`", help: "write a comma before a column that starts with a number with a sign: , -%2"},
+	{in: inReturn + " " + inOrder + " " + inMatch + " " + inCall + " " + inAssigns + " " + inBinding, text: "^case", help: caseForm},
+	{in: inMatch + " " + inCall, text: "!case ^when|<var>", help: caseForm},
+	{in: inCall, text: "cast ( <any> ^as", help: "write string(value), int(value), float(value) or date(value)"},
+	{in: inCall, text: "cast ( <var> . <name> ^as", help: "write string(%3.%5), int(%3.%5), float(%3.%5) or date(%3.%5)"},
+	{in: inCall, text: "extract ( <name> ^from", help: "write year(time), month(time), day(time), hour(time) or weekday(time)"},
 	{in: inReturn + " " + inOrder, text: "^as|asc|desc", want: "`}`", help: "keywords are lower case: %l1"},
 }
 
@@ -172,7 +178,7 @@ var queryHints = []hint{
 var literalHints = func() []hint {
 	var all []hint
 	for _, k := range value.Kinds() {
-		if f := k.Literal(); f != "" {
+		if f := k.Literal(); f != "" && k != value.Date { // date(e) is a function, too
 			all = append(all, hint{in: inCall, text: f + " ( ^<int>|<var>|<name>", help: "write " + f + "(" + k.Example() + "), or declare a parameter as " + k.String()})
 		}
 	}

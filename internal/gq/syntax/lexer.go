@@ -212,7 +212,7 @@ func (s *scanner) next() {
 			s.faultAt(s.off, s.off+1+n, BadCharacter, "the name of a variable must start with a lower-case letter or _, but this one is "+shorten(rest[:1+n]), "")
 		}
 		s.emit(Var, 1+n)
-	case isDigit(c), c == '-' && len(rest) > 1 && isDigit(rest[1]):
+	case isDigit(c), c == '-' && len(rest) > 1 && isDigit(rest[1]) && !s.subtracts():
 		s.number(rest)
 	case c == '"':
 		s.str(rest)
@@ -225,8 +225,37 @@ func (s *scanner) next() {
 			s.emit(Punct, n)
 			return
 		}
+		if strings.IndexByte("+*/%", c) >= 0 && len(s.tokens) > 0 && endsOperand(s.tokens[len(s.tokens)-1]) {
+			s.emit(Punct, 1)
+			return
+		}
 		s.reportUnknown(rest)
 	}
+}
+
+// endsOperand reports whether an operand can end with a token. The characters + * / and % are
+// operators only after such a token, because elsewhere they are slips of another language that have
+// messages of their own.
+func endsOperand(t Token) bool {
+	switch t.Type {
+	case Name, Var, Int, Float, String:
+		return true
+	}
+	return t.Value == ")" || t.Value == "]"
+}
+
+// subtracts reports whether a minus before a digit is an operator, because an operand can end before
+// it, and not the sign of the number.
+func (s *scanner) subtracts() bool {
+	n := len(s.tokens)
+	if n == 0 || !endsOperand(s.tokens[n-1]) {
+		return false
+	}
+	switch t := s.tokens[n-1]; t.Value {
+	case "contains", "starts_with", "limit": // keywords, unless they name a property
+		return t.Type != Name || n > 1 && s.tokens[n-2].Value == "."
+	}
+	return true
 }
 
 // reportUnknown reports a character that cannot start a token. The report covers all of the text

@@ -1,12 +1,14 @@
 package syntax
 
 import (
+	"slices"
+
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // Operand is an expression of the query language: one of *Literal, *VarRef, *PropRef, *AliasRef,
-// *Now and *Call.
+// *Now, *Call, *Binary and *Comparison. An operand in parentheses has no node of its own.
 type Operand interface {
 	operand()
 	Source() Range
@@ -49,25 +51,47 @@ type AliasRef struct{ Range }
 // Now is a call of now().
 type Now struct{ Range }
 
-// Call is a function or an aggregate with its arguments.
+// Call is a function or an aggregate with its arguments. Each argument may be a *Comparison.
 type Call struct {
 	Range
-	Name Token     `parser:"@Name '('"`
-	Args []Operand `parser:"@@ ( ',' @@ )* ')'"`
+	Name Token
+	Args []Operand
 }
 
-func (*Literal) operand()  {}
-func (*VarRef) operand()   {}
-func (*PropRef) operand()  {}
-func (*AliasRef) operand() {}
-func (*Now) operand()      {}
-func (*Call) operand()     {}
+// Binary combines two operands with an arithmetic operator: + - * / or %.
+type Binary struct {
+	Range
+	Left  Operand
+	Op    Token
+	Right Operand
+}
+
+// Comparison compares two operands. It stands in parentheses or is an argument of a call.
+type Comparison struct {
+	Range
+	Left  Operand
+	Op    Token
+	Right Operand
+}
+
+func (*Literal) operand()    {}
+func (*VarRef) operand()     {}
+func (*PropRef) operand()    {}
+func (*AliasRef) operand()   {}
+func (*Now) operand()        {}
+func (*Call) operand()       {}
+func (*Binary) operand()     {}
+func (*Comparison) operand() {}
 
 // Source returns the tokens of the operand.
 func (r Range) Source() Range { return r }
 
 // Functions lists the names of the functions that a Call can have.
-var Functions = append(plan.AggregateNames(), "search", "match_text", "fuzzy", "bm25", "nearest", "rrf")
+var Functions = slices.Concat(plan.AggregateNames(), []string{"search", "match_text", "fuzzy", "bm25", "nearest", "rrf"},
+	plan.FunctionNames(), plan.Units(), []string{TypeFunction})
+
+// TypeFunction is the name of the function that returns the type of a node.
+const TypeFunction = "type"
 
 // literalFunctions lists the functions that write a literal, such as date.
 var literalFunctions = func() []string {

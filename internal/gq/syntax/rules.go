@@ -26,14 +26,21 @@ import (
 // The productions of the rules, in EBNF. ebnf.go prints them together with those of the library.
 // TestGrammarsMatchParser checks them.
 const (
-	clauseGrammar    = `Clause = Binding | Not | Exists | Any | All | TextClause | Traversal | Filter .`
-	operandGrammar   = `Operand = Now | Call | PropRef | VarRef | Literal | AliasRef .`
-	propRefGrammar   = `PropRef = <var> "." <name> .`
-	varRefGrammar    = `VarRef = <var> .`
-	aliasRefGrammar  = `AliasRef = <name> .`
-	nowGrammar       = `Now = "now" "(" ")" .`
-	listGrammar      = `List = "[" (Literal ("," Literal)*)? "]" .`
-	enumValueGrammar = `EnumValue = (<name> | <typename> | <int> | "-")+ .`
+	clauseGrammar  = `Clause = Binding | Not | Exists | Any | All | TextClause | Traversal | Filter .`
+	operandGrammar = `Operand = Term (("+" | "-") Term)* .`
+	// valueGrammar and its calls are the productions of a schema, which has no operators.
+	valueGrammar      = `Operand = Now | Call | PropRef | VarRef | Literal | AliasRef .`
+	valueCallGrammar  = `Call = <name> "(" Operand ("," Operand)* ")" .`
+	termGrammar       = `Term = Factor (("*" | "/" | "%") Factor)* .`
+	factorGrammar     = `Factor = "(" Comparison ")" | Now | Call | PropRef | VarRef | Literal | AliasRef .`
+	comparisonGrammar = `Comparison = Operand ((<relation> | "contains" | "starts_with") Operand)? .`
+	callGrammar       = `Call = <name> "(" Comparison ("," Comparison)* ")" .`
+	propRefGrammar    = `PropRef = <var> "." <name> .`
+	varRefGrammar     = `VarRef = <var> .`
+	aliasRefGrammar   = `AliasRef = <name> .`
+	nowGrammar        = `Now = "now" "(" ")" .`
+	listGrammar       = `List = "[" (Literal ("," Literal)*)? "]" .`
+	enumValueGrammar  = `EnumValue = (<name> | <typename> | <int> | "-")+ .`
 )
 
 var literalGrammar = `Literal = <string> | <int> | <float> | "true" | "false" | (("` + strings.Join(literalFunctions, `" | "`) + `") "(" <string> ")") | List .`
@@ -57,6 +64,8 @@ func (g *grammar) parseClause(lex *lexer.PeekingLexer) (Clause, error) {
 		return parsePart[Clause](g.binding, lex)
 	case next[0].Type == Var && startsTraversal(next):
 		return parsePart[Clause](g.traversal, lex)
+	case next[0].Value == "(" && !startsParentheses(next):
+		return nil, participle.NextMatch
 	case startsOperand(next[0]):
 		return parsePart[Clause](g.filter, lex)
 	}
@@ -88,21 +97,38 @@ func startsTraversal(next [4]Token) bool {
 // wordOperators lists the words after a bare variable that start a filter.
 var wordOperators = []string{"contains", "starts_with", "in", "is", "matches"}
 
+// startsParentheses distinguishes an operand in parentheses from a node pattern of another language,
+// such as (p:Person) or ($p)-[:KNOWS]->($q).
+func startsParentheses(next [4]Token) bool {
+	switch t := next[1]; {
+	case t.Type == Var && next[2].Value == ")":
+		return next[3].Value != "-" && next[3].Value != "->" && next[3].Value != "<"
+	case t.Type == Var:
+		return next[2].Value != ":"
+	case t.Type == Name && t.Value != "true" && t.Value != "false":
+		return next[2].Value == "("
+	default:
+		return startsOperand(t)
+	}
+}
+
 // startsOperand reports whether an operand can start with the token.
 func startsOperand(t Token) bool {
 	switch t.Type {
 	case Name, Var, Int, Float, String:
 		return true
 	}
-	return t.Value == "["
+	return t.Value == "[" || t.Value == "("
 }
 
-// parseOperand parses an expression. It returns participle.NextMatch, and consumes nothing, if none
-// starts at the next token.
-func (g *grammar) parseOperand(lex *lexer.PeekingLexer) (Operand, error) {
+// parseFactor parses an operand without operators, or one in parentheses. It returns
+// participle.NextMatch, and consumes nothing, if none starts at the next token.
+func (g *grammar) parseFactor(lex *lexer.PeekingLexer) (Operand, error) {
 	g.meter.Step(1)
 	c := cursor{lex, lex.RawCursor()}
 	switch t := *lex.Peek(); {
+	case t.Value == "(" && t.Type == Punct:
+		return g.parseParentheses(c)
 	case t.Type == Var:
 		return c.variable()
 	case t.Type == Name && t.Value != "true" && t.Value != "false":
@@ -128,10 +154,11 @@ func (g *grammar) parseNamed(c cursor) (Operand, error) {
 		}
 		return &Now{c.consumed()}, nil
 	}
-	if _, ok := value.KindOfLiteral(next[0].Value); ok {
+	kind, isLiteral := value.KindOfLiteral(next[0].Value)
+	if isLiteral && (kind != value.Date || next[2].Type == String && next[3].Value == ")") {
 		return g.parseLiteral(c)
 	}
-	return parsePart[Operand](g.call, c.PeekingLexer)
+	return g.parseCall(c)
 }
 
 // parsePart parses a struct with its grammar. It does not require that the text ends there.
@@ -239,10 +266,7 @@ func (g *grammar) parseList(c cursor) (Operand, error) {
 			}
 		}
 		at := *c.Peek()
-		o, err := g.parseOperand(c.PeekingLexer)
-		if err == participle.NextMatch {
-			err = unexpected(at, "an expression")
-		}
+		o, err := required(g.parseFactor(c.PeekingLexer))(at)
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,9 @@ package syntax
 import (
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
@@ -184,6 +186,10 @@ func (p *parser) clauses(cs []Clause) {
 				}
 			}
 		case *TextClause:
+			if _, ok := c.Call.(*Call); !ok {
+				p.reportUnexpected(c.Call, "a call without an operator after it", inMatch)
+				continue
+			}
 			p.operand(c.Call)
 			if c.Op != nil {
 				p.operand(c.Right)
@@ -217,29 +223,104 @@ func (p *parser) assigns(as []*Assign) {
 	}
 }
 
-// checkValue checks that the value in a setting is a literal, a parameter or now().
-func (p *parser) checkValue(o Operand, in string) {
+// checkValue checks that the value in a setting is a literal, a parameter, now() or computed from
+// them.
+func (p *parser) checkValue(o Operand, in string) { p.checkValueWithin(o, in, maxDepth) }
+
+// checkValueWithin checks a value that may have the given depth.
+func (p *parser) checkValueWithin(o Operand, in string, depth int) {
 	p.meter.Step(1)
-	switch o.(type) {
+	if depth == 0 {
+		p.reportTooDeep(o)
+		return
+	}
+	switch o := o.(type) {
 	case *Literal, *VarRef, *Now:
-	case *PropRef, *AliasRef, *Call:
+	case *Binary, *Comparison:
+		for _, part := range parts(o) {
+			p.checkValueWithin(part, in, depth-1)
+		}
+	case *Call:
+		if !slices.Contains(Functions, o.Name.Value) || !computes(o.Name.Value) {
+			p.reportUnexpected(o, "a literal, a $parameter or now()", in)
+			return
+		}
+		for _, a := range o.Args {
+			p.checkValueWithin(a, in, depth-1)
+		}
+	case *PropRef, *AliasRef:
 		p.reportUnexpected(o, "a literal, a $parameter or now()", in)
 	}
 }
 
-// operand checks that the functions in an operand are known.
-func (p *parser) operand(o Operand) {
+// computes reports whether a function computes its result from its arguments alone.
+func computes(name string) bool {
+	return plan.FunctionNamed(name) != nil || slices.Contains(plan.Units(), name)
+}
+
+// parts returns the operands on both sides of an operator or a comparison.
+func parts(o Operand) []Operand {
+	switch o := o.(type) {
+	case *Binary:
+		return []Operand{o.Left, o.Right}
+	case *Comparison:
+		return []Operand{o.Left, o.Right}
+	case *Literal, *VarRef, *PropRef, *AliasRef, *Now, *Call:
+	}
+	return nil
+}
+
+// maxDepth bounds the depth of an operand: functions, operators and comparisons within each other.
+const maxDepth = 256
+
+// operand checks that an operand is not too deep and that the functions in it are known.
+func (p *parser) operand(o Operand) { p.operandWithin(o, maxDepth) }
+
+// reportTooDeep reports a part of an expression beyond the greatest depth.
+func (p *parser) reportTooDeep(o Operand) {
+	p.fault(TooDeep, o.Source().Span(), "nest fewer functions and operators", "functions and operators are nested more than %d levels deep", maxDepth)
+}
+
+// operandWithin checks an operand that may have the given depth.
+func (p *parser) operandWithin(o Operand, depth int) {
 	p.meter.Step(1)
+	if depth == 0 {
+		p.reportTooDeep(o)
+		return
+	}
+	for _, part := range parts(o) {
+		p.operandWithin(part, depth-1)
+	}
 	call, ok := o.(*Call)
 	if !ok {
 		return
 	}
 	if !slices.Contains(Functions, call.Name.Value) {
-		p.fault(UnknownCall, SpanOf(call.Name), diag.DidYouMean(call.Name.Value, Functions), "unknown function %s", call.Name.Value)
+		help, known := foreignFunctions[strings.ToLower(call.Name.Value)]
+		if !known {
+			help = diag.DidYouMean(call.Name.Value, Functions)
+		}
+		p.fault(UnknownCall, SpanOf(call.Name), help, "unknown function %s", call.Name.Value)
 	}
 	for _, a := range call.Args {
-		p.operand(a)
+		p.operandWithin(a, depth-1)
 	}
+}
+
+// foreignFunctions maps functions of other languages, in lower case, to the help for a call of them.
+var foreignFunctions = map[string]string{
+	"tolower": "write lower(text)", "lcase": "write lower(text)", "toupper": "write upper(text)", "ucase": "write upper(text)",
+	"len": "write length(text) or size(list)", "char_length": "write length(text)", "character_length": "write length(text)", "strlen": "write length(text)",
+	"cardinality": "write size(list)", "array_length": "write size(list)", "substr": "write substring(text, start, count), with positions from 0", "mid": "write substring(text, start, count), with positions from 0",
+	"left": "write substring(text, 0, count)", "right": "write substring(text, length(text) - count, count)",
+	"concat": "write a + b", "ifnull": "write coalesce(a, b)", "isnull": "write coalesce(a, b)", "nvl": "write coalesce(a, b)", "iif": "write if(condition, a, b)",
+	"ceiling": "write ceil(number)", "trunc": "write int(number)", "mod": "write a % b",
+	"tostring": "write string(value)", "str": "write string(value)", "tointeger": "write int(value)", "toint": "write int(value)", "tofloat": "write float(value)", "cast": "write string(value), int(value), float(value) or date(value)",
+	"datediff": "write days_between(from, to)", "date_diff": "write days_between(from, to)", "timestampdiff": "write seconds_between(from, to)", "age": "write days_between(from, to)",
+	"date_trunc": "write date(time) for the day; year(time) and month(time) return parts of it", "extract": "write year(time), month(time), day(time), hour(time) or weekday(time)", "date_part": "write year(time), month(time), day(time), hour(time) or weekday(time)",
+	"dayofweek": "write weekday(time), from 1 for Monday", "current_timestamp": "write now()", "current_date": "write date(now())", "today": "write date(now())", "getdate": "write now()", "timestamp": "write now(), or a datetime(\"…\")",
+	"interval": "write now() + days(30), or hours, minutes or seconds", "labels": "write type(n)", "label": "write type(n)", "to_string": "write string(value)", "to_lower": "write lower(text)", "to_upper": "write upper(text)",
+	"nullif": "write if(a != b, a)", "exists": "write exists { … }", "case": "write if(condition, a, b)", "greatest": "write if(a > b, a, b)", "least": "write if(a < b, a, b)",
 }
 
 // reportUnexpected reports that the operand `o` stands where the grammar wants something else. `in`

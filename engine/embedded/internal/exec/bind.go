@@ -13,6 +13,8 @@ type binder struct {
 	*query
 	*meter
 	ranks bool // expressions may use scores; false inside a condition
+	// composes is set while a column or sort key may compute with aggregates.
+	composes bool
 
 	textsOf   map[string][]int // positions in query.texts, by the key of a match
 	groupedBy map[string][]int // positions in query.columns, by the key of an expression
@@ -40,6 +42,11 @@ func (b *binder) bind() error {
 	b.ranks = true
 	if err := b.projections(); err != nil {
 		return err
+	}
+	for i := range b.columns {
+		if c := &b.columns[i]; c.composed && !b.isGrouped(c.Expr) {
+			return mismatch("the column %s computes with aggregates and with a value by which the query does not group its rows", c.Name)
+		}
 	}
 	if err := b.orders(); err != nil {
 		return err
@@ -83,6 +90,10 @@ func (b *binder) projections() error {
 				out.fields = append(out.fields, ex)
 			}
 		default:
+			if out.composed = plan.HasAggregate(e); out.composed {
+				out.ex, err = b.composed(e)
+				break
+			}
 			uses(e, b.keepVar)
 			out.ex, err = b.expr(e)
 		}
@@ -111,11 +122,10 @@ func (b *binder) orders() error {
 			b.order = append(b.order, key)
 			continue
 		}
-		if b.read.Grouped && !b.groups(o.Expr) {
+		if b.read.Grouped && !b.isGrouped(o.Expr) {
 			return mismatch("the query orders by an expression that is neither a returned column nor an aggregate")
 		}
-		uses(o.Expr, b.keepVar)
-		ex, err := b.expr(o.Expr)
+		ex, err := b.composed(o.Expr)
 		if err != nil {
 			return err
 		}
@@ -134,13 +144,27 @@ func (b *binder) orders() error {
 	return nil
 }
 
+// isGrouped reports whether an expression has one value in each group: it holds only constants,
+// expressions by which the read groups its rows, and aggregates.
+func (b *binder) isGrouped(e plan.Expr) bool {
+	switch e.(type) {
+	case plan.Agg, plan.Lit, plan.ParamRef, plan.Now:
+		return true
+	}
+	if b.groups(e) {
+		return true
+	}
+	parts := plan.Operands(e)
+	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p plan.Expr) bool { return !b.isGrouped(p) })
+}
+
 // groups reports whether the read groups its rows by an expression.
 func (b *binder) groups(e plan.Expr) bool {
 	if b.groupedBy == nil {
 		b.groupedBy = map[string][]int{}
 		for i, c := range b.columns {
 			b.step(1)
-			if key := keyOf(c.Expr); c.agg < 0 {
+			if key := keyOf(c.Expr); c.isKey() {
 				b.groupedBy[key] = append(b.groupedBy[key], i)
 			}
 		}

@@ -39,7 +39,7 @@ func (b *binder) block(clauses []plan.Clause) (*block, error) {
 			}
 			out.conds = append(out.conds, bound)
 		case plan.Not, plan.Exists, plan.Any, plan.All:
-			t, err := b.test(c)
+			t, err := b.blockTest(c)
 			if err != nil {
 				return nil, err
 			}

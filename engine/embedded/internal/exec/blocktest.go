@@ -18,8 +18,8 @@ type test struct {
 	of    []*test     // of an Any or All
 }
 
-// test binds a condition.
-func (b *binder) test(c plan.Clause) (*test, error) {
+// blockTest binds a condition.
+func (b *binder) blockTest(c plan.Clause) (*test, error) {
 	b.step(1)
 	out := &test{src: c, drops: plan.Dropped(c, nil)}
 	var err error
@@ -30,7 +30,7 @@ func (b *binder) test(c plan.Clause) (*test, error) {
 		out.block, err = b.block(plan.Block(c))
 	case plan.Any, plan.All:
 		for _, inner := range plan.Block(c) {
-			t, err := b.test(inner)
+			t, err := b.blockTest(inner)
 			if err != nil {
 				return nil, err
 			}

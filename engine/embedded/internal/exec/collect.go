@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"slices"
 )
 
@@ -82,7 +83,7 @@ func prunes(rows int, limit int64) bool { return rows >= pruneAt && int64(rows)/
 
 // finish sorts the collected rows and cuts them to the limit.
 func (co *collector) finish() error {
-	if co.read.Grouped && co.grouped == 0 && !slices.ContainsFunc(co.Program.columns, func(c projection) bool { return c.agg < 0 }) {
+	if co.read.Grouped && co.grouped == 0 && !slices.ContainsFunc(co.Program.columns, func(c projection) bool { return c.isKey() }) {
 		co.grouped++
 		co.rows.n++
 		co.addGroup()
@@ -95,7 +96,7 @@ func (co *collector) finish() error {
 	// Each step that stops early yields one row more than the limit, so rows were cut off if and
 	// only if more were collected. rows.n counts the groups of a grouped read.
 	co.more = co.more || co.maxRows > 0 && int64(co.rows.n) > co.maxRows
-	if err := order(); err != nil {
+	if err := cmp.Or(order(), co.textErr); err != nil {
 		return err
 	}
 	if limit := co.maxRows; limit >= 0 && int64(len(co.perm)) > limit {

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -38,16 +40,19 @@ func (pl *planner) degrees() *degrees {
 // that end, or count rows.
 func (s *degrees) countsRows(q *query) bool {
 	s.v = plan.NoVar
-	depends := func(e *expr) bool {
+	var depends func(e *expr) bool
+	depends = func(e *expr) bool {
 		switch e.kind {
-		case exprConst:
+		case exprConst, exprAgg:
 			return true
+		case exprApply:
+			return !slices.ContainsFunc(e.args, func(a *expr) bool { return !depends(a) })
 		case exprProp, exprID:
 			if s.v == plan.NoVar {
 				s.v = e.v
 			}
 			return s.v == e.v
-		case exprEnd, exprMatch, exprBM25, exprNearest, exprFused:
+		case exprEnd, exprMatch, exprBM25, exprNearest, exprFused, exprTest:
 		}
 		return false
 	}

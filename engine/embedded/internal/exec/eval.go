@@ -24,19 +24,28 @@ type evaluator struct {
 	now     value.Value      // the value of now()
 	tables  []*version.Table // by variable
 	ticks   int              // entities examined since the context was last checked
-	textErr error            // why an inverted index could not be built, or a condition not tested
+	textErr error            // the first error of an expression, or why an inverted index could not be built or a condition not tested
 
-	vecs      []column.Vec // by slot of an expression
-	scratch   []uint32     // memory for one use at a time
-	chosen    []uint32     // rows that a condition or a step keeps; valid until the next one
-	queries   []textQuery  // by position in query.texts
-	constants              // lists and patterns of the conditions
+	vecs    []column.Vec // by slot of an expression
+	scratch []uint32     // memory for one use at a time
+	chosen  []uint32     // rows that a condition or a step keeps; valid until the next one
+	queries []textQuery  // by position in query.texts
+	passed  []uint32     // rows for which a test is true; valid until the next test
+	made    []int64      // by slot of an expression: bytes of the texts that its functions made; nil without functions
+	part    frame        // see window
+	// results writes the results of an aggregate for some groups into a vector.
+	results   func(agg int, groups []uint32, vec *column.Vec)
+	constants // lists and patterns of the conditions
 	scores
 }
 
 func newEvaluator(p *Program) evaluator {
-	return evaluator{Program: p, vecs: make([]column.Vec, p.vecs), tables: make([]*version.Table, len(p.types)),
+	ev := evaluator{Program: p, vecs: make([]column.Vec, p.vecs), tables: make([]*version.Table, len(p.types)),
 		queries: make([]textQuery, len(p.texts)), constants: newConstants(p), scores: newScores(p)}
+	if p.computes {
+		ev.made = make([]int64, p.vecs)
+	}
+	return ev
 }
 
 // begin prepares for a run with its inputs.
@@ -50,6 +59,7 @@ func (ev *evaluator) begin(ctx context.Context, snap *version.Snapshot, args eng
 	for i := range ev.queries {
 		ev.queries[i].ready = false
 	}
+	clear(ev.made)
 }
 
 // end clears references that a pooled evaluator must not keep alive. If vecs is true, it clears the
@@ -100,6 +110,12 @@ func (ev *evaluator) constant(e *expr) value.Value {
 		return ev.args[s.Index]
 	case plan.Now:
 		return ev.now
+	case plan.Apply, plan.Test:
+		v, err := (&inputs{ev.args, ev.now}).value(s, false)
+		if err != nil {
+			ev.fail(err)
+		}
+		return v
 	}
 	panic("exec: expression is not constant")
 }
@@ -130,6 +146,10 @@ func (ev *evaluator) eval(e *expr, f *frame) *column.Vec {
 		})
 	case exprBM25, exprNearest, exprFused:
 		ev.evalScore(e, f, vec)
+	case exprApply, exprTest:
+		ev.evalComputed(e, f, vec)
+	case exprAgg:
+		ev.results(e.agg, f.groups[:f.n], vec)
 	}
 	return vec
 }
@@ -172,6 +192,8 @@ func (ev *evaluator) valueAt(e *expr, f *frame, i int) value.Value {
 		return value.OfString(ev.snap.Nodes(edges.Type.From).ID(src))
 	case exprMatch:
 		// A text match is never equal to a key.
+	case exprBM25, exprNearest, exprFused, exprApply, exprTest, exprAgg:
+		// No lookup uses them; see scope.isKnown.
 	}
 	return value.Null
 }

@@ -102,7 +102,7 @@ func (x *explainer) result(rows int64) *engine.Operator {
 		var keys, aggs []string
 		for _, c := range r.Columns {
 			x.step(1)
-			if _, ok := c.Expr.(plan.Agg); ok {
+			if plan.HasAggregate(c.Expr) {
 				aggs = append(aggs, x.Expr(c.Expr))
 			} else {
 				keys = append(keys, x.Expr(c.Expr))

@@ -21,6 +21,9 @@ const (
 	exprBM25                    // relevance
 	exprNearest                 // distance
 	exprFused                   // score of an rrf
+	exprApply                   // result of an operator or a function
+	exprTest                    // whether a comparison is true
+	exprAgg                     // result of an aggregate, in a column or sort key that computes with it
 )
 
 // expr is a bound expression. Its value is either constant during a run or a vector over a
@@ -35,6 +38,9 @@ type expr struct {
 	match int        // position in query.texts
 	score int        // position in query.relevances, distances or fusions
 	slot  int        // the vector for its values
+	args  []*expr    // for exprApply
+	cond  *cond      // for exprTest
+	agg   int        // for exprAgg: position in query.aggs
 }
 
 // uses calls f for each variable of an expression.
@@ -59,6 +65,10 @@ func uses(e plan.Expr, f func(plan.VarID)) {
 	case plan.RRF:
 		uses(e.First, f)
 		uses(e.Second, f)
+	case plan.Apply, plan.Test:
+		for _, o := range plan.Operands(e) {
+			uses(o, f)
+		}
 	case plan.Lit, plan.ParamRef, plan.Now, nil:
 	}
 }
@@ -122,8 +132,21 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 		out.match, err = b.text(e.Match)
 	case plan.BM25, plan.Nearest, plan.RRF:
 		err = b.score(e, out)
+	case plan.Apply:
+		err = b.apply(e, out)
+	case plan.Test:
+		err = b.test(e, out)
 	case plan.Agg:
-		return nil, mismatch("the aggregate %s is not allowed here", e.Func)
+		if !b.composes {
+			return nil, mismatch("the aggregate %s is not allowed here", e.Func)
+		}
+		b.composes = false // aggregates do not nest
+		out.kind = exprAgg
+		out.agg, err = b.aggregate(e)
+		b.composes = true
+		if err == nil {
+			out.typ = b.aggs[out.agg].typ
+		}
 	}
 	return out, err
 }
@@ -173,6 +196,18 @@ func keyOf(e plan.Expr) string {
 		return e.Func.String() + keyOf(e.Arg)
 	case plan.ParamRef:
 		return "$" + strconv.Itoa(e.Index)
+	case plan.Apply:
+		key := e.Func.String() + "("
+		for _, a := range e.Args {
+			key += keyOf(a) + ","
+		}
+		return key
+	case plan.Test:
+		key := "test("
+		for _, o := range plan.Operands(e) {
+			key += keyOf(o) + ","
+		}
+		return key
 	case plan.ID, plan.Endpoint, plan.Whole, plan.Now, nil:
 	}
 	return fmt.Sprintf("%T%v", e, e)

@@ -14,6 +14,9 @@ type frame struct {
 	// contains the rows of the input for which the block already has a match.
 	outer []uint32
 	found *rowSet
+	// groups contains the number of the group of each row. Only the frames of a grouped result use
+	// it.
+	groups []uint32
 }
 
 // rowSet is a set of rows of a frame.

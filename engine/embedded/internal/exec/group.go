@@ -45,15 +45,26 @@ func (b *binder) groupKey() {
 	var props []int
 	for i := range b.columns {
 		c := &b.columns[i]
-		if c.agg >= 0 || c.ex.kind == exprConst {
+		if !c.variesByGroup() {
 			continue
 		}
 		g.keyed = true
-		if c.ex.kind != exprProp && c.ex.kind != exprID || g.by != plan.NoVar && g.by != c.ex.v {
+		by := c.ex.v
+		switch c.ex.kind {
+		case exprProp, exprID:
+		case exprApply:
+			by = soleVar(c.ex.src)
+		default:
+			by = plan.NoVar
+		}
+		if by == plan.NoVar || g.by != plan.NoVar && g.by != by {
 			single = false
 			continue
 		}
-		g.by = c.ex.v
+		g.by = by
+		if c.ex.kind == exprApply {
+			continue
+		}
 		if c.ex.kind == exprID {
 			g.whole = true
 		} else {
@@ -185,7 +196,7 @@ func (co *collector) startRemembering(rows int) error {
 // i in ids[places[i]], or in ids[i] if places is nil.
 func (co *collector) assignByKey(f *frame, places, ids []uint32) error {
 	for i := range co.Program.columns {
-		if c := &co.Program.columns[i]; c.agg < 0 && c.ex.kind != exprConst {
+		if c := &co.Program.columns[i]; c.variesByGroup() {
 			co.eval(c.ex, f)
 		}
 	}
@@ -195,7 +206,7 @@ func (co *collector) assignByKey(f *frame, places, ids []uint32) error {
 	for i := range f.n {
 		co.key = co.key[:0]
 		for k := range co.Program.columns {
-			if c := &co.Program.columns[k]; c.agg < 0 && c.ex.kind != exprConst {
+			if c := &co.Program.columns[k]; c.variesByGroup() {
 				co.key = appendGroupKey(co.key, &co.vecs[c.ex.slot], i)
 			}
 		}
@@ -301,6 +312,7 @@ func (co *collector) sortGroups() error {
 		return err
 	}
 	rows := co.rowsOf(&co.groupRows, &co.rows, groups)
+	rows.groups = groups
 	keys := co.sortBy[:0]
 	for _, o := range co.order {
 		switch {
@@ -313,7 +325,7 @@ func (co *collector) sortGroups() error {
 		}
 	}
 	for i := range co.Program.columns {
-		if c := &co.Program.columns[i]; c.agg < 0 && c.ex.kind != exprConst {
+		if c := &co.Program.columns[i]; c.variesByGroup() {
 			keys = append(keys, sortKey{vec: co.eval(c.ex, rows)})
 		}
 	}

@@ -21,12 +21,15 @@ type Write struct {
 	Vectors Vectors
 	Nodes   int64 // nodes affected so far
 	Edges   int64 // edges affected so far
+
+	query *plan.Query // the mutation that runs
 }
 
 // Run runs the statements of a mutation in order and checks the resulting entities. The
 // caller must have checked the mutation and the arguments. After an error the caller must
 // discard the transaction.
 func (w *Write) Run(ctx context.Context, q *plan.Query) error {
+	w.query = q
 	for _, s := range q.Mutation.Statements {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -61,7 +64,10 @@ func (w *Write) insert(s plan.Insert) error {
 	row := version.Row{Vals: vals}
 	var err error
 	if s.ID != nil {
-		id := w.value(s.ID)
+		id, err := w.computed(t, "id", s.ID)
+		if err != nil {
+			return err
+		}
 		if !id.IsNull() && (id.Kind() != value.String || id.IsList()) {
 			return &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: "id", Rule: "type", Detail: fmt.Sprintf("found a value of type %s, expected String", id.Type())}
 		}
@@ -112,7 +118,10 @@ func (w *Write) endpoint(t *version.Type, end string, node int, e plan.Expr) (ui
 	if e == nil {
 		return 0, fail("endpoint", "the endpoint is missing; give the id of a node "+nt.Name)
 	}
-	id := w.value(e)
+	id, err := w.computed(t, end, e)
+	if err != nil {
+		return 0, err
+	}
 	if id.IsNull() {
 		return 0, fail("endpoint", "the endpoint is null, expected the id of a node "+nt.Name)
 	}
@@ -296,7 +305,10 @@ func one(ord uint32, ok bool) []uint32 {
 // property's type.
 func (w *Write) assignment(t *version.Type, a plan.Assign) (int, value.Value, error) {
 	p, _ := t.Prop(a.Name)
-	v := w.value(a.Value)
+	v, err := w.computed(t, a.Name, a.Value)
+	if err != nil {
+		return p, value.Null, err
+	}
 	if v.IsNull() || v.Kind() == a.Type.Kind || v.IsList() != a.Type.List {
 		return p, v, nil
 	}
@@ -307,16 +319,19 @@ func (w *Write) assignment(t *version.Type, a plan.Assign) (int, value.Value, er
 	return p, c, nil
 }
 
-// value returns the value of a literal, a parameter or now().
+// value returns the value of an expression, or null if it has none.
 func (w *Write) value(e plan.Expr) value.Value {
-	switch e := e.(type) {
-	case plan.Lit:
-		return e.Value
-	case plan.ParamRef:
-		return w.Args[e.Index]
-	case plan.Now:
-		return w.Now
-	case plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF:
+	v, _ := (&inputs{w.Args, w.Now}).value(e, false)
+	return v
+}
+
+// computed returns the value of an expression that is assigned to a property, or to id, from or to.
+// The error names the expression if it has no result.
+func (w *Write) computed(t *version.Type, property string, e plan.Expr) (value.Value, error) {
+	v, err := (&inputs{w.Args, w.Now}).value(e, true)
+	if err == errZero || err == errRange {
+		return value.Null, &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: property, Rule: "type",
+			Detail: fmt.Sprintf("%s %s", plan.SpellerOf(w.query).Plain(e), err)}
 	}
-	panic(fmt.Sprintf("exec: %T in a mutation", e))
+	return v, err
 }

@@ -65,21 +65,56 @@ func checkPropType(t *version.Type, name string, want value.Type) error {
 	return nil
 }
 
-// operands checks the expressions of a statement. Each must be a literal, an existing parameter, or
-// `now`. An expression may be missing where the statement allows that.
-func operands(q *plan.Query, s plan.Statement) error {
-	operand := func(e plan.Expr) error {
-		switch e := e.(type) {
-		case plan.Lit, plan.Now:
-			return nil
-		case plan.ParamRef:
-			if e.Index < 0 || e.Index >= len(q.Params) {
-				return mismatch("there is no parameter %d", e.Index)
-			}
-			return nil
+// operandType checks an expression of a mutation and returns its type. It must be a literal, an
+// existing parameter, now, or computed from them.
+func operandType(q *plan.Query, e plan.Expr) (value.Type, error) {
+	switch e := e.(type) {
+	case plan.Lit:
+		if e.Value.IsNull() {
+			return value.Type{}, nil
 		}
-		return mismatch("a mutation holds a %T, but may hold only a literal, a parameter or now()", e)
+		return e.Value.Type(), nil
+	case plan.Now:
+		return value.Of(value.DateTime), nil
+	case plan.ParamRef:
+		if e.Index < 0 || e.Index >= len(q.Params) {
+			return value.Type{}, mismatch("there is no parameter %d", e.Index)
+		}
+		return q.Params[e.Index].Type, nil
+	case plan.Test:
+		if _, ok := e.Cond.(plan.Compare); !ok {
+			return value.Type{}, mismatch("a mutation holds a text match")
+		}
+		for _, o := range plan.Operands(e) {
+			if _, err := operandType(q, o); err != nil {
+				return value.Type{}, err
+			}
+		}
+		return value.Of(value.Bool), nil
+	case plan.Apply:
+		row := e.Func.Row()
+		if row == nil || !row.TakesArgs(len(e.Args)) {
+			return value.Type{}, mismatch("there is no function %d with %d arguments", uint8(e.Func), len(e.Args))
+		}
+		types := make([]value.Type, len(e.Args))
+		for i, a := range e.Args {
+			var err error
+			if types[i], err = operandType(q, a); err != nil {
+				return value.Type{}, err
+			}
+		}
+		t, ok := row.Result(types)
+		if !ok || t.Kind != e.Type.Kind || t.List != e.Type.List {
+			return value.Type{}, mismatch("%s does not take the given types, or does not yield %s", e.Func, e.Type)
+		}
+		return t, nil
 	}
+	return value.Type{}, mismatch("a mutation holds a %T, but may hold only literals, parameters, now() and what is computed from them", e)
+}
+
+// operands checks the expressions of a statement; see operandType. An expression may be missing
+// where the statement allows that.
+func operands(q *plan.Query, s plan.Statement) error {
 	var exprs []plan.Expr
 	var set []plan.Assign
 	switch s := s.(type) {
@@ -95,7 +130,7 @@ func operands(q *plan.Query, s plan.Statement) error {
 		exprs = append(exprs, a.Value)
 	}
 	for _, e := range exprs {
-		if err := operand(e); err != nil {
+		if _, err := operandType(q, e); err != nil {
 			return err
 		}
 	}

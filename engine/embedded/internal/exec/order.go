@@ -302,7 +302,7 @@ func (s *scope) isKnown(e *expr) bool {
 		return true
 	case exprProp, exprID, exprEnd:
 		return s.bound(e.v)
-	case exprMatch, exprBM25, exprNearest, exprFused:
+	case exprMatch, exprBM25, exprNearest, exprFused, exprApply, exprTest, exprAgg:
 	}
 	return false
 }

@@ -56,6 +56,8 @@ type query struct {
 	aggs     []aggregate
 	reads    [][]int // by variable: the properties that the result reads
 	usesNow  bool
+	// computes is set if an operator, a function or a test computes with values of a row.
+	computes bool
 	ranking
 	grouping
 }
@@ -75,7 +77,15 @@ type projection struct {
 	ex     *expr
 	agg    int     // position in query.aggs, or -1
 	fields []*expr // the fields, if the column is a whole node
+	// composed is set if ex computes with aggregates.
+	composed bool
 }
+
+// isKey reports whether the column is one of the values by which a grouped read groups its rows.
+func (c *projection) isKey() bool { return c.agg < 0 && !c.composed }
+
+// variesByGroup reports whether the column is such a value and is not the same for every row.
+func (c *projection) variesByGroup() bool { return c.isKey() && c.ex.kind != exprConst }
 
 // orderKey is a sort key. In a grouped read it is a column or an aggregate.
 type orderKey struct {

@@ -110,12 +110,13 @@ func (b *binder) score(e plan.Expr, out *expr) (err error) {
 
 // fuses reports whether a read contains a call of `rrf`.
 func fuses(r *plan.Read) bool {
-	is := func(e plan.Expr) bool {
+	var is func(e plan.Expr) bool
+	is = func(e plan.Expr) bool {
 		if a, ok := e.(plan.Agg); ok {
 			e = a.Arg
 		}
 		_, ok := e.(plan.RRF)
-		return ok
+		return ok || slices.ContainsFunc(plan.Operands(e), is)
 	}
 	return slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return is(c.Expr) }) ||
 		slices.ContainsFunc(r.Order, func(o plan.Order) bool { return is(o.Expr) })

@@ -116,7 +116,7 @@ func (o *output) batchOf(rows []uint32) (*engine.Batch, error) {
 		}
 		o.rows.cols[v] = out
 	}
-	o.rows.n = n
+	o.rows.n, o.rows.groups = n, rows
 	for i := range o.Program.columns {
 		c, vec := &o.Program.columns[i], &o.vecs[i]
 		switch {

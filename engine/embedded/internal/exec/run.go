@@ -33,6 +33,7 @@ type run struct {
 func newRun(p *Program) *run {
 	r := &run{evaluator: newEvaluator(p)}
 	r.collector = newCollector(&r.evaluator)
+	r.evaluator.results = r.collector.result
 	r.matcher = newMatcher(&r.evaluator, &r.collector)
 	r.output = newOutput(&r.evaluator, &r.collector)
 	return r

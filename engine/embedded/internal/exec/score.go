@@ -135,7 +135,7 @@ func (ev *evaluator) evalScore(e *expr, f *frame, vec *column.Vec) {
 				vec.SetNull(i)
 			}
 		}
-	case exprConst, exprProp, exprID, exprEnd, exprMatch:
+	case exprConst, exprProp, exprID, exprEnd, exprMatch, exprApply, exprTest, exprAgg:
 		panic("exec: expression is not a score")
 	}
 }

@@ -40,8 +40,8 @@ func (b *binder) shape() error {
 		if err := result(c.Expr); err != nil {
 			return err
 		}
-		if agg, ok := c.Expr.(plan.Agg); ok && !b.read.Grouped {
-			return mismatch("the query returns the aggregate %s, but is not marked as grouped", agg.Func)
+		if plan.HasAggregate(c.Expr) && !b.read.Grouped {
+			return mismatch("the query returns the aggregate %s, but is not marked as grouped", c.Name)
 		}
 	}
 	for _, o := range b.read.Order {
@@ -173,6 +173,13 @@ func (b *binder) checkNames(e plan.Expr) error {
 		return b.all(e.Prop, e.Query)
 	case plan.Nearest:
 		return b.all(e.Prop, e.Vector)
+	case plan.Apply:
+		if row := e.Func.Row(); row == nil || !row.TakesArgs(len(e.Args)) {
+			return mismatch("there is no function %d with %d arguments", uint8(e.Func), len(e.Args))
+		}
+		return b.all(e.Args...)
+	case plan.Test:
+		return b.condition(e.Cond)
 	case plan.RRF:
 		for _, rank := range []plan.Expr{e.First, e.Second} {
 			switch rank.(type) {

@@ -1,0 +1,259 @@
+package exec
+
+import (
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// apply binds an operator or a function.
+func (b *binder) apply(e plan.Apply, out *expr) error {
+	constant := true
+	types := make([]value.Type, len(e.Args))
+	for i, a := range e.Args {
+		arg, err := b.part(a)
+		if err != nil {
+			return err
+		}
+		out.args = append(out.args, arg)
+		types[i] = arg.typ
+		constant = constant && arg.kind == exprConst
+	}
+	t, ok := e.Func.Row().Result(types)
+	if !ok || t.Kind != e.Type.Kind || t.List != e.Type.List {
+		return mismatch("%s does not take the given types, or does not yield %s", e.Func, e.Type)
+	}
+	out.typ = t
+	if !constant {
+		out.kind = exprApply
+		b.computes = true
+	}
+	return nil
+}
+
+// test binds a condition that is a value.
+func (b *binder) test(e plan.Test, out *expr) error {
+	c, ok := e.Cond.(plan.Compare)
+	if !ok {
+		return &engine.Unsupported{Construct: "a text match as a value within an expression"}
+	}
+	if c.Op == plan.In || c.Op == plan.Matches {
+		return &engine.Unsupported{Construct: c.Op.String() + " as a value within an expression"}
+	}
+	cond := &cond{op: c.Op, unless: plan.NoParam, text: -1}
+	var err error
+	if cond.left, err = b.part(c.Left); err != nil {
+		return err
+	}
+	if cond.right, err = b.part(c.Right); err != nil {
+		return err
+	}
+	out.typ = value.Of(value.Bool)
+	if cond.left.kind != exprConst || cond.right.kind != exprConst {
+		out.kind, out.cond = exprTest, cond
+		b.computes = true
+	}
+	return nil
+}
+
+// part binds an expression within another one.
+func (b *binder) part(e plan.Expr) (*expr, error) {
+	out, err := b.expr(e)
+	if err != nil {
+		return nil, err
+	}
+	switch out.kind {
+	case exprBM25, exprNearest, exprFused:
+		return nil, &engine.Unsupported{Construct: "a score within an expression"}
+	case exprConst, exprProp, exprID, exprEnd, exprMatch, exprApply, exprTest, exprAgg:
+	}
+	return out, nil
+}
+
+// composed binds a column or a sort key that computes with aggregates.
+func (b *binder) composed(e plan.Expr) (*expr, error) {
+	b.composes = true
+	defer func() { b.composes = false }()
+	usesRow(e, b.keepVar)
+	return b.expr(e)
+}
+
+// usesRow calls f for each variable of an expression outside of its aggregates.
+func usesRow(e plan.Expr, f func(plan.VarID)) {
+	switch e := e.(type) {
+	case plan.Agg:
+	case plan.Apply, plan.Test:
+		for _, o := range plan.Operands(e) {
+			usesRow(o, f)
+		}
+	default:
+		uses(e, f)
+	}
+}
+
+// soleVar returns the only variable of an expression without aggregates, or NoVar.
+func soleVar(e plan.Expr) plan.VarID {
+	sole, several := plan.NoVar, false
+	uses(e, func(v plan.VarID) {
+		several = several || sole != plan.NoVar && sole != v
+		sole = v
+	})
+	if several {
+		return plan.NoVar
+	}
+	return sole
+}
+
+// evalComputed evaluates an operator, a function or a test for the rows of a frame. It works on at
+// most frameSize rows at a time, so that the vectors of its parts stay small.
+func (ev *evaluator) evalComputed(e *expr, f *frame, vec *column.Vec) {
+	vec.Reset(e.typ, f.n)
+	if made := &ev.made[e.slot]; *made > 0 {
+		ev.spent -= *made // the texts of the last frame
+		*made = 0
+	}
+	for first := 0; first < f.n; first += frameSize {
+		part := f
+		if f.n > frameSize {
+			part = ev.window(f, first, min(first+frameSize, f.n))
+		}
+		if err := ev.tick(part.n); err != nil {
+			ev.fail(err)
+		}
+		if ev.textErr != nil { // the run ends with the error
+			for i := first; i < f.n; i++ {
+				vec.SetNull(i)
+			}
+			return
+		}
+		if e.kind == exprTest {
+			ev.evalTest(e, part, vec, first)
+		} else {
+			ev.evalApply(e, part, vec, first)
+		}
+	}
+}
+
+// fail notes an error with which the run ends.
+func (ev *evaluator) fail(err error) {
+	if ev.textErr == nil {
+		ev.textErr = err
+	}
+}
+
+// window returns some consecutive rows of a frame. It is valid until the next call.
+func (ev *evaluator) window(f *frame, from, to int) *frame {
+	w := &ev.part
+	w.n, w.groups = to-from, nil
+	if f.groups != nil {
+		w.groups = f.groups[from:to]
+	}
+	if len(w.cols) < len(f.cols) {
+		w.cols = make([][]uint32, len(f.cols))
+	}
+	for v, col := range f.cols {
+		w.cols[v] = nil
+		if len(col) >= to {
+			w.cols[v] = col[from:to]
+		}
+	}
+	return w
+}
+
+// evalTest writes whether a comparison is true for the rows of a frame into vec, from position at.
+func (ev *evaluator) evalTest(e *expr, f *frame, vec *column.Vec, at int) {
+	ev.passed = ev.test(e.cond, f, ev.passed[:0])
+	clear(vec.Ints[at : at+f.n])
+	for _, i := range ev.passed {
+		vec.Ints[at+int(i)] = 1
+	}
+}
+
+// evalApply writes the results of an operator or a function for the rows of a frame into vec, from
+// position at.
+func (ev *evaluator) evalApply(e *expr, f *frame, vec *column.Vec, at int) {
+	var few [4]*column.Vec
+	args := few[:0]
+	for _, a := range e.args {
+		args = append(args, ev.eval(a, f))
+	}
+	fn := e.src.(plan.Apply).Func
+	if fn <= plan.Multiply && numbers(fn, args[0], args[1], vec, at, f.n) {
+		return
+	}
+	var row [4]value.Value
+	vals := row[:0]
+	if len(args) > len(row) {
+		vals = make([]value.Value, 0, len(args))
+	}
+	texts := makesText(fn)
+	for i := range f.n {
+		vals = vals[:0]
+		for _, a := range args {
+			vals = append(vals, a.Value(i))
+		}
+		v, err := call(fn, e.typ, vals)
+		if err != nil && err != errZero && err != errRange {
+			ev.fail(err)
+		}
+		vec.Set(at+i, v)
+		if !texts || v.IsNull() {
+			continue
+		}
+		ev.made[e.slot] += int64(len(v.Str()))
+		if err := ev.spend(len(v.Str())); err != nil {
+			ev.fail(err)
+			for i++; i < f.n; i++ {
+				vec.SetNull(at + i)
+			}
+			return
+		}
+	}
+}
+
+// numbers adds, subtracts or multiplies two vectors without nulls whose numbers are stored as those
+// of the result. It reports false, and does nothing, for other vectors.
+func numbers(fn plan.Func, a, b, out *column.Vec, at, n int) bool {
+	if a.Valid != nil || b.Valid != nil {
+		return false
+	}
+	switch {
+	case out.Type.Kind == value.F64 && a.Type.Kind.IsFloat() && b.Type.Kind.IsFloat():
+		x, y, z := a.Floats[:n], b.Floats[:n], out.Floats[at:at+n]
+		for i := range z {
+			r := 0.0
+			switch fn {
+			case plan.Add:
+				r = x[i] + y[i]
+			case plan.Subtract:
+				r = x[i] - y[i]
+			default:
+				r = x[i] * y[i]
+			}
+			if z[i] = r + positiveZero; r-r != 0 { // infinite, or not a number
+				out.SetNull(at + i)
+			}
+		}
+		return true
+	case out.Type.Kind == value.I64 && a.Type.Kind.Storage().IsSigned() && b.Type.Kind.Storage().IsSigned():
+		x, y, z := a.Ints[:n], b.Ints[:n], out.Ints[at:at+n]
+		for i := range z {
+			var r int64
+			var ok bool
+			switch fn {
+			case plan.Add:
+				r, ok = addInts(x[i], y[i])
+			case plan.Subtract:
+				r, ok = subtractInts(x[i], y[i])
+			default:
+				r, ok = multiplyInts(x[i], y[i])
+			}
+			if z[i] = r; !ok {
+				out.SetNull(at + i)
+			}
+		}
+		return true
+	}
+	return false
+}

@@ -1,0 +1,149 @@
+package exec
+
+import (
+	"errors"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// The reasons why an operator or a function has no result. In a read the result is then null.
+var (
+	errZero  = errors.New("divides by zero")
+	errRange = errors.New("has a result that is out of range")
+)
+
+// function computes the result of an operator or a function. typ is the type of the result. No
+// argument is null, except for the functions in takesNull. The error is errZero, errRange or a
+// *engine.TooLarge.
+type function func(typ value.Type, args []value.Value) (value.Value, error)
+
+// functions has the evaluation of each operator and function, by number. If and Coalesce have none,
+// because they choose between their arguments.
+var functions = [...]function{
+	plan.Add: arithmetic(addInts, addUints, func(a, b float64) float64 { return a + b }), plan.Subtract: arithmetic(subtractInts, subtractUints, func(a, b float64) float64 { return a - b }),
+	plan.Multiply: arithmetic(multiplyInts, multiplyUints, func(a, b float64) float64 { return a * b }),
+	plan.Divide:   divide, plan.Modulo: modulo, plan.Concat: concat,
+
+	plan.AddDays: shift(dayMillis, +1), plan.AddHours: shift(hourMillis, +1), plan.AddMinutes: shift(minuteMillis, +1), plan.AddSeconds: shift(secondMillis, +1),
+	plan.SubtractDays: shift(dayMillis, -1), plan.SubtractHours: shift(hourMillis, -1), plan.SubtractMinutes: shift(minuteMillis, -1), plan.SubtractSeconds: shift(secondMillis, -1),
+	plan.AddDuration: shiftDuration(+1), plan.SubtractDuration: shiftDuration(-1),
+
+	plan.Lower: lower, plan.Upper: upper, plan.Trim: trim, plan.Length: runeCount, plan.Substring: substring,
+	plan.Abs: abs, plan.Round: round, plan.Floor: floor, plan.Ceil: ceil,
+	plan.Year: year, plan.Month: month, plan.Day: day, plan.Hour: hour, plan.Weekday: weekday,
+	plan.DateOf: dateOf, plan.DaysBetween: daysBetween, plan.SecondsBetween: secondsBetween,
+	plan.Size: size, plan.ToString: toString, plan.ToInt: toInt, plan.ToFloat: toFloat,
+	plan.Coalesce: nil, plan.If: nil,
+}
+
+// takesNull reports whether a function may have a result although an argument is null.
+func takesNull(f plan.Func) bool { return f == plan.Coalesce || f == plan.If }
+
+// makesText reports whether a function makes a text that shares no memory with its arguments.
+func makesText(f plan.Func) bool {
+	return f == plan.Concat || f == plan.Lower || f == plan.Upper || f == plan.ToString
+}
+
+// call computes a function of values that may be null.
+func call(f plan.Func, typ value.Type, args []value.Value) (value.Value, error) {
+	switch f {
+	case plan.Coalesce:
+		for _, v := range args {
+			if !v.IsNull() {
+				return widen(v, typ.Kind), nil
+			}
+		}
+		return value.Null, nil
+	case plan.If:
+		switch {
+		case args[0].Bool():
+			return widen(args[1], typ.Kind), nil
+		case len(args) == 3:
+			return widen(args[2], typ.Kind), nil
+		}
+		return value.Null, nil
+	}
+	for _, v := range args {
+		if v.IsNull() {
+			return value.Null, nil
+		}
+	}
+	return functions[f](typ, args)
+}
+
+// inputs are the values that an expression without variables depends on.
+type inputs struct {
+	args engine.Args
+	now  value.Value
+}
+
+// value evaluates an expression of literals, arguments and now(). If strict is set, the error is
+// errZero, errRange or a *engine.TooLarge; else only the latter, and a result that does not exist is
+// null. It evaluates only the arguments of if and coalesce that it needs.
+func (in *inputs) value(e plan.Expr, strict bool) (value.Value, error) {
+	switch e := e.(type) {
+	case plan.Lit:
+		return e.Value, nil
+	case plan.ParamRef:
+		return in.args[e.Index], nil
+	case plan.Now:
+		return in.now, nil
+	case plan.Test:
+		c := e.Cond.(plan.Compare)
+		left, err := in.value(c.Left, strict)
+		if err != nil {
+			return value.Null, err
+		}
+		right, err := in.value(c.Right, strict)
+		return value.OfBool(err == nil && holds(c.Op, left, right)), err
+	case plan.Apply:
+		return in.apply(e, strict)
+	case plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF:
+	}
+	panic("exec: an expression without variables has a variable")
+}
+
+// apply evaluates an operator or a function; see value.
+func (in *inputs) apply(e plan.Apply, strict bool) (value.Value, error) {
+	args := e.Args
+	switch e.Func {
+	case plan.If:
+		cond, err := in.value(args[0], strict)
+		if err != nil {
+			return value.Null, err
+		}
+		if args = args[1:2]; !cond.Bool() {
+			args = e.Args[2:]
+		}
+		fallthrough
+	case plan.Coalesce:
+		for _, a := range args {
+			v, err := in.value(a, strict)
+			if err != nil || !v.IsNull() {
+				return widen(v, e.Type.Kind), err
+			}
+		}
+		return value.Null, nil
+	}
+	var few [3]value.Value
+	vals := few[:0]
+	for _, a := range args {
+		v, err := in.value(a, strict)
+		if err != nil {
+			return value.Null, err
+		}
+		vals = append(vals, v)
+	}
+	v, err := call(e.Func, e.Type, vals)
+	if !strict && (err == errZero || err == errRange) {
+		return value.Null, nil
+	}
+	return v, err
+}
+
+// tooLong returns the error for a text that + would make.
+func tooLong(n int) error {
+	return &engine.TooLarge{Resource: "bytes of a text that + makes", Limit: plan.MaxText, Actual: int64(n)}
+}

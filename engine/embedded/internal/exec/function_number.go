@@ -1,0 +1,223 @@
+package exec
+
+import (
+	"math"
+	"math/bits"
+	"strconv"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// number returns a number as the nearest float.
+func number(v value.Value) float64 {
+	switch {
+	case v.Kind().IsFloat():
+		return v.Float()
+	case v.Kind() == value.U64:
+		return float64(v.Uint())
+	}
+	return float64(v.Int())
+}
+
+// widen converts a number to the kind in which it is computed: I64, U64 or F64. It returns every
+// other value unchanged.
+func widen(v value.Value, to value.Kind) value.Value {
+	switch {
+	case v.Kind() == to || v.IsList() || !v.Kind().IsNumeric():
+		return v
+	case to.IsFloat():
+		return value.OfF64(number(v))
+	}
+	return value.OfBits(to, v.Bits())
+}
+
+// positiveZero is added to a result to make −0 the 0 that it equals, so that equal results are the
+// same value.
+const positiveZero = 0.0
+
+// finite returns a float, or errRange if it is not finite.
+func finite(f float64) (value.Value, error) {
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		return value.Null, errRange
+	}
+	return value.OfF64(f + positiveZero), nil
+}
+
+// arithmetic makes an operator of its forms for the kinds in which it is computed.
+func arithmetic(ints func(a, b int64) (int64, bool), uints func(a, b uint64) (uint64, bool), floats func(a, b float64) float64) function {
+	return func(typ value.Type, args []value.Value) (value.Value, error) {
+		switch typ.Kind {
+		case value.F64:
+			return finite(floats(number(args[0]), number(args[1])))
+		case value.U64:
+			if n, ok := uints(args[0].Uint(), args[1].Uint()); ok {
+				return value.OfU64(n), nil
+			}
+		default:
+			if n, ok := ints(args[0].Int(), args[1].Int()); ok {
+				return value.OfI64(n), nil
+			}
+		}
+		return value.Null, errRange
+	}
+}
+
+// The operators on integers report false if the result is out of range.
+
+func addInts(a, b int64) (int64, bool) {
+	n := a + b
+	return n, (n > a) == (b > 0)
+}
+
+func subtractInts(a, b int64) (int64, bool) {
+	n := a - b
+	return n, (n < a) == (b > 0)
+}
+
+func multiplyInts(a, b int64) (int64, bool) {
+	if a == 0 || b == 0 {
+		return 0, true
+	}
+	n := a * b
+	return n, n/b == a && !(a == -1 && b == math.MinInt64) && !(b == -1 && a == math.MinInt64)
+}
+
+func addUints(a, b uint64) (uint64, bool) {
+	n, carry := bits.Add64(a, b, 0)
+	return n, carry == 0
+}
+
+func subtractUints(a, b uint64) (uint64, bool) { return a - b, a >= b }
+
+func multiplyUints(a, b uint64) (uint64, bool) {
+	high, n := bits.Mul64(a, b)
+	return n, high == 0
+}
+
+func divide(_ value.Type, args []value.Value) (value.Value, error) {
+	by := number(args[1])
+	if by == 0 {
+		return value.Null, errZero
+	}
+	return finite(number(args[0]) / by)
+}
+
+// modulo returns the remainder, which has the sign of the dividend.
+func modulo(typ value.Type, args []value.Value) (value.Value, error) {
+	switch a, b := args[0], args[1]; {
+	case number(b) == 0:
+		return value.Null, errZero
+	case typ.Kind == value.F64:
+		return finite(math.Mod(number(a), number(b)))
+	case typ.Kind == value.U64:
+		return value.OfU64(a.Uint() % b.Uint()), nil
+	case b.Int() == -1:
+		return value.OfI64(0), nil
+	default:
+		return value.OfI64(a.Int() % b.Int()), nil
+	}
+}
+
+func abs(_ value.Type, args []value.Value) (value.Value, error) {
+	v := args[0]
+	switch k := v.Kind(); {
+	case k.IsFloat():
+		return value.OfBits(k, math.Float64bits(math.Abs(v.Float()))), nil
+	case k == value.U32 || k == value.U64 || v.Int() >= 0:
+		return v, nil
+	case k == value.I32 && v.Int() == math.MinInt32, v.Int() == math.MinInt64:
+		return value.Null, errRange
+	default:
+		return value.OfBits(k, uint64(-v.Int())), nil
+	}
+}
+
+// whole applies a rounding to a float; an integer is whole already.
+func whole(v value.Value, rounding func(float64) float64) (value.Value, error) {
+	if !v.Kind().IsFloat() {
+		return v, nil
+	}
+	return value.OfBits(v.Kind(), math.Float64bits(rounding(v.Float())+positiveZero)), nil
+}
+
+func round(_ value.Type, args []value.Value) (value.Value, error) { return whole(args[0], math.Round) }
+func floor(_ value.Type, args []value.Value) (value.Value, error) { return whole(args[0], math.Floor) }
+func ceil(_ value.Type, args []value.Value) (value.Value, error)  { return whole(args[0], math.Ceil) }
+
+// toInt cuts a number towards zero. The result is null if it is not an I64.
+func toInt(_ value.Type, args []value.Value) (value.Value, error) {
+	v := args[0]
+	if v.Kind() == value.String {
+		s, ok := decimal(v.Str())
+		if !ok {
+			return value.Null, nil
+		}
+		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+			return value.OfI64(n), nil
+		}
+		f, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return value.Null, nil
+		}
+		v = value.OfF64(f)
+	}
+	switch k := v.Kind(); {
+	case k == value.U64 && v.Uint() > math.MaxInt64:
+		return value.Null, nil
+	case !k.IsFloat():
+		return value.OfI64(int64(v.Bits())), nil
+	}
+	f := math.Trunc(v.Float())
+	if !(f >= -(1<<63) && f < 1<<63) {
+		return value.Null, nil
+	}
+	return value.OfI64(int64(f)), nil
+}
+
+// toFloat converts a number or a text. The result is null if there is no finite number.
+func toFloat(_ value.Type, args []value.Value) (value.Value, error) {
+	v := args[0]
+	if v.Kind() != value.String {
+		return value.OfF64(number(v)), nil
+	}
+	s, ok := decimal(v.Str())
+	if !ok {
+		return value.Null, nil
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return value.Null, nil
+	}
+	return value.OfF64(f + positiveZero), nil
+}
+
+// decimal reports whether a text writes a number: an optional sign, digits, an optional fraction and
+// an optional exponent. It returns the text.
+func decimal(s string) (string, bool) {
+	rest := s
+	sign := func() {
+		if rest != "" && (rest[0] == '-' || rest[0] == '+') {
+			rest = rest[1:]
+		}
+	}
+	digits := func() bool {
+		n := 0
+		for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
+			n++
+		}
+		rest = rest[n:]
+		return n > 0
+	}
+	sign()
+	ok := digits()
+	if ok && rest != "" && rest[0] == '.' {
+		rest = rest[1:]
+		ok = digits()
+	}
+	if ok && rest != "" && (rest[0] == 'e' || rest[0] == 'E') {
+		rest = rest[1:]
+		sign()
+		ok = digits()
+	}
+	return s, ok && rest == ""
+}

@@ -1,0 +1,90 @@
+package exec
+
+import (
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+func concat(_ value.Type, args []value.Value) (value.Value, error) {
+	a, b := args[0].Str(), args[1].Str()
+	if n := len(a) + len(b); n > plan.MaxText {
+		return value.Null, tooLong(n)
+	}
+	return value.OfString(a + b), nil
+}
+
+func lower(_ value.Type, args []value.Value) (value.Value, error) {
+	return value.OfString(strings.ToLower(args[0].Str())), nil
+}
+
+func upper(_ value.Type, args []value.Value) (value.Value, error) {
+	return value.OfString(strings.ToUpper(args[0].Str())), nil
+}
+
+func trim(_ value.Type, args []value.Value) (value.Value, error) {
+	return value.OfString(strings.TrimSpace(args[0].Str())), nil
+}
+
+func runeCount(_ value.Type, args []value.Value) (value.Value, error) {
+	return value.OfI32(int32(min(utf8.RuneCountInString(args[0].Str()), math.MaxInt32))), nil
+}
+
+func size(_ value.Type, args []value.Value) (value.Value, error) {
+	return value.OfI32(int32(min(len(args[0].Elems()), math.MaxInt32))), nil
+}
+
+// substring returns the code points at the positions from start to start + count - 1.
+func substring(_ value.Type, args []value.Value) (value.Value, error) {
+	s, start, count := args[0].Str(), position(args[1]), position(args[2])
+	if count <= 0 {
+		return value.OfString(""), nil
+	}
+	end := start + count
+	if end < start { // only if both are large
+		end = math.MaxInt64
+	}
+	from, to := len(s), len(s)
+	if start <= 0 {
+		from = 0
+	}
+	if end <= 0 {
+		return value.OfString(""), nil
+	}
+	at := int64(0)
+	for i := range s {
+		if at == start {
+			from = i
+		}
+		if at == end {
+			to = i
+			break
+		}
+		at++
+	}
+	return value.OfString(s[from:to]), nil
+}
+
+// position returns an integer as a position in a text. A number beyond the range of an I64 is beyond
+// every text.
+func position(v value.Value) int64 {
+	if v.Kind() == value.U64 && v.Uint() > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(v.Bits())
+}
+
+// toString returns the text that a value has in a key, or null for a float that is not finite.
+func toString(_ value.Type, args []value.Value) (value.Value, error) {
+	v := args[0]
+	if v.Kind() == value.String {
+		return v, nil
+	}
+	if v.Kind().IsFloat() && (math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0)) {
+		return value.Null, nil
+	}
+	return value.OfString(value.Text(v)), nil
+}

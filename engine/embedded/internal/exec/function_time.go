@@ -1,0 +1,128 @@
+package exec
+
+import (
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// The units of time, in milliseconds.
+const (
+	secondMillis = 1000
+	minuteMillis = 60 * secondMillis
+	hourMillis   = 60 * minuteMillis
+	dayMillis    = 24 * hourMillis
+)
+
+// shift makes the function that moves a Date or DateTime by a number of units, forwards if sign is 1
+// and backwards if it is -1.
+func shift(unit, sign int64) function {
+	return func(typ value.Type, args []value.Value) (value.Value, error) {
+		length := unit
+		if typ.Kind == value.Date {
+			length = 1 // a Date counts days, and takes no other unit
+		}
+		step, ok := multiplyInts(position(args[1]), length*sign)
+		if !ok {
+			return value.Null, errRange
+		}
+		return moved(args[0], step)
+	}
+}
+
+// moved adds n days to a Date, or n milliseconds to a DateTime.
+func moved(v value.Value, n int64) (value.Value, error) {
+	sum, ok := addInts(v.Int(), n)
+	if !ok {
+		return value.Null, errRange
+	}
+	if v.Kind() == value.Date {
+		d, err := value.DateFromDays(sum)
+		if err != nil {
+			return value.Null, errRange
+		}
+		return value.OfDate(d), nil
+	}
+	t, err := value.DateTimeFromMillis(sum)
+	if err != nil {
+		return value.Null, errRange
+	}
+	return value.OfDateTime(t), nil
+}
+
+// shiftDuration makes the function that moves a DateTime by a Duration. It rounds the result down to
+// a millisecond, as a DateTime that is read from a text.
+func shiftDuration(sign int64) function {
+	return func(_ value.Type, args []value.Value) (value.Value, error) {
+		d := args[1].Int()
+		const nanos = int64(time.Millisecond)
+		millis, rest := d/nanos, d%nanos
+		millis *= sign
+		if rest*sign < 0 {
+			millis--
+		}
+		return moved(args[0], millis)
+	}
+}
+
+// instant returns a Date at midnight, or a DateTime, in UTC.
+func instant(v value.Value) time.Time {
+	if v.Kind() == value.Date {
+		return value.DateValue(v.Int()).Time()
+	}
+	return value.DateTimeValue(v.Int()).Time()
+}
+
+func year(_ value.Type, args []value.Value) (value.Value, error) {
+	return value.OfI32(int32(instant(args[0]).Year())), nil
+}
+
+func month(_ value.Type, args []value.Value) (value.Value, error) {
+	return value.OfI32(int32(instant(args[0]).Month())), nil
+}
+
+func day(_ value.Type, args []value.Value) (value.Value, error) {
+	return value.OfI32(int32(instant(args[0]).Day())), nil
+}
+
+func hour(_ value.Type, args []value.Value) (value.Value, error) {
+	return value.OfI32(int32(instant(args[0]).Hour())), nil
+}
+
+// weekday returns 1 for Monday to 7 for Sunday.
+func weekday(_ value.Type, args []value.Value) (value.Value, error) {
+	return value.OfI32(int32(instant(args[0]).Weekday()+6)%7 + 1), nil
+}
+
+// days returns the number of the day of a Date or DateTime, in UTC, since 1970-01-01.
+func days(v value.Value) int64 {
+	if v.Kind() == value.Date {
+		return v.Int()
+	}
+	n := v.Int() / dayMillis
+	if v.Int()%dayMillis < 0 {
+		n--
+	}
+	return n
+}
+
+// dateOf returns the day of a time, or the Date that a text writes, or null if it writes none.
+func dateOf(_ value.Type, args []value.Value) (value.Value, error) {
+	v := args[0]
+	if v.Kind() != value.String {
+		return value.OfDate(value.DateValue(days(v))), nil
+	}
+	d, err := value.ParseDate(v.Str())
+	if err != nil {
+		return value.Null, nil
+	}
+	return value.OfDate(d), nil
+}
+
+func daysBetween(_ value.Type, args []value.Value) (value.Value, error) {
+	return value.OfI32(int32(days(args[1]) - days(args[0]))), nil
+}
+
+func secondsBetween(_ value.Type, args []value.Value) (value.Value, error) {
+	return value.OfI64((args[1].Int() - args[0].Int()) / secondMillis), nil
+}

@@ -1,0 +1,217 @@
+package enginetest
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// computed draws expressions that compute with operators and functions. leaf draws an operand.
+type computed struct {
+	*drawer
+	leaf func() (plan.Expr, value.Type)
+}
+
+// maxTries is the number of times that arguments are drawn for a function until it takes them.
+const maxTries = 40
+
+// apply draws an operator or a function. Its arguments are computed, too, at most to a depth.
+func (c computed) apply(depth int) (plan.Apply, bool) {
+	row := pick(c.drawer, plan.Functions)
+	if c.percent(35) {
+		row = plan.Functions[c.IntN(int(plan.Modulo)+1)]
+	}
+	n := row.Least
+	if row.Most != n && c.percent(50) {
+		n++
+	}
+	for range maxTries {
+		e := plan.Apply{Func: row.Func}
+		var types []value.Type
+		for i := range n {
+			arg, t := c.operand(depth)
+			if row.Func == plan.If && i == 0 {
+				test, ok := c.test(depth)
+				if !ok {
+					return e, false
+				}
+				arg, t = test, value.Of(value.Bool)
+			}
+			e.Args, types = append(e.Args, arg), append(types, t)
+		}
+		if t, ok := row.Result(types); ok {
+			e.Type = t
+			return e, true
+		}
+	}
+	return plan.Apply{}, false
+}
+
+// operand draws an operand of an operator or a function.
+func (c computed) operand(depth int) (plan.Expr, value.Type) {
+	if depth > 0 && c.percent(30) {
+		if e, ok := c.apply(depth - 1); ok {
+			return e, e.Type
+		}
+	}
+	return c.leaf()
+}
+
+// test draws a comparison of two operands.
+func (c computed) test(depth int) (plan.Test, bool) {
+	for range maxTries {
+		a, ta := c.operand(depth)
+		b, tb := c.operand(depth)
+		if comparable(ta) && comparable(tb) && (ta.Kind == tb.Kind || ta.Kind.IsNumeric() && tb.Kind.IsNumeric()) {
+			op := plan.Op(c.IntN(int(plan.Ge) + 1))
+			return plan.Test{Cond: plan.Compare{Op: op, Left: a, Right: b, Unless: plan.NoParam}}, true
+		}
+	}
+	return plan.Test{}, false
+}
+
+// computed draws expressions of the variables in scope.
+func (r *readDraw) computed(scope []plan.VarID) computed {
+	return computed{r.drawer, func() (plan.Expr, value.Type) {
+		if r.percent(70) {
+			v := pick(r.drawer, scope)
+			declared := r.q.Read.Vars[v]
+			var props []plan.Prop
+			for _, p := range properties(r.drawer.schema, declared.Entity, declared.Type) {
+				if p.Type.Kind.IsComparable() {
+					props = append(props, r.prop(v, p.Name))
+				}
+			}
+			if len(props) > 0 {
+				p := pick(r.drawer, props)
+				t := p.Type
+				t.Enum = nil // the values of an enum are Strings in an expression
+				return p, t
+			}
+		}
+		return r.operandLiteral()
+	}}
+}
+
+// operandLiteral draws a literal for an expression, often a number or a text.
+func (d *drawer) operandLiteral() (plan.Expr, value.Type) {
+	t, v := d.operandValue()
+	return plan.Lit{Value: v}, t
+}
+
+// withArguments replaces some literals of an expression by arguments. constant makes an argument of a
+// value.
+func (d *drawer) withArguments(e plan.Expr, constant func(value.Type, value.Value) plan.Expr) plan.Expr {
+	switch e := e.(type) {
+	case plan.Lit:
+		if d.percent(40) {
+			return constant(e.Value.Type(), e.Value)
+		}
+	case plan.Apply:
+		e.Args = slices.Clone(e.Args)
+		for i := range e.Args {
+			e.Args[i] = d.withArguments(e.Args[i], constant)
+		}
+		return e
+	case plan.Test:
+		c := e.Cond.(plan.Compare)
+		c.Left, c.Right = d.withArguments(c.Left, constant), d.withArguments(c.Right, constant)
+		return plan.Test{Cond: c}
+	}
+	return e
+}
+
+// convertible are texts that int, float and date convert, and texts that they do not.
+var convertible = poolOf(value.OfString, "12", "-3", "+4", "4.75", "-0.5", "1e3", "1e400", "0x10", "9223372036854775808", " 1", "", "2024-02-29", "2024-02-30", " aÉ\tß ")
+
+// operandValue draws the value of a literal or an argument for an expression.
+func (d *drawer) operandValue() (value.Type, value.Value) {
+	t := pick(d, scalarTypes)
+	switch draw := d.IntN(100); {
+	case draw < 30:
+		t = pick(d, numericTypes)
+	case draw < 40:
+		return stringType, pick(d, convertible)
+	case draw < 50:
+		t = value.Of(value.DateTime)
+	}
+	return t, d.scalar(t, true, false)
+}
+
+// computedFilter draws a condition on a computed value.
+func (r *readDraw) computedFilter(scope []plan.VarID) (plan.Clause, bool) {
+	test, ok := r.computed(scope).test(2)
+	if !ok {
+		return nil, false
+	}
+	if len(variables(test)) == 0 {
+		return nil, false // a `not` block must use an outer variable
+	}
+	return plan.Filter{Cond: r.withArguments(test, r.constant).(plan.Test).Cond}, true
+}
+
+// computedColumn draws a column or a sort key that is computed.
+func (r *readDraw) computedColumn() (plan.Expr, bool) {
+	if r.percent(15) {
+		e, ok := r.computed(r.outer).test(1)
+		if !ok {
+			return nil, false
+		}
+		return r.withArguments(e, r.constant), true
+	}
+	e, ok := r.computed(r.outer).apply(2)
+	if !ok || !comparable(e.Type) {
+		return nil, false
+	}
+	return r.withArguments(e, r.constant), true
+}
+
+// composed draws an expression of aggregates, of the columns by which a read groups, and of
+// constants.
+func (r *readDraw) composed(exprs []plan.Expr) (plan.Expr, bool) {
+	var leaves []plan.Expr
+	for _, e := range exprs {
+		if comparable(r.typeOf(e)) && !scores(e) {
+			leaves = append(leaves, e)
+		}
+	}
+	c := computed{r.drawer, func() (plan.Expr, value.Type) {
+		if len(leaves) > 0 && r.percent(60) {
+			e := pick(r.drawer, leaves)
+			t := r.typeOf(e)
+			t.Enum = nil
+			return e, t
+		}
+		return r.operandLiteral()
+	}}
+	for range maxTries {
+		e, ok := c.apply(1)
+		if ok && comparable(e.Type) && plan.HasAggregate(e) {
+			return r.withArguments(e, r.constant), true
+		}
+	}
+	return nil, false
+}
+
+// scores reports whether an expression ranks rows.
+func scores(e plan.Expr) bool {
+	if a, ok := e.(plan.Agg); ok {
+		e = a.Arg
+	}
+	switch e.(type) {
+	case plan.BM25, plan.Nearest, plan.RRF:
+		return true
+	}
+	return false
+}
+
+// computedValue draws an expression of literals and arguments whose value fits a property, or does
+// not exist.
+func (w *writeDraw) computedValue(t value.Type) (plan.Expr, bool) {
+	e, ok := computed{w.drawer, w.operandLiteral}.apply(2)
+	if !ok || e.Type.List != t.List || e.Type.Kind != t.Kind && !(e.Type.Kind.IsNumeric() && t.Kind.IsNumeric()) {
+		return nil, false
+	}
+	return w.withArguments(e, func(t value.Type, v value.Value) plan.Expr { return w.argument(v, t) }), true
+}

@@ -1,0 +1,277 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Func is an operator or a function of an expression. Plans encode its number, so a number never
+// gets another meaning.
+type Func uint8
+
+// The operators and functions.
+const (
+	Add      Func = 0
+	Subtract Func = 1
+	Multiply Func = 2
+	Divide   Func = 3
+	Modulo   Func = 4 // the remainder, with the sign of the dividend
+	Concat   Func = 5 // + of Strings
+
+	// The shifts of a point in time. The second argument is the number of units, or a Duration.
+	AddDays          Func = 6
+	AddHours         Func = 7
+	AddMinutes       Func = 8
+	AddSeconds       Func = 9
+	AddDuration      Func = 10
+	SubtractDays     Func = 11
+	SubtractHours    Func = 12
+	SubtractMinutes  Func = 13
+	SubtractSeconds  Func = 14
+	SubtractDuration Func = 15
+
+	Lower          Func = 16
+	Upper          Func = 17
+	Trim           Func = 18
+	Length         Func = 19
+	Substring      Func = 20
+	Abs            Func = 21
+	Round          Func = 22
+	Floor          Func = 23
+	Ceil           Func = 24
+	Year           Func = 25
+	Month          Func = 26
+	Day            Func = 27
+	Hour           Func = 28
+	Weekday        Func = 29
+	DateOf         Func = 30
+	DaysBetween    Func = 31
+	SecondsBetween Func = 32
+	Size           Func = 33
+	ToString       Func = 34
+	ToInt          Func = 35
+	ToFloat        Func = 36
+	Coalesce       Func = 37
+	If             Func = 38
+)
+
+// MaxText is the greatest length, in bytes, of a String that + makes. A longer one is an
+// *engine.TooLarge.
+const MaxText = 16 << 20
+
+// Apply is the result of an operator or a function. It is null if an argument is null, except for
+// Coalesce and If. It is also null if the result does not exist or lies outside its type, as in a
+// division by zero. In an assignment, the latter is an error.
+type Apply struct {
+	Func Func
+	Args []Expr
+	Type value.Type // of the result
+}
+
+// Test is the result of a condition as a Bool, which is never null.
+type Test struct{ Cond Cond }
+
+func (Apply) expr() {}
+func (Test) expr()  {}
+
+// Operands returns the expressions that an Apply or a Test computes with, in source order. It
+// returns nil for every other expression.
+func Operands(e Expr) []Expr {
+	switch e := e.(type) {
+	case Apply:
+		return e.Args
+	case Test:
+		switch c := e.Cond.(type) {
+		case Compare:
+			return []Expr{c.Left, c.Right}
+		case TextMatch:
+			return []Expr{Matched{Match: c}}
+		case NullTest:
+			return []Expr{c.Expr}
+		}
+	case Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Agg, Matched, BM25, Nearest, RRF:
+	}
+	return nil
+}
+
+// HasAggregate reports whether an expression is an aggregate or computes with one.
+func HasAggregate(e Expr) bool {
+	if _, ok := e.(Agg); ok {
+		return true
+	}
+	for _, o := range Operands(e) {
+		if HasAggregate(o) {
+			return true
+		}
+	}
+	return false
+}
+
+// Form is the way in which the language writes an operator or a function.
+type Form uint8
+
+// The forms.
+const (
+	Call  Form = iota // name(a, b)
+	Infix             // a + b
+	Shift             // a + days(b)
+)
+
+// Function describes an operator or a function to the checker, the engines and the documentation.
+// An engine adds the evaluation.
+type Function struct {
+	Func  Func
+	Name  string // of a Call; the symbol of an Infix or a Shift
+	Unit  string // of a Shift by a number of units: the function around the number
+	Form  Form
+	Least int // number of arguments
+	Most  int // number of arguments, or AnyNumber
+	// Result returns the type of the result for arguments of the given types. It reports false if
+	// the function does not take them.
+	Result func(args []value.Type) (value.Type, bool)
+	Usage  string // of a Call: the call with the names of its arguments
+	Takes  string // of a Call: the types of its arguments
+	Doc    string // a verb phrase whose subject is the function
+}
+
+// AnyNumber is the Most of a function that takes any number of arguments.
+const AnyNumber = -1
+
+// Functions lists the operators and functions in the order of their numbers.
+var Functions = []Function{
+	{Func: Add, Name: "+", Form: Infix, Least: 2, Most: 2, Result: arithmetic(Add)},
+	{Func: Subtract, Name: "-", Form: Infix, Least: 2, Most: 2, Result: arithmetic(Subtract)},
+	{Func: Multiply, Name: "*", Form: Infix, Least: 2, Most: 2, Result: arithmetic(Multiply)},
+	{Func: Divide, Name: "/", Form: Infix, Least: 2, Most: 2, Result: division},
+	{Func: Modulo, Name: "%", Form: Infix, Least: 2, Most: 2, Result: arithmetic(Modulo)},
+	{Func: Concat, Name: "+", Form: Infix, Least: 2, Most: 2, Result: take(stringType, isString, isString)},
+
+	{Func: AddDays, Name: "+", Unit: "days", Form: Shift, Least: 2, Most: 2, Result: shift(isMoment, isInteger)},
+	{Func: AddHours, Name: "+", Unit: "hours", Form: Shift, Least: 2, Most: 2, Result: shift(isDateTime, isInteger)},
+	{Func: AddMinutes, Name: "+", Unit: "minutes", Form: Shift, Least: 2, Most: 2, Result: shift(isDateTime, isInteger)},
+	{Func: AddSeconds, Name: "+", Unit: "seconds", Form: Shift, Least: 2, Most: 2, Result: shift(isDateTime, isInteger)},
+	{Func: AddDuration, Name: "+", Form: Infix, Least: 2, Most: 2, Result: shift(isDateTime, isDuration)},
+	{Func: SubtractDays, Name: "-", Unit: "days", Form: Shift, Least: 2, Most: 2, Result: shift(isMoment, isInteger)},
+	{Func: SubtractHours, Name: "-", Unit: "hours", Form: Shift, Least: 2, Most: 2, Result: shift(isDateTime, isInteger)},
+	{Func: SubtractMinutes, Name: "-", Unit: "minutes", Form: Shift, Least: 2, Most: 2, Result: shift(isDateTime, isInteger)},
+	{Func: SubtractSeconds, Name: "-", Unit: "seconds", Form: Shift, Least: 2, Most: 2, Result: shift(isDateTime, isInteger)},
+	{Func: SubtractDuration, Name: "-", Form: Infix, Least: 2, Most: 2, Result: shift(isDateTime, isDuration)},
+
+	{Func: Lower, Name: "lower", Least: 1, Most: 1, Result: take(stringType, isString), Usage: "lower(text)", Takes: "a String",
+		Doc: "changes letters to lower case"},
+	{Func: Upper, Name: "upper", Least: 1, Most: 1, Result: take(stringType, isString), Usage: "upper(text)", Takes: "a String",
+		Doc: "changes letters to upper case"},
+	{Func: Trim, Name: "trim", Least: 1, Most: 1, Result: take(stringType, isString), Usage: "trim(text)", Takes: "a String",
+		Doc: "removes white space from both ends"},
+	{Func: Length, Name: "length", Least: 1, Most: 1, Result: take(i32Type, isString), Usage: "length(text)", Takes: "a String",
+		Doc: "counts the code points"},
+	{Func: Substring, Name: "substring", Least: 3, Most: 3, Result: take(stringType, isString, isInteger, isInteger),
+		Usage: "substring(text, start, count)", Takes: "a String and two integers",
+		Doc: "returns the code points at the positions from start to start + count - 1, counted from 0; a position outside of the text has none"},
+	{Func: Abs, Name: "abs", Least: 1, Most: 1, Result: absolute, Usage: "abs(number)", Takes: "a number",
+		Doc: "removes the sign"},
+	{Func: Round, Name: "round", Least: 1, Most: 1, Result: same(isNumber), Usage: "round(number)", Takes: "a number",
+		Doc: "rounds to a whole number, and a half away from zero"},
+	{Func: Floor, Name: "floor", Least: 1, Most: 1, Result: same(isNumber), Usage: "floor(number)", Takes: "a number",
+		Doc: "rounds down to a whole number"},
+	{Func: Ceil, Name: "ceil", Least: 1, Most: 1, Result: same(isNumber), Usage: "ceil(number)", Takes: "a number",
+		Doc: "rounds up to a whole number"},
+	{Func: Year, Name: "year", Least: 1, Most: 1, Result: take(i32Type, isMoment), Usage: "year(time)", Takes: "a Date or DateTime",
+		Doc: "returns the year, in UTC"},
+	{Func: Month, Name: "month", Least: 1, Most: 1, Result: take(i32Type, isMoment), Usage: "month(time)", Takes: "a Date or DateTime",
+		Doc: "returns the month, from 1 to 12, in UTC"},
+	{Func: Day, Name: "day", Least: 1, Most: 1, Result: take(i32Type, isMoment), Usage: "day(time)", Takes: "a Date or DateTime",
+		Doc: "returns the day of the month, in UTC"},
+	{Func: Hour, Name: "hour", Least: 1, Most: 1, Result: take(i32Type, isDateTime), Usage: "hour(time)", Takes: "a DateTime",
+		Doc: "returns the hour, from 0 to 23, in UTC"},
+	{Func: Weekday, Name: "weekday", Least: 1, Most: 1, Result: take(i32Type, isMoment), Usage: "weekday(time)", Takes: "a Date or DateTime",
+		Doc: "returns the day of the week, from 1 for Monday to 7 for Sunday, in UTC"},
+	{Func: DateOf, Name: "date", Least: 1, Most: 1, Result: dateOf, Usage: "date(value)", Takes: "a DateTime, Date or String",
+		Doc: "returns the day, in UTC; it is null for a String that is not written as YYYY-MM-DD"},
+	{Func: DaysBetween, Name: "days_between", Least: 2, Most: 2, Result: take(i32Type, isMoment, isMoment),
+		Usage: "days_between(from, to)", Takes: "two values that are Dates or DateTimes",
+		Doc: "counts the calendar days from the first to the second, in UTC; it is negative if the second is earlier"},
+	{Func: SecondsBetween, Name: "seconds_between", Least: 2, Most: 2, Result: take(i64Type, isDateTime, isDateTime),
+		Usage: "seconds_between(from, to)", Takes: "two DateTimes",
+		Doc: "returns the seconds from the first to the second, without their fraction"},
+	{Func: Size, Name: "size", Least: 1, Most: 1, Result: take(i32Type, isList), Usage: "size(list)", Takes: "a list",
+		Doc: "counts the elements"},
+	{Func: ToString, Name: "string", Least: 1, Most: 1, Result: toString, Usage: "string(value)", Takes: "a scalar",
+		Doc: "returns the text that the value has in a key; it is null for a number that is not finite"},
+	{Func: ToInt, Name: "int", Least: 1, Most: 1, Result: toInt, Usage: "int(value)", Takes: "a number or a String",
+		Doc: "cuts a number, or the number that a text writes, towards zero to an I64; it is null if there is none"},
+	{Func: ToFloat, Name: "float", Least: 1, Most: 1, Result: toFloat, Usage: "float(value)", Takes: "a number or a String",
+		Doc: "converts a number, or the number that a text writes, to an F64; it is null if there is none"},
+	{Func: Coalesce, Name: "coalesce", Least: 2, Most: AnyNumber, Result: coalesce, Usage: "coalesce(a, b, …)",
+		Takes: "values of one type, or numbers", Doc: "returns the first argument that is not null"},
+	{Func: If, Name: "if", Least: 2, Most: 3, Result: choose, Usage: "if(condition, a, b)",
+		Takes: "a comparison, and then one or two values of one type, or numbers",
+		Doc:   "returns a if the comparison is true, and else b, or null without b"},
+}
+
+// Row returns the description of the function, or nil if there is no such function.
+func (f Func) Row() *Function {
+	if int(f) < len(Functions) {
+		return &Functions[f]
+	}
+	return nil
+}
+
+// String describes the function for messages: + or lower.
+func (f Func) String() string {
+	row := f.Row()
+	switch {
+	case row == nil:
+		return fmt.Sprintf("function %d", uint8(f))
+	case row.Unit != "":
+		return row.Name + " " + row.Unit
+	}
+	return row.Name
+}
+
+// FunctionNamed returns the function that is called by a name, or nil if there is none.
+func FunctionNamed(name string) *Function {
+	for i := range Functions {
+		if Functions[i].Form == Call && Functions[i].Name == name {
+			return &Functions[i]
+		}
+	}
+	return nil
+}
+
+// FunctionNames returns the names of the functions that are called.
+func FunctionNames() []string {
+	var names []string
+	for i := range Functions {
+		if Functions[i].Form == Call {
+			names = append(names, Functions[i].Name)
+		}
+	}
+	return names
+}
+
+// ShiftBy returns the function that an operator, + or -, and a unit of time write, or nil if there
+// is none.
+func ShiftBy(operator, unit string) *Function {
+	for i := range Functions {
+		if f := &Functions[i]; f.Form == Shift && f.Name == operator && f.Unit == unit {
+			return f
+		}
+	}
+	return nil
+}
+
+// Units lists the functions that write a number of units of time.
+func Units() []string {
+	var names []string
+	for i := range Functions {
+		if f := &Functions[i]; f.Form == Shift && f.Name == "+" {
+			names = append(names, f.Unit)
+		}
+	}
+	return names
+}
+
+// TakesArgs reports whether the function takes a number of arguments.
+func (f *Function) TakesArgs(n int) bool { return n >= f.Least && (f.Most == AnyNumber || n <= f.Most) }

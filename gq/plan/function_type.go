@@ -1,0 +1,169 @@
+package plan
+
+import "github.com/omnigraph-go/omnigraph/gq/value"
+
+// The types of results.
+var (
+	stringType = value.Of(value.String)
+	i32Type    = value.Of(value.I32)
+	i64Type    = value.Of(value.I64)
+	f64Type    = value.Of(value.F64)
+)
+
+// The tests of arguments.
+func isString(t value.Type) bool   { return !t.List && t.Kind == value.String }
+func isInteger(t value.Type) bool  { return !t.List && t.Kind.IsInteger() }
+func isNumber(t value.Type) bool   { return !t.List && t.Kind.IsNumeric() }
+func isDateTime(t value.Type) bool { return !t.List && t.Kind == value.DateTime }
+func isDuration(t value.Type) bool { return !t.List && t.Kind == value.Duration }
+func isList(t value.Type) bool     { return t.List }
+func isMoment(t value.Type) bool {
+	return !t.List && (t.Kind == value.Date || t.Kind == value.DateTime)
+}
+
+// anyNullable reports whether one of the types is nullable.
+func anyNullable(types []value.Type) bool {
+	for _, t := range types {
+		if t.Nullable {
+			return true
+		}
+	}
+	return false
+}
+
+// all reports whether each argument passes its test.
+func all(args []value.Type, tests []func(value.Type) bool) bool {
+	if len(args) != len(tests) {
+		return false
+	}
+	for i, t := range args {
+		if !tests[i](t) {
+			return false
+		}
+	}
+	return true
+}
+
+// take is the rule of a function with a fixed type of result, which is null only if an argument is.
+func take(result value.Type, tests ...func(value.Type) bool) func([]value.Type) (value.Type, bool) {
+	return func(args []value.Type) (value.Type, bool) {
+		t := result
+		t.Nullable = anyNullable(args)
+		return t, all(args, tests)
+	}
+}
+
+// same is the rule of a function whose result has the type of its argument.
+func same(test func(value.Type) bool) func([]value.Type) (value.Type, bool) {
+	return func(args []value.Type) (value.Type, bool) {
+		return value.Type{Kind: args[0].Kind, Nullable: args[0].Nullable}, test(args[0])
+	}
+}
+
+// shift is the rule of a shift. Its result may lie outside of the years that exist.
+func shift(moment, by func(value.Type) bool) func([]value.Type) (value.Type, bool) {
+	return func(args []value.Type) (value.Type, bool) {
+		return value.Of(args[0].Kind).Optional(), moment(args[0]) && by(args[1])
+	}
+}
+
+// Computed returns the kind in which two kinds of numbers are added, subtracted or multiplied: F64
+// with a float, U64 if both are unsigned and one is a U64, and else I64. It reports false for a U64
+// with a signed integer.
+func Computed(a, b value.Kind) (value.Kind, bool) {
+	switch {
+	case !a.IsNumeric() || !b.IsNumeric():
+		return value.Invalid, false
+	case a.IsFloat() || b.IsFloat():
+		return value.F64, true
+	case a != value.U64 && b != value.U64:
+		return value.I64, true
+	}
+	return value.U64, unsigned(a) && unsigned(b)
+}
+
+// unsigned reports whether a kind is an unsigned integer.
+func unsigned(k value.Kind) bool { return k == value.U32 || k == value.U64 }
+
+// arithmetic is the rule of an arithmetic operator. Integers of 32 bits cannot exceed 64 bits, except
+// the product of two that are unsigned.
+func arithmetic(f Func) func([]value.Type) (value.Type, bool) {
+	return func(args []value.Type) (value.Type, bool) {
+		a, b := args[0], args[1]
+		kind, ok := Computed(a.Kind, b.Kind)
+		small := a.Kind.Widens(value.I64) && b.Kind.Widens(value.I64) && !(f == Multiply && unsigned(a.Kind) && unsigned(b.Kind))
+		partial := !small || f == Modulo
+		return value.Type{Kind: kind, Nullable: partial || anyNullable(args)}, ok && isNumber(a) && isNumber(b)
+	}
+}
+
+// division is the rule of /, whose result is a float.
+func division(args []value.Type) (value.Type, bool) {
+	return f64Type.Optional(), isNumber(args[0]) && isNumber(args[1])
+}
+
+// absolute is the rule of abs. The least signed integer has no absolute value of its type.
+func absolute(args []value.Type) (value.Type, bool) {
+	t, ok := same(isNumber)(args)
+	t.Nullable = t.Nullable || t.Kind == value.I32 || t.Kind == value.I64
+	return t, ok
+}
+
+func dateOf(args []value.Type) (value.Type, bool) {
+	t := args[0]
+	return value.Type{Kind: value.Date, Nullable: t.Nullable || t.Kind == value.String}, isMoment(t) || isString(t)
+}
+
+func toString(args []value.Type) (value.Type, bool) {
+	t := args[0]
+	return value.Type{Kind: value.String, Nullable: t.Nullable || t.Kind.IsFloat()}, !t.List && t.Kind.IsComparable()
+}
+
+func toInt(args []value.Type) (value.Type, bool) {
+	t := args[0]
+	certain := t.Kind == value.I64 || t.Kind.IsInteger() && t.Kind.Widens(value.I64)
+	return value.Type{Kind: value.I64, Nullable: t.Nullable || !certain}, isNumber(t) || isString(t)
+}
+
+func toFloat(args []value.Type) (value.Type, bool) {
+	t := args[0]
+	return value.Type{Kind: value.F64, Nullable: t.Nullable || t.Kind == value.String}, isNumber(t) || isString(t)
+}
+
+// Common returns the type of a value that may be any of the arguments: their own type if all have
+// the same one, or a kind of number that has the values of all. It reports false if there is none.
+// The result is not nullable.
+func Common(args []value.Type) (value.Type, bool) {
+	t := value.Type{Kind: args[0].Kind, List: args[0].List}
+	if !t.Kind.IsComparable() {
+		return t, false
+	}
+	for _, a := range args[1:] {
+		switch {
+		case a.Kind == t.Kind && a.List == t.List:
+		case a.List || t.List:
+			return t, false
+		default:
+			kind, ok := Computed(t.Kind, a.Kind)
+			if !ok {
+				return t, false
+			}
+			t.Kind = kind
+		}
+	}
+	return t, true
+}
+
+// coalesce is the rule of coalesce. Its result is null only if the last argument is.
+func coalesce(args []value.Type) (value.Type, bool) {
+	t, ok := Common(args)
+	t.Nullable = args[len(args)-1].Nullable
+	return t, ok
+}
+
+// choose is the rule of if.
+func choose(args []value.Type) (value.Type, bool) {
+	t, ok := Common(args[1:])
+	t.Nullable = len(args) == 2 || anyNullable(args[1:])
+	return t, ok && args[0].Kind == value.Bool && !args[0].List
+}

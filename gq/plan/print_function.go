@@ -1,0 +1,42 @@
+package plan
+
+import "strings"
+
+// apply formats an operator or a function. Operators within operators stand in parentheses.
+func (p *printer) apply(e Apply) string {
+	row := e.Func.Row()
+	if row == nil {
+		return e.Func.String() + "(" + p.list(e.Args) + ")"
+	}
+	switch row.Form {
+	case Infix:
+		return p.factor(e.Args[0]) + " " + row.Name + " " + p.factor(e.Args[1])
+	case Shift:
+		return p.factor(e.Args[0]) + " " + row.Name + " " + row.Unit + "(" + p.expr(e.Args[1]) + ")"
+	case Call:
+	}
+	return row.Name + "(" + p.list(e.Args) + ")"
+}
+
+// list formats the arguments of a function.
+func (p *printer) list(args []Expr) string {
+	texts := make([]string, len(args))
+	for i, a := range args {
+		texts[i] = p.expr(a)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// factor formats an operand of an operator.
+func (p *printer) factor(e Expr) string {
+	switch e := e.(type) {
+	case Apply:
+		if row := e.Func.Row(); row != nil && row.Form != Call {
+			return "(" + p.expr(e) + ")"
+		}
+	case Test:
+		return "(" + p.expr(e) + ")"
+	case Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Agg, Matched, BM25, Nearest, RRF:
+	}
+	return p.expr(e)
+}

@@ -1,0 +1,348 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+// argument resolves an operand of an operator, or an argument of a function. It must be a value: no
+// node, and no score.
+func (c *checker) argument(o syntax.Operand, sc *scope) (typed, bool) {
+	t, ok := c.operand(o, sc)
+	if !ok {
+		return t, false
+	}
+	at := o.Source().Span()
+	switch {
+	case t.node != "":
+		c.fault(Incomparable, at, "use a property of the node", "%s cannot be part of an expression", t)
+		return t, false
+	case t.typ.Kind == value.Blob || t.typ.Kind == value.Vector:
+		c.fault(Incomparable, at, "", "a %s cannot be part of an expression", t)
+		return t, false
+	case hasScore(t.expr):
+		c.fault(Incomparable, at, "return the score as a column of its own", "a score of bm25, nearest or rrf cannot be part of an expression")
+		return t, false
+	}
+	t.typ.Enum = nil // the values of an enum are Strings in an expression
+	return t, true
+}
+
+// params returns the indexes of the parameters that an expression computes with.
+func params(e plan.Expr) []int {
+	if ref, ok := e.(plan.ParamRef); ok {
+		return []int{ref.Index}
+	}
+	var found []int
+	for _, o := range plan.Operands(e) {
+		found = append(found, params(o)...)
+	}
+	return found
+}
+
+// hasScore reports whether an expression is a score or computes with one.
+func hasScore(e plan.Expr) bool {
+	switch e := e.(type) {
+	case plan.BM25, plan.Nearest, plan.RRF:
+		return true
+	case plan.Agg:
+		return hasScore(e.Arg)
+	case plan.Apply, plan.Test:
+		return slices.ContainsFunc(plan.Operands(e), hasScore)
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Now, plan.Matched:
+	}
+	return false
+}
+
+// isConstant reports whether an expression has the same value in every row.
+func isConstant(e plan.Expr) bool {
+	switch e := e.(type) {
+	case plan.Lit, plan.ParamRef, plan.Now:
+		return true
+	case plan.Apply, plan.Test:
+		return !slices.ContainsFunc(plan.Operands(e), func(o plan.Expr) bool { return !isConstant(o) })
+	case plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF:
+	}
+	return false
+}
+
+// binary resolves an arithmetic operator.
+func (c *checker) binary(o *syntax.Binary, sc *scope) (typed, bool) {
+	if call, ok := o.Right.(*syntax.Call); ok && slices.Contains(plan.Units(), call.Name.Value) {
+		return c.shift(o, call, sc)
+	}
+	l, okL := c.argument(o.Left, sc)
+	r, okR := c.argument(o.Right, sc)
+	if !okL || !okR {
+		return typed{}, false
+	}
+	op := o.Op.Value
+	if op != "/" && (!c.adaptNumber(&l, &r, o.Left) || !c.adaptNumber(&r, &l, o.Right)) {
+		return typed{}, false
+	}
+	types := []value.Type{l.typ, r.typ}
+	for i := range plan.Functions {
+		row := &plan.Functions[i]
+		if row.Form != plan.Infix || row.Name != op {
+			continue
+		}
+		if t, ok := row.Result(types); ok {
+			return typed{expr: plan.Apply{Func: row.Func, Args: []plan.Expr{l.expr, r.expr}, Type: t}, typ: t}, true
+		}
+	}
+	c.fault(Incomparable, o.Span(), operatorHelp(op, l.typ, r.typ), "%s cannot combine %s with %s", op, l, r)
+	return typed{}, false
+}
+
+// operatorHelp returns the fix for an operator between two types that it does not take, or "".
+func operatorHelp(op string, l, r value.Type) string {
+	moment := func(t value.Type) bool { return t.Kind == value.Date || t.Kind == value.DateTime }
+	switch {
+	case l.List || r.List:
+		return "use an element, or size(list)"
+	case op == "-" && moment(l) && moment(r):
+		return "write days_between(from, to) or, for two DateTimes, seconds_between(from, to)"
+	case op == "+" && moment(r):
+		return "write the Date or DateTime first"
+	case l.Kind == value.Date && r.Kind == value.Duration:
+		return "a Date takes only days, as in + days(3)"
+	case moment(l) && r.Kind.IsInteger():
+		return "write the unit of time: " + op + " days(…), hours(…), minutes(…) or seconds(…)"
+	case op == "+" && (l.Kind == value.String || r.Kind == value.String):
+		return "write string(…) around the operand that is not a String"
+	case l.Kind.IsInteger() && r.Kind.IsInteger():
+		return "convert one of them with int(…) or float(…)"
+	case l.Kind == value.String && r.Kind.IsNumeric() || r.Kind == value.String && l.Kind.IsNumeric():
+		return "convert the String with int(…) or float(…)"
+	}
+	return ""
+}
+
+// adaptNumber gives a literal number beside a number the kind of the other side, or, if its value
+// does not fit, the kind in which they are computed.
+func (c *checker) adaptNumber(lit, other *typed, at syntax.Operand) bool {
+	if lit.lit == nil || other.lit != nil || lit.lit.Kind != syntax.IntLiteral || !other.typ.Kind.IsNumeric() || other.typ.List {
+		return true
+	}
+	kinds := []value.Kind{other.typ.Kind, value.I64}
+	switch {
+	case other.typ.Kind.IsFloat():
+		kinds = []value.Kind{value.F64}
+	case other.typ.Kind == value.U64:
+		kinds = kinds[:1]
+	}
+	for _, k := range kinds {
+		if v, ok := value.ParseNumber(lit.lit.Text, k); ok {
+			lit.expr, lit.typ = plan.Lit{Value: v}, v.Type()
+			return true
+		}
+	}
+	c.fault(Incomparable, at.Source().Span(), "", "%s is outside the range of %s", lit.lit.Text, kinds[len(kinds)-1])
+	return false
+}
+
+// shift resolves a Date or DateTime plus or minus a number of units of time.
+func (c *checker) shift(o *syntax.Binary, unit *syntax.Call, sc *scope) (typed, bool) {
+	row := plan.ShiftBy(o.Op.Value, unit.Name.Value)
+	if row == nil {
+		c.misplacedUnit(unit)
+		return typed{}, false
+	}
+	if len(unit.Args) != 1 {
+		c.fault(Incomparable, unit.Span(), "", "%s has %d arguments, want a number of %s", row.Unit, len(unit.Args), row.Unit)
+		return typed{}, false
+	}
+	l, okL := c.argument(o.Left, sc)
+	n, okN := c.argument(unit.Args[0], sc)
+	if !okL || !okN {
+		return typed{}, false
+	}
+	t, ok := row.Result([]value.Type{l.typ, n.typ})
+	switch {
+	case ok:
+		return typed{expr: plan.Apply{Func: row.Func, Args: []plan.Expr{l.expr, n.expr}, Type: t}, typ: t}, true
+	case n.typ.List || !n.typ.Kind.IsInteger():
+		c.fault(Incomparable, unit.Args[0].Source().Span(), "", "the argument of %s is %s, want an integer", row.Unit, n)
+	case !l.typ.List && l.typ.Kind == value.Date:
+		c.fault(Incomparable, unit.Span(), "write days(…), or use a DateTime", "%s cannot be added to a Date or subtracted from it", row.Unit)
+	default:
+		c.fault(Incomparable, o.Left.Source().Span(), "", "%s needs a Date or DateTime before %s, found %s", row.Unit, o.Op.Value, l)
+	}
+	return typed{}, false
+}
+
+// misplacedUnit reports a number of units of time that is not added to a time.
+func (c *checker) misplacedUnit(o *syntax.Call) {
+	c.fault(Incomparable, o.Span(), "write the Date or DateTime first: now() - "+o.Name.Value+"(3)",
+		"%s is not on the right of + or - after a Date or DateTime", o.Name.Value)
+}
+
+// comparison resolves a comparison that is an operand, of type Bool.
+func (c *checker) comparison(o *syntax.Comparison, sc *scope) (typed, bool) {
+	known := len(c.info.Compares)
+	cmp, ok := c.filter(o.Left, o.Op, o.Right, false, o.Span(), sc)
+	c.info.Compares = c.info.Compares[:known] // it keeps no rows, so the rules about conditions do not apply
+	t := typed{expr: plan.Test{Cond: cmp}, typ: value.Of(value.Bool)}
+	if ok && hasScore(t.expr) {
+		c.fault(Incomparable, o.Span(), "return the score as a column of its own", "a score of bm25, nearest or rrf cannot be part of an expression")
+		return t, false
+	}
+	return t, ok
+}
+
+// apply resolves a call of a function.
+func (c *checker) apply(o *syntax.Call, row *plan.Function, sc *scope) (typed, bool) {
+	if !row.TakesArgs(len(o.Args)) {
+		c.fault(Incomparable, o.Span(), "write "+row.Usage, "%s has %d arguments", row.Name, len(o.Args))
+		return typed{}, false
+	}
+	args := make([]typed, len(o.Args))
+	for i, a := range o.Args {
+		var ok bool
+		if args[i], ok = c.argument(a, sc); !ok {
+			return typed{}, false
+		}
+	}
+	values := args
+	if row.Func == plan.If {
+		if _, ok := args[0].expr.(plan.Test); !ok {
+			c.fault(Incomparable, o.Args[0].Source().Span(), "write a comparison, such as $p.active = true", "the condition of if is %s, want a comparison", args[0])
+			return typed{}, false
+		}
+		values = args[1:]
+	}
+	if row.Func == plan.If || row.Func == plan.Coalesce {
+		adaptLiterals(values)
+	}
+	apply := plan.Apply{Func: row.Func}
+	types := make([]value.Type, len(args))
+	names := make([]string, len(args))
+	for i, a := range args {
+		apply.Args = append(apply.Args, a.expr)
+		types[i], names[i] = a.typ, a.String()
+	}
+	t, ok := row.Result(types)
+	if !ok {
+		c.fault(Incomparable, o.Span(), functionHelp(row.Func, types), "%s takes %s, found %s", row.Name, row.Takes, strings.Join(names, " and "))
+		return typed{}, false
+	}
+	apply.Type = t
+	return typed{expr: apply, typ: t}, true
+}
+
+// functionHelp returns the fix for arguments that a function does not take, or "".
+func functionHelp(f plan.Func, types []value.Type) string {
+	switch {
+	case f == plan.Size && types[0].Kind == value.String:
+		return "write length(text) for the length of a String"
+	case f == plan.DateOf && types[0].Kind.IsNumeric():
+		return "write date(\"2024-05-01\")"
+	case f == plan.Length && types[0].List:
+		return "write size(list) for the number of elements"
+	case f == plan.SecondsBetween:
+		return "write days_between(from, to) for Dates"
+	}
+	return ""
+}
+
+// adaptLiterals gives the literals among the alternatives of a value the type of the others, if it
+// has their values.
+func adaptLiterals(list []typed) {
+	var types []value.Type
+	for _, t := range list {
+		if t.lit == nil {
+			types = append(types, t.typ)
+		}
+	}
+	if len(types) == 0 {
+		return
+	}
+	common, ok := plan.Common(types)
+	if !ok {
+		return
+	}
+	for i := range list {
+		if list[i].lit == nil {
+			continue
+		}
+		if v, err := convert(list[i].lit, common); err == nil {
+			list[i].expr, list[i].typ = plan.Lit{Value: v}, common
+		}
+	}
+}
+
+// typeOf resolves type(n), the name of the type of a node.
+func (c *checker) typeOf(o *syntax.Call, sc *scope) (typed, bool) {
+	if len(o.Args) != 1 {
+		c.fault(Incomparable, o.Span(), "write type($p)", "type has %d arguments, want a node", len(o.Args))
+		return typed{}, false
+	}
+	t, ok := c.operand(o.Args[0], sc)
+	if !ok {
+		return t, false
+	}
+	if t.node == "" {
+		c.fault(Incomparable, o.Args[0].Source().Span(), "write type($p)", "the argument of type is %s, want a node", t)
+		return t, false
+	}
+	return typed{expr: plan.Lit{Value: value.OfString(t.node)}, typ: value.Of(value.String)}, true
+}
+
+// column resolves a bare name in return and order, which names a column.
+func (c *checker) column(name string, at diag.Span, help func() string) (typed, bool) {
+	if i, ok := c.columns[name]; ok {
+		col := c.read.Columns[i]
+		t := typed{expr: col.Expr, typ: col.Type}
+		if w, whole := col.Expr.(plan.Whole); whole {
+			t.node = c.read.Vars[w.Var].Type
+		}
+		return t, true
+	}
+	if !c.failed[name] {
+		c.fault(Unbound, at, help(), "the return clause has no column %s", name)
+	}
+	return typed{}, false
+}
+
+// isGrouped reports whether an expression has one value in each group: it holds only constants,
+// grouping keys and aggregates.
+func isGrouped(e plan.Expr, grouping map[string]bool) bool {
+	if _, agg := e.(plan.Agg); agg || isConstant(e) || grouping[exprText(e)] {
+		return true
+	}
+	parts := plan.Operands(e)
+	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p plan.Expr) bool { return !isGrouped(p, grouping) })
+}
+
+// checkGroups reports the columns that compute with aggregates and with values that are no grouping
+// keys.
+func (c *checker) checkGroups(at map[string]diag.Span) {
+	if !c.read.Grouped {
+		return
+	}
+	grouping := c.grouping()
+	for _, col := range c.read.Columns {
+		if plan.HasAggregate(col.Expr) && !isGrouped(col.Expr, grouping) {
+			c.fault(Uncorrelated, at[col.Name], "return the value that is not an aggregate as a column of its own, which makes it a grouping key",
+				"the column %s computes with aggregates and with a value that is not a grouping key", col.Name)
+		}
+	}
+}
+
+// computed resolves a value of a mutation, or in the braces of a binding, that an expression
+// computes from literals, parameters and now().
+func (c *checker) computed(o syntax.Operand, fits func(from value.Type, at diag.Span) bool) (plan.Expr, bool) {
+	t, ok := c.argument(o, nil)
+	return t.expr, ok && fits(t.typ, o.Source().Span())
+}
+
+// unknownFunction is the panic for a call that the parser should have rejected.
+func unknownFunction(name string) string {
+	return fmt.Sprintf("check: the parser accepted the unknown function %s", name)
+}

@@ -1,0 +1,21 @@
+package lint
+
+import "github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+
+// changedMinus reports a minus between an operand and a number that is written like the sign of the
+// number.
+func changedMinus(p *queryPass) {
+	tokens := p.Syntax.Tokens
+	for i := 1; i+1 < len(tokens); i++ {
+		p.in.Meter.Step(1)
+		minus, number := tokens[i], tokens[i+1]
+		if minus.Type != syntax.Punct || minus.Value != "-" || number.Type != syntax.Int && number.Type != syntax.Float ||
+			number.Pos.Offset != minus.Pos.Offset+1 {
+			continue
+		}
+		at := syntax.SpanOf(minus)
+		at.End = syntax.SpanOf(number).End
+		p.report(at, "write - "+number.Value+" to subtract, or begin a new column with , -"+number.Value, nil,
+			"-%s is subtracted from the operand before it", number.Value)
+	}
+}

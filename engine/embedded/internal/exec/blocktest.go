@@ -214,6 +214,9 @@ func (m *matcher) keeps(t *arrangedTest, f *frame, vars []plan.VarID, among rowS
 		rest := among
 		for _, inner := range t.of {
 			if m.isDropped(inner) {
+				if droppedHolds {
+					return among, nil
+				}
 				continue
 			}
 			if rest.isEmpty() {

@@ -78,6 +78,7 @@ func (s *members) run(m *matcher, p *pipe, at int, f *frame) error {
 	out := m.frame(s.id, s.vars)
 	m.makeColumns(out, s.v)
 	list := m.evaluator.members(s.cond.list)
+	list = list[:max(0, len(list)-membersLost)]
 	for i := range f.n {
 		if f.isDone(i) {
 			continue

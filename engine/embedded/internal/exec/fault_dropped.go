@@ -1,0 +1,8 @@
+//go:build fault_dropped
+
+package exec
+
+const (
+	droppedHolds = true
+	membersLost  = 0
+)

@@ -1,0 +1,8 @@
+//go:build fault_members
+
+package exec
+
+const (
+	droppedHolds = false
+	membersLost  = 1
+)

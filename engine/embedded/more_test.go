@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -37,10 +38,8 @@ func TestMore(t *testing.T) {
 		{"grouped", indexed, grouped},
 		{"by relevance", posts, relevant},
 	} {
-		count := func(limit int64) (int64, bool) {
-			read := tt.read
-			read.Limit = limit
-			r, err := tt.g.Query(context.Background(), &plan.Query{Name: fmt.Sprint(tt.name, limit), Read: &read}, nil, engine.Target{})
+		run := func(q *plan.Query, args ...value.Value) (int64, bool) {
+			r, err := tt.g.Query(context.Background(), q, args, engine.Target{})
 			if err != nil {
 				t.Fatalf("%s: %v", tt.name, err)
 			}
@@ -50,6 +49,13 @@ func TestMore(t *testing.T) {
 			}
 			return int64(n), r.More()
 		}
+		literal := func(limit int64) *plan.Query {
+			read := tt.read
+			read.Limit = limit
+			return &plan.Query{Name: fmt.Sprint(tt.name, limit), Read: &read}
+		}
+		count := func(limit int64) (int64, bool) { return run(literal(limit)) }
+		given := limitGiven(tt.name, tt.read)
 		all, more := count(plan.NoLimit)
 		if all < 80 || more {
 			t.Fatalf("%s: %d rows without a limit, more %t", tt.name, all, more)
@@ -59,6 +65,39 @@ func TestMore(t *testing.T) {
 			if want := limit > 0 && limit < all; n != min(limit, all) || more != want {
 				t.Errorf("%s, limit %d of %d: %d rows, more %t", tt.name, limit, all, n, more)
 			}
+			if limit > plan.MaxLimitBy {
+				continue
+			}
+			// The same program runs with every limit.
+			arg := value.OfI32(int32(limit))
+			if m, also := run(given, arg); m != n || also != more {
+				t.Errorf("%s, limit %d of %d from a parameter: %d rows, more %t, expected %d, %t", tt.name, limit, all, m, also, n, more)
+			}
+			if want, got := rowsOf(t, tt.g, literal(limit), nil), rowsOf(t, tt.g, given, engine.Args{arg}); got != want {
+				t.Errorf("%s, limit %d from a parameter: found\n%s\nexpected\n%s", tt.name, limit, got, want)
+			}
+		}
+		e, err := tt.g.Explain(context.Background(), given, nil, engine.Target{}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := fmt.Sprint(details(e.Plan)); !strings.Contains(text, "first $n (at most 10000)") {
+			t.Errorf("%s: the plan is explained as %s", tt.name, text)
 		}
 	}
+}
+
+// limitGiven returns a query whose limit is the parameter $n.
+func limitGiven(name string, read plan.Read) *plan.Query {
+	none, most := value.OfI32(0), value.OfI32(plan.MaxLimitBy)
+	read.Limit, read.LimitBy = plan.MaxLimitBy, &plan.ParamRef{}
+	return &plan.Query{Name: name, Read: &read, Params: []plan.Param{{Name: "n", Type: value.Of(value.I32), Bounds: value.Bounds{Min: &none, Max: &most}}}}
+}
+
+// details returns the details of operators and of those below them.
+func details(ops []*engine.Operator) (all []string) {
+	for _, op := range ops {
+		all = append(append(all, op.Detail), details(op.Children)...)
+	}
+	return all
 }

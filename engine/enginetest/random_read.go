@@ -170,7 +170,7 @@ func (r *readDraw) not(depth int) plan.Clause {
 
 // filter draws a condition on a variable in scope.
 func (r *readDraw) filter(scope []plan.VarID) plan.Clause {
-	if r.percent(15) {
+	if r.percent(12) {
 		if c, ok := r.computedFilter(scope); ok {
 			return c
 		}

@@ -36,7 +36,7 @@ const (
 	RoundHalfEven     // round rounds a half to an even number
 	LengthInBytes     // length counts bytes
 	SubstringFromOne  // substring counts positions from 1
-	WeekFromSunday    // weekday returns 0 for Sunday
+	WeekFromSunday    // weekday returns 1 for Sunday
 	DaysReversed      // days_between counts from the second to the first
 	ContainsFolds     // contains and starts_with ignore case
 	StartsAnywhere    // starts_with behaves as contains

@@ -266,8 +266,11 @@ func (g *Graph) time(f plan.Func, args []value.Value) value.Value {
 	case plan.Hour:
 		n = t.Hour()
 	case plan.Weekday:
-		if n = int(t.Weekday()); n == 0 && g.fault != WeekFromSunday {
+		if n = int(t.Weekday()); n == 0 {
 			n = 7
+		}
+		if g.fault == WeekFromSunday {
+			n = n%7 + 1
 		}
 	case plan.DateOf:
 		return value.OfDate(value.DateValue(day(t)))

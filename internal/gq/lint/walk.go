@@ -184,6 +184,13 @@ func property(s *catalog.Schema, entity plan.Entity, typ, name string) *catalog.
 	return s.Node(typ).Property(name)
 }
 
+// isConstant reports whether an expression has the same value in every row.
+func isConstant(e plan.Expr) bool {
+	constant := true
+	exprVar(e, func(plan.VarID) { constant = false })
+	return constant
+}
+
 // atMostOne returns the variables, bound outside `not` blocks, that can match at most one entity.
 // Such a variable is a node with a given key, or the target of an edge type that allows at most one
 // target, if the source of the edge is pinned.
@@ -201,9 +208,7 @@ func atMostOne(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.V
 			continue
 		}
 		for _, sides := range [][2]plan.Expr{{cmp.Left, cmp.Right}, {cmp.Right, cmp.Left}} {
-			switch sides[1].(type) {
-			case plan.Lit, plan.ParamRef, plan.Now:
-			default:
+			if !isConstant(sides[1]) {
 				continue
 			}
 			switch e := sides[0].(type) {

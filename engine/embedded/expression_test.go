@@ -1,0 +1,96 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+)
+
+// joined returns a read of all persons that joins texts, ordered by the result.
+func joined(right plan.Expr) *plan.Query {
+	text := plan.Apply{Func: plan.Concat, Args: []plan.Expr{nameOf, right}, Type: value.Of(value.String)}
+	return &plan.Query{Params: []plan.Param{{Name: "tail", Type: value.Of(value.String)}}, Read: &plan.Read{
+		Vars: allPeople.Read.Vars, Match: allPeople.Read.Match, Columns: []plan.Column{{Name: "text", Expr: text, Type: value.Of(value.String)}},
+		Order: []plan.Order{{Expr: text, Desc: true}}, Ties: []plan.VarID{0}, Limit: plan.NoLimit}}
+}
+
+// TestJoinedTextsCountAsMemory joins a long text to the names of many persons. The joined texts are
+// more than the memory of a query, and so is one text that is joined to itself. Other queries go on.
+func TestJoinedTextsCountAsMemory(t *testing.T) {
+	g := create(t, fs.NewMem(), Options{quiet: true, QueryMemory: 48 << 20})
+	if err := loadText(g, engine.Merge, manyPeople(0, 3000)); err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	run := func(q *plan.Query, args engine.Args) (int, error) {
+		r, err := g.Query(ctx, q, args, engine.Target{})
+		if err != nil {
+			return 0, err
+		}
+		return drain(ctx, r)
+	}
+	tail := func(n int) engine.Args { return engine.Args{str(strings.Repeat("x", n))} }
+	twice := plan.Apply{Func: plan.Concat, Args: []plan.Expr{plan.ParamRef{}, plan.ParamRef{}}, Type: value.Of(value.String)}
+	for _, tt := range []struct {
+		name     string
+		q        *plan.Query
+		args     engine.Args
+		resource string // "" if the query fits
+	}{
+		{"short texts", joined(plan.ParamRef{}), tail(1000), ""},
+		{"long texts", joined(plan.ParamRef{}), tail(100_000), "bytes of memory for one query"},
+		{"short texts again", joined(plan.ParamRef{}), tail(1000), ""},
+		{"a constant beyond the greatest text", joined(twice), tail(plan.MaxText/2 + 1), "bytes of a text that + makes"},
+	} {
+		n, err := run(tt.q, tt.args)
+		var tooLarge *engine.TooLarge
+		switch {
+		case tt.resource == "" && (err != nil || n != 3000):
+			t.Errorf("%s: %d rows, %v", tt.name, n, err)
+		case tt.resource != "" && (!errors.As(err, &tooLarge) || tooLarge.Resource != tt.resource):
+			t.Errorf("%s: %d rows, error %v, want a *engine.TooLarge for %s", tt.name, n, err, tt.resource)
+		}
+		if n, err := run(allPeople, nil); err != nil || n != 3000 {
+			t.Errorf("after %s: %d rows, %v", tt.name, n, err)
+		}
+	}
+}
+
+// TestComputedFilterMakesNoGarbage compares the allocations of a filter on a computed number over few
+// and over many rows. A frame of 1,024 rows may allocate, and a row may not.
+func TestComputedFilterMakesNoGarbage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads 40,000 persons")
+	}
+	ctx := context.Background()
+	half := plan.Apply{Func: plan.Divide, Args: []plan.Expr{ageOf, plan.Lit{Value: value.OfI64(2)}}, Type: value.Of(value.F64).Optional()}
+	sum := plan.Apply{Func: plan.Add, Args: []plan.Expr{half, plan.Apply{Func: plan.Abs, Args: []plan.Expr{ageOf}, Type: ageOf.Type}}, Type: value.Of(value.F64).Optional()}
+	q := read(func(r *plan.Read) {
+		r.Match = append(r.Match, plan.Filter{Cond: plan.Compare{Op: plan.Gt, Left: sum, Right: plan.Lit{Value: value.OfF64(1e6)}, Unless: plan.NoParam}})
+	})
+	allocs := map[int]float64{}
+	for _, people := range []int{4000, 40_000} {
+		g := create(t, fs.NewMem(), Options{quiet: true})
+		if err := loadText(g, engine.Merge, manyPeople(0, people)); err != nil {
+			t.Fatal(err)
+		}
+		allocs[people] = testing.AllocsPerRun(5, func() {
+			r, err := g.Query(ctx, q, engine.Args{value.Null}, engine.Target{})
+			if err == nil {
+				_, err = drain(ctx, r)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if more := allocs[40_000] - allocs[4000]; more > 360 {
+		t.Errorf("36,000 more rows make %.0f more allocations: %v", more, allocs)
+	}
+}

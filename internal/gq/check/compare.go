@@ -68,7 +68,7 @@ func (c *checker) setUnless(cmp *plan.Compare, at diag.Span, code diag.Code) boo
 		cmp.Unless = ref.Index
 	}
 	if cmp.Unless == plan.NoParam {
-		c.fault(code, at, "end the type of a parameter in the condition with ?, or remove the ? after the condition", "the condition before ? has no optional parameter")
+		c.fault(code, at, "add ? to the type of a parameter that the condition uses, or remove the ? after the condition", "the condition before ? has no optional parameter")
 		return false
 	}
 	return true

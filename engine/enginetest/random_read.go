@@ -53,7 +53,7 @@ func (d *drawer) drawRead() (*plan.Query, engine.Args) {
 	if r.ranked || d.percent(40) {
 		r.limit(int64(d.between(0, 6)))
 	}
-	return r.done(), r.args
+	return r.query(), r.args
 }
 
 // fresh declares a node variable.

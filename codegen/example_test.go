@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 )
 
-// Generate returns the files, and Write puts them into a folder. Written again, they change
-// nothing.
+// Generate returns the files, and Write puts them into a folder. A second Write of the same files
+// changes nothing.
 func ExampleGenerate() {
 	out, faults, err := codegen.Generate(codegen.Graph{
 		Name:   "books",

@@ -2,13 +2,13 @@ package main
 
 const whole = `query q() { match { $m: Mensch } return { $m.name } limit 100 }`
 
-// questions lists the questions that TestDoorsAgree asks as every actor. Each route, tool and verb
+// questions lists the questions that TestTransportsAgree asks as every actor. Each route, tool and verb
 // must be in this table or in the table `silent`, unless the table of TestMoves says that it
 // writes.
 var questions = []question{
 	{name: "which branches there are",
 		tells: []string{"name of secret-plan", "name of feature-x", "head of main", "head of secret-plan", "head of feature-x", "author of main", "author of secret-plan", "author of feature-x"},
-		asks: []doorAsk{
+		asks: []transportAsk{
 			{ask: ask{route: "GET /graphs/{id}/branches", path: "/branches"}},
 			{ask: ask{tool: "branch_list"}},
 			{ask: ask{verb: "branch list", more: []string{"--format", "json"}}},
@@ -16,39 +16,39 @@ var questions = []question{
 			{ask: ask{verb: "merge", tab: true, more: []string{""}}, only: []string{"name of secret-plan", "name of feature-x"}},
 		}},
 	{name: "the commits of a branch", branched: true, tells: []string{"head of {B}", "author of {B}"},
-		asks: []doorAsk{
+		asks: []transportAsk{
 			{ask: ask{route: "GET /graphs/{id}/commits", path: "/commits?branch={B}"}},
 			{ask: ask{tool: "commit_list", args: `{"branch":"{B}"}`}},
 			{ask: ask{verb: "commit list", more: []string{"--branch", "{B}", "--format", "json"}}},
 		}},
 	{name: "the commits of main, to complete one", tells: []string{"head of main"},
-		asks: []doorAsk{{ask: ask{verb: "changes", tab: true, more: []string{""}}}}},
+		asks: []transportAsk{{ask: ask{verb: "changes", tab: true, more: []string{""}}}}},
 	{name: "a commit", branched: true, tells: []string{"author of {B}", "name of {B}"},
-		asks: []doorAsk{
+		asks: []transportAsk{
 			{ask: ask{route: "GET /graphs/{id}/commits/{commit}", path: "/commits/{H}"}},
 			{ask: ask{route: "GET /graphs/{id}/commits/{commit}", path: "/commits/{H}?branch={B}"}},
 			{ask: ask{tool: "commit_get", args: `{"commit":"{H}","branch":"{B}"}`}},
 			{ask: ask{verb: "commit show", more: []string{"{H}", "--format", "json"}}},
 		}},
 	{name: "what a commit changed", branched: true, tells: []string{"person of {B}", "types", "property"},
-		asks: []doorAsk{
+		asks: []transportAsk{
 			{ask: ask{route: "GET /graphs/{id}/commits/{commit}/changes", path: "/commits/{H}/changes"}},
 			{ask: ask{tool: "change_list", args: `{"commit":"{H}","branch":"{B}"}`}},
 			{ask: ask{verb: "changes", more: []string{"{H}", "--format", "json"}}},
 		}},
 	{name: "how much there is", branched: true, tells: []string{"head of {B}", "types", "edges"},
-		asks: []doorAsk{
+		asks: []transportAsk{
 			{ask: ask{route: "GET /graphs/{id}/snapshot", path: "/snapshot?branch={B}"}},
 			{ask: ask{tool: "graph_snapshot", args: `{"branch":"{B}"}`}},
 			{ask: ask{verb: "snapshot", more: []string{"--branch", "{B}", "--format", "json"}}},
 		}},
 	{name: "how much there was", branched: true, tells: []string{"name of {B}", "types", "edges"},
-		asks: []doorAsk{
+		asks: []transportAsk{
 			{ask: ask{route: "GET /graphs/{id}/snapshot", path: "/snapshot?snapshot={H}"}},
 			{ask: ask{verb: "snapshot", more: []string{"--at", "{H}", "--format", "json"}}},
 		}},
 	{name: "the schema", branched: true, tells: []string{"head of {B}", "types", "edges", "property"},
-		asks: []doorAsk{
+		asks: []transportAsk{
 			{ask: ask{route: "GET /graphs/{id}/schema", path: "/schema?branch={B}"}},
 			{ask: ask{route: "GET /graphs/{id}/schema", path: "/schema?snapshot={H}"}},
 			{ask: ask{tool: "schema_get", args: `{"branch":"{B}"}`}, only: []string{"types", "edges", "property"}},
@@ -62,14 +62,14 @@ var questions = []question{
 			{ask: ask{verb: "validate", more: []string{"--query", "read.gq", "--at", "{H}"}}, only: []string{"types"}},
 		}},
 	{name: "the schema of main", tells: []string{"types", "edges", "property"},
-		asks: []doorAsk{
+		asks: []transportAsk{
 			{ask: ask{resource: "omnigraph://schema"}},
 			{ask: ask{resource: "omnigraph://gq-reference"}},
 			{ask: ask{prompt: "write_filter", args: `{"type":"Mensch"}`}, only: []string{"property"}},
 			{ask: ask{verb: "export", tab: true, more: []string{"--type", ""}}, only: []string{"types", "edges"}},
 		}},
 	{name: "a query that the caller writes", branched: true, tells: []string{"person of {B}", "head of {B}"},
-		asks: []doorAsk{
+		asks: []transportAsk{
 			{ask: ask{route: "POST /graphs/{id}/query", path: "/query", body: `{"query":"` + whole + `","branch":"{B}"}`}},
 			{ask: ask{route: "POST /graphs/{id}/query", path: "/query", body: `{"query":"` + whole + `","snapshot":"{H}"}`}},
 			{ask: ask{route: "POST /graphs/{id}/read", path: "/read", body: `{"query_source":"` + whole + `","branch":"{B}"}`}},
@@ -80,16 +80,16 @@ var questions = []question{
 			{ask: ask{verb: "query", more: []string{"--query", "read.gq", "--at", "{H}", "--format", "json"}}},
 		}},
 	{name: "how a query would be run", branched: true, tells: []string{"head of {B}"},
-		asks: []doorAsk{{ask: ask{tool: "query_explain", args: `{"query":"` + whole + `","branch":"{B}","analyze":true}`}}}},
+		asks: []transportAsk{{ask: ask{tool: "query_explain", args: `{"query":"` + whole + `","branch":"{B}","analyze":true}`}}}},
 	{name: "a stored query", open: invokers, branched: true, tells: []string{"person of {B}", "head of {B}"},
-		asks: []doorAsk{
+		asks: []transportAsk{
 			{ask: ask{route: "POST /graphs/{id}/queries/{name}", path: "/queries/everyone", body: `{"branch":"{B}"}`}},
 			{ask: ask{tool: "everyone", args: `{"branch":"{B}"}`}},
 			{ask: ask{tool: "stored_query_run", args: `{"name":"everyone","branch":"{B}"}`}},
 			{ask: ask{verb: "queries run", more: []string{"everyone", "--branch", "{B}", "--format", "json"}}},
 		}},
 	{name: "a stored query that is for few", open: readers, branched: true, tells: []string{"person of {B}", "head of {B}"},
-		asks: []doorAsk{
+		asks: []transportAsk{
 			{ask: ask{route: "POST /graphs/{id}/queries/{name}", path: "/queries/payroll", body: `{"branch":"{B}"}`}},
 			{ask: ask{tool: "payroll", args: `{"branch":"{B}"}`}},
 			{ask: ask{tool: "stored_query_run", args: `{"name":"payroll","branch":"{B}"}`}},
@@ -98,7 +98,7 @@ var questions = []question{
 	// The route's contract requires the permission `read`. An actor without this permission sees,
 	// as tools, the queries that it may run.
 	{name: "the catalog of stored queries", tells: []string{"everyone", "payroll"},
-		asks: []doorAsk{
+		asks: []transportAsk{
 			{ask: ask{route: "GET /graphs/{id}/queries", path: "/queries"}},
 			{ask: ask{resource: "omnigraph://catalog"}},
 			{ask: ask{verb: "queries list", more: []string{"--format", "json"}}},
@@ -107,20 +107,20 @@ var questions = []question{
 			{ask: ask{prompt: "write_query", args: `{"intent":"who is there"}`}},
 		}},
 	{name: "the tools", open: anyone, tells: []string{"everyone", "payroll"},
-		asks: []doorAsk{{ask: ask{method: "tools/list"}}, {ask: ask{tool: "stored_query_list"}}}},
+		asks: []transportAsk{{ask: ask{method: "tools/list"}}, {ask: ask{tool: "stored_query_list"}}}},
 	{name: "an export", open: exporters, branched: true, tells: []string{"person of {B}", "head of {B}"},
-		asks: []doorAsk{
+		asks: []transportAsk{
 			{ask: ask{route: "POST /graphs/{id}/export", path: "/export", body: `{"branch":"{B}","type_names":["Mensch"]}`}},
 			{ask: ask{route: "POST /graphs/{id}/export", path: "/export", body: `{"snapshot":"{H}"}`}},
 			{ask: ask{verb: "export", more: []string{"--branch", "{B}"}}, only: []string{"person of {B}"}},
 			{ask: ask{verb: "export", more: []string{"--at", "{H}"}}, only: []string{"person of {B}"}},
 		}},
 	{name: "a blob", branched: true, tells: []string{"head of {B}"},
-		asks: []doorAsk{
+		asks: []transportAsk{
 			{ask: ask{route: "GET /graphs/{id}/blob", path: "/blob?entity=node&type=Mensch&id={P}&property=photo&branch={B}"}},
 		}},
 	{name: "nothing", open: anyone,
-		asks: []doorAsk{
+		asks: []transportAsk{
 			{ask: ask{route: "GET /healthz", path: "//healthz"}},
 			{ask: ask{route: "GET /readyz", path: "//readyz"}},
 			{ask: ask{route: "GET /metrics", path: "//metrics"}},
@@ -149,7 +149,7 @@ var questions = []question{
 var silent = map[string]string{
 	"omnigraph init":             "makes a store",
 	"omnigraph index go":         "reads source code",
-	"omnigraph mcp serve":        "is the door of the stdio asks",
+	"omnigraph mcp serve":        "starts the server that the stdio asks use",
 	"omnigraph mcp install":      "sets up a client",
 	"omnigraph cluster validate": "reads the files of the operator",
 	"omnigraph cluster plan":     "reads the files of the operator",

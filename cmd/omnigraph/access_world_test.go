@@ -160,7 +160,7 @@ func (w *accessWorld) fill(store string) {
 
 func tokenOf(actor string) string { return "the-token-of-" + actor }
 
-// ask is one request through one door. Exactly one group of fields is set. In the fields, {B}
+// ask is one request through one transport. Exactly one group of fields is set. In the fields, {B}
 // stands for a branch, {P} for the person that only this branch has, {H} for the commit that was
 // the head of the branch at the start, {M} for a branch that act-all creates first, and {N} for a
 // name that is not in use.
@@ -194,38 +194,38 @@ func (a *ask) name() string {
 	return "omnigraph " + a.verb
 }
 
-// door is a way for a request to reach a graph.
-type door string
+// transport is a way for a request to reach a graph.
+type transport string
 
-// The doors of the access tests.
+// The transports of the access tests.
 const (
-	overHTTP  door = "HTTP"             // REST, or MCP over HTTP
-	overProxy door = "the stdio proxy"  // omnigraph mcp serve --server
-	overLines door = "stdio of a store" // omnigraph mcp serve --store
-	toServer  door = "--server"         // a verb with --server
-	toStore   door = "--store"
+	overHTTP  transport = "HTTP"             // REST, or MCP over HTTP
+	overProxy transport = "the stdio proxy"  // omnigraph mcp serve --server
+	overLines transport = "stdio of a store" // omnigraph mcp serve --store
+	toServer  transport = "--server"         // a verb with --server
+	toStore   transport = "--store"
 )
 
-// allDoors lists the doors. In short mode it leaves out toStore, which opens the store for every
-// ask.
-func allDoors() []door {
+// allTransports lists the transports. In short mode it leaves out toStore, which opens the store for
+// every ask.
+func allTransports() []transport {
 	if testing.Short() {
-		return []door{overHTTP, overProxy, overLines, toServer}
+		return []transport{overHTTP, overProxy, overLines, toServer}
 	}
-	return []door{overHTTP, overProxy, overLines, toServer, toStore}
+	return []transport{overHTTP, overProxy, overLines, toServer, toStore}
 }
 
-// doors lists the doors that an ask can use.
-func (a *ask) doors() []door {
+// transports lists the transports that an ask can use.
+func (a *ask) transports() []transport {
 	switch {
 	case a.route != "":
-		return []door{overHTTP}
+		return []transport{overHTTP}
 	case a.verb != "":
-		return []door{toServer, toStore}
+		return []transport{toServer, toStore}
 	case strings.HasPrefix(a.tool, "stored_query_"): // only a server can be configured with these
-		return []door{overHTTP, overProxy}
+		return []transport{overHTTP, overProxy}
 	}
-	return []door{overHTTP, overProxy, overLines}
+	return []transport{overHTTP, overProxy, overLines}
 }
 
 // said is a complete answer: the header and body of a response, or the whole output of a command.
@@ -265,7 +265,7 @@ func (w *accessWorld) forBranch(a ask, branch string) ask {
 }
 
 // send sends an ask. Its placeholders must already be replaced.
-func (w *accessWorld) send(actor string, d door, a ask) said {
+func (w *accessWorld) send(actor string, d transport, a ask) said {
 	w.t.Helper()
 	switch {
 	case a.route != "":
@@ -294,8 +294,9 @@ func routeMedia(route string) string {
 	return ""
 }
 
-// sendAll sends asks through one door. It sends asks over standard input and output in one session.
-func (w *accessWorld) sendAll(actor string, d door, asks []ask) []said {
+// sendAll sends asks through one transport. It sends asks over standard input and output in one
+// session.
+func (w *accessWorld) sendAll(actor string, d transport, asks []ask) []said {
 	w.t.Helper()
 	all := make([]said, len(asks))
 	if d != overProxy && d != overLines {
@@ -384,7 +385,7 @@ func (w *accessWorld) http(actor, method, path, body string, header http.Header)
 }
 
 // run runs a verb in this process.
-func (w *accessWorld) run(actor string, d door, a ask) said {
+func (w *accessWorld) run(actor string, d transport, a ask) said {
 	w.t.Helper()
 	args := strings.Fields(a.verb)
 	if a.tab {
@@ -410,7 +411,7 @@ func (w *accessWorld) everything() map[string]bool {
 	}
 	for list, member := range map[string][2]string{"tools/list": {"tools", "name"}, "resources/list": {"resources", "uri"}, "resources/templates/list": {"resourceTemplates", "uriTemplate"}, "prompts/list": {"prompts", "name"}} {
 		// A store has tools that a server does not have.
-		for _, d := range []door{overHTTP, overLines} {
+		for _, d := range []transport{overHTTP, overLines} {
 			var answer struct{ Result map[string]json.RawMessage }
 			text := w.send("act-all", d, ask{method: list}).text
 			text = text[strings.LastIndex(text, `{"jsonrpc"`):]

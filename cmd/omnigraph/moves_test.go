@@ -29,7 +29,7 @@ type move struct {
 	ask
 	what   string // the data that it moves or compares; "" if it shows one state or none
 	reads  string // the branches that the actor must be allowed to read
-	writes bool   // it can change something, so TestDoorsAgree does not send it
+	writes bool   // it can change something, so TestTransportsAgree does not send it
 	// `faulty` is true if the answer is an error that the policy did not cause, even if everything
 	// is allowed.
 	faulty bool
@@ -59,7 +59,7 @@ func TestMoves(t *testing.T) {
 			for name := range w.everything() {
 				known[name] = true
 			}
-			for _, d := range allDoors() {
+			for _, d := range allTransports() {
 				w.moves(d, graph != "")
 			}
 		})
@@ -87,13 +87,13 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// moves sends the requests of the table through a door.
-func (w *accessWorld) moves(d door, meta bool) {
+// moves sends the requests of the table through a transport.
+func (w *accessWorld) moves(d transport, meta bool) {
 	w.t.Helper()
 	var rows []*move
 	for i := range moves {
 		// Send each request that is the same in both modes in only one of them.
-		if m := &moves[i]; slices.Contains(m.doors(), d) && strings.HasPrefix(m.tool, "stored_query_") == meta {
+		if m := &moves[i]; slices.Contains(m.transports(), d) && strings.HasPrefix(m.tool, "stored_query_") == meta {
 			rows = append(rows, m)
 		}
 	}

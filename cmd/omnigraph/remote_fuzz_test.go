@@ -11,9 +11,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 )
 
-type transport func(*http.Request) (*http.Response, error)
+type roundTripper func(*http.Request) (*http.Response, error)
 
-func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // FuzzServerAnswer checks that no answer of a server makes a verb panic or send requests without
 // end.
@@ -35,7 +35,7 @@ func FuzzServerAnswer(f *testing.F) {
 			status = 200 // 429 is retried after a wait, and 1xx is not an answer
 		}
 		asked := 0
-		c, err := client.New("http://127.0.0.1:1", client.WithHTTPClient(&http.Client{Transport: transport(func(req *http.Request) (*http.Response, error) {
+		c, err := client.New("http://127.0.0.1:1", client.WithHTTPClient(&http.Client{Transport: roundTripper(func(req *http.Request) (*http.Response, error) {
 			if req.Body != nil {
 				_, _ = io.Copy(io.Discard, req.Body)
 			}

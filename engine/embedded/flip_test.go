@@ -248,7 +248,7 @@ func flipped(t *testing.T, bad *fs.Mem, name string, off int, probes []func(g *G
 	}
 }
 
-// isCorrupt reports whether an error is a *engine.Corrupt that contains a name.
+// isCorrupt reports whether an error is a *engine.Corrupt whose field Object contains `name`.
 func isCorrupt(err error, name string) bool {
 	var c *engine.Corrupt
 	return errors.As(err, &c) && strings.Contains(c.Object, name)

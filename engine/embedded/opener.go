@@ -24,8 +24,8 @@ func (f *segmentFiles) opener(ctx context.Context) *opener {
 	return &opener{files: f, ctx: ctx, opened: map[string]*version.Segment{}, mapped: map[string]*store.Segment{}}
 }
 
-// has registers a segment that is open in a table of type t.
-func (o *opener) has(t *version.Type, s *version.Segment) {
+// register records that a segment is open in a table of type t.
+func (o *opener) register(t *version.Type, s *version.Segment) {
 	if s.Name != "" && s.Origin == nil {
 		o.opened[version.SegmentKey(t, s.Name)] = s
 	}

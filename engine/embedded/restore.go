@@ -315,7 +315,7 @@ func (r *restorer) readAnchor(ctx context.Context, a *version.Anchor) (s *versio
 				schemas = append(schemas, s.Schema)
 			}
 			for _, seg := range t.Segs {
-				open.has(t.Type, seg)
+				open.register(t.Type, seg)
 			}
 		}
 	}

@@ -152,7 +152,7 @@ func (s *session) operators(list []*engine.Operator, analyzed bool) {
 // line per row and separates cells with " | ". Blank lines and indentation do not count.
 func (s *session) expect(p *readPlan, want string, args ...any) {
 	s.Helper()
-	q := p.done()
+	q := p.query()
 	got := strings.Join(s.rows(q, args...), "\n")
 	if want := unindent(want); got != want {
 		s.Errorf("wrong rows\ngot:\n%s\nwant:\n%s\nquery:\n%s", got, want, planText(q))
@@ -188,13 +188,13 @@ func (s *session) mutate(m *mutationPlan, args ...any) engine.Change {
 	s.Helper()
 	change, err := s.tryMutate(m, args...)
 	if err != nil {
-		s.Fatalf("mutate: %v\n%s", err, planText(m.done()))
+		s.Fatalf("mutate: %v\n%s", err, planText(m.query()))
 	}
 	return change
 }
 
 func (s *session) tryMutate(m *mutationPlan, args ...any) (engine.Change, error) {
-	return s.graph.Mutate(s.ctx, m.done(), arguments(args), engine.WriteOptions{})
+	return s.graph.Mutate(s.ctx, m.query(), arguments(args), engine.WriteOptions{})
 }
 
 // expectChange runs a mutation and checks its counts and whether it committed.
@@ -203,7 +203,7 @@ func (s *session) expectChange(m *mutationPlan, nodes, edges int64, commits bool
 	change := s.mutate(m, args...)
 	if change.Nodes != nodes || change.Edges != edges || (change.Commit != nil) != commits {
 		s.Errorf("changed %d nodes and %d edges, committed %t; want %d, %d, %t\n%s",
-			change.Nodes, change.Edges, change.Commit != nil, nodes, edges, commits, planText(m.done()))
+			change.Nodes, change.Edges, change.Commit != nil, nodes, edges, commits, planText(m.query()))
 	}
 }
 

@@ -277,7 +277,7 @@ func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) (ro
 		return len(want), difference
 	}
 	if more != wantMore {
-		return len(want), fmt.Sprintf("the engine reports %t, the model %t for whether the limit cut off rows after these:\n  %s", more, wantMore, strings.Join(formatRows(want), "\n  "))
+		return len(want), fmt.Sprintf("the limit cut off rows: the engine reports %t, the model %t; the rows are\n  %s", more, wantMore, strings.Join(formatRows(want), "\n  "))
 	}
 	if p.reads++; p.reads%explainEach != 0 {
 		return len(want), ""
@@ -448,7 +448,7 @@ func dumps(schema *catalog.Schema) []*plan.Query {
 	for _, n := range schema.Nodes {
 		p := newRead(schema)
 		v := p.bind("n", n.Name)
-		all = append(all, p.ret(whole(v)).done())
+		all = append(all, p.ret(whole(v)).query())
 	}
 	for _, e := range schema.Edges {
 		p := newRead(schema)
@@ -459,7 +459,7 @@ func dumps(schema *catalog.Schema) []*plan.Query {
 				p.ret(p.prop(v, prop.Name))
 			}
 		}
-		all = append(all, p.done())
+		all = append(all, p.query())
 	}
 	return all
 }
@@ -495,12 +495,12 @@ func (p *pair) listIDs(ctx context.Context, g engine.Graph) map[string][]string 
 	for _, n := range p.schema.Nodes {
 		q := newRead(p.schema)
 		v := q.bind("n", n.Name)
-		list(key(plan.Node, n.Name), q.ret(id(v)).done())
+		list(key(plan.Node, n.Name), q.ret(id(v)).query())
 	}
 	for _, e := range p.schema.Edges {
 		q := newRead(p.schema)
 		a, b, v := q.node("a", e.From), q.node("b", e.To), q.edge("e", e.Name)
-		list(key(plan.Edge, e.Name), q.match(over(a, v, e.Name, b)).ret(id(v)).orderBy(id(v)).done())
+		list(key(plan.Edge, e.Name), q.match(over(a, v, e.Name, b)).ret(id(v)).orderBy(id(v)).query())
 	}
 	return ids
 }

@@ -12,7 +12,7 @@ type drawnKind struct {
 	kind  value.Kind
 	share int           // relative share of this kind among scalar properties
 	keys  int           // relative share of this kind among members of keys
-	pool  []value.Value // small, so that equal values meet in keys, unique rules and comparisons
+	pool  []value.Value // the few values to draw from, so that keys, unique rules and comparisons often meet equal values
 	wild  []value.Value // extremes of a numeric kind, for properties that may have them
 }
 

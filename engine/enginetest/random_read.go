@@ -56,7 +56,7 @@ func (d *drawer) drawRead() (*plan.Query, engine.Args) {
 	if r.ranked || d.percent(40) {
 		r.drawLimit()
 	}
-	return r.done(), r.args
+	return r.query(), r.args
 }
 
 // fresh declares a node variable.

@@ -41,7 +41,7 @@ func (d *drawer) drawMutation() (*plan.Query, engine.Args, string) {
 			w.drawChange()
 		}
 	}
-	return w.done(), w.args, w.unnamed
+	return w.query(), w.args, w.unnamed
 }
 
 func (w *writeDraw) drawChange() {

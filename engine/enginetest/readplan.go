@@ -83,8 +83,8 @@ func (p *readPlan) sort(o plan.Order) *readPlan {
 
 func (p *readPlan) limit(n int64) *readPlan { p.q.Read.Limit = n; return p }
 
-// done completes the plan. Further calls return the same plan.
-func (p *readPlan) done() *plan.Query {
+// query completes the plan, unless an earlier call did, and returns it.
+func (p *readPlan) query() *plan.Query {
 	if !p.built {
 		p.built = true
 		complete(p.schema, p.q)

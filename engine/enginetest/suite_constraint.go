@@ -62,7 +62,7 @@ func constraintCases() []testCase {
 			_, err := s.tryMutate(m, args...)
 			s.expectViolation(err, rule, property)
 			if s.head().ID != before.ID {
-				s.Errorf("a refused write moved the head")
+				s.Errorf("a rejected write moved the head")
 			}
 			p := s.read()
 			i := p.bind("i", "Item")
@@ -105,11 +105,11 @@ func constraintCases() []testCase {
 		"unique within one mutation": refused("unique", "", func(m *mutationPlan) {
 			m.insert("Item", item(set{"code": "y-1"})).insert("Item", item(set{"number": 2, "code": "y-1"}))
 		}),
-		"unique pair":                               refused("unique", "", func(m *mutationPlan) { m.insert("Item", item(set{"left": 1, "right": 2})) }),
-		"unique pair with a null is exempt":         allowed(1, 0, func(m *mutationPlan) { m.insert("Item", item(set{"left": 1})) }),
-		"unique nulls are exempt":                   allowed(2, 0, func(m *mutationPlan) { m.insert("Item", item(nil)).insert("Item", item(set{"number": 2})) }),
-		"unique does not compare a row with itself": allowed(1, 0, func(m *mutationPlan) { m.insert("Item", set{"aisle": "a", "number": 1, "kind": "tool", "code": "x-1"}) }),
-		"unique freed by an earlier commit":         freed,
+		"unique pair":                                 refused("unique", "", func(m *mutationPlan) { m.insert("Item", item(set{"left": 1, "right": 2})) }),
+		"unique pair with a null is exempt":           allowed(1, 0, func(m *mutationPlan) { m.insert("Item", item(set{"left": 1})) }),
+		"unique nulls are exempt":                     allowed(2, 0, func(m *mutationPlan) { m.insert("Item", item(nil)).insert("Item", item(set{"number": 2})) }),
+		"unique does not compare a row with itself":   allowed(1, 0, func(m *mutationPlan) { m.insert("Item", set{"aisle": "a", "number": 1, "kind": "tool", "code": "x-1"}) }),
+		"unique value that an earlier commit removed": freed,
 		"unique value reused within one mutation": allowed(2, 0, func(m *mutationPlan) {
 			m.update("Item", set{"code": "y-9"}, "code", plan.Eq, "x-1").insert("Item", item(set{"code": "x-1"}))
 		}),

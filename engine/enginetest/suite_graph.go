@@ -16,7 +16,7 @@ func versionCases() []testCase {
 	names := func(s *session) *plan.Query {
 		p := s.read()
 		a := p.bind("a", "Person")
-		return p.ret(id(a), p.prop(a, "age")).done()
+		return p.ret(id(a), p.prop(a, "age")).query()
 	}
 	// before opens a read, runs a write, and then checks that the read returns the crowd as it was
 	// before the write.
@@ -30,7 +30,7 @@ func versionCases() []testCase {
 			}
 			write(s)
 			if res.Commit() != head.ID {
-				s.Errorf("the result is of commit %s, not of %s", res.Commit(), head.ID)
+				s.Errorf("the result is from commit %s, want %s", res.Commit(), head.ID)
 			}
 			rows, err := drain(s.ctx, q, res)
 			if err != nil {
@@ -42,18 +42,18 @@ func versionCases() []testCase {
 		}
 	}
 	return writeCases("version", map[string]func(s *session){
-		"open result and an insert": before(func(s *session) { s.mutate(s.change().insert("Person", set{"name": "abe"})) }),
-		"open result and an upsert": before(func(s *session) { s.mutate(s.change().insert("Person", set{"name": "ann"})) }),
-		"open result and an update": before(func(s *session) { s.mutate(s.change().update("Person", set{"age": 1}, "name", plan.Ge, "")) }),
-		"open result and a delete":  before(func(s *session) { s.mutate(s.change().remove("Person", "name", plan.Ge, "")) }),
-		"open result and a load":    before(func(s *session) { s.load(engine.Merge, manyPeople(2000)) }),
-		"open result and an overwrite": before(func(s *session) {
+		"an open result does not see an insert": before(func(s *session) { s.mutate(s.change().insert("Person", set{"name": "abe"})) }),
+		"an open result does not see an upsert": before(func(s *session) { s.mutate(s.change().insert("Person", set{"name": "ann"})) }),
+		"an open result does not see an update": before(func(s *session) { s.mutate(s.change().update("Person", set{"age": 1}, "name", plan.Ge, "")) }),
+		"an open result does not see a delete":  before(func(s *session) { s.mutate(s.change().remove("Person", "name", plan.Ge, "")) }),
+		"an open result does not see a load":    before(func(s *session) { s.load(engine.Merge, manyPeople(2000)) }),
+		"an open result does not see an overwrite": before(func(s *session) {
 			s.mutate(s.change().remove("Person", "name", plan.Ge, ""))
 			s.load(engine.Overwrite, manyPeople(10))
 		}),
-		"commits are dense and linked": func(s *session) {
+		"a commit names its parent and has the next number": func(s *session) {
 			first := s.head()
-			change, err := s.graph.Mutate(s.ctx, s.change().insert("Person", set{"name": "fay"}).done(), nil, engine.WriteOptions{Actor: "alice"})
+			change, err := s.graph.Mutate(s.ctx, s.change().insert("Person", set{"name": "fay"}).query(), nil, engine.WriteOptions{Actor: "alice"})
 			if err != nil || change.Commit == nil {
 				s.Fatalf("mutate: %v", err)
 			}
@@ -79,7 +79,7 @@ func versionCases() []testCase {
 				s.Errorf("close twice: %v", err)
 			}
 		},
-		"the head by its commit": func(s *session) {
+		"a read of the head by its commit id": func(s *session) {
 			res, err := s.graph.Query(s.ctx, names(s), nil, engine.Target{Commit: s.head().ID})
 			if err != nil {
 				s.Fatalf("query: %v", err)
@@ -139,19 +139,19 @@ func callCases() []testCase {
 	return writeCases("call", map[string]func(s *session){
 		"unknown branch": func(s *session) {
 			at := engine.Target{Branch: "other"}
-			notFound(s, ask(s, everybody(s).done(), at))
+			notFound(s, ask(s, everybody(s).query(), at))
 			_, err := s.graph.Snapshot(s.ctx, at)
 			notFound(s, err)
-			_, err = s.graph.Mutate(s.ctx, s.change().insert("Person", set{"name": "x"}).done(), nil, engine.WriteOptions{Branch: "other"})
+			_, err = s.graph.Mutate(s.ctx, s.change().insert("Person", set{"name": "x"}).query(), nil, engine.WriteOptions{Branch: "other"})
 			notFound(s, err)
 			_, err = s.graph.Load(s.ctx, strings.NewReader(crowd), engine.LoadOptions{WriteOptions: engine.WriteOptions{Branch: "other"}})
 			notFound(s, err)
 		},
 		"explain": func(s *session) {
-			_, err := s.graph.Explain(s.ctx, everybody(s).done(), nil, engine.Target{Branch: "other"}, false)
+			_, err := s.graph.Explain(s.ctx, everybody(s).query(), nil, engine.Target{Branch: "other"}, false)
 			notFound(s, err)
 			before := s.head()
-			m := s.change().insert("Person", set{"name": "x"}).done()
+			m := s.change().insert("Person", set{"name": "x"}).query()
 			e, err := s.graph.Explain(s.ctx, m, nil, engine.Target{}, false)
 			if err != nil || len(e.Plan) != 1 {
 				s.Errorf("explain of a mutation: %v, error %v", e, err)
@@ -163,12 +163,12 @@ func callCases() []testCase {
 			}
 		},
 		"unknown commit": func(s *session) {
-			notFound(s, ask(s, everybody(s).done(), engine.Target{Commit: "01ARZ3NDEKTSV4RRFFQ69G5FAV"}))
+			notFound(s, ask(s, everybody(s).query(), engine.Target{Commit: "01ARZ3NDEKTSV4RRFFQ69G5FAV"}))
 		},
 		"another now": func(s *session) {
 			p := s.read()
 			a := p.bind("a", "Person")
-			q := p.match(where(p.prop(a, "seen"), plan.Lt, plan.Now{})).ret(id(a), plan.Now{}).done()
+			q := p.match(where(p.prop(a, "seen"), plan.Lt, plan.Now{})).ret(id(a), plan.Now{}).query()
 			at := time.Date(2024, 5, 1, 12, 30, 0, 250_999_000, time.UTC)
 			for _, tt := range []struct {
 				at   time.Time
@@ -197,9 +197,9 @@ func callCases() []testCase {
 		"argument of another kind": func(s *session) {
 			p := everybody(s)
 			p.match(where(p.prop(0, "age"), plan.Eq, p.param("age", i32Type)))
-			badArgument(s, ask(s, p.done(), engine.Target{}, "x"))
-			badArgument(s, ask(s, p.done(), engine.Target{}, nil))
-			badArgument(s, ask(s, p.done(), engine.Target{}))
+			badArgument(s, ask(s, p.query(), engine.Target{}, "x"))
+			badArgument(s, ask(s, p.query(), engine.Target{}, nil))
+			badArgument(s, ask(s, p.query(), engine.Target{}))
 		},
 		"list or vector that does not fit": func(s *session) {
 			m := s.change()
@@ -227,7 +227,7 @@ func callCases() []testCase {
 			other := shop()
 			p := newRead(other)
 			i := p.bind("i", "Item")
-			q := p.ret(p.prop(i, "number")).done()
+			q := p.ret(p.prop(i, "number")).query()
 			var mismatch *engine.SchemaMismatch
 			if err := s.graph.Bind(s.ctx, q, engine.Target{}); !errors.As(err, &mismatch) {
 				s.Errorf("bind: %v", err)
@@ -235,10 +235,10 @@ func callCases() []testCase {
 			if err := ask(s, q, engine.Target{}); !errors.As(err, &mismatch) {
 				s.Errorf("query: %v", err)
 			}
-			if _, err := s.graph.Mutate(s.ctx, newMutation(other).insert("Box", nil).done(), nil, engine.WriteOptions{}); !errors.As(err, &mismatch) {
+			if _, err := s.graph.Mutate(s.ctx, newMutation(other).insert("Box", nil).query(), nil, engine.WriteOptions{}); !errors.As(err, &mismatch) {
 				s.Errorf("mutate: %v", err)
 			}
-			if err := s.graph.Bind(s.ctx, everybody(s).done(), engine.Target{}); err != nil {
+			if err := s.graph.Bind(s.ctx, everybody(s).query(), engine.Target{}); err != nil {
 				s.Errorf("bind of a plan that fits: %v", err)
 			}
 		},
@@ -248,11 +248,11 @@ func callCases() []testCase {
 			p := newRead(other)
 			a := p.bind("a", "Person")
 			var mismatch *engine.SchemaMismatch
-			if err := s.graph.Bind(s.ctx, p.ret(p.prop(a, "age")).done(), engine.Target{}); !errors.As(err, &mismatch) {
+			if err := s.graph.Bind(s.ctx, p.ret(p.prop(a, "age")).query(), engine.Target{}); !errors.As(err, &mismatch) {
 				s.Errorf("bind: %v", err)
 			}
 		},
-		"one plan with many arguments": func(s *session) {
+		"one plan runs with many arguments": func(s *session) {
 			p := everybody(s)
 			p.match(where(p.prop(0, "name"), plan.Eq, p.param("name", stringType)))
 			for _, name := range []string{"ann", "eve", "zoe", "ann"} {
@@ -263,7 +263,7 @@ func callCases() []testCase {
 				s.expect(p, want, name)
 			}
 		},
-		"one plan before and after a write": func(s *session) {
+		"one plan runs before and after a write": func(s *session) {
 			p := everybody(s)
 			p.match(where(p.prop(0, "age"), plan.Eq, 30))
 			s.expect(p, "ann\ncid")
@@ -275,10 +275,10 @@ func callCases() []testCase {
 		"ended context": func(s *session) {
 			ctx, cancel := context.WithCancel(s.ctx)
 			cancel()
-			if _, err := query(ctx, s.graph, everybody(s).done(), nil); !errors.Is(err, context.Canceled) {
+			if _, err := query(ctx, s.graph, everybody(s).query(), nil); !errors.Is(err, context.Canceled) {
 				s.Errorf("query: %v", err)
 			}
-			if _, err := s.graph.Mutate(ctx, s.change().insert("Person", set{"name": "x"}).done(), nil, engine.WriteOptions{}); !errors.Is(err, context.Canceled) {
+			if _, err := s.graph.Mutate(ctx, s.change().insert("Person", set{"name": "x"}).query(), nil, engine.WriteOptions{}); !errors.Is(err, context.Canceled) {
 				s.Errorf("mutate: %v", err)
 			}
 			if _, err := s.graph.Load(ctx, strings.NewReader(crowd), engine.LoadOptions{}); !errors.Is(err, context.Canceled) {

@@ -25,7 +25,7 @@ func healthCases() []testCase {
 				s.Fatalf("create a branch: %v", err)
 			}
 			expect(s, 2, before+1)
-			m := s.change().insert("Person", set{"name": "zoe"}).done()
+			m := s.change().insert("Person", set{"name": "zoe"}).query()
 			if _, err := s.graph.Mutate(s.ctx, m, nil, engine.WriteOptions{Branch: "side"}); err != nil {
 				s.Fatalf("mutate: %v", err)
 			}

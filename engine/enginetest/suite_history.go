@@ -50,7 +50,7 @@ func (s *session) expectReclaimed(c, first engine.Commit) {
 	_, err := s.graph.Changes(s.ctx, c.ID, engine.ChangeRange{})
 	var missing *engine.NotFound
 	if !errors.As(err, &missing) || !missing.Reclaimed || missing.Name != first.ID {
-		s.Errorf("listing the changes of commit %d: error %v, want that the state of commit %d was reclaimed", c.Seq, err, first.Seq)
+		s.Errorf("listing the changes of commit %d: error %v, want one that says that the state of commit %d was reclaimed", c.Seq, err, first.Seq)
 	}
 }
 
@@ -332,5 +332,5 @@ func historyCases() []testCase {
 // peopleOf returns a read of the ids of all persons.
 func peopleOf(s *session) *plan.Query {
 	p := s.read()
-	return p.ret(id(p.bind("a", "Person"))).done()
+	return p.ret(id(p.bind("a", "Person"))).query()
 }

@@ -36,7 +36,7 @@ func largeCases() []testCase {
 			s.expect(p.ret(p.prop(a, "mood"), count(whole(a)), agg(plan.Min, p.prop(a, "age"))), "null | 1501 | 1500\nglad | 1500 | 0")
 			s.expectChain(3001, 4501500, 3000)
 		},
-		"a third deleted, with the edges": func(s *session) {
+		"a third of the nodes deleted, with their edges": func(s *session) {
 			s.expectChange(s.change().remove("Person", "age", plan.Lt, 1000), 1000, 1000, true)
 			s.expectChain(2001, 4002000, 2000)
 		},
@@ -159,7 +159,7 @@ func (s *session) seenWhole() {
 	s.mutate(m, value.OfI32(0))
 	p := s.read()
 	a := p.bind("a", "Person")
-	q := p.ret(agg(plan.Min, p.prop(a, "age")), agg(plan.Max, p.prop(a, "age")), count(p.prop(a, "age"))).done()
+	q := p.ret(agg(plan.Min, p.prop(a, "age")), agg(plan.Max, p.prop(a, "age")), count(p.prop(a, "age"))).query()
 
 	done := make(chan struct{})
 	faults := make(chan error, readers)

@@ -277,7 +277,7 @@ func loadFaultCases() []testCase {
 		"edge to nowhere":                  bad(`{"edge":"LivesIn","from":"ann","to":"bob"}`),
 		"invalid UTF-8":                    bad("{\"type\":\"City\",\"data\":{\"name\":\"\xff\"}}"),
 		"key twice":                        keyTwice,
-		"id that is not the key":           field("data.id", `{"type":"Person","data":{"id":"guy","name":"fay"}}`),
+		"id that differs from the key":     field("data.id", `{"type":"Person","data":{"id":"guy","name":"fay"}}`),
 		"unknown property":                 field("data.size", `{"type":"City","data":{"name":"x","size":1}}`),
 		"property of another type":         field("data.since", `{"edge":"Follows","from":"ann","to":"eve","data":{"since":1}}`),
 		"string for a number":              field("data.age", `{"type":"Person","data":{"name":"fay","age":"7"}}`),

@@ -144,7 +144,7 @@ func mergeCases() []testCase {
 			s.merged("one", "main", engine.Merged)
 			s.expectAges("", "ann 2, bob 1, cid 30, dan null, eve 41")
 		},
-		"dry run and if commit": sides(person("ann", set{"age": 31}), nothing, func(s *session) {
+		"dry run, and IfCommit with another commit": sides(person("ann", set{"age": 31}), nothing, func(s *session) {
 			res, err := s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{DryRun: true})
 			if err != nil || res.Outcome != engine.FastForward || res.Commit != nil || res.Nodes != 1 {
 				s.Errorf("dry run: %+v, %v", res, err)
@@ -206,9 +206,9 @@ func mergeCases() []testCase {
 			delete_vs_update node Person "dan"`),
 		"update against delete": conflict(person("dan", set{"age": 2}), remove("dan"), `
 			delete_vs_update node Person "dan"`),
-		"orphan of the source": conflict(link("Knows", "ann", "dan", set{"id": "k9"}), remove("dan"), `
+		"orphan edge in the source": conflict(link("Knows", "ann", "dan", set{"id": "k9"}), remove("dan"), `
 			orphan_edge edge Knows "k9" to`),
-		"orphans of the target": conflict(remove("dan"), func(s *session, b string) {
+		"orphan edges in the target": conflict(remove("dan"), func(s *session, b string) {
 			link("Knows", "ann", "dan", set{"id": "k8"})(s, b)
 			link("Knows", "dan", "dan", set{"id": "k9"})(s, b)
 		}, `
@@ -227,7 +227,7 @@ func mergeCases() []testCase {
 			delete_vs_update node Person "dan"
 			divergent_update node Person "ann" age
 			orphan_edge edge Knows "k9" to`),
-		"after a conflict is settled": func(s *session) {
+		"merge after the conflict is resolved": func(s *session) {
 			s.fork("side", "")
 			update(s, "side", "ann", set{"age": 1})
 			update(s, "", "ann", set{"age": 2})
@@ -281,7 +281,7 @@ func mergeConstraintCases() []testCase {
 				unique_violation node Item "[\"c\",\"1\"]" code
 				unique_violation node Item "[\"c\",\"1\"]" left, right`)
 		},
-		"unique of a pair changed half by half": func(s *session) {
+		"unique pair, each branch changes one member": func(s *session) {
 			s.on("side", s.change().update("Item", set{"left": 7}, "code", plan.Eq, "x-1"))
 			s.on("", s.change().update("Item", set{"right": 7}, "code", plan.Eq, "x-1"))
 			s.on("", s.change().insert("Item", set{"aisle": "c", "number": 1, "kind": "food", "left": 7, "right": 7}))

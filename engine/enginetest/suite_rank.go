@@ -166,7 +166,7 @@ func rankCases() []testCase {
 		p := s.read()
 		b := p.bind("b", "Book")
 		score := bm25(p.prop(b, "text"), "red")
-		q := p.ret(id(b)).orderDesc(plan.RRF{First: score, Second: score, K: p.param("k", i32Type)}).limit(3).done()
+		q := p.ret(id(b)).orderDesc(plan.RRF{First: score, Second: score, K: p.param("k", i32Type)}).limit(3).query()
 		for k, ok := range map[int32]bool{-1: false, 0: false, 1: true} {
 			_, err := query(s.ctx, s.graph, q, engine.Args{value.OfI32(k)})
 			if bad := (*engine.BadArgument)(nil); errors.As(err, &bad) == ok || ok && err != nil {

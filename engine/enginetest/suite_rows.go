@@ -46,7 +46,7 @@ func aggregateCases() []testCase {
 			a := p.bind("a", "Person")
 			p.match(where(p.prop(a, "name"), plan.Eq, "zoe")).ret(agg(plan.Median, p.prop(a, "age")))
 		}},
-		{name: "no rows, no keys", want: "0 | 0 | null | null | null | null", build: func(p *readPlan) {
+		{name: "no rows and no grouping keys", want: "0 | 0 | null | null | null | null", build: func(p *readPlan) {
 			a := p.bind("a", "Person")
 			age := p.prop(a, "age")
 			p.match(where(p.prop(a, "name"), plan.Eq, "zoe"))
@@ -151,7 +151,7 @@ func orderCases() []testCase {
 			a := p.bind("a", "Person")
 			p.ret(id(a)).orderBy(p.prop(a, "age")).limit(3)
 		}},
-		{name: "limit past the end", want: "ann\nbob\ncid\ndan\neve", build: func(p *readPlan) {
+		{name: "limit above the number of rows", want: "ann\nbob\ncid\ndan\neve", build: func(p *readPlan) {
 			a := p.bind("a", "Person")
 			p.ret(id(a)).limit(100)
 		}},
@@ -225,7 +225,7 @@ func columnCases() []testCase {
 		p.bind("a", "Person")
 		p.bind("b", "Person")
 		p.ret(plan.Now{}, plan.Now{})
-		rows := s.rows(p.done())
+		rows := s.rows(p.query())
 		if len(rows) != 25 {
 			s.Fatalf("%d rows, not 25", len(rows))
 		}
@@ -240,7 +240,7 @@ func columnCases() []testCase {
 		p := s.read()
 		a := p.bind("a", "Person")
 		p.ret(p.prop(a, "age"), id(a)).orderDesc(p.prop(a, "age"))
-		rows := s.rows(p.done())
+		rows := s.rows(p.query())
 		if len(rows) != 3000 || rows[0] != "2999 | p2999" || rows[2999] != "0 | p0000" {
 			s.Errorf("%d rows from %s to %s", len(rows), rows[0], rows[len(rows)-1])
 		}

@@ -114,7 +114,7 @@ func traversalCases() []testCase {
 			a, b, e, f := p.node("a", "Person"), p.node("b", "Person"), p.edge("e", "Knows"), p.edge("f", "Knows")
 			p.match(over(a, e, "Knows", b), over(a, f, "Knows", b), where(id(e), plan.Ne, id(f))).ret(id(e), id(f))
 		}},
-		{name: "ties by the edge too", want: "bob | bob\nbob | bob\ncid | cid\nann | ann", build: func(p *readPlan) {
+		{name: "ties are also broken by the edge", want: "bob | bob\nbob | bob\ncid | cid\nann | ann", build: func(p *readPlan) {
 			a, b, e := p.node("a", "Person"), p.node("b", "Person"), p.edge("e", "Knows")
 			p.match(over(a, e, "Knows", b)).ret(id(b), p.prop(b, "name"))
 		}},

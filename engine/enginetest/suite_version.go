@@ -23,9 +23,9 @@ func (s *session) fork(name, from string) engine.Branch {
 // on runs a mutation on a branch. It fails the case on an error.
 func (s *session) on(branch string, m *mutationPlan, args ...any) engine.Change {
 	s.Helper()
-	c, err := s.graph.Mutate(s.ctx, m.done(), arguments(args), engine.WriteOptions{Branch: branch})
+	c, err := s.graph.Mutate(s.ctx, m.query(), arguments(args), engine.WriteOptions{Branch: branch})
 	if err != nil {
-		s.Fatalf("mutate %s: %v\n%s", branch, err, planText(m.done()))
+		s.Fatalf("mutate %s: %v\n%s", branch, err, planText(m.query()))
 	}
 	return c
 }
@@ -35,7 +35,7 @@ func (s *session) ages(at engine.Target) string {
 	s.Helper()
 	p := s.read()
 	a := p.bind("a", "Person")
-	rows, err := queryAt(s.ctx, s.graph, p.ret(id(a), p.prop(a, "age")).done(), nil, at)
+	rows, err := queryAt(s.ctx, s.graph, p.ret(id(a), p.prop(a, "age")).query(), nil, at)
 	if err != nil {
 		s.Fatalf("query at %+v: %v", at, err)
 	}
@@ -139,7 +139,7 @@ func branchCases() []testCase {
 			expectError[*engine.NotFound](s, s.graph.DeleteBranch(s.ctx, "side"))
 			_, err := s.graph.Snapshot(s.ctx, engine.Target{Branch: "side"})
 			expectError[*engine.NotFound](s, err)
-			_, err = s.graph.Mutate(s.ctx, age(s, "ann", 2).done(), nil, engine.WriteOptions{Branch: "side"})
+			_, err = s.graph.Mutate(s.ctx, age(s, "ann", 2).query(), nil, engine.WriteOptions{Branch: "side"})
 			expectError[*engine.NotFound](s, err)
 			s.expectAges("other", "ann 1, bob 25, cid 30, dan null, eve 41")
 			s.fork("side", "")
@@ -226,11 +226,11 @@ func writeOptionCases() []testCase {
 	return writeCases("write option", map[string]func(s *session){
 		"if commit": func(s *session) {
 			head := s.head()
-			q := birth(s, "fay").done()
+			q := birth(s, "fay").query()
 			if _, err := s.graph.Mutate(s.ctx, q, nil, engine.WriteOptions{IfCommit: head.ID}); err != nil {
 				s.Errorf("at the head: %v", err)
 			}
-			_, err := s.graph.Mutate(s.ctx, birth(s, "gil").done(), nil, engine.WriteOptions{IfCommit: head.ID})
+			_, err := s.graph.Mutate(s.ctx, birth(s, "gil").query(), nil, engine.WriteOptions{IfCommit: head.ID})
 			var failed *engine.PreconditionFailed
 			if !errors.As(err, &failed) || failed.Expected != head.ID || failed.Actual != s.head().ID {
 				s.Errorf("writing at an older commit: error %v", err)
@@ -242,7 +242,7 @@ func writeOptionCases() []testCase {
 		"dry run": func(s *session) {
 			head := s.head()
 			dry := engine.WriteOptions{DryRun: true}
-			c, err := s.graph.Mutate(s.ctx, birth(s, "fay").done(), nil, dry)
+			c, err := s.graph.Mutate(s.ctx, birth(s, "fay").query(), nil, dry)
 			if err != nil || c.Nodes != 1 || c.Commit != nil || c.Head.ID != head.ID {
 				s.Errorf("change %+v, %v", c, err)
 			}
@@ -250,7 +250,7 @@ func writeOptionCases() []testCase {
 			if err != nil || l.Commit != nil || l.Nodes[0].Count != 2000 {
 				s.Errorf("load %+v, %v", l, err)
 			}
-			_, err = s.graph.Mutate(s.ctx, s.change().link("Knows", "ann", "nobody", nil).done(), nil, dry)
+			_, err = s.graph.Mutate(s.ctx, s.change().link("Knows", "ann", "nobody", nil).query(), nil, dry)
 			expectError[*engine.ConstraintViolation](s, err)
 			s.expectAges("", crowdAges)
 			s.mutate(birth(s, "gil"))
@@ -259,16 +259,16 @@ func writeOptionCases() []testCase {
 		"idempotency key": func(s *session) {
 			opts := engine.WriteOptions{IdempotencyKey: "k", Actor: "a"}
 			m := s.change().insert("City", set{"name": "Bern"})
-			first, err := s.graph.Mutate(s.ctx, m.done(), nil, opts)
+			first, err := s.graph.Mutate(s.ctx, m.query(), nil, opts)
 			if err != nil || first.Commit == nil {
 				s.Fatalf("mutate: %v", err)
 			}
 			s.mutate(birth(s, "fay"))
-			again, err := s.graph.Mutate(s.ctx, m.done(), nil, opts)
+			again, err := s.graph.Mutate(s.ctx, m.query(), nil, opts)
 			if err != nil || again.Commit == nil || again.Commit.ID != first.Commit.ID || again.Nodes != 1 {
 				s.Errorf("again: %+v, %v; first %+v", again, err, first)
 			}
-			_, err = s.graph.Mutate(s.ctx, s.change().insert("City", set{"name": "Rome"}).done(), nil, opts)
+			_, err = s.graph.Mutate(s.ctx, s.change().insert("City", set{"name": "Rome"}).query(), nil, opts)
 			expectError[*engine.Conflict](s, err)
 			_, err = s.graph.Load(s.ctx, strings.NewReader(crowd), engine.LoadOptions{WriteOptions: opts})
 			expectError[*engine.Conflict](s, err)
@@ -276,7 +276,7 @@ func writeOptionCases() []testCase {
 			// different key.
 			s.fork("side", "")
 			for _, o := range []engine.WriteOptions{{IdempotencyKey: "k", Actor: "b"}, {IdempotencyKey: "k", Actor: "a", Branch: "side"}} {
-				c, err := s.graph.Mutate(s.ctx, m.done(), nil, o)
+				c, err := s.graph.Mutate(s.ctx, m.query(), nil, o)
 				if err != nil || c.Commit == nil || c.Commit.ID == first.Commit.ID {
 					s.Errorf("as %+v: %+v, %v", o, c, err)
 				}
@@ -297,11 +297,11 @@ func writeOptionCases() []testCase {
 		},
 		"errors and calls that change nothing are not repeated": func(s *session) {
 			opts := engine.WriteOptions{IdempotencyKey: "k"}
-			m := s.change().update("Person", set{"age": 7}, "name", plan.Eq, "fay").done()
+			m := s.change().update("Person", set{"age": 7}, "name", plan.Eq, "fay").query()
 			if c, err := s.graph.Mutate(s.ctx, m, nil, opts); err != nil || c.Commit != nil {
 				s.Errorf("without fay: %+v, %v", c, err)
 			}
-			bad := s.change().link("Knows", "ann", "fay", nil).done()
+			bad := s.change().link("Knows", "ann", "fay", nil).query()
 			_, err := s.graph.Mutate(s.ctx, bad, nil, opts)
 			expectError[*engine.ConstraintViolation](s, err)
 			s.mutate(birth(s, "fay"))

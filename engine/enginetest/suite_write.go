@@ -112,7 +112,7 @@ func insertCases() []testCase {
 			s.expectChange(s.change().insert("City", set{"name": "Bern"}), 1, 0, true)
 			p := s.read()
 			c := p.bind("c", "City")
-			rows := s.rows(p.match(where(p.prop(c, "name"), plan.Eq, "Bern")).ret(id(c)).done())
+			rows := s.rows(p.match(where(p.prop(c, "name"), plan.Eq, "Bern")).ret(id(c)).query())
 			if len(rows) != 2 || rows[0] == rows[1] || len(rows[0]) != 26 {
 				s.Errorf("ids %v; want two ULIDs", rows)
 			}

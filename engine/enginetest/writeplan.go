@@ -97,7 +97,8 @@ func (m *mutationPlan) pred(kind plan.Entity, typ, name string, op plan.Op, x an
 	return plan.Pred{Name: name, Type: t, Op: op, Value: valueExpr(x, t)}
 }
 
-func (m *mutationPlan) done() *plan.Query {
+// query completes the plan, unless an earlier call did, and returns it.
+func (m *mutationPlan) query() *plan.Query {
 	if !m.built {
 		m.built = true
 		complete(m.schema, m.q)

@@ -129,7 +129,7 @@ type AffectedByRow struct {
 
 // AffectedBy runs the query affected_by in queries/code/calls.gq.
 //
-// List every other function that reaches a function over one to four calls: what a change of it may affect.
+// List every other function that calls the given function, directly or through up to three others: a change to the given function may affect them.
 func AffectedBy(ctx context.Context, g engine.Graph, p AffectedByParams, at engine.Target) (rows []AffectedByRow, err error) {
 	err = affectedByTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -140,14 +140,14 @@ var affectedByTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "affected_by",
 		Exposed:     true,
-		Description: "List every other function that reaches a function over one to four calls: what a change of it may affect.",
+		Description: "List every other function that calls the given function, directly or through up to three others: a change to the given function may affect them.",
 		ParamDocs:   []string{"The path of the function or method that is to change: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "affected_by",
 		Title:        "Affected by",
-		Description:  "List every other function that reaches a function over one to four calls: what a change of it may affect.",
+		Description:  "List every other function that calls the given function, directly or through up to three others: a change to the given function may affect them.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The path of the function or method that is to change: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"caller":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["caller","file","line"]}` + rowsTail),
 		ReadOnly:     true,
@@ -176,7 +176,7 @@ type ReachesRow struct {
 
 // Reaches runs the query reaches in queries/code/calls.gq.
 //
-// List every other function that a function reaches over one to four calls: what running it may touch.
+// List every other function that the given function calls, directly or through up to three others: a run of the given function may run them.
 func Reaches(ctx context.Context, g engine.Graph, p ReachesParams, at engine.Target) (rows []ReachesRow, err error) {
 	err = reachesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -187,14 +187,14 @@ var reachesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "reaches",
 		Exposed:     true,
-		Description: "List every other function that a function reaches over one to four calls: what running it may touch.",
+		Description: "List every other function that the given function calls, directly or through up to three others: a run of the given function may run them.",
 		ParamDocs:   []string{"The path of the function or method to start from: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "reaches",
 		Title:        "Reaches",
-		Description:  "List every other function that a function reaches over one to four calls: what running it may touch.",
+		Description:  "List every other function that the given function calls, directly or through up to three others: a run of the given function may run them.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The path of the function or method to start from: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"callee":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["callee","kind","signature"]}` + rowsTail),
 		ReadOnly:     true,

@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "code",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:f5af1e709e606681211575569180823d9266a911c9fb920eaa5b3cef01a2984d",
-		SourceDigest: "sha256:c80cac292a5e35f2a5371f00a59482bb198865c817549628ce1eae18dba1b76c",
+		SourceDigest: "sha256:5779ed887defc50930c52b05573c2adf07753db857bcc65fddb81e01f38012cc",
 	}
 }
 

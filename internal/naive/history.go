@@ -142,7 +142,7 @@ func (s *state) image(c *engine.EntityChange) *engine.Image {
 func (s *state) typeID(kind plan.Entity, name string, fault Fault) string {
 	digest, first, rest := s.digest, name, s.ancestors
 	for i, a := range s.ancestors {
-		before, ok := a.way[kind][name]
+		before, ok := a.mapping[kind][name]
 		if !ok || fault == RenameAnew && before.was != name {
 			break
 		}

@@ -12,19 +12,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// way maps the types and properties of a schema to their names in an earlier schema.
-type way map[plan.Entity]map[string]typeWay
+// mapping maps the types and properties of a schema to their names in an earlier schema.
+type mapping map[plan.Entity]map[string]typeMapping
 
-// typeWay is the part of a way for one type. A type that starts without entities has no typeWay.
-type typeWay struct {
+// typeMapping is the part of a mapping for one type. A type that starts without entities
+// has no typeMapping.
+type typeMapping struct {
 	was   string            // the name in the earlier schema
 	props map[string]string // new names to old names
 }
 
 // ancestor is a schema from which another schema descends.
 type ancestor struct {
-	digest string // of the ancestor
-	way    way    // from the ancestor to the descendant
+	digest  string  // of the ancestor
+	mapping mapping // from the ancestor to the descendant
 }
 
 // shape holds the attributes that node types and edge types have in common.
@@ -59,10 +60,10 @@ func shapeOf(s *catalog.Schema, kind plan.Entity, name string) (shape, bool) {
 	return shape{}, false
 }
 
-// wayBetween matches the types and properties of two schemas. A rename is used only if the old
+// mappingBetween matches the types and properties of two schemas. A rename is used only if the old
 // schema does not have the new name and the new schema does not have the old name.
-func wayBetween(from, to *catalog.Schema, anew map[string]bool) way {
-	w := way{plan.Node: {}, plan.Edge: {}}
+func mappingBetween(from, to *catalog.Schema, anew map[string]bool) mapping {
+	w := mapping{plan.Node: {}, plan.Edge: {}}
 	for _, now := range shapes(to) {
 		old, ok := shapeOf(from, now.kind, now.name)
 		if !ok && now.was != "" {
@@ -76,7 +77,7 @@ func wayBetween(from, to *catalog.Schema, anew map[string]bool) way {
 		if now.kind == plan.Edge && (w[plan.Node][now.from].was != old.from || w[plan.Node][now.to].was != old.to) {
 			continue
 		}
-		tw := typeWay{old.name, map[string]string{}}
+		tw := typeMapping{old.name, map[string]string{}}
 		has := func(props []*catalog.Property, name string) bool {
 			return slices.ContainsFunc(props, func(p *catalog.Property) bool { return p.Name == name })
 		}
@@ -93,16 +94,17 @@ func wayBetween(from, to *catalog.Schema, anew map[string]bool) way {
 	return w
 }
 
-// then returns the way that results from following `w` and then `next`.
-func (w way) then(next way) way {
-	out := way{plan.Node: {}, plan.Edge: {}}
+// compose combines two mappings: `w` leads from schema A to B, `next` from B to C, and the result from
+// A to C.
+func (w mapping) compose(next mapping) mapping {
+	out := mapping{plan.Node: {}, plan.Edge: {}}
 	for kind, types := range next {
 		for name, tw := range types {
 			first, ok := w[kind][tw.was]
 			if !ok {
 				continue
 			}
-			both := typeWay{first.was, map[string]string{}}
+			both := typeMapping{first.was, map[string]string{}}
 			for now, was := range tw.props {
 				if old, ok := first.props[was]; ok {
 					both.props[now] = old
@@ -117,20 +119,20 @@ func (w way) then(next way) way {
 // since returns the names that the types and properties of the state's schema have in an earlier
 // schema. It returns nil if the two schemas are equal. The result `ok` is false if the earlier
 // schema is not an ancestor.
-func (s *state) since(digest string) (w way, ok bool) {
+func (s *state) since(digest string) (w mapping, ok bool) {
 	if s.digest == digest {
 		return nil, true
 	}
 	for _, a := range s.ancestors {
 		if a.digest == digest {
-			return a.way, true
+			return a.mapping, true
 		}
 	}
 	return nil, false
 }
 
 // carried migrates the state to the schema of another state, and returns the result.
-func (s *state) carried(to *state, w way, fault Fault) *state {
+func (s *state) carried(to *state, w mapping, fault Fault) *state {
 	if w == nil {
 		return s
 	}
@@ -231,11 +233,11 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 	}
 	if out.Supported {
 		next := newState(source, schema)
-		w := wayBetween(t.before.schema, schema, anew)
+		w := mappingBetween(t.before.schema, schema, anew)
 		if next.ancestors = t.before.ancestors; next.digest != t.before.digest {
 			next.ancestors = []ancestor{{t.before.digest, w}}
 			for _, a := range t.before.ancestors {
-				next.ancestors = append(next.ancestors, ancestor{a.digest, a.way.then(w)})
+				next.ancestors = append(next.ancestors, ancestor{a.digest, a.mapping.compose(w)})
 			}
 		}
 		t.after = t.before.carried(next, w, g.fault)
@@ -309,15 +311,15 @@ func (m *merge) align(source, target string) error {
 		m.source = from.carried(to, last, Sound)
 		return nil
 	}
-	m.way = last
+	m.mapping = last
 	m.after = to.carried(from, last, Sound)
 	m.adopted = m.after.clone()
 	return nil
 }
 
 // uncarried reports a conflict for each entity that a side of the merge changed and whose type the
-// way `w` drops.
-func (m *merge) uncarried(base, side *state, w way) {
+// mapping `w` drops.
+func (m *merge) uncarried(base, side *state, w mapping) {
 	for _, typ := range shapes(side.schema) {
 		taken := false
 		for _, tw := range w[typ.kind] {
@@ -342,10 +344,10 @@ func (m *merge) broken(e *entity, property, rule, detail string) {
 // hadUniqueRule reports whether the target already had this unique rule, with properties of the
 // same kinds.
 func (m *merge) hadUniqueRule(typ shape, names []string) bool {
-	if m.way == nil {
+	if m.mapping == nil {
 		return true
 	}
-	tw, ok := m.way[typ.kind][typ.name]
+	tw, ok := m.mapping[typ.kind][typ.name]
 	if !ok {
 		return true
 	}
@@ -375,8 +377,8 @@ func kindOf(props []*catalog.Property, name string) value.Kind {
 
 // bounded reports whether the target already had the same bounds on the number of edges.
 func (m *merge) bounded(e *catalog.Edge) bool {
-	tw, ok := m.way[plan.Edge][e.Name]
-	if m.way == nil || !ok {
+	tw, ok := m.mapping[plan.Edge][e.Name]
+	if m.mapping == nil || !ok {
 		return true
 	}
 	old := m.before.schema.Edge(tw.was)

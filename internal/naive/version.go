@@ -284,7 +284,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 type merge struct {
 	*tx
 	base, source *state                 // base is the state of the common ancestor
-	way          way                    // to the schema of the source, if the target adopts it; else nil
+	mapping      mapping                // to the schema of the source, if the target adopts it; else nil
 	changed      map[*entity]bool       // entities that the merge inserted or updated
 	gone         []*entity              // entities that the source deleted
 	conflicts    []engine.MergeConflict // found so far; if there are any, the merge fails
@@ -443,7 +443,7 @@ func (m *merge) orphans() {
 func (m *merge) constraints() {
 	for _, typ := range shapes(m.after.schema) {
 		for _, e := range m.after.sorted(typ.kind, typ.name) {
-			if !m.changed[e] && m.way != nil {
+			if !m.changed[e] && m.mapping != nil {
 				m.values(e, m.broken)
 			}
 		}

@@ -191,7 +191,7 @@ func (b *boot) readiness() client.Readiness {
 	for _, g := range b.served {
 		x := client.GraphReadiness{GraphID: g.ID(), Status: client.StatusServing, Drift: b.drifted[g.ID()], LeftOut: []client.LeftOutQuery{}}
 		for _, q := range g.LeftOut() {
-			x.LeftOut = append(x.LeftOut, client.LeftOutQuery{Name: q.Query, Reason: q.Reason})
+			x.LeftOut = append(x.LeftOut, client.LeftOutQuery{Name: q.Name, Reason: q.Reason})
 		}
 		r.LeftOut += len(x.LeftOut)
 		if err := g.Failure(); err != nil {

@@ -102,7 +102,7 @@ type Server struct {
 	conns   *connections
 
 	queryMemory int64 // the limit of one query, in bytes
-	texts       *textlimit.Texts
+	texts       *textlimit.Limiter
 
 	draining                 atomic.Bool   // the server has begun to stop
 	drainTimeout, cutTimeout time.Duration // the values of the constants with these names
@@ -251,7 +251,7 @@ func (o *Options) engine() engine.Engine {
 }
 
 // serve combines an open graph with its catalog, its limits and its authorizer.
-func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer access.Authorizer, pageKey []byte, observer audit.Observer, memory encoding.Memory, texts *textlimit.Texts) (*servedgraph.Graph, error) {
+func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer access.Authorizer, pageKey []byte, observer audit.Observer, memory encoding.Memory, texts *textlimit.Limiter) (*servedgraph.Graph, error) {
 	catalog := catalogOf(o.Catalogs, c.ID)
 	if catalog == nil {
 		o.Log.Warn("this program contains no stored queries for the graph", "graph", c.ID)
@@ -259,7 +259,7 @@ func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, au
 	return servedgraph.NewGraph(ctx, servedgraph.Config{
 		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: authorizer,
 		Limits:  servedgraph.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
-		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, PageKey: pageKey, Observer: observer, Memory: memory, Texts: texts, Now: o.Now,
+		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, PageKey: pageKey, Observer: observer, Memory: memory, TextLimit: texts, Now: o.Now,
 	})
 }
 

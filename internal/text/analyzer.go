@@ -19,9 +19,9 @@ const stopped = -1
 // the order of first occurrence. It caches the token of each spelling, so that it stems a word only
 // once. Only one goroutine may use it at a time.
 type Analyzer struct {
-	Tokens []string          // by number
-	known  map[string]int32  // token number by spelling, or stopped
-	number map[string]int32  // token number by token
+	Tokens []string          // each at its number
+	known  map[string]int32  // number of the token of each spelling, or `stopped`
+	number map[string]int32  // number of each token
 	env    *snowballstem.Env // the stemmer
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
 )
 
-// Pages makes and opens page tokens.
-type Pages interface {
+// PageTokens makes and opens page tokens.
+type PageTokens interface {
 	Seal(*pagetoken.Place) string
 
 	// Open returns the place of a token. The error is a *[pagetoken.Invalid].
@@ -17,11 +17,11 @@ type Pages interface {
 // SealPage returns the token for a place of the caller in this graph. It sets the graph and the
 // actor of the place. If page tokens are not available, it returns "".
 func (e *Env) SealPage(p pagetoken.Place) string {
-	if e.Pages == nil {
+	if e.PageTokens == nil {
 		return ""
 	}
 	p.Graph, p.Actor = e.GraphID, e.Actor
-	return e.Pages.Seal(&p)
+	return e.PageTokens.Seal(&p)
 }
 
 // OpenPage returns the place of a token. The token must have been made for this caller and graph.
@@ -30,10 +30,10 @@ func (e *Env) SealPage(p pagetoken.Place) string {
 //
 // The token proves no permission: the caller of OpenPage must ask the policy for each page.
 func (e *Env) OpenPage(token string, list pagetoken.List) (*pagetoken.Place, error) {
-	if e.Pages == nil {
+	if e.PageTokens == nil {
 		return nil, BadPageToken("cannot be opened by this server")
 	}
-	p, err := e.Pages.Open(token)
+	p, err := e.PageTokens.Open(token)
 	var invalid *pagetoken.Invalid
 	switch {
 	case errors.As(err, &invalid):

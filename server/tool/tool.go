@@ -94,7 +94,8 @@ type Env struct {
 
 	GraphID string    // the graph's id in page tokens
 	Now     time.Time // value of now() in reads, see [pagetoken.Instant]; zero for the engine's clock
-	Pages   Pages     // nil if page tokens are not available
+
+	PageTokens PageTokens // makes and opens page tokens; nil if they are not available
 }
 
 // Outcome is the result of a call. Exactly one of Read, Change, Load, Value and Calls is
@@ -210,8 +211,8 @@ type ArgumentError struct {
 	// it in place of Help, which names a tool.
 	Route string
 
-	// HelpFor is the grant that a caller needs to be shown Help or Route, because they name
-	// another tool or route. If it is nil, every caller is shown them.
+	// HelpFor is the grant that a caller must have to see Help and Route, because these name
+	// another tool or route. If HelpFor is nil, every caller sees them.
 	HelpFor *Grant
 
 	// Also lists further faults of the same arguments. Their own Also is nil.

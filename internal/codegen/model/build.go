@@ -358,7 +358,7 @@ func (b *builder) buildColumns(q *Query, src *gq.Query) {
 		at := src.Places.Columns[i]
 		f := Field{Name: c.Name, GoName: GoName(c.Name), Type: c.Type}
 		if other, taken := fields[f.GoName]; taken {
-			b.fail(FieldCollides, at, "give one of them another name with as",
+			b.fail(FieldCollides, at, "rename one of them with `as`",
 				"column %s of query %s would become the Go field %s, but %s at %s already has that field name", c.Name, q.Name, f.GoName, other, places[f.GoName])
 		}
 		fields[f.GoName], places[f.GoName] = c.Name, at
@@ -390,7 +390,7 @@ func (b *builder) wholeNode(q *Query, at diag.Span, column string, c plan.Column
 			f.Enum = b.enums[propKey{plan.Node, typ, pf.Name}]
 		}
 		if other, taken := fields[f.GoName]; taken {
-			b.fail(FieldCollides, at, "return the properties one by one and name them with as",
+			b.fail(FieldCollides, at, "return the properties one by one and name them with `as`",
 				"the properties %s and %s of the node %s, which query %s returns whole, would both be the field %s in Go",
 				other, pf.Name, typ, q.Name, f.GoName)
 		}

@@ -37,7 +37,7 @@ var Codes = []CodeDoc{
 		"Two parameters of a query would be the same field of its Params struct. Rename one of them.",
 		"query q($user_id: String, $userId: String) { match { $p: Person { slug: $user_id, first_name: $userId } } return { $p.slug } }"},
 	{FieldCollides, "two columns with the same Go name",
-		"Two columns of a query, or two properties of a node that it returns whole, would be the same field of a row. Rename one of them with as.",
+		"Two columns of a query, or two properties of a node that it returns whole, would be the same field of a row. Rename one of them with `as`.",
 		"query q() { match { $p: Person } return { $p.first_name as a_b, $p.slug as aB } }"},
 	{BadToolName, "bad tool name",
 		"A tool name has 1 to 64 characters of A-Z, a-z, 0-9, _ and -.",

@@ -75,7 +75,7 @@ func (c *checker) setUnless(cmp *plan.Compare, at diag.Span, code diag.Code) boo
 		cmp.Unless = i
 	}
 	if cmp.Unless == plan.NoParam {
-		help := "end the type of a parameter in the condition with ?, or remove the ? after the condition"
+		help := "add ? to the type of a parameter that the condition uses, or remove the ? after the condition"
 		if c.hasDefault(cmp.Left) || c.hasDefault(cmp.Right) {
 			help = "remove the ? after the condition: a parameter with a default is never null"
 		}

@@ -43,13 +43,13 @@ func (c *checker) project(ps []*syntax.Projection, sc *scope) {
 		at := p.Expr.Source().Span()
 		switch {
 		case !named && ok:
-			c.fault(DuplicateColumn, at, "name it with as", "the column has no name")
+			c.fault(DuplicateColumn, at, "name it with `as`", "the column has no name")
 			continue
 		case taken[name]:
 			if p.Alias != nil {
 				at = syntax.SpanOf(*p.Alias)
 			}
-			c.fault(DuplicateColumn, at, "give one of them another name with as", "duplicate column %s", name)
+			c.fault(DuplicateColumn, at, "rename one of them with `as`", "duplicate column %s", name)
 			continue
 		}
 		taken[name] = named

@@ -27,7 +27,7 @@ const (
 	UpsertClears     diag.Code = "L117" // insert that clears properties
 	NullAssigned     diag.Code = "L118" // optional parameter for a required property
 	NotEqualNull     diag.Code = "L119"
-	ChangedWalk      diag.Code = "L120" // walk that reported its start in earlier versions
+	ChangedWalk      diag.Code = "L120" // traversal that also returned its start node in earlier versions
 	NoProvider       diag.Code = "L121"
 	SearchNotRanked  diag.Code = "L122"
 	ChangedMinus     diag.Code = "L127" // number with a sign that began a column or a clause in earlier versions
@@ -115,8 +115,8 @@ var Rules = []Rule{
 	{Level: Note, query: notEqualNull, Entry: diag.Entry{Code: NotEqualNull, Title: "inequality on a nullable property",
 		Explanation: "A comparison with null is never true, and this includes !=, so the query leaves out nodes without a value. Write = in a not block to keep them.",
 		Example:     `query q() { match { $p: Person $p.age != 30 } return { $p.name } }`}},
-	{Level: Note, query: changedWalk, Entry: diag.Entry{Code: ChangedWalk, Title: "walk that reported its start",
-		Explanation: "A traversal with bounds reports the node that it starts at only when the minimum is 0. Earlier versions also reported that node when a cycle led back to it. The rule names each walk whose edge can form a cycle, unless a filter keeps the two ends apart. Check whether the query needs its start; if not, silence the rule with gq:ignore, or for all queries in gq.yaml.",
+	{Level: Note, query: changedWalk, Entry: diag.Entry{Code: ChangedWalk, Title: "walk that no longer returns its start",
+		Explanation: "A traversal with bounds returns the node that it starts at only if the minimum is 0. Earlier versions also returned that node if a cycle led back to it. The rule reports each walk whose edge can form a cycle, unless a filter keeps the two ends apart. Check whether the query needs its start; if not, silence the rule with gq:ignore, or for all queries in gq.yaml.",
 		Example:     `query q() { match { $p: Person { name: "Ada" } $p knows{1,3} $f } return { $f.name } }`}},
 	{Level: Warning, query: noProvider, Entry: diag.Entry{Code: NoProvider, Title: "query without its embedding provider",
 		Explanation: "The query needs vectors of texts, and cluster.yaml names no embedding provider for its graph. A server does not offer a read that passes a text to nearest. A mutation that writes the text of an @embed property leaves the vector null, or fails if the vector is required. gq lint --schema does not report this, because it does not read cluster.yaml.",

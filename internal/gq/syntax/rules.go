@@ -11,19 +11,21 @@ import (
 )
 
 // This file has the rules of the grammar that are parsed by hand. All other rules are tags on the
-// structs of schema.go, query.go and operand.go. The rules in this file are:
+// structs of schema.go, query.go and operand.go, which the library participle reads. The rules in
+// this file are:
 //
-//   - The choice between clauses. It needs up to four tokens. A union of the library would try one
+//   - The choice between clauses. It needs up to four tokens. A union of participle would try one
 //     struct after another and allocate each.
 //   - Operands. Most of a text consists of operands, and a struct with tags would cost about 20
 //     allocations and 1.2 KB more for each. Operators with precedence belong here too.
 //   - Enum values. They consist of tokens without a gap, which tags cannot express.
 //
-// Rules and structs call each other: the library calls parseClause and parseOperand where a field
-// has the type Clause or Operand, and a rule calls part to parse a struct. The library takes no
+// Rules and structs call each other: participle calls parseClause and parseOperand where a field
+// has the type Clause or Operand, and a rule calls part to parse a struct. Participle takes no
 // context, so these two rules count the steps of a parse on the meter.
 
-// The productions of the rules, in EBNF. ebnf.go prints them together with those of the library.
+// The productions of the rules, in EBNF. ebnf.go prints them together with the productions that
+// participle derives from the structs.
 // TestGrammarsMatchParser checks them.
 const (
 	clauseGrammar  = `Clause = Binding | Not | Exists | Any | All | TextClause | Traversal | Filter .`

@@ -152,7 +152,8 @@ func edgeAnswer(e *catalog.Edge, env *tool.Env) TypeAnswer {
 	}
 }
 
-// endAnswer describes an edge at one of its ends.
+// endAnswer describes an edge type as seen from the node type at one of its ends. The node type at
+// the other end is `other`.
 func endAnswer(e *catalog.Edge, other, clause string) EdgeAnswer {
 	a := EdgeAnswer{Edge: e.Name, Other: other, Clause: clause, Description: e.Description}
 	for _, p := range e.Properties {

@@ -13,7 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// This file contains the methods that use one tool, resource or prompt.
+// This file contains the MCP methods that call a tool, read a resource or get a prompt.
 
 // bindToolCall decodes the params of tools/call.
 func bindToolCall(s *surface, m *message) (run, error) {

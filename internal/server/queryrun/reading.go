@@ -95,7 +95,7 @@ func (r *Reading) Lost(err error) error {
 // NextToken returns the token for the page that follows n more rows of a read, or "" if page
 // tokens are not available.
 func NextToken(e *tool.Env, r *tool.ReadOutcome, n int) string {
-	if e.Pages == nil {
+	if e.PageTokens == nil {
 		return "" // return early, which saves computing the digests
 	}
 	return e.SealPage(pagetoken.Place{

@@ -121,7 +121,7 @@ func described(r *Route) string {
 	text := r.Description
 	if r.Action != "" {
 		needs := "Needs `" + string(r.Action) + "`"
-		for i, also := range r.Also {
+		for i, also := range r.ExtraActions {
 			needs += [...]string{"; some requests also need ", " and "}[min(i, 1)] + "`" + string(also) + "`"
 		}
 		text = joined(text, needs+".")

@@ -40,9 +40,9 @@ type Route struct {
 
 	// Action is the right that the caller needs; empty for a route that needs no actor.
 	Action tool.Action
-	// Also lists the rights that some requests need in addition; Description says which requests
-	// need them.
-	Also []tool.Action
+	// ExtraActions are the rights that some requests need in addition; Description says which
+	// requests need them.
+	ExtraActions []tool.Action
 
 	Writes bool // whether the route may change something
 	Tagged bool // whether the ETag of a success is the commit that was read

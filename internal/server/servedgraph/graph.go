@@ -52,9 +52,9 @@ type Config struct {
 	// Memory is the budget for long answers with [encoding.Options.Parts]; nil means no limit.
 	Memory encoding.Memory
 
-	// Texts limits the compilation of callers' texts. If it is nil, this graph has its own
-	// limits, which take from Memory.
-	Texts *textlimit.Texts
+	// TextLimit limits the compilation of callers' texts. If it is nil, this graph has its own
+	// limit, which takes from Memory.
+	TextLimit *textlimit.Limiter
 }
 
 // DefaultMetaThreshold is the default of Config.MetaThreshold.
@@ -83,14 +83,14 @@ type Graph struct {
 	record *audit.Recorder // reports the calls
 	now    func() time.Time
 	memory encoding.Memory
-	texts  *textlimit.Texts
+	texts  *textlimit.Limiter
 
 	catalogDigest string // digest of all tool descriptors
 }
 
 // LeftOut is a stored query that is not served.
 type LeftOut struct {
-	Query  string
+	Name   string // name of the query
 	Reason string // why the query is not served
 }
 
@@ -103,7 +103,7 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 		version: c.Version, log: c.Logger, builtins: c.Builtins, memory: c.Memory,
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
 	}
-	if g.texts = c.Texts; g.texts == nil {
+	if g.texts = c.TextLimit; g.texts == nil {
 		g.texts = textlimit.New(c.Memory, 0)
 	}
 	if g.now = c.Now; g.now == nil {
@@ -211,7 +211,7 @@ func (g *Graph) addQuery(ctx context.Context, q tool.StoredQuery) error {
 			g.unembedded = append(g.unembedded, q)
 			err = g.withSetting(err)
 		}
-		g.leftOut = append(g.leftOut, LeftOut{Query: name, Reason: err.Error()})
+		g.leftOut = append(g.leftOut, LeftOut{Name: name, Reason: err.Error()})
 		g.log.WarnContext(ctx, "a stored query does not fit the schema and is left out", "query", name, "reason", err.Error())
 		return nil
 	}

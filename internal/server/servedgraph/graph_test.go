@@ -75,7 +75,7 @@ func TestTools(t *testing.T) {
 
 func TestLeftOut(t *testing.T) {
 	out := served(t).LeftOut()
-	if len(out) != 1 || out[0].Query != "misfit" || !strings.Contains(out[0].Reason, "height") {
+	if len(out) != 1 || out[0].Name != "misfit" || !strings.Contains(out[0].Reason, "height") {
 		t.Errorf("left out: %+v", out)
 	}
 }

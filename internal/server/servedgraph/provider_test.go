@@ -67,7 +67,7 @@ func TestLacksProvider(t *testing.T) {
 			}
 			var left []string
 			for _, q := range g.LeftOut() {
-				left = append(left, q.Query+": "+q.Reason)
+				left = append(left, q.Name+": "+q.Reason)
 			}
 			if len(left) != 2 || !strings.Contains(left[0], "everyone: nearest to a text needs an embedding provider, and the graph has none; an operator can set graphs.people.embedding_provider") {
 				t.Errorf("left out: %q", left)

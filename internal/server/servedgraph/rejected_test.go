@@ -48,8 +48,8 @@ func TestRejectedIsBounded(t *testing.T) {
 		_, excerpt, _ := strings.Cut(one.Message, "Persn\n")
 		line, mark, _ := strings.Cut(excerpt, "\n")
 		mark, _, _ = strings.Cut(mark, "\n")
-		// The mark has one blank for each character of the line before the fault, and two for a wide
-		// character.
+		// The second line of the excerpt marks the fault with ^~~~~. Blanks indent the mark: one for
+		// each character that precedes the fault in the first line, and two for a wide one.
 		wide := strings.Count(line[:strings.Index(line, "Persn")], "日")
 		if at := len([]rune(line[:strings.Index(line, "Persn")])) + wide; strings.Index(mark, "^~~~~") != at || len(mark) != at+5 {
 			t.Errorf("%s: the mark is not under the fault:\n%s\n%s", pad, line, mark)

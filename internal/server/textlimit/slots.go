@@ -14,7 +14,7 @@ type slots struct {
 	waiting map[string][]chan struct{} // by actor: a channel for each waiting call, closed when it gets its slot
 }
 
-// wait waits for a slot. If it returns nil, the caller must call `leave`. If ctx ends first, wait
+// wait waits for a slot. If it returns nil, the caller must call `release`. If ctx ends first, wait
 // returns the error of ctx.
 func (t *slots) wait(ctx context.Context, actor string) error {
 	t.mu.Lock()
@@ -69,8 +69,8 @@ func (t *slots) forget(actor string, turn chan struct{}) bool {
 	return false
 }
 
-// leave frees the slot.
-func (t *slots) leave() {
+// release frees the slot.
+func (t *slots) release() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.handOver()

@@ -43,10 +43,10 @@ type Memory interface {
 	Limit() int64 // in bytes
 }
 
-// Texts limits the compilation of texts that callers send, for all graphs that share it. It
+// Limiter limits the compilation of texts that callers send, for all graphs that share it. It
 // bounds the memory, and the number of large texts compiled at the same time, so that one
 // processor stays free for other calls. It is safe for concurrent use.
-type Texts struct {
+type Limiter struct {
 	memory  Memory // nil for no limit
 	perCall int64  // limit on memory in bytes; 0 for none
 	slots   slots
@@ -54,8 +54,8 @@ type Texts struct {
 
 // New returns limits that take memory from the given budget. One call may take at most `perCall`
 // bytes. If `perCall` is 0, a call has no limit of its own.
-func New(memory Memory, perCall int64) *Texts {
-	return &Texts{memory: memory, perCall: perCall, slots: slots{free: max(1, runtime.GOMAXPROCS(0)-1)}}
+func New(memory Memory, perCall int64) *Limiter {
+	return &Limiter{memory: memory, perCall: perCall, slots: slots{free: max(1, runtime.GOMAXPROCS(0)-1)}}
 }
 
 // Check returns an *engine.TooLarge if the texts of an argument have more bytes than a
@@ -69,15 +69,15 @@ func Check(argument string, bytes int) error {
 
 // Use is the memory and the compile slot that one call holds.
 type Use struct {
-	*Texts
-	caller string // key of the caller; see For
-	taken  int64  // bytes of memory
-	leave  func() // frees the slot; nil if the call holds none
+	*Limiter
+	caller   string // key of the caller; see For
+	taken    int64  // bytes of memory
+	freeSlot func() // frees the slot; nil if the call holds none
 }
 
 // For returns an empty use for one call. The key identifies the caller: calls with the same key
 // wait in one queue.
-func (t *Texts) For(caller string) *Use { return &Use{Texts: t, caller: caller} }
+func (t *Limiter) For(caller string) *Use { return &Use{Limiter: t, caller: caller} }
 
 // Admit waits for a compile slot and reserves memory for a text. The caller must call `done` after
 // compiling. The call keeps the memory until Release. It keeps the slot until Release too, but at
@@ -86,22 +86,22 @@ func (u *Use) Admit(ctx context.Context, argument, text string) (done func(), er
 	if err := Check(argument, len(text)); err != nil {
 		return nil, err
 	}
-	if u.leave != nil {
-		u.leave() // free the slot of an earlier text of the call
+	if u.freeSlot != nil {
+		u.freeSlot() // free the slot of an earlier text of the call
 	}
-	leave, err := u.Turn(ctx, len(text))
+	release, err := u.Turn(ctx, len(text))
 	if err != nil {
 		return nil, err
 	}
-	u.leave = leave
+	u.freeSlot = release
 	if err := u.take(argument, int64(min(len(text), textCounted))*textMemory-textUnreserved); err != nil {
-		leave()
+		release()
 		return nil, err
 	}
 	if len(text) <= smallText {
-		return leave, nil
+		return release, nil
 	}
-	return func() { time.AfterFunc(maxSlotHold, leave) }, nil
+	return func() { time.AfterFunc(maxSlotHold, release) }, nil
 }
 
 // Turn waits for a slot for work on the given number of bytes. The caller must call `done` after
@@ -113,7 +113,7 @@ func (u *Use) Turn(ctx context.Context, bytes int) (done func(), err error) {
 	if err := u.slots.wait(ctx, u.caller); err != nil {
 		return nil, err
 	}
-	return sync.OnceFunc(u.slots.leave), nil
+	return sync.OnceFunc(u.slots.release), nil
 }
 
 // take reserves memory. The error is an *engine.TooLarge, or an *engine.Busy if other calls
@@ -138,8 +138,8 @@ func (u *Use) take(argument string, bytes int64) error {
 
 // Release frees the slot and the memory.
 func (u *Use) Release() {
-	if u.leave != nil {
-		u.leave()
+	if u.freeSlot != nil {
+		u.freeSlot()
 	}
 	if u.taken > 0 {
 		u.memory.Give(u.taken)

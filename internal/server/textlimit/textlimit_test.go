@@ -59,7 +59,7 @@ func TestTextMemory(t *testing.T) {
 				b.Take(10_000_000)
 			}
 			before := b.left.Load()
-			u := &Use{Texts: New(b, test.call)}
+			u := &Use{Limiter: New(b, test.call)}
 			done, err := u.Admit(t.Context(), "query", strings.Repeat("x", test.text))
 			var large *engine.TooLarge
 			var busy *engine.Busy
@@ -89,11 +89,11 @@ func TestTurns(t *testing.T) {
 	texts := New(nil, 0)
 	texts.slots.free = 1
 	large := strings.Repeat("x", smallText+1)
-	first := &Use{Texts: texts, caller: "a"}
+	first := &Use{Limiter: texts, caller: "a"}
 	if _, err := first.Admit(t.Context(), "query", large); err != nil {
 		t.Fatal(err)
 	}
-	small := &Use{Texts: texts, caller: "a"}
+	small := &Use{Limiter: texts, caller: "a"}
 	if _, err := small.Admit(t.Context(), "query", large[1:]); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestTurns(t *testing.T) {
 	// Three calls of one actor wait, then one of another actor, and one that is canceled.
 	order := make(chan string, 4)
 	wait := func(actor string, n int) {
-		u := &Use{Texts: texts, caller: actor}
+		u := &Use{Limiter: texts, caller: actor}
 		go func() {
 			if _, err := u.Admit(context.Background(), "query", large); err != nil {
 				t.Error(err)
@@ -121,7 +121,7 @@ func TestTurns(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan error)
 	go func() {
-		_, err := (&Use{Texts: texts, caller: "c"}).Admit(ctx, "query", large)
+		_, err := (&Use{Limiter: texts, caller: "c"}).Admit(ctx, "query", large)
 		gone <- err
 	}()
 	for waiting(texts) < 5 {
@@ -146,7 +146,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-func waiting(texts *Texts) (n int) {
+func waiting(texts *Limiter) (n int) {
 	texts.slots.mu.Lock()
 	defer texts.slots.mu.Unlock()
 	for _, list := range texts.slots.waiting {
@@ -160,7 +160,7 @@ func TestTurnEnds(t *testing.T) {
 	texts := New(nil, 0)
 	texts.slots.free = 1
 	large := strings.Repeat("x", smallText+1)
-	runs := &Use{Texts: texts, caller: "a"}
+	runs := &Use{Limiter: texts, caller: "a"}
 	done, err := runs.Admit(t.Context(), "query", large)
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestTurnEnds(t *testing.T) {
 	done()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*maxSlotHold)
 	defer cancel()
-	next := &Use{Texts: texts, caller: "b"}
+	next := &Use{Limiter: texts, caller: "b"}
 	if _, err := next.Admit(ctx, "query", large); err != nil {
 		t.Fatal(err)
 	}

@@ -184,7 +184,7 @@ func (c *Column) read() {
 		if c.typ.List {
 			end = c.elem.n
 		}
-		Ascending(src, name+".o", c.off, end)
+		CheckOffsets(src, name+".o", c.off, end)
 	}
 	if c.typ.List {
 		c.elem.ready()

@@ -5,8 +5,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// byPieces reports whether a use of n values must read them with the method `part`. If it returns
-// false, the whole column has been read.
+// byPieces reports whether a caller that needs n values must read them with the method `part`. If
+// not, the whole column is in memory: byPieces reads it if need be.
 func (c *Column) byPieces(n int) bool { return c.pending.ByPieces(n, c.storedBytes, c.read) }
 
 // one returns a column that contains only value i, or nil if the whole column has been read.

@@ -123,7 +123,7 @@ func Span(b Block[uint32], i, n int) (from, to int) {
 	two := b.Range(i, i+2)
 	from, to = int(two[0]), int(two[1])
 	if from > to || to > n {
-		corruption.Corrupt(b.src.Name(), "block %q: offsets %d and %d are %d and %d, but they must ascend and not exceed %d", b.name, i, i+1, from, to, n)
+		corruption.Corrupt(b.src.Name(), "block %q: offset %d is %d and offset %d is %d, but offsets must ascend and not exceed %d", b.name, i, from, i+1, to, n)
 	}
 	return from, to
 }

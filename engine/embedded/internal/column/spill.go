@@ -61,7 +61,7 @@ func (b *Builder) Spill(name string, add func(name string, data []byte) error) e
 // Unspill throws the faults that it finds; see package corruption.
 func Unspill(t value.Type, n int, name string, src Source) *Builder {
 	b := &Builder{typ: t, n: n}
-	if null := Bytestring(src, name+".n"); len(null) > 0 {
+	if null := RawBlock(src, name+".n"); len(null) > 0 {
 		b.null = bools(src, name+".n", null, n)
 		for _, isNull := range b.null {
 			if isNull {
@@ -73,17 +73,17 @@ func Unspill(t value.Type, n int, name string, src Source) *Builder {
 		b.off = Read[uint32](src, name+".o", n+1)
 		if t.List {
 			end := int(b.off[n])
-			Ascending(src, name+".o", b.off, end)
+			CheckOffsets(src, name+".o", b.off, end)
 			b.elem = Unspill(t.Elem(), end, name+".e", src)
 			return b
 		}
-		b.data = Bytestring(src, name+".d")
-		Ascending(src, name+".o", b.off, len(b.data))
+		b.data = RawBlock(src, name+".d")
+		CheckOffsets(src, name+".o", b.off, len(b.data))
 		return b
 	}
 	switch t.Kind.Storage() {
 	case value.InBits:
-		b.bits = bools(src, name+".b", Bytestring(src, name+".b"), n)
+		b.bits = bools(src, name+".b", RawBlock(src, name+".b"), n)
 	case value.InInt32, value.InUint32:
 		b.w32 = Read[int32](src, name+".x", n)
 	case value.InFloat32:
@@ -92,10 +92,10 @@ func Unspill(t value.Type, n int, name string, src Source) *Builder {
 		b.f64 = Read[float64](src, name+".x", n)
 	case value.InVector:
 		b.at = Read[uint32](src, name+".a", n)
-		b.f32 = Read[float32](src, name+".x", len(Bytestring(src, name+".x"))/4)
+		b.f32 = Read[float32](src, name+".x", len(RawBlock(src, name+".x"))/4)
 		for i, at := range b.at {
 			if (b.nulls == 0 || !b.null[i]) && (int(at)+1)*t.Dim > len(b.f32) {
-				corruption.Corrupt(src.Name(), "block %q: vector %d is at place %d, beyond the %d numbers", name+".a", i, at, len(b.f32))
+				corruption.Corrupt(src.Name(), "block %q: value %d refers to vector %d, but the vectors have only %d components in all", name+".a", i, at, len(b.f32))
 			}
 		}
 	default:

@@ -64,7 +64,7 @@ func Read[T Fixed](src Source, name string, n int) []T {
 	if n == 0 {
 		return []T{}
 	}
-	b := Bytestring(src, name)
+	b := RawBlock(src, name)
 	s, ok := Array[T](b, n)
 	if !ok {
 		corruption.Corrupt(src.Name(), "block %q has %d bytes, which is not the size of %d values", name, len(b), n)
@@ -72,8 +72,8 @@ func Read[T Fixed](src Source, name string, n int) []T {
 	return s
 }
 
-// Bytestring returns a block. It throws the faults that it finds.
-func Bytestring(src Source, name string) []byte {
+// RawBlock returns the bytes of a block. It throws the faults that it finds.
+func RawBlock(src Source, name string) []byte {
 	b, err := src.Block(name)
 	var missing *engine.NotFound
 	if errors.As(err, &missing) {
@@ -85,13 +85,16 @@ func Bytestring(src Source, name string) []byte {
 	return b
 }
 
-// Ascending throws a fault unless the offsets start with 0, never decrease, and the last one equals
-// `end`.
-func Ascending(src Source, name string, off []uint32, end int) {
+// CheckOffsets throws a fault unless the offsets start with 0, never decrease, and the last one
+// equals `end`.
+func CheckOffsets(src Source, name string, off []uint32, end int) {
 	last := uint32(0)
 	for i, o := range off {
-		if o < last || i == 0 && o != 0 {
-			corruption.Corrupt(src.Name(), "block %q: offset %d is lower than the one before it", name, i)
+		if i == 0 && o != 0 {
+			corruption.Corrupt(src.Name(), "block %q: the first offset is %d, expected 0", name, o)
+		}
+		if o < last {
+			corruption.Corrupt(src.Name(), "block %q: offset %d is less than the offset before it", name, i)
 		}
 		last = o
 	}

@@ -5,7 +5,7 @@ import "github.com/omnigraph-go/omnigraph/gq/plan"
 // block is a bound block of clauses: the match of a read, or of a `not` or `exists` block. The order
 // of its clauses has no meaning, except that it breaks ties between equally good steps.
 type block struct {
-	vars  []plan.VarID // that bindings and traversals name, in the order of the clauses
+	vars  []plan.VarID // the variables of the bindings and traversals, in clause order
 	links []*link      // the traversals
 	conds []*cond      // the filters
 	tests []*test      // the blocks inside it

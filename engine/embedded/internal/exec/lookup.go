@@ -209,7 +209,8 @@ tuples:
 	return nil
 }
 
-// addProbe adds a probe. The filters stay, because the index only proposes candidates.
+// addProbe adds a probe. The filters still run afterwards, because the index may propose
+// entities that do not match.
 func (pl *planner) addProbe(s *scope, p *probe) {
 	p.out, p.vars = pl.frame(), slices.Clip(s.vars)
 	s.pipe.steps = append(s.pipe.steps, p)

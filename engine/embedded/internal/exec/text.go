@@ -227,7 +227,7 @@ func (q *textQuery) holds(kind plan.TextKind, s string) bool {
 }
 
 // textScan binds a variable to the entities that the index proposes for a text match. The
-// filter stays.
+// filter for the match still runs afterwards, because the index may propose texts that do not match.
 type textScan struct {
 	v    plan.VarID   // the variable that it binds
 	text int          // position in query.texts

@@ -201,12 +201,12 @@ func (s *check) run(m *matcher, p *pipe, at int, f *frame) error {
 			}
 			same, others, back = from[i], to, false
 		}
-		j, err := m.joins(s, same, back, k-i)
+		j, err := m.edgeTest(s, same, back, k-i)
 		if err != nil {
 			return err
 		}
 		for ; i < k; i++ {
-			if j.to(others[i]) != s.not {
+			if j.joins(others[i]) != s.not {
 				rows = append(rows, uint32(i))
 			}
 		}
@@ -216,28 +216,28 @@ func (s *check) run(m *matcher, p *pipe, at int, f *frame) error {
 	return m.push(p, at+1, f)
 }
 
-// joins tests which nodes the edges of one node lead to, or come from.
-type joins struct {
+// edgeTest tests whether an edge joins one node with other nodes.
+type edgeTest struct {
 	node   uint32 // ordinal of the node with the edges to look up
 	hops   [2]hop // the directions in which the edges are followed
 	n      int    // number of hops in use
-	marked *walk  // the set of those nodes, if it was worth making
+	marked *walk  // the nodes at the other ends of its edges; nil if they were not marked
 }
 
-// joins prepares the edges of a node. The parameter `asked` is the number of calls of joins.to that
-// will follow.
-func (m *matcher) joins(s *check, node uint32, back bool, asked int) (j joins, err error) {
+// edgeTest prepares the edges of a node. The parameter `tests` is the number of calls of
+// edgeTest.joins that will follow.
+func (m *matcher) edgeTest(s *check, node uint32, back bool, tests int) (j edgeTest, err error) {
 	j.node = node
 	j.hops, j.n = m.hops(s.edge, s.Undirected || !back, s.Undirected || back)
 	edges := 0
 	for _, h := range j.hops[:j.n] {
 		edges += len(h.adj.Others(node))
-		for o := h.adj.Over(node); o != nil && edges < asked*markShare; o = o.Next {
+		for o := h.adj.Over(node); o != nil && edges < tests*markShare; o = o.Next {
 			edges++
 		}
 	}
-	if edges >= asked*markShare {
-		return j, m.tick(asked)
+	if edges >= tests*markShare {
+		return j, m.tick(tests)
 	}
 	far := s.To
 	if back {
@@ -253,15 +253,15 @@ func (m *matcher) joins(s *check, node uint32, back bool, asked int) (j joins, e
 	if err := m.charge(j.marked); err != nil {
 		return j, err
 	}
-	return j, m.tick(asked)
+	return j, m.tick(tests)
 }
 
-// markShare is the maximum number of a node's edges to mark for each node that will be
-// tested. A search among the edges examines about as many.
+// The other ends of a node's edges are marked only if the node has fewer than markShare edges for
+// each node to test. Otherwise a search for each node is cheaper.
 const markShare = 4
 
-// to reports whether an edge joins the node of j with the node `other`.
-func (j *joins) to(other uint32) bool {
+// joins reports whether an edge joins the node of j with the node `other`.
+func (j *edgeTest) joins(other uint32) bool {
 	if j.marked != nil {
 		return j.marked.bits.Get(int(other))
 	}

@@ -122,7 +122,7 @@ func (b *adjacencyBase) check(edges, others []uint32) {
 func (b *adjacencyBase) read() {
 	src, name := b.stored.source, b.stored.name
 	b.off = column.Read[uint32](src, name+".f", b.nOff)
-	column.Ascending(src, name+".f", b.off, b.nEdge)
+	column.CheckOffsets(src, name+".f", b.off, b.nEdge)
 	b.edge = column.Read[uint32](src, name+".e", b.nEdge)
 	b.other = column.Read[uint32](src, name+".o", b.nEdge)
 	b.check(b.edge, b.other)

@@ -97,7 +97,7 @@ func (g *VectorGraph) linksOf(layer int, node uint32) []uint32 {
 			return list[:n]
 		}
 		if int(to) >= len(g.ords) {
-			g.fault("node %d has a link to node %d, but there are only %d", node, to, len(g.ords))
+			g.fault("node %d links to node %d, but the index has only %d nodes", node, to, len(g.ords))
 		}
 	}
 	return list

@@ -144,7 +144,7 @@ func (g *VectorGraph) Blocks(add func(name string, data []byte) error) error {
 // links; their faults are thrown by the searches that find them.
 func OpenVectorGraph(name string, src column.Source, dim int, covered uint32) *VectorGraph {
 	at := &blockPlace{src, "of vectors"}
-	meta := column.Bytestring(src, "vectors")
+	meta := column.RawBlock(src, "vectors")
 	if len(meta) == 0 {
 		at.fail("block vectors is empty")
 	}
@@ -163,9 +163,9 @@ func OpenVectorGraph(name string, src column.Source, dim int, covered uint32) *V
 	nodes, odd := int(n[1]), int(n[6])
 	switch {
 	case int(n[0]) != dim || uint32(n[2]) != covered:
-		at.fail("it has vectors of %d components from %d rows, expected %d from %d", n[0], n[2], dim, covered)
+		at.fail("found vectors of %d components from %d rows, expected %d components from %d rows", n[0], n[2], dim, covered)
 	case n[3] > maxBreadth || n[5] > n[1] || (n[5] == 0) != (nodes == 0):
-		at.fail("its breadth %d or its entry %d does not fit %d nodes", n[3], n[5], nodes)
+		at.fail("the breadth %d or the entry %d is not valid for %d nodes", n[3], n[5], nodes)
 	}
 	g := &VectorGraph{dim: dim, stride: column.NewCodes(dim).Stride, covered: covered, breadth: int(n[3]), tuned: uint32(n[4]), entry: uint32(n[5]) - 1,
 		place: at, stored: &storedGraph{},
@@ -179,7 +179,7 @@ func OpenVectorGraph(name string, src column.Source, dim int, covered uint32) *V
 	g.stored.unread.Defer()
 	for i, row := range g.rows {
 		if row >= covered || i > 0 && row <= g.rows[i-1] {
-			at.fail("node %d has row %d, which is out of order or not below %d", i, row, covered)
+			at.fail("node %d is for row %d, but the rows must ascend and be below %d", i, row, covered)
 		}
 	}
 	for _, lack := range g.lack {
@@ -187,13 +187,13 @@ func OpenVectorGraph(name string, src column.Source, dim int, covered uint32) *V
 	}
 	for _, row := range g.oddRows {
 		if row >= covered {
-			at.fail("a vector that is not finite has row %d, but only %d rows are covered", row, covered)
+			at.fail("a vector that is not finite is for row %d, but the index covers only %d rows", row, covered)
 		}
 	}
 	total := 0
 	for _, size := range sizes {
 		if total += int(size); size == 0 || size > n[1] {
-			at.fail("a layer has %d of %d nodes", size, nodes)
+			at.fail("a layer has %d nodes, expected 1 to %d", size, nodes)
 		}
 	}
 	upper, links := column.Read[uint32](src, "upper.n", total), column.Read[uint32](src, "upper.l", total*degree)
@@ -202,7 +202,7 @@ func OpenVectorGraph(name string, src column.Source, dim int, covered uint32) *V
 		upper, links = upper[size:], links[size*degree:]
 		for i, node := range l.nodes {
 			if int(node) >= nodes || i > 0 && node <= l.nodes[i-1] {
-				at.fail("node %d of a layer is node %d, which is out of order or not below %d", i, node, nodes)
+				at.fail("entry %d of a layer is node %d, but the nodes must ascend and be below %d", i, node, nodes)
 			}
 		}
 		g.layers = append(g.layers, l)
@@ -222,12 +222,12 @@ func (v *VectorView) Verify(vector Vectors) (part string, err error) {
 		}
 		x, ok := vector(g.rows[node])
 		if !ok || len(x) != g.dim {
-			return g.Name(), fmt.Errorf("it has the vector of row %d, which is null", g.rows[node])
+			return g.Name(), fmt.Errorf("the index covers row %d, which has no vector of %d components", g.rows[node], g.dim)
 		}
 		c := column.NewCodes(g.dim)
 		c.Add(g.rows[node], x)
 		if len(c.Rows) == 0 || !slices.Equal(c.Bytes, g.vector(node)) || c.Scale[0] != g.scale[node] || c.Error[0] != g.lack[node] {
-			return g.Name(), fmt.Errorf("the codes of row %d do not belong to its vector", g.rows[node])
+			return g.Name(), fmt.Errorf("the codes of row %d do not match its vector", g.rows[node])
 		}
 	}
 	for i := range g.layers {

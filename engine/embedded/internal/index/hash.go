@@ -178,7 +178,7 @@ func (b *hashBase) after(place uint32) uint32 {
 		return b.storedAfter(place)
 	}
 	if place > uint32(len(b.next)) {
-		b.failMissing(place, len(b.next))
+		b.failRange(place, len(b.next))
 	}
 	next := b.next[place-1]
 	if next != 0 && next <= place {
@@ -200,7 +200,7 @@ func (b *hashBase) storedFirst(hash uint64) uint32 {
 //go:noinline
 func (b *hashBase) storedAfter(place uint32) uint32 {
 	if place > uint32(b.nNext) {
-		b.failMissing(place, b.nNext)
+		b.failRange(place, b.nNext)
 	}
 	next := b.block(".n", b.nNext).At(int(place - 1))
 	if next != 0 && next <= place {
@@ -210,13 +210,13 @@ func (b *hashBase) storedAfter(place uint32) uint32 {
 }
 
 //go:noinline
-func (b *hashBase) failMissing(place uint32, places int) {
-	b.stored.fail("place %d is not among the %d places", place, places)
+func (b *hashBase) failRange(place uint32, places int) {
+	b.stored.fail("entry %d is out of range: the index has %d entries", place, places)
 }
 
 //go:noinline
 func (b *hashBase) failOrder(place, next uint32) {
-	b.stored.fail("place %d follows place %d", next, place)
+	b.stored.fail("entry %d is followed by entry %d, expected a higher number", place, next)
 }
 
 // load reads a stored base whole, unless that has been done.

@@ -44,7 +44,7 @@ func (s *Sorted) opened(next uint32) *Sorted {
 	b := s.base
 	b.open()
 	if b.next > next {
-		b.place.fail("it has %d ordinals, but there are only %d", b.next, next)
+		b.place.fail("the index covers %d ordinals, but the table has only %d", b.next, next)
 	}
 	return &Sorted{base: b, rows: b.rows, next: b.next, baseValid: true}
 }

@@ -104,7 +104,7 @@ func (b *SortedBase) open() {
 
 func (b *SortedBase) readMeta() {
 	src := b.place.source
-	meta := column.Bytestring(src, "sorted")
+	meta := column.RawBlock(src, "sorted")
 	if len(meta) == 0 {
 		b.place.fail("block sorted is empty")
 	}
@@ -117,7 +117,7 @@ func (b *SortedBase) readMeta() {
 	}
 	subject, rest := string(meta[1+k:1+k+int(n)]), meta[1+k+int(n):]
 	if subject != b.subject {
-		b.place.fail("it sorts %s", subject)
+		b.place.fail("found an index of %s, expected one of %s", subject, b.subject)
 	}
 	var nums [3]uint64
 	if left, ok := readUvarints(rest, nums[:]); !ok || len(left) > 0 || nums[0] > nums[1] || nums[2] > (nums[1]+leafSize-1)/leafSize {
@@ -131,7 +131,7 @@ func (b *SortedBase) readMeta() {
 	for ; len(pages) > 0; pages = pages[1+leafSize:] {
 		first := pages[0]
 		if first >= b.next || first%leafSize != 0 {
-			b.place.fail("a page cannot begin with ordinal %d; there are only %d ordinals", first, b.next)
+			b.place.fail("a page starts with ordinal %d, expected a multiple of %d below %d", first, leafSize, b.next)
 		}
 		for i, row := range pages[1 : 1+leafSize] {
 			b.rows.Set(owner, first+uint32(i), row)
@@ -150,7 +150,7 @@ func (b *SortedBase) read() {
 // check throws a fault unless an entry is an ordinal that had been assigned.
 func (b *SortedBase) check(ord uint32) {
 	if ord >= b.next {
-		b.place.fail("entry %d is not below %d, the number of ordinals", ord, b.next)
+		b.place.fail("found ordinal %d, but the index covers only %d ordinals", ord, b.next)
 	}
 }
 

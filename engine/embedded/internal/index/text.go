@@ -231,7 +231,7 @@ func (x *Text) document(w *window, ord uint32) (d uint32, ok bool) {
 func (x *Text) ord(w *window, d uint32) uint32 {
 	ord := x.ords.at(w, d)
 	if ord >= x.limit {
-		x.ords.array.fail("document %d has ordinal %d, which is not below %d", d, ord, x.limit)
+		x.ords.array.fail("document %d has ordinal %d, expected one below %d", d, ord, x.limit)
 	}
 	return ord
 }

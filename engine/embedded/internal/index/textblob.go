@@ -26,7 +26,7 @@ func (b *blob) fail(format string, args ...any) {
 // slice returns the bytes [from, to). It throws the faults that it finds.
 func (b *blob) slice(from, to uint64) []byte {
 	if from > to || to > uint64(b.size) {
-		b.fail("bytes %d to %d are outside of its %d bytes", from, to, b.size)
+		b.fail("the range %d to %d is outside the block of %d bytes", from, to, b.size)
 	}
 	if b.pieces == nil {
 		return b.memory[from:to:to]

@@ -51,14 +51,14 @@ func (r *termReader) next(e *termEntry) (ok bool) {
 	}
 	length := r.number()
 	if length > uint64(len(r.data)) {
-		r.x.dictionary.fail("term %d is cut short", r.term)
+		r.x.dictionary.fail("the entry of term %d is truncated", r.term)
 	}
 	e.text, r.data = r.data[:length:length], r.data[length:]
 	n := r.number()
 	e.bytes = r.number()
 	e.n, e.start = uint32(n), r.start
 	if n == 0 || n > uint64(r.x.docs) || e.bytes < (n+blockSize-1)/blockSize*headBytes {
-		r.x.dictionary.fail("term %d has %d postings of %d documents in %d bytes", r.term, n, r.x.docs, e.bytes)
+		r.x.dictionary.fail("term %d claims %d postings in %d bytes; the index has %d documents", r.term, n, e.bytes, r.x.docs)
 	}
 	r.start += e.bytes
 	r.term++
@@ -68,7 +68,7 @@ func (r *termReader) next(e *termEntry) (ok bool) {
 func (r *termReader) number() uint64 {
 	n, k := binary.Uvarint(r.data)
 	if k <= 0 {
-		r.x.dictionary.fail("term %d is cut short", r.term)
+		r.x.dictionary.fail("the entry of term %d is truncated", r.term)
 	}
 	r.data = r.data[k:]
 	return n

@@ -64,9 +64,9 @@ func (x *Text) read(p *postings, b int, to *block) {
 	size := docs + packedBytes(n, to.freqBits)
 	switch {
 	case to.docBits > 32 || to.freqBits > 32 || end-start != uint64(size):
-		x.postings.fail("the block at %d of %d postings with %d and %d bits has %d bytes", p.data+start, n, to.docBits, to.freqBits, end-start)
+		x.postings.fail("the block at offset %d has %d bytes, which does not fit %d postings of %d and %d bits", p.data+start, end-start, n, to.docBits, to.freqBits)
 	case to.last < to.first || to.last >= x.docs || b > 0 && to.first == 0:
-		x.postings.fail("the block at %d has documents %d to %d of %d", p.data+start, to.first, to.last, x.docs)
+		x.postings.fail("the block at offset %d has the invalid range of documents %d to %d; the index has %d documents", p.data+start, to.first, to.last, x.docs)
 	}
 	data := x.postings.slice(p.data+start, p.data+end+readAhead)
 	to.impacts, to.docs, to.freqs = data[:n:n], data[n:], data[docs:]
@@ -76,7 +76,7 @@ func (x *Text) read(p *postings, b int, to *block) {
 func (k *block) doc(i int) uint32 {
 	d := k.first + unpack(k.docs, i, k.docBits)
 	if d > k.last || d < k.first {
-		k.of.fail("a block of documents %d to %d has document %d", k.first, k.last, d)
+		k.of.fail("a block for the documents %d to %d contains document %d", k.first, k.last, d)
 	}
 	return d
 }

@@ -82,7 +82,7 @@ func (x *Text) Blocks(add func(name string, data []byte) error) error {
 // result `old` is true if the index has an older layout, which cannot be read.
 func openText(name string, src column.Source, next uint32) (x *Text, old bool) {
 	at := blockPlace{src, "of texts"}
-	meta := column.Bytestring(src, "text")
+	meta := column.RawBlock(src, "text")
 	if len(meta) == 0 {
 		at.fail("block text is empty")
 	}
@@ -96,7 +96,7 @@ func openText(name string, src column.Source, next uint32) (x *Text, old bool) {
 	number := func(most uint64) uint64 {
 		n, k := binary.Uvarint(meta)
 		if k <= 0 || n > most {
-			at.fail("block text is cut short or has a number above %d", most)
+			at.fail("block text is truncated or has a number above %d", most)
 		}
 		meta = meta[k:]
 		return n
@@ -109,15 +109,15 @@ func openText(name string, src column.Source, next uint32) (x *Text, old bool) {
 	for _, n := range []*numbers{&x.ords, &x.rows, &x.lens} {
 		n.base, n.width = uint32(number(math.MaxUint32)), int(number(4))
 		if n.width == 3 || n.width > 0 && n.base > 0 {
-			at.fail("%s has numbers of %d bytes from %d", n.array.name, n.width, n.base)
+			at.fail("block %s has the invalid width %d or base %d", n.array.name, n.width, n.base)
 		}
 		n.array.open(src, int(x.docs)*n.width)
 	}
 	if len(meta) > 0 {
-		at.fail("block text has %d bytes too many", len(meta))
+		at.fail("%d bytes follow the end of block text", len(meta))
 	}
 	if x.ords.width == 0 && uint64(x.ords.base)+uint64(x.docs) > uint64(next) {
-		at.fail("the ordinals end with %d, expected less than %d", uint64(x.ords.base)+uint64(x.docs), next)
+		at.fail("the last ordinal is %d, expected one below %d", uint64(x.ords.base)+uint64(x.docs)-1, next)
 	}
 	x.groups, x.dictionary, x.postings = blob{name: "groups"}, blob{name: "terms"}, blob{name: "postings"}
 	x.groups.open(src, (x.terms+groupTerms-1)/groupTerms*groupBytes)
@@ -139,13 +139,13 @@ func (b *blob) open(src column.Source, size int) {
 	p, err := src.Pieces(b.name)
 	var missing *engine.NotFound
 	if errors.As(err, &missing) {
-		b.fail("it is missing")
+		b.fail("the block is missing")
 	}
 	if err != nil {
 		corruption.Throw(err)
 	}
 	if size >= 0 && p.Len() != size {
-		b.fail("it has %d bytes, expected %d", p.Len(), size)
+		b.fail("the block has %d bytes, expected %d", p.Len(), size)
 	}
 	b.pieces, b.size = p, p.Len()
 }

@@ -64,7 +64,7 @@ func (x *Text) check() error {
 				}
 			}
 			if peak != p.peak(b) {
-				return fmt.Errorf("a block of %q has peak %d, expected %d", last, p.peak(b), peak)
+				return fmt.Errorf("a block of postings of %q has the peak impact %d, expected %d", last, p.peak(b), peak)
 			}
 		}
 	}

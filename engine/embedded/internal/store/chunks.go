@@ -51,7 +51,7 @@ func (b *blockEntry) appendChunk(dst []byte, i int, length int64, file string, r
 	}
 	list := length - chunkEnd*int64(b.numChunks())
 	if list < 0 {
-		return corrupt("of %d is not in a block of %d bytes", b.numChunks(), length)
+		return corrupt("cannot be read: a block of %d bytes is too short for the ends of %d chunks", length, b.numChunks())
 	}
 	at := list + chunkEnd*int64(max(i-1, 0))
 	ends, err := read(at, list+chunkEnd*int64(i+1))
@@ -63,7 +63,7 @@ func (b *blockEntry) appendChunk(dst []byte, i int, length int64, file string, r
 		start = le.Uint64(ends)
 	}
 	if last := i == b.numChunks()-1; start > end || end > uint64(list) || last && end != uint64(list) {
-		return corrupt("cannot extend from %d to %d of %d bytes", start, end, list)
+		return corrupt("claims the bytes %d to %d, which does not fit the %d bytes of all chunks", start, end, list)
 	}
 	chunk, err := read(int64(start), int64(end))
 	if err != nil {
@@ -98,7 +98,7 @@ func (b *blockEntry) appendChunk(dst []byte, i int, length int64, file string, r
 // unpackChunks decompresses a block that consists of chunks. Any error is an *engine.Corrupt.
 func (b *blockEntry) unpackChunks(data []byte, file string) ([]byte, error) {
 	if b.numChunks() > len(data)/chunkEnd {
-		return nil, &engine.Corrupt{Object: file, Detail: fmt.Sprintf("block %q, offset %d: %d chunks are not in %d bytes", b.name, b.offset, b.numChunks(), len(data))}
+		return nil, &engine.Corrupt{Object: file, Detail: fmt.Sprintf("block %q, offset %d: %d bytes are too few for the ends of %d chunks", b.name, b.offset, len(data), b.numChunks())}
 	}
 	out := make([]byte, 0, b.unpacked)
 	for i := range b.numChunks() {

@@ -180,7 +180,7 @@ func readLogs(ctx context.Context, fsys fs.FS, dir string, numbers []uint64, upT
 // missingLog returns the *engine.Corrupt of a log file that does not exist.
 func missingLog(dir string, number, upTo uint64) error {
 	return &engine.Corrupt{Object: filename(dir, number, logExt), Detail: fmt.Sprintf(
-		"the file is missing, and so are the records after %d", upTo)}
+		"the file is missing, and with it the records after record %d", upTo)}
 }
 
 // readLog reads a log file, and scans its records.

@@ -177,7 +177,7 @@ func (t *Table) readVectors(r *reader, open Opener, p int, covered uint32) error
 		return r.err
 	}
 	if parts != 1 || covered > t.base {
-		r.fail(fmt.Sprintf("%s %s: the index of vectors of %s is in %d segments and covers %d rows of %d", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name, parts, covered, t.base))
+		r.fail(fmt.Sprintf("%s %s: the vector index of %s is in %d segments, expected 1, or covers %d rows, expected at most %d", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name, parts, covered, t.base))
 		return r.err
 	}
 	src, err := open.Source(name)
@@ -210,7 +210,7 @@ func (t *Table) verifyVectors() error {
 			if part != "" {
 				object = "segment " + part
 			}
-			return &engine.Corrupt{Object: object, Detail: fmt.Sprintf("%s %s: the index of vectors of %s: %v", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name, err)}
+			return &engine.Corrupt{Object: object, Detail: fmt.Sprintf("%s %s: the vector index of %s: %v", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name, err)}
 		}
 	}
 	return nil

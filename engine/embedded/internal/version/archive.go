@@ -140,7 +140,7 @@ func (r *reader) runs() (runs []Run) {
 	for range r.count() {
 		run := Run{int(r.ordinal()), int(r.ordinal())}
 		if r.err == nil && (run.First < end || run.N == 0) {
-			r.fail(fmt.Sprintf("a run of %d commits starts at %d, expected a run that is not empty and starts at %d or later", run.N, run.First, end))
+			r.fail(fmt.Sprintf("found a run of %d commits that starts at %d, but a run must have a commit and start at %d or later", run.N, run.First, end))
 		}
 		if r.err != nil {
 			return nil

@@ -209,7 +209,7 @@ func (t *Table) openIndexes(name string, src column.Source) (same bool, err erro
 // tables of its nodes; for a node table they are nil.
 func (t *Table) takeIndexes(o *Table, from, to *Table) error {
 	if b := o.based; b.ords > t.next || b.rows > t.base {
-		return &engine.Corrupt{Object: o.indexObject(), Detail: fmt.Sprintf("the index covers %d ordinals and %d rows, but there are only %d ordinals and %d rows", b.ords, b.rows, t.next, t.base)}
+		return &engine.Corrupt{Object: o.indexObject(), Detail: fmt.Sprintf("the index covers %d ordinals and %d rows, but the table has only %d ordinals and %d rows", b.ords, b.rows, t.next, t.base)}
 	}
 	t.based, t.keys, t.idx, t.out, t.in = o.based, o.keys, slices.Clone(o.idx), o.out, o.in
 	t.enterLater(max(o.next, o.based.ords), max(o.base, o.based.rows), from, to)
@@ -320,7 +320,7 @@ func (t *Table) rebuild(from, to *Table) {
 // endsWithin returns the ends of an edge. It throws a fault unless both are ordinals of nodes.
 func (t *Table) endsWithin(row uint32, from, to *Table) (src, dst uint32) {
 	if src, dst = t.endsAt(row); src >= from.next || dst >= to.next {
-		corruption.Corrupt(t.object(), "an edge of type %s joins the nodes %d and %d, but there are only %d and %d nodes", t.Type.Name, src, dst, from.next, to.next)
+		corruption.Corrupt(t.object(), "an edge of type %s leads from node %d to node %d, but their types have only %d and %d nodes", t.Type.Name, src, dst, from.next, to.next)
 	}
 	return src, dst
 }
@@ -333,7 +333,7 @@ func (t *Table) checkJoins(from, to *Table) error {
 		here, other *Table
 	}{{&t.out, from, to}, {&t.in, to, from}} {
 		if here, others, _ := end.a.Bounds(); here > end.here.next || others > end.other.next {
-			return &engine.Corrupt{Object: t.indexObject(), Detail: fmt.Sprintf("the index of the edges of type %s covers %d and %d nodes, but there are only %d and %d",
+			return &engine.Corrupt{Object: t.indexObject(), Detail: fmt.Sprintf("the index of the edges of type %s covers %d nodes and %d nodes at their other ends, but the node types have only %d and %d",
 				t.Type.Name, here, others, end.here.next, end.other.next)}
 		}
 	}

@@ -142,18 +142,18 @@ func (c *Carry) check(from, to *Schema) error {
 		for i, tc := range carries {
 			now := news[i]
 			if len(tc.Props) != len(now.Props) || tc.From >= len(olds) {
-				return bad("type %s takes %d properties from type %d of %d, which do not match", now.Name, len(tc.Props), tc.From, len(olds))
+				return bad("type %s maps %d properties, expected %d, or its old type %d does not exist", now.Name, len(tc.Props), len(now.Props), tc.From)
 			}
 			if tc.From < 0 {
 				continue
 			}
 			old := olds[tc.From]
 			if (old.IDProp < 0) != (now.IDProp < 0) || now.IDProp >= 0 && tc.Props[now.IDProp] != old.IDProp {
-				return bad("type %s takes its ids from a type with another key", now.Name)
+				return bad("type %s takes its ids from an old type that has another key", now.Name)
 			}
 			for p, q := range tc.Props {
 				if q >= len(old.Props) || q >= 0 && !convertible(old.Props[q].Type, now.Props[p].Type) {
-					return bad("property %s of %s takes its values from a property that does not exist or has another type", now.Props[p].Name, now.Name)
+					return bad("property %s of %s takes its values from an old property that does not exist or has a type that cannot be converted", now.Props[p].Name, now.Name)
 				}
 			}
 		}
@@ -171,7 +171,7 @@ func (c *Carry) check(from, to *Schema) error {
 		}
 		old, now := from.Edges[tc.From], to.Edges[i]
 		if c.Nodes[now.From].From != old.From || c.Nodes[now.To].From != old.To {
-			return bad("edge %s takes its edges from a type that joins other node types", now.Name)
+			return bad("edge type %s takes its edges from an old type with other endpoint types", now.Name)
 		}
 	}
 	return nil

@@ -157,7 +157,7 @@ func (r *reader) varint() int64 {
 func (r *reader) count() int {
 	n := r.uvarint()
 	if n > uint64(len(r.b)) {
-		r.fail(fmt.Sprintf("the count %d is too large", n))
+		r.fail(fmt.Sprintf("found a list of %d elements, but only %d bytes are left", n, len(r.b)))
 		return 0
 	}
 	return int(n)
@@ -167,7 +167,7 @@ func (r *reader) count() int {
 func (r *reader) index(limit int) int {
 	n := r.uvarint()
 	if n >= uint64(limit) {
-		r.fail(fmt.Sprintf("number %d is not below %d", n, limit))
+		r.fail(fmt.Sprintf("found the number %d, expected one below %d", n, limit))
 		return 0
 	}
 	return int(n)
@@ -177,7 +177,7 @@ func (r *reader) index(limit int) int {
 func (r *reader) ordinal() uint32 {
 	n := r.uvarint()
 	if n > math.MaxUint32 {
-		r.fail(fmt.Sprintf("the number %d is too large", n))
+		r.fail(fmt.Sprintf("found the number %d, which exceeds 32 bits", n))
 		return 0
 	}
 	return uint32(n)

@@ -31,7 +31,7 @@ func (h *History) mergeBases(heads []string, maxCovered int) []string {
 		f.paths = append(f.paths, 0)
 		f.reach(n, []int32{int32(i)})
 	}
-	for left := len(times); left > 0 || f.joins(); {
+	for left := len(times); left > 0 || f.mayMeet(); {
 		n := f.queue.pop()
 		if f.visit(n) || times[n] > 1 {
 			f.bases = append(f.bases, f.v.id(n))
@@ -61,8 +61,8 @@ type baseFinder struct {
 	bases      []string // ids of the bases found so far
 }
 
-// joins reports whether tokens may still meet at a commit that is not visited yet.
-func (f *baseFinder) joins() bool {
+// mayMeet reports whether two tokens can still meet at a commit that is not yet visited.
+func (f *baseFinder) mayMeet() bool {
 	q := f.queue.list
 	return len(q) > 1 || len(q) == 1 && len(f.reached[q[0]]) > 1
 }

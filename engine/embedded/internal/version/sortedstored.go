@@ -174,7 +174,7 @@ func (t *Table) verifyOrders(ctx context.Context) (err error) {
 		for ord, row, ok := walk.Next(); ok; ord, row, ok = walk.Next() {
 			switch {
 			case !t.Alive(ord) || t.rows.Get(ord) != row || seen.Get(int(ord)):
-				return fault("it lists entity %d twice, or after it was deleted", ord)
+				return fault("entity %d is listed twice, or it is deleted", ord)
 			case n > 0 && compare(last, row) > 0:
 				return fault("entity %d is out of order", ord)
 			}
@@ -187,7 +187,7 @@ func (t *Table) verifyOrders(ctx context.Context) (err error) {
 			}
 		}
 		if n != t.live {
-			return fault("it lists %d entities, but %d are alive", n, t.live)
+			return fault("%d entities are listed, but %d are alive", n, t.live)
 		}
 	}
 	return nil

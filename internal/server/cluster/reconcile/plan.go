@@ -35,8 +35,9 @@ type GraphPlan struct {
 	Create bool
 
 	// Change migrates an existing graph to its schema; nil if the graph already has it. The plan
-	// computes Change from the live schema. For a graph in use, it computes Change from the
-	// recorded schema, and then does not check the steps against the stored data.
+	// computes the steps from the live schema. It cannot read the live schema of a graph in use:
+	// for such a graph it computes the steps from the recorded schema, and does not check them
+	// against the stored data.
 	Change *engine.SchemaChange
 
 	// InUse says which process has the graph open, or why else it cannot be opened at this time.

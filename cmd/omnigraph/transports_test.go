@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// doorsPolicy has rules for eight actors. No rule names act-nothing; the test itself uses act-all.
-// The policy is written in Cedar, because the two actors that may read only some of the branches
-// differ in the names of those branches.
-const doorsPolicy = `@id("admin")
+// transportsPolicy has rules for eight actors. No rule names act-nothing; the test itself uses
+// act-all. The policy is written in Cedar, because the two actors that may read only some of the
+// branches differ in the names of those branches.
+const transportsPolicy = `@id("admin")
 permit (principal, action, resource)
 when { [Actor::"act-admin", Actor::"act-all"].contains(principal) };
 
@@ -40,7 +40,7 @@ permit (principal == Actor::"act-writer", action == Action::"change", resource);
 permit (principal == Actor::"act-keeper", action in [Action::"branch_create", Action::"branch_delete", Action::"branch_merge"], resource);
 `
 
-var doorsActors = strings.Fields(anyone)
+var transportsActors = strings.Fields(anyone)
 
 // Sets of actors.
 const (
@@ -82,35 +82,35 @@ func (w *accessWorld) facts() []fact {
 	return all
 }
 
-// question is one kind of information, with the asks for it through every door that offers it. Each
-// actor must get the same information through every door.
+// question is one kind of information, with the asks for it through every transport that offers it.
+// Each actor must get the same information through every transport.
 type question struct {
 	name     string
 	open     string   // the actors that get an answer; "" means the readers of the branch
 	branched bool     // ask about every branch; otherwise only about main
 	tells    []string // the facts; {B} stands for the branch
-	asks     []doorAsk
+	asks     []transportAsk
 }
 
-// doorAsk is one way to ask a question. If `only` is set, an answer of this kind can contain no
+// transportAsk is one way to ask a question. If `only` is set, an answer of this kind can contain no
 // other facts of the question than those in `only`.
-type doorAsk struct {
+type transportAsk struct {
 	ask
 	only []string
 }
 
-// TestDoorsAgree asks every question through every door as eight actors. An answer must reveal the
-// facts of its row that the actor may know, and no fact that the actor must not know.
-func TestDoorsAgree(t *testing.T) {
+// TestTransportsAgree asks every question through every transport as eight actors. An answer must
+// reveal the facts of its row that the actor may know, and no fact that the actor must not know.
+func TestTransportsAgree(t *testing.T) {
 	known := map[string]bool{}
 	for mode, graph := range map[string]string{"a tool for each query": "", "two tools for all": ", mcp: { meta_threshold: 1 }"} {
 		t.Run(mode, func(t *testing.T) {
-			w := newAccessWorld(t, "policy.cedar", doorsPolicy, graph, append(doorsActors, "act-all")...)
+			w := newAccessWorld(t, "policy.cedar", transportsPolicy, graph, append(transportsActors, "act-all")...)
 			for name := range w.everything() {
 				known[name] = true
 			}
 			facts, told := w.facts(), 0
-			for _, d := range allDoors() {
+			for _, d := range allTransports() {
 				told += w.questions(d, facts, graph != "")
 			}
 			if graph == "" && told < 500 {
@@ -141,7 +141,7 @@ func TestDoorsAgree(t *testing.T) {
 	}
 }
 
-// asked is a question about one branch, in the form that one door needs.
+// asked is a question about one branch, as a request for one transport.
 type asked struct {
 	*question
 	ask
@@ -149,10 +149,10 @@ type asked struct {
 	tells  []string // the facts, with placeholders replaced
 }
 
-// questions asks all questions through a door as every actor, and returns how many facts the
+// questions asks all questions through a transport as every actor, and returns how many facts the
 // answers revealed. If two tools run all stored queries, it asks only the questions about those
 // tools.
-func (w *accessWorld) questions(d door, facts []fact, meta bool) (told int) {
+func (w *accessWorld) questions(d transport, facts []fact, meta bool) (told int) {
 	w.t.Helper()
 	var list []asked
 	for i := range questions {
@@ -163,7 +163,7 @@ func (w *accessWorld) questions(d door, facts []fact, meta bool) (told int) {
 		}
 		for _, b := range branches {
 			for _, each := range q.asks {
-				if !slices.Contains(each.doors(), d) || strings.HasPrefix(each.tool, "stored_query_") != meta {
+				if !slices.Contains(each.transports(), d) || strings.HasPrefix(each.tool, "stored_query_") != meta {
 					continue
 				}
 				a := asked{question: q, ask: w.forBranch(each.ask, b.name), branch: b.name}
@@ -180,7 +180,7 @@ func (w *accessWorld) questions(d door, facts []fact, meta bool) (told int) {
 	for i := range list {
 		asks[i] = list[i].ask
 	}
-	for _, actor := range doorsActors {
+	for _, actor := range transportsActors {
 		for i, s := range w.sendAll(actor, d, asks) {
 			told += list[i].check(w.t, d, actor, s, facts)
 		}
@@ -190,7 +190,7 @@ func (w *accessWorld) questions(d door, facts []fact, meta bool) (told int) {
 
 // check compares the facts that an answer reveals to an actor with the facts of the row. It returns
 // how many facts the answer reveals.
-func (a *asked) check(t *testing.T, d door, actor string, s said, facts []fact) (told int) {
+func (a *asked) check(t *testing.T, d transport, actor string, s said, facts []fact) (told int) {
 	t.Helper()
 	set := a.open
 	if set == "" {

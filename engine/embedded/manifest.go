@@ -75,8 +75,8 @@ func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*v
 		return err
 	}
 	c.lsn, c.stored = cut.lsn, history
-	// A commit may have replaced parts of a text index before a manifest listed them. Only these are
-	// removed, because the manifest does not list them.
+	// A commit may have replaced a part of a text index before this manifest. discard removes only such
+	// parts, because the manifest lists the others.
 	c.files.discard(c.newTexts)
 	c.newTexts = nil
 	c.mapVectors(ctx, indexes, after)
@@ -169,7 +169,8 @@ func (s *storedIndexes) forget() {
 }
 
 // storeIndexes stores the indexes of the tables of heads and merge bases, unless they are stored
-// already or too small to be worth a file. It returns what it made even if it fails, and throws no faults of stored data.
+// already or too small to be worth a file. It returns what it made even if it fails, and throws no
+// faults of stored data.
 func (c *checkpoints) storeIndexes(ctx context.Context, cut *cut, after map[*version.Snapshot]*version.Snapshot) (made storedIndexes, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	var states []*version.Snapshot

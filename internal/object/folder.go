@@ -94,7 +94,7 @@ func (f *Folder) Read(ctx context.Context, name string, offset, length int64) ([
 	if err := f.check(ctx, name, nil); err != nil {
 		return nil, err
 	}
-	if err := checkRange(name, offset, length); err != nil {
+	if err := CheckRange(name, offset, length); err != nil {
 		return nil, err
 	}
 	file, err := f.fsys.Open(f.path(name))
@@ -124,7 +124,7 @@ func (f *Folder) Read(ctx context.Context, name string, offset, length int64) ([
 
 // List implements [Bucket]. It reads the names of all files in the folder.
 func (f *Folder) List(ctx context.Context, prefix, after string, limit int) ([]Entry, error) {
-	if err := checkList(prefix, after, limit); err != nil {
+	if err := CheckList(prefix, after, limit); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -175,7 +175,7 @@ func (f *Folder) check(ctx context.Context, name string, data []byte) error {
 	if err := CheckName(name); err != nil {
 		return err
 	}
-	if err := checkData(name, data); err != nil {
+	if err := CheckData(name, data); err != nil {
 		return err
 	}
 	return ctx.Err()

@@ -52,7 +52,7 @@ func (m *Memory) Read(ctx context.Context, name string, offset, length int64) ([
 	if err := m.check(ctx, name, nil); err != nil {
 		return nil, err
 	}
-	if err := checkRange(name, offset, length); err != nil {
+	if err := CheckRange(name, offset, length); err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
@@ -71,7 +71,7 @@ func (m *Memory) Read(ctx context.Context, name string, offset, length int64) ([
 
 // List implements [Bucket].
 func (m *Memory) List(ctx context.Context, prefix, after string, limit int) ([]Entry, error) {
-	if err := checkList(prefix, after, limit); err != nil {
+	if err := CheckList(prefix, after, limit); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -113,7 +113,7 @@ func (m *Memory) check(ctx context.Context, name string, data []byte) error {
 	if err := CheckName(name); err != nil {
 		return err
 	}
-	if err := checkData(name, data); err != nil {
+	if err := CheckData(name, data); err != nil {
 		return err
 	}
 	return ctx.Err()

@@ -181,10 +181,15 @@ func TestUnfinishedCatchUp(t *testing.T) {
 	must(t, err)
 	w, err := f.TakeOver(t.Context())
 	must(t, err)
-	open(t, &b).takeOver(t)
+	staged, err := w.Checkpoint(t.Context(), nil)
+	must(t, err)
+	other := open(t, &b)
+	w2 := other.takeOver(t)
 	unlisted.after = 1 // the second look at the takeover passes, and that at the end of the log fails
 	wantIs(t, w.CatchUp(t.Context()), sharedlog.ErrUnavailable)
 	wantIs(t, w.Append(t.Context(), [][]byte{[]byte("a")}), sharedlog.ErrLost)
+	wantIs(t, w.Announce(t.Context(), staged), sharedlog.ErrLost)
+	appendAll(t, w2, "b")
 }
 
 // noLists refuses lists. Its state `after` is 0 while it refuses none, 1 when it refuses all but the

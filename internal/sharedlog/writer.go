@@ -130,6 +130,9 @@ func (w *Writer) checkpoint(ctx context.Context, state []byte, layout uint64) (*
 // Announce puts a checkpoint into force, and so condemns the log objects and checkpoints before it.
 // The errors are those of Append.
 func (w *Writer) Announce(ctx context.Context, c *Checkpoint) error {
+	if err := w.check(); err != nil {
+		return err
+	}
 	switch {
 	case w.f.inForce != nil && c.covered() <= w.f.inForce.covered():
 		return fmt.Errorf("checkpoint %s is not newer than the one in force; make another one", c.name)

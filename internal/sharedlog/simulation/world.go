@@ -99,8 +99,8 @@ func draw(rng *rand.Rand) trouble {
 		return rng.Float64() * most
 	}
 	return trouble{
-		loseRequest: p(0.1), loseReply: p(0.2), busy: p(0.1), slow: p(0.1), slowLog: p(0.6), again: p(0.1),
-		stall: p(0.02), powerCut: p(0.005), clockJump: p(0.02), ambition: p(0.1), hesitate: p(0.5),
+		loseRequest: p(0.1), loseReply: p(0.2), busy: p(0.1), slow: p(0.1), slowLog: 0.1 + p(0.7), again: p(0.1),
+		stall: p(0.02), powerCut: p(0.005), clockJump: p(0.02), ambition: p(0.3), hesitate: p(0.3),
 		checkpoint: p(0.6), rewrite: p(0.2), collect: p(0.5),
 		retention: time.Duration(rng.IntN(3)) * 200 * time.Millisecond,
 	}

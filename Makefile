@@ -142,6 +142,11 @@ fuzz-engine: ## compare the engine with the reference model on CASES random stat
 	$(GO) test ./engine/embedded -run '^TestRandom' -v -timeout 0 \
 		-enginetest.cases=$(CASES) -enginetest.duration=0 -enginetest.seed=$(SEED) -enginetest.progress=15s
 
+# The S3 server is a Go module of its own, so that its many dependencies stay out of this one.
+test-s3: ## test storage with S3's protocol against versitygw, which this builds (minutes at first)
+	$(GO) build -C test/s3gateway -o $(abspath bin/versitygw) github.com/versity/versitygw/cmd/versitygw
+	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./internal/object/s3 -count=1
+
 # Only schedules in which a server takes over while another one's log object is in flight count.
 # A broken promise prints its seed; SEED=n SCHEDULES=1 starts there.
 SCHEDULES ?= 100000
@@ -163,6 +168,7 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 	$(MAKE) fuzz
 	$(MAKE) fuzz-engine
 	$(MAKE) simulate
+	$(MAKE) test-s3
 	$(MAKE) soak
 	@if python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then $(MAKE) test-openapi; \
 	else echo "no python3 with venv: the fuzzer of the OpenAPI document is left out"; fi
@@ -221,4 +227,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-writers bench-codegen bench-author lint docs golden clean
+.PHONY: help run applied reindex generate build test test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-writers bench-codegen bench-author lint docs golden clean

@@ -107,6 +107,7 @@ var imports = []struct {
 	{"test/outside", nil},
 	{"internal/object/objecttest", []string{"internal/object"}}, // for tests only
 	{"internal/object/postgres", []string{"internal/object"}},
+	{"internal/object/s3", []string{"internal/object"}},
 	{"internal/object", []string{"internal/fs"}},
 	{"internal/sharedlog/simulation", []string{"internal/object", "internal/sharedlog"}}, // for tests only
 	{"internal/sharedlog", []string{"internal/clock", "internal/object"}},

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -49,7 +50,9 @@ const Whole = -1
 // methods may be called concurrently.
 //
 // A name has 1 to [MaxName] bytes: lower-case ASCII letters, digits and the characters "-", "_",
-// "." and "/". A name that breaks these rules is an error of every method; see [CheckName].
+// "." and "/". No part between slashes is empty, "." or "..". A name that breaks these rules is an
+// error of every method; see [CheckName]. Some storages cannot hold both the objects "a" and "a/b", so
+// callers must not use a name together with that name, a slash and more.
 //
 // Calls are strongly consistent: after a call has returned nil, every later Read and List in any
 // process shows its effect. What Read returned is durable.
@@ -95,6 +98,9 @@ type Entry struct {
 func CheckName(name string) error {
 	if name == "" || len(name) > MaxName {
 		return fmt.Errorf("the object name %q has %d bytes; a name has 1 to %d", name, len(name), MaxName)
+	}
+	if slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return part == "" || part == "." || part == ".." }) {
+		return fmt.Errorf("the object name %q has a part between slashes that is empty, . or ..; leave it out", name)
 	}
 	return checkCharacters(name)
 }

@@ -94,7 +94,7 @@ type Entry struct {
 	Size int64 // in bytes
 }
 
-// CheckName returns an error that says what is wrong with the name of an object, or nil.
+// CheckName returns an error if the name of an object breaks a rule of [Bucket]. The error says which.
 func CheckName(name string) error {
 	if name == "" || len(name) > MaxName {
 		return fmt.Errorf("the object name %q has %d bytes; a name has 1 to %d", name, len(name), MaxName)
@@ -115,12 +115,16 @@ func checkCharacters(text string) error {
 	return nil
 }
 
-// CheckData returns an error if an object is too large for Create and Put.
-func CheckData(name string, data []byte) error {
+// Check returns the error of a call whose name or data breaks a rule of [Bucket], or whose context has
+// ended. Implementations call it first.
+func Check(ctx context.Context, name string, data []byte) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
 	if len(data) > MaxCreate {
 		return fmt.Errorf("the object %s has %d bytes; Create and Put store at most %d", name, len(data), MaxCreate)
 	}
-	return nil
+	return ctx.Err()
 }
 
 // CheckRange returns an error if the range of a Read is not valid.
@@ -149,12 +153,17 @@ func readAll(name string, r io.Reader, size int64) ([]byte, error) {
 		return nil, fmt.Errorf("reading the content of the object %s: %w", name, err)
 	}
 	if int64(len(data)) != size {
-		return nil, wrongSize(name, size)
+		return nil, &SizeError{Name: name, Size: size}
 	}
 	return data, nil
 }
 
-// wrongSize reports that a reader given to Upload does not have the announced length.
-func wrongSize(name string, size int64) error {
-	return fmt.Errorf("the content of the object %s does not have the %d bytes that the caller of Upload announced", name, size)
+// SizeError reports that a reader given to Upload has fewer or more bytes than the caller announced.
+type SizeError struct {
+	Name string
+	Size int64 // as announced
+}
+
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("the content of the object %s does not have the %d bytes that the caller of Upload announced", e.Name, e.Size)
 }

@@ -42,7 +42,7 @@ func NewFolder(fsys fs.FS, dir string) (*Folder, error) {
 
 // Create implements [Bucket].
 func (f *Folder) Create(ctx context.Context, name string, data []byte) error {
-	if err := f.check(ctx, name, data); err != nil {
+	if err := Check(ctx, name, data); err != nil {
 		return err
 	}
 	return f.writeTemporary(name, strings.NewReader(string(data)), func(temporary string) error {
@@ -66,13 +66,13 @@ func (f *Folder) Create(ctx context.Context, name string, data []byte) error {
 
 // Upload implements [Bucket].
 func (f *Folder) Upload(ctx context.Context, name string, r io.Reader, size int64) error {
-	if err := f.check(ctx, name, nil); err != nil {
+	if err := Check(ctx, name, nil); err != nil {
 		return err
 	}
 	counted := &countingReader{r: io.LimitReader(r, size+1)}
 	return f.writeTemporary(name, counted, func(temporary string) error {
 		if counted.n != size {
-			return wrongSize(name, size)
+			return &SizeError{Name: name, Size: size}
 		}
 		return f.replace(name, temporary)
 	})
@@ -80,7 +80,7 @@ func (f *Folder) Upload(ctx context.Context, name string, r io.Reader, size int6
 
 // Put implements [Bucket].
 func (f *Folder) Put(ctx context.Context, name string, data []byte) error {
-	if err := f.check(ctx, name, data); err != nil {
+	if err := Check(ctx, name, data); err != nil {
 		return err
 	}
 	return f.writeTemporary(name, strings.NewReader(string(data)), func(temporary string) error {
@@ -91,7 +91,7 @@ func (f *Folder) Put(ctx context.Context, name string, data []byte) error {
 // Read implements [Bucket]. It syncs the folder, so that a power failure cannot undo the creation of
 // an object that a caller has seen.
 func (f *Folder) Read(ctx context.Context, name string, offset, length int64) ([]byte, error) {
-	if err := f.check(ctx, name, nil); err != nil {
+	if err := Check(ctx, name, nil); err != nil {
 		return nil, err
 	}
 	if err := CheckRange(name, offset, length); err != nil {
@@ -155,7 +155,7 @@ func (f *Folder) List(ctx context.Context, prefix, after string, limit int) ([]E
 
 // Delete implements [Bucket].
 func (f *Folder) Delete(ctx context.Context, name string) error {
-	if err := f.check(ctx, name, nil); err != nil {
+	if err := Check(ctx, name, nil); err != nil {
 		return err
 	}
 	err := f.fsys.Remove(f.path(name))
@@ -168,17 +168,6 @@ func (f *Folder) Delete(ctx context.Context, name string) error {
 		return unknown(name, err)
 	}
 	return nil
-}
-
-// check returns the error of a call whose context, name or data is not valid.
-func (f *Folder) check(ctx context.Context, name string, data []byte) error {
-	if err := CheckName(name); err != nil {
-		return err
-	}
-	if err := CheckData(name, data); err != nil {
-		return err
-	}
-	return ctx.Err()
 }
 
 // path returns the path of the file of an object.

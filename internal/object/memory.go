@@ -20,7 +20,7 @@ type Memory struct {
 
 // Create implements [Bucket].
 func (m *Memory) Create(ctx context.Context, name string, data []byte) error {
-	if err := m.check(ctx, name, data); err != nil {
+	if err := Check(ctx, name, data); err != nil {
 		return err
 	}
 	m.mu.Lock()
@@ -34,7 +34,7 @@ func (m *Memory) Create(ctx context.Context, name string, data []byte) error {
 
 // Upload implements [Bucket].
 func (m *Memory) Upload(ctx context.Context, name string, r io.Reader, size int64) error {
-	if err := m.check(ctx, name, nil); err != nil {
+	if err := Check(ctx, name, nil); err != nil {
 		return err
 	}
 	data, err := readAll(name, r, size)
@@ -49,7 +49,7 @@ func (m *Memory) Upload(ctx context.Context, name string, r io.Reader, size int6
 
 // Read implements [Bucket].
 func (m *Memory) Read(ctx context.Context, name string, offset, length int64) ([]byte, error) {
-	if err := m.check(ctx, name, nil); err != nil {
+	if err := Check(ctx, name, nil); err != nil {
 		return nil, err
 	}
 	if err := CheckRange(name, offset, length); err != nil {
@@ -88,7 +88,7 @@ func (m *Memory) List(ctx context.Context, prefix, after string, limit int) ([]E
 
 // Put implements [Bucket].
 func (m *Memory) Put(ctx context.Context, name string, data []byte) error {
-	if err := m.check(ctx, name, data); err != nil {
+	if err := Check(ctx, name, data); err != nil {
 		return err
 	}
 	m.mu.Lock()
@@ -99,24 +99,13 @@ func (m *Memory) Put(ctx context.Context, name string, data []byte) error {
 
 // Delete implements [Bucket].
 func (m *Memory) Delete(ctx context.Context, name string) error {
-	if err := m.check(ctx, name, nil); err != nil {
+	if err := Check(ctx, name, nil); err != nil {
 		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.objects, name)
 	return nil
-}
-
-// check returns the error of a call whose context, name or data is not valid.
-func (m *Memory) check(ctx context.Context, name string, data []byte) error {
-	if err := CheckName(name); err != nil {
-		return err
-	}
-	if err := CheckData(name, data); err != nil {
-		return err
-	}
-	return ctx.Err()
 }
 
 // storeLocked makes or replaces an object. REQUIRES: m.mu is held, and no one changes data.

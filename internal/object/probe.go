@@ -95,8 +95,8 @@ func content(round string, creator int) string {
 	return fmt.Sprintf("%s round, creator %d", round, creator)
 }
 
-// race lets every connection create `name` at the same moment and returns the numbers of those that
-// succeeded. A creator that got no answer repeats its call, and then reads the object to see whether
+// race lets every connection create `name` at the same moment and returns the numbers of the connections
+// that succeeded. A creator that got no answer repeats its call, and then reads the object to see whether
 // it is its own.
 func race(ctx context.Context, connections []Bucket, name, round string) (winners []int, err error) {
 	start := make(chan struct{})

@@ -14,7 +14,7 @@ import (
 //   - newer checkpoints that a writer of an earlier epoch stored and did not announce.
 //
 // It deletes nothing until `retention` after this Follower has learned of the checkpoint in force.
-// Every server may call it at any time. The Follower may lag behind the log, because what was
+// Every server may call it at any time. The Follower may lag behind the log, because an object that was
 // condemned once stays condemned.
 func (f *Follower) Collect(ctx context.Context, retention time.Duration) (deleted int, err error) {
 	if f.inForce == nil || f.Now().Sub(f.inForceSince) < retention {

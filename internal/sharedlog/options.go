@@ -93,7 +93,7 @@ type Faults struct {
 	SkipSecondLook   bool // a candidate does not list the checkpoints after it created its takeover object
 }
 
-// withDefaults returns the options with defaults for what is not set.
+// withDefaults returns the options with the default of each field that is not set.
 func (o Options) withDefaults() Options {
 	if o.Patience == 0 {
 		o.Patience = 30 * time.Second

@@ -247,7 +247,7 @@ func TestVoidTakeover(t *testing.T) {
 	}
 }
 
-// TestCollectKeepsTakeovers checks what a collection deletes and what it keeps.
+// TestCollectKeepsTakeovers checks which objects a collection deletes and which it keeps.
 func TestCollectKeepsTakeovers(t *testing.T) {
 	var b object.Memory
 	one := open(t, &b)

@@ -112,9 +112,10 @@ func testUpload(t *testing.T, a, b object.Bucket, prefix string) {
 	wantContent(t, a, prefix+"large", string(large))
 	must(t, a.Upload(t.Context(), prefix+"empty", strings.NewReader(""), 0))
 	wantContent(t, b, prefix+"empty", "")
-	for _, size := range []int64{2, 4} {
-		if err := a.Upload(t.Context(), prefix+"wrong", strings.NewReader("abc"), size); err == nil {
-			t.Errorf("an upload of 3 bytes announced as %d succeeds", size)
+	for _, size := range []int64{0, 2, 4} {
+		err := a.Upload(t.Context(), prefix+"wrong", strings.NewReader("abc"), size)
+		if wrong := (*object.SizeError)(nil); !errors.As(err, &wrong) {
+			t.Errorf("an upload of 3 bytes announced as %d: %v; want a SizeError", size, err)
 		}
 		wantIs(t, readError(t, b, prefix+"wrong"), object.ErrNotFound)
 	}
@@ -215,7 +216,7 @@ func testRefused(t *testing.T, a, b object.Bucket, prefix string) {
 			"Read": readErr, "Put": a.Put(t.Context(), name, nil), "Delete": a.Delete(t.Context(), name),
 		} {
 			if err == nil || errors.Is(err, object.ErrUnknown) || errors.Is(err, object.ErrNotFound) {
-				t.Errorf("%s of %q: %v; want an error that says what is wrong with the name", call, name, err)
+				t.Errorf("%s of %q: %v; want an error that says which rule the name breaks", call, name, err)
 			}
 		}
 	}

@@ -38,7 +38,7 @@ func (b *Bucket) Close() { b.pool.Close() }
 
 // Create implements object.Bucket.
 func (b *Bucket) Create(ctx context.Context, name string, data []byte) error {
-	if err := check(ctx, name, data); err != nil {
+	if err := object.Check(ctx, name, data); err != nil {
 		return err
 	}
 	parts := split(data)
@@ -64,7 +64,7 @@ func (b *Bucket) Create(ctx context.Context, name string, data []byte) error {
 
 // Put implements object.Bucket.
 func (b *Bucket) Put(ctx context.Context, name string, data []byte) error {
-	if err := check(ctx, name, data); err != nil {
+	if err := object.Check(ctx, name, data); err != nil {
 		return err
 	}
 	return b.replace(ctx, name, int64(len(data)), func(write func([]byte) error) error {
@@ -79,23 +79,28 @@ func (b *Bucket) Put(ctx context.Context, name string, data []byte) error {
 
 // Upload implements object.Bucket.
 func (b *Bucket) Upload(ctx context.Context, name string, r io.Reader, size int64) error {
-	if err := check(ctx, name, nil); err != nil {
+	if err := object.Check(ctx, name, nil); err != nil {
 		return err
 	}
 	return b.replace(ctx, name, size, func(write func([]byte) error) error {
 		buffer := make([]byte, min(size, partSize))
 		for left, first := size, true; left > 0 || first; first = false {
 			part := buffer[:min(left, partSize)]
-			if _, err := io.ReadFull(r, part); err != nil {
-				return &contentError{name: name, size: size, err: err}
+			if _, err := io.ReadFull(r, part); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				return &object.SizeError{Name: name, Size: size}
+			} else if err != nil {
+				return &readerError{err}
 			}
 			if err := write(part); err != nil {
 				return err
 			}
 			left -= int64(len(part))
 		}
-		if n, err := r.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) {
-			return &contentError{name: name, size: size, err: err}
+		switch _, err := io.ReadFull(r, make([]byte, 1)); {
+		case err == nil:
+			return &object.SizeError{Name: name, Size: size}
+		case !errors.Is(err, io.EOF):
+			return &readerError{err}
 		}
 		return nil
 	})
@@ -103,7 +108,7 @@ func (b *Bucket) Upload(ctx context.Context, name string, r io.Reader, size int6
 
 // Read implements object.Bucket.
 func (b *Bucket) Read(ctx context.Context, name string, offset, length int64) ([]byte, error) {
-	if err := check(ctx, name, nil); err != nil {
+	if err := object.Check(ctx, name, nil); err != nil {
 		return nil, err
 	}
 	if err := object.CheckRange(name, offset, length); err != nil {
@@ -162,7 +167,7 @@ func (b *Bucket) List(ctx context.Context, prefix, after string, limit int) ([]o
 
 // Delete implements object.Bucket.
 func (b *Bucket) Delete(ctx context.Context, name string) error {
-	if err := check(ctx, name, nil); err != nil {
+	if err := object.Check(ctx, name, nil); err != nil {
 		return err
 	}
 	if _, err := b.pool.Exec(ctx, `DELETE FROM objects WHERE name = $1`, name); err != nil {
@@ -189,8 +194,9 @@ func (b *Bucket) replace(ctx context.Context, name string, size int64, content f
 			return err
 		})
 	})
-	if wrong := (*contentError)(nil); errors.As(err, &wrong) {
-		return wrong
+	wrong, reader := (*object.SizeError)(nil), (*readerError)(nil)
+	if errors.As(err, &wrong) || errors.As(err, &reader) {
+		return fmt.Errorf("storing %s: %w", name, err) // the transaction was rolled back
 	}
 	if err != nil {
 		return explain("storing", name, err)
@@ -198,29 +204,10 @@ func (b *Bucket) replace(ctx context.Context, name string, size int64, content f
 	return nil
 }
 
-// contentError reports that the reader given to Upload failed or does not have the announced length.
-type contentError struct {
-	name string
-	size int64
-	err  error // of the reader, nil if it has too many bytes
-}
+// readerError reports that the reader given to Upload failed.
+type readerError struct{ error }
 
-func (e *contentError) Error() string {
-	return fmt.Sprintf("the content of the object %s does not have the %d bytes that the caller of Upload announced, or cannot be read: %v", e.name, e.size, e.err)
-}
-
-func (e *contentError) Unwrap() error { return e.err }
-
-// check returns the error of a call whose context, name or data is not valid.
-func check(ctx context.Context, name string, data []byte) error {
-	if err := object.CheckName(name); err != nil {
-		return err
-	}
-	if err := object.CheckData(name, data); err != nil {
-		return err
-	}
-	return ctx.Err()
-}
+func (e *readerError) Unwrap() error { return e.error }
 
 // split cuts data into parts. The first one exists even if it is empty.
 func split(data []byte) [][]byte {

@@ -77,7 +77,7 @@ func Open(address string) (*Bucket, error) {
 
 // Create implements object.Bucket.
 func (b *Bucket) Create(ctx context.Context, name string, data []byte) error {
-	if err := check(ctx, name, data); err != nil {
+	if err := object.Check(ctx, name, data); err != nil {
 		return err
 	}
 	options := minio.PutObjectOptions{DisableMultipart: true}
@@ -87,7 +87,7 @@ func (b *Bucket) Create(ctx context.Context, name string, data []byte) error {
 
 // Put implements object.Bucket.
 func (b *Bucket) Put(ctx context.Context, name string, data []byte) error {
-	if err := check(ctx, name, data); err != nil {
+	if err := object.Check(ctx, name, data); err != nil {
 		return err
 	}
 	return b.put(ctx, "storing", name, bytes.NewReader(data), int64(len(data)), minio.PutObjectOptions{DisableMultipart: true})
@@ -95,7 +95,7 @@ func (b *Bucket) Put(ctx context.Context, name string, data []byte) error {
 
 // Upload implements object.Bucket. Large objects are sent in parts.
 func (b *Bucket) Upload(ctx context.Context, name string, r io.Reader, size int64) error {
-	if err := check(ctx, name, nil); err != nil {
+	if err := object.Check(ctx, name, nil); err != nil {
 		return err
 	}
 	exact := &exactReader{r: r, left: size}
@@ -103,18 +103,13 @@ func (b *Bucket) Upload(ctx context.Context, name string, r io.Reader, size int6
 		_ = exact.end() // the client library does not read an empty content; exact.wrong has the answer
 	}
 	if exact.wrong {
-		return wrongSize(name, size)
+		return &object.SizeError{Name: name, Size: size}
 	}
 	err := b.put(ctx, "uploading", name, exact, size, minio.PutObjectOptions{})
 	if exact.wrong {
-		return wrongSize(name, size)
+		return &object.SizeError{Name: name, Size: size}
 	}
 	return err
-}
-
-// wrongSize reports that a reader given to Upload does not have the announced length.
-func wrongSize(name string, size int64) error {
-	return fmt.Errorf("the content of the object %s does not have the %d bytes that the caller of Upload announced", name, size)
 }
 
 // put sends an object.
@@ -125,7 +120,7 @@ func (b *Bucket) put(ctx context.Context, action, name string, r io.Reader, size
 
 // Read implements object.Bucket.
 func (b *Bucket) Read(ctx context.Context, name string, offset, length int64) ([]byte, error) {
-	if err := check(ctx, name, nil); err != nil {
+	if err := object.Check(ctx, name, nil); err != nil {
 		return nil, err
 	}
 	if err := object.CheckRange(name, offset, length); err != nil {
@@ -185,7 +180,7 @@ func (b *Bucket) List(ctx context.Context, prefix, after string, limit int) ([]o
 
 // Delete implements object.Bucket.
 func (b *Bucket) Delete(ctx context.Context, name string) error {
-	if err := check(ctx, name, nil); err != nil {
+	if err := object.Check(ctx, name, nil); err != nil {
 		return err
 	}
 	err := explain("deleting", name, b.client.RemoveObject(ctx, b.bucket, b.prefix+name, minio.RemoveObjectOptions{}))
@@ -193,17 +188,6 @@ func (b *Bucket) Delete(ctx context.Context, name string) error {
 		return nil
 	}
 	return err
-}
-
-// check returns the error of a call whose context, name or data is not valid.
-func check(ctx context.Context, name string, data []byte) error {
-	if err := object.CheckName(name); err != nil {
-		return err
-	}
-	if err := object.CheckData(name, data); err != nil {
-		return err
-	}
-	return ctx.Err()
 }
 
 // explain turns an error of the client library into an error of object.Bucket.

@@ -47,7 +47,7 @@ test: ## regenerate and fail on a difference, then run every test, and those of 
 
 # The packages that start goroutines or hold locks. The detector slows tests down five to
 # ten times and needs a C compiler. RACE_FLAGS= runs the long tests with it too.
-RACE_PACKAGES := ./engine/... ./server/... ./client ./internal/server/... ./internal/fs ./internal/gq/work ./internal/bench/contention ./internal/parquet
+RACE_PACKAGES := ./engine/... ./server/... ./client ./internal/server/... ./internal/fs ./internal/gq/work ./internal/bench/contention ./internal/parquet ./internal/object/... ./internal/sharedlog/...
 RACE_FLAGS ?= -short
 test-race: ## run the tests of concurrent code with the race detector
 	@cc=$$($(GO) env CC); \
@@ -142,6 +142,18 @@ fuzz-engine: ## compare the engine with the reference model on CASES random stat
 	$(GO) test ./engine/embedded -run '^TestRandom' -v -timeout 0 \
 		-enginetest.cases=$(CASES) -enginetest.duration=0 -enginetest.seed=$(SEED) -enginetest.progress=15s
 
+# The S3 server is a Go module of its own, so that its many dependencies stay out of this one.
+test-s3: ## test storage with S3's protocol against versitygw, which this builds (minutes at first)
+	$(GO) build -C test/s3gateway -o $(abspath bin/versitygw) github.com/versity/versitygw/cmd/versitygw
+	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./internal/object/s3 -count=1
+
+# Only schedules in which a server takes over while another one's log object is in flight count.
+# A broken promise prints its seed; SEED=n SCHEDULES=1 starts there.
+SCHEDULES ?= 100000
+simulate: ## run SCHEDULES schedules of three servers on a simulated shared storage, from SEED on
+	$(GO) test ./internal/sharedlog/simulation -run '^TestSchedules$$' -v -count=1 -timeout 0 \
+		-simulation.schedules=$(SCHEDULES) -simulation.seed=$(SEED)
+
 # Every test runs at each date in each time zone, and all tests of concurrent code run with
 # the race detector; then what .ci/run does in short form runs
 # at full length, with cases that differ from night to night.
@@ -155,6 +167,8 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 	$(GO) test ./engine/embedded -run '^TestDiskFaults$$' -embedded.faults -timeout 60m
 	$(MAKE) fuzz
 	$(MAKE) fuzz-engine
+	$(MAKE) simulate
+	$(MAKE) test-s3
 	$(MAKE) soak
 	@if python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then $(MAKE) test-openapi; \
 	else echo "no python3 with venv: the fuzzer of the OpenAPI document is left out"; fi
@@ -225,4 +239,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-writers bench-codegen bench-author lint docs golden clean
+.PHONY: help run applied reindex generate build test test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-writers bench-codegen bench-author lint docs golden clean

@@ -107,6 +107,12 @@ var imports = []struct {
 	{"cmd/**", []string{"client", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/fs", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/credentials", "internal/gqconfig", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
 	{"test/e2e", nil},
 	{"test/outside", nil},
+	{"internal/object/objecttest", []string{"internal/object"}}, // for tests only
+	{"internal/object/postgres", []string{"internal/object"}},
+	{"internal/object/s3", []string{"internal/object"}},
+	{"internal/object", []string{"internal/fs"}},
+	{"internal/sharedlog/simulation", []string{"internal/object", "internal/sharedlog"}}, // for tests only
+	{"internal/sharedlog", []string{"internal/clock", "internal/object"}},
 	{"internal/bench/social", nil},
 	{"internal/bench/serverproc", []string{"internal/clock"}},
 	{"internal/bench/contention", []string{"engine", "gq", "gq/**", "internal/gq/**", "internal/clock"}},

@@ -1,0 +1,58 @@
+package objecttest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/internal/object"
+)
+
+// cancelledContext returns a context that has ended.
+func cancelledContext(t *testing.T) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx, cancel
+}
+
+// must ends the test if err is an error.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantIs checks that an error matches the error `want`.
+func wantIs(t *testing.T, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("the error is %v; want one that matches %q", err, want)
+	}
+}
+
+// wantContent checks the whole content of an object.
+func wantContent(t *testing.T, b object.Bucket, name, want string) {
+	t.Helper()
+	switch got, err := b.Read(t.Context(), name, 0, object.Whole); {
+	case err != nil:
+		t.Error(err)
+	case string(got) != want:
+		t.Errorf("the object %s has %d bytes %.50q; want %d bytes %.50q", name, len(got), got, len(want), want)
+	}
+}
+
+// readError returns the error of reading an object.
+func readError(t *testing.T, b object.Bucket, name string) error {
+	t.Helper()
+	_, err := b.Read(t.Context(), name, 0, object.Whole)
+	return err
+}
+
+// list returns what Bucket.List returns, and ends the test on an error.
+func list(t *testing.T, b object.Bucket, prefix, after string, limit int) []object.Entry {
+	t.Helper()
+	entries, err := b.List(t.Context(), prefix, after, limit)
+	must(t, err)
+	return entries
+}

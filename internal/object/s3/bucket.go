@@ -1,0 +1,266 @@
+// Package s3 keeps the objects of an object.Bucket in an S3 bucket, or in another storage with S3's
+// protocol and conditional writes.
+//
+// Create is a PUT with the header If-None-Match: *. The client library sends each request once, because
+// a repeated PUT could be refused on account of its own first attempt.
+package s3
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/omnigraph-go/omnigraph/internal/object"
+)
+
+// defaultRegion is the region of a bucket if the URL names none.
+const defaultRegion = "us-east-1"
+
+// Bucket is an object.Bucket below a prefix of an S3 bucket.
+type Bucket struct {
+	client *minio.Core
+	bucket string
+	prefix string // of the keys of all objects; empty, or ends with a slash
+}
+
+// Open returns the Bucket of a URL of the form s3://bucket/prefix?region=eu-central-1. The parameter
+// `endpoint`, such as http://127.0.0.1:7070, names a server other than AWS. Credentials come from the
+// environment variables of AWS, its shared file, or the role of the machine or pod. Open sends no
+// request.
+func Open(address string) (*Bucket, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "s3" || u.Host == "" {
+		return nil, errors.New("the address of the storage is not a URL such as s3://bucket/prefix?region=eu-central-1")
+	}
+	options := &minio.Options{
+		Secure: true, Region: defaultRegion, MaxRetries: 1,
+		Creds: credentials.NewChainCredentials([]credentials.Provider{
+			&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{},
+		}),
+	}
+	host := "s3.amazonaws.com"
+	for name, values := range u.Query() {
+		switch value := values[len(values)-1]; name {
+		case "region":
+			options.Region = value
+		case "endpoint":
+			endpoint, err := url.Parse(value)
+			if err != nil || endpoint.Host == "" || endpoint.Scheme != "http" && endpoint.Scheme != "https" {
+				return nil, fmt.Errorf("the endpoint %q of the storage is not a URL such as https://minio.internal:9000", value)
+			}
+			host, options.Secure, options.BucketLookup = endpoint.Host, endpoint.Scheme == "https", minio.BucketLookupPath
+		default:
+			return nil, fmt.Errorf("the address of the storage has the unknown parameter %q; use region and endpoint", name)
+		}
+	}
+	prefix := strings.Trim(u.Path, "/")
+	if prefix != "" {
+		if err := object.CheckName(prefix); err != nil {
+			return nil, fmt.Errorf("the prefix in the address of the storage: %w", err)
+		}
+		prefix += "/"
+	}
+	client, err := minio.NewCore(host, options)
+	if err != nil {
+		return nil, fmt.Errorf("the address of the storage: %w", err)
+	}
+	return &Bucket{client: client, bucket: u.Host, prefix: prefix}, nil
+}
+
+// Create implements object.Bucket.
+func (b *Bucket) Create(ctx context.Context, name string, data []byte) error {
+	if err := object.Check(ctx, name, data); err != nil {
+		return err
+	}
+	options := minio.PutObjectOptions{DisableMultipart: true}
+	options.SetMatchETagExcept("*")
+	return b.put(ctx, "creating", name, bytes.NewReader(data), int64(len(data)), options)
+}
+
+// Put implements object.Bucket.
+func (b *Bucket) Put(ctx context.Context, name string, data []byte) error {
+	if err := object.Check(ctx, name, data); err != nil {
+		return err
+	}
+	return b.put(ctx, "storing", name, bytes.NewReader(data), int64(len(data)), minio.PutObjectOptions{DisableMultipart: true})
+}
+
+// Upload implements object.Bucket. Large objects are sent in parts.
+func (b *Bucket) Upload(ctx context.Context, name string, r io.Reader, size int64) error {
+	if err := object.Check(ctx, name, nil); err != nil {
+		return err
+	}
+	exact := &exactReader{r: r, left: size}
+	if size == 0 {
+		_ = exact.end() // the client library does not read an empty content; exact.wrong has the answer
+	}
+	if exact.wrong {
+		return &object.SizeError{Name: name, Size: size}
+	}
+	err := b.put(ctx, "uploading", name, exact, size, minio.PutObjectOptions{})
+	if exact.wrong {
+		return &object.SizeError{Name: name, Size: size}
+	}
+	return err
+}
+
+// put sends an object.
+func (b *Bucket) put(ctx context.Context, action, name string, r io.Reader, size int64, options minio.PutObjectOptions) error {
+	_, err := b.client.Client.PutObject(ctx, b.bucket, b.prefix+name, r, size, options)
+	return explain(action, name, err)
+}
+
+// Read implements object.Bucket.
+func (b *Bucket) Read(ctx context.Context, name string, offset, length int64) ([]byte, error) {
+	if err := object.Check(ctx, name, nil); err != nil {
+		return nil, err
+	}
+	if err := object.CheckRange(name, offset, length); err != nil {
+		return nil, err
+	}
+	var options minio.GetObjectOptions
+	switch {
+	case length == 0: // no header asks for an empty range
+		_, err := b.client.StatObject(ctx, b.bucket, b.prefix+name, options)
+		return nil, explain("reading", name, err)
+	case length != object.Whole:
+		options.Set("Range", fmt.Sprintf("bytes=%d-%d", offset, offset+length-1))
+	case offset > 0:
+		options.Set("Range", fmt.Sprintf("bytes=%d-", offset))
+	}
+	body, _, _, err := b.client.GetObject(ctx, b.bucket, b.prefix+name, options)
+	if minio.ToErrorResponse(err).StatusCode == http.StatusRequestedRangeNotSatisfiable {
+		return nil, nil // the object ends before the range
+	} else if err != nil {
+		return nil, explain("reading", name, err)
+	}
+	defer body.Close()
+	data, err := io.ReadAll(body)
+	if err != nil {
+		return nil, explain("reading", name, err)
+	}
+	return data, nil
+}
+
+// List implements object.Bucket.
+func (b *Bucket) List(ctx context.Context, prefix, after string, limit int) ([]object.Entry, error) {
+	if err := object.CheckList(prefix, after, limit); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends the iterator, which otherwise fetches the next page
+	if after != "" {
+		after = b.prefix + after
+	}
+	var entries []object.Entry
+	for o := range b.client.ListObjectsIter(ctx, b.bucket, minio.ListObjectsOptions{
+		Prefix: b.prefix + prefix, StartAfter: after, Recursive: true, MaxKeys: limit,
+	}) {
+		if o.Err != nil {
+			return nil, explain("listing", prefix, o.Err)
+		}
+		entries = append(entries, object.Entry{Name: strings.TrimPrefix(o.Key, b.prefix), Size: o.Size})
+		if len(entries) == limit {
+			break
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return entries, nil
+}
+
+// Delete implements object.Bucket.
+func (b *Bucket) Delete(ctx context.Context, name string) error {
+	if err := object.Check(ctx, name, nil); err != nil {
+		return err
+	}
+	err := explain("deleting", name, b.client.RemoveObject(ctx, b.bucket, b.prefix+name, minio.RemoveObjectOptions{}))
+	if errors.Is(err, object.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// explain turns an error of the client library into an error of object.Bucket.
+func explain(action, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if meaning := meaning(err); meaning != nil {
+		return fmt.Errorf("%s %s: %w: %w", action, name, meaning, err)
+	}
+	return fmt.Errorf("%s %s: %w", action, name, err)
+}
+
+// meaning returns the error of package object that an error of the client library stands for; nil if
+// the storage did not carry out the request and repeating it would not help.
+func meaning(err error) error {
+	answer := minio.ToErrorResponse(err)
+	switch answer.Code {
+	case "SlowDown", "SlowDownRead", "SlowDownWrite", "TooManyRequests", "RequestLimitExceeded", "ConditionalRequestConflict":
+		return object.ErrBusy
+	case "NoSuchKey":
+		return object.ErrNotFound
+	case "PreconditionFailed":
+		return object.ErrExists
+	}
+	switch status := answer.StatusCode; {
+	case status == http.StatusPreconditionFailed:
+		return object.ErrExists
+	case status == http.StatusTooManyRequests:
+		return object.ErrBusy
+	case status >= 400 && status < 500 && status != http.StatusRequestTimeout && answer.Code != "RequestTimeout":
+		return nil
+	}
+	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" {
+		return object.ErrBusy // nothing was sent
+	}
+	return object.ErrUnknown // no answer, or a fault of the server that may have come after the write
+}
+
+// exactReader fails if the reader r does not have exactly `left` more bytes.
+type exactReader struct {
+	r     io.Reader
+	left  int64
+	wrong bool
+}
+
+// Read implements io.Reader. Before it returns the last bytes, it makes sure that no more follow.
+func (e *exactReader) Read(p []byte) (int, error) {
+	if e.left == 0 && len(p) > 0 {
+		return 0, e.end()
+	}
+	n, err := e.r.Read(p[:min(int64(len(p)), e.left)])
+	e.left -= int64(n)
+	switch {
+	case errors.Is(err, io.EOF) && e.left > 0:
+		e.wrong = true
+		return 0, io.ErrUnexpectedEOF
+	case err != nil && !errors.Is(err, io.EOF):
+		return n, err
+	case e.left == 0 && n > 0:
+		if err := e.end(); !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+// end returns io.EOF if the reader has ended, as it should.
+func (e *exactReader) end() error {
+	n, err := io.ReadFull(e.r, make([]byte, 1))
+	if n > 0 {
+		e.wrong = true
+		return errors.New("the content has more bytes than were announced")
+	}
+	return err
+}

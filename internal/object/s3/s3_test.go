@@ -1,0 +1,180 @@
+package s3_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/object/objecttest"
+	"github.com/omnigraph-go/omnigraph/internal/object/s3"
+)
+
+// gatewayVariable is the environment variable with the path of versitygw, an S3 server over a folder.
+// `make test-s3` builds it.
+const gatewayVariable = "OMNIGRAPH_TEST_VERSITYGW"
+
+// startGateway starts versitygw over an empty folder that has the bucket "graphs", and returns its URL.
+func startGateway(t *testing.T) string {
+	t.Helper()
+	program := os.Getenv(gatewayVariable)
+	if program == "" {
+		t.Skipf("%s does not name a versitygw; run make test-s3", gatewayVariable)
+	}
+	dir := t.TempDir()
+	must(t, os.Mkdir(dir+"/graphs", 0o755))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	address := listener.Addr().String()
+	must(t, listener.Close())
+	gateway := exec.Command(program, "--access", "key", "--secret", "secret", "--port", address, "--quiet", "posix", dir)
+	output := &bytes.Buffer{}
+	gateway.Stdout, gateway.Stderr = output, output
+	must(t, gateway.Start())
+	t.Cleanup(func() {
+		_ = gateway.Process.Kill()
+		_ = gateway.Wait()
+	})
+	for range 300 {
+		if conn, err := net.Dial("tcp", address); err == nil {
+			conn.Close()
+			return "http://" + address
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("versitygw does not accept connections; it wrote\n%s", output)
+	return ""
+}
+
+// open opens a Bucket at a server.
+func open(t *testing.T, endpoint string) *s3.Bucket {
+	t.Helper()
+	t.Setenv("AWS_ACCESS_KEY_ID", "key")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	b, err := s3.Open("s3://graphs/prod/one?endpoint=" + url.QueryEscape(endpoint))
+	must(t, err)
+	return b
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestBucket(t *testing.T) {
+	endpoint := startGateway(t)
+	objecttest.Run(t, func(t *testing.T) object.Bucket { return open(t, endpoint) })
+	t.Run("parts", func(t *testing.T) {
+		b := open(t, endpoint)
+		data := bytes.Repeat([]byte("0123456789"), 4<<20) // the library sends parts of 16 MiB
+		must(t, b.Upload(t.Context(), "large", bytes.NewReader(data), int64(len(data))))
+		got, err := b.Read(t.Context(), "large", 16<<20-5, 10)
+		if want := data[16<<20-5:][:10]; err != nil || !bytes.Equal(got, want) {
+			t.Errorf("10 bytes on the border of two parts: %q, %v; want %q", got, err, want)
+		}
+	})
+}
+
+// TestAnswers checks which error each answer of a server becomes, and that each call sends one request.
+func TestAnswers(t *testing.T) {
+	var requests atomic.Int64
+	var status atomic.Int64
+	var code atomic.Value
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		if r.Method == http.MethodPut && r.Header.Get("If-None-Match") != "*" {
+			t.Errorf("a creation without If-None-Match: *; it has %q", r.Header.Get("If-None-Match"))
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.WriteHeader(int(status.Load()))
+		fmt.Fprintf(w, "<Error><Code>%s</Code><Message>m</Message></Error>", code.Load())
+	}))
+	defer server.Close()
+	b := open(t, server.URL)
+	for _, tt := range []struct {
+		status int
+		code   string
+		want   error // nil for an error that none of package object matches
+	}{
+		{412, "PreconditionFailed", object.ErrExists},
+		{409, "ConditionalRequestConflict", object.ErrBusy},
+		{503, "SlowDown", object.ErrBusy},
+		{429, "TooManyRequests", object.ErrBusy},
+		{503, "ServiceUnavailable", object.ErrUnknown},
+		{500, "InternalError", object.ErrUnknown},
+		{400, "RequestTimeout", object.ErrUnknown},
+		{504, "", object.ErrUnknown},
+		{403, "AccessDenied", nil},
+		{404, "NoSuchBucket", nil},
+	} {
+		requests.Store(0)
+		status.Store(int64(tt.status))
+		code.Store(tt.code)
+		err := b.Create(t.Context(), "x", []byte("data"))
+		if !matches(err, tt.want) {
+			t.Errorf("status %d, code %s: %v; want %v", tt.status, tt.code, err, tt.want)
+		}
+		if n := requests.Load(); n != 1 {
+			t.Errorf("status %d, code %s: %d requests; want 1", tt.status, tt.code, n)
+		}
+	}
+	server.Close()
+	b = open(t, server.URL) // without open connections
+	if err := b.Create(t.Context(), "x", nil); !errors.Is(err, object.ErrBusy) {
+		t.Errorf("without a server: %v; want ErrBusy, because nothing was sent", err)
+	}
+}
+
+// TestLostReply checks that a creation whose connection breaks after the request has an unknown outcome
+// and is not repeated.
+func TestLostReply(t *testing.T) {
+	var requests atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		_, _ = io.Copy(io.Discard, r.Body)
+		panic(http.ErrAbortHandler)
+	}))
+	defer server.Close()
+	err := open(t, server.URL).Create(t.Context(), "x", []byte("data"))
+	if !errors.Is(err, object.ErrUnknown) || requests.Load() != 1 {
+		t.Errorf("%v after %d requests; want ErrUnknown after 1", err, requests.Load())
+	}
+}
+
+// matches reports whether err matches `want`, or none of package object if `want` is nil.
+func matches(err, want error) bool {
+	if want != nil {
+		return errors.Is(err, want)
+	}
+	for _, e := range []error{object.ErrExists, object.ErrBusy, object.ErrUnknown, object.ErrNotFound} {
+		if errors.Is(err, e) {
+			return false
+		}
+	}
+	return err != nil
+}
+
+func TestAddress(t *testing.T) {
+	for _, tt := range []struct{ address, want string }{
+		{"", "is not a URL"}, {"http://x", "is not a URL"}, {"s3:///x", "is not a URL"},
+		{"s3://b?endpoint=x:1", "is not a URL such as https"}, {"s3://b?zone=a", `unknown parameter "zone"`},
+		{"s3://b/A", "is not allowed"}, {"s3://b/a/../b", "between slashes"},
+	} {
+		if _, err := s3.Open(tt.address); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: %v; want an error that says %q", tt.address, err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package sharedlog_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
+)
+
+// TestContention lets several servers take the log from each other, in goroutines, while checkpoints are
+// announced and the log is collected. Every record is stored once.
+func TestContention(t *testing.T) {
+	folder, err := object.NewFolder(fs.OS(), t.TempDir())
+	must(t, err)
+	for name, b := range map[string]object.Bucket{"memory": &object.Memory{}, "folder": folder} {
+		t.Run(name, func(t *testing.T) {
+			const servers, each = 4, 15
+			var group sync.WaitGroup
+			for i := range servers {
+				group.Go(func() {
+					for j := range each {
+						if err := storeOnce(t.Context(), b, fmt.Sprintf("%d-%d", i, j), j%4 == 0); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
+			group.Wait()
+			records := open(t, b).state.records
+			if sorted := slices.Compact(slices.Sorted(slices.Values(records))); len(records) != servers*each || len(sorted) != servers*each {
+				t.Errorf("the log has %d records, %d of them different; want %d", len(records), len(sorted), servers*each)
+			}
+		})
+	}
+}
+
+// storeOnce becomes the writer as often as it takes to store a record, and then maybe makes a checkpoint
+// and collects the log.
+func storeOnce(ctx context.Context, b object.Bucket, record string, checkpoint bool) error {
+	for range 1000 {
+		state := &texts{}
+		o := options(b, state)
+		o.Patience = time.Minute
+		f, err := sharedlog.Open(ctx, o)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(state.records, record) {
+			return nil
+		}
+		w, err := f.TakeOver(ctx)
+		if err == nil {
+			err = w.Append(ctx, [][]byte{[]byte(record)})
+		}
+		if err == nil && checkpoint {
+			var c *sharedlog.Checkpoint
+			if c, err = w.Checkpoint(ctx, state.encode()); err == nil {
+				err = w.Announce(ctx, c)
+			}
+			if err == nil {
+				_, err = f.Collect(ctx, 0)
+			}
+		}
+		if err != nil && !errors.Is(err, sharedlog.ErrLost) && !errors.Is(err, sharedlog.ErrBehind) {
+			return err
+		}
+	}
+	return fmt.Errorf("record %s was not stored in 1000 attempts", record)
+}

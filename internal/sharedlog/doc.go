@@ -1,0 +1,86 @@
+// Package sharedlog is the log of one graph in storage that several servers share. One server at a
+// time writes the log, every server can read it, and any server can take over. The package stores
+// bytes; its caller defines the meaning of records and of checkpoints.
+//
+// A [Follower] reads the log and applies it to a [State]. [Follower.TakeOver] makes it a [Writer].
+// [Writer.Append] stores a group of records. It returns nil only when the group is durable and every
+// later reader of the log finds it.
+//
+// # Names
+//
+// All names are below the prefix of one incarnation of the graph. A graph that is made anew has
+// another prefix, so that a writer of the old graph cannot reach the new one.
+//
+//	log/00000000000000000042     log object 42; numbers start at 1 and have no gaps
+//	checkpoint/<A>-<E>-<random>  a checkpoint; A is 2^64-1 minus the last log number that it covers,
+//	                             as 20 decimal digits, so that the newest checkpoint comes first in
+//	                             a list; E is the epoch of its writer, as 16 hexadecimal digits
+//
+// # Protocol
+//
+// A log object is a group of records, a takeover, or the announcement of a checkpoint. Its creation
+// under its name is the commit point: storage lets only one server create a name.
+//
+//   - A server becomes the writer when it creates a takeover object, with the next epoch, at the first
+//     free number. The number of the next object of the former writer is then taken, so its next
+//     Append fails. Takeover objects are never deleted; otherwise a former writer that was stalled
+//     could create that number again.
+//   - After it created its takeover object at number n, a candidate lists the newest checkpoint. If it
+//     covers n, the number was free only because the log objects up to n were collected: the takeover
+//     is void, and the candidate opens the log again. A follower does the same before it applies a
+//     takeover object, or skips a void object.
+//   - The writer sends one log object at a time. It knows the fate of a number only when an object is
+//     there. So when a reply is lost, it sends the same bytes again until they are created or refused,
+//     and then reads the object. It recognizes its own object by the random group id.
+//   - A refusal that follows from the State, such as a failed precondition, is an answer about the latest
+//     state. A writer may give it only after Append or CatchUp has shown that it still is the writer.
+//   - A log object that does not continue its predecessor (epoch, checksum, LSN) is void. It uses up
+//     its number and has no effect.
+//   - A checkpoint is in force from the log object that announces it. A group contains the number of
+//     the layout of the rows for which it was written. A follower with another layout must not apply
+//     it. If an announcement changes the layout, a follower loads the checkpoint.
+//   - The announcement of a checkpoint condemns the log objects that it covers, except takeovers, and
+//     all older checkpoints. Any server deletes them a retention later. If the retention is too short,
+//     slow readers have to open the log again, and nothing worse happens.
+//   - Leases only decide which server tries to take over; see [Leases].
+//   - A missing log object is the end of the log only if no checkpoint covers its number, as listed
+//     after the read. [Follower.CatchUp] always makes sure, and [Follower.Next] once a minute.
+//
+// # Log object
+//
+// All numbers are little-endian; all checksums are SHA-256.
+//
+//	  0  "OGSHLOG\0"
+//	  8  u32  format = 1
+//	 12  u8   kind: 1 group, 2 takeover, 3 announcement
+//	 13       0
+//	 16  u64  number, as in the name
+//	 24  u64  epoch of the writer
+//	 32  u64  LSN of the first record; of the next record if there is none
+//	 40  u64  time of the commit in milliseconds since 1970, never before that of its predecessor
+//	 48  u64  layout for which a group was written
+//	 56  u32  number of records
+//	 60  u32  length of the body
+//	 64       group id, 16 random bytes
+//	 80       checksum of the last log object before this one that is not void; zeros if none
+//	112       body
+//	          checksum of all bytes before it
+//
+// The body of a group is a u32 length and the bytes of each record. The other bodies are JSON.
+//
+// # Checkpoint
+//
+//	 0  "OGSHCKP\0"
+//	 8  u32  format = 1
+//	12  u32  number of takeovers
+//	16  u64  number of the last log object that it covers
+//	24  u64  epoch after that object
+//	32  u64  LSN of the next record
+//	40  u64  time of the last commit
+//	48  u64  layout of the rows
+//	56  u64  length of the state
+//	64       checksum of the last log object that is not void
+//	96       for each takeover in the log, in order: u64 number
+//	         state, as the caller encoded it
+//	         checksum of all bytes before it
+package sharedlog

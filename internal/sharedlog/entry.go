@@ -1,0 +1,138 @@
+package sharedlog
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+)
+
+// kind is the kind of a log object. The numbers are stored.
+type kind uint8
+
+// The kinds of log objects.
+const (
+	group        kind = 1
+	takeover     kind = 2
+	announcement kind = 3
+)
+
+const (
+	format      = 1
+	logMagic    = "OGSHLOG\x00"
+	entryHeader = 112 // bytes before the body
+	sumSize     = sha256.Size
+)
+
+// sum is a SHA-256 checksum.
+type sum [sumSize]byte
+
+// groupID tells a writer's own log object from one that another server created under the same name.
+type groupID [16]byte
+
+// entry is a log object.
+type entry struct {
+	kind     kind
+	number   uint64
+	epoch    uint64
+	first    uint64 // LSN of the first record
+	time     int64  // milliseconds since 1970
+	layout   uint64
+	id       groupID
+	previous sum      // checksum of the predecessor
+	records  [][]byte // of a group
+	body     []byte   // JSON of a takeover or an announcement
+	own      sum      // checksum of this object, set by encode and decodeEntry
+}
+
+// encode returns the bytes of the log object and sets e.own.
+func (e *entry) encode() []byte {
+	body := e.body
+	for _, r := range e.records {
+		body = binary.LittleEndian.AppendUint32(body, uint32(len(r)))
+		body = append(body, r...)
+	}
+	b := make([]byte, 0, entryHeader+len(body)+sumSize)
+	b = append(b, logMagic...)
+	b = binary.LittleEndian.AppendUint32(b, format)
+	b = append(b, byte(e.kind), 0, 0, 0)
+	for _, n := range []uint64{e.number, e.epoch, e.first, uint64(e.time), e.layout} {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(e.records)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(body)))
+	b = append(b, e.id[:]...)
+	b = append(b, e.previous[:]...)
+	b = append(b, body...)
+	e.own = sha256.Sum256(b)
+	return append(b, e.own[:]...)
+}
+
+// decodeEntry reads the log object with a number from its bytes.
+func decodeEntry(number uint64, b []byte) (*entry, error) {
+	fault := func(format string, args ...any) error {
+		return &CorruptError{Name: logName(number), Fault: fmt.Sprintf(format, args...)}
+	}
+	if len(b) < entryHeader+sumSize || string(b[:8]) != logMagic {
+		return nil, fault("it is not a log object")
+	}
+	content, stored := b[:len(b)-sumSize], b[len(b)-sumSize:]
+	e := &entry{own: sha256.Sum256(content)}
+	if !bytes.Equal(e.own[:], stored) {
+		return nil, fault("its checksum does not match")
+	}
+	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
+	u64 := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
+	if got := u32(8); got != format {
+		return nil, fault("it has format %d, and this program reads format %d; use the newer program", got, format)
+	}
+	e.kind = kind(b[12])
+	e.number, e.epoch, e.first, e.time, e.layout = u64(16), u64(24), u64(32), int64(u64(40)), u64(48)
+	copy(e.id[:], b[64:])
+	copy(e.previous[:], b[80:])
+	body := content[entryHeader:]
+	switch {
+	case e.number != number:
+		return nil, fault("it has number %d", e.number)
+	case uint64(u32(60)) != uint64(len(body)):
+		return nil, fault("its body has %d bytes instead of %d", len(body), u32(60))
+	}
+	switch e.kind {
+	case takeover, announcement:
+		e.body = body
+		return e, nil
+	case group:
+	default:
+		return nil, fault("it has the unknown kind %d", e.kind)
+	}
+	for range u32(56) {
+		if len(body) < 4 {
+			return nil, fault("its records are cut off")
+		}
+		n := uint64(binary.LittleEndian.Uint32(body))
+		if body = body[4:]; n > uint64(len(body)) {
+			return nil, fault("its records are cut off")
+		}
+		e.records = append(e.records, body[:n:n])
+		body = body[n:]
+	}
+	if len(body) > 0 {
+		return nil, fault("it has %d bytes after its records", len(body))
+	}
+	return e, nil
+}
+
+// takeoverBody is the body of a takeover object. It is for operators; the protocol does not use it.
+type takeoverBody struct {
+	Node        string `json:"node"`
+	Incarnation string `json:"incarnation"`
+	Address     string `json:"address"`
+}
+
+// announcementBody is the body of an announcement.
+type announcementBody struct {
+	Name    string `json:"name"` // of the checkpoint, without the prefix
+	Sum     []byte `json:"sum"`  // checksum of the checkpoint
+	Covered uint64 `json:"covered"`
+	Layout  uint64 `json:"layout"`
+}

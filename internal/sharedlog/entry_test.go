@@ -1,0 +1,105 @@
+package sharedlog
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+)
+
+func TestEntryBytes(t *testing.T) {
+	for _, e := range []*entry{
+		{kind: group, number: 7, epoch: 3, first: 9, time: 5, layout: 1 << 41, id: groupID{1}, previous: sum{2}, records: [][]byte{[]byte("abc"), {}, []byte("d")}},
+		{kind: group, number: 1},
+		{kind: takeover, number: 2, epoch: 4, body: []byte(`{"node":"a"}`)},
+		{kind: announcement, number: math.MaxUint64, body: []byte("{}")},
+	} {
+		b := e.encode()
+		got, err := decodeEntry(e.number, b)
+		if err != nil || !reflect.DeepEqual(got, e) {
+			t.Errorf("%+v is decoded as %+v, %v", e, got, err)
+		}
+		if _, err := decodeEntry(e.number+1, b); !isCorrupt(err) {
+			t.Errorf("number %d: %v", e.number+1, err)
+		}
+		for i := range b {
+			other := append([]byte(nil), b...)
+			other[i] ^= 0x10
+			if _, err := decodeEntry(e.number, other); !isCorrupt(err) {
+				t.Errorf("byte %d is changed: %v", i, err)
+			}
+			if _, err := decodeEntry(e.number, b[:i]); !isCorrupt(err) {
+				t.Errorf("cut after %d bytes: %v", i, err)
+			}
+		}
+	}
+}
+
+// TestEntryRules decodes objects with a matching checksum that break another rule.
+func TestEntryRules(t *testing.T) {
+	e := &entry{kind: 9, number: 1}
+	if _, err := decodeEntry(1, e.encode()); !isCorrupt(err) {
+		t.Errorf("an unknown kind: %v", err)
+	}
+	for _, body := range []string{"x", "\xff\xff\xff\xffabc", "\x01\x00\x00\x00ab"} {
+		e := &entry{kind: group, number: 1, body: []byte(body), records: [][]byte{nil}}
+		if _, err := decodeEntry(1, e.encode()); !isCorrupt(err) {
+			t.Errorf("the body %q: %v", body, err)
+		}
+	}
+}
+
+func TestCheckpointBytes(t *testing.T) {
+	for _, c := range []*Checkpoint{
+		{at: position{next: 8, epoch: 3, last: sum{5}, lsn: 6, time: 7, layout: 8, takeovers: []uint64{1, 4}}, state: []byte("state")},
+		{at: start(), state: []byte{}},
+	} {
+		c.name = checkpointName(c.covered(), 3, [8]byte{9})
+		b := c.encode()
+		got, err := decodeCheckpoint(c.name, b)
+		if err != nil || !reflect.DeepEqual(got, c) {
+			t.Errorf("%+v is decoded as %+v, %v", c, got, err)
+		}
+		if _, err := decodeCheckpoint(checkpointName(c.covered()+1, 3, [8]byte{9}), b); !isCorrupt(err) {
+			t.Errorf("the name covers one more log object: %v", err)
+		}
+		for i := range b {
+			other := append([]byte(nil), b...)
+			other[i] ^= 0x10
+			if _, err := decodeCheckpoint(c.name, other); !isCorrupt(err) {
+				t.Errorf("byte %d is changed: %v", i, err)
+			}
+			if _, err := decodeCheckpoint(c.name, b[:i]); !isCorrupt(err) {
+				t.Errorf("cut after %d bytes: %v", i, err)
+			}
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	if got, err := logNumber(logName(math.MaxUint64)); got != math.MaxUint64 || err != nil {
+		t.Errorf("the number is %d, %v", got, err)
+	}
+	for _, name := range []string{"log/", "log/1", "log/0000000000000000000x", "x/00000000000000000001"} {
+		if _, err := logNumber(name); !isCorrupt(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	old, young := checkpointName(9, 2, [8]byte{1}), checkpointName(10, 1, [8]byte{})
+	if young >= old {
+		t.Errorf("%s covers more and does not come before %s", young, old)
+	}
+	if covered, epoch, err := parseCheckpointName(old); covered != 9 || epoch != 2 || err != nil {
+		t.Errorf("%s covers %d in epoch %d, %v", old, covered, epoch, err)
+	}
+	for _, name := range []string{"checkpoint/", "checkpoint/1-2-3", old + "0", old[:len(old)-1] + "g", "checkpoint/x" + old[len("checkpoint/x"):]} {
+		if _, _, err := parseCheckpointName(name); !isCorrupt(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func isCorrupt(err error) bool {
+	var corrupt *CorruptError
+	return errors.As(err, &corrupt)
+}

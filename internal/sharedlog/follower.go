@@ -1,0 +1,270 @@
+package sharedlog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/object"
+)
+
+// maxOpens limits how often one Open starts again because log objects were collected meanwhile.
+const maxOpens = 100
+
+// Follower reads the log of a graph and applies it to a State. One goroutine at a time may use it.
+type Follower struct {
+	storage
+	at position
+
+	inForce      *Checkpoint // the newest checkpoint in force that the Follower has read of; nil if none
+	inForceSince time.Time   // when the Follower learned of it
+	confirmed    time.Time   // when the Follower last made sure that it was at the end of the log
+
+	// unannounced is the newest checkpoint that Open found, if no log object announces it. Its list of
+	// takeovers shows which takeover objects up to its number count.
+	unannounced *Checkpoint
+
+	// opening is the checkpoint from which Open started, until the Follower has read its announcement.
+	opening *Checkpoint
+}
+
+// errNotInForce ends the reading of a log from a checkpoint that is not in force.
+var errNotInForce = errors.New("the checkpoint is not in force")
+
+// Open reads the newest checkpoint in force and all log objects after it into the State of the
+// options. The error matches ErrUnavailable or is a *CorruptError.
+func Open(ctx context.Context, o Options) (*Follower, error) {
+	o = o.withDefaults()
+	for range maxOpens {
+		f, err := open(ctx, o)
+		if !errors.Is(err, ErrBehind) {
+			return f, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+	}
+	return nil, fmt.Errorf("%w: log objects were collected faster than this server could read them", ErrUnavailable)
+}
+
+// open tries the checkpoints from the newest to the oldest, and at last the start of the log.
+func open(ctx context.Context, o Options) (*Follower, error) {
+	var newest *Checkpoint
+	for tried := ""; ; {
+		f := &Follower{storage: storage{o}, at: start(), unannounced: newest}
+		names, err := f.list(ctx, checkpointPrefix, tried, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(names) == 0 {
+			o.State.Reset()
+			_, err := f.readToEnd(ctx)
+			f.unannounced = nil
+			return f, err
+		}
+		c, err := f.readCheckpoint(ctx, names[0])
+		if err != nil {
+			return nil, err
+		}
+		f.opening = c
+		if err := f.load(c); err != nil {
+			return nil, err
+		}
+		atEnd, err := f.readToEnd(ctx)
+		switch {
+		case errors.Is(err, errNotInForce) || atEnd && f.opening != nil:
+			tried = c.name
+			if newest == nil {
+				newest = c
+			}
+		case err != nil:
+			return nil, err
+		default:
+			f.unannounced = nil // a later one makes this server open the log again
+			return f, nil
+		}
+	}
+}
+
+// Next reads the next log object and applies it. It returns false at the end of the log. That the
+// Follower is at the end was checked at most Options.Recheck ago, so the answer may be old. The
+// error matches ErrBehind or ErrUnavailable, or is a *CorruptError.
+func (f *Follower) Next(ctx context.Context) (bool, error) { return f.step(ctx, false) }
+
+// CatchUp applies all log objects that existed when it was called. A read of the State afterwards is
+// linearizable.
+func (f *Follower) CatchUp(ctx context.Context) error {
+	_, err := f.readToEnd(ctx)
+	return err
+}
+
+// Epoch returns the epoch of the last takeover that the Follower has applied.
+func (f *Follower) Epoch() uint64 { return f.at.epoch }
+
+// NextLSN returns the LSN that the next record will have.
+func (f *Follower) NextLSN() uint64 { return f.at.lsn }
+
+// Confirmed returns when the Follower last made sure that it had read the whole log. The staleness
+// of the State counts from then.
+func (f *Follower) Confirmed() time.Time { return f.confirmed }
+
+// WriterNode returns the id and the address of the node whose takeover the Follower applied last; ""
+// if there was none. It reads the takeover object.
+func (f *Follower) WriterNode(ctx context.Context) (node, address string, err error) {
+	if len(f.at.takeovers) == 0 {
+		return "", "", nil
+	}
+	number := f.at.takeovers[len(f.at.takeovers)-1]
+	e, err := f.readEntry(ctx, number)
+	if err != nil {
+		return "", "", err
+	}
+	var body takeoverBody
+	if err := json.Unmarshal(e.body, &body); err != nil {
+		return "", "", &CorruptError{Name: logName(number), Fault: "its takeover cannot be read: " + err.Error()}
+	}
+	return body.Node, body.Address, nil
+}
+
+// readToEnd applies log objects until the end of the log, and makes sure that it is the end.
+func (f *Follower) readToEnd(ctx context.Context) (bool, error) {
+	for {
+		if more, err := f.step(ctx, true); err != nil || !more {
+			return err == nil, err
+		}
+	}
+}
+
+// step reads and applies one log object. At the end of the log it returns false; if confirm is set,
+// it always makes sure that it is the end.
+func (f *Follower) step(ctx context.Context, confirm bool) (bool, error) {
+	e, err := f.readEntry(ctx, f.at.next)
+	if errors.Is(err, object.ErrNotFound) {
+		if !confirm && f.Now().Sub(f.confirmed) < f.Recheck {
+			return false, nil
+		}
+		switch _, covered, err := f.newestCheckpoint(ctx); {
+		case err != nil:
+			return false, err
+		case covered >= f.at.next:
+			return false, ErrBehind
+		}
+		f.confirmed = f.Now()
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	valid := f.at.continues(e)
+	if !valid || e.kind == takeover {
+		if err := f.checkCollected(ctx, e, valid); err != nil {
+			return false, err
+		}
+	}
+	if !valid {
+		f.at.next++
+		return true, nil
+	}
+	return true, f.apply(ctx, e)
+}
+
+// checkCollected returns ErrBehind if a checkpoint covers a log object that the Follower is about to
+// apply as a takeover or to skip as void. Its number may have been free only because another object
+// of that number was collected.
+func (f *Follower) checkCollected(ctx context.Context, e *entry, valid bool) error {
+	name, covered, err := f.newestCheckpoint(ctx)
+	if err != nil || covered < e.number {
+		return err
+	}
+	if u := f.unannounced; u != nil && u.name == name && u.at.tookOverAt(e.number) == valid {
+		return nil
+	}
+	return ErrBehind
+}
+
+// apply applies a log object that continues the log.
+func (f *Follower) apply(ctx context.Context, e *entry) error {
+	switch e.kind {
+	case group:
+		if e.layout != f.at.layout {
+			if f.opening != nil {
+				return errNotInForce
+			}
+			return &CorruptError{Name: logName(e.number), Fault: fmt.Sprintf("it was written for layout %d, and the rows have layout %d", e.layout, f.at.layout)}
+		}
+		for i, data := range e.records {
+			if err := f.State.Apply(Record{LSN: e.first + uint64(i), Time: e.time, Data: data}); err != nil {
+				return err
+			}
+		}
+	case takeover:
+	case announcement:
+		if err := f.applyAnnouncement(ctx, e); err != nil {
+			return err
+		}
+	}
+	f.at.advance(e)
+	return nil
+}
+
+// applyAnnouncement puts a checkpoint into force. If the checkpoint has another layout than the rows,
+// the Follower loads it.
+func (f *Follower) applyAnnouncement(ctx context.Context, e *entry) error {
+	var a announcementBody
+	if err := json.Unmarshal(e.body, &a); err != nil {
+		return &CorruptError{Name: logName(e.number), Fault: "its announcement cannot be read: " + err.Error()}
+	}
+	if f.opening != nil {
+		if f.opening.name != a.Name {
+			return errNotInForce
+		}
+		f.opening = nil
+	}
+	c := &Checkpoint{name: a.Name, at: position{next: a.Covered + 1, layout: a.Layout}}
+	if a.Layout != f.at.layout {
+		if f.Faults.GuessLayout {
+			f.at.layout = a.Layout
+		} else if err := f.adoptLayout(ctx, e, a); err != nil {
+			return err
+		}
+	}
+	f.inForce, f.inForceSince = c, f.Now()
+	return nil
+}
+
+// adoptLayout loads an announced checkpoint with a new layout. The checkpoint covers all log objects
+// before its announcement, so the position stays.
+func (f *Follower) adoptLayout(ctx context.Context, e *entry, a announcementBody) error {
+	c, err := f.readCheckpoint(ctx, a.Name)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(c.sum[:], a.Sum) || c.at.layout != a.Layout || c.covered() != e.number-1 || c.at.last != f.at.last {
+		return &CorruptError{Name: a.Name, Fault: fmt.Sprintf("it is not the checkpoint that log object %d announces", e.number)}
+	}
+	return f.load(c)
+}
+
+// readCheckpoint reads a checkpoint. If it does not exist, the error matches ErrBehind, because a
+// checkpoint is deleted only after a newer one is in force or its writer has ended.
+func (f *Follower) readCheckpoint(ctx context.Context, name string) (*Checkpoint, error) {
+	data, err := f.read(ctx, name)
+	if errors.Is(err, object.ErrNotFound) {
+		return nil, fmt.Errorf("%w: checkpoint %s was deleted", ErrBehind, name)
+	} else if err != nil {
+		return nil, err
+	}
+	return decodeCheckpoint(name, data)
+}
+
+// load replaces the state and the position by those of a checkpoint.
+func (f *Follower) load(c *Checkpoint) error {
+	if err := f.State.Load(c.state); err != nil {
+		return err
+	}
+	f.at = c.at
+	f.at.takeovers = slices.Clone(c.at.takeovers)
+	return nil
+}

@@ -1,0 +1,124 @@
+package sharedlog
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/object"
+)
+
+// The errors of a Follower and a Writer. Test for them with errors.Is.
+var (
+	// ErrLost reports that another server has taken over, so that this Writer has ended. The call has
+	// written nothing. Drop all commits that are staged on the Writer and open the log again.
+	ErrLost = errors.New("another server has become the writer of this graph; nothing was written")
+
+	// ErrBehind reports that log objects that the Follower has not read were collected. The call has
+	// written nothing that counts. Open the log again.
+	ErrBehind = errors.New("the log has moved on past what this server has read; open the log again")
+
+	// ErrIndeterminate reports that the storage stayed unreachable, so that the records may or may not
+	// be stored. The Writer has ended. Open the log again to find out.
+	ErrIndeterminate = errors.New("the storage stayed unreachable, so it is unknown whether the write is stored")
+
+	// ErrUnavailable reports that the storage stayed unreachable or busy. The call has written nothing.
+	ErrUnavailable = errors.New("the storage is unreachable or busy; nothing was written")
+)
+
+// CorruptError reports stored bytes that break the format or the rules of the log.
+type CorruptError struct {
+	Name  string // of the object, without the prefix of the graph
+	Fault string
+}
+
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("the shared log is corrupt: object %s: %s", e.Name, e.Fault)
+}
+
+// State is what the records of a log make. The package calls its methods one at a time. After an
+// error the Follower is of no more use.
+type State interface {
+	// Reset makes the state that no record has changed.
+	Reset()
+
+	// Load replaces the state by the one in a checkpoint.
+	Load(checkpoint []byte) error
+
+	// Apply applies one record.
+	Apply(r Record) error
+}
+
+// Record is one record of the log.
+type Record struct {
+	LSN  uint64 // the dense number of the record, from 1
+	Time int64  // of its commit, in milliseconds since 1970; never before that of an earlier record
+	Data []byte // must not be changed
+}
+
+// Options are what a Follower needs. Bucket and State are required.
+type Options struct {
+	Bucket object.Bucket
+	Prefix string // of all names of this incarnation of the graph; ends with "/" unless it is empty
+	State  State
+
+	// Node, Incarnation and Address identify this server in takeover objects, for operators.
+	Node, Incarnation, Address string
+
+	// Patience is how long a call repeats requests that the storage does not answer. The default is
+	// 30 s.
+	Patience time.Duration
+
+	// Recheck is how old the last list of checkpoints may be when Next reports the end of the log. The
+	// default is one minute.
+	Recheck time.Duration
+
+	Now    func() time.Time                           // nil means clock.Now
+	Sleep  func(ctx context.Context, d time.Duration) // returns early when the context ends; nil means a timer
+	Random io.Reader                                  // of ids and pauses; nil means crypto/rand.Reader
+	Faults Faults
+}
+
+// Faults leaves out single steps of the protocol, so that a test can show that the simulation notices
+// their absence. Everywhere else it is the zero value, which leaves out nothing.
+type Faults struct {
+	IgnoreEpoch      bool // a writer whose number was taken does not compare epochs, and goes on at the next number
+	CollectTakeovers bool // the collector also deletes takeover objects, so that their numbers are free again
+	AcknowledgeEarly bool // the writer acknowledges a group when the reply is lost, before it knows that the object exists
+	GuessLayout      bool // a follower takes over the number of an announced layout without loading the checkpoint
+	SkipSecondLook   bool // a candidate does not list the checkpoints after it created its takeover object
+}
+
+// withDefaults returns the options with the default of each field that is not set.
+func (o Options) withDefaults() Options {
+	if o.Patience == 0 {
+		o.Patience = 30 * time.Second
+	}
+	if o.Recheck == 0 {
+		o.Recheck = time.Minute
+	}
+	if o.Now == nil {
+		o.Now = clock.Now
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	return o
+}
+
+// sleep waits for d or until the context ends.
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

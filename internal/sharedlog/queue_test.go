@@ -1,0 +1,104 @@
+package sharedlog_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
+)
+
+// slowLog counts the creations of log objects and the most that were in flight at a time.
+type slowLog struct {
+	object.Memory
+	made, flying, most atomic.Int64
+	down               atomic.Bool
+}
+
+func (s *slowLog) Create(ctx context.Context, name string, data []byte) error {
+	s.made.Add(1)
+	s.most.Store(max(s.most.Load(), s.flying.Add(1)))
+	defer s.flying.Add(-1)
+	time.Sleep(time.Millisecond)
+	if s.down.Load() {
+		return object.ErrUnknown
+	}
+	return s.Memory.Create(ctx, name, data)
+}
+
+// TestQueue lets 32 goroutines append records: all are stored, records share log objects, and one
+// object is in flight at a time.
+func TestQueue(t *testing.T) {
+	b := &slowLog{}
+	n := open(t, b)
+	q := sharedlog.NewQueue(n.takeOver(t))
+	const writers, each = 32, 20
+	var group sync.WaitGroup
+	for i := range writers {
+		group.Go(func() {
+			for j := range each {
+				ticket, err := q.Enqueue(fmt.Appendf(nil, "%d-%d", i, j))
+				if err == nil {
+					err = q.Wait(t.Context(), ticket)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				if j%5 == 0 {
+					if err := q.Exclusive(func(w *sharedlog.Writer) error { return w.CatchUp(t.Context()) }); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+	records := open(t, b).state.records
+	place := map[string]int{}
+	for i, r := range records {
+		place[r] = i
+	}
+	if len(records) != writers*each || len(place) != writers*each {
+		t.Errorf("the log has %d records, %d of them different; want %d", len(records), len(place), writers*each)
+	}
+	for i := range writers {
+		for j := 1; j < each; j++ {
+			if a, b := fmt.Sprintf("%d-%d", i, j-1), fmt.Sprintf("%d-%d", i, j); place[a] > place[b] {
+				t.Errorf("record %s comes after %s", a, b)
+			}
+		}
+	}
+	if b.most.Load() != 1 || b.made.Load() > writers*each/2 {
+		t.Errorf("%d creations for %d records, up to %d at a time; want shared ones, one at a time", b.made.Load(), writers*each, b.most.Load())
+	}
+}
+
+// TestQueueFails checks that records behind a failed group are not written.
+func TestQueueFails(t *testing.T) {
+	b := &slowLog{}
+	n := open(t, b)
+	q := sharedlog.NewQueue(n.takeOver(t))
+	b.down.Store(true)
+	first, err := q.Enqueue([]byte("first"))
+	must(t, err)
+	inFlight := make(chan error)
+	go func() { inFlight <- q.Wait(t.Context(), first) }()
+	for b.made.Load() < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	behind, err := q.Enqueue([]byte("behind"))
+	must(t, err)
+	wantIs(t, <-inFlight, sharedlog.ErrIndeterminate)
+	err = q.Wait(t.Context(), behind)
+	wantIs(t, err, sharedlog.ErrUnavailable)
+	if errors.Is(err, sharedlog.ErrIndeterminate) {
+		t.Error("the record behind the failed group is reported as indeterminate")
+	}
+	_, err = q.Enqueue([]byte("later"))
+	wantIs(t, err, sharedlog.ErrUnavailable)
+}

@@ -1,0 +1,79 @@
+package simulation
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
+)
+
+// Result is what one run showed.
+type Result struct {
+	Seed      uint64
+	Violation string        // the promise that was broken, "" for none
+	Covered   map[Event]int // how often each event happened
+}
+
+// Counts reports whether the run counts as a schedule: a server took over while a log object of
+// another server was in flight.
+func (r Result) Counts() bool { return r.Covered[TakeoverInFlight] > 0 }
+
+// Run carries out the run of a seed. First the servers and clients work with faults of the network and
+// of the machines. Then these faults stop; the servers must answer again, and every list is read at
+// every server. If `trace` is not nil, Run writes a line to it for
+// each request to the storage and each answer to a client.
+func Run(seed uint64, faults sharedlog.Faults, trace io.Writer) Result {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	w := &world{
+		faults: faults, trace: trace, rng: rng, trouble: draw(rng),
+		created: map[string]bool{}, covered: map[Event]int{},
+	}
+	for i := range servers {
+		s := &server{
+			w: w, name: fmt.Sprintf("s%d", i),
+			rate: 0.5 + 1.5*rng.Float64(), offset: w.between(-time.Hour, time.Hour),
+		}
+		w.machines = append(w.machines, s)
+		s.start()
+	}
+	for range clients {
+		c := &client{w: w, left: 20 + rng.IntN(60), lengths: map[string]int{}}
+		w.clients = append(w.clients, c)
+		w.after(w.between(0, 500*time.Millisecond), c.begin)
+	}
+	violated := func() bool { return w.violation != "" }
+	w.runUntil(troubled, violated)
+
+	w.trouble = trouble{checkpoint: w.trouble.checkpoint, collect: w.trouble.collect, retention: w.trouble.retention}
+	for _, c := range w.clients {
+		c.left = 0
+	}
+	end := w.now + settled
+	allDone := func() bool {
+		for _, c := range w.clients {
+			if !c.done {
+				return violated()
+			}
+		}
+		return true
+	}
+	w.runUntil(end, allDone)
+	if allDone() && !violated() {
+		w.clients[0].readAll()
+		w.runUntil(end, allDone)
+	}
+	if !allDone() {
+		w.violate("the clients got no answers %v after the last fault", settled)
+	}
+	for _, s := range w.machines {
+		if s.process != nil {
+			s.process.kill()
+		}
+	}
+	if !violated() {
+		w.violation = w.history.check()
+	}
+	return Result{Seed: seed, Violation: w.violation, Covered: w.covered}
+}

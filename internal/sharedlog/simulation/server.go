@@ -1,0 +1,325 @@
+package simulation
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
+)
+
+// server is one of the three servers. It survives power cuts; its processes do not.
+type server struct {
+	w        *world
+	name     string
+	process  *process // the running one, nil while the power is off
+	inbox    []*attempt
+	taken    []*attempt // calls that a process took from the inbox and has not answered
+	sendsLog bool       // a request to create a group or an announcement is in flight
+
+	rate   float64       // seconds of the server's clock per second of the world
+	offset time.Duration // of the server's clock
+}
+
+// start starts a process of the server.
+func (s *server) start() { s.process = s.w.spawn(s, s.run) }
+
+// cutPower ends a process, if it is still the running one, and starts another one later.
+func (s *server) cutPower(p *process) {
+	if s.process != p {
+		return
+	}
+	s.w.cover(PowerCut)
+	s.process = nil
+	s.sendsLog = false
+	p.kill()
+	for _, a := range append(s.inbox, s.taken...) {
+		a.reply(outcomeUnknown, nil)
+	}
+	s.inbox, s.taken = nil, nil
+	s.w.after(s.w.between(10*time.Millisecond, 2*time.Second), s.start)
+}
+
+// now is the server's clock.
+func (s *server) now() time.Time {
+	return time.UnixMilli(1_000_000_000_000).Add(time.Duration(float64(s.w.now)*s.rate) + s.offset)
+}
+
+// Read implements io.Reader: the random numbers of the server are those of the world.
+func (s *server) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = byte(s.w.rng.Uint32())
+	}
+	return len(b), nil
+}
+
+// session is the work of a process between opening the log and having to open it again.
+type session struct {
+	p          *process
+	s          *server
+	m          *machine
+	f          *sharedlog.Follower
+	writer     *sharedlog.Writer // nil for a reader
+	leases     *sharedlog.Leases
+	checkpoint *sharedlog.Checkpoint // stored and not announced yet
+}
+
+// run is the main function of a process.
+func (s *server) run(p *process) {
+	leases := sharedlog.NewLeases(connection{p}, "", lease, s.now)
+	beats := uint64(s.w.now) << 8 // differs from those before the power cut
+	nextBeat := time.Duration(0)
+	beat := func() {
+		if s.w.now >= nextBeat {
+			beats++
+			nextBeat = s.w.now + heartbeat
+			_ = leases.Renew(background, s.name, binary.LittleEndian.AppendUint64(nil, beats)) // only a hint
+		}
+	}
+	for !p.dead {
+		m := &machine{}
+		f, err := sharedlog.Open(background, sharedlog.Options{
+			Bucket: connection{p}, Prefix: "", State: m,
+			Node: s.name, Incarnation: fmt.Sprint(s.w.now), Address: s.name,
+			Patience: patience, Recheck: lease, Now: s.now, Random: s, Faults: s.w.faults,
+			Sleep: func(_ context.Context, d time.Duration) { p.pause(d) },
+		})
+		if err != nil {
+			s.failed(p, err)
+			p.pause(s.w.between(5*time.Millisecond, 50*time.Millisecond))
+			continue
+		}
+		session := &session{p: p, s: s, m: m, f: f, leases: leases}
+		for err = nil; err == nil && !p.dead; {
+			beat()
+			err = session.round()
+		}
+		s.failed(p, err)
+		session.refuse()
+	}
+}
+
+// failed counts the reason why a process has to open the log again, and notes corruption.
+func (s *server) failed(p *process, err error) {
+	s.w.tracef("%s: opens the log again: %v", s.name, err)
+	var corrupt *sharedlog.CorruptError
+	switch {
+	case p.dead || err == nil:
+	case errors.As(err, &corrupt):
+		s.w.violate("%s: %v", s.name, err)
+	case errors.Is(err, sharedlog.ErrBehind):
+		s.w.cover(Behind)
+	case errors.Is(err, sharedlog.ErrLost):
+		s.w.cover(RaceLost)
+	case errors.Is(err, sharedlog.ErrUnavailable), errors.Is(err, sharedlog.ErrIndeterminate):
+	default:
+		s.w.violate("%s: %v", s.name, err)
+	}
+}
+
+// round does some of each kind of work. After an error the log has to be opened again.
+func (x *session) round() error {
+	w, t := x.s.w, x.s.w.trouble
+	if w.chance(t.clockJump) {
+		w.cover(ClockJump)
+		x.s.offset += w.between(-4*lease, 4*lease)
+	}
+	if err := x.follow(); err != nil {
+		return err
+	}
+	if err := x.answer(); err != nil {
+		return err
+	}
+	if x.writer != nil {
+		if err := x.maintain(); err != nil {
+			return err
+		}
+	}
+	if w.chance(t.collect) {
+		if _, err := x.f.Collect(background, t.retention); err != nil {
+			return err
+		}
+	}
+	x.p.pause(w.between(time.Millisecond, 25*time.Millisecond))
+	return nil
+}
+
+// follow reads the log as a reader, and takes over when the writer's lease has expired.
+func (x *session) follow() error {
+	if x.writer != nil {
+		return nil
+	}
+	for more := true; more; {
+		var err error
+		if more, err = x.f.Next(background); err != nil {
+			return err
+		}
+	}
+	w := x.s.w
+	if !w.chance(w.trouble.ambition) { // leases only decide who tries, so it is safe to try at any time
+		node, _, err := x.f.WriterNode(background)
+		// Only a planted fault deletes takeover objects. The history has to show it, so go on then.
+		if err != nil && !errors.Is(err, object.ErrNotFound) {
+			return err
+		}
+		if node != "" && node != x.s.name {
+			if expired, err := x.leases.Expired(background, node); err != nil || !expired {
+				return nil // the lease is only a hint: without an answer the server does not try
+			}
+		}
+	}
+	if err := x.f.CatchUp(background); err != nil {
+		return err
+	}
+	if w.chance(w.trouble.hesitate) {
+		w.cover(Stall)
+		x.p.pause(w.between(lease, 8*lease))
+	}
+	writer, err := x.f.TakeOver(background)
+	switch {
+	case errors.Is(err, sharedlog.ErrLost):
+		return nil // follow the new writer
+	case errors.Is(err, sharedlog.ErrBehind):
+		w.cover(VoidTakeover)
+	}
+	x.writer = writer
+	return err
+}
+
+// answer answers the calls in the inbox.
+func (x *session) answer() error {
+	x.s.taken, x.s.inbox = append(x.s.taken, x.s.inbox...), nil
+	var reads, writes []*attempt
+	for _, a := range x.s.taken {
+		if a.op.kind == write {
+			writes = append(writes, a)
+		} else {
+			reads = append(reads, a)
+		}
+	}
+	if x.writer == nil {
+		for _, a := range writes {
+			x.reply(a, outcomeUnavailable, nil)
+		}
+	} else if err := x.write(writes); err != nil {
+		return err
+	}
+	return x.read(reads)
+}
+
+// write judges calls on the state, stores those that pass as one group, and answers all of them.
+func (x *session) write(calls []*attempt) error {
+	if len(calls) == 0 {
+		return nil
+	}
+	staged := x.m.staged()
+	outcomes := make([]outcome, len(calls))
+	var records [][]byte
+	for i, a := range calls {
+		switch op := a.op; {
+		case staged.has(op.token):
+			outcomes[i] = outcomeOK // by an earlier attempt of the same call
+		case op.expect >= 0 && len(staged.list(op.key)) != op.expect:
+			outcomes[i] = outcomeFailed
+		default:
+			record := staged.record(op.key, op.token, x.s.w.rng.IntN(2) == 0)
+			if err := staged.Apply(sharedlog.Record{LSN: staged.lsn + 1, Time: staged.time, Data: record}); err != nil {
+				return err
+			}
+			records = append(records, record)
+		}
+	}
+	var err error
+	if len(records) > 0 {
+		err = x.writer.Append(background, records)
+	} else {
+		err = x.writer.CatchUp(background) // a failed precondition is an answer about the latest state
+	}
+	for i, a := range calls {
+		switch {
+		case err == nil:
+			x.reply(a, outcomes[i], nil)
+		case errors.Is(err, sharedlog.ErrIndeterminate) && len(records) > 0:
+			x.reply(a, outcomeUnknown, nil)
+		default:
+			x.reply(a, outcomeUnavailable, nil)
+		}
+	}
+	if errors.Is(err, sharedlog.ErrUnavailable) {
+		return nil // nothing was written; the writer goes on
+	}
+	return err
+}
+
+// read answers reads.
+func (x *session) read(calls []*attempt) error {
+	for _, a := range calls {
+		op := a.op
+		if op.kind == latest || op.kind == atLeast && !x.m.has(op.token) {
+			var err error
+			if x.writer != nil {
+				err = x.writer.CatchUp(background)
+			} else {
+				err = x.f.CatchUp(background)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if op.kind == atLeast && !x.m.has(op.token) {
+			x.reply(a, outcomeFailed, nil)
+			continue
+		}
+		x.reply(a, outcomeOK, x.m.list(op.key))
+	}
+	return nil
+}
+
+// maintain stores and announces checkpoints. Groups may come between the two, unless the layout
+// changes.
+func (x *session) maintain() error {
+	w, t := x.s.w, x.s.w.trouble
+	var err error
+	switch {
+	case w.chance(t.rewrite):
+		x.checkpoint = nil
+		if err = x.writer.Rewrite(background, x.m.rewritten(w.rng)); err == nil {
+			w.cover(NewLayout)
+		}
+	case x.checkpoint == nil && w.chance(t.checkpoint):
+		x.checkpoint, err = x.writer.Checkpoint(background, x.m.encode())
+		if err != nil {
+			x.checkpoint = nil
+		}
+	case x.checkpoint != nil && w.chance(t.checkpoint):
+		if err = x.writer.Announce(background, x.checkpoint); err == nil {
+			w.cover(Announced)
+		}
+		x.checkpoint = nil
+	}
+	if errors.Is(err, sharedlog.ErrUnavailable) {
+		return nil // nothing was written; the writer goes on
+	}
+	return err
+}
+
+// reply answers a call, unless the power is off.
+func (x *session) reply(a *attempt, o outcome, list []int) {
+	if x.p.dead {
+		return
+	}
+	x.s.taken = slices.DeleteFunc(x.s.taken, func(other *attempt) bool { return other == a })
+	x.s.w.tracef("%s: answers %+v with outcome %d, list %v", x.s.name, a.op, o, list)
+	a.reply(o, list)
+}
+
+// refuse answers all calls that are left: nothing was written for them.
+func (x *session) refuse() {
+	for len(x.s.taken) > 0 && !x.p.dead {
+		x.reply(x.s.taken[0], outcomeUnavailable, nil)
+	}
+}

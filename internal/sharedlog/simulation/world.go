@@ -1,0 +1,230 @@
+package simulation
+
+import (
+	"container/heap"
+	"fmt"
+	"io"
+	"iter"
+	"math/rand/v2"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
+)
+
+// Event names one thing that a run can cover.
+type Event string
+
+// The events of a run.
+const (
+	TakeoverInFlight  Event = "takeover while another server's log object was in flight"
+	Takeover          Event = "takeover"
+	VoidTakeover      Event = "void takeover, noticed by the second look"
+	RaceLost          Event = "writer that lost its number to another server"
+	Behind            Event = "reader that had to open the log again"
+	RequestLost       Event = "request lost"
+	ReplyLost         Event = "reply lost after success"
+	LateRequest       Event = "request carried out after its sender gave up"
+	Repeated          Event = "request carried out twice"
+	Busy              Event = "storage busy"
+	Stall             Event = "server stalled longer than a lease"
+	PowerCut          Event = "power cut"
+	ClockJump         Event = "clock jump"
+	Announced         Event = "checkpoint announced"
+	NewLayout         Event = "layout changed"
+	Collected         Event = "object collected"
+	CreatedAgain      Event = "log object created again after its collection"
+	OutcomeUnknown    Event = "client call with an unknown outcome"
+	WriteAcknowledged Event = "write acknowledged"
+	LatestRead        Event = "latest read"
+	AtLeastRead       Event = "AtLeast read"
+)
+
+// Events lists all events, in the order in which a report prints them.
+var Events = []Event{
+	TakeoverInFlight, Takeover, VoidTakeover, RaceLost, Behind, RequestLost, ReplyLost, LateRequest, Repeated, Busy, Stall, PowerCut,
+	ClockJump, Announced, NewLayout, Collected, CreatedAgain, OutcomeUnknown, WriteAcknowledged, LatestRead, AtLeastRead,
+}
+
+// The durations of a run, in virtual time.
+const (
+	servers       = 3
+	clients       = 4
+	lease         = 500 * time.Millisecond
+	heartbeat     = 150 * time.Millisecond
+	timeout       = 300 * time.Millisecond // of one request to the storage
+	patience      = time.Second            // of one call to package sharedlog
+	troubled      = 10 * time.Second       // the part of a run with faults
+	settled       = 60 * time.Second       // the most that a run takes afterwards
+	clientTimeout = 2 * time.Second
+)
+
+// world is the state of one run.
+type world struct {
+	faults  sharedlog.Faults
+	trace   io.Writer // nil for none
+	rng     *rand.Rand
+	trouble trouble
+	now     time.Duration
+	events  queue
+	drawn   uint64 // number of events scheduled so far; keeps events of one time in order
+
+	storage   object.Memory
+	created   map[string]bool // names of log objects that ever existed
+	machines  []*server
+	clients   []*client
+	history   history
+	covered   map[Event]int
+	violation string // the first broken promise that is not found by the check of the history
+}
+
+// trouble has the probabilities of the faults of one run. They differ from run to run, so that some
+// runs have many faults of one kind.
+type trouble struct {
+	loseRequest, loseReply, busy, slow, again float64 // per request
+	slowLog                                   float64 // per creation of a group or an announcement
+	stall, powerCut                           float64 // per request
+	clockJump, ambition                       float64 // per round of a server
+	hesitate                                  float64 // per takeover: a stall just before it
+	checkpoint, rewrite, collect              float64 // per round of the writer or of a server
+	retention                                 time.Duration
+}
+
+// draw draws the probabilities of a run.
+func draw(rng *rand.Rand) trouble {
+	p := func(most float64) float64 {
+		if rng.IntN(4) == 0 {
+			return 0
+		}
+		return rng.Float64() * most
+	}
+	return trouble{
+		loseRequest: p(0.1), loseReply: p(0.2), busy: p(0.1), slow: p(0.1), slowLog: 0.1 + p(0.7), again: p(0.1),
+		stall: p(0.02), powerCut: p(0.005), clockJump: p(0.02), ambition: p(0.3), hesitate: p(0.3),
+		checkpoint: p(0.6), rewrite: p(0.2), collect: p(0.5),
+		retention: time.Duration(rng.IntN(3)) * 200 * time.Millisecond,
+	}
+}
+
+// queue holds the events that are still to happen; the earliest comes first.
+type queue []event
+
+// event is something that happens at a time.
+type event struct {
+	at    time.Duration
+	drawn uint64
+	do    func()
+}
+
+func (q queue) Len() int { return len(q) }
+func (q queue) Less(i, j int) bool {
+	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].drawn < q[j].drawn
+}
+func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(x any)   { *q = append(*q, x.(event)) }
+func (q *queue) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
+}
+
+// after schedules an event.
+func (w *world) after(d time.Duration, do func()) {
+	w.drawn++
+	heap.Push(&w.events, event{at: w.now + max(d, 0), drawn: w.drawn, do: do})
+}
+
+// runUntil lets events happen up to a time, or until `done` returns true.
+func (w *world) runUntil(end time.Duration, done func() bool) {
+	for len(w.events) > 0 && w.events[0].at <= end && !done() {
+		e := heap.Pop(&w.events).(event)
+		w.now = e.at
+		e.do()
+	}
+}
+
+// chance reports whether something of the given probability happens.
+func (w *world) chance(p float64) bool { return p > 0 && w.rng.Float64() < p }
+
+// between draws a duration.
+func (w *world) between(least, most time.Duration) time.Duration {
+	return least + time.Duration(w.rng.Int64N(int64(most-least)))
+}
+
+// cover counts an event.
+func (w *world) cover(e Event) { w.covered[e]++ }
+
+// tracef writes a line about what happens, if the run is traced.
+func (w *world) tracef(format string, args ...any) {
+	if w.trace != nil {
+		fmt.Fprintf(w.trace, "%v %s\n", w.now, fmt.Sprintf(format, args...))
+	}
+}
+
+// violate notes a broken promise.
+func (w *world) violate(format string, args ...any) {
+	if w.violation == "" {
+		w.violation = fmt.Sprintf("at %v: ", w.now) + fmt.Sprintf(format, args...)
+	}
+}
+
+// process is a coroutine that runs one start of a server. It runs only while the world waits for it.
+type process struct {
+	w       *world
+	server  *server
+	resume  func() (struct{}, bool)
+	stop    func()
+	yield   func(struct{}) bool
+	dead    bool
+	turn    uint64        // number of the current wait
+	stalled time.Duration // the time before which the process does not run
+}
+
+// spawn starts a process.
+func (w *world) spawn(s *server, run func(p *process)) *process {
+	p := &process{w: w, server: s}
+	p.resume, p.stop = iter.Pull(func(yield func(struct{}) bool) {
+		p.yield = yield
+		run(p)
+	})
+	w.after(0, func() { p.wake(0) })
+	return p
+}
+
+// wake lets the process run until its next wait, if it still is in the wait of that number.
+func (p *process) wake(turn uint64) {
+	if p.dead || p.turn != turn {
+		return
+	}
+	if p.stalled > p.w.now {
+		p.w.after(p.stalled-p.w.now, func() { p.wake(turn) })
+		return
+	}
+	p.turn++
+	p.resume()
+}
+
+// wait gives control to the world until wake is called for this wait. It returns false if the power
+// was cut.
+func (p *process) wait() bool {
+	if p.dead {
+		return false
+	}
+	if !p.yield(struct{}{}) {
+		p.dead = true
+	}
+	return !p.dead
+}
+
+// pause lets the process sleep.
+func (p *process) pause(d time.Duration) {
+	turn := p.turn
+	p.w.after(d, func() { p.wake(turn) })
+	p.wait()
+}
+
+// kill ends the process. Only the world may call it.
+func (p *process) kill() {
+	p.dead = true
+	p.stop()
+}

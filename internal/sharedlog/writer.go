@@ -1,0 +1,198 @@
+package sharedlog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Writer is the server that writes the log of a graph, until another server takes over. One goroutine
+// at a time may use it and its Follower.
+type Writer struct {
+	f       *Follower
+	epoch   uint64
+	layouts uint64 // number of layouts that this Writer has made
+	ended   bool
+}
+
+// maxLayouts is the number of layouts that one epoch can make.
+const maxLayouts = 1 << 40
+
+// TakeOver makes this server the writer. It creates a takeover object with the next epoch at the next
+// number of the log. Call it after CatchUp, and judge preconditions only after it has returned a
+// Writer. The error matches ErrLost if another server created an object of that number first: follow
+// the log and try again. After any other error, open the log again.
+func (f *Follower) TakeOver(ctx context.Context) (*Writer, error) {
+	body, err := json.Marshal(takeoverBody{Node: f.Node, Incarnation: f.Incarnation, Address: f.Address})
+	if err != nil {
+		return nil, err
+	}
+	e, err := f.newEntry(takeover, f.at.epoch+1)
+	if err != nil {
+		return nil, err
+	}
+	e.body = body
+	found, err := f.create(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	if found != e {
+		return nil, ErrLost
+	}
+	if !f.Faults.SkipSecondLook {
+		switch _, covered, err := f.newestCheckpoint(context.WithoutCancel(ctx)); {
+		case err != nil:
+			return nil, err
+		case covered >= e.number:
+			return nil, ErrBehind // the number was free because its object had been collected
+		}
+	}
+	if err := f.apply(ctx, e); err != nil {
+		return nil, err
+	}
+	return &Writer{f: f, epoch: e.epoch}, nil
+}
+
+// Epoch returns the epoch that the takeover of the Writer began.
+func (w *Writer) Epoch() uint64 { return w.epoch }
+
+// Append stores records as one group and applies them to the State. It returns nil when they are
+// durable. The error matches ErrLost, ErrIndeterminate or ErrUnavailable; after each of them except
+// ErrUnavailable the Writer has ended.
+func (w *Writer) Append(ctx context.Context, records [][]byte) error {
+	e, err := w.newEntry(group)
+	if err != nil {
+		return err
+	}
+	e.records = records
+	return w.write(ctx, e)
+}
+
+// CatchUp makes sure that this server was still the writer when CatchUp was called. A read of the
+// State afterwards is linearizable. The error matches ErrLost if another server has taken over.
+func (w *Writer) CatchUp(ctx context.Context) error {
+	if err := w.check(); err != nil {
+		return err
+	}
+	err := w.f.CatchUp(ctx)
+	w.ended = err != nil && !errors.Is(err, ErrUnavailable)
+	if lost := w.check(); lost != nil && err == nil {
+		return lost
+	}
+	return err
+}
+
+// check returns ErrLost if the Writer has ended. CatchUp may have applied another server's takeover and
+// failed afterwards, so the epoch counts too.
+func (w *Writer) check() error {
+	if w.ended || w.f.at.epoch != w.epoch {
+		return ErrLost
+	}
+	return nil
+}
+
+// Checkpoint stores a checkpoint with the encoded State, which contains all records so far. Announce
+// puts it into force. Records may be appended in between.
+func (w *Writer) Checkpoint(ctx context.Context, state []byte) (*Checkpoint, error) {
+	return w.checkpoint(ctx, state, w.f.at.layout)
+}
+
+// Rewrite stores a checkpoint in which the rows have a new layout, and puts it into force. The State
+// is then loaded from it. The errors are those of Append.
+func (w *Writer) Rewrite(ctx context.Context, state []byte) error {
+	if w.layouts++; w.layouts >= maxLayouts {
+		return fmt.Errorf("the writer has made %d layouts, the most of one epoch; take over again", w.layouts)
+	}
+	// The epoch is part of the number, so that two writers never give one number to two layouts.
+	c, err := w.checkpoint(ctx, state, w.epoch*maxLayouts+w.layouts)
+	if err != nil {
+		return err
+	}
+	return w.Announce(ctx, c)
+}
+
+// checkpoint stores a checkpoint whose rows have the given layout.
+func (w *Writer) checkpoint(ctx context.Context, state []byte, layout uint64) (*Checkpoint, error) {
+	if err := w.check(); err != nil {
+		return nil, err
+	}
+	random, err := w.f.random(8)
+	if err != nil {
+		return nil, err
+	}
+	c := &Checkpoint{at: w.f.at, state: state}
+	c.at.layout = layout
+	c.name = checkpointName(c.covered(), w.epoch, [8]byte(random))
+	return c, w.f.upload(ctx, c.name, c.encode())
+}
+
+// Announce puts a checkpoint into force, and so condemns the log objects and checkpoints before it.
+// The errors are those of Append.
+func (w *Writer) Announce(ctx context.Context, c *Checkpoint) error {
+	if err := w.check(); err != nil {
+		return err
+	}
+	switch {
+	case w.f.inForce != nil && c.covered() <= w.f.inForce.covered():
+		return fmt.Errorf("checkpoint %s is not newer than the one in force; make another one", c.name)
+	case c.at.layout != w.f.at.layout && c.covered() != w.f.at.next-1:
+		return fmt.Errorf("checkpoint %s changes the layout, so no log object may come between it and its announcement; make another one", c.name)
+	}
+	body, err := json.Marshal(announcementBody{Name: c.name, Sum: c.sum[:], Covered: c.covered(), Layout: c.at.layout})
+	if err != nil {
+		return err
+	}
+	e, err := w.newEntry(announcement)
+	if err != nil {
+		return err
+	}
+	e.body = body
+	return w.write(ctx, e)
+}
+
+// newEntry returns a log object of this Writer for the next number.
+func (w *Writer) newEntry(k kind) (*entry, error) {
+	if err := w.check(); err != nil {
+		return nil, err
+	}
+	return w.f.newEntry(k, w.epoch)
+}
+
+// newEntry returns a log object for the next number.
+func (f *Follower) newEntry(k kind, epoch uint64) (*entry, error) {
+	id, err := f.random(len(groupID{}))
+	if err != nil {
+		return nil, err
+	}
+	return &entry{
+		kind: k, number: f.at.next, epoch: epoch, first: f.at.lsn, previous: f.at.last, layout: f.at.layout,
+		time: max(f.Now().UnixMilli(), f.at.time), id: groupID(id),
+	}, nil
+}
+
+// write creates a log object and applies it.
+func (w *Writer) write(ctx context.Context, e *entry) error {
+	for {
+		found, err := w.f.create(ctx, e)
+		if err != nil {
+			w.ended = !errors.Is(err, ErrUnavailable)
+			return err
+		}
+		if found == e {
+			break
+		}
+		if found.epoch >= w.epoch && !w.f.Faults.IgnoreEpoch {
+			w.ended = true
+			return ErrLost
+		}
+		// A void object of an earlier epoch has used up the number.
+		w.f.at.next++
+		e.number = w.f.at.next
+	}
+	if err := w.f.apply(context.WithoutCancel(ctx), e); err != nil {
+		w.ended = true
+		return fmt.Errorf("%w: the write is stored, but this server could not apply it: %w", ErrIndeterminate, err)
+	}
+	return nil
+}

@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:25970e1dc68364ea8f3a248e615a4f43beda00feaaed39dbca0a157fb330e038",
-		SourceDigest: "sha256:9a6f71820166d3cd6e230bbe14746272b7f897922291116c3ad58a7c17b3d195",
+		SourceDigest: "sha256:4c2807ff4a2c19882176b9eeaee1a63e7e9f0fd744bb58285f84068a6a0a9ee1",
 	}
 }
 

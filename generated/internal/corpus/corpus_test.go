@@ -46,6 +46,9 @@ var paramTypes = map[string]reflect.Type{
 	"edge_ends":           reflect.TypeFor[corpus.EdgeEndsParams](),
 	"hits":                reflect.TypeFor[corpus.HitsParams](),
 	"best":                reflect.TypeFor[corpus.BestParams](),
+	"computed":            reflect.TypeFor[corpus.ComputedParams](),
+	"computed_groups":     reflect.TypeFor[corpus.ComputedGroupsParams](),
+	"put_computed":        reflect.TypeFor[corpus.PutComputedParams](),
 	"adopt":               reflect.TypeFor[corpus.AdoptParams](),
 	"set_lists":           reflect.TypeFor[corpus.SetListsParams](),
 	"set_optional":        reflect.TypeFor[corpus.SetOptionalParams](),
@@ -129,7 +132,7 @@ func TestPlans(t *testing.T) {
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}
-	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"))
+	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"))
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}

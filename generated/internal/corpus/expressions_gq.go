@@ -69,9 +69,9 @@ type ComputedGroupsParams struct{}
 
 // ComputedGroupsRow is a row of the query computed_groups in codegen/testdata/corpus/expressions.gq.
 type ComputedGroupsRow struct {
-	Decade *float64     `json:"decade"`
-	People value.BigInt `json:"people"`
-	Mean   *float64     `json:"mean"`
+	Decade *value.BigInt `json:"decade"`
+	People value.BigInt  `json:"people"`
+	Mean   *float64      `json:"mean"`
 }
 
 // ComputedGroups runs the query computed_groups in codegen/testdata/corpus/expressions.gq.
@@ -95,13 +95,13 @@ var computedGroupsTool = tool.Compiled{
 		Title:        "Computed groups",
 		Description:  "Count people by decade of age.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"decade":{"type":["number","string","null"]},"people":{"type":["integer","string"]},"mean":{"type":["number","string","null"]}},"additionalProperties":false,"type":"object","required":["decade","people","mean"]}` + rowsTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"decade":{"type":["integer","string","null"]},"people":{"type":["integer","string"]},"mean":{"type":["number","string","null"]}},"additionalProperties":false,"type":"object","required":["decade","people","mean"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
 	},
 	Encoded: "" +
-		"\x02\x00\x0fcomputed_groups\x00\x01\x02\x00\x01p\x00\x00\x06Person\x02\x01\x00\x04\x00\x06decade\r\x06\x03\x03\x00\x00\x03age\x18\x01\b\x00\nAA\x00\x00\x06people\b\x00\x06\x00 \x00\x00\x04m" +
-		"ean\r\x06\x03\b\x02\x03\x00\x05\x18\b\x00\x06\x00AA\x00\x01\x03\r\x04\x03\b\x00\x06\x00\x01\b\x00\x02!\x01\r\x06\x03\x03\x00\x05\x18\x01\b\x00\nA\x00\x02\x00\x01\x00\x03\x00\x03\x00\x00\x00\b\b\x00\x00\x03\x05\x18\b\b\x00",
+		"\x02\x00\x0fcomputed_groups\x00\x01\x02\x00\x01p\x00\x00\x06Person\x02\x01\x00\x04\x00\x06decade\rF\x02\r\x06\x03\x03\x00\x00\x03age\x18\x01\b\x00\nA!!\x00\x00\x06people\b\x00\x06\x00 " +
+		"\x00\x00\x04mean\r\x06\x03\b\x02\x03\x00\x05\x18\b\x00\x06\x00AA\x00\x01\x03\r\x04\x03\b\x00\x06\x00\x01\b\x00\x02!\x01\rF\x02\r\x06\x03\x03\x00\x05\x18\x01\b\x00\nA!\x00\x02\x00\x01\x00\x03\x00\x03\x00\x00\x00\b\b\x00\x00\x03\x05\x18\b\b\x00",
 }
 
 // PutComputedParams are the parameters of the query put_computed in codegen/testdata/corpus/expressions.gq.

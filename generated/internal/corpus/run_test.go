@@ -217,8 +217,12 @@ func TestRun(t *testing.T) {
 
 	runAnnotated(s)
 	s.wrote("put_computed", 2, 0)(corpus.PutComputed(ctx, g, corpus.PutComputedParams{Slug: " ZOE ", Age: 33}, w))
-	found[corpus.ComputedRow](s, "computed", `X`)(corpus.Computed(ctx, g, corpus.ComputedParams{Days: 1, Suffix: ptr("x")}, at))
-	found[corpus.ComputedGroupsRow](s, "computed_groups", `X`)(corpus.ComputedGroups(ctx, g, corpus.ComputedGroupsParams{}, at))
+	found[corpus.ComputedRow](s, "computed", `{"shout":"ada!","doubled":"72","quarter":9,"address":"none","bracket":"other","cheerful":true,"before":"2024-05-31T12:00:00.000Z","kind":"Person"}`+"\n"+
+		`{"shout":"zoe!","doubled":"132","quarter":16.5,"address":"none","bracket":"senior","cheerful":false,"before":"2024-05-30T03:00:00.000Z","kind":"Person"}`+"\n"+
+		`{"shout":"bob!","doubled":"50","quarter":6.25,"address":"bob@example.org","bracket":"other","cheerful":false,"before":null,"kind":"Person"}`+"\n"+
+		`{"shout":"ann!","doubled":"60","quarter":7.5,"address":"none","bracket":"other","cheerful":true,"before":null,"kind":"Person"}`)(corpus.Computed(ctx, g, corpus.ComputedParams{Days: 1, Suffix: ptr("x")}, at))
+	found[corpus.ComputedGroupsRow](s, "computed_groups", `{"decade":"3","people":"2","mean":33}`+"\n"+
+		`{"decade":"2","people":"1","mean":25}`+"\n"+`{"decade":"6","people":"1","mean":66}`)(corpus.ComputedGroups(ctx, g, corpus.ComputedGroupsParams{}, at))
 	if _, err := corpus.PutComputed(ctx, g, corpus.PutComputedParams{Slug: "max", Age: 1<<31 - 1}, w); err == nil {
 		t.Error("a person of 2147483648 years was put")
 	}

@@ -161,7 +161,7 @@ func conditionCases() []testCase {
 		s.load(engine.Merge, crowd)
 		p := s.read()
 		a := p.bind("a", "Person")
-		q := p.match(where(p.prop(a, "name"), plan.Matches, p.param("x", stringType))).ret(id(a)).done()
+		q := p.match(where(p.prop(a, "name"), plan.Matches, p.param("x", stringType))).ret(id(a)).query()
 		for _, bad := range []string{"a(b", "x{1001}", "[", strings.Repeat("a", 2000)} {
 			var e *engine.BadArgument
 			if _, err := query(s.ctx, s.graph, q, engine.Args{value.OfString(bad)}); !errors.As(err, &e) || e.Param != "x" {

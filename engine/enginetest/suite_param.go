@@ -85,7 +85,7 @@ func paramCases() []testCase {
 // expectBadArgument runs a read, which must blame the named parameter.
 func (s *session) expectBadArgument(p *readPlan, name string, args ...any) {
 	s.Helper()
-	_, err := query(s.ctx, s.graph, p.done(), arguments(args))
+	_, err := query(s.ctx, s.graph, p.query(), arguments(args))
 	var bad *engine.BadArgument
 	if !errors.As(err, &bad) || bad.Param != name {
 		s.Errorf("found the error %v, expected one about the parameter %s", err, name)

@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "code",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:f5af1e709e606681211575569180823d9266a911c9fb920eaa5b3cef01a2984d",
-		SourceDigest: "sha256:5779ed887defc50930c52b05573c2adf07753db857bcc65fddb81e01f38012cc",
+		SourceDigest: "sha256:8d3946a6b063867652d39d37a158085f2f5b4723b1faa85ce3d43f43c72fd365",
 	}
 }
 

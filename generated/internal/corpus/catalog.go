@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:25970e1dc68364ea8f3a248e615a4f43beda00feaaed39dbca0a157fb330e038",
-		SourceDigest: "sha256:4c2807ff4a2c19882176b9eeaee1a63e7e9f0fd744bb58285f84068a6a0a9ee1",
+		SourceDigest: "sha256:61cd4575347429caff6e047393b08025be9929d1444fdf173e18b6a971d3d458",
 	}
 }
 
@@ -33,6 +33,7 @@ var queries = []tool.StoredQuery{
 	&edgeEndsTool,
 	&hitsTool,
 	&bestTool,
+	&annotatedTool,
 	&conditionsTool,
 	&putPersonTool,
 	&putSeenPersonTool,
@@ -45,6 +46,7 @@ var queries = []tool.StoredQuery{
 	&setListsTool,
 	&setOptionalTool,
 	&ownTool,
+	&putDefaultPersonTool,
 	&computedTool,
 	&computedGroupsTool,
 	&putComputedTool,

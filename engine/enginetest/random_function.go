@@ -188,7 +188,12 @@ func (r *readDraw) composed(exprs []plan.Expr) (plan.Expr, bool) {
 	for range maxTries {
 		e, ok := c.apply(1)
 		if ok && comparable(e.Type) && plan.HasAggregate(e) {
-			return r.withArguments(e, r.constant), true
+			for i, a := range e.Args { // an argument within a column by which the read groups would change it
+				if _, ok := a.(plan.Lit); ok {
+					e.Args[i] = r.withArguments(a, r.constant)
+				}
+			}
+			return e, true
 		}
 	}
 	return nil, false

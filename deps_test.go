@@ -116,7 +116,7 @@ var imports = []struct {
 	{"internal/bench/social", nil},
 	{"internal/bench/serverproc", []string{"internal/clock"}},
 	{"internal/bench/contention", []string{"engine", "gq", "gq/**", "internal/gq/**", "internal/clock"}},
-	{"bench/cmd/**", []string{"bench/**", "internal/bench/**", "engine/**", "internal/fs", "internal/text", "internal/clock"}},
+	{"bench/cmd/**", []string{"bench/**", "gq", "gq/**", "internal/bench/**", "engine/**", "internal/fs", "internal/text", "internal/clock"}},
 	{"bench", []string{"engine/**", "internal/fs", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server", "internal/server/**"}},
 	{"internal/jsonschema/schematest", nil}, // for tests only
 	{"internal/jsonschema", []string{"gq/value"}},

@@ -101,7 +101,7 @@ var clauseHabits = []habits{
 		{`$p.name is not "Ada"`, `"Ada"`, `is not tests only for null: write != "Ada"`},
 		{"$p.name = NULL", "NULL", "a comparison with null is never true: write $p.name is null, or $p.name is not null"},
 		{`$p.name IN ["a", "b"]`, "IN", "keywords are lower case: in"},
-		{`$p.name in ("a", "b")`, "(", `write the values in brackets: in ["a", "b"]`},
+		{`$p.name in ("a", "b")`, ",", `write the values in brackets: in ["a", "b"]`},
 		{"$p.age between 3", "between", "write two conditions: $p.age >= 3 $p.age <= …"},
 		{"3 = NULL", "NULL", "a comparison with null is never true: write $p.name is null, or $p.name is not null"},
 		{`$p.name not in ["a", "b"]`, "not", "write not { … } around the condition: not { $p.name in … }"},

@@ -101,7 +101,7 @@ var matchHints = []hint{
 	{in: inMatch, text: "^is null", want: "`contains`", help: "keywords are lower case: is null"},
 	{in: inMatch, text: "^is not", want: "`contains`", help: "keywords are lower case: is not null"},
 	{in: inMatch, text: "^in|matches", want: "`contains`", help: "keywords are lower case: %l1"},
-	{in: inMatch, text: "in ^(", help: "write the values in brackets: in [\"a\", \"b\"]"},
+	{text: "in ( <constant> ^,", help: "write the values in brackets: in [\"a\", \"b\"]"},
 	{in: inMatch, text: "is ^<constant>", help: "is tests only for null: write = %2"},
 	{in: inMatch, text: "<relation> ^:|@ <name>", help: "a parameter starts with $: $%3"},
 	{in: inMatch, text: "<relation> ^?", help: dollarParam},

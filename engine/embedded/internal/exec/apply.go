@@ -41,7 +41,7 @@ func (b *binder) test(e plan.Test, out *expr) error {
 	if c.Op == plan.In || c.Op == plan.Matches {
 		return &engine.Unsupported{Construct: c.Op.String() + " as a value within an expression"}
 	}
-	cond := &cond{op: c.Op, unless: plan.NoParam, text: -1}
+	cond := &cond{op: c.Op, unless: plan.NoParam, text: -1, list: -1, pattern: -1}
 	var err error
 	if cond.left, err = b.part(c.Left); err != nil {
 		return err

@@ -241,7 +241,7 @@ func TestSpilledVectors(t *testing.T) {
 	if calls < 20 || all.made < 20 {
 		t.Errorf("%d calls and %d temporary files", calls, all.made)
 	}
-	for _, at := range []int{all.made / 2, all.made - 1} {
+	for _, at := range []int{all.made / 4, all.made / 2} { // their number varies a little
 		if _, _, err := embedded((&files{failAt: at}).scratch); !errors.Is(err, errNoSpace) {
 			t.Errorf("temporary file %d of %d cannot be made: error %v", at, all.made, err)
 		}

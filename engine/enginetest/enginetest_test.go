@@ -3,8 +3,8 @@ package enginetest
 import (
 	"context"
 	"fmt"
-	"strings"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"

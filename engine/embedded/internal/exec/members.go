@@ -130,7 +130,7 @@ func (s *members) run(m *matcher, p *pipe, at int, f *frame) error {
 	return m.flush(p, at, out)
 }
 
-// find looks up the node whose id or key is v.
+// find looks up the node that has v as its id or its key.
 func (s *members) find(m *matcher, table *version.Table, v value.Value) (uint32, bool) {
 	if s.cond.left.kind == exprID || table.Type.IDProp >= 0 {
 		return table.Lookup(v.Str())

@@ -67,7 +67,7 @@ func linksIn(g *VectorGraph) []uint32 {
 	return g.links
 }
 
-// wholeReads records the blocks that are read whole.
+// wholeReads records the names of the blocks that are read whole.
 type wholeReads struct {
 	blocks
 	names map[string]bool

@@ -124,7 +124,7 @@ func (w *waiting) add(text string, at vectorPlace) error {
 	return nil
 }
 
-// flush computes the vectors of the texts and puts them into their places.
+// flush computes the vectors of the texts and stores each vector at its destination.
 func (w *waiting) flush() error {
 	if len(w.texts) == 0 {
 		return nil

@@ -250,7 +250,7 @@ func TestSpilledVectors(t *testing.T) {
 }
 
 // TestLinesBeyond32Bits loads lines with faults, in memory and with a temporary file. The faults
-// must be reported with line numbers that do not fit into 32 bits.
+// must be reported with the right line numbers, which do not fit into 32 bits.
 func TestLinesBeyond32Bits(t *testing.T) {
 	s := testSchema(t)
 	const before = 1<<32 + 10

@@ -74,8 +74,8 @@ func TestTextsInherited(t *testing.T) {
 	}
 }
 
-// TestTextsThatFail makes builds of text indexes fail: the files cannot be written, the context has
-// ended, or the texts cannot be read. A failed build must leave no file behind. Damaged texts must
+// TestTextsThatFail builds text indexes in three cases: the files cannot be written, the context
+// has ended, or the texts cannot be read. The build must leave no file behind. Damaged texts must
 // not be read again.
 func TestTextsThatFail(t *testing.T) {
 	s := texts(t, 50)

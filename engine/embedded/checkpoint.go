@@ -142,9 +142,9 @@ func (c *checkpoints) make(ctx context.Context) (err error) {
 	return c.flushLocked(ctx, len(c.newTexts) > 0)
 }
 
-// buildTextsLocked builds and stores the text indexes that the schema declares for the main branch.
-// On other branches a search builds text indexes, because each branch has its own. A build may take
-// long, so it runs without the lock of the layout. REQUIRES: c.mu is locked.
+// buildTextsLocked builds and stores the text indexes that the schema declares, for the main branch
+// only. The text indexes of another branch are built by its searches, because each branch has its
+// own. A build may take long, so it runs without the layout lock. REQUIRES: c.mu is locked.
 func (c *checkpoints) buildTextsLocked(ctx context.Context) error {
 	if !c.lacksTexts() {
 		return nil
@@ -152,7 +152,8 @@ func (c *checkpoints) buildTextsLocked(ctx context.Context) error {
 	return c.buildTextsOfLocked(ctx, c.planTexts())
 }
 
-// buildTextsOfLocked is buildTextsLocked for some tables. REQUIRES: c.mu is locked.
+// buildTextsOfLocked does the work of buildTextsLocked for the given tables. REQUIRES: c.mu is
+// locked.
 func (c *checkpoints) buildTextsOfLocked(ctx context.Context, tables []*version.Table) error {
 	files := c.files.textFiles(ctx, c.opts, func(id store.SegmentID) { c.newTexts = append(c.newTexts, id) })
 	for _, t := range tables {
@@ -163,8 +164,8 @@ func (c *checkpoints) buildTextsOfLocked(ctx context.Context, tables []*version.
 	return nil
 }
 
-// planTexts lists the tables at the tip of main that lack text indexes. States that begin later
-// inherit the indexes that will be built for these tables.
+// planTexts lists the tables at the tip of main that lack text indexes. It also makes later states
+// inherit the indexes, which the caller is going to build for these tables.
 func (c *checkpoints) planTexts() (tables []*version.Table) {
 	b := c.branches.main
 	b.hold()
@@ -177,7 +178,7 @@ func (c *checkpoints) planTexts() (tables []*version.Table) {
 	return tables
 }
 
-// lacksTexts reports whether a text index that the schema declares for the main branch does not exist.
+// lacksTexts reports whether the main branch lacks a text index that its schema declares.
 func (c *checkpoints) lacksTexts() bool {
 	for _, t := range c.branches.main.head.Load().snap.Tables() {
 		if t.LacksTexts(c.opts.indexed) {

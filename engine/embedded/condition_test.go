@@ -13,7 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// stringsOf returns a list of n texts; text makes the text of a number.
+// stringsOf returns a list of the texts that the function `text` makes for the numbers from 0 to
+// n-1.
 func stringsOf(n int, text func(int) string) value.Value {
 	elems := make([]value.Value, n)
 	for i := range elems {
@@ -81,8 +82,9 @@ func TestMembersAreLookedUp(t *testing.T) {
 	}
 }
 
-// TestLongPatternEnds matches a long text with a large pattern, which takes minutes. The context ends
-// after a few looks at it, and the query must return its error.
+// TestLongPatternEnds matches a long text with a large pattern, which would take minutes. The
+// context ends after the query has checked it a few times. The query must then return the context's
+// error.
 func TestLongPatternEnds(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{})
 	if err := loadText(g, engine.Merge, `{"type":"Person","data":{"name":"ann","city":"`+strings.Repeat("a", 8<<20)+`"}}`); err != nil {
@@ -97,7 +99,8 @@ func TestLongPatternEnds(t *testing.T) {
 	}
 }
 
-// TestListMemory compares with lists in a parameter. A list that exceeds the memory of a query is refused.
+// TestListMemory compares a property with lists in a parameter. The query must refuse a list that
+// exceeds its memory.
 func TestListMemory(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), Options{QueryMemory: 300_000})

@@ -2,7 +2,7 @@
 // uses it.
 //
 // [OpenDir] opens a graph in a folder, and [OpenMemory] makes one in memory. [Open] and [Create]
-// take a file system too. Its type is internal, so only this module calls them.
+// also take a file system. Its type is internal, so only this module calls these two functions.
 //
 // # Owners of state
 //

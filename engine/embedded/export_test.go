@@ -50,8 +50,8 @@ func (g *Graph) VectorIndex(branch string, prop int) (nodes, breadth, later int)
 	return v.Graph().Nodes(), v.Graph().Breadth(), v.Later()
 }
 
-// VectorsFreed returns a function that reports whether the graph of vectors that a property of the
-// first node type has now was freed.
+// VectorsFreed finds the current graph of vectors for a property of the first node type. It returns
+// a function that reports whether the memory of this graph was freed.
 func (g *Graph) VectorsFreed(branch string, prop int) func() bool {
 	b, err := g.branches.find(branch)
 	if err != nil {

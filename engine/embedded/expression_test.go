@@ -12,7 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// joined returns a read of all persons that joins texts, ordered by the result.
+// joined returns a read of all persons. The read appends the text `right` to each name, and orders
+// the rows by the result.
 func joined(right plan.Expr) *plan.Query {
 	text := plan.Apply{Func: plan.Concat, Args: []plan.Expr{nameOf, right}, Type: value.Of(value.String)}
 	return &plan.Query{Params: []plan.Param{{Name: "tail", Type: value.Of(value.String)}}, Read: &plan.Read{
@@ -20,8 +21,9 @@ func joined(right plan.Expr) *plan.Query {
 		Order: []plan.Order{{Expr: text, Desc: true}}, Ties: []plan.VarID{0}, Limit: plan.NoLimit}}
 }
 
-// TestJoinedTextsCountAsMemory joins a long text to the names of many persons. The joined texts are
-// more than the memory of a query, and so is one text that is joined to itself. Other queries go on.
+// TestJoinedTextsCountAsMemory appends a long text to the names of many persons. The query must
+// fail because the results exceed its memory. A text that is appended to itself must exceed the
+// maximum size of a text. Other queries must still succeed.
 func TestJoinedTextsCountAsMemory(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{quiet: true, QueryMemory: 48 << 20})
 	if err := loadText(g, engine.Merge, manyPeople(0, 3000)); err != nil {
@@ -41,7 +43,7 @@ func TestJoinedTextsCountAsMemory(t *testing.T) {
 		name     string
 		q        *plan.Query
 		args     engine.Args
-		resource string // "" if the query fits
+		resource string // the limit that the query must exceed; "" if the query must succeed
 	}{
 		{"short texts", joined(plan.ParamRef{}), tail(1000), ""},
 		{"long texts", joined(plan.ParamRef{}), tail(100_000), "bytes of memory for one query"},
@@ -62,8 +64,9 @@ func TestJoinedTextsCountAsMemory(t *testing.T) {
 	}
 }
 
-// TestComputedFilterMakesNoGarbage compares the allocations of a filter on a computed number over few
-// and over many rows. A frame of 1,024 rows may allocate, and a row may not.
+// TestComputedFilterMakesNoGarbage compares the allocations of a filter on a computed number over
+// few and over many rows. The filter may allocate for each frame of 1,024 rows, but not for each
+// row.
 func TestComputedFilterMakesNoGarbage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads 40,000 persons")

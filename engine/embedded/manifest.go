@@ -75,17 +75,17 @@ func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*v
 		return err
 	}
 	c.lsn, c.stored = cut.lsn, history
-	// A commit may have replaced a part of a text index before this manifest. discard removes only such
-	// parts, because the manifest lists the others.
+	// A commit may have replaced parts of a text index after these parts were stored. The method
+	// discard removes only the replaced parts, because the manifest lists the others.
 	c.files.discard(c.newTexts)
 	c.newTexts = nil
 	c.mapVectors(ctx, indexes, after)
 	return nil
 }
 
-// mapVectors makes the states in memory read the approximate indexes that were stored from their
-// files, so that the memory of the indexes is freed. If a file cannot be read, the index stays in
-// memory. REQUIRES: c.layout is locked for writing.
+// mapVectors makes the states in memory read the approximate indexes from the files in which they
+// were just stored, so that the memory of the indexes is freed. If a file cannot be read, the index
+// stays in memory. REQUIRES: c.layout is locked for writing.
 func (c *checkpoints) mapVectors(ctx context.Context, made storedIndexes, after map[*version.Snapshot]*version.Snapshot) {
 	any := false
 	for _, ix := range made.what {
@@ -109,8 +109,8 @@ func (c *checkpoints) mapVectors(ctx context.Context, made storedIndexes, after 
 
 // storeFlushes stores the rows of a cut that are in no stored segment. It adds each resulting state
 // to the map `after`, unless the map contains one already. It returns the segments that it made,
-// even if it fails. It throws no faults of stored data, but returns them as errors, so that the
-// caller removes these segments.
+// even if it fails. It does not throw faults of stored data but returns them as errors, so that the
+// caller can remove the segments.
 func (c *checkpoints) storeFlushes(ctx context.Context, cut *cut, flushed *version.Checkpoint, after map[*version.Snapshot]*version.Snapshot) (made []store.SegmentID, err error) {
 	pack := packer{files: c.files}
 	defer func() { made = pack.written }()

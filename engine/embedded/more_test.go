@@ -68,7 +68,7 @@ func TestMore(t *testing.T) {
 			if limit > plan.MaxLimitBy {
 				continue
 			}
-			// The same program runs with every limit.
+			// The query whose limit is a parameter uses one program for all limits.
 			arg := value.OfI32(int32(limit))
 			if m, also := run(given, arg); m != n || also != more {
 				t.Errorf("%s, limit %d of %d from a parameter: %d rows, more %t, expected %d, %t", tt.name, limit, all, m, also, n, more)
@@ -94,7 +94,7 @@ func limitGiven(name string, read plan.Read) *plan.Query {
 	return &plan.Query{Name: name, Read: &read, Params: []plan.Param{{Name: "n", Type: value.Of(value.I32), Bounds: value.Bounds{Min: &none, Max: &most}}}}
 }
 
-// details returns the details of operators and of those below them.
+// details returns the details of operators and of all operators below them.
 func details(ops []*engine.Operator) (all []string) {
 	for _, op := range ops {
 		all = append(append(all, op.Detail), details(op.Children)...)

@@ -60,7 +60,7 @@ type Options struct {
 	indexed uint32
 	// loadMemory and loadSegment are Memory and Segment of load.Options.
 	loadMemory, loadSegment int64
-	// textPart is PartBytes of version.TextFiles. 0 means the default.
+	// textPart is the value of PartBytes in version.TextFiles. 0 means the default.
 	textPart int
 	// keepIndexes and spillIndexes are Least and Spill of version.IndexFiles for loads. 0 means the
 	// defaults, defaultKeepIndexes and defaultSpillIndexes.

@@ -146,7 +146,8 @@ func (c *checkpoints) layOutLocked(ctx context.Context, cut *cut, all []*rewriti
 	segments = append(segments, made...)
 	for _, b := range cut.branches {
 		if err == nil && b.branch == c.branches.main {
-			// Searches of the new state should find the text indexes at once.
+			// The first search of the new state should find the text indexes and not have to build
+			// them.
 			err = c.buildTextsOfLocked(ctx, after[b.Head].Tables())
 		}
 	}

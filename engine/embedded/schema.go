@@ -108,8 +108,8 @@ func stepsTo(from, to *catalog.Schema, opts engine.SchemaOptions) []catalog.Step
 }
 
 // clearPermitted clears the field Reason of each step that the stored data permits, or that will be
-// checked against the data. It returns the types without entities whose key, endpoints or property
-// types change: their new tables start empty.
+// checked against the data. It also returns each type that has no entities and gets another key,
+// other endpoints or other property types: the new table of such a type starts empty.
 func clearPermitted(steps []catalog.Step, from, to *version.Schema, base *version.Snapshot) map[*version.Type]bool {
 	anew := map[*version.Type]bool{}
 	tables := version.NewCarry(from, to, steps, func(*version.Type) bool { return false })

@@ -85,9 +85,9 @@ func (f *scratchFiles) create(write func(add func(name string, data []byte) erro
 	return source{Segment: file}, nil
 }
 
-// free frees the space of the files on the disk. The load must have ended, so that nothing refers to
-// the files. Without free, the space would stay occupied until the next garbage collection, and the
-// disk may be full.
+// free frees the space of the files on the disk. The load must have ended, so that nothing refers
+// to the files. If free were not called, the space would stay occupied until the next garbage
+// collection, although the disk may be full.
 func (f *scratchFiles) free() {
 	if f.used.Load() {
 		runtime.GC()
@@ -106,12 +106,12 @@ func (f *segmentFiles) indexFiles(ctx context.Context, opts *Options, scratch *s
 	}
 }
 
-// textPart is the maximum size in bytes of the texts in one part of a text index that a checkpoint
-// builds. The build uses up to about five times as much memory.
+// textPart is the maximum size, in bytes, of the texts in one part of a text index that a
+// checkpoint builds. The build uses up to about five times this amount of memory.
 const textPart = 128 << 20
 
-// textFiles returns the means to store text indexes in files. It calls the function `made` with
-// each segment that it wrote.
+// textFiles returns the functions that store text indexes in files. The function Store calls `made`
+// with the id of each segment that it wrote.
 func (f *segmentFiles) textFiles(ctx context.Context, opts *Options, made func(store.SegmentID)) *version.TextFiles {
 	return &version.TextFiles{PartBytes: cmp.Or(opts.textPart, textPart), Open: f.rowOpener(ctx), Discard: f.discardNamed,
 		Store: func(x *index.Text) (index.TextPart, error) {
@@ -128,8 +128,9 @@ func (f *segmentFiles) textFiles(ctx context.Context, opts *Options, made func(s
 // rowOpener returns a function that opens segments of rows; see [version.IndexFiles].
 func (f *segmentFiles) rowOpener(ctx context.Context) func(t *version.Type, name string) (*version.Segment, error) {
 	return func(t *version.Type, name string) (*version.Segment, error) {
-		// A cancelled call ends elsewhere. An error of the returned function would be thrown, and the
-		// caller would not remove its segments.
+		// A cancelled call ends elsewhere, so this function ignores the cancellation. Its caller
+		// would throw an error of this function, and then would not remove the segments that were
+		// made.
 		src, err := f.open(context.WithoutCancel(ctx), name)
 		if err != nil {
 			return nil, err
@@ -152,7 +153,7 @@ func (f *segmentFiles) writeOpen(ctx context.Context, write func(w *store.Segmen
 	return id, partOf(src, segmentName(id)), nil
 }
 
-// mapVectors makes a stored graph of vectors be read from its file.
+// mapVectors makes views read a stored graph of vectors from its file.
 func (f *segmentFiles) mapVectors(ctx context.Context, g *index.VectorGraph) (err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	src, err := f.open(ctx, g.Name())

@@ -28,7 +28,7 @@ func notesGraph(t *testing.T, fsys fs.FS, opts Options, n int) *Graph {
 	return g
 }
 
-// notes returns the lines of the notes with numbers [from, to).
+// notes returns the input lines for the notes with the numbers [from, to).
 func notes(from, to int) string {
 	var b strings.Builder
 	for i := from; i < to; i++ {
@@ -38,8 +38,8 @@ func notes(from, to int) string {
 }
 
 // TestTextBuildLeavesBranchesAlone stops the build of a text index before its file is written.
-// Meanwhile a branch must be created and a commit must be made. The states after that commit must
-// inherit the index.
+// Meanwhile it must be possible to create a branch and to make a commit. The states after that
+// commit must inherit the index.
 func TestTextBuildLeavesBranchesAlone(t *testing.T) {
 	var armed atomic.Bool
 	reached, release := make(chan struct{}), make(chan struct{})
@@ -93,8 +93,8 @@ func TestTextBuildLeavesBranchesAlone(t *testing.T) {
 	must(t, g.Verify(t.Context()))
 }
 
-// TestRewriteKeepsTexts makes a rewrite lay out all rows anew. Right after it the graph must have its
-// text index, and the manifest must list all the index's segments.
+// TestRewriteKeepsTexts makes a rewrite lay out all rows anew. Right after the rewrite, the graph
+// must have its text index, and the manifest must list all segments of the index.
 func TestRewriteKeepsTexts(t *testing.T) {
 	mem := fs.NewMem()
 	opts := Options{quiet: true, indexed: 1, sparse: 64, textPart: 2000}

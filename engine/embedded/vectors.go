@@ -88,10 +88,10 @@ func (v *vectorBuilds) make(ctx context.Context) (err error) {
 	return nil
 }
 
-// planVectors returns the builds that the branch needs. The argument main is a state of the main
-// branch. The branch uses a graph of this state where both have the same rows. planVectors reads rows
-// and files without a lock. Then it holds the write lock for a moment, so that every state after the
-// tip inherits the builds.
+// planVectors returns the builds that the branch needs. The parameter `main` is a state of the main
+// branch. For a table that has the same rows in that state, the branch uses the graph of that
+// state. planVectors reads rows and files without a lock. Then it holds the write lock for a
+// moment, so that every state after the tip inherits the builds.
 func (b *branch) planVectors(ctx context.Context, main *version.Snapshot) (builds []*version.VectorBuild, err error) {
 	head := b.head.Load().snap
 	needs := map[*version.Type][]version.VectorNeed{}

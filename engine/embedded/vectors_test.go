@@ -510,8 +510,8 @@ func TestApproximateBranchAdopts(t *testing.T) {
 	}
 }
 
-// TestApproximateMemory stores an approximate index that was built in memory. Then its memory must be
-// freed, and the answers must stay good.
+// TestApproximateMemory stores an approximate index that was built in memory. The memory of the
+// index must then be freed, and searches must still find nearly all nearest vectors.
 func TestApproximateMemory(t *testing.T) {
 	d := newDocs(t, 16, 30)
 	d.insert("main", 4500)
@@ -543,8 +543,8 @@ func TestApproximateMemory(t *testing.T) {
 	}
 }
 
-// TestApproximateWithoutMemory asks for vectors while many are outside the graph and the memory of a
-// query does not suffice to code them. The query must compare all vectors.
+// TestApproximateWithoutMemory searches while many vectors are outside the graph and the memory of
+// a query does not suffice to code them. The query must then compare all vectors.
 func TestApproximateWithoutMemory(t *testing.T) {
 	d := newDocs(t, 64, 0)
 	d.insert("main", 4500)

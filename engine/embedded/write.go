@@ -86,7 +86,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	return res, err
 }
 
-// load does the work of Load. When it returns, nothing refers to the files in scratch.
+// load does the work of Load. When it returns, nothing refers to the files of `scratch` any more.
 func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, scratch *scratchFiles) (_ *engine.LoadResult, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	b, err := g.branches.find(opts.Branch)

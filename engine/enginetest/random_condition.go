@@ -70,7 +70,7 @@ func (r *readDraw) conditions(depth int) []plan.Clause {
 	return list
 }
 
-// paramTest draws a test of a parameter for null.
+// paramTest draws a condition that tests a parameter for null.
 func (r *readDraw) paramTest() plan.Clause {
 	v := value.Null
 	if r.percent(50) {
@@ -81,8 +81,8 @@ func (r *readDraw) paramTest() plan.Clause {
 	return plan.Filter{Cond: plan.NullTest{Expr: p, Not: r.percent(50)}}
 }
 
-// in draws a comparison with a list of up to three values, which is a literal or a parameter. The
-// function draw draws a value of type t.
+// in draws an `in` comparison with a list of up to three values. The list is a literal or a
+// parameter. The function `draw` draws a value of type t.
 func (r *readDraw) in(left plan.Expr, t value.Type, draw func() value.Value) plan.Compare {
 	elems := make([]value.Value, r.IntN(4))
 	for i := range elems {
@@ -109,7 +109,8 @@ func (r *readDraw) in(left plan.Expr, t value.Type, draw func() value.Value) pla
 	return c
 }
 
-// matches draws a comparison with a regular expression. A parameter is sometimes not a valid one.
+// matches draws a `matches` comparison with a regular expression, which is a literal or a
+// parameter. The argument for a parameter is sometimes not a valid regular expression.
 func (r *readDraw) matches(left plan.Expr) plan.Compare {
 	text := pick(r.drawer, []string{"", "a", "^a", "a$", "b|d", "[ab]+c?", "(?i)A", "^.?$", "re.", "é", "^n[0-9]", "x{2}"})
 	c := plan.Compare{Op: plan.Matches, Left: left, Right: plan.Lit{Value: value.OfString(text)}, Unless: plan.NoParam}
@@ -135,8 +136,9 @@ func (r *readDraw) matches(left plan.Expr) plan.Compare {
 	return c
 }
 
-// refused reports whether both the model and the engine refuse an argument of a read. The arguments of
-// drawn reads fit their parameters, so such an argument is a pattern that is not valid.
+// refused reports whether both the model and the engine refuse the argument of the same parameter.
+// The arguments of drawn reads fit their parameters, so the refused argument is an invalid regular
+// expression.
 func refused(model, got error) bool {
 	var want, have *engine.BadArgument
 	return errors.As(model, &want) && errors.As(got, &have) && want.Param == have.Param

@@ -7,16 +7,19 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// computed draws expressions that compute with operators and functions. leaf draws an operand.
+// computed draws expressions that compute with operators and functions. The function `leaf` draws
+// an operand that is not computed.
 type computed struct {
 	*drawer
 	leaf func() (plan.Expr, value.Type)
 }
 
-// maxTries is the number of times that arguments are drawn for a function until it takes them.
+// maxTries is the maximum number of times that arguments are drawn for a function. The draws stop
+// when the function accepts the arguments.
 const maxTries = 40
 
-// apply draws an operator or a function. Its arguments are computed, too, at most to a depth.
+// apply draws an operator or a function with its arguments. An argument may be computed, too;
+// `depth` limits the nesting.
 func (c computed) apply(depth int) (plan.Apply, bool) {
 	row := pick(c.drawer, plan.Functions)
 	if c.percent(35) {
@@ -71,7 +74,7 @@ func (c computed) test(depth int) (plan.Test, bool) {
 	return plan.Test{}, false
 }
 
-// computed draws expressions of the variables in scope.
+// computed returns a value that draws expressions of the variables in `scope`.
 func (r *readDraw) computed(scope []plan.VarID) computed {
 	return computed{r.drawer, func() (plan.Expr, value.Type) {
 		if r.percent(70) {
@@ -100,8 +103,8 @@ func (d *drawer) operandLiteral() (plan.Expr, value.Type) {
 	return plan.Lit{Value: v}, t
 }
 
-// withArguments replaces some literals of an expression by arguments. constant makes an argument of a
-// value.
+// withArguments replaces some literals of an expression by arguments. The function `constant` makes
+// an argument of a value.
 func (d *drawer) withArguments(e plan.Expr, constant func(value.Type, value.Value) plan.Expr) plan.Expr {
 	switch e := e.(type) {
 	case plan.Lit:
@@ -122,7 +125,7 @@ func (d *drawer) withArguments(e plan.Expr, constant func(value.Type, value.Valu
 	return e
 }
 
-// convertible are texts that int, float and date convert, and texts that they do not.
+// convertible are texts. The functions `int`, `float` and `date` can convert some of them.
 var convertible = poolOf(value.OfString, "12", "-3", "+4", "4.75", "-0.5", "1e3", "1e400", "0x10", "9223372036854775808", " 1", "", "2024-02-29", "2024-02-30", " aÉ\tß ")
 
 // operandValue draws the value of a literal or an argument for an expression.
@@ -188,7 +191,7 @@ func (r *readDraw) composed(exprs []plan.Expr) (plan.Expr, bool) {
 	for range maxTries {
 		e, ok := c.apply(1)
 		if ok && comparable(e.Type) && plan.HasAggregate(e) {
-			for i, a := range e.Args { // an argument within a column by which the read groups would change it
+			for i, a := range e.Args { // inside a grouping column, an argument would change the column
 				if _, ok := a.(plan.Lit); ok {
 					e.Args[i] = r.withArguments(a, r.constant)
 				}
@@ -199,7 +202,7 @@ func (r *readDraw) composed(exprs []plan.Expr) (plan.Expr, bool) {
 	return nil, false
 }
 
-// scores reports whether an expression ranks rows.
+// scores reports whether an expression is a score or an aggregate of a score.
 func scores(e plan.Expr) bool {
 	if a, ok := e.(plan.Agg); ok {
 		e = a.Arg
@@ -211,8 +214,8 @@ func scores(e plan.Expr) bool {
 	return false
 }
 
-// computedValue draws an expression of literals and arguments whose value fits a property, or does
-// not exist.
+// computedValue draws an expression of literals and arguments for a property. Either the value of
+// the expression fits the property, or the expression has no value.
 func (w *writeDraw) computedValue(t value.Type) (plan.Expr, bool) {
 	e, ok := computed{w.drawer, w.operandLiteral}.apply(2)
 	if !ok || e.Type.List != t.List || e.Type.Kind != t.Kind && !(e.Type.Kind.IsNumeric() && t.Kind.IsNumeric()) {

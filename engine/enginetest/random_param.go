@@ -7,8 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// annotate draws annotations for a parameter whose call would have the argument v. It returns the
-// argument of the call: v, or null if v becomes the default.
+// annotate draws annotations for a parameter that would get the argument v. It returns the argument
+// that the call must use: v, or null if v has become the default of the parameter.
 func (d *drawer) annotate(p *plan.Param, v value.Value) value.Value {
 	if d = d.params; v.IsNull() || !d.percent(25) {
 		return v
@@ -28,7 +28,7 @@ func (d *drawer) annotate(p *plan.Param, v value.Value) value.Value {
 	return v
 }
 
-// bound draws bounds of which one is the argument v itself.
+// bound draws a minimum or a maximum for a parameter. The bound equals the argument v.
 func (d *drawer) bound(p *plan.Param, v value.Value) {
 	if d.percent(50) {
 		p.Bounds.Min = &v
@@ -37,7 +37,7 @@ func (d *drawer) bound(p *plan.Param, v value.Value) {
 	}
 }
 
-// patterns are the patterns that parameters are drawn with.
+// patterns are the patterns that annotate draws for parameters.
 var patterns = func() (all []*value.Pattern) {
 	for _, text := range []string{"^", "[a-m]", "^[^z]*$"} {
 		p, err := value.NewPattern(text)

@@ -30,8 +30,8 @@ type drawer struct {
 	evolving bool
 	schemas  []*catalog.Schema
 	named    int
-	// params draws the annotations of parameters. It has random numbers of its own, so that a seed draws
-	// the same statements with other annotations.
+	// params draws the annotations of parameters. It has its own random numbers, so that other
+	// annotations do not change the statements that a seed draws.
 	params *drawer
 }
 

@@ -20,7 +20,7 @@ func textList(list ...string) value.Value {
 
 func conditionCases() []testCase {
 	const everybody = "ann\nbob\ncid\ndan\neve"
-	// person returns a case about the persons for which a condition holds.
+	// person returns a test case that reads the persons for which a condition holds.
 	person := func(name, want string, cond func(p *readPlan, a plan.VarID) plan.Clause, args ...any) readCase {
 		return readCase{name: name, want: want, args: args, build: func(p *readPlan) {
 			a := p.bind("a", "Person")

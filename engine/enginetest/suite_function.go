@@ -5,8 +5,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// call returns an operator or a function of expressions, and of values, which become literals. t is
-// the type of its result.
+// call returns an operator or a function with its arguments. An argument is an expression, or a
+// value that becomes a literal. The parameter t is the type of the result.
 func call(f plan.Func, t value.Type, args ...any) plan.Apply {
 	e := plan.Apply{Func: f, Type: t}
 	for _, a := range args {
@@ -20,13 +20,13 @@ func call(f plan.Func, t value.Type, args ...any) plan.Apply {
 	return e
 }
 
-// test returns a comparison as a value.
+// test returns a comparison as an expression with a Boolean value.
 func test(left plan.Expr, op plan.Op, right any) plan.Test {
 	return plan.Test{Cond: plan.Compare{Op: op, Left: left, Right: expression(right, left), Unless: plan.NoParam}}
 }
 
 func functionCases() []testCase {
-	// of returns a case that reads expressions of each person.
+	// of returns a test case that reads some expressions for each person.
 	of := func(name, want string, exprs func(get func(name string) plan.Prop) []plan.Expr) readCase {
 		return readCase{name: name, want: want, build: func(p *readPlan) {
 			a := p.bind("a", "Person")

@@ -8,12 +8,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// paramCases checks the annotations of parameters, and limits that a parameter gives.
+// paramCases returns test cases for the annotations of parameters, and for limits that parameters
+// set.
 func paramCases() []testCase {
 	one, four := value.OfI32(1), value.OfI32(4)
 	within := value.Bounds{Min: &one, Max: &four}
 
-	// names returns a read of the names of people, with a parameter for its limit.
+	// names returns a read of the names of people. A parameter sets the limit of the read.
 	names := func(s *session, annotate func(*plan.Param)) *readPlan {
 		p := s.read()
 		a := p.bind("a", "Person")
@@ -82,7 +83,8 @@ func paramCases() []testCase {
 	})
 }
 
-// expectBadArgument runs a read, which must blame the named parameter.
+// expectBadArgument runs a read. The read must fail with a *engine.BadArgument for the parameter
+// `name`.
 func (s *session) expectBadArgument(p *readPlan, name string, args ...any) {
 	s.Helper()
 	_, err := query(s.ctx, s.graph, p.query(), arguments(args))

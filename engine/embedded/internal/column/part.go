@@ -6,7 +6,7 @@ import (
 )
 
 // byPieces reports whether a caller that needs n values must read them with the method `part`. If
-// not, the whole column is in memory: byPieces reads it if need be.
+// it returns false, the whole column is in memory: if necessary, byPieces has just read it.
 func (c *Column) byPieces(n int) bool { return c.pending.ByPieces(n, c.storedBytes, c.read) }
 
 // one returns a column that contains only value i, or nil if the whole column has been read.

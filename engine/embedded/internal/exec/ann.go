@@ -151,12 +151,12 @@ func (m *matcher) closestOf(e *expr, limit int) ([]uint32, error) {
 }
 
 // approximateIndex returns the approximate index of property p, or nil if there is none. It also
-// returns nil if the memory of the run does not suffice to bring the index up to date; then the
-// caller compares all vectors. The only possible error is that of the context.
+// returns nil if the memory of the run does not suffice to bring the index up to date. In both
+// cases the caller compares all vectors. It returns an error only if the context has ended.
 func (m *matcher) approximateIndex(t *version.Table, p int) (*index.VectorView, error) {
 	spent := m.spent
 	view, err := t.Vectors(index.Work{Ctx: m.ctx, Spend: m.spend}, p)
-	m.spent = spent // the index belongs to the table
+	m.spent = spent // the memory belongs to the table, not to the run
 	if errors.As(err, new(*engine.TooLarge)) || errors.As(err, new(*engine.Busy)) {
 		return nil, nil
 	}

@@ -32,7 +32,7 @@ func (b *binder) apply(e plan.Apply, out *expr) error {
 	return nil
 }
 
-// test binds a condition that is a value.
+// test binds a comparison that is used as a value.
 func (b *binder) test(e plan.Test, out *expr) error {
 	c, ok := e.Cond.(plan.Compare)
 	if !ok {
@@ -57,7 +57,7 @@ func (b *binder) test(e plan.Test, out *expr) error {
 	return nil
 }
 
-// part binds an expression within another one.
+// part binds an expression that is an operand of another one. Such an operand must not be a score.
 func (b *binder) part(e plan.Expr) (*expr, error) {
 	out, err := b.expr(e)
 	if err != nil {
@@ -79,7 +79,7 @@ func (b *binder) composed(e plan.Expr) (*expr, error) {
 	return b.expr(e)
 }
 
-// usesRow calls f for each variable of an expression outside of its aggregates.
+// usesRow calls f for each variable that an expression uses outside its aggregates.
 func usesRow(e plan.Expr, f func(plan.VarID)) {
 	switch e := e.(type) {
 	case plan.Agg:
@@ -92,7 +92,8 @@ func usesRow(e plan.Expr, f func(plan.VarID)) {
 	}
 }
 
-// soleVar returns the only variable of an expression without aggregates, or NoVar.
+// soleVar returns the variable that an expression uses, if there is exactly one, else NoVar. The
+// expression must not contain aggregates.
 func soleVar(e plan.Expr) plan.VarID {
 	sole, several := plan.NoVar, false
 	uses(e, func(v plan.VarID) {
@@ -105,12 +106,12 @@ func soleVar(e plan.Expr) plan.VarID {
 	return sole
 }
 
-// evalComputed evaluates an operator, a function or a test for the rows of a frame. It works on at
-// most frameSize rows at a time, so that the vectors of its parts stay small.
+// evalComputed evaluates an operator, a function or a test for the rows of a frame. It processes at
+// most frameSize rows at a time, so that the vectors of the operands stay small.
 func (ev *evaluator) evalComputed(e *expr, f *frame, vec *column.Vec) {
 	vec.Reset(e.typ, f.n)
 	if made := &ev.made[e.slot]; *made > 0 {
-		ev.spent -= *made // the texts of the last frame
+		ev.spent -= *made // the texts of the previous frame are not used any more
 		*made = 0
 	}
 	for first := 0; first < f.n; first += frameSize {
@@ -121,7 +122,7 @@ func (ev *evaluator) evalComputed(e *expr, f *frame, vec *column.Vec) {
 		if err := ev.tick(part.n); err != nil {
 			ev.fail(err)
 		}
-		if ev.textErr != nil { // the run ends with the error
+		if ev.textErr != nil { // the run will end with this error
 			for i := first; i < f.n; i++ {
 				vec.SetNull(i)
 			}
@@ -135,14 +136,15 @@ func (ev *evaluator) evalComputed(e *expr, f *frame, vec *column.Vec) {
 	}
 }
 
-// fail notes an error with which the run ends.
+// fail records the error with which the run will end. Only the first error counts.
 func (ev *evaluator) fail(err error) {
 	if ev.textErr == nil {
 		ev.textErr = err
 	}
 }
 
-// window returns some consecutive rows of a frame. It is valid until the next call.
+// window returns the rows of a frame from position `from` up to, but not including, `to`, as a
+// frame. It is valid until the next call of window.
 func (ev *evaluator) window(f *frame, from, to int) *frame {
 	w := &ev.part
 	w.n, w.groups = to-from, nil
@@ -161,7 +163,8 @@ func (ev *evaluator) window(f *frame, from, to int) *frame {
 	return w
 }
 
-// evalTest writes whether a comparison is true for the rows of a frame into vec, from position at.
+// evalTest compares the two sides of a comparison for each row of a frame. It writes the results, 1
+// for true and 0 for false, into vec, beginning at position `at`.
 func (ev *evaluator) evalTest(e *expr, f *frame, vec *column.Vec, at int) {
 	ev.passed = ev.test(e.cond, f, ev.passed[:0])
 	clear(vec.Ints[at : at+f.n])
@@ -170,8 +173,8 @@ func (ev *evaluator) evalTest(e *expr, f *frame, vec *column.Vec, at int) {
 	}
 }
 
-// evalApply writes the results of an operator or a function for the rows of a frame into vec, from
-// position at.
+// evalApply writes the results of an operator or a function for the rows of a frame into vec,
+// beginning at position `at`.
 func (ev *evaluator) evalApply(e *expr, f *frame, vec *column.Vec, at int) {
 	var few [4]*column.Vec
 	args := few[:0]
@@ -212,8 +215,9 @@ func (ev *evaluator) evalApply(e *expr, f *frame, vec *column.Vec, at int) {
 	}
 }
 
-// numbers adds, subtracts or multiplies two vectors without nulls whose numbers are stored as those
-// of the result. It reports false, and does nothing, for other vectors.
+// numbers adds, subtracts or multiplies the first n numbers of two vectors. It works only if
+// neither vector has nulls and both store their numbers in the same way as the result. Otherwise it
+// does nothing and returns false.
 func numbers(fn plan.Func, a, b, out *column.Vec, at, n int) bool {
 	if a.Valid != nil || b.Valid != nil {
 		return false

@@ -13,7 +13,8 @@ type binder struct {
 	*query
 	*meter
 	ranks bool // expressions may use scores; false inside a condition
-	// composes is set while a column or sort key may compute with aggregates.
+	// composes is true while the binder binds a column or a sort key that may compute with
+	// aggregates.
 	composes bool
 
 	textsOf   map[string][]int // positions in query.texts, by the key of a match

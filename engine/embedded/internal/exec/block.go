@@ -8,7 +8,7 @@ type block struct {
 	vars  []plan.VarID // the variables of the bindings and traversals, in clause order
 	links []*link      // the traversals
 	conds []*cond      // the filters
-	tests []*test      // the blocks inside it
+	tests []*test      // the blocks inside this one
 }
 
 // link is a bound traversal.

@@ -18,7 +18,7 @@ type test struct {
 	of    []*test     // of an Any or All
 }
 
-// blockTest binds a condition.
+// blockTest binds a filter or a block as a test.
 func (b *binder) blockTest(c plan.Clause) (*test, error) {
 	b.step(1)
 	out := &test{src: c, drops: plan.Dropped(c, nil)}
@@ -42,7 +42,7 @@ func (b *binder) blockTest(c plan.Clause) (*test, error) {
 	return out, err
 }
 
-// blockFilter keeps the rows that satisfy a test. The test is not a plain filter.
+// blockFilter is a step that keeps the rows that satisfy a test. The test is not a plain filter.
 type blockFilter struct {
 	test *arrangedTest
 	vars []plan.VarID // variables that are already bound
@@ -52,11 +52,11 @@ type blockFilter struct {
 type arrangedTest struct {
 	*test
 	inner *pipe           // the steps of a `not` or `exists` block
-	id    int             // position in matcher.frames of the input of that block
-	of    []*arrangedTest // of an Any or All, the cheap ones first
+	id    int             // position of that block's input in matcher.frames
+	of    []*arrangedTest // of an Any or All; the cheapest comes first
 }
 
-// settleTests adds a step for each block that need not wait for further variables.
+// settleTests adds a step for each test that uses no unbound variable of the surrounding block.
 func (pl *planner) settleTests(s *scope) error {
 	var open []*test
 	for _, t := range s.tests {
@@ -80,8 +80,8 @@ func (pl *planner) settleTests(s *scope) error {
 	return nil
 }
 
-// joins returns the step of a block that consists of one traversal between variables that are bound
-// outside. It returns nil for other tests.
+// joins returns the only step of a test's block, if that step checks one traversal between
+// variables that are bound outside the block. Otherwise it returns nil.
 func (t *arrangedTest) joins() *check {
 	if t.inner == nil || len(t.inner.steps) != 1 {
 		return nil
@@ -113,9 +113,10 @@ func (pl *planner) arrange(s *scope, t *test) (*arrangedTest, error) {
 	return out, nil
 }
 
-// weight returns the cost class of a test. The members of an Any or All are tested in this order.
+// weight returns the cost class of a test. The members of an Any or All are tested in ascending
+// order of weight.
 func (t *arrangedTest) weight() int {
-	const block = 10 // more than every condition
+	const block = 10 // more than the weight of every condition
 	switch {
 	case t.cond != nil:
 		return t.cond.weight()
@@ -135,7 +136,7 @@ func (pl *planner) waits(s *scope, t *test) bool {
 	return len(s.unbound) > 0 && pl.wants(t, func(v plan.VarID) bool { return v != plan.NoVar && s.varStates[v] == neededHere })
 }
 
-// wants reports whether a test uses a variable for which the function wanted returns true.
+// wants reports whether a test uses a variable for which the function `wanted` returns true.
 func (pl *planner) wants(t *test, wanted func(plan.VarID) bool) bool {
 	inner := func(t *test) bool { return pl.wants(t, wanted) }
 	switch {
@@ -180,13 +181,13 @@ func (s *blockFilter) run(m *matcher, p *pipe, at int, f *frame) error {
 	return m.push(p, at+1, f)
 }
 
-// isDropped reports whether the arguments of the run drop a test.
+// isDropped reports whether the run drops a test because an argument is null.
 func (m *matcher) isDropped(t *arrangedTest) bool {
 	return t.drops && plan.Dropped(t.src, func(param int) bool { return m.args[param].IsNull() })
 }
 
-// satisfying returns the rows of a frame that satisfy a test that is not dropped. It looks only at the
-// rows in the set among. The variables vars are bound in the frame.
+// satisfying returns the rows of a frame that satisfy a test. The test must not be dropped. The
+// result contains only rows of the set `among`. The variables `vars` are bound in the frame.
 func (m *matcher) satisfying(t *arrangedTest, f *frame, vars []plan.VarID, among rowSet) (rowSet, error) {
 	kept, err := m.keeps(t, f, vars, among)
 	if m.prof != nil {
@@ -195,7 +196,7 @@ func (m *matcher) satisfying(t *arrangedTest, f *frame, vars []plan.VarID, among
 	return kept, err
 }
 
-// keeps is satisfying without a profile.
+// keeps does the work of satisfying, without counting for the profile.
 func (m *matcher) keeps(t *arrangedTest, f *frame, vars []plan.VarID, among rowSet) (rowSet, error) {
 	switch t.src.(type) {
 	case plan.Filter:
@@ -249,7 +250,7 @@ func (m *matcher) keeps(t *arrangedTest, f *frame, vars []plan.VarID, among rowS
 	panic("exec: the clause is not a condition")
 }
 
-// matching returns the rows in the set among for which the block of a test has a match.
+// matching returns the rows in the set `among` for which the block of a test has a match.
 func (m *matcher) matching(t *arrangedTest, f *frame, vars []plan.VarID, among rowSet) (rowSet, error) {
 	in := m.frame(t.id, vars)
 	if cap(in.outer) < frameSize {
@@ -303,7 +304,7 @@ func (s rowSet) count() int64 {
 
 func (s rowSet) isEmpty() bool { return s == rowSet{} }
 
-// pipes calls visit for the steps of each block of the test.
+// pipes calls `visit` with the steps of each block in the test.
 func (t *arrangedTest) pipes(visit func(*pipe)) {
 	if t.inner != nil {
 		visit(t.inner)
@@ -313,7 +314,8 @@ func (t *arrangedTest) pipes(visit func(*pipe)) {
 	}
 }
 
-// size returns the number of conditions of an Any or All, with those of the blocks of this kind inside.
+// size returns the number of conditions in an Any or All, including the conditions of the Any and
+// All blocks inside it.
 func (t *arrangedTest) size() int {
 	n := len(t.of)
 	for _, inner := range t.of {
@@ -322,7 +324,7 @@ func (t *arrangedTest) size() int {
 	return n
 }
 
-// keyword returns the word that begins the block of a test.
+// keyword returns the keyword that begins the block of a test, or "filter" for a filter.
 func (t *arrangedTest) keyword() string {
 	switch t.src.(type) {
 	case plan.Not:
@@ -340,9 +342,9 @@ func (t *arrangedTest) keyword() string {
 
 func (s *blockFilter) describe(*explainer) (name, detail string) { return s.test.keyword(), "" }
 
-// conditions returns the operators of the conditions in a test: the steps of its block, or one operator
-// for each condition of an Any or All. The parameter rows is the estimated number of rows that are
-// tested.
+// conditions returns the operators for the conditions in a test: the steps of its block, or one
+// operator for each condition of an Any or All. The parameter `rows` is the estimated number of
+// rows that the run will test.
 func (x *explainer) conditions(t *arrangedTest, rows float64) []*engine.Operator {
 	if t.inner != nil {
 		if op, _ := x.pipe(t.inner, nil); op != nil {

@@ -12,7 +12,7 @@ import (
 type cond struct {
 	op          plan.Op
 	left, right *expr        // right is nil in a test for null
-	notNull     bool         // a test for null holds for values that are not null
+	notNull     bool         // for a test for null: true if it keeps the values that are not null
 	unless      int          // the parameter that disables the condition when it is null, or -1
 	text        int          // position in query.texts for a text match, else -1
 	list        int          // position in query.lists for `in` with a constant list, else -1

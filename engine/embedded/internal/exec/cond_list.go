@@ -15,11 +15,11 @@ import (
 // constPattern is a pattern that the conditions of a query use.
 type constPattern struct {
 	ex       *expr            // constant during a run
-	compiled *pattern.Pattern // of a literal; nil for a parameter
+	compiled *pattern.Pattern // made from a literal; nil for a parameter
 }
 
-// wordOperator checks the operands of `in` and `matches`, and sets the fields list and pattern of a
-// bound comparison.
+// wordOperator checks the operands of `in` and `matches`, and sets the fields `list` and `pattern`
+// of a bound comparison.
 func (b *binder) wordOperator(c *cond) error {
 	switch c.op {
 	case plan.In:
@@ -56,10 +56,10 @@ type constants struct {
 	compiled []*pattern.Pattern // by position in query.patterns; nil for a null argument
 }
 
-// sortedList holds the distinct elements of a list in ascending order, without nulls and NaN, which
-// equal no value.
+// sortedList contains the distinct elements of a list in ascending order. It leaves out nulls and
+// NaN, because they equal no value.
 type sortedList struct {
-	ready  bool // whether values is set for this run
+	ready  bool // whether `values` is set for this run
 	values []value.Value
 }
 
@@ -94,11 +94,12 @@ func (ev *evaluator) endConstants() {
 	clear(ev.compiled)
 }
 
-// valueBytes is the size of a value in a list.
+// valueBytes is the size in bytes of a value in a list.
 const valueBytes = 48
 
-// members returns the distinct elements of a constant list in ascending order. It returns nil if the
-// list is null, or if the memory does not suffice; then the run ends with that error.
+// members returns the distinct elements of a constant list in ascending order. It returns nil if
+// the list is null. It also returns nil if the run has too little memory; the run then ends with an
+// error.
 func (ev *evaluator) members(list int) []value.Value {
 	s := &ev.sorted[list]
 	if s.ready {
@@ -130,7 +131,8 @@ func compareValues(a, b value.Value) int {
 	return c
 }
 
-// testIn appends the rows of a frame in which the left side is an element of the constant list.
+// testIn appends to `rows` the rows of a frame in which the left side of the condition is an
+// element of its constant list.
 func (ev *evaluator) testIn(c *cond, f *frame, rows []uint32) []uint32 {
 	list := ev.members(c.list)
 	if len(list) == 0 {
@@ -163,8 +165,9 @@ func (ev *evaluator) testIn(c *cond, f *frame, rows []uint32) []uint32 {
 	return rows
 }
 
-// testPattern appends the rows of a frame in which the left side matches the pattern. When the call
-// ends, it stops and the run ends with the context's error.
+// testPattern appends to `rows` the rows of a frame in which the left side of the condition matches
+// its pattern. When the context of the call ends, testPattern stops, and the run ends with the
+// context's error.
 func (ev *evaluator) testPattern(c *cond, f *frame, rows []uint32) []uint32 {
 	p := ev.compiled[c.pattern]
 	if p == nil {
@@ -175,7 +178,7 @@ func (ev *evaluator) testPattern(c *cond, f *frame, rows []uint32) []uint32 {
 		ev.textErr = cmp.Or(ev.textErr, ev.ctx.Err())
 		return ev.textErr != nil
 	}
-	work := 0 // since the last look at the context
+	work := 0 // since the context was last checked; see patternWork
 	for i, s := range vec.Strings[:f.n] {
 		if vec.IsNull(i) {
 			continue
@@ -193,11 +196,12 @@ func (ev *evaluator) testPattern(c *cond, f *frame, rows []uint32) []uint32 {
 	return rows
 }
 
-// patternWork is the product of bytes and elements of patterns between two looks at the context. It
-// takes milliseconds.
+// patternWork is the amount of matching between two checks of the context: the bytes of each text,
+// multiplied by the number of elements of the pattern. So much matching takes milliseconds.
 const patternWork = 1 << 20
 
-// testNull appends the rows of a frame in which an expression is null, or is not.
+// testNull appends to `rows` the rows of a frame in which an expression is null or, if the
+// condition's field `notNull` is set, is not null.
 func (ev *evaluator) testNull(c *cond, f *frame, rows []uint32) []uint32 {
 	vec := ev.eval(c.left, f)
 	for i := range f.n {

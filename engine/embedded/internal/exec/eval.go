@@ -193,7 +193,7 @@ func (ev *evaluator) valueAt(e *expr, f *frame, i int) value.Value {
 	case exprMatch:
 		// A text match is never equal to a key.
 	case exprBM25, exprNearest, exprFused, exprApply, exprTest, exprAgg:
-		// No lookup uses them; see scope.isKnown.
+		// No lookup uses such an expression; see scope.isKnown.
 	}
 	return value.Null
 }

@@ -9,13 +9,13 @@ const frameSize = 1024
 type frame struct {
 	n    int        // number of rows
 	cols [][]uint32 // by variable: its ordinals, one per row
-	// Only the frames of a `not` or `exists` block use the fields `outer` and `found`. A row of the frame comes
-	// from a row of the block's input; `outer` contains that row for each row of the frame. `found`
-	// contains the rows of the input for which the block already has a match.
+	// Only the frames of a `not` or `exists` block use the fields `outer` and `found`. For each row
+	// of the frame, `outer` contains the row of the block's input from which the row was made.
+	// `found` contains the rows of the input for which the block already has a match.
 	outer []uint32
 	found *rowSet
-	// groups contains the number of the group of each row. Only the frames of a grouped result use
-	// it.
+	// groups contains, for each row, the number of its group. Only the frames of a grouped result
+	// use `groups`.
 	groups []uint32
 }
 

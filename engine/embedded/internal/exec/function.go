@@ -14,13 +14,13 @@ var (
 	errRange = errors.New("has a result that is out of range")
 )
 
-// function computes the result of an operator or a function. typ is the type of the result. No
-// argument is null, except for the functions in takesNull. The error is errZero, errRange or a
-// *engine.TooLarge.
+// function computes the result of an operator or a function. The parameter `typ` is the type of the
+// result. No argument is null: a function for which takesNull returns true has an implementation
+// elsewhere. The error is errZero, errRange or a *engine.TooLarge.
 type function func(typ value.Type, args []value.Value) (value.Value, error)
 
-// functions has the evaluation of each operator and function, by number. If and Coalesce have none,
-// because they choose between their arguments.
+// functions contains the implementation of each operator and function, by its number. If and
+// Coalesce have none here, because they choose between their arguments.
 var functions = [...]function{
 	plan.Add: arithmetic(addInts, addUints, func(a, b float64) float64 { return a + b }), plan.Subtract: arithmetic(subtractInts, subtractUints, func(a, b float64) float64 { return a - b }),
 	plan.Multiply: arithmetic(multiplyInts, multiplyUints, func(a, b float64) float64 { return a * b }),
@@ -46,7 +46,7 @@ func makesText(f plan.Func) bool {
 	return f == plan.Concat || f == plan.Lower || f == plan.Upper || f == plan.ToString
 }
 
-// call computes a function of values that may be null.
+// call applies an operator or a function to values, which may be null.
 func call(f plan.Func, typ value.Type, args []value.Value) (value.Value, error) {
 	switch f {
 	case plan.Coalesce:
@@ -79,9 +79,10 @@ type inputs struct {
 	now  value.Value
 }
 
-// value evaluates an expression of literals, arguments and now(). If strict is set, the error is
-// errZero, errRange or a *engine.TooLarge; else only the latter, and a result that does not exist is
-// null. It evaluates only the arguments of if and coalesce that it needs.
+// value evaluates an expression of literals, arguments and now(). If the expression has no result,
+// value returns null or, if `strict` is set, the error errZero or errRange. The only other error is
+// a *engine.TooLarge. Of the arguments of `if` and `coalesce`, it evaluates only the ones that it
+// needs.
 func (in *inputs) value(e plan.Expr, strict bool) (value.Value, error) {
 	switch e := e.(type) {
 	case plan.Lit:
@@ -105,7 +106,7 @@ func (in *inputs) value(e plan.Expr, strict bool) (value.Value, error) {
 	panic("exec: an expression without variables has a variable")
 }
 
-// apply evaluates an operator or a function; see value.
+// apply evaluates an operator or a function in the way that the method value describes.
 func (in *inputs) apply(e plan.Apply, strict bool) (value.Value, error) {
 	args := e.Args
 	switch e.Func {
@@ -143,7 +144,7 @@ func (in *inputs) apply(e plan.Apply, strict bool) (value.Value, error) {
 	return v, err
 }
 
-// tooLong returns the error for a text that + would make.
+// tooLong returns the error for a text of n bytes that the operator + would make.
 func tooLong(n int) error {
 	return &engine.TooLarge{Resource: "bytes of a text that + makes", Limit: plan.MaxText, Actual: int64(n)}
 }

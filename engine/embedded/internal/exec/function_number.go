@@ -8,7 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// number returns a number as the nearest float.
+// number converts a number to the nearest float.
 func number(v value.Value) float64 {
 	switch {
 	case v.Kind().IsFloat():
@@ -19,8 +19,8 @@ func number(v value.Value) float64 {
 	return float64(v.Int())
 }
 
-// widen converts a number to the kind in which it is computed: I64, U64 or F64. It returns every
-// other value unchanged.
+// widen converts a number to the kind `to` (I64, U64 or F64), in which operators compute. It
+// returns every other value unchanged.
 func widen(v value.Value, to value.Kind) value.Value {
 	switch {
 	case v.Kind() == to || v.IsList() || !v.Kind().IsNumeric():
@@ -31,11 +31,11 @@ func widen(v value.Value, to value.Kind) value.Value {
 	return value.OfBits(to, v.Bits())
 }
 
-// positiveZero is added to a result to make −0 the 0 that it equals, so that equal results are the
-// same value.
+// positiveZero is added to each float result. The addition turns −0 into 0, so that two results
+// that are equal are also the same value.
 const positiveZero = 0.0
 
-// finite returns a float, or errRange if it is not finite.
+// finite returns a float as a value, or errRange if the float is infinite or NaN.
 func finite(f float64) (value.Value, error) {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return value.Null, errRange
@@ -43,7 +43,8 @@ func finite(f float64) (value.Value, error) {
 	return value.OfF64(f + positiveZero), nil
 }
 
-// arithmetic makes an operator of its forms for the kinds in which it is computed.
+// arithmetic makes an operator from three functions, which compute with signed integers, unsigned
+// integers and floats.
 func arithmetic(ints func(a, b int64) (int64, bool), uints func(a, b uint64) (uint64, bool), floats func(a, b float64) float64) function {
 	return func(typ value.Type, args []value.Value) (value.Value, error) {
 		switch typ.Kind {
@@ -132,7 +133,7 @@ func abs(_ value.Type, args []value.Value) (value.Value, error) {
 	}
 }
 
-// whole applies a rounding to a float; an integer is whole already.
+// whole rounds a float with the function `rounding`. It returns an integer unchanged.
 func whole(v value.Value, rounding func(float64) float64) (value.Value, error) {
 	if !v.Kind().IsFloat() {
 		return v, nil
@@ -144,7 +145,8 @@ func round(_ value.Type, args []value.Value) (value.Value, error) { return whole
 func floor(_ value.Type, args []value.Value) (value.Value, error) { return whole(args[0], math.Floor) }
 func ceil(_ value.Type, args []value.Value) (value.Value, error)  { return whole(args[0], math.Ceil) }
 
-// toInt cuts a number towards zero. The result is null if it is not an I64.
+// toInt converts a number or a text to an I64 and rounds towards zero. The result is null if the
+// text is not a number, or if the number does not fit into an I64.
 func toInt(_ value.Type, args []value.Value) (value.Value, error) {
 	v := args[0]
 	if v.Kind() == value.String {
@@ -174,7 +176,8 @@ func toInt(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfI64(int64(f)), nil
 }
 
-// toFloat converts a number or a text. The result is null if there is no finite number.
+// toFloat converts a number or a text to an F64. The result is null if the text is not a finite
+// number.
 func toFloat(_ value.Type, args []value.Value) (value.Value, error) {
 	v := args[0]
 	if v.Kind() != value.String {
@@ -191,8 +194,8 @@ func toFloat(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfF64(f + positiveZero), nil
 }
 
-// decimal reports whether a text writes a number: an optional sign, digits, an optional fraction and
-// an optional exponent. It returns the text.
+// decimal reports whether a text is a decimal number: an optional sign, digits, an optional
+// fraction and an optional exponent. It also returns the text itself.
 func decimal(s string) (string, bool) {
 	rest := s
 	sign := func() {

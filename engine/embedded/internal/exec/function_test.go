@@ -8,7 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// TestFunctions checks that each operator and function has an evaluation.
+// TestFunctions checks that the table `functions` implements every operator and function, except
+// the functions that accept null.
 func TestFunctions(t *testing.T) {
 	if len(functions) != len(plan.Functions) {
 		t.Errorf("%d evaluations for %d functions", len(functions), len(plan.Functions))
@@ -20,7 +21,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// TestNumbers compares the operators on vectors with those on single values.
+// TestNumbers compares the results of operators on vectors with their results on single values.
 func TestNumbers(t *testing.T) {
 	ints := []int64{0, 1, -1, 2, -7, 1 << 31, 1<<62 + 1, -1 << 63, 1<<63 - 1}
 	for _, f := range []plan.Func{plan.Add, plan.Subtract, plan.Multiply} {

@@ -37,14 +37,15 @@ func size(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfI32(int32(min(len(args[0].Elems()), math.MaxInt32))), nil
 }
 
-// substring returns the code points at the positions from start to start + count - 1.
+// substring returns the code points of a text at the positions from `start` to `start` + `count` -
+// 1.
 func substring(_ value.Type, args []value.Value) (value.Value, error) {
 	s, start, count := args[0].Str(), position(args[1]), position(args[2])
 	if count <= 0 {
 		return value.OfString(""), nil
 	}
 	end := start + count
-	if end < start { // only if both are large
+	if end < start { // the sum overflows, because both are large
 		end = math.MaxInt64
 	}
 	from, to := len(s), len(s)
@@ -68,8 +69,8 @@ func substring(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfString(s[from:to]), nil
 }
 
-// position returns an integer as a position in a text. A number beyond the range of an I64 is beyond
-// every text.
+// position converts an integer to a position in a text. A number above the range of an I64 becomes
+// the largest I64, which is beyond the end of every text.
 func position(v value.Value) int64 {
 	if v.Kind() == value.U64 && v.Uint() > math.MaxInt64 {
 		return math.MaxInt64
@@ -77,7 +78,8 @@ func position(v value.Value) int64 {
 	return int64(v.Bits())
 }
 
-// toString returns the text that a value has in a key, or null for a float that is not finite.
+// toString converts a value to the text that represents it in a key. The result is null for a float
+// that is not finite.
 func toString(_ value.Type, args []value.Value) (value.Value, error) {
 	v := args[0]
 	if v.Kind() == value.String {

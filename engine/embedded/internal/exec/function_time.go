@@ -14,13 +14,13 @@ const (
 	dayMillis    = 24 * hourMillis
 )
 
-// shift makes the function that moves a Date or DateTime by a number of units, forwards if sign is 1
-// and backwards if it is -1.
+// shift makes the function that moves a Date or DateTime by a number of units: forwards if `sign`
+// is 1, backwards if it is -1. The parameter `unit` is in milliseconds.
 func shift(unit, sign int64) function {
 	return func(typ value.Type, args []value.Value) (value.Value, error) {
 		length := unit
 		if typ.Kind == value.Date {
-			length = 1 // a Date counts days, and takes no other unit
+			length = 1 // a Date counts days; the only unit for it is a day
 		}
 		step, ok := multiplyInts(position(args[1]), length*sign)
 		if !ok {
@@ -50,8 +50,8 @@ func moved(v value.Value, n int64) (value.Value, error) {
 	return value.OfDateTime(t), nil
 }
 
-// shiftDuration makes the function that moves a DateTime by a Duration. It rounds the result down to
-// a millisecond, as a DateTime that is read from a text.
+// shiftDuration makes the function that moves a DateTime by a Duration. The function rounds the
+// result down to a millisecond, just as a text is rounded when it is parsed as a DateTime.
 func shiftDuration(sign int64) function {
 	return func(_ value.Type, args []value.Value) (value.Value, error) {
 		d := args[1].Int()
@@ -65,7 +65,7 @@ func shiftDuration(sign int64) function {
 	}
 }
 
-// instant returns a Date at midnight, or a DateTime, in UTC.
+// instant returns the time of a DateTime, or midnight of a Date, in UTC.
 func instant(v value.Value) time.Time {
 	if v.Kind() == value.Date {
 		return value.DateValue(v.Int()).Time()
@@ -94,7 +94,7 @@ func weekday(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfI32(int32(instant(args[0]).Weekday()+6)%7 + 1), nil
 }
 
-// days returns the number of the day of a Date or DateTime, in UTC, since 1970-01-01.
+// days returns the number of days from 1970-01-01 to the day of a Date or DateTime, in UTC.
 func days(v value.Value) int64 {
 	if v.Kind() == value.Date {
 		return v.Int()
@@ -106,7 +106,8 @@ func days(v value.Value) int64 {
 	return n
 }
 
-// dateOf returns the day of a time, or the Date that a text writes, or null if it writes none.
+// dateOf converts a Date, a DateTime or a text to a Date. The result is null if the text is not a
+// date.
 func dateOf(_ value.Type, args []value.Value) (value.Value, error) {
 	v := args[0]
 	if v.Kind() != value.String {

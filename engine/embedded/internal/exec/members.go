@@ -8,19 +8,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// members binds a variable to the nodes whose id, key or indexed property is in a constant list. It
-// looks each element of the list up. The filter stays.
+// members is a step that binds a variable to the nodes whose id, key or indexed property is in a
+// constant list. It looks up each element of the list. The filter with the list still runs
+// afterwards.
 type members struct {
 	v       plan.VarID   // the variable that it binds
 	cond    *cond        // the condition with the list
 	tuple   int          // position of the indexed property in the tuples of the type, or -1 for the id or the key
 	vars    []plan.VarID // variables that are already bound
 	id      int          // position in matcher.frames of the frame for the result
-	instead step         // used if the condition is dropped
+	instead step         // the step that runs if the condition is dropped
 }
 
-// members finds a filter that requires the id, the key or an indexed property of a node to be in a
-// constant list. It returns nil if there is none.
+// members returns a step for a filter that requires the id, the key or an indexed property of a
+// node to be in a constant list. It returns nil if there is no such filter.
 func (pl *planner) members(s *scope, v plan.VarID) *members {
 	t := pl.types[v]
 	var best *members
@@ -45,7 +46,7 @@ func (pl *planner) members(s *scope, v plan.VarID) *members {
 	return best
 }
 
-// found estimates the number of nodes that the step finds among live ones.
+// found estimates the number of nodes that the step finds if `live` nodes of the type exist.
 func (s *members) found(live float64) float64 {
 	n := listLength(s.cond.right)
 	if s.tuple >= 0 {
@@ -62,7 +63,7 @@ func (s *members) cost(live float64) float64 {
 	return probeCost + listLength(s.cond.right)*live*probeShare
 }
 
-// addMembers adds the step.
+// addMembers adds the step r to the pipe.
 func (pl *planner) addMembers(s *scope, r *members) {
 	r.id, r.vars = pl.frame(), slices.Clip(s.vars)
 	r.instead = &scan{v: r.v, id: r.id, vars: r.vars}
@@ -129,7 +130,7 @@ func (s *members) run(m *matcher, p *pipe, at int, f *frame) error {
 	return m.flush(p, at, out)
 }
 
-// find looks up the node whose id or key is v.
+// find looks up the node that has v as its id or its key.
 func (s *members) find(m *matcher, table *version.Table, v value.Value) (uint32, bool) {
 	if s.cond.left.kind == exprID || table.Type.IDProp >= 0 {
 		return table.Lookup(v.Str())

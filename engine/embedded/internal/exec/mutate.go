@@ -325,8 +325,8 @@ func (w *Write) value(e plan.Expr) value.Value {
 	return v
 }
 
-// computed returns the value of an expression that is assigned to a property, or to id, from or to.
-// The error names the expression if it has no result.
+// computed returns the value of an expression that a statement assigns to a property, or to `id`,
+// `from` or `to`. If the expression has no result, the error shows the expression.
 func (w *Write) computed(t *version.Type, property string, e plan.Expr) (value.Value, error) {
 	v, err := (&inputs{w.Args, w.Now}).value(e, true)
 	if err == errZero || err == errRange {

@@ -65,8 +65,8 @@ func checkPropType(t *version.Type, name string, want value.Type) error {
 	return nil
 }
 
-// operandType checks an expression of a mutation and returns its type. It must be a literal, an
-// existing parameter, now, or computed from them.
+// operandType checks an expression of a mutation and returns its type. The expression must be a
+// literal, an existing parameter or `now`, or must be computed from such expressions.
 func operandType(q *plan.Query, e plan.Expr) (value.Type, error) {
 	switch e := e.(type) {
 	case plan.Lit:
@@ -112,8 +112,8 @@ func operandType(q *plan.Query, e plan.Expr) (value.Type, error) {
 	return value.Type{}, mismatch("a mutation holds a %T, but may hold only literals, parameters, now() and what is computed from them", e)
 }
 
-// operands checks the expressions of a statement; see operandType. An expression may be missing
-// where the statement allows that.
+// operands checks the expressions of a statement; see operandType. An expression may be missing if
+// it is optional in the statement.
 func operands(q *plan.Query, s plan.Statement) error {
 	var exprs []plan.Expr
 	var set []plan.Assign

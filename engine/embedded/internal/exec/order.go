@@ -85,8 +85,8 @@ func (pl *planner) frame() int {
 	return pl.frames - 1
 }
 
-// pipe arranges a block. The parameter `outer` is the scope around a block inside the match; it is nil
-// for the match.
+// pipe arranges the clauses of a block into steps. The parameter `outer` is the scope that
+// surrounds a block inside the match; it is nil for the match itself.
 func (pl *planner) pipe(b *block, outer *scope) (*pipe, error) {
 	s := pl.scope(b, outer)
 	for {

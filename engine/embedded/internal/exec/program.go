@@ -46,8 +46,8 @@ type query struct {
 	match  *block
 	vecs   int // number of vectors that the expressions own
 	texts  []*textMatch
-	// lists holds the constant lists of the conditions with `in`, and patterns the patterns of those with
-	// `matches`.
+	// `lists` contains the constant lists of the `in` conditions. `patterns` contains the patterns
+	// of the `matches` conditions.
 	lists    []*expr
 	patterns []constPattern
 	keep     []plan.VarID // variables whose ordinals the result needs
@@ -84,7 +84,8 @@ type projection struct {
 // isKey reports whether the column is one of the values by which a grouped read groups its rows.
 func (c *projection) isKey() bool { return c.agg < 0 && !c.composed }
 
-// variesByGroup reports whether the column is such a value and is not the same for every row.
+// variesByGroup reports whether a grouped read groups its rows by the column, and the column is not
+// constant.
 func (c *projection) variesByGroup() bool { return c.isKey() && c.ex.kind != exprConst }
 
 // orderKey is a sort key. In a grouped read it is a column or an aggregate.
@@ -160,8 +161,8 @@ func CheckUses(q *plan.Query, s *version.Schema) error {
 	return nil
 }
 
-// CheckArgs checks arguments against the parameters. It returns the arguments with the defaults in
-// place of nulls. The error is a *engine.BadArgument.
+// CheckArgs checks that the arguments fit the parameters. It returns the arguments; a null argument
+// is replaced by the default of its parameter. The error is a *engine.BadArgument.
 func CheckArgs(params []plan.Param, args engine.Args) (engine.Args, error) {
 	if len(args) != len(params) {
 		name := ""

@@ -14,7 +14,7 @@ type scope struct {
 	links       []*link                       // traversals that no step follows yet
 	filtersOf   map[plan.VarID][]*pendingCond // the filters by the unbound variables that they use
 	ready       []*pendingCond                // filters whose variables are all bound
-	open        int                           // number of the other filters
+	open        int                           // number of filters with an unbound variable
 	tests       []*test                       // blocks that no step tests yet
 	accessPaths map[plan.VarID]*accessPath    // see planner.accessPath
 	pipe        *pipe

@@ -58,8 +58,9 @@ func (b *binder) shape() error {
 	return b.checkLimit()
 }
 
-// checkLimit checks the parameter that gives the limit of the read, if there is one. Its arguments must
-// be numbers of rows up to Limit.
+// checkLimit checks the parameter that gives the limit of the read, if there is one. The bounds of
+// the parameter must be a minimum of 0 or more and a maximum equal to the field `Limit` of the
+// read.
 func (b *binder) checkLimit() error {
 	by := b.read.LimitBy
 	if by == nil {

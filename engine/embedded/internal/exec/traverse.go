@@ -216,7 +216,7 @@ func (s *check) run(m *matcher, p *pipe, at int, f *frame) error {
 	return m.push(p, at+1, f)
 }
 
-// edgeTest tests whether an edge joins one node with other nodes.
+// edgeTest is for one node. It tests for any other node whether an edge joins the two.
 type edgeTest struct {
 	node   uint32 // ordinal of the node with the edges to look up
 	hops   [2]hop // the directions in which the edges are followed
@@ -224,7 +224,7 @@ type edgeTest struct {
 	marked *walk  // the nodes at the other ends of its edges; nil if they were not marked
 }
 
-// edgeTest prepares the edges of a node. The parameter `tests` is the number of calls of
+// edgeTest returns an edgeTest for a node. The parameter `tests` is the number of calls of
 // edgeTest.joins that will follow.
 func (m *matcher) edgeTest(s *check, node uint32, back bool, tests int) (j edgeTest, err error) {
 	j.node = node
@@ -256,8 +256,8 @@ func (m *matcher) edgeTest(s *check, node uint32, back bool, tests int) (j edgeT
 	return j, m.tick(tests)
 }
 
-// The other ends of a node's edges are marked only if the node has fewer than markShare edges for
-// each node to test. Otherwise a search for each node is cheaper.
+// The nodes at the other ends of a node's edges are marked only if the node has fewer than
+// markShare edges for each expected test. Otherwise a search for each test is cheaper.
 const markShare = 4
 
 // joins reports whether an edge joins the node of j with the node `other`.

@@ -16,7 +16,7 @@ type laterVectors struct {
 // laterChunk is the number of vectors at which a chunk is full: Update adds no more vectors to it.
 const laterChunk = 256
 
-// LaterBytes returns the approximate number of bytes in memory of a vector that is not in the graph.
+// LaterBytes returns the approximate memory, in bytes, that a vector outside the graph takes.
 func (g *VectorGraph) LaterBytes() int { return g.stride + 56 }
 
 // laterCollector collects the vectors that are added to a view.
@@ -26,11 +26,11 @@ type laterCollector struct {
 	size   int          // LaterBytes of the graph
 	places []laterPlace // of the vectors that are not null
 	paid   int          // number of vectors for which Spend was called
-	seen   int          // number of calls of add
+	seen   int          // number of calls of the method `add`
 	err    error        // of the context or of Spend; ends the collection
 }
 
-// laterPlace is an entity and its row.
+// laterPlace contains the row number and the ordinal of an entity.
 type laterPlace struct{ row, ord uint32 }
 
 // add collects the vector of an entity, if it is not null.
@@ -53,7 +53,8 @@ func (c *laterCollector) add(ord, row uint32) {
 	c.places = append(c.places, laterPlace{row, ord})
 }
 
-// finish codes the collected vectors and adds them to v. REQUIRES: v is under construction.
+// finish computes the codes of the collected vectors and adds them to v. REQUIRES: v is under
+// construction.
 func (c *laterCollector) finish(v *VectorView) error {
 	if c.err != nil || len(c.places) == 0 {
 		return c.err

@@ -45,9 +45,10 @@ func (g *VectorGraph) Named(name string) {
 	}
 }
 
-// Map makes views use the graph as stored in src, the segment that [VectorGraph.Name] names. Then
-// the memory of a graph that was built in memory is freed once no search uses it. Map throws the
-// faults that it finds in src. Only the goroutine that writes manifests may call it.
+// Map makes views read the graph from src, which must be the segment with the name
+// [VectorGraph.Name]. The memory of a graph that was built in memory is then freed as soon as no
+// search uses it. Map throws the faults that it finds in src. Only the goroutine that writes
+// manifests may call it.
 func (g *VectorGraph) Map(src column.Source) {
 	if g.stored == nil && g.mapped.Load() == nil {
 		g.mapped.Store(OpenVectorGraph(g.Name(), src, g.dim, g.covered))
@@ -78,7 +79,7 @@ func (g *VectorGraph) byPieces() bool {
 	return g.stored.unread.Left() && g.stored.unread.ByPieces(1, func() int { return g.stored.codes.Len() + 4*g.stored.links.Len() }, g.read)
 }
 
-// load reads the codes and links of a stored graph whole, unless that has been done.
+// load reads all codes and links of a stored graph into memory, unless that has been done.
 func (g *VectorGraph) load() {
 	if g.stored != nil {
 		g.stored.unread.Resolve(g.read)
@@ -92,8 +93,8 @@ func (g *VectorGraph) read() {
 	g.links = links
 }
 
-// codesOf returns the codes of n nodes, beginning with the node `first`. All of them must be in one
-// chunk.
+// codesOf returns the codes of n nodes, beginning with the node at position `first`. All n nodes
+// must be in one chunk.
 func (g *VectorGraph) codesOf(first, n int) []int8 {
 	if g.stored != nil && g.byPieces() {
 		return g.stored.codes.Range(first*g.stride, (first+n)*g.stride)
@@ -139,9 +140,9 @@ func (g *VectorGraph) Blocks(add func(name string, data []byte) error) error {
 	return nil
 }
 
-// OpenVectorGraph opens a stored graph of vectors with dim components. The graph keeps src.
-// OpenVectorGraph throws faults in the graph; see package corruption. It does not read codes and
-// links; their faults are thrown by the searches that find them.
+// OpenVectorGraph opens a stored graph of vectors with dim components. It throws faults in the
+// graph; see package corruption. It does not read the codes and the links. The graph keeps src,
+// from which searches read codes and links; a search throws the faults that it finds in them.
 func OpenVectorGraph(name string, src column.Source, dim int, covered uint32) *VectorGraph {
 	at := &blockPlace{src, "of vectors"}
 	meta := column.RawBlock(src, "vectors")

@@ -15,7 +15,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 )
 
-// graphBlocks returns the blocks of a graph of n vectors, the graph and its vectors.
+// graphBlocks builds a graph of n vectors. It returns the stored blocks of the graph, the graph
+// itself, and the vectors.
 func graphBlocks(t *testing.T, n int) (blocks, *VectorGraph, [][]float32) {
 	t.Helper()
 	all := drawVectors(rand.New(rand.NewPCG(7, 8)), n, 32, 20, 0.4)
@@ -66,7 +67,7 @@ func linksIn(g *VectorGraph) []uint32 {
 	return g.links
 }
 
-// wholeReads records the blocks that are read whole.
+// wholeReads records the names of the blocks that are read whole.
 type wholeReads struct {
 	blocks
 	names map[string]bool
@@ -77,11 +78,12 @@ func (w wholeReads) Block(name string) ([]byte, error) {
 	return w.blocks.Block(name)
 }
 
-// TestVectorSearchReadsItsNodes searches a graph right after it was opened. The codes and links, which
-// are most of the graph, must not be read whole, and the search must find what it finds in memory.
+// TestVectorSearchReadsItsNodes searches a graph right after it was opened. The search must not
+// read the whole blocks of codes and links, which are most of the graph. It must find the same
+// nodes as a search of the graph in memory.
 func TestVectorSearchReadsItsNodes(t *testing.T) {
 	defer func(was int) { column.PieceBytes = was }(column.PieceBytes)
-	column.PieceBytes = 16 // so that one search does not make it worthwhile to read the blocks whole
+	column.PieceBytes = 16 // so small that one search is not a reason to read whole blocks
 	b, g, _ := graphBlocks(t, 1500)
 	src := wholeReads{b, map[string]bool{}}
 	query := queryOf(drawVectors(rand.New(rand.NewPCG(1, 1)), 1, 32, 0, 1)[0])
@@ -102,8 +104,8 @@ func TestVectorSearchReadsItsNodes(t *testing.T) {
 	}
 }
 
-// TestVectorViewWithinLimits makes views of a state with many vectors outside the graph. The memory
-// and the context must bound the work.
+// TestVectorViewWithinLimits makes views of a state with many vectors outside the graph. The call
+// must stop early if the view exceeds the memory or the context has ended.
 func TestVectorViewWithinLimits(t *testing.T) {
 	_, g, all := graphBlocks(t, 1500)
 	more := append(slices.Clone(all), drawVectors(rand.New(rand.NewPCG(3, 4)), 5000, 32, 0, 1)...)

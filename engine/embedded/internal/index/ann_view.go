@@ -25,12 +25,12 @@ type VectorView struct {
 type Vectors func(row uint32) (v []float32, ok bool)
 
 // VectorView returns the view of a state that has the given rows and the ordinals [0, next). The
-// graph may be one of another state, even of another branch, but both states must have the same
-// rows below number g.Covered(). Searches compare an entity one by one if it has a later row, or if
-// it was dead in the state of the graph and so has no node.
+// graph may be that of another state, even of another branch, but both states must have the same
+// rows below number g.Covered(). A search compares one by one the entities that have a later row,
+// and the entities that have no node because they were dead in the state of the graph.
 //
-// The only possible errors are that of the context and that of Spend, which is called before vectors
-// are coded.
+// VectorView fails only if the context ends or if Spend fails. It calls Spend before it codes
+// vectors.
 func (w Work) VectorView(g *VectorGraph, next uint32, rows Rows, vector Vectors) (*VectorView, error) {
 	v := &VectorView{graph: g, rows: rows, next: next}
 	found := engine.NewBitmap(int(g.covered))
@@ -51,8 +51,8 @@ func (w Work) VectorView(g *VectorGraph, next uint32, rows Rows, vector Vectors)
 	return v, c.finish(v)
 }
 
-// Gone returns the number of nodes that do not count in the state with the given rows and the
-// ordinals [0, next).
+// Gone returns the number of nodes that belong to dead or changed entities in the state with the
+// given rows and the ordinals [0, next).
 func (g *VectorGraph) Gone(next uint32, rows Rows) (n int) {
 	v := VectorView{graph: g, rows: rows, next: next}
 	for node := range uint32(len(g.ords)) {

@@ -174,8 +174,8 @@ func TestTextView(t *testing.T) {
 	}
 }
 
-// TestTextParts builds an index in parts and updates it. The index must equal one that is built at
-// once, and an update must not merge parts that are large together.
+// TestTextParts builds an index in parts and updates it. The index must equal an index that was
+// built in one part. An update must not merge two parts that are too large together.
 func TestTextParts(t *testing.T) {
 	defer func(was int) { maxMerged = was }(maxMerged)
 	maxMerged = 20_000
@@ -246,8 +246,8 @@ func TestTextParts(t *testing.T) {
 	}
 }
 
-// TestTextNameConcurrently sets the name of an index while other goroutines read it. The race
-// detector checks the test.
+// TestTextNameConcurrently sets the name of an index while other goroutines read the name. The race
+// detector must find no race.
 func TestTextNameConcurrently(t *testing.T) {
 	v := NewTextView(1, Rows{}, func(uint32) (string, bool) { return "hello", true })
 	x := v.Parts()[0]

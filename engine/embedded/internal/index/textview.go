@@ -58,8 +58,8 @@ func (w Work) View(next uint32, rows Rows, source Source) (*TextView, error) {
 	return v, err
 }
 
-// rangeOf returns a function that yields the texts of the live entities of a range of ordinals. The
-// range is counted from the ordinal `first`.
+// rangeOf returns a function that yields the texts of the live entities in a range of ordinals. The
+// bounds of the range are relative to the ordinal `first`.
 func (w Work) rangeOf(first uint32, rows Rows, source Source) func(from, to int, yield func(textDoc) bool) {
 	return func(from, to int, yield func(textDoc) bool) {
 		for ord := first + uint32(from); ord < first+uint32(to); ord++ {
@@ -75,11 +75,11 @@ func (w Work) rangeOf(first uint32, rows Rows, source Source) func(from, to int,
 	}
 }
 
-// InParts is [Work.View] in bounded memory: it divides the texts into parts with at most about `size`
-// bytes of text, indexes one part at a time, and calls store, which returns the segment that holds
-// the index of the part. The view then reads the index from the segment. Before the texts of ordinals
-// from `first` on are read, InParts calls passed(first). The only possible errors are that of the
-// context, that of Spend and that of store.
+// InParts is [Work.View] in bounded memory. It divides the texts into parts with at most about
+// `size` bytes of text each, and indexes one part at a time. It passes the index of each part to
+// the function `store`, which returns the segment that contains this index. The view then reads the
+// index from the segment. Before InParts reads the texts of a part, it calls `passed` with the
+// first ordinal of the part. It fails only if the context ends, or if Spend or `store` fails.
 func (w Work) InParts(next uint32, rows Rows, source Source, size int, passed func(first uint32), store func(x *Text) (TextPart, error)) (*TextView, error) {
 	v := &TextView{rows: rows, next: next}
 	for first := uint32(0); first < next; {
@@ -112,8 +112,8 @@ func (w Work) InParts(next uint32, rows Rows, source Source, size int, passed fu
 	return v, nil
 }
 
-// partTexts is the maximum number of texts in a part that InParts makes. Two parts with so many texts
-// are too large together for compact to merge them.
+// partTexts is the maximum number of texts in a part that InParts makes. Two parts with this number
+// of texts are together too large for the method compact to merge.
 const partTexts = 1 << 22
 
 // cancelEvery is the number of documents between two checks of the context.
@@ -210,16 +210,16 @@ func (v *TextView) bury(r *textRun, d uint32) {
 	v.sum -= uint64(r.lens.at(new(window), d))
 }
 
-// maxMerged is the maximum size, in bytes, of a run that compact makes of two runs, so that an update
-// of a view costs bounded time and memory. Tests lower it.
+// maxMerged is the maximum size, in bytes, of a run that the method compact makes from two runs. It
+// bounds the time and the memory of an update of a view. Tests lower it.
 var maxMerged = 64 << 20
 
 // size returns the approximate size of the index in bytes.
 func (x *Text) size() int { return 12*int(x.docs) + x.dictionary.size + x.postings.size }
 
-// compact drops the dead documents of runs that have many. If there is a new run, it merges the last
-// runs until each is more than twice as large as the next one, or the two together would exceed
-// maxMerged.
+// compact drops the dead documents of each run that has many of them. If there is a new run,
+// compact also merges the last two runs, again and again, until the first of the two has more than
+// twice as many documents as the second, or the two together would exceed maxMerged.
 func (v *TextView) compact(newRun bool) {
 	for i := range v.runs {
 		if r := &v.runs[i]; r.gone > 64 && r.gone > int(r.docs)/4 {

@@ -64,7 +64,7 @@ func graphOf(t *testing.T, s *version.Schema, text string, inline int, opts Opti
 	return applied(s, in, inline)
 }
 
-// applied returns the graph that an input makes, as text.
+// applied applies an input to an empty graph, and returns the graph as text.
 func applied(s *version.Schema, in *Input, inline int) (string, error) {
 	tx := version.Begin(version.NewSnapshot(s, engine.Commit{}))
 	if _, err := Apply(context.Background(), tx, in, engine.Merge, inline, nil); err != nil {

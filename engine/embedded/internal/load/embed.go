@@ -32,8 +32,7 @@ func (in *Input) LeftOut() int {
 
 // Embed computes the missing vectors of the input, in the order of its lines. The vectors of a
 // spilled batch are in memory only until they are computed; then Embed writes them to a temporary
-// file. The error is that of the function `embed` or of
-// the file.
+// file. It fails only if the function `embed` or the write of a file fails.
 func (in *Input) Embed(ctx context.Context, embed Embedding) error {
 	var err error
 	in.each(func(r *Rows) {
@@ -51,7 +50,8 @@ func (in *Input) Embed(ctx context.Context, embed Embedding) error {
 	return err
 }
 
-// embed computes the missing vectors of property prop from the texts of property source.
+// embed computes the missing vectors of the property `prop` from the texts of the property
+// `source`.
 func (r *Rows) embed(prop, source int, w *waiting, scratch Scratch) error {
 	for _, b := range r.batches {
 		if b.file != nil {
@@ -105,7 +105,7 @@ func (b *batch) embedSpilled(prop, source int, w *waiting, scratch Scratch) erro
 type waiting struct {
 	embed func(line int64, texts []string) ([][]float32, error)
 	texts []string
-	at    []vectorPlace // by text
+	at    []vectorPlace // for each text, the destination of its vector
 }
 
 // vectorPlace is the destination of a vector.
@@ -124,7 +124,7 @@ func (w *waiting) add(text string, at vectorPlace) error {
 	return nil
 }
 
-// flush computes the vectors of the texts and puts them into their places.
+// flush computes the vectors of the texts and stores each vector at its destination.
 func (w *waiting) flush() error {
 	if len(w.texts) == 0 {
 		return nil

@@ -188,8 +188,8 @@ func (b *batch) bytes() int {
 	return n
 }
 
-// held returns the approximate number of bytes that a batch in memory occupies once its missing
-// vectors are computed.
+// held returns the approximate number of bytes that a batch in memory will occupy when its missing
+// vectors have been computed.
 func (b *batch) held() int64 {
 	n := int64(b.bytes() + 8*len(b.lines))
 	for _, l := range b.left {

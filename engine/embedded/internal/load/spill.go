@@ -22,7 +22,7 @@ type spilled struct {
 	size   int64 // size of the rows in a segment, in bytes
 	name   string
 	rest   column.Source // columns of the batch; nil once they are released
-	perRow column.Source // lines, sizes in a segment, and rows with missing vectors
+	perRow column.Source // line numbers and segment sizes of the rows, and the rows with missing vectors
 	ids    column.Source // ids that were made after `rest` was written; nil for none
 	// computed holds, by property, the column with the vectors that Embed computed after `rest` was
 	// written.
@@ -308,7 +308,8 @@ var textType = value.Of(value.String)
 
 func propColumn(p int) string { return ".p" + strconv.Itoa(p) }
 
-// missingColumn returns the name of the rows in which the vector of property p is missing.
+// missingColumn returns the name of the column that lists the rows in which the vector of property
+// p is missing.
 func missingColumn(p int) string { return ".m" + strconv.Itoa(p) }
 
 // columnNames returns the names of the columns of a batch, in the order of the method `builders`.

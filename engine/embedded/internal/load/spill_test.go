@@ -163,8 +163,9 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// TestSpilledVectors loads rows whose vectors are computed. The rows in memory, with these vectors,
-// must not exceed the limit, and the vectors must be the same as without temporary files.
+// TestSpilledVectors loads rows with vectors that the load computes. The rows in memory, including
+// these vectors, must not exceed the limit. The vectors must be the same as in a load without
+// temporary files.
 func TestSpilledVectors(t *testing.T) {
 	text := value.Of(value.String)
 	c := &catalog.Schema{Nodes: []*catalog.Node{{Name: "Post", Key: []string{"slug"}, Properties: []*catalog.Property{
@@ -241,15 +242,15 @@ func TestSpilledVectors(t *testing.T) {
 	if calls < 20 || all.made < 20 {
 		t.Errorf("%d calls and %d temporary files", calls, all.made)
 	}
-	for _, at := range []int{all.made / 4, all.made / 2} { // their number varies a little
+	for _, at := range []int{all.made / 4, all.made / 2} { // the number of files varies a little
 		if _, _, err := embedded((&files{failAt: at}).scratch); !errors.Is(err, errNoSpace) {
 			t.Errorf("temporary file %d of %d cannot be made: error %v", at, all.made, err)
 		}
 	}
 }
 
-// TestLinesBeyond32Bits reports faults in lines with numbers that do not fit into 32 bits, in memory
-// and in a temporary file.
+// TestLinesBeyond32Bits loads lines with faults, in memory and with a temporary file. The faults
+// must be reported with the right line numbers, which do not fit into 32 bits.
 func TestLinesBeyond32Bits(t *testing.T) {
 	s := testSchema(t)
 	const before = 1<<32 + 10

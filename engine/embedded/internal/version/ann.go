@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// nearby holds the approximate indexes of one state of a table. Readers never build a graph: a
-// build in the background makes it, and later states take it over with the rows that they share. The
+// nearby holds the approximate indexes of one state of a table. Readers never build a graph. A
+// build in the background makes the graph, and later states that share its rows take it over. The
 // first reader of a state brings the index up to date, without the writer's lock.
 type nearby struct {
 	mu sync.Mutex // guards views, updating and builds; never held while rows or files are read
@@ -36,7 +36,7 @@ type nearby struct {
 type nearbyView struct {
 	*index.VectorView
 	current bool
-	taken   *index.VectorGraph // of another branch
+	taken   *index.VectorGraph // the graph of another branch
 	stored  *storedVectors
 }
 
@@ -45,8 +45,8 @@ type VectorBuild struct {
 	p    int
 	done atomic.Pointer[index.VectorView] // nil until the build has succeeded
 
-	// Only Run uses these fields. They are nil once it has ended, because later states hold the build
-	// and must not keep this state.
+	// Only Run uses these fields. Run sets them to nil when it ends: later states refer to the
+	// build, and the build must not keep this state in memory.
 	t       *Table
 	earlier *index.VectorGraph // the graph to extend; nil for a new graph
 }
@@ -58,8 +58,8 @@ func (t *Type) Approximate(p int) bool {
 }
 
 // Vectors returns the approximate index of property p, or nil if none was built yet. The first call
-// brings the index up to date with the state; concurrent calls wait. The only possible errors are
-// those of the context and of w.Spend.
+// brings the index up to date with the state; concurrent calls wait for it. Vectors fails only if
+// the context w.Ctx ends or if w.Spend fails.
 func (t *Table) Vectors(w index.Work, p int) (*index.VectorView, error) {
 	if t.texts == nil || t.texts.typ != t.Type || !t.Type.Approximate(p) {
 		return nil, nil
@@ -111,8 +111,8 @@ func (n *nearby) latest(p int) (nearbyView, chan struct{}) {
 	return n.views[p], n.updating[p]
 }
 
-// replace sets the index of property p, unless it is another one than `before`: a build may have made
-// a better one meanwhile.
+// replace sets the index of property p to `now` if it is still `before`. If it is not, a build may
+// have made a better index meanwhile, and replace does nothing.
 func (n *nearby) replace(p int, before, now nearbyView) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -138,8 +138,9 @@ func (n *nearby) putLocked(p int, v nearbyView) {
 
 func (v nearbyView) exists() bool { return v.VectorView != nil || v.taken != nil || v.stored != nil }
 
-// graph returns the graph of an index that exists, for vectors with dim components. It throws the
-// faults of a stored graph that is not open yet; see package corruption.
+// graph returns the graph of an index. The index must exist, and its vectors have dim components.
+// If the graph is stored and not open yet, graph opens it and throws the faults of the stored
+// graph; see package corruption.
 func (v nearbyView) graph(dim int) *index.VectorGraph {
 	switch {
 	case v.VectorView != nil:
@@ -161,7 +162,7 @@ func (v nearbyView) mapped() nearbyView {
 	return v
 }
 
-// later returns the index as the next state takes it over.
+// later returns the index for the next state, which must bring it up to date.
 func (v nearbyView) later() nearbyView {
 	v.current = false
 	return v.mapped()

@@ -31,12 +31,12 @@ type VectorNeed struct {
 }
 
 // VectorNeeds returns what the table needs. A property needs a build if its graph is missing, lacks
-// many vectors, or has many nodes that do not count. The parameter `donor` is a table of another
-// branch, or nil. A table without a graph takes over the graph of `donor`, if both tables share the
-// rows of that graph.
+// many vectors, or has many nodes of dead or changed entities. The parameter `donor` is a table of
+// another branch, or nil. A table without a graph takes over the graph of `donor`, if both tables
+// share the rows of that graph.
 //
 // VectorNeeds reads rows and files and may take long, so the caller should hold no lock. It throws
-// the faults that it finds; see package corruption. The only possible error is that of the context.
+// the faults that it finds; see package corruption. It returns an error only if the context ends.
 func (t *Table) VectorNeeds(ctx context.Context, donor *Table) (needs []VectorNeed, err error) {
 	if t.live < approximateFrom || t.texts == nil || t.texts.typ != t.Type {
 		return nil, nil
@@ -92,7 +92,8 @@ func (t *Table) vectorNeed(ctx context.Context, donor *Table, p int) (need Vecto
 	return need, true, nil
 }
 
-// vectorsOf returns the graph of the table `donor` if it suits the table, else nil.
+// vectorsOf returns the graph that the table `donor` has for property p, or nil if the table t
+// cannot use it.
 func (t *Table) vectorsOf(ctx context.Context, donor *Table, p int) (*index.VectorGraph, error) {
 	if donor == nil || donor == t || donor.Type != t.Type || donor.texts == nil || donor.texts.typ != donor.Type {
 		return nil, nil
@@ -108,8 +109,8 @@ func (t *Table) vectorsOf(ctx context.Context, donor *Table, p int) (*index.Vect
 	view, err := fewVectors(ctx, g).VectorView(g, t.next, t.rows, t.vectorSource(p))
 	switch {
 	case err == errOutdated || err == nil && view.Later() >= outdatedFrom(g):
-		// A build would extend the graph again and again, because it adds only the rows after those
-		// of donor.
+		// A build adds only the rows after the rows of `donor`. The other vectors would stay
+		// outside the graph, so that one build after another would extend it.
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -117,13 +118,13 @@ func (t *Table) vectorsOf(ctx context.Context, donor *Table, p int) (*index.Vect
 	return g, nil
 }
 
-// Begin gives the table `tip` the graph of another branch, or begins the build, which the caller must
-// run. It returns nil if there is nothing to build. The table must be that of the tip of the branch,
-// and the caller must prevent that a later state begins meanwhile, so that all later states wait for
-// the build.
+// Begin gives the table `tip` the graph of another branch, or begins a build and returns it; the
+// caller must then run the build. Begin returns nil if there is nothing to build. The table must be
+// that of the tip of the branch. The caller must ensure that no later state begins during the call,
+// so that all later states wait for the build.
 func (need VectorNeed) Begin(tip *Table) *VectorBuild {
 	if tip.Type != need.t.Type || tip.origin != need.t.origin || tip.texts == nil || tip.texts.typ != tip.Type {
-		return nil // the rows are laid out anew
+		return nil // the rows have been laid out anew
 	}
 	n := &tip.texts.nearby
 	if need.taken != nil {
@@ -142,14 +143,15 @@ func (need VectorNeed) Begin(tip *Table) *VectorBuild {
 	return b
 }
 
-// outdatedFrom returns the number of vectors outside the graph from which on a build must add them.
+// outdatedFrom returns the smallest number of vectors outside the graph at which a build must add
+// them.
 func outdatedFrom(g *index.VectorGraph) int { return max(approximateLater, g.Nodes()/laterPart) }
 
 // errOutdated says that more vectors are outside a graph than [outdatedFrom] allows.
 var errOutdated = errors.New("version: too many vectors are outside the graph")
 
-// fewVectors returns limits with which a view of the graph fails with errOutdated instead of coding
-// many vectors.
+// fewVectors returns limits for making a view of the graph. If the view would have to code many
+// vectors, it fails with errOutdated instead.
 func fewVectors(ctx context.Context, g *index.VectorGraph) index.Work {
 	// Spend is called for 256 vectors at a time.
 	left := (outdatedFrom(g) + 256) * g.LaterBytes()

@@ -120,8 +120,8 @@ func (t *Table) disownVectors(there func(name string) bool) {
 	maps.DeleteFunc(n.listed, func(_ int, l listed) bool { return !there(l.segment()) })
 }
 
-// MapVectors makes the table use the stored forms of its approximate indexes. Only the goroutine that
-// writes manifests may call it.
+// MapVectors makes the table use, for each approximate index that is stored, the graph that was
+// read from its segment. Only the goroutine that writes manifests may call it.
 func (t *Table) MapVectors() {
 	if t.texts == nil {
 		return

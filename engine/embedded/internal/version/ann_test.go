@@ -40,7 +40,7 @@ func withDocs(s *Snapshot, from, to int) *Snapshot {
 	return tx.Commit(first)
 }
 
-// built returns the state with an approximate index.
+// built builds the approximate index of a state, and returns the table of the state.
 func built(t *testing.T, s *Snapshot) *Table {
 	t.Helper()
 	table := s.Nodes(0)
@@ -54,7 +54,7 @@ func built(t *testing.T, s *Snapshot) *Table {
 	return table
 }
 
-// blockedSource is a segment whose blocks cannot be read until the channel free is closed.
+// blockedSource is a segment whose blocks cannot be read until the channel `free` is closed.
 type blockedSource struct {
 	source
 	reached, free chan struct{}
@@ -71,8 +71,8 @@ func (s blockedSource) Block(name string) ([]byte, error) {
 
 func (s blockedSource) Pieces(name string) (column.Pieces, error) { return s.source.Pieces(name) }
 
-// TestVectorsBlockNoWriter makes a search wait for the file of the index. The next states must begin
-// meanwhile, and another search must end with its context.
+// TestVectorsBlockNoWriter makes a search wait for the file of the index. Meanwhile a writer must
+// be able to begin the next states, and a second search must return when its context ends.
 func TestVectorsBlockNoWriter(t *testing.T) {
 	s := vectorTable(t, 5000)
 	view, err := built(t, s).Vectors(index.Work{Ctx: t.Context()}, 1)
@@ -127,8 +127,8 @@ func (damagedSource) Name() string                         { return "damaged" }
 func (damagedSource) Block(string) ([]byte, error)         { return nil, errDamaged }
 func (damagedSource) Pieces(string) (column.Pieces, error) { return nil, errDamaged }
 
-// TestUnstoredVectorsReadNoRows prepares a manifest of a state in which the vectors that are not in the
-// graph cannot be read. The graph must be stored.
+// TestUnstoredVectorsReadNoRows prepares a manifest of a state with damaged rows: the vectors
+// outside the graph cannot be read. The manifest must still store the graph.
 func TestUnstoredVectorsReadNoRows(t *testing.T) {
 	s := vectorTable(t, 5000)
 	built(t, s)
@@ -154,8 +154,8 @@ func TestUnstoredVectorsReadNoRows(t *testing.T) {
 	}
 }
 
-// TestFailedBuildFreesItsTable ends a build by its context. Later states hold the build, so it must not
-// keep its table.
+// TestFailedBuildFreesItsTable cancels the context of a build. The build must not keep its table in
+// memory, because later states refer to the build.
 func TestFailedBuildFreesItsTable(t *testing.T) {
 	table := vectorTable(t, 5000).Nodes(0)
 	needs, err := table.VectorNeeds(t.Context(), nil)

@@ -61,7 +61,8 @@ type baseFinder struct {
 	bases      []string // ids of the bases found so far
 }
 
-// mayMeet reports whether two tokens can still meet at a commit that is not yet visited.
+// mayMeet reports whether two tokens can still meet at a commit that the search has not visited
+// yet.
 func (f *baseFinder) mayMeet() bool {
 	q := f.queue.list
 	return len(q) > 1 || len(q) == 1 && len(f.reached[q[0]]) > 1

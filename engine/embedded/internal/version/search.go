@@ -61,8 +61,8 @@ func (t *Table) TextWithin(w index.Work, p int) (*index.TextView, error) {
 	})
 }
 
-// textWith is TextWithin with a function that builds the index; `past` is the index of an earlier
-// state, or nil.
+// textWith does the work of TextWithin. The parameter `build` is the function that builds the
+// index; its argument `past` is the index of an earlier state, or nil.
 func (t *Table) textWith(w index.Work, p int, build func(past *index.TextView) (*index.TextView, error)) (*index.TextView, error) {
 	if t.texts == nil || t.texts.typ != t.Type {
 		return build(nil)
@@ -89,7 +89,7 @@ func (t *Table) textWith(w index.Work, p int, build func(past *index.TextView) (
 	return v, nil
 }
 
-// textSource returns the function that reads the texts of property p by row.
+// textSource returns the function that reads the text of property p in a given row.
 func (t *Table) textSource(p int) index.Source {
 	return func(row uint32) (string, bool) { return t.textAt(row, p) }
 }
@@ -146,7 +146,8 @@ func (s *searches) plan(p int) {
 	s.planned[p] = m
 }
 
-// earlierLocked returns the index of an earlier state, or nil. REQUIRES: s.mu is locked.
+// earlierLocked returns the index that an earlier state has for property p, or nil. REQUIRES: s.mu
+// is locked.
 func (s *searches) earlierLocked(p int) *index.TextView {
 	if m := s.planned[p]; m != nil {
 		if v := m.view.Load(); v != nil {

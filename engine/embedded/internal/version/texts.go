@@ -86,9 +86,9 @@ type TextFiles struct {
 	Discard func(names []string)
 }
 
-// PlanTexts makes later states inherit the text indexes that BuildTexts is going to build. It returns
-// false if there are none. The table must be that of the tip of its branch, and the caller must
-// prevent that a later state begins meanwhile.
+// PlanTexts makes later states inherit the text indexes that BuildTexts is going to build. It
+// returns false if there is nothing to build. The table must be that of the tip of its branch, and
+// the caller must ensure that no later state begins during the call.
 func (t *Table) PlanTexts(floor uint32) (any bool) {
 	for p := range t.textsToBuild(floor) {
 		t.texts.plan(p)
@@ -98,10 +98,10 @@ func (t *Table) PlanTexts(floor uint32) (any bool) {
 }
 
 // BuildTexts builds and stores the text indexes of the properties that the schema declares
-// searchable, so that the next manifest lists them and the first search after an open builds nothing.
-// It does nothing for a table with fewer than `floor` ordinals. It skips a property if a text is in a
-// damaged file: the checkpoint can do without the index, and the first search reports the damage.
-// The only possible errors are that of the context and that of files.Store.
+// searchable, so that the next manifest lists them and the first search after an open builds
+// nothing. It does nothing for a table with fewer than `floor` ordinals. It skips a property if a
+// text is in a damaged file: the checkpoint can do without the index, and the first search reports
+// the damage. BuildTexts fails only if the context ends or if files.Store fails.
 func (t *Table) BuildTexts(ctx context.Context, floor uint32, files *TextFiles) error {
 	for p := range t.textsToBuild(floor) {
 		err := t.buildText(ctx, p, files)
@@ -115,8 +115,8 @@ func (t *Table) BuildTexts(ctx context.Context, floor uint32, files *TextFiles) 
 	return nil
 }
 
-// buildText builds and stores the text index of property p. The error is that of the context, that
-// of files.Store or a *engine.Corrupt.
+// buildText builds and stores the text index of property p. It fails if the context ends or if
+// files.Store fails. If a text is damaged, the error is a *engine.Corrupt.
 func (t *Table) buildText(ctx context.Context, p int, files *TextFiles) (err error) {
 	var made []string
 	defer func() {

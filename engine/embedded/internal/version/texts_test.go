@@ -12,7 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 )
 
-// textFiles stores parts of text indexes in memory. After the number failAfter of parts, Store fails.
+// textFiles stores parts of text indexes in memory. Store fails after it has stored `failAfter`
+// parts.
 func textFiles(files memory, failAfter int, discarded *[]string) *TextFiles {
 	return &TextFiles{PartBytes: 20, Discard: func(names []string) { *discarded = append(*discarded, names...) },
 		Store: func(x *index.Text) (index.TextPart, error) {
@@ -31,7 +32,7 @@ func textFiles(files memory, failAfter int, discarded *[]string) *TextFiles {
 
 var errFull = errors.New("the disk is full")
 
-// texts returns the table of n entities with texts.
+// texts returns a state with n entities that have texts.
 func texts(t *testing.T, n int) *Snapshot {
 	t.Helper()
 	s := testSchema(t)
@@ -73,8 +74,9 @@ func TestTextsInherited(t *testing.T) {
 	}
 }
 
-// TestTextsThatFail builds text indexes whose files cannot be written, with a context that has ended,
-// and of texts that cannot be read. No file may be left. Damaged texts must not be read again.
+// TestTextsThatFail builds text indexes in three cases: the files cannot be written, the context
+// has ended, or the texts cannot be read. The build must leave no file behind. Damaged texts must
+// not be read again.
 func TestTextsThatFail(t *testing.T) {
 	s := texts(t, 50)
 	table := s.Nodes(1)

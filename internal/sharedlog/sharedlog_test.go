@@ -92,7 +92,7 @@ func checkpoint(t *testing.T, w *sharedlog.Writer, n node) {
 	must(t, w.Announce(t.Context(), c))
 }
 
-// want checks that the state of a node has exactly the given records.
+// want checks the state of a node.
 func (n node) want(t *testing.T, records ...string) {
 	t.Helper()
 	if !slices.Equal(n.state.records, records) {
@@ -186,8 +186,7 @@ func TestUnfinishedCatchUp(t *testing.T) {
 	must(t, err)
 	other := open(t, &b)
 	w2 := other.takeOver(t)
-	// The list of checkpoints for the takeover succeeds; the list at the end of the log fails.
-	unlisted.after = 1
+	unlisted.after = 1 // the list for the takeover succeeds; the list at the end of the log fails
 	wantIs(t, w.CatchUp(t.Context()), sharedlog.ErrUnavailable)
 	wantIs(t, w.Append(t.Context(), [][]byte{[]byte("a")}), sharedlog.ErrLost)
 	wantIs(t, w.Announce(t.Context(), staged), sharedlog.ErrLost)

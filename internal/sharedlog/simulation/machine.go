@@ -57,7 +57,7 @@ func (m *machine) Load(checkpoint []byte) error {
 func (m *machine) encode() []byte {
 	b, err := json.Marshal(stored{Rows: m.rows, LSN: m.lsn, Time: m.time})
 	if err != nil {
-		panic(err) // every value of these types can be encoded
+		panic(err) // JSON can encode every value of this type
 	}
 	return b
 }

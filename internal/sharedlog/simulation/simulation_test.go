@@ -57,7 +57,7 @@ func search(first uint64, wanted int, faults sharedlog.Faults, stop func(Result)
 }
 
 // TestSchedules runs schedules without planted faults. Each must keep every promise. The test
-// prints how often each event happened. If it runs at least 1000 schedules, it fails if some event
+// prints how often each event happened. With at least 1000 schedules, it also fails if some event
 // never happened.
 func TestSchedules(t *testing.T) {
 	wanted := *schedules

@@ -75,7 +75,7 @@ type world struct {
 	clients   []*client
 	history   history
 	covered   map[Event]int
-	violation string // the first broken promise, apart from those that the check of the history finds
+	violation string // the first broken promise; the check of the history comes last
 }
 
 // trouble has the probabilities of the faults of one run. They differ from run to run, so that some
@@ -143,7 +143,7 @@ func (w *world) runUntil(end time.Duration, done func() bool) {
 	}
 }
 
-// chance draws whether something happens that has the given probability.
+// chance decides at random whether an event of probability p happens.
 func (w *world) chance(p float64) bool { return p > 0 && w.rng.Float64() < p }
 
 // between draws a duration from `least` to `most`, without `most`.

@@ -1,9 +1,9 @@
-// Package object is the small interface to storage that several servers share, and its
-// implementations in memory and in a folder.
+// Package object defines [Bucket], a small interface to storage that several servers share, and
+// implements it in memory and in a folder.
 //
-// A [Bucket] holds named objects. An object that [Bucket.Create] or [Bucket.Upload] made never
-// changes until it is deleted. Create is the only operation that decides between servers: of all
-// callers that create one name, exactly one succeeds. [Probe] tests whether a storage keeps this
+// A [Bucket] stores named objects. An object that [Bucket.Create] or [Bucket.Upload] made never
+// changes until it is deleted. Servers compete only through Create: of all callers that create an
+// object with the same name, exactly one succeeds. [Probe] tests whether a storage keeps this
 // promise.
 //
 // Package objecttest has the conformance suite that every implementation passes.
@@ -43,27 +43,28 @@ const (
 	MaxList   = 1000     // entries of one List
 )
 
-// Whole is the length with which Read returns an object up to its end.
+// Whole, as the length in a call of Read, means up to the end of the object.
 const Whole = -1
 
 // Bucket is a set of named objects in storage that other processes may use at the same time. Its
 // methods may be called concurrently.
 //
 // A name has 1 to [MaxName] bytes: lower-case ASCII letters, digits and the characters "-", "_",
-// "." and "/". No part between slashes is empty, "." or "..". A name that breaks these rules is an
-// error of every method; see [CheckName]. Some storages cannot hold both the objects "a" and "a/b", so
-// callers must not use a name together with that name, a slash and more.
+// "." and "/". No part between slashes is empty, "." or "..". Every method returns an error for a
+// name that breaks these rules; see [CheckName]. Some storages cannot hold both the objects "a" and
+// "a/b". So callers must not use two names if one of them is the other followed by a slash and
+// more.
 //
 // Calls are strongly consistent: after a call has returned nil, every later Read and List in any
-// process shows its effect. What Read returned is durable.
+// process shows its effect. An object that Read has found is durable.
 //
-// Errors match ErrExists, ErrNotFound, ErrBusy or ErrUnknown. After any other error of a method
-// that writes, the storage has not carried out the call and will not.
+// The expected errors match ErrExists, ErrNotFound, ErrBusy or ErrUnknown. If a method that writes
+// returns any other error, the storage has not carried out the call and will not.
 type Bucket interface {
-	// Create makes an object if its name is free, completely or not at all. The object is durable
-	// when Create returns nil. The error matches ErrExists if the name is taken and ErrUnknown if the
-	// outcome is not known. An implementation never repeats a Create by itself, because the caller
-	// could then mistake its own object for another caller's.
+	// Create makes an object if its name is free. It makes the whole object or none of it. The
+	// object is durable when Create returns nil. The error matches ErrExists if the name is taken
+	// and ErrUnknown if the outcome is not known. An implementation never repeats a Create by
+	// itself, because the caller could then mistake its own object for another caller's.
 	Create(ctx context.Context, name string, data []byte) error
 
 	// Upload stores `size` bytes from r under a name that no other caller uses. It may replace an
@@ -72,12 +73,13 @@ type Bucket interface {
 	Upload(ctx context.Context, name string, r io.Reader, size int64) error
 
 	// Read returns up to `length` bytes from `offset` on, or all of them if `length` is [Whole]. It
-	// returns fewer bytes only if the object ends there. The error matches ErrNotFound if no object
-	// has the name.
+	// returns fewer than `length` bytes only if the object ends before. The error matches
+	// ErrNotFound if no object has the name.
 	Read(ctx context.Context, name string, offset, length int64) ([]byte, error)
 
-	// List returns the objects whose name starts with `prefix` and is greater than `after`, in order
-	// of the bytes of their names. It returns at most `limit` of them, where 1 <= limit <= [MaxList].
+	// List returns the objects whose names start with `prefix` and are greater than `after`,
+	// ordered by the bytes of their names. It returns at most `limit` of them, where 1 <= limit <=
+	// [MaxList].
 	List(ctx context.Context, prefix, after string, limit int) ([]Entry, error)
 
 	// Put makes or replaces an object. Concurrent calls may take effect in any order, and a call that
@@ -105,7 +107,7 @@ func CheckName(name string) error {
 	return checkCharacters(name)
 }
 
-// checkCharacters returns an error if text has a character that no name has.
+// checkCharacters returns an error if text has a character that no object name may contain.
 func checkCharacters(text string) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./", r)
@@ -115,8 +117,8 @@ func checkCharacters(text string) error {
 	return nil
 }
 
-// Check returns the error of a call whose name or data breaks a rule of [Bucket], or whose context has
-// ended. Implementations call it first.
+// Check returns an error if a name or data breaks a rule of [Bucket], or if the context has ended.
+// The methods of implementations call it first.
 func Check(ctx context.Context, name string, data []byte) error {
 	if err := CheckName(name); err != nil {
 		return err
@@ -146,7 +148,7 @@ func CheckList(prefix, after string, limit int) error {
 	return checkCharacters(after)
 }
 
-// readAll reads exactly `size` bytes from r, which must end there.
+// readAll reads all of r. It returns a [*SizeError] if r does not have exactly `size` bytes.
 func readAll(name string, r io.Reader, size int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, size+1))
 	if err != nil {

@@ -170,7 +170,7 @@ func (f *Folder) Delete(ctx context.Context, name string) error {
 	return nil
 }
 
-// path returns the path of the file of an object.
+// path returns the path of an object's file.
 func (f *Folder) path(name string) string {
 	return filepath.Join(f.dir, strings.ReplaceAll(name, "/", "+"))
 }
@@ -185,15 +185,15 @@ func (f *Folder) size(name string) (int64, error) {
 	return file.Size()
 }
 
-// writeTemporary copies r to a new temporary file, syncs the file, calls publish with its path, and
-// removes the temporary name if publish has left it.
+// writeTemporary copies r to a new temporary file, syncs the file, and calls `publish` with its
+// path. If the temporary file then still has its name, writeTemporary removes it.
 func (f *Folder) writeTemporary(name string, r io.Reader, publish func(temporary string) error) (err error) {
 	temporary := filepath.Join(f.dir, fmt.Sprintf("~%s-%d", f.id, f.made.Add(1)))
 	file, err := f.fsys.Create(temporary)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.fsys.Remove(temporary) }() // only frees space; after a rename the name is gone
+	defer func() { _ = f.fsys.Remove(temporary) }() // only frees space; after a rename this does nothing
 	_, err = io.Copy(io.NewOffsetWriter(file, 0), r)
 	if err == nil {
 		err = file.Sync()
@@ -207,7 +207,7 @@ func (f *Folder) writeTemporary(name string, r io.Reader, publish func(temporary
 	return publish(temporary)
 }
 
-// replace renames a temporary file to the file of an object and syncs the folder.
+// replace renames a temporary file, so that it becomes the file of an object, and syncs the folder.
 func (f *Folder) replace(name, temporary string) error {
 	if err := f.fsys.Rename(temporary, f.path(name)); err != nil {
 		return err
@@ -218,7 +218,8 @@ func (f *Folder) replace(name, temporary string) error {
 	return nil
 }
 
-// unknown reports a sync that failed after the folder was changed.
+// unknown returns an error that matches ErrUnknown, for a sync that failed after a change in the
+// folder.
 func unknown(name string, cause error) error {
 	return fmt.Errorf("syncing the folder of %s: %w: %w", name, ErrUnknown, cause)
 }

@@ -108,7 +108,8 @@ func (m *Memory) Delete(ctx context.Context, name string) error {
 	return nil
 }
 
-// storeLocked makes or replaces an object. REQUIRES: m.mu is held, and no one changes data.
+// storeLocked makes or replaces an object. REQUIRES: m.mu is held, and `data` does not change
+// afterwards.
 func (m *Memory) storeLocked(name string, data []byte) {
 	if m.objects == nil {
 		m.objects = map[string][]byte{}

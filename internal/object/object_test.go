@@ -36,8 +36,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestFolderPowerCut cuts the power before each operation on the disk in turn. An object that Create
-// acknowledged, or that Read returned, is there afterwards; every object is whole.
+// TestFolderPowerCut cuts the power before each disk operation in turn. After each cut every object
+// that Create acknowledged or that Read returned must exist, and every object must be complete.
 func TestFolderPowerCut(t *testing.T) {
 	const dir = "/objects"
 	for limit, done := 1, false; !done; limit++ {
@@ -80,7 +80,7 @@ func TestFolderPowerCut(t *testing.T) {
 	}
 }
 
-// TestFolderNeedsLinks checks that a file system without hard links is refused.
+// TestFolderNeedsLinks checks that NewFolder refuses a file system without hard links.
 func TestFolderNeedsLinks(t *testing.T) {
 	type plain struct{ fs.FS }
 	if _, err := object.NewFolder(plain{fs.NewMem()}, "/x"); err == nil {
@@ -88,8 +88,8 @@ func TestFolderNeedsLinks(t *testing.T) {
 	}
 }
 
-// TestFolderSyncFails fails every sync of a folder: a caller of Create must learn that the outcome is
-// unknown, both when it made the object and when the object existed.
+// TestFolderSyncFails makes every sync of a folder fail. Create must then return ErrUnknown, both
+// when it made the object and when the object existed already.
 func TestFolderSyncFails(t *testing.T) {
 	fsys := &unsynced{Mem: fs.NewMem()}
 	f, err := object.NewFolder(fsys, "/x")
@@ -121,8 +121,8 @@ func (u *unsynced) SyncDir(dir string) error {
 	return u.Mem.SyncDir(dir)
 }
 
-// lyingStore checks whether a name is free, waits, and then stores the object. A sequential test does
-// not notice.
+// The Create of lyingStore checks whether a name is free, waits, and then stores the object. A
+// sequential test does not notice the fault.
 type lyingStore struct{ object.Bucket }
 
 func (s lyingStore) Create(ctx context.Context, name string, data []byte) error {
@@ -135,7 +135,7 @@ func (s lyingStore) Create(ctx context.Context, name string, data []byte) error 
 	return s.Put(ctx, name, data)
 }
 
-// replacingStore replaces existing objects although it reports that they exist.
+// The Create of replacingStore returns ErrExists for an existing object, but replaces it.
 type replacingStore struct{ object.Bucket }
 
 func (s replacingStore) Create(ctx context.Context, name string, data []byte) error {
@@ -183,7 +183,8 @@ func TestLyingStoreSequential(t *testing.T) {
 	}
 }
 
-// TestProbeCannotFinish checks that storage that fails is not reported as unsafe.
+// TestProbeCannotFinish checks that a probe does not report storage as unsafe only because its
+// calls fail.
 func TestProbeCannotFinish(t *testing.T) {
 	var unsafe *object.UnsafeError
 	err := object.Probe(t.Context(), func() (object.Bucket, error) { return nil, errDenied }, "")

@@ -16,20 +16,22 @@ const (
 	probeNames    = 64
 	probeCreators = 8 // callers that create each name at the same moment
 	probeAtOnce   = 8 // names that are probed at the same time
-	probeAttempts = 5 // calls of one operation while the storage is busy or does not answer
+	probeAttempts = 5 // most calls of one operation while the storage is busy or does not answer
 	probePause    = 200 * time.Millisecond
 )
 
 // Probe tests whether Create lets exactly one of several concurrent callers win. Some servers check
-// whether the name is free and then store the object in a second step: they pass every sequential
-// test, and all concurrent callers win. On such storage two servers could both write one graph.
+// whether the name is free and then store the object in a second step. They pass every sequential
+// test, but let several concurrent callers win. On such storage two servers could both write one
+// graph.
 //
-// Probe opens eight connections with `connect`, so that they must not share one. For each of 64 new
+// Probe calls `connect` eight times; each call must return another connection. For each of 64 new
 // names below `prefix`, one Create on each connection starts at the same moment. Exactly one must
-// succeed, the others must get ErrExists, and every connection must then read the winner's bytes. The
-// same again on the existing objects must get ErrExists everywhere and change nothing. Probe deletes
-// its objects at the end. It returns nil if the storage passed; an error of type [*UnsafeError] says
-// what the storage did wrong, and any other error says why the test could not be finished.
+// succeed, the others must get ErrExists, and every connection must then read the winner's bytes.
+// Then Probe repeats these calls of Create: all of them must get ErrExists, and the objects must
+// not change. Probe deletes its objects at the end. It returns nil if the storage passed; an error
+// of type [*UnsafeError] says what the storage did wrong, and any other error says why the test
+// could not be finished.
 func Probe(ctx context.Context, connect func() (Bucket, error), prefix string) error {
 	connections := make([]Bucket, probeCreators)
 	for i := range connections {
@@ -53,7 +55,7 @@ func Probe(ctx context.Context, connect func() (Bucket, error), prefix string) e
 // UnsafeError reports that a storage broke a promise of [Bucket], so that graphs cannot be kept in
 // it.
 type UnsafeError struct {
-	Name  string // the object with which it broke the promise
+	Name  string // the object with which the storage broke the promise
 	Fault string // what the storage did
 }
 
@@ -64,7 +66,8 @@ func (e *UnsafeError) Error() string {
 // probeName probes one name, and deletes the object at the end.
 func probeName(ctx context.Context, connections []Bucket, name string) (err error) {
 	defer func() {
-		ctx := context.WithoutCancel(ctx) // delete it also after the probe of another name failed
+		// Delete the object even if ctx ended because the probe of another name failed.
+		ctx := context.WithoutCancel(ctx)
 		deleted := repeat(ctx, func() error { return connections[0].Delete(ctx, name) })
 		if err == nil && deleted != nil {
 			err = fmt.Errorf("deleting the object %s of a probe: %w", name, deleted)
@@ -95,9 +98,9 @@ func content(round string, creator int) string {
 	return fmt.Sprintf("%s round, creator %d", round, creator)
 }
 
-// race lets every connection create `name` at the same moment and returns the numbers of the connections
-// that succeeded. A creator that got no answer repeats its call, and then reads the object to see whether
-// it is its own.
+// race lets every connection create `name` at the same moment and returns the numbers of the
+// connections that succeeded. A creator that got no answer repeats its call. If the name is then
+// taken, the creator reads the object to see whether it made the object itself.
 func race(ctx context.Context, connections []Bucket, name, round string) (winners []int, err error) {
 	start := make(chan struct{})
 	won := make([]bool, len(connections))
@@ -139,7 +142,8 @@ func race(ctx context.Context, connections []Bucket, name, round string) (winner
 	return winners, nil
 }
 
-// expectContent reads the object on every connection and compares it.
+// expectContent reads the object on every connection. It returns an [*UnsafeError] if the object is
+// missing or its content is not `want`.
 func expectContent(ctx context.Context, connections []Bucket, name, want string) error {
 	for i, b := range connections {
 		switch got, err := read(ctx, b, name); {

@@ -10,7 +10,7 @@ import (
 
 const (
 	checkpointMagic  = "OGSHCKP\x00"
-	checkpointHeader = 96 // bytes before the numbers of takeovers
+	checkpointHeader = 96 // bytes before the list of takeover numbers
 )
 
 // position is the place of a Follower in the log.
@@ -38,13 +38,13 @@ func (p *position) continues(e *entry) bool {
 	return e.epoch == p.epoch
 }
 
-// tookOverAt reports whether the object with a number is a takeover that counts.
+// tookOverAt reports whether the log object `number` is a takeover that is not void.
 func (p *position) tookOverAt(number uint64) bool {
 	_, found := slices.BinarySearch(p.takeovers, number)
 	return found
 }
 
-// advance moves the position past a log object that continues it.
+// advance moves the position past a log object that continues the log.
 func (p *position) advance(e *entry) {
 	p.next = e.number + 1
 	p.epoch = e.epoch
@@ -85,7 +85,7 @@ func (c *Checkpoint) encode() []byte {
 	return append(b, c.sum[:]...)
 }
 
-// decodeCheckpoint reads the checkpoint of a name from its bytes.
+// decodeCheckpoint decodes the bytes of the checkpoint with the given name.
 func decodeCheckpoint(name string, b []byte) (*Checkpoint, error) {
 	fault := func(format string, args ...any) error {
 		return &CorruptError{Name: name, Fault: fmt.Sprintf(format, args...)}

@@ -13,9 +13,9 @@ import (
 //     checkpoints: the announcement of the checkpoint condemned them;
 //   - newer checkpoints that a writer of an earlier epoch stored and did not announce.
 //
-// It deletes nothing until `retention` after this Follower has learned of the checkpoint in force.
-// Every server may call it at any time. The Follower may lag behind the log, because an object that was
-// condemned once stays condemned.
+// It deletes nothing until this Follower has known the checkpoint in force for the duration
+// `retention`. Every server may call it at any time, even if its Follower lags behind the log: a
+// condemned object stays condemned.
 func (f *Follower) Collect(ctx context.Context, retention time.Duration) (deleted int, err error) {
 	if f.inForce == nil || f.Now().Sub(f.inForceSince) < retention {
 		return 0, nil
@@ -38,8 +38,8 @@ func (f *Follower) Collect(ctx context.Context, retention time.Duration) (delete
 	return n + m, err
 }
 
-// collect deletes the objects below a prefix that choose wants collected, until it wants no more
-// names.
+// collect calls `choose` for the names below a prefix, in order. It deletes each object for which
+// choose returns `collected`, and ends when choose returns false for `more`.
 func (f *Follower) collect(ctx context.Context, prefix string, choose func(name string) (collected, more bool, err error)) (deleted int, err error) {
 	for after := ""; ; {
 		names, err := f.list(ctx, prefix, after, object.MaxList)

@@ -14,8 +14,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
 )
 
-// TestContention lets several servers take the log from each other, in goroutines, while checkpoints are
-// announced and the log is collected. Every record is stored once.
+// TestContention runs several servers in goroutines. They take the log from each other, announce
+// checkpoints and collect the log. The log must have every record exactly once.
 func TestContention(t *testing.T) {
 	folder, err := object.NewFolder(fs.OS(), t.TempDir())
 	must(t, err)
@@ -41,8 +41,8 @@ func TestContention(t *testing.T) {
 	}
 }
 
-// storeOnce becomes the writer as often as it takes to store a record, and then maybe makes a checkpoint
-// and collects the log.
+// storeOnce takes over the log again and again until it has stored the record. If `checkpoint` is
+// true, it then makes and announces a checkpoint and collects the log.
 func storeOnce(ctx context.Context, b object.Bucket, record string, checkpoint bool) error {
 	for range 1000 {
 		state := &texts{}

@@ -1,10 +1,10 @@
-// Package sharedlog is the log of one graph in storage that several servers share. One server at a
-// time writes the log, every server can read it, and any server can take over. The package stores
+// Package sharedlog keeps the log of one graph in storage that several servers share. One server at
+// a time writes the log, every server can read it, and any server can take over. The package stores
 // bytes; its caller defines the meaning of records and of checkpoints.
 //
-// A [Follower] reads the log and applies it to a [State]. [Follower.TakeOver] makes it a [Writer].
-// [Writer.Append] stores a group of records. It returns nil only when the group is durable and every
-// later reader of the log finds it.
+// A [Follower] reads the log and applies it to a [State]. [Follower.TakeOver] makes its server the
+// writer and returns a [Writer]. [Writer.Append] stores a group of records. It returns nil only
+// when the group is durable and every later reader of the log finds it.
 //
 // # Names
 //
@@ -18,33 +18,38 @@
 //
 // # Protocol
 //
-// A log object is a group of records, a takeover, or the announcement of a checkpoint. Its creation
-// under its name is the commit point: storage lets only one server create a name.
+// A log object is a group of records, a takeover, or the announcement of a checkpoint. The creation
+// of the object is the commit point: the storage lets only one server create an object of that
+// name.
 //
-//   - A server becomes the writer when it creates a takeover object, with the next epoch, at the first
-//     free number. The number of the next object of the former writer is then taken, so its next
-//     Append fails. Takeover objects are never deleted; otherwise a former writer that was stalled
-//     could create that number again.
-//   - After it created its takeover object at number n, a candidate lists the newest checkpoint. If it
-//     covers n, the number was free only because the log objects up to n were collected: the takeover
-//     is void, and the candidate opens the log again. A follower does the same before it applies a
-//     takeover object, or skips a void object.
-//   - The writer sends one log object at a time. It knows the fate of a number only when an object is
-//     there. So when a reply is lost, it sends the same bytes again until they are created or refused,
-//     and then reads the object. It recognizes its own object by the random group id.
-//   - A refusal that follows from the State, such as a failed precondition, is an answer about the latest
-//     state. A writer may give it only after Append or CatchUp has shown that it still is the writer.
+//   - A server becomes the writer when it creates a takeover object, with the next epoch, at the
+//     first free number. The former writer would have used this number for its next object, so its
+//     next Append fails. Takeover objects are never deleted; otherwise a former writer that was
+//     stalled could create that number again.
+//   - After a candidate has created its takeover object at number n, it lists the newest checkpoint.
+//     If that checkpoint covers n, the number was free only because the log objects up to n were
+//     collected: the takeover is void, and the candidate opens the log again. A follower makes the
+//     same check before it applies a takeover object or skips a void object.
+//   - The writer sends one log object at a time. It can be sure of the outcome only when an object
+//     with that number exists. So when a reply is lost, it sends the same bytes again until the
+//     storage creates the object or refuses, because the object exists. After such a refusal the
+//     writer reads the object, and recognizes its own object by the random group id.
+//   - When a writer refuses a call because of the State, for example because a precondition fails,
+//     the refusal is a statement about the latest state. So the writer may send it only after Append
+//     or CatchUp has shown that it still is the writer.
 //   - A log object that does not continue its predecessor (epoch, checksum, LSN) is void. It uses up
 //     its number and has no effect.
-//   - A checkpoint is in force from the log object that announces it. A group contains the number of
-//     the layout of the rows for which it was written. A follower with another layout must not apply
-//     it. If an announcement changes the layout, a follower loads the checkpoint.
-//   - The announcement of a checkpoint condemns the log objects that it covers, except takeovers, and
-//     all older checkpoints. Any server deletes them a retention later. If the retention is too short,
-//     slow readers have to open the log again, and nothing worse happens.
+//   - A checkpoint is in force from the log object that announces it. Each group contains the number
+//     of the row layout for which it was written. A follower whose rows have another layout must not
+//     apply the group. If an announcement changes the layout, a follower loads the checkpoint.
+//   - The announcement of a checkpoint condemns the log objects that the checkpoint covers, except
+//     takeovers, and all older checkpoints. Any server may delete the condemned objects after the
+//     retention. If the retention is too short, slow readers have to open the log again, and nothing
+//     worse happens.
 //   - Leases only decide which server tries to take over; see [Leases].
-//   - A missing log object is the end of the log only if no checkpoint covers its number, as listed
-//     after the read. [Follower.CatchUp] always makes sure, and [Follower.Next] once a minute.
+//   - A missing log object is the end of the log only if a list of checkpoints, made after the read,
+//     shows no checkpoint that covers its number. [Follower.CatchUp] always makes this check;
+//     [Follower.Next] makes it if its last one is older than Options.Recheck (a minute by default).
 //
 // # Log object
 //

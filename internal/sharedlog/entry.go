@@ -68,7 +68,7 @@ func (e *entry) encode() []byte {
 	return append(b, e.own[:]...)
 }
 
-// decodeEntry reads the log object with a number from its bytes.
+// decodeEntry decodes the bytes of the log object `number`.
 func decodeEntry(number uint64, b []byte) (*entry, error) {
 	fault := func(format string, args ...any) error {
 		return &CorruptError{Name: logName(number), Fault: fmt.Sprintf(format, args...)}

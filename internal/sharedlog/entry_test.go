@@ -35,7 +35,8 @@ func TestEntryBytes(t *testing.T) {
 	}
 }
 
-// TestEntryRules decodes objects with a matching checksum that break another rule.
+// TestEntryRules checks that decodeEntry refuses log objects that have a matching checksum but
+// break another rule.
 func TestEntryRules(t *testing.T) {
 	e := &entry{kind: 9, number: 1}
 	if _, err := decodeEntry(1, e.encode()); !isCorrupt(err) {

@@ -19,19 +19,22 @@ type Follower struct {
 	storage
 	at position
 
-	inForce      *Checkpoint // the newest checkpoint in force that the Follower has read of; nil if none
-	inForceSince time.Time   // when the Follower learned of it
+	inForce      *Checkpoint // the checkpoint of the last announcement that the Follower has applied; nil if none
+	inForceSince time.Time   // when the Follower applied that announcement
 	confirmed    time.Time   // when the Follower last made sure that it was at the end of the log
 
-	// unannounced is the newest checkpoint that Open found, if no log object announces it. Its list of
-	// takeovers shows which takeover objects up to its number count.
+	// unannounced is the newest checkpoint that Open found, if no log object announces it. Its list
+	// of takeovers shows which takeover objects, up to the last log object that it covers, are not
+	// void.
 	unannounced *Checkpoint
 
-	// opening is the checkpoint from which Open started, until the Follower has read its announcement.
+	// opening is the checkpoint from which Open started. It is nil once the Follower has read the
+	// announcement of that checkpoint.
 	opening *Checkpoint
 }
 
-// errNotInForce ends the reading of a log from a checkpoint that is not in force.
+// errNotInForce makes Open try an older checkpoint, because the one from which it reads the log is
+// not in force.
 var errNotInForce = errors.New("the checkpoint is not in force")
 
 // Open reads the newest checkpoint in force and all log objects after it into the State of the
@@ -50,7 +53,7 @@ func Open(ctx context.Context, o Options) (*Follower, error) {
 	return nil, fmt.Errorf("%w: log objects were collected faster than this server could read them", ErrUnavailable)
 }
 
-// open tries the checkpoints from the newest to the oldest, and at last the start of the log.
+// open tries the checkpoints from the newest to the oldest, and finally the start of the log.
 func open(ctx context.Context, o Options) (*Follower, error) {
 	var newest *Checkpoint
 	for tried := ""; ; {
@@ -89,9 +92,9 @@ func open(ctx context.Context, o Options) (*Follower, error) {
 	}
 }
 
-// Next reads the next log object and applies it. It returns false at the end of the log. That the
-// Follower is at the end was checked at most Options.Recheck ago, so the answer may be old. The
-// error matches ErrBehind or ErrUnavailable, or is a *CorruptError.
+// Next reads the next log object and applies it. It returns false at the end of the log. It
+// confirms the end by a list of checkpoints that may be up to Options.Recheck old, so the result
+// may be out of date. The error matches ErrBehind or ErrUnavailable, or is a *CorruptError.
 func (f *Follower) Next(ctx context.Context) (bool, error) { return f.step(ctx, false) }
 
 // CatchUp applies all log objects that existed when it was called. A read of the State afterwards is
@@ -108,7 +111,7 @@ func (f *Follower) Epoch() uint64 { return f.at.epoch }
 func (f *Follower) NextLSN() uint64 { return f.at.lsn }
 
 // Confirmed returns when the Follower last made sure that it had read the whole log. The staleness
-// of the State counts from then.
+// of the State is measured from that time.
 func (f *Follower) Confirmed() time.Time { return f.confirmed }
 
 // WriterNode returns the id and the address of the node whose takeover the Follower applied last; ""
@@ -138,8 +141,8 @@ func (f *Follower) readToEnd(ctx context.Context) (bool, error) {
 	}
 }
 
-// step reads and applies one log object. At the end of the log it returns false; if confirm is set,
-// it always makes sure that it is the end.
+// step reads and applies one log object. It returns false at the end of the log. If `confirm` is
+// true, step always lists the checkpoints to make sure that the log ends there.
 func (f *Follower) step(ctx context.Context, confirm bool) (bool, error) {
 	e, err := f.readEntry(ctx, f.at.next)
 	if errors.Is(err, object.ErrNotFound) {
@@ -170,9 +173,9 @@ func (f *Follower) step(ctx context.Context, confirm bool) (bool, error) {
 	return true, f.apply(ctx, e)
 }
 
-// checkCollected returns ErrBehind if a checkpoint covers a log object that the Follower is about to
-// apply as a takeover or to skip as void. Its number may have been free only because another object
-// of that number was collected.
+// checkCollected returns ErrBehind if a checkpoint covers a log object that the Follower is about
+// to apply as a takeover or to skip as void. The number of that log object may have been free only
+// because another object of the same number was collected.
 func (f *Follower) checkCollected(ctx context.Context, e *entry, valid bool) error {
 	name, covered, err := f.newestCheckpoint(ctx)
 	if err != nil || covered < e.number {
@@ -234,8 +237,8 @@ func (f *Follower) applyAnnouncement(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// adoptLayout loads an announced checkpoint with a new layout. The checkpoint covers all log objects
-// before its announcement, so the position stays.
+// adoptLayout loads an announced checkpoint with a new layout. The checkpoint covers all log
+// objects before its announcement, so the Follower stays at its place in the log.
 func (f *Follower) adoptLayout(ctx context.Context, e *entry, a announcementBody) error {
 	c, err := f.readCheckpoint(ctx, a.Name)
 	if err != nil {
@@ -247,8 +250,8 @@ func (f *Follower) adoptLayout(ctx context.Context, e *entry, a announcementBody
 	return f.load(c)
 }
 
-// readCheckpoint reads a checkpoint. If it does not exist, the error matches ErrBehind, because a
-// checkpoint is deleted only after a newer one is in force or its writer has ended.
+// readCheckpoint reads a checkpoint. If the checkpoint does not exist, the error matches ErrBehind:
+// a checkpoint is deleted only after a newer one is in force or after its own writer has ended.
 func (f *Follower) readCheckpoint(ctx context.Context, name string) (*Checkpoint, error) {
 	data, err := f.read(ctx, name)
 	if errors.Is(err, object.ErrNotFound) {

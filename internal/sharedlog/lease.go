@@ -10,13 +10,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/object"
 )
 
-// Leases tells which servers have shown signs of life lately. Every server overwrites its own object
-// `node/<id>` every few seconds. An observer notes when it saw the object change, by its own
-// monotonic clock; it never compares times of two machines.
+// Leases reports which servers have shown signs of life lately. Every server overwrites its own
+// object `node/<id>` every few seconds. An observer notes, by its own monotonic clock, when it saw
+// the object change. It never compares the clocks of two machines.
 //
-// Leases decide only which server tries to take over. They are never proof that a writer has ended:
-// it may be slow, or the clock of the observer may be wrong. One goroutine at a time may use a
-// Leases.
+// Leases decide only which server tries to take over. An expired lease does not prove that the
+// writer has ended: the writer may be slow, or the clock of the observer may be wrong. One
+// goroutine at a time may use a Leases.
 type Leases struct {
 	bucket   object.Bucket
 	prefix   string
@@ -42,10 +42,10 @@ func (l *Leases) Renew(ctx context.Context, node string, content []byte) error {
 	return l.bucket.Put(ctx, l.name(node), content)
 }
 
-// Expired reads the object of a node and reports whether its lease has expired: the object has not
-// changed for the duration of a lease. The lease of a node that has no object has expired once the
-// observer has watched for as long. If the object cannot be read, Expired returns an error and
-// nothing is known.
+// Expired reads the object of a node and reports whether the node's lease has expired: the observer
+// has seen no change of the object for the duration of a lease. If the node has no object, its
+// lease expires once the observer has watched for that duration. If Expired cannot read the object,
+// it returns an error, and the lease may or may not have expired.
 func (l *Leases) Expired(ctx context.Context, node string) (bool, error) {
 	content, err := l.bucket.Read(ctx, l.name(node), 0, object.Whole)
 	if err != nil && !errors.Is(err, object.ErrNotFound) {

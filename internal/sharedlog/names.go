@@ -26,8 +26,8 @@ func logNumber(name string) (uint64, error) {
 	return n, nil
 }
 
-// checkpointName returns the name of a checkpoint, without the prefix of the graph. The random bytes
-// keep the names of two checkpoints apart that cover the same log objects.
+// checkpointName returns the name of a checkpoint, without the prefix of the graph. The random
+// bytes distinguish checkpoints that cover the same log objects.
 func checkpointName(covered, epoch uint64, random [8]byte) string {
 	return fmt.Sprintf("%s%020d-%016x-%s", checkpointPrefix, math.MaxUint64-covered, epoch, hex.EncodeToString(random[:]))
 }

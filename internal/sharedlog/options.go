@@ -18,8 +18,8 @@ var (
 	// written nothing. Drop all commits that are staged on the Writer and open the log again.
 	ErrLost = errors.New("another server has become the writer of this graph; nothing was written")
 
-	// ErrBehind reports that log objects that the Follower has not read were collected. The call has
-	// written nothing that counts. Open the log again.
+	// ErrBehind reports that some log objects were collected before the Follower read them. The
+	// call has written nothing, or only a void takeover. Open the log again.
 	ErrBehind = errors.New("the log has moved on past what this server has read; open the log again")
 
 	// ErrIndeterminate reports that the storage stayed unreachable, so that the records may or may not
@@ -40,13 +40,13 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("the shared log is corrupt: object %s: %s", e.Name, e.Fault)
 }
 
-// State is what the records of a log make. The package calls its methods one at a time. After an
-// error the Follower is of no more use.
+// State is the result of applying the records of a log. The package calls its methods one at a
+// time. After a method has returned an error, the Follower cannot be used any more.
 type State interface {
-	// Reset makes the state that no record has changed.
+	// Reset sets the state to the one before the first record.
 	Reset()
 
-	// Load replaces the state by the one in a checkpoint.
+	// Load replaces the state by the state in a checkpoint.
 	Load(checkpoint []byte) error
 
 	// Apply applies one record.
@@ -73,13 +73,13 @@ type Options struct {
 	// 30 s.
 	Patience time.Duration
 
-	// Recheck is how old the last list of checkpoints may be when Next reports the end of the log. The
-	// default is one minute.
+	// Recheck is how old the last list of checkpoints may be when Next returns false at the end of
+	// the log. The default is one minute.
 	Recheck time.Duration
 
 	Now    func() time.Time                           // nil means clock.Now
 	Sleep  func(ctx context.Context, d time.Duration) // returns early when the context ends; nil means a timer
-	Random io.Reader                                  // of ids and pauses; nil means crypto/rand.Reader
+	Random io.Reader                                  // for ids and pauses; nil means crypto/rand.Reader
 	Faults Faults
 }
 
@@ -89,11 +89,11 @@ type Faults struct {
 	IgnoreEpoch      bool // a writer whose number was taken does not compare epochs, and goes on at the next number
 	CollectTakeovers bool // the collector also deletes takeover objects, so that their numbers are free again
 	AcknowledgeEarly bool // the writer acknowledges a group when the reply is lost, before it knows that the object exists
-	GuessLayout      bool // a follower takes over the number of an announced layout without loading the checkpoint
+	GuessLayout      bool // a follower adopts the number of an announced layout without loading the checkpoint
 	SkipSecondLook   bool // a candidate does not list the checkpoints after it created its takeover object
 }
 
-// withDefaults returns the options with the default of each field that is not set.
+// withDefaults returns the options, with defaults in the fields that are not set.
 func (o Options) withDefaults() Options {
 	if o.Patience == 0 {
 		o.Patience = 30 * time.Second

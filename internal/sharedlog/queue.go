@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// Queue lets many goroutines use one Writer. Records that arrive while a log object is in flight wait
-// and share the next one. A Queue starts no goroutine: the first caller of Wait that finds no object
-// in flight sends the next group for all.
+// Queue lets many goroutines use one Writer. Records that arrive while a log object is in flight
+// wait and share the next log object. A Queue starts no goroutine: the first caller of Wait that
+// finds no object in flight sends the next group, on behalf of all waiting callers.
 type Queue struct {
 	turn chan struct{} // holds an element while a goroutine uses the Writer
-	w    *Writer       // guarded by turn
+	w    *Writer       // guarded by `turn`
 
 	mu   sync.Mutex
 	next *batch // the records that wait, nil if there are none
@@ -31,9 +31,9 @@ type Ticket struct{ batch *batch }
 // NewQueue returns a Queue for a Writer. Nothing else may use the Writer afterwards.
 func NewQueue(w *Writer) *Queue { return &Queue{turn: make(chan struct{}, 1), w: w} }
 
-// Enqueue gives a record its place in the log, after all records that were enqueued before. The caller
-// calls Wait for each Ticket. After a group has failed, no record is accepted, because a later record
-// may build on the failed ones.
+// Enqueue gives a record its place in the log, after all records that were enqueued before. The
+// caller must call Wait for each Ticket. After a group has failed, the Queue accepts no more
+// records, because a later record may build on the failed ones.
 func (q *Queue) Enqueue(record []byte) (*Ticket, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -48,7 +48,8 @@ func (q *Queue) Enqueue(record []byte) (*Ticket, error) {
 }
 
 // Wait waits until the group of a record is durable or has failed. The errors are those of
-// [Writer.Append]. Wait does not end with the context, because the record may be durable by then.
+// [Writer.Append]. Wait does not return when the context ends, because the record may already be
+// durable.
 func (q *Queue) Wait(ctx context.Context, t *Ticket) error {
 	for {
 		select {
@@ -68,7 +69,7 @@ func (q *Queue) Exclusive(f func(*Writer) error) error {
 	return f(q.w)
 }
 
-// send sends the records that wait. REQUIRES: the caller has the turn.
+// send sends the waiting records as one group. REQUIRES: the caller holds `turn`.
 func (q *Queue) send(ctx context.Context) {
 	q.mu.Lock()
 	b := q.next

@@ -13,7 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
 )
 
-// slowLog counts the creations of log objects and the most that were in flight at a time.
+// slowLog counts the creations of log objects, and the largest number of creations in flight at
+// once.
 type slowLog struct {
 	object.Memory
 	made, flying, most atomic.Int64
@@ -31,8 +32,8 @@ func (s *slowLog) Create(ctx context.Context, name string, data []byte) error {
 	return s.Memory.Create(ctx, name, data)
 }
 
-// TestQueue lets 32 goroutines append records: all are stored, records share log objects, and one
-// object is in flight at a time.
+// TestQueue lets 32 goroutines append records. All records must be stored, records must share log
+// objects, and only one log object may be in flight at a time.
 func TestQueue(t *testing.T) {
 	b := &slowLog{}
 	n := open(t, b)
@@ -78,7 +79,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// TestQueueFails checks that records behind a failed group are not written.
+// TestQueueFails checks that the Queue does not write records that were enqueued after a failed
+// group.
 func TestQueueFails(t *testing.T) {
 	b := &slowLog{}
 	n := open(t, b)

@@ -59,7 +59,7 @@ func open(t *testing.T, b object.Bucket) node {
 	return node{f, state}
 }
 
-// options are those of a test: no call waits long.
+// options returns options for tests, with which calls do not wait long.
 func options(b object.Bucket, state sharedlog.State) sharedlog.Options {
 	return sharedlog.Options{
 		Bucket: b, Prefix: "graph/", State: state, Node: "n1", Address: "https://n1.example",
@@ -76,7 +76,7 @@ func (n node) takeOver(t *testing.T) *sharedlog.Writer {
 	return w
 }
 
-// append stores records, each as a group.
+// appendAll stores records, each in a group of its own.
 func appendAll(t *testing.T, w *sharedlog.Writer, records ...string) {
 	t.Helper()
 	for _, r := range records {
@@ -143,8 +143,8 @@ func TestWriteAndFollow(t *testing.T) {
 	}
 }
 
-// TestTakeover checks that a writer ends when another server takes over, and that its staged group is
-// certainly not written.
+// TestTakeover checks that a writer ends when another server takes over, and that a group that it
+// appends afterwards is not written.
 func TestTakeover(t *testing.T) {
 	var b object.Memory
 	old, young := open(t, &b), open(t, &b)
@@ -163,7 +163,8 @@ func TestTakeover(t *testing.T) {
 	}
 }
 
-// TestReadConfirmsWriter checks that a writer that was replaced does not answer a latest read.
+// TestReadConfirmsWriter checks that CatchUp of a replaced writer fails, so that this writer does
+// not answer a latest read.
 func TestReadConfirmsWriter(t *testing.T) {
 	var b object.Memory
 	w1 := open(t, &b).takeOver(t)
@@ -172,8 +173,8 @@ func TestReadConfirmsWriter(t *testing.T) {
 	wantIs(t, w1.CatchUp(t.Context()), sharedlog.ErrLost)
 }
 
-// TestUnfinishedCatchUp lets a CatchUp fail after it has applied the takeover of another server. The
-// writer must know that it has ended.
+// TestUnfinishedCatchUp makes CatchUp of a writer fail after it has applied another server's
+// takeover. The writer must nevertheless refuse later writes with ErrLost.
 func TestUnfinishedCatchUp(t *testing.T) {
 	var b object.Memory
 	unlisted := &noLists{Bucket: &b}
@@ -185,15 +186,15 @@ func TestUnfinishedCatchUp(t *testing.T) {
 	must(t, err)
 	other := open(t, &b)
 	w2 := other.takeOver(t)
-	unlisted.after = 1 // the second look at the takeover passes, and that at the end of the log fails
+	unlisted.after = 1 // the list for the takeover succeeds; the list at the end of the log fails
 	wantIs(t, w.CatchUp(t.Context()), sharedlog.ErrUnavailable)
 	wantIs(t, w.Append(t.Context(), [][]byte{[]byte("a")}), sharedlog.ErrLost)
 	wantIs(t, w.Announce(t.Context(), staged), sharedlog.ErrLost)
 	appendAll(t, w2, "b")
 }
 
-// noLists refuses lists. Its state `after` is 0 while it refuses none, 1 when it refuses all but the
-// next one, and -1 when it refuses all.
+// noLists refuses calls of List. If `after` is 0, it refuses none; if 1, all except the next one;
+// if -1, all.
 type noLists struct {
 	object.Bucket
 	after int
@@ -210,7 +211,8 @@ func (n *noLists) List(ctx context.Context, prefix, after string, limit int) ([]
 	return n.Bucket.List(ctx, prefix, after, limit)
 }
 
-// TestTwoCandidates checks that only one of two candidates at one number becomes the writer.
+// TestTwoCandidates checks that only one of two candidates for the same log number becomes the
+// writer.
 func TestTwoCandidates(t *testing.T) {
 	var b object.Memory
 	one, two := open(t, &b), open(t, &b)
@@ -221,8 +223,9 @@ func TestTwoCandidates(t *testing.T) {
 	two.takeOver(t)
 }
 
-// TestVoidTakeover lets a candidate lag until the collector has freed the number at which it takes
-// over. Its second look must notice, and so must a reader that lags as far.
+// TestVoidTakeover lets a candidate lag until the collector has freed the number of its takeover
+// object. The candidate must notice this when it lists the checkpoints after the takeover. A reader
+// that lags as far must notice too.
 func TestVoidTakeover(t *testing.T) {
 	var b object.Memory
 	writer := open(t, &b)
@@ -251,15 +254,15 @@ func TestVoidTakeover(t *testing.T) {
 func TestCollectKeepsTakeovers(t *testing.T) {
 	var b object.Memory
 	one := open(t, &b)
-	w1 := one.takeOver(t) // 1
-	appendAll(t, w1, "a") // 2
+	w1 := one.takeOver(t) // log object 1
+	appendAll(t, w1, "a") // log object 2
 	_, err := w1.Checkpoint(t.Context(), one.state.encode())
 	must(t, err) // never announced
 	two := open(t, &b)
-	w2 := two.takeOver(t) // 3
-	appendAll(t, w2, "b") // 4
+	w2 := two.takeOver(t) // log object 3
+	appendAll(t, w2, "b") // log object 4
 	checkpoint(t, w2, two)
-	appendAll(t, w2, "c") // 6
+	appendAll(t, w2, "c") // log object 6
 	checkpoint(t, w2, two)
 	if got := len(names(t, &b, "checkpoint/")); got != 3 {
 		t.Fatalf("%d checkpoints; want 3", got)
@@ -279,8 +282,8 @@ func TestCollectKeepsTakeovers(t *testing.T) {
 	open(t, &b).want(t, "a", "b", "c")
 }
 
-// TestCollectOrphan checks that a checkpoint of an earlier epoch goes although it is newer than the one
-// in force, and that one of the current epoch stays.
+// TestCollectOrphan checks that Collect deletes an unannounced checkpoint of an earlier epoch,
+// although it is newer than the checkpoint in force, and keeps one of the current epoch.
 func TestCollectOrphan(t *testing.T) {
 	var b object.Memory
 	one := open(t, &b)
@@ -305,8 +308,8 @@ func TestCollectOrphan(t *testing.T) {
 	open(t, &b).want(t, "a", "b")
 }
 
-// TestUnannounced opens a log whose newest checkpoints no log object announces, one of them with
-// another layout, and both after takeovers that they cover.
+// TestUnannounced opens a log whose two newest checkpoints are not announced. Both cover takeovers,
+// and one of them has another layout.
 func TestUnannounced(t *testing.T) {
 	var b object.Memory
 	one := open(t, &b)
@@ -333,7 +336,7 @@ func TestUnannounced(t *testing.T) {
 	open(t, &b).want(t, "a", "b", "c", "d")
 }
 
-// silentLog does not answer and does not carry out the creation of log objects while down.
+// While `down` is true, silentLog neither carries out nor answers the creation of a log object.
 type silentLog struct {
 	object.Bucket
 	down bool
@@ -346,7 +349,8 @@ func (s *silentLog) Create(ctx context.Context, name string, data []byte) error 
 	return s.Bucket.Create(ctx, name, data)
 }
 
-// TestLayout checks that a follower loads the checkpoint of a new layout, and only then.
+// TestLayout checks that a follower loads an announced checkpoint if its layout is new, and only
+// then.
 func TestLayout(t *testing.T) {
 	var b object.Memory
 	writer, reader := open(t, &b), open(t, &b)
@@ -393,8 +397,9 @@ func TestAnnounceOrder(t *testing.T) {
 	open(t, &b).want(t, "a", "b", "c", "d")
 }
 
-// flaky answers Create with the outcomes of a script; nil passes the call on and returns its result,
-// lost passes it on and loses the reply, any other error is returned instead.
+// flaky answers each Create as the next error in its script says: nil passes the call on and
+// returns its result; errLostReply passes the call on and loses the reply; for any other error,
+// flaky returns that error and does not pass the call on.
 type flaky struct {
 	object.Bucket
 	script []error
@@ -465,7 +470,8 @@ func TestLostReplies(t *testing.T) {
 	}
 }
 
-// TestCancelled checks that the end of the caller's context does not leave a write in doubt.
+// TestCancelled checks that Append finds out whether its write is stored even if the caller's
+// context has ended.
 func TestCancelled(t *testing.T) {
 	b := &flaky{Bucket: &object.Memory{}}
 	n := open(t, b)
@@ -519,7 +525,7 @@ func TestLeases(t *testing.T) {
 			t.Errorf("expired %v, %v; want %v", got, err, want)
 		}
 	}
-	expired(false) // nothing is there; the observation begins
+	expired(false) // the node has no object; the observation begins
 	step(10 * time.Second)
 	expired(true)
 	must(t, observer.Renew(t.Context(), "n1", []byte("1")))

@@ -12,8 +12,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/object"
 )
 
-// The pauses between requests that the storage does not answer: each is drawn between half of a limit
-// and the limit, which doubles each time.
+// The limits of the pauses between repetitions of a request. Each pause is a random duration
+// between half of the current limit and the limit. The limit doubles after each pause, from
+// firstPause to lastPause.
 const (
 	firstPause = 50 * time.Millisecond
 	lastPause  = 5 * time.Second
@@ -22,11 +23,12 @@ const (
 // storage sends the requests of one Follower.
 type storage struct{ Options }
 
-// errPatience ends the repetition of a request.
+// errPatience reports that the patience or the context ended before the storage answered.
 var errPatience = errors.New("the storage did not answer in time")
 
-// repeat calls request until it returns an error other than ErrBusy and ErrUnknown, or until the
-// patience or the context ends. It then returns the last error, joined with errPatience.
+// repeat calls `request` until it succeeds or returns an error other than ErrBusy and ErrUnknown,
+// or until the patience or the context ends. In the latter case repeat returns the last error,
+// joined with errPatience.
 func (s *storage) repeat(ctx context.Context, request func() error) error {
 	start := s.Now()
 	for limit := firstPause; ; limit = min(2*limit, lastPause) {
@@ -63,7 +65,7 @@ func (s *storage) read(ctx context.Context, name string) (data []byte, err error
 	return data, unavailable(err)
 }
 
-// readEntry returns the log object with a number. The error matches object.ErrNotFound or
+// readEntry returns the log object `number`. The error matches object.ErrNotFound or
 // ErrUnavailable, or is a *CorruptError.
 func (s *storage) readEntry(ctx context.Context, number uint64) (*entry, error) {
 	data, err := s.read(ctx, logName(number))
@@ -73,7 +75,8 @@ func (s *storage) readEntry(ctx context.Context, number uint64) (*entry, error) 
 	return decodeEntry(number, data)
 }
 
-// list returns the names after `after` below a prefix, without the prefix of the graph.
+// list returns the names that start with `prefix` and are greater than `after`, at most `limit` of
+// them. The arguments and the result do not contain the prefix of the graph.
 func (s *storage) list(ctx context.Context, prefix, after string, limit int) (names []string, err error) {
 	if after != "" {
 		after = s.Prefix + after
@@ -112,10 +115,11 @@ func (s *storage) newestCheckpoint(ctx context.Context) (name string, covered ui
 	return names[0], covered, err
 }
 
-// create creates a log object and returns the object that its number then has: e itself, or another
-// server's. It sends the same bytes until an object is there. If that takes too long, the error
-// matches ErrIndeterminate, or ErrUnavailable if the storage has certainly not created the object.
-// The end of the caller's context does not stop it, because the object may exist by then.
+// create creates a log object and returns the object that then exists under its number: e itself,
+// or another server's. It sends the same bytes until an object exists. If that takes too long, the
+// error matches ErrIndeterminate, or ErrUnavailable if the storage has certainly not created the
+// object. create continues after the caller's context has ended, because the object may already
+// exist.
 func (s *storage) create(ctx context.Context, e *entry) (*entry, error) {
 	ctx = context.WithoutCancel(ctx)
 	data := e.encode()
@@ -136,7 +140,7 @@ func (s *storage) create(ctx context.Context, e *entry) (*entry, error) {
 		uncertain = true
 		stored, err := s.Bucket.Read(ctx, s.Prefix+name, 0, object.Whole)
 		if errors.Is(err, object.ErrNotFound) {
-			return object.ErrUnknown // collected in between; only creating it again shows whose it was
+			return object.ErrUnknown // collected in between; only another Create shows whose it was
 		} else if err != nil {
 			return err
 		}

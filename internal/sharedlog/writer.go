@@ -19,10 +19,10 @@ type Writer struct {
 // maxLayouts is the number of layouts that one epoch can make.
 const maxLayouts = 1 << 40
 
-// TakeOver makes this server the writer. It creates a takeover object with the next epoch at the next
-// number of the log. Call it after CatchUp, and judge preconditions only after it has returned a
-// Writer. The error matches ErrLost if another server created an object of that number first: follow
-// the log and try again. After any other error, open the log again.
+// TakeOver makes this server the writer. It creates a takeover object with the next epoch at the
+// next number of the log. Call it after CatchUp, and judge preconditions only after TakeOver has
+// returned a Writer. The error matches ErrLost if another server created an object of that number
+// first: in this case follow the log and try again. After any other error, open the log again.
 func (f *Follower) TakeOver(ctx context.Context) (*Writer, error) {
 	body, err := json.Marshal(takeoverBody{Node: f.Node, Incarnation: f.Incarnation, Address: f.Address})
 	if err != nil {
@@ -54,12 +54,12 @@ func (f *Follower) TakeOver(ctx context.Context) (*Writer, error) {
 	return &Writer{f: f, epoch: e.epoch}, nil
 }
 
-// Epoch returns the epoch that the takeover of the Writer began.
+// Epoch returns the epoch of the Writer, which began with its takeover.
 func (w *Writer) Epoch() uint64 { return w.epoch }
 
 // Append stores records as one group and applies them to the State. It returns nil when they are
-// durable. The error matches ErrLost, ErrIndeterminate or ErrUnavailable; after each of them except
-// ErrUnavailable the Writer has ended.
+// durable. The error matches ErrLost, ErrIndeterminate or ErrUnavailable. The Writer remains usable
+// after ErrUnavailable; after the other two it has ended.
 func (w *Writer) Append(ctx context.Context, records [][]byte) error {
 	e, err := w.newEntry(group)
 	if err != nil {
@@ -83,8 +83,8 @@ func (w *Writer) CatchUp(ctx context.Context) error {
 	return err
 }
 
-// check returns ErrLost if the Writer has ended. CatchUp may have applied another server's takeover and
-// failed afterwards, so the epoch counts too.
+// check returns ErrLost if the Writer has ended. It also compares the epochs, because CatchUp may
+// have applied another server's takeover and failed afterwards.
 func (w *Writer) check() error {
 	if w.ended || w.f.at.epoch != w.epoch {
 		return ErrLost
@@ -98,8 +98,8 @@ func (w *Writer) Checkpoint(ctx context.Context, state []byte) (*Checkpoint, err
 	return w.checkpoint(ctx, state, w.f.at.layout)
 }
 
-// Rewrite stores a checkpoint in which the rows have a new layout, and puts it into force. The State
-// is then loaded from it. The errors are those of Append.
+// Rewrite stores a checkpoint in which the rows have a new layout, and puts it into force. The
+// Follower then loads the State from that checkpoint. The errors are those of Append.
 func (w *Writer) Rewrite(ctx context.Context, state []byte) error {
 	if w.layouts++; w.layouts >= maxLayouts {
 		return fmt.Errorf("the writer has made %d layouts, the most of one epoch; take over again", w.layouts)

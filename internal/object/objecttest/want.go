@@ -15,7 +15,7 @@ func cancelledContext(t *testing.T) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// must ends the test if err is an error.
+// must ends the test if err is not nil.
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -42,14 +42,14 @@ func wantContent(t *testing.T, b object.Bucket, name, want string) {
 	}
 }
 
-// readError returns the error of reading an object.
+// readError reads an object and returns the error.
 func readError(t *testing.T, b object.Bucket, name string) error {
 	t.Helper()
 	_, err := b.Read(t.Context(), name, 0, object.Whole)
 	return err
 }
 
-// list returns what Bucket.List returns, and ends the test on an error.
+// list calls Bucket.List and returns the entries. An error ends the test.
 func list(t *testing.T, b object.Bucket, prefix, after string, limit int) []object.Entry {
 	t.Helper()
 	entries, err := b.List(t.Context(), prefix, after, limit)

@@ -1,12 +1,13 @@
 // Package postgres keeps the objects of an object.Bucket in a PostgreSQL database.
 //
-// The table "objects" has a row for each 4 MiB of an object. Part 0 always exists; it holds the name,
-// and its primary key lets one creator win:
+// The table "objects" has a row for each part of an object; a part has at most 4 MiB. Part 0 always
+// exists. Its primary key reserves the name of the object, so only one creator wins:
 //
 //	name  text COLLATE "C"   the object's name
-//	part  integer            number of the piece, from 0
+//	part  integer            number of the part, from 0
 //	size  bigint             length of the whole object in bytes
-//	data  bytea              the piece, not compressed and not inline, so that a range is read alone
+//	data  bytea              bytes of the part, not compressed and not inline, so that PostgreSQL
+//	                         can read a range without the rest
 //
 // Create, Read and List are single statements under READ COMMITTED. Put and Upload replace all rows of
 // a name in one transaction.
@@ -24,7 +25,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/object"
 )
 
-// partSize is the length of every piece of an object but the last. It is stored, so it never changes.
+// partSize is the length in bytes of every part of an object except the last. Stored objects depend
+// on it, so it never changes.
 const partSize = 4 << 20
 
 // afterAll is greater than every character of a name.
@@ -43,7 +45,8 @@ func (b *Bucket) Create(ctx context.Context, name string, data []byte) error {
 	}
 	parts := split(data)
 	var made int
-	// One statement is one transaction: the later parts exist if and only if part 0 was made here.
+	// The statement is one transaction: it inserts the later parts if and only if it inserted part
+	// 0.
 	err := b.pool.QueryRow(ctx, `
 		WITH made AS (
 			INSERT INTO objects (name, part, size, data) VALUES ($1, 0, $2, $3)
@@ -118,7 +121,8 @@ func (b *Bucket) Read(ctx context.Context, name string, offset, length int64) ([
 	if length != object.Whole && length < math.MaxInt64-offset {
 		end = offset + length
 	}
-	// Part 0 is always read, perhaps with no bytes of it, because it shows that the object exists.
+	// The query always selects the row of part 0, perhaps with none of its bytes, because that row
+	// shows that the object exists.
 	rows, err := b.pool.Query(ctx, `
 		SELECT substring(data
 			FROM least(greatest($2 - part::bigint * $4, 0), $4)::int + 1
@@ -180,7 +184,8 @@ func (b *Bucket) Delete(ctx context.Context, name string) error {
 // to `write`, in order.
 func (b *Bucket) replace(ctx context.Context, name string, size int64, content func(write func([]byte) error) error) error {
 	err := pgx.BeginFunc(ctx, b.pool, func(tx pgx.Tx) error {
-		// Another Put of this name waits here, so that the parts of two contents are never mixed.
+		// Another Put or Upload of this name waits here, so that parts of different contents are
+		// never mixed.
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, name); err != nil {
 			return err
 		}
@@ -209,7 +214,7 @@ type readerError struct{ error }
 
 func (e *readerError) Unwrap() error { return e.error }
 
-// split cuts data into parts. The first one exists even if it is empty.
+// split cuts data into parts. The first part exists even if data is empty.
 func split(data []byte) [][]byte {
 	first := min(len(data), partSize)
 	parts := [][]byte{data[:first]}

@@ -15,10 +15,10 @@ import (
 // defaultSchema is the schema of the table if the URL names none.
 const defaultSchema = "omnigraph"
 
-// Open connects to a database and makes the schema and the table if they are missing. The URL has the
-// form postgres://user@host/database?schema=omnigraph; libpq's other parameters and environment
-// variables work too. The error is an [*UnsafeServerError] if the server could lose an object after it
-// has acknowledged its creation.
+// Open connects to a database and makes the schema and the table if they are missing. The URL has
+// the form postgres://user@host/database?schema=omnigraph; libpq's other parameters and environment
+// variables work too. The error is an [*UnsafeServerError] if the server could lose an object whose
+// creation it has acknowledged.
 func Open(ctx context.Context, address string) (*Bucket, error) {
 	config, schema, err := parse(address)
 	if err != nil {
@@ -26,7 +26,7 @@ func Open(ctx context.Context, address string) (*Bucket, error) {
 	}
 	config.ConnConfig.RuntimeParams["search_path"] = pgx.Identifier{schema}.Sanitize()
 	config.ConnConfig.RuntimeParams["default_transaction_isolation"] = "read committed"
-	config.AfterConnect = refuseUnsafe // of every connection, because the server may change at a fail-over
+	config.AfterConnect = refuseUnsafe // for every connection: a fail-over may change the server
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the database: %w", err)
@@ -38,7 +38,8 @@ func Open(ctx context.Context, address string) (*Bucket, error) {
 	return &Bucket{pool: pool}, nil
 }
 
-// parse reads the URL of a database and takes the parameter `schema` out of it.
+// parse reads the URL of a database. It removes the parameter `schema` from the URL and returns it
+// separately.
 func parse(address string) (config *pgxpool.Config, schema string, err error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
@@ -58,8 +59,8 @@ func parse(address string) (config *pgxpool.Config, schema string, err error) {
 	return config, schema, nil
 }
 
-// makeTable makes the schema and the table if they are missing. An advisory lock keeps two servers from
-// doing so at the same time, which PostgreSQL answers with an error.
+// makeTable makes the schema and the table if they are missing. An advisory lock keeps two servers
+// from making them at the same time; otherwise PostgreSQL would return an error.
 func makeTable(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 	var exists bool
 	if err := pool.QueryRow(ctx, `SELECT to_regclass('objects') IS NOT NULL`).Scan(&exists); err != nil || exists {
@@ -85,15 +86,15 @@ func makeTable(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 	})
 }
 
-// UnsafeServerError reports that a PostgreSQL server could lose an object after it has acknowledged its
-// creation, or accepts no writes.
+// UnsafeServerError reports that a PostgreSQL server accepts no writes, or that it could lose an
+// object whose creation it has acknowledged.
 type UnsafeServerError struct{ Fault string }
 
 func (e *UnsafeServerError) Error() string {
 	return "the PostgreSQL server cannot keep graphs: " + e.Fault
 }
 
-// refuseUnsafe checks the server of a new connection.
+// refuseUnsafe returns an [*UnsafeServerError] if the server of a new connection is not safe.
 func refuseUnsafe(ctx context.Context, conn *pgx.Conn) error {
 	var recovering bool
 	var commit, fsync string
@@ -120,8 +121,8 @@ func explain(action, name string, err error) error {
 	return fmt.Errorf("%s %s: %w", action, name, err)
 }
 
-// meaning returns the error of package object that an error of pgx stands for; nil if the server did
-// not carry out the statement and repeating it would not help.
+// meaning translates an error of pgx into an error of package object. It returns nil if the server
+// did not carry out the statement and a repetition would not help.
 func meaning(err error) error {
 	if unsafe := (*UnsafeServerError)(nil); errors.As(err, &unsafe) {
 		return nil
@@ -129,9 +130,9 @@ func meaning(err error) error {
 	if answer := (*pgconn.PgError)(nil); errors.As(err, &answer) {
 		switch code := answer.Code; {
 		case code == "57P03", code[:2] == "53", code[:2] == "40" && code != "40003":
-			return object.ErrBusy // it cannot connect now, lacks resources, or rolled the statement back
+			return object.ErrBusy // the server is not ready, lacks resources, or rolled the statement back
 		case code == "40003", code[:2] == "57", code[:2] == "58", code[:2] == "08":
-			return object.ErrUnknown // it stopped or failed, maybe after the commit
+			return object.ErrUnknown // the server stopped or failed, maybe after the commit
 		}
 		return nil
 	}

@@ -102,7 +102,8 @@ func (s *server) stop(t *testing.T, signal os.Signal) {
 	_ = s.command.Wait() // its exit status depends on the signal
 }
 
-// url returns the address of the database, with another parameter if it is not empty.
+// url returns the address of the database with `parameter` added, which is empty or has the form
+// name=value.
 func (s *server) url(parameter string) string {
 	return fmt.Sprintf("postgres://og@/postgres?host=%s&%s", url.QueryEscape(s.dir), parameter)
 }
@@ -120,7 +121,7 @@ func (s *server) open(t *testing.T, schema string) *postgres.Bucket {
 func binaries(t *testing.T) string {
 	t.Helper()
 	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb"); len(found) > 0 {
-		return filepath.Dir(found[len(found)-1]) // Debian keeps it out of PATH
+		return filepath.Dir(found[len(found)-1]) // Debian does not have this folder in PATH
 	}
 	if path, err := exec.LookPath("initdb"); err == nil {
 		return filepath.Dir(path)
@@ -193,7 +194,7 @@ func TestBucket(t *testing.T) {
 	})
 }
 
-// TestRefused checks that servers that could lose acknowledged objects are refused.
+// TestRefused checks that Open refuses servers that could lose acknowledged objects.
 func TestRefused(t *testing.T) {
 	s := newServer(t)
 	for _, tt := range []struct{ setting, want string }{
@@ -217,8 +218,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestCrash kills the server: every acknowledged object is there after its recovery, and calls in
-// between report that the storage is busy or that the outcome is unknown.
+// TestCrash kills the server. Until the restart, calls must report that the storage is busy or that
+// the outcome is unknown. After the recovery, every acknowledged object must exist.
 func TestCrash(t *testing.T) {
 	s := newServer(t)
 	b := s.open(t, "crash")

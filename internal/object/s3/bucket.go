@@ -1,8 +1,9 @@
 // Package s3 keeps the objects of an object.Bucket in an S3 bucket, or in another storage with S3's
 // protocol and conditional writes.
 //
-// Create is a PUT with the header If-None-Match: *. The client library sends each request once, because
-// a repeated PUT could be refused on account of its own first attempt.
+// Create is a PUT with the header If-None-Match: *. The client library sends each request only
+// once: if a first attempt made the object and its reply was lost, the storage would refuse the
+// repeated PUT.
 package s3
 
 import (
@@ -100,7 +101,8 @@ func (b *Bucket) Upload(ctx context.Context, name string, r io.Reader, size int6
 	}
 	exact := &exactReader{r: r, left: size}
 	if size == 0 {
-		_ = exact.end() // the client library does not read an empty content; exact.wrong has the answer
+		// The client library does not read r if size is 0. exact.end sets exact.wrong if r has bytes.
+		_ = exact.end()
 	}
 	if exact.wrong {
 		return &object.SizeError{Name: name, Size: size}
@@ -128,7 +130,7 @@ func (b *Bucket) Read(ctx context.Context, name string, offset, length int64) ([
 	}
 	var options minio.GetObjectOptions
 	switch {
-	case length == 0: // no header asks for an empty range
+	case length == 0: // a Range header cannot request an empty range
 		_, err := b.client.StatObject(ctx, b.bucket, b.prefix+name, options)
 		return nil, explain("reading", name, err)
 	case length != object.Whole:
@@ -201,8 +203,8 @@ func explain(action, name string, err error) error {
 	return fmt.Errorf("%s %s: %w", action, name, err)
 }
 
-// meaning returns the error of package object that an error of the client library stands for; nil if
-// the storage did not carry out the request and repeating it would not help.
+// meaning translates an error of the client library into an error of package object. It returns nil
+// if the storage did not carry out the request and a repetition would not help.
 func meaning(err error) error {
 	answer := minio.ToErrorResponse(err)
 	switch answer.Code {
@@ -255,7 +257,8 @@ func (e *exactReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// end returns io.EOF if the reader has ended, as it should.
+// end tries to read one more byte than expected. It returns io.EOF if the content has ended. If
+// there is such a byte, end sets e.wrong and returns another error.
 func (e *exactReader) end() error {
 	n, err := io.ReadFull(e.r, make([]byte, 1))
 	if n > 0 {

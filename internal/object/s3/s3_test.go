@@ -21,8 +21,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/object/s3"
 )
 
-// gatewayVariable is the environment variable with the path of versitygw, an S3 server over a folder.
-// `make test-s3` builds it.
+// gatewayVariable names the environment variable with the path of versitygw, an S3 server that
+// keeps objects in a folder. `make test-s3` builds versitygw.
 const gatewayVariable = "OMNIGRAPH_TEST_VERSITYGW"
 
 // startGateway starts versitygw over an empty folder that has the bucket "graphs", and returns its URL.
@@ -88,7 +88,8 @@ func TestBucket(t *testing.T) {
 	})
 }
 
-// TestAnswers checks which error each answer of a server becomes, and that each call sends one request.
+// TestAnswers checks which error Create returns for each answer of a server, and that each call
+// sends one request.
 func TestAnswers(t *testing.T) {
 	var requests atomic.Int64
 	var status atomic.Int64
@@ -107,7 +108,7 @@ func TestAnswers(t *testing.T) {
 	for _, tt := range []struct {
 		status int
 		code   string
-		want   error // nil for an error that none of package object matches
+		want   error // nil means an error that matches no error of package object
 	}{
 		{412, "PreconditionFailed", object.ErrExists},
 		{409, "ConditionalRequestConflict", object.ErrBusy},
@@ -132,14 +133,14 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	server.Close()
-	b = open(t, server.URL) // without open connections
+	b = open(t, server.URL) // a new client, which has no open connections
 	if err := b.Create(t.Context(), "x", nil); !errors.Is(err, object.ErrBusy) {
 		t.Errorf("without a server: %v; want ErrBusy, because nothing was sent", err)
 	}
 }
 
-// TestLostReply checks that a creation whose connection breaks after the request has an unknown outcome
-// and is not repeated.
+// TestLostReply breaks the connection after the request of a Create has arrived. The outcome must
+// be unknown, and the request must not be repeated.
 func TestLostReply(t *testing.T) {
 	var requests atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -154,7 +155,8 @@ func TestLostReply(t *testing.T) {
 	}
 }
 
-// matches reports whether err matches `want`, or none of package object if `want` is nil.
+// matches reports whether err matches `want`. If `want` is nil, it reports whether err is an error
+// that matches no error of package object.
 func matches(err, want error) bool {
 	if want != nil {
 		return errors.Is(err, want)

@@ -12,7 +12,7 @@ type opKind uint8
 const (
 	write   opKind = iota // append a token to a list, maybe only if the list has an expected length
 	latest                // read a list; linearizable
-	atLeast               // read a list that contains an acknowledged token; otherwise it may be old
+	atLeast               // read a list in a state that contains an acknowledged token; the state may be old
 	stale                 // read a list; it may be old
 )
 
@@ -72,7 +72,7 @@ type finalRead struct {
 	key    string
 }
 
-// forever is the time at which operations with an unknown outcome end in the history.
+// forever is the end time, in the history, of operations with an unknown outcome.
 const forever = time.Duration(math.MaxInt64)
 
 // begin begins the next operation.
@@ -160,8 +160,8 @@ func (c *client) finish(o op, result outcome, list []int) {
 	w.after(w.between(time.Millisecond, 50*time.Millisecond), c.begin)
 }
 
-// giveUp ends an operation without an answer. A write whose attempts were all refused is certainly
-// not stored, so the history leaves it out.
+// giveUp ends an operation that got no answer. If servers refused all attempts of a write, the
+// write is certainly not stored, so the history leaves it out.
 func (c *client) giveUp(o op) {
 	if c.uncertain && o.kind == write {
 		c.w.cover(OutcomeUnknown)
@@ -173,7 +173,7 @@ func (c *client) giveUp(o op) {
 // readAll makes the client read every list at every server.
 func (c *client) readAll() {
 	c.done = false
-	c.final = []finalRead{{}} // readNext drops the first
+	c.final = []finalRead{{}} // readNext drops this first element
 	for s := range servers {
 		for _, key := range keys {
 			c.final = append(c.final, finalRead{server: s, key: key})

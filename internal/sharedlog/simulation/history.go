@@ -8,7 +8,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// history is what the clients did and saw.
+// history records the operations of the clients and the answers to them.
 type history struct {
 	tokens int // number of tokens drawn
 	done   []done
@@ -30,7 +30,8 @@ func (h *history) add(o op, result outcome, list []int, returned time.Duration) 
 // checkLimit is how long the check of one history may take.
 const checkLimit = time.Minute
 
-// model is the sequential meaning of writes and latest reads. Its state is one list.
+// model specifies the effect of each write and latest read, one after the other. Its state is one
+// list.
 var model = porcupine.Model{
 	Partition: func(all []porcupine.Operation) [][]porcupine.Operation {
 		parts := make([][]porcupine.Operation, len(keys))
@@ -62,7 +63,7 @@ var model = porcupine.Model{
 // check returns the first promise that the history breaks, or "".
 func (h *history) check() string {
 	final := map[string][]int{}
-	seen := map[int]time.Duration{} // when the first latest read with a token returned
+	seen := map[int]time.Duration{} // for each token, when the first latest read that shows it returned
 	for _, d := range h.done {
 		if d.kind != latest {
 			continue
@@ -79,9 +80,10 @@ func (h *history) check() string {
 	var operations []porcupine.Operation
 	for _, d := range h.done {
 		if d.outcome == outcomeUnknown {
-			// The check would take very long if these writes could happen at any time. Lists only grow, and
-			// every list was read at the end. So a write that no read shows has not happened by then, and
-			// the others happened before the first read that shows them.
+			// The client got no answer to this write. The check would take very long if such a
+			// write could happen at any time. But lists only grow, and every list was read at the
+			// end of the run. So a write that no read shows had not happened by then, and any other
+			// write happened before the first read that shows it.
 			at, ok := seen[d.token]
 			if !ok {
 				continue

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestHistory gives the check histories of one list. Each operation takes one unit of time, one after
-// the other.
+// TestHistory passes histories of one list to `check`. In each history the operations follow one
+// another, and each takes one unit of time.
 func TestHistory(t *testing.T) {
 	appends := func(token, expect int, o outcome) done {
 		return done{op: op{kind: write, token: token, expect: expect}, outcome: o}

@@ -57,7 +57,7 @@ func (m *machine) Load(checkpoint []byte) error {
 func (m *machine) encode() []byte {
 	b, err := json.Marshal(stored{Rows: m.rows, LSN: m.lsn, Time: m.time})
 	if err != nil {
-		panic(err) // the types have no value that cannot be encoded
+		panic(err) // JSON can encode every value of this type
 	}
 	return b
 }
@@ -70,8 +70,8 @@ func (m *machine) rewritten(rng *rand.Rand) []byte {
 	return other.encode()
 }
 
-// Apply implements sharedlog.State. A record is "key TOKEN KEY" or "row TOKEN ORDINAL"; the second form
-// means something only under the layout for which it was written.
+// Apply implements sharedlog.State. A record is "key TOKEN KEY" or "row TOKEN ORDINAL". The second
+// form is valid only with the layout for which it was written.
 func (m *machine) Apply(r sharedlog.Record) error {
 	if r.LSN != m.lsn+1 || r.Time < m.time {
 		return fmt.Errorf("record %d of time %d follows record %d of time %d", r.LSN, r.Time, m.lsn, m.time)

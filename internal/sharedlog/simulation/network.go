@@ -16,8 +16,8 @@ var errPowerCut = errors.New("the power is off")
 // connection is the Bucket of one process. It sends requests over the simulated network.
 type connection struct{ p *process }
 
-// send sends a request. The function `execute` carries it out in the storage; it may be called never,
-// once or twice, also after send has returned.
+// send sends a request. The function `execute` carries out the request in the storage. The
+// simulation may call it never, once or twice, even after send has returned.
 func (c connection) send(call, name string, logObject bool, execute func() error) error {
 	p, w, t := c.p, c.p.w, c.p.w.trouble
 	if p.dead {
@@ -88,7 +88,7 @@ func (w *world) delay(slow float64) time.Duration {
 	return w.between(time.Millisecond, 10*time.Millisecond)
 }
 
-// The background context: a simulated request ends by its timeout only.
+// background is the context of all calls: only a timeout of the simulation ends a request.
 var background = context.Background()
 
 // Create implements object.Bucket.
@@ -117,7 +117,8 @@ func (c connection) Create(_ context.Context, name string, data []byte) error {
 	})
 }
 
-// The place of the kind in a log object, and the kind of a takeover; see package sharedlog.
+// The offset of the kind in the bytes of a log object, and the kind of a takeover; see package
+// sharedlog.
 const (
 	kindOffset   = 12
 	kindTakeover = 2

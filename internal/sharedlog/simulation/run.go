@@ -9,21 +9,21 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
 )
 
-// Result is what one run showed.
+// Result reports the events of one run, and whether the run broke a promise.
 type Result struct {
 	Seed      uint64
 	Violation string        // the promise that was broken, "" for none
 	Covered   map[Event]int // how often each event happened
 }
 
-// Counts reports whether the run counts as a schedule: a server took over while a log object of
-// another server was in flight.
+// Counts reports whether the run counts as a schedule, that is, whether a server took over while a
+// log object of another server was in flight.
 func (r Result) Counts() bool { return r.Covered[TakeoverInFlight] > 0 }
 
-// Run carries out the run of a seed. First the servers and clients work with faults of the network and
-// of the machines. Then these faults stop; the servers must answer again, and every list is read at
-// every server. If `trace` is not nil, Run writes a line to it for
-// each request to the storage and each answer to a client.
+// Run carries out the run that a seed determines. First the servers and clients work while the
+// network and the machines have faults. Then the faults stop. From then on the servers must answer
+// again, and at the end a client reads every list at every server. If `trace` is not nil, Run
+// writes a line to it for each request to the storage and each answer to a client.
 func Run(seed uint64, faults sharedlog.Faults, trace io.Writer) Result {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	w := &world{

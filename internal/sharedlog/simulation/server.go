@@ -44,7 +44,7 @@ func (s *server) cutPower(p *process) {
 	s.w.after(s.w.between(10*time.Millisecond, 2*time.Second), s.start)
 }
 
-// now is the server's clock.
+// now returns the time of the server's clock.
 func (s *server) now() time.Time {
 	return time.UnixMilli(1_000_000_000_000).Add(time.Duration(float64(s.w.now)*s.rate) + s.offset)
 }
@@ -57,7 +57,7 @@ func (s *server) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// session is the work of a process between opening the log and having to open it again.
+// session is the work of a process from one opening of the log to the next.
 type session struct {
 	p          *process
 	s          *server
@@ -71,13 +71,13 @@ type session struct {
 // run is the main function of a process.
 func (s *server) run(p *process) {
 	leases := sharedlog.NewLeases(connection{p}, "", lease, s.now)
-	beats := uint64(s.w.now) << 8 // differs from those before the power cut
+	beats := uint64(s.w.now) << 8 // so that the heartbeats differ from those before the power cut
 	nextBeat := time.Duration(0)
 	beat := func() {
 		if s.w.now >= nextBeat {
 			beats++
 			nextBeat = s.w.now + heartbeat
-			_ = leases.Renew(background, s.name, binary.LittleEndian.AppendUint64(nil, beats)) // only a hint
+			_ = leases.Renew(background, s.name, binary.LittleEndian.AppendUint64(nil, beats)) // a lease is only a hint
 		}
 	}
 	for !p.dead {
@@ -103,7 +103,8 @@ func (s *server) run(p *process) {
 	}
 }
 
-// failed counts the reason why a process has to open the log again, and notes corruption.
+// failed counts the reason why a process has to open the log again. It reports corruption and
+// unexpected errors as broken promises.
 func (s *server) failed(p *process, err error) {
 	s.w.tracef("%s: opens the log again: %v", s.name, err)
 	var corrupt *sharedlog.CorruptError
@@ -162,7 +163,8 @@ func (x *session) follow() error {
 	w := x.s.w
 	if !w.chance(w.trouble.ambition) { // leases only decide who tries, so it is safe to try at any time
 		node, _, err := x.f.WriterNode(background)
-		// Only a planted fault deletes takeover objects. The history has to show it, so go on then.
+		// Takeover objects are deleted only if the run has the fault CollectTakeovers. The check of
+		// the history has to find that fault, so go on here.
 		if err != nil && !errors.Is(err, object.ErrNotFound) {
 			return err
 		}
@@ -211,7 +213,8 @@ func (x *session) answer() error {
 	return x.read(reads)
 }
 
-// write judges calls on the state, stores those that pass as one group, and answers all of them.
+// write checks the preconditions of calls against the state, stores the calls that pass as one
+// group, and answers all calls.
 func (x *session) write(calls []*attempt) error {
 	if len(calls) == 0 {
 		return nil
@@ -222,7 +225,7 @@ func (x *session) write(calls []*attempt) error {
 	for i, a := range calls {
 		switch op := a.op; {
 		case staged.has(op.token):
-			outcomes[i] = outcomeOK // by an earlier attempt of the same call
+			outcomes[i] = outcomeOK // an earlier attempt of the same call has appended the token
 		case op.expect >= 0 && len(staged.list(op.key)) != op.expect:
 			outcomes[i] = outcomeFailed
 		default:
@@ -237,7 +240,7 @@ func (x *session) write(calls []*attempt) error {
 	if len(records) > 0 {
 		err = x.writer.Append(background, records)
 	} else {
-		err = x.writer.CatchUp(background) // a failed precondition is an answer about the latest state
+		err = x.writer.CatchUp(background) // a failed precondition is a statement about the latest state
 	}
 	for i, a := range calls {
 		switch {
@@ -250,7 +253,7 @@ func (x *session) write(calls []*attempt) error {
 		}
 	}
 	if errors.Is(err, sharedlog.ErrUnavailable) {
-		return nil // nothing was written; the writer goes on
+		return nil // nothing was written; the writer can continue
 	}
 	return err
 }
@@ -279,8 +282,8 @@ func (x *session) read(calls []*attempt) error {
 	return nil
 }
 
-// maintain stores and announces checkpoints. Groups may come between the two, unless the layout
-// changes.
+// maintain stores and announces checkpoints. Groups may be stored between a checkpoint and its
+// announcement, unless the layout changes.
 func (x *session) maintain() error {
 	w, t := x.s.w, x.s.w.trouble
 	var err error
@@ -302,7 +305,7 @@ func (x *session) maintain() error {
 		x.checkpoint = nil
 	}
 	if errors.Is(err, sharedlog.ErrUnavailable) {
-		return nil // nothing was written; the writer goes on
+		return nil // nothing was written; the writer can continue
 	}
 	return err
 }
@@ -317,7 +320,7 @@ func (x *session) reply(a *attempt, o outcome, list []int) {
 	a.reply(o, list)
 }
 
-// refuse answers all calls that are left: nothing was written for them.
+// refuse answers the remaining calls with outcomeUnavailable: nothing was written for them.
 func (x *session) refuse() {
 	for len(x.s.taken) > 0 && !x.p.dead {
 		x.reply(x.s.taken[0], outcomeUnavailable, nil)

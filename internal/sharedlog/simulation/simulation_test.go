@@ -22,9 +22,10 @@ var (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// search runs seeds from `first` on, on all processors, until `wanted` runs count or `stop` returns
-// true for a run that counts. It hands the results to `stop` in the order of their seeds, and returns
-// how often each event happened and the numbers of runs and of runs that count.
+// search runs seeds from `first` on, on all processors. It counts the runs that are schedules (see
+// [Result.Counts]) or that broke a promise. It calls `stop` with each counted run, in the order of
+// the seeds, and ends when stop returns true or `wanted` runs are counted. It returns how often
+// each event happened in the counted runs, and the numbers of all runs and of counted runs.
 func search(first uint64, wanted int, faults sharedlog.Faults, stop func(Result) bool) (covered map[Event]int, runs, counted int) {
 	const batch = 64
 	covered = map[Event]int{}
@@ -55,8 +56,9 @@ func search(first uint64, wanted int, faults sharedlog.Faults, stop func(Result)
 	}
 }
 
-// TestSchedules runs schedules without planted faults: each must keep every promise. It prints how
-// often each event happened, and fails if one never did.
+// TestSchedules runs schedules without planted faults. Each must keep every promise. The test
+// prints how often each event happened. With at least 1000 schedules, it also fails if some event
+// never happened.
 func TestSchedules(t *testing.T) {
 	wanted := *schedules
 	if testing.Short() {
@@ -87,7 +89,8 @@ func TestTrace(t *testing.T) {
 	t.Logf("seed %d: violation %q", r.Seed, r.Violation)
 }
 
-// TestReplay runs a seed twice and compares everything that the runs covered.
+// TestReplay runs each seed twice. Both runs must break the same promise, or none, and cover the
+// same events equally often.
 func TestReplay(t *testing.T) {
 	for seed := range uint64(20) {
 		a, b := Run(seed, sharedlog.Faults{}, nil), Run(seed, sharedlog.Faults{}, nil)
@@ -97,8 +100,9 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestFaultsAreFound leaves out one step of the protocol at a time. Within 10,000 schedules a promise
-// must break; the seed must break it again; and the whole protocol must keep it with that seed.
+// TestFaultsAreFound leaves out one step of the protocol at a time. Within 10,000 schedules a run
+// must break a promise. A second run of the same seed must break it again. With the complete
+// protocol, a run of that seed must keep every promise.
 func TestFaultsAreFound(t *testing.T) {
 	for name, faults := range map[string]sharedlog.Faults{
 		"ignore epoch":      {IgnoreEpoch: true},

@@ -12,7 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
 )
 
-// Event names one thing that a run can cover.
+// Event describes one kind of event. A run covers an event if the event happens in it.
 type Event string
 
 // The events of a run.
@@ -67,7 +67,7 @@ type world struct {
 	trouble trouble
 	now     time.Duration
 	events  queue
-	drawn   uint64 // number of events scheduled so far; keeps events of one time in order
+	drawn   uint64 // number of events scheduled so far; decides the order of events at the same time
 
 	storage   object.Memory
 	created   map[string]bool // names of log objects that ever existed
@@ -75,7 +75,7 @@ type world struct {
 	clients   []*client
 	history   history
 	covered   map[Event]int
-	violation string // the first broken promise that is not found by the check of the history
+	violation string // the first broken promise; the check of the history comes last
 }
 
 // trouble has the probabilities of the faults of one run. They differ from run to run, so that some
@@ -109,7 +109,7 @@ func draw(rng *rand.Rand) trouble {
 // queue holds the events that are still to happen; the earliest comes first.
 type queue []event
 
-// event is something that happens at a time.
+// event is an action that is scheduled for a point in time.
 type event struct {
 	at    time.Duration
 	drawn uint64
@@ -128,7 +128,7 @@ func (q *queue) Pop() any {
 	return last
 }
 
-// after schedules an event.
+// after schedules the call of `do` after the duration d.
 func (w *world) after(d time.Duration, do func()) {
 	w.drawn++
 	heap.Push(&w.events, event{at: w.now + max(d, 0), drawn: w.drawn, do: do})
@@ -143,10 +143,10 @@ func (w *world) runUntil(end time.Duration, done func() bool) {
 	}
 }
 
-// chance reports whether something of the given probability happens.
+// chance decides at random whether an event of probability p happens.
 func (w *world) chance(p float64) bool { return p > 0 && w.rng.Float64() < p }
 
-// between draws a duration.
+// between draws a duration from `least` to `most`, without `most`.
 func (w *world) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(w.rng.Int64N(int64(most-least)))
 }
@@ -168,7 +168,8 @@ func (w *world) violate(format string, args ...any) {
 	}
 }
 
-// process is a coroutine that runs one start of a server. It runs only while the world waits for it.
+// process is a coroutine that runs a server from one start to the next power cut. It runs only
+// while the world waits for it.
 type process struct {
 	w       *world
 	server  *server
@@ -191,7 +192,8 @@ func (w *world) spawn(s *server, run func(p *process)) *process {
 	return p
 }
 
-// wake lets the process run until its next wait, if it still is in the wait of that number.
+// wake lets the process run until its next wait, if its current wait has the number `turn`. If the
+// process is stalled, wake calls itself again when the stall ends.
 func (p *process) wake(turn uint64) {
 	if p.dead || p.turn != turn {
 		return

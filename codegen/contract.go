@@ -86,7 +86,7 @@ func contract(p *model.Package) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// contractParam describes a parameter of a plan and of the model.
+// contractParam returns the entry of a parameter in the contract, from its plan and its model.
 func contractParam(own *plan.Param, p *model.Param) ContractParam {
 	c := ContractParam{Name: p.Name, Type: p.Type.Required().String(), Optional: p.Type.Nullable, Description: p.Doc}
 	if own.Bounds != (value.Bounds{}) {

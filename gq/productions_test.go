@@ -168,7 +168,7 @@ var queryProductions = []production{
 		[]wrongText{{"T8", ret("sum($p.name)")}, {"T20", ret("bm25($p.age, \"x\")")}, {"T21", "query q() { match { $p: Person } return { $p.name } order { rrf($p.age, $p.age) } limit 3 }"}}},
 }
 
-// expressionProductions are the productions of operands that compute.
+// expressionProductions lists the productions of operands that compute a value from other operands.
 var expressionProductions = []production{
 	{"Binary", []string{ret("$p.age + 1 as n, ($p.age - 1) * 2 % 3 / 4.5 as m, -2 as o, $p.name + \"!\" as s"), where("$p.age * 2 > $n + 1?"), where("(-1) < $p.age + 1"),
 		ret("sum($p.age) / count($p) as mean"), ret("now() - days(3) as t, date(now()) + days(1) as d"),

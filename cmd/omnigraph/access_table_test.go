@@ -2,9 +2,9 @@ package main
 
 const whole = `query q() { match { $m: Mensch } return { $m.name } limit 100 }`
 
-// questions lists the questions that TestTransportsAgree asks as every actor. Each route, tool and verb
-// must be in this table or in the table `silent`, unless the table of TestMoves says that it
-// writes.
+// questions lists the questions that TestTransportsAgree asks as every actor. Each route, tool and
+// verb must be in this table or in the table `silent`, unless its row in the table `moves` has
+// `writes` set.
 var questions = []question{
 	{name: "which branches there are",
 		tells: []string{"name of secret-plan", "name of feature-x", "head of main", "head of secret-plan", "head of feature-x", "author of main", "author of secret-plan", "author of feature-x"},

@@ -294,8 +294,8 @@ func routeMedia(route string) string {
 	return ""
 }
 
-// sendAll sends asks through one transport. It sends asks over standard input and output in one
-// session.
+// sendAll sends asks through one transport. If that is standard input and output, it sends all of
+// them in one session.
 func (w *accessWorld) sendAll(actor string, d transport, asks []ask) []said {
 	w.t.Helper()
 	all := make([]said, len(asks))

@@ -27,11 +27,10 @@ when { context.branch == "feature-x" };
 // permissions that it needs for that.
 type move struct {
 	ask
-	what   string // the data that it moves or compares; "" if it shows one state or none
+	what   string // the data that the request moves or compares; "" if it shows at most one state
 	reads  string // the branches that the actor must be allowed to read
-	writes bool   // it can change something, so TestTransportsAgree does not send it
-	// `faulty` is true if the answer is an error that the policy did not cause, even if everything
-	// is allowed.
+	writes bool   // the request can change something, so TestTransportsAgree does not send it
+	// `faulty` is true if the answer is an error even when the policy allows everything.
 	faulty bool
 }
 
@@ -87,7 +86,7 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// moves sends the requests of the table through a transport.
+// moves sends the requests in the table `moves` through a transport.
 func (w *accessWorld) moves(d transport, meta bool) {
 	w.t.Helper()
 	var rows []*move

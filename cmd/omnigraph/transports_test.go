@@ -82,8 +82,8 @@ func (w *accessWorld) facts() []fact {
 	return all
 }
 
-// question is one kind of information, with the asks for it through every transport that offers it.
-// Each actor must get the same information through every transport.
+// question is one kind of information, with the asks that request it through every transport that
+// offers it. Each actor must get the same information through every transport.
 type question struct {
 	name     string
 	open     string   // the actors that get an answer; "" means the readers of the branch
@@ -92,15 +92,16 @@ type question struct {
 	asks     []transportAsk
 }
 
-// transportAsk is one way to ask a question. If `only` is set, an answer of this kind can contain no
-// other facts of the question than those in `only`.
+// transportAsk is one way to ask a question. If `only` is set, the answer to this ask can contain
+// no facts of the question except those in `only`.
 type transportAsk struct {
 	ask
 	only []string
 }
 
 // TestTransportsAgree asks every question through every transport as eight actors. An answer must
-// reveal the facts of its row that the actor may know, and no fact that the actor must not know.
+// reveal every fact of the question that the actor may know. It must not reveal any fact that the
+// actor must not know.
 func TestTransportsAgree(t *testing.T) {
 	known := map[string]bool{}
 	for mode, graph := range map[string]string{"a tool for each query": "", "two tools for all": ", mcp: { meta_threshold: 1 }"} {

@@ -2,25 +2,27 @@ package plan
 
 import "slices"
 
-// Exists keeps the assignments of the outer variables for which the clauses in the `exists` block have
-// a match. It never makes a second row of an assignment. Variables that are bound inside the block are
-// not visible outside. An Exists is dropped if all its clauses are; see [Dropped].
+// Exists keeps an assignment of the outer variables if the clauses in the `exists` block have a
+// match for it. The assignment stays one row, however many matches there are. Variables that are
+// bound inside the block are not visible outside. An Exists is dropped if all its clauses are; see
+// [Dropped].
 type Exists struct{ Match []Clause }
 
-// Any keeps the assignments for which at least one of its conditions holds. A condition is a Filter,
-// Not, Exists, Any or All. The conditions that are dropped do not count; if all of them are dropped,
-// so is the Any.
+// Any keeps the assignments for which at least one of its conditions holds. A condition is a
+// Filter, Not, Exists, Any or All. Dropped conditions do not count. If all conditions are dropped,
+// the Any is dropped too; see [Dropped].
 type Any struct{ Conds []Clause }
 
-// All keeps the assignments for which all its conditions hold. The conditions are those of Any. If all
-// of them are dropped, so is the All.
+// All keeps the assignments for which all its conditions hold. Its conditions are of the same types
+// as those of Any. If all of them are dropped, the All is dropped too.
 type All struct{ Conds []Clause }
 
 func (Exists) clause() {}
 func (Any) clause()    {}
 func (All) clause()    {}
 
-// NullTest is true if the expression is null, or, if Not is set, if it is not null.
+// NullTest tests whether the expression is null. If Not is set, it tests whether the expression is
+// not null.
 type NullTest struct {
 	Expr Expr
 	Not  bool
@@ -28,7 +30,7 @@ type NullTest struct {
 
 func (NullTest) cond() {}
 
-// Block returns the clauses of a clause that contains others, or nil.
+// Block returns the clauses inside a Not, Exists, Any or All. For any other clause it returns nil.
 func Block(c Clause) []Clause {
 	switch c := c.(type) {
 	case Not:
@@ -44,8 +46,8 @@ func Block(c Clause) []Clause {
 	return nil
 }
 
-// Binds reports whether the variables of a clause are visible in the clauses around it: those of a
-// Not, Exists, Any or All are not.
+// Binds reports whether a clause binds variables that the clauses around it see. Only a Bind or a
+// Traverse does. A variable that is bound inside a Not, Exists, Any or All is visible only there.
 func Binds(c Clause) bool {
 	switch c.(type) {
 	case Bind, Traverse:
@@ -55,10 +57,11 @@ func Binds(c Clause) bool {
 	return false
 }
 
-// Dropped reports whether a clause is dropped in a run. A comparison is dropped if the argument of its
-// parameter Unless is null, and a block is dropped if all its clauses are. A dropped clause counts for
-// nothing in an Any, and holds in every other place. The function isNull reports whether the argument
-// of a parameter is null; nil means that the arguments of all these parameters are null.
+// Dropped reports whether a run drops a clause. It drops a comparison if the argument of the
+// parameter Unless is null, and a block if all clauses in the block are dropped. In an Any, a
+// dropped clause does not count; everywhere else, it holds. The function isNull reports whether the
+// argument of a parameter is null. If isNull is nil, Dropped assumes that the argument of every
+// such parameter is null.
 func Dropped(c Clause, isNull func(param int) bool) bool {
 	switch c := c.(type) {
 	case Filter:

@@ -24,7 +24,7 @@ import (
 //	sum      one byte: the number of the type, 0 for nil; then its members
 //	pattern  a bool: whether there is one; then its text
 //
-// A parameter has a bool after its type: whether its other members follow.
+// After the type of a parameter, a bool says whether the other members of the parameter follow.
 const encoding = 3
 
 // Encode returns a query in the compact form that generated packages contain.

@@ -56,20 +56,20 @@ const (
 	If             Func = 38
 )
 
-// MaxText is the greatest length, in bytes, of a String that + makes. A longer one is an
-// *engine.TooLarge.
+// MaxText is the maximum length, in bytes, of a String that the operator + returns. A longer result
+// is an *engine.TooLarge.
 const MaxText = 16 << 20
 
-// Apply is the result of an operator or a function. It is null if an argument is null, except for
-// Coalesce and If. It is also null if the result does not exist or lies outside its type, as in a
-// division by zero. In an assignment, the latter is an error.
+// Apply is the result of an operator or a function. Except for Coalesce and If, it is null if an
+// argument is null. It is also null if there is no result or the result does not fit its type, as
+// in a division by zero; in an assignment, this is an error instead.
 type Apply struct {
 	Func Func
 	Args []Expr
-	Type value.Type // of the result
+	Type value.Type // type of the result
 }
 
-// Test is the result of a condition as a Bool, which is never null.
+// Test is the result of a condition, as a Bool. It is never null.
 type Test struct{ Cond Cond }
 
 func (Apply) expr() {}
@@ -122,20 +122,20 @@ const (
 // An engine adds the evaluation.
 type Function struct {
 	Func  Func
-	Name  string // of a Call; the symbol of an Infix or a Shift
-	Unit  string // of a Shift by a number of units: the function around the number
+	Name  string // name of a Call; symbol of an Infix or a Shift
+	Unit  string // for a Shift by a number of units: the unit, such as days
 	Form  Form
-	Least int // number of arguments
-	Most  int // number of arguments, or AnyNumber
+	Least int // minimum number of arguments
+	Most  int // maximum number of arguments, or AnyNumber
 	// Result returns the type of the result for arguments of the given types. It reports false if
 	// the function does not take them.
 	Result func(args []value.Type) (value.Type, bool)
-	Usage  string // of a Call: the call with the names of its arguments
-	Takes  string // of a Call: the types of its arguments
+	Usage  string // for a Call: the call with the names of its arguments
+	Takes  string // for a Call: the types of its arguments, in words
 	Doc    string // a verb phrase whose subject is the function
 }
 
-// AnyNumber is the Most of a function that takes any number of arguments.
+// AnyNumber is the value of Function.Most if the function takes any number of arguments.
 const AnyNumber = -1
 
 // Functions lists the operators and functions in the order of their numbers.
@@ -218,7 +218,7 @@ func (f Func) Row() *Function {
 	return nil
 }
 
-// String describes the function for messages: + or lower.
+// String returns the function as messages show it, such as +, + days or lower.
 func (f Func) String() string {
 	row := f.Row()
 	switch {
@@ -230,7 +230,8 @@ func (f Func) String() string {
 	return row.Name
 }
 
-// FunctionNamed returns the function that is called by a name, or nil if there is none.
+// FunctionNamed returns the function of the form Call that has the given name, or nil if there is
+// none.
 func FunctionNamed(name string) *Function {
 	for i := range Functions {
 		if Functions[i].Form == Call && Functions[i].Name == name {
@@ -240,7 +241,7 @@ func FunctionNamed(name string) *Function {
 	return nil
 }
 
-// FunctionNames returns the names of the functions that are called.
+// FunctionNames returns the names of the functions of the form Call.
 func FunctionNames() []string {
 	var names []string
 	for i := range Functions {
@@ -251,8 +252,8 @@ func FunctionNames() []string {
 	return names
 }
 
-// ShiftBy returns the function that an operator, + or -, and a unit of time write, or nil if there
-// is none.
+// ShiftBy returns the function for an operator, + or -, followed by a unit of time, such as +
+// days(3). It returns nil if there is none.
 func ShiftBy(operator, unit string) *Function {
 	for i := range Functions {
 		if f := &Functions[i]; f.Form == Shift && f.Name == operator && f.Unit == unit {
@@ -262,7 +263,8 @@ func ShiftBy(operator, unit string) *Function {
 	return nil
 }
 
-// Units lists the functions that write a number of units of time.
+// Units lists the units of time that queries write around a number: days, hours, minutes and
+// seconds.
 func Units() []string {
 	var names []string
 	for i := range Functions {
@@ -273,5 +275,5 @@ func Units() []string {
 	return names
 }
 
-// TakesArgs reports whether the function takes a number of arguments.
+// TakesArgs reports whether a call of the function may have n arguments.
 func (f *Function) TakesArgs(n int) bool { return n >= f.Least && (f.Most == AnyNumber || n <= f.Most) }

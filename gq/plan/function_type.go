@@ -2,7 +2,7 @@ package plan
 
 import "github.com/omnigraph-go/omnigraph/gq/value"
 
-// The types of results.
+// The types that results of functions have.
 var (
 	stringType = value.Of(value.String)
 	i32Type    = value.Of(value.I32)
@@ -10,7 +10,7 @@ var (
 	f64Type    = value.Of(value.F64)
 )
 
-// The tests of arguments.
+// These functions test the types of arguments.
 func isString(t value.Type) bool   { return !t.List && t.Kind == value.String }
 func isInteger(t value.Type) bool  { return !t.List && t.Kind.IsInteger() }
 func isNumber(t value.Type) bool   { return !t.List && t.Kind.IsNumeric() }
@@ -44,7 +44,8 @@ func all(args []value.Type, tests []func(value.Type) bool) bool {
 	return true
 }
 
-// take is the rule of a function with a fixed type of result, which is null only if an argument is.
+// take returns the typing rule of a function whose result has a fixed type and is null only if an
+// argument is null.
 func take(result value.Type, tests ...func(value.Type) bool) func([]value.Type) (value.Type, bool) {
 	return func(args []value.Type) (value.Type, bool) {
 		t := result
@@ -53,23 +54,24 @@ func take(result value.Type, tests ...func(value.Type) bool) func([]value.Type) 
 	}
 }
 
-// same is the rule of a function whose result has the type of its argument.
+// same returns the typing rule of a function whose result has the type of its argument.
 func same(test func(value.Type) bool) func([]value.Type) (value.Type, bool) {
 	return func(args []value.Type) (value.Type, bool) {
 		return value.Type{Kind: args[0].Kind, Nullable: args[0].Nullable}, test(args[0])
 	}
 }
 
-// shift is the rule of a shift. Its result may lie outside of the years that exist.
+// shift returns the typing rule of a shift. The result is nullable, because the new time may lie
+// outside the years that a time can have.
 func shift(moment, by func(value.Type) bool) func([]value.Type) (value.Type, bool) {
 	return func(args []value.Type) (value.Type, bool) {
 		return value.Of(args[0].Kind).Optional(), moment(args[0]) && by(args[1])
 	}
 }
 
-// Computed returns the kind in which two kinds of numbers are added, subtracted or multiplied: F64
-// with a float, U64 if both are unsigned and one is a U64, and else I64. It reports false for a U64
-// with a signed integer.
+// Computed returns the kind in which numbers of two kinds are added, subtracted or multiplied: F64
+// if one of them is a float, U64 if both are unsigned and one is a U64, and otherwise I64. It
+// reports false for a U64 with a signed integer, and for kinds that are not numeric.
 func Computed(a, b value.Kind) (value.Kind, bool) {
 	switch {
 	case !a.IsNumeric() || !b.IsNumeric():
@@ -85,8 +87,8 @@ func Computed(a, b value.Kind) (value.Kind, bool) {
 // unsigned reports whether a kind is an unsigned integer.
 func unsigned(k value.Kind) bool { return k == value.U32 || k == value.U64 }
 
-// arithmetic is the rule of an arithmetic operator. Integers of 32 bits cannot exceed 64 bits, except
-// the product of two that are unsigned.
+// arithmetic returns the typing rule of an arithmetic operator. A result of 32-bit integers always
+// fits an I64, except the product of two unsigned integers.
 func arithmetic(f Func) func([]value.Type) (value.Type, bool) {
 	return func(args []value.Type) (value.Type, bool) {
 		a, b := args[0], args[1]
@@ -97,12 +99,13 @@ func arithmetic(f Func) func([]value.Type) (value.Type, bool) {
 	}
 }
 
-// division is the rule of /, whose result is a float.
+// division is the typing rule of the operator /. The result is a float.
 func division(args []value.Type) (value.Type, bool) {
 	return f64Type.Optional(), isNumber(args[0]) && isNumber(args[1])
 }
 
-// absolute is the rule of abs. The least signed integer has no absolute value of its type.
+// absolute is the typing rule of abs. For a signed integer the result is nullable, because the
+// least one has no absolute value of its type.
 func absolute(args []value.Type) (value.Type, bool) {
 	t, ok := same(isNumber)(args)
 	t.Nullable = t.Nullable || t.Kind == value.I32 || t.Kind == value.I64
@@ -130,9 +133,10 @@ func toFloat(args []value.Type) (value.Type, bool) {
 	return value.Type{Kind: value.F64, Nullable: t.Nullable || t.Kind == value.String}, isNumber(t) || isString(t)
 }
 
-// Common returns the type of a value that may be any of the arguments: their own type if all have
-// the same one, or a kind of number that has the values of all. It reports false if there is none.
-// The result is not nullable.
+// Common returns the type of an expression whose value is one of the arguments. If all arguments
+// have the same type, it is that type. If they are numbers of several kinds, it is the kind that
+// [Computed] returns for them. Common reports false if there is no such type. The result is not
+// nullable.
 func Common(args []value.Type) (value.Type, bool) {
 	t := value.Type{Kind: args[0].Kind, List: args[0].List}
 	if !t.Kind.IsComparable() {
@@ -154,14 +158,15 @@ func Common(args []value.Type) (value.Type, bool) {
 	return t, true
 }
 
-// coalesce is the rule of coalesce. Its result is null only if the last argument is.
+// coalesce is the typing rule of the function coalesce. The result is nullable only if the last
+// argument is.
 func coalesce(args []value.Type) (value.Type, bool) {
 	t, ok := Common(args)
 	t.Nullable = args[len(args)-1].Nullable
 	return t, ok
 }
 
-// choose is the rule of if.
+// choose is the typing rule of the function if.
 func choose(args []value.Type) (value.Type, bool) {
 	t, ok := Common(args[1:])
 	t.Nullable = len(args) == 2 || anyNullable(args[1:])

@@ -9,8 +9,9 @@ import (
 // Optional reports whether a call may leave the argument out.
 func (p *Param) Optional() bool { return p.Type.Nullable || !p.Default.IsNull() }
 
-// Check checks an argument of the parameter's type, or null, against the bounds and the pattern. For
-// a list, `at` is the index of the first element that violates them; otherwise it is -1.
+// Check checks an argument against the bounds and the pattern. The argument has the parameter's
+// type or is null. If an element of a list violates them, `at` is the index of the first such
+// element; otherwise `at` is -1.
 func (p *Param) Check(v value.Value) (at int, err error) {
 	switch {
 	case v.IsNull():
@@ -37,8 +38,9 @@ func (p *Param) checkScalar(v value.Value) error {
 	return nil
 }
 
-// WithDefaults returns the arguments with the default in place of each null argument that has one.
-// It does not change args. The number of arguments may be wrong.
+// WithDefaults returns the arguments, with each null argument replaced by the default of its
+// parameter. It does not change args. The number of arguments may differ from the number of
+// parameters.
 func WithDefaults(params []Param, args []value.Value) []value.Value {
 	copied := false
 	for i := range min(len(params), len(args)) {
@@ -54,7 +56,7 @@ func WithDefaults(params []Param, args []value.Value) []value.Value {
 }
 
 // LimitOf returns the maximum number of rows that a read with these arguments returns, or NoLimit.
-// The arguments must have passed [Param.Check], and contain the defaults.
+// The arguments must have passed [Param.Check] and include the defaults; see [WithDefaults].
 func (r *Read) LimitOf(args []value.Value) int64 {
 	if r.LimitBy == nil {
 		return r.Limit

@@ -26,7 +26,7 @@ type Param struct {
 	Name string
 	Type value.Type
 
-	// Default replaces an argument that is null. It is null for a parameter without a default. The
+	// Default replaces a null argument. Default itself is null if the parameter has no default. The
 	// type of a parameter with a default is not nullable.
 	Default value.Value
 
@@ -35,7 +35,7 @@ type Param struct {
 	Bounds  value.Bounds
 	Pattern *value.Pattern
 
-	Examples []value.Value // of the argument or, for a list, of an element
+	Examples []value.Value // examples of the argument or, if it is a list, of one element
 }
 
 // Entity distinguishes nodes and edges, which have separate name spaces.
@@ -91,12 +91,13 @@ type Read struct {
 	// between grouped rows are broken by their grouping values in column order instead.
 	Ties  []VarID
 	Limit int64 // maximum number of rows, or NoLimit
-	// LimitBy is the I32 parameter whose argument is the maximum number of rows, or nil. Limit is then
-	// the upper bound of this parameter.
+	// LimitBy is the I32 parameter whose argument is the maximum number of rows; nil if no
+	// parameter determines the maximum. If LimitBy is set, Limit is the upper bound of this
+	// parameter.
 	LimitBy *ParamRef
 }
 
-// MaxLimitBy is the largest upper bound that the language allows for the parameter of a limit.
+// MaxLimitBy is the largest upper bound that the @range of a limit's parameter may have.
 const MaxLimitBy = 10_000
 
 // Clause is one of Bind, Traverse, Filter, Not, Exists, Any and All.
@@ -157,7 +158,7 @@ const (
 	Ge
 	Contains
 	StartsWith
-	In      // whether the list on the right has the value on the left
+	In      // whether the list on the right contains the value on the left
 	Matches // whether the String on the left matches the pattern on the right, a Lit or a ParamRef
 )
 
@@ -172,8 +173,8 @@ const NoParam = -1
 // Cond is one of Compare, TextMatch and NullTest.
 type Cond interface{ cond() }
 
-// Compare is true if the comparison holds. It never holds if either side is null. If the
-// argument of the parameter Unless is null, the condition is dropped; see [Dropped].
+// Compare is true if the comparison holds. A comparison with null on either side never holds. If
+// the argument of the parameter Unless is null, the comparison is dropped; see [Dropped].
 type Compare struct {
 	Op          Op
 	Left, Right Expr
@@ -348,8 +349,8 @@ func (Insert) statement() {}
 func (Update) statement() {}
 func (Delete) statement() {}
 
-// Assign assigns a value to a property. The value is a Lit, a ParamRef, a Now, or computed from them
-// by an Apply.
+// Assign assigns a value to a property. The value is a Lit, a ParamRef or a Now, or an Apply that
+// computes with them.
 type Assign struct {
 	Name  string     // name of the property
 	Type  value.Type // type of the property
@@ -357,7 +358,7 @@ type Assign struct {
 }
 
 // Pred compares a property, or one of `id`, `from` and `to`, with a value. The value is a Lit, a
-// ParamRef, a Now, or computed from them by an Apply.
+// ParamRef or a Now, or an Apply that computes with them.
 type Pred struct {
 	Name  string     // name of the property, or `id`, `from` or `to`
 	Type  value.Type // type of the property; String for `id`, `from` and `to`

@@ -153,7 +153,7 @@ func (p *printer) match(clauses []Clause) {
 	}
 }
 
-// block writes a clause that contains others.
+// block writes the keyword of a block and the clauses inside the block.
 func (p *printer) block(keyword string, clauses []Clause) {
 	p.line("%s", keyword)
 	p.depth++

@@ -2,7 +2,8 @@ package plan
 
 import "strings"
 
-// apply formats an operator or a function. Operators within operators stand in parentheses.
+// apply formats an operator or a function. It puts an operator that is an operand of another one in
+// parentheses.
 func (p *printer) apply(e Apply) string {
 	row := e.Func.Row()
 	if row == nil {
@@ -27,7 +28,8 @@ func (p *printer) list(args []Expr) string {
 	return strings.Join(texts, ", ")
 }
 
-// factor formats an operand of an operator.
+// factor formats an operand of an operator. If the operand is itself an operator or a condition,
+// factor puts it in parentheses.
 func (p *printer) factor(e Expr) string {
 	switch e := e.(type) {
 	case Apply:

@@ -18,7 +18,7 @@ func (s Speller) Var(v VarID) string { return s.p.vars[v] }
 // Expr formats an expression.
 func (s Speller) Expr(e Expr) string { return s.p.expr(e) }
 
-// Plain formats an expression with numbers as a query writes them, without their kinds.
+// Plain formats an expression. It writes numbers without their kinds, as a query does.
 func (s Speller) Plain(e Expr) string {
 	p := *s.p
 	p.plain = true

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Bounds are the ends of a range of numbers. Both ends are inclusive. A nil end has no limit.
+// Bounds are the ends of a range of numbers. Both ends are inclusive. If Min or Max is nil, the
+// range has no limit on that side.
 type Bounds struct{ Min, Max *Value }
 
 // Check returns an error that names the bound if v is outside the range. NaN is outside every range
@@ -25,7 +26,7 @@ func (b Bounds) Check(v Value) error {
 	return nil
 }
 
-// String returns the bounds as @range writes them, such as 1..100 or 0...
+// String returns the bounds as @range writes them, such as `1..100` or `0..`.
 func (b Bounds) String() string {
 	var s strings.Builder
 	if b.Min != nil {
@@ -38,8 +39,8 @@ func (b Bounds) String() string {
 	return s.String()
 }
 
-// Pattern is a regular expression in RE2 syntax. A String matches it if some part of the String does.
-// A Pattern is immutable.
+// Pattern is a regular expression in RE2 syntax. It matches a String if it matches any part of the
+// String. A Pattern is immutable.
 type Pattern struct{ re *regexp.Regexp }
 
 // NewPattern compiles a regular expression.

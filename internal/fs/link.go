@@ -5,13 +5,13 @@ import (
 	"os"
 )
 
-// Linker is a file system whose files can have two names.
+// Linker is a file system in which a file can have two names.
 type Linker interface {
 	FS
 
 	// Link gives an existing file a second name in the same directory. It fails if the second name
-	// exists, also when another process makes that name at the same time. The second name is durable
-	// after the next SyncDir of the directory.
+	// already exists, even if another process creates that name at the same time. The second name
+	// is durable after the next SyncDir of the directory.
 	Link(oldName, newName string) error
 }
 

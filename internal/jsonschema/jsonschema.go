@@ -13,7 +13,7 @@
 //     it may be a number or a string, because numbers lose precision past 2^53;
 //   - a float in an output may be a string, because JSON has no NaN and no infinity;
 //   - the bounds of the 32-bit integers are written in inputs only;
-//   - an optional field of an input may have a default, and any field examples; the examples of an
+//   - an optional field of an input may have a default, and any field may have examples; the examples of an
 //     array are those of its items;
 //   - a map with string keys is an open object; a field of type any in an output
 //     may have any type;
@@ -236,8 +236,8 @@ func (dir direction) fields(s *jsonschema.Schema, t reflect.Type) {
 	}
 }
 
-// These struct tags hold the keywords of a field that the library cannot read from its own tag, because
-// a value may be of any type and contain any character.
+// These struct tags contain keywords of a field that the struct tag of the library cannot express,
+// because their values may be of any type and contain any character.
 const (
 	DefaultTag      = "jsonschema_default"       // the keyword default, as JSON
 	ExamplesTag     = "jsonschema_examples"      // the keyword examples, as a JSON array
@@ -250,7 +250,7 @@ func keywordsOf(s *jsonschema.Schema, f reflect.StructField) {
 		s.Default = json.RawMessage(text)
 	}
 	items := s
-	if f.Type.Kind() == reflect.Slice && s.Items != nil { // an array of Go is a vector, which is one value
+	if f.Type.Kind() == reflect.Slice && s.Items != nil { // but a Go array is a vector: one value
 		items = s.Items
 	}
 	if text, ok := f.Tag.Lookup(ExamplesTag); ok {

@@ -17,7 +17,8 @@ func (ev *evaluation) dropped(c plan.Clause) bool {
 	return ev.g.fault != OptionalKept && plan.Dropped(c, func(param int) bool { return ev.args[param].IsNull() })
 }
 
-// blockHolds reports whether a clause that contains others holds in the environment.
+// blockHolds reports whether a Not, Exists, Any or All holds in the environment. A dropped block
+// holds.
 func (ev *evaluation) blockHolds(c plan.Clause) bool {
 	if ev.dropped(c) {
 		return true
@@ -41,7 +42,7 @@ func (ev *evaluation) blockHolds(c plan.Clause) bool {
 	panic("naive: the clause contains no others")
 }
 
-// in reports whether a list has an element that equals the value.
+// in reports whether an element of the list equals the value.
 func (g *Graph) in(v, list value.Value) bool {
 	elems := list.Elems()
 	if g.fault == InFirstOnly && len(elems) > 1 {
@@ -62,8 +63,8 @@ func (g *Graph) matchesPattern(text, source string) bool {
 	return p.Match(text, nil)
 }
 
-// checkPatterns returns a *engine.BadArgument if the argument of a parameter is used as a pattern and
-// is not valid.
+// checkPatterns returns a *engine.BadArgument if a clause uses an argument as a pattern and the
+// argument is not a valid pattern.
 func checkPatterns(q *plan.Query, clauses []plan.Clause, args engine.Args) error {
 	for _, c := range clauses {
 		if err := checkPatterns(q, plan.Block(c), args); err != nil {

@@ -28,16 +28,16 @@ const (
 	OptionalKept      // an optional filter applies even if its parameter is null
 	RoundedCompare    // numbers are compared as F64
 	StrictBounds      // <= and >= behave as < and >
-	NullIsZero        // arithmetic takes null for 0
+	NullIsZero        // arithmetic treats null as 0
 	OverflowWraps     // integers wrap around when they overflow
 	DivisionCut       // / drops the fraction
 	RemainderFloored  // % has the sign of the divisor
 	CoalesceLast      // coalesce returns its last argument
 	RoundHalfEven     // round rounds a half to an even number
-	LengthInBytes     // length counts bytes
+	LengthInBytes     // the function length counts bytes
 	SubstringFromOne  // substring counts positions from 1
 	WeekFromSunday    // weekday returns 1 for Sunday
-	DaysReversed      // days_between counts from the second to the first
+	DaysReversed      // days_between counts from its second argument to its first
 	ContainsFolds     // contains and starts_with ignore case
 	StartsAnywhere    // starts_with behaves as contains
 	MembershipPartial // contains on a list of strings matches substrings
@@ -47,7 +47,7 @@ const (
 	DroppedHoldsInAny // a dropped condition makes the `any` block around it hold
 	BlockNeverDropped // a block with only dropped clauses is evaluated like any other
 	AllIsAny          // an `all` block holds if one of its conditions holds
-	InFirstOnly       // in looks only at the first element of the list
+	InFirstOnly       // `in` looks only at the first element of the list
 	PatternAnchored   // a pattern must match the whole text
 
 	// Reads: rows.
@@ -77,9 +77,9 @@ const (
 	FilterLate         // filters apply after the limit
 
 	// Reads: parameters.
-	LimitIsBound    // a limit given by a parameter is the upper bound of the parameter
+	LimitIsBound    // the upper bound of a limit's parameter replaces the argument as the limit
 	DefaultIgnored  // a parameter with a default cannot be left out
-	BoundsExclusive // the bounds of a parameter exclude their ends
+	BoundsExclusive // an argument that equals a bound of its parameter is refused
 
 	// Writes.
 	DeleteKeepsLast   // a delete keeps the last of its matches

@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// apply evaluates an operator or a function. undefined reports that a result does not exist or is
-// out of range; it is then null. eval evaluates the arguments.
+// apply evaluates an operator or a function. It calls `eval` for each argument that it needs. If
+// the result does not exist or is out of range, `undefined` is true and `v` is null.
 func (g *Graph) apply(e plan.Apply, eval func(plan.Expr) value.Value) (v value.Value, undefined bool) {
 	switch e.Func {
 	case plan.If:
@@ -65,7 +65,8 @@ func (g *Graph) apply(e plan.Apply, eval func(plan.Expr) value.Value) (v value.V
 	return converted(e.Func, args[0]), false
 }
 
-// inKind converts a number to a numeric kind that has its value.
+// inKind converts a number to a numeric kind that can represent it. It returns every other value
+// unchanged.
 func inKind(v value.Value, to value.Kind) value.Value {
 	switch {
 	case v.IsNull() || v.IsList() || !v.Kind().IsNumeric() || v.Kind() == to:
@@ -78,7 +79,7 @@ func inKind(v value.Value, to value.Kind) value.Value {
 	return value.OfI64(v.Int())
 }
 
-// integer returns an integer without a bound.
+// integer returns an integer as a big.Int, which cannot overflow.
 func integer(v value.Value) *big.Int {
 	if v.Kind() == value.U64 {
 		return new(big.Int).SetUint64(v.Uint())
@@ -86,8 +87,8 @@ func integer(v value.Value) *big.Int {
 	return big.NewInt(v.Int())
 }
 
-// arithmetic computes an operator on numbers. Integers are computed without a bound, and then must
-// fit.
+// arithmetic applies an operator to two numbers. It computes with integers of any size, and then
+// checks that the result fits its kind.
 func (g *Graph) arithmetic(f plan.Func, kind value.Kind, a, b value.Value) (value.Value, bool) {
 	if kind == value.F64 {
 		x, y := toFloat(a), toFloat(b)
@@ -165,7 +166,7 @@ func shifted(f plan.Func, v, by value.Value) (value.Value, bool) {
 	return value.OfDateTime(t), false
 }
 
-// text computes a function of texts.
+// text computes a function whose first argument is a text.
 func (g *Graph) text(f plan.Func, args []value.Value) value.Value {
 	s := args[0].Str()
 	runes := []rune(s)
@@ -226,7 +227,7 @@ func (g *Graph) rounded(f plan.Func, v value.Value) (value.Value, bool) {
 	return value.OfBits(v.Kind(), math.Float64bits(unsignedZero(x))), false
 }
 
-// unsignedZero returns 0 for −0, and every other number as it is.
+// unsignedZero returns 0 for −0. It returns every other number unchanged.
 func unsignedZero(x float64) float64 {
 	if x == 0 {
 		return 0
@@ -286,7 +287,7 @@ func (g *Graph) time(f plan.Func, args []value.Value) value.Value {
 	return value.OfI32(int32(n))
 }
 
-// number matches the texts that int and float convert.
+// number matches the texts that the functions int and float can convert.
 var number = regexp.MustCompile(`^[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
 // converted computes size and the conversions.

@@ -238,8 +238,8 @@ func misfit(s *catalog.Schema, u plan.Use) string {
 	return ""
 }
 
-// checkArgs compares the arguments with the parameters. It returns the arguments with the defaults of
-// those that are null.
+// checkArgs checks the arguments against the parameters. It returns the arguments, with each null
+// argument replaced by the default of its parameter.
 func checkArgs(q *plan.Query, args engine.Args, fault Fault) (engine.Args, error) {
 	if len(args) != len(q.Params) {
 		return nil, &engine.BadArgument{Param: q.Name, Detail: fmt.Sprintf("%d arguments for %d parameters", len(args), len(q.Params))}
@@ -267,8 +267,8 @@ func checkArgs(q *plan.Query, args engine.Args, fault Fault) (engine.Args, error
 	return args, nil
 }
 
-// allowed reports whether an argument, or an element of one, satisfies the range and the pattern of its
-// parameter.
+// allowed reports whether an argument, or an element of a list argument, satisfies the range and
+// the pattern of its parameter. Null is always allowed.
 func allowed(p plan.Param, v value.Value, fault Fault) bool {
 	if v.IsNull() {
 		return true

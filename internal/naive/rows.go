@@ -220,8 +220,9 @@ func (ev *evaluation) groups(matches [][]*entity) []row {
 	return rows
 }
 
-// enter makes the matches of a group the ones that aggregates see, and the first of them the match
-// that other expressions see. The single group without matches has none.
+// enter selects a group for the evaluation of expressions. Aggregates then see all matches of the
+// group, and other expressions see the first one. The single group of a read without matches has no
+// first match.
 func (ev *evaluation) enter(members [][]*entity) {
 	ev.members = members
 	if ev.members == nil {

@@ -61,13 +61,13 @@ type tx struct {
 	line         *line              // the branch to write to
 	before       *state             // the state of the branch before the write
 	after        *state             // the copy that the write changes
-	adopted      *state             // before, carried to the schema that a merge adopts; else nil
+	adopted      *state             // the state `before`, carried to the schema that a merge adopts; else nil
 	nodes, edges int64              // numbers of changed entities, for the result of the call
 	touched      map[[3]string]bool // edge type, source id and edge id of every edge added or removed
 	lines        map[*entity]int64  // line numbers of loaded entities
 	errs         []error            // violations of constraints
 	parents      []string           // parents of the commit, in addition to the head of the branch
-	undefined    bool               // an operator or a function had no result since the last call of assigned
+	undefined    bool               // an operator or a function had no result; assigned resets it
 }
 
 // begin starts a write. The argument `body` describes the request. If the write repeats an earlier
@@ -270,7 +270,8 @@ func (t *tx) set(kind plan.Entity, typ string, props map[string]value.Value, ass
 	}
 }
 
-// assigned evaluates the value of an assignment. A result that does not exist is a violation.
+// assigned evaluates the value of an assignment. If an operator or a function in the value has no
+// result, assigned records a violation.
 func (t *tx) assigned(kind plan.Entity, typ, property string, e plan.Expr, eval func(plan.Expr) value.Value) value.Value {
 	t.undefined = false
 	v := eval(e)

@@ -13,12 +13,13 @@ import (
 )
 
 const (
-	maxBytes    = 1000 // of the text of a pattern
-	maxElements = 1000 // characters, classes and operators, after repetitions are written out
-	// quickWork bounds the product of a text's bytes and a pattern's elements up to which a match runs
-	// without looking for the end of the call. Such a match takes milliseconds.
+	maxBytes    = 1000 // maximum length of a pattern's text
+	maxElements = 1000 // of characters, classes and operators, after repetitions are written out
+	// quickWork is the largest product of a text's bytes and a pattern's elements for which a match
+	// does not check whether the call has ended. Such a match takes milliseconds.
 	quickWork = 1 << 20
-	// pauseWork is the product of characters and elements between two looks for the end of the call.
+	// pauseWork is the product of characters and elements between two checks whether the call has
+	// ended.
 	pauseWork = 1 << 16
 )
 
@@ -48,12 +49,12 @@ func Compile(text string) (*Pattern, error) {
 	return &Pattern{re: re, size: size}, nil
 }
 
-// Size returns the number of elements of the pattern. The time of a match is at most in proportion to
-// the product of this number and the length of the text.
+// Size returns the number of elements of the pattern. The time of a match is at most proportional
+// to this number times the length of the text.
 func (p *Pattern) Size() int { return p.size }
 
-// Match reports whether a part of the text matches the pattern. During a long match it calls stop from
-// time to time, and ends with false once stop returns true. The parameter stop may be nil.
+// Match reports whether a part of the text matches the pattern. During a long match it calls `stop`
+// from time to time; once `stop` returns true, Match returns false. The argument `stop` may be nil.
 func (p *Pattern) Match(text string, stop func() bool) bool {
 	if stop == nil || len(text)*p.size <= quickWork {
 		return p.re.MatchString(text)
@@ -62,11 +63,11 @@ func (p *Pattern) Match(text string, stop func() bool) bool {
 	return p.re.MatchReader(r) && !r.stopped
 }
 
-// stoppable is a reader that ends when the call ends.
+// stoppable reads the text of a match. It ends early once `stop` returns true.
 type stoppable struct {
 	r       *strings.Reader
-	every   int // number of characters between two calls of stop
-	read    int // number of characters since the last call
+	every   int // number of characters between two calls of `stop`
+	read    int // number of characters since the last call of `stop`
 	stop    func() bool
 	stopped bool
 }
@@ -98,8 +99,8 @@ func elements(re *syntax.Regexp) int {
 	return n
 }
 
-// positioned words an error of the package regexp/syntax, with the position of the fault: the number of
-// its first character, from 1.
+// positioned rewords an error of the package regexp/syntax and adds the position of the fault: the
+// number of its first character, counted from 1.
 func positioned(text string, err error) error {
 	var fault *syntax.Error
 	if !errors.As(err, &fault) {
@@ -119,8 +120,8 @@ func positioned(text string, err error) error {
 	return fmt.Errorf("the pattern is not valid %s: %s: `%s`", where, fault.Code, part)
 }
 
-// unopened returns the byte of the first closing parenthesis that nothing opens. The package
-// regexp/syntax reports such a fault without its place.
+// unopened returns the byte offset of the first closing parenthesis that has no opening one. The
+// package regexp/syntax reports such a fault without its position.
 func unopened(text string) int {
 	for i := range len(text) {
 		var f *syntax.Error
@@ -134,9 +135,9 @@ func unopened(text string) int {
 	return len(text)
 }
 
-// offset returns the byte at which the faulty part of a pattern begins. The same characters may occur
-// earlier without being a fault. Therefore offset looks for the first occurrence at which a pattern that
-// ends there has the fault.
+// offset returns the byte offset of the faulty part of a pattern. The same characters may also
+// occur earlier, without a fault. So offset looks for the first occurrence for which the pattern,
+// cut off after the occurrence, has the same fault.
 func offset(text string, fault *syntax.Error) int {
 	for from := 0; from <= len(text); {
 		i := strings.Index(text[from:], fault.Expr)

@@ -43,7 +43,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestMatchStops lets a match end early. The match would otherwise read the whole text.
+// TestMatchStops checks that `stop` ends a match before the match has read the whole text.
 func TestMatchStops(t *testing.T) {
 	p, err := Compile("(a?){100}b")
 	if err != nil {

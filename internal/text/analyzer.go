@@ -19,7 +19,7 @@ const stopped = -1
 // the order of first occurrence. It caches the token of each spelling, so that it stems a word only
 // once. Only one goroutine may use it at a time.
 type Analyzer struct {
-	Tokens []string          // each at its number
+	Tokens []string          // each token, at the index that is its number
 	known  map[string]int32  // number of the token of each spelling, or `stopped`
 	number map[string]int32  // number of each token
 	env    *snowballstem.Env // the stemmer

@@ -41,7 +41,7 @@ const (
 	ParamTightened     Kind = "param-tightened" // a limit rejects more values
 	ParamLoosened      Kind = "param-loosened"  // a limit rejects fewer values
 	DefaultRemoved     Kind = "default-removed"
-	DefaultChanged     Kind = "default-changed"  // also one that is new on an optional parameter
+	DefaultChanged     Kind = "default-changed"  // also a new default of an optional parameter
 	ArgumentRemoved    Kind = "argument-removed" // an argument of the call but not the argument `params`
 	ArgumentAdded      Kind = "argument-added"   // an argument of the call but not the argument `params`
 

@@ -50,12 +50,12 @@ const read = `query find($slug: String, $age: I32?) @description("Find.") {
 
 const write = `query put($slug: String, $name: String) @description("Put.") { insert Pet { slug: $slug, name: $name } }`
 
-// ranged returns a query whose limit has a range.
+// ranged returns a query with a parameter that has the given @range.
 func ranged(bounds string) string {
 	return "query q($n: I32 @range(" + bounds + ")) { match { $p: Person } return { $p.slug, $n as n } }"
 }
 
-// checked returns a query whose parameter has an annotation.
+// checked returns a query with a parameter that has the given annotation.
 func checked(annotation string) string {
 	return "query q($n: String " + annotation + ") { match { $p: Person { note: $n } } return { $p.slug } }"
 }

@@ -80,9 +80,9 @@ func (c *comparer) params(was, is *codegen.ContractQuery) {
 	}
 }
 
-// limits returns the limits of a parameter's values or, for a list, of its elements. `s` is the schema
-// of the parameter. If the schema has no limit, because it cannot express the limit, the result has
-// the one in the contract.
+// limits returns the limits of a parameter's values or, for a list, of its elements. They are those
+// of `s`, the schema of the parameter. The schema cannot express every limit; limits that it lacks
+// come from the contract.
 func limits(s *schema, p *codegen.ContractParam) *schema {
 	if s.Items != nil {
 		s = s.Items
@@ -103,7 +103,7 @@ func limits(s *schema, p *codegen.ContractParam) *schema {
 	return &own
 }
 
-// defaults compares the defaults of a parameter.
+// defaults compares the default of a parameter in two versions.
 func (c *comparer) defaults(was, is *codegen.ContractParam) {
 	switch before, after := string(was.Default), string(is.Default); {
 	case before == after:
@@ -169,8 +169,8 @@ func (c *comparer) bounds(name string, was, is *schema) {
 	bound("maximum", was.Maximum, is.Maximum, -1)
 }
 
-// compareNumbers compares two numbers, integers of any size exactly. The result is negative if a is
-// less than b, and positive if it is greater.
+// compareNumbers compares two numbers. It compares integers of any size exactly. The result is
+// negative if a is less than b, positive if a is greater, and otherwise 0.
 func compareNumbers(a, b json.Number) int {
 	x, okX := new(big.Int).SetString(a.String(), 10)
 	y, okY := new(big.Int).SetString(b.String(), 10)

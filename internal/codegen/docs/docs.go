@@ -173,7 +173,8 @@ func effect(q *model.Query) string {
 	return s
 }
 
-// bounds describes the limits of a parameter's values, and its default, in sentences.
+// bounds describes in sentences the limits of a parameter's values and the default of the
+// parameter.
 func bounds(p *model.Param) string {
 	var s string
 	if p.Minimum != "" {

@@ -12,11 +12,12 @@ import (
 // flow is a place where a query compares the argument of a parameter with a property or id in the
 // schema, or assigns the argument to it.
 type flow struct {
-	entity plan.Entity // whether typ is a node type or an edge type
+	entity plan.Entity // says whether typ is a node type or an edge type
 	typ    string      // name of the type
-	prop   string      // empty for the id of an entity of the type
-	// binds is true if only values of the property are useful as arguments: in an assignment, or in
-	// an equality that every row satisfies, because it is outside `not` and `any` blocks.
+	prop   string      // "" if the parameter is used as the id of an entity of the type
+	// binds is true if only values that the property can have are useful as arguments. This is so
+	// in an assignment, and in an equality outside `not` and `any` blocks, because every row must
+	// satisfy it.
 	binds bool
 }
 
@@ -53,7 +54,8 @@ func (c *flowCollector) record(e plan.Expr, f flow) {
 	}
 }
 
-// clauses collects the flows in clauses. The argument `outside` is false inside a `not` or `any` block.
+// clauses collects the flows in a list of clauses. The argument `outside` is false inside a `not`
+// or `any` block.
 func (c *flowCollector) clauses(cs []plan.Clause, outside bool) {
 	for _, cl := range cs {
 		switch cl := cl.(type) {
@@ -160,8 +162,9 @@ func (c *flowCollector) statement(st plan.Statement) {
 	}
 }
 
-// inherit fills in the attributes of a parameter that the schema determines, based on its flows, and
-// combines them with the parameter's own @range and @check. It returns the combined bounds.
+// inherit sets the attributes of a parameter that follow from the schema and the parameter's flows.
+// It combines their limits with the parameter's own @range and @check, and returns the combined
+// bounds.
 func (b *builder) inherit(p *Param, own *plan.Param, fl []flow) interval {
 	for _, f := range fl {
 		if p.Doc != "" {
@@ -174,7 +177,7 @@ func (b *builder) inherit(p *Param, own *plan.Param, fl []flow) interval {
 		p.Pattern = own.Pattern.String()
 	}
 	if p.Type.List || p.Type.Kind == value.Vector {
-		fl = nil // a list is not compared with a property
+		fl = nil // a query never compares a list with a property
 	}
 	b.inheritEnum(p, fl)
 	for _, f := range fl {

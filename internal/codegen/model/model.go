@@ -111,20 +111,20 @@ type Tool struct {
 	Idempotent  bool // a repeated call has no further effect
 }
 
-// Param is a parameter of a query. A nullable one is optional. The type of a parameter with a default
-// is nullable too, because a call may leave it out.
+// Param is a parameter of a query. A parameter of a nullable type is optional. The type of a
+// parameter with a default is nullable too, because a call may leave the parameter out.
 type Param struct {
 	Name     string
 	GoName   string // name of the field in the Params struct
 	Type     value.Type
-	Doc      string   // @description, or a text derived from the schema
+	Doc      string   // text of @description, or else a text derived from the schema
 	OwnDoc   string   // text of @description only
 	Enum     *Enum    // set if all values are those of an enum property
 	Default  string   // @default as JSON, or ""
-	Examples []string // @example as JSON; of an element, if the parameter is a list
+	Examples []string // values of @example as JSON; for a list, each is one element
 
-	// The limits in the schema of the parameter or, for a list, of an element. They come from the
-	// parameter's own @range and @check, and from those of the properties that it is used with.
+	// The limits of the argument or, for a list, of each element. They combine the parameter's own
+	// @range and @check with those of the properties that the query uses the parameter with.
 	Minimum string // a JSON number, or "" if there is no limit
 	Maximum string // a JSON number, or "" if there is no limit
 	Pattern string // an unanchored ECMA-262 regular expression, or ""

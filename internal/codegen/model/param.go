@@ -12,9 +12,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
-// annotate adds the default and the examples of a parameter. It reports a default that the schema of
-// the graph does not allow. bounds are the bounds of the parameter and of the properties that it is used
-// with.
+// annotate adds the default and the examples of a parameter. It reports a default that the schema
+// of the graph does not allow. The argument `bounds` combines the bounds of the parameter and of
+// the properties that the query uses it with.
 func (b *builder) annotate(p *Param, own *plan.Param, bounds interval, at diag.Span) {
 	for _, e := range own.Examples {
 		p.Examples = append(p.Examples, jsonOf(e))
@@ -38,7 +38,8 @@ func (b *builder) annotate(p *Param, own *plan.Param, bounds interval, at diag.S
 	}
 }
 
-// jsonOf returns a value that is not null as JSON, in the form that the schema of its type describes.
+// jsonOf returns a value as JSON, in the form that the JSON Schema of its type requires. The value
+// must not be null.
 func jsonOf(v value.Value) string {
 	switch k := v.Kind(); {
 	case v.IsList():
@@ -55,7 +56,8 @@ func jsonOf(v value.Value) string {
 	return plainJSON(value.Text(v))
 }
 
-// plainJSON encodes v without escapes for HTML. It panics if v has no JSON form.
+// plainJSON encodes v as JSON. It does not escape the characters <, > and &. It panics if v cannot
+// be encoded.
 func plainJSON(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

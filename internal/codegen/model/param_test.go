@@ -15,7 +15,7 @@ func TestAnnotatedParam(t *testing.T) {
 	for _, tt := range []struct {
 		param, match string // the type with its annotations, and the condition on the parameter
 		want         model.Param
-		fault        string // text of the fault, or ""
+		fault        string // text of the expected fault, or ""
 	}{
 		{"I32 @range(10..200)", "age: $x", model.Param{Minimum: "10", Maximum: "150"}, ""},
 		{"I32 @range(10..)", "age: $x", model.Param{Minimum: "10", Maximum: "150"}, ""},

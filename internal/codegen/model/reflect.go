@@ -63,7 +63,7 @@ func (p *Param) Tags() map[string]string {
 	name := p.Name
 	switch {
 	case p.Type.List && p.Default != "":
-		name += ",omitzero" // an empty list differs from nil, which stands for the default
+		name += ",omitzero" // a call must be able to pass an empty list, because nil stands for the default
 	case p.Type.Nullable:
 		name += ",omitempty"
 	}

@@ -25,8 +25,8 @@ type Info struct {
 
 // Symbol is a parameter or a variable.
 type Symbol struct {
-	Span  diag.Span // where it is declared or first used
-	Uses  int       // number of further occurrences
+	Span  diag.Span // position of the declaration or, without one, of the first use
+	Uses  int       // number of later occurrences
 	Inner bool      // bound inside a block
 }
 
@@ -93,8 +93,8 @@ type checker struct {
 	read      *plan.Read      // nil in a mutation
 	limit     bool            // the read has a limit
 	params    map[string]int  // name to index in plan.Params
-	badParams []bool          // by index in plan.Params: an annotation of the parameter has a fault
-	uses      map[useKey]int  // index in plan.Uses
+	badParams []bool          // by index in plan.Params: whether an annotation of the parameter has a fault
+	uses      map[useKey]int  // to index in plan.Uses
 	columns   map[string]int  // name to index in plan.Read.Columns; nil before the return clause
 	// aggregating is set while the checker resolves the argument of an aggregate.
 	aggregating bool

@@ -17,7 +17,7 @@ const (
 	Unbound           diag.Code = "T6"
 	Incomparable      diag.Code = "T7" // operands of a comparison
 	BadAggregate      diag.Code = "T8"
-	Uncorrelated      diag.Code = "T9"  // block without a variable from outside
+	Uncorrelated      diag.Code = "T9"  // `not` or `exists` block that uses no variable from outside
 	UnknownTarget     diag.Code = "T10" // type in a mutation
 	UnknownAssigned   diag.Code = "T11" // property in a mutation
 	Missing           diag.Code = "T12" // required property or endpoint of an insert
@@ -34,8 +34,8 @@ const (
 	BlobValue         diag.Code = "T24"
 	DuplicateColumn   diag.Code = "T26"
 	DuplicateName     diag.Code = "T27"
-	NotCondition      diag.Code = "T30" // binding or traversal in an any or all block
-	BadPattern        diag.Code = "T31" // right side of matches
+	NotCondition      diag.Code = "T30" // binding or traversal in an `any` or `all` block
+	BadPattern        diag.Code = "T31" // right side of `matches`
 	BadParam          diag.Code = "T40" // annotation of a parameter
 	BadLimit          diag.Code = "T41" // parameter of a limit
 	BadQuestion       diag.Code = "T42"

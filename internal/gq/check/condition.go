@@ -8,8 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/pattern"
 )
 
-// condition checks and lowers a clause that binds no variable for the clauses around it. ok is false
-// if the clause has an error and nothing is left of it.
+// condition checks and lowers a clause that binds no variable for the clauses around it. The result
+// `ok` is false if the clause has an error and cannot be lowered.
 func (c *checker) condition(cl syntax.Clause, sc *scope) (out plan.Clause, ok bool) {
 	switch cl := cl.(type) {
 	case *syntax.TextClause:
@@ -47,7 +47,7 @@ func (c *checker) inner(keyword string, at syntax.Range, clauses []syntax.Clause
 }
 
 // conditions checks and lowers the conditions of an `any` or `all` block. It reports bindings and
-// traversals, because the block binds no variable.
+// traversals, because these blocks cannot bind variables.
 func (c *checker) conditions(keyword string, list []syntax.Clause, sc *scope) []plan.Clause {
 	out := make([]plan.Clause, 0, len(list))
 	for _, cl := range list {
@@ -88,7 +88,8 @@ func (c *checker) nullTest(f *syntax.Filter, sc *scope) (plan.Cond, bool) {
 	return cond, true
 }
 
-// sameNode lowers a comparison of two nodes to one of their ids. ok is false if it reported an error.
+// sameNode lowers a comparison of two nodes to a comparison of their ids. It returns false if it
+// reported an error.
 func (c *checker) sameNode(cmp *plan.Compare, l, r typed, at diag.Span) bool {
 	left, right := l.expr.(plan.Whole), r.expr.(plan.Whole)
 	if l.node != r.node {
@@ -99,7 +100,8 @@ func (c *checker) sameNode(cmp *plan.Compare, l, r typed, at diag.Span) bool {
 	return true
 }
 
-// member checks the operands of `in` and converts a literal to the type of the other side.
+// member checks the operands of `in`. If one operand is a literal, member converts it to the type
+// that the other operand requires.
 func (c *checker) member(l, r *typed, atL, atR diag.Span) bool {
 	elem := typed{typ: r.typ.Elem()}
 	switch {
@@ -131,7 +133,7 @@ func (c *checker) adaptList(l, r *typed) bool {
 		return c.adaptLiteral(l, &elem, l.lit.Span())
 	}
 	want := l.typ.Required()
-	want.Enum = nil // the linter reports a value that the enum does not have
+	want.Enum = nil // a value that the enum lacks is no error here; the linter reports it
 	elems := make([]value.Value, len(r.lit.Elems))
 	for i, e := range r.lit.Elems {
 		v, err := convert(e, want)
@@ -150,8 +152,8 @@ func (c *checker) adaptList(l, r *typed) bool {
 	return true
 }
 
-// pattern checks the operands of `matches`. The pattern must be a literal or a parameter, so that it is
-// compiled once for a run.
+// pattern checks the operands of `matches`. The pattern must be a literal or a parameter, so that a
+// run compiles it only once.
 func (c *checker) pattern(l, r *typed, atL, atR diag.Span) bool {
 	if !c.checkStrings(l, r, plan.Matches, atL, atR, "a String") {
 		return false

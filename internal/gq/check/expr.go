@@ -225,8 +225,8 @@ func (c *checker) call(o *syntax.Call, sc *scope) (typed, bool) {
 	panic(unknownFunction(o.Name.Value))
 }
 
-// aggregate resolves a call of an aggregate. Only return and order may have one, and not within
-// another aggregate.
+// aggregate resolves a call of an aggregate. An aggregate may occur only in `return` and `order`,
+// and not inside another aggregate.
 func (c *checker) aggregate(call *syntax.Call, row *plan.Aggregate, sc *scope) (typed, bool) {
 	switch {
 	case c.aggregating:

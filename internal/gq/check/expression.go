@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
-// argument resolves an operand of an operator, or an argument of a function. It must be a value: no
-// node, and no score.
+// argument resolves an operand of an operator, or an argument of a function. The operand must be a
+// value. It reports a node, a blob, a vector or a score.
 func (c *checker) argument(o syntax.Operand, sc *scope) (typed, bool) {
 	t, ok := c.operand(o, sc)
 	if !ok {
@@ -30,11 +30,11 @@ func (c *checker) argument(o syntax.Operand, sc *scope) (typed, bool) {
 		c.fault(Incomparable, at, "return the score as a column of its own", "a score of bm25, nearest or rrf cannot be part of an expression")
 		return t, false
 	}
-	t.typ.Enum = nil // the values of an enum are Strings in an expression
+	t.typ.Enum = nil // in an expression, values of an enum are Strings
 	return t, true
 }
 
-// params returns the indexes of the parameters that an expression computes with.
+// params returns the indexes of the parameters that an expression uses.
 func params(e plan.Expr) []int {
 	if ref, ok := e.(plan.ParamRef); ok {
 		return []int{ref.Index}
@@ -100,7 +100,7 @@ func (c *checker) binary(o *syntax.Binary, sc *scope) (typed, bool) {
 	return typed{}, false
 }
 
-// operatorHelp returns the fix for an operator between two types that it does not take, or "".
+// operatorHelp returns a help text for an operator that cannot combine two types, or "".
 func operatorHelp(op string, l, r value.Type) string {
 	moment := func(t value.Type) bool { return t.Kind == value.Date || t.Kind == value.DateTime }
 	switch {
@@ -124,8 +124,9 @@ func operatorHelp(op string, l, r value.Type) string {
 	return ""
 }
 
-// adaptNumber gives a literal number beside a number the kind of the other side, or, if its value
-// does not fit, the kind in which they are computed.
+// adaptNumber converts the integer literal `lit` to the kind of the other operand, which is a
+// number. If that kind cannot have the literal's value, adaptNumber uses the kind in which the
+// operator computes.
 func (c *checker) adaptNumber(lit, other *typed, at syntax.Operand) bool {
 	if lit.lit == nil || other.lit != nil || lit.lit.Kind != syntax.IntLiteral || !other.typ.Kind.IsNumeric() || other.typ.List {
 		return true
@@ -177,17 +178,18 @@ func (c *checker) shift(o *syntax.Binary, unit *syntax.Call, sc *scope) (typed, 
 	return typed{}, false
 }
 
-// misplacedUnit reports a number of units of time that is not added to a time.
+// misplacedUnit reports a number of units of time, such as days(3), that is neither added to nor
+// subtracted from a time.
 func (c *checker) misplacedUnit(o *syntax.Call) {
 	c.fault(Incomparable, o.Span(), "write the Date or DateTime first: now() - "+o.Name.Value+"(3)",
 		"%s is not on the right of + or - after a Date or DateTime", o.Name.Value)
 }
 
-// comparison resolves a comparison that is an operand, of type Bool.
+// comparison resolves a comparison that is an operand. Its type is Bool.
 func (c *checker) comparison(o *syntax.Comparison, sc *scope) (typed, bool) {
 	known := len(c.info.Compares)
 	cmp, ok := c.filter(o.Left, o.Op, o.Right, false, o.Span(), sc)
-	c.info.Compares = c.info.Compares[:known] // it keeps no rows, so the rules about conditions do not apply
+	c.info.Compares = c.info.Compares[:known] // it filters no rows, so the rules about conditions do not apply
 	t := typed{expr: plan.Test{Cond: cmp}, typ: value.Of(value.Bool)}
 	if ok && hasScore(t.expr) {
 		c.fault(Incomparable, o.Span(), "return the score as a column of its own", "a score of bm25, nearest or rrf cannot be part of an expression")
@@ -236,7 +238,8 @@ func (c *checker) apply(o *syntax.Call, row *plan.Function, sc *scope) (typed, b
 	return typed{expr: apply, typ: t}, true
 }
 
-// functionHelp returns the fix for arguments that a function does not take, or "".
+// functionHelp returns a help text for a function that does not accept the types of its arguments,
+// or "".
 func functionHelp(f plan.Func, types []value.Type) string {
 	switch {
 	case f == plan.Size && types[0].Kind == value.String:
@@ -251,8 +254,8 @@ func functionHelp(f plan.Func, types []value.Type) string {
 	return ""
 }
 
-// adaptLiterals gives the literals among the alternatives of a value the type of the others, if it
-// has their values.
+// adaptLiterals converts the literals in a list of alternatives to the common type of the other
+// alternatives. It leaves literals that this type cannot represent unchanged.
 func adaptLiterals(list []typed) {
 	var types []value.Type
 	for _, t := range list {
@@ -277,7 +280,7 @@ func adaptLiterals(list []typed) {
 	}
 }
 
-// typeOf resolves type(n), the name of the type of a node.
+// typeOf resolves the call type(n) to the name of the type of the node n.
 func (c *checker) typeOf(o *syntax.Call, sc *scope) (typed, bool) {
 	if len(o.Args) != 1 {
 		c.fault(Incomparable, o.Span(), "write type($p)", "type has %d arguments, want a node", len(o.Args))
@@ -294,7 +297,7 @@ func (c *checker) typeOf(o *syntax.Call, sc *scope) (typed, bool) {
 	return typed{expr: plan.Lit{Value: value.OfString(t.node)}, typ: value.Of(value.String)}, true
 }
 
-// column resolves a bare name in return and order, which names a column.
+// column resolves the name of a column in `return` or `order`.
 func (c *checker) column(name string, at diag.Span, help func() string) (typed, bool) {
 	if i, ok := c.columns[name]; ok {
 		col := c.read.Columns[i]
@@ -310,8 +313,8 @@ func (c *checker) column(name string, at diag.Span, help func() string) (typed, 
 	return typed{}, false
 }
 
-// isGrouped reports whether an expression has one value in each group: it holds only constants,
-// grouping keys and aggregates.
+// isGrouped reports whether an expression has one value in each group. That is so if it consists
+// only of constants, grouping keys and aggregates.
 func isGrouped(e plan.Expr, grouping map[string]bool) bool {
 	if _, agg := e.(plan.Agg); agg || isConstant(e) || grouping[exprText(e)] {
 		return true
@@ -320,8 +323,8 @@ func isGrouped(e plan.Expr, grouping map[string]bool) bool {
 	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p plan.Expr) bool { return !isGrouped(p, grouping) })
 }
 
-// checkGroups reports the columns that compute with aggregates and with values that are no grouping
-// keys.
+// checkGroups reports each column that computes with an aggregate and also with a value that is not
+// a grouping key.
 func (c *checker) checkGroups(at map[string]diag.Span) {
 	if !c.read.Grouped {
 		return
@@ -335,14 +338,14 @@ func (c *checker) checkGroups(at map[string]diag.Span) {
 	}
 }
 
-// computed resolves a value of a mutation, or in the braces of a binding, that an expression
-// computes from literals, parameters and now().
+// computed resolves an expression that computes from literals, parameters and now(). Such an
+// expression is a value in a mutation or in the braces of a binding.
 func (c *checker) computed(o syntax.Operand, fits func(from value.Type, at diag.Span) bool) (plan.Expr, bool) {
 	t, ok := c.argument(o, nil)
 	return t.expr, ok && fits(t.typ, o.Source().Span())
 }
 
-// unknownFunction is the panic for a call that the parser should have rejected.
+// unknownFunction returns the panic message for a call that the parser should have rejected.
 func unknownFunction(name string) string {
 	return fmt.Sprintf("check: the parser accepted the unknown function %s", name)
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
-// annotate checks the annotations of a parameter, and adds them to its plan.
+// annotate checks the annotations of a parameter, and adds them to the parameter's plan.
 func (c *checker) annotate(p *plan.Param, tree *syntax.Param) {
 	seen := map[string]diag.Span{}
-	var values []*syntax.ParamAnnotation // @default and @example, which must satisfy the others
+	var values []*syntax.ParamAnnotation // @default and @example; their values must satisfy @range and @check
 	for _, a := range tree.Annotations {
 		c.step(1)
 		name := a.Name().Value
@@ -37,17 +37,18 @@ func (c *checker) annotate(p *plan.Param, tree *syntax.Param) {
 		c.paramValue(p, a)
 	}
 	if !p.Default.IsNull() {
-		p.Type.Nullable = false // the body of the query never meets a null
+		p.Type.Nullable = false // the default replaces null before the body of the query runs
 	}
 }
 
-// hasDefault reports whether an expression is a parameter with a default.
+// hasDefault reports whether an expression is a parameter that has a default.
 func (c *checker) hasDefault(e plan.Expr) bool {
 	ref, ok := e.(plan.ParamRef)
 	return ok && !c.plan.Params[ref.Index].Default.IsNull()
 }
 
-// reportRule reports a fault of an annotation that schemas have too.
+// reportRule reports a faulty @range or @check. Schemas have these annotations too, and report
+// their faults under another code.
 func (c *checker) reportRule(d *diag.Diagnostic) {
 	c.fault(BadParam, d.Span, d.Help, "%s", d.Message)
 }
@@ -80,8 +81,8 @@ func (c *checker) paramCheck(p *plan.Param, a *syntax.ParamAnnotation) {
 	p.Pattern = pattern
 }
 
-// paramValue checks the literal of @default or @example, and adds it to a parameter. A default has
-// the type of the parameter. An example of a list is one element.
+// paramValue checks the literal of @default or @example, and adds its value to a parameter. A
+// default has the type of the parameter. If the parameter is a list, each example is one element.
 func (c *checker) paramValue(p *plan.Param, a *syntax.ParamAnnotation) {
 	name, lit := a.Name().Value, a.Value.(*syntax.Literal)
 	c.step(1 + len(lit.Elems))
@@ -113,7 +114,7 @@ func (c *checker) paramValue(p *plan.Param, a *syntax.ParamAnnotation) {
 	p.Examples = append(p.Examples, v)
 }
 
-// limitBy resolves the parameter that gives the limit of a read.
+// limitBy resolves the parameter in the limit of a read.
 func (c *checker) limitBy(t syntax.Token) {
 	at := syntax.SpanOf(t)
 	found, ok := c.param(t)
@@ -123,7 +124,7 @@ func (c *checker) limitBy(t syntax.Token) {
 	ref := found.expr.(plan.ParamRef)
 	p := &c.plan.Params[ref.Index]
 	if c.badParams[ref.Index] {
-		return // its faults are reported
+		return // the faults of its annotations are already reported
 	}
 	form := "declare it as $" + p.Name + ": I32 @range(1..100) @default(20)"
 	switch {
@@ -140,7 +141,7 @@ func (c *checker) limitBy(t syntax.Token) {
 	}
 }
 
-// questions checks the questions of a query.
+// questions checks the texts of @question on a query.
 func (c *checker) questions(as []*syntax.QueryAnnotation) {
 	seen := map[string]diag.Span{}
 	for _, a := range as {

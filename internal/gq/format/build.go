@@ -187,7 +187,7 @@ func (b *builder) between() gap {
 		return glued
 	case "(":
 		if (prev.Type == syntax.Name || prev.Type == syntax.TypeName) && prev.Value != "contains" && prev.Value != "starts_with" {
-			return glued // a call, and not an operand in parentheses
+			return glued // for a call, not for an operand in parentheses
 		}
 	}
 	// In a schema the only relation is the one in @embed("text", model="m").

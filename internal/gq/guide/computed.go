@@ -5,7 +5,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// computedColumn is a read with a column that is computed from a number, or else from a text.
+// computedColumn returns a read with a column that is computed from a number or, if the schema has
+// none, from a text.
 func computedColumn(s *catalog.Schema) string {
 	if n, p := find(s, isNumber); n != nil {
 		v := variable(n)
@@ -20,7 +21,8 @@ func computedColumn(s *catalog.Schema) string {
 	return query("", []string{v + ": " + n.Name}, returns("string("+v+".id) + \"!\" as loud"), limit20)
 }
 
-// computedFilter is a read with a condition on a time within the last days, or else on a text.
+// computedFilter returns a read that keeps entities with a time in the last days or, if the schema
+// has no time, with a condition on a text.
 func computedFilter(s *catalog.Schema) string {
 	if n, p := find(s, func(t value.Type) bool { return t.Kind == value.DateTime && !t.List }); n != nil {
 		v := variable(n)

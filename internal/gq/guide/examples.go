@@ -166,7 +166,7 @@ func enumValue(s *catalog.Schema) string {
 	return query("", []string{fmt.Sprintf("%s: %s { %s: %q }", v, n.Name, p.Name, p.Type.Enum[0])}, returns(v+"."+Label(n)), limit20)
 }
 
-// oneOf is a read that tests for one of several values.
+// oneOf returns a read that tests whether a property has one of several values.
 func oneOf(s *catalog.Schema) string {
 	n, p := find(s, isPlain)
 	if n == nil {
@@ -176,12 +176,12 @@ func oneOf(s *catalog.Schema) string {
 	return query("$values: ["+paramType(p.Type)+"]", []string{v + ": " + n.Name, v + "." + p.Name + " in $values"}, returns(v+"."+Label(n)), limit20)
 }
 
-// matches is a read that tests for a regular expression.
+// matches returns a read that tests a property with a regular expression.
 func matches(s *catalog.Schema) string {
 	return propertyQuery(s, isText, condition("%s matches %s"), false)
 }
 
-// isNull is a read that keeps the nodes without a value.
+// isNull returns a read that keeps the nodes in which a property has no value.
 func isNull(s *catalog.Schema) string {
 	n, p := find(s, func(t value.Type) bool { return t.Nullable && t.Kind != value.Blob })
 	if n == nil {
@@ -191,7 +191,7 @@ func isNull(s *catalog.Schema) string {
 	return query("", []string{v + ": " + n.Name, v + "." + p.Name + " is null"}, returns(v+"."+Label(n)), limit20)
 }
 
-// either is a read with two alternatives.
+// either returns a read that keeps the nodes for which one of two conditions holds.
 func either(s *catalog.Schema) string {
 	n, p := find(s, isPlain)
 	if n == nil {
@@ -206,7 +206,7 @@ func either(s *catalog.Schema) string {
 	return query("$first: "+paramType(p.Type)+", $second: "+paramType(p.Type), []string{v + ": " + n.Name, "any { " + one + " " + two + " }"}, returns(v+"."+Label(n)), limit20)
 }
 
-// withEdge is a read that keeps the nodes with an edge.
+// withEdge returns a read that keeps the nodes that have an edge of a type.
 func withEdge(s *catalog.Schema) string {
 	e := anyEdge(s)
 	if e == nil {
@@ -359,7 +359,7 @@ func firstTen(s *catalog.Schema) string {
 	return query("", []string{v + ": " + n.Name}, returns(v+".id", place), "order { "+place+" desc }", "limit 10")
 }
 
-// limitParam is a read whose limit is a parameter.
+// limitParam returns a read whose limit is a parameter.
 func limitParam(s *catalog.Schema) string {
 	n := firstNode(s)
 	if n == nil {
@@ -369,7 +369,7 @@ func limitParam(s *catalog.Schema) string {
 	return query("$limit: I32 @range(1..100) @default(20)", []string{variable(n) + ": " + n.Name}, returns(label), "order { "+label+" }", "limit $limit")
 }
 
-// defaultParam is a read with a condition on a parameter that has a default.
+// defaultParam returns a read with a condition on a parameter that has a default.
 func defaultParam(s *catalog.Schema) string {
 	n, p := find(s, func(t value.Type) bool { return t.Kind == value.String && !t.List })
 	if n == nil {

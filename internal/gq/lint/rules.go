@@ -30,9 +30,9 @@ const (
 	ChangedWalk      diag.Code = "L120" // traversal that also returned its start node in earlier versions
 	NoProvider       diag.Code = "L121"
 	SearchNotRanked  diag.Code = "L122"
-	ChangedMinus     diag.Code = "L127" // number with a sign that began a column or a clause in earlier versions
-	ChangedNot       diag.Code = "L130" // not block that a call can drop, which kept no row in earlier versions
-	OptionalInBlock  diag.Code = "L131" // condition with ? inside a not or exists block
+	ChangedMinus     diag.Code = "L127" // minus that began a column or a clause in earlier versions
+	ChangedNot       diag.Code = "L130" // droppable `not` block, which kept no row in earlier versions
+	OptionalInBlock  diag.Code = "L131" // condition with ? inside a `not` or `exists` block
 	IdleOptional     diag.Code = "L132" // ? on a parameter with a default
 	BadDirective     diag.Code = "L198"
 	IdleDirective    diag.Code = "L199" // gq:ignore without effect

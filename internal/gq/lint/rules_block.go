@@ -7,7 +7,7 @@ import (
 
 // The rules about blocks inside a match.
 
-// nullTested returns the parameters, by index, that the query tests for null.
+// nullTested returns the set of parameters, by index, that a condition of the query tests for null.
 func (p *queryPass) nullTested() map[int]bool {
 	if p.Plan.Read == nil {
 		return nil
@@ -26,8 +26,8 @@ func (p *queryPass) nullTested() map[int]bool {
 	return tested
 }
 
-// changedNot reports `not` blocks in which every condition ends with ?. Earlier versions returned no
-// row when all parameters of such a block were left out.
+// changedNot reports each `not` block in which every condition ends with ?. In earlier versions
+// such a block kept no row when the call left out all of its parameters.
 func changedNot(p *queryPass) {
 	p.blocks(func(c syntax.Clause, _ bool) {
 		n, ok := c.(*syntax.Not)
@@ -40,8 +40,8 @@ func changedNot(p *queryPass) {
 	})
 }
 
-// optionalInBlock reports conditions with ? inside a `not` or `exists` block that stays when its
-// optional conditions are dropped.
+// optionalInBlock reports each condition with ? inside a `not` or `exists` block, unless the whole
+// block can be dropped.
 func optionalInBlock(p *queryPass) {
 	p.blocks(func(c syntax.Clause, inside bool) {
 		if !inside {
@@ -74,8 +74,9 @@ func (p *queryPass) reportOptional(at syntax.Range, operands ...syntax.Operand) 
 		"a call without %s ignores this condition, and the rest of the block still applies", param)
 }
 
-// blocks calls visit for every clause of a read, in source order. The argument `inside` says whether a
-// `not` or `exists` block contains the clause, other than one that is dropped with all its clauses.
+// blocks calls visit for every clause of a read, in source order. The argument `inside` says
+// whether a `not` or `exists` block contains the clause. It does not count blocks that can be
+// dropped as a whole.
 func (p *queryPass) blocks(visit func(c syntax.Clause, inside bool)) {
 	r, ok := p.Syntax.Body.(*syntax.Read)
 	if !ok {
@@ -98,8 +99,8 @@ func (p *queryPass) blocks(visit func(c syntax.Clause, inside bool)) {
 	walk(r.Match, false)
 }
 
-// droppable reports whether a clause has no effect when all optional parameters are left out: a
-// condition that ends with ?, or a block of such clauses.
+// droppable reports whether a clause has no effect when a call leaves out all optional parameters.
+// Such a clause is a condition that ends with ?, or a block that contains only such clauses.
 func droppable(c syntax.Clause) bool {
 	switch c := c.(type) {
 	case *syntax.Filter:
@@ -118,7 +119,8 @@ func droppable(c syntax.Clause) bool {
 	return true
 }
 
-// firstOptional returns the first optional parameter, with $, in the conditions of a droppable block.
+// firstOptional returns the name, with $, of the first optional parameter in the conditions of a
+// droppable block.
 func (p *queryPass) firstOptional(clauses []syntax.Clause) string {
 	for _, c := range clauses {
 		switch c := c.(type) {
@@ -134,7 +136,7 @@ func (p *queryPass) firstOptional(clauses []syntax.Clause) string {
 	return "the parameter"
 }
 
-// optional returns the first operand that is an optional parameter, with $.
+// optional returns the name, with $, of the first operand that is an optional parameter.
 func (p *queryPass) optional(operands ...syntax.Operand) string {
 	for _, o := range operands {
 		ref, ok := o.(*syntax.VarRef)

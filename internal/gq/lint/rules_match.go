@@ -31,8 +31,8 @@ func unusedBinding(p *queryPass) {
 	}
 }
 
-// components groups the variables outside blocks. Two variables are in one group if a clause
-// connects them.
+// components groups the variables that are bound outside blocks. Two variables are in one group if
+// a clause connects them.
 type components struct {
 	// root maps each variable to another variable of its group; only a root maps to itself.
 	root []plan.VarID
@@ -158,7 +158,7 @@ func limitNoOrder(p *queryPass) {
 }
 
 // searchNotRanked reports a read that searches but does not sort by a score. The report points at
-// the first search or match_text outside blocks.
+// the first `search` or `match_text` that is outside all blocks.
 func searchNotRanked(p *queryPass) {
 	r := p.Plan.Read
 	if r == nil || r.Grouped || slices.ContainsFunc(r.Order, func(o plan.Order) bool { return isScore(o.Expr) }) || p.oneRow() {
@@ -234,8 +234,8 @@ func unknownEnumValue(p *queryPass) {
 	}
 }
 
-// notOptional reports optional parameters in conditions that do not end with ?. It leaves out the
-// parameters that the query tests for null.
+// notOptional reports each condition that has an optional parameter but does not end with ?. It
+// ignores the parameters that the query tests for null.
 func notOptional(p *queryPass) {
 	tested := p.nullTested()
 	for _, c := range p.Info.Compares {
@@ -251,7 +251,7 @@ func notOptional(p *queryPass) {
 	}
 }
 
-// constantFilter reports conditions that have the same result for every row.
+// constantFilter reports each condition whose result does not depend on the row.
 func constantFilter(p *queryPass) {
 	constantNullTest(p)
 	for _, c := range p.Info.Compares {
@@ -271,14 +271,14 @@ func constantFilter(p *queryPass) {
 			if !l.Type.Nullable {
 				p.report(c.Span, "remove it", nil, "%s is compared with itself, which is always true", l.Name)
 			}
-		case plan.In, plan.Matches: // the checker accepts no property on both sides
+		case plan.In, plan.Matches: // the checker does not allow a property on both sides
 		case plan.Ne, plan.Lt, plan.Gt:
 			p.report(c.Span, "compare it with something else", nil, "%s is compared with itself, which is never true", l.Name)
 		}
 	}
 }
 
-// constantNullTest reports tests for null of a value that is never null.
+// constantNullTest reports each test for null of a value that is never null.
 func constantNullTest(p *queryPass) {
 	for _, t := range p.Info.NullTests {
 		name, required := "", false
@@ -294,7 +294,7 @@ func constantNullTest(p *queryPass) {
 			}
 		case plan.ParamRef:
 			name, required = "$"+p.Plan.Params[e.Index].Name, !p.Plan.Params[e.Index].Type.Nullable
-		default: // the result of another expression can be null
+		default: // any other expression can be null
 		}
 		if !required {
 			continue

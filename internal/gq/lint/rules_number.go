@@ -2,7 +2,7 @@ package lint
 
 import "github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 
-// changedMinus reports a minus between an operand and a number that is written like the sign of the
+// changedMinus reports each minus that subtracts but is written like a sign: directly before a
 // number.
 func changedMinus(p *queryPass) {
 	tokens := p.Syntax.Tokens

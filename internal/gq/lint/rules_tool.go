@@ -20,7 +20,8 @@ func unusedParam(p *queryPass) {
 	}
 }
 
-// idleOptional reports question marks after the types of parameters that have a default.
+// idleOptional reports each question mark after the type of a parameter that has a default. The
+// question mark changes nothing.
 func idleOptional(p *queryPass) {
 	for i, tree := range p.Syntax.Params {
 		if !tree.Type.Nullable || p.Plan.Params[i].Default.IsNull() {
@@ -50,7 +51,7 @@ func noParamDoc(p *queryPass) {
 		}
 	}
 	if r := p.Plan.Read; r != nil && r.LimitBy != nil {
-		inherits[r.LimitBy.Index] = true // the generator describes the parameter of a limit
+		inherits[r.LimitBy.Index] = true // the generator writes a description of a limit's parameter
 	}
 	for i, doc := range p.ParamDocs {
 		if doc == "" && !inherits[i] {

@@ -6,15 +6,15 @@ type Exists struct {
 	Match []Clause `parser:"'exists' '{' @@+ '}'"`
 }
 
-// Any is an `any` block: it holds if at least one of its conditions holds. The checker reports
-// bindings and traversals among them.
+// Any is an `any` block: it holds if at least one of its conditions holds. The grammar also accepts
+// bindings and traversals in the block; the checker reports them.
 type Any struct {
 	Range
 	Conds []Clause `parser:"'any' '{' @@+ '}'"`
 }
 
-// All is an `all` block: it holds if all its conditions hold. The checker reports bindings and
-// traversals among them.
+// All is an `all` block: it holds if all its conditions hold. The grammar also accepts bindings and
+// traversals in the block; the checker reports them.
 type All struct {
 	Range
 	Conds []Clause `parser:"'all' '{' @@+ '}'"`
@@ -27,10 +27,10 @@ func (*All) clause()    {}
 // NullTest is the end of a filter that tests whether its left side is null.
 type NullTest struct {
 	Range
-	Not bool `parser:"'is' @'not'? 'null'"` // written as is not null
+	Not bool `parser:"'is' @'not'? 'null'"` // true for `is not null`
 }
 
-// Block returns the clauses of a clause that contains others, or nil.
+// Block returns the clauses inside a Not, Exists, Any or All. For any other clause it returns nil.
 func Block(c Clause) []Clause {
 	switch c := c.(type) {
 	case *Not:

@@ -26,7 +26,7 @@
 //     parseClause. The clauses form no union, because one token is not enough to tell them apart.
 //   - A declaration or a member of a type needs a struct in schema.go, and either its parser in
 //     grammar or its row in the union of members.
-//   - A function of values needs only a row in plan.Functions, which also types it.
+//   - A function of values needs only a row in plan.Functions; the row also has the typing rule.
 //   - A form of expression, such as a subquery, needs a struct in operand.go, its parser in
 //     grammar, and a case in parseNamed, as for Call. parseClause takes a name as the start of a
 //     filter. If a keyword and not a bracket follows the clauses of the expression, parseClause

@@ -11,7 +11,8 @@ type Production struct {
 	Rule string // the right side, without the name and the final point
 }
 
-// operandGrammars lists the productions of an operand, after those of its operators and calls.
+// operandGrammars returns the productions of an operand. The argument `own` contains those of its
+// operators and calls, which come first.
 func operandGrammars(own ...string) []string {
 	return append(own, propRefGrammar, varRefGrammar, aliasRefGrammar, nowGrammar, literalGrammar, listGrammar)
 }

@@ -97,18 +97,19 @@ func TestGrammarsMatchParser(t *testing.T) {
 	}
 }
 
-// swallowed reports whether a sentence has a filter that the parser takes for a traversal, as
-// the reference page documents: $a contains $b, $a in $b or $a matches $b, followed by a question mark.
+// swallowed reports whether the parser reads a part of the sentence in another way than the
+// productions say. The reference page documents one case: the parser takes $a contains $b, $a in $b
+// or $a matches $b, followed by a question mark, for a traversal.
 func swallowed(words []string) bool {
 	for i := range len(words) - 3 {
 		if words[i] == "(" && (strings.HasPrefix(words[i+1], "$") && words[i+2] == ")" || Name == wordType(words[i+1]) && words[i+2] != "(") {
-			return true // read as a node pattern of another language at the start of a clause
+			return true // at the start of a clause, this is taken for a node pattern of another language
 		}
 		if words[i] == "-" && words[i+1] == "[" {
-			return true // read as an arrow of another language
+			return true // this is taken for an arrow of another language
 		}
 		if i > 0 && len(words[i]) > 1 && words[i][0] == '-' && words[i][1] != '>' && !strings.Contains(": ( , [ = != < <= > >= + - * / %", words[i-1]) {
-			return true // a number that is subtracted from the operand before it
+			return true // the parser subtracts this number from the operand before it
 		}
 		if strings.HasPrefix(words[i], "$") && slices.Contains(wordOperators, words[i+1]) &&
 			strings.HasPrefix(words[i+2], "$") && words[i+3] == "?" && (i == 0 || words[i-1] != ".") {
@@ -118,7 +119,7 @@ func swallowed(words []string) bool {
 	return false
 }
 
-// wordType returns the type of a word that is a token.
+// wordType returns the token type of a word. The word must be a single token.
 func wordType(word string) lexer.TokenType {
 	if tokens := scan(nil, "x", word).tokens; len(tokens) == 1 && word != "true" && word != "false" {
 		return tokens[0].Type
@@ -270,7 +271,7 @@ func (s *sentences) make(e *expr, budget int) ([]string, bool) {
 		}
 		var out []string
 		for range n {
-			more, ok := s.make(e.parts[0], budget-1) // otherwise the sentences grow too long
+			more, ok := s.make(e.parts[0], budget-1) // a lower budget keeps the sentences short
 			if !ok {
 				return nil, false
 			}

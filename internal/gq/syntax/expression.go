@@ -8,20 +8,22 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// maxOperators bounds the operators in a row, and so the depth of an operand without parentheses.
+// maxOperators is the maximum number of operators in a row. It also bounds the depth of an operand
+// without parentheses.
 const maxOperators = 256
 
-// precedences lists the operators, those that bind more loosely first. Operators of one row are
-// applied from left to right.
+// precedences lists the operators. Those of an earlier row bind more loosely. Operators of one row
+// are applied from left to right.
 var precedences = []string{"+-", "*/%"}
 
-// parseOperand parses an expression. It takes as many tokens as it can. It returns
-// participle.NextMatch, and consumes nothing, if none starts at the next token.
+// parseOperand parses an expression, and consumes as many tokens as it can. If no expression starts
+// at the next token, it returns participle.NextMatch and consumes nothing.
 func (g *grammar) parseOperand(lex *lexer.PeekingLexer) (Operand, error) {
 	return g.parseOperators(lex, 0)
 }
 
-// parseOperators parses operands that operators of a row of precedences, or of later rows, combine.
+// parseOperators parses operands that are combined by operators from the given row of precedences
+// or from later rows.
 func (g *grammar) parseOperators(lex *lexer.PeekingLexer, row int) (Operand, error) {
 	if row == len(precedences) {
 		return g.parseFactor(lex)
@@ -46,8 +48,9 @@ func (g *grammar) parseOperators(lex *lexer.PeekingLexer, row int) (Operand, err
 	return left, nil
 }
 
-// startsOperator reports whether the next token is one of the operators, each a single character. It
-// leaves the minus of an arrow, such as -[:KNOWS]-> or -->, to the messages about other languages.
+// startsOperator reports whether the next token is one of the operators, each of which is a single
+// character. It reports false for the minus of an arrow, such as -[:KNOWS]-> or -->, because the
+// messages about other languages cover arrows.
 func startsOperator(lex *lexer.PeekingLexer, operators string) bool {
 	if t := lex.Peek(); t.Type != Punct || len(t.Value) != 1 || !strings.Contains(operators, t.Value) {
 		return false
@@ -56,7 +59,8 @@ func startsOperator(lex *lexer.PeekingLexer, operators string) bool {
 	return next[0].Value != "-" || next[1].Value != "[" && next[1].Value != "-" && next[1].Value != "->" && next[1].Value != ">"
 }
 
-// required turns the absence of an operand into an error at a token.
+// required takes the result of parsing an operand. The function that it returns reports an error at
+// the given token if there is no operand.
 func required(o Operand, err error) func(at Token) (Operand, error) {
 	return func(at Token) (Operand, error) {
 		if err == participle.NextMatch {
@@ -76,7 +80,7 @@ func (g *grammar) parseParentheses(c cursor) (Operand, error) {
 	return o, c.want(")")
 }
 
-// parseComparison parses an operand, or two and the comparison between them.
+// parseComparison parses an operand, or two operands with a comparison between them.
 func (g *grammar) parseComparison(lex *lexer.PeekingLexer) (Operand, error) {
 	c := cursor{lex, lex.RawCursor()}
 	at := *lex.Peek()

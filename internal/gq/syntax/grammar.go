@@ -36,7 +36,7 @@ type grammar struct {
 func newGrammar(m *work.Meter) *grammar {
 	g := &grammar{meter: m}
 	operands := participle.ParseTypeWith(g.parseOperand)
-	values := participle.ParseTypeWith(g.parseFactor) // of a schema, which has no operators
+	values := participle.ParseTypeWith(g.parseFactor) // for schemas, in which values have no operators
 	clauses := participle.ParseTypeWith(g.parseClause)
 	members := participle.Union[Member](&ListConstraint{}, &RangeConstraint{}, &CheckConstraint{}, &Property{})
 	bodies := participle.Union[Body](&Read{}, &Mutation{})

@@ -178,7 +178,7 @@ var queryHints = []hint{
 var literalHints = func() []hint {
 	var all []hint
 	for _, k := range value.Kinds() {
-		if f := k.Literal(); f != "" && k != value.Date { // date(e) is a function, too
+		if f := k.Literal(); f != "" && k != value.Date { // date is also a function of any expression
 			all = append(all, hint{in: inCall, text: f + " ( ^<int>|<var>|<name>", help: "write " + f + "(" + k.Example() + "), or declare a parameter as " + k.String()})
 		}
 	}

@@ -185,7 +185,7 @@ var queryHabits = []habits{
 		{"count(DISTINCT $p.name)", "DISTINCT", "the language has no distinct: columns next to an aggregate are grouping keys, so return { $p.name count($p) } returns each name once"},
 		{"$p.name: n", ":", "write $p.name as n"},
 		{"$p.age = 3", "=", "a column is not a condition: write the condition in match"},
-		{"date(2024-01-01)", "", ""}, // the checker refuses it
+		{"date(2024-01-01)", "", ""}, // the parser accepts this, and the checker reports it
 		{"datetime($n)", "$n", `write datetime("2024-05-01T12:30:00Z"), or declare a parameter as DateTime`},
 		{"$p.age == 3", "=", "a column is not a condition: write the condition in match"},
 		{"count(p.name)", "p", "a variable starts with $: $p.name"},

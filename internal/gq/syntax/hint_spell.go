@@ -9,12 +9,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
-// expand inserts names of the source into a help text. %1 is the token that matched the first
-// term. A letter before the digit changes the form: l lower-cases the first letter, u
-// upper-cases it, q puts the token in double quotes, s gives the scalar type that it most likely
-// means, S gives the full advice on scalar types, and a proposes the annotation that it most likely
-// means. %v is the variable of the binding, %o the innermost open bracket and %c the bracket that
-// closes it.
+// expand inserts names of the source into a help text. %1 is the token that matched the first term.
+// A letter before the digit changes the form: `l` lower-cases the first letter, `u` upper-cases it,
+// `q` puts the token in double quotes, `s` inserts the scalar type that the token most likely
+// means, `S` inserts the full advice on scalar types, and `a` proposes the annotation that the
+// token most likely means. %v is the variable of the binding, %o the innermost open bracket and %c
+// the bracket that closes it.
 func expand(help string, at []Token, pl place) string {
 	var b strings.Builder
 	for i := 0; i < len(help); i++ {

@@ -59,7 +59,7 @@ func TestHelp(t *testing.T) {
 func literalHabits() []habits {
 	h := habits{frame: "query a() { match { $p: Person } return { • } }"}
 	for _, k := range value.Kinds() {
-		if f := k.Literal(); f != "" && k != value.Date { // date(e) is a function, too
+		if f := k.Literal(); f != "" && k != value.Date { // date is also a function of any expression
 			h.texts = append(h.texts, habit{f + "($n)", "$n", "write " + f + "(" + k.Example() + "), or declare a parameter as " + k.String()})
 		}
 	}

@@ -233,9 +233,9 @@ func (s *scanner) next() {
 	}
 }
 
-// endsOperand reports whether an operand can end with a token. The characters + * / and % are
-// operators only after such a token, because elsewhere they are slips of another language that have
-// messages of their own.
+// endsOperand reports whether an operand can end with the token. The characters + * / and % are
+// operators only after such a token. Elsewhere they are slips of authors who know another language,
+// and have messages of their own.
 func endsOperand(t Token) bool {
 	switch t.Type {
 	case Name, Var, Int, Float, String:
@@ -244,15 +244,15 @@ func endsOperand(t Token) bool {
 	return t.Value == ")" || t.Value == "]"
 }
 
-// subtracts reports whether a minus before a digit is an operator, because an operand can end before
-// it, and not the sign of the number.
+// subtracts reports whether a minus before a digit is an operator and not the sign of the number.
+// It is an operator if an operand can end before it.
 func (s *scanner) subtracts() bool {
 	n := len(s.tokens)
 	if n == 0 || !endsOperand(s.tokens[n-1]) {
 		return false
 	}
 	switch t := s.tokens[n-1]; t.Value {
-	case "contains", "starts_with", "limit": // keywords, unless they name a property
+	case "contains", "starts_with", "limit": // after a keyword, the minus is a sign
 		return t.Type != Name || n > 1 && s.tokens[n-2].Value == "."
 	}
 	return true

@@ -145,7 +145,7 @@ func TestLinear(t *testing.T) {
 				case "blocks":
 					n = 40
 				case "arguments":
-					n = 2400 // both texts are longer than unmetered
+					n = 2400 // makes both texts longer than `unmetered`
 				}
 				var count [2]int
 				for i := range count {

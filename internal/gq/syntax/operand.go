@@ -51,7 +51,7 @@ type AliasRef struct{ Range }
 // Now is a call of now().
 type Now struct{ Range }
 
-// Call is a function or an aggregate with its arguments. Each argument may be a *Comparison.
+// Call is a call of a function or an aggregate. Each argument may be a *Comparison.
 type Call struct {
 	Range
 	Name Token
@@ -66,7 +66,8 @@ type Binary struct {
 	Right Operand
 }
 
-// Comparison compares two operands. It stands in parentheses or is an argument of a call.
+// Comparison compares two operands. In the source it is either in parentheses or an argument of a
+// call.
 type Comparison struct {
 	Range
 	Left  Operand

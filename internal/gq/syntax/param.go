@@ -12,7 +12,8 @@ type ParamAnnotation struct {
 // Name returns the name of the annotation, without @.
 func (a *ParamAnnotation) Name() Token { return a.Tokens[1] }
 
-// Ends are the ends of a range: min..max. Both are inclusive. One that is not written is nil.
+// Ends are the ends of a range min..max. Both are inclusive. An end that the source leaves out is
+// nil.
 type Ends struct {
 	Range
 	Min *Token `parser:"@(Int|Float)? '..'"`
@@ -25,7 +26,7 @@ var (
 	queryAnnotations = []string{"@description", "@instruction", "@question", "@mcp"}
 )
 
-// annotationsIn returns the annotations that the grammar allows in a setting.
+// annotationsIn returns the annotations that the grammar allows in a setting, such as inParams.
 func annotationsIn(setting string) []string {
 	if setting == inParams {
 		return paramAnnotations
@@ -33,7 +34,7 @@ func annotationsIn(setting string) []string {
 	return queryAnnotations
 }
 
-// param checks the rules that the grammar does not express.
+// param checks the rules for a parameter that the grammar does not express.
 func (p *parser) param(prm *Param) {
 	if prm.Type.EnumEnd != nil {
 		p.fault(UnknownScalar, prm.Type.Span(), "use String", "a parameter cannot be an enum")

@@ -115,8 +115,8 @@ type TextClause struct {
 	Optional bool    `parser:"  @'?'? )?"` // ends with ?
 }
 
-// Filter compares two operands, or tests one operand for null. Null is nil for a comparison; otherwise
-// Op and Right are not set.
+// Filter compares two operands, or tests one operand for null. In a comparison, Null is nil. In a
+// test for null, Op and Right are not set.
 type Filter struct {
 	Range
 	Left     Operand   `parser:"@@"`

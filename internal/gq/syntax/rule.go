@@ -7,9 +7,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
-// BoundsOf converts the two ends of a @range to numbers of a kind. An end that is not written is nil.
-// `at` is the place of the whole annotation. If an end is faulty, BoundsOf returns a diagnostic without
-// a code.
+// BoundsOf converts the two ends of a @range to numbers of a kind. An end that the source leaves
+// out is nil. `at` is the position of the whole annotation. If an end is faulty, BoundsOf returns a
+// diagnostic without a code.
 func BoundsOf(lo, hi *Token, at diag.Span, k value.Kind) (value.Bounds, *diag.Diagnostic) {
 	var b value.Bounds
 	if lo == nil && hi == nil {

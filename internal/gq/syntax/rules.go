@@ -21,7 +21,7 @@ import (
 //   - Enum values. They consist of tokens without a gap, which tags cannot express.
 //
 // Rules and structs call each other: participle calls parseClause and parseOperand where a field
-// has the type Clause or Operand, and a rule calls part to parse a struct. Participle takes no
+// has the type Clause or Operand, and a rule calls parsePart to parse a struct. Participle takes no
 // context, so these two rules count the steps of a parse on the meter.
 
 // The productions of the rules, in EBNF. ebnf.go prints them together with the productions that
@@ -30,7 +30,8 @@ import (
 const (
 	clauseGrammar  = `Clause = Binding | Not | Exists | Any | All | TextClause | Traversal | Filter .`
 	operandGrammar = `Operand = Term (("+" | "-") Term)* .`
-	// valueGrammar and its calls are the productions of a schema, which has no operators.
+	// valueGrammar and valueCallGrammar are the productions of operands in a schema, which has no
+	// operators.
 	valueGrammar      = `Operand = Now | Call | PropRef | VarRef | Literal | AliasRef .`
 	valueCallGrammar  = `Call = <name> "(" Operand ("," Operand)* ")" .`
 	termGrammar       = `Term = Factor (("*" | "/" | "%") Factor)* .`
@@ -79,9 +80,9 @@ func isTextFunction(name string) bool {
 	return name == "search" || name == "match_text" || name == "fuzzy"
 }
 
-// startsTraversal distinguishes a traversal from a filter that starts with a bare variable. An
-// edge may have the name of an operator; then it must be followed by bounds or by a variable without a
-// property.
+// startsTraversal distinguishes a traversal from a filter that starts with a bare variable. An edge
+// may have the same name as an operator, such as `in`. After such a name, only bounds or a variable
+// without a property make the clause a traversal.
 func startsTraversal(next [4]Token) bool {
 	switch {
 	case next[1].Type == Var:
@@ -96,7 +97,7 @@ func startsTraversal(next [4]Token) bool {
 	return true
 }
 
-// wordOperators lists the words after a bare variable that start a filter.
+// wordOperators lists the words that start a filter when they follow a bare variable.
 var wordOperators = []string{"contains", "starts_with", "in", "is", "matches"}
 
 // startsParentheses distinguishes an operand in parentheses from a node pattern of another language,
@@ -123,8 +124,8 @@ func startsOperand(t Token) bool {
 	return t.Value == "[" || t.Value == "("
 }
 
-// parseFactor parses an operand without operators, or one in parentheses. It returns
-// participle.NextMatch, and consumes nothing, if none starts at the next token.
+// parseFactor parses an operand without operators, or an operand in parentheses. If none starts at
+// the next token, it returns participle.NextMatch and consumes nothing.
 func (g *grammar) parseFactor(lex *lexer.PeekingLexer) (Operand, error) {
 	g.meter.Step(1)
 	c := cursor{lex, lex.RawCursor()}

@@ -223,11 +223,11 @@ func (p *parser) assigns(as []*Assign) {
 	}
 }
 
-// checkValue checks that the value in a setting is a literal, a parameter, now() or computed from
-// them.
+// checkValue checks that a value is a literal, a parameter or now(), or computed from them. The
+// argument `in` is the setting of the value, such as inWriteValue.
 func (p *parser) checkValue(o Operand, in string) { p.checkValueWithin(o, in, maxDepth) }
 
-// checkValueWithin checks a value that may have the given depth.
+// checkValueWithin is checkValue for a value that may have at most the given depth.
 func (p *parser) checkValueWithin(o Operand, in string, depth int) {
 	p.meter.Step(1)
 	if depth == 0 {
@@ -276,12 +276,12 @@ const maxDepth = 256
 // operand checks that an operand is not too deep and that the functions in it are known.
 func (p *parser) operand(o Operand) { p.operandWithin(o, maxDepth) }
 
-// reportTooDeep reports a part of an expression beyond the greatest depth.
+// reportTooDeep reports a part of an expression that is nested more than maxDepth levels deep.
 func (p *parser) reportTooDeep(o Operand) {
 	p.fault(TooDeep, o.Source().Span(), "nest fewer functions and operators", "functions and operators are nested more than %d levels deep", maxDepth)
 }
 
-// operandWithin checks an operand that may have the given depth.
+// operandWithin is the method operand for an operand that may have at most the given depth.
 func (p *parser) operandWithin(o Operand, depth int) {
 	p.meter.Step(1)
 	if depth == 0 {

@@ -9,9 +9,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Decode reads the parameters of a query from nil, null or a JSON object. A parameter that is absent
-// has its default, and the others are checked against their annotations. The error is a
-// *tool.ArgumentError. Its paths are names of parameters.
+// Decode reads the parameters of a query from nil, null or a JSON object. It replaces an absent
+// parameter by its default, and checks the other parameters against their annotations. An error is
+// a *tool.ArgumentError, in which the paths are names of parameters.
 func Decode(raw json.RawMessage, params []plan.Param) (engine.Args, error) {
 	o := Params(raw)
 	args := make(engine.Args, len(params))
@@ -24,8 +24,8 @@ func Decode(raw json.RawMessage, params []plan.Param) (engine.Args, error) {
 	return args, nil
 }
 
-// param returns the argument of a parameter: the named member, or the default if the member is absent.
-// It notes a fault if the member violates the annotations of the parameter.
+// param returns the argument of a parameter: the member with its name, or the default if the member
+// is absent. It records a fault if the member violates the annotations of the parameter.
 func (o *Object) param(p *plan.Param) value.Value {
 	t := p.Type
 	t.Nullable = p.Optional()

@@ -40,7 +40,7 @@ type Route struct {
 
 	// Action is the right that the caller needs; empty for a route that needs no actor.
 	Action tool.Action
-	// ExtraActions are the rights that some requests need in addition; Description says which
+	// ExtraActions are further rights, which only some requests need. Description says which
 	// requests need them.
 	ExtraActions []tool.Action
 

@@ -53,7 +53,7 @@ type Config struct {
 	Memory encoding.Memory
 
 	// TextLimit limits the compilation of callers' texts. If it is nil, this graph has its own
-	// limit, which takes from Memory.
+	// limiter, which takes its bytes from Memory.
 	TextLimit *textlimit.Limiter
 }
 

@@ -12,14 +12,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
 
-// TestLimitOverPages reads page by page with a limit that a parameter gives. The limit counts the rows
-// of all pages, and a later page may name the default or leave it out.
+// TestLimitOverPages reads page by page a query in which the limit is a parameter. The limit must
+// count the rows of all pages. If the first call leaves the parameter out, a later call may pass
+// the value of the default or leave the parameter out too.
 func TestLimitOverPages(t *testing.T) {
 	const text = `query q($n: I32 @range(1..50) @default(10)) { match { $p: Person $p.name starts_with "p" } return { $p.name as name } order { $p.name desc } limit $n }`
 	for engineName, over := range engines {
 		for _, tt := range []struct {
-			params []string // of each page, as JSON
-			want   []int    // the rows of each page
+			params []string // parameters of the call for each page, as JSON
+			want   []int    // number of rows of each page
 		}{
 			{[]string{`{}`, `{"n":10}`, `{"n":null}`}, []int{4, 4, 2}},
 			{[]string{`{"n":5}`, `{"n":5}`}, []int{4, 1}},
@@ -29,7 +30,7 @@ func TestLimitOverPages(t *testing.T) {
 				c := over(t, servedtest.Config(t, builtin.All("1")...))
 				load(t, c.Graph, people(15))
 				g := servedtest.Graph(t, c)
-				token, number := "", 14 // the number of the next person
+				token, number := "", 14 // number of the person in the next row
 				for i, params := range tt.params {
 					args := map[string]any{"query": text, "params": json.RawMessage(params)}
 					if token != "" {

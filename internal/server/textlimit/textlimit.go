@@ -43,9 +43,9 @@ type Memory interface {
 	Limit() int64 // in bytes
 }
 
-// Limiter limits the compilation of texts that callers send, for all graphs that share it. It
-// bounds the memory, and the number of large texts compiled at the same time, so that one
-// processor stays free for other calls. It is safe for concurrent use.
+// Limiter limits the compilation of texts that callers send. Several graphs can share one. It
+// bounds the memory. It also bounds the number of large texts that compile at the same time, so
+// that one processor stays free for other calls. It is safe for concurrent use.
 type Limiter struct {
 	memory  Memory // nil for no limit
 	perCall int64  // limit on memory in bytes; 0 for none

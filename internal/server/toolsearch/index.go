@@ -10,8 +10,8 @@ type Entry struct {
 	Params      []string // names of the parameters
 	ParamDocs   []string // descriptions of the parameters
 	Columns     []string // names of the columns of the result
-	Questions   []string // questions that it answers
-	Mutation    bool     // whether it changes something
+	Questions   []string // questions that the tool answers
+	Mutation    bool     // whether the tool changes something
 }
 
 // field is a kind of text of an entry.

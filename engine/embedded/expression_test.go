@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -61,6 +62,52 @@ func TestJoinedTextsCountAsMemory(t *testing.T) {
 		if n, err := run(allPeople, nil); err != nil || n != 3000 {
 			t.Errorf("after %s: %d rows, %v", tt.name, n, err)
 		}
+	}
+}
+
+// TestTooLargeInWhere deletes with a text that exceeds the maximum size. The call must fail.
+func TestTooLargeInWhere(t *testing.T) {
+	g := create(t, fs.NewMem(), Options{quiet: true})
+	must(t, loadText(g, engine.Merge, manyPeople(0, 10)))
+	text := plan.Apply{Func: plan.Concat, Args: []plan.Expr{plan.ParamRef{}, plan.ParamRef{}}, Type: value.Of(value.String)}
+	for _, op := range []plan.Op{plan.Eq, plan.Ne} {
+		q := &plan.Query{Params: []plan.Param{{Name: "x", Type: value.Of(value.String)}}, Mutation: &plan.Mutation{Statements: []plan.Statement{
+			plan.Delete{Type: "Person", Where: plan.Pred{Name: "name", Type: value.Of(value.String), Op: op, Value: text}}}}}
+		_, err := g.Mutate(t.Context(), q, engine.Args{str(strings.Repeat("x", plan.MaxText/2+1))}, engine.WriteOptions{})
+		if tooLarge := (*engine.TooLarge)(nil); !errors.As(err, &tooLarge) {
+			t.Errorf("%v: error %v, want a *engine.TooLarge", op, err)
+		}
+	}
+}
+
+// TestConstantIsComputedOnce looks up a computed key for each of many persons. The read must compute
+// the key only once.
+func TestConstantIsComputedOnce(t *testing.T) {
+	g := create(t, fs.NewMem(), Options{quiet: true})
+	must(t, loadText(g, engine.Merge, manyPeople(0, 500)))
+	text := value.Of(value.String)
+	key := plan.Apply{Func: plan.Concat, Args: []plan.Expr{plan.ParamRef{}, plan.ParamRef{}}, Type: text}
+	is := func(op plan.Op, left, right plan.Expr) plan.Clause {
+		return plan.Filter{Cond: plan.Compare{Op: op, Left: left, Right: right, Unless: plan.NoParam}}
+	}
+	other := plan.Prop{Var: 1, Name: "name", Type: text}
+	q := &plan.Query{Params: []plan.Param{{Name: "x", Type: text}}, Read: &plan.Read{
+		Vars: []plan.Var{{Name: "p", Entity: plan.Node, Type: "Person"}, {Name: "q", Entity: plan.Node, Type: "Person"}},
+		Match: []plan.Clause{plan.Bind{Var: 0}, plan.Exists{Match: []plan.Clause{
+			is(plan.Ne, nameOf, plan.Lit{Value: str("")}), plan.Bind{Var: 1}, is(plan.Eq, other, key)}}},
+		Columns: []plan.Column{{Name: "name", Expr: nameOf, Type: text}}, Ties: []plan.VarID{0}, Limit: plan.NoLimit}}
+	const size = 1 << 20
+	args := engine.Args{str(strings.Repeat("x", size))}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r, err := g.Query(t.Context(), q, args, engine.Target{})
+	if err == nil {
+		_, err = drain(t.Context(), r)
+	}
+	must(t, err)
+	runtime.ReadMemStats(&after)
+	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 20*size {
+		t.Errorf("the read allocated %d bytes, want at most %d", bytes, 20*size)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -37,16 +38,18 @@ func (g *Graph) apply(e plan.Apply, eval func(plan.Expr) value.Value) (v value.V
 		}
 		return value.Null, false
 	}
+	// All operands are evaluated, also after one that is null: an assignment fails if any of them has
+	// no result.
 	var args []value.Value
 	for _, a := range e.Args {
 		v := eval(a)
 		if v.IsNull() && g.fault == NullIsZero && e.Func <= plan.Modulo {
 			v = value.OfI64(0)
 		}
-		if v.IsNull() {
-			return value.Null, false
-		}
 		args = append(args, v)
+	}
+	if slices.ContainsFunc(args, value.Value.IsNull) {
+		return value.Null, false
 	}
 	switch {
 	case e.Func <= plan.Modulo:

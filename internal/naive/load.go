@@ -131,7 +131,8 @@ func (l *load) entities() []*entity {
 		if e == nil {
 			continue
 		}
-		if e.id == "" {
+		keyed := it.typeKey.kind == plan.Node && l.after.schema.Node(it.typeKey.name).Key != nil
+		if e.id == "" && !keyed {
 			e.id = l.newID()
 		}
 		if it.id != "" && it.id != e.id {

@@ -36,6 +36,8 @@ type evaluator struct {
 	// results writes the results of an aggregate for some groups into a vector.
 	results   func(agg int, groups []uint32, vec *column.Vec)
 	constants // lists and patterns of the conditions
+	// known holds the constant expressions that the run has evaluated.
+	known map[*expr]value.Value
 	scores
 }
 
@@ -60,6 +62,7 @@ func (ev *evaluator) begin(ctx context.Context, snap *version.Snapshot, args eng
 		ev.queries[i].ready = false
 	}
 	clear(ev.made)
+	clear(ev.known)
 }
 
 // end clears references that a pooled evaluator must not keep alive. If vecs is true, it clears the
@@ -67,6 +70,7 @@ func (ev *evaluator) begin(ctx context.Context, snap *version.Snapshot, args eng
 func (ev *evaluator) end(vecs bool) {
 	ev.endScores()
 	ev.endConstants()
+	clear(ev.known)
 	ev.release()
 	ev.ctx, ev.snap, ev.args = nil, nil, nil
 	clear(ev.tables)
@@ -111,13 +115,30 @@ func (ev *evaluator) constant(e *expr) value.Value {
 	case plan.Now:
 		return ev.now
 	case plan.Apply, plan.Test:
-		v, err := (&inputs{ev.args, ev.now}).value(s, false)
-		if err != nil {
-			ev.fail(err)
-		}
-		return v
+		return ev.computedConstant(e, s)
 	}
 	panic("exec: expression is not constant")
+}
+
+// computedConstant evaluates a constant expression once in a run. Steps may ask for the value once for
+// each row. The text of the value counts to the memory of the run.
+func (ev *evaluator) computedConstant(e *expr, src plan.Expr) value.Value {
+	if v, ok := ev.known[e]; ok {
+		return v
+	}
+	v, err := (&inputs{ev.args, ev.now}).value(src, false)
+	if err == nil && v.Kind() == value.String && !v.IsList() {
+		err = ev.spend(len(v.Str()))
+	}
+	if err != nil {
+		ev.fail(err)
+		v = value.Null
+	}
+	if ev.known == nil {
+		ev.known = map[*expr]value.Value{}
+	}
+	ev.known[e] = v
+	return v
 }
 
 // eval evaluates an expression for the rows of a frame.

@@ -91,6 +91,9 @@ func (l *lookup) run(m *matcher, p *pipe, at int, f *frame) error {
 		m.column(out, l.edge.From)
 		m.column(out, l.edge.To)
 	}
+	if err := m.tick(f.n); err != nil {
+		return err
+	}
 	for i := range f.n {
 		if f.isDone(i) {
 			continue

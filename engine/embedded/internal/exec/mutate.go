@@ -218,7 +218,10 @@ func (w *Write) delete(ctx context.Context, s plan.Delete) error {
 
 // matches returns the ordinals of the entities that satisfy a predicate.
 func (w *Write) matches(ctx context.Context, t *version.Type, pred plan.Pred) ([]uint32, error) {
-	want := w.value(pred.Value)
+	want, err := w.value(pred.Value)
+	if err != nil {
+		return nil, err
+	}
 	table := w.Tx.Table(t)
 	p, isProp := t.Prop(pred.Name)
 	if want.IsNull() {
@@ -319,10 +322,9 @@ func (w *Write) assignment(t *version.Type, a plan.Assign) (int, value.Value, er
 	return p, c, nil
 }
 
-// value returns the value of an expression, or null if it has none.
-func (w *Write) value(e plan.Expr) value.Value {
-	v, _ := (&inputs{w.Args, w.Now}).value(e, false)
-	return v
+// value returns the value of an expression, or null if it has none. The error is an *engine.TooLarge.
+func (w *Write) value(e plan.Expr) (value.Value, error) {
+	return (&inputs{w.Args, w.Now}).value(e, false)
 }
 
 // computed returns the value of an expression that a statement assigns to a property, or to `id`,

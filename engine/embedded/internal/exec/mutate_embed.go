@@ -75,7 +75,8 @@ func embedSource(w *Write, set []plan.Assign, p *catalog.Property) (text value.V
 		case p.Name:
 			return value.Null, false
 		case p.Embed.Source:
-			if v := w.value(a.Value); v.IsNull() || v.Kind() == value.String && !v.IsList() {
+			// A text that is too large makes the assignment fail, which reports the error.
+			if v, err := w.value(a.Value); err != nil || v.IsNull() || v.Kind() == value.String && !v.IsList() {
 				text, ok = v, true
 			}
 		}

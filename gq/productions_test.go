@@ -106,7 +106,7 @@ var queryProductions = []production{
 		[]string{where("$p.age"), where("$p.age = "), where("$p.age like \"x\""), where("$p.age in"), where("$p.name matches")},
 		[]wrongText{{"T7", where("$p.age = \"x\"")}, {"T7", where("$p.age > 3?")}, {"T6", where("$x.age = 3")},
 			{"T7", where("$p.age in 3")}, {"T7", where("$p.age in [\"x\"]")}, {"T7", where("$p.age in [1.5]")}, {"T7", where("$p.tags in [\"x\"]")}, {"T7", where("$p.age matches \"x\"")},
-			{"T31", where("$p.name matches \"(\"")}, {"T31", where("$p.name matches $p.bio")}, {"T7", where("$c: Company $p = $c")}, {"T7", where("$p < $p")}}},
+			{"T31", where("$p.name matches \"(\"")}, {"T31", where("$p.name matches $p.bio")}, {"T31", `query q($x: String @default("[a")) { match { $p: Person $p.name matches $x } return { $p.name } }`}, {"T7", where("$c: Company $p = $c")}, {"T7", where("$p < $p")}}},
 	{"TextClause", []string{where("search($p.bio, $a)"), where("match_text($p.bio, \"x y\")"), where("fuzzy($p.bio, \"x\", 1)"), where("search($p.bio, \"x\") = false")},
 		[]string{where("search($p.bio"), where("search($p.bio, \"x\") ="), where("fuzzy()")},
 		[]wrongText{{"T19", where("search($p.age, \"x\")")}, {"T19", where("fuzzy($p.bio, \"x\", 3)")}, {"T20", where("match_text($p.bio, 3)")}}},

@@ -139,7 +139,7 @@ func (c *checker) adaptList(l, r *typed) bool {
 		v, err := convert(e, want)
 		switch {
 		case err == errFraction:
-			c.fault(Incomparable, e.Span(), "remove the fraction", "a decimal in the list never equals %s", l)
+			c.fault(Incomparable, e.Span(), "remove the fraction", "the list has a decimal, but the left side is %s; write integers", l)
 			return false
 		case err != nil:
 			c.fault(Incomparable, e.Span(), literalHelp(e, want), "cannot compare %s with %s", l, describe(e))
@@ -162,13 +162,20 @@ func (c *checker) pattern(l, r *typed, atL, atR diag.Span) bool {
 		c.fault(BadPattern, atR, "use contains to find the text of another property", "the right side of matches must be a String literal or parameter")
 		return false
 	}
-	lit, ok := r.expr.(plan.Lit)
-	if !ok {
+	var text value.Value
+	help := "write the regular expression in RE2 syntax"
+	switch e := r.expr.(type) {
+	case plan.Lit:
+		text = e.Value
+	case plan.ParamRef:
+		text, help = c.plan.Params[e.Index].Default, "write the @default of the parameter in RE2 syntax"
+	}
+	if text.IsNull() {
 		return true
 	}
-	c.step(len(lit.Value.Str()))
-	if _, err := pattern.Compile(lit.Value.Str()); err != nil {
-		c.fault(BadPattern, atR, "write the regular expression in RE2 syntax", "%v", err)
+	c.step(len(text.Str()))
+	if _, err := pattern.Compile(text.Str()); err != nil {
+		c.fault(BadPattern, atR, help, "%v", err)
 		return false
 	}
 	return true

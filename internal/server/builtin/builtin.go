@@ -31,14 +31,18 @@ func tools(version string, schema func(*operations.ApplySchema) tool.Call) []too
 
 // builtin is a tool with a fixed descriptor.
 type builtin struct {
-	desc   *tool.Descriptor
-	gates  []tool.Grant // permissions without which a caller does not see the tool
-	decode func(args json.RawMessage) (tool.Call, error)
+	desc   *tool.Descriptor                              // what callers see of the tool
+	gates  []tool.Grant                                  // permissions without which a caller does not see the tool
+	decode func(args json.RawMessage) (tool.Call, error) // makes a call from its arguments
 }
 
+// Descriptor implements [tool.Tool].
 func (t *builtin) Descriptor() *tool.Descriptor { return t.desc }
-func (t *builtin) Gates() []tool.Grant          { return t.gates }
 
+// Gates implements [tool.Tool].
+func (t *builtin) Gates() []tool.Grant { return t.gates }
+
+// Decode implements [tool.Tool].
 func (t *builtin) Decode(args json.RawMessage) (tool.Call, error) { return t.decode(args) }
 
 // gate returns the grant for an ad-hoc action, without a branch.
@@ -47,11 +51,12 @@ func gate(a tool.Action) []tool.Grant { return []tool.Grant{{Action: a, Via: too
 // call is a call that answers with a value, and with the commit that the value describes,
 // if any.
 type call struct {
-	grants []tool.Grant // permissions that the call needs
-	less   string       // advice on how to get a smaller answer
-	run    func(ctx context.Context, env *tool.Env) (v any, commit string, err error)
+	grants []tool.Grant                                                               // permissions that the call needs
+	less   string                                                                     // advice on how to get a smaller answer
+	run    func(ctx context.Context, env *tool.Env) (v any, commit string, err error) // carries out the call; `commit` may be empty
 }
 
+// Grants implements [tool.Call].
 func (c *call) Grants() []tool.Grant { return c.grants }
 
 // Run implements tool.Call.

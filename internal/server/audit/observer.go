@@ -17,7 +17,7 @@ type Observer interface {
 // none of them.
 type Called struct {
 	Graph   string            // id of the graph
-	Tool    string            // the tool of the catalog or the REST operation; empty for an unknown tool
+	Tool    string            // tool of the catalog or REST operation; empty for an unknown tool
 	Outcome wireerror.Outcome // how the call ended
 	Denied  tool.Action       // the action that the policy denied; empty if it denied none
 	Rows    int               // number of rows in the answer

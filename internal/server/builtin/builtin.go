@@ -29,11 +29,11 @@ func tools(version string, schema func(*operations.ApplySchema) tool.Call) []too
 	}
 }
 
-// builtin is a tool with a fixed descriptor.
+// builtin is a tool with a fixed descriptor. The function `decode` makes a call from its arguments.
 type builtin struct {
-	desc   *tool.Descriptor                              // what callers see of the tool
-	gates  []tool.Grant                                  // permissions without which a caller does not see the tool
-	decode func(args json.RawMessage) (tool.Call, error) // makes a call from its arguments
+	desc   *tool.Descriptor // what callers see of the tool
+	gates  []tool.Grant     // permissions without which a caller does not see the tool
+	decode func(args json.RawMessage) (tool.Call, error)
 }
 
 // Descriptor implements [tool.Tool].
@@ -48,12 +48,12 @@ func (t *builtin) Decode(args json.RawMessage) (tool.Call, error) { return t.dec
 // gate returns the grant for an ad-hoc action, without a branch.
 func gate(a tool.Action) []tool.Grant { return []tool.Grant{{Action: a, Via: tool.AdHoc}} }
 
-// call is a call that answers with a value, and with the commit that the value describes,
-// if any.
+// call is a call that answers with a value, and with the commit that the value describes, if any.
+// The function `run` carries it out and returns the answer.
 type call struct {
-	grants []tool.Grant                                                               // permissions that the call needs
-	less   string                                                                     // advice on how to get a smaller answer
-	run    func(ctx context.Context, env *tool.Env) (v any, commit string, err error) // carries out the call; `commit` may be empty
+	grants []tool.Grant // permissions that the call needs
+	less   string       // advice on how to get a smaller answer
+	run    func(ctx context.Context, env *tool.Env) (v any, commit string, err error)
 }
 
 // Grants implements [tool.Call].

@@ -39,7 +39,7 @@ type ChangeListResult struct {
 
 // ChangeAnswer is the change that a commit made to one entity.
 type ChangeAnswer struct {
-	Kind       string           `json:"kind" jsonschema:"enum=inserted,enum=updated,enum=deleted"` // what happened to the entity
+	Kind       string           `json:"kind" jsonschema:"enum=inserted,enum=updated,enum=deleted"`
 	Entity     string           `json:"entity" jsonschema:"enum=node,enum=edge"`
 	Type       string           `json:"type"` // name of the type
 	ID         string           `json:"id"`

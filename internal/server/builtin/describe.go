@@ -62,7 +62,7 @@ type EdgeAnswer struct {
 	Edge        string   `json:"edge"` // name of the edge type
 	Other       string   `json:"other" jsonschema_description:"The type at the other end."`
 	Clause      string   `json:"clause" jsonschema_description:"How a match follows it; the variable of the type's own clause is the type described."`
-	Properties  []string `json:"properties,omitempty"`  // names of the edge's properties
+	Properties  []string `json:"properties,omitempty"`  // name and type of each property of the edge
 	Description string   `json:"description,omitempty"` // text of @description
 }
 

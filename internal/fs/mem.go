@@ -308,6 +308,7 @@ type memLock struct {
 	once sync.Once // releases the lock only once
 }
 
+// Close releases the lock.
 func (l *memLock) Close() error {
 	l.once.Do(func() {
 		l.fs.mu.Lock()

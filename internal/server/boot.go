@@ -47,6 +47,7 @@ type quarantined struct {
 // graph. Every other error is a fault of the configuration and keeps the server from starting.
 type unopened struct{ error }
 
+// Unwrap returns the error that is marked.
 func (e unopened) Unwrap() error { return e.error }
 
 // boot opens the graphs of the applied revision, with the settings of cluster.yaml. If some graphs

@@ -146,6 +146,7 @@ type faultyDir struct {
 	dir fs.Dir // the directory of base that is locked
 }
 
+// Close passes the call to the underlying directory, without a fault.
 func (d *faultyDir) Close() error { return d.dir.Close() }
 
 // Check passes the call to the underlying directory, without a fault.

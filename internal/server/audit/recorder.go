@@ -18,7 +18,7 @@ type Recorder struct {
 	graph    string       // id of the graph
 	log      *slog.Logger // receives the lines about calls
 	observer Observer     // may be nil
-	digests  digester     // makes digests of arguments
+	digests  digester     // makes digests for the log
 }
 
 // NewRecorder returns the recorder of a graph. The key of digests is derived from pageKey.

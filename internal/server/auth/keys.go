@@ -42,7 +42,7 @@ const (
 	maxDocument = 1 << 20
 	maxKeys     = 100 // most keys of an issuer
 
-	minRSABits = 2048 // shortest RSA key that is accepted
+	minRSABits = 2048 // shortest RSA key that is accepted, in bits
 )
 
 // Unreachable is the error for a token if its key is unknown and the issuer cannot be asked for the
@@ -54,6 +54,7 @@ type Unreachable struct {
 
 func (e *Unreachable) Error() string { return "the issuer's keys: " + e.Err.Error() }
 
+// Unwrap returns why the issuer cannot be asked.
 func (e *Unreachable) Unwrap() error { return e.Err }
 
 // issuerKeys holds the public keys that an issuer last published. It owns the goroutine that

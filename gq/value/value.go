@@ -9,7 +9,7 @@ import (
 // Value is a scalar, a list of scalars, a vector, or null. The zero Value is null. Values are
 // immutable. An accessor panics if the value is of a kind that the accessor does not return.
 type Value struct {
-	kind Kind
+	kind Kind   // of the value; for a list, of its elements
 	list bool   // whether the value is a list; `ref` then holds the elements
 	bits uint64 // the payload of a kind of fixed width: two's complement, or the bits of a float64
 	str  string // a text, or bytes

@@ -77,6 +77,7 @@ type limited struct {
 	over bool         // more than maxOutput bytes were written
 }
 
+// Write implements [io.Writer].
 func (l *limited) Write(p []byte) (int, error) {
 	if l.over = l.over || l.kept.Len()+len(p) > maxOutput; l.over {
 		return len(p), nil

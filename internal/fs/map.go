@@ -11,8 +11,8 @@ import (
 // or removing the file does not matter. Only truncating the file makes a mapping
 // unreadable; see [MappedFile].
 type Mapping struct {
-	data   []byte
-	mapped bool // data is a mapped file, and not a copy
+	data   []byte // the content of the file
+	mapped bool   // data is a mapped file, and not a copy
 }
 
 // Bytes returns the content, at an address that is a multiple of 64. The caller must not
@@ -41,7 +41,7 @@ var mapped = struct {
 
 // mappedFile describes a file that is mapped into memory.
 type mappedFile struct {
-	name string
+	name string  // path of the file
 	size uintptr // in bytes
 }
 

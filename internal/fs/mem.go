@@ -32,8 +32,8 @@ type Mem struct {
 // memDir is a directory: the current names, the durable names, and the pending changes
 // that lead from the durable names to the current ones.
 type memDir struct {
-	names, durable map[string]*inode
-	pending        []change
+	names, durable map[string]*inode // file name to content, now and durable
+	pending        []change          // in the order in which they were made
 }
 
 // change is one change of a directory. After a crash it is either complete or undone. The fields
@@ -236,7 +236,9 @@ type lockedMem struct {
 }
 
 // Check implements [Dir].
-func (*lockedMem) Check(File, string) error    { return nil }
+func (*lockedMem) Check(File, string) error { return nil }
+
+// Shared implements [Dir].
 func (*lockedMem) Shared(string) (bool, error) { return false, nil }
 
 // open opens an existing file.
@@ -302,10 +304,11 @@ func (c change) applyTo(names map[string]*inode) {
 // memLock is a held lock of a Mem. Close releases it.
 type memLock struct {
 	fs   *Mem
-	name string // key in Mem.locks
-	once sync.Once
+	name string    // key in Mem.locks
+	once sync.Once // releases the lock only once
 }
 
+// Close releases the lock.
 func (l *memLock) Close() error {
 	l.once.Do(func() {
 		l.fs.mu.Lock()

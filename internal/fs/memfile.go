@@ -18,7 +18,7 @@ var zeros page
 // inode is the content of a file: the current pages, and the durable pages, which a power failure
 // leaves. A nil page is all zeros. A page that is in both lists is shared and never written.
 type inode struct {
-	pages, durable    []*page
+	pages, durable    []*page          // by page number
 	size, durableSize int64            // in bytes
 	dirty             map[int]struct{} // pages written since the last Sync
 }
@@ -28,8 +28,8 @@ type memFile struct {
 	fs       *Mem
 	node     *inode // the content
 	name     string // path for errors
-	writable bool
-	closed   bool
+	writable bool   // whether the file was opened for writing
+	closed   bool   // whether Close has been called
 }
 
 // ReadAt implements [File].

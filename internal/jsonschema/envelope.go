@@ -48,19 +48,19 @@ func MutationOutput() json.RawMessage { return Output(reflect.TypeFor[mutationRe
 
 // readTarget is the branch or snapshot that a read used.
 type readTarget struct {
-	Branch   *string `json:"branch"`
-	Snapshot *string `json:"snapshot"`
+	Branch   *string `json:"branch"`   // null for a read of a snapshot
+	Snapshot *string `json:"snapshot"` // id of the commit; null for a read of a branch
 }
 
 // mutationResult is the structured result of a mutation.
 type mutationResult struct {
-	Branch        string  `json:"branch"`
+	Branch        string  `json:"branch"` // the branch that was written
 	QueryName     string  `json:"query_name"`
 	AffectedNodes int64   `json:"affected_nodes"`
 	AffectedEdges int64   `json:"affected_edges"`
-	ActorID       *string `json:"actor_id"`
+	ActorID       *string `json:"actor_id"` // who wrote; null without a name
 	Commit        *string `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed."`
-	DryRun        bool    `json:"dry_run,omitempty"`
+	DryRun        bool    `json:"dry_run,omitempty"` // the call was a dry run, so nothing was written
 }
 
 // inputEnvelope puts the parameters of a query into a member `params`, separate from the run

@@ -46,15 +46,15 @@ func Output(t reflect.Type) json.RawMessage { return reflectObject(t, output) }
 // BigIntPattern and BigUintPattern match 64-bit integers written as strings.
 const (
 	BigIntPattern  = `^-?\d+$`
-	BigUintPattern = `^\d+$`
+	BigUintPattern = `^\d+$` // without a sign
 )
 
 // direction says whether a schema describes the input or the output of a call.
 type direction uint8
 
 const (
-	input direction = iota
-	output
+	input  direction = iota // the arguments
+	output                  // the result
 )
 
 // reflectObject returns the schema of a struct type.
@@ -77,9 +77,9 @@ func reflectObject(t reflect.Type, dir direction) json.RawMessage {
 }
 
 var (
-	bigIntType     = reflect.TypeFor[value.BigInt]() // a 64-bit integer, written as a number or a string
-	bigUintType    = reflect.TypeFor[value.BigUint]()
-	rawMessageType = reflect.TypeFor[json.RawMessage]()
+	bigIntType     = reflect.TypeFor[value.BigInt]()    // a 64-bit integer, as a number or a string
+	bigUintType    = reflect.TypeFor[value.BigUint]()   // the same without a sign
+	rawMessageType = reflect.TypeFor[json.RawMessage]() // any JSON value
 )
 
 // texts maps the Go types of kinds that are strings in JSON to their kinds. It leaves out String,

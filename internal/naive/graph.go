@@ -300,7 +300,7 @@ func fits(v value.Value, t value.Type) bool {
 
 // entity is a node or an edge. It is immutable.
 type entity struct {
-	kind     plan.Entity
+	kind     plan.Entity            // node or edge
 	typ, id  string                 // names of the type and of the entity
 	from, to string                 // ids of an edge's endpoints
 	props    map[string]value.Value // without nulls
@@ -309,10 +309,10 @@ type entity struct {
 // state is the complete contents of a graph, by type name and id, and its schema.
 type state struct {
 	nodes, edges map[string]map[string]*entity
-	source       string // text of the schema
-	schema       *catalog.Schema
-	digest       string     // of the schema
-	ancestors    []ancestor // ancestors of the schema, the latest first
+	source       string          // text of the schema
+	schema       *catalog.Schema // the compiled schema
+	digest       string          // of the schema
+	ancestors    []ancestor      // ancestors of the schema, the latest first
 }
 
 // newState returns an empty state with a schema.

@@ -105,9 +105,9 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 
 // changedType is a type that is in at least one of two schemas.
 type changedType struct {
-	kind  plan.Entity
-	name  string
-	props []string // names of the properties
+	kind  plan.Entity // node or edge
+	name  string      // of the type
+	props []string    // names of the properties
 }
 
 func (t changedType) is(p engine.ChangePosition) bool {

@@ -27,17 +27,17 @@ type load struct {
 
 // item is a line of a load that was parsed successfully.
 type item struct {
-	line     int64   // number of the line, from 1
-	typeKey  typeKey // the type of the entity
-	id       string  // empty if the line has none
-	from, to string  // ids of an edge's endpoints
-	props    map[string]value.Value
+	line     int64                  // number of the line, from 1
+	typeKey  typeKey                // the type of the entity
+	id       string                 // empty if the line has none
+	from, to string                 // ids of an edge's endpoints
+	props    map[string]value.Value // the properties by name
 }
 
 // typeKey identifies a node type or an edge type.
 type typeKey struct {
-	kind plan.Entity
-	name string
+	kind plan.Entity // node or edge
+	name string      // of the type
 }
 
 // Load reads all lines, and then applies nodes before edges.

@@ -12,7 +12,7 @@ import (
 // evaluation is the state of a running read.
 type evaluation struct {
 	g     *Graph
-	state *state
+	state *state      // the contents that are read
 	query *plan.Query // the read
 	args  engine.Args // by parameter index
 	now   value.Value // the value of now()

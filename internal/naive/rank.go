@@ -31,8 +31,8 @@ type scoreKey struct {
 // fusion holds the scores that one rrf gives to the matches. The address of a match's first element
 // identifies the match.
 type fusion struct {
-	expr   plan.RRF // the call of rrf
-	scores map[**entity]float64
+	expr   plan.RRF             // the call of rrf
+	scores map[**entity]float64 // score by match
 }
 
 // bm25 returns the sum, over the distinct tokens of the query in ascending order, of

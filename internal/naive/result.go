@@ -13,7 +13,7 @@ const batchRows = 7
 
 // result returns rows in batches.
 type result struct {
-	columns []plan.Column
+	columns []plan.Column            // of the rows
 	commit  string                   // id of the commit that was read
 	rows    func() ([][]cell, error) // called once
 	ev      *evaluation              // the evaluation of the read
@@ -23,9 +23,15 @@ type result struct {
 
 // Columns implements [engine.Result].
 func (r *result) Columns() []plan.Column { return r.columns }
-func (r *result) Commit() string         { return r.commit }
-func (r *result) More() bool             { return r.ev.more }
-func (r *result) Close() error           { r.begun, r.rest = true, nil; return nil }
+
+// Commit implements [engine.Result].
+func (r *result) Commit() string { return r.commit }
+
+// More implements [engine.Result].
+func (r *result) More() bool { return r.ev.more }
+
+// Close implements [engine.Result].
+func (r *result) Close() error { r.begun, r.rest = true, nil; return nil }
 
 // Next implements [engine.Result].
 func (r *result) Next(ctx context.Context) (*engine.Batch, error) {

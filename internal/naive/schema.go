@@ -30,11 +30,11 @@ type ancestor struct {
 
 // shape holds the attributes that node types and edge types have in common.
 type shape struct {
-	kind     plan.Entity
-	name     string
-	was      string // name given by @rename_from
-	from, to string // end types of an edge type
-	props    []*catalog.Property
+	kind     plan.Entity          // node or edge
+	name     string               // of the type
+	was      string               // name given by @rename_from
+	from, to string               // end types of an edge type
+	props    []*catalog.Property  // the properties in schema order
 	unique   [][]string           // names of the properties of each unique rule
 	card     *catalog.Cardinality // of an edge type; nil without bounds
 }

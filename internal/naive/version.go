@@ -12,11 +12,11 @@ import (
 
 // outcome is the outcome of a call with an idempotency key.
 type outcome struct {
-	body   string        // description of the request
-	change engine.Change // the result; load, merge and schema are set for those calls
-	load   *engine.LoadResult
-	merge  *engine.MergeResult
-	schema *engine.SchemaChange
+	body   string               // description of the request
+	change engine.Change        // the result; load, merge and schema are set for those calls
+	load   *engine.LoadResult   // the result of a load
+	merge  *engine.MergeResult  // the result of a merge
+	schema *engine.SchemaChange // the result of a schema change
 }
 
 // repeated returns the outcome of an earlier call with the same key, or nil.

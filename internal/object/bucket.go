@@ -92,8 +92,8 @@ type Bucket interface {
 
 // Entry is one object in a List.
 type Entry struct {
-	Name string
-	Size int64 // in bytes
+	Name string // the whole name, including the prefix
+	Size int64  // in bytes
 }
 
 // CheckName returns an error if the name of an object breaks a rule of [Bucket]. The error says which.
@@ -162,8 +162,8 @@ func readAll(name string, r io.Reader, size int64) ([]byte, error) {
 
 // SizeError reports that a reader given to Upload has fewer or more bytes than the caller announced.
 type SizeError struct {
-	Name string
-	Size int64 // as announced
+	Name string // of the object
+	Size int64  // as announced
 }
 
 func (e *SizeError) Error() string {

@@ -21,8 +21,8 @@ import (
 // one process make that link. A crash can leave temporary files behind. Their names start with
 // "~"; an operator may remove them while no process uses the folder.
 type Folder struct {
-	fsys fs.Linker
-	dir  string
+	fsys fs.Linker     // the file system
+	dir  string        // path of the folder
 	id   string        // differs for each Folder; part of the names of temporary files
 	made atomic.Uint64 // number of temporary files made so far
 }

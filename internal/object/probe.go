@@ -13,11 +13,13 @@ import (
 
 // The size of a Probe.
 const (
-	probeNames    = 64
-	probeCreators = 8 // callers that create each name at the same moment
-	probeAtOnce   = 8 // names that are probed at the same time
-	probeAttempts = 5 // most calls of one operation while the storage is busy or does not answer
-	probePause    = 200 * time.Millisecond
+	probeNames    = 64 // number of names
+	probeCreators = 8  // callers that create each name at the same moment
+	probeAtOnce   = 8  // names that are probed at the same time
+	probeAttempts = 5  // most calls of one operation while the storage is busy or does not answer
+
+	// probePause is the time between two calls of one operation.
+	probePause = 200 * time.Millisecond
 )
 
 // Probe tests whether Create lets exactly one of several concurrent callers win. Some servers check

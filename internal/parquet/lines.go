@@ -20,23 +20,25 @@ import (
 //
 // The first member gives the type. A property that is absent from `data` is null.
 type lines struct {
-	from   *source
-	dec    *jsontext.Decoder
-	tables map[plan.Entity]map[string]*table
+	from   *source                           // the export
+	dec    *jsontext.Decoder                 // decodes the bytes of `from`
+	tables map[plan.Entity]map[string]*table // by type name
 }
 
 // source keeps the error of a reader, because the decoder wraps it.
 type source struct {
 	io.Reader
-	err error
+	err error // of the last Read
 }
 
+// Read implements [io.Reader].
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
 	s.err = err
 	return n, err
 }
 
+// newLines returns a reader of the lines in `r`, which contain entities of the tables.
 func newLines(r io.Reader, tables []*table) *lines {
 	from := &source{Reader: r}
 	l := &lines{from: from, dec: jsontext.NewDecoder(from, jsontext.AllowDuplicateNames(true)), // rows refuses a column that comes twice
@@ -127,6 +129,7 @@ func (l *lines) data(r *rows) error {
 	return l.delimiter('}')
 }
 
+// column reads the value of the named property into the current row of `r`.
 func (l *lines) column(r *rows, name string) error {
 	i, ok := r.position[name]
 	if !ok {
@@ -153,6 +156,7 @@ func (l *lines) value(t value.Type) (value.Value, error) {
 	return l.scalar(t.Kind)
 }
 
+// list reads a JSON array as a list of type t.
 func (l *lines) list(t value.Type) (value.Value, error) {
 	if err := l.delimiter('['); err != nil {
 		return value.Null, err
@@ -168,6 +172,7 @@ func (l *lines) list(t value.Type) (value.Value, error) {
 	return value.OfList(t.Kind, elems), l.delimiter(']')
 }
 
+// vector reads a JSON array of numbers as a Vector of type t.
 func (l *lines) vector(t value.Type) (value.Value, error) {
 	raw, err := l.dec.ReadValue()
 	if err != nil {
@@ -191,6 +196,7 @@ func (l *lines) vector(t value.Type) (value.Value, error) {
 	return value.OfVector(vec), nil
 }
 
+// scalar reads a JSON string, number or boolean as a value of kind k.
 func (l *lines) scalar(k value.Kind) (value.Value, error) {
 	token, err := l.dec.ReadToken()
 	if err != nil {

@@ -24,8 +24,8 @@ type Manifest struct {
 // ManifestCommit identifies a commit. Its JSON members have the same names as those of a commit in
 // a server's responses.
 type ManifestCommit struct {
-	GraphCommitID string `json:"graph_commit_id"`
-	CreatedAt     int64  `json:"created_at"` // in Unix microseconds
+	GraphCommitID string `json:"graph_commit_id"` // the id
+	CreatedAt     int64  `json:"created_at"`      // in Unix microseconds
 }
 
 // ManifestType describes the files of a node or edge type.
@@ -43,20 +43,21 @@ type ManifestType struct {
 
 // ManifestColumn describes a column of a type.
 type ManifestColumn struct {
-	Name      string `json:"name"`
-	Type      string `json:"type"` // as the schema writes it, such as String? or Vector(64)
-	Nullable  bool   `json:"nullable"`
+	Name      string `json:"name"`       // as in the files
+	Type      string `json:"type"`       // as the schema writes it, such as String? or Vector(64)
+	Nullable  bool   `json:"nullable"`   // the column may contain nulls
 	ArrowType string `json:"arrow_type"` // the Arrow type that the files store for it, such as utf8
 }
 
 // ManifestFile describes a Parquet file.
 type ManifestFile struct {
-	Path      string `json:"path"` // below the folder of the export, separated by slashes
-	RowCount  int64  `json:"row_count"`
-	SizeBytes int64  `json:"size_bytes"`
-	SHA256    string `json:"sha256"` // of the whole file, as hex digits
+	Path      string `json:"path"`       // below the folder of the export, separated by slashes
+	RowCount  int64  `json:"row_count"`  // number of entities
+	SizeBytes int64  `json:"size_bytes"` // of the whole file, in bytes
+	SHA256    string `json:"sha256"`     // of the whole file, as hex digits
 }
 
+// write writes the manifest as a file of the export.
 func (m *Manifest) write(create Create) error {
 	file, err := create(ManifestName)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 // The limits of a file if [Options] has none.
 const (
 	DefaultPartRows  = 1_000_000
-	DefaultPartBytes = 128 << 20
+	DefaultPartBytes = 128 << 20 // in bytes
 )
 
 // Options say what to export.

@@ -26,14 +26,14 @@ const (
 
 // part is a Parquet file that is being written. It counts and hashes the bytes.
 type part struct {
-	table *table
-	path  string
-	file  io.WriteCloser
+	table *table         // the type whose entities it holds
+	path  string         // below the folder of the export
+	file  io.WriteCloser // receives the bytes
 	w     *pqarrow.FileWriter
-	hash  hash.Hash
-	size  int64
-	rows  int64
-	held  uint64 // bytes in the current row group, as record batches
+	hash  hash.Hash // of the bytes so far
+	size  int64     // number of bytes so far
+	rows  int64     // number of rows so far
+	held  uint64    // bytes in the current row group, as record batches
 }
 
 // newPart creates the nth file of a type, counted from 0.

@@ -15,12 +15,13 @@ const (
 
 // rows is a batch of entities of one type while it is filled.
 type rows struct {
-	table    *table
-	batch    engine.Batch
+	table    *table         // the type of the entities
+	batch    engine.Batch   // the columns so far
 	position map[string]int // of the columns, by name
 	filled   []bool         // the columns that the current row has
 }
 
+// newRows returns an empty batch of a type.
 func newRows(t *table) *rows {
 	r := &rows{table: t, position: map[string]int{}, filled: make([]bool, len(t.columns))}
 	r.batch.Columns = make([]engine.Column, len(t.columns))

@@ -15,13 +15,13 @@ import (
 
 // table is a type of the schema with the columns of its files.
 type table struct {
-	entity   plan.Entity
-	name     string
-	folder   string
-	key      []string // nodes only
-	from, to string   // the node types of an edge
-	columns  []plan.Column
-	schema   *arrow.Schema
+	entity   plan.Entity   // node or edge
+	name     string        // of the type
+	folder   string        // folder of the files
+	key      []string      // nodes only
+	from, to string        // the node types of an edge
+	columns  []plan.Column // in the order of the files
+	schema   *arrow.Schema // the Arrow types of the columns
 }
 
 // tablesOf returns the named types, or all types for an empty list, in the order of an export.

@@ -9,8 +9,8 @@ import (
 
 // writer writes the files of all types, one after the other.
 type writer struct {
-	opts   Options
-	create Create
+	opts   Options        // what to export
+	create Create         // creates a file
 	left   []*table       // the types that have not begun
 	types  []ManifestType // the types that have begun; the last one is current
 	rows   *rows          // the batch of the current type; nil before the first type
@@ -136,6 +136,7 @@ func (w *writer) flush() error {
 	return nil
 }
 
+// current returns the description of the type that is being written.
 func (w *writer) current() *ManifestType { return &w.types[len(w.types)-1] }
 
 // open creates the next file of the current type.

@@ -66,10 +66,10 @@ func (p *Pattern) Match(text string, stop func() bool) bool {
 // stoppable reads the text of a match. It ends early once `stop` returns true.
 type stoppable struct {
 	r       *strings.Reader
-	every   int // number of characters between two calls of `stop`
-	read    int // number of characters since the last call of `stop`
-	stop    func() bool
-	stopped bool
+	every   int         // number of characters between two calls of `stop`
+	read    int         // number of characters since the last call of `stop`
+	stop    func() bool // reports whether to end early
+	stopped bool        // `stop` has returned true
 }
 
 // ReadRune implements [io.RuneReader].

@@ -33,7 +33,7 @@ type boot struct {
 	pending     []string             // messages: differences between cluster.yaml and the applied revision
 	drifted     map[string]bool      // by graph id: the graph's schema differs from the applied one
 	served      []*servedgraph.Graph // the graphs that opened
-	quarantined []quarantined
+	quarantined []quarantined        // the graphs that did not open
 }
 
 // quarantined is a graph that could not be opened. The server does not open it again before the
@@ -47,6 +47,7 @@ type quarantined struct {
 // graph. Every other error is a fault of the configuration and keeps the server from starting.
 type unopened struct{ error }
 
+// Unwrap returns the error that is marked.
 func (e unopened) Unwrap() error { return e.error }
 
 // boot opens the graphs of the applied revision, with the settings of cluster.yaml. If some graphs

@@ -86,8 +86,8 @@ func Run(ctx context.Context, g engine.Graph, o Options) (*Report, error) {
 // run is the state of a run, which its writers and readers share.
 type run struct {
 	Options
-	graph    engine.Graph
-	plans    *plans
+	graph    engine.Graph     // the graph under test
+	plans    *plans           // the compiled schema and queries
 	branches []string         // names; the writers are divided among them
 	acked    [][]atomic.Int64 // number of acknowledged increments by branch and counter
 	total    *atomic.Int64    // number of acknowledged increments

@@ -26,8 +26,8 @@ func Schema() *catalog.Schema { return compiled().schema }
 
 // plans holds the compiled schema and queries.
 type plans struct {
-	schema                        *catalog.Schema
-	counter, raise, sums, entries *plan.Query // see the queries of the same names in queries.gq
+	schema                        *catalog.Schema // see [Source]
+	counter, raise, sums, entries *plan.Query     // see the queries of the same names in queries.gq
 }
 
 // compiled compiles the embedded texts. It panics if one has a fault, because they are constants.

@@ -26,7 +26,7 @@ const startLimit = 30 * time.Second
 type Server struct {
 	Addr string // host:port on which it listens
 
-	cmd   *exec.Cmd
+	cmd   *exec.Cmd  // the process
 	ended chan error // receives one value after the process has ended
 	log   tail       // the end of the standard error
 }
@@ -166,6 +166,7 @@ type tail struct {
 // maxTail is the number of bytes that a tail keeps.
 const maxTail = 64 << 10
 
+// Write implements [io.Writer]. It keeps the end of what was written.
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

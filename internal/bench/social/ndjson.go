@@ -55,7 +55,7 @@ func (g *Graph) WriteNDJSON(to io.Writer) error {
 
 // lines writes NDJSON lines. The buffered writer keeps errors until its Flush.
 type lines struct {
-	out     *bufio.Writer
+	out     *bufio.Writer  // where the lines go
 	line    []byte         // the line that is being built
 	scratch [4096]byte     // space for encoding values
 	days    map[int]string // formatted days, by days since 1970-01-01

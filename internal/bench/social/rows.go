@@ -34,7 +34,7 @@ type Edge struct{ From, To int }
 // Acquaintance is a row of Knows. Since is in days from 1970-01-01.
 type Acquaintance struct {
 	Edge
-	Since int
+	Since int // day since which the two know each other
 }
 
 // Each list of rows uses a random stream of its own, so that a list can be made without the others.

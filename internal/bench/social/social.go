@@ -40,14 +40,14 @@ const Dim = 64
 // Graph gives the size and the seed of a graph. The methods that list rows generate the rows on the
 // fly, and yield the same rows each time.
 type Graph struct {
-	Seed      uint64
-	Persons   int // number of nodes
-	Companies int
-	Knows     int // distinct pairs of different persons
-	WorksAt   int // number of edges WorksAt
-	Posts     int
-	Authored  int // edge i leads to post i modulo Posts
-	Vectors   int // posts with a vector, spread evenly
+	Seed      uint64 // the random streams derive from it
+	Persons   int    // number of nodes
+	Companies int    // number of nodes
+	Knows     int    // distinct pairs of different persons
+	WorksAt   int    // number of edges WorksAt
+	Posts     int    // number of nodes
+	Authored  int    // edge i leads to post i modulo Posts
+	Vectors   int    // posts with a vector, spread evenly
 }
 
 // New returns a graph. Its size is the factor times the full size; a factor of 1 means 1,620,000

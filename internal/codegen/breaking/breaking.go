@@ -19,13 +19,13 @@ const (
 	QueryRemoved      Kind = "query-removed"
 	QueryRenamed      Kind = "query-renamed"
 	ToolRenamed       Kind = "tool-renamed"
-	ToolHidden        Kind = "tool-hidden"
-	ToolExposed       Kind = "tool-exposed"
-	ToolsPaired       Kind = "tools-paired"   // two meta tools replace the tools of the queries
-	ToolsUnpaired     Kind = "tools-unpaired" // each query is a tool again
-	BecameMutation    Kind = "became-mutation"
-	BecameRead        Kind = "became-read"
-	BecameDestructive Kind = "became-destructive"
+	ToolHidden        Kind = "tool-hidden"        // MCP clients do not see it any more
+	ToolExposed       Kind = "tool-exposed"       // MCP clients see it now
+	ToolsPaired       Kind = "tools-paired"       // two meta tools replace the tools of the queries
+	ToolsUnpaired     Kind = "tools-unpaired"     // each query is a tool again
+	BecameMutation    Kind = "became-mutation"    // the query writes now
+	BecameRead        Kind = "became-read"        // the query does not write any more
+	BecameDestructive Kind = "became-destructive" // the mutation may delete or replace data now
 	NotDestructive    Kind = "not-destructive"
 	NotIdempotent     Kind = "not-idempotent"
 	BecameIdempotent  Kind = "became-idempotent"
@@ -121,12 +121,12 @@ func (k Kind) Why() string { return docs[k].Why }
 
 // Change is one difference between two contracts.
 type Change struct {
-	Kind     Kind   `json:"kind"`
-	Breaking bool   `json:"breaking"`
+	Kind     Kind   `json:"kind"`           // what has changed
+	Breaking bool   `json:"breaking"`       // the change breaks clients
 	Query    string `json:"query"`          // empty if the change affects all queries
 	File     string `json:"file"`           // source file of the query, even if it was removed
 	Line     int    `json:"line,omitempty"` // line in File; 0 if unknown, as for a removed query
-	Message  string `json:"message"`
+	Message  string `json:"message"`        // text for people
 }
 
 // Compare returns the changes from one contract of a graph to the next: breaking changes first,

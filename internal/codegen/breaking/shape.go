@@ -13,11 +13,11 @@ import (
 
 // schema holds the parts of a JSON Schema that the contract does not state elsewhere.
 type schema struct {
-	Properties map[string]*schema `json:"properties"`
-	Minimum    *json.Number       `json:"minimum"`
-	Maximum    *json.Number       `json:"maximum"`
-	Pattern    string             `json:"pattern"`
-	Items      *schema            `json:"items"`
+	Properties map[string]*schema `json:"properties"` // by property name
+	Minimum    *json.Number       `json:"minimum"`    // nil if there is no limit
+	Maximum    *json.Number       `json:"maximum"`    // nil if there is no limit
+	Pattern    string             `json:"pattern"`    // regular expression for a text, or ""
+	Items      *schema            `json:"items"`      // schema of the elements of a list
 }
 
 // parseSchema decodes a schema. If it cannot be decoded, the result has no properties.

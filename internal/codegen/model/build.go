@@ -144,7 +144,7 @@ type propKey struct {
 
 // builder builds a Package and collects the diagnostics.
 type builder struct {
-	schema *catalog.Schema
+	schema *catalog.Schema   // the compiled schema
 	source gq.Source         // of schema
 	places *gq.SchemaPlaces  // nil until a diagnostic needs it
 	pkg    *Package          // the result

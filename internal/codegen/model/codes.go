@@ -23,7 +23,7 @@ const (
 //	node Person { slug: String @key  first_name: String  firstName: String?  age: I32?  @range(age, 0..150) }
 type CodeDoc struct {
 	Code    diag.Code
-	Title   string
+	Title   string // the fault in a few words
 	Doc     string // the explanation
 	Example string // a source that reports the code; empty if none is known
 }

@@ -46,9 +46,9 @@ func constraintLine(q *plan.Query, s *catalog.Schema) string {
 
 // constraints collects the rules of one mutation.
 type constraints struct {
-	schema     *catalog.Schema
-	statements []plan.Statement
-	rules      []string // sentences without a period
+	schema     *catalog.Schema  // schema that the mutation was checked against
+	statements []plan.Statement // of the mutation, in order
+	rules      []string         // sentences without a period
 }
 
 // add adds a rule, unless it is already there.

@@ -11,8 +11,8 @@ import (
 
 // The text that precedes the parts of a schema that differ between queries.
 const (
-	beforeParams = `"params":`
-	beforeRow    = `"rows":{"items":`
+	beforeParams = `"params":`        // in an input schema
+	beforeRow    = `"rows":{"items":` // in the output schema of a read
 )
 
 // newFrames extracts the frames from the schemas of minimal queries: without columns, and with no

@@ -25,11 +25,11 @@ type Package struct {
 // InputHead, the schema of the parameters and a tail. The output schema of a read is RowsHead, the
 // schema of a row and RowsTail.
 type Frames struct {
-	InputHead           string
+	InputHead           string // text before the schema of the parameters
 	ReadTail, WriteTail string // tails for queries with a required parameter
 	ReadTailOptional    string // tail for reads without one
 	WriteTailOptional   string // tail for mutations without one
-	RowsHead, RowsTail  string
+	RowsHead, RowsTail  string // text before and after the schema of a row
 	Change              string // the whole output schema of every mutation
 }
 
@@ -53,7 +53,7 @@ type File struct {
 type Enum struct {
 	Entity   plan.Entity // whether Type is a node type or an edge type
 	Type     string      // the node or edge type
-	Property string
+	Property string      // name of the property
 	GoName   string      // name of the Go type
 	Values   []EnumValue // in schema order
 }
@@ -75,19 +75,19 @@ func (e *Enum) Names() []string {
 
 // Query is a stored query.
 type Query struct {
-	Name        string
-	GoName      string   // name of the function and stem of the type names
-	GoLower     string   // stem of the unexported names
-	File        string   // path of the source file, relative to the module
-	Line        int      // line in File, for docs only: it changes when earlier queries change
-	Description string   // text of @description only
-	Instruction string   // text of @instruction
-	Questions   []string // texts of @question
-	Exposed     bool     // MCP clients see the tool
-	Tool        Tool
-	Plan        *plan.Query
-	Params      []Param
-	Columns     []Field // columns of a read, one for each column of the plan
+	Name        string      // as the source spells it
+	GoName      string      // name of the function and stem of the type names
+	GoLower     string      // stem of the unexported names
+	File        string      // path of the source file, relative to the module
+	Line        int         // line in File, for docs only: it changes when earlier queries change
+	Description string      // text of @description only
+	Instruction string      // text of @instruction
+	Questions   []string    // texts of @question
+	Exposed     bool        // MCP clients see the tool
+	Tool        Tool        // how the query is served as a tool
+	Plan        *plan.Query // the compiled query
+	Params      []Param     // in the order of the declaration
+	Columns     []Field     // columns of a read, one for each column of the plan
 }
 
 // Mutation reports whether the query writes.
@@ -97,16 +97,16 @@ func (q *Query) Mutation() bool { return q.Plan.Mutation != nil }
 type Tool struct {
 	Name         string
 	Title        string
-	Description  string // the text for a model: description, instruction, constraints
-	InputSchema  json.RawMessage
-	OutputSchema json.RawMessage
+	Description  string          // the text for a model: description, instruction, constraints
+	InputSchema  json.RawMessage // JSON Schema of the arguments
+	OutputSchema json.RawMessage // JSON Schema of the answer
 
 	// The parts of the schemas that [Frames] do not contain.
 	ParamsSchema   string
 	ParamsOptional bool   // no parameter is required, so a call may omit params
 	RowSchema      string // for a read
 
-	ReadOnly    bool
+	ReadOnly    bool // a call writes nothing
 	Destructive bool // a call may replace or delete data
 	Idempotent  bool // a repeated call has no further effect
 }
@@ -115,13 +115,13 @@ type Tool struct {
 // parameter with a default is nullable too, because a call may leave the parameter out.
 type Param struct {
 	Name     string
-	GoName   string // name of the field in the Params struct
-	Type     value.Type
-	Doc      string   // text of @description, or else a text derived from the schema
-	OwnDoc   string   // text of @description only
-	Enum     *Enum    // set if all values are those of an enum property
-	Default  string   // @default as JSON, or ""
-	Examples []string // values of @example as JSON; for a list, each is one element
+	GoName   string     // name of the field in the Params struct
+	Type     value.Type // type in the query language
+	Doc      string     // text of @description, or else a text derived from the schema
+	OwnDoc   string     // text of @description only
+	Enum     *Enum      // set if all values are those of an enum property
+	Default  string     // @default as JSON, or ""
+	Examples []string   // values of @example as JSON; for a list, each is one element
 
 	// The limits of the argument or, for a list, of each element. They combine the parameter's own
 	// @range and @check with those of the properties that the query uses the parameter with.
@@ -132,12 +132,12 @@ type Param struct {
 
 // Field is a field of a row, or of a whole node in a row.
 type Field struct {
-	Name   string // name in JSON
-	GoName string // name of the field in the Go struct
-	Type   value.Type
-	Doc    string  // text of the field's comment
-	Enum   *Enum   // set if all values are those of an enum property
-	Node   *Struct // set if the field is a whole node
+	Name   string     // name in JSON
+	GoName string     // name of the field in the Go struct
+	Type   value.Type // type in the query language
+	Doc    string     // text of the field's comment
+	Enum   *Enum      // set if all values are those of an enum property
+	Node   *Struct    // set if the field is a whole node
 }
 
 // Struct is the type of a whole node in a row.

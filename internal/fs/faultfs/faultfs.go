@@ -16,17 +16,17 @@ type OpKind uint8
 const (
 	OpCreate OpKind = iota
 	OpOpen
-	OpOpenWrite
+	OpOpenWrite // opens an existing file for writing
 	OpRename
 	OpRemove
-	OpList
-	OpMkdirAll
-	OpSyncDir
-	OpLock
+	OpList     // lists a directory
+	OpMkdirAll // makes a directory and its parents
+	OpSyncDir  // makes the changes of a directory durable
+	OpLock     // acquires the lock of a lock file
 	OpRead
 	OpWrite
-	OpSync
-	OpMap
+	OpSync // makes the content of a file durable
+	OpMap  // maps a file into memory
 )
 
 // Op is one operation that is about to be carried out.
@@ -146,6 +146,7 @@ type faultyDir struct {
 	dir fs.Dir // the directory of base that is locked
 }
 
+// Close passes the call to the underlying directory, without a fault.
 func (d *faultyDir) Close() error { return d.dir.Close() }
 
 // Check passes the call to the underlying directory, without a fault.

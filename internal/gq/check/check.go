@@ -32,14 +32,14 @@ type Symbol struct {
 
 // Comparison is an inline condition or a filter.
 type Comparison struct {
-	Span diag.Span // position in the query
-	Cond plan.Compare
+	Span diag.Span    // position in the query
+	Cond plan.Compare // the compiled condition
 }
 
 // NullTest is a test for null.
 type NullTest struct {
-	Span diag.Span // position in the query
-	Cond plan.NullTest
+	Span diag.Span     // position in the query
+	Cond plan.NullTest // the compiled condition
 }
 
 // Query checks a query and lowers it to a plan. The plan is nil if the list has errors.
@@ -103,7 +103,7 @@ type checker struct {
 	faults      diag.List       // diagnostics in the order of discovery
 	hints       int             // number of suggestions looked up
 	steps       int             // number of visits of syntax nodes and names
-	meter       *work.Meter
+	meter       *work.Meter     // counts the work; nil for no limits
 }
 
 // step adds n visits of syntax nodes and names to the count.

@@ -11,12 +11,12 @@ import (
 const (
 	UnknownNode       diag.Code = "T1"
 	UnknownInline     diag.Code = "T2" // property in the braces of a binding
-	BadValue          diag.Code = "T3"
+	BadValue          diag.Code = "T3" // value that does not fit its property
 	UnknownEdge       diag.Code = "T4"
-	WrongEndpoint     diag.Code = "T5"
-	Unbound           diag.Code = "T6"
-	Incomparable      diag.Code = "T7" // operands of a comparison
-	BadAggregate      diag.Code = "T8"
+	WrongEndpoint     diag.Code = "T5"  // variable of another type at an end of a traversal
+	Unbound           diag.Code = "T6"  // unbound variable or unknown property
+	Incomparable      diag.Code = "T7"  // operands of a comparison
+	BadAggregate      diag.Code = "T8"  // aggregate of a type that it does not accept
 	Uncorrelated      diag.Code = "T9"  // `not` or `exists` block that uses no variable from outside
 	UnknownTarget     diag.Code = "T10" // type in a mutation
 	UnknownAssigned   diag.Code = "T11" // property in a mutation
@@ -25,20 +25,20 @@ const (
 	UndeclaredParam   diag.Code = "T14"
 	BadOperand        diag.Code = "T15" // hop bounds, or operands of nearest
 	Immutable         diag.Code = "T16" // update of an edge or of a key
-	NearestLimit      diag.Code = "T17"
+	NearestLimit      diag.Code = "T17" // nearest in a query without a limit
 	BadSearch         diag.Code = "T19" // operands of search or fuzzy
 	BadRanking        diag.Code = "T20" // operands of bm25 or match_text
 	BadFusion         diag.Code = "T21" // operands of rrf
 	UnlikeEndpoints   diag.Code = "T22" // undirected traversal between different types
 	EdgeBindingMisuse diag.Code = "T23"
-	BlobValue         diag.Code = "T24"
-	DuplicateColumn   diag.Code = "T26"
-	DuplicateName     diag.Code = "T27"
+	BlobValue         diag.Code = "T24" // blob in a read
+	DuplicateColumn   diag.Code = "T26" // two columns with one name
+	DuplicateName     diag.Code = "T27" // of a parameter or a query
 	NotCondition      diag.Code = "T30" // binding or traversal in an `any` or `all` block
 	BadPattern        diag.Code = "T31" // right side of `matches`
 	BadParam          diag.Code = "T40" // annotation of a parameter
 	BadLimit          diag.Code = "T41" // parameter of a limit
-	BadQuestion       diag.Code = "T42"
+	BadQuestion       diag.Code = "T42" // empty or repeated @question
 )
 
 // ExampleSchema is the schema that the examples of Codes are checked against.

@@ -27,8 +27,8 @@ func (c *checker) mutation(m *syntax.Mutation) {
 
 // target is the type that a statement writes. Either node or edge is set.
 type target struct {
-	entity plan.Entity
-	name   string
+	entity plan.Entity   // node or edge
+	name   string        // of the type
 	node   *catalog.Node // set for a node type
 	edge   *catalog.Edge // set for an edge type
 }

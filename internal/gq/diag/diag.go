@@ -62,8 +62,8 @@ type Code string
 type Diagnostic struct {
 	Code     Code     `json:"code"`
 	Severity Severity `json:"severity"`
-	Span     Span     `json:"span"`
-	Message  string   `json:"message"`
+	Span     Span     `json:"span"`           // where the fault is
+	Message  string   `json:"message"`        // what is wrong
 	Help     string   `json:"help,omitempty"` // advice on how to fix it
 }
 

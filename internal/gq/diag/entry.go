@@ -4,6 +4,6 @@ package diag
 type Entry struct {
 	Code        Code
 	Title       string // the fault in a few words
-	Explanation string
+	Explanation string // the rule in full
 	Example     string // a source text that yields the code; empty if no text can
 }

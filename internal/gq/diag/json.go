@@ -11,7 +11,7 @@ type Report struct {
 // Reported is a diagnostic with the edits that fix it.
 type Reported struct {
 	Diagnostic
-	Edits []Edit `json:"edits,omitempty"`
+	Edits []Edit `json:"edits,omitempty"` // text changes that fix the fault
 }
 
 // NewReport makes a report of a list. The map `edits` holds fixes by their diagnostics' indexes in

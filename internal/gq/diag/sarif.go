@@ -16,16 +16,18 @@ type (
 	}
 	sarifRun struct {
 		Tool       sarifTool     `json:"tool"`
-		ColumnKind string        `json:"columnKind"`
+		ColumnKind string        `json:"columnKind"` // unit in which columns count
 		Results    []sarifResult `json:"results"`
 	}
 	sarifTool struct {
 		Driver sarifDriver `json:"driver"`
 	}
+	// sarifDriver is the program that made the log.
 	sarifDriver struct {
 		Name  string      `json:"name"`
 		Rules []sarifRule `json:"rules"`
 	}
+	// sarifRule documents a code.
 	sarifRule struct {
 		ID               string       `json:"id"`
 		ShortDescription sarifMessage `json:"shortDescription"`
@@ -34,10 +36,11 @@ type (
 	sarifMessage struct {
 		Text string `json:"text"`
 	}
+	// sarifResult is one diagnostic.
 	sarifResult struct {
-		RuleID    string          `json:"ruleId"`
+		RuleID    string          `json:"ruleId"`    // the code
 		RuleIndex int             `json:"ruleIndex"` // -1 for a code without an entry
-		Level     string          `json:"level"`
+		Level     string          `json:"level"`     // error, warning or note
 		Message   sarifMessage    `json:"message"`
 		Locations []sarifLocation `json:"locations"`
 		Fixes     []sarifFix      `json:"fixes,omitempty"`
@@ -45,30 +48,35 @@ type (
 	sarifLocation struct {
 		Physical sarifPhysical `json:"physicalLocation"`
 	}
+	// sarifPhysical is a place in a file.
 	sarifPhysical struct {
 		Artifact sarifArtifact `json:"artifactLocation"`
 		Region   sarifRegion   `json:"region"`
 	}
+	// sarifArtifact is a file.
 	sarifArtifact struct {
 		URI string `json:"uri"`
 	}
+	// sarifRegion is a part of a file.
 	sarifRegion struct {
 		StartLine   int `json:"startLine"`
 		StartColumn int `json:"startColumn"`
 		EndLine     int `json:"endLine"`
 		EndColumn   int `json:"endColumn"`
 	}
+	// sarifFix is a set of edits that fixes a diagnostic.
 	sarifFix struct {
 		Description sarifMessage  `json:"description"`
 		Changes     []sarifChange `json:"artifactChanges"`
 	}
+	// sarifChange holds the edits of one file.
 	sarifChange struct {
 		Artifact     sarifArtifact      `json:"artifactLocation"`
 		Replacements []sarifReplacement `json:"replacements"`
 	}
 	sarifReplacement struct {
-		Deleted  sarifRegion  `json:"deletedRegion"`
-		Inserted sarifMessage `json:"insertedContent"`
+		Deleted  sarifRegion  `json:"deletedRegion"`   // the text to remove
+		Inserted sarifMessage `json:"insertedContent"` // the text to put in its place
 	}
 )
 

@@ -9,16 +9,16 @@ import (
 type gap uint8
 
 const (
-	glued  gap = iota
-	spaced     // one space
-	soft       // a line break if the group is broken
-	fill       // a line break if the group is broken and the line is full
-	line       // a line break
+	glued  gap = iota // nothing
+	spaced            // one space
+	soft              // a line break if the group is broken
+	fill              // a line break if the group is broken and the line is full
+	line              // a line break
 )
 
 // piece is a token of the output.
 type piece struct {
-	text       string
+	text       string // as it is written
 	start, end int    // offsets of the token in the source
 	gap        gap    // before the piece
 	group      *group // the innermost group that contains the gap, or nil

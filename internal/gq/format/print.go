@@ -10,9 +10,9 @@ import (
 
 // printer writes pieces and the comments between them.
 type printer struct {
-	meter    *work.Meter
-	source   string // the text that is formatted
-	pieces   []piece
+	meter    *work.Meter // counts the work
+	source   string      // the text that is formatted
+	pieces   []piece     // the pieces to write, in order
 	comments [][]comment // by piece: the comments before it
 	ends     []int       // by piece: the width of the text up to its end, on one line
 	breaks   []int       // by piece: the number of unavoidable line breaks up to its end

@@ -129,6 +129,8 @@ func optionalInline(s *catalog.Schema) string {
 func compare(s *catalog.Schema) string {
 	return propertyQuery(s, isOrdered, condition("%s >= %s"), false)
 }
+
+// contains is a read that tests whether a text contains another.
 func contains(s *catalog.Schema) string {
 	return propertyQuery(s, isText, condition("%s contains %s"), false)
 }
@@ -246,9 +248,13 @@ func loopQuery(s *catalog.Schema, form string) string {
 }
 
 // hops is a read that walks one to three hops.
-func hops(s *catalog.Schema) string          { return loopQuery(s, "%s{1,3}") }
+func hops(s *catalog.Schema) string { return loopQuery(s, "%s{1,3}") }
+
+// hopsFromStart is a read that walks zero hops or one.
 func hopsFromStart(s *catalog.Schema) string { return loopQuery(s, "%s{0,1}") }
-func undirected(s *catalog.Schema) string    { return loopQuery(s, "<%s>") }
+
+// undirected is a read that follows an edge in both directions.
+func undirected(s *catalog.Schema) string { return loopQuery(s, "<%s>") }
 
 // wayBack is a read of each node from which a walk leads back to that same node.
 func wayBack(s *catalog.Schema) string {

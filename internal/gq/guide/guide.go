@@ -23,15 +23,15 @@ type Topic struct {
 // Page is a topic explained with the names of a schema.
 type Page struct {
 	Name     string
-	Summary  string
+	Summary  string // one line
 	Text     string // explanation, the same for every schema
 	Examples []Example
 }
 
 // Example is a query that shows one construct.
 type Example struct {
-	Title string
-	Query string
+	Title string // the name of the construct
+	Query string // the text of the query
 	// Schema is the text of the made-up schema that the query is written for, when the graph's
 	// own schema lacks a type or property for the construct. Otherwise it is empty.
 	Schema string
@@ -90,8 +90,8 @@ func Reference(s *catalog.Schema) string {
 // example makes a query from the names of a schema. The function `query` returns "" when the schema
 // has no name for the construct.
 type example struct {
-	title string // the name of the construct
-	query func(s *catalog.Schema) string
+	title string                         // the name of the construct
+	query func(s *catalog.Schema) string // returns the text of the query
 }
 
 // page makes the examples of the topic for a schema.

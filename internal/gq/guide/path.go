@@ -18,8 +18,8 @@ type Path struct {
 
 // Step is one edge of a path.
 type Step struct {
-	Edge     *catalog.Edge
-	Backward bool // the path follows the edge from its target to its source
+	Edge     *catalog.Edge // the edge type
+	Backward bool          // the path follows the edge from its target to its source
 }
 
 // next returns the type that the step leads to.
@@ -69,8 +69,8 @@ func findPaths(m *work.Meter, s *catalog.Schema, from, to string, maxHops, limit
 
 // walk is one search for the paths to a node type.
 type walk struct {
-	meter *work.Meter
-	to    string // the target type
+	meter *work.Meter // counts the work; nil for no limits
+	to    string      // the target type
 	// `limit` is the maximum number of paths to find. `budget` is the number of steps that the
 	// search may still take.
 	limit, budget int

@@ -12,7 +12,7 @@ type Level uint8
 
 // The levels of a rule.
 const (
-	Off Level = iota
+	Off Level = iota // the rule reports nothing
 	Note
 	Warning
 	Error

@@ -18,10 +18,10 @@ import (
 // Input holds the parsed and checked sources to lint.
 type Input struct {
 	Schema     *catalog.Schema // compiled from SchemaTree
-	SchemaTree *syntax.Schema
-	Files      []*syntax.File
-	Queries    []*Query  // those without errors, in source order
-	Faults     diag.List // the faults that compiling found; they become part of the report
+	SchemaTree *syntax.Schema  // the parsed schema
+	Files      []*syntax.File  // the parsed query files
+	Queries    []*Query        // those without errors, in source order
+	Faults     diag.List       // the faults that compiling found; they become part of the report
 
 	// Whole says that Files is the complete set of the graph's query files. Rules across files run
 	// only if it is set. All but one of them also need sources without errors, because a query with
@@ -52,8 +52,8 @@ type ToolList struct {
 // Query is a checked query with its source and the contents of its annotations.
 type Query struct {
 	Syntax *syntax.Query // the source of the query
-	Plan   *plan.Query
-	Info   *check.Info // facts that the checker collected
+	Plan   *plan.Query   // the compiled query
+	Info   *check.Info   // facts that the checker collected
 
 	Description, Instruction string   // text of the annotations
 	ParamDocs                []string // by parameter index
@@ -67,7 +67,7 @@ func (q *Query) Tool() string { return cmp.Or(q.ToolName, q.Plan.Name) }
 
 // Report is the result of linting, sorted by file and position.
 type Report struct {
-	List diag.List
+	List diag.List // what the rules and the compiler found
 	// Edits maps indexes in List to the fixes of the diagnostics that have a mechanical fix.
 	// Applying the fixes does not change the meaning of any query.
 	Edits map[int][]diag.Edit

@@ -10,37 +10,37 @@ import (
 const (
 	UnusedParam      diag.Code = "L101"
 	UnusedBinding    diag.Code = "L102"
-	CrossProduct     diag.Code = "L103"
+	CrossProduct     diag.Code = "L103" // bindings that nothing connects
 	HardCoded        diag.Code = "L104" // mutation without a parameter
-	NoLimit          diag.Code = "L105"
-	NoDescription    diag.Code = "L106"
+	NoLimit          diag.Code = "L105" // read without a limit
+	NoDescription    diag.Code = "L106" // query without a description
 	NoParamDoc       diag.Code = "L107" // parameter without a description
-	UnknownEnumValue diag.Code = "L108"
+	UnknownEnumValue diag.Code = "L108" // in a filter
 	LongToolName     diag.Code = "L109"
-	VectorParam      diag.Code = "L110"
+	VectorParam      diag.Code = "L110" // vector parameter of an exposed query
 	LongDescription  diag.Code = "L111"
 	NotOptional      diag.Code = "L112" // optional parameter in a condition without ?
 	MCPEquals        diag.Code = "L113" // equals sign in @mcp
-	LimitNoOrder     diag.Code = "L114"
-	ConstantFilter   diag.Code = "L115"
+	LimitNoOrder     diag.Code = "L114" // limit without an order
+	ConstantFilter   diag.Code = "L115" // condition with a constant result
 	IdleBounds       diag.Code = "L116" // bounds that change nothing
 	UpsertClears     diag.Code = "L117" // insert that clears properties
 	NullAssigned     diag.Code = "L118" // optional parameter for a required property
-	NotEqualNull     diag.Code = "L119"
+	NotEqualNull     diag.Code = "L119" // != on a nullable property
 	ChangedWalk      diag.Code = "L120" // traversal that also returned its start node in earlier versions
-	NoProvider       diag.Code = "L121"
-	SearchNotRanked  diag.Code = "L122"
+	NoProvider       diag.Code = "L121" // query without the embedding provider that it needs
+	SearchNotRanked  diag.Code = "L122" // search without an order by relevance
 	ChangedMinus     diag.Code = "L127" // minus that began a column or a clause in earlier versions
 	ChangedNot       diag.Code = "L130" // droppable `not` block, which kept no row in earlier versions
 	OptionalInBlock  diag.Code = "L131" // condition with ? inside a `not` or `exists` block
 	IdleOptional     diag.Code = "L132" // ? on a parameter with a default
-	BadDirective     diag.Code = "L198"
+	BadDirective     diag.Code = "L198" // malformed gq:ignore
 	IdleDirective    diag.Code = "L199" // gq:ignore without effect
-	NeverUpdated     diag.Code = "L201"
-	DuplicateQuery   diag.Code = "L202"
+	NeverUpdated     diag.Code = "L201" // nullable property that no update sets
+	DuplicateQuery   diag.Code = "L202" // two queries with one name
 	OverBudget       diag.Code = "L203" // tokens of tools/list
 	UntouchedType    diag.Code = "L204" // no query uses the type
-	SameDescription  diag.Code = "L205"
+	SameDescription  diag.Code = "L205" // two tools with one description
 )
 
 // Rule is one row of the table. It has one of the two functions, or none if the code that

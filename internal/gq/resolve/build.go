@@ -66,11 +66,11 @@ func (b *builder) build(tree *syntax.Schema) {
 
 // builder builds a catalog from a parsed schema and collects the faults.
 type builder struct {
-	schema     *catalog.Schema // the result
-	faults     diag.List       // errors found so far
-	hints      int             // number of suggestions looked up
-	steps      int             // number of visits of declarations, members and names
-	meter      *work.Meter
+	schema     *catalog.Schema               // the result
+	faults     diag.List                     // errors found so far
+	hints      int                           // number of suggestions looked up
+	steps      int                           // number of visits of declarations, members and names
+	meter      *work.Meter                   // counts the work; nil for no limits
 	nodes      map[string]bool               // names of the declared node types
 	nodeNames  []string                      // the same names in source order, for suggestions
 	interfaces map[string]*catalog.Interface // by name

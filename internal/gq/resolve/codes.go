@@ -8,25 +8,25 @@ const (
 	DuplicateProperty diag.Code = "S2"
 	UnknownInterface  diag.Code = "S3"
 	InterfaceClash    diag.Code = "S4" // property with another type than in the interface
-	UnknownEndpoint   diag.Code = "S5"
-	UnknownProperty   diag.Code = "S6"
+	UnknownEndpoint   diag.Code = "S5" // end of an edge that is not a node type
+	UnknownProperty   diag.Code = "S6" // in a constraint
 	NullableKey       diag.Code = "S7"
-	SeveralKeys       diag.Code = "S8"
-	EmptyVector       diag.Code = "S9"
-	BadEnum           diag.Code = "S10"
+	SeveralKeys       diag.Code = "S8"  // more than one key of a node type
+	EmptyVector       diag.Code = "S9"  // Vector of length 0
+	BadEnum           diag.Code = "S10" // no values, or a repeated one
 	BadPattern        diag.Code = "S11"
 	BadRange          diag.Code = "S12"
 	UnfitConstraint   diag.Code = "S13" // property of an unsuitable type
 	EdgeConstraint    diag.Code = "S14" // constraint that edges cannot have
-	BadCardinality    diag.Code = "S15"
-	BadEmbed          diag.Code = "S16"
-	ReservedName      diag.Code = "S17"
-	BadAnnotation     diag.Code = "S18"
+	BadCardinality    diag.Code = "S15" // wrong @card
+	BadEmbed          diag.Code = "S16" // wrong @embed
+	ReservedName      diag.Code = "S17" // property name that the language uses itself
+	BadAnnotation     diag.Code = "S18" // annotation with wrong arguments
 
 	UnknownAnnotation   diag.Code = "S19"
 	MisplacedAnnotation diag.Code = "S20"
 	RepeatedAnnotation  diag.Code = "S21"
-	BadApproximate      diag.Code = "S22"
+	BadApproximate      diag.Code = "S22" // wrong @ann
 )
 
 // Codes documents the schema codes.

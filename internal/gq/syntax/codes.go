@@ -9,16 +9,16 @@ import (
 // The parse codes.
 const (
 	InvalidUTF8    diag.Code = "P1"
-	NUL            diag.Code = "P2"
+	NUL            diag.Code = "P2" // byte 0 in the text
 	BadCharacter   diag.Code = "P3"
-	OpenString     diag.Code = "P4"
+	OpenString     diag.Code = "P4" // string without an end
 	BadEscape      diag.Code = "P5"
-	OpenComment    diag.Code = "P6"
-	Unexpected     diag.Code = "P7"
-	TooDeep        diag.Code = "P8"
+	OpenComment    diag.Code = "P6" // block comment without an end
+	Unexpected     diag.Code = "P7" // token that the grammar does not allow here
+	TooDeep        diag.Code = "P8" // brackets that are nested too deeply
 	NumberTooLarge diag.Code = "P9"
 	UnknownScalar  diag.Code = "P10"
-	UnknownCall    diag.Code = "P11"
+	UnknownCall    diag.Code = "P11" // unknown function
 )
 
 // Codes documents the parse codes. An example is a .gq text, or a .pg text if it declares a

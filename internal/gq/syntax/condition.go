@@ -3,23 +3,24 @@ package syntax
 // Exists is an `exists` block: it holds if its clauses have a match.
 type Exists struct {
 	Range
-	Match []Clause `parser:"'exists' '{' @@+ '}'"`
+	Match []Clause `parser:"'exists' '{' @@+ '}'"` // the clauses in the braces
 }
 
 // Any is an `any` block: it holds if at least one of its conditions holds. The grammar also accepts
 // bindings and traversals in the block; the checker reports them.
 type Any struct {
 	Range
-	Conds []Clause `parser:"'any' '{' @@+ '}'"`
+	Conds []Clause `parser:"'any' '{' @@+ '}'"` // the clauses in the braces
 }
 
 // All is an `all` block: it holds if all its conditions hold. The grammar also accepts bindings and
 // traversals in the block; the checker reports them.
 type All struct {
 	Range
-	Conds []Clause `parser:"'all' '{' @@+ '}'"`
+	Conds []Clause `parser:"'all' '{' @@+ '}'"` // the clauses in the braces
 }
 
+// clause marks the types that are a [Clause].
 func (*Exists) clause() {}
 func (*Any) clause()    {}
 func (*All) clause()    {}

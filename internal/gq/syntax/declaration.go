@@ -12,7 +12,7 @@ const maxNesting = 256
 
 // declaration is a run of tokens that starts with a keyword.
 type declaration struct {
-	tokens  []Token
+	tokens  []Token // from the keyword on
 	end     int     // offset of the next declaration
 	stray   []Token // all tokens from the first one between this declaration and the next on, or nil
 	tooDeep bool    // it is nested too deeply to be parsed

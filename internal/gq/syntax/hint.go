@@ -21,23 +21,23 @@ type hint struct {
 // setting `character`. The settings whose names end in `-value` are for an expression that the
 // grammar accepts as a value but that is not allowed there.
 const (
-	inQueries    = "queries"
-	inSchema     = "schema"
-	inQueryHead  = "head" // a query before its braces
-	inTypeHead   = "decl" // the declaration of a type, before its braces
-	inParams     = "params"
-	inBody       = "body"
-	inMatch      = "match"
-	inBinding    = "binding"
-	inBounds     = "bounds" // hop bounds
-	inReturn     = "return"
-	inOrder      = "order"
-	inAssigns    = "assigns" // the braces of insert or set
-	inCall       = "call"
-	inList       = "list"
-	inType       = "type"
-	inEnum       = "enum"
-	inAnnotation = "annotation"
+	inQueries    = "queries"     // between the queries of a file
+	inSchema     = "schema"      // between the declarations of a schema
+	inQueryHead  = "head"        // a query before its braces
+	inTypeHead   = "decl"        // the declaration of a type, before its braces
+	inParams     = "params"      // the parentheses of a query
+	inBody       = "body"        // the braces of a query
+	inMatch      = "match"       // the braces of match, not, exists, any or all
+	inBinding    = "binding"     // the braces of a binding
+	inBounds     = "bounds"      // hop bounds
+	inReturn     = "return"      // the braces of return
+	inOrder      = "order"       // the braces of order
+	inAssigns    = "assigns"     // the braces of insert or set
+	inCall       = "call"        // the parentheses of a call
+	inList       = "list"        // the brackets of a list
+	inType       = "type"        // the braces of a type
+	inEnum       = "enum"        // the parentheses of an enum
+	inAnnotation = "annotation"  // the parentheses of an annotation
 	inCharacter  = "character"   // an error of the scanner
 	inMatchValue = "match-value" // a value in the braces of a binding
 	inWriteValue = "write-value" // a value in an assignment

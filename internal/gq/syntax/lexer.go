@@ -13,25 +13,25 @@ import (
 // scanner splits a text into tokens. It collects errors and continues after each one, so that
 // the declarations around an error are still parsed.
 type scanner struct {
-	file, text   string
-	off          int // offset of the next byte to scan
-	line         int // number of the current line, from 1
-	lineStart    int // offset of the first byte of the line
-	continuation int // number of UTF-8 continuation bytes on the line so far
+	file, text   string // name and content of the source
+	off          int    // offset of the next byte to scan
+	line         int    // number of the current line, from 1
+	lineStart    int    // offset of the first byte of the line
+	continuation int    // number of UTF-8 continuation bytes on the line so far
 
 	// The last position that locate computed. Errors come roughly in source order, so that
 	// counting continues from here.
 	located lexer.Position
 
-	tokens   []Token // the tokens so far
-	comments []Comment
-	faults   diag.List
+	tokens   []Token   // the tokens so far
+	comments []Comment // the comments so far
+	faults   diag.List // the errors so far
 	// Offsets of text that forms no token, ascending. Of several such offsets between two
 	// tokens, only the first is listed.
 	garbled   []int
 	garbledAt int           // number of tokens before the last offset in `garbled`
 	unknown   []unknownText // pieces of text that form no token
-	meter     *work.Meter
+	meter     *work.Meter   // counts the work; nil for no limits
 }
 
 // unknownText is a piece of text that forms no token.

@@ -42,7 +42,7 @@ type VarRef struct{ Range }
 // PropRef is a property of a variable.
 type PropRef struct {
 	Range
-	Var, Prop Token
+	Var, Prop Token // the variable, and the name of the property
 }
 
 // AliasRef is a bare name. In an `order` clause it refers to a column.
@@ -54,8 +54,8 @@ type Now struct{ Range }
 // Call is a call of a function or an aggregate. Each argument may be a *Comparison.
 type Call struct {
 	Range
-	Name Token
-	Args []Operand
+	Name Token     // of the function or aggregate
+	Args []Operand // the arguments in order
 }
 
 // Binary combines two operands with an arithmetic operator: + - * / or %.
@@ -75,6 +75,7 @@ type Comparison struct {
 	Right Operand
 }
 
+// operand marks the types that are an [Operand].
 func (*Literal) operand()    {}
 func (*VarRef) operand()     {}
 func (*PropRef) operand()    {}

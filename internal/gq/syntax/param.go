@@ -5,7 +5,7 @@ package syntax
 type ParamAnnotation struct {
 	Range
 	Text  *Token  `parser:"'@' ( ('description' | 'check') '(' @String ')'"`
-	Ends  *Ends   `parser:"| 'range' '(' @@ ')'"`
+	Ends  *Ends   `parser:"| 'range' '(' @@ ')'"`                   // the ends of @range
 	Value Operand `parser:"| ('default' | 'example') '(' @@ ')' )"` // a *Literal, once the parser has checked it
 }
 

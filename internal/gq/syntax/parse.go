@@ -58,12 +58,12 @@ func ParseQueriesWithin(m *work.Meter, file, text string) (*File, diag.List) {
 
 // parser parses the declarations of one text and collects the faults.
 type parser struct {
-	tokens     []Token   // of the whole text
-	keywords   []string  // the keywords that start a declaration
-	garbled    []int     // see scanner.garbled
-	faults     diag.List // listed errors
-	faultCount int       // number of errors, including the unlisted ones
-	meter      *work.Meter
+	tokens     []Token     // of the whole text
+	keywords   []string    // the keywords that start a declaration
+	garbled    []int       // see scanner.garbled
+	faults     diag.List   // listed errors
+	faultCount int         // number of errors, including the unlisted ones
+	meter      *work.Meter // counts the work; nil for no limits
 }
 
 // newParser returns a parser for the tokens of a scanner. `keywords` are the words that start a

@@ -2,7 +2,7 @@ package syntax
 
 // File is a parsed .gq file: the queries that follow the grammar, in source order.
 type File struct {
-	Name, Text string
+	Name, Text string // name and content of the file
 	Queries    []*Query
 	Comments   []Comment // in source order
 }
@@ -19,12 +19,13 @@ type Query struct {
 // Param declares a parameter.
 type Param struct {
 	Range
-	Var         Token              `parser:"@Var ':'"`
+	Var         Token              `parser:"@Var ':'"` // the name, with $
 	Type        *Type              `parser:"@@"`
 	Annotations []*ParamAnnotation `parser:"@@*"`
 }
 
-// QueryAnnotation is @description, @instruction, @question or @mcp.
+// QueryAnnotation is @description, @instruction, @question or @mcp. MCP holds the arguments of
+// @mcp. The other annotations have a Name, without @, and a Text.
 type QueryAnnotation struct {
 	Range
 	Name Token     `parser:"'@' ( @('description' | 'instruction' | 'question')"`
@@ -38,7 +39,7 @@ type MCPArg struct {
 	Key   Token `parser:"( @('expose' | 'idempotent')"`      // set for expose and idempotent
 	Flag  Token `parser:"  (':' | '=') @('true' | 'false')"` // true or false
 	TKey  Token `parser:"| @('tool_name' | 'title')"`        // set for tool_name and title
-	Value Token `parser:"  (':' | '=') @String )"`
+	Value Token `parser:"  (':' | '=') @String )"`           // the text for TKey
 }
 
 // Body is one of *Read and *Mutation.
@@ -47,10 +48,10 @@ type Body interface{ body() }
 // Read matches a pattern and returns rows.
 type Read struct {
 	Range
-	Match   []Clause      `parser:"'match' '{' @@+ '}'"`
-	Returns []*Projection `parser:"'return' '{' ( @@ ','? )+ '}'"`
-	Order   []*Ordering   `parser:"( 'order' '{' @@ ( ',' @@ )* '}' )?"`
-	Limit   *Token        `parser:"( 'limit' @(Int | Var) )?"`
+	Match   []Clause      `parser:"'match' '{' @@+ '}'"`                 // the clauses in the braces
+	Returns []*Projection `parser:"'return' '{' ( @@ ','? )+ '}'"`       // the columns
+	Order   []*Ordering   `parser:"( 'order' '{' @@ ( ',' @@ )* '}' )?"` // the sort keys in order
+	Limit   *Token        `parser:"( 'limit' @(Int | Var) )?"`           // nil for no limit
 }
 
 // Mutation is a list of statements.
@@ -59,6 +60,7 @@ type Mutation struct {
 	Statements []Statement `parser:"@@+"`
 }
 
+// body marks the types that are a [Body].
 func (*Read) body()     {}
 func (*Mutation) body() {}
 
@@ -68,10 +70,10 @@ type Clause interface{ clause() }
 // Not is a `not` block: it holds if its clauses have no match.
 type Not struct {
 	Range
-	Match []Clause `parser:"'not' '{' @@+ '}'"`
+	Match []Clause `parser:"'not' '{' @@+ '}'"` // the clauses in the braces
 }
 
-// Binding declares a node variable and its type.
+// Binding declares a node variable and its type. Props are the inline conditions in its braces.
 type Binding struct {
 	Range
 	Var   Token        `parser:"@Var ':'"`
@@ -82,7 +84,7 @@ type Binding struct {
 // PropMatch is an inline condition. Its value is a *Literal, a *VarRef or a *Now.
 type PropMatch struct {
 	Range
-	Name     Token   `parser:"@Name ':'"`
+	Name     Token   `parser:"@Name ':'"` // of the property
 	Value    Operand `parser:"@@"`
 	Optional bool    `parser:"@'?'?"` // ends with ?
 }
@@ -90,11 +92,11 @@ type PropMatch struct {
 // Traversal follows an edge. EdgeVar is nil without an edge binding.
 type Traversal struct {
 	Range
-	From       Token   `parser:"@Var"`
-	EdgeVar    *Token  `parser:"( @Var ':' )?"`
+	From       Token   `parser:"@Var"`                  // node variable before the edge
+	EdgeVar    *Token  `parser:"( @Var ':' )?"`         // variable of the edge
 	Undirected bool    `parser:"( @'<'"`                // written as <edge>
 	Edge       Token   `parser:"  @Name '>' | @Name )"` // the name as written
-	Bounds     *Bounds `parser:"@@?"`
+	Bounds     *Bounds `parser:"@@?"`                   // nil for one hop
 	To         Token   `parser:"@Var"`
 }
 
@@ -111,7 +113,7 @@ type TextClause struct {
 	Range
 	Call     Operand `parser:"(?= ('search' | 'match_text' | 'fuzzy') '(') @@"`
 	Op       *Token  `parser:"( @(Relation | 'contains' | 'starts_with')"`
-	Right    Operand `parser:"  @@"`
+	Right    Operand `parser:"  @@"`       // operand after Op
 	Optional bool    `parser:"  @'?'? )?"` // ends with ?
 }
 
@@ -126,6 +128,7 @@ type Filter struct {
 	Null     *NullTest `parser:"| @@ )"`
 }
 
+// clause marks the types that are a [Clause].
 func (*Not) clause()        {}
 func (*Binding) clause()    {}
 func (*Traversal) clause()  {}
@@ -135,14 +138,14 @@ func (*Filter) clause()     {}
 // Projection is a column of the result, with an optional alias.
 type Projection struct {
 	Range
-	Expr  Operand `parser:"@@"`
-	Alias *Token  `parser:"( 'as' @Name )?"`
+	Expr  Operand `parser:"@@"`              // the value of the column
+	Alias *Token  `parser:"( 'as' @Name )?"` // nil if it is not written
 }
 
 // Ordering is a sort key. Dir is asc, desc, or nil.
 type Ordering struct {
 	Range
-	Expr Operand `parser:"@@"`
+	Expr Operand `parser:"@@"` // the value to sort by
 	Dir  *Token  `parser:"@('asc' | 'desc')?"`
 }
 
@@ -152,25 +155,26 @@ type Statement interface{ statement() }
 // Insert adds a node or an edge.
 type Insert struct {
 	Range
-	Type Token     `parser:"'insert' @TypeName"`
-	Set  []*Assign `parser:"'{' @@* '}'"`
+	Type Token     `parser:"'insert' @TypeName"` // name of the node or edge type
+	Set  []*Assign `parser:"'{' @@* '}'"`        // the assignments
 }
 
 // Update changes the nodes for which the predicate holds.
 type Update struct {
 	Range
-	Type  Token     `parser:"'update' @TypeName"`
-	Set   []*Assign `parser:"'set' '{' @@* '}'"`
-	Where *Pred     `parser:"'where' @@"`
+	Type  Token     `parser:"'update' @TypeName"` // name of the type
+	Set   []*Assign `parser:"'set' '{' @@* '}'"`  // the assignments
+	Where *Pred     `parser:"'where' @@"`         // the predicate
 }
 
 // Delete removes the nodes or edges for which the predicate holds.
 type Delete struct {
 	Range
-	Type  Token `parser:"'delete' @TypeName"`
-	Where *Pred `parser:"'where' @@"`
+	Type  Token `parser:"'delete' @TypeName"` // name of the node or edge type
+	Where *Pred `parser:"'where' @@"`         // the predicate
 }
 
+// statement marks the types that are a [Statement].
 func (*Insert) statement() {}
 func (*Update) statement() {}
 func (*Delete) statement() {}
@@ -178,14 +182,14 @@ func (*Delete) statement() {}
 // Assign assigns a value to a property. The value is a *Literal, a *VarRef or a *Now.
 type Assign struct {
 	Range
-	Name  Token   `parser:"@Name ':'"`
+	Name  Token   `parser:"@Name ':'"` // of the property
 	Value Operand `parser:"@@ ','?"`
 }
 
 // Pred compares a property with a value. The value is a *Literal, a *VarRef or a *Now.
 type Pred struct {
 	Range
-	Name  Token   `parser:"@Name"`
+	Name  Token   `parser:"@Name"` // of the property
 	Op    Token   `parser:"@Relation"`
 	Value Operand `parser:"@@"`
 }

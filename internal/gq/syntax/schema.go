@@ -4,8 +4,8 @@ import "github.com/omnigraph-go/omnigraph/gq/value"
 
 // Schema is a parsed .pg file: the declarations that follow the grammar, in source order.
 type Schema struct {
-	Name, Text string
-	Decls      []Decl
+	Name, Text string    // name and content of the file
+	Decls      []Decl    // the declarations
 	Broken     []string  // names of the types whose declarations do not follow the grammar
 	Comments   []Comment // in source order
 }
@@ -26,20 +26,21 @@ type Node struct {
 	Name        Token         `parser:"'node' @TypeName"`
 	Annotations []*Annotation `parser:"@@*"`
 	Implements  []*TypeRef    `parser:"( 'implements' @@ ( ',' @@ )* )? '{'"`
-	Members     []Member      `parser:"@@* '}'"`
+	Members     []Member      `parser:"@@* '}'"` // properties and constraints
 }
 
 // Edge declares an edge type.
 type Edge struct {
 	Range
 	Name        Token         `parser:"'edge' @TypeName ':'"`
-	From        Token         `parser:"@TypeName '->'"`
+	From        Token         `parser:"@TypeName '->'"` // name of the source's node type
 	To          Token         `parser:"@TypeName"`
-	Cards       []*Card       `parser:"( @@"`
+	Cards       []*Card       `parser:"( @@"` // each @card; more than one is a fault
 	Annotations []*Annotation `parser:"| @@ )*"`
-	Members     []Member      `parser:"( '{' @@* '}' )?"`
+	Members     []Member      `parser:"( '{' @@* '}' )?"` // properties and constraints
 }
 
+// decl marks the types that are a [Decl].
 func (*Interface) decl() {}
 func (*Node) decl()      {}
 func (*Edge) decl()      {}
@@ -54,7 +55,7 @@ type TypeRef struct {
 type Card struct {
 	Range
 	Min Token  `parser:"(?= '@' 'card') '@' 'card' '(' @Int '..'"`
-	Max *Token `parser:"@Int? ')'"`
+	Max *Token `parser:"@Int? ')'"` // nil for no maximum
 }
 
 // Member is one of *Property, *ListConstraint, *RangeConstraint and *CheckConstraint.
@@ -72,24 +73,25 @@ type Property struct {
 type ListConstraint struct {
 	Range
 	Kind  Token      `parser:"(?= '@' ('key'|'unique'|'index')) '@' @Name '('"`
-	Names []*NameRef `parser:"@@ ( ',' @@ )* ')'"`
+	Names []*NameRef `parser:"@@ ( ',' @@ )* ')'"` // the properties
 }
 
 // RangeConstraint is @range(property, min..max). Both ends are inclusive.
 type RangeConstraint struct {
 	Range
-	Name Token  `parser:"(?= '@' 'range') '@' 'range' '(' @Name ','"`
-	Min  *Token `parser:"@(Int|Float)? '..'"`
-	Max  *Token `parser:"@(Int|Float)? ')'"`
+	Name Token  `parser:"(?= '@' 'range') '@' 'range' '(' @Name ','"` // of the property
+	Min  *Token `parser:"@(Int|Float)? '..'"`                         // nil for no minimum
+	Max  *Token `parser:"@(Int|Float)? ')'"`                          // nil for no maximum
 }
 
 // CheckConstraint is @check(property, "regular expression").
 type CheckConstraint struct {
 	Range
-	Name    Token `parser:"(?= '@' 'check') '@' 'check' '(' @Name ','"`
-	Pattern Token `parser:"@String ')'"`
+	Name    Token `parser:"(?= '@' 'check') '@' 'check' '(' @Name ','"` // of the property
+	Pattern Token `parser:"@String ')'"`                                // the regular expression
 }
 
+// member marks the types that are a [Member].
 func (*Property) member()        {}
 func (*ListConstraint) member()  {}
 func (*RangeConstraint) member() {}
@@ -154,5 +156,5 @@ type AnnotationArg struct {
 // NameRef is the name of a property in a list.
 type NameRef struct {
 	Range
-	Name Token `parser:"@Name"`
+	Name Token `parser:"@Name"` // of the property
 }

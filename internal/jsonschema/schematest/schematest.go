@@ -78,8 +78,8 @@ const (
 // walker visits the schemas within a schema and collects the violations of the profile.
 type walker struct {
 	dir    direction // the form that the schema must satisfy
-	faults []error
-	open   []string // paths of open objects
+	faults []error   // the violations so far
+	open   []string  // paths of open objects
 }
 
 // fault adds a violation. `path` is the JSON pointer of the schema that has it.

@@ -91,6 +91,7 @@ func testCreateRace(t *testing.T, a, b object.Bucket, prefix string) {
 	}
 }
 
+// testOwnBytes checks that a Bucket and its callers do not share bytes.
 func testOwnBytes(t *testing.T, a, b object.Bucket, prefix string) {
 	data := []byte("before")
 	must(t, a.Create(t.Context(), prefix+"c", data))
@@ -208,6 +209,7 @@ func testDelete(t *testing.T, a, b object.Bucket, prefix string) {
 	wantContent(t, b, prefix+"x", "again")
 }
 
+// testRefused checks the calls that a Bucket must refuse.
 func testRefused(t *testing.T, a, b object.Bucket, prefix string) {
 	for _, name := range []string{"", "A", "a b", "ä", "a+b", "~a", "a\x00", "a%2f", "/a", "a/", "a//b", "a/../b", "./a", strings.Repeat("n", object.MaxName+1)} {
 		_, readErr := a.Read(t.Context(), name, 0, object.Whole)
@@ -240,6 +242,7 @@ func testRefused(t *testing.T, a, b object.Bucket, prefix string) {
 	wantIs(t, readError(t, a, prefix+"large"), object.ErrNotFound)
 }
 
+// testCancelled checks calls with a cancelled context.
 func testCancelled(t *testing.T, a, b object.Bucket, prefix string) {
 	cancelled, cancel := cancelledContext(t)
 	defer cancel()

@@ -212,6 +212,7 @@ func (b *Bucket) replace(ctx context.Context, name string, size int64, content f
 // readerError reports that the reader given to Upload failed.
 type readerError struct{ error }
 
+// Unwrap returns the error of the reader.
 func (e *readerError) Unwrap() error { return e.error }
 
 // split cuts data into parts. The first part exists even if data is empty.

@@ -27,9 +27,9 @@ const defaultRegion = "us-east-1"
 
 // Bucket is an object.Bucket below a prefix of an S3 bucket.
 type Bucket struct {
-	client *minio.Core
-	bucket string
-	prefix string // of the keys of all objects; empty, or ends with a slash
+	client *minio.Core // connection to the server
+	bucket string      // name of the S3 bucket
+	prefix string      // of the keys of all objects; empty, or ends with a slash
 }
 
 // Open returns the Bucket of a URL of the form s3://bucket/prefix?region=eu-central-1. The parameter
@@ -232,8 +232,8 @@ func meaning(err error) error {
 // exactReader fails if the reader r does not have exactly `left` more bytes.
 type exactReader struct {
 	r     io.Reader
-	left  int64
-	wrong bool
+	left  int64 // number of bytes that must follow
+	wrong bool  // r has fewer or more bytes
 }
 
 // Read implements io.Reader. Before it returns the last bytes, it makes sure that no more follow.

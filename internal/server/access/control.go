@@ -13,8 +13,8 @@ import (
 // Control answers questions about what actors may do on one graph. It is safe for concurrent
 // use.
 type Control struct {
-	authorizer Authorizer // decides about the grants
-	engine     engine.Graph
+	authorizer Authorizer   // decides about the grants
+	engine     engine.Graph // the graph
 }
 
 // NewControl returns the access control of a graph.
@@ -56,11 +56,11 @@ func (c *Control) HelpFor(actor *Actor, err error) error {
 	return &short
 }
 
-// Placed replaces the commit of each grant by the branch that the commit was made on. If the commit
-// does not exist, or if the actor lacks the grant for its branch, the error is the same
-// *engine.NotFound. If the actor lacks the grant for main too, Placed instead returns the grant on
-// main, and the check of that grant then fails. Thus an actor that may read nothing cannot probe
-// for commits.
+// Placed returns the grants with a branch in place of each commit: the branch on which the commit
+// was made. If the commit does not exist, or if the actor lacks the grant for its branch, the error
+// is an *engine.NotFound, which is the same in both cases. If the actor lacks the grant for main
+// too, Placed instead returns the grant on main, and the check of that grant then fails. Thus an
+// actor that may read nothing cannot probe for commits.
 func (c *Control) Placed(ctx context.Context, actor *Actor, grants []tool.Grant) ([]tool.Grant, error) {
 	if !slices.ContainsFunc(grants, func(g tool.Grant) bool { return g.Commit != "" }) {
 		return grants, nil

@@ -39,8 +39,8 @@ func asksBranches(t tool.Tool) bool {
 // main and lists the others only when they are needed, since a graph may have thousands.
 type Branches struct {
 	list   func() ([]string, error) // lists the branches except main
-	others []string
-	listed bool // others is set
+	others []string                 // names of the branches except main
+	listed bool                     // others is set
 }
 
 // Branches returns the names to try for one list of tools or one lookup.

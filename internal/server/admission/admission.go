@@ -30,9 +30,9 @@ type Reason string
 
 // The reasons.
 const (
-	ByActor Reason = "actor"
-	ByTotal Reason = "total"
-	ByBytes Reason = "bytes"
+	ByActor Reason = "actor" // the limit on the requests of one actor
+	ByTotal Reason = "total" // the limit on the requests of all actors
+	ByBytes Reason = "bytes" // a limit on the bytes of request bodies
 )
 
 // Reasons lists all reasons.
@@ -51,20 +51,20 @@ type Load struct {
 
 // Refusal reports the limit that a request exceeded.
 type Refusal struct {
-	Reason        Reason
-	Limit, Actual int64 // requests or bytes; Actual includes the refused request
+	Reason        Reason // the limit that was exceeded
+	Limit, Actual int64  // requests or bytes; Actual includes the refused request
 }
 
 // Limiter admits and counts requests. It is safe for concurrent use. It keeps an entry for an
 // actor only while that actor has requests in flight.
 type Limiter struct {
-	opts Options
+	opts Options // the limits
 
 	mu      sync.Mutex       // guards the fields below
 	actors  map[Actor]*share // the shares of the actors with requests in flight
 	spare   []*share         // kept for reuse by later actors
-	load    Load
-	waiting []*waiter // in order of arrival
+	load    Load             // of all actors together
+	waiting []*waiter        // in order of arrival
 }
 
 // share is the part of the load that one actor causes.
@@ -78,9 +78,9 @@ const maxSpare = 64
 
 // waiter is a request that waits for admission.
 type waiter struct {
-	actor          Actor
-	bytes          int64 // number of bytes to reserve for the body
-	admitted       bool
+	actor          Actor         // who sent the request
+	bytes          int64         // number of bytes to reserve for the body
+	admitted       bool          // the request has been admitted
 	admittedSignal chan struct{} // closed once the request is admitted
 }
 

@@ -56,6 +56,7 @@ func (g *Limiter) discard(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// actorOf returns the actor of a request. Without authentication it is the client's address.
 func actorOf(r *http.Request) Actor {
 	a := access.ActorFrom(r.Context())
 	if a == nil || a.Source == "none" {

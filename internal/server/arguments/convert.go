@@ -16,7 +16,7 @@ import (
 // fault describes an error in one JSON value.
 type fault struct {
 	at     string // the position inside the value, such as [3]
-	detail string
+	detail string // what is wrong
 	help   string // how to correct the value; may be empty
 }
 
@@ -197,6 +197,7 @@ func splitInteger(text string) (neg bool, digits string, ok bool) {
 	return neg, digits + strings.Repeat("0", point-len(digits)), true
 }
 
+// float reads a JSON number as a value of kind k, and reports whether it fits.
 func float(text string, k value.Kind) (value.Value, bool) {
 	if !isNumber(text) {
 		return value.Null, false

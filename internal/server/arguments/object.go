@@ -23,17 +23,17 @@ import (
 // returns the noted faults. An explicit null counts as absent. A scalar may be written as a
 // string.
 type Object struct {
-	noun    string // the word for a member in messages
-	members []member
-	known   []string // names that getters have asked for, in order
-	faults  []*tool.ArgumentError
+	noun    string                // the word for a member in messages
+	members []member              // in the order of the text
+	known   []string              // names that getters have asked for, in order
+	faults  []*tool.ArgumentError // the faults so far
 }
 
 // member is one member of an object.
 type member struct {
 	name string
-	raw  jsontext.Value
-	read bool // a caller has read the member
+	raw  jsontext.Value // the value as JSON
+	read bool           // a caller has read the member
 }
 
 // Params returns a reader for the parameters of a query: nil, null or a JSON object. The
@@ -129,6 +129,7 @@ func (o *Object) Done() error {
 // decoders are pooled because each has its own buffer and stacks.
 var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
 
+// newObject parses a JSON object. No text, or null, is an object without members.
 func newObject(noun string, raw json.RawMessage) *Object {
 	o := &Object{noun: noun}
 	raw = bytes.TrimSpace(raw)
@@ -208,6 +209,7 @@ func (o *Object) Broken() bool {
 	return len(o.faults) > 0 && o.faults[0].Path == ""
 }
 
+// find returns the value of the named member, or nil if it is absent or null.
 func (o *Object) find(name string) jsontext.Value {
 	o.known = append(o.known, name)
 	for i := range o.members {
@@ -243,6 +245,7 @@ func (o *Object) Value(name string, t value.Type) value.Value {
 	return v
 }
 
+// unknown returns the fault of a member that no getter has asked for.
 func (o *Object) unknown(name string) *tool.ArgumentError {
 	if len(name) > maxQuoted {
 		return &tool.ArgumentError{Path: strings.ToValidUTF8(name[:maxQuoted], "") + "…", Detail: "unknown " + o.noun}

@@ -16,6 +16,7 @@ type digester struct{ key []byte }
 // digestSize is the size of a digest in bytes. It is large enough to tell requests apart.
 const digestSize = 8
 
+// newDigester derives the key of the digests from the key of page tokens.
 func newDigester(pageKey []byte) (digester, error) {
 	key, err := hkdf.Key(sha256.New, pageKey, nil, "omnigraph digests of the log", sha256.Size)
 	return digester{key}, err

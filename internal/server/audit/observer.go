@@ -16,11 +16,11 @@ type Observer interface {
 // Called describes a call that ended. Its strings come from bounded sets; clients choose
 // none of them.
 type Called struct {
-	Graph   string
-	Tool    string // the tool of the catalog or the REST operation; empty for an unknown tool
-	Outcome wireerror.Outcome
-	Denied  tool.Action   // the action that the policy denied; empty if it denied none
-	Rows    int           // number of rows in the answer
-	Bytes   int           // size of the answer
-	Took    time.Duration // time of the call
+	Graph   string            // id of the graph
+	Tool    string            // tool of the catalog or REST operation; empty for an unknown tool
+	Outcome wireerror.Outcome // how the call ended
+	Denied  tool.Action       // the action that the policy denied; empty if it denied none
+	Rows    int               // number of rows in the answer
+	Bytes   int               // size of the answer
+	Took    time.Duration     // time of the call
 }

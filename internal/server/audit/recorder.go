@@ -15,10 +15,10 @@ import (
 // Recorder reports the calls of one graph to the request info, the trace, the observer and
 // the log. It is safe for concurrent use.
 type Recorder struct {
-	graph    string
-	log      *slog.Logger
-	observer Observer // may be nil
-	digests  digester
+	graph    string       // id of the graph
+	log      *slog.Logger // receives the lines about calls
+	observer Observer     // may be nil
+	digests  digester     // makes digests for the log
 }
 
 // NewRecorder returns the recorder of a graph. The key of digests is derived from pageKey.

@@ -26,16 +26,16 @@ import (
 // Watch follows one call from its start until it is logged. Only one goroutine may use it.
 type Watch struct {
 	*Recorder
-	actor  *access.Actor
-	name   string // name of the tool or operation
-	call   tool.Call
-	start  time.Time
+	actor  *access.Actor    // who makes the call
+	name   string           // name of the tool or operation
+	call   tool.Call        // the call that is followed
+	start  time.Time        // when the call began
 	to     *encoding.Writer // contains the answer of the call, after the position in the field mark
-	mark   encoding.Mark
-	branch string     // the branch of the first grant that concerns a branch
-	writes bool       // a grant of the call is for a write
-	batch  bool       // the calls of the batch were reported one by one
-	span   trace.Span // nil unless the request is traced
+	mark   encoding.Mark    // where the answer begins in the field `to`
+	branch string           // the branch of the first grant that concerns a branch
+	writes bool             // a grant of the call is for a write
+	batch  bool             // the calls of the batch were reported one by one
+	span   trace.Span       // nil unless the request is traced
 
 	wrote  *tool.Written // what the call committed
 	commit string        // the commit read, or the head after the call

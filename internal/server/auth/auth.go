@@ -41,9 +41,9 @@ const (
 
 // Authenticator authenticates requests before they reach a transport.
 type Authenticator struct {
-	Log       *slog.Logger
-	Verifiers []Verifier // asked in order, until one recognizes the token
-	Metadata  *Metadata  // nil if the server publishes no metadata
+	Log       *slog.Logger // receives rejections and faults
+	Verifiers []Verifier   // asked in order, until one recognizes the token
+	Metadata  *Metadata    // nil if the server publishes no metadata
 
 	Now func() time.Time // clock for rate-limiting log lines; nil means clock.Now
 
@@ -114,6 +114,7 @@ func (g *Authenticator) fail(w http.ResponseWriter, r *http.Request, err error) 
 	envelope.Write(w, envelope.New(wireerror.Unavailable, client.CodeInternal, "authentication is not available; try again later"))
 }
 
+// refuse answers 401 with the reason. `header` is the value of WWW-Authenticate.
 func (g *Authenticator) refuse(w http.ResponseWriter, r *http.Request, header, why string) {
 	envelope.HangUp(w, r)
 	g.logSampled(r, slog.LevelInfo, "authentication refused", "reason", why)

@@ -40,49 +40,52 @@ const (
 
 	// maxDocument bounds the size of an answer of the issuer, in bytes.
 	maxDocument = 1 << 20
-	maxKeys     = 100
+	maxKeys     = 100 // most keys of an issuer
 
-	minRSABits = 2048
+	minRSABits = 2048 // shortest RSA key that is accepted, in bits
 )
 
 // Unreachable is the error for a token if its key is unknown and the issuer cannot be asked for the
 // key.
 type Unreachable struct {
-	Err   error
+	Err   error         // why the issuer cannot be asked
 	Retry time.Duration // how long until the issuer is asked again
 }
 
 func (e *Unreachable) Error() string { return "the issuer's keys: " + e.Err.Error() }
 
+// Unwrap returns why the issuer cannot be asked.
 func (e *Unreachable) Unwrap() error { return e.Err }
 
 // issuerKeys holds the public keys that an issuer last published. It owns the goroutine that
 // fetches the keys, because several requests can wait for one fetch, and the request that started
 // the fetch may end first.
 type issuerKeys struct {
-	issuer string // URL of the issuer
-	client *http.Client
+	issuer string       // URL of the issuer
+	client *http.Client // for requests to the issuer
 	log    *slog.Logger
-	now    func() time.Time
+	now    func() time.Time // the clock
 
-	ctx     context.Context // ends when close is called
-	stop    context.CancelFunc
-	running sync.WaitGroup
+	ctx     context.Context    // ends when close is called
+	stop    context.CancelFunc // ends ctx
+	running sync.WaitGroup     // waits for the running fetch
 
 	mu      sync.Mutex
-	keys    []jose.JSONWebKey
-	fetched time.Time     // when the fetch of keys began; zero if there was none
-	next    time.Time     // when the issuer may be asked again
-	pending chan struct{} // closed when the running fetch ends; nil when none runs
-	fault   error         // the error of the last fetch
+	keys    []jose.JSONWebKey // the keys of the last fetch that succeeded
+	fetched time.Time         // when the fetch of keys began; zero if there was none
+	next    time.Time         // when the issuer may be asked again
+	pending chan struct{}     // closed when the running fetch ends; nil when none runs
+	fault   error             // the error of the last fetch
 }
 
+// newIssuerKeys returns the keys of an issuer, none of which has been fetched.
 func newIssuerKeys(issuer string, client *http.Client, log *slog.Logger, now func() time.Time) *issuerKeys {
 	k := &issuerKeys{issuer: issuer, client: client, log: log, now: now}
 	k.ctx, k.stop = context.WithCancel(context.Background())
 	return k
 }
 
+// close stops the running fetch and waits until it has ended.
 func (k *issuerKeys) close() {
 	k.mu.Lock()
 	k.stop()

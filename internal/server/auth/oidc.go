@@ -37,7 +37,7 @@ type OIDCOptions struct {
 	// GroupsClaim is the name of the claim that lists groups; empty means "groups". Only the groups
 	// in the field Groups are kept; other groups of a token are dropped.
 	GroupsClaim string
-	Groups      []string
+	Groups      []string // names of the groups to keep
 
 	Log *slog.Logger     // receives messages about fetches of the issuer's keys; never nil
 	Now func() time.Time // the clock for expiry and for the age of keys; nil means clock.Now
@@ -48,7 +48,7 @@ type OIDCOptions struct {
 // Close after the last request has ended.
 type OIDC struct {
 	o    OIDCOptions
-	keys *issuerKeys
+	keys *issuerKeys // the issuer's keys
 }
 
 // algorithms are the accepted signature algorithms. They are all asymmetric: a party that can
@@ -59,7 +59,7 @@ var algorithms = []jose.SignatureAlgorithm{
 }
 
 const (
-	defaultGroupsClaim = "groups"
+	defaultGroupsClaim = "groups" // see OIDCOptions.GroupsClaim
 
 	// groupsOmitted is the beginning of the reason for rejecting a token without groups. The issuer
 	// leaves the groups out if the actor has too many.

@@ -36,8 +36,8 @@ type Tokens struct {
 
 // entry is the digest of a token with its actor.
 type entry struct {
-	digest [sha256.Size]byte
-	actor  *access.Actor
+	digest [sha256.Size]byte // of the token
+	actor  *access.Actor     // who has the token
 }
 
 // Load returns the tokens of an environment. The argument `environ` has the form of os.Environ.

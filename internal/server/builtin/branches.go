@@ -19,6 +19,7 @@ type BranchesAnswer struct {
 // The default and the maximum of limit in branch_list.
 const defaultBranches, maxBranches = 100, 500
 
+// branchListArgs are the arguments of branch_list.
 type branchListArgs struct {
 	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_description:"The most branches; 100 when it is left out."`
 	PageToken *string `json:"page_token,omitempty" jsonschema_description:"The next_page_token of the answer before."`
@@ -74,6 +75,7 @@ func headAnswer(c engine.Commit) HeadAnswer {
 	return h
 }
 
+// branchCreateArgs are the arguments of branch_create.
 type branchCreateArgs struct {
 	Name       string  `json:"name" jsonschema_description:"Letters, digits and _ - . in segments separated by /, such as review/june."`
 	From       *string `json:"from,omitempty" jsonschema_description:"The branch whose head it starts at; main when it is left out."`
@@ -100,6 +102,7 @@ func branchCreate() tool.Tool {
 	}
 }
 
+// branchDeleteArgs are the arguments of branch_delete.
 type branchDeleteArgs struct {
 	Name string `json:"name" jsonschema_description:"The branch to delete; main cannot be."`
 }
@@ -124,6 +127,7 @@ func branchDelete() tool.Tool {
 	}
 }
 
+// branchMergeArgs are the arguments of branch_merge.
 type branchMergeArgs struct {
 	Source         string  `json:"source" jsonschema_description:"The branch to merge."`
 	Target         *string `json:"target,omitempty" jsonschema_description:"The branch to merge into; main when it is left out."`

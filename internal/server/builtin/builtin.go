@@ -29,29 +29,34 @@ func tools(version string, schema func(*operations.ApplySchema) tool.Call) []too
 	}
 }
 
-// builtin is a tool with a fixed descriptor.
+// builtin is a tool with a fixed descriptor. The function `decode` makes a call from its arguments.
 type builtin struct {
-	desc   *tool.Descriptor
-	gates  []tool.Grant // permissions without which a caller does not see the tool
+	desc   *tool.Descriptor // what callers see of the tool
+	gates  []tool.Grant     // permissions without which a caller does not see the tool
 	decode func(args json.RawMessage) (tool.Call, error)
 }
 
+// Descriptor implements [tool.Tool].
 func (t *builtin) Descriptor() *tool.Descriptor { return t.desc }
-func (t *builtin) Gates() []tool.Grant          { return t.gates }
 
+// Gates implements [tool.Tool].
+func (t *builtin) Gates() []tool.Grant { return t.gates }
+
+// Decode implements [tool.Tool].
 func (t *builtin) Decode(args json.RawMessage) (tool.Call, error) { return t.decode(args) }
 
 // gate returns the grant for an ad-hoc action, without a branch.
 func gate(a tool.Action) []tool.Grant { return []tool.Grant{{Action: a, Via: tool.AdHoc}} }
 
-// call is a call that answers with a value, and with the commit that the value describes,
-// if any.
+// call is a call that answers with a value, and with the commit that the value describes, if any.
+// The function `run` carries it out and returns the answer.
 type call struct {
 	grants []tool.Grant // permissions that the call needs
 	less   string       // advice on how to get a smaller answer
 	run    func(ctx context.Context, env *tool.Env) (v any, commit string, err error)
 }
 
+// Grants implements [tool.Call].
 func (c *call) Grants() []tool.Grant { return c.grants }
 
 // Run implements tool.Call.

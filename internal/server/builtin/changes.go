@@ -13,13 +13,14 @@ import (
 
 // The limits of change_list.
 const (
-	defaultChanges, maxChanges = 100, 1000
+	defaultChanges, maxChanges = 100, 1000 // default and maximum of limit
 
 	// maxChangeBytes is the maximum size of the changes of one page as JSON. A page has at
 	// least one change, even if that change is larger.
 	maxChangeBytes = 1 << 20
 )
 
+// changeListArgs are the arguments of change_list.
 type changeListArgs struct {
 	Commit    string  `json:"commit" jsonschema_description:"The commit's id."`
 	Branch    *string `json:"branch,omitempty" jsonschema_description:"The branch that it was made on, or in whose history it is; main when it is left out."`
@@ -29,7 +30,7 @@ type changeListArgs struct {
 
 // ChangeListResult is the answer of change_list.
 type ChangeListResult struct {
-	Commit        string         `json:"commit"`
+	Commit        string         `json:"commit"` // id of the commit
 	Nodes         CountsAnswer   `json:"nodes" jsonschema_description:"Counts all of the commit's changes, on all pages."`
 	Edges         CountsAnswer   `json:"edges" jsonschema_description:"Counts all of the commit's changes, on all pages."`
 	Changes       []ChangeAnswer `json:"changes" jsonschema_description:"Nodes, then edges, each by the name of the type and by id."`
@@ -40,7 +41,7 @@ type ChangeListResult struct {
 type ChangeAnswer struct {
 	Kind       string           `json:"kind" jsonschema:"enum=inserted,enum=updated,enum=deleted"`
 	Entity     string           `json:"entity" jsonschema:"enum=node,enum=edge"`
-	Type       string           `json:"type"`
+	Type       string           `json:"type"` // name of the type
 	ID         string           `json:"id"`
 	From       string           `json:"from,omitempty" jsonschema_description:"Of an edge: the id of its source."`
 	To         string           `json:"to,omitempty" jsonschema_description:"Of an edge: the id of its target."`
@@ -87,6 +88,7 @@ func changeList() tool.Tool {
 	}
 }
 
+// forModel are the options for JSON that a model reads.
 var forModel = encoding.Options{SafeIntegers: true}
 
 // changesFrame is the approximate size in bytes of an answer without its changes.

@@ -23,6 +23,7 @@ type CommitResult struct {
 	SchemaDigest string              `json:"schema_digest" jsonschema_description:"Of the schema in force after it."`
 }
 
+// commitResult converts a commit of the engine.
 func commitResult(c engine.Commit) CommitResult {
 	a := CommitResult{
 		Commit: c.ID, Seq: int64(c.Seq), Branch: c.Branch, Parents: append([]string{}, c.Parents...),
@@ -37,6 +38,7 @@ func commitResult(c engine.Commit) CommitResult {
 // The default and the maximum of limit in commit_list.
 const defaultCommits, maxCommits = 50, 500
 
+// commitListArgs are the arguments of commit_list.
 type commitListArgs struct {
 	Branch    *string `json:"branch,omitempty" jsonschema_description:"The branch whose history to list; main when it is left out."`
 	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_description:"The most commits; 50 when it is left out."`
@@ -45,7 +47,7 @@ type commitListArgs struct {
 
 // CommitsAnswer is the answer of commit_list.
 type CommitsAnswer struct {
-	Branch        string         `json:"branch"`
+	Branch        string         `json:"branch"` // the branch whose history is listed
 	Commits       []CommitResult `json:"commits" jsonschema_description:"The newest first."`
 	NextPageToken string         `json:"next_page_token,omitempty" jsonschema_description:"There are older ones; send it to see them."`
 }
@@ -89,6 +91,7 @@ func commitList() tool.Tool {
 	}
 }
 
+// commitGetArgs are the arguments of commit_get.
 type commitGetArgs struct {
 	Commit string  `json:"commit" jsonschema_description:"The commit's id."`
 	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch that it was made on, or in whose history it is; main when it is left out."`

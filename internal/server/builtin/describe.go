@@ -16,6 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+// describeArgs are the arguments of type_describe.
 type describeArgs struct {
 	Name   *string `json:"name,omitempty" jsonschema_description:"A node or edge type; all types, one line each, when it is left out."`
 	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch whose schema to look at; main when it is left out."`
@@ -58,20 +59,20 @@ type PropertyAnswer struct {
 
 // EdgeAnswer describes an edge type that starts or ends at the described node type.
 type EdgeAnswer struct {
-	Edge        string   `json:"edge"`
+	Edge        string   `json:"edge"` // name of the edge type
 	Other       string   `json:"other" jsonschema_description:"The type at the other end."`
 	Clause      string   `json:"clause" jsonschema_description:"How a match follows it; the variable of the type's own clause is the type described."`
-	Properties  []string `json:"properties,omitempty"` // names of the edge's properties
-	Description string   `json:"description,omitempty"`
+	Properties  []string `json:"properties,omitempty"`  // name and type of each property of the edge
+	Description string   `json:"description,omitempty"` // text of @description
 }
 
 // UsingAnswer is a stored query that uses a type.
 type UsingAnswer struct {
-	Query       string `json:"query"`
+	Query       string `json:"query"` // name of the query
 	Tool        string `json:"tool" jsonschema_description:"The tool that runs it."`
 	Call        string `json:"call" jsonschema_description:"How to call it: the tool and its arguments, with the type of each parameter in place of its value; a ? says that the parameter may be left out."`
 	Description string `json:"description,omitempty"`
-	Mutation    bool   `json:"mutation"`
+	Mutation    bool   `json:"mutation"` // the query writes
 }
 
 // describeType returns the tool type_describe.
@@ -127,6 +128,7 @@ func allTypes(s *catalog.Schema) *DescribeAnswer {
 	return a
 }
 
+// nodeAnswer describes a node type.
 func nodeAnswer(s *catalog.Schema, n *catalog.Node, env *tool.Env) TypeAnswer {
 	v := guide.NodeVariable(n)
 	a := TypeAnswer{
@@ -144,6 +146,7 @@ func nodeAnswer(s *catalog.Schema, n *catalog.Node, env *tool.Env) TypeAnswer {
 	return a
 }
 
+// edgeAnswer describes an edge type.
 func edgeAnswer(e *catalog.Edge, env *tool.Env) TypeAnswer {
 	v, clause := guide.BoundEdge(e)
 	return TypeAnswer{

@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+// explainArgs are the arguments of query_explain.
 type explainArgs struct {
 	Query   string         `json:"query" jsonschema_description:"The GQ text of a read or a mutation."`
 	Name    *string        `json:"name,omitempty" jsonschema_description:"Which query to explain, when the text holds several."`

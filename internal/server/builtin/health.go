@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+// noArgs are the arguments of a tool without arguments.
 type noArgs struct{}
 
 // HealthAnswer is the answer of graph_health.

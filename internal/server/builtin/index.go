@@ -15,6 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+// indexArgs are the arguments of code_index.
 type indexArgs struct {
 	Dir    string  `json:"dir" jsonschema_description:"The folder of the module, on the machine that serves the graph."`
 	Deps   *bool   `json:"deps,omitempty" jsonschema_description:"Read the packages that it depends on, too; this takes much memory."`
@@ -50,18 +51,22 @@ func codeIndex() tool.Tool {
 
 // indexCall reads a Go module and loads its code graph.
 type indexCall struct {
-	options gocode.Options
-	load    operations.Load
+	options gocode.Options  // what to read
+	load    operations.Load // how to load it
 }
 
+// Grants implements [tool.Call].
 func (c *indexCall) Grants() []tool.Grant { return c.load.Grants() }
-func (c *indexCall) NoTimeLimit()         {}
+
+// NoTimeLimit exempts the call from the server's time limit.
+func (c *indexCall) NoTimeLimit() {}
 
 // LogArguments returns the arguments of the call for the log.
 func (c *indexCall) LogArguments() [][]byte {
 	return [][]byte{[]byte(c.load.Mode.String()), []byte(c.options.Dir), strconv.AppendBool(nil, c.options.Deps)}
 }
 
+// Run implements [tool.Call].
 func (c *indexCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	s, err := env.Graph.Schema(ctx, engine.Target{Branch: c.load.Branch})
 	if err != nil {

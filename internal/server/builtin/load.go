@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+// loadArgs are the arguments of graph_load.
 type loadArgs struct {
 	Data   string  `json:"data" jsonschema_description:"The lines of NDJSON as one string, with a line feed after each."`
 	Mode   string  `json:"mode" jsonschema:"enum=merge,enum=append,enum=overwrite" jsonschema_description:"merge replaces entities that exist, append fails on them, overwrite first removes every entity of the types that occur in the data."`

@@ -13,10 +13,11 @@ import (
 
 // The defaults and the maxima of the arguments of type_path.
 const (
-	defaultHops, maxHops   = 4, 8
-	defaultPaths, maxPaths = 10, 100
+	defaultHops, maxHops   = 4, 8    // edges of a path
+	defaultPaths, maxPaths = 10, 100 // paths of an answer
 )
 
+// pathArgs are the arguments of type_path.
 type pathArgs struct {
 	From    string  `json:"from" jsonschema_description:"The node type to start at."`
 	To      string  `json:"to" jsonschema_description:"The node type to arrive at; it may be the same."`
@@ -27,7 +28,7 @@ type pathArgs struct {
 
 // PathsAnswer is the answer of type_path.
 type PathsAnswer struct {
-	From  string       `json:"from"`
+	From  string       `json:"from"` // the node type at the start
 	To    string       `json:"to"`
 	Paths []PathAnswer `json:"paths" jsonschema_description:"The shortest first."`
 	More  bool         `json:"more" jsonschema_description:"There are, or may be, others within max_hops."`
@@ -35,7 +36,7 @@ type PathsAnswer struct {
 
 // PathAnswer is a path between two types.
 type PathAnswer struct {
-	Hops  int      `json:"hops"`
+	Hops  int      `json:"hops"` // number of edges
 	Edges []string `json:"edges" jsonschema_description:"The edge types in order; < in front of one that is followed from its target to its source."`
 	Match string   `json:"match" jsonschema_description:"The clauses to put between the braces of match."`
 }

@@ -18,6 +18,7 @@ import (
 // maxBatch is the maximum number of queries in one call of graph_query.
 const maxBatch = 16
 
+// queryArgs are the arguments of graph_query.
 type queryArgs struct {
 	Query  *string        `json:"query,omitempty" jsonschema_description:"The GQ text of one read. Either this or queries."`
 	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
@@ -27,6 +28,7 @@ type queryArgs struct {
 	Queries []batchArgs `json:"queries,omitempty" jsonschema:"maxItems=16" jsonschema_description:"Several reads, answered at the same index; one that fails does not stop the others."`
 }
 
+// batchArgs is one element of the argument queries.
 type batchArgs struct {
 	Query  string         `json:"query" jsonschema_description:"The GQ text of one read."`
 	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
@@ -48,6 +50,7 @@ type writeOptions struct {
 	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Write only if this is the branch's last commit."`
 }
 
+// mutateArgs are the arguments of graph_mutate.
 type mutateArgs struct {
 	Query  string         `json:"query" jsonschema_description:"The GQ text of one mutation."`
 	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
@@ -58,7 +61,7 @@ type mutateArgs struct {
 
 // queryResult is the answer of either one read or a batch.
 type queryResult struct {
-	QueryName     string           `json:"query_name,omitempty"`
+	QueryName     string           `json:"query_name,omitempty"` // name of the query that was run
 	Target        map[string]any   `json:"target,omitempty" jsonschema_description:"The branch that was read."`
 	Columns       []string         `json:"columns,omitempty" jsonschema_description:"The columns' names in order."`
 	Rows          []map[string]any `json:"rows,omitempty" jsonschema_description:"Each row with its columns by name."`
@@ -177,12 +180,14 @@ func elements(raw json.RawMessage) ([]json.RawMessage, error) {
 // batch is a call that consists of several. It requires no grants itself. Each of its calls
 // is authorized separately, so that one denial does not hide the other answers.
 type batch struct {
-	calls []tool.Call
-	text  int // total size of the texts in bytes
+	calls []tool.Call // one for each element
+	text  int         // total size of the texts in bytes
 }
 
+// Grants implements [tool.Call].
 func (b *batch) Grants() []tool.Grant { return nil }
 
+// Run implements [tool.Call].
 func (b *batch) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
 	if err := textlimit.Check("queries", b.text); err != nil {
 		return nil, err
@@ -193,6 +198,8 @@ func (b *batch) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
 // failed stands for an element of a batch whose arguments are invalid.
 type failed struct{ err error }
 
+// Grants implements [tool.Call].
 func (f *failed) Grants() []tool.Grant { return nil }
 
+// Run implements [tool.Call]. It fails.
 func (f *failed) Run(context.Context, *tool.Env) (*tool.Outcome, error) { return nil, f.err }

@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+// referenceArgs are the arguments of gq_reference.
 type referenceArgs struct {
 	Topic  *string `json:"topic,omitempty" jsonschema_description:"The topic; the list of them when it is left out."`
 	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch whose schema the examples are of; main when it is left out."`
@@ -21,22 +22,22 @@ type referenceArgs struct {
 type ReferenceAnswer struct {
 	Topics []TopicAnswer `json:"topics,omitempty" jsonschema_description:"Without a topic: all of them."`
 
-	Topic    string          `json:"topic,omitempty"`
-	Summary  string          `json:"summary,omitempty"`
+	Topic    string          `json:"topic,omitempty"`   // name of the topic
+	Summary  string          `json:"summary,omitempty"` // what the topic is about, in one line
 	Text     string          `json:"text,omitempty" jsonschema_description:"The rules."`
 	Examples []ExampleAnswer `json:"examples,omitempty"`
 }
 
 // TopicAnswer is a topic of the reference.
 type TopicAnswer struct {
-	Topic   string `json:"topic"`
-	Summary string `json:"summary"`
+	Topic   string `json:"topic"`   // name of the topic
+	Summary string `json:"summary"` // one line
 }
 
 // ExampleAnswer is an example of the reference.
 type ExampleAnswer struct {
-	Title  string `json:"title"`
-	Query  string `json:"query"`
+	Title  string `json:"title"` // name of the construct
+	Query  string `json:"query"` // text of the query
 	Schema string `json:"schema,omitempty" jsonschema_description:"The schema of the example, if this graph has no types that can show it."`
 }
 

@@ -37,6 +37,7 @@ func schemaGet() tool.Tool {
 	}
 }
 
+// schemaArgs are the arguments of schema_apply.
 type schemaArgs struct {
 	Schema         string  `json:"schema" jsonschema_description:"The whole .pg source: what it leaves out is dropped."`
 	Branch         *string `json:"branch,omitempty" jsonschema_description:"The branch to apply it to; main when it is left out."`
@@ -82,4 +83,5 @@ func clusterSchema(c *operations.ApplySchema) tool.Call {
 	return c
 }
 
+// isTrue reports whether an optional argument is given and true.
 func isTrue(b *bool) bool { return b != nil && *b }

@@ -9,7 +9,7 @@ import (
 
 // GraphSnapshotResult is the answer of graph_snapshot.
 type GraphSnapshotResult struct {
-	Branch       string        `json:"branch"`
+	Branch       string        `json:"branch"` // name of the branch
 	Commit       string        `json:"commit" jsonschema_description:"The id of the commit at the head of the branch."`
 	SchemaDigest string        `json:"schema_digest"`
 	Nodes        []CountAnswer `json:"nodes" jsonschema_description:"The number of nodes of each type, in schema order."`

@@ -32,7 +32,7 @@ const Audience = "api://omnigraph"
 // key.
 type Key struct {
 	ID      string
-	Private crypto.Signer
+	Private crypto.Signer           // signs tokens
 	Alg     jose.SignatureAlgorithm // the algorithm to sign with
 
 	// PublishedAlg and Use are published together with the public half.
@@ -64,11 +64,11 @@ func NewKey(t testing.TB, id string, alg jose.SignatureAlgorithm) *Key {
 
 // Issuer is an HTTP server on this machine that serves a discovery document and keys.
 type Issuer struct {
-	URL string
+	URL string           // address of the server, and the issuer's name
 	Now func() time.Time // the clock for the dates in tokens; set it before the first token
 
 	mu           sync.Mutex
-	keys         []*Key
+	keys         []*Key        // the published keys
 	document     []byte        // replaces the key set
 	named        string        // replaces URL as the issuer's name
 	keysAt       string        // replaces the address of the keys
@@ -128,6 +128,7 @@ func (i *Issuer) set(f func()) {
 	f()
 }
 
+// serve answers a request for the discovery document or for the keys.
 func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
 	if r.URL.Path == "/.well-known/openid-configuration" {

@@ -57,7 +57,7 @@ func OnUse(c *cluster.Embedding) engine.Embedder {
 
 // onUse is an engine.Embedder that makes its provider when it is first used.
 type onUse struct {
-	config   *cluster.Embedding
+	config   *cluster.Embedding              // describes the provider
 	provider func() (engine.Embedder, error) // makes the provider once
 }
 

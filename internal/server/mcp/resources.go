@@ -86,7 +86,7 @@ type catalogQuery struct {
 	Description string         `json:"description"`
 	Instruction string         `json:"instruction,omitempty"` // text of @instruction
 	Questions   []string       `json:"questions,omitempty"`   // example questions that it answers
-	Mutation    bool           `json:"mutation"`              // the query writes; otherwise it reads
+	Mutation    bool           `json:"mutation"`              // it writes; otherwise it reads
 	Params      []catalogParam `json:"params"`
 }
 

@@ -32,7 +32,7 @@ type groupID [16]byte
 
 // entry is a log object.
 type entry struct {
-	kind     kind
+	kind     kind   // group, takeover or announcement
 	number   uint64 // place in the log, from 1
 	epoch    uint64 // of the writer
 	first    uint64 // LSN of the first record

@@ -54,6 +54,7 @@ func (t *lister) DescriptorFor(actor *access.Actor) *tool.Descriptor { return t.
 // Decode gets no caller, so it decodes for a nil actor. Therefore the returned call finds nothing.
 func (t *lister) Decode(args json.RawMessage) (tool.Call, error) { return t.DecodeFor(nil, args) }
 
+// DecodeFor reads the filter, the kind and the page.
 func (t *lister) DecodeFor(actor *access.Actor, args json.RawMessage) (tool.Call, error) {
 	o := arguments.Members(args)
 	c := &listing{Tools: t.Tools, actor: actor, page: 1}

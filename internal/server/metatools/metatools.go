@@ -28,8 +28,14 @@ const (
 // The gates of the tool are not used.
 type PerCaller interface {
 	tool.Tool
+
+	// VisibleTo reports whether the actor may see the tool.
 	VisibleTo(actor *access.Actor) bool
+
+	// DescriptorFor returns the descriptor that the actor sees.
 	DescriptorFor(actor *access.Actor) *tool.Descriptor
+
+	// DecodeFor decodes a call by the actor.
 	DecodeFor(actor *access.Actor, args json.RawMessage) (tool.Call, error)
 }
 
@@ -203,6 +209,7 @@ func (t *runner) all(yield func(tool.StoredQuery) bool) {
 	}
 }
 
+// DescriptorFor returns the descriptor with the hints of the queries that the actor may invoke.
 func (t *runner) DescriptorFor(actor *access.Actor) *tool.Descriptor {
 	return t.descriptorOf(t.seen(actor))
 }
@@ -216,6 +223,7 @@ func (t *runner) descriptorOf(queries func(func(tool.StoredQuery) bool)) *tool.D
 	return t.runs[bits]
 }
 
+// DecodeFor finds the query among those that the actor may invoke, and decodes its arguments.
 func (t *runner) DecodeFor(actor *access.Actor, args json.RawMessage) (tool.Call, error) {
 	o := arguments.Members(args)
 	name := o.String("name")

@@ -80,6 +80,7 @@ type exchange struct {
 	bytes  int64            // bytes of the answer's body sent so far
 }
 
+// ServeHTTP lets the next handler answer the request, and then logs and counts the answer.
 func (o *requestHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := o.now()
 	o.set.inFlight.Add(1)
@@ -215,6 +216,7 @@ func methodOf(m string) string {
 	return "other"
 }
 
+// WriteHeader records the status of the answer and sends it.
 func (x *exchange) WriteHeader(status int) {
 	if x.status == 0 && status >= http.StatusOK { // a 1xx status announces another status
 		x.status = status
@@ -222,6 +224,7 @@ func (x *exchange) WriteHeader(status int) {
 	x.ResponseWriter.WriteHeader(status)
 }
 
+// Write counts the bytes of the answer and sends them.
 func (x *exchange) Write(b []byte) (int, error) {
 	if x.status == 0 {
 		x.status = http.StatusOK

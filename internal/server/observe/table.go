@@ -21,31 +21,31 @@ type Metric struct {
 
 // The indexes of the metrics in the table Metrics, which describes them.
 const (
-	buildInfo = iota // versions of the program and of Go
-	draining         // whether the server is stopping
-	httpRequests
-	httpSeconds
-	httpBytes // bytes of answers
-	httpInFlight
-	authFailures
-	guardRefusals     // requests refused for their Host or Origin
-	admissionRefused  // requests refused because of the load
-	admissionRequests // admitted requests in flight
-	admissionWaiting  // requests that wait for admission
-	admissionActors   // actors with requests in flight
-	admissionBytes    // bytes reserved for request bodies
-	calls             // calls of tools, stored queries and REST operations
-	callSeconds
-	callRows      // rows in the answers of calls
-	callBytes     // bytes in the answers of calls
-	policyDenials // calls that the policy denied
-	queryMemory   // bytes reserved by queries and answers
+	buildInfo         = iota // versions of the program and of Go
+	draining                 // whether the server is stopping
+	httpRequests             // number of requests
+	httpSeconds              // durations of requests
+	httpBytes                // bytes of answers
+	httpInFlight             // requests in flight
+	authFailures             // requests without a valid token
+	guardRefusals            // requests refused for their Host or Origin
+	admissionRefused         // requests refused because of the load
+	admissionRequests        // admitted requests in flight
+	admissionWaiting         // requests that wait for admission
+	admissionActors          // actors with requests in flight
+	admissionBytes           // bytes reserved for request bodies
+	calls                    // calls of tools, stored queries and REST operations
+	callSeconds              // durations of calls
+	callRows                 // rows in the answers of calls
+	callBytes                // bytes in the answers of calls
+	policyDenials            // calls that the policy denied
+	queryMemory              // bytes reserved by queries and answers
 	graphBranches
 	graphCommits
-	graphCalls    // calls of the engine in progress
-	graphSegments // segment files
-	graphSegmentBytes
-	graphLogBytes // bytes of the log since the last checkpoint
+	graphCalls        // calls of the engine in progress
+	graphSegments     // segment files
+	graphSegmentBytes // bytes of the segment files
+	graphLogBytes     // bytes of the log since the last checkpoint
 	graphCheckpoints
 	graphRewrites // checkpoints that rewrote rows
 	graphCheckpointFailures

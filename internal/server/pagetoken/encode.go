@@ -29,8 +29,8 @@ const Format = 1
 
 // The bits of the byte flags.
 const (
-	flagSnapshot = 1
-	flagList     = 2
+	flagSnapshot = 1 // see Place.Snapshot
+	flagList     = 2 // the place is in a list
 )
 
 // Encode returns the plaintext of the token for a place.

@@ -32,6 +32,7 @@ type (
 	listActor  []string // the actors with these ids
 )
 
+// actorSet marks the types that are sets of actors.
 func (anyActor) actorSet()   {}
 func (groupActor) actorSet() {}
 func (listActor) actorSet()  {}

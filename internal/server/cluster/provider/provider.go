@@ -61,6 +61,7 @@ type onUse struct {
 	provider func() (engine.Embedder, error) // makes the provider once
 }
 
+// Model returns the name of the model. It does not make the provider.
 func (u *onUse) Model() string {
 	if u.config.Kind == cluster.EmbedMock {
 		return embed.MockModel
@@ -68,6 +69,7 @@ func (u *onUse) Model() string {
 	return u.config.Model
 }
 
+// Embed makes the provider if this is the first call, and embeds the texts.
 func (u *onUse) Embed(ctx context.Context, texts []string, dim int) ([][]float32, error) {
 	p, err := u.provider()
 	if err != nil {

@@ -98,7 +98,7 @@ func (k *recordedBody) reader() io.ReadCloser { return io.NopCloser(bytes.NewRea
 // tee records the response while it writes it.
 type tee struct {
 	http.ResponseWriter
-	status int          // HTTP status; 0 until it is sent
+	status int          // HTTP status; 0 if the handler did not set it
 	body   recordedBody // the recorded body
 }
 
